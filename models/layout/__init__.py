@@ -1,0 +1,5 @@
+"""How data lies in memory: one layout class per format, each with pack, unpack, offset, nbytes and describe."""
+
+from models.layout.feature import Element, FeatureLayout
+
+__all__ = ["Element", "FeatureLayout"]

@@ -1,0 +1,327 @@
+// NV_nvdla, nv_small: an embedded stand-in for the public RTL with the same ports
+// and the same behaviour at them, written from the specification and from what
+// was measured on the hardware; it shares no code with it.
+//
+//   nvdla_csb      CSB port, both clock domains     nvdla_cfgrom  ConfigROM
+//   nvdla_glb      version, interrupts              nvdla_mcif    memory interface registers
+//   nvdla_conv     CDMA, CSC, CMAC_A/B, CACC: registers and buffer flush only
+//   nvdla_sdp      SDP_RDMA and SDP, memory to memory
+//   nvdla_pdp      PDP_RDMA and PDP, memory to memory
+//   nvdla_cdp      CDP_RDMA and CDP: registers only
+//   nvdla_dbb_*    arbiters of the memory port
+//
+// Every unit sees every CSB request and drives its read data one clock later, or
+// 0; the read data are ORed. Every engine is a client of the two memory arbiters:
+// a further engine adds its ids to READ_IDS or WRITE_IDS and its lanes to the
+// client vectors. Sizes that depend on the configuration (atom, memory word,
+// address) are parameters of the units.
+module NV_nvdla (
+    input  wire        dla_core_clk,
+    input  wire        dla_csb_clk,
+    input  wire        global_clk_ovr_on,
+    input  wire        tmc2slcg_disable_clock_gating,
+    input  wire        dla_reset_rstn,
+    input  wire        direct_reset_,
+    input  wire        test_mode,
+    input  wire        csb2nvdla_valid,
+    output wire        csb2nvdla_ready,
+    input  wire [15:0] csb2nvdla_addr,
+    input  wire [31:0] csb2nvdla_wdat,
+    input  wire        csb2nvdla_write,
+    input  wire        csb2nvdla_nposted,
+    output wire        nvdla2csb_valid,
+    output wire [31:0] nvdla2csb_data,
+    output wire        nvdla2csb_wr_complete,
+    output wire        nvdla_core2dbb_aw_awvalid,
+    input  wire        nvdla_core2dbb_aw_awready,
+    output wire [ 7:0] nvdla_core2dbb_aw_awid,
+    output wire [ 3:0] nvdla_core2dbb_aw_awlen,
+    output wire [31:0] nvdla_core2dbb_aw_awaddr,
+    output wire        nvdla_core2dbb_w_wvalid,
+    input  wire        nvdla_core2dbb_w_wready,
+    output wire [63:0] nvdla_core2dbb_w_wdata,
+    output wire [ 7:0] nvdla_core2dbb_w_wstrb,
+    output wire        nvdla_core2dbb_w_wlast,
+    input  wire        nvdla_core2dbb_b_bvalid,
+    output wire        nvdla_core2dbb_b_bready,
+    input  wire [ 7:0] nvdla_core2dbb_b_bid,
+    output wire        nvdla_core2dbb_ar_arvalid,
+    input  wire        nvdla_core2dbb_ar_arready,
+    output wire [ 7:0] nvdla_core2dbb_ar_arid,
+    output wire [ 3:0] nvdla_core2dbb_ar_arlen,
+    output wire [31:0] nvdla_core2dbb_ar_araddr,
+    input  wire        nvdla_core2dbb_r_rvalid,
+    output wire        nvdla_core2dbb_r_rready,
+    input  wire [ 7:0] nvdla_core2dbb_r_rid,
+    input  wire        nvdla_core2dbb_r_rlast,
+    input  wire [63:0] nvdla_core2dbb_r_rdata,
+    output wire        dla_intr,
+    input  wire [31:0] nvdla_pwrbus_ram_c_pd,
+    input  wire [31:0] nvdla_pwrbus_ram_ma_pd,
+    input  wire [31:0] nvdla_pwrbus_ram_mb_pd,
+    input  wire [31:0] nvdla_pwrbus_ram_p_pd,
+    input  wire [31:0] nvdla_pwrbus_ram_o_pd,
+    input  wire [31:0] nvdla_pwrbus_ram_a_pd
+);
+  localparam ADDR_WIDTH = 32;
+  localparam DATA_WIDTH = 64;
+  localparam ATOM_BYTES = 8;
+
+  // Ids as seen on the hardware. Reads: SDP 1, PDP 2, SDP_B 5, SDP_N 6 (CDP 3,
+  // CDMA data 8 and CDMA weight 9 have no client here). Writes: SDP 1, PDP 2.
+  localparam READ_CLIENTS = 4;
+  localparam [8*READ_CLIENTS-1:0] READ_IDS = {8'd2, 8'd6, 8'd5, 8'd1};
+  localparam WRITE_CLIENTS = 2;
+  localparam [8*WRITE_CLIENTS-1:0] WRITE_IDS = {8'd2, 8'd1};
+
+  wire csb_rst_n, core_rst_n;
+
+  nvdla_reset csb_reset (
+      .clk           (dla_csb_clk),
+      .dla_reset_rstn(dla_reset_rstn),
+      .direct_reset_ (direct_reset_),
+      .test_mode     (test_mode),
+      .rst_n         (csb_rst_n)
+  );
+
+  nvdla_reset core_reset (
+      .clk           (dla_core_clk),
+      .dla_reset_rstn(dla_reset_rstn),
+      .direct_reset_ (direct_reset_),
+      .test_mode     (test_mode),
+      .rst_n         (core_rst_n)
+  );
+
+  wire req_valid, req_write;
+  wire [15:0] req_addr;
+  wire [31:0] req_wdata;
+  wire [31:0] cfgrom_rdata, glb_rdata, mcif_rdata, conv_rdata, sdp_rdata, pdp_rdata, cdp_rdata;
+
+  nvdla_csb csb (
+      .csb_clk              (dla_csb_clk),
+      .csb_rst_n            (csb_rst_n),
+      .csb2nvdla_valid      (csb2nvdla_valid),
+      .csb2nvdla_ready      (csb2nvdla_ready),
+      .csb2nvdla_addr       (csb2nvdla_addr),
+      .csb2nvdla_wdat       (csb2nvdla_wdat),
+      .csb2nvdla_write      (csb2nvdla_write),
+      .csb2nvdla_nposted    (csb2nvdla_nposted),
+      .nvdla2csb_valid      (nvdla2csb_valid),
+      .nvdla2csb_data       (nvdla2csb_data),
+      .nvdla2csb_wr_complete(nvdla2csb_wr_complete),
+      .core_clk             (dla_core_clk),
+      .core_rst_n           (core_rst_n),
+      .req_valid            (req_valid),
+      .req_write            (req_write),
+      .req_addr             (req_addr),
+      .req_wdata            (req_wdata),
+      .rdata                (cfgrom_rdata | glb_rdata | mcif_rdata | conv_rdata | sdp_rdata | pdp_rdata | cdp_rdata)
+  );
+
+  nvdla_cfgrom #(
+      .SLOT(6'd0)
+  ) cfgrom (
+      .clk      (dla_core_clk),
+      .rst_n    (core_rst_n),
+      .req_valid(req_valid),
+      .req_write(req_write),
+      .req_addr (req_addr),
+      .rdata    (cfgrom_rdata)
+  );
+
+  wire [1:0] sdp_done, pdp_done, cdp_done, cdma_dat_done, cdma_wt_done, cacc_done;
+
+  nvdla_glb #(
+      .SLOT(6'd1)
+  ) glb (
+      .clk          (dla_core_clk),
+      .rst_n        (core_rst_n),
+      .req_valid    (req_valid),
+      .req_write    (req_write),
+      .req_addr     (req_addr),
+      .req_wdata    (req_wdata),
+      .rdata        (glb_rdata),
+      .sdp_done     (sdp_done),
+      .cdp_done     (cdp_done),
+      .pdp_done     (pdp_done),
+      .cdma_dat_done(cdma_dat_done),
+      .cdma_wt_done (cdma_wt_done),
+      .cacc_done    (cacc_done),
+      .dla_intr     (dla_intr)
+  );
+
+  wire [7:0] max_reads, max_writes;
+  wire reads_idle, writes_idle;
+
+  nvdla_mcif #(
+      .SLOT(6'd2)
+  ) mcif (
+      .clk       (dla_core_clk),
+      .rst_n     (core_rst_n),
+      .req_valid (req_valid),
+      .req_write (req_write),
+      .req_addr  (req_addr),
+      .req_wdata (req_wdata),
+      .rdata     (mcif_rdata),
+      .max_reads (max_reads),
+      .max_writes(max_writes),
+      .idle      (reads_idle && writes_idle)
+  );
+
+  nvdla_conv #(
+      .SLOT_CDMA(6'd3)
+  ) conv (
+      .clk          (dla_core_clk),
+      .rst_n        (core_rst_n),
+      .req_valid    (req_valid),
+      .req_write    (req_write),
+      .req_addr     (req_addr),
+      .req_wdata    (req_wdata),
+      .rdata        (conv_rdata),
+      .cdma_dat_done(cdma_dat_done),
+      .cdma_wt_done (cdma_wt_done),
+      .cacc_done    (cacc_done)
+  );
+
+  nvdla_cdp #(
+      .SLOT_RDMA(6'd12)
+  ) cdp (
+      .clk       (dla_core_clk),
+      .rst_n     (core_rst_n),
+      .req_valid (req_valid),
+      .req_write (req_write),
+      .req_addr  (req_addr),
+      .req_wdata (req_wdata),
+      .rdata     (cdp_rdata),
+      .layer_done(cdp_done)
+  );
+
+  // Memory clients, in the order of READ_IDS and WRITE_IDS from bit 0 up.
+  wire [READ_CLIENTS-1:0] rd_req_valid, rd_req_ready, rd_rsp_valid;
+  wire [READ_CLIENTS*ADDR_WIDTH-1:0] rd_req_addr;
+  wire [DATA_WIDTH-1:0] rd_rsp_data;
+  wire [WRITE_CLIENTS-1:0] wr_req_valid, wr_req_ready, wr_rsp_valid;
+  wire [WRITE_CLIENTS*ADDR_WIDTH-1:0] wr_req_addr;
+  wire [WRITE_CLIENTS*DATA_WIDTH-1:0] wr_req_data;
+
+  nvdla_sdp #(
+      .SLOT_RDMA (6'd8),
+      .ADDR_WIDTH(ADDR_WIDTH),
+      .ATOM_BYTES(ATOM_BYTES)
+  ) sdp (
+      .clk         (dla_core_clk),
+      .rst_n       (core_rst_n),
+      .req_valid   (req_valid),
+      .req_write   (req_write),
+      .req_addr    (req_addr),
+      .req_wdata   (req_wdata),
+      .rdata       (sdp_rdata),
+      .layer_done  (sdp_done),
+      .rd_req_valid(rd_req_valid[2:0]),
+      .rd_req_ready(rd_req_ready[2:0]),
+      .rd_req_addr (rd_req_addr[3*ADDR_WIDTH-1:0]),
+      .rd_rsp_valid(rd_rsp_valid[2:0]),
+      .rd_rsp_data (rd_rsp_data),
+      .wr_req_valid(wr_req_valid[0]),
+      .wr_req_ready(wr_req_ready[0]),
+      .wr_req_addr (wr_req_addr[ADDR_WIDTH-1:0]),
+      .wr_req_data (wr_req_data[DATA_WIDTH-1:0]),
+      .wr_rsp_valid(wr_rsp_valid[0])
+  );
+
+  nvdla_pdp #(
+      .SLOT_RDMA (6'd10),
+      .ADDR_WIDTH(ADDR_WIDTH),
+      .ATOM_BYTES(ATOM_BYTES)
+  ) pdp (
+      .clk         (dla_core_clk),
+      .rst_n       (core_rst_n),
+      .req_valid   (req_valid),
+      .req_write   (req_write),
+      .req_addr    (req_addr),
+      .req_wdata   (req_wdata),
+      .rdata       (pdp_rdata),
+      .layer_done  (pdp_done),
+      .rd_req_valid(rd_req_valid[3]),
+      .rd_req_ready(rd_req_ready[3]),
+      .rd_req_addr (rd_req_addr[3*ADDR_WIDTH+:ADDR_WIDTH]),
+      .rd_rsp_valid(rd_rsp_valid[3]),
+      .rd_rsp_data (rd_rsp_data),
+      .wr_req_valid(wr_req_valid[1]),
+      .wr_req_ready(wr_req_ready[1]),
+      .wr_req_addr (wr_req_addr[ADDR_WIDTH+:ADDR_WIDTH]),
+      .wr_req_data (wr_req_data[DATA_WIDTH+:DATA_WIDTH]),
+      .wr_rsp_valid(wr_rsp_valid[1])
+  );
+
+  nvdla_dbb_read #(
+      .ADDR_WIDTH(ADDR_WIDTH),
+      .DATA_WIDTH(DATA_WIDTH),
+      .CLIENTS   (READ_CLIENTS),
+      .IDS       (READ_IDS)
+  ) dbb_read (
+      .clk            (dla_core_clk),
+      .rst_n          (core_rst_n),
+      .req_valid      (rd_req_valid),
+      .req_ready      (rd_req_ready),
+      .req_addr       (rd_req_addr),
+      .rsp_valid      (rd_rsp_valid),
+      .rsp_data       (rd_rsp_data),
+      .max_outstanding(max_reads),
+      .idle           (reads_idle),
+      .arvalid        (nvdla_core2dbb_ar_arvalid),
+      .arready        (nvdla_core2dbb_ar_arready),
+      .arid           (nvdla_core2dbb_ar_arid),
+      .arlen          (nvdla_core2dbb_ar_arlen),
+      .araddr         (nvdla_core2dbb_ar_araddr),
+      .rvalid         (nvdla_core2dbb_r_rvalid),
+      .rready         (nvdla_core2dbb_r_rready),
+      .rid            (nvdla_core2dbb_r_rid),
+      .rdata          (nvdla_core2dbb_r_rdata)
+  );
+
+  nvdla_dbb_write #(
+      .ADDR_WIDTH(ADDR_WIDTH),
+      .DATA_WIDTH(DATA_WIDTH),
+      .CLIENTS   (WRITE_CLIENTS),
+      .IDS       (WRITE_IDS)
+  ) dbb_write (
+      .clk            (dla_core_clk),
+      .rst_n          (core_rst_n),
+      .req_valid      (wr_req_valid),
+      .req_ready      (wr_req_ready),
+      .req_addr       (wr_req_addr),
+      .req_data       (wr_req_data),
+      .rsp_valid      (wr_rsp_valid),
+      .max_outstanding(max_writes),
+      .idle           (writes_idle),
+      .awvalid        (nvdla_core2dbb_aw_awvalid),
+      .awready        (nvdla_core2dbb_aw_awready),
+      .awid           (nvdla_core2dbb_aw_awid),
+      .awlen          (nvdla_core2dbb_aw_awlen),
+      .awaddr         (nvdla_core2dbb_aw_awaddr),
+      .wvalid         (nvdla_core2dbb_w_wvalid),
+      .wready         (nvdla_core2dbb_w_wready),
+      .wdata          (nvdla_core2dbb_w_wdata),
+      .wstrb          (nvdla_core2dbb_w_wstrb),
+      .wlast          (nvdla_core2dbb_w_wlast),
+      .bvalid         (nvdla_core2dbb_b_bvalid),
+      .bready         (nvdla_core2dbb_b_bready),
+      .bid            (nvdla_core2dbb_b_bid[2:0])
+  );
+
+  // Clock gating and RAM power pins have no function in this model.
+  wire unused_pins = &{
+    1'b0,
+    global_clk_ovr_on,
+    tmc2slcg_disable_clock_gating,
+    nvdla_core2dbb_b_bid[7:3],
+    nvdla_core2dbb_r_rlast,
+    nvdla_pwrbus_ram_c_pd,
+    nvdla_pwrbus_ram_ma_pd,
+    nvdla_pwrbus_ram_mb_pd,
+    nvdla_pwrbus_ram_p_pd,
+    nvdla_pwrbus_ram_o_pd,
+    nvdla_pwrbus_ram_a_pd
+  };
+endmodule

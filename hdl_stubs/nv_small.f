@@ -1,0 +1,21 @@
+// Embedded nv_small device: paths are relative to this file. Top module NV_nvdla.
++incdir+.
+NV_nvdla.v
+nvdla_reset.v
+nvdla_csb.v
+nvdla_async_fifo.v
+nvdla_fifo.v
+nvdla_cfgrom.v
+nvdla_glb.v
+nvdla_mcif.v
+nvdla_regfile.v
+nvdla_parked_unit.v
+nvdla_conv.v
+nvdla_cdp.v
+nvdla_sdp.v
+nvdla_pdp.v
+nvdla_cube_walker.v
+nvdla_dma_read.v
+nvdla_dma_write.v
+nvdla_dbb_read.v
+nvdla_dbb_write.v

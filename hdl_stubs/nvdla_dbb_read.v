@@ -1,0 +1,80 @@
+// Read side of the DBB port: round-robin over the read clients, one burst of
+// length 1 (arlen 0) per request, the client's own id on it. Answers go to the
+// client whose id they carry, so the memory may reorder across ids; rlast is not
+// needed. A client asks only for what it has room for, hence rready is always 1.
+module nvdla_dbb_read #(
+    parameter ADDR_WIDTH = 32,
+    parameter DATA_WIDTH = 64,
+    parameter CLIENTS = 2,
+    parameter [8*CLIENTS-1:0] IDS = 0
+) (
+    input  wire                          clk,
+    input  wire                          rst_n,
+    input  wire [           CLIENTS-1:0] req_valid,
+    output reg  [           CLIENTS-1:0] req_ready,
+    input  wire [CLIENTS*ADDR_WIDTH-1:0] req_addr,
+    output wire [           CLIENTS-1:0] rsp_valid,
+    output wire [        DATA_WIDTH-1:0] rsp_data,
+    input  wire [                   7:0] max_outstanding,  // minus one
+    output wire                          idle,
+    output reg                           arvalid,
+    input  wire                          arready,
+    output reg  [                   7:0] arid,
+    output wire [                   3:0] arlen,
+    output reg  [        ADDR_WIDTH-1:0] araddr,
+    input  wire                          rvalid,
+    output wire                          rready,
+    input  wire [                   7:0] rid,
+    input  wire [        DATA_WIDTH-1:0] rdata
+);
+  localparam CW = (CLIENTS > 1) ? $clog2(CLIENTS) : 1;
+
+  reg [CW-1:0] last;
+  reg [CW-1:0] pick;
+  reg [8:0] outstanding;
+  wire room = (!arvalid || arready) && (outstanding <= {1'b0, max_outstanding});
+  wire grant = room && (req_valid != 0);
+
+  assign arlen    = 4'd0;
+  assign rready   = 1'b1;
+  assign rsp_data = rdata;
+  assign idle     = !arvalid && (outstanding == 0);
+
+  integer i, candidate;
+
+  // The client after the last one served has the first turn.
+  always @* begin
+    pick = last;
+    for (i = CLIENTS; i >= 1; i = i - 1) begin
+      candidate = {{(32 - CW) {1'b0}}, last} + i;
+      if (candidate >= CLIENTS) candidate = candidate - CLIENTS;
+      if (req_valid[candidate[CW-1:0]]) pick = candidate[CW-1:0];
+    end
+    req_ready = 0;
+    req_ready[pick] = grant;
+  end
+
+  always @(posedge clk or negedge rst_n)
+    if (!rst_n) begin
+      last        <= 0;
+      outstanding <= 9'd0;
+      arvalid     <= 1'b0;
+      arid        <= 8'd0;
+      araddr      <= 0;
+    end else begin
+      outstanding <= outstanding + {8'd0, grant} - {8'd0, rvalid && (outstanding != 0)};
+      if (grant) begin
+        last    <= pick;
+        arvalid <= 1'b1;
+        arid    <= IDS[8*pick+:8];
+        araddr  <= req_addr[ADDR_WIDTH*pick+:ADDR_WIDTH];
+      end else if (arready) arvalid <= 1'b0;
+    end
+
+  genvar g;
+  generate
+    for (g = 0; g < CLIENTS; g = g + 1) begin : route
+      assign rsp_valid[g] = rvalid && (rid == IDS[8*g+:8]);
+    end
+  endgenerate
+endmodule

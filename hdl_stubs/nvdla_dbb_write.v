@@ -1,0 +1,105 @@
+// Write side of the DBB port: round-robin over the write clients, one burst of
+// length 1 (awlen 0) with all byte strobes per request. Address and data are
+// queued in the same order but leave on their own channels, so either may be
+// accepted first. A response counts for the client whose id it carries; only
+// bid[2:0] matters.
+module nvdla_dbb_write #(
+    parameter ADDR_WIDTH = 32,
+    parameter DATA_WIDTH = 64,
+    parameter CLIENTS = 2,
+    parameter [8*CLIENTS-1:0] IDS = 0
+) (
+    input  wire                          clk,
+    input  wire                          rst_n,
+    input  wire [           CLIENTS-1:0] req_valid,
+    output reg  [           CLIENTS-1:0] req_ready,
+    input  wire [CLIENTS*ADDR_WIDTH-1:0] req_addr,
+    input  wire [CLIENTS*DATA_WIDTH-1:0] req_data,
+    output wire [           CLIENTS-1:0] rsp_valid,
+    input  wire [                   7:0] max_outstanding,  // minus one
+    output wire                          idle,
+    output wire                          awvalid,
+    input  wire                          awready,
+    output wire [                   7:0] awid,
+    output wire [                   3:0] awlen,
+    output wire [        ADDR_WIDTH-1:0] awaddr,
+    output wire                          wvalid,
+    input  wire                          wready,
+    output wire [        DATA_WIDTH-1:0] wdata,
+    output wire [      DATA_WIDTH/8-1:0] wstrb,
+    output wire                          wlast,
+    input  wire                          bvalid,
+    output wire                          bready,
+    input  wire [                   2:0] bid
+);
+  localparam CW = (CLIENTS > 1) ? $clog2(CLIENTS) : 1;
+
+  reg [CW-1:0] last;
+  reg [CW-1:0] pick;
+  reg [8:0] outstanding;
+  wire aw_room, w_room;
+  wire room = aw_room && w_room && (outstanding <= {1'b0, max_outstanding});
+  wire grant = room && (req_valid != 0);
+
+  assign awlen  = 4'd0;
+  assign wstrb  = {DATA_WIDTH / 8{1'b1}};
+  assign wlast  = 1'b1;
+  assign bready = 1'b1;
+  assign idle   = (outstanding == 0);
+
+  integer i, candidate;
+
+  // The client after the last one served has the first turn.
+  always @* begin
+    pick = last;
+    for (i = CLIENTS; i >= 1; i = i - 1) begin
+      candidate = {{(32 - CW) {1'b0}}, last} + i;
+      if (candidate >= CLIENTS) candidate = candidate - CLIENTS;
+      if (req_valid[candidate[CW-1:0]]) pick = candidate[CW-1:0];
+    end
+    req_ready = 0;
+    req_ready[pick] = grant;
+  end
+
+  always @(posedge clk or negedge rst_n)
+    if (!rst_n) begin
+      last        <= 0;
+      outstanding <= 9'd0;
+    end else begin
+      outstanding <= outstanding + {8'd0, grant} - {8'd0, bvalid && (outstanding != 0)};
+      if (grant) last <= pick;
+    end
+
+  nvdla_fifo #(
+      .WIDTH(8 + ADDR_WIDTH)
+  ) aw_fifo (
+      .clk       (clk),
+      .rst_n     (rst_n),
+      .push_valid(grant),
+      .push_ready(aw_room),
+      .push_data ({IDS[8*pick+:8], req_addr[ADDR_WIDTH*pick+:ADDR_WIDTH]}),
+      .pop_valid (awvalid),
+      .pop_ready (awready),
+      .pop_data  ({awid, awaddr})
+  );
+
+  nvdla_fifo #(
+      .WIDTH(DATA_WIDTH)
+  ) w_fifo (
+      .clk       (clk),
+      .rst_n     (rst_n),
+      .push_valid(grant),
+      .push_ready(w_room),
+      .push_data (req_data[DATA_WIDTH*pick+:DATA_WIDTH]),
+      .pop_valid (wvalid),
+      .pop_ready (wready),
+      .pop_data  (wdata)
+  );
+
+  genvar g;
+  generate
+    for (g = 0; g < CLIENTS; g = g + 1) begin : route
+      assign rsp_valid[g] = bvalid && (bid == IDS[8*g+:3]);
+    end
+  endgenerate
+endmodule

@@ -1,0 +1,70 @@
+// GLB: hardware version and the interrupt registers.
+//
+// An event sets its status bit whether it is masked or not; unmasking raises the
+// interrupt later. A status bit is cleared by writing 1, and the clearing write
+// wins over an event of the same clock, as on the hardware: software clears only
+// the bits that it has read.
+module nvdla_glb #(
+    parameter [5:0] SLOT = 6'd1
+) (
+    input  wire        clk,
+    input  wire        rst_n,
+    input  wire        req_valid,
+    input  wire        req_write,
+    input  wire [15:0] req_addr,
+    input  wire [31:0] req_wdata,
+    output reg  [31:0] rdata,
+    // One bit per group each, group 0 in bit 0.
+    input  wire [ 1:0] sdp_done,
+    input  wire [ 1:0] cdp_done,
+    input  wire [ 1:0] pdp_done,
+    input  wire [ 1:0] cdma_dat_done,
+    input  wire [ 1:0] cdma_wt_done,
+    input  wire [ 1:0] cacc_done,
+    output wire        dla_intr
+);
+  localparam [9:0] S_NVDLA_HW_VERSION = 10'd0;
+  localparam [9:0] S_INTR_MASK = 10'd1;
+  localparam [9:0] S_INTR_SET = 10'd2;
+  localparam [9:0] S_INTR_STATUS = 10'd3;
+
+  localparam [31:0] HW_VERSION = 32'h0030_3031;
+  // The mask keeps the bits of BDMA and RUBIK although nv_small has neither.
+  localparam [21:0] MASK_BITS = 22'h3f_03ff;
+  localparam [21:0] STATUS_BITS = 22'h3f_003f;
+
+  reg  [21:0] mask;
+  reg  [21:0] status;
+  reg  [ 2:0] intr;
+
+  wire        hit = req_valid && (req_addr[15:10] == SLOT);
+  wire [21:0] written = req_wdata[21:0];
+  wire        set = hit && req_write && (req_addr[9:0] == S_INTR_SET);
+  wire        clear = hit && req_write && (req_addr[9:0] == S_INTR_STATUS);
+  wire [21:0] events = {
+    cacc_done, cdma_wt_done, cdma_dat_done, 10'd0, pdp_done, cdp_done, sdp_done
+  };
+  wire        unused_bits = &{1'b0, req_wdata[31:22]};
+
+  assign dla_intr = intr[2];
+
+  always @(posedge clk or negedge rst_n)
+    if (!rst_n) begin
+      mask   <= 22'd0;
+      status <= 22'd0;
+      intr   <= 3'd0;
+      rdata  <= 32'd0;
+    end else begin
+      if (hit && req_write && (req_addr[9:0] == S_INTR_MASK)) mask <= written & MASK_BITS;
+      status <= (status | events | (set ? written & STATUS_BITS : 22'd0)) & ~(clear ? written : 22'd0);
+      intr   <= {intr[1:0], |(status & ~mask)};
+      rdata  <= 32'd0;
+      if (hit && !req_write)
+        case (req_addr[9:0])
+          S_NVDLA_HW_VERSION: rdata <= HW_VERSION;
+          S_INTR_MASK:        rdata <= {10'd0, mask};
+          S_INTR_STATUS:      rdata <= {10'd0, status};
+          default:            rdata <= 32'd0;
+        endcase
+    end
+endmodule

@@ -1,0 +1,164 @@
+// Word offsets inside each unit's 4 KiB slot, for the registers whose values
+// the engines use, and the size of every register file.
+//   `<UNIT>_WORDS        number of 32-bit words the unit decodes
+//   `<UNIT>_OP_ENABLE    word of D_OP_ENABLE: below it one copy, from it on two groups
+//   `<UNIT>_<REGISTER>   word of one register
+`ifndef NVDLA_REGISTER_OFFSETS_VH
+`define NVDLA_REGISTER_OFFSETS_VH
+
+`define UNIT_CDMA       0
+`define CDMA_WORDS                               59
+`define CDMA_OP_ENABLE                           4
+`define CDMA_S_CBUF_FLUSH_STATUS                 3
+
+`define UNIT_CSC        1
+`define CSC_WORDS                                26
+`define CSC_OP_ENABLE                            2
+
+`define UNIT_CMAC_A     2
+`define CMAC_A_WORDS                             4
+`define CMAC_A_OP_ENABLE                         2
+
+`define UNIT_CMAC_B     3
+`define CMAC_B_WORDS                             4
+`define CMAC_B_OP_ENABLE                         2
+
+`define UNIT_CACC       4
+`define CACC_WORDS                               14
+`define CACC_OP_ENABLE                           2
+
+`define UNIT_SDP_RDMA   5
+`define SDP_RDMA_WORDS                           37
+`define SDP_RDMA_OP_ENABLE                       2
+`define SDP_RDMA_D_DATA_CUBE_WIDTH               3
+`define SDP_RDMA_D_DATA_CUBE_HEIGHT              4
+`define SDP_RDMA_D_DATA_CUBE_CHANNEL             5
+`define SDP_RDMA_D_SRC_BASE_ADDR_LOW             6
+`define SDP_RDMA_D_SRC_BASE_ADDR_HIGH            7
+`define SDP_RDMA_D_SRC_LINE_STRIDE               8
+`define SDP_RDMA_D_SRC_SURFACE_STRIDE            9
+`define SDP_RDMA_D_BRDMA_CFG                     10
+`define SDP_RDMA_D_BS_BASE_ADDR_LOW              11
+`define SDP_RDMA_D_BS_BASE_ADDR_HIGH             12
+`define SDP_RDMA_D_BS_LINE_STRIDE                13
+`define SDP_RDMA_D_BS_SURFACE_STRIDE             14
+`define SDP_RDMA_D_BS_BATCH_STRIDE               15
+`define SDP_RDMA_D_NRDMA_CFG                     16
+`define SDP_RDMA_D_BN_BASE_ADDR_LOW              17
+`define SDP_RDMA_D_BN_BASE_ADDR_HIGH             18
+`define SDP_RDMA_D_BN_LINE_STRIDE                19
+`define SDP_RDMA_D_BN_SURFACE_STRIDE             20
+`define SDP_RDMA_D_BN_BATCH_STRIDE               21
+`define SDP_RDMA_D_FEATURE_MODE_CFG              28
+`define SDP_RDMA_D_SRC_DMA_CFG                   29
+`define SDP_RDMA_D_STATUS_NAN_INPUT_NUM          30
+`define SDP_RDMA_D_STATUS_INF_INPUT_NUM          31
+`define SDP_RDMA_D_PERF_ENABLE                   32
+`define SDP_RDMA_D_PERF_MRDMA_READ_STALL         33
+`define SDP_RDMA_D_PERF_BRDMA_READ_STALL         34
+`define SDP_RDMA_D_PERF_NRDMA_READ_STALL         35
+
+`define UNIT_SDP        6
+`define SDP_WORDS                                63
+`define SDP_OP_ENABLE                            14
+`define SDP_D_DATA_CUBE_WIDTH                    15
+`define SDP_D_DATA_CUBE_HEIGHT                   16
+`define SDP_D_DATA_CUBE_CHANNEL                  17
+`define SDP_D_DST_BASE_ADDR_LOW                  18
+`define SDP_D_DST_BASE_ADDR_HIGH                 19
+`define SDP_D_DST_LINE_STRIDE                    20
+`define SDP_D_DST_SURFACE_STRIDE                 21
+`define SDP_D_DP_BS_CFG                          22
+`define SDP_D_DP_BS_ALU_CFG                      23
+`define SDP_D_DP_BS_ALU_SRC_VALUE                24
+`define SDP_D_DP_BS_MUL_CFG                      25
+`define SDP_D_DP_BS_MUL_SRC_VALUE                26
+`define SDP_D_DP_BN_CFG                          27
+`define SDP_D_DP_BN_ALU_CFG                      28
+`define SDP_D_DP_BN_ALU_SRC_VALUE                29
+`define SDP_D_DP_BN_MUL_CFG                      30
+`define SDP_D_DP_BN_MUL_SRC_VALUE                31
+`define SDP_D_FEATURE_MODE_CFG                   44
+`define SDP_D_DST_DMA_CFG                        45
+`define SDP_D_DST_BATCH_STRIDE                   46
+`define SDP_D_DATA_FORMAT                        47
+`define SDP_D_CVT_OFFSET                         48
+`define SDP_D_CVT_SCALE                          49
+`define SDP_D_CVT_SHIFT                          50
+`define SDP_D_STATUS                             51
+`define SDP_D_STATUS_NAN_INPUT_NUM               52
+`define SDP_D_STATUS_INF_INPUT_NUM               53
+`define SDP_D_STATUS_NAN_OUTPUT_NUM              54
+`define SDP_D_PERF_ENABLE                        55
+`define SDP_D_PERF_WDMA_WRITE_STALL              56
+`define SDP_D_PERF_OUT_SATURATION                59
+
+`define UNIT_PDP_RDMA   7
+`define PDP_RDMA_WORDS                           20
+`define PDP_RDMA_OP_ENABLE                       2
+`define PDP_RDMA_D_DATA_CUBE_IN_WIDTH            3
+`define PDP_RDMA_D_DATA_CUBE_IN_HEIGHT           4
+`define PDP_RDMA_D_DATA_CUBE_IN_CHANNEL          5
+`define PDP_RDMA_D_FLYING_MODE                   6
+`define PDP_RDMA_D_SRC_BASE_ADDR_LOW             7
+`define PDP_RDMA_D_SRC_BASE_ADDR_HIGH            8
+`define PDP_RDMA_D_SRC_LINE_STRIDE               9
+`define PDP_RDMA_D_SRC_SURFACE_STRIDE            10
+`define PDP_RDMA_D_SRC_RAM_CFG                   11
+`define PDP_RDMA_D_DATA_FORMAT                   12
+`define PDP_RDMA_D_OPERATION_MODE_CFG            13
+`define PDP_RDMA_D_POOLING_KERNEL_CFG            14
+`define PDP_RDMA_D_POOLING_PADDING_CFG           15
+`define PDP_RDMA_D_PARTIAL_WIDTH_IN              16
+`define PDP_RDMA_D_PERF_ENABLE                   17
+`define PDP_RDMA_D_PERF_READ_STALL               18
+
+`define UNIT_PDP        8
+`define PDP_WORDS                                40
+`define PDP_OP_ENABLE                            2
+`define PDP_D_DATA_CUBE_IN_WIDTH                 3
+`define PDP_D_DATA_CUBE_IN_HEIGHT                4
+`define PDP_D_DATA_CUBE_IN_CHANNEL               5
+`define PDP_D_DATA_CUBE_OUT_WIDTH                6
+`define PDP_D_DATA_CUBE_OUT_HEIGHT               7
+`define PDP_D_DATA_CUBE_OUT_CHANNEL              8
+`define PDP_D_OPERATION_MODE_CFG                 9
+`define PDP_D_NAN_FLUSH_TO_ZERO                  10
+`define PDP_D_PARTIAL_WIDTH_IN                   11
+`define PDP_D_PARTIAL_WIDTH_OUT                  12
+`define PDP_D_POOLING_KERNEL_CFG                 13
+`define PDP_D_RECIP_KERNEL_WIDTH                 14
+`define PDP_D_RECIP_KERNEL_HEIGHT                15
+`define PDP_D_POOLING_PADDING_CFG                16
+`define PDP_D_POOLING_PADDING_VALUE_1_CFG        17
+`define PDP_D_POOLING_PADDING_VALUE_2_CFG        18
+`define PDP_D_POOLING_PADDING_VALUE_3_CFG        19
+`define PDP_D_POOLING_PADDING_VALUE_4_CFG        20
+`define PDP_D_POOLING_PADDING_VALUE_5_CFG        21
+`define PDP_D_POOLING_PADDING_VALUE_6_CFG        22
+`define PDP_D_POOLING_PADDING_VALUE_7_CFG        23
+`define PDP_D_SRC_BASE_ADDR_LOW                  24
+`define PDP_D_SRC_BASE_ADDR_HIGH                 25
+`define PDP_D_SRC_LINE_STRIDE                    26
+`define PDP_D_SRC_SURFACE_STRIDE                 27
+`define PDP_D_DST_BASE_ADDR_LOW                  28
+`define PDP_D_DST_BASE_ADDR_HIGH                 29
+`define PDP_D_DST_LINE_STRIDE                    30
+`define PDP_D_DST_SURFACE_STRIDE                 31
+`define PDP_D_DST_RAM_CFG                        32
+`define PDP_D_DATA_FORMAT                        33
+`define PDP_D_INF_INPUT_NUM                      34
+`define PDP_D_NAN_INPUT_NUM                      35
+`define PDP_D_NAN_OUTPUT_NUM                     36
+`define PDP_D_PERF_ENABLE                        37
+`define PDP_D_PERF_WRITE_STALL                   38
+
+`define UNIT_CDP_RDMA   9
+`define CDP_RDMA_WORDS                           17
+`define CDP_RDMA_OP_ENABLE                       2
+
+`define UNIT_CDP        10
+`define CDP_WORDS                                47
+`define CDP_OP_ENABLE                            18
+
+`endif

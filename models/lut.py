@@ -1,0 +1,236 @@
+"""The two-table lookup of SDP and CDP: what is programmed, and how a table is chosen.
+
+The documents call the tables X and Y; the registers call X ``LE`` (linear or exponent, 65 entries)
+and Y ``LO`` (linear only, 257 entries). The lookups are in ``models.lut_integer`` and
+``models.lut_fp16``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from models.arithmetic import check_range, limits
+
+LE_ENTRIES = 65
+LO_ENTRIES = 257
+
+IntArray = npt.NDArray[np.int64]
+
+
+class LutUnit(Enum):
+    """The unit that holds the LUT: name, bits of its integer input, bits of the index fraction.
+
+    Source: LUT programming, introduction ("only difference ... bit-depth"); the fractions and the
+        38th bit of the CDP's start registers measured on the public nv_full RTL.
+    """
+
+    SDP = ("SDP", 32, 35)
+    CDP = ("CDP", 38, 16)
+
+    @property
+    def input_bits(self) -> int:
+        """Bits of the signed integer input and of the start and end registers."""
+        return self.value[1]
+
+    @property
+    def fraction_bits(self) -> int:
+        """Bits of the interpolation fraction; what is below is cut off."""
+        return self.value[2]
+
+
+class LutChoice(IntEnum):
+    """A one-bit priority field: which table's output is taken.
+
+    Source: LUT programming, "Hit/Miss behavior".
+    """
+
+    LE = 0
+    LO = 1
+
+
+class Place(IntEnum):
+    """Where an input lies relative to one table."""
+
+    UNDERFLOW = 0
+    HIT = 1
+    OVERFLOW = 2
+
+
+@dataclass(frozen=True)
+class Slope:
+    """The slope of the straight line that continues a table beyond its end.
+
+    Args:
+        scale: a signed 16-bit integer, or an FP16 pattern in the FP16 pipeline.
+        shift: signed, 5 bits; right if positive, left if negative; not used for FP16.
+
+    Raises:
+        ValueError: when a value does not fit its register.
+
+    Source: LUT programming, "Out-of-range control".
+    """
+
+    scale: int = 0
+    shift: int = 0
+
+    def __post_init__(self) -> None:
+        check_range("scale", self.scale, -(1 << 15), (1 << 16) - 1)
+        check_range("shift", self.shift, *limits(5))
+
+
+@dataclass(frozen=True, eq=False)
+class LutTable:
+    """One table.
+
+    Args:
+        entries: (65,) or (257,), int16, or uint16 patterns in the FP16 pipeline.
+        start: of the covered range: a signed integer, or an FP32 pattern in the FP16 pipeline.
+        end: of the covered range, likewise.
+        index_select: binary logarithm of the distance between two entries, signed, 8 bits; linear.
+        exponent: whether the entries lie at ``start + 2**(index_offset + i)``; only LE can.
+        index_offset: exponent of entry 0, signed, 8 bits; exponent mode.
+        underflow: slope below the table.
+        overflow: slope above the table.
+
+    Raises:
+        ValueError: when a value does not fit its register or the entries have no table's size.
+
+    Source: LUT programming, "Exponential mode", "Linear mode", "Out-of-range control".
+    """
+
+    entries: npt.NDArray[Any]
+    start: int
+    end: int
+    index_select: int = 0
+    exponent: bool = False
+    index_offset: int = 0
+    underflow: Slope = Slope()
+    overflow: Slope = Slope()
+
+    def __post_init__(self) -> None:
+        if self.entries.shape not in ((LE_ENTRIES,), (LO_ENTRIES,)):
+            raise ValueError(f"entries must have the shape (65,) or (257,), not {self.entries.shape}")
+        if self.entries.dtype not in (np.int16, np.uint16):
+            raise ValueError(f"entries must be int16 or uint16 FP16 patterns, not {self.entries.dtype}")
+        if self.exponent and self.entries.shape != (LE_ENTRIES,):
+            raise ValueError("exponent must be False for the table of 257 entries: only LE has the exponent mode")
+        check_range("index_select", self.index_select, *limits(8))
+        check_range("index_offset", self.index_offset, *limits(8))
+
+    @property
+    def last(self) -> int:
+        """Index of the last entry: 64 or 256."""
+        return len(self.entries) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class HybridLut:
+    """Both tables and the priorities.
+
+    Args:
+        le: the table of 65 entries (X).
+        lo: the table of 257 entries (Y), linear.
+        underflow_priority: taken when both tables underflow.
+        overflow_priority: taken when both tables overflow.
+        hybrid_priority: taken when both hit, or when one underflows and the other overflows.
+
+    Raises:
+        ValueError: when a table has the other's size or the two have different entry types.
+
+    Source: LUT programming, "Hit/Miss behavior".
+    """
+
+    le: LutTable
+    lo: LutTable
+    underflow_priority: LutChoice = LutChoice.LE
+    overflow_priority: LutChoice = LutChoice.LE
+    hybrid_priority: LutChoice = LutChoice.LE
+
+    def __post_init__(self) -> None:
+        for name, table, size in (("le", self.le, LE_ENTRIES), ("lo", self.lo, LO_ENTRIES)):
+            if len(table.entries) != size:
+                raise ValueError(f"{name} must have {size} entries, not {len(table.entries)}")
+        if self.le.entries.dtype != self.lo.entries.dtype:
+            raise ValueError(
+                f"le and lo must have the same entry type, not {self.le.entries.dtype} and {self.lo.entries.dtype}"
+            )
+
+    def choose(self, le_place: IntArray, lo_place: IntArray) -> IntArray:
+        """Return the :class:`LutChoice` of each input.
+
+        Args:
+            le_place: :class:`Place` in LE, any shape.
+            lo_place: :class:`Place` in LO, same shape.
+        """
+        only_le = (le_place == Place.HIT) & (lo_place != Place.HIT)
+        only_lo = (lo_place == Place.HIT) & (le_place != Place.HIT)
+        both_below = (le_place == Place.UNDERFLOW) & (lo_place == Place.UNDERFLOW)
+        both_above = (le_place == Place.OVERFLOW) & (lo_place == Place.OVERFLOW)
+        return np.select(
+            [only_le, only_lo, both_below, both_above],
+            [LutChoice.LE, LutChoice.LO, self.underflow_priority, self.overflow_priority],
+            self.hybrid_priority,
+        ).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class LutCounts:
+    """The five statistics of a layer.
+
+    Source: LUT programming, "LUT Statistics".
+    """
+
+    le_hit: int
+    lo_hit: int
+    underflow: int
+    overflow: int
+    hybrid: int
+
+    @classmethod
+    def measured(cls, le_place: IntArray, lo_place: IntArray) -> LutCounts:
+        """Count as the hardware does.
+
+        ``le_hit`` and ``lo_hit`` count every hit of the table, also where both hit; ``hybrid`` counts
+        every input that hits at all; an input above one table and below the other counts as underflow.
+        The hardware's registers hold these numbers plus a surplus of idle pipeline slots that does not
+        depend on the data, so a check can only ask for "at least".
+
+        Source: measured on the public nv_full RTL.
+        """
+        le_hit, lo_hit = le_place == Place.HIT, lo_place == Place.HIT
+        above = (le_place == Place.OVERFLOW) & (lo_place == Place.OVERFLOW)
+        below = ~(le_hit | lo_hit | above)
+        return cls(*(int(np.count_nonzero(mask)) for mask in (le_hit, lo_hit, below, above, le_hit | lo_hit)))
+
+    @classmethod
+    def published(cls, le_place: IntArray, lo_place: IntArray) -> LutCounts:
+        """Count as the document says: each input in exactly one of the five.
+
+        Source: LUT programming, "LUT Statistics".
+        """
+        le_hit, lo_hit = le_place == Place.HIT, lo_place == Place.HIT
+        below = (le_place == Place.UNDERFLOW) & (lo_place == Place.UNDERFLOW)
+        above = (le_place == Place.OVERFLOW) & (lo_place == Place.OVERFLOW)
+        one = le_hit ^ lo_hit
+        masks = (one & le_hit, one & lo_hit, below, above, ~(one | below | above))
+        return cls(*(int(np.count_nonzero(mask)) for mask in masks))
+
+
+@dataclass(frozen=True, eq=False)
+class LutResult:
+    """What a lookup returns.
+
+    Attributes:
+        values: int64, or FP17 patterns in the FP16 pipeline; the input's shape.
+        le_place: :class:`Place` in LE, int64.
+        lo_place: :class:`Place` in LO, int64.
+    """
+
+    values: npt.NDArray[Any]
+    le_place: IntArray
+    lo_place: IntArray

@@ -1,0 +1,219 @@
+"""Build RTL once per content: check its ports, wrap it, compile it with Verilator or Icarus."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from cocotb_tools.runner import Verilog, get_runner
+
+from models.config import HwConfig
+from tb.launch.elaborate import elaborate, library_arguments
+from tb.launch.errors import BuildError, LaunchError
+from tb.launch.filelist import FileList, parse
+from tb.launch.inputs import InputFile, collect
+from tb.launch.ports import Port, PortMap, check, expected_ports, load_port_map
+from tb.launch.process import last_relevant_lines
+from tb.launch.runners import ALL_SIGNALS, RUNNER_NAMES, TOP_PORTS_ONLY, CommandsEnded
+from tb.launch.toolchain import SIMULATORS, fst_available, tool_versions
+from tb.launch.wrapper import TIME_PRECISION, TIME_UNIT, WRAPPER_TOP, wrapper_text
+
+STUB_DIR = Path(__file__).resolve().parents[2] / "hdl_stubs"
+# What is written into a build folder follows from these files, so they are part of its key.
+_RECIPE = ("wrapper.py", "runners.py", "elaborate.py")
+
+
+@dataclass(frozen=True)
+class BuildSpec:
+    """What to build.
+
+    Attributes:
+        config: Configuration whose ports the RTL must have.
+        simulator: ``verilator`` or ``icarus``.
+        top: The RTL's top module.
+        filelist: The user's filelist, or None for the embedded DUT.
+        port_map: The user's TOML of port differences, or None.
+        debug: Whether signals below the top are visible to the test (slower to build and run).
+        waves: Whether the model can write waves.
+
+    Raises:
+        LaunchError: for an unknown simulator.
+    """
+
+    config: HwConfig
+    simulator: str = "verilator"
+    top: str = "NV_nvdla"
+    filelist: Path | None = None
+    port_map: Path | None = None
+    debug: bool = False
+    waves: bool = False
+
+    def __post_init__(self) -> None:
+        if self.simulator not in SIMULATORS:
+            raise LaunchError(f"simulator must be one of {', '.join(SIMULATORS)}, not {self.simulator}")
+
+
+@dataclass(frozen=True)
+class Built:
+    """A compiled model, ready for any number of simulations at once.
+
+    Attributes:
+        spec: What was asked for.
+        directory: The build folder.
+        log_path: Complete output of the build.
+        wave_suffix: ``fst`` or ``vcd`` for a model that can write waves, else None.
+        seconds: Time this call took.
+        cached: Whether the model was there already.
+    """
+
+    spec: BuildSpec
+    directory: Path
+    log_path: Path
+    wave_suffix: str | None
+    seconds: float
+    cached: bool
+
+
+def build(spec: BuildSpec, root: Path = Path("sim_build")) -> Built:
+    """Return the compiled model of ``spec``, compiling it when its content is new.
+
+    Processes that ask for the same model at the same time build it once.
+
+    Args:
+        spec: What to build.
+        root: Folder that holds all builds.
+
+    Raises:
+        FileListError: for a filelist that cannot be read.
+        PortError: when the RTL's ports differ from the configuration's.
+        ToolError: for a missing tool.
+        BuildError: when a tool refuses the RTL.
+    """
+    started = time.monotonic()
+    files = parse(spec.filelist or _embedded_filelist(spec.config))
+    port_map = load_port_map(spec.port_map, spec.config) if spec.port_map else PortMap()
+    inputs = collect(files)
+    wave_suffix = _wave_suffix(spec)
+    rtl_key = _key(_rtl_facts(spec, files, inputs))
+    key = _key([rtl_key, *_model_facts(spec, port_map, wave_suffix)])
+    flavour = "".join(f"-{name}" for name in ("debug", "waves") if getattr(spec, name))
+    directory = root.resolve() / f"{spec.config.name}-{spec.simulator}{flavour}-{key[:16]}"
+    done = directory / "built.json"
+    cached = done.is_file()
+    if not cached:
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        with _lock(directory.with_suffix(".lock")):
+            cached = done.is_file()
+            if not cached:
+                ports = _elaborated(spec.top, files, inputs, directory.parent / f"rtl-{rtl_key[:16]}.json")
+                check(spec.config, spec.top, ports, port_map)
+                dump = spec.waves and spec.simulator == "icarus"
+                text = wrapper_text(spec.config, spec.top, ports, port_map, dump=dump)
+                _compile(spec, files, text, directory, wave_suffix)
+                done.write_text(json.dumps({"key": key}), encoding="utf-8")
+    return Built(spec, directory, directory / "build.log", wave_suffix, time.monotonic() - started, cached)
+
+
+def _embedded_filelist(config: HwConfig) -> Path:
+    path = STUB_DIR / f"{config.name}.f"
+    if not path.is_file():
+        known = ", ".join(sorted(p.stem for p in STUB_DIR.glob("*.f"))) or "none"
+        raise BuildError(f"no embedded DUT for {config.name} (embedded: {known}); give a filelist of your RTL")
+    return path
+
+
+def _wave_suffix(spec: BuildSpec) -> str | None:
+    if not spec.waves:
+        return None
+    return "fst" if spec.simulator == "icarus" or fst_available() else "vcd"
+
+
+def _rtl_facts(spec: BuildSpec, files: FileList, inputs: tuple[InputFile, ...]) -> list[object]:
+    """Return what the elaborated RTL depends on."""
+    return [
+        [(entry.role, entry.name, entry.sha256) for entry in inputs],
+        [spec.top, files.defines, files.library_extensions],
+        tool_versions("verilator")["verilator"],
+    ]
+
+
+def _model_facts(spec: BuildSpec, port_map: PortMap, wave_suffix: str | None) -> list[object]:
+    """Return what the compiled model depends on besides the RTL."""
+    recipe = [hashlib.sha256((Path(__file__).parent / name).read_bytes()).hexdigest() for name in _RECIPE]
+    ports = [asdict(port) for port in expected_ports(spec.config)]
+    flavour = [spec.simulator, spec.debug, wave_suffix]
+    return [flavour, ports, asdict(port_map), recipe, tool_versions(spec.simulator)]
+
+
+def _key(facts: list[object]) -> str:
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+def _elaborated(top: str, files: FileList, inputs: tuple[InputFile, ...], cache: Path) -> tuple[Port, ...]:
+    """Return the ports of the RTL's top, elaborating it unless ``cache`` remembers this content."""
+    if cache.is_file():
+        return tuple(Port(**port) for port in json.loads(cache.read_text(encoding="utf-8")))
+    log_path = cache.with_suffix(".log")
+    elaboration = elaborate(files, top, log_path)
+    unseen = set(elaboration.read_files) - {entry.path.resolve() for entry in inputs}
+    if unseen:
+        raise BuildError(
+            f"{min(unseen)} is included under a name that only a macro knows, so a change of it would go unnoticed: "
+            "add it to the filelist's +incdir+ folders with a suffix such as .vh, or include it by its name",
+            log_path,
+        )
+    part = cache.with_suffix(f".{os.getpid()}")
+    part.write_text(json.dumps([asdict(port) for port in elaboration.ports]), encoding="utf-8")
+    part.replace(cache)
+    return elaboration.ports
+
+
+def _compile(spec: BuildSpec, files: FileList, wrapper: str, directory: Path, wave_suffix: str | None) -> None:
+    """Compile into an empty ``directory``; what an interrupted build left there is removed."""
+    if directory.exists():
+        shutil.rmtree(directory)
+    directory.mkdir()
+    wrapper_path = directory / f"{WRAPPER_TOP}.sv"
+    wrapper_path.write_text(wrapper, encoding="utf-8")
+    runner = get_runner(RUNNER_NAMES[spec.simulator])
+    log_path = directory / "build.log"
+    try:
+        runner.build(
+            sources=[Verilog(wrapper_path), *(Verilog(path) for path in files.sources)],
+            includes=files.include_dirs,
+            defines=dict(files.defines),
+            build_args=_build_arguments(spec, files, wave_suffix),
+            hdl_toplevel=WRAPPER_TOP,
+            always=True,
+            build_dir=directory,
+            timescale=(TIME_UNIT, TIME_PRECISION),
+            log_file=log_path,
+        )
+    except CommandsEnded as end:
+        if end.ended.returncode != 0:
+            lines = last_relevant_lines(log_path)
+            raise BuildError(f"{spec.simulator} cannot build {spec.top}:\n{lines}\nlog: {log_path}", log_path) from None
+
+
+def _build_arguments(spec: BuildSpec, files: FileList, wave_suffix: str | None) -> list[str]:
+    if spec.simulator == "verilator":
+        waves = [f"--trace-{wave_suffix}"] if wave_suffix else []
+        return [*(ALL_SIGNALS if spec.debug else TOP_PORTS_ONLY), *waves, *library_arguments(files)]
+    suffixes = [argument for extension in files.library_extensions for argument in ("-Y", extension)]
+    folders = [argument for path in files.library_dirs for argument in ("-y", str(path))]
+    return [*suffixes, *folders, *(argument for path in files.library_files for argument in ("-l", str(path)))]
+
+
+@contextmanager
+def _lock(path: Path) -> Iterator[None]:
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

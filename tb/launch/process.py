@@ -1,0 +1,81 @@
+"""Run one command in its own process group, with its output in a log and an optional deadline."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+# Time for a process to write where it stood before it is killed.
+ABORT_GRACE_SECONDS = 5.0
+_RELEVANT = re.compile(r"error|undefined|cannot|unable|fatal|killed|no such|\*\*\*", re.IGNORECASE)
+_SHOWN_LINES = 15
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended; a negative return code is the signal that killed it."""
+
+    returncode: int
+    timed_out: bool
+
+
+def supervise(
+    command: Sequence[str],
+    *,
+    cwd: Path,
+    environment: Mapping[str, str],
+    log_path: Path,
+    timeout_seconds: float | None = None,
+) -> Ended:
+    """Run ``command`` to its end or its deadline, and leave no process of its group behind.
+
+    On the deadline the group first gets SIGABRT, on which Python's fault handler (when the
+    environment enables it) writes its stack to the log, and then SIGKILL.
+
+    Args:
+        command: Program and arguments.
+        cwd: Folder to run in.
+        environment: Complete environment.
+        log_path: File that standard output and error are appended to.
+        timeout_seconds: Deadline in wall-clock seconds, or None.
+    """
+    with log_path.open("ab") as log:
+        process = subprocess.Popen(
+            command,
+            cwd=cwd,
+            env=dict(environment),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            return Ended(process.wait(timeout_seconds), timed_out=False)
+        except subprocess.TimeoutExpired:
+            _signal_group(process.pid, signal.SIGABRT)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(ABORT_GRACE_SECONDS)
+            _signal_group(process.pid, signal.SIGKILL)
+            return Ended(process.wait(), timed_out=True)
+        finally:
+            # Also reached by an interrupt of this process, and for children that outlive the command.
+            _signal_group(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def last_relevant_lines(log_path: Path) -> str:
+    """Return the last lines of a log that speak of an error, or its last lines when none does."""
+    lines = log_path.read_text(encoding="utf-8", errors="replace").splitlines()
+    relevant = [line for line in lines if _RELEVANT.search(line)]
+    return "\n".join((relevant or lines)[-_SHOWN_LINES:])
+
+
+def _signal_group(pid: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(pid, number)

@@ -1,0 +1,120 @@
+"""Runners for cocotb's own runner registry: only top ports visible, our supervision, our flags."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import cocotb_tools.config
+from cocotb_tools.runner import SUPPORTED_RUNNERS, Icarus, Runner, Verilator
+
+from tb.launch.elaborate import QUIET
+from tb.launch.process import Ended, supervise
+from tb.launch.toolchain import tool_environment, verilator_root
+from tb.launch.wrapper import TIME_PRECISION, TIME_UNIT, WRAPPER_TOP
+
+# Measured on the public nv_small RTL. Delays inside RTL are ignored: the clock comes from outside.
+VERILATOR_FLAGS = (
+    *QUIET,
+    "--no-timing",
+    "-O3",
+    *("--x-assign", "fast", "--x-initial", "fast"),
+    *("--output-split", "20000"),
+)
+TOP_PORTS_ONLY = ("--public-depth", "1")
+ALL_SIGNALS = ("--public-flat-rw",)
+
+
+class CommandsEnded(Exception):  # noqa: N818 - an end, not an error
+    """The runner's commands are over; carries how the last one ended.
+
+    It leaves the stock ``build()`` and ``test()`` early, because what those do next depends on
+    whether pytest happens to run: under pytest a failing test makes them exit the process.
+    """
+
+    def __init__(self, ended: Ended) -> None:
+        super().__init__(ended)
+        self.ended = ended
+
+
+class Supervised(Runner):
+    """What both simulators share: environment, log, deadline."""
+
+    timeout_seconds: float | None = None
+
+    def _set_env_build(self) -> None:
+        super()._set_env_build()
+        self.env.update(tool_environment())
+
+    def _set_env_test(self) -> None:
+        # The stock runner lets the surrounding environment win over what it was given.
+        given = dict(self.env)
+        super()._set_env_test()
+        self.env.update(given)
+
+    def _execute(self, cmds: Sequence[list[str]], cwd: os.PathLike[str] | str) -> None:
+        log_path = Path(str(self.log_file))
+        log_path.write_bytes(b"")
+        ended = Ended(0, timed_out=False)
+        for command in cmds:
+            ended = supervise(
+                command,
+                cwd=Path(cwd),
+                environment=self.env,
+                log_path=log_path,
+                timeout_seconds=self.timeout_seconds,
+            )
+            if ended.returncode != 0:
+                break
+        raise CommandsEnded(ended)
+
+
+class TopPortsVerilator(Supervised, Verilator):
+    """Verilator from its Python package; what is visible is chosen by the build arguments."""
+
+    def _build_command(self) -> list[list[str]]:
+        libraries = cocotb_tools.config.libs_dir
+        main = cocotb_tools.config.share_dir / "lib" / "verilator" / "verilator.cpp"
+        verilate = [
+            *(str(verilator_root() / "bin" / "verilator_bin"), "-cc", "--exe", "--vpi", *VERILATOR_FLAGS),
+            *("-Mdir", str(self.build_dir), "--prefix", "Vtop", "--top-module", WRAPPER_TOP, "-o", WRAPPER_TOP),
+            *("-LDFLAGS", f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator"),
+            *("--timescale", f"{TIME_UNIT}/{TIME_PRECISION}"),
+            *self.build_args,
+            *self._get_define_options(self.defines),
+            *self._get_include_options(self.includes),
+            str(main),
+            *(str(source) for source in self.sources),
+        ]
+        compile_model = [
+            *("make", "-j", str(os.cpu_count() or 1), "-C", str(self.build_dir), "-f", "Vtop.mk"),
+            # The package was configured without these, and both are needed by larger designs.
+            *("CFG_CXXFLAGS_PCH_I=-include", "PYTHON3=python3"),
+        ]
+        return [verilate, compile_model]
+
+    def _test_command(self) -> list[list[str]]:
+        return [[str(self.build_dir / WRAPPER_TOP), *self.test_args, *self.plusargs]]
+
+
+class OwnDumpIcarus(Supervised, Icarus):
+    """Icarus whose waves are written by the wrapper, where ``+wave_file=`` names the file."""
+
+    def _build_command(self) -> list[list[str]]:
+        compile_model = [
+            *("iverilog", "-g2012", "-o", str(self.sim_file), "-s", WRAPPER_TOP),
+            *self.build_args,
+            *self._get_define_options(self.defines),
+            *self._get_include_options(self.includes),
+            *(str(source) for source in self.sources),
+        ]
+        return [compile_model]
+
+    def _test_command(self) -> list[list[str]]:
+        library = cocotb_tools.config.lib_entry("vpi", "icarus")
+        return [["vvp", "-m", library, *self.test_args, str(self.sim_file), *self.plusargs]]
+
+
+RUNNER_NAMES = {"verilator": "verilator_top_ports", "icarus": "icarus_own_dump"}
+SUPPORTED_RUNNERS.update({RUNNER_NAMES["verilator"]: TopPortsVerilator, RUNNER_NAMES["icarus"]: OwnDumpIcarus})

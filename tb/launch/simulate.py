@@ -1,0 +1,149 @@
+"""Run one cocotb test on a compiled model, in its own process group and folder, and say how it ended."""
+
+from __future__ import annotations
+
+import re
+import time
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from signal import Signals
+
+from cocotb_tools.runner import get_runner
+
+from tb.launch.build import Built
+from tb.launch.errors import LaunchError
+from tb.launch.process import Ended
+from tb.launch.runners import RUNNER_NAMES, CommandsEnded, Supervised
+from tb.launch.wrapper import WRAPPER_TOP
+
+
+class Outcome(Enum):
+    """How a simulation ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    CRASHED = "crashed"
+    TIMED_OUT = "timed out"
+
+
+@dataclass(frozen=True)
+class SimResult:
+    """One finished simulation.
+
+    Attributes:
+        outcome: How it ended; PASSED means that the test ran and nothing failed.
+        message: One line on why it did not pass; empty when it did.
+        returncode: The simulator's exit code; negative when a signal ended it.
+        seconds: Wall-clock time.
+        log_path: Everything the simulator and the test printed.
+        junit_path: cocotb's result file; it exists unless the simulation crashed or timed out.
+        waves_path: The waves, or None when none were asked for.
+    """
+
+    outcome: Outcome
+    message: str
+    returncode: int
+    seconds: float
+    log_path: Path
+    junit_path: Path
+    waves_path: Path | None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the test ran and nothing failed."""
+        return self.outcome is Outcome.PASSED
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether the deadline ended the simulation."""
+        return self.outcome is Outcome.TIMED_OUT
+
+
+def simulate(
+    built: Built,
+    *,
+    test_module: str,
+    testcase: str,
+    env: Mapping[str, str],
+    work_dir: Path,
+    timeout_seconds: float,
+    waves: bool = False,
+    plusargs: Sequence[str] = (),
+) -> SimResult:
+    """Run one cocotb test.
+
+    Args:
+        built: The compiled model.
+        test_module: Module that holds the test, importable from this process's ``sys.path``.
+        testcase: Exact name of the test function.
+        env: Environment variables for the simulation; they win over this process's own.
+        work_dir: Folder for the log, the result file and the waves; made when missing.
+        timeout_seconds: Wall-clock deadline, after which the whole process group is killed.
+        waves: Whether to write waves; the model must be built with ``waves``.
+        plusargs: Arguments such as ``+verbose`` for the simulator.
+
+    Raises:
+        LaunchError: for waves from a model that was built without.
+    """
+    if waves and built.wave_suffix is None:
+        raise LaunchError("waves need a model that was built with waves=True")
+    if timeout_seconds <= 0:
+        raise LaunchError(f"timeout_seconds must be greater than 0, not {timeout_seconds}")
+    work_dir = work_dir.resolve()
+    log_path, junit_path = work_dir / "sim.log", work_dir / "results.xml"
+    waves_path = work_dir / f"waves.{built.wave_suffix}" if waves else None
+    runner = get_runner(RUNNER_NAMES[built.spec.simulator])
+    assert isinstance(runner, Supervised)
+    runner.timeout_seconds = timeout_seconds
+    verilator = built.spec.simulator == "verilator"
+    started = time.monotonic()
+    try:
+        runner.test(
+            test_module=test_module,
+            hdl_toplevel=WRAPPER_TOP,
+            hdl_toplevel_lang="verilog",
+            test_filter=rf"^{re.escape(test_module)}\.{re.escape(testcase)}$",
+            # A crash or a hang then leaves the Python stack in the log.
+            extra_env={"PYTHONFAULTHANDLER": "1", **env},
+            test_args=["--trace", "--trace-file", str(waves_path)] if waves and verilator else [],
+            plusargs=[*([] if verilator else _icarus_wave_arguments(waves_path)), *plusargs],
+            build_dir=built.directory,
+            test_dir=work_dir,
+            results_xml=str(junit_path),
+            log_file=log_path,
+        )
+    except CommandsEnded as end:
+        ended = end.ended
+    outcome, message = _judge(ended, junit_path, f"{test_module}.{testcase}", timeout_seconds)
+    seconds = time.monotonic() - started
+    return SimResult(outcome, message, ended.returncode, seconds, log_path, junit_path, waves_path)
+
+
+def _icarus_wave_arguments(path: Path | None) -> list[str]:
+    return ["-fst", f"+wave_file={path}"] if path else ["-none"]
+
+
+def _judge(ended: Ended, junit_path: Path, test: str, timeout_seconds: float) -> tuple[Outcome, str]:
+    """Return how a simulation ended and why; only a result file that says so makes it pass."""
+    if ended.timed_out:
+        return Outcome.TIMED_OUT, f"{test} was killed after {timeout_seconds:g} seconds"
+    if ended.returncode < 0:
+        return Outcome.CRASHED, f"{test}: the simulator was ended by {Signals(-ended.returncode).name}"
+    if not junit_path.is_file():
+        return Outcome.CRASHED, f"{test}: the simulator ended with code {ended.returncode} and left no result file"
+    try:
+        cases = list(ElementTree.parse(junit_path).iter("testcase"))
+    except ElementTree.ParseError as error:
+        return Outcome.CRASHED, f"{test}: the result file is incomplete: {error}"
+    problems = [problem for case in cases for kind in ("failure", "error") for problem in case.iter(kind)]
+    if problems:
+        return Outcome.FAILED, f"{test}: {problems[0].get('message') or problems[0].get('error_msg') or 'failed'}"
+    ran = [case for case in cases if case.find("skipped") is None]
+    if not ran:
+        return Outcome.CRASHED, f"{test}: no such test ran"
+    if ended.returncode != 0:
+        return Outcome.CRASHED, f"{test}: the simulator ended with code {ended.returncode} after the test passed"
+    return Outcome.PASSED, ""

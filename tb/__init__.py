@@ -1,0 +1,1 @@
+"""The NVDLA testbench; everything outside ``tb.sim`` runs without a simulator."""

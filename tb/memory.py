@@ -1,0 +1,296 @@
+"""Sparse external memory with allocations, guard bytes and poison."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+PAGE_BYTES = 1 << 16
+GUARD_BYTES = 256
+POISON = 0xDB
+"""What a byte that was never written reads as."""
+
+_POISON_PAGE = bytes([POISON]) * PAGE_BYTES
+_INVALID_PAGE = bytes(PAGE_BYTES)
+
+
+class MemoryFault(ValueError):
+    """An access that the memory image refuses: the message names address, length and rule."""
+
+
+class Ram(Enum):
+    """Which memory port an address belongs to."""
+
+    MC = "MC"
+    CVSRAM = "CVSRAM"
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """A named address range that scenarios and the DUT may touch."""
+
+    name: str
+    address: int
+    nbytes: int
+
+    @property
+    def end(self) -> int:
+        """First address behind the range."""
+        return self.address + self.nbytes
+
+
+@dataclass
+class _Page:
+    data: bytearray
+    valid: bytearray
+    """One byte per byte of data: 1 once written."""
+
+
+class MemoryImage:
+    """The bytes behind one memory port: mutable, sparse, 64-bit addresses.
+
+    Bytes that were never written are poisoned; addresses outside every allocation are forbidden.
+    """
+
+    def __init__(self, base: int = 0x8000_0000, limit: int = 1 << 64) -> None:
+        """Start an empty image.
+
+        Args:
+            base: Where ``allocate`` starts to hand out addresses.
+            limit: First address behind the addressable space.
+        """
+        self._pages: dict[int, _Page] = {}
+        self._allocations: list[Allocation] = []
+        self._starts: list[int] = []
+        self._next_free = base
+        self._limit = limit
+
+    @property
+    def allocations(self) -> tuple[Allocation, ...]:
+        """All allocations in address order."""
+        return tuple(self._allocations)
+
+    def allocate(self, nbytes: int, name: str, alignment_bytes: int = 32) -> int:
+        """Reserve a fresh range with guard bytes on both sides and return its address.
+
+        Args:
+            nbytes: Size of the range; its bytes stay poisoned until written.
+            name: What messages call it.
+            alignment_bytes: Power of two that the address is a multiple of.
+
+        Raises:
+            MemoryFault: for a size or alignment that makes no sense, or no room.
+        """
+        if nbytes < 1:
+            raise MemoryFault(f"allocation {name} must have at least 1 byte, not {nbytes}")
+        if alignment_bytes < 1 or alignment_bytes & (alignment_bytes - 1):
+            raise MemoryFault(f"alignment_bytes must be a power of two, not {alignment_bytes}")
+        address = -(-(self._next_free + GUARD_BYTES) // alignment_bytes) * alignment_bytes
+        self.claim(name, address, nbytes)
+        return address
+
+    def claim(self, name: str, address: int, nbytes: int) -> None:
+        """Make a range at a given address accessible.
+
+        Args:
+            name: What messages call it.
+            address: First byte.
+            nbytes: Size in bytes.
+
+        Raises:
+            MemoryFault: when it overlaps an allocation or leaves the address space.
+        """
+        if address < 0 or nbytes < 1 or address + nbytes > self._limit:
+            raise MemoryFault(f"allocation {name} must lie in 0..{self._limit:#x}, not {address:#x} + {nbytes:#x}")
+        at = bisect_right(self._starts, address)
+        for other in self._allocations[max(at - 1, 0) : at + 1]:
+            if address < other.end and other.address < address + nbytes:
+                raise MemoryFault(
+                    f"allocation {name} at {address:#x} + {nbytes:#x} overlaps {other.name} "
+                    f"at {other.address:#x} + {other.nbytes:#x}"
+                )
+        self._starts.insert(at, address)
+        self._allocations.insert(at, Allocation(name, address, nbytes))
+        self._next_free = max(self._next_free, address + nbytes)
+
+    def extend(self, name: str, address: int, nbytes: int) -> None:
+        """Make a range accessible that may overlap or touch earlier ones, which it is merged with."""
+        merged = [a for a in self._allocations if a.address <= address + nbytes and address <= a.end]
+        start = min([address, *(a.address for a in merged)])
+        end = max([address + nbytes, *(a.end for a in merged)])
+        self._allocations = [a for a in self._allocations if a not in merged]
+        self._starts = [a.address for a in self._allocations]
+        self.claim(merged[0].name if merged else name, start, end - start)
+
+    def allocation_at(self, address: int) -> Allocation | None:
+        """Return the allocation that holds ``address``, if any."""
+        at = bisect_right(self._starts, address) - 1
+        if at >= 0 and address < self._allocations[at].end:
+            return self._allocations[at]
+        return None
+
+    def describe(self, address: int) -> str:
+        """Say where an address lies: ``src+0x40``, or the nearest allocation below or above."""
+        inside = self.allocation_at(address)
+        if inside:
+            return f"{inside.name}+{address - inside.address:#x}"
+        if not self._allocations:
+            return "no allocation at all"
+        at = bisect_right(self._starts, address) - 1
+        if at < 0:
+            nearest = self._allocations[0]
+            return f"{nearest.address - address:#x} below {nearest.name}"
+        nearest = self._allocations[at]
+        return f"{address - nearest.end:#x} behind the end of {nearest.name}"
+
+    def write(self, address: int, data: bytes | bytearray | memoryview | NDArray[Any]) -> None:
+        """Store bytes and mark them as written; the range need not be allocated.
+
+        Args:
+            address: First byte.
+            data: Bytes, or an array whose memory is taken as it lies (C order).
+
+        Raises:
+            MemoryFault: outside the address space.
+        """
+        raw = memoryview(data.tobytes() if isinstance(data, np.ndarray) else data)
+        self._bounds(address, len(raw))
+        position = 0
+        for page, start, stop in self._spans(address, len(raw), create=True):
+            assert page is not None
+            count = stop - start
+            page.data[start:stop] = raw[position : position + count]
+            page.valid[start:stop] = b"\x01" * count
+            position += count
+
+    def write_masked(self, address: int, data: bytes, strobe: int) -> None:
+        """Store the bytes of ``data`` whose bit in ``strobe`` (LSB first) is set."""
+        if strobe == (1 << len(data)) - 1:
+            self.write(address, data)
+            return
+        for lane in range(len(data)):
+            if strobe >> lane & 1:
+                self.write(address + lane, data[lane : lane + 1])
+
+    def fill(self, address: int, nbytes: int, value: int) -> None:
+        """Write ``nbytes`` copies of one byte value."""
+        self._bounds(address, nbytes)
+        for page, start, stop in self._spans(address, nbytes, create=True):
+            assert page is not None
+            page.data[start:stop] = bytes([value]) * (stop - start)
+            page.valid[start:stop] = b"\x01" * (stop - start)
+
+    def read(self, address: int, nbytes: int) -> bytes:
+        """Return bytes as they are; those never written read as ``POISON``.
+
+        Raises:
+            MemoryFault: outside the address space.
+        """
+        self._bounds(address, nbytes)
+        offset = address % PAGE_BYTES
+        if offset + nbytes <= PAGE_BYTES:
+            page = self._pages.get(address // PAGE_BYTES)
+            return bytes(page.data[offset : offset + nbytes]) if page else _POISON_PAGE[:nbytes]
+        return b"".join(
+            bytes(page.data[start:stop]) if page else _POISON_PAGE[start:stop]
+            for page, start, stop in self._spans(address, nbytes, create=False)
+        )
+
+    def read_array(self, address: int, nbytes: int) -> NDArray[np.uint8]:
+        """Return a copy of the bytes, shape (nbytes,) uint8."""
+        return np.frombuffer(self.read(address, nbytes), dtype=np.uint8).copy()
+
+    def written(self, address: int, nbytes: int) -> NDArray[np.bool_]:
+        """Return which bytes were ever written, shape (nbytes,) bool."""
+        self._bounds(address, nbytes)
+        parts = [
+            bytes(page.valid[start:stop]) if page else _INVALID_PAGE[start:stop]
+            for page, start, stop in self._spans(address, nbytes, create=False)
+        ]
+        return np.frombuffer(b"".join(parts), dtype=np.uint8).astype(bool)
+
+    def fault(self, address: int, nbytes: int, *, reading: bool) -> str | None:
+        """Say what is wrong with an access, or None.
+
+        Args:
+            address: First byte.
+            nbytes: Bytes accessed.
+            reading: True also refuses bytes that were never written.
+        """
+        inside = self.allocation_at(address)
+        if inside is None or address + nbytes > inside.end:
+            return f"outside every allocation ({self.describe(address)})"
+        if not reading:
+            return None
+        offset = address % PAGE_BYTES
+        page = self._pages.get(address // PAGE_BYTES)
+        if page and offset + nbytes <= PAGE_BYTES and page.valid.find(0, offset, offset + nbytes) < 0:
+            return None
+        holes = np.flatnonzero(~self.written(address, nbytes))
+        if len(holes):
+            return f"byte {address + int(holes[0]):#x} was never written ({self.describe(address)})"
+        return None
+
+    def runs(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the written bytes of all allocations as (address, bytes), longest runs possible."""
+        for allocation in self._allocations:
+            written = np.concatenate(([False], self.written(allocation.address, allocation.nbytes), [False]))
+            edges = np.flatnonzero(written[1:] != written[:-1])
+            for start, stop in zip(edges[::2], edges[1::2], strict=True):
+                address = allocation.address + int(start)
+                yield address, self.read(address, int(stop - start))
+
+    def save(self, path: Path) -> None:
+        """Write allocations, bytes and poison to an ``.npz`` file."""
+        runs = list(self.runs())
+        np.savez_compressed(
+            path,
+            names=np.array([a.name for a in self._allocations], dtype=np.str_),
+            ranges=np.array([(a.address, a.nbytes) for a in self._allocations], dtype=np.uint64).reshape(-1, 2),
+            run_ranges=np.array([(a, len(d)) for a, d in runs], dtype=np.uint64).reshape(-1, 2),
+            run_data=np.frombuffer(b"".join(d for _, d in runs), dtype=np.uint8),
+        )
+
+    @classmethod
+    def load(cls, path: Path) -> MemoryImage:
+        """Read what ``save`` wrote.
+
+        Raises:
+            MemoryFault: when the file is not such an image.
+        """
+        image = cls()
+        with np.load(path) as file:
+            missing = {"names", "ranges", "run_ranges", "run_data"} - set(file.files)
+            if missing:
+                raise MemoryFault(f"{path} is not a memory image: it lacks {', '.join(sorted(missing))}")
+            for name, (address, nbytes) in zip(file["names"], file["ranges"], strict=True):
+                image.claim(str(name), int(address), int(nbytes))
+            position = 0
+            data = file["run_data"]
+            for address, nbytes in file["run_ranges"]:
+                image.write(int(address), data[position : position + int(nbytes)])
+                position += int(nbytes)
+        return image
+
+    def _bounds(self, address: int, nbytes: int) -> None:
+        if address < 0 or nbytes < 0 or address + nbytes > self._limit:
+            raise MemoryFault(f"access must lie in 0..{self._limit:#x}, not {address:#x} + {nbytes:#x}")
+
+    def _spans(self, address: int, nbytes: int, *, create: bool) -> Iterator[tuple[_Page | None, int, int]]:
+        """Split a range at page borders into (page, start, stop) with offsets in the page."""
+        while nbytes > 0:
+            number, start = divmod(address, PAGE_BYTES)
+            count = min(nbytes, PAGE_BYTES - start)
+            page = self._pages.get(number)
+            if page is None and create:
+                page = self._pages[number] = _Page(bytearray(_POISON_PAGE), bytearray(PAGE_BYTES))
+            yield page, start, start + count
+            address += count
+            nbytes -= count

@@ -1,0 +1,96 @@
+"""What a layer will write: from the layer and the memory it reads to the bytes it must leave behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models import pdp, sdp
+from models.layout import FeatureLayout
+from tb.layers import PdpLayer, SdpLayer, StageSource, Surface
+from tb.memory import Ram
+from tb.tracker import StartedLayer
+
+ReadMemory = Callable[[Ram, int, int], NDArray[np.uint8]]
+"""(ram, address, nbytes) to the bytes as the layer will find them."""
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """The bytes that one layer must write.
+
+    ``data`` and ``must_write`` have the length of the surface, stride gaps included; only bytes with
+    ``must_write`` count, any other write into the range is stray.
+    """
+
+    started: StartedLayer
+    ram: Ram
+    address: int
+    layout: FeatureLayout
+    data: NDArray[np.uint8]
+    must_write: NDArray[np.bool_]
+
+    @property
+    def end(self) -> int:
+        """First address behind the surface."""
+        return self.address + len(self.data)
+
+
+def predict(started: StartedLayer, read: ReadMemory) -> Expectation:
+    """Return what a layer must write.
+
+    Padding channels are predicted like any other: hardware computes them from the bytes that lie in
+    memory behind the last channel, and writes them.
+
+    Args:
+        started: The layer.
+        read: How to read memory as the layer will find it.
+    """
+    layer = started.layer
+    match layer:
+        case SdpLayer():
+            cube = _read_cube(layer.src, read)
+            result = sdp.run(
+                layer.params,
+                cube,
+                _read_operands(layer.x1, layer.params.x1, read),
+                _read_operands(layer.x2, layer.params.x2, read),
+            )
+        case PdpLayer():
+            result = pdp.run(layer.params, _read_cube(layer.src, read))
+    dst = layer.dst
+    padded = _whole_atoms(dst.layout)
+    return Expectation(started, dst.ram, dst.address, dst.layout, padded.pack(result), padded.written_mask())
+
+
+def _whole_atoms(layout: FeatureLayout) -> FeatureLayout:
+    """Return the layout of the same bytes with the padding channels as channels."""
+    shape = (layout.padded_channels, *layout.shape[1:])
+    return FeatureLayout(layout.config, layout.precision, shape, layout.line_stride_bytes, layout.surface_stride_bytes)
+
+
+def _read_cube(surface: Surface, read: ReadMemory) -> NDArray[np.int16] | NDArray[np.int8]:
+    return surface.layout.unpack_padded(read(surface.ram, surface.address, surface.layout.nbytes))
+
+
+def _read_operands(source: StageSource | None, stage: sdp.SdpStage | None, read: ReadMemory) -> sdp.Operands | None:
+    """Return the operands of an active stage, padded to whole atoms like the cube."""
+    if stage is None or source is None:
+        return None
+    fetched = {}
+    if source.memory is not None:
+        memory = source.memory
+        fetched = memory.layout.unpack_padded(read(memory.ram, memory.address, memory.layout.nbytes))
+    operands: dict[str, NDArray[np.int64] | None] = {}
+    for component, active in (("alu", stage.alu is not None), ("mul", stage.mul)):
+        register = getattr(source, component)
+        if not active:
+            operands[component] = None
+        elif register is not None:
+            operands[component] = np.array(register, dtype=np.int64)
+        else:
+            operands[component] = fetched[component].astype(np.int64)
+    return sdp.Operands(**operands)

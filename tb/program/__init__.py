@@ -1,0 +1,1 @@
+"""Programs that the CSB agent plays, and their translation from and to layers."""

@@ -1,0 +1,232 @@
+"""Registers and fields by name, with their address in each configuration.
+
+Source: register manual of the architecture documentation; addresses of the scalable
+configurations from the ConfigROM's address-space layout. The facts lie in ``registers.toml``.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+from models.config import HwConfig
+
+UNIT_BYTES = 0x1000
+_DATA = Path(__file__).with_suffix(".toml")
+_FIELD = re.compile(
+    r"(?P<name>\w+)\[(?P<msb>\d+):(?P<lsb>\d+)\] (?P<access>r|w|rw) (?P<reset>0x[0-9a-f]+)(?P<values>.*)"
+)
+
+
+class RegisterError(ValueError):
+    """A register, field or value that does not exist or is not allowed."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """One bit field: ``lsb`` to ``msb`` inclusive, ``access`` as software sees it (r, w, rw)."""
+
+    name: str
+    lsb: int
+    msb: int
+    access: str
+    reset: int
+    values: Mapping[str, int]
+
+    @property
+    def width(self) -> int:
+        """Bits of the field."""
+        return self.msb - self.lsb + 1
+
+    @property
+    def mask(self) -> int:
+        """The field's bits in place."""
+        return ((1 << self.width) - 1) << self.lsb
+
+    def extract(self, word: int) -> int:
+        """Return the field's value in a 32-bit register word."""
+        return (word & self.mask) >> self.lsb
+
+
+@dataclass(frozen=True)
+class Register:
+    """One 32-bit register of a unit; ``offset`` in bytes from the unit's base."""
+
+    unit: str
+    name: str
+    offset: int
+    fields: tuple[Field, ...]
+
+    @property
+    def full_name(self) -> str:
+        """``UNIT.NAME``, as traces and messages spell it."""
+        return f"{self.unit}.{self.name}"
+
+    @cached_property
+    def reset(self) -> int:
+        """The word after reset."""
+        return sum(field.reset << field.lsb for field in self.fields)
+
+    @cached_property
+    def writable(self) -> int:
+        """Mask of the bits that a CSB write can change."""
+        return sum(field.mask for field in self.fields if "w" in field.access)
+
+    @cached_property
+    def readable(self) -> int:
+        """Mask of the bits that a CSB read returns."""
+        return sum(field.mask for field in self.fields if "r" in field.access)
+
+    @property
+    def is_grouped(self) -> bool:
+        """True for ``D_`` registers, which exist once per register group."""
+        return self.name.startswith("D_")
+
+    def field(self, name: str) -> Field:
+        """Return the field called ``name``.
+
+        Raises:
+            RegisterError: when there is none, listing those that exist.
+        """
+        for field in self.fields:
+            if field.name == name:
+                return field
+        known = ", ".join(f.name for f in self.fields)
+        raise RegisterError(f"{self.full_name} has no field {name}; it has {known}")
+
+
+class RegisterMap:
+    """All registers of one configuration, by name and by address."""
+
+    def __init__(self, bases: Mapping[str, int], units: Mapping[str, Mapping[str, Register]]) -> None:
+        """Bind the registers of ``units`` to the byte addresses ``bases``."""
+        self.bases = dict(bases)
+        self._units = {unit: units[unit] for unit in bases if unit in units}
+        self._by_address = {
+            bases[unit] + register.offset: register
+            for unit, registers in self._units.items()
+            for register in registers.values()
+        }
+
+    @classmethod
+    def of(cls, config: HwConfig) -> RegisterMap:
+        """Return the register map of ``config``, without the units it lacks."""
+        return _map_of(config)
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Names of the units that have registers."""
+        return tuple(self._units)
+
+    def __iter__(self) -> Iterator[Register]:
+        """Iterate over all registers in address order."""
+        return (self._by_address[address] for address in sorted(self._by_address))
+
+    def register(self, unit: str, name: str) -> Register:
+        """Return one register by name.
+
+        Raises:
+            RegisterError: for a unit or a register that this configuration lacks.
+        """
+        if unit not in self._units:
+            raise RegisterError(f"unit must be one of {', '.join(self._units)}, not {unit}")
+        try:
+            return self._units[unit][name]
+        except KeyError:
+            raise RegisterError(f"unit {unit} has no register {name}") from None
+
+    def parse(self, full_name: str) -> Register:
+        """Return the register spelt ``UNIT.NAME``.
+
+        Raises:
+            RegisterError: for a malformed or unknown name.
+        """
+        unit, dot, name = full_name.partition(".")
+        if not dot:
+            raise RegisterError(f"register must be spelt UNIT.NAME, not {full_name}")
+        return self.register(unit, name)
+
+    def address(self, register: Register) -> int:
+        """Byte address of ``register`` on CSB."""
+        return self.bases[register.unit] + register.offset
+
+    def at(self, address: int) -> Register | None:
+        """Return the register at a byte address, or None where nothing is mapped."""
+        return self._by_address.get(address)
+
+
+def field_value(register: Register, **values: int | str) -> int:
+    """Compose a register word from named fields; every other field keeps its reset value.
+
+    Args:
+        register: The register to compose.
+        **values: Field values as integers or by their enumeration's names.
+
+    Raises:
+        RegisterError: for an unknown field or name, or a value that does not fit.
+    """
+    word = register.reset
+    for name, value in values.items():
+        word = with_field(register, word, name, value)
+    return word
+
+
+def with_field(register: Register, word: int, name: str, value: int | str) -> int:
+    """Return ``word`` with one field of ``register`` replaced.
+
+    Raises:
+        RegisterError: for an unknown field or name, or a value that does not fit.
+    """
+    field = register.field(name)
+    where = f"{register.full_name}.{name}"
+    if isinstance(value, str):
+        if value not in field.values:
+            raise RegisterError(f"{where} must be one of {', '.join(field.values) or 'no named value'}, not {value}")
+        value = field.values[value]
+    if not 0 <= value < 1 << field.width:
+        raise RegisterError(f"{where} must fit in {field.width} bits, not {value}")
+    return word & ~field.mask | value << field.lsb
+
+
+@cache
+def _data() -> tuple[dict[str, dict[str, int]], dict[str, dict[str, Register]]]:
+    raw = tomllib.loads(_DATA.read_text(encoding="ascii"))
+    units = {
+        unit: {
+            name: Register(unit, name, entry["offset"], tuple(_field(text) for text in entry["fields"]))
+            for name, entry in registers.items()
+        }
+        for unit, registers in raw["unit"].items()
+    }
+    return raw["base"], units
+
+
+def _field(text: str) -> Field:
+    match = _FIELD.fullmatch(text)
+    if match is None:
+        raise RegisterError(f"malformed field in {_DATA.name}: {text}")
+    values = {name: int(value) for name, _, value in (pair.partition("=") for pair in match["values"].split())}
+    return Field(match["name"], int(match["lsb"]), int(match["msb"]), match["access"], int(match["reset"], 16), values)
+
+
+@cache
+def _map_of(config: HwConfig) -> RegisterMap:
+    bases, units = _data()
+    absent = {
+        unit
+        for unit, present in (
+            ("BDMA", config.bdma_enable),
+            ("RBK", config.rubik_enable),
+            ("CVIF", config.secondary_memif_enable),
+            ("PDP", config.pdp_enable),
+            ("PDP_RDMA", config.pdp_enable),
+            ("CDP", config.cdp_enable),
+            ("CDP_RDMA", config.cdp_enable),
+        )
+        if not present
+    }
+    return RegisterMap({u: b for u, b in bases[config.register_map].items() if u not in absent}, units)

@@ -1,0 +1,79 @@
+"""A scenario: everything the bench needs to play and judge one stimulus."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tb.memory import MemoryImage, Ram
+from tb.program.ops import CheckCrc, CheckFile, MemInit, MemLoad, Op, Program
+from tb.settings import BenchSettings
+
+
+class ScenarioError(ValueError):
+    """A scenario that cannot be played as it is; the message names the operation and the rule."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Memory contents and register program in one sequence, with the seed and settings of its bench.
+
+    ``config`` names the configuration that the program is written for.
+    """
+
+    name: str
+    config: str
+    ops: Program
+    seed: int
+    settings: BenchSettings = field(default_factory=BenchSettings)
+
+    @property
+    def checks(self) -> tuple[CheckCrc | CheckFile, ...]:
+        """The golden results that the scenario carries."""
+        return tuple(op for op in self.ops if isinstance(op, CheckCrc | CheckFile))
+
+
+def apply_memory_op(memories: dict[Ram, MemoryImage], op: MemInit | MemLoad) -> None:
+    """Carry out a memory operation on the image of its RAM.
+
+    Args:
+        memories: One image per memory port that the configuration has.
+        op: The operation.
+
+    Raises:
+        ScenarioError: when the configuration has no such RAM.
+    """
+    if op.ram not in memories:
+        allowed = ", ".join(ram.value for ram in memories)
+        raise ScenarioError(f"{type(op).__name__}: ram must be one of {allowed}, not {op.ram.value}")
+    image = memories[op.ram]
+    if isinstance(op, MemInit):
+        image.extend(f"region_{op.address:x}", op.address, op.nbytes)
+        image.fill(op.address, op.nbytes, op.value)
+        return
+    image.extend(op.file_name.removesuffix(".dat"), op.address, max(op.nbytes, 1))
+    for offset, data in op.chunks:
+        image.write(op.address + offset, data)
+
+
+def memory_ops(image: MemoryImage, ram: Ram) -> tuple[Op, ...]:
+    """Describe an image as operations: a load for what was written, zeroes for what was only reserved.
+
+    Args:
+        image: The image to describe.
+        ram: The port it belongs to.
+
+    Returns:
+        One ``MemLoad`` per allocation with written bytes and one ``MemInit`` per other.
+    """
+    loads: dict[str, list[tuple[int, bytes]]] = {}
+    by_name = {allocation.name: allocation for allocation in image.allocations}
+    for address, data in image.runs():
+        allocation = image.allocation_at(address)
+        assert allocation is not None
+        loads.setdefault(allocation.name, []).append((address - allocation.address, data))
+    return tuple(
+        MemLoad(ram, allocation.address, tuple(loads[name]), f"{name}.dat")
+        if name in loads
+        else MemInit(ram, allocation.address, allocation.nbytes)
+        for name, allocation in by_name.items()
+    )

@@ -1,0 +1,244 @@
+"""Judges every byte that the DUT writes, in bulk, and says where the first difference lies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tb.memory import Ram
+from tb.predictor import Expectation
+from tb.verdict import Kind, Mismatch, Verdict
+
+
+@dataclass
+class _WriteLog:
+    """Write beats that wait to be judged, in the order of the port."""
+
+    addresses: list[int] = field(default_factory=list)
+    data: list[bytes] = field(default_factory=list)
+    strobes: list[int] = field(default_factory=list)
+    cycles: list[int] = field(default_factory=list)
+    ids: list[int] = field(default_factory=list)
+
+
+@dataclass
+class _Open:
+    """An expectation and what has been seen of it."""
+
+    expectation: Expectation
+    written: NDArray[np.bool_]
+    ended: bool = False
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        return self.expectation.must_write & ~self.written
+
+
+@dataclass(frozen=True)
+class _Bytes:
+    """Single bytes with strobe set: address, value, and the index of the beat that carried them."""
+
+    address: NDArray[np.uint64]
+    value: NDArray[np.uint8]
+    beat: NDArray[np.int64]
+
+    def take(self, selection: NDArray[np.bool_]) -> _Bytes:
+        return _Bytes(self.address[selection], self.value[selection], self.beat[selection])
+
+
+class Scoreboard:
+    """Compares writes with expectations; a byte belongs to the oldest layer that still lacks it.
+
+    A byte written once more than layers expect it is a double write: tolerated with the same value,
+    a mismatch with another. A byte that no layer writes is stray, stride gaps included.
+    """
+
+    def __init__(self) -> None:
+        """Start without expectations."""
+        self._logs: dict[Ram, _WriteLog] = {}
+        self._open: list[_Open] = []
+        self._verdict = Verdict()
+
+    def expect(self, expectation: Expectation) -> None:
+        """Add what a layer must write; layers must be added in the order they run."""
+        self._open.append(_Open(expectation, np.zeros(len(expectation.data), dtype=np.bool_)))
+
+    def write(self, ram: Ram, address: int, data: bytes, strobe: int, cycle: int, axi_id: int) -> None:
+        """Log one write beat.
+
+        Args:
+            ram: Port it was seen on.
+            address: Address of the first byte lane.
+            data: The whole beat, lane 0 first.
+            strobe: One bit per lane.
+            cycle: Clock cycle of the handshake.
+            axi_id: Id of the burst.
+        """
+        log = self._logs.setdefault(ram, _WriteLog())
+        log.addresses.append(address)
+        log.data.append(data)
+        log.strobes.append(strobe)
+        log.cycles.append(cycle)
+        log.ids.append(axi_id)
+
+    def overlay(self, ram: Ram, address: int, data: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return ``data``, read at ``address``, with all bytes that running layers have yet to write."""
+        self.judge()
+        data = data.copy()
+        for entry in self._open:
+            expectation = entry.expectation
+            start, stop = max(address, expectation.address), min(address + len(data), expectation.end)
+            if entry.ended or expectation.ram is not ram or start >= stop:
+                continue
+            theirs = slice(start - expectation.address, stop - expectation.address)
+            pending = entry.missing[theirs]
+            data[start - address : stop - address][pending] = expectation.data[theirs][pending]
+        return data
+
+    def end_layer(self, index: int) -> None:
+        """Note that the layer's end was seen: what it has not written by now is missing."""
+        self.judge()
+        for entry in self._open:
+            if entry.expectation.started.index == index:
+                entry.ended = True
+
+    def judge(self) -> None:
+        """Judge everything logged so far."""
+        logs, self._logs = self._logs, {}
+        for ram, log in logs.items():
+            self._judge_log(ram, log)
+
+    def finish(self) -> Verdict:
+        """Judge the rest, count what is missing, and return the verdict."""
+        self.judge()
+        for entry in self._open:
+            expectation, missing = entry.expectation, entry.missing
+            offsets = np.flatnonzero(missing)
+            self._verdict.layers += 1
+            if len(offsets):
+                first = self._mismatch(Kind.MISSING, expectation, int(offsets[0]), got=None, cycle=None, axi_id=None)
+                self._verdict.add(Kind.MISSING, len(offsets), self._elements(expectation, offsets), first)
+        self._open = []
+        return self._verdict
+
+    def _judge_log(self, ram: Ram, log: _WriteLog) -> None:
+        rest = _to_bytes(log)
+        self._verdict.written_bytes += len(rest.address)
+        for entry in self._open:
+            if entry.expectation.ram is ram:
+                rest = self._claim(entry, rest, log)
+        if not len(rest.address):
+            return
+        covered = np.zeros(len(rest.address), dtype=np.bool_)
+        for entry in reversed(self._open):
+            if entry.expectation.ram is ram:
+                inside = _inside(entry.expectation, rest.address) & ~covered
+                self._judge_double(entry.expectation, rest.take(inside), log)
+                covered |= inside
+        self._judge_stray(ram, rest.take(~covered), log)
+
+    def _claim(self, entry: _Open, rest: _Bytes, log: _WriteLog) -> _Bytes:
+        """Judge the bytes that ``entry`` still lacks and return the others."""
+        expectation = entry.expectation
+        wanted = _inside(expectation, rest.address)
+        positions = np.flatnonzero(wanted)
+        if not len(positions):
+            return rest
+        offsets = (rest.address[positions] - np.uint64(expectation.address)).astype(np.int64)
+        lacking = ~entry.written[offsets]
+        positions, offsets = positions[lacking], offsets[lacking]
+        unique, first = np.unique(offsets, return_index=True)
+        positions = positions[first]
+        entry.written[unique] = True
+        self._verdict.judged_bytes += len(unique)
+        bad = rest.value[positions] != expectation.data[unique]
+        if bad.any():
+            order = np.lexsort((unique[bad], rest.beat[positions[bad]]))[0]
+            offset, position = int(unique[bad][order]), int(positions[bad][order])
+            mismatch = self._at_beat(Kind.VALUE, expectation, offset, rest, position, log)
+            self._verdict.add(Kind.VALUE, int(bad.sum()), self._elements(expectation, unique[bad]), mismatch)
+        keep = np.ones(len(rest.address), dtype=np.bool_)
+        keep[positions] = False
+        return rest.take(keep)
+
+    def _judge_double(self, expectation: Expectation, again: _Bytes, log: _WriteLog) -> None:
+        if not len(again.address):
+            return
+        offsets = (again.address - np.uint64(expectation.address)).astype(np.int64)
+        bad = again.value != expectation.data[offsets]
+        self._verdict.repeated_bytes += int((~bad).sum())
+        if bad.any():
+            position = int(np.flatnonzero(bad)[0])
+            mismatch = self._at_beat(Kind.DOUBLE, expectation, int(offsets[position]), again, position, log)
+            self._verdict.add(Kind.DOUBLE, int(bad.sum()), self._elements(expectation, offsets[bad]), mismatch)
+
+    def _judge_stray(self, ram: Ram, stray: _Bytes, log: _WriteLog) -> None:
+        if not len(stray.address):
+            return
+        beat = int(stray.beat[0])
+        mismatch = Mismatch(
+            Kind.STRAY,
+            layer=None,
+            ram=ram,
+            element=None,
+            address=int(stray.address[0]),
+            expected=None,
+            got=int(stray.value[0]),
+            cycle=log.cycles[beat],
+            axi_id=log.ids[beat],
+        )
+        self._verdict.add(Kind.STRAY, len(stray.address), len(stray.address), mismatch)
+
+    def _at_beat(
+        self, kind: Kind, expectation: Expectation, offset: int, rest: _Bytes, position: int, log: _WriteLog
+    ) -> Mismatch:
+        beat = int(rest.beat[position])
+        got = int(rest.value[position])
+        return self._mismatch(kind, expectation, offset, got, log.cycles[beat], log.ids[beat])
+
+    def _mismatch(
+        self,
+        kind: Kind,
+        expectation: Expectation,
+        offset: int,
+        got: int | None,
+        cycle: int | None,
+        axi_id: int | None,
+    ) -> Mismatch:
+        return Mismatch(
+            kind,
+            layer=expectation.started.name,
+            ram=expectation.ram,
+            element=expectation.layout.element_at(offset),
+            address=expectation.address + offset,
+            expected=int(expectation.data[offset]),
+            got=got,
+            cycle=cycle,
+            axi_id=axi_id,
+        )
+
+    @staticmethod
+    def _elements(expectation: Expectation, offsets: NDArray[np.int64]) -> int:
+        """Count the elements that byte offsets belong to."""
+        return len(np.unique(offsets // expectation.layout.precision.nbytes))
+
+
+def _inside(expectation: Expectation, address: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Return which bytes lie at places that the layer must write."""
+    inside = (address >= np.uint64(expectation.address)) & (address < np.uint64(expectation.end))
+    inside[inside] = expectation.must_write[(address[inside] - np.uint64(expectation.address)).astype(np.int64)]
+    return inside
+
+
+def _to_bytes(log: _WriteLog) -> _Bytes:
+    width = len(log.data[0])
+    lanes = np.arange(width, dtype=np.uint64)
+    address = np.array(log.addresses, dtype=np.uint64)[:, np.newaxis] + lanes
+    value = np.frombuffer(b"".join(log.data), dtype=np.uint8).reshape(-1, width)
+    beat = np.broadcast_to(np.arange(len(log.data))[:, np.newaxis], value.shape)
+    strobe_bytes = b"".join(s.to_bytes(-(-width // 8), "little") for s in log.strobes)
+    bits = np.unpackbits(np.frombuffer(strobe_bytes, dtype=np.uint8), bitorder="little")
+    active = bits.reshape(len(log.data), -1)[:, :width].astype(np.bool_)
+    return _Bytes(address[active], value[active], beat[active])

@@ -1,0 +1,93 @@
+"""How the bench behaves around the DUT: every knob has a name, a unit and a stated default."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+
+class SettingsError(ValueError):
+    """An unknown setting or a value outside its range."""
+
+
+@dataclass(frozen=True)
+class PortSettings:
+    """Behaviour of one memory port's slave; all randomness comes from the scenario's seed.
+
+    ``latency_cycles`` None means the configuration's published latency. Stalls are probabilities
+    per cycle: ``ready_stall`` that AR, AW or W is not ready, ``valid_stall`` that a due R or B waits.
+    ``jitter_cycles`` is added to the latency, uniformly. ``reorder`` lets responses of different ids
+    overtake each other; within an id the order is kept.
+    """
+
+    latency_cycles: int | None = None
+    jitter_cycles: int = 0
+    ready_stall: float = 0.0
+    valid_stall: float = 0.0
+    reorder: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("latency_cycles", "jitter_cycles"):
+            value = getattr(self, name)
+            if value is not None and not 0 <= value <= 65535:
+                raise SettingsError(f"{name} must be 0 to 65535, not {value}")
+        for name in ("ready_stall", "valid_stall"):
+            value = getattr(self, name)
+            if not 0.0 <= value < 1.0:
+                raise SettingsError(f"{name} must be a probability below 1, not {value}")
+
+
+@dataclass(frozen=True)
+class BenchSettings:
+    """Everything around the DUT that a scenario may choose.
+
+    ``csb_stall`` is the probability per cycle that the CSB agent pauses before a request.
+    ``poison_reads`` and ``stray_accesses`` say whether a read of never-written bytes and an access
+    outside every allocation fail the scenario (``error``) or are only counted (``count``).
+    ``hang_cycles`` is how long nothing may move on CSB and the memory ports while work is
+    outstanding; ``poll_deadline_cycles`` how long one poll may last.
+    """
+
+    port: PortSettings = field(default_factory=PortSettings)
+    csb_stall: float = 0.0
+    poison_reads: str = "error"
+    stray_accesses: str = "error"
+    hang_cycles: int = 60_000
+    poll_deadline_cycles: int = 100_000
+
+    def __post_init__(self) -> None:
+        for name in ("poison_reads", "stray_accesses"):
+            value = getattr(self, name)
+            if value not in ("error", "count"):
+                raise SettingsError(f"{name} must be error or count, not {value}")
+        if not 0.0 <= self.csb_stall < 1.0:
+            raise SettingsError(f"csb_stall must be a probability below 1, not {self.csb_stall}")
+        for name in ("hang_cycles", "poll_deadline_cycles"):
+            value = getattr(self, name)
+            if value < 1:
+                raise SettingsError(f"{name} must be at least 1, not {value}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as plain data, for files."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> BenchSettings:
+        """Build settings from plain data; what is left out keeps its default.
+
+        Raises:
+            SettingsError: for an unknown key or a bad value.
+        """
+        values = dict(data)
+        port = values.pop("port", {})
+        _refuse_unknown("settings.port", port, PortSettings)
+        _refuse_unknown("settings", values, cls)
+        return replace(cls(port=PortSettings(**port)), **values)
+
+
+def _refuse_unknown(where: str, data: Mapping[str, Any], kind: type) -> None:
+    allowed = [f.name for f in fields(kind)]
+    for key in data:
+        if key not in allowed:
+            raise SettingsError(f"{where} has no key {key}; allowed: {', '.join(allowed)}")

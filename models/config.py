@@ -236,7 +236,7 @@ def _sizes_hold_the_widest_type(config: HwConfig) -> None:
     for key, noun in (("memory_atomic_bytes", "element"), ("mac_atomic_k_size", "kernel")):
         value = getattr(config, key)
         if value < widest:
-            raise ConfigError(f"{key} must be at least {widest} to hold one {noun} of {8 * widest} bits, not {value}")
+            raise ConfigError(f"{key} must be at least {widest} to hold one {8 * widest}-bit {noun}, not {value}")
     if config.cbuf_bank_width_bytes < config.mac_atomic_c_size:
         raise ConfigError(
             f"cbuf_bank_width_bytes must be at least the {config.mac_atomic_c_size} bytes of mac_atomic_c_size "

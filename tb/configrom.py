@@ -11,7 +11,7 @@ Source: scalability document, sections "Descriptors and payloads of sub-units in
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
@@ -19,16 +19,34 @@ from models.config import HwConfig
 from tb.configrom_table import SUB_UNITS, ConfigRomError, Layout, SubUnit, Word
 from tb.registers import UNIT_BYTES, RegisterMap
 
+__all__ = [
+    "END_OF_LIST",
+    "HW_VERSION",
+    "QUIRKS",
+    "READ_WORDS",
+    "WORD_BYTES",
+    "ConfigRom",
+    "ConfigRomError",
+    "Descriptor",
+    "Difference",
+    "Layout",
+    "Quirk",
+    "RomWord",
+    "differences",
+    "encode",
+    "is_complete",
+    "parse",
+    "published",
+]
+
 WORD_BYTES = 4
 READ_WORDS = UNIT_BYTES // WORD_BYTES
 HW_VERSION = 0x00010001
 END_OF_LIST = 0
 _WORD_MAX = 0xFFFFFFFF
 
-# Parameters that the published table prints otherwise than the public RTL of that name has them.
-_PRINTED: Mapping[str, Mapping[str, int]] = {
-    "nv_large": {"primary_memif_width_bytes": 64, "secondary_memif_width_bytes": 64},
-}
+# Width of both memory interfaces where the published table and the public RTL of that name differ.
+_PRINTED_MEMIF_WIDTH_BYTES = {"nv_large": 64}
 
 
 @dataclass(frozen=True)
@@ -123,7 +141,8 @@ class Difference:
     """A word of a ROM that is not as its configuration says.
 
     ``offset`` is the byte address in the ROM that was read; for a unit that is missing there, the
-    one at which it was expected. ``expected`` or ``got`` is None for a unit that only one has.
+    one at which it was expected. ``got`` is None for a unit that is missing at its place in the
+    list, ``expected`` for one that has no business there; a unit that moved gives both.
     """
 
     unit: str
@@ -135,9 +154,9 @@ class Difference:
     def __str__(self) -> str:
         """Return one line for the user."""
         if self.got is None:
-            return f"{self.unit}: missing; {self.word} is expected at {self.offset:#x}"
+            return f"{self.unit}: {self.word} is expected at {self.offset:#x} and is not there"
         if self.expected is None:
-            return f"{self.unit}: not in the configuration; {self.word} is at {self.offset:#x}"
+            return f"{self.unit}: {self.word} at {self.offset:#x} is not expected there"
         return f"{self.unit}: {self.word} at {self.offset:#x} should be {self.expected:#x}, not {self.got:#x}"
 
 
@@ -175,9 +194,9 @@ def published(config: HwConfig) -> list[int]:
 
     Source: scalability document, section "Descriptors and payloads of sub-units in ConfigROM".
     """
-    printed = _PRINTED.get(config.name, {})
-    if printed and config == HwConfig.load(config.name):
-        config = replace(config, **printed)
+    width = _PRINTED_MEMIF_WIDTH_BYTES.get(config.name)
+    if width is not None and config == HwConfig.load(config.name):
+        config = replace(config, primary_memif_width_bytes=width, secondary_memif_width_bytes=width)
     return _encode(config, Layout.PUBLISHED)
 
 
@@ -219,7 +238,7 @@ def parse(words: Sequence[int], layout: Layout = Layout.HARDWARE) -> ConfigRom:
 
 
 def differences(rom: ConfigRom, config: HwConfig) -> list[Difference]:
-    """Return what ``rom`` says otherwise than ``config``, in address order; empty when they agree.
+    """Return what ``rom`` says otherwise than ``config``, in list order; empty when they agree.
 
     Args:
         rom: A parsed ROM, compared in the layout that it was parsed in.

@@ -78,7 +78,7 @@ def position(table: LutTable, x: IntArray, fraction_bits: int) -> tuple[IntArray
         index = positive >> select
         fraction = _align(positive & ((1 << select) - 1), np.full_like(positive, select), fraction_bits)
     else:
-        index = shift_left_saturating(positive, min(-table.index_select, 63), 62)
+        index = shift_left_saturating(positive, min(-table.index_select, 63), 32)
         fraction = np.zeros_like(positive)
     place = np.where(below, Place.UNDERFLOW, np.where(index >= table.last, Place.OVERFLOW, Place.HIT))
     return place.astype(np.int64), np.clip(index, 0, table.last - 1), fraction
@@ -109,10 +109,15 @@ def _one_table(table: LutTable, x: IntArray, unit: LutUnit) -> tuple[IntArray, I
 
 
 def _continue(entry: np.int64, distance: IntArray, slope: Slope, unit: LutUnit) -> IntArray:
-    """Return ``entry + (distance * scale >> shift)``, saturated."""
+    """Return ``entry + (distance * scale >> shift)``, saturated.
+
+    SDP saturates the shifted product to 32 bits too, before the addition; CDP keeps it whole.
+
+    Source: published C model (SDP) and RTL (CDP) of the hardware, because no measured input saturates.
+    """
     product = distance * slope.scale
     if slope.shift < 0:
-        moved = shift_left_saturating(product, -slope.shift, 40)
+        moved = shift_left_saturating(product, -slope.shift, 32)
     else:
         moved = shift_right_rounded(product, slope.shift)
     if unit is LutUnit.SDP:

@@ -1,0 +1,207 @@
+"""Converter, truncation and shifter of the integer pipelines, and their saturation counters.
+
+int64 is exact: data of at most 40 bits minus a 32-bit offset, times a 16-bit scale, is below
+2**57; :func:`models.arithmetic.shift_right_rounded` takes up to 2**62.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from models.arithmetic import check_range, limits, saturate, shift_left_saturating, shift_right_rounded
+from models.fp16 import FP16, integer_to_fp16
+from models.precision import Precision
+
+INTERMEDIATE_BITS = 17
+"""Bits between the shift and the output format: room for INT16 and for ±65504."""
+
+INPUT_BITS = 40
+
+OUTPUT_BITS = {Precision.INT8: 8, Precision.INT16: 16}
+
+
+class ConverterEncoding(Enum):
+    """Bits of offset (signed), scale (signed) and shift (unsigned), per converter.
+
+    ``PUBLISHED`` is the table of the precision document; the others are the registers of the real
+    hardware, where a shift of 63 works.
+
+    Source: precision document, "Programming interface"; register map; shift of 63 measured on the
+        public nv_full RTL.
+    """
+
+    PUBLISHED = ("precision document", 32, 16, 5)
+    CDMA_INPUT = ("cc_cvt", 16, 16, 6)
+    SDP_OPERAND = ("ew_inv_cvt", 32, 16, 6)
+    SDP_OUTPUT = ("SDP output converter", 32, 16, 6)
+    CDP_INPUT = ("cdp_in_cvt", 16, 16, 5)
+    CDP_OUTPUT = ("cdp_out_cvt", 32, 16, 6)
+
+    @property
+    def offset_range(self) -> tuple[int, int]:
+        """Smallest and largest offset."""
+        return limits(self.value[1])
+
+    @property
+    def scale_range(self) -> tuple[int, int]:
+        """Smallest and largest scale."""
+        return limits(self.value[2])
+
+    @property
+    def shift_range(self) -> tuple[int, int]:
+        """Smallest and largest shift."""
+        return 0, (1 << self.value[3]) - 1
+
+
+@dataclass(frozen=True)
+class Converter:
+    """``y = saturate(round((x - offset) * scale >> shift))``.
+
+    The document's formula encloses only ``x - offset`` in ``saturation_round``; rounding and
+    saturation act on the whole, as its text says and the hardware does.
+
+    Args:
+        offset: subtracted first.
+        scale: multiplied.
+        shift: right shift, rounded half away from zero.
+        encoding: which converter, and so which widths.
+
+    Raises:
+        ValueError: when a value does not fit its register.
+
+    Source: precision document, "Converter" and "Converter programming".
+    """
+
+    offset: int
+    scale: int
+    shift: int
+    encoding: ConverterEncoding
+
+    def __post_init__(self) -> None:
+        check_range("offset", self.offset, *self.encoding.offset_range)
+        check_range("scale", self.scale, *self.encoding.scale_range)
+        check_range("shift", self.shift, *self.encoding.shift_range)
+
+    def scaled(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        """Return offset, scale and rounded shift, before any saturation.
+
+        Args:
+            values: integers of at most 40 bits, any shape.
+
+        Returns:
+            int64, same shape.
+
+        Raises:
+            ValueError: when the values are no integers or wider.
+        """
+        if values.dtype.kind not in "iu":
+            raise ValueError(f"values must be integers, not {values.dtype}: FP16 has no converter")
+        wide = values.astype(np.int64)
+        low, high = limits(INPUT_BITS)
+        outside = wide[(wide < low) | (wide > high)]
+        if outside.size:
+            raise ValueError(f"values must be from {low} to {high}, not {outside.flat[0]}")
+        return shift_right_rounded((wide - self.offset) * self.scale, self.shift)
+
+    def convert(self, values: npt.NDArray[Any], target: Precision) -> npt.NDArray[Any]:
+        """Convert to a memory format, through the 17 bits that the hardware keeps between.
+
+        Args:
+            values: integers, any shape.
+            target: INT8, INT16, or FP16 (nearest even).
+
+        Returns:
+            int8, int16, or uint16 FP16 patterns, same shape.
+
+        Source: precision document, "Converter programming", INT->INT and INT->FP16; formats document,
+            Equation 1; measured on the public nv_full RTL (all 65,536 INT16 inputs).
+        """
+        middle = saturate(self.scaled(values), INTERMEDIATE_BITS)
+        if target is Precision.FP16:
+            return integer_to_fp16(middle)
+        return saturate(middle, OUTPUT_BITS[target]).astype(target.dtype)
+
+    def saturation_count(self, values: npt.NDArray[Any], target: Precision) -> int:
+        """Count the saturated outputs as the SDP's counter does.
+
+        Integer outputs count when they exceed the 17 bits, not the output's 8 or 16; FP16 outputs count
+        when their magnitude is 65504.
+
+        Source: measured on the public nv_full RTL; the document defines the overflow of each format but
+            restricts the counter to FP16.
+        """
+        if target is Precision.FP16:
+            return saturated_fp16(self.convert(values, target))
+        scaled = self.scaled(values)
+        return int(np.count_nonzero(scaled != saturate(scaled, INTERMEDIATE_BITS)))
+
+
+def check_conversion(source: Precision, target: Precision) -> None:
+    """Refuse a converter where the hardware has none.
+
+    Raises:
+        ValueError: for FP16 input.
+
+    Source: precision document, "Programming interface": FP16->INT and FP16->FP16 are not supported.
+    """
+    if source is Precision.FP16:
+        raise ValueError(
+            f"source of a converter to {target.name} must be INT8 or INT16, not FP16: "
+            "offset, scale and shift do not exist for it"
+        )
+
+
+def truncate(values: npt.NDArray[np.int64], lsb: int, output_bits: int) -> npt.NDArray[np.int64]:
+    """Return ``saturate(round(x >> lsb))``: bits ``lsb`` to ``lsb + output_bits - 1``.
+
+    The document sets ``msb = lsb + output_bits``, which is one bit too many for an inclusive range.
+
+    Args:
+        values: int64 below 2**62 in magnitude, any shape.
+        lsb: 0 to 63.
+        output_bits: of the signed result, 2 to 63.
+
+    Raises:
+        ValueError: when ``lsb`` or ``output_bits`` is out of range.
+
+    Source: precision document, "Truncate"; measured on the public nv_full RTL.
+    """
+    return saturate(shift_right_rounded(values, lsb), output_bits)
+
+
+def shift_up(values: npt.NDArray[Any], shift: int, output_bits: int = 32) -> npt.NDArray[np.int64]:
+    """Return ``saturate(x << shift)``: what makes a bias addable to the convolution's result.
+
+    Args:
+        values: integers, any shape.
+        shift: 0 to 63.
+        output_bits: of the signed result.
+
+    Source: precision document, "Shifter".
+    """
+    return shift_left_saturating(values, shift, output_bits)
+
+
+def saturated_fp16(bits: npt.NDArray[np.uint16]) -> int:
+    """Count FP16 values of magnitude 65504 or more, exact results included.
+
+    Source: precision document, "Converter statistics"; measured on the public nv_full RTL.
+    """
+    return int(np.count_nonzero(((bits & 0x7FFF) >= FP16.infinity_bits - 1) & ~FP16.is_nan(bits)))
+
+
+def overflow_count(values: npt.NDArray[np.int64], bits: int) -> int:
+    """Count the integers that a ``bits``-bit signed number cannot hold.
+
+    Args:
+        values: int64 before saturation, any shape.
+        bits: 8, 16 or 32; the SDP's converter counts with 17.
+
+    Source: precision document, "Converter statistics".
+    """
+    return int(np.count_nonzero(values != saturate(values, bits)))

@@ -59,7 +59,7 @@ class Scoreboard:
         """Start without expectations."""
         self._logs: dict[Ram, _WriteLog] = {}
         self._open: list[_Open] = []
-        self._verdict = Verdict()
+        self.verdict = Verdict()
 
     def expect(self, expectation: Expectation) -> None:
         """Add what a layer must write; layers must be added in the order they run."""
@@ -116,16 +116,16 @@ class Scoreboard:
         for entry in self._open:
             expectation, missing = entry.expectation, entry.missing
             offsets = np.flatnonzero(missing)
-            self._verdict.layers += 1
+            self.verdict.layers += 1
             if len(offsets):
                 first = self._mismatch(Kind.MISSING, expectation, int(offsets[0]), got=None, cycle=None, axi_id=None)
-                self._verdict.add(Kind.MISSING, len(offsets), self._elements(expectation, offsets), first)
+                self.verdict.add(Kind.MISSING, len(offsets), self._elements(expectation, offsets), first)
         self._open = []
-        return self._verdict
+        return self.verdict
 
     def _judge_log(self, ram: Ram, log: _WriteLog) -> None:
         rest = _to_bytes(log)
-        self._verdict.written_bytes += len(rest.address)
+        self.verdict.written_bytes += len(rest.address)
         for entry in self._open:
             if entry.expectation.ram is ram:
                 rest = self._claim(entry, rest, log)
@@ -152,13 +152,13 @@ class Scoreboard:
         unique, first = np.unique(offsets, return_index=True)
         positions = positions[first]
         entry.written[unique] = True
-        self._verdict.judged_bytes += len(unique)
+        self.verdict.judged_bytes += len(unique)
         bad = rest.value[positions] != expectation.data[unique]
         if bad.any():
             order = np.lexsort((unique[bad], rest.beat[positions[bad]]))[0]
             offset, position = int(unique[bad][order]), int(positions[bad][order])
             mismatch = self._at_beat(Kind.VALUE, expectation, offset, rest, position, log)
-            self._verdict.add(Kind.VALUE, int(bad.sum()), self._elements(expectation, unique[bad]), mismatch)
+            self.verdict.add(Kind.VALUE, int(bad.sum()), self._elements(expectation, unique[bad]), mismatch)
         keep = np.ones(len(rest.address), dtype=np.bool_)
         keep[positions] = False
         return rest.take(keep)
@@ -168,11 +168,11 @@ class Scoreboard:
             return
         offsets = (again.address - np.uint64(expectation.address)).astype(np.int64)
         bad = again.value != expectation.data[offsets]
-        self._verdict.repeated_bytes += int((~bad).sum())
+        self.verdict.repeated_bytes += int((~bad).sum())
         if bad.any():
             position = int(np.flatnonzero(bad)[0])
             mismatch = self._at_beat(Kind.DOUBLE, expectation, int(offsets[position]), again, position, log)
-            self._verdict.add(Kind.DOUBLE, int(bad.sum()), self._elements(expectation, offsets[bad]), mismatch)
+            self.verdict.add(Kind.DOUBLE, int(bad.sum()), self._elements(expectation, offsets[bad]), mismatch)
 
     def _judge_stray(self, ram: Ram, stray: _Bytes, log: _WriteLog) -> None:
         if not len(stray.address):
@@ -189,7 +189,7 @@ class Scoreboard:
             cycle=log.cycles[beat],
             axi_id=log.ids[beat],
         )
-        self._verdict.add(Kind.STRAY, len(stray.address), len(stray.address), mismatch)
+        self.verdict.add(Kind.STRAY, len(stray.address), len(stray.address), mismatch)
 
     def _at_beat(
         self, kind: Kind, expectation: Expectation, offset: int, rest: _Bytes, position: int, log: _WriteLog

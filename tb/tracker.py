@@ -50,6 +50,11 @@ class LayerTracker:
         self.__init__(self.config)  # type: ignore[misc]
 
     @property
+    def layers_seen(self) -> int:
+        """How many layers were started since the last reset."""
+        return self._count
+
+    @property
     def running(self) -> tuple[StartedLayer, ...]:
         """Layers that were started and whose end was not seen."""
         return tuple(self._running.values())

@@ -86,6 +86,7 @@ class Verdict:
     cycles: int = 0
     crc_passed: int = 0
     crc_failed: int = 0
+    memory_faults: int = 0
     findings: list[Finding] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     refused: str | None = None
@@ -126,4 +127,5 @@ class Verdict:
             "cycles": self.cycles,
             "crc_passed": self.crc_passed,
             "crc_failed": self.crc_failed,
+            "memory_faults": self.memory_faults,
         }

@@ -1,0 +1,1 @@
+"""Agents, monitors and the bench: the only code that imports cocotb."""

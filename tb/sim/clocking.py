@@ -1,0 +1,30 @@
+"""The bench's clock and its count of cycles."""
+
+from __future__ import annotations
+
+from cocotb.clock import Clock
+from cocotb.handle import SimHandleBase
+from cocotb.simtime import get_sim_time
+from cocotb.triggers import RisingEdge, Timer
+
+PERIOD_STEPS = 2000
+"""Steps of 1 ps: the DUT sees 500 MHz; nothing in a zero-delay model depends on it."""
+
+
+def start_clocks(dut: SimHandleBase) -> None:
+    """Drive both clocks of the DUT, in phase."""
+    for name in ("dla_core_clk", "dla_csb_clk"):
+        Clock(getattr(dut, name), PERIOD_STEPS, unit="step", impl="gpi").start(start_high=False)
+
+
+def cycle() -> int:
+    """Return how many clock cycles have passed since time 0."""
+    return int(get_sim_time("step")) // PERIOD_STEPS
+
+
+async def wait_cycles(clock: SimHandleBase, count: int) -> None:
+    """From right behind one rising edge, wait for the one ``count`` later, asleep in between."""
+    if count > 1:
+        # Half a period short: a timer that ends on an edge may wake before or behind it.
+        await Timer(count * PERIOD_STEPS - PERIOD_STEPS // 2, unit="step")
+    await RisingEdge(clock)

@@ -1,0 +1,179 @@
+"""CSB: the register port's driver and its passive monitor."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from cocotb.handle import SimHandleBase
+from cocotb.triggers import Lock, RisingEdge
+from cocotb_bus.drivers import BusDriver
+from cocotb_bus.monitors import BusMonitor
+
+from tb.registers import Register, RegisterMap
+from tb.sim.clocking import cycle
+
+ANSWER_DEADLINE_CYCLES = 400
+"""Measured on the public nv_small RTL: an answer takes 18 to 19 cycles; more means that it was lost."""
+
+
+class CsbTimeout(RuntimeError):
+    """A request that CSB did not accept or answer in time; the message names the register."""
+
+
+@dataclass(frozen=True)
+class CsbAccess:
+    """One finished access: a write as it was accepted, a read as it was answered."""
+
+    register: Register | None
+    address: int
+    value: int
+    is_write: bool
+    cycle: int
+
+
+class CsbDriver(BusDriver):
+    """Plays writes and reads, one at a time; reads keep a single one outstanding, as the hardware needs.
+
+    Addresses are bytes; the pins carry word addresses.
+    """
+
+    _signals = {
+        "valid": "csb2nvdla_valid",
+        "ready": "csb2nvdla_ready",
+        "addr": "csb2nvdla_addr",
+        "wdat": "csb2nvdla_wdat",
+        "write": "csb2nvdla_write",
+        "nposted": "csb2nvdla_nposted",
+        "answer_valid": "nvdla2csb_valid",
+        "answer_data": "nvdla2csb_data",
+        "write_complete": "nvdla2csb_wr_complete",
+    }
+
+    def __init__(
+        self, entity: SimHandleBase, clock: SimHandleBase, registers: RegisterMap, stall: float, seed: int
+    ) -> None:
+        """Bind the driver.
+
+        Args:
+            entity: The DUT's top.
+            clock: The clock that CSB is synchronous to.
+            registers: The register map, for names.
+            stall: Probability per cycle of a pause before a request.
+            seed: Of the pauses.
+        """
+        super().__init__(entity, None, clock, case_insensitive=False)
+        self.registers = registers
+        self._edge = RisingEdge(clock)
+        self._stall = stall
+        self._rng = random.Random(seed)
+        self._lock = Lock()
+        self.pending: str | None = None
+        self.idle()
+
+    def idle(self) -> None:
+        """Drive no request."""
+        self.bus.valid.value = 0
+        self.bus.addr.value = 0
+        self.bus.wdat.value = 0
+        self.bus.write.value = 0
+        self.bus.nposted.value = 0
+
+    async def write(self, register: Register, value: int, *, posted: bool = True) -> None:
+        """Write one register.
+
+        Args:
+            register: What to write.
+            value: 32-bit word.
+            posted: False waits for the DUT's completion.
+
+        Raises:
+            CsbTimeout: when the request or its completion does not come through.
+        """
+        async with self._lock:
+            self.pending = f"write of {value:#x} to {register.full_name}"
+            await self._request(register, write=1, value=value, nposted=0 if posted else 1)
+            if not posted:
+                await self._answer(self.bus.write_complete)
+            self.pending = None
+
+    async def read(self, register: Register) -> int:
+        """Read one register and return its 32-bit word.
+
+        Raises:
+            CsbTimeout: when the request or its answer does not come through.
+        """
+        async with self._lock:
+            self.pending = f"read of {register.full_name}"
+            await self._request(register, write=0, value=0, nposted=0)
+            await self._answer(self.bus.answer_valid)
+            value = int(self.bus.answer_data.value)
+            self.pending = None
+            return value
+
+    async def _request(self, register: Register, *, write: int, value: int, nposted: int) -> None:
+        bus = self.bus
+        while self._stall and self._rng.random() < self._stall:
+            await self._edge
+        bus.valid.value = 1
+        bus.addr.value = self.registers.address(register) >> 2
+        bus.wdat.value = value
+        bus.write.value = write
+        bus.nposted.value = nposted
+        for _ in range(ANSWER_DEADLINE_CYCLES):
+            await self._edge
+            if bus.ready.value == 1:
+                bus.valid.value = 0
+                return
+        self.idle()
+        raise CsbTimeout(f"CSB did not accept the {self.pending} within {ANSWER_DEADLINE_CYCLES} cycles")
+
+    async def _answer(self, signal: SimHandleBase) -> None:
+        for _ in range(ANSWER_DEADLINE_CYCLES):
+            await self._edge
+            if signal.value == 1:
+                return
+        raise CsbTimeout(f"CSB did not answer the {self.pending} within {ANSWER_DEADLINE_CYCLES} cycles")
+
+
+class CsbMonitor(BusMonitor):
+    """Watches CSB and publishes a ``CsbAccess`` per write accepted and per read answered.
+
+    Sleeps while nothing is requested and nothing is owed.
+    """
+
+    _signals = CsbDriver._signals
+
+    def __init__(self, entity: SimHandleBase, clock: SimHandleBase, registers: RegisterMap) -> None:
+        """Bind the monitor; see ``CsbDriver``."""
+        self.registers = registers
+        self.accesses = 0
+        self._reads: list[int] = []
+        super().__init__(entity, None, clock, case_insensitive=False)
+
+    def flush(self) -> None:
+        """Forget reads whose answer a reset has swallowed."""
+        self._reads.clear()
+
+    async def _monitor_recv(self) -> None:
+        bus, edge = self.bus, RisingEdge(self.clock)
+        wake = RisingEdge(bus.valid)
+        while True:
+            if not self._reads and bus.valid.value != 1:
+                await wake
+            await edge
+            if bus.answer_valid.value == 1 and self._reads:
+                self._publish(self._reads.pop(0), int(bus.answer_data.value), is_write=False)
+            if bus.valid.value != 1 or bus.ready.value != 1:
+                continue
+            address = int(bus.addr.value) << 2
+            if bus.write.value == 1:
+                self._publish(address, int(bus.wdat.value), is_write=True)
+            else:
+                self._reads.append(address)
+
+    def _publish(self, address: int, value: int, *, is_write: bool) -> None:
+        self.accesses += 1
+        self._recv(CsbAccess(self.registers.at(address), address, value, is_write, cycle()))
+
+

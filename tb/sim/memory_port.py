@@ -1,0 +1,134 @@
+"""The memory ports, DBB and CVSRAM: a passive monitor that rebuilds bursts from the pins.
+
+The port is a subset of AXI4: 4-bit len, no size, burst, lock or response pins; every beat is as wide
+as the bus. Measured on the public nv_small RTL: data can be accepted before its address.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from cocotb.handle import SimHandleBase
+from cocotb.triggers import First, RisingEdge
+from cocotb_bus.monitors import BusMonitor
+
+from tb.memory import Ram
+from tb.sim.clocking import cycle
+
+PORT_PREFIX = {Ram.MC: "nvdla_core2dbb", Ram.CVSRAM: "nvdla_core2cvsram"}
+
+
+@dataclass(frozen=True)
+class ReadRequest:
+    """One accepted AR: ``beats`` bus words from ``address``."""
+
+    axi_id: int
+    address: int
+    beats: int
+    cycle: int
+
+
+@dataclass(frozen=True)
+class WriteBurst:
+    """One complete write: ``beats`` of (data, strobe, cycle) from ``address``."""
+
+    axi_id: int
+    address: int
+    beats: tuple[tuple[bytes, int, int], ...]
+    cycle: int
+
+
+class MemoryPortMonitor(BusMonitor):
+    """Samples one memory port on every clock edge while something is valid, and sleeps otherwise.
+
+    Callbacks receive ``ReadRequest`` and ``WriteBurst``; ``complain`` receives protocol violations.
+    """
+
+    _signals = {
+        name: f"{name[:2] if name[:2] in ('aw', 'ar') else name[0]}_{name}"
+        for name in (
+            "awvalid awready awid awlen awaddr wvalid wready wdata wstrb wlast "
+            "bvalid bready bid arvalid arready arid arlen araddr rvalid rready rid rlast rdata"
+        ).split()
+    }
+
+    def __init__(self, entity: SimHandleBase, clock: SimHandleBase, ram: Ram, complain: Callable[[str], None]) -> None:
+        """Bind the monitor to the port of ``ram``."""
+        self.ram = ram
+        self.handshakes = 0
+        self._complain = complain
+        self._addresses: deque[tuple[int, int, int, int]] = deque()
+        self._beats: deque[tuple[bytes, int, int]] = deque()
+        super().__init__(entity, PORT_PREFIX[ram], clock, case_insensitive=False)
+        self.bus_bytes = len(self.bus.wdata) // 8
+
+    @property
+    def unmatched(self) -> str:
+        """Say which write addresses lack data and which data lack an address."""
+        return f"{len(self._addresses)} write addresses without all data, {len(self._beats)} beats without address"
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether every write address has found its data and the other way round."""
+        return not self._addresses and not self._beats
+
+    def flush(self) -> None:
+        """Forget half-seen bursts, as a reset of the DUT does."""
+        self._addresses.clear()
+        self._beats.clear()
+
+    async def _monitor_recv(self) -> None:
+        bus, edge = self.bus, RisingEdge(self.clock)
+        arvalid, awvalid, wvalid = bus.arvalid, bus.awvalid, bus.wvalid
+        arready, awready, wready = bus.arready, bus.awready, bus.wready
+        wake = [RisingEdge(signal) for signal in (arvalid, awvalid, wvalid)]
+        while True:
+            await edge
+            idle = True
+            if arvalid.value == 1:
+                idle = False
+                if arready.value == 1:
+                    self._see_read()
+            if awvalid.value == 1:
+                idle = False
+                if awready.value == 1:
+                    self._see_address()
+            if wvalid.value == 1:
+                idle = False
+                if wready.value == 1:
+                    self._see_data()
+            if idle:
+                await First(*wake)
+
+    def _see_read(self) -> None:
+        self.handshakes += 1
+        self._recv(ReadRequest(self._number("arid"), self._number("araddr"), self._number("arlen") + 1, cycle()))
+
+    def _see_address(self) -> None:
+        self.handshakes += 1
+        self._addresses.append((self._number("awid"), self._number("awaddr"), self._number("awlen") + 1, cycle()))
+        self._match()
+
+    def _see_data(self) -> None:
+        self.handshakes += 1
+        data = self._number("wdata").to_bytes(self.bus_bytes, "little")
+        self._beats.append((data, self._number("wstrb"), cycle()))
+        self._match()
+
+    def _match(self) -> None:
+        """Publish the oldest write whose address and beats have all been seen."""
+        while self._addresses and len(self._beats) >= self._addresses[0][2]:
+            axi_id, address, count, at = self._addresses.popleft()
+            beats = tuple(self._beats.popleft() for _ in range(count))
+            self._recv(WriteBurst(axi_id, address, beats, at))
+
+    def _number(self, name: str) -> int:
+        """Return a payload signal as a number; X and Z on a valid payload are a violation and read as 0."""
+        value = getattr(self.bus, name).value
+        try:
+            return int(value)
+        except ValueError:
+            self._complain(f"{self.ram.value}: {name} is {value} while valid, at cycle {cycle()}")
+            return int(str(value).translate(str.maketrans("XZUWxzuw-", "000000000")), 2)

@@ -1,0 +1,214 @@
+"""The memory behind a port: answers reads and writes from a ``MemoryImage``, as slowly as it is told."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from dataclasses import dataclass
+
+import cocotb
+from cocotb.handle import SimHandleBase
+from cocotb.triggers import Event, RisingEdge
+from cocotb_bus.drivers import BusDriver
+
+from tb.memory import MemoryImage
+from tb.settings import PortSettings
+from tb.sim.clocking import cycle, wait_cycles
+from tb.sim.memory_port import PORT_PREFIX, MemoryPortMonitor, ReadRequest, WriteBurst
+
+
+@dataclass
+class _Response:
+    """One answer: ``beats`` of read data, or a single empty beat for B."""
+
+    axi_id: int
+    due: int
+    address: int
+    beats: list[bytes]
+
+
+class _ResponseQueue:
+    """Answers that wait for their time: in order within an id, across ids only when reordering is on."""
+
+    def __init__(self, *, reorder: bool, rng: random.Random) -> None:
+        self._by_id: dict[int, deque[_Response]] = {}
+        self._order: deque[_Response] = deque()
+        self._reorder = reorder
+        self._rng = rng
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def __iter__(self):  # noqa: ANN204
+        return iter(self._order)
+
+    def push(self, response: _Response) -> None:
+        self._order.append(response)
+        self._by_id.setdefault(response.axi_id, deque()).append(response)
+
+    def clear(self) -> None:
+        self._order.clear()
+        self._by_id.clear()
+
+    def next_due(self) -> int:
+        """Return the cycle at which the earliest answer that may go next is due."""
+        if not self._reorder:
+            return self._order[0].due
+        return min(queue[0].due for queue in self._by_id.values())
+
+    def pop(self, now: int) -> _Response | None:
+        """Return an answer that is due and may go next."""
+        if not self._order:
+            return None
+        if not self._reorder:
+            chosen = self._order[0] if self._order[0].due <= now else None
+        else:
+            due = [queue[0] for queue in self._by_id.values() if queue[0].due <= now]
+            chosen = self._rng.choice(due) if due else None
+        if chosen is None:
+            return None
+        self._order.remove(chosen)
+        queue = self._by_id[chosen.axi_id]
+        queue.popleft()
+        if not queue:
+            del self._by_id[chosen.axi_id]
+        return chosen
+
+
+class MemorySlave(BusDriver):
+    """Drives the slave side of one memory port.
+
+    It hears of accepted requests through the port's monitor, and runs only while it owes answers or
+    plays stalls. Reads see the memory as it is when the request is accepted.
+    """
+
+    _signals = MemoryPortMonitor._signals
+
+    def __init__(
+        self,
+        entity: SimHandleBase,
+        clock: SimHandleBase,
+        monitor: MemoryPortMonitor,
+        image: MemoryImage,
+        settings: PortSettings,
+        latency_cycles: int,
+        seed: int,
+    ) -> None:
+        """Bind the slave.
+
+        Args:
+            entity: The DUT's top.
+            clock: The clock that the port is synchronous to.
+            monitor: The port's monitor.
+            image: The memory that is served.
+            settings: Stalls, jitter and reordering.
+            latency_cycles: From a request to its first answer.
+            seed: Of all randomness.
+        """
+        super().__init__(entity, PORT_PREFIX[monitor.ram], clock, case_insensitive=False)
+        self._edge = RisingEdge(clock)
+        self._image = image
+        self._settings = settings
+        self._latency = max(latency_cycles, 1)
+        self._rng = random.Random(seed)
+        self._bus_bytes = monitor.bus_bytes
+        self._reads = _ResponseQueue(reorder=settings.reorder, rng=self._rng)
+        self._writes = _ResponseQueue(reorder=settings.reorder, rng=self._rng)
+        self._wake_reads, self._wake_writes = Event(), Event()
+        self.hold_write_responses = False
+        self._drive_idle()
+        monitor.add_callback(self._serve)
+        cocotb.start_soon(self._answer_reads())
+        cocotb.start_soon(self._answer_writes())
+        if settings.ready_stall:
+            for name in ("arready", "awready", "wready"):
+                cocotb.start_soon(self._stall_ready(getattr(self.bus, name)))
+
+    def outstanding(self) -> list[str]:
+        """Say which requests have not been answered yet."""
+        return [f"read of {r.address:#x} with id {r.axi_id}" for r in self._reads] + [
+            f"write response of {r.address:#x} with id {r.axi_id}" for r in self._writes
+        ]
+
+    def flush(self) -> None:
+        """Drop every answer that is owed: one replayed behind a reset hangs the DUT."""
+        self._reads.clear()
+        self._writes.clear()
+        self._drive_idle()
+
+    def _drive_idle(self) -> None:
+        bus = self.bus
+        for signal in (bus.arready, bus.awready, bus.wready):
+            signal.value = 1
+        for signal in (bus.rvalid, bus.bvalid, bus.rid, bus.bid, bus.rdata, bus.rlast):
+            signal.value = 0
+
+    def _serve(self, request: ReadRequest | WriteBurst) -> None:
+        due = cycle() + self._latency
+        if self._settings.jitter_cycles:
+            due += self._rng.randint(0, self._settings.jitter_cycles)
+        width = self._bus_bytes
+        if isinstance(request, ReadRequest):
+            start = request.address // width * width
+            beats = [self._image.read(start + n * width, width) for n in range(request.beats)]
+            self._reads.push(_Response(request.axi_id, due, request.address, beats))
+            self._wake_reads.set()
+            return
+        start = request.address // width * width
+        for number, (data, strobe, _) in enumerate(request.beats):
+            self._image.write_masked(start + number * width, data, strobe)
+        self._writes.push(_Response(request.axi_id, due, request.address, [b""]))
+        self._wake_writes.set()
+
+    async def _answer_reads(self) -> None:
+        bus = self.bus
+        while True:
+            response = await self._next(self._reads, self._wake_reads)
+            bus.rid.value = response.axi_id
+            for number, beat in enumerate(response.beats):
+                await self._stall_valid(bus.rvalid)
+                bus.rdata.value = int.from_bytes(beat, "little")
+                bus.rlast.value = number + 1 == len(response.beats)
+                await self._handshake(bus.rvalid, bus.rready)
+            if not self._reads or self._reads.next_due() > cycle():
+                bus.rvalid.value = 0
+
+    async def _answer_writes(self) -> None:
+        bus = self.bus
+        while True:
+            response = await self._next(self._writes, self._wake_writes)
+            while self.hold_write_responses:
+                await self._edge
+            bus.bid.value = response.axi_id
+            await self._stall_valid(bus.bvalid)
+            await self._handshake(bus.bvalid, bus.bready)
+            if not self._writes or self._writes.next_due() > cycle():
+                bus.bvalid.value = 0
+
+    async def _next(self, queue: _ResponseQueue, wake: Event) -> _Response:
+        """Wait until an answer is due and return it; called right behind a rising edge."""
+        while True:
+            response = queue.pop(cycle())
+            if response is not None:
+                return response
+            if not queue:
+                wake.clear()
+                await wake.wait()
+            else:
+                await wait_cycles(self.clock, max(queue.next_due() - cycle(), 1))
+
+    async def _stall_valid(self, valid: SimHandleBase) -> None:
+        while self._settings.valid_stall and self._rng.random() < self._settings.valid_stall:
+            valid.value = 0
+            await self._edge
+
+    async def _handshake(self, valid: SimHandleBase, ready: SimHandleBase) -> None:
+        valid.value = 1
+        await self._edge
+        while ready.value != 1:
+            await self._edge
+
+    async def _stall_ready(self, ready: SimHandleBase) -> None:
+        while True:
+            ready.value = self._rng.random() >= self._settings.ready_stall
+            await self._edge

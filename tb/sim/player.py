@@ -1,0 +1,172 @@
+"""Plays the operations of a program in the order, and with the synchronisation, of the trace format."""
+
+from __future__ import annotations
+
+import zlib
+from collections import defaultdict
+
+import cocotb
+import numpy as np
+from cocotb.triggers import Event
+
+from tb.program.ops import (
+    CheckCrc,
+    CheckFile,
+    CheckNothing,
+    CheckOp,
+    InterruptNotify,
+    MemInit,
+    MemLoad,
+    Op,
+    Poll,
+    Program,
+    RegRead,
+    RegWrite,
+    SyncNotify,
+    SyncWait,
+    target_of,
+)
+from tb.scenario import ScenarioError, apply_memory_op
+from tb.sim.clocking import cycle
+
+
+class Player:
+    """Plays one program on a bench.
+
+    Operations go out in file order; ``SyncWait`` holds back only those of its own target. Checks run
+    when their sync id is raised, before anything that waits for it goes on.
+    """
+
+    def __init__(self, bench) -> None:  # noqa: ANN001
+        """Bind the player to a ``Bench``."""
+        self._bench = bench
+        self._raised: set[str] = set()
+        self._checks: dict[str, list[CheckOp]] = defaultdict(list)
+        self._news = Event()
+        self.waiting_for: dict[str, str] = {}
+
+    async def play(self, program: Program) -> None:
+        """Play to the end, interrupts and checks included.
+
+        Raises:
+            ScenarioError: for a poll that never ends or a sync id that nothing raises.
+        """
+        for op in program:
+            if isinstance(op, CheckCrc | CheckFile | CheckNothing):
+                self._checks[op.sync_id].append(op)
+        rest = [op for op in program if not isinstance(op, CheckCrc | CheckFile | CheckNothing)]
+        while rest:
+            rest = await self._pass_over(rest)
+            if rest:
+                await self._wait_for_news(rest)
+        while self.waiting_for:
+            await self._wait_for_news(rest)
+        missing = sorted(set(self._checks) - self._raised)
+        if missing:
+            raise ScenarioError(f"check waits for sync id {missing[0]}, which nothing raises")
+
+    async def _pass_over(self, ops: list[Op]) -> list[Op]:
+        """Play what can be played now and return what has to wait."""
+        held: list[Op] = []
+        blocked: set[str] = set()
+        for op in ops:
+            target = target_of(op)
+            if target in blocked:
+                held.append(op)
+            elif isinstance(op, SyncWait) and op.sync_id not in self._raised:
+                blocked.add(op.target)
+                held.append(op)
+            else:
+                await self._execute(op)
+        return held
+
+    async def _wait_for_news(self, rest: list[Op]) -> None:
+        if not self.waiting_for:
+            first = next(op for op in rest if isinstance(op, SyncWait))
+            raise ScenarioError(f"{first.target} waits for sync id {first.sync_id}, which nothing raises")
+        self._news.clear()
+        await self._news.wait()
+
+    async def _execute(self, op: Op) -> None:
+        bench = self._bench
+        match op:
+            case RegWrite():
+                await bench.csb.write(bench.registers.parse(op.register), op.value, posted=op.posted)
+            case RegRead():
+                value = await bench.csb.read(bench.registers.parse(op.register))
+                if op.expected is not None and value != op.expected:
+                    bench.complain(f"{op.register} must read {op.expected:#x}, not {value:#x} (cycle {cycle()})")
+            case Poll():
+                await self._poll(op)
+            case InterruptNotify():
+                event = f"{op.unit}_{op.group}"
+                self.waiting_for[op.sync_id] = event
+                cocotb.start_soon(self._notify(op))
+            case SyncNotify():
+                self._raise(op.sync_id)
+            case MemInit() | MemLoad():
+                apply_memory_op(bench.memories, op)
+            case SyncWait():
+                pass
+
+    async def _notify(self, op: InterruptNotify) -> None:
+        await self._bench.interrupts.wait(op.unit, op.group)
+        del self.waiting_for[op.sync_id]
+        self._raise(op.sync_id)
+
+    def _raise(self, sync_id: str) -> None:
+        self._raised.add(sync_id)
+        for check in self._checks[sync_id]:
+            self._check(check)
+        self._news.set()
+
+    async def _poll(self, op: Poll) -> None:
+        bench = self._bench
+        register = bench.registers.parse(op.register)
+        deadline = cycle() + bench.settings.poll_deadline_cycles
+        while True:
+            value = await bench.csb.read(register)
+            if op.field is not None:
+                value = register.field(op.field).extract(value)
+            if op.comparison.holds(value, op.value):
+                return
+            if cycle() > deadline:
+                what = f"{op.register}.{op.field}" if op.field else op.register
+                raise ScenarioError(
+                    f"poll of {what} for {op.comparison.value} {op.value:#x} still reads {value:#x} "
+                    f"after {bench.settings.poll_deadline_cycles} cycles"
+                )
+
+    def _check(self, check: CheckOp) -> None:
+        bench, verdict = self._bench, self._bench.verdict
+        match check:
+            case CheckCrc():
+                image = bench.memories[check.ram]
+                holes = int(np.count_nonzero(~image.written(check.address, check.nbytes)))
+                crc = zlib.crc32(image.read(check.address, check.nbytes))
+                if crc == check.crc:
+                    verdict.crc_passed += 1
+                    return
+                verdict.crc_failed += 1
+                note = f", {holes} bytes were never written" if holes else ""
+                bench.complain(
+                    f"CRC-32 of {check.address:#x} + {check.nbytes:#x} must be {check.crc:#010x}, not {crc:#010x}{note}"
+                )
+            case CheckFile():
+                self._check_file(check)
+            case CheckNothing():
+                pass
+
+    def _check_file(self, check: CheckFile) -> None:
+        image = self._bench.memories[check.ram]
+        for offset, data in check.chunks:
+            got = image.read(check.address + offset, len(data))
+            if got != data:
+                at = next(n for n, (a, b) in enumerate(zip(got, data, strict=True)) if a != b)
+                address = check.address + offset + at
+                self._bench.verdict.crc_failed += 1
+                self._bench.complain(
+                    f"{check.file_name}: address {address:#x} must hold {data[at]:#04x}, not {got[at]:#04x}"
+                )
+                return
+        self._bench.verdict.crc_passed += 1

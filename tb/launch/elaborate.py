@@ -70,7 +70,7 @@ def _ports(tree: Mapping[str, Any], top: str, log_path: Path) -> Iterator[Port]:
     module = next(m for m in tree["modulesp"] if m["name"] == top)
     types = {t["addr"]: t for misc in tree["miscsp"] for t in misc.get("typesp", ())}
     for item in module["stmtsp"]:
-        if item["type"] != "VAR" or item.get("varType") != "PORT":
+        if item["type"] != "VAR" or item["direction"] == "NONE":
             continue
         width = _width(types[item["dtypep"]], types)
         if width is None:

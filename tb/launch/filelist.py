@@ -14,8 +14,15 @@ from tb.launch.errors import FileListError
 DEFAULT_LIBRARY_EXTENSIONS = (".v",)
 ALLOWED = "+incdir+DIR, +define+NAME[=VALUE], +libext+.EXT, -y DIR, -v FILE, -f FILELIST, -F FILELIST"
 
+# Comments count at the start of a word only: a path may hold ``//``.
 _TOKEN = re.compile(
-    r'/\*.*?\*/|//[^\n]*|\#[^\n]*|(?P<word>(?:\\.|"(?:\\.|[^"\\\n])*"|[^\s"\\])+)|(?P<bad>["\\]|/\*)', re.S
+    r"""
+    /\*.*?\*/ | //[^\n]* | \#[^\n]* | \\\n
+    | (?P<open>/\*)
+    | (?P<word> (?: \\[^\n] | "(?:\\.|[^"\\\n])*" | [^\s"\\] )+ )
+    | (?P<bad>["\\])
+    """,
+    re.DOTALL | re.VERBOSE,
 )
 _QUOTING = re.compile(r'\\(?P<escaped>.)|"')
 _VARIABLE = re.compile(r"\$(?:\{(?P<brace>\w+)\}|\((?P<paren>\w+)\)|(?P<plain>[A-Za-z_]\w*))")
@@ -43,8 +50,9 @@ def parse(path: Path, environment: Mapping[str, str] | None = None) -> FileList:
     """Read the filelist at ``path`` and the lists nested in it.
 
     A relative path is looked for in the folder of the list that names it, then in that of the
-    list that included it with ``-f``, and last in the current directory; two different files
-    found are an error. In a list included with ``-F`` only its own folder counts.
+    list that included it with ``-f``, and last in the current directory; finding two different
+    ones is an error. ``.`` and ``..`` are those of the list's own folder. In a list included
+    with ``-F`` only its own folder counts.
 
     Args:
         path: The filelist.
@@ -83,7 +91,9 @@ class _Place:
 
     def find(self, name: str, what: str) -> Path:
         """Return the one existing ``what`` (``file`` or ``folder``) that ``name`` means."""
-        candidates = [Path(os.path.abspath(folder / name)) for folder in self.folders]
+        # "." and ".." exist everywhere, so they can only mean the list's own folder.
+        folders = self.folders if set(Path(name).parts) - {".."} else self.folders[:1]
+        candidates = [Path(os.path.abspath(folder / name)) for folder in folders]
         found = {c.resolve(): c for c in candidates if (c.is_dir() if what == "folder" else c.is_file())}
         if not found:
             looked = "" if os.path.isabs(name) else f" in {' or '.join(map(str, self.folders))}"

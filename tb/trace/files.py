@@ -1,0 +1,131 @@
+"""The files of a trace on disk: which belong to it, and where traces are found."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tb.trace.data import Chunks, read_data
+from tb.trace.errors import TraceError
+
+SUFFIX = ".cfg"
+
+
+@dataclass(frozen=True)
+class TraceFolder:
+    """A trace's folder, its configuration file and its name."""
+
+    path: Path
+    cfg: Path
+    name: str
+    _read: dict[str, Chunks] = field(default_factory=dict, compare=False)
+
+    @classmethod
+    def open(cls, path: Path) -> TraceFolder:
+        """Find the configuration file of a trace.
+
+        Args:
+            path: The folder or the ``.cfg``.
+
+        Raises:
+            TraceError: when there is none, more than one, or one outside the folder.
+        """
+        if path.is_dir():
+            files = _cfg_files(path)
+            if len(files) != 1:
+                names = ", ".join(file.name for file in files) or "none"
+                raise TraceError(f"{path}: a trace folder must hold exactly one {SUFFIX} file, not {names}")
+            folder = cls(path, files[0], path.resolve().name)
+        elif path.suffix == SUFFIX and path.is_file():
+            folder = cls(path.parent, path, path.stem)
+        else:
+            raise TraceError(f"{path}: a trace must be a folder or a {SUFFIX} file")
+        if not folder._holds(folder.cfg):
+            raise TraceError(f"{folder.cfg}: the file must lie in the trace's folder, not elsewhere")
+        return folder
+
+    def text(self) -> str:
+        """Return the configuration file's content.
+
+        Raises:
+            TraceError: when it cannot be read.
+        """
+        try:
+            raw = self.cfg.read_bytes()
+            return raw.decode("utf-8")
+        except OSError as error:
+            raise TraceError(f"{self.cfg}: cannot be read: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            line = raw[: error.start].count(b"\n") + 1
+            raise TraceError.at(self.cfg, line, f"text must be UTF-8, not byte {raw[error.start]:#04x}") from error
+
+    def data(self, name: str, line: int) -> Chunks:
+        """Read a data file that the configuration file names.
+
+        Args:
+            name: The path as written, relative to the trace's folder.
+            line: Line of the command that names it.
+
+        Raises:
+            TraceError: when it is absent, malformed, or outside the folder, also by a symbolic link.
+        """
+        if name not in self._read:
+            path = self.path / name
+            if os.path.isabs(name) or not self._holds(path):
+                raise TraceError.at(self.cfg, line, f"data file {name} must lie in the trace's folder")
+            # Path.is_file raises for a name that is too long.
+            if not os.path.isfile(path):
+                raise TraceError.at(self.cfg, line, f"data file {name} does not exist")
+            self._read[name] = read_data(path)
+        return self._read[name]
+
+    def _holds(self, path: Path) -> bool:
+        # Path.resolve raises for a loop of symbolic links.
+        return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.path))
+
+
+def find_traces(paths: Iterable[Path]) -> tuple[Path, ...]:
+    """Expand what a user names into traces.
+
+    Args:
+        paths: Each a trace's folder, a ``.cfg``, or a folder with trace folders at any depth.
+
+    Returns:
+        Folders and ``.cfg`` files for ``read``, each once: argument by argument, sorted within one.
+
+    Raises:
+        TraceError: for an argument that holds no trace.
+    """
+    found: dict[str, Path] = {}
+    for path in paths:
+        if path.is_dir():
+            traces = sorted(_trace_folders(path))
+            if not traces:
+                raise TraceError(f"{path}: no trace here: no folder with a {SUFFIX} file")
+        elif path.exists():
+            traces = [TraceFolder.open(path).cfg]
+        else:
+            raise TraceError(f"{path}: no such file or folder")
+        for trace in traces:
+            found.setdefault(_identity(trace), trace)
+    return tuple(found.values())
+
+
+def _identity(trace: Path) -> str:
+    """The file of a trace that both its folder and its ``.cfg`` stand for."""
+    files = _cfg_files(trace) if trace.is_dir() else [trace]
+    return os.path.realpath(files[0] if len(files) == 1 else trace)
+
+
+def _cfg_files(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.glob(f"*{SUFFIX}") if file.is_file())
+
+
+def _trace_folders(root: Path) -> Iterator[Path]:
+    """Yield the folders with configuration files; links to folders are not followed, they may form loops."""
+    for name, folders, _ in os.walk(root):
+        if _cfg_files(Path(name)):
+            folders.clear()
+            yield Path(name)

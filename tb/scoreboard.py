@@ -62,7 +62,11 @@ class Scoreboard:
         self.verdict = Verdict()
 
     def expect(self, expectation: Expectation) -> None:
-        """Add what a layer must write; layers must be added in the order they run."""
+        """Add what a layer must write; layers must be added in the order they run.
+
+        Writes logged before are judged first: no layer is credited with what came before its start.
+        """
+        self.judge()
         self._open.append(_Open(expectation, np.zeros(len(expectation.data), dtype=np.bool_)))
 
     def write(self, ram: Ram, address: int, data: bytes, strobe: int, cycle: int, axi_id: int) -> None:
@@ -127,7 +131,7 @@ class Scoreboard:
         rest = _to_bytes(log)
         self.verdict.written_bytes += len(rest.address)
         for entry in self._open:
-            if entry.expectation.ram is ram:
+            if entry.expectation.ram is ram and not entry.ended:
                 rest = self._claim(entry, rest, log)
         if not len(rest.address):
             return
@@ -227,7 +231,8 @@ class Scoreboard:
 
 def _inside(expectation: Expectation, address: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Return which bytes lie at places that the layer must write."""
-    inside = (address >= np.uint64(expectation.address)) & (address < np.uint64(expectation.end))
+    # An address below the surface wraps to a huge offset; the end itself may not fit 64 bits.
+    inside = address - np.uint64(expectation.address) < np.uint64(len(expectation.data))
     inside[inside] = expectation.must_write[(address[inside] - np.uint64(expectation.address)).astype(np.int64)]
     return inside
 

@@ -11,7 +11,10 @@ from tb.program.codec import ENGINES, UNMODELLED_UNITS, Engine, decode, engine_o
 from tb.program.ops import INTERRUPT_UNITS, InterruptNotify, Program, RegWrite
 from tb.program.state import GROUPS, RegisterState
 from tb.program.table import Refused
-from tb.registers import Register, RegisterMap
+from tb.registers import Register, RegisterError, RegisterMap
+
+_LAUNCHES = ("BDMA.CFG_LAUNCH0", "BDMA.CFG_LAUNCH1")
+"""What starts BDMA, which has no OP_ENABLE."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,11 @@ class LayerTracker:
         if register.full_name == "GLB.S_INTR_STATUS":
             self._status_seen &= ~value
             return
+        if register.full_name == "GLB.S_INTR_SET":
+            # A bit that software raised says nothing about a layer.
+            self._status_seen |= value
+        if register.full_name in _LAUNCHES and value & 1:
+            raise Refused(f"{register.full_name}.{register.fields[0].name} must stay NO: BDMA is not modelled")
         group = self.state.write(register, value)
         if group is None:
             return
@@ -135,10 +143,12 @@ def done_bit(unit: str, group: int) -> int:
     """Return the bit of a unit's done interrupt in GLB's mask, set and status registers.
 
     Raises:
-        ValueError: for a unit without a done interrupt.
+        ValueError: for a unit without a done interrupt, or a group that does not exist.
     """
     if unit not in INTERRUPT_UNITS:
         raise ValueError(f"interrupt unit must be one of {', '.join(INTERRUPT_UNITS)}, not {unit}")
+    if group not in range(GROUPS):
+        raise ValueError(f"group must be 0 or 1, not {group}")
     at = INTERRUPT_UNITS.index(unit)
     return (2 * at if at < 5 else 16 + 2 * (at - 5)) + group
 
@@ -151,7 +161,8 @@ def refusal(ops: Program, config: HwConfig) -> str | None:
         config: The configuration.
 
     Returns:
-        The reason with register, field and rule, or None when every layer is predicted.
+        The reason with register, field and rule, or None when every layer is predicted. A register
+        that the configuration lacks is such a reason.
     """
     tracker = LayerTracker(config)
     try:
@@ -160,6 +171,6 @@ def refusal(ops: Program, config: HwConfig) -> str | None:
                 list(tracker.write(tracker.state.registers.parse(op.register), op.value))
             elif isinstance(op, InterruptNotify):
                 tracker.finish(op.unit, op.group)
-    except Refused as error:
+    except (Refused, RegisterError) as error:
         return str(error)
     return None

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from models.config import HwConfig
 from models.layout import FeatureLayout, OperandLayout
 from models.pdp import PdpParams
+from models.precision import Precision
 from models.sdp import SdpParams, SdpStage
 from tb.memory import Ram
 
@@ -15,7 +17,7 @@ class Surface:
     """A feature cube in memory.
 
     Raises:
-        ValueError: when the address is not a multiple of the atom.
+        ValueError: when the address is not a multiple of the atom, or the cube leaves the address space.
     """
 
     layout: FeatureLayout
@@ -23,7 +25,7 @@ class Surface:
     ram: Ram = Ram.MC
 
     def __post_init__(self) -> None:
-        _check_address(self.address, self.layout.atom_bytes)
+        _check_address(self.address, self.layout.nbytes, self.layout.config)
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ class OperandSurface:
     """Operands of an SDP stage in memory.
 
     Raises:
-        ValueError: when the address is not a multiple of the feature atom.
+        ValueError: when the address is not a multiple of the feature atom, or the operands leave the
+            address space.
     """
 
     layout: OperandLayout
@@ -39,7 +42,7 @@ class OperandSurface:
     ram: Ram = Ram.MC
 
     def __post_init__(self) -> None:
-        _check_address(self.address, self.layout.config.memory_atomic_bytes)
+        _check_address(self.address, self.layout.nbytes, self.layout.config)
 
 
 @dataclass(frozen=True)
@@ -71,17 +74,37 @@ class SdpLayer:
     def __post_init__(self) -> None:
         if self.src.layout.shape != self.dst.layout.shape:
             raise ValueError(f"dst must have the shape {self.src.layout.shape} of src, not {self.dst.layout.shape}")
+        operands = {"x1.memory": self.x1, "x2.memory": self.x2}
+        memories = {name: source.memory.layout for name, source in operands.items() if source and source.memory}
+        _check_configs(self.src, {"dst": self.dst.layout, **memories})
         for end, precision in (("src", self.params.input_precision), ("dst", self.params.output_precision)):
             got = getattr(self, end).layout.precision
             if got is not precision:
                 raise ValueError(f"{end} must have the precision {precision.name} of params, not {got.name}")
+        if self.dst.layout.padded_channels != self.src.layout.padded_channels:
+            # What the hardware takes for channels that only one side has in memory is not known.
+            raise ValueError(
+                f"dst must have the {self.src.layout.padded_channels} channels of src with padding, "
+                f"not {self.dst.layout.padded_channels}"
+            )
         for name in ("x1", "x2"):
             _check_stage(name, getattr(self.params, name), getattr(self, name), self.src.layout.shape)
+        for name, layout in memories.items():
+            if layout.precision is not self.processing_precision:
+                raise ValueError(
+                    f"{name} must have the processing precision {self.processing_precision.name}, "
+                    f"not {layout.precision.name}"
+                )
 
     @property
     def unit(self) -> str:
         """The unit that runs the layer and raises its interrupt."""
         return "SDP"
+
+    @property
+    def processing_precision(self) -> Precision:
+        """The precision that the stages compute in and that operands have."""
+        return processing_precision(self.params.input_precision, self.params.output_precision)
 
 
 @dataclass(frozen=True)
@@ -99,6 +122,9 @@ class WidthSplit:
     def __post_init__(self) -> None:
         if not 2 <= self.parts <= 256:
             raise ValueError(f"parts must be 2 to 256, not {self.parts}")
+        for name in ("middle_in", "middle_out"):
+            if self.parts == 2 and getattr(self, name):
+                raise ValueError(f"{name} must be 0 with 2 parts, not {getattr(self, name)}")
 
     @property
     def total_in(self) -> int:
@@ -125,6 +151,7 @@ class PdpLayer:
     split: WidthSplit | None = None
 
     def __post_init__(self) -> None:
+        _check_configs(self.src, {"dst": self.dst.layout})
         channels, height, width = self.src.layout.shape
         expected = (channels, self.params.output_height(height), self.params.output_width(width))
         if self.dst.layout.shape != expected:
@@ -148,9 +175,38 @@ class PdpLayer:
 Layer = SdpLayer | PdpLayer
 
 
-def _check_address(address: int, alignment_bytes: int) -> None:
-    if address < 0 or address % alignment_bytes:
-        raise ValueError(f"address must be a multiple of the {alignment_bytes}-byte atom, not {address:#x}")
+def processing_precision(source: Precision, target: Precision) -> Precision:
+    """Return the precision that SDP computes in when it converts: INT8 as soon as one side is INT8.
+
+    Source: format document, "Element-Wise Data Format"; measured on the public nv_full RTL, where INT16
+        to INT8 processed as INT16 never ends.
+    """
+    return Precision.INT8 if Precision.INT8 in (source, target) else source
+
+
+def is_per_channel(layout: OperandLayout) -> bool:
+    """Return whether operands lie as the per-channel mode reads them: one a channel, in adjacent atoms."""
+    channels = layout.shape[0]
+    return layout == OperandLayout.packed(
+        layout.config, layout.precision, (channels, 1, 1), layout.components, layout.component_bytes
+    )
+
+
+def _check_address(address: int, nbytes: int, config: HwConfig) -> None:
+    atom = config.memory_atomic_bytes
+    if address < 0 or address % atom:
+        raise ValueError(f"address must be a multiple of the {atom}-byte atom, not {address:#x}")
+    if address + nbytes > 1 << config.memif_address_width_bits:
+        raise ValueError(
+            f"address must leave room for {nbytes} bytes in the {config.memif_address_width_bits}-bit address "
+            f"space of {config.name}, not {address:#x}"
+        )
+
+
+def _check_configs(src: Surface, others: dict[str, FeatureLayout | OperandLayout]) -> None:
+    for name, layout in others.items():
+        if layout.config != src.layout.config:
+            raise ValueError(f"{name} must be laid out for {src.layout.config.name} as src, not {layout.config.name}")
 
 
 def _check_stage(name: str, stage: SdpStage | None, source: StageSource | None, shape: tuple[int, int, int]) -> None:
@@ -172,7 +228,10 @@ def _check_stage(name: str, stage: SdpStage | None, source: StageSource | None, 
         return
     if not any(active and getattr(source, component) is None for component, active in wanted.items()):
         raise ValueError(f"{name}.memory must be None, because no unit takes its operand from memory")
-    if source.memory.layout.shape not in ((shape[0], 1, 1), shape):
+    layout = source.memory.layout
+    if layout.shape not in ((shape[0], 1, 1), shape):
+        raise ValueError(f"{name}.memory must have the shape {(shape[0], 1, 1)} or {shape}, not {layout.shape}")
+    if layout.shape != shape and not is_per_channel(layout):
         raise ValueError(
-            f"{name}.memory must have the shape {(shape[0], 1, 1)} or {shape}, not {source.memory.layout.shape}"
+            f"{name}.memory must be packed per channel, not with surfaces {layout.surface_stride_bytes} bytes apart"
         )

@@ -80,7 +80,10 @@ def encode(layer: Layer, config: HwConfig, group: int = 0, sync_id: str | None =
 
     Raises:
         Refused: for a layer that the registers cannot hold.
+        ValueError: for a group that does not exist, or a layer of another configuration.
     """
+    if layer.src.layout.config != config:
+        raise ValueError(f"layer must be laid out for {config.name}, not {layer.src.layout.config.name}")
     if group not in (0, 1):
         raise ValueError(f"group must be 0 or 1, not {group}")
     registers = RegisterMap.of(config)

@@ -6,7 +6,7 @@ from models.config import HwConfig
 from models.layout import OperandLayout
 from models.precision import Precision
 from models.sdp import AluOp, OutputConverter, SdpParams, SdpStage
-from tb.layers import OperandSurface, SdpLayer, StageSource, Surface
+from tb.layers import OperandSurface, SdpLayer, StageSource, Surface, is_per_channel, processing_precision
 from tb.program.common import (
     PRECISION,
     RAM,
@@ -138,7 +138,7 @@ def flatten(layer: SdpLayer) -> Flat:
         "shape.height": height,
         "shape.width": width,
         "input_precision": params.input_precision,
-        "processing_precision": params.input_precision,
+        "processing_precision": layer.processing_precision,
         "output_precision": params.output_precision,
         **flatten_surface("src", layer.src),
         **flatten_surface("dst", layer.dst),
@@ -162,6 +162,7 @@ def build(config: HwConfig, flat: Flat) -> SdpLayer:
     input_precision = check_precision(config, TABLE, flat, "input_precision")
     check_precision(config, TABLE, flat, "processing_precision")
     output_precision = check_precision(config, TABLE, flat, "output_precision")
+    _check_processing(flat)
     shape = (flat["shape.channel"], flat["shape.height"], flat["shape.width"])
     src = build_surface(config, TABLE, flat, "src", shape, input_precision)
     dst = build_surface(config, TABLE, flat, "dst", shape, output_precision)
@@ -181,6 +182,27 @@ def _check_y(config: HwConfig, flat: Flat) -> None:
         raise Refused(f"SDP.D_DP_EW_CFG.ew_bypass must be YES, not NO: {reason}")
     if flat["y.memory"]:
         raise Refused(f"SDP_RDMA.D_ERDMA_CFG.erdma_disable must be YES, not NO: {reason}")
+
+
+def _check_processing(flat: Flat) -> None:
+    source, target, got = (flat[f"{name}_precision"] for name in ("input", "output", "processing"))
+    expected = processing_precision(source, target)
+    if got is not expected:
+        field = field_of(TABLE, "processing_precision")
+        raise Refused(f"{field} must be {expected.name} from {source.name} to {target.name}, not {got.name}")
+
+
+def _check_stage(config: HwConfig, flat: Flat, name: str, memory: OperandSurface | None) -> None:
+    """Refuse a stage that the configuration lacks, and an operand from memory that nothing fetches."""
+    if not (config.sdp_bs_enable if name == "x1" else config.sdp_bn_enable):
+        raise Refused(f"{field_of(TABLE, name)} must be YES, not NO: {config.name} has no {name.upper()}")
+    for component in ("alu", "mul"):
+        fetched = memory is not None and component in memory.layout.components
+        if flat.get(f"{name}.{component}_from_memory") and not fetched:
+            field, rdma = field_of(TABLE, f"{name}.{component}_from_memory"), field_of(TABLE, f"{name}.memory")
+            raise Refused(
+                f"{field} must be REG, not MEM: {rdma.rpartition('.')[0]} fetches no operand of the {component.upper()}"
+            )
 
 
 def _flatten_stage(name: str, stage: SdpStage | None, source: StageSource | None) -> Flat:
@@ -205,7 +227,7 @@ def _flatten_stage(name: str, stage: SdpStage | None, source: StageSource | None
         flat |= {
             f"{name}.memory.components": memory.layout.components,
             f"{name}.memory.component_bytes": memory.layout.component_bytes,
-            f"{name}.memory.per_element": not _is_per_channel(memory.layout),
+            f"{name}.memory.per_element": not is_per_channel(memory.layout),
             f"{name}.memory.ram": memory.ram,
             f"{name}.memory.address": memory.address,
             f"{name}.memory.line_stride_bytes": memory.layout.line_stride_bytes,
@@ -221,6 +243,7 @@ def _build_stage(config: HwConfig, flat: Flat, name: str, src: Surface) -> tuple
             field = field_of(TABLE, f"{name}.memory")
             raise Refused(f"{field} must be YES, not NO: {name} is bypassed and takes no operand")
         return None, None
+    _check_stage(config, flat, name, memory)
     with blame_attributes(TABLE, name):
         stage = SdpStage(
             alu=flat.get(f"{name}.alu"),
@@ -255,7 +278,3 @@ def _build_memory(config: HwConfig, flat: Flat, name: str, src: Surface) -> Oper
         else:
             layout = OperandLayout.packed(config, precision, (channels, 1, 1), components, component_bytes)
         return OperandSurface(layout, flat[f"{name}.address"], flat[f"{name}.ram"])
-
-
-def _is_per_channel(layout: OperandLayout) -> bool:
-    return layout.shape[1:] == (1, 1)

@@ -1,6 +1,69 @@
 """How data lies in memory: one layout class per format, each with pack, unpack, offset, nbytes and describe."""
 
+from models.layout.alignment import Alignment, DataFormat, alignment_of
+from models.layout.compression import CompressedWeightLayout, CompressedWeights
+from models.layout.deconvolution import DeconvolutionWeightLayout
+from models.layout.dlhdl import (
+    ConvolutionDataLayout,
+    DlhdlType,
+    FullyConnectedDataLayout,
+    custom_layer_layout,
+    parallel_transfer_number,
+    thread_number,
+)
 from models.layout.feature import Element, FeatureLayout
-from models.layout.operand import OperandLayout
+from models.layout.kernel import KernelLayout, Weight
+from models.layout.operand import COMPONENTS, USE_CASES, Operand, OperandLayout
+from models.layout.pixel import PixelLayout
+from models.layout.pixel_convert import PixelConversion
+from models.layout.pixel_formats import (
+    PACKED_NAMES,
+    SEMI_PLANAR_NAMES,
+    PixelFormat,
+    format_bit_maps,
+    formats_of_bit_maps,
+    pixel_format,
+    supported_formats,
+)
+from models.layout.rubik import PlanarLayout, contract, merge, split
+from models.layout.weight import ImageWeightLayout, WeightLayout
+from models.layout.winograd import WinogradWeightLayout
 
-__all__ = ["Element", "FeatureLayout", "OperandLayout"]
+__all__ = [
+    "COMPONENTS",
+    "PACKED_NAMES",
+    "SEMI_PLANAR_NAMES",
+    "USE_CASES",
+    "Alignment",
+    "CompressedWeightLayout",
+    "CompressedWeights",
+    "ConvolutionDataLayout",
+    "DataFormat",
+    "DeconvolutionWeightLayout",
+    "DlhdlType",
+    "Element",
+    "FeatureLayout",
+    "FullyConnectedDataLayout",
+    "ImageWeightLayout",
+    "KernelLayout",
+    "Operand",
+    "OperandLayout",
+    "PixelConversion",
+    "PixelFormat",
+    "PixelLayout",
+    "PlanarLayout",
+    "Weight",
+    "WeightLayout",
+    "WinogradWeightLayout",
+    "alignment_of",
+    "contract",
+    "custom_layer_layout",
+    "format_bit_maps",
+    "formats_of_bit_maps",
+    "merge",
+    "parallel_transfer_number",
+    "pixel_format",
+    "split",
+    "supported_formats",
+    "thread_number",
+]

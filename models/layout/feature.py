@@ -9,17 +9,18 @@ from typing import NamedTuple
 import numpy as np
 
 from models.config import HwConfig
+from models.layout.alignment import Alignment, DataFormat, alignment_of
+from models.layout.atoms import atom_view, atoms_to_planes, planes_to_atoms
 from models.layout.raw import (
     MAX_CUBE_ELEMENTS,
-    MAX_STRIDE_BYTES,
     Array,
     ByteArray,
     BytesLike,
     MaskArray,
-    check_aligned,
     check_array,
     check_index,
     check_size,
+    check_stride,
     checked_bytes,
 )
 from models.precision import Precision
@@ -71,16 +72,9 @@ class FeatureLayout:
             raise ValueError(f"shape must be (C, H, W), not {self.shape}")
         for name, value in zip(("channels", "height", "width"), self.shape, strict=True):
             check_size(name, value, MAX_CUBE_ELEMENTS)
-        atom_rule = f"the {self.atom_bytes}-byte atom"
-        for name, value, minimum, what in (
-            ("line_stride_bytes", self.line_stride_bytes, self._line_bytes_needed, "line"),
-            ("surface_stride_bytes", self.surface_stride_bytes, self._surface_bytes_needed, "surface"),
-        ):
-            check_aligned(name, value, self.atom_bytes, atom_rule)
-            if value < minimum:
-                raise ValueError(f"{name} must be at least the {minimum} bytes of a {what}, not {value}")
-            if value > MAX_STRIDE_BYTES:
-                raise ValueError(f"{name} must be at most {MAX_STRIDE_BYTES}, not {value}")
+        self.alignment.check(line_stride_bytes=self.line_stride_bytes, surface_stride_bytes=self.surface_stride_bytes)
+        check_stride("line_stride_bytes", self.line_stride_bytes, self._line_bytes_needed, "line")
+        check_stride("surface_stride_bytes", self.surface_stride_bytes, self._surface_bytes_needed, "surface")
 
     @classmethod
     def packed(cls, config: HwConfig, precision: Precision, shape: tuple[int, int, int]) -> FeatureLayout:
@@ -93,6 +87,11 @@ class FeatureLayout:
             raise ValueError(f"shape must be (C, H, W), not {shape}")
         line = shape[2] * config.memory_atomic_bytes
         return cls(config, precision, shape, line, shape[1] * line)
+
+    @property
+    def alignment(self) -> Alignment:
+        """Alignment of its start address and strides."""
+        return alignment_of(self.config, DataFormat.FEATURE)
 
     @property
     def atom_bytes(self) -> int:
@@ -137,6 +136,21 @@ class FeatureLayout:
     def _surface_bytes_needed(self) -> int:
         return (self.shape[1] - 1) * self.line_stride_bytes + self._line_bytes_needed
 
+    @property
+    def as_line(self) -> FeatureLayout:
+        """A surface-packed 1x1xC cube as a line of one surface: the same bytes in one burst.
+
+        The channels of the last atom that pad the cube become channels of the line.
+
+        Raises:
+            ValueError: when the cube is not 1x1xC, its atoms are not adjacent, or they are too many.
+
+        Source: format document, "Feature Data Format", last paragraph.
+        """
+        if self.shape[1:] != (1, 1) or self.surface_stride_bytes != self.atom_bytes:
+            raise ValueError(f"cube must be 1x1xC with adjacent atoms, not {self.shape} with {self.nbytes} bytes")
+        return FeatureLayout.packed(self.config, self.precision, (self.atom_elements, 1, self.surfaces))
+
     def pack(self, cube: Array, padding: int | float = 0) -> ByteArray:
         """Return the memory bytes of a cube; stride gaps are 0.
 
@@ -159,15 +173,13 @@ class FeatureLayout:
         )
         raw = (np.zeros if gaps else np.empty)(self.nbytes, dtype=np.uint8)
         atoms = self._atoms(raw)
-        per_atom = self.atom_elements
-        full = self.shape[0] // per_atom
-        height, width = self.shape[1:]
-        whole = cube[: full * per_atom].reshape(full, per_atom, height, width)
-        atoms[:full] = whole.transpose(0, 2, 3, 1)
+        per_atom, (channels, height, width) = self.atom_elements, self.shape
+        full = channels // per_atom
+        planes_to_atoms(cube[: full * per_atom].reshape(full, per_atom, height, width), atoms[:full])
         if full < self.surfaces:
-            left = self.shape[0] - full * per_atom
-            atoms[full, :, :, :left] = cube[full * per_atom :].transpose(1, 2, 0)
-            atoms[full, :, :, left:] = fill
+            last = np.full((1, per_atom, height, width), fill, dtype=cube.dtype)
+            last[0, : channels - full * per_atom] = cube[full * per_atom :]
+            planes_to_atoms(last, atoms[full:])
         return raw
 
     def unpack(self, data: BytesLike) -> Array:
@@ -295,9 +307,9 @@ class FeatureLayout:
         per_atom = self.atom_elements
         cube = np.empty((channels, *self.shape[1:]), dtype=self.precision.dtype)
         full = channels // per_atom
-        cube[: full * per_atom].reshape(full, per_atom, *self.shape[1:])[...] = atoms[:full].transpose(0, 3, 1, 2)
+        atoms_to_planes(atoms[:full], cube[: full * per_atom].reshape(full, per_atom, *self.shape[1:]))
         if full * per_atom < channels:
-            cube[full * per_atom :] = atoms[full, :, :, : channels - full * per_atom].transpose(2, 0, 1)
+            atoms_to_planes(atoms[full:], cube[full * per_atom :].reshape(1, -1, *self.shape[1:]))
         return cube
 
     def _atoms(self, raw: ByteArray) -> Array:
@@ -306,8 +318,5 @@ class FeatureLayout:
 
     def _atom_bytes_view(self, raw: ByteArray) -> ByteArray:
         """Return the atoms of ``raw`` as a strided view (surfaces, H, W, atom_bytes)."""
-        return np.lib.stride_tricks.as_strided(
-            raw,
-            shape=(self.surfaces, self.shape[1], self.shape[2], self.atom_bytes),
-            strides=(self.surface_stride_bytes, self.line_stride_bytes, self.atom_bytes, 1),
-        )
+        axes = (self.surfaces, *self.shape[1:], self.atom_bytes)
+        return atom_view(raw, axes, self.line_stride_bytes, self.surface_stride_bytes)

@@ -4,24 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from models.config import HwConfig
+from models.layout.alignment import Alignment, DataFormat, alignment_of
+from models.layout.atoms import atom_view, atoms_to_planes, planes_to_atoms
 from models.layout.raw import (
+    MAX_CUBE_ELEMENTS,
     Array,
     ByteArray,
     BytesLike,
-    check_aligned,
+    MaskArray,
     check_array,
     check_index,
     check_size,
+    check_stride,
     checked_bytes,
+    round_up,
 )
 from models.precision import Precision
 
-COMPONENTS = (("alu",), ("mul",), ("alu", "mul"))
-"""What one element can hold; a pair is always (ALU operand, multiplier operand)."""
+#: What one element can hold; a pair is always (ALU operand, multiplier operand).
+COMPONENTS: tuple[tuple[str, ...], ...] = (("alu",), ("mul",), ("alu", "mul"))
+
+#: Components of one element by use case, the "ComponentsPerElement" table.
+USE_CASES: Mapping[str, tuple[str, ...]] = {
+    "bias": ("alu",),
+    "prelu": ("mul",),
+    "batch normalization": ("alu", "mul"),
+    "element-wise, only ALU": ("alu",),
+    "element-wise, only multiplier": ("mul",),
+    "element-wise, both": ("alu", "mul"),
+}
+
+
+class Operand(NamedTuple):
+    """Coordinates of one component of an operand; ``c`` is a padding channel when it is not below C."""
+
+    component: str
+    c: int
+    h: int
+    w: int
 
 
 @dataclass(frozen=True)
@@ -31,11 +56,21 @@ class OperandLayout:
     ``shape`` is (C, 1, 1) per channel or (C, H, W) per element. Atoms hold as many elements as a
     feature atom of ``precision``; each element holds its components side by side.
 
+    Args:
+        config: the build.
+        precision: processing precision of SDP; it decides the elements of an atom.
+        shape: real sizes (C, 1, 1) or (C, H, W).
+        components: what each element holds, one of ``COMPONENTS``.
+        component_bytes: 1 or 2; FP16 has only 2.
+        line_stride_bytes: distance of two lines.
+        surface_stride_bytes: distance of two surfaces.
+
     Raises:
         ValueError: for components or sizes that do not exist, or strides that are unaligned or too small.
 
     Source: format document, "Bias Data Format", "PReLU Data Format", "Batch Normalization Data
-        Format", "Element-Wise Data Format"; the order of a pair measured on the public nv_full RTL.
+        Format", "Element-Wise Data Format" and the BytesPerAtom tables; the order of a pair, and
+        per-element operands of every use, measured on the public nv_full RTL.
     """
 
     config: HwConfig
@@ -47,23 +82,25 @@ class OperandLayout:
     surface_stride_bytes: int
 
     def __post_init__(self) -> None:
+        if self.precision not in self.config.feature_data_types:
+            allowed = ", ".join(p.name for p in self.config.feature_data_types)
+            raise ValueError(f"precision must be one of {allowed} for {self.config.name}, not {self.precision.name}")
+        if len(self.shape) != 3:
+            raise ValueError(f"shape must be (C, H, W), not {self.shape}")
         for name, value in zip(("channels", "height", "width"), self.shape, strict=True):
-            check_size(name, value, 1 << 13)
+            check_size(name, value, MAX_CUBE_ELEMENTS)
         if self.components not in COMPONENTS:
             raise ValueError(f"components must be one of {COMPONENTS}, not {self.components}")
         if self.component_bytes not in (1, 2):
             raise ValueError(f"component_bytes must be 1 or 2, not {self.component_bytes}")
-        if self.component_bytes == 1 and self.precision is not Precision.INT8:
-            raise ValueError(f"component_bytes must be 2 for {self.precision.name}, not 1")
-        alignment = self.config.memory_atomic_bytes
-        line = self.shape[2] * self.atom_bytes
-        for name, value, least in (
-            ("line_stride_bytes", self.line_stride_bytes, line),
-            ("surface_stride_bytes", self.surface_stride_bytes, (self.shape[1] - 1) * self.line_stride_bytes + line),
-        ):
-            check_aligned(name, value, alignment, f"the {alignment}-byte atom")
-            if value < least:
-                raise ValueError(f"{name} must be at least {least}, not {value}")
+        if self.component_bytes == 1 and self.precision is Precision.FP16:
+            raise ValueError("component_bytes must be 2 for FP16, not 1")
+        if not self.contiguous:
+            self.alignment.check(
+                line_stride_bytes=self.line_stride_bytes, surface_stride_bytes=self.surface_stride_bytes
+            )
+        check_stride("line_stride_bytes", self.line_stride_bytes, self._line_bytes_needed, "line")
+        check_stride("surface_stride_bytes", self.surface_stride_bytes, self._surface_bytes_needed, "surface")
 
     @classmethod
     def packed(
@@ -74,11 +111,34 @@ class OperandLayout:
         components: tuple[str, ...],
         component_bytes: int,
     ) -> OperandLayout:
-        """Return the layout without gaps."""
+        """Return the layout with the smallest aligned strides.
+
+        A 1x1xC cube has none: its atoms are contiguous. Per element, one-byte operands of INT16 have
+        atoms of half the alignment, so lines of an odd width end in a gap.
+
+        Raises:
+            ValueError: as the constructor.
+        """
+        if len(shape) != 3:
+            raise ValueError(f"shape must be (C, H, W), not {shape}")
         atom = config.atom_elements(precision) * len(components) * component_bytes
-        return cls(
-            config, precision, shape, components, component_bytes, shape[2] * atom, shape[1] * shape[2] * atom
-        )
+        line = shape[2] * atom
+        if shape[1:] != (1, 1):
+            line = round_up(line, config.memory_atomic_bytes)
+        return cls(config, precision, shape, components, component_bytes, line, shape[1] * line)
+
+    @property
+    def contiguous(self) -> bool:
+        """Whether this is a 1x1xC cube of adjacent atoms, for which no stride is programmed."""
+        return self.shape[1:] == (1, 1) and self.surface_stride_bytes == self.atom_bytes
+
+    @property
+    def alignment(self) -> Alignment:
+        """Alignment of its start address and strides."""
+        if self.shape[1:] != (1, 1):
+            return alignment_of(self.config, DataFormat.ELEMENT_WISE)
+        rows = (DataFormat.BIAS, DataFormat.PRELU, DataFormat.BATCH_NORMALIZATION)
+        return alignment_of(self.config, rows[COMPONENTS.index(self.components)])
 
     @property
     def atom_elements(self) -> int:
@@ -92,7 +152,7 @@ class OperandLayout:
 
     @property
     def atom_bytes(self) -> int:
-        """Bytes of one operand atom."""
+        """Bytes of one operand atom: elements an atom * components an element * bytes a component."""
         return self.atom_elements * self.element_bytes
 
     @property
@@ -108,18 +168,28 @@ class OperandLayout:
     @property
     def nbytes(self) -> int:
         """Bytes from the first atom to the end of the last."""
-        _, height, width = self.shape
-        return (
-            (self.surfaces - 1) * self.surface_stride_bytes
-            + (height - 1) * self.line_stride_bytes
-            + width * self.atom_bytes
-        )
+        return (self.surfaces - 1) * self.surface_stride_bytes + self._surface_bytes_needed
+
+    @property
+    def component_dtype(self) -> np.dtype[Any]:
+        """The little-endian dtype of one component."""
+        if self.precision is Precision.FP16:
+            return Precision.FP16.dtype
+        return np.dtype("i1" if self.component_bytes == 1 else "<i2")
+
+    @property
+    def _line_bytes_needed(self) -> int:
+        return self.shape[2] * self.atom_bytes
+
+    @property
+    def _surface_bytes_needed(self) -> int:
+        return (self.shape[1] - 1) * self.line_stride_bytes + self._line_bytes_needed
 
     def pack(self, operands: Mapping[str, Array]) -> ByteArray:
         """Return the memory bytes; gaps and padding channels are 0.
 
         Args:
-            operands: One (C, H, W) array per component, of the signed dtype of ``component_bytes``.
+            operands: one (C, H, W) array of ``component_dtype`` per component.
 
         Returns:
             uint8 of length ``nbytes``.
@@ -129,15 +199,14 @@ class OperandLayout:
         """
         if tuple(operands) != self.components:
             raise ValueError(f"operands must be {self.components}, not {tuple(operands)}")
+        height, width = self.shape[1:]
+        number = len(self.components)
+        planes = np.zeros((self.padded_channels, number, height, width), dtype=self.component_dtype)
+        for index, component in enumerate(self.components):
+            check_array(component, operands[component], self.shape, self.component_dtype)
+            planes[: self.shape[0], index] = operands[component]
         raw = np.zeros(self.nbytes, dtype=np.uint8)
-        view = self._view(raw)
-        padded = np.zeros((self.padded_channels, *self.shape[1:]), dtype=self._dtype)
-        for number, component in enumerate(self.components):
-            check_array(component, operands[component], self.shape, self._dtype)
-            padded[: self.shape[0]] = operands[component]
-            view[..., number] = padded.reshape(
-                self.surfaces, self.atom_elements, *self.shape[1:]
-            ).transpose(0, 2, 3, 1)
+        planes_to_atoms(planes.reshape(self.surfaces, self.atom_elements * number, height, width), self._atoms(raw))
         return raw
 
     def unpack(self, data: BytesLike) -> dict[str, Array]:
@@ -154,14 +223,15 @@ class OperandLayout:
         Raises:
             ValueError: when ``data`` is too short.
         """
-        view = self._view(checked_bytes(data, self.nbytes))
-        return {
-            component: view[..., number].transpose(0, 3, 1, 2).reshape(self.padded_channels, *self.shape[1:])
-            for number, component in enumerate(self.components)
-        }
+        height, width = self.shape[1:]
+        number = len(self.components)
+        planes = np.empty((self.surfaces, self.atom_elements * number, height, width), dtype=self.component_dtype)
+        atoms_to_planes(self._atoms(checked_bytes(data, self.nbytes)), planes)
+        cubes = planes.reshape(self.padded_channels, number, height, width)
+        return {component: cubes[:, index] for index, component in enumerate(self.components)}
 
     def offset(self, component: str, c: int, h: int, w: int) -> int:
-        """Return the byte offset of one component of an element.
+        """Return the byte offset of one component of an element; padding channels have one too.
 
         Raises:
             ValueError: for a component that the layout lacks or coordinates outside it.
@@ -179,33 +249,51 @@ class OperandLayout:
             + self.components.index(component) * self.component_bytes
         )
 
+    def element_at(self, offset_bytes: int) -> Operand | None:
+        """Return the component that the byte at ``offset_bytes`` belongs to, or None in a stride gap.
+
+        Raises:
+            ValueError: for an offset outside the layout.
+        """
+        check_index("offset_bytes", offset_bytes, self.nbytes)
+        surface, rest = divmod(offset_bytes, self.surface_stride_bytes)
+        h, rest = divmod(rest, self.line_stride_bytes)
+        w, rest = divmod(rest, self.atom_bytes)
+        if h >= self.shape[1] or w >= self.shape[2]:
+            return None
+        element, rest = divmod(rest, self.element_bytes)
+        component = self.components[rest // self.component_bytes]
+        return Operand(component, surface * self.atom_elements + element, h, w)
+
+    def written_mask(self) -> MaskArray:
+        """Return which bytes belong to atoms, padding channels included, and not to stride gaps.
+
+        Returns:
+            bool of length ``nbytes``.
+        """
+        mask = np.zeros(self.nbytes, dtype=np.uint8)
+        self._atom_bytes_view(mask)[...] = 1
+        return mask.view(np.bool_)
+
     def describe(self) -> str:
         """Return the layout in words, one fact a line."""
         c, h, w = self.shape
+        mode = "per channel" if (h, w) == (1, 1) else "per element"
         return "\n".join(
             (
-                f"operand data {' and '.join(self.components)}, {self.component_bytes} bytes each: C={c} H={h} W={w}",
-                f"atom: {self.atom_bytes} bytes, {self.atom_elements} channels",
+                f"operands {' and '.join(self.components)} {mode}, {self.precision.name}, {self.config.name}: "
+                f"C={c} H={h} W={w}",
+                f"atom: {self.atom_bytes} bytes, {self.atom_elements} channels, {self.component_bytes} bytes each",
                 f"line stride: {self.line_stride_bytes} bytes, surface stride: {self.surface_stride_bytes} bytes",
                 f"bytes: {self.nbytes}",
             )
         )
 
-    @property
-    def _dtype(self) -> np.dtype[np.signedinteger]:
-        return np.dtype("i1" if self.component_bytes == 1 else "<i2")
+    def _atoms(self, raw: ByteArray) -> Array:
+        """Return the atoms of ``raw`` as a strided view (surfaces, H, W, components of an atom)."""
+        return self._atom_bytes_view(raw).view(self.component_dtype)
 
-    def _view(self, raw: ByteArray) -> Array:
-        """Return ``raw`` as (surfaces, H, W, atom_elements, components)."""
-        return np.ndarray(
-            (self.surfaces, self.shape[1], self.shape[2], self.atom_elements, len(self.components)),
-            dtype=self._dtype,
-            buffer=raw,
-            strides=(
-                self.surface_stride_bytes,
-                self.line_stride_bytes,
-                self.atom_bytes,
-                self.element_bytes,
-                self.component_bytes,
-            ),
-        )
+    def _atom_bytes_view(self, raw: ByteArray) -> ByteArray:
+        """Return the atoms of ``raw`` as a strided view (surfaces, H, W, atom_bytes)."""
+        axes = (self.surfaces, *self.shape[1:], self.atom_bytes)
+        return atom_view(raw, axes, self.line_stride_bytes, self.surface_stride_bytes)

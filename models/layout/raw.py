@@ -94,3 +94,21 @@ def check_aligned(name: str, value: int, multiple: int, what: str) -> None:
     """
     if value % multiple:
         raise ValueError(f"{name} must be a multiple of {what}, not {value}")
+
+
+def check_stride(name: str, value: int, minimum: int, what: str) -> None:
+    """Refuse a stride that makes its units overlap, or that its 32-bit field cannot hold.
+
+    Args:
+        name: the stride, as in the message.
+        value: its value in bytes.
+        minimum: the bytes of one unit.
+        what: the unit, as in "line".
+
+    Raises:
+        ValueError: naming the stride, the rule and the value.
+    """
+    if value < minimum:
+        raise ValueError(f"{name} must be at least the {minimum} bytes of a {what}, not {value}")
+    if value > MAX_STRIDE_BYTES:
+        raise ValueError(f"{name} must be at most {MAX_STRIDE_BYTES}, not {value}")

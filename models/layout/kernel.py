@@ -1,0 +1,228 @@
+"""What all weight formats share: kernel groups packed without gaps, 128-byte end alignment, lookup both ways."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from models.config import HwConfig
+from models.layout.raw import Array, ByteArray, BytesLike, check_array, check_index, checked_bytes, round_up
+from models.precision import Precision
+
+#: Weights, WMB and WGS end on a multiple of this; the rest is 0.
+WEIGHT_SIZE_ALIGNMENT_BYTES = 128
+
+#: Kernels of a layer, and channels after extension: 13-bit fields that hold size - 1.
+MAX_KERNELS = 1 << 13
+MAX_KERNEL_CHANNELS = 1 << 13
+
+#: Width and height of a kernel as the hardware sees it: 5-bit fields that hold size - 1.
+MAX_KERNEL_SIDE = 1 << 5
+
+#: Bytes of one kernel: an 18-bit field that holds size - 1.
+MAX_KERNEL_BYTES = 1 << 18
+
+
+class Weight(NamedTuple):
+    """Coordinates of one weight: kernel, channel, row, column."""
+
+    k: int
+    c: int
+    r: int
+    s: int
+
+
+@dataclass(frozen=True)
+class KernelLayout(ABC):
+    """A weight format: kernels in groups, each group a run of elements, the groups without gaps.
+
+    Subclasses decide the order inside a group; ``pack`` takes and ``unpack`` returns arrays of shape
+    ``packed_shape``.
+
+    Args:
+        config: the build; it decides the group size.
+        precision: type of one weight.
+        shape: real sizes (K, C, R, S) of the kernels, before any extension.
+
+    Source: format document, "Weight Format"; groups measured on the public nv_small and nv_full RTL.
+    """
+
+    config: HwConfig
+    precision: Precision
+    shape: tuple[int, int, int, int]
+
+    def __post_init__(self) -> None:
+        if self.precision not in self.config.weight_data_types:
+            allowed = ", ".join(p.name for p in self.config.weight_data_types)
+            raise ValueError(f"precision must be one of {allowed} for {self.config.name}, not {self.precision.name}")
+        if len(self.shape) != 4:
+            raise ValueError(f"shape must be (K, C, R, S), not {self.shape}")
+        for name, value in zip(("kernels", "channels", "height", "width"), self.shape, strict=True):
+            if value < 1:
+                raise ValueError(f"{name} must be at least 1, not {value}")
+        self._check_order()
+        for name, value, most in (
+            ("kernels", self.packed_shape[0], MAX_KERNELS),
+            ("extended channels", self.packed_shape[1], MAX_KERNEL_CHANNELS),
+            ("kernel height", self.packed_shape[2], MAX_KERNEL_SIDE),
+            ("kernel width", self.packed_shape[3], MAX_KERNEL_SIDE),
+            ("bytes of one kernel", self.kernel_elements * self.precision.nbytes, MAX_KERNEL_BYTES),
+        ):
+            if value > most:
+                raise ValueError(f"{name} must be at most {most}, not {value}")
+
+    @property
+    @abstractmethod
+    def packed_shape(self) -> tuple[int, int, int, int]:
+        """Shape (K, C, R, S) of the arrays that are packed, after extension and conversion."""
+
+    @abstractmethod
+    def to_stream(self, weights: Array) -> Array:
+        """Return the elements of ``packed_shape`` in memory order, one-dimensional."""
+
+    @abstractmethod
+    def from_stream(self, stream: Array) -> Array:
+        """Return the array of ``packed_shape`` whose memory order is ``stream``."""
+
+    @abstractmethod
+    def position(self, k: int, c: int, r: int, s: int) -> int:
+        """Return the index in the stream of an element of ``packed_shape``."""
+
+    @abstractmethod
+    def weight_at(self, position: int) -> Weight:
+        """Return the element of ``packed_shape`` at an index of the stream."""
+
+    @abstractmethod
+    def _check_order(self) -> None:
+        """Refuse what this format in particular cannot hold."""
+
+    @abstractmethod
+    def _title(self) -> str:
+        """Return the name of the format for descriptions."""
+
+    @property
+    def kernel_elements(self) -> int:
+        """Elements of one kernel as it lies in memory."""
+        return self.packed_shape[1] * self.packed_shape[2] * self.packed_shape[3]
+
+    @property
+    def kernels_per_group(self) -> int:
+        """Kernels of a full group."""
+        return self.config.kernel_group_size(self.precision)
+
+    @property
+    def groups(self) -> int:
+        """Number of kernel groups; the last can have fewer kernels."""
+        return -(-self.shape[0] // self.kernels_per_group)
+
+    @property
+    def group_elements(self) -> tuple[int, ...]:
+        """Elements of each group."""
+        last = self.shape[0] - (self.groups - 1) * self.kernels_per_group
+        return (self.kernels_per_group * self.kernel_elements,) * (self.groups - 1) + (last * self.kernel_elements,)
+
+    @property
+    def elements(self) -> int:
+        """Elements of all kernels."""
+        return self.shape[0] * self.kernel_elements
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all weights, the end alignment included."""
+        return round_up(self.elements * self.precision.nbytes, WEIGHT_SIZE_ALIGNMENT_BYTES)
+
+    def pack(self, weights: Array) -> ByteArray:
+        """Return the uncompressed memory bytes of the weights; the end alignment is 0.
+
+        Args:
+            weights: ``packed_shape`` of the precision's dtype.
+
+        Returns:
+            uint8 of length ``nbytes``.
+
+        Raises:
+            ValueError: on another shape or dtype.
+        """
+        stream = self.checked_stream(weights).view(np.uint8)
+        if stream.size == self.nbytes:
+            return stream
+        raw = np.zeros(self.nbytes, dtype=np.uint8)
+        raw[: stream.size] = stream
+        return raw
+
+    def unpack(self, data: BytesLike) -> Array:
+        """Return the weights that lie uncompressed in ``data``.
+
+        Args:
+            data: bytes-like or uint8 array that holds at least all weights; later bytes are not read.
+
+        Returns:
+            ``packed_shape`` of the precision's dtype.
+
+        Raises:
+            ValueError: when ``data`` is too short.
+        """
+        raw = checked_bytes(data, self.elements * self.precision.nbytes)
+        return self.from_stream(raw.view(self.precision.dtype))
+
+    def offset(self, k: int, c: int, r: int, s: int) -> int:
+        """Return the byte offset of an element of ``packed_shape`` in the uncompressed weights.
+
+        Raises:
+            ValueError: for coordinates outside ``packed_shape``.
+        """
+        for name, value, end in zip("kcrs", (k, c, r, s), self.packed_shape, strict=True):
+            check_index(name, value, end)
+        return self.position(k, c, r, s) * self.precision.nbytes
+
+    def element_at(self, offset_bytes: int) -> Weight | None:
+        """Return the element of ``packed_shape`` that the byte belongs to, or None in the end alignment.
+
+        Raises:
+            ValueError: for an offset outside the layout.
+        """
+        check_index("offset_bytes", offset_bytes, self.nbytes)
+        position = offset_bytes // self.precision.nbytes
+        return self.weight_at(position) if position < self.elements else None
+
+    def checked_stream(self, weights: Array) -> Array:
+        """Return the elements in memory order, after checking shape and dtype.
+
+        Raises:
+            ValueError: on another shape or dtype.
+        """
+        check_array("weights", weights, self.packed_shape, self.precision.dtype)
+        return self.to_stream(weights)
+
+    def describe(self) -> str:
+        """Return the layout in words, one fact a line."""
+        sizes = " ".join(f"{name}={value}" for name, value in zip("KCRS", self.shape, strict=True))
+        inside = "x".join(map(str, self.packed_shape[1:]))
+        return "\n".join(
+            (
+                f"{self._title()}, {self.precision.name}, {self.config.name}: {sizes}",
+                f"kernel in memory: CxRxS = {inside}, {self.kernel_elements * self.precision.nbytes} bytes",
+                f"groups: {self.groups} of {self.kernels_per_group} kernels, "
+                f"{self.group_elements[-1] // self.kernel_elements} in the last",
+                f"bytes: {self.nbytes}, of which {self.nbytes - self.elements * self.precision.nbytes} "
+                "are end alignment",
+            )
+        )
+
+    def split_group(self, position: int) -> tuple[int, int, int]:
+        """Return (first kernel, kernels, index inside the group) of an index of the stream."""
+        group, inside = divmod(position, self.kernels_per_group * self.kernel_elements)
+        first = group * self.kernels_per_group
+        return first, min(self.kernels_per_group, self.shape[0] - first), inside
+
+    def group_runs(self, stream: Array) -> Iterator[tuple[slice, int, Array]]:
+        """Yield full groups, then a partial one: kernels, kernels a group, view (groups, elements) of the stream."""
+        full = self.shape[0] // self.kernels_per_group * self.kernels_per_group
+        for first, last, kernels in ((0, full, self.kernels_per_group), (full, self.shape[0], self.shape[0] - full)):
+            if first < last:
+                run = stream[first * self.kernel_elements : last * self.kernel_elements]
+                yield slice(first, last), kernels, run.reshape(-1, kernels * self.kernel_elements)

@@ -1,0 +1,223 @@
+"""The pixel formats of image input: fields, planes and what each is good for."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from models.config import HwConfig
+from models.precision import Precision
+
+#: Channel of each colour letter: an image lies in the convolution buffer as R(Y), G(U), B(V), A(X).
+CHANNEL_OF_COLOUR = {"R": 0, "Y": 0, "G": 1, "U": 1, "B": 2, "V": 2, "A": 3, "X": 3}
+
+#: Packed formats; the position is the bit of the ConfigROM's bit map.
+PACKED_NAMES = (
+    "T_R8",
+    "T_R10",
+    "T_R12",
+    "T_R16",
+    "T_R16_I",
+    "T_R16_F",
+    "T_A16B16G16R16",
+    "T_X16B16G16R16",
+    "T_A16B16G16R16_F",
+    "T_A16Y16U16V16",
+    "T_V16U16Y16A16",
+    "T_A16Y16U16V16_F",
+    "T_A8B8G8R8",
+    "T_A8R8G8B8",
+    "T_B8G8R8A8",
+    "T_R8G8B8A8",
+    "T_X8B8G8R8",
+    "T_X8R8G8B8",
+    "T_B8G8R8X8",
+    "T_R8G8B8X8",
+    "T_A2B10G10R10",
+    "T_A2R10G10B10",
+    "T_B10G10R10A2",
+    "T_R10G10B10A2",
+    "T_A2Y10U10V10",
+    "T_V10U10Y10A2",
+    "T_A8Y8U8V8",
+    "T_V8U8Y8A8",
+)
+
+#: Semi-planar formats; the position is the bit of the ConfigROM's other bit map.
+SEMI_PLANAR_NAMES = (
+    "T_Y8__U8V8_N444",
+    "T_Y8__V8U8_N444",
+    "T_Y10__U10V10_N444",
+    "T_Y10__V10U10_N444",
+    "T_Y12__U12V12_N444",
+    "T_Y12__V12U12_N444",
+    "T_Y16__U16V16_N444",
+    "T_Y16__V16U16_N444",
+)
+
+_PACKED_WORD_BITS = 32
+_CONTAINER_BITS = 16
+
+
+@dataclass(frozen=True)
+class Field:
+    """One element inside the word of a pixel: channel, position of its least significant bit, and bits."""
+
+    channel: int
+    lsb: int
+    bits: int
+
+
+@dataclass(frozen=True)
+class Plane:
+    """One plane: its pixels are little-endian words of ``pixel_bytes`` with these fields.
+
+    Args:
+        fields: in the order of their positions, least significant first.
+        pixel_bytes: bytes of one pixel in this plane.
+        is_bit_packed: whether fields share bytes, so that they need masks and shifts.
+    """
+
+    fields: tuple[Field, ...]
+    pixel_bytes: int
+    is_bit_packed: bool
+
+    @property
+    def container_bytes(self) -> int:
+        """Bytes that hold one field, or the whole word when fields share bytes."""
+        return self.pixel_bytes if self.is_bit_packed else self.pixel_bytes // len(self.fields)
+
+
+@dataclass(frozen=True)
+class PixelFormat:
+    """One row of Table 33.
+
+    The letters of a name go from the most to the least significant field of a little-endian word: of
+    A8B8G8R8 the byte at the lowest address is R.
+
+    Args:
+        name: as in the table, without the spaces that its columns brought in.
+        planes: one, or luminance and chrominance.
+        element_dtype: of one element as software sees it.
+        precision: type of the input as the hardware is told.
+
+    Source: format document, Table 33; field order measured on the public nv_small RTL for the 8-bit
+        formats; T_R16_F is FP16 in the RTL, not int16 as the table says.
+    """
+
+    name: str
+    planes: tuple[Plane, ...]
+    element_dtype: np.dtype[np.generic]
+    precision: Precision
+
+    @property
+    def channels(self) -> int:
+        """The valid channel count."""
+        return sum(len(plane.fields) for plane in self.planes)
+
+    @property
+    def is_signed(self) -> bool:
+        """Whether the name says that elements are signed; the hardware also needs its sign override."""
+        return self.name.endswith("_I")
+
+    @property
+    def is_float(self) -> bool:
+        """Whether elements are FP16, which cannot be converted to integers."""
+        return self.precision is Precision.FP16
+
+    def field(self, channel: int) -> tuple[int, Field]:
+        """Return (plane, field) of a channel.
+
+        Raises:
+            ValueError: for a channel that the format does not have.
+        """
+        for number, plane in enumerate(self.planes):
+            for field in plane.fields:
+                if field.channel == channel:
+                    return number, field
+        raise ValueError(f"c must be 0 to {self.channels - 1}, not {channel}")
+
+    def converter_shift(self, channel: int) -> int:
+        """Return how far the hardware shifts an element left before the converter.
+
+        Fields of a 10-bit word reach the converter at the top of 16 bits; all others as they are.
+
+        Source: public nv_full RTL; the format document is silent.
+        """
+        plane, field = self.field(channel)
+        return _CONTAINER_BITS - field.bits if self.planes[plane].is_bit_packed else 0
+
+    def max_x_offset(self, config: HwConfig) -> int:
+        """Return the largest X offset: one pixel less than an atom holds.
+
+        The table's 31, 15, 7 and 3 are those of 32-byte atoms.
+        """
+        return config.memory_atomic_bytes // self.planes[0].pixel_bytes - 1
+
+
+@cache
+def pixel_format(name: str) -> PixelFormat:
+    """Return the format of a name.
+
+    Raises:
+        ValueError: for a name that Table 33 does not have.
+    """
+    if name not in PACKED_NAMES and name not in SEMI_PLANAR_NAMES:
+        raise ValueError(f"pixel format must be one of {', '.join(PACKED_NAMES + SEMI_PLANAR_NAMES)}, not {name}")
+    planes = tuple(_plane(letters) for letters in re.sub(r"^T_|_N444$|_[IF]$", "", name).split("__"))
+    if name.endswith("_F"):
+        return PixelFormat(name, planes, np.dtype("<f2"), Precision.FP16)
+    if all(field.bits == 8 for plane in planes for field in plane.fields):
+        return PixelFormat(name, planes, np.dtype("u1"), Precision.INT8)
+    return PixelFormat(name, planes, np.dtype("<i2" if name.endswith("_I") else "<u2"), Precision.INT16)
+
+
+def _plane(letters: str) -> Plane:
+    """Return the plane whose fields ``letters`` name from the most significant down."""
+    named = [(colour, int(bits)) for colour, bits in reversed(re.findall(r"([A-Z])(\d+)", letters))]
+    bit_packed = sum(bits for _, bits in named) == _PACKED_WORD_BITS and any(bits == 10 for _, bits in named)
+    fields: list[Field] = []
+    lsb = 0
+    for colour, bits in named:
+        fields.append(Field(CHANNEL_OF_COLOUR[colour], lsb, bits))
+        lsb += bits if bit_packed or bits == 8 else _CONTAINER_BITS
+    return Plane(tuple(fields), lsb // 8, bit_packed)
+
+
+def supported_formats(config: HwConfig) -> tuple[str, ...]:
+    """Return the names of the formats that a build takes: those of its feature data types.
+
+    Source: scalability document, CDMA_IMAGE_IN_FORMATS_PACKED and _SEMI: the published bit maps of the
+        INT8 builds hold exactly the INT8 formats.
+    """
+    return tuple(
+        name for name in PACKED_NAMES + SEMI_PLANAR_NAMES if pixel_format(name).precision in config.feature_data_types
+    )
+
+
+def format_bit_maps(config: HwConfig) -> tuple[int, int]:
+    """Return the ConfigROM's bit maps of packed and of semi-planar formats.
+
+    Source: scalability document, "Supported packed image formats", "Supported semi-planar image formats".
+    """
+    supported = supported_formats(config)
+    packed = sum(1 << bit for bit, name in enumerate(PACKED_NAMES) if name in supported)
+    semi_planar = sum(1 << bit for bit, name in enumerate(SEMI_PLANAR_NAMES) if name in supported)
+    return packed, semi_planar
+
+
+def formats_of_bit_maps(packed: int, semi_planar: int) -> tuple[str, ...]:
+    """Return the names that ConfigROM bit maps announce.
+
+    Raises:
+        ValueError: when a bit is set that stands for no format.
+    """
+    names: list[str] = []
+    for kind, bits, known in (("packed", packed, PACKED_NAMES), ("semi-planar", semi_planar, SEMI_PLANAR_NAMES)):
+        if not 0 <= bits < 1 << len(known):
+            raise ValueError(f"bit map of {kind} formats must be 0 to {(1 << len(known)) - 1:#x}, not {bits:#x}")
+        names += [name for bit, name in enumerate(known) if bits >> bit & 1]
+    return tuple(names)

@@ -1,0 +1,270 @@
+"""RUBIK: the M-planar format, and the data movement of contract, split and merge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from models.config import HwConfig
+from models.layout.alignment import Alignment, DataFormat, alignment_of
+from models.layout.feature import Element, FeatureLayout
+from models.layout.raw import (
+    MAX_CUBE_ELEMENTS,
+    Array,
+    ByteArray,
+    BytesLike,
+    MaskArray,
+    check_array,
+    check_index,
+    check_size,
+    check_stride,
+    checked_bytes,
+    round_up,
+)
+from models.precision import Precision
+
+#: Largest contract stride: 5-bit fields that hold stride - 1.
+MAX_CONTRACT_STRIDE = 32
+
+
+@dataclass(frozen=True)
+class PlanarLayout:
+    """How a cube of shape (C, H, W) lies as one pitch-linear plane per channel.
+
+    Split writes lines in whole atoms: zeros behind the last element up to the end of its atom, nothing
+    behind that.
+
+    Args:
+        config: the build.
+        precision: type of one element.
+        shape: real sizes (C, H, W).
+        line_stride_bytes: distance of two lines.
+        planar_stride_bytes: distance of two planes.
+
+    Raises:
+        ValueError: when the build has no RUBIK or no such precision, a size is beyond the hardware, or
+            a stride is unaligned or too small.
+
+    Source: public architecture documentation, RUBIK, "Split and Merge"; whole atoms measured on the
+        public nv_full RTL.
+    """
+
+    config: HwConfig
+    precision: Precision
+    shape: tuple[int, int, int]
+    line_stride_bytes: int
+    planar_stride_bytes: int
+
+    def __post_init__(self) -> None:
+        _check_rubik(self.config)
+        if self.precision not in self.config.feature_data_types:
+            allowed = ", ".join(p.name for p in self.config.feature_data_types)
+            raise ValueError(f"precision must be one of {allowed} for {self.config.name}, not {self.precision.name}")
+        if len(self.shape) != 3:
+            raise ValueError(f"shape must be (C, H, W), not {self.shape}")
+        for name, value in zip(("channels", "height", "width"), self.shape, strict=True):
+            check_size(name, value, MAX_CUBE_ELEMENTS)
+        self.alignment.check(line_stride_bytes=self.line_stride_bytes, cube_stride_bytes=self.planar_stride_bytes)
+        check_stride("line_stride_bytes", self.line_stride_bytes, self.line_bytes, "line")
+        needed = (self.shape[1] - 1) * self.line_stride_bytes + self.line_bytes
+        check_stride("planar_stride_bytes", self.planar_stride_bytes, needed, "plane")
+
+    @classmethod
+    def packed(cls, config: HwConfig, precision: Precision, shape: tuple[int, int, int]) -> PlanarLayout:
+        """Return the layout with the smallest aligned strides.
+
+        Raises:
+            ValueError: as the constructor.
+        """
+        if len(shape) != 3:
+            raise ValueError(f"shape must be (C, H, W), not {shape}")
+        aligned = alignment_of(config, DataFormat.PLANAR).line_stride_bytes or 1
+        line = round_up(shape[2] * precision.nbytes, aligned)
+        return cls(config, precision, shape, line, shape[1] * line)
+
+    @property
+    def alignment(self) -> Alignment:
+        """Alignment of its start address, line and planar strides."""
+        return alignment_of(self.config, DataFormat.PLANAR)
+
+    @property
+    def line_bytes(self) -> int:
+        """Bytes of a line in whole atoms."""
+        return round_up(self.shape[2] * self.precision.nbytes, self.config.memory_atomic_bytes)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes from the first element to the end of the last atom."""
+        channels, height, _ = self.shape
+        return (channels - 1) * self.planar_stride_bytes + (height - 1) * self.line_stride_bytes + self.line_bytes
+
+    def pack(self, cube: Array) -> ByteArray:
+        """Return the memory bytes of a cube; all but its elements are 0.
+
+        Args:
+            cube: (C, H, W) of the precision's dtype.
+
+        Returns:
+            uint8 of length ``nbytes``.
+
+        Raises:
+            ValueError: on another shape or dtype.
+        """
+        check_array("cube", cube, self.shape, self.precision.dtype)
+        raw = np.zeros(self.nbytes, dtype=np.uint8)
+        self._elements(raw)[...] = cube
+        return raw
+
+    def unpack(self, data: BytesLike) -> Array:
+        """Return the cube (C, H, W) that lies in ``data``; later bytes are not read.
+
+        Raises:
+            ValueError: when ``data`` is too short.
+        """
+        return self._elements(checked_bytes(data, self.nbytes)).copy()
+
+    def offset(self, c: int, h: int, w: int) -> int:
+        """Return the byte offset of an element.
+
+        Raises:
+            ValueError: for coordinates outside the cube.
+        """
+        for name, value, end in zip("chw", (c, h, w), self.shape, strict=True):
+            check_index(name, value, end)
+        return c * self.planar_stride_bytes + h * self.line_stride_bytes + w * self.precision.nbytes
+
+    def element_at(self, offset_bytes: int) -> Element | None:
+        """Return the element that the byte belongs to, or None behind a line or plane.
+
+        Raises:
+            ValueError: for an offset outside the layout.
+        """
+        check_index("offset_bytes", offset_bytes, self.nbytes)
+        c, rest = divmod(offset_bytes, self.planar_stride_bytes)
+        h, rest = divmod(rest, self.line_stride_bytes)
+        w = rest // self.precision.nbytes
+        return Element(c, h, w) if h < self.shape[1] and w < self.shape[2] else None
+
+    def written_mask(self) -> MaskArray:
+        """Return which bytes split writes: lines in whole atoms.
+
+        Returns:
+            bool of length ``nbytes``.
+        """
+        mask = np.zeros(self.nbytes, dtype=np.bool_)
+        strides = (self.planar_stride_bytes, self.line_stride_bytes, 1)
+        np.lib.stride_tricks.as_strided(mask, (*self.shape[:2], self.line_bytes), strides)[...] = True
+        return mask
+
+    def describe(self) -> str:
+        """Return the layout in words, one fact a line."""
+        c, h, w = self.shape
+        return "\n".join(
+            (
+                f"M-planar data, {self.precision.name}, {self.config.name}: C={c} H={h} W={w}",
+                f"line: {self.line_bytes} bytes, stride {self.line_stride_bytes} bytes",
+                f"planar stride: {self.planar_stride_bytes} bytes",
+                f"bytes: {self.nbytes}",
+            )
+        )
+
+    def _elements(self, raw: ByteArray) -> Array:
+        """Return the elements of ``raw`` as a strided view (C, H, W)."""
+        size = self.precision.nbytes
+        strides = (self.planar_stride_bytes, self.line_stride_bytes, size, 1)
+        return np.lib.stride_tricks.as_strided(raw, (*self.shape, size), strides).view(self.precision.dtype)[..., 0]
+
+
+def contract(source: FeatureLayout, target: FeatureLayout, stride: tuple[int, int], data: BytesLike) -> ByteArray:
+    """Return the bytes that contract writes: channels of one stride become rows and columns.
+
+    Input channel ``(y * stride_x + x) * C' + c`` at (h, w) becomes channel ``c`` at
+    ``(h * stride_y + y, w * stride_x + x)``.
+
+    Args:
+        source: layout of the input cube (C, H, W).
+        target: layout of the output cube (C', H * stride_y, W * stride_x).
+        stride: deconvolution stride (y, x).
+        data: input bytes.
+
+    Returns:
+        uint8 of length ``target.nbytes``; stride gaps are 0 and not written by the hardware.
+
+    Raises:
+        ValueError: when stride, shapes or precisions do not fit each other, or ``data`` is too short.
+
+    Source: public architecture documentation, RUBIK, "Contract"; measured on the public nv_full RTL.
+    """
+    _check_pair(source, target)
+    stride_y, stride_x = stride
+    for name, value in (("stride y", stride_y), ("stride x", stride_x)):
+        check_size(name, value, MAX_CONTRACT_STRIDE)
+    channels, height, width = source.shape
+    multiple = stride_y * stride_x * source.atom_elements
+    if channels % multiple:
+        raise ValueError(f"channels must be a multiple of {multiple} for stride {stride}, not {channels}")
+    expected = (channels // (stride_y * stride_x), height * stride_y, width * stride_x)
+    if target.shape != expected:
+        raise ValueError(f"target must have shape {expected}, not {target.shape}")
+    split = source.unpack(data).reshape(stride_y, stride_x, expected[0], height, width)
+    return target.pack(split.transpose(2, 3, 0, 4, 1).reshape(expected))
+
+
+def split(source: FeatureLayout, target: PlanarLayout, data: BytesLike) -> ByteArray:
+    """Return the bytes that split writes: a feature cube as one plane per channel.
+
+    Args:
+        source: layout of the input cube.
+        target: layout of the planes; it may have fewer channels than the cube.
+        data: input bytes.
+
+    Returns:
+        uint8 of length ``target.nbytes``; ``target.written_mask()`` tells what the hardware writes.
+
+    Raises:
+        ValueError: when shapes or precisions do not fit each other, or ``data`` is too short.
+
+    Source: public architecture documentation, RUBIK, "Split and Merge"; measured on the public nv_full RTL.
+    """
+    _check_pair(source, target)
+    channels = target.shape[0]
+    if channels > source.shape[0] or target.shape[1:] != source.shape[1:]:
+        raise ValueError(f"target must have the shape {source.shape} of source or fewer channels, not {target.shape}")
+    return target.pack(source.unpack(data)[:channels])
+
+
+def merge(source: PlanarLayout, target: FeatureLayout, data: BytesLike) -> ByteArray:
+    """Return the bytes that merge writes: one plane per channel as a feature cube; padding channels are 0.
+
+    Args:
+        source: layout of the planes.
+        target: layout of the output cube, of the same shape.
+        data: input bytes.
+
+    Returns:
+        uint8 of length ``target.nbytes``; stride gaps are 0 and not written by the hardware.
+
+    Raises:
+        ValueError: when shapes or precisions do not fit each other, or ``data`` is too short.
+
+    Source: public architecture documentation, RUBIK, "Split and Merge"; measured on the public nv_full RTL.
+    """
+    _check_pair(source, target)
+    if target.shape != source.shape:
+        raise ValueError(f"target must have the shape {source.shape} of source, not {target.shape}")
+    return target.pack(source.unpack(data))
+
+
+def _check_rubik(config: HwConfig) -> None:
+    if not config.rubik_enable:
+        raise ValueError(f"RUBIK must not be used: {config.name} has none")
+
+
+def _check_pair(source: FeatureLayout | PlanarLayout, target: FeatureLayout | PlanarLayout) -> None:
+    _check_rubik(source.config)
+    if (source.config, source.precision) != (target.config, target.precision):
+        raise ValueError(
+            f"target must be {source.precision.name} of {source.config.name} like source, "
+            f"not {target.precision.name} of {target.config.name}"
+        )

@@ -1,0 +1,190 @@
+"""Weights of direct convolution and of image input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from models.layout.kernel import KernelLayout, Weight
+from models.layout.raw import Array, check_array
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A run of channel blocks and line groups of one size inside a kernel group."""
+
+    channel: int
+    block: int
+    blocks: int
+    line: int
+    lines: int
+    steps: int
+
+
+@dataclass(frozen=True)
+class WeightLayout(KernelLayout):
+    """Weights of direct convolution, and the order that all formats but Winograd extend.
+
+    A kernel is cut into 1x1xC' cubes of at most ATOMIC_C channels; in a group the order is C', K, W,
+    H, C. ``line_group`` is the post-extension of image input: the cubes of so many neighbouring lines
+    become one; lines left over form a smaller one.
+
+    Raises:
+        ValueError: as KernelLayout, or for a line group that is not 1, 2 or 4, or too large.
+
+    Source: format document, "Basic Weight for Direct Convolution" and "Weight Channel Post-extension
+        for image input"; the 64 elements there are ATOMIC_C, measured as 8 on the public nv_small RTL.
+    """
+
+    line_group: int = 1
+
+    @property
+    def packed_shape(self) -> tuple[int, int, int, int]:
+        """The shape of the kernels: direct convolution extends nothing."""
+        return self.shape
+
+    @property
+    def cube_channels(self) -> int:
+        """Channels of a full 1x1xC' cube."""
+        return self.config.mac_atomic_c_size
+
+    def _check_order(self) -> None:
+        if self.line_group not in (1, 2, 4):
+            raise ValueError(f"line_group must be 1, 2 or 4, not {self.line_group}")
+        most = self.cube_channels // self.line_group
+        if self.line_group > 1 and self.packed_shape[1] > most:
+            raise ValueError(
+                f"extended channels must be at most {most} with {self.line_group}-line post-extension, "
+                f"not {self.packed_shape[1]}"
+            )
+
+    def _title(self) -> str:
+        return "weights for direct convolution"
+
+    def to_stream(self, weights: Array) -> Array:
+        """Return the elements of ``packed_shape`` in memory order, one-dimensional."""
+        stream = np.empty(self.elements, dtype=weights.dtype)
+        for kernels, part, run in self._runs(stream):
+            run[...] = self._cubes(weights[kernels], run.shape[0], part)
+        return stream
+
+    def from_stream(self, stream: Array) -> Array:
+        """Return the array of ``packed_shape`` whose memory order is ``stream``."""
+        weights = np.empty(self.packed_shape, dtype=stream.dtype)
+        for kernels, part, run in self._runs(stream):
+            self._cubes(weights[kernels], run.shape[0], part)[...] = run
+        return weights
+
+    def position(self, k: int, c: int, r: int, s: int) -> int:
+        """Return the index in the stream of an element of ``packed_shape``."""
+        _, channels, height, width = self.packed_shape
+        group = k // self.kernels_per_group
+        kernels = min(self.kernels_per_group, self.shape[0] - group * self.kernels_per_group)
+        block, step = c // self.cube_channels, r // self.line_group
+        cube = min(self.cube_channels, channels - block * self.cube_channels)
+        lines = min(self.line_group, height - step * self.line_group)
+        before = block * self.cube_channels * height * width * kernels + step * self.line_group * width * cube * kernels
+        cubes = s * kernels + k % self.kernels_per_group
+        inside = (r % self.line_group) * cube + c % self.cube_channels
+        return group * self.kernels_per_group * self.kernel_elements + before + cubes * lines * cube + inside
+
+    def weight_at(self, position: int) -> Weight:
+        """Return the element of ``packed_shape`` at an index of the stream."""
+        _, channels, height, width = self.packed_shape
+        first, kernels, rest = self.split_group(position)
+        block, rest = divmod(rest, self.cube_channels * height * width * kernels)
+        cube = min(self.cube_channels, channels - block * self.cube_channels)
+        step, rest = divmod(rest, self.line_group * width * cube * kernels)
+        lines = min(self.line_group, height - step * self.line_group)
+        s, rest = divmod(rest, kernels * lines * cube)
+        k, rest = divmod(rest, lines * cube)
+        line, c = divmod(rest, cube)
+        return Weight(first + k, block * self.cube_channels + c, step * self.line_group + line, s)
+
+    def _parts(self) -> Iterator[_Part]:
+        """Yield the parts of a group in memory order: full blocks before the last, full steps before the last."""
+        _, channels, height, _ = self.packed_shape
+        whole = channels // self.cube_channels
+        steps = height // self.line_group
+        for channel, block, blocks in (
+            (0, self.cube_channels, whole),
+            (whole * self.cube_channels, channels % self.cube_channels, 1),
+        ):
+            for line, lines, count in (
+                (0, self.line_group, steps),
+                (steps * self.line_group, height % self.line_group, 1),
+            ):
+                if block and blocks and lines and count:
+                    yield _Part(channel, block, blocks, line, lines, count)
+
+    def _runs(self, stream: Array) -> Iterator[tuple[slice, _Part, Array]]:
+        """Yield kernels, part and the view (groups, blocks, steps, W, kernels, lines, C') of the stream."""
+        width = self.packed_shape[3]
+        for chosen, kernels, groups in self.group_runs(stream):
+            at = 0
+            for part in self._parts():
+                size = part.blocks * part.steps * width * kernels * part.lines * part.block
+                run = groups[:, at : at + size]
+                at += size
+                axes = (-1, part.blocks, part.steps, width, kernels, part.lines, part.block)
+                yield chosen, part, run.reshape(axes)
+
+    def _cubes(self, weights: Array, groups: int, part: _Part) -> Array:
+        """Return a part of (K, C, R, S) ``weights`` as a view in the axes of the stream."""
+        chosen = weights[
+            :,
+            part.channel : part.channel + part.blocks * part.block,
+            part.line : part.line + part.steps * part.lines,
+        ]
+        split = chosen.reshape(groups, -1, part.blocks, part.block, part.steps, part.lines, self.packed_shape[3])
+        return split.transpose(0, 2, 4, 6, 1, 5, 3)
+
+
+@dataclass(frozen=True)
+class ImageWeightLayout(WeightLayout):
+    """Weights of image input: all columns of a line become channels, then as direct convolution.
+
+    ``pack`` takes the pre-extended kernels (K, S*C, R, 1): see ``pre_extend``. The extended channel is
+    ``s * C + c``, the order of the pixels in a line. Post-extension is ``line_group``.
+
+    Source: format document, "Basic Weight for image input", figure 14, and "Weight Channel
+        Post-extension for image input", figure 16; measured on the public nv_small RTL.
+    """
+
+    @property
+    def packed_shape(self) -> tuple[int, int, int, int]:
+        """The kernels after channel pre-extension: (K, S*C, R, 1)."""
+        kernels, channels, height, width = self.shape
+        return kernels, width * channels, height, 1
+
+    def _title(self) -> str:
+        return f"weights for image input, {self.line_group}-line post-extension"
+
+    def pre_extend(self, weights: Array) -> Array:
+        """Return kernels with every line turned into one column of S*C channels.
+
+        Args:
+            weights: (K, C, R, S) of the precision's dtype.
+
+        Returns:
+            (K, S*C, R, 1) of the same dtype.
+
+        Raises:
+            ValueError: on another shape or dtype.
+
+        Source: format document, figure 14.
+        """
+        check_array("weights", weights, self.shape, self.precision.dtype)
+        return weights.transpose(0, 3, 1, 2).reshape(self.packed_shape)
+
+    def original(self, extended: Array) -> Array:
+        """Return the kernels (K, C, R, S) that ``pre_extend`` made ``extended`` from.
+
+        Raises:
+            ValueError: on another shape or dtype.
+        """
+        check_array("extended", extended, self.packed_shape, self.precision.dtype)
+        kernels, channels, height, width = self.shape
+        return extended.reshape(kernels, width, channels, height).transpose(0, 2, 3, 1)

@@ -1,0 +1,170 @@
+"""Weights of Winograd convolution: channel extension, conversion to 4x4, cubes of 4x4x4 elements."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from models.layout.kernel import KernelLayout, Weight
+from models.layout.raw import Array, check_array, round_up
+from models.precision import Precision
+
+#: The matrix G of U = G W Gt.
+G_MATRIX = np.array([[1, 0, 0], [0.5, 0.5, 0.5], [0.5, -0.5, 0.5], [0, 0, 1]], dtype=np.float64)
+G_MATRIX.flags.writeable = False
+
+#: Side of a converted kernel, and channels of a small cube.
+CUBE_SIDE = 4
+
+#: Side of a kernel after channel extension, the only one that the hardware has.
+KERNEL_SIDE = 3
+
+#: Largest convolution stride: 3-bit fields that hold stride - 1.
+MAX_CONV_STRIDE = 8
+
+
+@dataclass(frozen=True)
+class WinogradWeightLayout(KernelLayout):
+    """Weights of Winograd convolution.
+
+    ``shape`` is the original (K, C, R, S); ``convert`` makes the (K, C', 4, 4) that ``pack`` takes. The
+    extended channel is ``(dy * stride_x + dx) * Cp + c`` with Cp the channels rounded up to whole atoms
+    and (dy, dx) the place of the row and column inside the stride. In a group the order of the 4x4x4
+    cubes is K, then C; inside a cube the channel is fastest, then W, then H.
+
+    Args:
+        stride: convolution stride (y, x).
+
+    Raises:
+        ValueError: as KernelLayout, or when the build has no Winograd, or the kernel is not 3x3 after
+            extension.
+
+    Source: format document, "Basic Weight for Winograd Convolution", figure 15; the order inside a
+        cube measured on the public nv_full RTL; the order of extension from the C model of the same.
+    """
+
+    stride: tuple[int, int] = (1, 1)
+
+    @property
+    def padded_channels(self) -> int:
+        """C rounded up to whole atoms of 1x1x32 bytes."""
+        return round_up(self.shape[1], self.config.atom_elements(self.precision))
+
+    @property
+    def packed_shape(self) -> tuple[int, int, int, int]:
+        """The converted kernels: (K, extended channels, 4, 4)."""
+        return self.shape[0], self.padded_channels * self.stride[0] * self.stride[1], CUBE_SIDE, CUBE_SIDE
+
+    def _check_order(self) -> None:
+        if not self.config.winograd_enable:
+            raise ValueError(f"weights must not be for Winograd: {self.config.name} has none")
+        for name, stride in zip(("stride y", "stride x"), self.stride, strict=True):
+            if not 1 <= stride <= MAX_CONV_STRIDE:
+                raise ValueError(f"{name} must be 1 to {MAX_CONV_STRIDE}, not {stride}")
+        for name, size, stride in zip(("height", "width"), self.shape[2:], self.stride, strict=True):
+            least, most = (KERNEL_SIDE - 1) * stride + 1, KERNEL_SIDE * stride
+            if not least <= size <= most:
+                raise ValueError(f"kernel {name} must be {least} to {most} with stride {stride}, not {size}")
+
+    def _title(self) -> str:
+        return f"weights for Winograd convolution, stride y={self.stride[0]} x={self.stride[1]}"
+
+    def extend(self, weights: Array) -> Array:
+        """Return 3x3 kernels: rows and columns of one stride become channels, missing ones are 0.
+
+        Args:
+            weights: original (K, C, R, S) of the precision's dtype.
+
+        Returns:
+            (K, extended channels, 3, 3) of the same dtype.
+
+        Raises:
+            ValueError: on another shape or dtype.
+
+        Source: format document, figure 15.
+        """
+        check_array("weights", weights, self.shape, self.precision.dtype)
+        kernels, channels, height, width = self.shape
+        stride_y, stride_x = self.stride
+        padded = np.zeros(
+            (kernels, self.padded_channels, KERNEL_SIDE * stride_y, KERNEL_SIDE * stride_x), dtype=weights.dtype
+        )
+        padded[:, :channels, :height, :width] = weights
+        split = padded.reshape(kernels, -1, KERNEL_SIDE, stride_y, KERNEL_SIDE, stride_x)
+        return split.transpose(0, 3, 5, 1, 2, 4).reshape(kernels, -1, KERNEL_SIDE, KERNEL_SIDE)
+
+    def convert(self, weights: Array, scale: float = 1.0) -> Array:
+        """Return the converted kernels U = scale * G W Gt, rounded once to the precision.
+
+        The conversion is software's. It is computed in float64 and rounded to nearest, ties to even.
+
+        Args:
+            weights: original (K, C, R, S) of the precision's dtype.
+            scale: factor that keeps U in range.
+
+        Returns:
+            ``packed_shape`` of the precision's dtype.
+
+        Raises:
+            ValueError: on another shape or dtype, on NaN or infinity, and when U leaves the precision.
+
+        Source: format document, "Basic Weight for Winograd Convolution", steps of phase 1.
+        """
+        extended = self.extend(weights).astype(np.float64)
+        if not np.isfinite(extended).all():
+            raise ValueError("weights must be finite for the Winograd conversion")
+        exact = scale * (G_MATRIX @ extended @ G_MATRIX.T)
+        limits = np.finfo(np.float16) if self.precision is Precision.FP16 else np.iinfo(self.precision.dtype)
+        rounded = exact if self.precision is Precision.FP16 else np.rint(exact)
+        low, high = float(limits.min), float(limits.max)
+        outside = (rounded < low) | (rounded > high)
+        if outside.any():
+            raise ValueError(
+                f"converted weights must be {low:g} to {high:g} for {self.precision.name}, "
+                f"not {rounded[outside].flat[0]:g}: lower the scale"
+            )
+        return rounded.astype(self.precision.dtype)
+
+    def to_stream(self, weights: Array) -> Array:
+        """Return the elements of ``packed_shape`` in memory order, one-dimensional."""
+        stream = np.empty(self.elements, dtype=weights.dtype)
+        for kernels, run in self._runs(stream):
+            run[...] = self._cubes(weights[kernels], run.shape[0])
+        return stream
+
+    def from_stream(self, stream: Array) -> Array:
+        """Return the array of ``packed_shape`` whose memory order is ``stream``."""
+        weights = np.empty(self.packed_shape, dtype=stream.dtype)
+        for kernels, run in self._runs(stream):
+            self._cubes(weights[kernels], run.shape[0])[...] = run
+        return weights
+
+    def position(self, k: int, c: int, r: int, s: int) -> int:
+        """Return the index in the stream of an element of ``packed_shape``."""
+        group, inside = divmod(k, self.kernels_per_group)
+        kernels = min(self.kernels_per_group, self.shape[0] - group * self.kernels_per_group)
+        cubes = c // CUBE_SIDE * kernels + inside
+        element = (r * CUBE_SIDE + s) * CUBE_SIDE + c % CUBE_SIDE
+        return group * self.kernels_per_group * self.kernel_elements + cubes * CUBE_SIDE**3 + element
+
+    def weight_at(self, position: int) -> Weight:
+        """Return the element of ``packed_shape`` at an index of the stream."""
+        first, kernels, rest = self.split_group(position)
+        cube, rest = divmod(rest, CUBE_SIDE**3)
+        block, k = divmod(cube, kernels)
+        r, rest = divmod(rest, CUBE_SIDE**2)
+        s, c = divmod(rest, CUBE_SIDE)
+        return Weight(first + k, block * CUBE_SIDE + c, r, s)
+
+    def _runs(self, stream: Array) -> Iterator[tuple[slice, Array]]:
+        """Yield kernels and the view (groups, C/4, kernels, H, W, 4) of the stream."""
+        for chosen, kernels, groups in self.group_runs(stream):
+            axes = (-1, self.packed_shape[1] // CUBE_SIDE, kernels, CUBE_SIDE, CUBE_SIDE, CUBE_SIDE)
+            yield chosen, groups.reshape(axes)
+
+    def _cubes(self, weights: Array, groups: int) -> Array:
+        """Return (K, C, 4, 4) ``weights`` as a view in the axes of the stream."""
+        split = weights.reshape(groups, -1, self.packed_shape[1] // CUBE_SIDE, CUBE_SIDE, CUBE_SIDE, CUBE_SIDE)
+        return split.transpose(0, 2, 1, 4, 5, 3)

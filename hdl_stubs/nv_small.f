@@ -20,6 +20,9 @@ nvdla_sdp_core.v
 nvdla_sdp_x.v
 nvdla_sdp_cvt.v
 nvdla_pdp.v
+nvdla_pdp_bands.v
+nvdla_pdp_rdma.v
+nvdla_pdp_core.v
 nvdla_cube_walker.v
 nvdla_dma_read.v
 nvdla_dma_write.v

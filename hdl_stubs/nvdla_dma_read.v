@@ -4,7 +4,7 @@
 module nvdla_dma_read #(
     parameter ADDR_WIDTH = 32,
     parameter DATA_WIDTH = 64,
-    parameter LOG2_DEPTH = 5
+    parameter LOG2_DEPTH = 6
 ) (
     input  wire                  clk,
     input  wire                  rst_n,

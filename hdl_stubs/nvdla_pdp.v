@@ -1,4 +1,7 @@
-// PDP_RDMA and PDP: registers only.
+// PDP_RDMA and PDP: registers, layer control, memory clients and data path of
+// pooling layers from memory to memory in INT8.
+//
+// Not in this design: data from SDP (FLYING_MODE on); such a layer never finishes.
 `include "nvdla_register_offsets.vh"
 
 module nvdla_pdp #(
@@ -6,65 +9,193 @@ module nvdla_pdp #(
     parameter ADDR_WIDTH = 32,
     parameter ATOM_BYTES = 8
 ) (
-    input  wire        clk,
-    input  wire        rst_n,
-    input  wire        req_valid,
-    input  wire        req_write,
-    input  wire [15:0] req_addr,
-    input  wire [31:0] req_wdata,
-    output wire [31:0] rdata,
-    output wire [ 1:0] layer_done,
-    output wire [0:0] rd_req_valid,
-    input  wire [0:0] rd_req_ready,
-    output wire [1*ADDR_WIDTH-1:0] rd_req_addr,
-    input  wire [0:0] rd_rsp_valid,
+    input  wire                    clk,
+    input  wire                    rst_n,
+    input  wire                    req_valid,
+    input  wire                    req_write,
+    input  wire [            15:0] req_addr,
+    input  wire [            31:0] req_wdata,
+    output wire [            31:0] rdata,
+    output wire [             1:0] layer_done,    // one bit per group
+    output wire                    rd_req_valid,
+    input  wire                    rd_req_ready,
+    output wire [  ADDR_WIDTH-1:0] rd_req_addr,
+    input  wire                    rd_rsp_valid,
     input  wire [8*ATOM_BYTES-1:0] rd_rsp_data,
-    output wire wr_req_valid,
-    input  wire wr_req_ready,
-    output wire [ADDR_WIDTH-1:0] wr_req_addr,
+    output wire                    wr_req_valid,
+    input  wire                    wr_req_ready,
+    output wire [  ADDR_WIDTH-1:0] wr_req_addr,
     output wire [8*ATOM_BYTES-1:0] wr_req_data,
-    input  wire wr_rsp_valid
+    input  wire                    wr_rsp_valid
 );
+  localparam W = 8 * ATOM_BYTES;
+  localparam LOG2_ATOM = $clog2(ATOM_BYTES);
+
+  wire [32*(`PDP_RDMA_WORDS-`PDP_RDMA_OP_ENABLE)-1:0] rdma_cfg;
+  /* verilator lint_off UNUSEDSIGNAL */
+  wire [32*(`PDP_WORDS-`PDP_OP_ENABLE)-1:0] cfg;  // a layer needs a part of it
+  /* verilator lint_on UNUSEDSIGNAL */
   wire [31:0] rdma_rdata, core_rdata;
+  wire rdma_enabled, core_enabled, rdma_done, core_done, load, start;
+  wire consumer, unused_producer, unused_rdma_producer, unused_rdma_consumer;
 
-  assign rdata        = rdma_rdata | core_rdata;
-  assign layer_done   = 2'b00;
-  assign rd_req_valid = 0;
-  assign rd_req_addr  = 0;
-  assign wr_req_valid = 1'b0;
-  assign wr_req_addr  = 0;
-  assign wr_req_data  = 0;
-  wire unused_memory = &{1'b0, rd_req_ready, rd_rsp_valid, rd_rsp_data, wr_req_ready, wr_rsp_valid};
+  assign rdata      = rdma_rdata | core_rdata;
+  assign layer_done = {core_done && consumer, core_done && !consumer};
 
-  nvdla_parked_unit #(
+  nvdla_regfile #(
       .SLOT     (SLOT_RDMA),
       .UNIT     (`UNIT_PDP_RDMA),
       .WORDS    (`PDP_RDMA_WORDS),
       .OP_ENABLE(`PDP_RDMA_OP_ENABLE)
-  ) rdma (
+  ) rdma_regs (
       .clk      (clk),
       .rst_n    (rst_n),
       .req_valid(req_valid),
       .req_write(req_write),
       .req_addr (req_addr),
       .req_wdata(req_wdata),
+      .rdata    (rdma_rdata),
       .ro_data  (32'd0),
-      .rdata    (rdma_rdata)
+      .producer (unused_rdma_producer),
+      .consumer (unused_rdma_consumer),
+      .enabled  (rdma_enabled),
+      .load     (load),
+      .cfg      (rdma_cfg),
+      .done     (rdma_done)
   );
 
-  nvdla_parked_unit #(
+  nvdla_regfile #(
       .SLOT     (SLOT_RDMA + 6'd1),
       .UNIT     (`UNIT_PDP),
       .WORDS    (`PDP_WORDS),
       .OP_ENABLE(`PDP_OP_ENABLE)
-  ) core (
+  ) core_regs (
       .clk      (clk),
       .rst_n    (rst_n),
       .req_valid(req_valid),
       .req_write(req_write),
       .req_addr (req_addr),
       .req_wdata(req_wdata),
+      .rdata    (core_rdata),
       .ro_data  (32'd0),
-      .rdata    (core_rdata)
+      .producer (unused_producer),
+      .consumer (consumer),
+      .enabled  (core_enabled),
+      .load     (load),
+      .cfg      (cfg),
+      .done     (core_done)
+  );
+
+  wire [15:0] operation = cfg[32*(`PDP_D_OPERATION_MODE_CFG-`PDP_OP_ENABLE)+:16];
+  wire off_flying = operation[4] && rdma_cfg[32*(`PDP_RDMA_D_FLYING_MODE-`PDP_RDMA_OP_ENABLE)];
+  wire rdma_idle, core_idle, writes_idle;
+
+  nvdla_layer_control control (
+      .clk         (clk),
+      .rst_n       (rst_n),
+      .rdma_enabled(rdma_enabled),
+      .core_enabled(core_enabled),
+      .runnable    (off_flying),
+      .load        (load),
+      .start       (start),
+      .rdma_idle   (rdma_idle),
+      .core_idle   (core_idle && writes_idle),
+      .rdma_done   (rdma_done),
+      .core_done   (core_done)
+  );
+
+  wire data_valid, data_ready;
+  wire [W-1:0] data;
+
+  nvdla_pdp_rdma #(
+      .ADDR_WIDTH(ADDR_WIDTH),
+      .ATOM_BYTES(ATOM_BYTES)
+  ) rdma (
+      .clk         (clk),
+      .rst_n       (rst_n),
+      .start       (start),
+      .cfg         (rdma_cfg),
+      .idle        (rdma_idle),
+      .rd_req_valid(rd_req_valid),
+      .rd_req_ready(rd_req_ready),
+      .rd_req_addr (rd_req_addr),
+      .rd_rsp_valid(rd_rsp_valid),
+      .rd_rsp_data (rd_rsp_data),
+      .data_valid  (data_valid),
+      .data_ready  (data_ready),
+      .data        (data)
+  );
+
+  wire [31:0] kernel = cfg[32*(`PDP_D_POOLING_KERNEL_CFG-`PDP_OP_ENABLE)+:32];
+  wire [31:0] padding = cfg[32*(`PDP_D_POOLING_PADDING_CFG-`PDP_OP_ENABLE)+:32];
+  wire unused_fields = &{1'b0, operation[7:5], operation[3:2], kernel, padding};
+  wire band_next, band_is_first, band_is_last;
+  wire [12:0] unused_band_in_start, band_in_width, band_out_start, band_out_width;
+
+  nvdla_pdp_bands bands (
+      .clk        (clk),
+      .rst_n      (rst_n),
+      .start      (start),
+      .next       (band_next),
+      .split_num  (operation[15:8]),
+      .kernel     (kernel[3:0]),
+      .stride     (kernel[19:16]),
+      .full_in    (cfg[32*(`PDP_D_DATA_CUBE_IN_WIDTH-`PDP_OP_ENABLE)+:13]),
+      .full_out   (cfg[32*(`PDP_D_DATA_CUBE_OUT_WIDTH-`PDP_OP_ENABLE)+:13]),
+      .partial_in (cfg[32*(`PDP_D_PARTIAL_WIDTH_IN-`PDP_OP_ENABLE)+:30]),
+      .partial_out(cfg[32*(`PDP_D_PARTIAL_WIDTH_OUT-`PDP_OP_ENABLE)+:30]),
+      .is_first   (band_is_first),
+      .is_last    (band_is_last),
+      .in_start   (unused_band_in_start),
+      .in_width   (band_in_width),
+      .out_start  (band_out_start),
+      .out_width  (band_out_width)
+  );
+
+  nvdla_pdp_core #(
+      .ADDR_WIDTH(ADDR_WIDTH),
+      .ATOM_BYTES(ATOM_BYTES)
+  ) core (
+      .clk               (clk),
+      .rst_n             (rst_n),
+      .start             (start),
+      .idle              (core_idle),
+      .method            (operation[1:0]),
+      .in_height         (cfg[32*(`PDP_D_DATA_CUBE_IN_HEIGHT-`PDP_OP_ENABLE)+:13]),
+      .out_height        (cfg[32*(`PDP_D_DATA_CUBE_OUT_HEIGHT-`PDP_OP_ENABLE)+:13]),
+      .surfaces          (cfg[32*(`PDP_D_DATA_CUBE_IN_CHANNEL-`PDP_OP_ENABLE)+:13] >> LOG2_ATOM),
+      .kernel_width      (kernel[3:0]),
+      .kernel_height     (kernel[11:8]),
+      .stride_width      (kernel[19:16]),
+      .stride_height     (kernel[23:20]),
+      .pad_left          (padding[2:0]),
+      .pad_top           (padding[6:4]),
+      .pad_values        (cfg[32*(`PDP_D_POOLING_PADDING_VALUE_1_CFG-`PDP_OP_ENABLE)+:32*7]),
+      .recip_width       (cfg[32*(`PDP_D_RECIP_KERNEL_WIDTH-`PDP_OP_ENABLE)+:17]),
+      .recip_height      (cfg[32*(`PDP_D_RECIP_KERNEL_HEIGHT-`PDP_OP_ENABLE)+:17]),
+      .dst_base          (cfg[32*(`PDP_D_DST_BASE_ADDR_LOW-`PDP_OP_ENABLE)+:ADDR_WIDTH]),
+      .dst_line_stride   (cfg[32*(`PDP_D_DST_LINE_STRIDE-`PDP_OP_ENABLE)+:ADDR_WIDTH]),
+      .dst_surface_stride(cfg[32*(`PDP_D_DST_SURFACE_STRIDE-`PDP_OP_ENABLE)+:ADDR_WIDTH]),
+      .band_next         (band_next),
+      .band_is_first     (band_is_first),
+      .band_is_last      (band_is_last),
+      .band_in_width     (band_in_width),
+      .band_out_start    (band_out_start),
+      .band_out_width    (band_out_width),
+      .in_valid          (data_valid),
+      .in_ready          (data_ready),
+      .in_data           (data),
+      .out_valid         (wr_req_valid),
+      .out_ready         (wr_req_ready),
+      .out_addr          (wr_req_addr),
+      .out_data          (wr_req_data)
+  );
+
+  nvdla_dma_write writes (
+      .clk      (clk),
+      .rst_n    (rst_n),
+      .accepted (wr_req_valid && wr_req_ready),
+      .rsp_valid(wr_rsp_valid),
+      .idle     (writes_idle)
   );
 endmodule

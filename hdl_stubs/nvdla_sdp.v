@@ -10,7 +10,7 @@ module nvdla_sdp #(
     parameter [5:0] SLOT_RDMA = 6'd8,
     parameter ADDR_WIDTH = 32,
     parameter ATOM_BYTES = 8,
-    parameter LANES = 4
+    parameter LANES = 8
 ) (
     input  wire                    clk,
     input  wire                    rst_n,

@@ -6,7 +6,7 @@
 // hardware writes whatever the pipeline makes of the bytes in memory there.
 module nvdla_sdp_core #(
     parameter ATOM_BYTES = 8,
-    parameter LANES = 4
+    parameter LANES = 8
 ) (
     input  wire                    clk,
     input  wire                    rst_n,

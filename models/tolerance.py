@@ -1,0 +1,233 @@
+"""Comparison of FP16 outputs with a float64 reference: allowances, and a verdict that shows its margin.
+
+A tolerance is built by ``models.tolerance_conv`` or ``models.tolerance_pool`` and holds one
+allowance per element. SDP, and maximum and minimum of PDP, compare bit by bit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from models.fp16 import FP16, BitsArray
+
+Float64Array = npt.NDArray[np.float64]
+Fp16Bits = npt.NDArray[np.uint16]
+
+
+class Module(Enum):
+    """A row of the table of thresholds.
+
+    Source: precision document, "FP16 error threshold".
+    """
+
+    DC = "CC DC"
+    WINOGRAD = "CC Winograd"
+    SDP = "SDP"
+    CDP = "CDP"
+    PDP = "PDP"
+
+
+class Form(Enum):
+    """How a rule is read.
+
+    ``MEASURED`` accepts every output that the real hardware produced; ``PUBLISHED`` is the document's
+    text to the letter, which rejects some of them.
+    """
+
+    MEASURED = "measured"
+    PUBLISHED = "published"
+
+
+@dataclass(frozen=True, eq=False)
+class Tolerance:
+    """What a difference between hardware and reference may be.
+
+    Attributes:
+        module: whose rule it is.
+        form: which reading.
+        rule: the rule as text.
+        allowance: largest allowed absolute difference per element, float64, in the output's shape; None
+            when patterns must be identical.
+    """
+
+    module: Module
+    form: Form
+    rule: str
+    allowance: Float64Array | None
+
+
+@dataclass(frozen=True)
+class ToleranceVerdict:
+    """The result of one comparison.
+
+    Attributes:
+        module: whose rule was applied.
+        form: which reading.
+        rule: the rule as text.
+        compared: number of elements.
+        failed: number of elements that break the rule.
+        wrong_nan: how many of them are NaN on one side only.
+        infinite: how many of them are infinite on the hardware's side only.
+        worst: largest part of an allowance that was used; above 1 is a failure, infinite where no
+            difference is allowed.
+        worst_at: its coordinates.
+        first_failed_at: coordinates of the first failure in memory order of the array, or None.
+    """
+
+    module: Module
+    form: Form
+    rule: str
+    compared: int
+    failed: int
+    wrong_nan: int
+    infinite: int
+    worst: float
+    worst_at: tuple[int, ...]
+    first_failed_at: tuple[int, ...] | None
+
+    @property
+    def passed(self) -> bool:
+        """Whether every element obeys the rule."""
+        return self.failed == 0
+
+    def __str__(self) -> str:
+        """Return one line: rule, counts, worst margin with its place."""
+        head = f"{self.module.value} ({self.form.value}, {self.rule})"
+        margin = f"{self.worst:.0%}".replace("%", " %") if np.isfinite(self.worst) else "more than any part"
+        worst = f"worst {margin} of the allowance at {coordinates(self.worst_at)}"
+        if self.first_failed_at is None:
+            return f"{head}: {self.compared} elements agree; {worst}"
+        first = coordinates(self.first_failed_at)
+        special = f" ({self.wrong_nan} NaN on one side only, {self.infinite} infinite)"
+        return f"{head}: {self.failed} of {self.compared} elements differ{special}; first at {first}; {worst}"
+
+
+def bit_identical(module: Module, form: Form = Form.MEASURED) -> Tolerance:
+    """Return the rule of SDP: every bit of every number must agree; any NaN agrees with any NaN.
+
+    Args:
+        module: SDP, or PDP for maximum and minimum.
+        form: recorded in the verdict.
+
+    Source: precision document, "FP16 error threshold"; the payload of a NaN is undefined by the formats
+        document, "NaN".
+    """
+    return Tolerance(module, form, "bit-by-bit identical", None)
+
+
+def exponent(bits: BitsArray) -> npt.NDArray[np.int64]:
+    """Return ``exp(a) = ((a >> 10) & 0x1f) - 15`` of FP16 patterns.
+
+    Source: precision document, "FP16 error threshold".
+    """
+    return ((bits.astype(np.int64) >> 10) & 0x1F) - 15
+
+
+def clip_reference(values: Float64Array) -> Float64Array:
+    """Clip a float64 reference to ±65504, as every unit clips its output; NaN stays NaN.
+
+    Source: formats document, "Rounding".
+    """
+    return np.clip(values, -FP16.max_value, FP16.max_value)
+
+
+def difference(expected: Float64Array, actual: Fp16Bits) -> Float64Array:
+    """Return the absolute difference, 0 where the output is the reference's clipped value.
+
+    A reference beyond ±65504 agrees with ±65504 of its sign. A smaller output is measured from the
+    unclipped reference: what lies outside by more than the allowance must be written saturated.
+
+    Args:
+        expected: float64, unclipped.
+        actual: FP16 patterns, same shape.
+
+    Source: formats document, "Rounding": clipped to the largest normal value.
+    """
+    value = FP16.decode(actual)
+    saturated = (np.abs(expected) > FP16.max_value) & (value == clip_reference(expected))
+    with np.errstate(invalid="ignore"):
+        return np.where(saturated, 0.0, np.abs(expected - value))
+
+
+def compare(expected: npt.NDArray[Any], actual: Fp16Bits, tolerance: Tolerance) -> ToleranceVerdict:
+    """Judge hardware outputs.
+
+    NaN agrees with NaN, whatever its payload, and with nothing else. Infinity agrees only with the same
+    infinity among identical patterns: elsewhere outputs are clipped and no unit writes infinity.
+
+    Args:
+        expected: float64 reference, not clipped, or uint16 patterns for a bit-identical rule.
+        actual: the hardware's FP16 patterns, same shape.
+        tolerance: the rule.
+
+    Returns:
+        The verdict.
+
+    Raises:
+        ValueError: when shapes or types do not fit, an allowance is negative or NaN, or there is nothing
+            to compare.
+
+    Source: precision document, "FP16 error threshold"; formats document, "FP16 Supporting".
+    """
+    _check(expected, actual, tolerance)
+    actual_nan = FP16.is_nan(actual)
+    if tolerance.allowance is None:
+        expected_nan = FP16.is_nan(expected)
+        used = np.where(expected == actual, 0.0, np.inf)
+        infinite = FP16.is_infinite(actual) & (expected != actual)
+    else:
+        expected_nan = np.isnan(expected)
+        infinite = FP16.is_infinite(actual)
+        distance = difference(expected, actual)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            used = np.where(distance == 0.0, 0.0, distance / tolerance.allowance)
+    wrong_nan = expected_nan != actual_nan
+    used = np.where(expected_nan & actual_nan, 0.0, np.where(wrong_nan | infinite, np.inf, used))
+    failed = used > 1.0
+    worst = int(np.argmax(used))
+    return ToleranceVerdict(
+        tolerance.module,
+        tolerance.form,
+        tolerance.rule,
+        actual.size,
+        int(np.count_nonzero(failed)),
+        int(np.count_nonzero(wrong_nan)),
+        int(np.count_nonzero(infinite)),
+        float(used.flat[worst]),
+        _place(worst, actual.shape),
+        _place(int(np.argmax(failed)), actual.shape) if failed.any() else None,
+    )
+
+
+def coordinates(index: tuple[int, ...]) -> str:
+    """Return ``c=3 h=0 w=7`` for an index of a (C, H, W) array, plain numbers otherwise."""
+    if len(index) == 3:
+        return " ".join(f"{axis}={value}" for axis, value in zip("chw", index, strict=True))
+    return str(index)
+
+
+def _place(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(int(value) for value in np.unravel_index(flat, shape))
+
+
+def _check(expected: npt.NDArray[Any], actual: Fp16Bits, tolerance: Tolerance) -> None:
+    if actual.dtype != np.uint16:
+        raise ValueError(f"actual must be uint16 FP16 patterns, not {actual.dtype}")
+    wanted = np.dtype(np.uint16 if tolerance.allowance is None else np.float64)
+    if expected.dtype != wanted:
+        raise ValueError(f"expected must be {wanted} for the rule of {tolerance.module.value}, not {expected.dtype}")
+    if expected.shape != actual.shape:
+        raise ValueError(f"expected must have the shape {actual.shape} of actual, not {expected.shape}")
+    if actual.size == 0:
+        raise ValueError("actual must hold at least one element: nothing would be compared")
+    if tolerance.allowance is None:
+        return
+    if tolerance.allowance.shape != actual.shape:
+        raise ValueError(f"allowance must have the shape {actual.shape} of actual, not {tolerance.allowance.shape}")
+    if not (tolerance.allowance >= 0).all():
+        raise ValueError("allowance must not be negative or NaN")

@@ -1,0 +1,115 @@
+"""Allowances of PDP and CDP in FP16: absolute, and relative to the largest value in a window."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from models.arithmetic import check_range
+from models.fp16 import FP16, FP17
+from models.tolerance import Float64Array, Form, Module, Tolerance, clip_reference
+from models.tolerance_conv import Window
+
+ABSOLUTE = 1e-4
+RELATIVE = 1e-3
+
+CDP_ROUNDINGS = 4
+"""Difference of two entries, its part, the sum and the final product: each is rounded to FP17."""
+
+
+def planar_window_maximum(cube: Float64Array, kernel_height: int, kernel_width: int, window: Window) -> Float64Array:
+    """Return ``max_value`` of PDP: the largest magnitude in each pooling window.
+
+    Args:
+        cube: (C, H, W) float64; NaN is ignored, and infinity counts as 65504: a larger value would
+            allow any finite output.
+        kernel_height: rows of the window.
+        kernel_width: columns of the window.
+        window: stride and padding; dilation is not used by PDP.
+
+    Returns:
+        (C, H', W').
+
+    Source: precision document, "FP16 error threshold".
+    """
+    check_range("kernel_height", kernel_height, 1, 8)
+    check_range("kernel_width", kernel_width, 1, 8)
+    padding = ((0, 0), (window.pad_top, window.pad_bottom), (window.pad_left, window.pad_right))
+    padded = np.pad(_magnitude(cube), padding)
+    views = np.lib.stride_tricks.sliding_window_view(padded, kernel_width, axis=2)[:, :, :: window.stride_x]
+    rows = views.max(axis=-1)
+    views = np.lib.stride_tricks.sliding_window_view(rows, kernel_height, axis=1)[:, :: window.stride_y]
+    largest: Float64Array = views.max(axis=-1)
+    return largest
+
+
+def channel_window_maximum(cube: Float64Array, local_size: int) -> Float64Array:
+    """Return ``max_value`` of CDP: the largest magnitude among the channels of one square sum.
+
+    Args:
+        cube: (C, H, W) float64; NaN and infinity as in :func:`planar_window_maximum`.
+        local_size: 3, 5, 7 or 9 channels; 1 when the square sum is bypassed.
+
+    Returns:
+        (C, H, W).
+
+    Raises:
+        ValueError: for another window.
+
+    Source: precision document, "FP16 error threshold".
+    """
+    if local_size not in (1, 3, 5, 7, 9):
+        raise ValueError(f"local_size must be 1, 3, 5, 7 or 9, not {local_size}")
+    half = local_size // 2
+    padded = np.pad(_magnitude(cube), ((half, half), (0, 0), (0, 0)))
+    views = np.lib.stride_tricks.sliding_window_view(padded, local_size, axis=0)
+    largest: Float64Array = views.max(axis=-1)
+    return largest
+
+
+def pdp(max_value: Float64Array, form: Form = Form.MEASURED) -> Tolerance:
+    """Return the allowance of average pooling; maximum and minimum are bit-identical.
+
+    Published: absolute and relative error must both hold. Measured: either; with both, the hardware's
+    correct averages of large numbers are rejected, because half an FP16 step exceeds 1e-4 from 0.25 on.
+
+    Args:
+        max_value: (C, H', W') from :func:`planar_window_maximum`.
+        form: which reading.
+
+    Source: precision document, "FP16 error threshold", PDP; measured on the public nv_full RTL.
+    """
+    if form is Form.PUBLISHED:
+        return Tolerance(Module.PDP, form, _BOTH, np.minimum(ABSOLUTE, RELATIVE * max_value))
+    return Tolerance(Module.PDP, form, _EITHER, np.maximum(ABSOLUTE, RELATIVE * max_value))
+
+
+def cdp(max_value: Float64Array, expected: Float64Array, form: Form = Form.MEASURED) -> Tolerance:
+    """Return the allowance of local response normalisation.
+
+    Published: absolute and relative error must both hold. Measured: either, or four roundings to the
+    11 significant bits of FP17, relative to the output: where the table's value exceeds 1 or the final
+    multiplication is bypassed, the output is larger than every input and so is its rounding error.
+
+    Args:
+        max_value: (C, H, W) from :func:`channel_window_maximum`.
+        expected: (C, H, W) float64 reference.
+        form: which reading.
+
+    Source: precision document, "FP16 error threshold", CDP; measured on the public nv_full RTL.
+    """
+    if expected.shape != max_value.shape:
+        raise ValueError(f"expected must have the shape {max_value.shape} of max_value, not {expected.shape}")
+    if form is Form.PUBLISHED:
+        return Tolerance(Module.CDP, form, _BOTH, np.minimum(ABSOLUTE, RELATIVE * max_value))
+    output = np.abs(clip_reference(np.where(np.isnan(expected), 0.0, expected)))
+    roundings = CDP_ROUNDINGS * FP17.epsilon / 2 * output
+    allowance = np.maximum(np.maximum(ABSOLUTE, RELATIVE * max_value), roundings)
+    return Tolerance(Module.CDP, form, f"{_EITHER} || |a-b| <= 4 * 2^-11 * |b|", allowance)
+
+
+_BOTH = "|a-b| <= 1e-4 && |a-b|/max_value <= 1e-3"
+_EITHER = "|a-b| <= 1e-4 || |a-b|/max_value <= 1e-3"
+
+
+def _magnitude(cube: Float64Array) -> Float64Array:
+    return np.minimum(np.abs(np.nan_to_num(cube, nan=0.0, posinf=np.inf, neginf=-np.inf)), FP16.max_value)

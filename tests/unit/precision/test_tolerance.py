@@ -1,0 +1,350 @@
+"""Allowances against literal loops, verdicts, special values, every refusal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from models.fp16 import FP16
+from models.tolerance import Form, Module, Tolerance, bit_identical, compare, exponent
+from models.tolerance_conv import Window, direct, max_exponent, window_sum, winograd, winograd_published
+from models.tolerance_pool import cdp, channel_window_maximum, pdp, planar_window_maximum
+
+Bits = npt.NDArray[np.uint16]
+
+
+def fp16(*values: float) -> Bits:
+    return np.array(values, dtype=np.float16).view(np.uint16)
+
+
+def random_bits(rng: np.random.Generator, shape: tuple[int, ...], zeros: float = 0.3) -> Bits:
+    """All patterns but NaN, with many zeros of both signs and denormals."""
+    bits = rng.integers(0, 0x7C01, shape) | (rng.integers(0, 2, shape) << 15)
+    bits = np.where(rng.random(shape) < zeros, bits & 0x8000, bits)
+    return np.where(rng.random(shape) < 0.1, bits & 0x83FF, bits).astype(np.uint16)
+
+
+def literal_max_exponent(data: Bits, weight: Bits, window: Window, form: Form, k: int, y: int, x: int) -> int:
+    """Walk over one window, element by element."""
+    largest = -1000
+    _, channels, rows, columns = weight.shape
+    for c in range(channels):
+        for r in range(rows):
+            for s in range(columns):
+                h = y * window.stride_y + r * window.dilation_y - window.pad_top
+                w = x * window.stride_x + s * window.dilation_x - window.pad_left
+                inside = 0 <= h < data.shape[1] and 0 <= w < data.shape[2]
+                d = int(data[c, h, w]) if inside else 0
+                e = int(weight[k, c, r, s])
+                d_field, e_field = d >> 10 & 0x1F, e >> 10 & 0x1F
+                if form is Form.PUBLISHED:
+                    largest = max(largest, (d_field - 15 & ~3) + (e_field - 15 & ~3))
+                elif d & 0x7FFF and e & 0x7FFF:
+                    largest = max(largest, 4 * (d_field >> 2) + 4 * (e_field >> 2) - 30)
+    return largest
+
+
+@pytest.mark.parametrize("form", list(Form))
+@given(
+    seed=st.integers(0, 2**32),
+    shape=st.tuples(st.integers(1, 5), st.integers(5, 7), st.integers(5, 7)),
+    kernel=st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 2)),
+    window=st.builds(
+        Window,
+        st.integers(1, 3),
+        st.integers(1, 3),
+        st.integers(1, 2),
+        st.integers(1, 2),
+        *[st.integers(0, 2)] * 4,
+    ),
+)
+def test_the_sliding_maximum_exponent_agrees_with_the_literal_loop(
+    form: Form, seed: int, shape: tuple[int, int, int], kernel: tuple[int, int, int], window: Window
+) -> None:
+    rng = np.random.default_rng(seed)
+    kernels, rows, columns = kernel
+    data = random_bits(rng, shape)
+    weight = random_bits(rng, (kernels, shape[0], rows, min(columns, 2)))
+    result = max_exponent(data, weight, window, form)
+    for k, y, x in np.ndindex(*result.shape):
+        assert result[k, y, x] == literal_max_exponent(data, weight, window, form, k, y, x)
+
+
+def literal_window_sum(data: npt.NDArray[np.float64], weight: npt.NDArray[np.float64], window: Window) -> list[float]:
+    sums = []
+    kernels, channels, rows, columns = weight.shape
+    padding = ((0, 0), (window.pad_top, window.pad_bottom), (window.pad_left, window.pad_right))
+    padded = np.pad(data, padding)
+    y_last = padded.shape[1] - (rows - 1) * window.dilation_y
+    x_last = padded.shape[2] - (columns - 1) * window.dilation_x
+    for k in range(kernels):
+        for y in range(0, y_last, window.stride_y):
+            for x in range(0, x_last, window.stride_x):
+                total = 0.0
+                for c in range(channels):
+                    for r in range(rows):
+                        for s in range(columns):
+                            at = padded[c, y + r * window.dilation_y, x + s * window.dilation_x]
+                            total += at * weight[k, c, r, s]
+                sums.append(total)
+    return sums
+
+
+def test_the_window_sum_is_the_convolution() -> None:
+    rng = np.random.default_rng(5)
+    data, weight = rng.integers(-9, 9, (3, 7, 8)).astype(float), rng.integers(-9, 9, (2, 3, 3, 2)).astype(float)
+    for window in (Window(), Window(2, 3, 1, 1, 1, 0, 2, 1), Window(1, 2, 3, 2, 0, 2, 1, 0)):
+        assert window_sum(data, weight, window).ravel().tolist() == literal_window_sum(data, weight, window)
+
+
+@pytest.mark.parametrize(
+    ("data", "weight", "measured", "published"),
+    [
+        # Biased exponents 15 and 15: 4*3 + 4*3 - 30 = -6; exp 0 and 0.
+        (1.0, 1.0, -6, 0),
+        # 16 and 15: 4*4 + 4*3 - 30 = -2, because the hardware's groups of four begin at 16; exp 1 & ~3 is 0.
+        (2.0, 1.0, -2, 0),
+        (2.0, 2.0, 2, 0),
+        # 18 and 18: both 16; exp 3 & ~3 is 0.
+        (8.0, 8.0, 2, 0),
+        (16.0, 16.0, 2, 8),
+        # A denormal has field 0: group 0; exp -15 & ~3 is -16.
+        (2.0**-24, 1.0, -18, -16),
+        (65504.0, 65504.0, 26, 24),
+        (math.inf, math.inf, 26, 32),
+        (0.0, 1.0, -1000, -16),
+        (-0.0, 1.0, -1000, -16),
+    ],
+)
+def test_exponents_of_single_products(data: float, weight: float, measured: int, published: int) -> None:
+    cube, kernel = fp16(data).reshape(1, 1, 1), fp16(weight).reshape(1, 1, 1, 1)
+    assert max_exponent(cube, kernel, Window(), Form.MEASURED).item() == measured
+    assert max_exponent(cube, kernel, Window(), Form.PUBLISHED).item() == published
+
+
+def test_a_large_product_hidden_among_many_small_ones_is_found() -> None:
+    cube = np.full((4096, 3, 3), 0x0001, dtype=np.uint16)
+    kernel = np.full((1, 4096, 3, 3), 0x0001, dtype=np.uint16)
+    assert max_exponent(cube, kernel, Window()).item() == -30
+    cube[77, 1, 2], kernel[0, 77, 1, 2] = fp16(16.0)[0], fp16(1.0)[0]
+    assert max_exponent(cube, kernel, Window()).item() == 4 * (19 >> 2) + 4 * (15 >> 2) - 30
+
+
+def test_exp_is_the_exponent_field_minus_15() -> None:
+    assert exponent(fp16(0.0, 1.0, -2.0, 65504.0, 2.0**-24, math.inf)).tolist() == [-15, 0, 1, 15, -15, 16]
+
+
+def test_the_dc_allowance_by_hand() -> None:
+    cube, kernel = fp16(1.0, 1.0, 1.0, 1.0).reshape(2, 1, 2), fp16(2.0, 2.0, 2.0, 2.0).reshape(1, 2, 1, 2)
+    expected = np.array([[[8.0]]])
+    # max_exp -2, R*S*C = 4, scale 3: 2**-22 * 4 * 2 * 3 + 2**(3 - 10).
+    tolerance = direct(cube, kernel, Window(), expected, scale=3.0)
+    assert tolerance.allowance is not None
+    assert tolerance.allowance.item() == 2.0**-22 * 24 + 2.0**-7
+    published = direct(cube, kernel, Window(), expected, form=Form.PUBLISHED)
+    assert published.allowance is not None
+    assert published.allowance.item() == 2.0**-20 * 8 + 2.0**-7
+
+
+def test_the_winograd_allowance_by_hand() -> None:
+    data, weight = np.zeros((1, 1, 1, 4, 4), np.uint16), np.zeros((1, 1, 4, 4), np.uint16)
+    data[0, 0, 0, 3, 2], weight[0, 0, 3, 2] = fp16(1.0)[0], fp16(2.0)[0]
+    expected = np.array([[[1.0, 0.0], [4.0, 70000.0]]])
+    tolerance = winograd(data, weight, expected)
+    assert tolerance.allowance is not None
+    base = 2.0**-22 * 36
+    assert tolerance.allowance.tolist() == [[[base + 2.0**-10, base + 2.0**-25], [base + 2.0**-8, base + 2.0**5]]]
+    cube, kernel = fp16(*[1.0] * 9).reshape(1, 3, 3), fp16(*[1.0] * 9).reshape(1, 1, 3, 3)
+    published = winograd_published(cube, kernel, Window(), np.array([[[9.0]]]))
+    assert published.allowance is not None
+    assert published.allowance.item() == 2.0**-20 * 36 + 2.0**-7
+
+
+def test_a_window_without_products_leaves_one_step_of_the_reference() -> None:
+    tolerance = direct(np.zeros((1, 1, 1), np.uint16), fp16(1.0).reshape(1, 1, 1, 1), Window(), np.zeros((1, 1, 1)))
+    assert tolerance.allowance is not None
+    assert tolerance.allowance.item() == pytest.approx(2.0**-25)
+
+
+@given(st.integers(0, 2**32), st.integers(1, 4), st.integers(1, 4), st.integers(1, 3), st.integers(1, 3))
+def test_the_pooling_window_maximum_agrees_with_the_literal_loop(
+    seed: int, kernel_height: int, kernel_width: int, stride_y: int, stride_x: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    cube = FP16.decode(random_bits(rng, (2, 6, 7)))
+    window = Window(stride_x, stride_y, pad_left=1, pad_top=1)
+    result = planar_window_maximum(cube, kernel_height, kernel_width, window)
+    for c, y, x in np.ndindex(*result.shape):
+        largest = 0.0
+        for r in range(kernel_height):
+            for s in range(kernel_width):
+                h, w = y * stride_y + r - 1, x * stride_x + s - 1
+                if 0 <= h < 6 and 0 <= w < 7:
+                    largest = max(largest, min(abs(float(cube[c, h, w])), 65504.0))
+        assert result[c, y, x] == largest
+
+
+@pytest.mark.parametrize("size", [1, 3, 5, 7, 9])
+def test_the_channel_window_maximum_agrees_with_the_literal_loop(size: int) -> None:
+    cube = FP16.decode(random_bits(np.random.default_rng(size), (11, 2, 3)))
+    cube[4, 0, 0] = math.nan
+    result = channel_window_maximum(cube, size)
+    for c, h, w in np.ndindex(*cube.shape):
+        values = [cube[k, h, w] for k in range(max(0, c - size // 2), min(11, c + size // 2 + 1))]
+        assert result[c, h, w] == max((min(abs(v), 65504.0) for v in values if not math.isnan(v)), default=0.0)
+
+
+@pytest.mark.parametrize(
+    ("max_value", "either", "both"), [(0.01, 1e-4, 1e-5), (0.1, 1e-4, 1e-4), (10.0, 1e-2, 1e-4), (0.0, 1e-4, 0.0)]
+)
+def test_the_two_readings_of_the_pooling_rule(max_value: float, either: float, both: float) -> None:
+    for form, allowance in ((Form.MEASURED, either), (Form.PUBLISHED, both)):
+        for tolerance in (
+            pdp(np.array([[[max_value]]]), form),
+            cdp(np.array([[[max_value]]]), np.zeros((1, 1, 1)), form),
+        ):
+            assert tolerance.allowance is not None
+            assert tolerance.allowance.item() == pytest.approx(allowance)
+
+
+def test_the_cdp_allowance_follows_outputs_larger_than_the_inputs() -> None:
+    tolerance = cdp(np.array([[[1.0, 1.0]]]), np.array([[[1000.0, -1e9]]]))
+    assert tolerance.allowance is not None
+    assert tolerance.allowance.tolist() == [[[1000 * 2.0**-9, 65504 * 2.0**-9]]]
+
+
+def plain(allowance: list[float]) -> Tolerance:
+    return Tolerance(Module.DC, Form.MEASURED, "rule", np.array(allowance).reshape(1, 1, -1))
+
+
+def judge(expected: list[float], actual: Bits, allowance: list[float]) -> tuple[int, int, int, float]:
+    verdict = compare(np.array(expected).reshape(1, 1, -1), actual.reshape(1, 1, -1), plain(allowance))
+    return verdict.failed, verdict.wrong_nan, verdict.infinite, verdict.worst
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "result"),
+    [
+        (1.0, 1.0, (0, 0, 0, 0.0)),
+        (1.0, 1.5, (0, 0, 0, 1.0)),
+        (1.0, 1.501, (1, 0, 0, 1.001953125)),
+        (0.0, -0.0, (0, 0, 0, 0.0)),
+        (math.nan, math.nan, (0, 0, 0, 0.0)),
+        (math.nan, 1.0, (1, 1, 0, math.inf)),
+        (1.0, math.nan, (1, 1, 0, math.inf)),
+        (65504.0, math.inf, (1, 0, 1, math.inf)),
+        (math.inf, 65504.0, (0, 0, 0, 0.0)),
+        (-math.inf, -65504.0, (0, 0, 0, 0.0)),
+        (-math.inf, 65504.0, (1, 0, 0, math.inf)),
+        (70000.0, 65504.0, (0, 0, 0, 0.0)),
+        (70000.0, 65472.0, (1, 0, 0, 9056.0)),
+        (65504.25, 65504.0, (0, 0, 0, 0.0)),
+        (65503.75, 65504.0, (0, 0, 0, 0.5)),
+    ],
+)
+def test_nan_infinity_and_saturation_are_compared_by_rule(
+    expected: float, actual: float, result: tuple[int, int, int, float]
+) -> None:
+    assert judge([expected], fp16(actual), [0.5]) == result
+
+
+def test_nan_of_any_payload_and_sign_agrees_with_nan() -> None:
+    assert judge([math.nan] * 3, np.array([0x7C01, 0xFFFF, 0xFE00], dtype=np.uint16), [0.0] * 3) == (0, 0, 0, 0.0)
+
+
+def test_no_difference_is_accepted_without_an_allowance() -> None:
+    assert judge([1.0, 2.0], fp16(1.0, 2.0), [0.0, 0.0]) == (0, 0, 0, 0.0)
+    assert judge([1.0, 2.0], np.array([0x3C00, 0x4001], np.uint16), [0.0, 0.0]) == (1, 0, 0, math.inf)
+
+
+def test_bit_identical_accepts_only_equal_patterns_and_nan_for_nan() -> None:
+    expected = np.array([0x3C00, 0x8000, 0x7C01, 0x7C00, 0x7BFF], dtype=np.uint16)
+    assert compare(expected, expected, bit_identical(Module.SDP)).passed
+    assert compare(expected, expected ^ np.array([0, 0, 2, 0, 0], np.uint16), bit_identical(Module.SDP)).passed
+    for place in (0, 1, 3, 4):
+        altered = expected.copy()
+        altered[place] ^= 0x8000
+        verdict = compare(expected, altered, bit_identical(Module.SDP))
+        assert (verdict.failed, verdict.first_failed_at) == (1, (place,))
+
+
+def test_the_verdict_reports_the_worst_margin_its_place_and_the_module() -> None:
+    expected, actual = np.zeros((4, 1, 8)), np.zeros((4, 1, 8), dtype=np.uint16)
+    actual[3, 0, 7] = fp16(0.61)[0]
+    tolerance = Tolerance(Module.DC, Form.MEASURED, "a rule", np.ones((4, 1, 8)))
+    verdict = compare(expected, actual, tolerance)
+    assert str(verdict) == ("CC DC (measured, a rule): 32 elements agree; worst 61 % of the allowance at c=3 h=0 w=7")
+    actual[1, 0, 2], actual[2, 0, 0] = fp16(1.5)[0], 0x7C01
+    verdict = compare(expected, actual, tolerance)
+    assert str(verdict) == (
+        "CC DC (measured, a rule): 2 of 32 elements differ (1 NaN on one side only, 0 infinite); "
+        "first at c=1 h=0 w=2; worst more than any part of the allowance at c=2 h=0 w=0"
+    )
+
+
+def test_the_verdict_of_a_flat_array_gives_plain_coordinates() -> None:
+    verdict = compare(fp16(1.0, 2.0), fp16(1.0, 4.0), bit_identical(Module.SDP))
+    assert str(verdict) == (
+        "SDP (measured, bit-by-bit identical): 1 of 2 elements differ (0 NaN on one side only, 0 infinite); "
+        "first at (1,); worst more than any part of the allowance at (1,)"
+    )
+
+
+def refusals() -> list[tuple[str, Callable[[], object]]]:
+    one, bits = np.zeros((1, 1, 1)), np.zeros((1, 1, 1), np.uint16)
+    kernel = np.zeros((1, 1, 1, 1), np.uint16)
+    return [
+        ("actual must be uint16 FP16 patterns, not float64", lambda: compare(one, one, plain([1.0]))),  # type: ignore[arg-type]
+        ("expected must be float64 for the rule of CC DC, not uint16", lambda: compare(bits, bits, plain([1.0]))),
+        (
+            "expected must be uint16 for the rule of SDP, not float64",
+            lambda: compare(one, bits, bit_identical(Module.SDP)),
+        ),
+        (
+            "expected must have the shape (1, 1, 1) of actual, not (1, 1, 2)",
+            lambda: compare(np.zeros((1, 1, 2)), bits, plain([1.0])),
+        ),
+        (
+            "actual must hold at least one element: nothing would be compared",
+            lambda: compare(np.zeros((0,)), np.zeros((0,), np.uint16), plain([1.0])),
+        ),
+        (
+            "allowance must have the shape (1, 1, 1) of actual, not (1, 1, 2)",
+            lambda: compare(one, bits, plain([1.0, 1.0])),
+        ),
+        ("allowance must not be negative or NaN", lambda: compare(one, bits, plain([-1.0]))),
+        ("allowance must not be negative or NaN", lambda: compare(one, bits, plain([math.nan]))),
+        (
+            "weight must have the 2 channels of data, not 1",
+            lambda: max_exponent(np.zeros((2, 1, 1), np.uint16), kernel, Window()),
+        ),
+        (
+            "data with padding must be at least 1 x 2, not (1, 1)",
+            lambda: max_exponent(bits, np.zeros((1, 1, 1, 2), np.uint16), Window()),
+        ),
+        (
+            "expected must have the shape (1, 1, 1) of the output, not (1, 1, 2)",
+            lambda: direct(bits, kernel, Window(), np.zeros((1, 1, 2))),
+        ),
+        (
+            "expected must have the shape (1, 1, 1) of max_value, not (1, 1, 2)",
+            lambda: cdp(one, np.zeros((1, 1, 2))),
+        ),
+        ("local_size must be 1, 3, 5, 7 or 9, not 4", lambda: channel_window_maximum(one, 4)),
+        ("kernel_width must be an integer from 1 to 8, not 9", lambda: planar_window_maximum(one, 1, 9, Window())),
+        ("stride_x must be an integer from 1 to 32, not 0", lambda: Window(stride_x=0)),
+        ("pad_top must be an integer from 0 to 63, not -1", lambda: Window(pad_top=-1)),
+    ]
+
+
+@pytest.mark.parametrize(("message", "act"), refusals())
+def test_wrong_arguments_are_refused_with_their_rule(message: str, act: Callable[[], object]) -> None:
+    with pytest.raises(ValueError, match=r"^.*$") as caught:
+        act()
+    assert str(caught.value) == message

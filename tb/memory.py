@@ -107,8 +107,7 @@ class MemoryImage:
         Raises:
             MemoryFault: when it overlaps an allocation or leaves the address space.
         """
-        if address < 0 or nbytes < 1 or address + nbytes > self._limit:
-            raise MemoryFault(f"allocation {name} must lie in 0..{self._limit:#x}, not {address:#x} + {nbytes:#x}")
+        self._check_range(name, address, nbytes)
         at = bisect_right(self._starts, address)
         for other in self._allocations[max(at - 1, 0) : at + 1]:
             if address < other.end and other.address < address + nbytes:
@@ -121,7 +120,12 @@ class MemoryImage:
         self._next_free = max(self._next_free, address + nbytes)
 
     def extend(self, name: str, address: int, nbytes: int) -> None:
-        """Make a range accessible that may overlap or touch earlier ones, which it is merged with."""
+        """Make a range accessible that may overlap or touch earlier ones, which it is merged with.
+
+        Raises:
+            MemoryFault: when it leaves the address space; nothing changes then.
+        """
+        self._check_range(name, address, nbytes)
         merged = [a for a in self._allocations if a.address <= address + nbytes and address <= a.end]
         start = min([address, *(a.address for a in merged)])
         end = max([address + nbytes, *(a.end for a in merged)])
@@ -171,7 +175,13 @@ class MemoryImage:
             position += count
 
     def write_masked(self, address: int, data: bytes, strobe: int) -> None:
-        """Store the bytes of ``data`` whose bit in ``strobe`` (LSB first) is set."""
+        """Store the bytes of ``data`` whose bit in ``strobe`` (LSB first) is set.
+
+        Raises:
+            MemoryFault: for a strobe of more bits than bytes, or outside the address space.
+        """
+        if strobe >> len(data):
+            raise MemoryFault(f"strobe must have {len(data)} bits, one a byte, not {strobe:#x}")
         if strobe == (1 << len(data)) - 1:
             self.write(address, data)
             return
@@ -224,9 +234,12 @@ class MemoryImage:
             nbytes: Bytes accessed.
             reading: True also refuses bytes that were never written.
         """
-        inside = self.allocation_at(address)
-        if inside is None or address + nbytes > inside.end:
-            return f"outside every allocation ({self.describe(address)})"
+        reached = address
+        while reached < address + nbytes:
+            inside = self.allocation_at(reached)
+            if inside is None:
+                return f"outside every allocation at {reached:#x} ({self.describe(reached)})"
+            reached = inside.end
         if not reading:
             return None
         offset = address % PAGE_BYTES
@@ -235,7 +248,8 @@ class MemoryImage:
             return None
         holes = np.flatnonzero(~self.written(address, nbytes))
         if len(holes):
-            return f"byte {address + int(holes[0]):#x} was never written ({self.describe(address)})"
+            hole = address + int(holes[0])
+            return f"byte {hole:#x} was never written ({self.describe(hole)})"
         return None
 
     def runs(self) -> Iterator[tuple[int, bytes]]:
@@ -248,10 +262,12 @@ class MemoryImage:
                 yield address, self.read(address, int(stop - start))
 
     def save(self, path: Path) -> None:
-        """Write allocations, bytes and poison to an ``.npz`` file."""
+        """Write allocations and what was written in them to an ``.npz`` file."""
         runs = list(self.runs())
         np.savez_compressed(
             path,
+            # The limit itself may be 2**64, which uint64 cannot hold.
+            space=np.array([self._next_free, self._limit - 1], dtype=np.uint64),
             names=np.array([a.name for a in self._allocations], dtype=np.str_),
             ranges=np.array([(a.address, a.nbytes) for a in self._allocations], dtype=np.uint64).reshape(-1, 2),
             run_ranges=np.array([(a, len(d)) for a, d in runs], dtype=np.uint64).reshape(-1, 2),
@@ -265,11 +281,12 @@ class MemoryImage:
         Raises:
             MemoryFault: when the file is not such an image.
         """
-        image = cls()
         with np.load(path) as file:
-            missing = {"names", "ranges", "run_ranges", "run_data"} - set(file.files)
+            missing = {"space", "names", "ranges", "run_ranges", "run_data"} - set(file.files)
             if missing:
                 raise MemoryFault(f"{path} is not a memory image: it lacks {', '.join(sorted(missing))}")
+            next_free, last = (int(value) for value in file["space"])
+            image = cls(base=next_free, limit=last + 1)
             for name, (address, nbytes) in zip(file["names"], file["ranges"], strict=True):
                 image.claim(str(name), int(address), int(nbytes))
             position = 0
@@ -278,6 +295,10 @@ class MemoryImage:
                 image.write(int(address), data[position : position + int(nbytes)])
                 position += int(nbytes)
         return image
+
+    def _check_range(self, name: str, address: int, nbytes: int) -> None:
+        if address < 0 or nbytes < 1 or address + nbytes > self._limit:
+            raise MemoryFault(f"allocation {name} must lie in 0..{self._limit:#x}, not {address:#x} + {nbytes:#x}")
 
     def _bounds(self, address: int, nbytes: int) -> None:
         if address < 0 or nbytes < 0 or address + nbytes > self._limit:

@@ -56,24 +56,30 @@ def apply_memory_op(memories: dict[Ram, MemoryImage], op: MemInit | MemLoad) -> 
 
 
 def memory_ops(image: MemoryImage, ram: Ram) -> tuple[Op, ...]:
-    """Describe an image as operations: a load for what was written, zeroes for what was only reserved.
+    """Describe an image as operations: loads for what was written, zeroes for what was only reserved.
 
     Args:
         image: The image to describe.
         ram: The port it belongs to.
 
     Returns:
-        One ``MemLoad`` per allocation with written bytes and one ``MemInit`` per other.
+        In address order, one ``MemLoad`` per allocation with written bytes, and one ``MemInit`` for
+        the rest of an allocation behind its last written byte.
     """
-    loads: dict[str, list[tuple[int, bytes]]] = {}
-    by_name = {allocation.name: allocation for allocation in image.allocations}
+    chunks: dict[int, list[tuple[int, bytes]]] = {}
     for address, data in image.runs():
         allocation = image.allocation_at(address)
         assert allocation is not None
-        loads.setdefault(allocation.name, []).append((address - allocation.address, data))
-    return tuple(
-        MemLoad(ram, allocation.address, tuple(loads[name]), f"{name}.dat")
-        if name in loads
-        else MemInit(ram, allocation.address, allocation.nbytes)
-        for name, allocation in by_name.items()
-    )
+        chunks.setdefault(allocation.address, []).append((address - allocation.address, data))
+    names = [allocation.name for allocation in image.allocations]
+    ops: list[Op] = []
+    for allocation in image.allocations:
+        loaded = 0
+        if allocation.address in chunks:
+            name = allocation.name if names.count(allocation.name) == 1 else f"{allocation.name}_{allocation.address:x}"
+            load = MemLoad(ram, allocation.address, tuple(chunks[allocation.address]), f"{name}.dat")
+            loaded = load.nbytes
+            ops.append(load)
+        if loaded < allocation.nbytes:
+            ops.append(MemInit(ram, allocation.address + loaded, allocation.nbytes - loaded))
+    return tuple(ops)

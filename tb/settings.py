@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any
+from types import NoneType
+from typing import Any, get_args, get_type_hints
 
 
 class SettingsError(ValueError):
@@ -28,6 +29,7 @@ class PortSettings:
     reorder: bool = False
 
     def __post_init__(self) -> None:
+        _check_types(self)
         for name in ("latency_cycles", "jitter_cycles"):
             value = getattr(self, name)
             if value is not None and not 0 <= value <= 65535:
@@ -57,6 +59,7 @@ class BenchSettings:
     poll_deadline_cycles: int = 100_000
 
     def __post_init__(self) -> None:
+        _check_types(self)
         for name in ("poison_reads", "stray_accesses"):
             value = getattr(self, name)
             if value not in ("error", "count"):
@@ -86,7 +89,19 @@ class BenchSettings:
         return replace(cls(port=PortSettings(**port)), **values)
 
 
-def _refuse_unknown(where: str, data: Mapping[str, Any], kind: type) -> None:
+def _check_types(settings: PortSettings | BenchSettings) -> None:
+    """Refuse a value of another type: files hold whatever their writer put there, and "no" is true."""
+    for name, allowed in get_type_hints(type(settings)).items():
+        value = getattr(settings, name)
+        kinds = get_args(allowed) or ((int, float) if allowed is float else (allowed,))
+        if type(value) not in kinds:
+            wanted = " or ".join("none" if kind is NoneType else kind.__name__ for kind in kinds)
+            raise SettingsError(f"{name} must be {wanted}, not {value!r}")
+
+
+def _refuse_unknown(where: str, data: Any, kind: type) -> None:
+    if not isinstance(data, Mapping):
+        raise SettingsError(f"{where} must be a table of keys, not {data!r}")
     allowed = [f.name for f in fields(kind)]
     for key in data:
         if key not in allowed:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, pairwise
+from operator import add
 from pathlib import Path
 
 from tb.trace.errors import TraceError
@@ -105,21 +107,27 @@ class _Reader:
 
     def _join(self, block: bytes, offsets: Sequence[bytes], sizes: Sequence[bytes], payloads: Sequence[bytes]) -> None:
         counts = [payload.count(b"x") for payload in payloads]
+        said = {text: int(text, 0) for text in set(sizes)}
+        if [said[text] for text in sizes] != counts:
+            index = next(i for i, (text, count) in enumerate(zip(sizes, counts, strict=True)) if said[text] != count)
+            line = self._line + block[: _packet_span(block, index)[0]].count(b"\n")
+            raise TraceError.at(
+                self._path,
+                line,
+                f"size must be the number of payload bytes, {counts[index]}, not {sizes[index].decode()}",
+            )
+        starts = [int(text, 0) for text in offsets]
+        ends = [self._end, *map(add, starts, counts)]
+        self._end = ends.pop()
+        jumps = [index for index, (start, end) in enumerate(zip(starts, ends, strict=True)) if start != end]
+        places = [0, *accumulate(counts)]
         values = _bytes_of(payloads)
-        position = 0
-        for index, (offset_text, size_text, count) in enumerate(zip(offsets, sizes, counts, strict=True)):
-            if int(size_text, 0) != count:
-                line = self._line + block[: _packet_span(block, index)[0]].count(b"\n")
-                raise TraceError.at(
-                    self._path, line, f"size must be the number of payload bytes, {count}, not {size_text.decode()}"
-                )
-            offset = int(offset_text, 0)
-            if offset != self._end:
-                self._starts.append(offset)
-                self._payloads.append([])
-            self._payloads[-1].append(values[position : position + count])
-            self._end = offset + count
-            position += count
+        first = jumps[0] if jumps else len(starts)
+        if first:
+            self._payloads[-1].append(values[: places[first]])
+        for index, following in pairwise([*jumps, len(starts)]):
+            self._starts.append(starts[index])
+            self._payloads.append([values[places[index] : places[following]]])
 
     def _refuse_gap(self, gap: bytes, raw: bytes, line: int, allowed: tuple[bytes, ...]) -> None:
         keyword = _KEYWORD.search(raw)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from cocotb_tools.runner import Verilog, get_runner
+from cocotb_tools.runner import Verilog
 
 from models.config import HwConfig
 from tb.launch.elaborate import elaborate, library_arguments
@@ -22,13 +22,13 @@ from tb.launch.filelist import FileList, parse
 from tb.launch.inputs import InputFile, collect
 from tb.launch.ports import Port, PortMap, check, expected_ports, load_port_map
 from tb.launch.process import last_relevant_lines
-from tb.launch.runners import ALL_SIGNALS, RUNNER_NAMES, TOP_PORTS_ONLY, CommandsEnded
-from tb.launch.toolchain import SIMULATORS, fst_available, tool_versions
+from tb.launch.runners import ALL_SIGNALS, TOP_PORTS_ONLY, make_runner
+from tb.launch.toolchain import SIMULATORS, fst_available, tool_versions, verilator_version
 from tb.launch.wrapper import TIME_PRECISION, TIME_UNIT, WRAPPER_TOP, wrapper_text
 
 STUB_DIR = Path(__file__).resolve().parents[2] / "hdl_stubs"
 # What is written into a build folder follows from these files, so they are part of its key.
-_RECIPE = ("wrapper.py", "runners.py", "elaborate.py")
+_RECIPE = ("elaborate.py", "wrapper.py", "runners.py")
 
 
 @dataclass(frozen=True)
@@ -141,16 +141,20 @@ def _rtl_facts(spec: BuildSpec, files: FileList, inputs: tuple[InputFile, ...]) 
     return [
         [(entry.role, entry.name, entry.sha256) for entry in inputs],
         [spec.top, files.defines, files.library_extensions],
-        tool_versions("verilator")["verilator"],
+        [_file_key("elaborate.py"), verilator_version()],
     ]
 
 
 def _model_facts(spec: BuildSpec, port_map: PortMap, wave_suffix: str | None) -> list[object]:
     """Return what the compiled model depends on besides the RTL."""
-    recipe = [hashlib.sha256((Path(__file__).parent / name).read_bytes()).hexdigest() for name in _RECIPE]
+    recipe = [_file_key(name) for name in _RECIPE]
     ports = [asdict(port) for port in expected_ports(spec.config)]
     flavour = [spec.simulator, spec.debug, wave_suffix]
     return [flavour, ports, asdict(port_map), recipe, tool_versions(spec.simulator)]
+
+
+def _file_key(name: str) -> str:
+    return hashlib.sha256((Path(__file__).parent / name).read_bytes()).hexdigest()
 
 
 def _key(facts: list[object]) -> str:
@@ -183,24 +187,24 @@ def _compile(spec: BuildSpec, files: FileList, wrapper: str, directory: Path, wa
     directory.mkdir()
     wrapper_path = directory / f"{WRAPPER_TOP}.sv"
     wrapper_path.write_text(wrapper, encoding="utf-8")
-    runner = get_runner(RUNNER_NAMES[spec.simulator])
     log_path = directory / "build.log"
-    try:
-        runner.build(
-            sources=[Verilog(wrapper_path), *(Verilog(path) for path in files.sources)],
-            includes=files.include_dirs,
-            defines=dict(files.defines),
-            build_args=_build_arguments(spec, files, wave_suffix),
-            hdl_toplevel=WRAPPER_TOP,
-            always=True,
-            build_dir=directory,
-            timescale=(TIME_UNIT, TIME_PRECISION),
-            log_file=log_path,
-        )
-    except CommandsEnded as end:
-        if end.ended.returncode != 0:
-            lines = last_relevant_lines(log_path)
-            raise BuildError(f"{spec.simulator} cannot build {spec.top}:\n{lines}\nlog: {log_path}", log_path) from None
+    ended = make_runner(spec.simulator).run_build(
+        sources=[Verilog(wrapper_path), *(Verilog(path) for path in files.sources)],
+        includes=files.include_dirs,
+        defines=dict(files.defines),
+        build_args=_build_arguments(spec, files, wave_suffix),
+        hdl_toplevel=WRAPPER_TOP,
+        always=True,
+        build_dir=directory,
+        timescale=(TIME_UNIT, TIME_PRECISION),
+        log_file=log_path,
+    )
+    if ended.returncode != 0:
+        lines = last_relevant_lines(log_path)
+        raise BuildError(f"{spec.simulator} cannot build {spec.top}:\n{lines}\nlog: {log_path}", log_path)
+    # Precompiled headers are most of the folder and serve nobody any more.
+    for header in directory.glob("*.gch"):
+        header.unlink()
 
 
 def _build_arguments(spec: BuildSpec, files: FileList, wave_suffix: str | None) -> list[str]:

@@ -56,6 +56,7 @@ def elaborate(files: FileList, top: str, log_path: Path) -> Elaboration:
             *library_arguments(files),
             *map(str, files.sources),
         ]
+        log_path.write_bytes(b"")
         ended = supervise(command, cwd=Path(folder), environment=tool_environment(), log_path=log_path)
         if ended.returncode != 0:
             lines = last_relevant_lines(log_path)

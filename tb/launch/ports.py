@@ -26,9 +26,6 @@ class Port:
     direction: str
     width: int
 
-    def __str__(self) -> str:
-        return f"{self.direction} {self.name}[{self.width}]"
-
 
 @dataclass(frozen=True)
 class PortMap:
@@ -101,6 +98,10 @@ def load_port_map(path: Path, config: HwConfig) -> PortMap:
                 f"{path}: {key} must be a {'table' if allowed[key] is dict else 'list of names'}, not {value!r}"
             )
     known = {port.name: port for port in expected_ports(config)}
+    for key in ("open", "absent"):
+        for name in raw.get(key, []):
+            if not isinstance(name, str):
+                raise PortError(f"{path}: {key} must be a list of names, not {name!r}")
     names = raw.get("ports", {})
     for canonical in (*names, *raw.get("absent", [])):
         if canonical not in known:
@@ -140,13 +141,13 @@ def check(config: HwConfig, top: str, actual: Sequence[Port], port_map: PortMap)
         used.add(name)
         label = port.name if name == port.name else f"{port.name} (as {name})"
         if name not in present:
-            differences.append(f"missing {port.direction} {label}, {port.width} bits")
+            differences.append(f"missing {port.direction} {label}, {_bits(port.width)}")
             continue
         found = present[name]
         if found.direction != port.direction:
             differences.append(f"{label} must be {port.direction}, not {found.direction}")
         if found.width != port.width:
-            differences.append(f"{label} must be {port.width} bits wide, not {found.width}")
+            differences.append(f"{label} must have {_bits(port.width)}, not {found.width}")
     for name, value in port_map.ties.items():
         differences += _tie_problems(name, value, present.get(name))
     for name in port_map.open:
@@ -158,17 +159,21 @@ def check(config: HwConfig, top: str, actual: Sequence[Port], port_map: PortMap)
         remedy = "list it under open" if port.direction == "output" else "give it a value under [tie]"
         if port.direction == "inout":
             remedy = "an inout cannot be connected"
-        differences.append(f"extra {port.direction} {port.name}, {port.width} bits: {remedy}")
+        differences.append(f"extra {port.direction} {port.name}, {_bits(port.width)}: {remedy}")
     if differences:
         lines = "\n".join(f"  {difference}" for difference in differences)
-        raise PortError(f"ports of {top} differ from {config.name} in {len(differences)} places:\n{lines}")
+        raise PortError(f"ports of {top} differ from {config.name} in {_places(len(differences))}:\n{lines}")
+
+
+def _places(count: int) -> str:
+    return "1 place" if count == 1 else f"{count} places"
 
 
 def _tie_problems(name: str, value: int, port: Port | None) -> list[str]:
     if port is None or port.direction != "input":
         return [f"tied port {name} is not an input of the RTL"]
     if value >> port.width:
-        return [f"tie of {name} must fit its {port.width} bits, not {value}"]
+        return [f"tie of {name} must fit {_bits(port.width)}, not {value}"]
     return []
 
 
@@ -184,6 +189,10 @@ def _check_user_names(path: Path, names: Mapping[str, Any], raw: Mapping[str, An
         if name in taken:
             raise PortError(f"{path}: {name} is used twice, as {taken[name]} and as {use}")
         taken[name] = use
+
+
+def _bits(width: int) -> str:
+    return "1 bit" if width == 1 else f"{width} bits"
 
 
 @cache

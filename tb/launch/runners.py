@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import cocotb_tools.config
-from cocotb_tools.runner import SUPPORTED_RUNNERS, Icarus, Runner, Verilator
+from cocotb_tools.runner import SUPPORTED_RUNNERS, Icarus, Runner, Verilator, get_runner
 
 from tb.launch.elaborate import QUIET
 from tb.launch.process import Ended, supervise
@@ -26,10 +27,10 @@ TOP_PORTS_ONLY = ("--public-depth", "1")
 ALL_SIGNALS = ("--public-flat-rw",)
 
 
-class CommandsEnded(Exception):
+class _CommandsEnded(Exception):
     """The runner's commands are over; carries how the last one ended.
 
-    It leaves the stock ``build()`` and ``test()`` early, because what those do next depends on
+    It leaves the stock ``build()`` and ``test()`` early, because what they do next depends on
     whether pytest happens to run: under pytest a failing test makes them exit the process.
     """
 
@@ -41,7 +42,16 @@ class CommandsEnded(Exception):
 class Supervised(Runner):  # type: ignore[misc]
     """What both simulators share: environment, log, deadline."""
 
-    timeout_seconds: float | None = None
+    _timeout_seconds: float | None = None
+
+    def run_build(self, **arguments: Any) -> Ended:
+        """Run the stock ``build`` with ``arguments`` and return how its last command ended."""
+        return _ended(self.build, arguments)
+
+    def run_test(self, timeout_seconds: float, **arguments: Any) -> Ended:
+        """Run the stock ``test`` with ``arguments`` and a deadline, and return how it ended."""
+        self._timeout_seconds = timeout_seconds
+        return _ended(self.test, arguments)
 
     def _set_env_build(self) -> None:
         super()._set_env_build()
@@ -63,11 +73,11 @@ class Supervised(Runner):  # type: ignore[misc]
                 cwd=Path(cwd),
                 environment=self.env,
                 log_path=log_path,
-                timeout_seconds=self.timeout_seconds,
+                timeout_seconds=self._timeout_seconds,
             )
             if ended.returncode != 0:
                 break
-        raise CommandsEnded(ended)
+        raise _CommandsEnded(ended)
 
 
 class TopPortsVerilator(Supervised, Verilator):  # type: ignore[misc]
@@ -116,5 +126,21 @@ class OwnDumpIcarus(Supervised, Icarus):  # type: ignore[misc]
         return [["vvp", "-m", library, *self.test_args, str(self.sim_file), *self.plusargs]]
 
 
-RUNNER_NAMES = {"verilator": "verilator_top_ports", "icarus": "icarus_own_dump"}
-SUPPORTED_RUNNERS.update({RUNNER_NAMES["verilator"]: TopPortsVerilator, RUNNER_NAMES["icarus"]: OwnDumpIcarus})
+SUPPORTED_RUNNERS.update({"verilator_top_ports": TopPortsVerilator, "icarus_own_dump": OwnDumpIcarus})
+_REGISTERED = {"verilator": "verilator_top_ports", "icarus": "icarus_own_dump"}
+
+
+def make_runner(simulator: str) -> Supervised:
+    """Return a new runner for ``verilator`` or ``icarus``, from cocotb's registry."""
+    runner = get_runner(_REGISTERED[simulator])
+    if not isinstance(runner, Supervised):
+        raise TypeError(f"runner {_REGISTERED[simulator]} was registered by someone else: {type(runner).__name__}")
+    return runner
+
+
+def _ended(run: Callable[..., object], arguments: dict[str, Any]) -> Ended:
+    try:
+        run(**arguments)
+    except _CommandsEnded as end:
+        return end.ended
+    raise RuntimeError("the runner finished without running a command")

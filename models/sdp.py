@@ -8,7 +8,7 @@ Padding channels: the hardware processes whole atoms. The channels between C and
 atom are read from memory like any other, take the operands that lie in memory at their places (or the
 registers), and are written. So pass a cube padded to whole atoms, with the bytes as they are in memory,
 and operands padded the same way, to get every byte that is written. On the fly, the convolution core
-supplies zeros for them.
+supplies zeros for them (measured on the public nv_full RTL).
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ class CsbDriver(BusDriver):
         """
         async with self._lock:
             self.pending = f"write of {value:#x} to {register.full_name}"
-            await self._request(register, write=1, value=value, nposted=0 if posted else 1)
+            await self._request(self.registers.address(register), write=1, value=value, nposted=0 if posted else 1)
             if not posted:
                 await self._answer(self.bus.write_complete)
             self.pending = None
@@ -103,20 +103,31 @@ class CsbDriver(BusDriver):
         Raises:
             CsbTimeout: when the request or its answer does not come through.
         """
+        return await self._read(self.registers.address(register), register.full_name)
+
+    async def read_address(self, address: int) -> int:
+        """Read the word at a byte address, mapped or not.
+
+        Raises:
+            CsbTimeout: when the request or its answer does not come through.
+        """
+        return await self._read(address, f"{address:#x}")
+
+    async def _read(self, address: int, name: str) -> int:
         async with self._lock:
-            self.pending = f"read of {register.full_name}"
-            await self._request(register, write=0, value=0, nposted=0)
+            self.pending = f"read of {name}"
+            await self._request(address, write=0, value=0, nposted=0)
             await self._answer(self.bus.answer_valid)
             value = int(self.bus.answer_data.value)
             self.pending = None
             return value
 
-    async def _request(self, register: Register, *, write: int, value: int, nposted: int) -> None:
+    async def _request(self, address: int, *, write: int, value: int, nposted: int) -> None:
         bus = self.bus
         while self._stall and self._rng.random() < self._stall:
             await self._edge
         bus.valid.value = 1
-        bus.addr.value = self.registers.address(register) >> 2
+        bus.addr.value = address >> 2
         bus.wdat.value = value
         bus.write.value = write
         bus.nposted.value = nposted

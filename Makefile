@@ -1,0 +1,23 @@
+# SIM=verilator|icarus  CONFIG=nv_small|FILE.toml  RTL=FILELIST  TOP=MODULE  PORT_MAP=FILE.toml  JOBS=N
+SIM ?= verilator
+CONFIG ?= nv_small
+PYTHON ?= python3
+PY := .venv/bin/python
+DUT := --sim $(SIM) --config $(CONFIG) $(if $(RTL),--rtl $(RTL)) $(if $(TOP),--top $(TOP)) $(if $(PORT_MAP),--port-map $(PORT_MAP))
+
+.PHONY: run test lint clean
+
+run: .venv/ready
+	$(PY) -m tb run $(DUT) $(if $(JOBS),--jobs $(JOBS))
+
+test: .venv/ready
+	$(PY) -m pytest tests $(if $(JOBS),-n $(JOBS),-n auto)
+
+lint: .venv/ready
+	$(PY) -m tb.cli.lint
+
+clean:
+	rm -rf .venv sim_build
+
+.venv/ready: requirements.txt
+	$(PYTHON) -m venv .venv && .venv/bin/pip install --quiet --disable-pip-version-check -r requirements.txt && touch $@

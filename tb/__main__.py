@@ -1,0 +1,43 @@
+"""The command line: ``python -m tb SUBCOMMAND``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from tb.cli import bench, configrom, run, trace
+
+COMMANDS = {"run": run, "trace": trace, "configrom": configrom, "bench": bench}
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of all subcommands."""
+    width = max(len(name) for name in COMMANDS)
+    examples = "\n".join(f"  {name:{width}}  {module.EXAMPLE}" for name, module in COMMANDS.items())
+    top = argparse.ArgumentParser(
+        prog="python -m tb",
+        description="Testbench for NVDLA-class accelerators: every byte that the RTL writes is predicted and judged.",
+        epilog=f"examples:\n{examples}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    subcommands = top.add_subparsers(dest="command", required=True, metavar="SUBCOMMAND")
+    for name, module in COMMANDS.items():
+        sub = subcommands.add_parser(
+            name, help=module.HELP, description=f"{module.HELP}.", epilog=f"example: {module.EXAMPLE}"
+        )
+        module.add_arguments(sub)
+    return top
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one subcommand; what the user got wrong is one message and exit code 2."""
+    args = parser().parse_args(arguments)
+    try:
+        return COMMANDS[args.command].main(args)
+    except ValueError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

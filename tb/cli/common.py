@@ -1,0 +1,93 @@
+"""Options and steps that several subcommands share."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from models.config import HwConfig
+from tb.launch.build import Built, BuildSpec, build
+from tb.regress import report
+from tb.regress.jobs import Job, JobResult, run_jobs
+
+BUILD_ROOT = Path("sim_build")
+
+
+def add_dut_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which RTL to build and how."""
+    group = parser.add_argument_group("device under test")
+    group.add_argument("--config", default="nv_small", metavar="NAME|FILE", help="configuration (default: nv_small)")
+    group.add_argument("--sim", default="verilator", choices=("verilator", "icarus"), help="default: verilator")
+    group.add_argument("--rtl", type=Path, metavar="FILELIST", help="filelist of your RTL (default: the embedded DUT)")
+    group.add_argument("--top", default="NV_nvdla", metavar="MODULE", help="top module (default: NV_nvdla)")
+    group.add_argument("--port-map", type=Path, metavar="TOML", help="differences of port names")
+
+
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of commands that play scenarios."""
+    group = parser.add_argument_group("running")
+    group.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="simulations at a time")
+    group.add_argument("--timeout", type=float, default=3600.0, metavar="SECONDS", help="per simulation (3600)")
+    group.add_argument("--waves", action="store_true", help="write waves.fst of every scenario")
+    group.add_argument("--json", type=Path, metavar="FILE", help="write the results there, too")
+
+
+def dut_arguments(args: argparse.Namespace) -> str:
+    """Return the options that select the same DUT again."""
+    words = ["--config", args.config, "--sim", args.sim]
+    for option, value in (("--rtl", args.rtl), ("--port-map", args.port_map)):
+        words += [option, str(value)] if value else []
+    if args.top != "NV_nvdla":
+        words += ["--top", args.top]
+    return shlex.join(words)
+
+
+def build_dut(args: argparse.Namespace, config: HwConfig, *, waves: bool = False, debug: bool = False) -> Built:
+    """Build the DUT that the options select, saying so when it takes a while."""
+    spec = BuildSpec(
+        config,
+        simulator=args.sim,
+        top=args.top,
+        filelist=args.rtl,
+        port_map=args.port_map,
+        debug=debug,
+        waves=waves,
+    )
+    print(f"DUT: {args.rtl or 'embedded'} ({config.name}, {args.sim})", flush=True)
+    built = build(spec, BUILD_ROOT)
+    if not built.cached:
+        print(f"built in {built.seconds:.0f} s: {built.directory}", flush=True)
+    return built
+
+
+def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built, title: str) -> int:
+    """Play jobs with live progress, print table, complaints and summary, and write the reports.
+
+    Returns:
+        The exit code.
+    """
+    root = BUILD_ROOT / "runs" / title
+    root.mkdir(parents=True, exist_ok=True)
+    started = time.monotonic()
+    by_identity: dict[str, JobResult] = {}
+    for result in run_jobs(
+        jobs, built, args.config, root, workers=args.jobs, timeout_seconds=args.timeout, waves=args.waves
+    ):
+        by_identity[result.job.identity] = result
+        print(report.progress_line(result, len(by_identity), len(jobs)), flush=True)
+    results = [by_identity[job.identity] for job in jobs]
+    report.write_junit(results, root / "junit.xml", title)
+    report.write_html(results, root / "index.html", f"{title} on {built.spec.config.name}, {args.sim}")
+    if args.json:
+        report.write_json(results, args.json)
+    print(f"\n{report.table(results)}\n")
+    problems = report.complaints(results)
+    if problems:
+        print(f"{problems}\n")
+    print(f"{time.monotonic() - started:.1f} s; reports: {root}/index.html, {root}/junit.xml")
+    print(report.summary(results))
+    return report.exit_code(results)

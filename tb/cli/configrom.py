@@ -1,0 +1,41 @@
+"""``configrom``: read the DUT's ConfigROM and compare it with the configuration."""
+
+from __future__ import annotations
+
+import argparse
+
+from models.config import HwConfig
+from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut
+from tb.configrom import ConfigRomError, differences, parse
+from tb.launch.errors import LaunchError
+from tb.regress.jobs import run_entry
+
+HELP = "read the ConfigROM over CSB and say what differs from the configuration"
+EXAMPLE = "python -m tb configrom --rtl my_filelist.f"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommand's options."""
+    add_dut_options(parser)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Carry the subcommand out: 0 when DUT and configuration agree, else 1."""
+    config = HwConfig.load(args.config)
+    if config.register_map == "nv_full":
+        raise ConfigRomError(f"{config.name} has no ConfigROM")
+    built = build_dut(args, config)
+    run, saved = run_entry(
+        built, "configrom", args.config, BUILD_ROOT / "runs" / "configrom", timeout_seconds=600, waves=False
+    )
+    if saved is None:
+        raise LaunchError(f"{run.message}; log: {run.log_path}")
+    rom = parse(saved["words"])
+    for descriptor in rom.units:
+        print(f"{descriptor.offset:#06x}  {descriptor.unit}")
+        for word in descriptor.words:
+            bits = f"  {' '.join(word.bits)}" if word.bits else ""
+            print(f"{word.offset:#06x}    {word.name} = {word.value:#x}{bits}")
+    found = differences(rom, config)
+    print("\n".join(f"differs: {difference}" for difference in found) or f"the ConfigROM is that of {config.name}")
+    return 1 if found else 0

@@ -1,0 +1,61 @@
+"""``run``: play a plan of scenarios."""
+
+from __future__ import annotations
+
+import argparse
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
+
+from models.config import HwConfig
+from tb.cli.common import add_dut_options, add_run_options, build_dut, dut_arguments, play_and_report
+from tb.generate.plan import PlanEntry, PlanError, load_plan
+from tb.regress.jobs import Job
+
+HELP = "play a plan of scenarios and judge every byte"
+EXAMPLE = "python -m tb run --only 'pdp_*' --seed 7 --sim icarus"
+PLAN_DIR = Path(__file__).resolve().parents[2] / "tests" / "plan"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommand's options."""
+    parser.add_argument("--plan", type=Path, metavar="TOML", help="plan file (default: tests/plan/CONFIG.toml)")
+    parser.add_argument("--only", metavar="PATTERN", help="scenarios whose name matches, such as 'sdp_*'")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of all data (default: 1)")
+    parser.add_argument("--list", action="store_true", help="print the scenarios and stop")
+    add_dut_options(parser)
+    add_run_options(parser)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Carry the subcommand out and return the exit code."""
+    config = HwConfig.load(args.config)
+    path = args.plan or PLAN_DIR / f"{config.name}.toml"
+    entries = select(load_plan(path), args.only)
+    if args.list:
+        print("\n".join(f"{entry.name:45} {entry.about}" for entry in entries))
+        return 0
+    built = build_dut(args, config, waves=args.waves)
+    plan = f" --plan {args.plan}" if args.plan else ""
+    jobs = [
+        Job(
+            entry.name,
+            args.seed,
+            f"python -m tb run --only {entry.name} --seed {args.seed}{plan} {dut_arguments(args)}",
+            partial(entry.build, config, args.seed),
+        )
+        for entry in entries
+    ]
+    return play_and_report(args, jobs, built, path.stem)
+
+
+def select(entries: tuple[PlanEntry, ...], pattern: str | None) -> list[PlanEntry]:
+    """Return the entries whose name matches a shell pattern.
+
+    Raises:
+        PlanError: when none does.
+    """
+    chosen = [entry for entry in entries if pattern is None or fnmatchcase(entry.name, pattern)]
+    if not chosen:
+        raise PlanError(f"no scenario matches {pattern}; there are {', '.join(entry.name for entry in entries)}")
+    return chosen

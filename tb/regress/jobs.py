@@ -1,0 +1,158 @@
+"""Jobs: scenarios to play, each in a process and a folder of its own, several at a time."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tb.launch.build import Built
+from tb.launch.simulate import Outcome as SimOutcome
+from tb.launch.simulate import SimResult, simulate
+from tb.scenario import Scenario
+from tb.trace import write
+from tb.verdict import Outcome
+
+ENTRY_MODULE = "tb.sim.entry"
+RESULT_FILE = "result.json"
+_LOG_LINES = 12
+
+
+@dataclass(frozen=True)
+class Job:
+    """One scenario to play; ``TEST.SEED`` identifies it, ``rerun`` is the command that repeats just it.
+
+    ``make`` builds the scenario, or reads it; ``refused`` is why it is not played at all.
+    """
+
+    name: str
+    seed: int
+    rerun: str
+    make: Callable[[], Scenario]
+    refused: str | None = None
+
+    @property
+    def identity(self) -> str:
+        """``TEST.SEED``."""
+        return f"{self.name}.{self.seed}"
+
+
+@dataclass(frozen=True)
+class JobResult:
+    """How one job ended; ``facts`` are the verdict's counts."""
+
+    job: Job
+    outcome: Outcome
+    complaints: tuple[str, ...]
+    seconds: float
+    work_dir: Path | None
+    facts: dict[str, Any] = field(default_factory=dict)
+
+
+def run_jobs(
+    jobs: Sequence[Job],
+    built: Built,
+    config_name: str,
+    root: Path,
+    *,
+    workers: int,
+    timeout_seconds: float,
+    waves: bool = False,
+) -> Iterator[JobResult]:
+    """Play jobs and yield their results as they end.
+
+    Args:
+        jobs: What to play.
+        built: The compiled model.
+        config_name: Name or path of the configuration, as the simulator process will load it.
+        root: Folder that gets one folder per job.
+        workers: Simulations at a time.
+        timeout_seconds: Wall-clock limit of each.
+        waves: Whether to write waves.
+    """
+    with ThreadPoolExecutor(workers) as pool:
+        futures = [
+            pool.submit(_run_job, job, built, config_name, root / job.identity, timeout_seconds, waves) for job in jobs
+        ]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        finally:
+            for future in futures:
+                future.cancel()
+
+
+def run_entry(
+    built: Built,
+    test: str,
+    config_name: str,
+    work_dir: Path,
+    *,
+    timeout_seconds: float,
+    waves: bool = False,
+    **variables: str,
+) -> tuple[SimResult, dict[str, Any] | None]:
+    """Run one of the entry module's tests in an emptied folder.
+
+    Args:
+        built: The compiled model.
+        test: Name of the test function.
+        config_name: Name or path of the configuration.
+        work_dir: Folder for everything the run leaves behind.
+        timeout_seconds: Wall-clock limit.
+        waves: Whether to write waves.
+        **variables: More environment, upper-cased and prefixed with ``NVDLA_``.
+
+    Returns:
+        How the simulation ended, and what the test saved, or None when it saved nothing.
+    """
+    result_path = work_dir / RESULT_FILE
+    result_path.unlink(missing_ok=True)
+    work_dir.mkdir(parents=True, exist_ok=True)
+    environment = {"NVDLA_CONFIG": config_name, "NVDLA_RESULT": str(result_path.resolve())}
+    environment |= {f"NVDLA_{name.upper()}": value for name, value in variables.items()}
+    run = simulate(
+        built,
+        test_module=ENTRY_MODULE,
+        testcase=test,
+        env=environment,
+        work_dir=work_dir,
+        timeout_seconds=timeout_seconds,
+        waves=waves,
+    )
+    saved = json.loads(result_path.read_text(encoding="utf-8")) if result_path.is_file() else None
+    return run, saved
+
+
+def _run_job(
+    job: Job, built: Built, config_name: str, work_dir: Path, timeout_seconds: float, waves: bool
+) -> JobResult:
+    if job.refused is not None:
+        return JobResult(job, Outcome.REFUSED, (job.refused,), 0.0, None)
+    if work_dir.exists():
+        shutil.rmtree(work_dir)
+    scenario_dir = work_dir / "scenario"
+    scenario_dir.mkdir(parents=True)
+    write(job.make(), scenario_dir)
+    run, verdict = run_entry(
+        built,
+        "play",
+        config_name,
+        work_dir,
+        timeout_seconds=timeout_seconds,
+        waves=waves,
+        scenario=str(scenario_dir.resolve()),
+    )
+    if verdict is None:
+        tail = run.log_path.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_LINES:]
+        return JobResult(job, Outcome.FAILED, (run.message, *tail), run.seconds, work_dir)
+    outcome = Outcome(verdict["outcome"])
+    complaints = [verdict["refused"]] if outcome is Outcome.REFUSED else verdict["complaints"]
+    if outcome is Outcome.PASSED and run.outcome is not SimOutcome.PASSED:
+        # The verdict was good, but the simulator did not end as it should.
+        outcome, complaints = Outcome.FAILED, [run.message]
+    return JobResult(job, outcome, tuple(complaints), run.seconds, work_dir, verdict)

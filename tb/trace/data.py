@@ -136,7 +136,8 @@ class _Reader:
             found = _shown(raw[begin:].partition(b"\n")[0].strip())
             line += raw[:begin].count(b"\n")
             raise TraceError.at(self._path, line, f"a packet must be like {_SHAPE} on one line, not {found}")
-        line += raw[: len(raw) - len(raw.lstrip())].count(b"\n")
+        if gap:
+            line += raw[: len(raw) - len(raw.lstrip())].count(b"\n")
         names = " or ".join(text.decode() or "nothing" for text in allowed)
         where = "before the first packet" if self._opened is None else "behind a packet"
         raise TraceError.at(self._path, line, f"{where} must stand {names}, not {_shown(gap)}")

@@ -122,7 +122,7 @@ class _Reader:
             )
         try:
             header["settings"] = BenchSettings.from_dict(header["settings"])
-        except (SettingsError, TypeError) as error:
+        except SettingsError as error:
             raise self._error(line, str(error)) from error
         self._header = header
 

@@ -113,7 +113,7 @@ class _Writer:
             case MemInit():
                 text = self._mem_init(op, note)
             case MemLoad():
-                _number("address", op.address + op.nbytes, words.ADDRESS_LIMIT + 1)
+                _check_reach(op.address, op.nbytes)
                 text = f"mem_load({_memory(op.ram, op.address)}, {self._file(op.file_name, op.chunks, note)})"
             case InterruptNotify():
                 text = f"intr_notify({_interrupt(op)}, {_identifier('sync_id', op.sync_id)})"
@@ -210,8 +210,12 @@ def _memory(ram: Ram, address: int) -> str:
 
 
 def _size(address: int, nbytes: int) -> str:
-    _number("address behind the range", address + nbytes, words.ADDRESS_LIMIT + 1)
+    _check_reach(address, nbytes)
     return _number("size", nbytes, words.ADDRESS_LIMIT, least=1)
+
+
+def _check_reach(address: int, nbytes: int) -> None:
+    _number("address behind the range", address + nbytes, words.ADDRESS_LIMIT + 1)
 
 
 def _interrupt(op: InterruptNotify) -> str:

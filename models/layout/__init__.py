@@ -20,8 +20,6 @@ from models.layout.pixel_formats import (
     PACKED_NAMES,
     SEMI_PLANAR_NAMES,
     PixelFormat,
-    format_bit_maps,
-    formats_of_bit_maps,
     pixel_format,
     supported_formats,
 )
@@ -58,8 +56,6 @@ __all__ = [
     "alignment_of",
     "contract",
     "custom_layer_layout",
-    "format_bit_maps",
-    "formats_of_bit_maps",
     "merge",
     "parallel_transfer_number",
     "pixel_format",

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from enum import Enum
 
 from models.config import HwConfig
-from models.layout.kernel import WEIGHT_SIZE_ALIGNMENT_BYTES
 from models.layout.raw import check_aligned
+
+#: Weights, WMB and WGS end on a multiple of this; the rest is 0.
+WEIGHT_SIZE_ALIGNMENT_BYTES = 128
 
 #: Alignment of the start addresses of weights, WMB and WGS, in every configuration.
 WEIGHT_START_ALIGNMENT_BYTES = 256

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from models.layout.kernel import WEIGHT_SIZE_ALIGNMENT_BYTES, KernelLayout
+from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES, Alignment
+from models.layout.kernel import KernelLayout
 from models.layout.raw import Array, ByteArray, BytesLike, check_index, checked_bytes, round_up
 
 #: WMB sizes are programmed in a 28-bit byte field.
@@ -50,6 +51,11 @@ class CompressedWeightLayout:
             raise ValueError(f"weights must be uncompressed for {self.layout.config.name}, which cannot decompress")
         if self.wmb_nbytes > MAX_WMB_BYTES:
             raise ValueError(f"WMB must be at most {MAX_WMB_BYTES} bytes, not {self.wmb_nbytes}")
+
+    @property
+    def alignment(self) -> Alignment:
+        """Alignment of the start addresses and sizes of all three surfaces."""
+        return self.layout.alignment
 
     @property
     def wmb_nbytes(self) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from models.config import HwConfig
-from models.layout.alignment import WEIGHT_START_ALIGNMENT_BYTES
+from models.layout.alignment import WEIGHT_START_ALIGNMENT_BYTES, Alignment
 from models.layout.kernel import Weight
 from models.layout.raw import Array, ByteArray, BytesLike, check_array, check_index, check_size, checked_bytes, round_up
 from models.layout.weight import WeightLayout
@@ -64,6 +64,11 @@ class DeconvolutionWeightLayout:
         kernels, channels, height, width = self.shape
         size = (kernels, channels, -(-height // self.stride[0]), -(-width // self.stride[1]))
         return WeightLayout(self.config, self.precision, size)
+
+    @property
+    def alignment(self) -> Alignment:
+        """Alignment of the start address and size of each set."""
+        return self.set_layout.alignment
 
     @property
     def set_stride_bytes(self) -> int:

@@ -10,11 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from models.config import HwConfig
+from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES, Alignment, DataFormat, alignment_of
 from models.layout.raw import Array, ByteArray, BytesLike, check_array, check_index, checked_bytes, round_up
 from models.precision import Precision
-
-#: Weights, WMB and WGS end on a multiple of this; the rest is 0.
-WEIGHT_SIZE_ALIGNMENT_BYTES = 128
 
 #: Kernels of a layer, and channels after extension: 13-bit fields that hold size - 1.
 MAX_KERNELS = 1 << 13
@@ -103,6 +101,11 @@ class KernelLayout(ABC):
     @abstractmethod
     def _title(self) -> str:
         """Return the name of the format for descriptions."""
+
+    @property
+    def alignment(self) -> Alignment:
+        """Alignment of its start address and size."""
+        return alignment_of(self.config, DataFormat.WEIGHT)
 
     @property
     def kernel_elements(self) -> int:

@@ -8,55 +8,17 @@ from functools import cache
 
 import numpy as np
 
-from models.config import HwConfig
+from models.config import PACKED_IMAGE_FORMATS, SEMI_PLANAR_IMAGE_FORMATS, HwConfig
 from models.precision import Precision
 
 #: Channel of each colour letter: an image lies in the convolution buffer as R(Y), G(U), B(V), A(X).
 CHANNEL_OF_COLOUR = {"R": 0, "Y": 0, "G": 1, "U": 1, "B": 2, "V": 2, "A": 3, "X": 3}
 
-#: Packed formats; the position is the bit of the ConfigROM's bit map.
-PACKED_NAMES = (
-    "T_R8",
-    "T_R10",
-    "T_R12",
-    "T_R16",
-    "T_R16_I",
-    "T_R16_F",
-    "T_A16B16G16R16",
-    "T_X16B16G16R16",
-    "T_A16B16G16R16_F",
-    "T_A16Y16U16V16",
-    "T_V16U16Y16A16",
-    "T_A16Y16U16V16_F",
-    "T_A8B8G8R8",
-    "T_A8R8G8B8",
-    "T_B8G8R8A8",
-    "T_R8G8B8A8",
-    "T_X8B8G8R8",
-    "T_X8R8G8B8",
-    "T_B8G8R8X8",
-    "T_R8G8B8X8",
-    "T_A2B10G10R10",
-    "T_A2R10G10B10",
-    "T_B10G10R10A2",
-    "T_R10G10B10A2",
-    "T_A2Y10U10V10",
-    "T_V10U10Y10A2",
-    "T_A8Y8U8V8",
-    "T_V8U8Y8A8",
-)
+#: Packed formats by the names of the register map; the position is the bit of the ConfigROM's bit map.
+PACKED_NAMES = tuple(f"T_{name}" for name in PACKED_IMAGE_FORMATS)
 
-#: Semi-planar formats; the position is the bit of the ConfigROM's other bit map.
-SEMI_PLANAR_NAMES = (
-    "T_Y8__U8V8_N444",
-    "T_Y8__V8U8_N444",
-    "T_Y10__U10V10_N444",
-    "T_Y10__V10U10_N444",
-    "T_Y12__U12V12_N444",
-    "T_Y12__V12U12_N444",
-    "T_Y16__U16V16_N444",
-    "T_Y16__V16U16_N444",
-)
+#: Semi-planar formats likewise, of the ConfigROM's other bit map.
+SEMI_PLANAR_NAMES = tuple(f"T_{name}" for name in SEMI_PLANAR_IMAGE_FORMATS)
 
 _PACKED_WORD_BITS = 32
 _CONTAINER_BITS = 16
@@ -99,7 +61,8 @@ class PixelFormat:
     A8B8G8R8 the byte at the lowest address is R.
 
     Args:
-        name: as in the table, without the spaces that its columns brought in.
+        name: as in the register map, which is the table's without the spaces of its columns and with
+            three underscores between planes.
         planes: one, or luminance and chrominance.
         element_dtype: of one element as software sees it.
         precision: type of the input as the hardware is told.
@@ -167,7 +130,7 @@ def pixel_format(name: str) -> PixelFormat:
     """
     if name not in PACKED_NAMES and name not in SEMI_PLANAR_NAMES:
         raise ValueError(f"pixel format must be one of {', '.join(PACKED_NAMES + SEMI_PLANAR_NAMES)}, not {name}")
-    planes = tuple(_plane(letters) for letters in re.sub(r"^T_|_N444$|_[IF]$", "", name).split("__"))
+    planes = tuple(_plane(letters) for letters in re.sub(r"^T_|_N444$|_[IF]$", "", name).split("___"))
     if name.endswith("_F"):
         return PixelFormat(name, planes, np.dtype("<f2"), Precision.FP16)
     if all(field.bits == 8 for plane in planes for field in plane.fields):
@@ -188,36 +151,8 @@ def _plane(letters: str) -> Plane:
 
 
 def supported_formats(config: HwConfig) -> tuple[str, ...]:
-    """Return the names of the formats that a build takes: those of its feature data types.
+    """Return the names of the formats that a build takes.
 
-    Source: scalability document, CDMA_IMAGE_IN_FORMATS_PACKED and _SEMI: the published bit maps of the
-        INT8 builds hold exactly the INT8 formats.
+    Source: scalability document, CDMA_IMAGE_IN_FORMATS_PACKED and _SEMI.
     """
-    return tuple(
-        name for name in PACKED_NAMES + SEMI_PLANAR_NAMES if pixel_format(name).precision in config.feature_data_types
-    )
-
-
-def format_bit_maps(config: HwConfig) -> tuple[int, int]:
-    """Return the ConfigROM's bit maps of packed and of semi-planar formats.
-
-    Source: scalability document, "Supported packed image formats", "Supported semi-planar image formats".
-    """
-    supported = supported_formats(config)
-    packed = sum(1 << bit for bit, name in enumerate(PACKED_NAMES) if name in supported)
-    semi_planar = sum(1 << bit for bit, name in enumerate(SEMI_PLANAR_NAMES) if name in supported)
-    return packed, semi_planar
-
-
-def formats_of_bit_maps(packed: int, semi_planar: int) -> tuple[str, ...]:
-    """Return the names that ConfigROM bit maps announce.
-
-    Raises:
-        ValueError: when a bit is set that stands for no format.
-    """
-    names: list[str] = []
-    for kind, bits, known in (("packed", packed, PACKED_NAMES), ("semi-planar", semi_planar, SEMI_PLANAR_NAMES)):
-        if not 0 <= bits < 1 << len(known):
-            raise ValueError(f"bit map of {kind} formats must be 0 to {(1 << len(known)) - 1:#x}, not {bits:#x}")
-        names += [name for bit, name in enumerate(known) if bits >> bit & 1]
-    return tuple(names)
+    return tuple(f"T_{name}" for name in config.image_formats_packed + config.image_formats_semi_planar)

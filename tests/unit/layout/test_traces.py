@@ -85,7 +85,8 @@ def accumulate(trace: Trace, cube: npt.NDArray[np.int8], kernels: npt.NDArray[np
             total += np.einsum("kc,chw->khw", kernels[:, :, r, s].astype(np.int64), padded[:, rows, columns])
     shift = field(trace, "CACC.D_CLIP_CFG", 0, 5)
     rounded = np.sign(total) * ((np.abs(total) + ((1 << shift) >> 1)) >> shift)
-    return np.clip(rounded, -(2**31), 2**31 - 1).astype(np.int64)
+    clipped: npt.NDArray[np.int64] = np.clip(rounded, -(2**31), 2**31 - 1)
+    return clipped
 
 
 def output_crc(trace: Trace, total: npt.NDArray[np.int64]) -> int:

@@ -1,0 +1,56 @@
+"""The fast paths between planes and atoms equal numpy's plain transposition, block by block."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from models.layout import atoms
+from tests.unit.layout.support import random_bits
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    count=st.integers(1, 5),
+    per_atom=st.sampled_from([1, 2, 3, 4, 8, 16, 32, 64]),
+    height=st.integers(1, 7),
+    width=st.integers(1, 40),
+    dtype=st.sampled_from(["u1", "<u2", "<f4"]),
+    block=st.sampled_from([1, 7, 64, 100000]),
+    gap=st.integers(0, 2),
+    seed=st.integers(0, 2**31),
+)
+def test_planes_become_atoms_and_back_whatever_the_block(
+    monkeypatch: pytest.MonkeyPatch,
+    count: int,
+    per_atom: int,
+    height: int,
+    width: int,
+    dtype: str,
+    block: int,
+    gap: int,
+    seed: int,
+) -> None:
+    monkeypatch.setattr(atoms, "_BLOCK_WORDS", block)
+    planes = random_bits((count, per_atom, height, width), np.dtype(dtype), seed)
+    memory = np.zeros((count, height, width + gap, per_atom), dtype=dtype)
+    view = memory[:, :, :width]
+    atoms.planes_to_atoms(planes, view)
+    assert view.tobytes() == planes.transpose(0, 2, 3, 1).tobytes()
+    assert not memory[:, :, width:].any()
+    channels = 1 + seed % per_atom
+    back = np.empty((count, channels, height, width), dtype=dtype)
+    atoms.atoms_to_planes(view, back)
+    assert back.tobytes() == planes[:, :channels].tobytes()
+
+
+def test_atoms_at_an_odd_address_are_read() -> None:
+    planes = random_bits((2, 32, 8, 8), np.dtype("u1"), 1)
+    raw = np.empty(planes.size + 1, dtype=np.uint8)[1:]
+    view = atoms.atom_view(raw, (2, 8, 8, 32), 256, 2048)
+    atoms.planes_to_atoms(planes, view)
+    back = np.empty_like(planes)
+    atoms.atoms_to_planes(view, back)
+    np.testing.assert_array_equal(back, planes, strict=True)

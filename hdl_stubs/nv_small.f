@@ -26,5 +26,6 @@ nvdla_pdp_core.v
 nvdla_cube_walker.v
 nvdla_dma_read.v
 nvdla_dma_write.v
+nvdla_round_robin.v
 nvdla_dbb_read.v
 nvdla_dbb_write.v

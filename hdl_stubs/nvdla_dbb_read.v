@@ -11,7 +11,7 @@ module nvdla_dbb_read #(
     input  wire                          clk,
     input  wire                          rst_n,
     input  wire [           CLIENTS-1:0] req_valid,
-    output reg  [           CLIENTS-1:0] req_ready,
+    output wire [           CLIENTS-1:0] req_ready,
     input  wire [CLIENTS*ADDR_WIDTH-1:0] req_addr,
     output wire [           CLIENTS-1:0] rsp_valid,
     output wire [        DATA_WIDTH-1:0] rsp_data,
@@ -29,34 +29,31 @@ module nvdla_dbb_read #(
 );
   localparam CW = (CLIENTS > 1) ? $clog2(CLIENTS) : 1;
 
-  reg [CW-1:0] last;
-  reg [CW-1:0] pick;
+  wire [CW-1:0] pick;
   reg [8:0] outstanding;
   wire room = (!arvalid || arready) && (outstanding <= {1'b0, max_outstanding});
-  wire grant = room && (req_valid != 0);
+  wire grant;
 
   assign arlen    = 4'd0;
   assign rready   = 1'b1;
   assign rsp_data = rdata;
   assign idle     = !arvalid && (outstanding == 0);
 
-  integer i, candidate;
-
-  // The client after the last one served has the first turn.
-  always @* begin
-    pick = last;
-    for (i = CLIENTS; i >= 1; i = i - 1) begin
-      candidate = {{(32 - CW) {1'b0}}, last} + i;
-      if (candidate >= CLIENTS) candidate = candidate - CLIENTS;
-      if (req_valid[candidate[CW-1:0]]) pick = candidate[CW-1:0];
-    end
-    req_ready = 0;
-    req_ready[pick] = grant;
-  end
+  nvdla_round_robin #(
+      .CLIENTS    (CLIENTS),
+      .INDEX_WIDTH(CW)
+  ) turn (
+      .clk    (clk),
+      .rst_n  (rst_n),
+      .room   (room),
+      .request(req_valid),
+      .ready  (req_ready),
+      .grant  (grant),
+      .pick   (pick)
+  );
 
   always @(posedge clk or negedge rst_n)
     if (!rst_n) begin
-      last        <= 0;
       outstanding <= 9'd0;
       arvalid     <= 1'b0;
       arid        <= 8'd0;
@@ -64,7 +61,6 @@ module nvdla_dbb_read #(
     end else begin
       outstanding <= outstanding + {8'd0, grant} - {8'd0, rvalid && (outstanding != 0)};
       if (grant) begin
-        last    <= pick;
         arvalid <= 1'b1;
         arid    <= IDS[8*pick+:8];
         araddr  <= req_addr[ADDR_WIDTH*pick+:ADDR_WIDTH];

@@ -12,7 +12,7 @@ module nvdla_dbb_write #(
     input  wire                          clk,
     input  wire                          rst_n,
     input  wire [           CLIENTS-1:0] req_valid,
-    output reg  [           CLIENTS-1:0] req_ready,
+    output wire [           CLIENTS-1:0] req_ready,
     input  wire [CLIENTS*ADDR_WIDTH-1:0] req_addr,
     input  wire [CLIENTS*DATA_WIDTH-1:0] req_data,
     output wire [           CLIENTS-1:0] rsp_valid,
@@ -34,12 +34,11 @@ module nvdla_dbb_write #(
 );
   localparam CW = (CLIENTS > 1) ? $clog2(CLIENTS) : 1;
 
-  reg [CW-1:0] last;
-  reg [CW-1:0] pick;
+  wire [CW-1:0] pick;
   reg [8:0] outstanding;
   wire aw_room, w_room;
   wire room = aw_room && w_room && (outstanding <= {1'b0, max_outstanding});
-  wire grant = room && (req_valid != 0);
+  wire grant;
 
   assign awlen  = 4'd0;
   assign wstrb  = {DATA_WIDTH / 8{1'b1}};
@@ -47,28 +46,22 @@ module nvdla_dbb_write #(
   assign bready = 1'b1;
   assign idle   = (outstanding == 0);
 
-  integer i, candidate;
-
-  // The client after the last one served has the first turn.
-  always @* begin
-    pick = last;
-    for (i = CLIENTS; i >= 1; i = i - 1) begin
-      candidate = {{(32 - CW) {1'b0}}, last} + i;
-      if (candidate >= CLIENTS) candidate = candidate - CLIENTS;
-      if (req_valid[candidate[CW-1:0]]) pick = candidate[CW-1:0];
-    end
-    req_ready = 0;
-    req_ready[pick] = grant;
-  end
+  nvdla_round_robin #(
+      .CLIENTS    (CLIENTS),
+      .INDEX_WIDTH(CW)
+  ) turn (
+      .clk    (clk),
+      .rst_n  (rst_n),
+      .room   (room),
+      .request(req_valid),
+      .ready  (req_ready),
+      .grant  (grant),
+      .pick   (pick)
+  );
 
   always @(posedge clk or negedge rst_n)
-    if (!rst_n) begin
-      last        <= 0;
-      outstanding <= 9'd0;
-    end else begin
-      outstanding <= outstanding + {8'd0, grant} - {8'd0, bvalid && (outstanding != 0)};
-      if (grant) last <= pick;
-    end
+    if (!rst_n) outstanding <= 9'd0;
+    else outstanding <= outstanding + {8'd0, grant} - {8'd0, bvalid && (outstanding != 0)};
 
   nvdla_fifo #(
       .WIDTH(8 + ADDR_WIDTH)

@@ -2,6 +2,7 @@
 // pooling layers from memory to memory in INT8.
 //
 // Not in this design: data from SDP (FLYING_MODE on); such a layer never finishes.
+// The status and performance counters read 0.
 `include "nvdla_register_offsets.vh"
 
 module nvdla_pdp #(

@@ -3,7 +3,8 @@
 //
 // Not in this design: data from the convolution pipeline (FLYING_MODE) and to PDP
 // (OUTPUT_DST); such a layer never finishes. Batches, Winograd, other precisions,
-// EW and LUT do not exist in nv_small.
+// EW and LUT do not exist in nv_small. Of the status and performance counters
+// only OUT_SATURATION counts; the others read 0.
 `include "nvdla_register_offsets.vh"
 
 module nvdla_sdp #(
@@ -95,6 +96,7 @@ module nvdla_sdp #(
       .done     (core_done)
   );
 
+  wire sat_enable = cfg[32*(`SDP_D_PERF_ENABLE-`SDP_OP_ENABLE)+2];  // PERF_SAT_EN
   wire [1:0] feature_mode = cfg[32*(`SDP_D_FEATURE_MODE_CFG-`SDP_OP_ENABLE)+:2];
   wire rdma_flying = rdma_cfg[32*(`SDP_RDMA_D_FEATURE_MODE_CFG-`SDP_RDMA_OP_ENABLE)];
   wire rdma_idle, write_walking, writes_idle;
@@ -217,8 +219,8 @@ module nvdla_sdp #(
     if (!rst_n) begin
       out_saturation_0 <= 32'd0;
       out_saturation_1 <= 32'd0;
-    end else if (core_done && cfg[32*(`SDP_D_PERF_ENABLE-`SDP_OP_ENABLE)+2]) begin
-      if (consumer) out_saturation_1 <= saturations;
-      else out_saturation_0 <= saturations;
+    end else if (core_done) begin
+      if (consumer) out_saturation_1 <= sat_enable ? saturations : 32'd0;
+      else out_saturation_0 <= sat_enable ? saturations : 32'd0;
     end
 endmodule

@@ -43,8 +43,7 @@ def elaborate(files: FileList, top: str, log_path: Path) -> Elaboration:
         log_path: Where Verilator's output goes.
 
     Raises:
-        BuildError: when Verilator refuses the RTL.
-        PortError: for a port whose type has no width, such as an interface.
+        BuildError: when Verilator refuses the RTL, or a port is neither a plain nor a packed vector.
     """
     log_path.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=log_path.parent, prefix="elaborate-") as folder:
@@ -75,8 +74,7 @@ def _ports(tree: Mapping[str, Any], top: str, log_path: Path) -> Iterator[Port]:
             continue
         width = _width(types[item["dtypep"]], types)
         if width is None:
-            kind = types[item["dtypep"]]["type"]
-            raise BuildError(f"port {item['name']} of {top} must be a packed vector, not {kind}", log_path)
+            raise BuildError(f"port {item['name']} of {top} must be a vector, not a struct or the like", log_path)
         yield Port(item["name"], item["direction"].lower(), width)
 
 

@@ -13,7 +13,7 @@ from signal import Signals
 
 from tb.launch.build import Built
 from tb.launch.errors import LaunchError
-from tb.launch.process import Ended
+from tb.launch.process import Ended, last_relevant_lines
 from tb.launch.runners import make_runner
 from tb.launch.wrapper import WRAPPER_TOP
 
@@ -110,7 +110,7 @@ def simulate(
         results_xml=str(junit_path),
         log_file=log_path,
     )
-    outcome, message = _judge(ended, junit_path, f"{test_module}.{testcase}", timeout_seconds)
+    outcome, message = _judge(ended, junit_path, log_path, f"{test_module}.{testcase}", timeout_seconds)
     seconds = time.monotonic() - started
     return SimResult(outcome, message, ended.returncode, seconds, log_path, junit_path, waves_path)
 
@@ -119,14 +119,15 @@ def _icarus_wave_arguments(path: Path | None) -> list[str]:
     return ["-fst", f"+wave_file={path}"] if path else ["-none"]
 
 
-def _judge(ended: Ended, junit_path: Path, test: str, timeout_seconds: float) -> tuple[Outcome, str]:
+def _judge(ended: Ended, junit_path: Path, log_path: Path, test: str, timeout_seconds: float) -> tuple[Outcome, str]:
     """Return how a simulation ended and why; only a result file that says so makes it pass."""
     if ended.timed_out:
         return Outcome.TIMED_OUT, f"{test} was killed after {timeout_seconds:g} seconds"
     if ended.returncode < 0:
         return Outcome.CRASHED, f"{test}: the simulator was ended by {Signals(-ended.returncode).name}"
     if not junit_path.is_file():
-        return Outcome.CRASHED, f"{test}: the simulator ended with code {ended.returncode} and left no result file"
+        last = last_relevant_lines(log_path).rpartition("\n")[2]
+        return Outcome.CRASHED, f"{test}: the simulator ended with code {ended.returncode} and no result file: {last}"
     try:
         cases = list(ElementTree.parse(junit_path).iter("testcase"))
     except ElementTree.ParseError as error:

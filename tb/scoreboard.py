@@ -108,6 +108,11 @@ class Scoreboard:
             if entry.expectation.started.index == index:
                 entry.ended = True
 
+    def abandon(self) -> None:
+        """Give up layers whose end was not seen, as a reset of the DUT does: what they lack is not missing."""
+        self.judge()
+        self._open = [entry for entry in self._open if entry.ended]
+
     def judge(self) -> None:
         """Judge everything logged so far."""
         logs, self._logs = self._logs, {}

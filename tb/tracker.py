@@ -43,18 +43,19 @@ class LayerTracker:
         """Start from the reset state of ``config``."""
         self.config = config
         self.state = RegisterState(RegisterMap.of(config))
+        self._count = 0
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all registers and running layers, as a reset of the DUT does; layers are counted on."""
+        self.state.reset()
         self._next_group = {engine.name: 0 for engine in ENGINES}
         self._running: dict[tuple[str, int], StartedLayer] = {}
         self._status_seen = 0
-        self._count = 0
-
-    def reset(self) -> None:
-        """Forget everything, as a reset of the DUT does."""
-        self.__init__(self.config)  # type: ignore[misc]
 
     @property
     def layers_seen(self) -> int:
-        """How many layers were started since the last reset."""
+        """How many layers were started."""
         return self._count
 
     @property

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from models.config import HwConfig
-from tb.launch.build import Built, BuildSpec, build
+from tb.launch.build import BuildSpec, Built, build
 from tb.regress import report
 from tb.regress.jobs import Job, JobResult, run_jobs
 

@@ -106,9 +106,7 @@ def _build_sdp(shop: Workshop, name: str, table: Table, previous: Layer | None) 
     return SdpLayer(src, dst, params, x1_source, x2_source)
 
 
-def _stage(
-    shop: Workshop, name: str, table: Table | None, src: Surface
-) -> tuple[SdpStage | None, StageSource | None]:
+def _stage(shop: Workshop, name: str, table: Table | None, src: Surface) -> tuple[SdpStage | None, StageSource | None]:
     if table is None:
         return None, None
     alu = table.choice("alu", AluOp)

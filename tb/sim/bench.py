@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 
-import cocotb
 import numpy as np
 from cocotb.handle import SimHandleBase
-from cocotb.triggers import Event, First
+from cocotb.triggers import Event, select
 from numpy.typing import NDArray
 
 from models.config import HwConfig
@@ -83,7 +82,6 @@ class Bench:
             for n, ram in enumerate(rams, start=1)
         }
         self.interrupts = InterruptAgent(dut, self.clock, self.csb)
-        self._player = Player(self)
 
     @classmethod
     async def start(
@@ -124,6 +122,7 @@ class Bench:
         for name in ("dla_reset_rstn", "direct_reset_"):
             getattr(self.dut, name).value = 1
         self.tracker.reset()
+        self.scoreboard.abandon()
         await wait_cycles(self.clock, QUIET_CYCLES)
 
     @property
@@ -150,22 +149,14 @@ class Bench:
 
     async def play(self, program: Program) -> None:
         """Play a program to its end; a hang or a refusal ends it early and is part of the verdict."""
-        task = cocotb.start_soon(self._player.play(program))
-        guard = cocotb.start_soon(watchdog.nothing_moves(self))
-        refused = cocotb.start_soon(self._refused.wait())
+        player = Player(self)
         try:
-            await First(task, guard, refused)
-            if task.done():
-                task.result()
-            elif self.verdict.refused is None:
-                waiting = sorted(set(self._player.waiting_for.values()))
-                task.cancel()
-                self.complain(await watchdog.report(self, guard.result(), waiting))
+            ended, quiet = await select(player.play(program), watchdog.nothing_moves(self), self._refused.wait())
         except (ScenarioError, CsbTimeout) as error:
             self.complain(str(error))
-        finally:
-            for other in (task, guard, refused):
-                other.cancel()
+            return
+        if ended == 1:
+            self.complain(await watchdog.report(self, quiet, sorted(set(player.waiting_for.values()))))
 
     def finish(self) -> Verdict:
         """Judge what is left and return the verdict."""
@@ -240,5 +231,3 @@ class Bench:
                     f"{ram.value}: {what} of {nbytes} bytes at {request.address:#x} with id {request.axi_id} "
                     f"at cycle {request.cycle}: {fault}"
                 )
-
-

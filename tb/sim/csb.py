@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from typing import ClassVar
 
 from cocotb.handle import SimHandleBase
 from cocotb.triggers import Lock, RisingEdge
@@ -38,7 +39,7 @@ class CsbDriver(BusDriver):
     Addresses are bytes; the pins carry word addresses.
     """
 
-    _signals = {
+    _signals: ClassVar[dict[str, str]] = {
         "valid": "csb2nvdla_valid",
         "ready": "csb2nvdla_ready",
         "addr": "csb2nvdla_addr",
@@ -153,7 +154,7 @@ class CsbMonitor(BusMonitor):
     Sleeps while nothing is requested and nothing is owed.
     """
 
-    _signals = CsbDriver._signals
+    _signals: ClassVar[dict[str, str]] = CsbDriver._signals
 
     def __init__(self, entity: SimHandleBase, clock: SimHandleBase, registers: RegisterMap) -> None:
         """Bind the monitor; see ``CsbDriver``."""
@@ -186,5 +187,3 @@ class CsbMonitor(BusMonitor):
     def _publish(self, address: int, value: int, *, is_write: bool) -> None:
         self.accesses += 1
         self._recv(CsbAccess(self.registers.at(address), address, value, is_write, cycle()))
-
-

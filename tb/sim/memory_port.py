@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from cocotb.handle import SimHandleBase
 from cocotb.triggers import First, RisingEdge
@@ -18,6 +19,14 @@ from tb.memory import Ram
 from tb.sim.clocking import cycle
 
 PORT_PREFIX = {Ram.MC: "nvdla_core2dbb", Ram.CVSRAM: "nvdla_core2cvsram"}
+
+_CHANNELS = {
+    "aw": ("valid", "ready", "id", "len", "addr"),
+    "w": ("valid", "ready", "data", "strb", "last"),
+    "b": ("valid", "ready", "id"),
+    "ar": ("valid", "ready", "id", "len", "addr"),
+    "r": ("valid", "ready", "id", "last", "data"),
+}
 
 
 @dataclass(frozen=True)
@@ -46,12 +55,10 @@ class MemoryPortMonitor(BusMonitor):
     Callbacks receive ``ReadRequest`` and ``WriteBurst``; ``complain`` receives protocol violations.
     """
 
-    _signals = {
-        name: f"{name[:2] if name[:2] in ('aw', 'ar') else name[0]}_{name}"
-        for name in (
-            "awvalid awready awid awlen awaddr wvalid wready wdata wstrb wlast "
-            "bvalid bready bid arvalid arready arid arlen araddr rvalid rready rid rlast rdata"
-        ).split()
+    _signals: ClassVar[dict[str, str]] = {
+        f"{channel}{signal}": f"{channel}_{channel}{signal}"
+        for channel, signals in _CHANNELS.items()
+        for signal in signals
     }
 
     def __init__(self, entity: SimHandleBase, clock: SimHandleBase, ram: Ram, complain: Callable[[str], None]) -> None:

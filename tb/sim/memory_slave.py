@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import cocotb
 from cocotb.handle import SimHandleBase
@@ -39,7 +41,7 @@ class _ResponseQueue:
     def __len__(self) -> int:
         return len(self._order)
 
-    def __iter__(self):  # noqa: ANN204
+    def __iter__(self) -> Iterator[_Response]:
         return iter(self._order)
 
     def push(self, response: _Response) -> None:
@@ -82,7 +84,7 @@ class MemorySlave(BusDriver):
     plays stalls. Reads see the memory as it is when the request is accepted.
     """
 
-    _signals = MemoryPortMonitor._signals
+    _signals: ClassVar[dict[str, str]] = MemoryPortMonitor._signals
 
     def __init__(
         self,

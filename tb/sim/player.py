@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import defaultdict
+from typing import TYPE_CHECKING
 
 import cocotb
 import numpy as np
@@ -29,6 +30,9 @@ from tb.program.ops import (
 from tb.scenario import ScenarioError, apply_memory_op
 from tb.sim.clocking import cycle
 
+if TYPE_CHECKING:
+    from tb.sim.bench import Bench
+
 
 class Player:
     """Plays one program on a bench.
@@ -37,7 +41,7 @@ class Player:
     when their sync id is raised, before anything that waits for it goes on.
     """
 
-    def __init__(self, bench) -> None:  # noqa: ANN001
+    def __init__(self, bench: Bench) -> None:
         """Bind the player to a ``Bench``."""
         self._bench = bench
         self._raised: set[str] = set()

@@ -1,0 +1,56 @@
+"""Small layers that tests take as their starting point."""
+
+from __future__ import annotations
+
+from models.config import HwConfig
+from models.layout import FeatureLayout, OperandLayout
+from models.pdp import PdpParams, PoolMethod
+from models.precision import Precision
+from models.sdp import AluOp, OutputConverter, SdpParams, SdpStage
+from tb.layers import OperandSurface, PdpLayer, SdpLayer, StageSource, Surface, WidthSplit
+from tb.memory import Ram
+
+SMALL = HwConfig.load("nv_small")
+FULL = HwConfig.load("nv_full")
+IDENTITY = OutputConverter(0, 1, 0)
+
+
+def surface(
+    shape: tuple[int, int, int],
+    address: int,
+    config: HwConfig = SMALL,
+    precision: Precision = Precision.INT8,
+    ram: Ram = Ram.MC,
+) -> Surface:
+    """Return a cube without gaps."""
+    return Surface(FeatureLayout.packed(config, precision, shape), address, ram)
+
+
+def small_sdp(
+    shape: tuple[int, int, int] = (3, 2, 2),
+    src: int = 0x1000,
+    dst: int = 0x2000,
+    config: HwConfig = SMALL,
+    precision: Precision = Precision.INT8,
+) -> SdpLayer:
+    """Return a pass-through layer."""
+    params = SdpParams(None, None, IDENTITY, precision, precision)
+    return SdpLayer(surface(shape, src, config, precision), surface(shape, dst, config, precision), params)
+
+
+def bias_sdp(shape: tuple[int, int, int] = (3, 2, 2), config: HwConfig = SMALL) -> SdpLayer:
+    """Return a layer that adds one byte of memory per element in X1."""
+    stage = SdpStage(AluOp.SUM, 0, mul=False, mul_prelu=False, mul_shift=0, relu=False)
+    memory = OperandSurface(OperandLayout.packed(config, Precision.INT8, shape, ("alu",), 1), 0x3000)
+    params = SdpParams(stage, None, IDENTITY, Precision.INT8, Precision.INT8)
+    ends = surface(shape, 0x1000, config), surface(shape, 0x2000, config)
+    return SdpLayer(*ends, params, StageSource(memory=memory))
+
+
+def small_pdp(
+    shape: tuple[int, int, int] = (3, 4, 6), split: WidthSplit | None = None, config: HwConfig = SMALL
+) -> PdpLayer:
+    """Return a maximum of 2x2 windows side by side."""
+    params = PdpParams(PoolMethod.MAX, 2, 2, 2, 2, 0, 0, 0, 0, (0,) * 7, 0, 0, Precision.INT8)
+    out = (shape[0], shape[1] // 2, shape[2] // 2)
+    return PdpLayer(surface(shape, 0x1000, config), surface(out, 0x2000, config), params, split)

@@ -1,0 +1,188 @@
+"""Random legal layers: what the hardware can be programmed to do, apart from what the models refuse.
+
+Attributes that do nothing (a PReLU without a multiplier, padding values of a maximum) keep the value that
+``decode`` gives them, because no register holds them.
+"""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from models.config import HwConfig, builtin_names
+from models.layout import FeatureLayout, OperandLayout
+from models.pdp import PdpParams, PoolMethod
+from models.precision import Precision
+from models.sdp import AluOp, OutputConverter, SdpParams, SdpStage
+from tb.layers import OperandSurface, PdpLayer, SdpLayer, StageSource, Surface, WidthSplit
+from tb.memory import Ram
+
+INTEGERS = (Precision.INT8, Precision.INT16)
+OPERAND = st.integers(-(1 << 15), (1 << 15) - 1)
+SIZE = st.integers(1, 40)
+GAP_ATOMS = st.sampled_from((0, 0, 1, 5, 1000))
+
+
+def shapes() -> st.SearchStrategy[tuple[int, int, int]]:
+    """Draw (C, H, W) with at most one axis near the largest size, so that a cube fits 32-bit addresses."""
+    large = st.sampled_from((8191, 8192))
+    return st.one_of(
+        st.tuples(SIZE, SIZE, SIZE),
+        st.tuples(large, SIZE, SIZE),
+        st.tuples(SIZE, large, SIZE),
+        st.tuples(SIZE, SIZE, large),
+        st.tuples(SIZE, st.just(1), st.just(1)),
+    )
+
+
+def configs() -> st.SearchStrategy[HwConfig]:
+    """Draw a built-in configuration."""
+    return st.sampled_from([HwConfig.load(name) for name in builtin_names()])
+
+
+def _places(config: HwConfig, nbytes: int) -> st.SearchStrategy[tuple[int, Ram]]:
+    """Draw an aligned address with room for ``nbytes``, and a RAM that the configuration has."""
+    last = ((1 << config.memif_address_width_bits) - nbytes) // config.memory_atomic_bytes
+    rams = (Ram.MC, Ram.CVSRAM) if config.secondary_memif_enable else (Ram.MC,)
+    atoms = st.one_of(st.integers(0, last), st.just(last))
+    return st.tuples(atoms.map(lambda atom: atom * config.memory_atomic_bytes), st.sampled_from(rams))
+
+
+@st.composite
+def surfaces(draw: st.DrawFn, config: HwConfig, precision: Precision, shape: tuple[int, int, int]) -> Surface:
+    """Draw where a cube lies, with and without stride gaps."""
+    atom = config.memory_atomic_bytes
+    line = (shape[2] + draw(GAP_ATOMS)) * atom
+    surface = (shape[1] - 1) * line + (shape[2] + draw(GAP_ATOMS)) * atom
+    layout = FeatureLayout(config, precision, shape, line, surface)
+    return Surface(layout, *draw(_places(config, layout.nbytes)))
+
+
+@st.composite
+def operand_surfaces(
+    draw: st.DrawFn, config: HwConfig, precision: Precision, shape: tuple[int, int, int], components: tuple[str, ...]
+) -> OperandSurface:
+    """Draw operands in memory, per channel or per element."""
+    component_bytes = draw(st.sampled_from((1, 2))) if precision is Precision.INT8 else 2
+    if draw(st.booleans()):
+        layout = OperandLayout.packed(config, precision, (shape[0], 1, 1), components, component_bytes)
+    else:
+        atom = config.atom_elements(precision) * component_bytes * len(components)
+        line = (shape[2] + draw(GAP_ATOMS)) * atom
+        surface = (shape[1] - 1) * line + (shape[2] + draw(GAP_ATOMS)) * atom
+        layout = OperandLayout(config, precision, shape, components, component_bytes, line, surface)
+    return OperandSurface(layout, *draw(_places(config, layout.nbytes)))
+
+
+@st.composite
+def _stages(
+    draw: st.DrawFn, config: HwConfig, precision: Precision, shape: tuple[int, int, int]
+) -> tuple[SdpStage | None, StageSource | None]:
+    if draw(st.booleans()):
+        return None, None
+    alu, mul = draw(st.sampled_from((None, *AluOp))), draw(st.booleans())
+    shift = st.integers(0, 63)
+    stage = SdpStage(
+        alu=alu,
+        alu_shift=draw(shift) if alu else 0,
+        mul=mul,
+        mul_prelu=mul and draw(st.booleans()),
+        mul_shift=draw(shift),
+        relu=draw(st.booleans()),
+    )
+    active = [name for name, on in (("alu", alu), ("mul", mul)) if on]
+    fetched = [name for name in active if draw(st.booleans())]
+    registers = {name: draw(OPERAND) for name in active if name not in fetched}
+    memory = None
+    if fetched:
+        layouts = [c for c in (("alu",), ("mul",), ("alu", "mul")) if set(fetched) <= set(c)]
+        memory = draw(operand_surfaces(config, precision, shape, draw(st.sampled_from(layouts))))
+    source = StageSource(registers.get("alu"), registers.get("mul"), memory)
+    return stage, None if source == StageSource() else source
+
+
+@st.composite
+def sdp_layers(draw: st.DrawFn, config: HwConfig) -> SdpLayer:
+    """Draw an SDP layer from memory to memory."""
+    precisions = [p for p in INTEGERS if p in config.feature_data_types]
+    source, target = draw(st.sampled_from(precisions)), draw(st.sampled_from(precisions))
+    channels, height, width = draw(shapes())
+    if source is not target:
+        # Both sides pad to the same channels only when the last atom of INT8 is more than half full.
+        atom = config.memory_atomic_bytes
+        channels = -(-channels // atom) * atom - draw(st.integers(0, atom // 2 - 1))
+    shape = (channels, height, width)
+    processing = Precision.INT8 if Precision.INT8 in (source, target) else Precision.INT16
+    x1, x1_source = draw(_stages(config, processing, shape))
+    x2, x2_source = draw(_stages(config, processing, shape))
+    converter = OutputConverter(draw(st.integers(-(1 << 31), (1 << 31) - 1)), draw(OPERAND), draw(st.integers(0, 63)))
+    return SdpLayer(
+        draw(surfaces(config, source, shape)),
+        draw(surfaces(config, target, shape)),
+        SdpParams(x1, x2, converter, source, target),
+        x1_source,
+        x2_source,
+    )
+
+
+@st.composite
+def _axes(draw: st.DrawFn) -> tuple[int, int, int, int, int, int]:
+    """Draw one axis: input size, output size, kernel, stride, padding before and behind."""
+    kernel, stride = draw(st.integers(1, 8)), draw(st.integers(1, 16))
+    before, behind = draw(st.integers(0, kernel - 1)), draw(st.integers(0, kernel - 1))
+    least = max(1, -(-(before + behind + 1 - kernel) // stride) + 1)
+    output = draw(st.integers(least, least + 30))
+    return (output - 1) * stride + kernel - before - behind, output, kernel, stride, before, behind
+
+
+@st.composite
+def _widths(draw: st.DrawFn, total: int, parts: int) -> tuple[int, int, int]:
+    """Draw the widths of the first, each middle and the last of ``parts`` parts."""
+    middle = 0 if parts == 2 else draw(st.integers(1, (total - 2) // (parts - 2)))
+    rest = total - (parts - 2) * middle
+    first = draw(st.integers(1, rest - 1))
+    return first, middle, rest - first
+
+
+@st.composite
+def pdp_layers(draw: st.DrawFn, config: HwConfig) -> PdpLayer:
+    """Draw a PDP layer from memory to memory."""
+    precision = draw(st.sampled_from([p for p in INTEGERS if p in config.feature_data_types]))
+    height, out_height, kernel_height, stride_y, pad_top, pad_bottom = draw(_axes())
+    width, out_width, kernel_width, stride_x, pad_left, pad_right = draw(_axes())
+    channels = draw(SIZE)
+    method = draw(st.sampled_from(PoolMethod))
+    average = method is PoolMethod.AVERAGE
+    pad_value = st.integers(-(1 << 18), (1 << 18) - 1)
+    reciprocal = st.integers(0, (1 << 17) - 1)
+    params = PdpParams(
+        method=method,
+        kernel_width=kernel_width,
+        kernel_height=kernel_height,
+        stride_x=stride_x,
+        stride_y=stride_y,
+        pad_left=pad_left,
+        pad_right=pad_right,
+        pad_top=pad_top,
+        pad_bottom=pad_bottom,
+        pad_values=tuple(draw(pad_value) for _ in range(7)) if average else (0,) * 7,
+        recip_width=draw(reciprocal) if average else 0,
+        recip_height=draw(reciprocal) if average else 0,
+        precision=precision,
+    )
+    split = None
+    most = min(width, out_width)
+    if most >= 2 and draw(st.booleans()):
+        parts = draw(st.integers(2, most))
+        ins, outs = draw(_widths(width, parts)), draw(_widths(out_width, parts))
+        split = WidthSplit(parts, *ins, *outs)
+    return PdpLayer(
+        draw(surfaces(config, precision, (channels, height, width))),
+        draw(surfaces(config, precision, (channels, out_height, out_width))),
+        params,
+        split,
+    )
+
+
+def layers(config: HwConfig) -> st.SearchStrategy[SdpLayer | PdpLayer]:
+    """Draw a layer of any engine that is modelled."""
+    return st.one_of(sdp_layers(config), pdp_layers(config))

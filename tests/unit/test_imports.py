@@ -1,0 +1,151 @@
+"""Imports only go down the list of folders, and only tb/sim knows the simulator."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# From the top: a place may import itself and whatever stands in a later row. Places of one row are
+# strangers to each other.
+ROWS = (
+    ("tests",),
+    ("tb.__main__",),
+    ("tb.cli",),
+    ("tb.sim",),
+    ("tb.regress",),
+    ("tb.explain",),
+    ("tb.generate",),
+    ("tb.trace", "tb.launch"),
+    ("tb",),
+    ("models",),
+)
+# Packages of the simulator, and the places that may import them besides tests.
+SIMULATOR = {
+    "cocotb": ("tb.sim",),
+    "cocotb_bus": ("tb.sim",),
+    "cocotbext": ("tb.sim",),
+    "cocotb_tools": ("tb.sim", "tb.launch"),
+}
+TB_PARTS = ("tb.program",)  # folders that belong to tb's own modules
+
+
+def place_of(module: str) -> str | None:
+    """Return the place of the list that a module belongs to, or None for another package."""
+    places = [place for row in ROWS for place in row]
+    for place in sorted(places, key=len, reverse=True):
+        if module == place or module.startswith(f"{place}."):
+            return place
+    return None
+
+
+def row_of(place: str) -> int:
+    return next(number for number, row in enumerate(ROWS) if place in row)
+
+
+def imported(tree: ast.Module, package: str) -> Iterator[tuple[int, str]]:
+    """Yield line and absolute name of every module that is imported, at any depth of the file."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                parents = package.split(".")[: len(package.split(".")) - node.level + 1]
+                base = ".".join([*parents, base] if base else parents)
+            # ``from tb import sim`` imports the folder, so each name counts as a module too.
+            for alias in node.names:
+                yield node.lineno, f"{base}.{alias.name}"
+
+
+def violations(root: Path) -> list[str]:
+    """Return every import that goes up, sideways or to the simulator, as ``file:line: what``."""
+    found = []
+    for path in sorted(path for top in ("tests", "tb", "models") for path in (root / top).rglob("*.py")):
+        relative = path.relative_to(root)
+        module = ".".join(relative.with_suffix("").parts)
+        package = module.rpartition(".")[0]
+        place = place_of(module)
+        assert place is not None
+        folder = ".".join(relative.parts[:2]) if len(relative.parts) > 2 else place
+        if place == "tb" and folder not in (place, *TB_PARTS):
+            found.append(f"{relative}:1: folder {folder} is not in the list")
+            continue
+        for line, name in imported(ast.parse(path.read_bytes()), package):
+            problem = _problem(place, name)
+            if problem:
+                found.append(f"{relative}:{line}: {problem}")
+    return found
+
+
+def _problem(place: str, name: str) -> str | None:
+    top = name.partition(".")[0]
+    if top in SIMULATOR and place not in ("tests", *SIMULATOR[top]):
+        return f"{place} must not import {top}"
+    target = place_of(name)
+    if target is None:
+        if place == "models" and top != "numpy" and top not in sys.stdlib_module_names:
+            return f"models must import only numpy and itself, not {top}"
+        return None
+    if target != place and row_of(target) <= row_of(place):
+        return f"{place} must not import {target}"
+    return None
+
+
+def test_imports_only_go_down_the_list_of_folders() -> None:
+    assert violations(ROOT) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "expected"),
+    [
+        ("models/sdp.py", "import tb.layers", "models/sdp.py:1: models must not import tb"),
+        (
+            "models/sdp.py",
+            "import os\nimport scipy",
+            "models/sdp.py:2: models must import only numpy and itself, not scipy",
+        ),
+        ("models/sdp.py", "import cocotb", "models/sdp.py:1: models must not import cocotb"),
+        ("tb/memory.py", "import cocotb", "tb/memory.py:1: tb must not import cocotb"),
+        ("tb/memory.py", "import cocotb_tools", "tb/memory.py:1: tb must not import cocotb_tools"),
+        ("tb/memory.py", "from tb import sim", "tb/memory.py:1: tb must not import tb.sim"),
+        ("tb/memory.py", "from . import sim", "tb/memory.py:1: tb must not import tb.sim"),
+        ("tb/program/ops.py", "from ..trace import x", "tb/program/ops.py:1: tb must not import tb.trace"),
+        ("tb/memory.py", "def f():\n    import tb.cli", "tb/memory.py:2: tb must not import tb.cli"),
+        ("tb/trace/x.py", "from tb.launch.build import y", "tb/trace/x.py:1: tb.trace must not import tb.launch"),
+        ("tb/launch/x.py", "import cocotb.handle", "tb/launch/x.py:1: tb.launch must not import cocotb"),
+        ("tb/generate/x.py", "import tb.explain", "tb/generate/x.py:1: tb.generate must not import tb.explain"),
+        ("tb/sim/x.py", "import tb.__main__", "tb/sim/x.py:1: tb.sim must not import tb.__main__"),
+        ("tb/sim/x.py", "import tests.unit", "tb/sim/x.py:1: tb.sim must not import tests"),
+        ("tb/extra/x.py", "", "tb/extra/x.py:1: folder tb.extra is not in the list"),
+    ],
+)
+def test_the_checker_sees_a_violation(tmp_path: Path, path: str, source: str, expected: str) -> None:
+    (tmp_path / path).parent.mkdir(parents=True)
+    (tmp_path / path).write_text(source, encoding="utf-8")
+    assert violations(tmp_path) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("models/layout/x.py", "import numpy.typing\nimport tomllib\nfrom models.config import HwConfig"),
+        ("tb/predictor.py", "from models import sdp\nfrom tb.program.codec import encode"),
+        ("tb/program/x.py", "from tb.layers import Layer"),
+        ("tb/sim/x.py", "import cocotb\nfrom cocotb_bus.drivers import BusDriver\nfrom tb.memory import Ram"),
+        ("tb/launch/x.py", "from cocotb_tools.runner import get_runner\nimport find_libpython"),
+        ("tb/__main__.py", "from tb.cli import run\nimport tb.regress"),
+        ("tb/cli/x.py", "import tb.regress\nimport tb.sim.bench"),
+        ("tests/sim/x.py", "import cocotb\nimport tb.__main__"),
+    ],
+)
+def test_the_checker_allows_what_goes_down(tmp_path: Path, path: str, source: str) -> None:
+    (tmp_path / path).parent.mkdir(parents=True)
+    (tmp_path / path).write_text(source, encoding="utf-8")
+    assert violations(tmp_path) == []

@@ -99,7 +99,7 @@ module nvdla_sdp_core #(
       atom_bs_mul <= bs_cfg[96] ? bs_mul : {ATOM_BYTES{bs_cfg[128+:16]}};
       atom_bn_alu <= bn_cfg[32] ? bn_alu : {ATOM_BYTES{bn_cfg[64+:16]}};
       atom_bn_mul <= bn_cfg[96] ? bn_mul : {ATOM_BYTES{bn_cfg[128+:16]}};
-    end else if (advance) begin
+    end else if (advance && atom_valid) begin
       atom        <= atom >> X;
       atom_bs_alu <= atom_bs_alu >> O;
       atom_bs_mul <= atom_bs_mul >> O;
@@ -125,7 +125,7 @@ module nvdla_sdp_core #(
     end
 
   always @(posedge clk)
-    if (advance) begin
+    if (advance && atom_valid) begin
       bn_alu_1 <= atom_bn_alu[O-1:0];
       bn_mul_1 <= atom_bn_mul[O-1:0];
     end

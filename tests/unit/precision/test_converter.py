@@ -109,6 +109,18 @@ def test_the_published_encoding_is_32_16_and_5_bits() -> None:
     assert ConverterEncoding.SDP_OUTPUT.shift_range == (0, 63)
 
 
+def test_the_register_widths_are_those_of_the_register_map() -> None:
+    widths = {encoding.name: encoding.value[1:] for encoding in ConverterEncoding}
+    assert widths == {
+        "PUBLISHED": (32, 16, 5),
+        "CDMA_INPUT": (16, 16, 6),
+        "SDP_OPERAND": (32, 16, 6),
+        "SDP_OUTPUT": (32, 16, 6),
+        "CDP_INPUT": (16, 16, 5),
+        "CDP_OUTPUT": (32, 16, 6),
+    }
+
+
 def test_float_data_are_refused() -> None:
     with pytest.raises(ValueError, match=r"^values must be integers, not float16: FP16 has no converter$"):
         Converter(0, 1, 0, OUT).convert(np.zeros(1, np.float16), Precision.INT8)

@@ -201,6 +201,14 @@ def test_fp32_is_narrowed_to_fp16_with_one_rounding(pattern: int, expected: int)
     assert int(narrow(np.array([pattern], dtype=np.uint32), FP32)[0]) == expected
 
 
+@pytest.mark.parametrize(
+    ("value", "pattern"),
+    [(2.0**-30 - 2**-41, 0x400), (2.0**-30 - 2**-41 - 2**-54, 0), (2.0**-31, 0), (2.0**-30, 0x400)],
+)
+def test_narrowing_to_fp17_rounds_gradually_below_its_smallest_normal_number(value: float, pattern: int) -> None:
+    assert int(narrow(FP32.encode(np.array([value])), FP32, FP17)[0]) == pattern
+
+
 @given(st.integers(0, 2**32 - 1))
 def test_narrowing_to_fp17_agrees_with_the_literal_rounding(pattern: int) -> None:
     if pattern % FP32.sign_bit >= FP32.infinity_bits:

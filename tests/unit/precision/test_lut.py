@@ -111,6 +111,8 @@ def test_sdp_saturates_at_32_bits_and_cdp_at_16() -> None:
     # SDP saturates the slope's product before it adds the entry, then the sum.
     assert run(falling, 2**31 - 1) == [-(2**31) + 6400]
     assert run(falling, 2**37 - 1, unit=LutUnit.CDP) == [-32768]
+    unshifted = HybridLut(table(LE, 0, 0, overflow=Slope(-32768, 0)), table(LO, 0, 0))
+    assert run(unshifted, 2**31 - 1) == [-(2**31) + 6400]
 
 
 def test_cdp_cuts_the_fraction_to_16_bits_where_sdp_keeps_35() -> None:

@@ -200,6 +200,16 @@ def test_the_channel_window_maximum_agrees_with_the_literal_loop(size: int) -> N
         assert result[c, h, w] == max((min(abs(v), 65504.0) for v in values if not math.isnan(v)), default=0.0)
 
 
+def test_infinity_counts_as_65504_in_a_window_maximum() -> None:
+    cube = np.array([[[math.inf, 1.0]], [[-math.inf, 4292870144.0]], [[math.nan, 2.0]]])
+    assert planar_window_maximum(cube, 1, 1, Window()).tolist() == [
+        [[65504.0, 1.0]],
+        [[65504.0, 65504.0]],
+        [[0.0, 2.0]],
+    ]
+    assert channel_window_maximum(cube, 1).tolist() == [[[65504.0, 1.0]], [[65504.0, 65504.0]], [[0.0, 2.0]]]
+
+
 @pytest.mark.parametrize(
     ("max_value", "either", "both"), [(0.01, 1e-4, 1e-5), (0.1, 1e-4, 1e-4), (10.0, 1e-2, 1e-4), (0.0, 1e-4, 0.0)]
 )
@@ -239,6 +249,7 @@ def judge(expected: list[float], actual: Bits, allowance: list[float]) -> tuple[
         (math.nan, 1.0, (1, 1, 0, math.inf)),
         (1.0, math.nan, (1, 1, 0, math.inf)),
         (65504.0, math.inf, (1, 0, 1, math.inf)),
+        (math.inf, math.inf, (1, 0, 1, math.inf)),
         (math.inf, 65504.0, (0, 0, 0, 0.0)),
         (-math.inf, -65504.0, (0, 0, 0, 0.0)),
         (-math.inf, 65504.0, (1, 0, 0, math.inf)),

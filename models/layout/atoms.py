@@ -1,7 +1,8 @@
-"""Fast movement between channel planes and atoms, in blocks that stay in the processor's cache."""
+"""Fast movement between planes, atoms and kernels, in blocks that stay in the processor's cache."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -10,6 +11,7 @@ from models.layout.raw import Array, ByteArray
 
 # Measured: smaller blocks pay for numpy's calls, larger ones leave the second-level cache.
 _BLOCK_WORDS = 32768
+_BLOCK_ELEMENTS = 262144
 _WORD_BYTES = 8
 
 
@@ -28,36 +30,43 @@ def atom_view(raw: ByteArray, axes: tuple[int, int, int, int], line_stride: int,
     return np.lib.stride_tricks.as_strided(raw, axes, (surface_stride, line_stride, axes[3], 1))
 
 
-def planes_to_atoms(planes: Array, atoms: Array) -> None:
-    """Copy (S, A, H, W) planes into (S, H, W, A) atoms of the same dtype.
+def planes_to_atoms(planes: Array, atoms: Array, fill: Array | None = None) -> None:
+    """Copy (S, C, H, W) planes into (S, H, W, A) atoms of the same dtype.
 
     Numpy's own transposed assignment runs its inner loop over the few channels of an atom; here it
     runs over pixels, and elements are gathered to 8-byte words before they are spread over memory.
 
     Args:
-        planes: source, any strides.
+        planes: source, any strides; it may have fewer channels than an atom.
         atoms: destination, any strides but a contiguous last axis.
+        fill: the element of missing channels; 0 when None.
     """
-    count, per_atom, height, width = planes.shape
+    count, channels, height, width = planes.shape
+    per_atom = atoms.shape[3]
     word = _WORD_BYTES // planes.itemsize
+    missing = np.zeros((), dtype=planes.dtype) if fill is None else fill
     if height * width < per_atom or per_atom % word:
-        atoms[...] = planes.transpose(0, 2, 3, 1)
+        atoms[..., :channels] = planes.transpose(0, 2, 3, 1)
+        atoms[..., channels:] = missing
         return
+    blank = np.full(word, missing, dtype=planes.dtype)
+    scratch = np.empty(_block_pixels(count, height, width), dtype=np.uint64)
     for surfaces, lines in _blocks(count, height, width):
         source, target = planes[surfaces, :, lines], atoms[surfaces, lines]
         if source.shape[0] > 1:
             source = np.ascontiguousarray(source.swapaxes(0, 1)).swapaxes(0, 1)
-        if per_atom == word:
-            for element in range(word):
-                target[..., element] = source[:, element]
-            continue
-        words = np.empty(target.shape[:3], dtype=np.uint64)
-        elements = words.view(planes.dtype).reshape(*words.shape, word)
+        words = scratch[: math.prod(target.shape[:3])].reshape(target.shape[:3])
+        elements = target if per_atom == word else words.view(planes.dtype).reshape(*words.shape, word)
         target_words = target.view(np.uint64)
         for first in range(0, per_atom, word):
+            if first >= channels:
+                target_words[..., first // word] = blank.view(np.uint64)[0]
+                continue
             for element in range(word):
-                elements[..., element] = source[:, first + element]
-            target_words[..., first // word] = words
+                inside = first + element < channels
+                elements[..., element] = source[:, first + element] if inside else missing
+            if per_atom != word:
+                target_words[..., first // word] = words
 
 
 def atoms_to_planes(atoms: Array, planes: Array) -> None:
@@ -73,19 +82,78 @@ def atoms_to_planes(atoms: Array, planes: Array) -> None:
     if height * width < per_atom or per_atom % word:
         planes[...] = atoms[..., :channels].transpose(0, 3, 1, 2)
         return
+    scratch = np.empty(_block_pixels(count, height, width), dtype=np.uint64)
     for surfaces, lines in _blocks(count, height, width):
         source, target = atoms[surfaces, lines], planes[surfaces, :, lines]
-        if per_atom == word:
-            for element in range(channels):
-                target[:, element] = source[..., element]
-            continue
-        words = np.empty(source.shape[:3], dtype=np.uint64)
-        elements = words.view(planes.dtype).reshape(*words.shape, word)
+        words = scratch[: math.prod(source.shape[:3])].reshape(source.shape[:3])
+        elements = source if per_atom == word else words.view(planes.dtype).reshape(*words.shape, word)
         source_words = source.view(np.uint64)
         for first in range(0, channels, word):
-            words[...] = source_words[..., first // word]
+            if per_atom != word:
+                words[...] = source_words[..., first // word]
             for element in range(min(word, channels - first)):
                 target[:, first + element] = elements[..., element]
+
+
+def kernels_to_planes(kernels: Array, scratch: Array) -> Array:
+    """Return (K, C, R, S) kernels as (R, S, K, C): one plane per place of the kernel.
+
+    Args:
+        kernels: any strides.
+        scratch: one-dimensional, at least as many elements of the same dtype; it is overwritten.
+
+    Returns:
+        A view of ``scratch``, or of 1x1 kernels.
+    """
+    count, channels, height, width = kernels.shape
+    if height * width == 1:
+        return kernels.transpose(2, 3, 0, 1)
+    planes = scratch[: kernels.size].reshape(1, height * width, count * channels)
+    rows = np.ascontiguousarray(kernels).reshape(1, -1, height * width)
+    for tall, wide in transposed_runs(rows, planes):
+        wide[...] = tall
+    return planes.reshape(height, width, count, channels)
+
+
+def planes_to_kernels(planes: Array, kernels: Array) -> None:
+    """Copy (R, S, K, C) planes into contiguous (K, C, R, S) kernels; the inverse of kernels_to_planes."""
+    height, width, count, channels = planes.shape
+    rows = kernels.reshape(1, -1, height * width)
+    for tall, wide in transposed_runs(rows, planes.reshape(1, height * width, count * channels)):
+        tall[...] = wide
+
+
+def transposed_runs(rows: Array, columns: Array) -> Iterator[tuple[Array, Array]]:
+    """Yield matching views of (count, n, m) rows and (count, m, n) columns that are quick to copy.
+
+    The views go along the longer of n and m, in blocks that stay in the processor's cache.
+    """
+    count, length, places = rows.shape
+    if places > length:
+        for wide, tall in transposed_runs(columns, rows):
+            yield tall, wide
+        return
+    step = max(1, _BLOCK_ELEMENTS // places)
+    items = max(1, step // length)
+    for item in range(0, count, items):
+        for first in range(0, length, step):
+            for place in range(places):
+                run = slice(item, item + items), slice(first, first + step)
+                yield rows[*run, place], columns[run[0], place, run[1]]
+
+
+def as_words(elements: Array) -> Array:
+    """View the contiguous last axis as one word per row: fewer, longer moves.
+
+    Numpy moves words of up to 8 bytes with a loop of their own, and any other length as void.
+    """
+    nbytes = elements.shape[-1] * elements.itemsize
+    return elements.view(f"u{nbytes}" if nbytes in (1, 2, 4, 8) else f"V{nbytes}")
+
+
+def _block_pixels(count: int, height: int, width: int) -> int:
+    """Return the pixels of the largest block of ``_blocks``."""
+    return min(count * height * width, max(_BLOCK_WORDS, width))
 
 
 def _blocks(count: int, height: int, width: int) -> Iterator[tuple[slice, slice]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ from models.layout.raw import Array, ByteArray, BytesLike, check_index, checked_
 
 #: WMB sizes are programmed in a 28-bit byte field.
 MAX_WMB_BYTES = (1 << 28) - 1
+
+_RUN_ELEMENTS = 131072
 
 _WGS_DTYPE = np.dtype("<u4")
 
@@ -91,7 +94,11 @@ class CompressedWeightLayout:
         wgs.view(_WGS_DTYPE)[: counts.size] = counts * self.layout.precision.nbytes
         total = int(counts.sum()) * self.layout.precision.nbytes
         data = np.zeros(round_up(total, WEIGHT_SIZE_ALIGNMENT_BYTES), dtype=np.uint8)
-        data[:total] = bits[kept].view(np.uint8)
+        values = data[:total].view(bits.dtype)
+        at = 0
+        for run, places in _kept_places(kept):
+            values[at : at + places.size] = bits[run][places]
+            at += places.size
         return CompressedWeights(data, wmb, wgs)
 
     def unpack(self, weights: BytesLike, wmb: BytesLike, wgs: BytesLike) -> Array:
@@ -121,7 +128,11 @@ class CompressedWeightLayout:
             )
         raw = checked_bytes(weights, int(counts.sum()) * size)
         stream = np.zeros(self.layout.elements, dtype=f"<u{size}")
-        stream[kept] = raw.view(stream.dtype)
+        values = raw.view(stream.dtype)
+        at = 0
+        for run, places in _kept_places(kept):
+            stream[run][places] = values[at : at + places.size]
+            at += places.size
         return self.layout.from_stream(stream.view(self.layout.precision.dtype))
 
     def mask_bit(self, k: int, c: int, r: int, s: int) -> tuple[int, int]:
@@ -187,3 +198,14 @@ class CompressedWeightLayout:
         return np.array(
             [np.count_nonzero(kept[first:last]) for first, last in zip(starts, ends, strict=True)], dtype=np.int64
         )
+
+
+def _kept_places(kept: npt.NDArray[np.bool_]) -> Iterator[tuple[slice, npt.NDArray[np.intp]]]:
+    """Yield runs of the mask and the places that are set in each.
+
+    Places are several times faster than indexing with the mask itself, which mispredicts a branch per
+    element; runs keep them in the processor's cache.
+    """
+    for first in range(0, kept.size, _RUN_ELEMENTS):
+        run = slice(first, first + _RUN_ELEMENTS)
+        yield run, np.flatnonzero(kept[run])

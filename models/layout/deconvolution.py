@@ -8,6 +8,7 @@ import numpy as np
 
 from models.config import HwConfig
 from models.layout.alignment import WEIGHT_START_ALIGNMENT_BYTES, Alignment
+from models.layout.atoms import kernels_to_planes, planes_to_kernels
 from models.layout.kernel import Weight
 from models.layout.raw import Array, ByteArray, BytesLike, check_array, check_index, check_size, checked_bytes, round_up
 from models.layout.weight import WeightLayout
@@ -126,10 +127,21 @@ class DeconvolutionWeightLayout:
         Raises:
             ValueError: on another shape or dtype.
         """
+        check_array("weights", weights, self.shape, self.precision.dtype)
         raw = np.zeros(self.nbytes, dtype=np.uint8)
-        for number, kernels in enumerate(self.split(weights)):
-            at = number * self.set_stride_bytes
-            raw[at : at + self.set_layout.nbytes] = self.set_layout.pack(kernels)
+        streams = [self.set_layout.group_runs(stream) for stream in self._streams(raw)]
+        scratch = np.empty(weights[: self.set_layout.kernels_per_group].size, dtype=weights.dtype)
+        height, width = self.set_layout.shape[2:]
+        for groups in zip(*streams, strict=True):
+            planes = kernels_to_planes(weights[groups[0][0]], scratch)
+            chosen = np.zeros((height, width, *planes.shape[2:]), dtype=planes.dtype)
+            for number, (_, group) in enumerate(groups):
+                taps = self._taps(planes, number)
+                reversed_places = chosen[::-1, ::-1]
+                reversed_places[taps.shape[0] :] = 0
+                reversed_places[:, taps.shape[1] :] = 0
+                reversed_places[: taps.shape[0], : taps.shape[1]] = taps
+                self.set_layout.write_group(chosen, group)
         return raw
 
     def unpack(self, data: BytesLike) -> Array:
@@ -139,8 +151,19 @@ class DeconvolutionWeightLayout:
             ValueError: when ``data`` is too short.
         """
         raw = checked_bytes(data, self.nbytes)
-        sets = [self.set_layout.unpack(raw[number * self.set_stride_bytes :]) for number in range(self.sets)]
-        return self.join(np.stack(sets))
+        weights = np.empty(self.shape, dtype=self.precision.dtype)
+        streams = [self.set_layout.group_runs(stream) for stream in self._streams(raw)]
+        for groups in zip(*streams, strict=True):
+            kernels = groups[0][0]
+            count = kernels.stop - kernels.start
+            planes = np.empty((*self.shape[2:], count, self.shape[1]), dtype=weights.dtype)
+            chosen = np.empty((*self.set_layout.shape[2:], count, self.shape[1]), dtype=weights.dtype)
+            for number, (_, group) in enumerate(groups):
+                self.set_layout.read_group(group, chosen)
+                taps = self._taps(planes, number)
+                taps[...] = chosen[::-1, ::-1][: taps.shape[0], : taps.shape[1]]
+            planes_to_kernels(planes, weights[kernels])
+        return weights
 
     def offset(self, k: int, c: int, r: int, s: int) -> int:
         """Return the byte offset of a weight, in the coordinates of the original kernels.
@@ -183,3 +206,14 @@ class DeconvolutionWeightLayout:
                 self.set_layout.describe(),
             )
         )
+
+    def _streams(self, raw: ByteArray) -> list[Array]:
+        """Return the elements of each set in memory, as views of ``raw``."""
+        size = self.set_layout.elements * self.precision.nbytes
+        starts = range(0, self.sets * self.set_stride_bytes, self.set_stride_bytes)
+        return [raw[start : start + size].view(self.precision.dtype) for start in starts]
+
+    def _taps(self, planes: Array, number: int) -> Array:
+        """Return the places of (R, S, K, C) ``planes`` that belong to a set, as a view."""
+        dy, dx = divmod(number, self.stride[1])
+        return planes[dy :: self.stride[0], dx :: self.stride[1]]

@@ -117,14 +117,12 @@ class ConvolutionDataLayout:
         """
         check_array("image", image, self.shape, self.data_type.dtype)
         features, rows, pixels = self.shape
-        planes = np.zeros((self.blocks, self.parallel, rows, pixels), dtype=image.dtype)
-        whole = features // self.threads
-        kept = planes[:whole, : self.threads]
-        kept[...] = image[: whole * self.threads].reshape(whole, self.threads, rows, pixels)
-        if whole < self.blocks:
-            planes[whole, : features - whole * self.threads] = image[whole * self.threads :]
         raw = np.empty(self.nbytes, dtype=np.uint8)
-        planes_to_atoms(planes, self._atoms(raw))
+        atoms = self._atoms(raw)
+        whole = features // self.threads
+        planes_to_atoms(image[: whole * self.threads].reshape(whole, self.threads, rows, pixels), atoms[:whole])
+        if whole < self.blocks:
+            planes_to_atoms(image[None, whole * self.threads :], atoms[whole:])
         return raw
 
     def unpack(self, data: BytesLike) -> Array:

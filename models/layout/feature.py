@@ -177,9 +177,7 @@ class FeatureLayout:
         full = channels // per_atom
         planes_to_atoms(cube[: full * per_atom].reshape(full, per_atom, height, width), atoms[:full])
         if full < self.surfaces:
-            last = np.full((1, per_atom, height, width), fill, dtype=cube.dtype)
-            last[0, : channels - full * per_atom] = cube[full * per_atom :]
-            planes_to_atoms(last, atoms[full:])
+            planes_to_atoms(cube[None, full * per_atom :], atoms[full:], fill)
         return raw
 
     def unpack(self, data: BytesLike) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 
 from models.config import HwConfig
 from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES, Alignment, DataFormat, alignment_of
+from models.layout.atoms import kernels_to_planes, planes_to_kernels
 from models.layout.raw import Array, ByteArray, BytesLike, check_array, check_index, checked_bytes, round_up
 from models.precision import Precision
 
@@ -79,12 +80,12 @@ class KernelLayout(ABC):
         """Shape (K, C, R, S) of the arrays that are packed, after extension and conversion."""
 
     @abstractmethod
-    def to_stream(self, weights: Array) -> Array:
-        """Return the elements of ``packed_shape`` in memory order, one-dimensional."""
+    def write_group(self, planes: Array, group: Array) -> None:
+        """Write the kernels of one group, as (R, S, K, C) planes, into its run of elements."""
 
     @abstractmethod
-    def from_stream(self, stream: Array) -> Array:
-        """Return the array of ``packed_shape`` whose memory order is ``stream``."""
+    def read_group(self, group: Array, planes: Array) -> None:
+        """Read the kernels of one group, as (R, S, K, C) planes, from its run of elements."""
 
     @abstractmethod
     def position(self, k: int, c: int, r: int, s: int) -> int:
@@ -222,10 +223,33 @@ class KernelLayout(ABC):
         first = group * self.kernels_per_group
         return first, min(self.kernels_per_group, self.shape[0] - first), inside
 
-    def group_runs(self, stream: Array) -> Iterator[tuple[slice, int, Array]]:
-        """Yield full groups, then a partial one: kernels, kernels a group, view (groups, elements) of the stream."""
-        full = self.shape[0] // self.kernels_per_group * self.kernels_per_group
-        for first, last, kernels in ((0, full, self.kernels_per_group), (full, self.shape[0], self.shape[0] - full)):
-            if first < last:
-                run = stream[first * self.kernel_elements : last * self.kernel_elements]
-                yield slice(first, last), kernels, run.reshape(-1, kernels * self.kernel_elements)
+    def group_runs(self, stream: Array) -> Iterator[tuple[slice, Array]]:
+        """Yield the kernels of each group and its run of elements in ``stream``."""
+        at = 0
+        for first in range(0, self.shape[0], self.kernels_per_group):
+            last = min(first + self.kernels_per_group, self.shape[0])
+            size = (last - first) * self.kernel_elements
+            yield slice(first, last), stream[at : at + size]
+            at += size
+
+    def to_stream(self, weights: Array) -> Array:
+        """Return the elements of ``packed_shape`` in memory order, one-dimensional."""
+        stream = np.empty(self.elements, dtype=weights.dtype)
+        scratch = np.empty(self.group_elements[0], dtype=weights.dtype)
+        for kernels, group in self.group_runs(stream):
+            self.write_group(kernels_to_planes(weights[kernels], scratch), group)
+        return stream
+
+    def from_stream(self, stream: Array) -> Array:
+        """Return the array of ``packed_shape`` whose memory order is ``stream``."""
+        weights = np.empty(self.packed_shape, dtype=stream.dtype)
+        _, channels, height, width = self.packed_shape
+        scratch = np.empty(self.group_elements[0], dtype=stream.dtype)
+        for kernels, group in self.group_runs(stream):
+            if height * width == 1:
+                self.read_group(group, weights[kernels].transpose(2, 3, 0, 1))
+                continue
+            planes = scratch[: group.size].reshape(height, width, -1, channels)
+            self.read_group(group, planes)
+            planes_to_kernels(planes, weights[kernels])
+        return weights

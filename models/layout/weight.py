@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from models.layout.atoms import as_words, transposed_runs
 from models.layout.kernel import KernelLayout, Weight
 from models.layout.raw import Array, check_array
 
@@ -63,19 +64,15 @@ class WeightLayout(KernelLayout):
     def _title(self) -> str:
         return "weights for direct convolution"
 
-    def to_stream(self, weights: Array) -> Array:
-        """Return the elements of ``packed_shape`` in memory order, one-dimensional."""
-        stream = np.empty(self.elements, dtype=weights.dtype)
-        for kernels, part, run in self._runs(stream):
-            run[...] = self._cubes(weights[kernels], run.shape[0], part)
-        return stream
+    def write_group(self, planes: Array, group: Array) -> None:
+        """Write the kernels of one group, as (R, S, K, C) planes, into its run of elements."""
+        for cubes, run in self._runs(planes, group):
+            run[...] = cubes
 
-    def from_stream(self, stream: Array) -> Array:
-        """Return the array of ``packed_shape`` whose memory order is ``stream``."""
-        weights = np.empty(self.packed_shape, dtype=stream.dtype)
-        for kernels, part, run in self._runs(stream):
-            self._cubes(weights[kernels], run.shape[0], part)[...] = run
-        return weights
+    def read_group(self, group: Array, planes: Array) -> None:
+        """Read the kernels of one group, as (R, S, K, C) planes, from its run of elements."""
+        for cubes, run in self._runs(planes, group):
+            cubes[...] = run
 
     def position(self, k: int, c: int, r: int, s: int) -> int:
         """Return the index in the stream of an element of ``packed_shape``."""
@@ -119,27 +116,23 @@ class WeightLayout(KernelLayout):
                 if block and blocks and lines and count:
                     yield _Part(channel, block, blocks, line, lines, count)
 
-    def _runs(self, stream: Array) -> Iterator[tuple[slice, _Part, Array]]:
-        """Yield kernels, part and the view (groups, blocks, steps, W, kernels, lines, C') of the stream."""
-        width = self.packed_shape[3]
-        for chosen, kernels, groups in self.group_runs(stream):
-            at = 0
-            for part in self._parts():
-                size = part.blocks * part.steps * width * kernels * part.lines * part.block
-                run = groups[:, at : at + size]
-                at += size
-                axes = (-1, part.blocks, part.steps, width, kernels, part.lines, part.block)
-                yield chosen, part, run.reshape(axes)
-
-    def _cubes(self, weights: Array, groups: int, part: _Part) -> Array:
-        """Return a part of (K, C, R, S) ``weights`` as a view in the axes of the stream."""
-        chosen = weights[
-            :,
-            part.channel : part.channel + part.blocks * part.block,
-            part.line : part.line + part.steps * part.lines,
-        ]
-        split = chosen.reshape(groups, -1, part.blocks, part.block, part.steps, part.lines, self.packed_shape[3])
-        return split.transpose(0, 2, 4, 6, 1, 5, 3)
+    def _runs(self, planes: Array, group: Array) -> Iterator[tuple[Array, Array]]:
+        """Yield each part of a group as views (blocks, steps, W, kernels, lines, C') of planes and memory."""
+        _, width, kernels, _ = planes.shape
+        at = 0
+        for part in self._parts():
+            size = part.blocks * part.steps * width * kernels * part.lines * part.block
+            run = group[at : at + size].reshape(part.blocks, part.steps, width, kernels, part.lines, part.block)
+            at += size
+            chosen = planes[
+                part.line : part.line + part.steps * part.lines,
+                :,
+                :,
+                part.channel : part.channel + part.blocks * part.block,
+            ]
+            axes = (part.steps, part.lines, width, kernels, part.blocks, part.block)
+            cubes = chosen.reshape(axes).transpose(4, 0, 2, 3, 1, 5)
+            yield as_words(cubes), as_words(run)
 
 
 @dataclass(frozen=True)
@@ -177,7 +170,11 @@ class ImageWeightLayout(WeightLayout):
         Source: format document, figure 14.
         """
         check_array("weights", weights, self.shape, self.precision.dtype)
-        return weights.transpose(0, 3, 1, 2).reshape(self.packed_shape)
+        kernels, channels, height, width = self.shape
+        extended = np.empty((kernels, width, channels * height), dtype=weights.dtype)
+        for tall, wide in transposed_runs(weights.reshape(kernels, -1, width), extended):
+            wide[...] = tall
+        return extended.reshape(self.packed_shape)
 
     def original(self, extended: Array) -> Array:
         """Return the kernels (K, C, R, S) that ``pre_extend`` made ``extended`` from.
@@ -187,4 +184,7 @@ class ImageWeightLayout(WeightLayout):
         """
         check_array("extended", extended, self.packed_shape, self.precision.dtype)
         kernels, channels, height, width = self.shape
-        return extended.reshape(kernels, width, channels, height).transpose(0, 2, 3, 1)
+        weights = np.empty((kernels, channels * height, width), dtype=extended.dtype)
+        for tall, wide in transposed_runs(weights, extended.reshape(kernels, width, -1)):
+            tall[...] = wide
+        return weights.reshape(self.shape)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
+from models.layout.atoms import as_words
 from models.layout.kernel import KernelLayout, Weight
 from models.layout.raw import Array, check_array, round_up
 from models.precision import Precision
@@ -127,19 +127,23 @@ class WinogradWeightLayout(KernelLayout):
             )
         return rounded.astype(self.precision.dtype)
 
-    def to_stream(self, weights: Array) -> Array:
-        """Return the elements of ``packed_shape`` in memory order, one-dimensional."""
-        stream = np.empty(self.elements, dtype=weights.dtype)
-        for kernels, run in self._runs(stream):
-            run[...] = self._cubes(weights[kernels], run.shape[0])
-        return stream
+    def write_group(self, planes: Array, group: Array) -> None:
+        """Write the kernels of one group, as (R, S, K, C) planes, into its run of elements."""
+        height, width, kernels, channels = planes.shape
+        quads = as_words(planes.reshape(height * width, kernels, channels // CUBE_SIDE, CUBE_SIDE))[..., 0]
+        cubes = np.empty((*quads.shape[1:], height * width), dtype=quads.dtype)
+        for place in range(height * width):
+            cubes[..., place] = quads[place]
+        as_words(self._cubes(group, kernels))[...] = as_words(cubes.view(planes.dtype)).swapaxes(0, 1)
 
-    def from_stream(self, stream: Array) -> Array:
-        """Return the array of ``packed_shape`` whose memory order is ``stream``."""
-        weights = np.empty(self.packed_shape, dtype=stream.dtype)
-        for kernels, run in self._runs(stream):
-            self._cubes(weights[kernels], run.shape[0])[...] = run
-        return weights
+    def read_group(self, group: Array, planes: Array) -> None:
+        """Read the kernels of one group, as (R, S, K, C) planes, from its run of elements."""
+        height, width, kernels, channels = planes.shape
+        quads = as_words(planes.reshape(height * width, kernels, channels // CUBE_SIDE, CUBE_SIDE))[..., 0]
+        cubes = np.empty((kernels, channels // CUBE_SIDE, CUBE_SIDE**3), dtype=planes.dtype)
+        as_words(cubes)[...] = as_words(self._cubes(group, kernels)).swapaxes(0, 1)
+        for place in range(height * width):
+            quads[place] = cubes.view(quads.dtype)[..., place]
 
     def position(self, k: int, c: int, r: int, s: int) -> int:
         """Return the index in the stream of an element of ``packed_shape``."""
@@ -158,13 +162,6 @@ class WinogradWeightLayout(KernelLayout):
         s, c = divmod(rest, CUBE_SIDE)
         return Weight(first + k, block * CUBE_SIDE + c, r, s)
 
-    def _runs(self, stream: Array) -> Iterator[tuple[slice, Array]]:
-        """Yield kernels and the view (groups, C/4, kernels, H, W, 4) of the stream."""
-        for chosen, kernels, groups in self.group_runs(stream):
-            axes = (-1, self.packed_shape[1] // CUBE_SIDE, kernels, CUBE_SIDE, CUBE_SIDE, CUBE_SIDE)
-            yield chosen, groups.reshape(axes)
-
-    def _cubes(self, weights: Array, groups: int) -> Array:
-        """Return (K, C, 4, 4) ``weights`` as a view in the axes of the stream."""
-        split = weights.reshape(groups, -1, self.packed_shape[1] // CUBE_SIDE, CUBE_SIDE, CUBE_SIDE, CUBE_SIDE)
-        return split.transpose(0, 2, 1, 4, 5, 3)
+    def _cubes(self, group: Array, kernels: int) -> Array:
+        """Return the run of a group as (C/4, kernels, 64): cubes in memory order."""
+        return group.reshape(-1, kernels, CUBE_SIDE**3)

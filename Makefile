@@ -14,7 +14,7 @@ test: .venv/ready
 	$(PY) -m pytest tests $(if $(JOBS),-n $(JOBS),-n auto)
 
 lint: .venv/ready
-	$(PY) -m tb.cli.lint
+	$(PY) -m ruff check . && $(PY) -m ruff format --check . && $(PY) -m mypy
 
 clean:
 	rm -rf .venv sim_build

@@ -33,10 +33,11 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one subcommand; what the user got wrong is one message and exit code 2."""
     args = parser().parse_args(arguments)
     try:
-        return COMMANDS[args.command].main(args)
+        code: int = COMMANDS[args.command].main(args)
     except ValueError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    return code
 
 
 if __name__ == "__main__":

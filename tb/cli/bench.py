@@ -42,10 +42,10 @@ def main(args: argparse.Namespace) -> int:
         write(entry.build(config, seed=1), scenario_dir)
         bench_speeds, idle_speeds, cycles = [], [], 0
         for _ in range(args.rounds):
-            played = _measure(built, "play", args.config, work_dir, scenario=str(scenario_dir.resolve()))
+            played = _measure(built, "play", args.config, work_dir, NVDLA_SCENARIO=str(scenario_dir.resolve()))
             cycles = int(played["cycles"])
             bench_speeds.append(played["cycles_per_second"])
-            idle = _measure(built, "idle", args.config, work_dir, cycles=str(cycles))
+            idle = _measure(built, "idle", args.config, work_dir, NVDLA_CYCLES=str(cycles))
             idle_speeds.append(idle["cycles_per_second"])
         bench, idle_speed = statistics.median(bench_speeds), statistics.median(idle_speeds)
         print(f"{entry.name:30} {cycles:9} {bench:10.0f} {idle_speed:10.0f} {bench / idle_speed:6.3f}", flush=True)
@@ -54,7 +54,7 @@ def main(args: argparse.Namespace) -> int:
 
 def _measure(built: Built, test: str, config_name: str, work_dir: Path, **variables: str) -> dict[str, float]:
     """Run one entry test that must pass, and return what it measured."""
-    run, saved = run_entry(built, test, config_name, work_dir, timeout_seconds=3600, **variables)
+    run, saved = run_entry(built, test, config_name, work_dir, timeout_seconds=3600, variables=variables)
     if not run.passed or saved is None:
         raise LaunchError(f"{run.message}; log: {run.log_path}")
     return saved

@@ -6,7 +6,7 @@ import argparse
 
 from models.config import HwConfig
 from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut
-from tb.configrom import ConfigRomError, differences, parse
+from tb.configrom import differences, encode, parse
 from tb.launch.errors import LaunchError
 from tb.regress.jobs import run_entry
 
@@ -22,18 +22,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out: 0 when DUT and configuration agree, else 1."""
     config = HwConfig.load(args.config)
-    if config.register_map == "nv_full":
-        raise ConfigRomError(f"{config.name} has no ConfigROM")
+    encode(config)  # refuses a configuration without a ConfigROM before anything is built
     built = build_dut(args, config)
     run, saved = run_entry(
-        built, "configrom", args.config, BUILD_ROOT / "runs" / "configrom", timeout_seconds=600, waves=False
+        built, "configrom", args.config, BUILD_ROOT / "runs" / "configrom", timeout_seconds=600, variables={}
     )
     if saved is None:
         raise LaunchError(f"{run.message}; log: {run.log_path}")
     rom = parse(saved["words"])
-    for descriptor in rom.units:
+    for descriptor in rom.descriptors:
         print(f"{descriptor.offset:#06x}  {descriptor.unit}")
-        for word in descriptor.words:
+        for word in descriptor.payload:
             bits = f"  {' '.join(word.bits)}" if word.bits else ""
             print(f"{word.offset:#06x}    {word.name} = {word.value:#x}{bits}")
     found = differences(rom, config)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from models.config import HwConfig
 from tb.cli.common import add_dut_options, add_run_options, build_dut, dut_arguments, play_and_report
-from tb.generate.plan import PlanEntry, PlanError, load_plan
+from tb.generate.describe import PlanError
+from tb.generate.plan import PlanEntry, load_plan
 from tb.regress.jobs import Job
 
 HELP = "play a plan of scenarios and judge every byte"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -93,8 +93,8 @@ def run_entry(
     work_dir: Path,
     *,
     timeout_seconds: float,
+    variables: Mapping[str, str],
     waves: bool = False,
-    **variables: str,
 ) -> tuple[SimResult, dict[str, Any] | None]:
     """Run one of the entry module's tests in an emptied folder.
 
@@ -104,8 +104,8 @@ def run_entry(
         config_name: Name or path of the configuration.
         work_dir: Folder for everything the run leaves behind.
         timeout_seconds: Wall-clock limit.
+        variables: More environment for the test.
         waves: Whether to write waves.
-        **variables: More environment, upper-cased and prefixed with ``NVDLA_``.
 
     Returns:
         How the simulation ended, and what the test saved, or None when it saved nothing.
@@ -113,8 +113,7 @@ def run_entry(
     result_path = work_dir / RESULT_FILE
     result_path.unlink(missing_ok=True)
     work_dir.mkdir(parents=True, exist_ok=True)
-    environment = {"NVDLA_CONFIG": config_name, "NVDLA_RESULT": str(result_path.resolve())}
-    environment |= {f"NVDLA_{name.upper()}": value for name, value in variables.items()}
+    environment = {"NVDLA_CONFIG": config_name, "NVDLA_RESULT": str(result_path.resolve()), **variables}
     run = simulate(
         built,
         test_module=ENTRY_MODULE,
@@ -144,8 +143,8 @@ def _run_job(
         config_name,
         work_dir,
         timeout_seconds=timeout_seconds,
+        variables={"NVDLA_SCENARIO": str(scenario_dir.resolve())},
         waves=waves,
-        scenario=str(scenario_dir.resolve()),
     )
     if verdict is None:
         tail = run.log_path.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_LINES:]

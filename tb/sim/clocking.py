@@ -6,9 +6,13 @@ from cocotb.clock import Clock
 from cocotb.handle import SimHandleBase
 from cocotb.simtime import get_sim_time
 from cocotb.triggers import RisingEdge, Timer
+from cocotb.types import Logic
 
 PERIOD_STEPS = 2000
 """Steps of 1 ps: the DUT sees 500 MHz; nothing in a zero-delay model depends on it."""
+
+HIGH = Logic("1")
+"""Compared with, so that every sample of a pin does not build it anew."""
 
 
 def start_clocks(dut: SimHandleBase) -> None:

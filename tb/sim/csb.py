@@ -12,7 +12,7 @@ from cocotb_bus.drivers import BusDriver
 from cocotb_bus.monitors import BusMonitor
 
 from tb.registers import Register, RegisterMap
-from tb.sim.clocking import cycle
+from tb.sim.clocking import HIGH, cycle
 
 ANSWER_DEADLINE_CYCLES = 400
 """Measured on the public nv_small RTL: an answer takes 18 to 19 cycles; more means that it was lost."""
@@ -134,7 +134,7 @@ class CsbDriver(BusDriver):
         bus.nposted.value = nposted
         for _ in range(ANSWER_DEADLINE_CYCLES):
             await self._edge
-            if bus.ready.value == 1:
+            if bus.ready.value == HIGH:
                 bus.valid.value = 0
                 return
         self.idle()
@@ -143,7 +143,7 @@ class CsbDriver(BusDriver):
     async def _answer(self, signal: SimHandleBase) -> None:
         for _ in range(ANSWER_DEADLINE_CYCLES):
             await self._edge
-            if signal.value == 1:
+            if signal.value == HIGH:
                 return
         raise CsbTimeout(f"CSB did not answer the {self.pending} within {ANSWER_DEADLINE_CYCLES} cycles")
 
@@ -171,15 +171,15 @@ class CsbMonitor(BusMonitor):
         bus, edge = self.bus, RisingEdge(self.clock)
         wake = RisingEdge(bus.valid)
         while True:
-            if not self._reads and bus.valid.value != 1:
+            if not self._reads and bus.valid.value != HIGH:
                 await wake
             await edge
-            if bus.answer_valid.value == 1 and self._reads:
+            if bus.answer_valid.value == HIGH and self._reads:
                 self._publish(self._reads.pop(0), int(bus.answer_data.value), is_write=False)
-            if bus.valid.value != 1 or bus.ready.value != 1:
+            if bus.valid.value != HIGH or bus.ready.value != HIGH:
                 continue
             address = int(bus.addr.value) << 2
-            if bus.write.value == 1:
+            if bus.write.value == HIGH:
                 self._publish(address, int(bus.wdat.value), is_write=True)
             else:
                 self._reads.append(address)

@@ -10,6 +10,7 @@ from cocotb.triggers import Event, RisingEdge
 
 from tb.program.ops import INTERRUPT_UNITS
 from tb.program.state import GROUPS
+from tb.sim.clocking import HIGH
 from tb.sim.csb import CsbDriver
 from tb.tracker import done_bit
 
@@ -65,7 +66,7 @@ class InterruptAgent:
         edge, rising = RisingEdge(self._clock), RisingEdge(self._line)
         status = self._registers.register("GLB", "S_INTR_STATUS")
         while True:
-            if self._line.value != 1:
+            if self._line.value != HIGH:
                 await rising
             bits = await self._csb.read(status)
             if bits == 0:

@@ -16,7 +16,7 @@ from cocotb.triggers import First, RisingEdge
 from cocotb_bus.monitors import BusMonitor
 
 from tb.memory import Ram
-from tb.sim.clocking import cycle
+from tb.sim.clocking import HIGH, cycle
 
 PORT_PREFIX = {Ram.MC: "nvdla_core2dbb", Ram.CVSRAM: "nvdla_core2cvsram"}
 
@@ -94,17 +94,17 @@ class MemoryPortMonitor(BusMonitor):
         while True:
             await edge
             idle = True
-            if arvalid.value == 1:
+            if arvalid.value == HIGH:
                 idle = False
-                if arready.value == 1:
+                if arready.value == HIGH:
                     self._see_read()
-            if awvalid.value == 1:
+            if awvalid.value == HIGH:
                 idle = False
-                if awready.value == 1:
+                if awready.value == HIGH:
                     self._see_address()
-            if wvalid.value == 1:
+            if wvalid.value == HIGH:
                 idle = False
-                if wready.value == 1:
+                if wready.value == HIGH:
                     self._see_data()
             if idle:
                 await First(*wake)

@@ -15,7 +15,7 @@ from cocotb_bus.drivers import BusDriver
 
 from tb.memory import MemoryImage
 from tb.settings import PortSettings
-from tb.sim.clocking import cycle, wait_cycles
+from tb.sim.clocking import HIGH, cycle, wait_cycles
 from tb.sim.memory_port import PORT_PREFIX, MemoryPortMonitor, ReadRequest, WriteBurst
 
 
@@ -207,7 +207,7 @@ class MemorySlave(BusDriver):
     async def _handshake(self, valid: SimHandleBase, ready: SimHandleBase) -> None:
         valid.value = 1
         await self._edge
-        while ready.value != 1:
+        while ready.value != HIGH:
             await self._edge
 
     async def _stall_ready(self, ready: SimHandleBase) -> None:

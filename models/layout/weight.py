@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.layout.atoms import as_words, transposed_runs
+from models.layout.atoms import BLOCK_ELEMENTS, as_words
 from models.layout.kernel import KernelLayout, Weight
 from models.layout.raw import Array, check_array
 
@@ -171,10 +171,10 @@ class ImageWeightLayout(WeightLayout):
         """
         check_array("weights", weights, self.shape, self.precision.dtype)
         kernels, channels, height, width = self.shape
-        extended = np.empty((kernels, width, channels * height), dtype=weights.dtype)
-        for tall, wide in transposed_runs(weights.reshape(kernels, -1, width), extended):
-            wide[...] = tall
-        return extended.reshape(self.packed_shape)
+        planes = np.empty((height, kernels, width, channels), dtype=weights.dtype)
+        for c, r, run in self._columns():
+            planes[r, run, :, c] = weights[run, c, r]
+        return planes.reshape(height, kernels, -1, 1).transpose(1, 2, 0, 3)
 
     def original(self, extended: Array) -> Array:
         """Return the kernels (K, C, R, S) that ``pre_extend`` made ``extended`` from.
@@ -184,7 +184,25 @@ class ImageWeightLayout(WeightLayout):
         """
         check_array("extended", extended, self.packed_shape, self.precision.dtype)
         kernels, channels, height, width = self.shape
-        weights = np.empty((kernels, channels * height, width), dtype=extended.dtype)
-        for tall, wide in transposed_runs(weights, extended.reshape(kernels, width, -1)):
-            tall[...] = wide
-        return weights.reshape(self.shape)
+        lines = extended.transpose(2, 0, 1, 3).reshape(height, kernels, width, channels)
+        weights = np.empty(self.shape, dtype=extended.dtype)
+        for c, r, run in self._columns():
+            weights[run, c, r] = lines[r, run, :, c]
+        return weights
+
+    def from_stream(self, stream: Array) -> Array:
+        """Return the array of ``packed_shape`` whose memory order is ``stream``; its lines are contiguous."""
+        kernels, channels, height, width = self.packed_shape
+        planes = np.empty((height, width, kernels, channels), dtype=stream.dtype)
+        for chosen, group in self.group_runs(stream):
+            self.read_group(group, planes[:, :, chosen])
+        return planes.transpose(2, 3, 0, 1)
+
+    def _columns(self) -> Iterator[tuple[int, int, slice]]:
+        """Yield channel, row and a run of kernels: elements that lie along a column index in both shapes."""
+        kernels, channels, height, width = self.shape
+        step = max(1, BLOCK_ELEMENTS // (channels * width))
+        for first in range(0, kernels, step):
+            for r in range(height):
+                for c in range(channels):
+                    yield c, r, slice(first, first + step)

@@ -87,6 +87,12 @@ def test_the_extremes_of_every_register_stay_exact() -> None:
     assert converter.scaled(data).tolist() == [(2**39 - 1 + 2**31) * -(2**15), (-(2**39) + 2**31) * -(2**15)]
 
 
+def test_an_internal_width_saturates_at_that_width() -> None:
+    data = np.array([255, 256, -256, -257])
+    assert Converter(0, 1, 0, ConverterEncoding.CDP_INPUT).to_width(data, 9).tolist() == [255, 255, -256, -256]
+    assert Converter(0, 1, 1, ConverterEncoding.SDP_OPERAND).to_width(data, 32).tolist() == [128, 128, -128, -129]
+
+
 @pytest.mark.parametrize("encoding", list(ConverterEncoding))
 def test_each_encoding_accepts_its_limits_and_refuses_one_more(encoding: ConverterEncoding) -> None:
     _, offset_bits, scale_bits, shift_bits = encoding.value

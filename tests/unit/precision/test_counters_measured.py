@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from models.arithmetic import saturate
-from models.converter import Converter, ConverterEncoding, saturated_fp16
+from models.converter import Converter, ConverterEncoding, saturated_fp16, truncate
 from models.counters import CounterSettings, count_infinity, count_nan, counter
 from models.precision import Precision
 from tests.unit.precision.conftest import Layer, Measured
@@ -120,3 +120,32 @@ def test_every_measured_converter_is_reproduced_bit_for_bit(measured: Measured) 
         assert len(np.unique(data)) == 65536
         output = converter.convert(data, Precision(layer.meta["out_precision"]))
         np.testing.assert_array_equal(output.view(np.uint16), layer.arrays["output"], err_msg=layer.name)
+
+
+def test_every_measured_y_operand_converter_is_reproduced_bit_for_bit(measured: Measured) -> None:
+    layers = measured("sdp_int16_y_*")
+    assert len(layers) == 4
+    for layer in layers:
+        multiplies = not layer.field("SDP.D_DP_EW_CFG", 4, 1)
+        kind = "MUL" if multiplies else "ALU"
+        operand = layer.arrays["ew_op"].astype(np.int64)
+        if not layer.field(f"SDP.D_DP_EW_{kind}_CFG", 1, 1):
+            converter = Converter(
+                layer.field(f"SDP.D_DP_EW_{kind}_CVT_OFFSET_VALUE", 0, 32, True),
+                layer.field(f"SDP.D_DP_EW_{kind}_CVT_SCALE_VALUE", 0, 16, True),
+                layer.field(f"SDP.D_DP_EW_{kind}_CVT_TRUNCATE_VALUE", 0, 6),
+                ConverterEncoding.SDP_OPERAND,
+            )
+            operand = converter.to_width(operand, 32)
+        data = layer.arrays["input"].view(np.int16).astype(np.int64)
+        if multiplies:
+            data = truncate(data * operand, layer.registers["SDP.D_DP_EW_TRUNCATE_VALUE"], 32)
+        else:
+            data = (np.maximum, np.minimum, np.add)[layer.field("SDP.D_DP_EW_CFG", 2, 2)](data, operand)
+        output = Converter(
+            layer.field("SDP.D_CVT_OFFSET", 0, 32, True),
+            layer.field("SDP.D_CVT_SCALE", 0, 16, True),
+            layer.field("SDP.D_CVT_SHIFT", 0, 6),
+            ConverterEncoding.SDP_OUTPUT,
+        ).convert(data, Precision.INT16)
+        np.testing.assert_array_equal(output, layer.arrays["output"].view(np.int16), err_msg=layer.name, strict=True)

@@ -8,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from models import float_ops, lut_fp16, lut_integer
-from models.arithmetic import saturate, shift_right_rounded
+from models.arithmetic import saturate
+from models.converter import Converter, ConverterEncoding
 from models.fp16 import FP17, FP32, flush_nan, narrow, widen
 from models.lut import HybridLut, LutChoice, LutCounts, LutResult, LutTable, LutUnit, Slope
+from models.precision import Precision
 from tests.unit.precision.conftest import Layer, Measured
 
 
@@ -140,15 +142,22 @@ def test_every_measured_integer_cdp_lookup_is_reproduced_bit_for_bit(measured: M
     for layer in layers:
         bits = 8 if layer.meta["precision"] == "int8" else 16
         dtype = np.int8 if bits == 8 else np.int16
-        data = layer.arrays["input"].view(dtype).astype(np.int64)
-        scaled = (data - layer.field("CDP.D_DATIN_OFFSET", 0, 16, True)) * layer.field("CDP.D_DATIN_SCALE", 0, 16, True)
-        data = saturate(shift_right_rounded(scaled, layer.registers["CDP.D_DATIN_SHIFTER"]), bits + 1)
+        enter = Converter(
+            layer.field("CDP.D_DATIN_OFFSET", 0, 16, True),
+            layer.field("CDP.D_DATIN_SCALE", 0, 16, True),
+            layer.field("CDP.D_DATIN_SHIFTER", 0, 5),
+            ConverterEncoding.CDP_INPUT,
+        )
+        leave = Converter(
+            layer.field("CDP.D_DATOUT_OFFSET", 0, 32, True),
+            layer.field("CDP.D_DATOUT_SCALE", 0, 16, True),
+            layer.field("CDP.D_DATOUT_SHIFTER", 0, 6),
+            ConverterEncoding.CDP_OUTPUT,
+        )
+        data = enter.to_width(layer.arrays["input"].view(dtype), bits + 1)
         half = layer.meta["local_size"] // 2
         padded = np.pad(data**2, ((half, half), (0, 0), (0, 0)))
         total = sum(padded[k : k + len(data)] for k in range(2 * half + 1))
         looked_up = lut_integer.lookup(programmed(layer, "CDP"), np.asarray(total), LutUnit.CDP).values * data
-        scaled = (looked_up - layer.field("CDP.D_DATOUT_OFFSET", 0, 32, True)) * layer.field(
-            "CDP.D_DATOUT_SCALE", 0, 16, True
-        )
-        output = saturate(shift_right_rounded(scaled, layer.registers["CDP.D_DATOUT_SHIFTER"]), bits)
-        np.testing.assert_array_equal(output.astype(dtype), layer.arrays["output"].view(dtype), err_msg=layer.name)
+        output = leave.convert(looked_up, Precision(layer.meta["precision"]))
+        np.testing.assert_array_equal(output, layer.arrays["output"].view(dtype), err_msg=layer.name, strict=True)

@@ -2,8 +2,9 @@
 // elements per clock. nv_small has no Y stage (EW, LUT): whatever its registers
 // say, data pass it unchanged.
 //
-// The whole atom is processed, channels beyond the cube included, since the
-// hardware writes whatever the pipeline makes of the bytes in memory there.
+// The whole atom is processed, channels beyond the cube included: measured on the
+// public nv_small RTL, the bytes written there are computed from the data and
+// operand bytes that lie in memory there.
 module nvdla_sdp_core #(
     parameter ATOM_BYTES = 8,
     parameter LANES = 8
@@ -142,7 +143,7 @@ module nvdla_sdp_core #(
           .alu_shift  (bs_cfg[45:40]),
           .mul_bypass (bs_cfg[4]),
           .mul_prelu  (bs_cfg[5]),
-          .mul_shift  (bs_cfg[111:104]),
+          .mul_shift  (bs_cfg[109:104]),
           .relu_bypass(bs_cfg[6]),
           .x          ({{24{atom[8*g+7]}}, atom[8*g+:8]}),
           .alu_operand(atom_bs_alu[16*g+:16]),
@@ -159,7 +160,7 @@ module nvdla_sdp_core #(
           .alu_shift  (bn_cfg[45:40]),
           .mul_bypass (bn_cfg[4]),
           .mul_prelu  (bn_cfg[5]),
-          .mul_shift  (bn_cfg[111:104]),
+          .mul_shift  (bn_cfg[109:104]),
           .relu_bypass(bn_cfg[6]),
           .x          (x1[32*g+:32]),
           .alu_operand(bn_alu_1[16*g+:16]),

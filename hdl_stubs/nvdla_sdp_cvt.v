@@ -1,7 +1,7 @@
 // One lane of the output converter: (x - offset) * scale >> shift with halves
 // away from zero, limited to 17 bits, then to INT8; one clock. `saturated` says
 // that the 17-bit limit was hit, which is what OUT_SATURATION counts for integers
-// (measured on the public RTL).
+// (measured on the public nv_small RTL).
 module nvdla_sdp_cvt (
     input  wire               clk,
     input  wire               advance,

@@ -1,6 +1,6 @@
 // Integer arithmetic shared by the SDP stages.
 
-// v / 2^amount, rounded to nearest, halves away from zero. |v| stays below 2^48.
+// v / 2^amount, rounded to nearest, halves away from zero. |v| is at most 2^47.
 function automatic signed [48:0] shift_round(input signed [48:0] v, input [5:0] amount);
   reg [48:0] magnitude;
   begin

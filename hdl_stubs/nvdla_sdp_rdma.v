@@ -2,8 +2,9 @@
 // and X2 (N). The E stream has no user in nv_small.
 //
 // A per-channel operand is a continuous 1x1xC run, so its surfaces follow each
-// other directly and the operand strides do not apply (measured: strides of 0
-// work).
+// other directly and the operand strides do not apply. The same holds for the
+// cube and for per-element operands when the cube is 1x1 in width and height
+// (both measured on the public nv_small RTL).
 `include "nvdla_register_offsets.vh"
 
 module nvdla_sdp_rdma #(
@@ -36,12 +37,17 @@ module nvdla_sdp_rdma #(
 );
   localparam W = 8 * ATOM_BYTES;
   localparam LOG2_ATOM = $clog2(ATOM_BYTES);
+  localparam [ADDR_WIDTH-1:0] CUBE_ATOM = ATOM_BYTES[ADDR_WIDTH-1:0];
   // Words from one operand's registers to the next one's: BRDMA_CFG to NRDMA_CFG
   localparam OPERAND_WORDS = `SDP_RDMA_D_NRDMA_CFG - `SDP_RDMA_D_BRDMA_CFG;
 
   wire [12:0] width = cfg[32*(`SDP_RDMA_D_DATA_CUBE_WIDTH-`SDP_RDMA_OP_ENABLE)+:13];
   wire [12:0] height = cfg[32*(`SDP_RDMA_D_DATA_CUBE_HEIGHT-`SDP_RDMA_OP_ENABLE)+:13];
   wire [12:0] surfaces = cfg[32*(`SDP_RDMA_D_DATA_CUBE_CHANNEL-`SDP_RDMA_OP_ENABLE)+:13] >> LOG2_ATOM;
+
+  wire [ADDR_WIDTH-1:0] src_surface_stride =
+      cfg[32*(`SDP_RDMA_D_SRC_SURFACE_STRIDE-`SDP_RDMA_OP_ENABLE)+:ADDR_WIDTH];
+  wire one_column = (width == 13'd0) && (height == 13'd0);
 
   wire m_walking, m_step, m_idle;
   wire [ADDR_WIDTH-1:0] m_addr;
@@ -62,7 +68,7 @@ module nvdla_sdp_rdma #(
       .surfaces      (surfaces),
       .beats         (2'd0),
       .line_stride   (cfg[32*(`SDP_RDMA_D_SRC_LINE_STRIDE-`SDP_RDMA_OP_ENABLE)+:ADDR_WIDTH]),
-      .surface_stride(cfg[32*(`SDP_RDMA_D_SRC_SURFACE_STRIDE-`SDP_RDMA_OP_ENABLE)+:ADDR_WIDTH]),
+      .surface_stride(one_column ? CUBE_ATOM : src_surface_stride),
       .valid         (m_walking),
       .ready         (m_step),
       .addr          (m_addr)
@@ -118,7 +124,7 @@ module nvdla_sdp_rdma #(
           .surfaces      (surfaces),
           .beats         (beats),
           .line_stride   (cfg[FIRST+96+:ADDR_WIDTH]),
-          .surface_stride(per_element ? cfg[FIRST+128+:ADDR_WIDTH] : atom_bytes),
+          .surface_stride((per_element && !one_column) ? cfg[FIRST+128+:ADDR_WIDTH] : atom_bytes),
           .valid         (walking),
           .ready         (step),
           .addr          (addr)

@@ -1,17 +1,20 @@
 // One lane of an X stage (X1 and X2 are alike): ALU, multiplier, ReLU, on 32-bit
 // values, one clock.
 //
-//   operand  16 bits, shifted left by ALU_SHIFT_VALUE, limited to 32 bits
-//   ALU      max, min or sum; a sum keeps its 33rd bit for the multiplier
+//   operand  16 bits, shifted left by ALU_SHIFT_VALUE (0..63), limited to 32 bits
+//   ALU      max, min or sum; the result keeps its 33rd bit
 //   MUL      times 16 bits, then shifted right by MUL_SHIFT_VALUE with halves
-//            away from zero; PReLU leaves values from 0 up as they are
-//   result   limited to 32 bits, then ReLU
+//            away from zero, then limited to 32 bits
+//   ReLU     on the 32-bit result
 //
-// Decided by golden traces of the hardware: a bypassed multiplier still shifts,
-// and PReLU leaves positive values unshifted. The limit at the end of the stage
-// and the rounding were measured on the public RTL. The specification leaves
-// open, and here it is so: the sum is not limited on its way to the multiplier,
-// shifts beyond 63 give 0, and PReLU has no effect on a bypassed multiplier.
+// Measured on the public nv_small RTL, where the specification is silent:
+//   - ALU algorithm code 3 is a sum;
+//   - the ALU result goes to the multiplier with 33 bits, unlimited;
+//   - of the 8 bits of MUL_SHIFT_VALUE the lower 6 count; since no product
+//     exceeds 2^47, shifts of 49 or more give 0;
+//   - a bypassed multiplier still shifts, and MUL_PRELU has no effect on it;
+//   - PReLU multiplies, shifts and limits negative values only; of the others it
+//     passes the low 32 bits, so that a sum beyond 32 bits wraps.
 module nvdla_sdp_x (
     input  wire               clk,
     input  wire               advance,
@@ -21,7 +24,7 @@ module nvdla_sdp_x (
     input  wire        [ 5:0] alu_shift,
     input  wire               mul_bypass,
     input  wire               mul_prelu,
-    input  wire        [ 7:0] mul_shift,
+    input  wire        [ 5:0] mul_shift,
     input  wire               relu_bypass,
     input  wire signed [31:0] x,
     input  wire signed [15:0] alu_operand,
@@ -30,7 +33,7 @@ module nvdla_sdp_x (
 );
   `include "nvdla_sdp_math.vh"
 
-  localparam [1:0] ALGO_MAX = 2'd0, ALGO_MIN = 2'd1, ALGO_SUM = 2'd2;
+  localparam [1:0] ALGO_MAX = 2'd0, ALGO_MIN = 2'd1;
 
   // From 31 on every shifted operand but 0 is at or beyond the 32-bit limits.
   localparam [5:0] LARGEST_SHIFT = 6'd31;
@@ -51,15 +54,14 @@ module nvdla_sdp_x (
         case (alu_algo)
           ALGO_MAX: if (operand > value) value = operand;
           ALGO_MIN: if (operand < value) value = operand;
-          ALGO_SUM: value = value + operand;
-          default:  value = value;
+          default:  value = value + operand;
         endcase
       end
-      if (mul_bypass || !mul_prelu || value[48]) begin
+      if (!mul_bypass && mul_prelu && !value[48]) narrow = value[31:0];
+      else begin
         if (!mul_bypass) value = value * {{33{factor[15]}}, factor};
-        value = (mul_shift > 8'd63) ? 49'sd0 : shift_round(value, mul_shift[5:0]);
+        narrow = saturate(shift_round(value, mul_shift), 32);
       end
-      narrow    = saturate(value, 32);
       processed = (!relu_bypass && narrow[31]) ? 32'sd0 : narrow;
     end
   endfunction

@@ -6,14 +6,28 @@
 // open output row and column. Up to 8 windows overlap in either direction, so
 // window n lives in place n modulo 8.
 //
-// Padding takes no part in maximum and minimum. For an average, k padded columns
-// add PAD_VALUE_kX to the line's partial result and m padded lines add
-// kernel width * PAD_VALUE_mX to the window. How many columns and lines are
-// padded follows from where the window lies against the cube; PAD_RIGHT and
-// PAD_BOTTOM say the same for every legal layer.
+// Measured on the public nv_small RTL:
+//   - padding takes no part in maximum and minimum;
+//   - for an average, n padded columns, left and right together, add PAD_VALUE_nX
+//     to the line's partial result, and m padded lines add PAD_VALUE_mX * kernel
+//     width to the window;
+//   - all values wrap in two's complement: of PAD_VALUE 11 bits count, a partial
+//     result has 11 bits, what the padded lines add 14, a window 15, its product
+//     with RECIP_WIDTH 31, the result of that 11, the output 8;
+//   - products are rounded to nearest, halves away from zero, after one from 0 up
+//     has lost the bits above the result's magnitude: an average of 127.5 becomes
+//     -128.
 //
-// The specification leaves open, and here it is so: a result beyond INT8 is
-// limited; a window that lies wholly in the padding is not written.
+// The hardware's buffer of partial results limits the output width, of every band
+// when the layer is split, else of the cube (measured): to 128 columns when
+// ceil(kernel height / vertical stride) is 1, 64 when 2, 32 when 3 or 4, 16 when
+// 5 to 8. Beyond, the hardware hangs or writes wrong data. Here the buffer is as
+// large as the widest cube, and such layers run.
+//
+// How many columns and lines are padded follows from where the window lies
+// against the cube; PAD_RIGHT and PAD_BOTTOM say the same for every legal layer.
+// The specification leaves open, and here it is so: a window that lies wholly in
+// the padding is not written.
 module nvdla_pdp_core #(
     parameter ADDR_WIDTH = 32,
     parameter ATOM_BYTES = 8
@@ -57,7 +71,7 @@ module nvdla_pdp_core #(
 );
   `include "nvdla_pdp_math.vh"
 
-  localparam W = ACC * ATOM_BYTES;
+  localparam W = SUM * ATOM_BYTES;
   localparam LOG2_ATOM = $clog2(ATOM_BYTES);
 
   // Every atom visits the windows along its line that it lies in (ALONG); each of
@@ -200,13 +214,12 @@ module nvdla_pdp_core #(
       ALONG:
       if (in_column) begin
         along[column[2:0]] <= merged(column_starts, along[column[2:0]], atom);
-        partial <= padded(merged(column_starts, along[column[2:0]], atom), pad_value(pad_columns[2:0]));
+        partial <= with_columns(merged(column_starts, along[column[2:0]], atom), pad_value(pad_columns[2:0]));
       end
       DOWN:
       if (in_row) begin
         down[{row[2:0], column}] <= merged(row_starts, down[{row[2:0], column}], partial);
-        total <= padded(merged(row_starts, down[{row[2:0], column}], partial),
-                        pad_value(pad_rows[2:0]) * ({20'd0, kernel_width} + 24'sd1));
+        total <= with_rows(merged(row_starts, down[{row[2:0], column}], partial), pad_value(pad_rows[2:0]));
       end
       FINISH: begin
         result      <= finished(total);
@@ -230,38 +243,51 @@ module nvdla_pdp_core #(
 
   assign idle = (state == STOP) && !out_valid;
 
-  // Signed PAD_VALUE_nX; 0 for no padding
+  // PAD_VALUE_nX; 0 for no padding
   wire [32*8-1:0] pad_table = {pad_values, 32'd0};
 
-  function automatic signed [ACC-1:0] pad_value(input [2:0] count);
-    reg signed [18:0] entry;
-    begin
-      entry     = pad_table[{count, 5'd0}+:19];
-      pad_value = {{(ACC - 19) {entry[18]}}, entry};
-    end
+  function automatic signed [ROW-1:0] pad_value(input [2:0] count);
+    pad_value = pad_table[{count, 5'd0}+:ROW];
   endfunction
 
   function automatic [W-1:0] extended(input [8*ATOM_BYTES-1:0] data);
     integer e;
     for (e = 0; e < ATOM_BYTES; e = e + 1)
-      extended[ACC*e+:ACC] = {{(ACC - 8) {data[8*e+7]}}, data[8*e+:8]};
+      extended[SUM*e+:SUM] = {{(SUM - 8) {data[8*e+7]}}, data[8*e+:8]};
   endfunction
 
   function automatic [W-1:0] merged(input fresh, input [W-1:0] old, input [W-1:0] more);
     integer e;
     for (e = 0; e < ATOM_BYTES; e = e + 1)
-      merged[ACC*e+:ACC] = fresh ? more[ACC*e+:ACC] : combine(method, old[ACC*e+:ACC], more[ACC*e+:ACC]);
+      merged[SUM*e+:SUM] = fresh ? more[SUM*e+:SUM] : combine(method, old[SUM*e+:SUM], more[SUM*e+:SUM]);
   endfunction
 
-  function automatic [W-1:0] padded(input [W-1:0] value, input [ACC-1:0] pad);
+  // Partial results with the value of the padded columns.
+  function automatic [W-1:0] with_columns(input [W-1:0] value, input signed [ROW-1:0] pad);
     integer e;
-    for (e = 0; e < ATOM_BYTES; e = e + 1)
-      padded[ACC*e+:ACC] = value[ACC*e+:ACC] + ((method == METHOD_AVERAGE) ? pad : {ACC{1'b0}});
+    reg [ROW-1:0] line;
+    for (e = 0; e < ATOM_BYTES; e = e + 1) begin
+      line = value[SUM*e+:ROW] + ((method == METHOD_AVERAGE) ? pad : {ROW{1'b0}});
+      with_columns[SUM*e+:SUM] = {{(SUM - ROW) {line[ROW-1]}}, line};
+    end
+  endfunction
+
+  // Windows with the value of the padded lines.
+  function automatic [W-1:0] with_rows(input [W-1:0] value, input signed [ROW-1:0] pad);
+    integer e;
+    reg [ROWS-1:0] lines;
+    begin
+      lines = {{(ROWS - ROW) {pad[ROW-1]}}, pad} * ({10'd0, kernel_width} + 14'd1);
+      if (method != METHOD_AVERAGE) lines = 14'd0;
+      for (e = 0; e < ATOM_BYTES; e = e + 1)
+        with_rows[SUM*e+:SUM] = value[SUM*e+:SUM] + {{(SUM - ROWS) {lines[ROWS-1]}}, lines};
+    end
   endfunction
 
   function automatic [8*ATOM_BYTES-1:0] finished(input [W-1:0] value);
     integer e;
     for (e = 0; e < ATOM_BYTES; e = e + 1)
-      finished[8*e+:8] = pooled(method, value[ACC*e+:ACC], recip_width, recip_height);
+      finished[8*e+:8] = (method == METHOD_AVERAGE) ?
+          averaged(value[SUM*e+:SUM], recip_width, recip_height) : value[SUM*e+:8];
   endfunction
 endmodule

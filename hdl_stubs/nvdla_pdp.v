@@ -3,6 +3,10 @@
 //
 // Not in this design: data from SDP (FLYING_MODE on); such a layer never finishes.
 // The status and performance counters read 0.
+//
+// As in SDP, S_STATUS goes IDLE and CONSUMER flips when the last write was handed
+// to the memory interface, and the done interrupt alone waits for the last
+// response.
 `include "nvdla_register_offsets.vh"
 
 module nvdla_pdp #(
@@ -40,8 +44,7 @@ module nvdla_pdp #(
   wire rdma_enabled, core_enabled, rdma_done, core_done, load, start;
   wire consumer, unused_producer, unused_rdma_producer, unused_rdma_consumer;
 
-  assign rdata      = rdma_rdata | core_rdata;
-  assign layer_done = {core_done && consumer, core_done && !consumer};
+  assign rdata = rdma_rdata | core_rdata;
 
   nvdla_regfile #(
       .SLOT     (SLOT_RDMA),
@@ -89,7 +92,7 @@ module nvdla_pdp #(
 
   wire [15:0] operation = cfg[32*(`PDP_D_OPERATION_MODE_CFG-`PDP_OP_ENABLE)+:16];
   wire off_flying = operation[4] && rdma_cfg[32*(`PDP_RDMA_D_FLYING_MODE-`PDP_RDMA_OP_ENABLE)];
-  wire rdma_idle, core_idle, writes_idle;
+  wire rdma_idle, core_idle, interrupt_room;
 
   nvdla_layer_control control (
       .clk         (clk),
@@ -100,7 +103,7 @@ module nvdla_pdp #(
       .load        (load),
       .start       (start),
       .rdma_idle   (rdma_idle),
-      .core_idle   (core_idle && writes_idle),
+      .core_idle   (core_idle && interrupt_room),
       .rdma_done   (rdma_done),
       .core_done   (core_done)
   );
@@ -193,10 +196,13 @@ module nvdla_pdp #(
   );
 
   nvdla_dma_write writes (
-      .clk      (clk),
-      .rst_n    (rst_n),
-      .accepted (wr_req_valid && wr_req_ready),
-      .rsp_valid(wr_rsp_valid),
-      .idle     (writes_idle)
+      .clk       (clk),
+      .rst_n     (rst_n),
+      .accepted  (wr_req_valid && wr_req_ready),
+      .rsp_valid (wr_rsp_valid),
+      .room      (interrupt_room),
+      .layer_end (core_done),
+      .group     (consumer),
+      .layer_done(layer_done)
   );
 endmodule

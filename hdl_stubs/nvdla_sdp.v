@@ -5,6 +5,11 @@
 // (OUTPUT_DST); such a layer never finishes. Batches, Winograd, other precisions,
 // EW and LUT do not exist in nv_small. Of the status and performance counters
 // only OUT_SATURATION counts; the others read 0.
+//
+// Measured on the public nv_small RTL: surfaces of an output cube that is 1x1 in
+// width and height follow each other directly, whatever the strides; S_STATUS
+// goes IDLE and CONSUMER flips when the last write was handed to the memory
+// interface, and the done interrupt alone waits for the last response.
 `include "nvdla_register_offsets.vh"
 
 module nvdla_sdp #(
@@ -35,6 +40,7 @@ module nvdla_sdp #(
 );
   localparam W = 8 * ATOM_BYTES;
   localparam LOG2_ATOM = $clog2(ATOM_BYTES);
+  localparam [ADDR_WIDTH-1:0] OUT_ATOM = ATOM_BYTES[ADDR_WIDTH-1:0];
   localparam [9:0] W_OUT_SATURATION = `SDP_D_PERF_OUT_SATURATION;
 
   wire [32*(`SDP_RDMA_WORDS-`SDP_RDMA_OP_ENABLE)-1:0] rdma_cfg;
@@ -49,8 +55,7 @@ module nvdla_sdp #(
   reg [31:0] out_saturation_0, out_saturation_1;
   wire [31:0] out_saturation = producer ? out_saturation_1 : out_saturation_0;
 
-  assign rdata      = rdma_rdata | core_rdata;
-  assign layer_done = {core_done && consumer, core_done && !consumer};
+  assign rdata = rdma_rdata | core_rdata;
 
   nvdla_regfile #(
       .SLOT     (SLOT_RDMA),
@@ -99,7 +104,7 @@ module nvdla_sdp #(
   wire sat_enable = cfg[32*(`SDP_D_PERF_ENABLE-`SDP_OP_ENABLE)+2];  // PERF_SAT_EN
   wire [1:0] feature_mode = cfg[32*(`SDP_D_FEATURE_MODE_CFG-`SDP_OP_ENABLE)+:2];
   wire rdma_flying = rdma_cfg[32*(`SDP_RDMA_D_FEATURE_MODE_CFG-`SDP_RDMA_OP_ENABLE)];
-  wire rdma_idle, write_walking, writes_idle;
+  wire rdma_idle, write_walking, interrupt_room;
 
   nvdla_layer_control control (
       .clk         (clk),
@@ -110,7 +115,7 @@ module nvdla_sdp #(
       .load        (load),
       .start       (start),
       .rdma_idle   (rdma_idle),
-      .core_idle   (!write_walking && writes_idle),
+      .core_idle   (!write_walking && interrupt_room),
       .rdma_done   (rdma_done),
       .core_done   (core_done)
   );
@@ -148,6 +153,8 @@ module nvdla_sdp #(
   wire [12:0] width = cfg[32*(`SDP_D_DATA_CUBE_WIDTH-`SDP_OP_ENABLE)+:13];
   wire [12:0] height = cfg[32*(`SDP_D_DATA_CUBE_HEIGHT-`SDP_OP_ENABLE)+:13];
   wire [12:0] surfaces = cfg[32*(`SDP_D_DATA_CUBE_CHANNEL-`SDP_OP_ENABLE)+:13] >> LOG2_ATOM;
+  wire [ADDR_WIDTH-1:0] dst_surface_stride = cfg[32*(`SDP_D_DST_SURFACE_STRIDE-`SDP_OP_ENABLE)+:ADDR_WIDTH];
+  wire one_column = (width == 13'd0) && (height == 13'd0);
   wire out_valid;
   wire [31:0] saturations;
 
@@ -201,18 +208,21 @@ module nvdla_sdp #(
       .surfaces      (surfaces),
       .beats         (2'd0),
       .line_stride   (cfg[32*(`SDP_D_DST_LINE_STRIDE-`SDP_OP_ENABLE)+:ADDR_WIDTH]),
-      .surface_stride(cfg[32*(`SDP_D_DST_SURFACE_STRIDE-`SDP_OP_ENABLE)+:ADDR_WIDTH]),
+      .surface_stride(one_column ? OUT_ATOM : dst_surface_stride),
       .valid         (write_walking),
       .ready         (wr_req_ready),
       .addr          (wr_req_addr)
   );
 
   nvdla_dma_write writes (
-      .clk      (clk),
-      .rst_n    (rst_n),
-      .accepted (wr_req_valid && wr_req_ready),
-      .rsp_valid(wr_rsp_valid),
-      .idle     (writes_idle)
+      .clk       (clk),
+      .rst_n     (rst_n),
+      .accepted  (wr_req_valid && wr_req_ready),
+      .rsp_valid (wr_rsp_valid),
+      .room      (interrupt_room),
+      .layer_end (core_done),
+      .group     (consumer),
+      .layer_done(layer_done)
   );
 
   always @(posedge clk or negedge rst_n)

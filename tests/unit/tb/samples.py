@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from models.config import HwConfig
 from models.layout import FeatureLayout, OperandLayout
 from models.pdp import PdpParams, PoolMethod
@@ -9,10 +12,13 @@ from models.precision import Precision
 from models.sdp import AluOp, OutputConverter, SdpParams, SdpStage
 from tb.layers import OperandSurface, PdpLayer, SdpLayer, StageSource, Surface, WidthSplit
 from tb.memory import Ram
+from tb.predictor import Expectation
+from tb.tracker import StartedLayer
 
 SMALL = HwConfig.load("nv_small")
 FULL = HwConfig.load("nv_full")
 IDENTITY = OutputConverter(0, 1, 0)
+BASE = 0x1000
 
 
 def surface(
@@ -54,3 +60,18 @@ def small_pdp(
     params = PdpParams(PoolMethod.MAX, 2, 2, 2, 2, 0, 0, 0, 0, (0,) * 7, 0, 0, Precision.INT8)
     out = (shape[0], shape[1] // 2, shape[2] // 2)
     return PdpLayer(surface(shape, 0x1000, config), surface(out, 0x2000, config), params, split)
+
+
+def expected(
+    index: int = 0,
+    address: int = BASE,
+    layout: FeatureLayout | None = None,
+    data: NDArray[np.uint8] | None = None,
+    ram: Ram = Ram.MC,
+) -> Expectation:
+    """Return what a layer must write: by default 0, 1, 2 and so on over two atoms side by side."""
+    layout = layout or FeatureLayout.packed(SMALL, Precision.INT8, (8, 1, 2))
+    if data is None:
+        data = np.arange(layout.nbytes, dtype=np.uint8)
+    started = StartedLayer(index, "SDP", index % 2, small_sdp())
+    return Expectation(started, ram, address, layout, data, layout.written_mask())

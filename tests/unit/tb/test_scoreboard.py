@@ -1,0 +1,298 @@
+"""Every checker of the scoreboard is shown a fault."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from models.layout import Element, FeatureLayout
+from models.precision import Precision
+from tb.memory import Ram
+from tb.scoreboard import Scoreboard
+from tb.verdict import Kind, Outcome, Verdict
+from tests.unit.tb.samples import BASE, FULL, SMALL, expected
+
+
+@dataclass
+class Port:
+    """Writes beats of 8 bytes, each a cycle later than the one before."""
+
+    board: Scoreboard = field(default_factory=Scoreboard)
+    cycle: int = 100
+
+    def write(self, address: int, data: bytes, strobe: int | None = None, ram: Ram = Ram.MC, axi_id: int = 1) -> None:
+        strobe = (1 << len(data)) - 1 if strobe is None else strobe
+        self.board.write(ram, address, data, strobe, self.cycle, axi_id)
+        self.cycle += 1
+
+    def atoms(self, first: int = 0, last: int = 2) -> None:
+        for atom in range(first, last):
+            self.write(BASE + 8 * atom, bytes(range(8 * atom, 8 * atom + 8)))
+
+
+@pytest.fixture
+def port() -> Port:
+    return Port()
+
+
+def findings(verdict: Verdict) -> list[tuple[Kind, int, int]]:
+    return [(f.kind, f.nbytes, f.elements) for f in verdict.findings]
+
+
+def test_the_expected_bytes_pass(port: Port) -> None:
+    port.board.expect(expected())
+    port.atoms()
+    verdict = port.board.finish()
+    assert verdict.outcome is Outcome.PASSED
+    assert (verdict.judged_bytes, verdict.written_bytes, verdict.repeated_bytes, verdict.layers) == (16, 16, 0, 1)
+
+
+def test_one_wrong_bit_fails_with_place_values_and_time(port: Port) -> None:
+    port.board.expect(expected())
+    port.atoms(0, 1)
+    port.write(BASE + 8, bytes([8, 9, 10, 11 ^ 0x40, 12, 13, 14, 15]), axi_id=5)
+    verdict = port.board.finish()
+    assert findings(verdict) == [(Kind.VALUE, 1, 1)]
+    assert verdict.findings[0].first.element == Element(3, 0, 1)
+    assert verdict.complaints() == [
+        "wrong value: 1 elements; layer 0 (SDP, group 0): first at c=3 h=0 w=1 (address 0x100b of MC), "
+        "expected 0x0b, got 0x4b, at cycle 101 with id 5"
+    ]
+
+
+def test_the_first_mismatch_is_the_first_in_time_and_then_in_address(port: Port) -> None:
+    port.board.expect(expected())
+    port.write(BASE + 8, bytes([8, 9, 10, 11, 12, 99, 99, 15]))
+    port.write(BASE, bytes([99] * 8))
+    (finding,) = port.board.finish().findings
+    assert (finding.nbytes, finding.elements) == (10, 10)
+    assert (finding.first.address, finding.first.cycle) == (BASE + 13, 100)
+
+
+def test_both_bytes_of_an_int16_element_count_as_one_element(port: Port) -> None:
+    layout = FeatureLayout.packed(FULL, Precision.INT16, (16, 1, 1))
+    port.board.expect(expected(layout=layout))
+    port.write(BASE, bytes([0, 1, 99, 99, *range(4, 32)]))
+    (finding,) = port.board.finish().findings
+    assert (finding.nbytes, finding.elements, finding.first.element) == (2, 1, Element(1, 0, 0))
+
+
+def test_padding_channels_are_judged(port: Port) -> None:
+    port.board.expect(expected(layout=FeatureLayout.packed(SMALL, Precision.INT8, (3, 1, 2))))
+    port.atoms(0, 1)
+    port.write(BASE + 8, bytes([8, 9, 10, 11, 12, 13, 14, 0]))
+    (finding,) = port.board.finish().findings
+    assert finding.first.element == Element(7, 0, 1)
+
+
+def test_a_missing_write_fails_with_the_first_element(port: Port) -> None:
+    port.board.expect(expected())
+    port.atoms(0, 1)
+    port.write(BASE + 8, bytes(range(8, 16)), strobe=0b11111001)
+    verdict = port.board.finish()
+    assert verdict.outcome is Outcome.FAILED
+    assert verdict.complaints() == [
+        "missing write: 2 elements; layer 0 (SDP, group 0): first at c=1 h=0 w=1 (address 0x1009 of MC), expected 0x09"
+    ]
+
+
+def test_a_layer_that_writes_nothing_fails(port: Port) -> None:
+    port.board.expect(expected())
+    assert findings(port.board.finish()) == [(Kind.MISSING, 16, 16)]
+
+
+@pytest.mark.parametrize("address", [BASE - 8, BASE + 16, 0])
+def test_a_write_outside_every_surface_is_stray(port: Port, address: int) -> None:
+    port.board.expect(expected())
+    port.atoms()
+    port.write(address, b"\x2a" * 8, strobe=0b110, axi_id=3)
+    verdict = port.board.finish()
+    assert verdict.complaints() == [
+        f"stray write: 2 bytes; first at address {address + 1:#x} of MC, got 0x2a, at cycle 102 with id 3"
+    ]
+
+
+def test_a_write_into_a_stride_gap_is_stray(port: Port) -> None:
+    port.board.expect(expected(layout=FeatureLayout(SMALL, Precision.INT8, (8, 2, 1), 16, 32)))
+    port.write(BASE, bytes(range(8)))
+    port.write(BASE + 8, bytes(range(8, 16)))
+    port.write(BASE + 16, bytes(range(16, 24)))
+    verdict = port.board.finish()
+    assert findings(verdict) == [(Kind.STRAY, 8, 8)]
+    assert verdict.findings[0].first.address == BASE + 8
+
+
+def test_the_right_address_on_the_other_port_is_stray(port: Port) -> None:
+    port.board.expect(expected())
+    port.write(BASE, bytes(range(8)), ram=Ram.CVSRAM)
+    port.atoms()
+    verdict = port.board.finish()
+    assert verdict.complaints() == [
+        "stray write: 8 bytes; first at address 0x1000 of CVSRAM, got 0x00, at cycle 100 with id 1"
+    ]
+
+
+@pytest.mark.parametrize("judge_between", [False, True])
+def test_a_repeated_write_of_the_same_value_is_counted(port: Port, judge_between: bool) -> None:
+    port.board.expect(expected())
+    port.atoms()
+    if judge_between:
+        port.board.judge()
+    port.atoms(1, 2)
+    verdict = port.board.finish()
+    assert verdict.outcome is Outcome.PASSED
+    assert (verdict.judged_bytes, verdict.repeated_bytes, verdict.written_bytes) == (16, 8, 24)
+
+
+@pytest.mark.parametrize("judge_between", [False, True])
+def test_a_double_write_of_another_value_fails(port: Port, judge_between: bool) -> None:
+    port.board.expect(expected())
+    port.atoms()
+    if judge_between:
+        port.board.judge()
+    port.write(BASE, bytes([0, 1, 77, 3, 4, 5, 6, 7]))
+    verdict = port.board.finish()
+    assert verdict.complaints() == [
+        "double write with another value: 1 elements; layer 0 (SDP, group 0): first at c=2 h=0 w=0 "
+        "(address 0x1002 of MC), expected 0x02, got 0x4d, at cycle 102 with id 1"
+    ]
+
+
+def test_partial_strobes_add_up_to_the_surface(port: Port) -> None:
+    port.board.expect(expected())
+    for strobe in (0b00001111, 0b11000000, 0, 0b00110000):
+        port.write(BASE, bytes(range(8)), strobe)
+    port.atoms(1, 2)
+    verdict = port.board.finish()
+    assert verdict.outcome is Outcome.PASSED
+    assert (verdict.judged_bytes, verdict.written_bytes) == (16, 16)
+
+
+def test_bytes_without_strobe_are_not_judged(port: Port) -> None:
+    port.board.expect(expected())
+    port.atoms()
+    port.write(BASE, b"\xff" * 8, strobe=0)
+    assert port.board.finish().outcome is Outcome.PASSED
+
+
+def test_strobes_of_wide_ports_have_a_bit_per_byte(port: Port) -> None:
+    layout = FeatureLayout.packed(FULL, Precision.INT8, (64, 1, 1))
+    port.board.expect(expected(layout=layout))
+    port.write(BASE, bytes(range(64)), strobe=(1 << 64) - 1 ^ 1 << 63)
+    (finding,) = port.board.finish().findings
+    assert (finding.kind, finding.first.element) == (Kind.MISSING, Element(63, 0, 0))
+
+
+def test_writes_before_the_layer_started_are_stray(port: Port) -> None:
+    port.atoms()
+    port.board.expect(expected())
+    assert findings(port.board.finish()) == [(Kind.STRAY, 16, 16), (Kind.MISSING, 16, 16)]
+
+
+def test_a_write_after_the_end_of_its_layer_came_too_late(port: Port) -> None:
+    port.board.expect(expected())
+    port.atoms(0, 1)
+    port.board.end_layer(0)
+    port.atoms(1, 2)
+    assert findings(port.board.finish()) == [(Kind.MISSING, 8, 8)]
+
+
+def test_writes_logged_before_the_end_of_their_layer_count(port: Port) -> None:
+    port.board.expect(expected())
+    port.atoms()
+    port.board.end_layer(0)
+    assert port.board.finish().outcome is Outcome.PASSED
+
+
+def test_two_layers_to_one_surface_are_judged_in_turn(port: Port) -> None:
+    second = np.full(16, 0xEE, dtype=np.uint8)
+    port.board.expect(expected(0))
+    port.board.expect(expected(1, data=second))
+    port.atoms()
+    for offset in (0, 8):
+        port.write(BASE + offset, b"\xee" * 8)
+    verdict = port.board.finish()
+    assert verdict.outcome is Outcome.PASSED
+    assert (verdict.judged_bytes, verdict.layers) == (32, 2)
+
+
+def test_a_byte_that_the_first_of_two_layers_lacks_is_not_taken_from_the_second(port: Port) -> None:
+    port.board.expect(expected(0))
+    port.board.expect(expected(1, data=np.full(16, 0xEE, dtype=np.uint8)))
+    port.atoms(0, 1)
+    port.board.end_layer(0)
+    for offset in (0, 8):
+        port.write(BASE + offset, b"\xee" * 8)
+    verdict = port.board.finish()
+    assert findings(verdict) == [(Kind.MISSING, 8, 8)]
+    assert verdict.findings[0].first.layer == "layer 0 (SDP, group 0)"
+
+
+def test_a_second_layer_that_repeats_the_first_ones_values_is_told(port: Port) -> None:
+    port.board.expect(expected(0))
+    port.board.expect(expected(1, data=np.full(16, 0xEE, dtype=np.uint8)))
+    port.atoms()
+    port.atoms()
+    (finding,) = port.board.finish().findings
+    assert (finding.kind, finding.nbytes, finding.first.layer) == (Kind.VALUE, 16, "layer 1 (SDP, group 1)")
+
+
+def test_nothing_compared_fails(port: Port) -> None:
+    verdict = port.board.finish()
+    assert verdict.outcome is Outcome.FAILED
+    assert verdict.complaints() == ["nothing was compared: no layer wrote a byte that was expected"]
+
+
+def test_finishing_twice_counts_once(port: Port) -> None:
+    port.board.expect(expected())
+    port.board.finish()
+    verdict = port.board.finish()
+    assert findings(verdict) == [(Kind.MISSING, 16, 16)]
+    assert verdict.layers == 1
+
+
+def test_a_surface_may_end_at_the_end_of_64_bits(port: Port) -> None:
+    port.board.expect(expected(address=(1 << 64) - 16))
+    for offset in (16, 8):
+        port.write((1 << 64) - offset, bytes(range(16 - offset, 24 - offset)))
+    port.write(0, bytes(8))
+    assert findings(port.board.finish()) == [(Kind.STRAY, 8, 8)]
+
+
+def read(board: Scoreboard, address: int, nbytes: int, ram: Ram = Ram.MC) -> list[int]:
+    return board.overlay(ram, address, np.full(nbytes, 0xDB, dtype=np.uint8)).tolist()
+
+
+def test_a_queued_layer_reads_what_the_running_one_has_yet_to_write(port: Port) -> None:
+    port.board.expect(expected())
+    port.atoms(0, 1)
+    assert read(port.board, BASE + 6, 4) == [0xDB, 0xDB, 8, 9]
+    assert read(port.board, BASE - 2, 4) == [0xDB] * 4
+    assert read(port.board, BASE + 14, 4) == [14, 15, 0xDB, 0xDB]
+    assert read(port.board, BASE + 8, 2, Ram.CVSRAM) == [0xDB, 0xDB]
+
+
+def test_an_overlay_leaves_stride_gaps_alone(port: Port) -> None:
+    port.board.expect(expected(layout=FeatureLayout(SMALL, Precision.INT8, (8, 2, 1), 16, 32)))
+    assert read(port.board, BASE + 7, 10) == [7, *[0xDB] * 8, 16]
+
+
+def test_an_overlay_takes_the_newest_of_two_layers(port: Port) -> None:
+    port.board.expect(expected(0))
+    port.board.expect(expected(1, data=np.full(16, 0xEE, dtype=np.uint8)))
+    assert read(port.board, BASE, 2) == [0xEE, 0xEE]
+
+
+def test_an_ended_layer_is_not_waited_for(port: Port) -> None:
+    port.board.expect(expected())
+    port.board.end_layer(0)
+    assert read(port.board, BASE, 2) == [0xDB, 0xDB]
+
+
+def test_an_overlay_does_not_change_what_it_is_given(port: Port) -> None:
+    port.board.expect(expected())
+    data = np.zeros(16, dtype=np.uint8)
+    port.board.overlay(Ram.MC, BASE, data)
+    assert not data.any()

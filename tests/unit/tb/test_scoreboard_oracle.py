@@ -1,0 +1,109 @@
+"""Random sequences of layers and writes: the scoreboard agrees with its rules, taken byte by byte."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from models.layout import FeatureLayout
+from models.precision import Precision
+from tb.memory import Ram
+from tb.predictor import Expectation
+from tb.scoreboard import Scoreboard
+from tb.verdict import Kind
+from tests.unit.tb.samples import BASE, SMALL, expected
+
+
+class Oracle:
+    """The rules of the scoreboard byte by byte, over lists."""
+
+    def __init__(self) -> None:
+        self.entries: list[tuple[Expectation, dict[int, int], list[bool]]] = []
+        self.counts = {kind: 0 for kind in Kind}
+        self.judged = self.repeated = self.written = 0
+
+    def expect(self, wanted: Expectation) -> None:
+        lacking = {wanted.address + n: int(wanted.data[n]) for n in range(len(wanted.data)) if wanted.must_write[n]}
+        self.entries.append((wanted, lacking, [False]))
+
+    def end(self, index: int) -> None:
+        for wanted, _, ended in self.entries:
+            if wanted.started.index == index:
+                ended[0] = True
+
+    def byte(self, ram: Ram, address: int, value: int) -> None:
+        self.written += 1
+        for wanted, lacking, ended in self.entries:
+            if wanted.ram is ram and not ended[0] and address in lacking:
+                self.judged += 1
+                self.counts[Kind.VALUE] += lacking.pop(address) != value
+                return
+        for wanted, _, _ in reversed(self.entries):
+            offset = address - wanted.address
+            if wanted.ram is ram and 0 <= offset < len(wanted.data) and wanted.must_write[offset]:
+                same = int(wanted.data[offset]) == value
+                self.repeated += same
+                self.counts[Kind.DOUBLE] += not same
+                return
+        self.counts[Kind.STRAY] += 1
+
+    def finish(self) -> None:
+        self.counts[Kind.MISSING] = sum(len(lacking) for _, lacking, _ in self.entries)
+
+
+LAYOUTS = [
+    FeatureLayout.packed(SMALL, Precision.INT8, (8, 1, 2)),
+    FeatureLayout(SMALL, Precision.INT8, (3, 2, 1), 16, 32),
+    FeatureLayout(SMALL, Precision.INT8, (12, 1, 1), 8, 24),
+]
+STEPS = st.one_of(
+    st.tuples(st.just("expect"), st.integers(0, 4), st.sampled_from(LAYOUTS), st.sampled_from(Ram)),
+    st.tuples(
+        st.just("write"), st.integers(-8, 48), st.integers(0, 255), st.sampled_from((0, 1, 2)), st.sampled_from(Ram)
+    ),
+    st.tuples(st.just("all"), st.integers(0, 3)),
+    st.tuples(st.just("end"), st.integers(0, 3)),
+    st.tuples(st.just("judge")),
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(STEPS, max_size=14))
+def test_random_sequences_agree_with_the_literal_oracle(steps: list[tuple[object, ...]]) -> None:
+    board, oracle = Scoreboard(), Oracle()
+    wanted: list[Expectation] = []
+
+    def write(ram: Ram, address: int, data: bytes, strobe: int) -> None:
+        board.write(ram, address, data, strobe, 0, 0)
+        for lane, value in enumerate(data):
+            if strobe >> lane & 1:
+                oracle.byte(ram, address + lane, value)
+
+    for step in steps:
+        match step:
+            case ("expect", int(atom), FeatureLayout() as layout, Ram() as ram):
+                index = len(wanted)
+                data = (np.arange(layout.nbytes) % 3).astype(np.uint8)
+                wanted.append(expected(index, BASE + 8 * atom, layout, data, ram))
+                board.expect(wanted[-1])
+                oracle.expect(wanted[-1])
+            case ("write", int(offset), int(strobe), int(value), Ram() as ram):
+                write(ram, BASE + offset, bytes([value] * 8), strobe)
+            case ("all", int(index)) if index < len(wanted):
+                for start in range(0, len(wanted[index].data), 8):
+                    atom = wanted[index].data[start : start + 8].tobytes()
+                    mask = wanted[index].must_write[start : start + 8]
+                    strobe = sum(1 << int(n) for n in np.flatnonzero(mask))
+                    write(wanted[index].ram, wanted[index].address + start, atom, strobe)
+            case ("end", int(index)):
+                board.end_layer(index)
+                oracle.end(index)
+            case ("judge",):
+                board.judge()
+    verdict = board.finish()
+    oracle.finish()
+    counts = {kind: sum(f.nbytes for f in verdict.findings if f.kind is kind) for kind in Kind}
+    assert counts == oracle.counts
+    assert (verdict.judged_bytes, verdict.repeated_bytes) == (oracle.judged, oracle.repeated)
+    assert (verdict.written_bytes, verdict.layers) == (oracle.written, len(wanted))

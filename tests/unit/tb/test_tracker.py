@@ -1,0 +1,281 @@
+"""Which layer starts when: ping-pong groups as measured, interrupts, and refusals."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from models.config import HwConfig
+from tb.layers import Layer
+from tb.program.codec import encode
+from tb.program.ops import INTERRUPT_UNITS, InterruptNotify, Op, Program, RegRead, RegWrite
+from tb.program.table import Refused
+from tb.registers import RegisterMap
+from tb.tracker import LayerTracker, StartedLayer, done_bit, refusal
+from tests.unit.tb.samples import FULL, SMALL, small_pdp, small_sdp
+
+A, B, C, D = (small_sdp(dst=0x2000 + 0x100 * n) for n in range(4))
+STATUS = "GLB.S_INTR_STATUS"
+
+
+class Played:
+    """A tracker that is fed by name, and what it said."""
+
+    def __init__(self, config: HwConfig = SMALL) -> None:
+        self.tracker = LayerTracker(config)
+
+    def program(self, layer: Layer, group: int) -> list[StartedLayer]:
+        return self.ops(encode(layer, self.tracker.config, group))
+
+    def ops(self, ops: Program) -> list[StartedLayer]:
+        started = []
+        for op in ops:
+            assert isinstance(op, RegWrite)
+            started += self.write(op.register, op.value)
+        return started
+
+    def write(self, name: str, value: int) -> list[StartedLayer]:
+        return list(self.tracker.write(self.tracker.state.registers.parse(name), value))
+
+    def read(self, name: str, value: int) -> list[StartedLayer]:
+        return self.tracker.read(self.tracker.state.registers.parse(name), value)
+
+
+def told(started: list[StartedLayer]) -> list[tuple[int, int, Layer]]:
+    return [(s.index, s.group, s.layer) for s in started]
+
+
+def test_a_layer_starts_when_rdma_and_unit_are_both_enabled() -> None:
+    played = Played()
+    *setup, rdma, unit = encode(A, SMALL)
+    assert played.ops(tuple(setup)) == []
+    assert played.ops((rdma,)) == []
+    assert told(played.ops((unit,))) == [(0, 0, A)]
+    assert played.tracker.layers_seen == 1
+    assert [layer.name for layer in played.tracker.running] == ["layer 0 (SDP, group 0)"]
+
+
+def test_the_unit_may_be_enabled_before_its_rdma() -> None:
+    played = Played()
+    *setup, rdma, unit = encode(A, SMALL)
+    assert played.ops((*setup, unit)) == []
+    assert told(played.ops((rdma,))) == [(0, 0, A)]
+
+
+def test_a_second_group_queues_behind_the_first() -> None:
+    played = Played()
+    assert told(played.program(A, 0)) == [(0, 0, A)]
+    assert told(played.program(B, 1)) == [(1, 1, B)]
+    assert [s.layer for s in played.tracker.running] == [A, B]
+
+
+def test_group_1_first_stays_pending_until_group_0_is_enabled() -> None:
+    played = Played()
+    assert played.program(B, 1) == []
+    assert told(played.program(A, 0)) == [(0, 0, A), (1, 1, B)]
+
+
+def test_reenabling_group_0_stays_pending_until_group_1_has_run() -> None:
+    played = Played()
+    played.program(A, 0)
+    played.read(STATUS, 1)
+    assert played.program(C, 0) == []
+    assert told(played.program(B, 1)) == [(1, 1, B), (2, 0, C)]
+
+
+def test_groups_run_in_turn_over_many_layers() -> None:
+    played = Played()
+    seen = []
+    for number in range(7):
+        group = number % 2
+        seen += told(played.program(A, group))
+        assert [s.index for s in played.read(STATUS, 1 << group)] == [number]
+        played.write(STATUS, 1 << group)
+    assert seen == [(number, number % 2, A) for number in range(7)]
+
+
+def test_op_enable_of_an_enabled_group_is_ignored() -> None:
+    played = Played()
+    played.program(A, 0)
+    assert played.program(B, 0) == []
+    assert [s.layer for s in played.tracker.running] == [A]
+
+
+def test_writes_to_a_running_group_do_not_reach_the_next_layer() -> None:
+    played = Played()
+    played.program(A, 0)
+    played.write("SDP.D_CVT_SHIFT", 9)
+    played.read(STATUS, 1)
+    assert told(played.program(B, 1)) == [(1, 1, B)]
+    for unit in ("SDP_RDMA", "SDP"):
+        played.write(f"{unit}.S_POINTER", 0)
+    assert played.write("SDP_RDMA.D_OP_ENABLE", 1) == []
+    assert told(played.write("SDP.D_OP_ENABLE", 1)) == [(2, 0, A)]
+
+
+def test_engines_take_turns_on_their_own() -> None:
+    played = Played()
+    played.program(A, 0)
+    assert told(played.program(small_pdp(), 0)) == [(1, 0, small_pdp())]
+    assert [s.engine for s in played.read(STATUS, 1 << 4)] == ["PDP"]
+    assert [s.engine for s in played.tracker.running] == ["SDP"]
+
+
+def test_done_bits_end_the_layers_of_their_group() -> None:
+    played = Played()
+    played.program(A, 0)
+    played.program(B, 1)
+    assert [s.layer for s in played.read(STATUS, 0b11)] == [A, B]
+    assert played.tracker.running == ()
+
+
+def test_a_done_bit_that_was_seen_ends_no_second_layer() -> None:
+    played = Played()
+    played.program(A, 0)
+    assert [s.layer for s in played.read(STATUS, 1)] == [A]
+    played.program(B, 1)
+    played.program(C, 0)
+    assert played.read(STATUS, 1) == []
+    assert [s.layer for s in played.tracker.running] == [B, C]
+
+
+def test_a_cleared_done_bit_counts_again() -> None:
+    played = Played()
+    for group, layer in ((0, A), (1, B)):
+        played.program(layer, group)
+        assert [s.layer for s in played.read(STATUS, 1 << group)] == [layer]
+        played.write(STATUS, 1 << group)
+    played.program(C, 0)
+    assert [s.layer for s in played.read(STATUS, 1)] == [C]
+
+
+def test_clearing_another_bit_leaves_a_done_bit_seen() -> None:
+    played = Played()
+    played.program(A, 0)
+    played.read(STATUS, 1)
+    played.write(STATUS, 0b10)
+    played.program(B, 1)
+    played.program(C, 0)
+    assert played.read(STATUS, 1) == []
+
+
+def test_an_interrupt_that_software_sets_ends_no_layer() -> None:
+    played = Played()
+    played.program(A, 0)
+    played.write("GLB.S_INTR_SET", 1)
+    assert played.read(STATUS, 1) == []
+    played.write(STATUS, 1)
+    assert [s.layer for s in played.read(STATUS, 1)] == [A]
+
+
+@pytest.mark.parametrize(("word", "ended"), [(0, [A, B]), (1, [B]), (2, [B]), (1 << 16, [A]), (2 << 16 | 1, [])])
+def test_an_idle_status_ends_the_layer_of_its_group(word: int, ended: list[Layer]) -> None:
+    played = Played()
+    played.program(A, 0)
+    played.program(B, 1)
+    assert [s.layer for s in played.read("SDP.S_STATUS", word)] == ended
+
+
+def test_an_idle_rdma_or_another_unit_ends_nothing() -> None:
+    played = Played()
+    played.program(A, 0)
+    assert played.read("SDP_RDMA.S_STATUS", 0) == []
+    assert played.read("PDP.S_STATUS", 0) == []
+
+
+def test_an_ended_layer_frees_both_of_its_units() -> None:
+    played = Played()
+    played.program(A, 0)
+    played.read("SDP.S_STATUS", 0)
+    assert [played.tracker.state.enabled(unit, 0) for unit in ("SDP_RDMA", "SDP")] == [False, False]
+    assert [played.tracker.state.consumer(unit) for unit in ("SDP_RDMA", "SDP")] == [1, 1]
+
+
+def test_finishing_what_does_not_run_ends_nothing() -> None:
+    tracker = LayerTracker(SMALL)
+    assert tracker.finish("SDP", 0) == []
+    assert tracker.finish("CACC", 1) == []
+
+
+def test_a_reset_forgets_running_layers_turns_and_interrupts_but_counts_on() -> None:
+    played = Played()
+    played.program(A, 0)
+    played.read(STATUS, 1)
+    played.program(B, 1)
+    played.tracker.reset()
+    assert played.tracker.running == ()
+    assert told(played.program(C, 0)) == [(2, 0, C)]
+    assert [s.layer for s in played.read(STATUS, 1)] == [C]
+
+
+@pytest.mark.parametrize("unit", ["CDMA", "CSC", "CMAC_A", "CMAC_B", "CACC", "CDP_RDMA", "CDP"])
+def test_enabling_a_unit_without_a_model_is_refused(unit: str) -> None:
+    message = f"{unit}.D_OP_ENABLE.op_en must stay DISABLE: {unit} is not modelled"
+    with pytest.raises(Refused, match=rf"^{re.escape(message)}$"):
+        Played().write(f"{unit}.D_OP_ENABLE", 1)
+    assert Played().write(f"{unit}.D_OP_ENABLE", 0) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("RBK.D_OP_ENABLE", "RBK.D_OP_ENABLE.op_en must stay DISABLE: RBK is not modelled"),
+        ("BDMA.CFG_LAUNCH0", "BDMA.CFG_LAUNCH0.grp0_launch must stay NO: BDMA is not modelled"),
+        ("BDMA.CFG_LAUNCH1", "BDMA.CFG_LAUNCH1.grp1_launch must stay NO: BDMA is not modelled"),
+    ],
+)
+def test_data_movers_of_nv_full_are_refused(name: str, message: str) -> None:
+    with pytest.raises(Refused, match=rf"^{re.escape(message)}$"):
+        Played(FULL).write(name, 1)
+
+
+@pytest.mark.parametrize("unit", INTERRUPT_UNITS)
+@pytest.mark.parametrize("group", [0, 1])
+def test_done_bits_are_where_the_register_manual_has_them(unit: str, group: int) -> None:
+    for register, what in (("MASK", "mask"), ("SET", "set"), ("STATUS", "status")):
+        field = RegisterMap.of(SMALL).register("GLB", f"S_INTR_{register}").field(f"{unit.lower()}_done_{what}{group}")
+        assert (field.lsb, field.width) == (done_bit(unit, group), 1)
+
+
+def test_done_bits_of_nothing_are_refused() -> None:
+    with pytest.raises(ValueError, match=rf"^interrupt unit must be one of {', '.join(INTERRUPT_UNITS)}, not CSC$"):
+        done_bit("CSC", 0)
+    with pytest.raises(ValueError, match=r"^group must be 0 or 1, not 2$"):
+        done_bit("SDP", 2)
+
+
+def test_a_program_of_legal_layers_is_not_refused() -> None:
+    ops: list[Op] = [RegRead("GLB.S_INTR_STATUS")]
+    for number, layer in enumerate((A, B, C, D)):
+        ops += encode(layer, SMALL, number % 2, sync_id=f"done{number}")
+    assert refusal(tuple(ops), SMALL) is None
+
+
+def test_a_later_illegal_layer_refuses_the_program() -> None:
+    bad = (*encode(A, SMALL)[:-2], RegWrite("SDP.D_FEATURE_MODE_CFG", 1))
+    enables = (RegWrite("SDP_RDMA.D_OP_ENABLE", 1), RegWrite("SDP.D_OP_ENABLE", 1))
+    first, second = encode(A, SMALL, 0, "a"), encode(B, SMALL, 1, "b")
+    expected = "SDP.D_FEATURE_MODE_CFG.flying_mode must be 0, not 1: input from the convolution core is not modelled"
+    assert refusal((*first, *second, *bad, *enables), SMALL) == expected
+
+
+def test_a_program_for_a_unit_that_the_configuration_lacks_is_refused() -> None:
+    units = ", ".join(RegisterMap.of(SMALL).units)
+    assert refusal((RegWrite("BDMA.CFG_LINE", 1),), SMALL) == f"unit must be one of {units}, not BDMA"
+
+
+def test_pdp_is_refused_where_it_does_not_exist() -> None:
+    config = replace(SMALL, pdp_enable=False, pdp_throughput=0)
+    reason = refusal(encode(small_pdp(), SMALL), config)
+    assert reason == f"unit must be one of {', '.join(RegisterMap.of(config).units)}, not PDP_RDMA"
+
+
+def test_refusal_plays_notifications_as_the_end_of_layers() -> None:
+    """Without its end, the third layer's writes would be ignored and its error missed."""
+    third = [op for op in encode(C, SMALL, 0) if not op.register.endswith("D_SRC_DMA_CFG")]
+    third.insert(1, RegWrite("SDP_RDMA.D_SRC_DMA_CFG", 0))
+    ops = (*encode(A, SMALL, 0), InterruptNotify("SDP", 0, "a"), *encode(B, SMALL, 1), *third)
+    expected = "SDP_RDMA.D_SRC_DMA_CFG.src_ram_type must be MC, not CV: nv_small has no secondary memory interface"
+    assert refusal(ops, SMALL) == expected

@@ -91,7 +91,7 @@ class PixelLayout:
         atom = config.memory_atomic_bytes
         strides = []
         for plane in pixel_format(format_name).planes:
-            before = x_offset % max(1, atom // plane.pixel_bytes)
+            before = x_offset % (atom // plane.pixel_bytes)
             strides.append(round_up((before + shape[2]) * plane.pixel_bytes, atom))
         return cls(config, format_name, shape, tuple(strides), x_offset)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from models.config import HwConfig
-from models.layout.alignment import Alignment, DataFormat, alignment_of
+from models.layout.alignment import PLANAR_STRIDE_ALIGNMENT_BYTES, Alignment, DataFormat, alignment_of
 from models.layout.feature import Element, FeatureLayout
 from models.layout.raw import (
     MAX_CUBE_ELEMENTS,
@@ -15,6 +15,7 @@ from models.layout.raw import (
     ByteArray,
     BytesLike,
     MaskArray,
+    check_aligned,
     check_array,
     check_index,
     check_size,
@@ -65,7 +66,9 @@ class PlanarLayout:
             raise ValueError(f"shape must be (C, H, W), not {self.shape}")
         for name, value in zip(("channels", "height", "width"), self.shape, strict=True):
             check_size(name, value, MAX_CUBE_ELEMENTS)
-        self.alignment.check(line_stride_bytes=self.line_stride_bytes, cube_stride_bytes=self.planar_stride_bytes)
+        self.alignment.check(line_stride_bytes=self.line_stride_bytes)
+        alignment = PLANAR_STRIDE_ALIGNMENT_BYTES
+        check_aligned("planar_stride_bytes", self.planar_stride_bytes, alignment, f"{alignment} bytes")
         check_stride("line_stride_bytes", self.line_stride_bytes, self.line_bytes, "line")
         needed = (self.shape[1] - 1) * self.line_stride_bytes + self.line_bytes
         check_stride("planar_stride_bytes", self.planar_stride_bytes, needed, "plane")
@@ -79,8 +82,7 @@ class PlanarLayout:
         """
         if len(shape) != 3:
             raise ValueError(f"shape must be (C, H, W), not {shape}")
-        aligned = alignment_of(config, DataFormat.PLANAR).line_stride_bytes or 1
-        line = round_up(shape[2] * precision.nbytes, aligned)
+        line = round_up(shape[2] * precision.nbytes, PLANAR_STRIDE_ALIGNMENT_BYTES)
         return cls(config, precision, shape, line, shape[1] * line)
 
     @property

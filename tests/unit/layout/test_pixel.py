@@ -104,6 +104,11 @@ def test_the_x_offset_moves_every_line_inside_its_atoms() -> None:
     assert lines[1, 28:40].tolist() == [3, 9, 15, 21, 4, 10, 16, 22, 5, 11, 17, 23]
 
 
+def test_without_an_x_offset_the_first_pixel_starts_the_line() -> None:
+    assert PixelLayout(FULL, "T_R8", (1, 1, 32), (32,)).offset(0, 0, 0) == 0
+    assert PixelLayout.packed(FULL, "T_R8", (1, 1, 32)).nbytes == 32
+
+
 def test_the_second_plane_starts_at_its_own_offset_inside_an_atom() -> None:
     layout = PixelLayout.packed(FULL, "T_Y8___U8V8_N444", (3, 1, 1), x_offset=20)
     assert layout.plane_nbytes == (32, 32)

@@ -115,7 +115,7 @@ def test_the_description_names_every_fact() -> None:
         (FULL, INT8, (1, 1), 64, 64, "shape must be (C, H, W), not (1, 1)"),
         (FULL, INT8, (8193, 1, 1), 64, 64, "channels must be 1 to 8192, not 8193"),
         (FULL, INT8, (1, 1, 1), 96, 128, "line_stride_bytes must be a multiple of 64 bytes for M-planar data, not 96"),
-        (FULL, INT8, (1, 1, 1), 64, 96, "cube_stride_bytes must be a multiple of 64 bytes for M-planar data, not 96"),
+        (FULL, INT8, (1, 1, 1), 64, 96, "planar_stride_bytes must be a multiple of 64 bytes, not 96"),
         (FULL, INT8, (1, 1, 65), 64, 64, "line_stride_bytes must be at least the 96 bytes of a line, not 64"),
         (FULL, INT8, (1, 3, 1), 64, 128, "planar_stride_bytes must be at least the 160 bytes of a plane, not 128"),
     ],
@@ -144,6 +144,10 @@ def test_impossible_movements_are_refused() -> None:
     with refused("data must hold at least 32 bytes, not 31"):
         contract(cube(32, 1, 1), cube(32, 1, 1), (1, 1), bytes(31))
     planes = PlanarLayout.packed(FULL, INT8, (4, 2, 3))
+    with refused("target must be INT16 of nv_full like source, not INT8 of nv_full"):
+        split(cube(4, 2, 3, precision=INT16), planes, b"")
+    with refused("target must be INT8 of nv_full like source, not INT8 of nv_large"):
+        merge(planes, cube(4, 2, 3, config=LARGE), b"")
     with refused("target must have the shape (3, 2, 3) of source or fewer channels, not (4, 2, 3)"):
         split(cube(3, 2, 3), planes, b"")
     with refused("target must have the shape (4, 3, 2) of source or fewer channels, not (4, 2, 3)"):

@@ -255,9 +255,9 @@ class FeatureLayout:
         Returns:
             bool of length ``nbytes``.
         """
-        mask = np.zeros(self.nbytes, dtype=np.uint8)
-        self._atom_bytes_view(mask)[...] = 1
-        return mask.view(np.bool_)
+        mask = np.zeros(self.nbytes, dtype=np.bool_)
+        self._atom_bytes_view(mask.view(np.uint8))[...] = True
+        return mask
 
     def padding_mask(self) -> MaskArray:
         """Return which bytes belong to padding channels.
@@ -265,10 +265,10 @@ class FeatureLayout:
         Returns:
             bool of length ``nbytes``.
         """
-        mask = np.zeros(self.nbytes, dtype=np.uint8)
+        mask = np.zeros(self.nbytes, dtype=np.bool_)
         real = (self.shape[0] - (self.surfaces - 1) * self.atom_elements) * self.precision.nbytes
-        self._atom_bytes_view(mask)[-1, :, :, real:] = 1
-        return mask.view(np.bool_)
+        self._atom_bytes_view(mask.view(np.uint8))[-1, :, :, real:] = True
+        return mask
 
     def describe(self) -> str:
         """Return the layout in words, one fact a line."""

@@ -271,9 +271,9 @@ class OperandLayout:
         Returns:
             bool of length ``nbytes``.
         """
-        mask = np.zeros(self.nbytes, dtype=np.uint8)
-        self._atom_bytes_view(mask)[...] = 1
-        return mask.view(np.bool_)
+        mask = np.zeros(self.nbytes, dtype=np.bool_)
+        self._atom_bytes_view(mask.view(np.uint8))[...] = True
+        return mask
 
     def describe(self) -> str:
         """Return the layout in words, one fact a line."""

@@ -70,6 +70,11 @@ def test_every_weight_is_found_at_its_offset_and_back(layout: DeconvolutionWeigh
     for at in np.flatnonzero(~owned)[:50]:
         assert layout.element_at(int(at)) is None
     assert layout.unpack(raw.tobytes() + b"behind").tobytes() == weights.tobytes()
+    sets = layout.split(weights)
+    assert layout.join(sets).tobytes() == weights.tobytes()
+    for number, kernels in enumerate(sets):
+        at = number * layout.set_stride_bytes
+        assert layout.set_layout.unpack(raw[at:]).tobytes() == kernels.tobytes()
 
 
 @pytest.mark.parametrize(("size", "stride"), [((3, 3), (2, 2)), ((4, 5), (2, 3)), ((2, 2), (3, 2)), ((3, 1), (1, 1))])

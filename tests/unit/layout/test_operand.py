@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.config import HwConfig, builtin_names
-from models.layout import COMPONENTS, USE_CASES, Operand, OperandLayout
+from models.layout import COMPONENTS, USE_CASES, DataFormat, Operand, OperandLayout
 from models.precision import Precision
 from tests.unit.layout.support import random_bits, refused
 
@@ -155,6 +155,22 @@ def test_one_byte_operands_of_int16_end_an_odd_line_in_a_gap() -> None:
     assert (layout.atom_bytes, layout.line_stride_bytes, layout.nbytes) == (16, 64, 112)
     assert layout.written_mask().tolist() == [True] * 48 + [False] * 16 + [True] * 48
     assert OperandLayout.packed(FULL, INT16, (17, 1, 1), ("alu",), 1).nbytes == 32
+
+
+@pytest.mark.parametrize(
+    ("shape", "components", "row"),
+    [
+        ((9, 1, 1), ("alu",), DataFormat.BIAS),
+        ((9, 1, 1), ("mul",), DataFormat.PRELU),
+        ((9, 1, 1), ("alu", "mul"), DataFormat.BATCH_NORMALIZATION),
+        ((9, 2, 1), ("alu",), DataFormat.ELEMENT_WISE),
+        ((9, 1, 2), ("alu", "mul"), DataFormat.ELEMENT_WISE),
+    ],
+)
+def test_the_use_decides_the_row_of_table_35(
+    shape: tuple[int, int, int], components: tuple[str, ...], row: DataFormat
+) -> None:
+    assert OperandLayout.packed(FULL, INT8, shape, components, 1).alignment.data_format is row
 
 
 @settings(max_examples=60, deadline=None)

@@ -96,6 +96,25 @@ def test_fp16_rounds_once() -> None:
     assert layout.convert(weights)[0, 0, 0, 1] == np.float16((2050 + 2 + 1) / 2)
 
 
+@pytest.mark.parametrize(
+    ("precision", "value"),
+    [(Precision.INT8, -128), (Precision.INT8, 127), (Precision.INT16, -32768), (Precision.INT16, 32767)],
+)
+def test_the_ends_of_the_range_can_be_converted(precision: Precision, value: int) -> None:
+    layout = WinogradWeightLayout(FULL, precision, (1, 1, 3, 3))
+    weights = np.zeros((1, 1, 3, 3), dtype=precision.dtype)
+    weights[0, 0, 2, 2] = value
+    assert layout.convert(weights)[0, 0, 3, 3] == value
+
+
+def test_the_ends_of_fp16_can_be_converted() -> None:
+    layout = WinogradWeightLayout(FULL, Precision.FP16, (1, 1, 3, 3))
+    weights = np.zeros((1, 1, 3, 3), dtype=np.float16)
+    weights[0, 0, 0, 0], weights[0, 0, 2, 2] = 65504, -65504
+    converted = layout.convert(weights)[0, 0]
+    assert (converted[0, 0], converted[3, 3]) == (65504, -65504)
+
+
 def test_a_cube_of_4x4x4_has_the_channel_fastest_then_w_then_h() -> None:
     layout = WinogradWeightLayout(FULL, Precision.INT16, (2, 16, 3, 3))
     weights = np.zeros(layout.packed_shape, dtype=np.int16)

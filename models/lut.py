@@ -7,7 +7,7 @@ and Y ``LO`` (linear only, 257 entries). The lookups are in ``models.lut_integer
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import Enum, IntEnum
 from typing import Any
 
@@ -122,13 +122,25 @@ class LutTable:
         check_range("index_select", self.index_select, *limits(8))
         check_range("index_offset", self.index_offset, *limits(8))
 
+    def __eq__(self, other: object) -> bool:
+        """Compare every entry and every parameter."""
+        return isinstance(other, LutTable) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        """Hash what equality compares."""
+        return hash(self._key())
+
+    def _key(self) -> tuple[object, ...]:
+        others = (getattr(self, field.name) for field in fields(self) if field.name != "entries")
+        return (self.entries.dtype, self.entries.tobytes(), *others)
+
     @property
     def last(self) -> int:
         """Index of the last entry: 64 or 256."""
         return len(self.entries) - 1
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class HybridLut:
     """Both tables and the priorities.
 

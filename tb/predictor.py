@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models import pdp, sdp
+from models import cdp, pdp, sdp
 from models.layout import FeatureLayout
-from tb.layers import PdpLayer, SdpLayer, StageSource, Surface
+from tb.layers import CdpLayer, PdpLayer, SdpLayer, StageSource, Surface
 from tb.memory import Ram
 from tb.tracker import StartedLayer
 
@@ -42,8 +42,8 @@ class Expectation:
 def predict(started: StartedLayer, read: ReadMemory) -> Expectation:
     """Return what a layer must write.
 
-    Padding channels are predicted like any other: hardware computes them from the bytes that lie in
-    memory behind the last channel, and writes them.
+    Padding channels are predicted like any other: hardware computes and writes them. All but CDP take the
+    bytes that lie in memory behind the last channel.
 
     Args:
         started: The layer.
@@ -61,6 +61,8 @@ def predict(started: StartedLayer, read: ReadMemory) -> Expectation:
             )
         case PdpLayer():
             result = pdp.run(layer.params, _read_cube(layer.src, read))
+        case CdpLayer():
+            result = cdp.run(layer.params, _read_cube(layer.src, read), layer.src.layout.shape[0])
     dst = layer.dst
     padded = _whole_atoms(dst.layout)
     return Expectation(started, dst.ram, dst.address, dst.layout, padded.pack(result), padded.written_mask())

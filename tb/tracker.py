@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from models.config import HwConfig
 from tb.layers import Layer
-from tb.program.codec import ENGINES, UNMODELLED_UNITS, Engine, decode, engine_of_unit
+from tb.program.codec import ENGINES, UNMODELLED_UNITS, Engine, decode, engine_of_unit, uses_lut
 from tb.program.ops import INTERRUPT_UNITS, InterruptNotify, Program, RegWrite
 from tb.program.state import GROUPS, RegisterState
 from tb.program.table import Refused
@@ -84,6 +84,7 @@ class LayerTracker:
             self._status_seen |= value
         if register.full_name in _LAUNCHES and value & 1:
             raise Refused(f"{register.full_name}.{register.fields[0].name} must stay NO: BDMA is not modelled")
+        self._check_lut_is_idle(register)
         group = self.state.write(register, value)
         if group is None:
             return
@@ -126,6 +127,16 @@ class LayerTracker:
             self.state.finish(unit, group)
         return [layer]
 
+    def _check_lut_is_idle(self, register: Register) -> None:
+        """Refuse to touch lookup tables in use: which elements would see the change depends on timing.
+
+        Source: LUT programming, "LUT storage programming": only while the sub-unit is idle.
+        """
+        if register.name.startswith("S_LUT_"):
+            for started in self._running.values():
+                if started.engine == register.unit and uses_lut(started.layer):
+                    raise Refused(f"{register.full_name} must not be written while {started.name} uses the tables")
+
     def _start(self, engine: Engine) -> Iterator[StartedLayer]:
         while True:
             group = self._next_group[engine.name]
@@ -133,7 +144,8 @@ class LayerTracker:
             if not enabled or (engine.name, group) in self._running:
                 return
             words = {unit: self.state.words(unit, group) for unit in engine.units}
-            layer = StartedLayer(self._count, engine.name, group, decode(engine, words, self.config))
+            decoded = decode(engine, words, self.config, self.state.lut(engine.name))
+            layer = StartedLayer(self._count, engine.name, group, decoded)
             self._running[engine.name, group] = layer
             self._next_group[engine.name] = 1 - group
             self._count += 1

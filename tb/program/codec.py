@@ -7,8 +7,9 @@ from types import ModuleType
 from typing import Any
 
 from models.config import HwConfig
-from tb.layers import Layer, PdpLayer, SdpLayer
-from tb.program import pdp, sdp
+from tb.layers import CdpLayer, Layer, PdpLayer, SdpLayer
+from tb.program import cdp, pdp, sdp
+from tb.program.lut import ENTRIES, LutEntries, lut_writes
 from tb.program.ops import InterruptNotify, Op, RegWrite
 from tb.program.table import Flat, Refused, Table, Words, decode_rows, encode_rows
 from tb.registers import RegisterMap
@@ -43,8 +44,9 @@ class Engine:
 ENGINES = (
     Engine("SDP", sdp.UNITS, SdpLayer, sdp),
     Engine("PDP", pdp.UNITS, PdpLayer, pdp),
+    Engine("CDP", cdp.UNITS, CdpLayer, cdp),
 )
-UNMODELLED_UNITS = ("CDMA", "CSC", "CMAC_A", "CMAC_B", "CACC", "CDP_RDMA", "CDP", "BDMA", "RBK")
+UNMODELLED_UNITS = ("CDMA", "CSC", "CMAC_A", "CMAC_B", "CACC", "BDMA", "RBK")
 """Units whose OP_ENABLE is refused: nothing predicts what they write."""
 
 
@@ -65,6 +67,11 @@ def engine_of(layer: Layer) -> Engine:
     return next(engine for engine in ENGINES if isinstance(layer, engine.layer))
 
 
+def uses_lut(layer: Layer) -> bool:
+    """Return whether a layer reads its engine's lookup tables, which both register groups share."""
+    return ENTRIES in engine_of(layer).flatten(layer)
+
+
 def encode(layer: Layer, config: HwConfig, group: int = 0, sync_id: str | None = None) -> tuple[Op, ...]:
     """Return the program that runs one layer.
 
@@ -75,8 +82,8 @@ def encode(layer: Layer, config: HwConfig, group: int = 0, sync_id: str | None =
         sync_id: Name of the event raised when its interrupt fires; None for no notification.
 
     Returns:
-        Pointer writes, every register of the units' tables, OP_ENABLE of each unit (RDMA units
-        first), and the interrupt notification.
+        The entries of the lookup tables that the layer uses, pointer writes, every register of the units'
+        tables, OP_ENABLE of each unit (RDMA units first), and the interrupt notification.
 
     Raises:
         Refused: for a layer that the registers cannot hold.
@@ -88,8 +95,9 @@ def encode(layer: Layer, config: HwConfig, group: int = 0, sync_id: str | None =
         raise ValueError(f"group must be 0 or 1, not {group}")
     registers = RegisterMap.of(config)
     engine = engine_of(layer)
-    words = encode_rows(engine.table, engine.flatten(layer), registers)
-    ops: list[Op] = []
+    flat = engine.flatten(layer)
+    words = encode_rows(engine.table, flat, registers)
+    ops: list[Op] = list(lut_writes(engine.name, flat[ENTRIES])) if ENTRIES in flat else []
     for unit in engine.units:
         ops.append(RegWrite(f"{unit}.S_POINTER", group))
         ops += [RegWrite(f"{unit}.{register}", value) for register, value in words[unit].items()]
@@ -99,15 +107,16 @@ def encode(layer: Layer, config: HwConfig, group: int = 0, sync_id: str | None =
     return tuple(ops)
 
 
-def decode(engine: Engine, words: Words, config: HwConfig) -> Layer:
+def decode(engine: Engine, words: Words, config: HwConfig, lut: LutEntries | None = None) -> Layer:
     """Return the layer that register words program.
 
     Args:
         engine: The engine that is enabled.
         words: Register words by unit and register name.
         config: The configuration they belong to.
+        lut: Entries of the engine's lookup tables, if it has any.
 
     Raises:
         Refused: naming register, field and rule, when they are illegal or need what is not modelled.
     """
-    return engine.build(config, decode_rows(engine.table, words, RegisterMap.of(config)))
+    return engine.build(config, decode_rows(engine.table, words, RegisterMap.of(config)) | {ENTRIES: lut})

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tb.program.lut import LutEntries, LutMemory
 from tb.registers import Register, RegisterMap
 
 GROUPS = 2
@@ -17,6 +18,7 @@ class _Unit:
     enabled: list[bool] = field(default_factory=lambda: [False] * GROUPS)
     producer: int = 0
     consumer: int = 0
+    lut: LutMemory | None = None
 
 
 class RegisterState:
@@ -40,6 +42,8 @@ class RegisterState:
             files = unit.groups if register.is_grouped else [unit.shared]
             for words in files:
                 words[register.name] = register.reset
+            if register.name == "S_LUT_ACCESS_DATA":
+                unit.lut = LutMemory()
 
     def write(self, register: Register, value: int) -> int | None:
         """Apply one CSB write.
@@ -58,6 +62,8 @@ class RegisterState:
         if not register.is_grouped:
             kept = unit.shared[register.name] & ~register.writable
             unit.shared[register.name] = kept | value
+            if unit.lut is not None:
+                unit.lut.write(register, value, unit.shared["S_LUT_ACCESS_CFG"])
             return None
         group = unit.producer
         if unit.enabled[group]:
@@ -80,6 +86,11 @@ class RegisterState:
     def consumer(self, unit: str) -> int:
         """Return the group that the unit runs next or is running."""
         return self._units[unit].consumer
+
+    def lut(self, unit: str) -> LutEntries | None:
+        """Return the entries of a unit's lookup tables, or None when it has none."""
+        memory = self._units[unit].lut
+        return None if memory is None else memory.entries
 
     def words(self, unit: str, group: int) -> Mapping[str, int]:
         """Return all register words that a layer of ``unit`` in ``group`` sees, by register name."""

@@ -1,0 +1,208 @@
+"""Cross-channel data processor: local response normalisation along the channels, integer path.
+
+Every element passes through the input converter. The squares of the elements around it, along the
+channels, are summed; the lookup table turns the sum into a factor, the element is multiplied by it, and
+the output converter makes the result. Sum and multiplication can each be bypassed, so that the unit is
+a table of its own.
+
+The factor is saturated to 16 bits, the products and sums fit their registers, and the output converter
+sees the exact product.
+
+Padding channels: the hardware processes whole atoms, and takes the channels between C and the end of
+the last atom as 0 behind the input converter, whatever lies in memory. They add nothing to the sums of
+the last channels, and are written: 0 through the output converter, or without multiplication what the
+table makes of their neighbours. So pass a cube padded to whole atoms and the number of its real channels
+to get every byte that is written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models import lut_integer
+from models.arithmetic import channel_blocks, check_range, limits, saturate
+from models.converter import Converter, ConverterEncoding
+from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutCounts, LutResult, LutTable, LutUnit
+from models.precision import Precision
+from models.programming_lut import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE
+
+LOCAL_SIZES = (3, 5, 7, 9)
+
+
+@dataclass(frozen=True)
+class Widths:
+    """Bits of the signed numbers whose width depends on the precision.
+
+    Attributes:
+        input_offset: offset of the input converter.
+        data: result of the input converter.
+        start: start of a table, as the index is computed from it.
+        output_offset: offset of the output converter.
+    """
+
+    input_offset: int
+    data: int
+    start: int
+    output_offset: int
+
+
+# INT8 as measured on the public nv_small RTL; INT16 as in the public nv_full RTL.
+_WIDTHS = {
+    Precision.INT8: Widths(input_offset=8, data=9, start=22, output_offset=25),
+    Precision.INT16: Widths(input_offset=16, data=17, start=38, output_offset=32),
+}
+
+
+def widths(precision: Precision) -> Widths:
+    """Return the widths of a precision.
+
+    Raises:
+        ValueError: for FP16.
+    """
+    if precision not in _WIDTHS:
+        raise ValueError(f"precision must be INT8 or INT16, not {precision.name}: the CDP model does not support it")
+    return _WIDTHS[precision]
+
+
+@dataclass(frozen=True)
+class CdpParams:
+    """One CDP layer.
+
+    Attributes:
+        local_size: 3, 5, 7 or 9 channels whose squares are summed, or None to look the element itself up.
+        multiply: whether the element is multiplied by what the table returns; else that is the result.
+        input_converter: with the encoding ``CDP_INPUT``; for INT8 the hardware has 8 bits of the offset.
+        output_converter: with the encoding ``CDP_OUTPUT``; for INT8 the hardware has 25 bits of the offset.
+        lut: both tables, of int16 entries.
+        precision: of input and output.
+
+    Raises:
+        ValueError: when a value does not fit its register or the hardware's range, or for FP16.
+
+    Source: unit description, "Cross Channel Data Processor"; programming guide, "LUT"; widths measured on
+        the public nv_small RTL.
+    """
+
+    local_size: int | None
+    multiply: bool
+    input_converter: Converter
+    output_converter: Converter
+    lut: HybridLut
+    precision: Precision
+
+    def __post_init__(self) -> None:
+        bits = widths(self.precision)
+        if self.local_size not in (None, *LOCAL_SIZES):
+            raise ValueError(f"local_size must be 3, 5, 7, 9 or None, not {self.local_size!r}")
+        for name, encoding, offset_bits in (
+            ("input_converter", ConverterEncoding.CDP_INPUT, bits.input_offset),
+            ("output_converter", ConverterEncoding.CDP_OUTPUT, bits.output_offset),
+        ):
+            converter: Converter = getattr(self, name)
+            if converter.encoding is not encoding:
+                raise ValueError(f"{name} must have the encoding {encoding.name}, not {converter.encoding.name}")
+            check_range(f"{name}.offset", converter.offset, *limits(offset_bits))
+        if self.lut.le.entries.dtype != np.int16:
+            raise ValueError(f"lut must have int16 entries, not {self.lut.le.entries.dtype}")
+        _check_table("lut.le", self.lut.le, LE_ENTRIES, self.precision)
+        _check_table("lut.lo", self.lut.lo, LO_ENTRIES, self.precision)
+
+
+def run(params: CdpParams, cube: NDArray[Any], channels: int) -> NDArray[Any]:
+    """Compute what the CDP writes for one cube.
+
+    Args:
+        params: the layer.
+        cube: (C, H, W) of the precision's dtype. C may include padding channels; see the module's description.
+        channels: how many of them are real.
+
+    Returns:
+        (C, H, W) of the precision's dtype.
+
+    Raises:
+        ValueError: when the cube's type or shape does not fit.
+
+    Source: unit description, "Cross Channel Data Processor"; precision document, "CDP"; measured on the
+        public nv_small RTL and, for INT16, on the public nv_full RTL.
+    """
+    columns = _columns(params, cube, channels)
+    result = np.empty(columns.shape, cube.dtype)
+    for part in _parts(columns):
+        data = _enter(params, columns[:, part], channels)
+        factor = _look_up(params, data).values
+        product = factor * data if params.multiply else factor
+        result[:, part] = params.output_converter.convert(product, params.precision)
+    return result.reshape(cube.shape)
+
+
+def lookup_counts(params: CdpParams, cube: NDArray[Any], channels: int) -> LutCounts:
+    """Count where the inputs of the tables lie, padding channels included, as the hardware does.
+
+    Args:
+        params: the layer.
+        cube: as for :func:`run`.
+        channels: as for :func:`run`.
+
+    Raises:
+        ValueError: when the cube's type or shape does not fit.
+
+    Source: LUT programming, "LUT Statistics"; measured on the public nv_small RTL.
+    """
+    columns = _columns(params, cube, channels)
+    looked_up = _look_up(params, _enter(params, columns, channels))
+    return LutCounts.published(looked_up.le_place, looked_up.lo_place)
+
+
+def _columns(params: CdpParams, cube: NDArray[Any], channels: int) -> NDArray[Any]:
+    """Check a cube and return it as (C, H * W)."""
+    if cube.dtype != params.precision.dtype:
+        raise ValueError(f"cube must be {params.precision.dtype}, not {cube.dtype}")
+    if cube.ndim != 3:
+        raise ValueError(f"cube must have the axes (C, H, W), not {cube.ndim} axes")
+    check_range("channels", channels, 1, len(cube))
+    return cube.reshape(len(cube), -1)
+
+
+def _parts(columns: NDArray[Any]) -> list[slice]:
+    """Cut (C, H * W) along its positions, because a window needs all channels of one."""
+    channels, positions = columns.shape
+    return list(channel_blocks((positions, channels, 1)))
+
+
+def _enter(params: CdpParams, columns: NDArray[Any], channels: int) -> NDArray[np.int64]:
+    """Convert the input; padding channels become 0."""
+    data = saturate(params.input_converter.scaled(columns), widths(params.precision).data)
+    data[channels:] = 0
+    return data
+
+
+def _look_up(params: CdpParams, data: NDArray[np.int64]) -> LutResult:
+    return lut_integer.lookup(params.lut, _window_sums(params.local_size, data), LutUnit.CDP)
+
+
+def _window_sums(local_size: int | None, data: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sum the squares of ``local_size`` channels around each; channels outside the cube add nothing."""
+    if local_size is None:
+        return data
+    half = local_size // 2
+    squares = np.pad(data * data, ((half, half), (0, 0)))
+    sums = squares[: len(data)].copy()
+    for distance in range(1, local_size):
+        sums += squares[distance : distance + len(data)]
+    return sums
+
+
+def _check_table(name: str, table: LutTable, entries: int, precision: Precision) -> None:
+    """Refuse what the hardware's narrower registers would cut off."""
+    check_range(f"{name}.start", table.start, *limits(widths(precision).start))
+    check_range(f"{name}.end", table.end, *limits(LutUnit.CDP.input_bits))
+    if table.exponent:
+        check_range(f"{name}.index_offset", table.index_offset, *INDEX_OFFSET_RANGE[LutUnit.CDP, precision])
+    else:
+        check_range(f"{name}.index_select", table.index_select, *INDEX_SELECT_RANGE[LutUnit.CDP, precision, entries])
+    for side in ("underflow", "overflow"):
+        check_range(f"{name}.{side}.scale", getattr(table, side).scale, *limits(16))

@@ -88,6 +88,14 @@ class SdpLayer:
                 f"dst must have the {self.src.layout.padded_channels} channels of src with padding, "
                 f"not {self.dst.layout.padded_channels}"
             )
+        if strides_are_ignored(self.src.layout.shape):
+            atom = self.src.layout.config.memory_atomic_bytes
+            for name, layout in {"src": self.src.layout, "dst": self.dst.layout}.items():
+                if (layout.line_stride_bytes, layout.surface_stride_bytes) != (atom, atom):
+                    raise ValueError(
+                        f"{name} must have strides of {atom} bytes, because SDP ignores those of a 1 x 1 cube, "
+                        f"not {layout.line_stride_bytes} and {layout.surface_stride_bytes}"
+                    )
         for name in ("x1", "x2"):
             _check_stage(name, getattr(self.params, name), getattr(self, name), self.src.layout.shape)
         for name, layout in memories.items():
@@ -167,10 +175,33 @@ class PdpLayer:
                 f"not {self.split.total_in} and {self.split.total_out}"
             )
 
+        widest = self.dst.layout.shape[2]
+        if self.split is not None:
+            widest = max(self.split.first_out, self.split.middle_out, self.split.last_out)
+        most = line_buffer_elements(self.params, self.src.layout.config)
+        if most is not None and widest > most:
+            raise ValueError(
+                f"split must leave parts of at most {most} output columns, which the line buffer of "
+                f"{self.src.layout.config.name} holds for this pooling, not {widest}"
+            )
+
     @property
     def unit(self) -> str:
         """The unit that runs the layer and raises its interrupt."""
         return "PDP"
+
+
+def line_buffer_elements(params: PdpParams, config: HwConfig) -> int | None:
+    """Return how many output columns the line buffer of PDP holds, None where it was not measured.
+
+    Source: unit description, share line buffer; measured on the public nv_small RTL, which hangs or
+        writes wrong data beyond: 128 columns, divided by the rows of windows that overlap, rounded up to
+        a power of two.
+    """
+    if config.pdp_throughput != 1:
+        return None
+    rows = -(-params.kernel_height // params.stride_y)
+    return 128 >> (rows - 1).bit_length()
 
 
 @dataclass(frozen=True)
@@ -210,6 +241,14 @@ def processing_precision(source: Precision, target: Precision) -> Precision:
         to INT8 processed as INT16 never ends.
     """
     return Precision.INT8 if Precision.INT8 in (source, target) else source
+
+
+def strides_are_ignored(shape: tuple[int, int, int]) -> bool:
+    """Return whether SDP takes the atoms of a cube as contiguous, whatever the strides say.
+
+    Source: measured on the public nv_small RTL: so it is where H and W are 1, operands per element included.
+    """
+    return shape[1:] == (1, 1)
 
 
 def is_per_channel(layout: OperandLayout) -> bool:

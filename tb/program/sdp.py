@@ -6,7 +6,7 @@ from models.config import HwConfig
 from models.layout import OperandLayout
 from models.precision import Precision
 from models.sdp import AluOp, OutputConverter, SdpParams, SdpStage
-from tb.layers import OperandSurface, SdpLayer, StageSource, Surface, is_per_channel, processing_precision
+from tb.layers import OperandSurface, SdpLayer, StageSource, Surface, is_per_channel, processing_precision, strides_are_ignored
 from tb.program.common import (
     PRECISION,
     RAM,
@@ -24,6 +24,7 @@ from tb.program.table import (
     SIGNED,
     Fixed,
     Flat,
+    LowBits,
     Named,
     Refused,
     Row,
@@ -36,6 +37,7 @@ UNITS = ("SDP_RDMA", "SDP")
 
 _ALU_OP = Named(((AluOp.MAX, 0), (AluOp.MIN, 1), (AluOp.SUM, 2)))
 _COMPONENTS = Named(((("mul",), 0), (("alu",), 1), (("alu", "mul"), 2)))
+_SHIFT = LowBits(6)
 _COMPONENT_BYTES = Named(((1, 0), (2, 1)))
 
 
@@ -65,7 +67,7 @@ def _stage_rows(stage: str, name: str, rdma: str) -> tuple[Row, ...]:
             when=f"{stage}.has_alu & !{stage}.alu_from_memory",
         ),
         row(f"{stage}.mul_from_memory", f"SDP.D_DP_{name}_MUL_CFG.{low}_mul_src", codec=FLAG, when=f"{stage}.mul"),
-        row(f"{stage}.mul_shift", f"SDP.D_DP_{name}_MUL_CFG.{low}_mul_shift_value", when=stage),
+        row(f"{stage}.mul_shift", f"SDP.D_DP_{name}_MUL_CFG.{low}_mul_shift_value", codec=_SHIFT, when=stage),
         row(
             f"{stage}.mul_register",
             f"SDP.D_DP_{name}_MUL_SRC_VALUE.{low}_mul_operand",
@@ -164,6 +166,9 @@ def build(config: HwConfig, flat: Flat) -> SdpLayer:
     output_precision = check_precision(config, TABLE, flat, "output_precision")
     _check_processing(flat)
     shape = (flat["shape.channel"], flat["shape.height"], flat["shape.width"])
+    if strides_are_ignored(shape):
+        for end in ("src", "dst"):
+            flat |= {f"{end}.{name}_stride_bytes": config.memory_atomic_bytes for name in ("line", "surface")}
     src = build_surface(config, TABLE, flat, "src", shape, input_precision)
     dst = build_surface(config, TABLE, flat, "dst", shape, output_precision)
     with blame_attributes(TABLE, "converter"):
@@ -265,7 +270,7 @@ def _build_memory(config: HwConfig, flat: Flat, name: str, src: Surface) -> Oper
     channels = src.layout.shape[0]
     components, component_bytes = flat[f"{name}.components"], flat[f"{name}.component_bytes"]
     with blame_attributes(TABLE, name):
-        if flat[f"{name}.per_element"]:
+        if flat[f"{name}.per_element"] and not strides_are_ignored(src.layout.shape):
             layout = OperandLayout(
                 config,
                 precision,

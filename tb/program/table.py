@@ -70,6 +70,21 @@ class Signed(Codec):
 
 
 @dataclass(frozen=True)
+class LowBits(Codec):
+    """An unsigned value of which the hardware uses only the low ``bits``, in a field that is wider."""
+
+    bits: int
+
+    def encode(self, value: Any, width: int) -> int:  # noqa: D102
+        del width
+        return super().encode(value, self.bits)
+
+    def decode(self, bits: int, width: int) -> int:  # noqa: D102
+        del width
+        return bits & ((1 << self.bits) - 1)
+
+
+@dataclass(frozen=True)
 class Named(Codec):
     """A closed set of values; ``pairs`` maps each to its bits."""
 

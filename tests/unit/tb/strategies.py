@@ -49,11 +49,13 @@ def _places(config: HwConfig, nbytes: int) -> st.SearchStrategy[tuple[int, Ram]]
 
 @st.composite
 def surfaces(draw: st.DrawFn, config: HwConfig, precision: Precision, shape: tuple[int, int, int]) -> Surface:
-    """Draw where a cube lies, with and without stride gaps."""
+    """Draw where a cube lies, with and without stride gaps; a 1 x 1 cube has none, as SDP needs it."""
     atom = config.memory_atomic_bytes
-    line = (shape[2] + draw(GAP_ATOMS)) * atom
-    surface = (shape[1] - 1) * line + (shape[2] + draw(GAP_ATOMS)) * atom
-    layout = FeatureLayout(config, precision, shape, line, surface)
+    layout = FeatureLayout.packed(config, precision, shape)
+    if shape[1:] != (1, 1):
+        line = (shape[2] + draw(GAP_ATOMS)) * atom
+        surface = (shape[1] - 1) * line + (shape[2] + draw(GAP_ATOMS)) * atom
+        layout = FeatureLayout(config, precision, shape, line, surface)
     return Surface(layout, *draw(_places(config, layout.nbytes)))
 
 
@@ -63,7 +65,7 @@ def operand_surfaces(
 ) -> OperandSurface:
     """Draw operands in memory, per channel or per element."""
     component_bytes = draw(st.sampled_from((1, 2))) if precision is Precision.INT8 else 2
-    if draw(st.booleans()):
+    if shape[1:] == (1, 1) or draw(st.booleans()):
         layout = OperandLayout.packed(config, precision, (shape[0], 1, 1), components, component_bytes)
     else:
         atom = config.atom_elements(precision) * component_bytes * len(components)
@@ -125,12 +127,12 @@ def sdp_layers(draw: st.DrawFn, config: HwConfig) -> SdpLayer:
 
 
 @st.composite
-def _axes(draw: st.DrawFn) -> tuple[int, int, int, int, int, int]:
-    """Draw one axis: input size, output size, kernel, stride, padding before and behind."""
+def _axes(draw: st.DrawFn, most: int = 40) -> tuple[int, int, int, int, int, int]:
+    """Draw one axis: input size, output size up to ``most``, kernel, stride, padding before and behind."""
     kernel, stride = draw(st.integers(1, 8)), draw(st.integers(1, 16))
     before, behind = draw(st.integers(0, kernel - 1)), draw(st.integers(0, kernel - 1))
     least = max(1, -(-(before + behind + 1 - kernel) // stride) + 1)
-    output = draw(st.integers(least, least + 30))
+    output = draw(st.integers(least, min(least + 30, most)))
     return (output - 1) * stride + kernel - before - behind, output, kernel, stride, before, behind
 
 
@@ -148,7 +150,8 @@ def pdp_layers(draw: st.DrawFn, config: HwConfig) -> PdpLayer:
     """Draw a PDP layer from memory to memory."""
     precision = draw(st.sampled_from([p for p in INTEGERS if p in config.feature_data_types]))
     height, out_height, kernel_height, stride_y, pad_top, pad_bottom = draw(_axes())
-    width, out_width, kernel_width, stride_x, pad_left, pad_right = draw(_axes())
+    line_buffer = 128 >> (-(-kernel_height // stride_y) - 1).bit_length()
+    width, out_width, kernel_width, stride_x, pad_left, pad_right = draw(_axes(line_buffer))
     channels = draw(SIZE)
     method = draw(st.sampled_from(PoolMethod))
     average = method is PoolMethod.AVERAGE

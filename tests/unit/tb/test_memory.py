@@ -280,7 +280,8 @@ WRITES = st.lists(st.tuples(ADDRESSES, st.binary(max_size=20), st.integers(0, (1
 def test_the_image_agrees_with_a_dictionary_of_bytes(
     writes: list[tuple[int, bytes, int]], reads: list[tuple[int, int]]
 ) -> None:
-    image, oracle = MemoryImage(), {}
+    image = MemoryImage()
+    oracle: dict[int, int] = {}
     for address, data, strobe in writes:
         strobe &= (1 << len(data)) - 1
         image.write_masked(address, data, strobe)

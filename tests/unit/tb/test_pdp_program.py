@@ -231,6 +231,17 @@ def test_a_split_of_two_parts_has_no_middle() -> None:
 
 
 def test_a_part_wider_than_its_field_is_refused() -> None:
-    layer = small_pdp((1, 2, 2052), WidthSplit(2, 1026, 0, 1026, 513, 0, 513))
+    layer = small_pdp((1, 2, 2052), WidthSplit(2, 1026, 0, 1026, 513, 0, 513), FULL)
     with refused("PDP.D_PARTIAL_WIDTH_IN.partial_width_in_first: must be 1 to 1024, not 1026"):
-        encode(layer, SMALL)
+        encode(layer, FULL)
+
+
+def test_a_part_that_the_line_buffer_of_nv_small_cannot_hold_is_refused() -> None:
+    assert small_pdp((1, 2, 256)).dst.layout.shape[2] == 128
+    message = (
+        r"^split must leave parts of at most 128 output columns, which the line buffer of nv_small holds "
+        r"for this pooling, not 129$"
+    )
+    with pytest.raises(ValueError, match=message):
+        small_pdp((1, 2, 258))
+    assert small_pdp((1, 2, 258), WidthSplit(2, 4, 0, 254, 2, 0, 127)).split is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -166,8 +167,8 @@ def test_a_stage_without_operands_only_clamps() -> None:
 
 def test_int16_is_written_in_its_own_size() -> None:
     params = SdpParams(ADD, None, IDENTITY, Precision.INT16, Precision.INT16)
-    ends = (surface((1, 1, 1), address, FULL, Precision.INT16) for address in (0x1000, 0x2000))
-    layer = SdpLayer(*ends, params, StageSource(alu=1))
+    src, dst = (surface((1, 1, 1), address, FULL, Precision.INT16) for address in (0x1000, 0x2000))
+    layer = SdpLayer(src, dst, params, StageSource(alu=1))
     data = "ff 00" + "ff 7f" + "ff ff" + "00 80" + "00 00" * 12
     wanted = expectation(layer, {0x1000: data}).data.tobytes()
     assert wanted == hexed("0001 ff7f 0000 0180" + "0100" * 12)
@@ -180,8 +181,8 @@ def test_reads_go_to_the_ram_of_the_surface() -> None:
     assert wanted.ram is Ram.MC
 
 
-def pdp(method: PoolMethod, shape: tuple[int, int, int], out: tuple[int, int, int], **changes: object) -> PdpLayer:
-    values = dict(kernel_width=2, kernel_height=2, stride_x=2, stride_y=2)
+def pdp(method: PoolMethod, shape: tuple[int, int, int], out: tuple[int, int, int], **changes: Any) -> PdpLayer:
+    values: dict[str, Any] = dict(kernel_width=2, kernel_height=2, stride_x=2, stride_y=2)
     values |= dict.fromkeys(("pad_left", "pad_right", "pad_top", "pad_bottom"), 0)
     values |= {"pad_values": (0,) * 7, "recip_width": 1 << 15, "recip_height": 1 << 15}
     params = PdpParams(method, precision=Precision.INT8, **{**values, **changes})

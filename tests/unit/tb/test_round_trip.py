@@ -113,11 +113,18 @@ def _unused_sdp(layer: SdpLayer) -> list[str]:
         base = f"SDP_RDMA.D_{low.upper()}"
         fields.append(f"{base}_BATCH_STRIDE.{low}_batch_stride")
         if source.memory is None:
-            names = ("data_use", "data_size", "data_mode", "ram_type")
+            names = ("data_use", "data_size", "ram_type")
             fields += [f"SDP_RDMA.D_{rdma.upper()}_CFG.{rdma}_{name}" for name in names]
             fields += [f"{base}_BASE_ADDR_{part}.{low}_base_addr_{part.lower()}" for part in ("LOW", "HIGH")]
+        if source.memory is None or layer.src.layout.shape[1:] == (1, 1):
+            fields.append(f"SDP_RDMA.D_{rdma.upper()}_CFG.{rdma}_data_mode")
         if source.memory is None or is_per_channel(source.memory.layout):
             fields += [f"{base}_{axis}_STRIDE.{low}_{axis.lower()}_stride" for axis in ("LINE", "SURFACE")]
+    if layer.src.layout.shape[1:] == (1, 1):
+        for unit, end in (("SDP_RDMA", "src"), ("SDP", "dst")):
+            fields += [
+                f"{unit}.D_{end.upper()}_{axis}_STRIDE.{end}_{axis.lower()}_stride" for axis in ("LINE", "SURFACE")
+            ]
     return fields
 
 
@@ -129,7 +136,7 @@ def _unused_pdp(layer: PdpLayer) -> list[str]:
     if layer.params.method is not PoolMethod.AVERAGE:
         fields += [f"PDP.D_POOLING_PADDING_VALUE_{n}_CFG.pad_value_{n}x" for n in range(1, 8)]
         fields += [f"PDP.D_RECIP_KERNEL_{axis}.recip_kernel_{axis.lower()}" for axis in ("WIDTH", "HEIGHT")]
-    unused = {None: ("first", "mid", "last"), 2: ("mid",)}.get(layer.split and layer.split.parts, ())
+    unused = {1: ("first", "mid", "last"), 2: ("mid",)}.get(layer.split.parts if layer.split else 1, ())
     for part in unused:
         fields += [f"{unit}.D_PARTIAL_WIDTH_IN.partial_width_in_{part}" for unit in ("PDP", "PDP_RDMA")]
         fields.append(f"PDP.D_PARTIAL_WIDTH_OUT.partial_width_out_{part}")
@@ -176,7 +183,8 @@ def test_a_field_that_is_not_unused_changes_the_layer_or_is_refused(
         for field in register.fields:
             if f"{register.full_name}.{field.name}" in {*unused, "SDP.D_DP_EW_CFG.ew_bypass"}:
                 continue  # Y does nothing when only its parts are bypassed
-            bit = 1 << random.randint(field.lsb, field.msb)
+            used = 6 if field.name.endswith("_mul_shift_value") else field.width
+            bit = 1 << random.randint(field.lsb, field.lsb + used - 1)
             unit, name = register.unit, register.name
             changed = {**words, unit: {**words[unit], name: words[unit][name] ^ bit}}
             try:

@@ -239,6 +239,20 @@ def test_a_second_layer_that_repeats_the_first_ones_values_is_told(port: Port) -
     assert (finding.kind, finding.nbytes, finding.first.layer) == (Kind.VALUE, 16, "layer 1 (SDP, group 1)")
 
 
+@pytest.mark.parametrize(("value", "repeated"), [(0xEE, 16), (0x55, 0)])
+def test_a_third_write_is_measured_by_the_newest_layer(port: Port, value: int, repeated: int) -> None:
+    for index, old in enumerate((0x55, 0xEE)):
+        port.board.expect(expected(index, data=np.full(16, old, dtype=np.uint8)))
+    for byte in (0x55, 0xEE, value):
+        for offset in (0, 8):
+            port.write(BASE + offset, bytes([byte] * 8))
+    verdict = port.board.finish()
+    assert verdict.repeated_bytes == repeated
+    assert [(f.kind, f.first.layer) for f in verdict.findings] == (
+        [] if repeated else [(Kind.DOUBLE, "layer 1 (SDP, group 1)")]
+    )
+
+
 def test_nothing_compared_fails(port: Port) -> None:
     verdict = port.board.finish()
     assert verdict.outcome is Outcome.FAILED
@@ -262,7 +276,7 @@ def test_a_surface_may_end_at_the_end_of_64_bits(port: Port) -> None:
 
 
 def read(board: Scoreboard, address: int, nbytes: int, ram: Ram = Ram.MC) -> list[int]:
-    return board.overlay(ram, address, np.full(nbytes, 0xDB, dtype=np.uint8)).tolist()
+    return list(board.overlay(ram, address, np.full(nbytes, 0xDB, dtype=np.uint8)))
 
 
 def test_a_queued_layer_reads_what_the_running_one_has_yet_to_write(port: Port) -> None:

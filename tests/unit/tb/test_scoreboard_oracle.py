@@ -92,10 +92,10 @@ def test_random_sequences_agree_with_the_literal_oracle(steps: list[tuple[object
                 write(ram, BASE + offset, bytes([value] * 8), strobe)
             case ("all", int(index)) if index < len(wanted):
                 for start in range(0, len(wanted[index].data), 8):
-                    atom = wanted[index].data[start : start + 8].tobytes()
+                    data = wanted[index].data[start : start + 8]
                     mask = wanted[index].must_write[start : start + 8]
                     strobe = sum(1 << int(n) for n in np.flatnonzero(mask))
-                    write(wanted[index].ram, wanted[index].address + start, atom, strobe)
+                    write(wanted[index].ram, wanted[index].address + start, data.tobytes(), strobe)
             case ("end", int(index)):
                 board.end_layer(index)
                 oracle.end(index)

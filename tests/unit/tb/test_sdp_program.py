@@ -18,6 +18,7 @@ from tests.unit.tb.samples import FULL, IDENTITY, SMALL, bias_sdp, small_sdp, su
 
 ADD = SdpStage(AluOp.SUM, 0, mul=False, mul_prelu=False, mul_shift=0, relu=False)
 SCALE = SdpStage(None, 0, mul=True, mul_prelu=False, mul_shift=0, relu=False)
+CLAMP = SdpStage(None, 0, mul=False, mul_prelu=False, mul_shift=0, relu=True)
 FM, RFM = "SDP.D_FEATURE_MODE_CFG", "SDP_RDMA.D_FEATURE_MODE_CFG"
 
 
@@ -73,11 +74,28 @@ def test_conversions_are_processed_as_int8(source: int, target: int, processing:
     assert words["SDP_RDMA"]["D_FEATURE_MODE_CFG"] == target << 6 | processing << 4 | source << 2
 
 
-def test_operands_of_a_1x1xc_cube_keep_their_surface_stride() -> None:
-    layout = OperandLayout(SMALL, Precision.INT8, (20, 1, 1), ("alu",), 1, 8, 64)
-    layer = replace(bias_sdp((20, 1, 1)), x1=StageSource(memory=OperandSurface(layout, 0x3000)))
-    assert words_of(layer, SMALL)["SDP_RDMA"]["D_BS_SURFACE_STRIDE"] == 64
-    assert decode_with(layer, SMALL, {}) == layer
+def test_strides_of_a_1_x_1_cube_are_ignored() -> None:
+    layer = bias_sdp((20, 1, 1))
+    strides = {
+        "SDP_RDMA.D_SRC_SURFACE_STRIDE.src_surface_stride": 64,
+        "SDP.D_DST_LINE_STRIDE.dst_line_stride": 24,
+        "SDP.D_DST_SURFACE_STRIDE.dst_surface_stride": 4096,
+    }
+    assert decode_with(layer, SMALL, strides) == layer
+
+
+def test_a_1_x_1_cube_with_stride_gaps_is_refused() -> None:
+    layer = bias_sdp((20, 1, 1))
+    layout = FeatureLayout(SMALL, Precision.INT8, (20, 1, 1), 8, 64)
+    message = r"^dst must have strides of 8 bytes, because SDP ignores those of a 1 x 1 cube, not 8 and 64$"
+    with pytest.raises(ValueError, match=message):
+        replace(layer, dst=replace(layer.dst, layout=layout))
+
+
+def test_the_hardware_uses_six_bits_of_the_multiplier_shift() -> None:
+    layer = bias_sdp()
+    shift = words_of(layer, SMALL)["SDP"]["D_DP_BS_MUL_CFG"] >> 8 & 0xFF
+    assert decode_with(layer, SMALL, {"SDP.D_DP_BS_MUL_CFG.bs_mul_shift_value": shift | 0xC0}) == layer
 
 
 def test_y_that_is_not_bypassed_but_does_nothing_is_a_pass_through() -> None:
@@ -232,11 +250,6 @@ REFUSALS = {
         {"SDP_RDMA.D_BRDMA_CFG.brdma_data_use": 3},
         "SDP_RDMA.D_BRDMA_CFG.brdma_data_use: must be one of 0, 1, 2, not 3",
     ),
-    "shift beyond 63": (
-        bias_sdp(),
-        {"SDP.D_DP_BS_MUL_CFG.bs_mul_shift_value": 64},
-        "SDP.D_DP_BS_MUL_CFG.bs_mul_shift_value: mul_shift must be an integer from 0 to 63, not 64",
-    ),
     "unaligned operands": (
         bias_sdp(),
         {"SDP_RDMA.D_BS_BASE_ADDR_LOW.bs_base_addr_low": 0x3001},
@@ -280,14 +293,28 @@ def test_int16_to_int8_processed_as_int16_is_refused_because_it_never_ends() -> 
     check_refused(layer, FULL, changes, message)
 
 
-@pytest.mark.parametrize(("flag", "name", "field"), [("bs", "x1", "BS"), ("bn", "x2", "BN")])
-def test_a_stage_that_the_configuration_lacks_is_refused(flag: str, name: str, field: str) -> None:
-    config = replace(SMALL, **{f"sdp_{flag}_enable": False, f"sdp_{flag}_throughput": 0})
-    stage = SdpStage(None, 0, mul=False, mul_prelu=False, mul_shift=0, relu=True)
+@pytest.mark.parametrize(
+    ("config", "x1", "x2", "message"),
+    [
+        (
+            replace(SMALL, sdp_bs_enable=False, sdp_bs_throughput=0),
+            CLAMP,
+            None,
+            "SDP.D_DP_BS_CFG.bs_bypass must be YES, not NO: nv_small has no X1",
+        ),
+        (
+            replace(SMALL, sdp_bn_enable=False, sdp_bn_throughput=0),
+            None,
+            CLAMP,
+            "SDP.D_DP_BN_CFG.bn_bypass must be YES, not NO: nv_small has no X2",
+        ),
+    ],
+)
+def test_a_stage_that_the_configuration_lacks_is_refused(
+    config: HwConfig, x1: SdpStage | None, x2: SdpStage | None, message: str
+) -> None:
     layer = small_sdp(config=config)
-    layer = replace(layer, params=replace(layer.params, **{name: stage}))
-    message = f"SDP.D_DP_{field}_CFG.{flag}_bypass must be YES, not NO: nv_small has no {name.upper()}"
-    check_refused(layer, config, {}, message)
+    check_refused(replace(layer, params=replace(layer.params, x1=x1, x2=x2)), config, {}, message)
 
 
 def refused(message: str) -> pytest.RaisesExc[ValueError]:

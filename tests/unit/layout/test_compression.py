@@ -18,6 +18,7 @@ from models.layout import (
     KernelLayout,
     WeightLayout,
     WinogradWeightLayout,
+    compression,
 )
 from models.precision import Precision
 from tests.unit.layout.support import random_bits, refused
@@ -126,6 +127,16 @@ def test_the_surfaces_are_those_of_the_literal_loop_and_decompress(
         assert (at is not None) == any(raw)
         if at is not None:
             assert packed.weights[at : at + size].tobytes() == raw
+
+
+def test_masks_of_several_runs_compress_as_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    layout = CompressedWeightLayout(WeightLayout(FULL, Precision.INT16, (17, 9, 1, 1)))
+    weights = sparse(layout.layout, 4, 0.5)
+    whole = [surface.tobytes() for surface in layout.pack(weights)]
+    monkeypatch.setattr(compression, "_RUN_ELEMENTS", 10)
+    packed = layout.pack(weights)
+    assert [surface.tobytes() for surface in packed] == whole
+    assert layout.unpack(*packed).tobytes() == weights.tobytes()
 
 
 def test_a_group_starts_where_the_sizes_before_it_end() -> None:

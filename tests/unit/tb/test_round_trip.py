@@ -56,7 +56,7 @@ def registers_of(config: HwConfig, unit: str) -> tuple[Register, ...]:
     return tuple(register for register in RegisterMap.of(config) if register.unit == unit)
 
 
-def check_round_trip(config: HwConfig, layer: Layer, group: int, seed: int) -> None:
+def check_round_trip(config: HwConfig, layer: SdpLayer | PdpLayer, group: int, seed: int) -> None:
     engine = engine_of(layer)
     units = (*engine.units, "CDP")
     state = noisy_state(config, units, seed)
@@ -84,7 +84,7 @@ def check_round_trip(config: HwConfig, layer: Layer, group: int, seed: int) -> N
     assert decode(engine, words, config) == layer
 
 
-def unused_fields(layer: Layer) -> list[str]:
+def unused_fields(layer: SdpLayer | PdpLayer) -> list[str]:
     """Name the fields that the register manual gives no meaning in a layer of this kind."""
     return _unused_sdp(layer) if isinstance(layer, SdpLayer) else _unused_pdp(layer)
 

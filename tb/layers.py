@@ -13,6 +13,10 @@ from models.sdp import SdpParams, SdpStage
 from tb.memory import Ram
 
 
+LINE_BUFFER_ELEMENTS = 128
+"""Output columns that PDP's line buffer holds when no two windows share a row."""
+
+
 @dataclass(frozen=True)
 class Surface:
     """A feature cube in memory.
@@ -98,11 +102,11 @@ class SdpLayer:
                     )
         for name in ("x1", "x2"):
             _check_stage(name, getattr(self.params, name), getattr(self, name), self.src.layout.shape)
-        for name, layout in memories.items():
-            if layout.precision is not self.processing_precision:
+        for name, operand in memories.items():
+            if operand.precision is not self.processing_precision:
                 raise ValueError(
                     f"{name} must have the processing precision {self.processing_precision.name}, "
-                    f"not {layout.precision.name}"
+                    f"not {operand.precision.name}"
                 )
 
     @property
@@ -195,13 +199,13 @@ def line_buffer_elements(params: PdpParams, config: HwConfig) -> int | None:
     """Return how many output columns the line buffer of PDP holds, None where it was not measured.
 
     Source: unit description, share line buffer; measured on the public nv_small RTL, which hangs or
-        writes wrong data beyond: 128 columns, divided by the rows of windows that overlap, rounded up to
+        writes wrong data beyond: ``LINE_BUFFER_ELEMENTS`` columns, divided by the rows of windows that overlap, rounded up to
         a power of two.
     """
     if config.pdp_throughput != 1:
         return None
     rows = -(-params.kernel_height // params.stride_y)
-    return 128 >> (rows - 1).bit_length()
+    return LINE_BUFFER_ELEMENTS >> (rows - 1).bit_length()
 
 
 @dataclass(frozen=True)

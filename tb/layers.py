@@ -2,52 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from models.cbuf import feature_entries, image_entries
 from models.cdp import CdpParams
 from models.config import HwConfig
-from models.layout import FeatureLayout, OperandLayout
+from models.conv import ConvParams
+from models.converter import Converter, ConverterEncoding
+from models.layout import FeatureLayout, ImageWeightLayout, OperandLayout, PixelConversion, PixelLayout, WeightLayout
 from models.pdp import PdpParams
 from models.precision import Precision
 from models.sdp import SdpParams, SdpStage
-from tb.memory import Ram
-
+from tb.surfaces import CbufUse, ImageSurface, WeightSurface
+from tb.surfaces import OperandSurface as OperandSurface
+from tb.surfaces import Surface as Surface
 
 LINE_BUFFER_ELEMENTS = 128
 """Output columns that PDP's line buffer holds when no two windows share a row."""
-
-
-@dataclass(frozen=True)
-class Surface:
-    """A feature cube in memory.
-
-    Raises:
-        ValueError: when the address is not a multiple of the atom, or the cube leaves the address space.
-    """
-
-    layout: FeatureLayout
-    address: int
-    ram: Ram = Ram.MC
-
-    def __post_init__(self) -> None:
-        _check_address(self.address, self.layout.nbytes, self.layout.config)
-
-
-@dataclass(frozen=True)
-class OperandSurface:
-    """Operands of an SDP stage in memory.
-
-    Raises:
-        ValueError: when the address is not a multiple of the feature atom, or the operands leave the
-            address space.
-    """
-
-    layout: OperandLayout
-    address: int
-    ram: Ram = Ram.MC
-
-    def __post_init__(self) -> None:
-        _check_address(self.address, self.layout.nbytes, self.layout.config)
 
 
 @dataclass(frozen=True)
@@ -92,22 +64,11 @@ class SdpLayer:
                 f"dst must have the {self.src.layout.padded_channels} channels of src with padding, "
                 f"not {self.dst.layout.padded_channels}"
             )
-        if strides_are_ignored(self.src.layout.shape):
-            atom = self.src.layout.config.memory_atomic_bytes
-            for name, layout in {"src": self.src.layout, "dst": self.dst.layout}.items():
-                if (layout.line_stride_bytes, layout.surface_stride_bytes) != (atom, atom):
-                    raise ValueError(
-                        f"{name} must have strides of {atom} bytes, because SDP ignores those of a 1 x 1 cube, "
-                        f"not {layout.line_stride_bytes} and {layout.surface_stride_bytes}"
-                    )
+        for name, layout in {"src": self.src.layout, "dst": self.dst.layout}.items():
+            _check_one_pixel(name, layout)
         for name in ("x1", "x2"):
             _check_stage(name, getattr(self.params, name), getattr(self, name), self.src.layout.shape)
-        for name, operand in memories.items():
-            if operand.precision is not self.processing_precision:
-                raise ValueError(
-                    f"{name} must have the processing precision {self.processing_precision.name}, "
-                    f"not {operand.precision.name}"
-                )
+        _check_operand_precision(memories, self.processing_precision)
 
     @property
     def unit(self) -> str:
@@ -235,7 +196,120 @@ class CdpLayer:
         return "CDP"
 
 
-Layer = SdpLayer | PdpLayer | CdpLayer
+@dataclass(frozen=True)
+class ConvLayer:
+    """One convolution of a cube or an image, with SDP on the fly, to memory.
+
+    ``conversion`` is the input converter: of an image always given, of a cube None when it is off. ``sdp``
+    has the convolution's precision as its input.
+
+    Raises:
+        ValueError: when source, weights, destination, parameters, operand sources and the share of the
+            convolution buffer do not fit each other.
+
+    Source: programming guide, "Convolution" and "Limitation"; formats document, "Pixel Format".
+    """
+
+    src: Surface | ImageSurface
+    weights: WeightSurface
+    dst: Surface
+    params: ConvParams
+    sdp: SdpParams
+    cbuf: CbufUse
+    conversion: Converter | PixelConversion | None = None
+    x1: StageSource | None = None
+    x2: StageSource | None = None
+
+    def __post_init__(self) -> None:
+        weights, dst = self.weights.layout, self.dst.layout
+        operands = {"x1.memory": self.x1, "x2.memory": self.x2}
+        memories = {name: source.memory.layout for name, source in operands.items() if source and source.memory}
+        _check_configs(self.src, {"weights": weights, "dst": dst, **memories})
+        if isinstance(self.src, ImageSurface):
+            self._check_image(self.src.layout)
+        else:
+            self._check_cube(self.src.layout)
+        channels, height, width = self.src.layout.shape
+        if weights.shape[1] != channels:
+            raise ValueError(f"weights must have the {channels} channels of src, not {weights.shape[1]}")
+        rows, columns = weights.shape[2:]
+        shape = (weights.shape[0], self.params.output_height(height, rows), self.params.output_width(width, columns))
+        if dst.shape != shape:
+            raise ValueError(f"dst must have the shape {shape}, not {dst.shape}")
+        for name, got, precision in (
+            ("weights", weights.precision, self.params.precision),
+            ("sdp.input_precision", self.sdp.input_precision, self.params.precision),
+            ("dst", dst.precision, self.sdp.output_precision),
+        ):
+            if got is not precision:
+                raise ValueError(f"{name} must have the precision {precision.name}, not {got.name}")
+        atom = dst.config.atom_elements(self.processing_precision)
+        padded = -(-shape[0] // atom) * atom
+        if dst.padded_channels != padded:
+            raise ValueError(f"dst must have the {padded} channels of SDP with padding, not {dst.padded_channels}")
+        _check_one_pixel("dst", dst)
+        for name in ("x1", "x2"):
+            _check_stage(name, getattr(self.sdp, name), getattr(self, name), shape)
+        _check_operand_precision(memories, self.processing_precision)
+        self.cbuf.check(self.entries, height, weights)
+
+    @property
+    def unit(self) -> str:
+        """The unit that ends the layer and raises its interrupt."""
+        return "SDP"
+
+    @property
+    def processing_precision(self) -> Precision:
+        """The precision that the stages of SDP compute in and that operands have."""
+        return processing_precision(self.sdp.input_precision, self.sdp.output_precision)
+
+    @property
+    def entries(self) -> int:
+        """Entries of the convolution buffer that one line of the input takes."""
+        layout, precision = self.src.layout, self.params.precision
+        channels, _, width = layout.shape
+        if isinstance(layout, FeatureLayout):
+            return feature_entries(layout.config, precision, channels, width)
+        padded = self.params.pad_left + width + self.params.pad_right
+        return image_entries(layout.config, precision, channels, padded)
+
+    def _check_cube(self, layout: FeatureLayout) -> None:
+        if type(self.weights.layout) is not WeightLayout or self.weights.layout.line_group != 1:
+            raise ValueError("weights must be laid out for direct convolution, because src is a feature cube")
+        if layout.precision is not self.params.precision:
+            raise ValueError(f"src must have the precision {self.params.precision.name}, not {layout.precision.name}")
+        if self.conversion is not None and not (
+            isinstance(self.conversion, Converter) and self.conversion.encoding is ConverterEncoding.CDMA_INPUT
+        ):
+            raise ValueError("conversion must be a Converter of CDMA or None, because src is a feature cube")
+        if self.cbuf.fetch_slices < 1 or (self.cbuf.fetch_slices > 1 and not layout.line_packed):
+            raise ValueError(f"fetch_slices must be 1, because lines are not packed, not {self.cbuf.fetch_slices}")
+
+    def _check_image(self, layout: PixelLayout) -> None:
+        weights, params = self.weights.layout, self.params
+        if not isinstance(weights, ImageWeightLayout):
+            raise ValueError("weights must be laid out for image input, because src is an image")
+        if not isinstance(self.conversion, PixelConversion):
+            raise ValueError("conversion must be a PixelConversion, because src is an image")
+        if self.conversion.precision is not params.precision:
+            raise ValueError(
+                f"conversion must have the precision {params.precision.name}, not {self.conversion.precision.name}"
+            )
+        if (params.dilation_x, params.dilation_y) != (1, 1):
+            raise ValueError(
+                f"dilation must be 1 for image input, not {params.dilation_x} along W and {params.dilation_y} along H"
+            )
+        most = weights.cube_channels // weights.line_group
+        if weights.line_group > 1 and params.stride_x * layout.shape[0] > most:
+            raise ValueError(
+                f"stride_x times channels must be at most {most} with {weights.line_group}-line post-extension, "
+                f"not {params.stride_x * layout.shape[0]}"
+            )
+        if self.cbuf.fetch_slices != 1:
+            raise ValueError(f"fetch_slices must be 1 for image input, not {self.cbuf.fetch_slices}")
+
+
+Layer = SdpLayer | PdpLayer | CdpLayer | ConvLayer
 
 
 def processing_precision(source: Precision, target: Precision) -> Precision:
@@ -263,18 +337,9 @@ def is_per_channel(layout: OperandLayout) -> bool:
     )
 
 
-def _check_address(address: int, nbytes: int, config: HwConfig) -> None:
-    atom = config.memory_atomic_bytes
-    if address < 0 or address % atom:
-        raise ValueError(f"address must be a multiple of the {atom}-byte atom, not {address:#x}")
-    if address + nbytes > 1 << config.memif_address_width_bits:
-        raise ValueError(
-            f"address must leave room for {nbytes} bytes in the {config.memif_address_width_bits}-bit address "
-            f"space of {config.name}, not {address:#x}"
-        )
-
-
-def _check_configs(src: Surface, others: dict[str, FeatureLayout | OperandLayout]) -> None:
+def _check_configs(
+    src: Surface | ImageSurface, others: Mapping[str, FeatureLayout | OperandLayout | WeightLayout]
+) -> None:
     for name, layout in others.items():
         if layout.config != src.layout.config:
             raise ValueError(f"{name} must be laid out for {src.layout.config.name} as src, not {layout.config.name}")
@@ -306,3 +371,20 @@ def _check_stage(name: str, stage: SdpStage | None, source: StageSource | None, 
         raise ValueError(
             f"{name}.memory must be packed per channel, not with surfaces {layout.surface_stride_bytes} bytes apart"
         )
+
+
+def _check_one_pixel(name: str, layout: FeatureLayout) -> None:
+    """Check that the strides of a 1 x 1 cube say what SDP does."""
+    atom = layout.config.memory_atomic_bytes
+    strides = (layout.line_stride_bytes, layout.surface_stride_bytes)
+    if strides_are_ignored(layout.shape) and strides != (atom, atom):
+        raise ValueError(
+            f"{name} must have strides of {atom} bytes, because SDP ignores those of a 1 x 1 cube, "
+            f"not {strides[0]} and {strides[1]}"
+        )
+
+
+def _check_operand_precision(memories: dict[str, OperandLayout], precision: Precision) -> None:
+    for name, layout in memories.items():
+        if layout.precision is not precision:
+            raise ValueError(f"{name} must have the processing precision {precision.name}, not {layout.precision.name}")

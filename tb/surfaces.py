@@ -1,0 +1,158 @@
+"""Where the data of layers lie: cubes, images, weights, operands, and a layer's share of the convolution buffer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from models.cbuf import bank_bytes, bank_entries
+from models.config import HwConfig
+from models.layout import FeatureLayout, OperandLayout, PixelLayout, WeightLayout
+from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES, WEIGHT_START_ALIGNMENT_BYTES
+from tb.memory import Ram
+
+
+@dataclass(frozen=True)
+class Surface:
+    """A feature cube in memory.
+
+    Raises:
+        ValueError: when the address is not a multiple of the atom, or the cube leaves the address space.
+    """
+
+    layout: FeatureLayout
+    address: int
+    ram: Ram = Ram.MC
+
+    def __post_init__(self) -> None:
+        check_address(self.address, self.layout.nbytes, self.layout.config)
+
+
+@dataclass(frozen=True)
+class OperandSurface:
+    """Operands of an SDP stage in memory.
+
+    Raises:
+        ValueError: when the address is not a multiple of the feature atom, or the operands leave the
+            address space.
+    """
+
+    layout: OperandLayout
+    address: int
+    ram: Ram = Ram.MC
+
+    def __post_init__(self) -> None:
+        check_address(self.address, self.layout.nbytes, self.layout.config)
+
+
+@dataclass(frozen=True)
+class ImageSurface:
+    """An image in memory; each plane has an address of its own.
+
+    Raises:
+        ValueError: when the addresses are not as many as the planes, one is not a multiple of the atom, or
+            a plane leaves the address space.
+    """
+
+    layout: PixelLayout
+    addresses: tuple[int, ...]
+    ram: Ram = Ram.MC
+
+    def __post_init__(self) -> None:
+        planes = len(self.layout.format.planes)
+        if len(self.addresses) != planes:
+            raise ValueError(f"addresses must be {planes} for {self.layout.format_name}, not {len(self.addresses)}")
+        for address, nbytes in zip(self.addresses, self.layout.plane_nbytes, strict=True):
+            check_address(address, nbytes, self.layout.config)
+
+
+@dataclass(frozen=True)
+class WeightSurface:
+    """Uncompressed weights in memory.
+
+    Raises:
+        ValueError: when the address is not a multiple of 256 bytes, or the weights leave the address space.
+    """
+
+    layout: WeightLayout
+    address: int
+    ram: Ram = Ram.MC
+
+    def __post_init__(self) -> None:
+        if self.address < 0 or self.address % WEIGHT_START_ALIGNMENT_BYTES:
+            raise ValueError(
+                f"address must be a multiple of {WEIGHT_START_ALIGNMENT_BYTES} bytes, not {self.address:#x}"
+            )
+        check_address(self.address, self.layout.nbytes, self.layout.config)
+
+
+@dataclass(frozen=True)
+class CbufUse:
+    """How a convolution uses the convolution buffer; nothing of it changes the result.
+
+    Attributes:
+        data_banks: banks for the input, which must hold all of it.
+        weight_banks: banks for weights, which must hold a kernel group.
+        release_slices: input lines given back when the layer is done.
+        fetch_slices: input lines fetched at a time; 1 unless the lines are packed.
+        skip_data_release: keep the input for a layer that reuses it.
+        skip_weight_release: keep the weights for a layer that reuses them.
+    """
+
+    data_banks: int
+    weight_banks: int
+    release_slices: int = 1
+    fetch_slices: int = 1
+    skip_data_release: bool = False
+    skip_weight_release: bool = False
+
+    def check(self, entries: int, height: int, weights: WeightLayout) -> None:
+        """Refuse a share that makes the hardware wait forever.
+
+        Args:
+            entries: of one slice of the input.
+            height: slices of the input.
+            weights: how the weights lie in memory.
+
+        Raises:
+            ValueError: when input or weights do not fit the banks, or the banks the buffer.
+
+        Source: programming guide, "Full input, partial weight mode" and "Limitation", Convolution.
+        """
+        config = weights.config
+        if not 1 <= self.data_banks < config.cbuf_bank_number:
+            raise ValueError(f"data_banks must be 1 to {config.cbuf_bank_number - 1}, not {self.data_banks}")
+        most = config.cbuf_bank_number - self.data_banks
+        if not 1 <= self.weight_banks <= most:
+            raise ValueError(
+                f"weight_banks must be 1 to {most} of {config.cbuf_bank_number} banks, not {self.weight_banks}"
+            )
+        if entries * height > bank_entries(config, self.data_banks):
+            raise ValueError(
+                f"data_banks must hold {height} slices of {entries} entries, not {self.data_banks} banks of "
+                f"{config.cbuf_bank_depth} entries"
+            )
+        needed = weights.group_elements[0] * weights.precision.nbytes + WEIGHT_SIZE_ALIGNMENT_BYTES
+        if self.skip_weight_release or weights.groups == 1:
+            needed = weights.nbytes
+        if needed > bank_bytes(config, self.weight_banks):
+            raise ValueError(
+                f"weight_banks must hold {needed} bytes, not {self.weight_banks} banks of {bank_bytes(config, 1)}"
+            )
+        if not 1 <= self.release_slices <= height:
+            raise ValueError(f"release_slices must be 1 to the {height} lines of src, not {self.release_slices}")
+
+
+def check_address(address: int, nbytes: int, config: HwConfig) -> None:
+    """Refuse an address that is not a multiple of the atom, or has no room behind it.
+
+    Raises:
+        ValueError: naming the rule.
+    """
+    atom = config.memory_atomic_bytes
+    if address < 0 or address % atom:
+        raise ValueError(f"address must be a multiple of the {atom}-byte atom, not {address:#x}")
+    if address + nbytes > 1 << config.memif_address_width_bits:
+        raise ValueError(
+            f"address must leave room for {nbytes} bytes in the {config.memif_address_width_bits}-bit address "
+            f"space of {config.name}, not {address:#x}"
+        )

@@ -1,0 +1,111 @@
+"""PNG images as tensors of a pixel format; Pillow is needed only here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from models.layout import PixelFormat
+from models.layout.raw import Array
+
+# What PNG and Pillow hold without loss: mode by bytes and channels of an element.
+_MODES = {("u1", 1): "L", ("u1", 3): "RGB", ("u1", 4): "RGBA", ("<u2", 1): "I;16"}
+
+# Place of the bit depth in a PNG file: signature, length and name of IHDR, width, height.
+_BIT_DEPTH_AT = 24
+
+
+def png_mode(pixels: PixelFormat) -> str:
+    """Return the Pillow mode that holds images of a pixel format bit by bit.
+
+    Raises:
+        ValueError: when there is none.
+    """
+    for (dtype, channels), mode in _MODES.items():
+        if pixels.element_dtype == np.dtype(dtype) and pixels.channels == channels:
+            return mode
+    raise ValueError(
+        f".png must hold 8-bit elements, or one channel of 16 unsigned bits; {pixels.name} has "
+        f"{pixels.channels} of {pixels.element_dtype.name}: use .npy"
+    )
+
+
+def read_png(path: Path, pixels: PixelFormat, alpha: int | None) -> Array:
+    """Return an image; colours are not converted: R is also Y, G is U, B is V.
+
+    Args:
+        path: the file.
+        pixels: the format that the image will get.
+        alpha: value of the fourth channel for a file that has three, or None.
+
+    Returns:
+        (C, H, W) of the format's dtype.
+
+    Raises:
+        ValueError: when the file cannot be read, or its elements are not those of the format.
+    """
+    wanted = png_mode(pixels)
+    if alpha is not None and wanted != "RGBA":
+        raise ValueError(f"--alpha must only be given for formats of four channels, not for {pixels.name}")
+    needed = "RGB" if alpha is not None else wanted
+    from_file, mode = _load(path)
+    if mode != needed:
+        raise ValueError(f"{path}: the image must be {_name(needed)} for {pixels.name}, not {_name(mode)}")
+    planes = from_file.reshape(*from_file.shape[:2], -1).transpose(2, 0, 1)
+    if alpha is not None:
+        if not 0 <= alpha <= 255:
+            raise ValueError(f"--alpha must be 0 to 255, not {alpha}")
+        planes = np.concatenate([planes, np.full((1, *planes.shape[1:]), alpha, dtype=planes.dtype)])
+    return np.ascontiguousarray(planes, dtype=pixels.element_dtype)
+
+
+def write_png(path: Path, image: Array, pixels: PixelFormat) -> str:
+    """Write an image of a pixel format and return one line about it.
+
+    Args:
+        path: the file.
+        image: (C, H, W) of the format's dtype.
+        pixels: the format.
+
+    Raises:
+        ValueError: when PNG cannot hold the format, or the file cannot be written.
+    """
+    mode = png_mode(pixels)
+    lines = np.ascontiguousarray(image.transpose(1, 2, 0))
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise ValueError(_NO_PILLOW) from error
+    try:
+        Image.fromarray(lines[..., 0] if image.shape[0] == 1 else lines).save(path, format="PNG")
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be written: {error.strerror}") from error
+    return f"{path}: {_name(mode)} {image.shape[2]}x{image.shape[1]}"
+
+
+_NO_PILLOW = ".png needs the package pillow of requirements.txt, which is not installed: use .npy or install it"
+
+
+def _load(path: Path) -> tuple[Array, str]:
+    """Return the pixels of a file and their mode; Pillow would halve the bits of 16-bit colours silently."""
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise ValueError(_NO_PILLOW) from error
+    try:
+        with path.open("rb") as file:
+            depth = file.read(_BIT_DEPTH_AT + 1)[_BIT_DEPTH_AT:]
+        with Image.open(path, formats=("PNG",)) as image:
+            mode = image.mode if depth == (b"\x10" if image.mode == "I;16" else b"\x08") else f"{depth[0]}-bit colour"
+            return np.asarray(image), mode
+    except FileNotFoundError as error:
+        raise ValueError(f"{path}: cannot be read: {error.strerror}") from error
+    except (OSError, SyntaxError, Image.DecompressionBombError) as error:
+        raise ValueError(f"{path}: cannot be read as .png: {error}") from error
+
+
+def _name(mode: str) -> str:
+    """Return a mode in words."""
+    words = {"L": "8-bit grey", "RGB": "8-bit RGB", "RGBA": "8-bit RGBA", "I;16": "16-bit grey"}
+    return words.get(mode, mode)

@@ -1,0 +1,204 @@
+"""Layouts as the command line sees them: a tensor, its surfaces in memory, and elements by their coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from models.layout import Alignment, FeatureLayout, OperandLayout, PixelFormat, PixelLayout
+from models.layout.raw import Array, ByteArray, check_array
+
+Coordinates = tuple[int | str, ...]
+
+
+class Layout(Protocol):
+    """What every layout class has; the coordinates of elements differ."""
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes from the first to the last."""
+
+    @property
+    def pack(self) -> Callable[..., ByteArray]:
+        """From a tensor to memory bytes."""
+
+    @property
+    def unpack(self) -> Callable[..., Any]:
+        """From memory bytes to a tensor."""
+
+    @property
+    def offset(self) -> Callable[..., int]:
+        """From the coordinates of an element to its byte offset."""
+
+    @property
+    def element_at(self) -> Callable[[int], Any]:
+        """From a byte offset to the coordinates of an element, or None."""
+
+    @property
+    def describe(self) -> Callable[[], str]:
+        """The layout in words."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A layout with one tensor and one surface, unless a subclass says otherwise.
+
+    Args:
+        layout: the layout.
+        axes: names of an element's coordinates.
+        alignment: of the start address of the first surface, or None where there is no rule.
+    """
+
+    layout: Layout
+    axes: tuple[str, ...]
+    alignment: Alignment | None
+
+    @property
+    def pixels(self) -> PixelFormat | None:
+        """The pixel format of an image, or None for what is no image."""
+        return None
+
+    @property
+    def limits(self) -> tuple[int, ...]:
+        """Most bytes of each surface."""
+        return (self.layout.nbytes,)
+
+    def pack(self, tensor: Array) -> tuple[ByteArray, ...]:
+        """Return the bytes of each surface."""
+        return (self.layout.pack(tensor),)
+
+    def unpack(self, surfaces: Sequence[ByteArray]) -> Array:
+        """Return the tensor that lies in the surfaces."""
+        tensor: Array = self.layout.unpack(surfaces[0])
+        return tensor
+
+    def offset(self, element: Coordinates) -> int | None:
+        """Return the byte offset of an element in the first surface, or None when it does not lie there."""
+        return self.layout.offset(*element)
+
+    def element_at(self, offset_bytes: int) -> Coordinates | None:
+        """Return the element that a byte of the first surface belongs to, or None."""
+        found: Coordinates | None = self.layout.element_at(offset_bytes)
+        return found
+
+    def remark(self, element: Coordinates) -> str:
+        """Return what else is to be said of an element, or nothing."""
+        del element
+        return ""
+
+    def name(self, element: Coordinates) -> str:
+        """Return coordinates and remark, as ``c=17 h=2 w=3 (padding channel)``."""
+        text = " ".join(f"{axis}={value}" for axis, value in zip(self.axes, element, strict=True))
+        remark = self.remark(element)
+        return f"{text} ({remark})" if remark else text
+
+    def names_at(self, offset_bytes: int) -> tuple[str, ...]:
+        """Return the elements that a byte of the first surface belongs to, in words; none in gaps."""
+        element = self.element_at(offset_bytes)
+        if element is None:
+            return ()
+        byte = offset_bytes - (self.offset(element) or 0)
+        return (self.name(element) + (f", its byte {byte}" if byte else ""),)
+
+    def describe(self) -> str:
+        """Return the layout in words."""
+        return self.layout.describe()
+
+
+@dataclass(frozen=True)
+class FeatureSubject(Subject):
+    """A feature cube, with the value of its padding channels."""
+
+    layout: FeatureLayout
+    padding: int | float
+
+    def pack(self, tensor: Array) -> tuple[ByteArray, ...]:
+        """Return the bytes of the cube."""
+        return (self.layout.pack(tensor, self.padding),)
+
+    def remark(self, element: Coordinates) -> str:
+        """Tell the channels that only fill the last atom."""
+        return "padding channel" if self.layout.is_padding(int(element[0])) else ""
+
+
+@dataclass(frozen=True)
+class PixelSubject(Subject):
+    """An image, with the byte around its pixels."""
+
+    layout: PixelLayout
+    padding: int
+
+    @property
+    def pixels(self) -> PixelFormat | None:
+        """The pixel format."""
+        return self.layout.format
+
+    def pack(self, tensor: Array) -> tuple[ByteArray, ...]:
+        """Return the bytes of all planes."""
+        return (self.layout.pack(tensor, self.padding),)
+
+    def remark(self, element: Coordinates) -> str:
+        """Tell where the bits of the element are."""
+        c, h, w = map(int, element)
+        word, lsb, bits = self.layout.bits(c, h, w)
+        return f"bits {lsb} to {lsb + bits - 1} of the word at {word:#x}"
+
+    def names_at(self, offset_bytes: int) -> tuple[str, ...]:
+        """Return every element that has bits in the byte."""
+        return tuple(self.name(element) for element in self.layout.elements_at(offset_bytes))
+
+
+@dataclass(frozen=True)
+class OperandSubject(Subject):
+    """Operands of an SDP stage: one tensor (C, H, W), or (2, C, H, W) for a pair."""
+
+    layout: OperandLayout
+
+    def pack(self, tensor: Array) -> tuple[ByteArray, ...]:
+        """Return the bytes of the operands."""
+        names, shape = self.layout.components, self.layout.shape
+        check_array("operands", tensor, shape if len(names) == 1 else (2, *shape), self.layout.component_dtype)
+        return (self.layout.pack(dict(zip(names, tensor.reshape(-1, *shape), strict=True))),)
+
+    def unpack(self, surfaces: Sequence[ByteArray]) -> Array:
+        """Return the operands."""
+        arrays = list(self.layout.unpack(surfaces[0]).values())
+        return arrays[0] if len(arrays) == 1 else np.stack(arrays)
+
+    def remark(self, element: Coordinates) -> str:
+        """Tell the channels that only fill the last atom."""
+        return "padding channel" if int(element[1]) >= self.layout.shape[0] else ""
+
+
+@dataclass(frozen=True)
+class ValuesSubject(Subject):
+    """Values of a fully connected module: a single coordinate."""
+
+    def element_at(self, offset_bytes: int) -> Coordinates | None:
+        """Return the value that the byte belongs to, or None in padding."""
+        x: int | None = self.layout.element_at(offset_bytes)
+        return None if x is None else (x,)
+
+
+@dataclass(frozen=True)
+class RubikSubject(Subject):
+    """What a mode of RUBIK makes of a cube; ``layout`` is that of what it writes.
+
+    Args:
+        mode: its name.
+        movement: from the cube that the mode reads to the bytes that it writes.
+    """
+
+    mode: str
+    movement: Callable[[Array], ByteArray]
+
+    def pack(self, tensor: Array) -> tuple[ByteArray, ...]:
+        """Return the bytes that the mode writes."""
+        return (self.movement(tensor),)
+
+    def describe(self) -> str:
+        """Return the layout of what the mode writes."""
+        return f"written by RUBIK {self.mode}: {super().describe()}"

@@ -1,0 +1,179 @@
+"""Weights as the command line sees them: kernels before extension where it can be undone, and compression."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from models.layout import (
+    CompressedWeightLayout,
+    DeconvolutionWeightLayout,
+    ImageWeightLayout,
+    KernelLayout,
+    WinogradWeightLayout,
+)
+from models.layout.raw import Array, ByteArray, check_index, checked_bytes
+from tb.cli.layout_subjects import Coordinates, Subject
+
+KERNEL_AXES = ("k", "c", "r", "s")
+
+
+@dataclass(frozen=True)
+class KernelSubject(Subject):
+    """Kernels that need no extension."""
+
+    layout: KernelLayout
+
+    def extend(self, tensor: Array) -> Array:
+        """Return the kernels as the layout takes them."""
+        return tensor
+
+    def restore(self, kernels: Array) -> Array:
+        """Return the kernels that were extended, or what the layout has where that cannot be undone."""
+        return kernels
+
+    def inside(self, element: Coordinates) -> tuple[int, int, int, int]:
+        """Return the coordinates of an element in the extended kernels."""
+        k, c, r, s = map(int, element)
+        return k, c, r, s
+
+    def outside(self, inside: Sequence[int]) -> Coordinates:
+        """Return the coordinates of an element of the extended kernels in the tensor."""
+        return tuple(inside)
+
+    def pack(self, tensor: Array) -> tuple[ByteArray, ...]:
+        """Return the bytes of the weights."""
+        return (self.layout.pack(self.extend(tensor)),)
+
+    def unpack(self, surfaces: Sequence[ByteArray]) -> Array:
+        """Return the kernels."""
+        return self.restore(self.layout.unpack(surfaces[0]))
+
+    def offset(self, element: Coordinates) -> int | None:
+        """Return the byte offset of a weight."""
+        return self.layout.offset(*self.inside(element))
+
+    def element_at(self, offset_bytes: int) -> Coordinates | None:
+        """Return the weight that the byte belongs to, or None in the end alignment."""
+        found = self.layout.element_at(offset_bytes)
+        return None if found is None else self.outside(found)
+
+
+@dataclass(frozen=True)
+class ImageKernelSubject(KernelSubject):
+    """Kernels for image input: columns become channels and back."""
+
+    layout: ImageWeightLayout
+
+    def extend(self, tensor: Array) -> Array:
+        """Return the kernels after channel pre-extension."""
+        return self.layout.pre_extend(tensor)
+
+    def restore(self, kernels: Array) -> Array:
+        """Return the kernels before channel pre-extension."""
+        return self.layout.original(kernels)
+
+    def inside(self, element: Coordinates) -> tuple[int, int, int, int]:
+        """Return the coordinates after pre-extension: channel ``s * C + c``."""
+        for name, value, end in zip(KERNEL_AXES, map(int, element), self.layout.shape, strict=True):
+            check_index(name, value, end)
+        k, c, r, s = map(int, element)
+        return k, s * self.layout.shape[1] + c, r, 0
+
+    def outside(self, inside: Sequence[int]) -> Coordinates:
+        """Return the coordinates before pre-extension."""
+        s, c = divmod(inside[1], self.layout.shape[1])
+        return inside[0], c, inside[2], s
+
+
+@dataclass(frozen=True)
+class WinogradKernelSubject(KernelSubject):
+    """Kernels for Winograd; the conversion rounds, so unpacking and elements are those of 4x4 kernels.
+
+    Args:
+        scale: factor of the conversion.
+        converted: whether the tensor is converted already.
+    """
+
+    layout: WinogradWeightLayout
+    scale: float
+    converted: bool
+
+    def extend(self, tensor: Array) -> Array:
+        """Return the converted kernels."""
+        return tensor if self.converted else self.layout.convert(tensor, self.scale)
+
+
+@dataclass(frozen=True)
+class KernelSetSubject(KernelSubject):
+    """One set of the kernels of a deconvolution; unpacking and elements are those of the set.
+
+    Args:
+        whole: the deconvolution.
+        number: which set.
+    """
+
+    whole: DeconvolutionWeightLayout
+    number: int
+
+    def extend(self, tensor: Array) -> Array:
+        """Return the kernels of the set."""
+        kernels: Array = self.whole.split(tensor)[self.number]
+        return kernels
+
+
+@dataclass(frozen=True)
+class CompressedSubject(Subject):
+    """Compressed kernels; the surfaces are weights, WMB and WGS, and ``layout`` is the uncompressed one.
+
+    Args:
+        compressed: the layout of the three surfaces.
+        kernels: what is compressed.
+        wmb: the mask, in which elements are looked up, or None where nobody looks.
+    """
+
+    layout: KernelLayout
+    compressed: CompressedWeightLayout
+    kernels: KernelSubject
+    wmb: ByteArray | None
+
+    @property
+    def limits(self) -> tuple[int, ...]:
+        """Most bytes of each surface."""
+        return self.compressed.nbytes, self.compressed.wmb_nbytes, self.compressed.wgs_nbytes
+
+    def pack(self, tensor: Array) -> tuple[ByteArray, ...]:
+        """Return the bytes of weights, WMB and WGS."""
+        return tuple(self.compressed.pack(self.kernels.extend(tensor)))
+
+    def unpack(self, surfaces: Sequence[ByteArray]) -> Array:
+        """Return the kernels."""
+        weights, wmb, wgs = surfaces
+        return self.kernels.restore(self.compressed.unpack(weights, wmb, wgs))
+
+    def offset(self, element: Coordinates) -> int | None:
+        """Return the byte offset of a weight in the compressed weights, or None when it was removed."""
+        return self.compressed.offset(self._mask(), *self.kernels.inside(element))
+
+    def element_at(self, offset_bytes: int) -> Coordinates | None:
+        """Return the weight that the byte belongs to, or None behind the last."""
+        bits = np.unpackbits(self._mask(), count=self.layout.elements, bitorder="little")
+        kept = np.flatnonzero(bits)
+        size = self.layout.precision.nbytes
+        if offset_bytes // size >= kept.size:
+            return None
+        return self.kernels.element_at(int(kept[offset_bytes // size]) * size)
+
+    def remark(self, element: Coordinates) -> str:
+        """Tell where the mask bit of the weight is."""
+        byte, bit = self.compressed.mask_bit(*self.kernels.inside(element))
+        return f"mask bit {bit} of WMB byte {byte:#x}"
+
+    def describe(self) -> str:
+        """Return the layout in words."""
+        return self.compressed.describe()
+
+    def _mask(self) -> ByteArray:
+        return checked_bytes(self.wmb if self.wmb is not None else b"", -(-self.layout.elements // 8))

@@ -1,6 +1,6 @@
 // NV_nvdla, nv_small: an embedded stand-in for the public RTL with the same ports
-// and the same behaviour at them, written from the specification and from what
-// was measured on the hardware; it shares no code with it.
+// and, for the units that it has, the same behaviour at them as the specification
+// states or measurements on the hardware showed; it shares no code with it.
 //
 //   nvdla_csb      CSB port, both clock domains     nvdla_cfgrom  ConfigROM
 //   nvdla_glb      version, interrupts              nvdla_mcif    memory interface registers

@@ -8,13 +8,14 @@
 //   ReLU     on the 32-bit result
 //
 // Measured on the public nv_small RTL, where the specification is silent:
-//   - ALU algorithm code 3 is a sum;
+//   - all shifts and limits as above; ALU algorithm code 3 is a sum;
 //   - the ALU result goes to the multiplier with 33 bits, unlimited;
 //   - of the 8 bits of MUL_SHIFT_VALUE the lower 6 count; since no product
 //     exceeds 2^47, shifts of 49 or more give 0;
 //   - a bypassed multiplier still shifts, and MUL_PRELU has no effect on it;
 //   - PReLU multiplies, shifts and limits negative values only; of the others it
 //     passes the low 32 bits, so that a sum beyond 32 bits wraps.
+// Open, and here it is so: ReLU after PReLU acts on the wrapped value.
 module nvdla_sdp_x (
     input  wire               clk,
     input  wire               advance,

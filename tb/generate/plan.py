@@ -16,8 +16,9 @@ from tb.generate.describe import PlanError, Table
 from tb.generate.layers import Workshop, build_layer
 from tb.layers import Layer
 from tb.memory import MemoryImage, Ram
-from tb.program.codec import encode, engine_of
+from tb.program.codec import encode, engine_of, uses_lut
 from tb.program.ops import CheckNothing, Op, SyncWait
+from tb.program.state import GROUPS
 from tb.scenario import Scenario, memory_ops
 from tb.settings import BenchSettings
 
@@ -91,7 +92,8 @@ def sequence(layers: Sequence[Layer], config: HwConfig, *, in_turn: bool) -> tup
         layers: In the order of their programming.
         config: The configuration they run on.
         in_turn: True programs a layer only when the one before is done; False as soon as its
-            register group is free, so that both groups and several units work at once.
+            register group is free, so that both groups and several units work at once. A layer with
+            lookup tables waits for all before it on its unit, because both groups share the tables.
     """
     ops: list[Op] = []
     by_engine: dict[str, list[str]] = {}
@@ -99,11 +101,12 @@ def sequence(layers: Sequence[Layer], config: HwConfig, *, in_turn: bool) -> tup
     for number, layer in enumerate(layers):
         engine = engine_of(layer)
         history = by_engine.setdefault(engine.name, [])
-        awaited = previous if in_turn else (history[-2] if len(history) >= 2 else None)
+        waits_for = 1 if uses_lut(layer) else GROUPS
+        awaited = previous if in_turn else (history[-waits_for] if len(history) >= waits_for else None)
         if awaited is not None:
             ops += [SyncWait(unit, awaited) for unit in engine.units]
         previous = f"layer_{number}"
-        ops += encode(layer, config, group=len(history) % 2, sync_id=previous)
+        ops += encode(layer, config, group=len(history) % GROUPS, sync_id=previous)
         ops.append(CheckNothing(previous))
         history.append(previous)
     return tuple(ops)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from models.cdp import CdpParams
 from models.config import HwConfig
+from models.converter import Converter, ConverterEncoding
 from models.layout import FeatureLayout, OperandLayout
+from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutChoice, LutTable, LutUnit, Slope
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
+from models.programming_lut import exponent_end, linear_end
 from models.sdp import AluOp, OutputConverter, SdpParams, SdpStage
 from tb.generate.describe import PlanError, Table
-from tb.layers import Layer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface, WidthSplit
+from tb.layers import CdpLayer, Layer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface, WidthSplit
 from tb.memory import MemoryImage
 
 _SOURCES = ("register", "channel", "element")
@@ -64,9 +70,11 @@ def build_layer(shop: Workshop, name: str, table: Table, previous: Layer | None)
     Raises:
         PlanError: for a description that cannot be understood or that no hardware can run.
     """
-    engine = table.one_of("engine", ("SDP", "PDP"), "SDP")
+    builders: dict[str, Callable[[Workshop, str, Table, Layer | None], Layer]]
+    builders = {"SDP": _build_sdp, "PDP": _build_pdp, "CDP": _build_cdp}
+    engine = table.one_of("engine", tuple(builders), "SDP")
     try:
-        layer = (_build_sdp if engine == "SDP" else _build_pdp)(shop, name, table, previous)
+        layer = builders[engine](shop, name, table, previous)
     except PlanError:
         raise
     except ValueError as error:
@@ -170,6 +178,62 @@ def _build_pdp(shop: Workshop, name: str, table: Table, previous: Layer | None) 
     shape = (channels, params.output_height(height), params.output_width(width))
     dst = shop.reserve(f"{name}_dst", _layout(shop.config, Precision.INT8, shape, gaps))
     return PdpLayer(src, dst, params, split_width(params, width, table.take("split", int, 1)))
+
+
+def _build_cdp(shop: Workshop, name: str, table: Table, previous: Layer | None) -> CdpLayer:
+    src = _source(shop, name, table, previous)
+    gaps = table.integers("dst_gaps", 2, (0, 0))
+    lut = table.table("lut")
+    if lut is None:
+        raise PlanError(f"{table.where} lacks the key lut")
+    params = CdpParams(
+        local_size=table.take("local_size", int),
+        multiply=table.take("multiply", bool, True),
+        input_converter=_converter(table, "input_converter", ConverterEncoding.CDP_INPUT),
+        output_converter=_converter(table, "output_converter", ConverterEncoding.CDP_OUTPUT),
+        lut=_lut(shop, lut, LutUnit.CDP),
+        precision=Precision.INT8,
+    )
+    dst = shop.reserve(f"{name}_dst", _layout(shop.config, Precision.INT8, src.layout.shape, gaps))
+    return CdpLayer(src, dst, params)
+
+
+def _converter(table: Table, key: str, encoding: ConverterEncoding) -> Converter:
+    offset, scale, shift = table.integers(key, 3, (0, 1, 0))
+    return Converter(offset, scale, shift, encoding)
+
+
+def _lut(shop: Workshop, table: Table, unit: LutUnit) -> HybridLut:
+    """Return both tables, with random entries of the range that the description gives."""
+    low, high = table.integers("entries", 2, (-(1 << 15), (1 << 15) - 1))
+    tables = []
+    for name, count in (("le", LE_ENTRIES), ("lo", LO_ENTRIES)):
+        part = table.table(name)
+        if part is None:
+            raise PlanError(f"{table.where} lacks the key {name}")
+        entries = shop.rng.integers(low, high, count, dtype=np.int16, endpoint=True)
+        tables.append(_lut_table(part, entries, unit))
+    priorities = [
+        table.choice(case, LutChoice, LutChoice.LE) or LutChoice.LE for case in ("underflow", "overflow", "hybrid")
+    ]
+    table.done()
+    le, lo = tables
+    return HybridLut(le, lo, *priorities)
+
+
+def _lut_table(table: Table, entries: NDArray[np.int16], unit: LutUnit) -> LutTable:
+    """Return one table that ends where the programming guide wants it, unless the description says where."""
+    start = table.take("start", int, required=True)
+    offset = table.take("exponent", int)
+    select = table.take("select", int, 0)
+    if offset is not None:
+        natural = exponent_end(start, offset, unit, Precision.INT8)
+    else:
+        natural = linear_end(start, select, len(entries), unit, Precision.INT8)
+    end = table.take("end", int, int(natural))
+    slopes = [Slope(*table.integers(side, 2, (0, 0))) for side in ("underflow", "overflow")]
+    table.done()
+    return LutTable(entries, start, end, select, offset is not None, offset or 0, *slopes)
 
 
 def split_width(params: PdpParams, width: int, parts: int) -> WidthSplit | None:

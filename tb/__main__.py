@@ -5,9 +5,19 @@ from __future__ import annotations
 import argparse
 import sys
 
-from tb.cli import bench, configrom, run, trace
+from tb.cli import bench, configrom, layout_describe, layout_offset, layout_pack, layout_unpack, regress, run, trace
 
-COMMANDS = {"run": run, "trace": trace, "configrom": configrom, "bench": bench}
+COMMANDS = {
+    "run": run,
+    "regress": regress,
+    "trace": trace,
+    "configrom": configrom,
+    "pack": layout_pack,
+    "unpack": layout_unpack,
+    "offset": layout_offset,
+    "describe": layout_describe,
+    "bench": bench,
+}
 
 
 def parser() -> argparse.ArgumentParser:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from models.arithmetic import wrap
 from models.cdp import LOCAL_SIZES, CdpParams, widths
 from models.config import HwConfig
 from models.converter import Converter, ConverterEncoding
+from models.precision import Precision
 from tb.layers import CdpLayer
 from tb.program.common import PRECISION, build_surface, check_precision, flatten_surface, surface_rows
 from tb.program.lut import build_lut, flatten_lut, lut_rows
@@ -16,9 +14,11 @@ from tb.program.table import (
     MINUS_ONE,
     SIGNED,
     Flat,
+    LowSigned,
     Named,
     Row,
     Table,
+    View,
     blame_attributes,
     row,
 )
@@ -27,6 +27,7 @@ UNITS = ("CDP_RDMA", "CDP")
 
 _LOCAL_SIZE = Named(tuple((size, bits) for bits, size in enumerate(LOCAL_SIZES)))
 _AXES = ("channel", "height", "width")
+_PARTS = ("offset", "scale", "shift")
 _CONVERTERS = (
     ("input_converter", "DATIN", ConverterEncoding.CDP_INPUT),
     ("output_converter", "DATOUT", ConverterEncoding.CDP_OUTPUT),
@@ -39,11 +40,19 @@ def _edge_fields(edge: str) -> tuple[str, ...]:
 
 
 def _converter_rows() -> tuple[Row, ...]:
+    """Return the rows of both converters.
+
+    For INT8 the hardware ignores the upper bits of the offsets: golden traces of the public nv_small
+    release write 0x80 for -128.
+    """
     rows: list[Row] = []
-    for name, register, _ in _CONVERTERS:
+    int8 = widths(Precision.INT8)
+    for (name, register, _), bits in zip(_CONVERTERS, (int8.input_offset, int8.output_offset), strict=True):
         low = register.lower()
+        offset = f"CDP.D_{register}_OFFSET.{low}_offset"
         rows += [
-            row(f"{name}.offset", f"CDP.D_{register}_OFFSET.{low}_offset", codec=SIGNED),
+            row(f"{name}.offset", offset, codec=LowSigned(bits), when="int8"),
+            row(f"{name}.offset", offset, codec=SIGNED, when="!int8"),
             row(f"{name}.scale", f"CDP.D_{register}_SCALE.{low}_scale", codec=SIGNED),
             row(f"{name}.shift", f"CDP.D_{register}_SHIFTER.{low}_shifter"),
         ]
@@ -56,6 +65,7 @@ TABLE: Table = (
         for axis in ("channel", "height", "width")
     ),
     row("precision", "CDP.D_DATA_FORMAT.input_data_type", codec=PRECISION),
+    View("int8", "CDP.D_DATA_FORMAT.input_data_type", lambda bits: bits == 0),
     row("precision", "CDP_RDMA.D_DATA_FORMAT.input_data", codec=PRECISION),
     *surface_rows("src", "CDP_RDMA", "SRC", "D_SRC_DMA_CFG.src_ram_type"),
     *surface_rows("dst", "CDP", "DST", "D_DST_DMA_CFG.dst_ram_type"),
@@ -75,6 +85,7 @@ def flatten(layer: CdpLayer) -> Flat:
         **flatten_surface("src", layer.src),
         **flatten_surface("dst", layer.dst),
         "precision": params.precision,
+        "int8": params.precision is Precision.INT8,
         "sums": params.local_size is not None,
         "local_size": params.local_size,
         "multiply": params.multiply,
@@ -82,7 +93,7 @@ def flatten(layer: CdpLayer) -> Flat:
     }
     for name, _, _ in _CONVERTERS:
         converter: Converter = getattr(params, name)
-        flat |= {f"{name}.{part}": getattr(converter, part) for part in ("offset", "scale", "shift")}
+        flat |= {f"{name}.{part}": getattr(converter, part) for part in _PARTS}
     return flat
 
 
@@ -93,27 +104,19 @@ def build(config: HwConfig, flat: Flat) -> CdpLayer:
         Refused: naming the register, field and rule that make it illegal or unsupported.
     """
     precision = check_precision(config, TABLE, flat, "precision")
-    channel, height, width = (flat[f"shape.{axis}"] for axis in _AXES)
-    src = build_surface(config, TABLE, flat, "src", (channel, height, width), precision)
-    dst = build_surface(config, TABLE, flat, "dst", (channel, height, width), precision)
+    shape = (flat["shape.channel"], flat["shape.height"], flat["shape.width"])
+    src = build_surface(config, TABLE, flat, "src", shape, precision)
+    dst = build_surface(config, TABLE, flat, "dst", shape, precision)
+    converters = {
+        name: Converter(**{part: flat[f"{name}.{part}"] for part in _PARTS}, encoding=encoding)
+        for name, _, encoding in _CONVERTERS
+    }
     with blame_attributes(TABLE, ""):
-        bits = widths(precision)
         params = CdpParams(
             local_size=flat.get("local_size"),
             multiply=flat["multiply"],
-            input_converter=_build_converter(flat, "input_converter", bits.input_offset),
-            output_converter=_build_converter(flat, "output_converter", bits.output_offset),
+            **converters,
             lut=build_lut(flat),
             precision=precision,
         )
         return CdpLayer(src, dst, params)
-
-
-def _build_converter(flat: Flat, name: str, offset_bits: int) -> Converter:
-    """Return a converter with what the hardware takes of its offset.
-
-    For INT8 it ignores the upper bits: golden traces of the public nv_small release write 0x80 for -128.
-    """
-    offset = int(wrap(np.array(flat[f"{name}.offset"], dtype=np.int64), offset_bits))
-    encoding = next(encoding for known, _, encoding in _CONVERTERS if known == name)
-    return Converter(offset, flat[f"{name}.scale"], flat[f"{name}.shift"], encoding)

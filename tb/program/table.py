@@ -85,6 +85,21 @@ class LowBits(Codec):
 
 
 @dataclass(frozen=True)
+class LowSigned(Codec):
+    """Two's complement of which the hardware uses only the low ``bits``, in a field that is wider."""
+
+    bits: int
+
+    def encode(self, value: Any, width: int) -> int:  # noqa: D102
+        Signed().encode(value, self.bits)
+        return Signed().encode(value, width)
+
+    def decode(self, bits: int, width: int) -> int:  # noqa: D102
+        del width
+        return Signed().decode(bits & ((1 << self.bits) - 1), self.bits)
+
+
+@dataclass(frozen=True)
 class Named(Codec):
     """A closed set of values; ``pairs`` maps each to its bits."""
 

@@ -16,12 +16,18 @@ from tb.program.table import Refused
 from tb.registers import RegisterMap, with_field
 
 
-def words_of(layer: Layer, config: HwConfig) -> dict[str, dict[str, int]]:
-    """Return the words of group 0 after the layer's program, by unit and register."""
+def state_after(layer: Layer, config: HwConfig) -> RegisterState:
+    """Return the registers after the layer's program for group 0."""
     state = RegisterState(RegisterMap.of(config))
     for op in encode(layer, config):
         assert isinstance(op, RegWrite)
         state.write(state.registers.parse(op.register), op.value)
+    return state
+
+
+def words_of(layer: Layer, config: HwConfig) -> dict[str, dict[str, int]]:
+    """Return the words of group 0 after the layer's program, by unit and register."""
+    state = state_after(layer, config)
     return {unit: dict(state.words(unit, 0)) for unit in engine_of(layer).units}
 
 
@@ -32,7 +38,8 @@ def decode_with(layer: Layer, config: HwConfig, changes: Mapping[str, int]) -> L
     for name, value in changes.items():
         unit, register, field = name.split(".")
         words[unit][register] = with_field(registers.register(unit, register), words[unit][register], field, value)
-    return decode(engine_of(layer), words, config)
+    engine = engine_of(layer)
+    return decode(engine, words, config, state_after(layer, config).lut(engine.name))
 
 
 def check_refused(layer: Layer, config: HwConfig, changes: Mapping[str, int], message: str) -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from models.cdp import CdpParams
 from models.config import HwConfig
+from models.converter import Converter, ConverterEncoding
 from models.layout import FeatureLayout, OperandLayout
+from models.lut import HybridLut, LutChoice, LutTable, Slope
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
 from models.sdp import AluOp, OutputConverter, SdpParams, SdpStage
-from tb.layers import OperandSurface, PdpLayer, SdpLayer, StageSource, Surface, WidthSplit
+from tb.layers import CdpLayer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface, WidthSplit
 from tb.memory import Ram
 from tb.predictor import Expectation
 from tb.tracker import StartedLayer
@@ -75,3 +78,40 @@ def expected(
         data = np.arange(layout.nbytes, dtype=np.uint8)
     started = StartedLayer(index, "SDP", index % 2, small_sdp())
     return Expectation(started, ram, address, layout, data, layout.written_mask())
+
+
+def small_lut() -> HybridLut:
+    """Return an exponent table and a linear one, with another value in every place."""
+    le = LutTable(
+        np.arange(-30, 35, dtype=np.int16) * 1000,
+        start=-3,
+        end=1 << 36,
+        exponent=True,
+        index_offset=-2,
+        underflow=Slope(-5, 3),
+        overflow=Slope(7, -4),
+    )
+    lo = LutTable(
+        np.arange(257, dtype=np.int16) * -100,
+        start=11,
+        end=11 + 1024,
+        index_select=2,
+        underflow=Slope(300, 15),
+        overflow=Slope(-300, -16),
+    )
+    return HybridLut(le, lo, underflow_priority=LutChoice.LO, hybrid_priority=LutChoice.LO)
+
+
+def small_cdp(
+    shape: tuple[int, int, int] = (3, 2, 2), config: HwConfig = SMALL, precision: Precision = Precision.INT8
+) -> CdpLayer:
+    """Return a local response normalisation over five channels."""
+    params = CdpParams(
+        local_size=5,
+        multiply=True,
+        input_converter=Converter(-100, 3, 1, ConverterEncoding.CDP_INPUT),
+        output_converter=Converter(50, -77, 20, ConverterEncoding.CDP_OUTPUT),
+        lut=small_lut(),
+        precision=precision,
+    )
+    return CdpLayer(surface(shape, 0x1000, config, precision), surface(shape, 0x2000, config, precision), params)

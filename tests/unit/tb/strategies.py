@@ -6,14 +6,19 @@ Attributes that do nothing (a PReLU without a multiplier, padding values of a ma
 
 from __future__ import annotations
 
+import numpy as np
 from hypothesis import strategies as st
 
+from models.cdp import LOCAL_SIZES, CdpParams, widths
 from models.config import HwConfig, builtin_names
+from models.converter import Converter, ConverterEncoding
 from models.layout import FeatureLayout, OperandLayout
+from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutChoice, LutTable, LutUnit, Slope
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
+from models.programming_lut import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE
 from models.sdp import AluOp, OutputConverter, SdpParams, SdpStage
-from tb.layers import OperandSurface, PdpLayer, SdpLayer, StageSource, Surface, WidthSplit
+from tb.layers import CdpLayer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface, WidthSplit
 from tb.memory import Ram
 
 INTEGERS = (Precision.INT8, Precision.INT16)
@@ -186,6 +191,58 @@ def pdp_layers(draw: st.DrawFn, config: HwConfig) -> PdpLayer:
     )
 
 
-def layers(config: HwConfig) -> st.SearchStrategy[SdpLayer | PdpLayer]:
+def _signed(bits: int) -> st.SearchStrategy[int]:
+    return st.integers(-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+
+
+@st.composite
+def _tables(draw: st.DrawFn, precision: Precision, count: int) -> LutTable:
+    """Draw one table of CDP; its entries come from a seed."""
+    exponent = count == LE_ENTRIES and draw(st.booleans())
+    select = st.integers(*INDEX_SELECT_RANGE[LutUnit.CDP, precision, count])
+    offset = st.integers(*INDEX_OFFSET_RANGE[LutUnit.CDP, precision])
+    rng = np.random.default_rng(draw(st.integers(0, 1000)))
+    slope = st.builds(Slope, OPERAND, _signed(5))
+    return LutTable(
+        rng.integers(-(1 << 15), 1 << 15, count).astype(np.int16),
+        start=draw(_signed(widths(precision).start)),
+        end=draw(_signed(LutUnit.CDP.input_bits)),
+        index_select=0 if exponent else draw(select),
+        exponent=exponent,
+        index_offset=draw(offset) if exponent else 0,
+        underflow=draw(slope),
+        overflow=draw(slope),
+    )
+
+
+@st.composite
+def cdp_layers(draw: st.DrawFn, config: HwConfig) -> CdpLayer:
+    """Draw a CDP layer."""
+    precision = draw(st.sampled_from([p for p in INTEGERS if p in config.feature_data_types]))
+    bits = widths(precision)
+    choice = st.sampled_from(LutChoice)
+    params = CdpParams(
+        local_size=draw(st.sampled_from((None, *LOCAL_SIZES))),
+        multiply=draw(st.booleans()),
+        input_converter=Converter(
+            draw(_signed(bits.input_offset)), draw(OPERAND), draw(st.integers(0, 31)), ConverterEncoding.CDP_INPUT
+        ),
+        output_converter=Converter(
+            draw(_signed(bits.output_offset)), draw(OPERAND), draw(st.integers(0, 63)), ConverterEncoding.CDP_OUTPUT
+        ),
+        lut=HybridLut(
+            draw(_tables(precision, LE_ENTRIES)),
+            draw(_tables(precision, LO_ENTRIES)),
+            draw(choice),
+            draw(choice),
+            draw(choice),
+        ),
+        precision=precision,
+    )
+    shape = draw(shapes())
+    return CdpLayer(draw(surfaces(config, precision, shape)), draw(surfaces(config, precision, shape)), params)
+
+
+def layers(config: HwConfig) -> st.SearchStrategy[SdpLayer | PdpLayer | CdpLayer]:
     """Draw a layer of any engine that is modelled."""
-    return st.one_of(sdp_layers(config), pdp_layers(config))
+    return st.one_of(sdp_layers(config), pdp_layers(config), cdp_layers(config))

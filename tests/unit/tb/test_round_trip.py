@@ -12,14 +12,15 @@ from hypothesis import strategies as st
 
 from models.config import HwConfig
 from models.pdp import PoolMethod
-from tb.layers import Layer, PdpLayer, SdpLayer, StageSource, is_per_channel
+from models.precision import Precision
+from tb.layers import CdpLayer, Layer, PdpLayer, SdpLayer, StageSource, is_per_channel
 from tb.program.codec import decode, encode, engine_of
 from tb.program.ops import InterruptNotify, RegWrite
 from tb.program.state import RegisterState
 from tb.program.table import Refused
-from tb.registers import Register, RegisterMap
+from tb.registers import Field, Register, RegisterMap
 from tests.unit.tb.samples import small_sdp
-from tests.unit.tb.strategies import configs, pdp_layers, sdp_layers
+from tests.unit.tb.strategies import cdp_layers, configs, layers, pdp_layers, sdp_layers
 
 MANY = settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
 # A failure names its field; shrinking the layer takes minutes and adds nothing.
@@ -43,10 +44,11 @@ def noisy_state(config: HwConfig, units: tuple[str, ...], seed: int) -> Register
     rng = np.random.default_rng(seed)
     state = RegisterState(RegisterMap.of(config))
     for unit in units:
-        grouped = [r for r in registers_of(config, unit) if r.is_grouped and r.name != "D_OP_ENABLE"]
+        others = ("S_POINTER", "S_STATUS", "D_OP_ENABLE")
+        programmed = [register for register in registers_of(config, unit) if register.name not in others]
         for group in (0, 1):
             state.write(state.registers.register(unit, "S_POINTER"), group)
-            for register, word in zip(grouped, rng.integers(1 << 32, size=len(grouped)).tolist(), strict=True):
+            for register, word in zip(programmed, rng.integers(1 << 32, size=len(programmed)).tolist(), strict=True):
                 state.write(register, word)
     return state
 
@@ -58,20 +60,23 @@ def registers_of(config: HwConfig, unit: str) -> tuple[Register, ...]:
 
 def check_round_trip(config: HwConfig, layer: SdpLayer | PdpLayer, group: int, seed: int) -> None:
     engine = engine_of(layer)
-    units = (*engine.units, "CDP")
+    units = (*engine.units, "PDP" if engine.name == "CDP" else "CDP")
     state = noisy_state(config, units, seed)
     before = {(unit, g): dict(state.words(unit, g)) for unit in units for g in (0, 1)}
     assert play(state, layer, config, group) == [(unit, group) for unit in engine.units]
 
     words = {unit: state.words(unit, group) for unit in engine.units}
-    assert decode(engine, words, config) == layer
+    lut = state.lut(engine.name)
+    assert decode(engine, words, config, lut) == layer
 
     written = {op.register for op in encode(layer, config, group) if isinstance(op, RegWrite)}
     for (unit, g), old in before.items():
         for name, word in state.words(unit, g).items():
-            if g != group or f"{unit}.{name}" not in written:
-                expected = group if name == "S_POINTER" and unit in engine.units else old[name]
-                assert word == expected, f"{unit}.{name} of group {g}"
+            shared = name.startswith("S_")
+            if name == "S_POINTER" and unit in engine.units:
+                assert word == group
+            elif f"{unit}.{name}" not in written or not (shared or g == group):
+                assert word == old[name], f"{unit}.{name} of group {g}"
 
     rng = np.random.default_rng(seed)
     for field in unused_fields(layer):
@@ -81,12 +86,25 @@ def check_round_trip(config: HwConfig, layer: SdpLayer | PdpLayer, group: int, s
         noise = int(rng.integers(1 << 32))
         changed = {**words[unit], name: words[unit][name] & ~mask | noise & mask}
         words = {**words, unit: changed}
-    assert decode(engine, words, config) == layer
+    assert decode(engine, words, config, lut) == layer
 
 
-def unused_fields(layer: SdpLayer | PdpLayer) -> list[str]:
+def unused_fields(layer: SdpLayer | PdpLayer | CdpLayer) -> list[str]:
     """Name the fields that the register manual gives no meaning in a layer of this kind."""
-    return _unused_sdp(layer) if isinstance(layer, SdpLayer) else _unused_pdp(layer)
+    match layer:
+        case SdpLayer():
+            return _unused_sdp(layer)
+        case PdpLayer():
+            return _unused_pdp(layer)
+        case CdpLayer():
+            return _unused_cdp(layer)
+
+
+def used_width(layer: Layer, field: Field) -> int:
+    """Return how many low bits of a field the hardware uses."""
+    int8 = isinstance(layer, CdpLayer) and layer.params.precision is Precision.INT8
+    narrow = {"datin_offset": 8, "datout_offset": 25} if int8 else {}
+    return 6 if field.name.endswith("_mul_shift_value") else narrow.get(field.name, field.width)
 
 
 def _unused_sdp(layer: SdpLayer) -> list[str]:
@@ -143,6 +161,14 @@ def _unused_pdp(layer: PdpLayer) -> list[str]:
     return fields
 
 
+def _unused_cdp(layer: CdpLayer) -> list[str]:
+    fields = ["CDP.D_NAN_FLUSH_TO_ZERO.nan_to_zero", "CDP.D_CYA.cya", "CDP_RDMA.D_CYA.cya"]
+    if layer.params.local_size is None:
+        fields.append("CDP.D_LRN_CFG.normalz_len")
+    fields.append(f"CDP.S_LUT_INFO.lut_le_index_{'select' if layer.params.lut.le.exponent else 'offset'}")
+    return fields
+
+
 @MANY
 @given(configs().flatmap(lambda c: st.tuples(st.just(c), sdp_layers(c))), st.integers(0, 1), st.integers(0, 99))
 def test_an_sdp_layer_survives_registers_of_either_group(
@@ -159,16 +185,25 @@ def test_a_pdp_layer_survives_registers_of_either_group(
     check_round_trip(*drawn, group, seed)
 
 
+@MANY
+@given(configs().flatmap(lambda c: st.tuples(st.just(c), cdp_layers(c))), st.integers(0, 1), st.integers(0, 99))
+def test_a_cdp_layer_and_its_tables_survive_registers_of_either_group(
+    drawn: tuple[HwConfig, CdpLayer], group: int, seed: int
+) -> None:
+    check_round_trip(*drawn, group, seed)
+
+
 def used_registers(layer: Layer, config: HwConfig) -> list[Register]:
     registers = RegisterMap.of(config)
     ops = [op for op in encode(layer, config) if isinstance(op, RegWrite)]
-    return [registers.parse(op.register) for op in ops if ".S_" not in op.register]
+    apart = (".S_POINTER", ".S_LUT_ACCESS_CFG", ".S_LUT_ACCESS_DATA")
+    return [registers.parse(op.register) for op in ops if not op.register.endswith(apart)]
 
 
 @FEW
-@given(configs().flatmap(lambda c: st.tuples(st.just(c), sdp_layers(c) | pdp_layers(c))), st.randoms())
+@given(configs().flatmap(lambda c: st.tuples(st.just(c), layers(c))), st.randoms())
 def test_a_field_that_is_not_unused_changes_the_layer_or_is_refused(
-    drawn: tuple[HwConfig, SdpLayer | PdpLayer], random: Random
+    drawn: tuple[HwConfig, SdpLayer | PdpLayer | CdpLayer], random: Random
 ) -> None:
     """The counterpart of the don't-care fields: nothing that matters is ignored."""
     config, layer = drawn
@@ -183,12 +218,11 @@ def test_a_field_that_is_not_unused_changes_the_layer_or_is_refused(
         for field in register.fields:
             if f"{register.full_name}.{field.name}" in {*unused, "SDP.D_DP_EW_CFG.ew_bypass"}:
                 continue  # Y does nothing when only its parts are bypassed
-            used = 6 if field.name.endswith("_mul_shift_value") else field.width
-            bit = 1 << random.randint(field.lsb, field.lsb + used - 1)
+            bit = 1 << random.randint(field.lsb, field.lsb + used_width(layer, field) - 1)
             unit, name = register.unit, register.name
             changed = {**words, unit: {**words[unit], name: words[unit][name] ^ bit}}
             try:
-                changed_layer = decode(engine, changed, config)
+                changed_layer = decode(engine, changed, config, state.lut(engine.name))
             except Refused:
                 continue
             assert changed_layer != layer, f"{register.full_name}.{field.name}"

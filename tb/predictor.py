@@ -8,10 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from models import cdp, pdp, sdp
-from models.layout import FeatureLayout
-from tb.layers import CdpLayer, PdpLayer, SdpLayer, StageSource, Surface
+from models import cdp, conv, pdp, sdp
+from models.converter import Converter
+from models.layout import FeatureLayout, ImageWeightLayout, PixelConversion
+from tb.layers import CdpLayer, ConvLayer, PdpLayer, SdpLayer, StageSource, Surface
 from tb.memory import Ram
+from tb.surfaces import ImageSurface
 from tb.tracker import StartedLayer
 
 ReadMemory = Callable[[Ram, int, int], NDArray[np.uint8]]
@@ -43,7 +45,8 @@ def predict(started: StartedLayer, read: ReadMemory) -> Expectation:
     """Return what a layer must write.
 
     Padding channels are predicted like any other: hardware computes and writes them. All but CDP take the
-    bytes that lie in memory behind the last channel.
+    bytes that lie in memory behind the last channel; SDP on the fly takes zeros, but operands that lie in
+    memory at their places.
 
     Args:
         started: The layer.
@@ -61,6 +64,13 @@ def predict(started: StartedLayer, read: ReadMemory) -> Expectation:
             )
         case PdpLayer():
             result = pdp.run(layer.params, _read_cube(layer.src, read))
+        case ConvLayer():
+            result = sdp.run(
+                layer.sdp,
+                _convolve(layer, read),
+                _read_operands(layer.x1, layer.sdp.x1, read),
+                _read_operands(layer.x2, layer.sdp.x2, read),
+            )
         case CdpLayer():
             result = cdp.run(layer.params, _read_cube(layer.src, read), layer.src.layout.shape[0])
     dst = layer.dst
@@ -76,6 +86,27 @@ def _whole_atoms(layout: FeatureLayout) -> FeatureLayout:
 
 def _read_cube(surface: Surface, read: ReadMemory) -> NDArray[np.int16] | NDArray[np.int8]:
     return surface.layout.unpack_padded(read(surface.ram, surface.address, surface.layout.nbytes))
+
+
+def _convolve(layer: ConvLayer, read: ReadMemory) -> NDArray[np.int32]:
+    """Return what the convolution core hands to SDP: int32, with zeros in the padding channels."""
+    src, conversion = layer.src, layer.conversion
+    if isinstance(src, ImageSurface):
+        planes = zip(src.addresses, src.layout.plane_nbytes, strict=True)
+        image = src.layout.unpack(np.concatenate([read(src.ram, address, nbytes) for address, nbytes in planes]))
+        assert isinstance(conversion, PixelConversion)
+        cube = conversion.apply(src.layout.format, image)
+    else:
+        cube = src.layout.unpack(read(src.ram, src.address, src.layout.nbytes))
+        if isinstance(conversion, Converter):
+            cube = conversion.convert(cube, layer.params.precision)
+    stored = layer.weights.layout
+    weights = stored.unpack(read(layer.weights.ram, layer.weights.address, stored.nbytes))
+    if isinstance(stored, ImageWeightLayout):
+        weights = stored.original(weights)
+    result = conv.run(layer.params, cube, weights)
+    padding = layer.dst.layout.padded_channels - result.shape[0]
+    return np.pad(result, ((0, padding), (0, 0), (0, 0)))
 
 
 def _read_operands(source: StageSource | None, stage: sdp.SdpStage | None, read: ReadMemory) -> sdp.Operands | None:

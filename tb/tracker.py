@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from models.config import HwConfig
 from tb.layers import Layer
-from tb.program.codec import ENGINES, UNMODELLED_UNITS, Engine, decode, engine_of_unit, uses_lut
+from tb.program import conv_table
+from tb.program.codec import ENGINES, chosen_engine, decode, done_unit_of, uses_lut
 from tb.program.ops import INTERRUPT_UNITS, InterruptNotify, Program, RegWrite
 from tb.program.state import GROUPS, RegisterState
 from tb.program.table import Refused
@@ -15,6 +16,12 @@ from tb.registers import Register, RegisterError, RegisterMap
 
 _LAUNCHES = ("BDMA.CFG_LAUNCH0", "BDMA.CFG_LAUNCH1")
 """What starts BDMA, which has no OP_ENABLE."""
+
+_CDMA_PARTS = ("CDMA_DAT", "CDMA_WT")
+"""CDMA is done when both of its interrupts have fired."""
+
+_UP_TO_CACC = ("CACC", "CMAC_A", "CMAC_B", "CSC", "CDMA")
+"""What is done when CACC is: everything before it."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +39,22 @@ class StartedLayer:
         return f"layer {self.index} ({self.engine}, group {self.group})"
 
 
+@dataclass
+class _Running:
+    """A layer that runs, with the register groups that it still holds and the done bits of parts seen."""
+
+    started: StartedLayer
+    held: dict[str, int]
+    parts_done: set[str]
+
+
 class LayerTracker:
     """Follows CSB writes and reads and yields every layer in the order the hardware runs them.
 
-    Measured on the public nv_small RTL: an engine runs its groups strictly in turn; a group that is
-    enabled out of turn stays pending until the other one has run.
+    Measured on the public nv_small RTL: a unit runs its groups strictly in turn; a group that is enabled
+    out of turn stays pending until the other one has run. Each unit takes turns on its own: a layer starts
+    when the next group of every unit that takes part is enabled, and ends with the last unit. Units that
+    are done before it give their group back before it.
     """
 
     def __init__(self, config: HwConfig) -> None:
@@ -49,8 +67,8 @@ class LayerTracker:
     def reset(self) -> None:
         """Forget all registers and running layers, as a reset of the DUT does; layers are counted on."""
         self.state.reset()
-        self._next_group = {engine.name: 0 for engine in ENGINES}
-        self._running: dict[tuple[str, int], StartedLayer] = {}
+        self._next_group = {unit: 0 for engine in ENGINES for unit in engine.units}
+        self._running: dict[tuple[str, int], _Running] = {}
         self._status_seen = 0
 
     @property
@@ -61,7 +79,7 @@ class LayerTracker:
     @property
     def running(self) -> tuple[StartedLayer, ...]:
         """Layers that were started and whose end was not seen."""
-        return tuple(self._running.values())
+        return tuple(running.started for running in self._running.values())
 
     def write(self, register: Register, value: int) -> Iterator[StartedLayer]:
         """Follow one CSB write.
@@ -88,9 +106,7 @@ class LayerTracker:
         group = self.state.write(register, value)
         if group is None:
             return
-        if register.unit in UNMODELLED_UNITS:
-            raise Refused(f"{register.full_name}.op_en must stay DISABLE: {register.unit} is not modelled")
-        yield from self._start(engine_of_unit(register.unit))
+        yield from self._start(done_unit_of(register.unit))
 
     def read(self, register: Register, value: int) -> list[StartedLayer]:
         """Follow one CSB read: done bits in GLB and idle states end layers.
@@ -106,26 +122,44 @@ class LayerTracker:
         if register.full_name == "GLB.S_INTR_STATUS":
             fresh = value & ~self._status_seen
             self._status_seen |= value
-            for engine in ENGINES:
+            for unit in INTERRUPT_UNITS:
                 for group in range(GROUPS):
-                    if fresh >> done_bit(engine.name, group) & 1:
-                        ended += self.finish(engine.name, group)
+                    if fresh >> done_bit(unit, group) & 1:
+                        ended += self.finish(unit, group)
         elif register.name == "S_STATUS":
-            for engine in ENGINES:
-                if engine.name == register.unit:
-                    for group in range(GROUPS):
-                        if register.field(f"status_{group}").extract(value) == 0:
-                            ended += self.finish(engine.name, group)
+            for group in range(GROUPS):
+                if register.field(f"status_{group}").extract(value) == 0:
+                    ended += self.finish(register.unit, group)
         return ended
 
-    def finish(self, engine_name: str, group: int) -> list[StartedLayer]:
-        """Note that an engine's group is done; returns the layer that ended, if one was running."""
-        layer = self._running.pop((engine_name, group), None)
-        if layer is None:
-            return []
-        for unit in next(e.units for e in ENGINES if e.name == engine_name):
-            self.state.finish(unit, group)
-        return [layer]
+    def finish(self, unit: str, group: int) -> list[StartedLayer]:
+        """Note that a unit's group is done.
+
+        Args:
+            unit: A unit, or what raises an interrupt.
+            group: Its register group.
+
+        Returns:
+            The layer that ended, if one was running and the unit is its last.
+        """
+        running = self._running.pop((unit, group), None)
+        if running is not None:
+            self._give_back(running, tuple(running.held))
+            return [running.started]
+        for running in self._running.values():
+            if unit in _CDMA_PARTS and running.held.get("CDMA") == group:
+                running.parts_done.add(unit)
+                if running.parts_done == set(_CDMA_PARTS):
+                    self._give_back(running, ("CDMA",))
+            elif running.held.get(unit) == group:
+                self._give_back(running, _UP_TO_CACC if unit == "CACC" else (unit,))
+        return []
+
+    def _give_back(self, running: _Running, units: tuple[str, ...]) -> None:
+        for unit in units:
+            group = running.held.pop(unit, None)
+            if group is not None:
+                self.state.finish(unit, group)
 
     def _check_lut_is_idle(self, register: Register) -> None:
         """Refuse to touch lookup tables in use: which elements would see the change depends on timing.
@@ -133,23 +167,40 @@ class LayerTracker:
         Source: LUT programming, "LUT storage programming": only while the sub-unit is idle.
         """
         if register.name.startswith("S_LUT_"):
-            for started in self._running.values():
+            for started in self.running:
                 if started.engine == register.unit and uses_lut(started.layer):
                     raise Refused(f"{register.full_name} must not be written while {started.name} uses the tables")
 
-    def _start(self, engine: Engine) -> Iterator[StartedLayer]:
-        while True:
-            group = self._next_group[engine.name]
-            enabled = all(self.state.enabled(unit, group) for unit in engine.units)
-            if not enabled or (engine.name, group) in self._running:
+    def _start(self, done_unit: str) -> Iterator[StartedLayer]:
+        while self._waits(done_unit):
+            group = self._next_group[done_unit]
+            engine = chosen_engine(done_unit, self.state.words(done_unit, group), self.state.registers)
+            if not all(self._waits(unit) for unit in engine.units):
                 return
-            words = {unit: self.state.words(unit, group) for unit in engine.units}
-            decoded = decode(engine, words, self.config, self.state.lut(engine.name))
-            layer = StartedLayer(self._count, engine.name, group, decoded)
-            self._running[engine.name, group] = layer
-            self._next_group[engine.name] = 1 - group
+            groups = {unit: self._next_group[unit] for unit in engine.units}
+            words = {unit: self.state.words(unit, number) for unit, number in groups.items()}
+            decoded = decode(engine, words, self.config, self.state.lut(done_unit))
+            started = StartedLayer(self._count, engine.name, group, decoded)
+            self._running[done_unit, group] = _Running(started, groups, set())
+            self._next_group |= {unit: 1 - number for unit, number in groups.items()}
+            if "CDMA" in engine.units and "SDP_RDMA" not in engine.units:
+                self._pass_idle_rdma()
             self._count += 1
-            yield layer
+            yield started
+
+    def _waits(self, unit: str) -> bool:
+        """Return whether the next group of a unit is enabled and no layer holds it."""
+        group = self._next_group[unit]
+        held = any(running.held.get(unit) == group for running in self._running.values())
+        return self.state.enabled(unit, group) and not held
+
+    def _pass_idle_rdma(self) -> None:
+        """Let SDP_RDMA pass when it is enabled for a layer that needs nothing from it."""
+        group = self._next_group["SDP_RDMA"]
+        words = self.state.words("SDP_RDMA", group)
+        if self._waits("SDP_RDMA") and conv_table.fetches_nothing(words, self.state.registers):
+            self.state.finish("SDP_RDMA", group)
+            self._next_group["SDP_RDMA"] = 1 - group
 
 
 def done_bit(unit: str, group: int) -> int:

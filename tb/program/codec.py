@@ -2,69 +2,89 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 from models.config import HwConfig
-from tb.layers import CdpLayer, Layer, PdpLayer, SdpLayer
-from tb.program import cdp, pdp, sdp
+from tb.layers import CdpLayer, ConvLayer, Layer, PdpLayer, SdpLayer
+from tb.program import cdp, conv, conv_table, pdp, sdp
 from tb.program.lut import ENTRIES, LutEntries, lut_writes
-from tb.program.ops import InterruptNotify, Op, RegWrite
+from tb.program.ops import InterruptNotify, Op, Poll, RegWrite
 from tb.program.table import Flat, Refused, Table, Words, decode_rows, encode_rows
 from tb.registers import RegisterMap
 
 
 @dataclass(frozen=True)
 class Engine:
-    """A unit that runs layers, with the RDMA units that must be enabled along with it."""
+    """Units that run a layer together.
+
+    Attributes:
+        name: What messages call it.
+        units: All units that must be enabled, in the order that ``encode`` enables them.
+        done_unit: The unit whose done interrupt ends the layer.
+        layer: Type of its layers.
+        table: Field table of all units.
+        flatten: From a layer to its attributes by the names of the table.
+        build: From attributes to the layer.
+        runs: Whether it runs this layer, among the engines for the type.
+        chosen: Whether the words of ``done_unit`` select it, among the engines that end there.
+    """
 
     name: str
     units: tuple[str, ...]
+    done_unit: str
     layer: type
-    module: ModuleType
+    table: Table
+    flatten: Callable[[Any], Flat]
+    build: Callable[[HwConfig, Flat], Layer]
+    runs: Callable[[Any], bool] = lambda layer: True
+    chosen: Callable[[Mapping[str, int], RegisterMap], bool] = lambda words, registers: True
 
-    @property
-    def table(self) -> Table:
-        """The unit's field table."""
-        table: Table = self.module.TABLE
-        return table
 
-    def flatten(self, layer: Any) -> Flat:
-        """Return a layer's attributes by the names of the table."""
-        flat: Flat = self.module.flatten(layer)
-        return flat
-
-    def build(self, config: HwConfig, flat: Flat) -> Layer:
-        """Return the layer that attributes describe."""
-        layer: Layer = self.module.build(config, flat)
-        return layer
+def _from_memory(words: Mapping[str, int], registers: RegisterMap) -> bool:
+    return not conv_table.is_flying("SDP", words, registers)
 
 
 ENGINES = (
-    Engine("SDP", sdp.UNITS, SdpLayer, sdp),
-    Engine("PDP", pdp.UNITS, PdpLayer, pdp),
-    Engine("CDP", cdp.UNITS, CdpLayer, cdp),
+    Engine("SDP", sdp.UNITS, "SDP", SdpLayer, sdp.TABLE, sdp.flatten, sdp.build, chosen=_from_memory),
+    Engine(
+        "CONV",
+        conv_table.UNITS_WITH_OPERANDS,
+        "SDP",
+        ConvLayer,
+        conv_table.TABLE_WITH_OPERANDS,
+        conv.flatten,
+        conv.build,
+        runs=conv.fetches,
+        chosen=conv_table.takes_operands,
+    ),
+    Engine("CONV", conv_table.UNITS, "SDP", ConvLayer, conv_table.TABLE, conv.flatten, conv.build),
+    Engine("PDP", pdp.UNITS, "PDP", PdpLayer, pdp.TABLE, pdp.flatten, pdp.build),
+    Engine("CDP", cdp.UNITS, "CDP", CdpLayer, cdp.TABLE, cdp.flatten, cdp.build),
 )
-UNMODELLED_UNITS = ("CDMA", "CSC", "CMAC_A", "CMAC_B", "CACC", "BDMA", "RBK")
-"""Units whose OP_ENABLE is refused: nothing predicts what they write."""
 
 
-def engine_of_unit(unit: str) -> Engine:
-    """Return the engine that a unit belongs to.
+def done_unit_of(unit: str) -> str:
+    """Return the unit that ends the layers that a unit takes part in.
 
     Raises:
         Refused: for a unit without a model.
     """
     for engine in ENGINES:
         if unit in engine.units:
-            return engine
+            return engine.done_unit
     raise Refused(f"{unit}.D_OP_ENABLE.op_en must stay DISABLE: {unit} is not modelled")
+
+
+def chosen_engine(done_unit: str, words: Mapping[str, int], registers: RegisterMap) -> Engine:
+    """Return the engine that the words of a unit select, among those whose layers it ends."""
+    return next(e for e in ENGINES if e.done_unit == done_unit and e.chosen(words, registers))
 
 
 def engine_of(layer: Layer) -> Engine:
     """Return the engine that runs a layer."""
-    return next(engine for engine in ENGINES if isinstance(layer, engine.layer))
+    return next(engine for engine in ENGINES if isinstance(layer, engine.layer) and engine.runs(layer))
 
 
 def uses_lut(layer: Layer) -> bool:
@@ -72,18 +92,22 @@ def uses_lut(layer: Layer) -> bool:
     return ENTRIES in engine_of(layer).flatten(layer)
 
 
-def encode(layer: Layer, config: HwConfig, group: int = 0, sync_id: str | None = None) -> tuple[Op, ...]:
+def encode(
+    layer: Layer, config: HwConfig, group: int | Mapping[str, int] = 0, sync_id: str | None = None
+) -> tuple[Op, ...]:
     """Return the program that runs one layer.
 
     Args:
         layer: The layer.
         config: The configuration it runs on.
-        group: Register group, 0 or 1.
+        group: Register group, 0 or 1, of all units or by unit: units take turns each on its own, so they
+            differ when one took part in a layer that another did not.
         sync_id: Name of the event raised when its interrupt fires; None for no notification.
 
     Returns:
         The entries of the lookup tables that the layer uses, pointer writes, every register of the units'
-        tables, OP_ENABLE of each unit (RDMA units first), and the interrupt notification.
+        tables, the wait for the convolution buffer's flush if the layer needs it, OP_ENABLE of each unit
+        (RDMA units first, and then from the end of a pipeline), and the interrupt notification.
 
     Raises:
         Refused: for a layer that the registers cannot hold.
@@ -91,19 +115,23 @@ def encode(layer: Layer, config: HwConfig, group: int = 0, sync_id: str | None =
     """
     if layer.src.layout.config != config:
         raise ValueError(f"layer must be laid out for {config.name}, not {layer.src.layout.config.name}")
-    if group not in (0, 1):
-        raise ValueError(f"group must be 0 or 1, not {group}")
     registers = RegisterMap.of(config)
     engine = engine_of(layer)
+    groups = {unit: group if isinstance(group, int) else group[unit] for unit in engine.units}
+    for number in groups.values():
+        if number not in (0, 1):
+            raise ValueError(f"group must be 0 or 1, not {number}")
     flat = engine.flatten(layer)
     words = encode_rows(engine.table, flat, registers)
     ops: list[Op] = list(lut_writes(engine.name, flat[ENTRIES])) if ENTRIES in flat else []
     for unit in engine.units:
-        ops.append(RegWrite(f"{unit}.S_POINTER", group))
+        ops.append(RegWrite(f"{unit}.S_POINTER", groups[unit]))
         ops += [RegWrite(f"{unit}.{register}", value) for register, value in words[unit].items()]
+    if "CDMA" in engine.units:
+        ops.append(Poll("CDMA.S_CBUF_FLUSH_STATUS", 1))
     ops += [RegWrite(f"{unit}.D_OP_ENABLE", 1) for unit in engine.units]
     if sync_id is not None:
-        ops.append(InterruptNotify(engine.name, group, sync_id))
+        ops.append(InterruptNotify(engine.done_unit, groups[engine.done_unit], sync_id))
     return tuple(ops)
 
 

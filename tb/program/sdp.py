@@ -6,7 +6,15 @@ from models.config import HwConfig
 from models.layout import OperandLayout
 from models.precision import Precision
 from models.sdp import AluOp, OutputConverter, SdpParams, SdpStage
-from tb.layers import OperandSurface, SdpLayer, StageSource, Surface, is_per_channel, processing_precision, strides_are_ignored
+from tb.layers import (
+    OperandSurface,
+    SdpLayer,
+    StageSource,
+    Surface,
+    is_per_channel,
+    processing_precision,
+    strides_are_ignored,
+)
 from tb.program.common import (
     PRECISION,
     RAM,
@@ -99,8 +107,8 @@ def _stage_rows(stage: str, name: str, rdma: str) -> tuple[Row, ...]:
 
 
 TABLE: Table = (
-    Fixed("SDP.D_FEATURE_MODE_CFG.flying_mode", 0, "input from the convolution core is not modelled"),
-    Fixed("SDP_RDMA.D_FEATURE_MODE_CFG.flying_mode", 0, "input from the convolution core is not modelled"),
+    Fixed("SDP.D_FEATURE_MODE_CFG.flying_mode", 0, "SDP alone takes its input from memory"),
+    Fixed("SDP_RDMA.D_FEATURE_MODE_CFG.flying_mode", 0, "SDP takes its input from memory"),
     Fixed("SDP.D_FEATURE_MODE_CFG.output_dst", 0, "output to PDP is not modelled"),
     Fixed("SDP.D_FEATURE_MODE_CFG.winograd", 0, "Winograd is not modelled"),
     Fixed("SDP_RDMA.D_FEATURE_MODE_CFG.winograd", 0, "Winograd is not modelled"),
@@ -133,19 +141,22 @@ TABLE: Table = (
 
 def flatten(layer: SdpLayer) -> Flat:
     """Return a layer's attributes by the names of ``TABLE``."""
-    channel, height, width = layer.src.layout.shape
-    params = layer.params
+    return flatten_surface("src", layer.src) | flatten_processing(layer.params, layer.dst, layer.x1, layer.x2)
+
+
+def flatten_processing(params: SdpParams, dst: Surface, x1: StageSource | None, x2: StageSource | None) -> Flat:
+    """Return the attributes of SDP apart from its source in memory, by the names of ``TABLE``."""
+    channel, height, width = dst.layout.shape
     return {
         "shape.channel": channel,
         "shape.height": height,
         "shape.width": width,
         "input_precision": params.input_precision,
-        "processing_precision": layer.processing_precision,
+        "processing_precision": processing_precision(params.input_precision, params.output_precision),
         "output_precision": params.output_precision,
-        **flatten_surface("src", layer.src),
-        **flatten_surface("dst", layer.dst),
-        **_flatten_stage("x1", params.x1, layer.x1),
-        **_flatten_stage("x2", params.x2, layer.x2),
+        **flatten_surface("dst", dst),
+        **_flatten_stage("x1", params.x1, x1),
+        **_flatten_stage("x2", params.x2, x2),
         "y": False,
         "y.memory": False,
         "converter.offset": params.converter.offset,
@@ -160,24 +171,41 @@ def build(config: HwConfig, flat: Flat) -> SdpLayer:
     Raises:
         Refused: naming the register, field and rule that make it illegal or unsupported.
     """
-    _check_y(config, flat)
     input_precision = check_precision(config, TABLE, flat, "input_precision")
+    shape = (flat["shape.channel"], flat["shape.height"], flat["shape.width"])
+    if strides_are_ignored(shape):
+        flat |= {f"src.{name}_stride_bytes": config.memory_atomic_bytes for name in ("line", "surface")}
+    params, dst, x1, x2 = build_processing(config, flat)
+    src = build_surface(config, TABLE, flat, "src", shape, input_precision)
+    with blame_attributes(TABLE, ""):
+        return SdpLayer(src, dst, params, x1, x2)
+
+
+def build_processing(config: HwConfig, flat: Flat) -> tuple[SdpParams, Surface, StageSource | None, StageSource | None]:
+    """Return what decoded attributes say of SDP apart from its source: parameters, destination, X1, X2.
+
+    Args:
+        config: The configuration.
+        flat: Attributes by the names of ``TABLE``; those of units that take no part may be missing.
+
+    Raises:
+        Refused: naming the register, field and rule that make it illegal or unsupported.
+    """
+    _check_y(config, flat)
     check_precision(config, TABLE, flat, "processing_precision")
     output_precision = check_precision(config, TABLE, flat, "output_precision")
     _check_processing(flat)
     shape = (flat["shape.channel"], flat["shape.height"], flat["shape.width"])
     if strides_are_ignored(shape):
-        for end in ("src", "dst"):
-            flat |= {f"{end}.{name}_stride_bytes": config.memory_atomic_bytes for name in ("line", "surface")}
-    src = build_surface(config, TABLE, flat, "src", shape, input_precision)
+        flat |= {f"dst.{name}_stride_bytes": config.memory_atomic_bytes for name in ("line", "surface")}
     dst = build_surface(config, TABLE, flat, "dst", shape, output_precision)
     with blame_attributes(TABLE, "converter"):
         converter = OutputConverter(flat["converter.offset"], flat["converter.scale"], flat["converter.shift"])
-    x1, x1_source = _build_stage(config, flat, "x1", src)
-    x2, x2_source = _build_stage(config, flat, "x2", src)
+    x1, x1_source = _build_stage(config, flat, "x1", shape)
+    x2, x2_source = _build_stage(config, flat, "x2", shape)
     with blame_attributes(TABLE, ""):
-        params = SdpParams(x1, x2, converter, input_precision, output_precision)
-        return SdpLayer(src, dst, params, x1_source, x2_source)
+        params = SdpParams(x1, x2, converter, flat["input_precision"], output_precision)
+    return params, dst, x1_source, x2_source
 
 
 def _check_y(config: HwConfig, flat: Flat) -> None:
@@ -185,7 +213,7 @@ def _check_y(config: HwConfig, flat: Flat) -> None:
     reason = "Y is not modelled" if config.sdp_ew_enable else f"{config.name} has no Y (element-wise and LUT)"
     if acts:
         raise Refused(f"SDP.D_DP_EW_CFG.ew_bypass must be YES, not NO: {reason}")
-    if flat["y.memory"]:
+    if flat.get("y.memory"):
         raise Refused(f"SDP_RDMA.D_ERDMA_CFG.erdma_disable must be YES, not NO: {reason}")
 
 
@@ -241,8 +269,10 @@ def _flatten_stage(name: str, stage: SdpStage | None, source: StageSource | None
     return flat
 
 
-def _build_stage(config: HwConfig, flat: Flat, name: str, src: Surface) -> tuple[SdpStage | None, StageSource | None]:
-    memory = _build_memory(config, flat, f"{name}.memory", src)
+def _build_stage(
+    config: HwConfig, flat: Flat, name: str, shape: tuple[int, int, int]
+) -> tuple[SdpStage | None, StageSource | None]:
+    memory = _build_memory(config, flat, f"{name}.memory", shape)
     if not flat[name]:
         if memory is not None:
             field = field_of(TABLE, f"{name}.memory")
@@ -262,19 +292,19 @@ def _build_stage(config: HwConfig, flat: Flat, name: str, src: Surface) -> tuple
     return stage, None if source == StageSource() else source
 
 
-def _build_memory(config: HwConfig, flat: Flat, name: str, src: Surface) -> OperandSurface | None:
-    if not flat[name]:
+def _build_memory(config: HwConfig, flat: Flat, name: str, shape: tuple[int, int, int]) -> OperandSurface | None:
+    if not flat.get(name):
         return None
     check_ram(config, TABLE, flat, name)
     precision: Precision = flat["processing_precision"]
-    channels = src.layout.shape[0]
+    channels = shape[0]
     components, component_bytes = flat[f"{name}.components"], flat[f"{name}.component_bytes"]
     with blame_attributes(TABLE, name):
-        if flat[f"{name}.per_element"] and not strides_are_ignored(src.layout.shape):
+        if flat[f"{name}.per_element"] and not strides_are_ignored(shape):
             layout = OperandLayout(
                 config,
                 precision,
-                src.layout.shape,
+                shape,
                 components,
                 component_bytes,
                 flat[f"{name}.line_stride_bytes"],

@@ -106,12 +106,12 @@ REFUSALS = {
     "flying mode of SDP": (
         small_sdp(),
         {f"{FM}.flying_mode": 1},
-        f"{FM}.flying_mode must be 0, not 1: input from the convolution core is not modelled",
+        f"{FM}.flying_mode must be 0, not 1: SDP alone takes its input from memory",
     ),
     "flying mode of RDMA": (
         small_sdp(),
         {f"{RFM}.flying_mode": 1},
-        f"{RFM}.flying_mode must be 0, not 1: input from the convolution core is not modelled",
+        f"{RFM}.flying_mode must be 0, not 1: SDP takes its input from memory",
     ),
     "output to PDP": (
         small_sdp(),

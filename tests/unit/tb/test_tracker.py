@@ -210,14 +210,6 @@ def test_a_reset_forgets_running_layers_turns_and_interrupts_but_counts_on() -> 
     assert [s.layer for s in played.read(STATUS, 1)] == [C]
 
 
-@pytest.mark.parametrize("unit", ["CDMA", "CSC", "CMAC_A", "CMAC_B", "CACC"])
-def test_enabling_a_unit_without_a_model_is_refused(unit: str) -> None:
-    message = f"{unit}.D_OP_ENABLE.op_en must stay DISABLE: {unit} is not modelled"
-    with pytest.raises(Refused, match=rf"^{re.escape(message)}$"):
-        Played().write(f"{unit}.D_OP_ENABLE", 1)
-    assert Played().write(f"{unit}.D_OP_ENABLE", 0) == []
-
-
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -254,10 +246,10 @@ def test_a_program_of_legal_layers_is_not_refused() -> None:
 
 
 def test_a_later_illegal_layer_refuses_the_program() -> None:
-    bad = (*encode(A, SMALL)[:-2], RegWrite("SDP.D_FEATURE_MODE_CFG", 1))
+    bad = (*encode(A, SMALL)[:-2], RegWrite("SDP.D_FEATURE_MODE_CFG", 2))
     enables = (RegWrite("SDP_RDMA.D_OP_ENABLE", 1), RegWrite("SDP.D_OP_ENABLE", 1))
     first, second = encode(A, SMALL, 0, "a"), encode(B, SMALL, 1, "b")
-    expected = "SDP.D_FEATURE_MODE_CFG.flying_mode must be 0, not 1: input from the convolution core is not modelled"
+    expected = "SDP.D_FEATURE_MODE_CFG.output_dst must be 0, not 1: output to PDP is not modelled"
     assert refusal((*first, *second, *bad, *enables), SMALL) == expected
 
 

@@ -83,7 +83,7 @@ def expected(
 def small_lut() -> HybridLut:
     """Return an exponent table and a linear one, with another value in every place."""
     le = LutTable(
-        np.arange(-30, 35, dtype=np.int16) * 1000,
+        np.arange(-30, 35, dtype=np.int16) * 900,
         start=-3,
         end=1 << 36,
         exponent=True,

@@ -64,9 +64,8 @@ def main(args: argparse.Namespace) -> int:
     cases = [case for case in CASES if args.only is None or fnmatchcase(case.name, args.only)]
     if not cases:
         raise ValueError(f"no case matches {args.only}; there are {', '.join(case.name for case in CASES)}")
-    print(
-        f"{args.mib} MiB, processor time, medians of {args.rounds} rounds, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs"
-    )
+    load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs"
+    print(f"{args.mib} MiB, processor time, medians of {args.rounds} rounds, {load}")
     print(f"{'case':40} {'ms':>8} {'copy ms':>8} {'reached':>9} {'target':>7}")
     missed = 0
     for case in cases:

@@ -107,5 +107,5 @@ def _load(path: Path) -> tuple[Array, str]:
 
 def _name(mode: str) -> str:
     """Return a mode in words."""
-    words = {"L": "8-bit grey", "RGB": "8-bit RGB", "RGBA": "8-bit RGBA", "I;16": "16-bit grey"}
+    words = {"L": "8-bit grey", "P": "palette", "RGB": "8-bit RGB", "RGBA": "8-bit RGBA", "I;16": "16-bit grey"}
     return words.get(mode, mode)

@@ -1,0 +1,93 @@
+"""``bench layout``: the table and its exit code follow from what was measured."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from tb.cli import bench_layout
+from tb.cli.bench_layout import Measured
+from tb.cli.bench_layout_cases import CASES, Case, Work
+from tests.unit.cli.conftest import Run
+
+MIB = 1 << 20
+
+
+def nothing() -> object:
+    return None
+
+
+def case(target: float, seconds: float, window_inputs: int, monkeypatch: pytest.MonkeyPatch) -> Case:
+    """Return a case that takes so long, with copies of 1 s."""
+    reference = np.zeros(1, dtype=np.uint8)
+    times = iter([1.0, seconds] * 100)
+    monkeypatch.setattr(bench_layout, "_seconds", lambda run: next(times))
+    return Case("one", target, lambda nbytes: Work(nothing, reference, window_inputs))
+
+
+@pytest.mark.parametrize(("seconds", "code", "verdict"), [(3.9, 0, "yes"), (4.0, 0, "yes"), (4.1, 1, "NO")])
+def test_a_ratio_below_its_target_is_said_and_is_exit_code_1(
+    tb: Run, monkeypatch: pytest.MonkeyPatch, seconds: float, code: int, verdict: str
+) -> None:
+    monkeypatch.setattr(bench_layout, "CASES", (case(0.25, seconds, 0, monkeypatch),))
+    ran = tb("bench layout --rounds 5 --mib 1")
+    assert ran.code == code
+    head, titles, line, summary = ran.out.splitlines()
+    assert re.fullmatch(r"1 MiB, processor time, medians of 5 rounds, load \d+\.\d on \d+ CPUs", head)
+    assert titles.split() == ["case", "ms", "copy", "ms", "reached", "target"]
+    assert line.split() == ["one", f"{seconds * 1000:.1f}", "1000.0", f"{1 / seconds:.2f}", "0.25", verdict]
+    assert summary.startswith(f"{1 - code} of 1 targets reached; load ")
+
+
+def test_a_tolerance_is_measured_in_window_inputs_a_second(tb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_layout, "CASES", (case(20.0, 2.0, 50_000_000, monkeypatch),))
+    ran = tb("bench layout")
+    assert ran.code == 0
+    assert ran.out.splitlines()[2].split() == ["one", "2000.0", "1000.0", "25.00", "20.00", "M/s", "yes"]
+
+
+def test_the_median_ignores_the_first_round_and_outliers(monkeypatch: pytest.MonkeyPatch) -> None:
+    times = iter([99.0, 99.0, 1.0, 4.0, 1.0, 4.0, 7.0, 80.0, 1.0, 4.0, 1.0, 4.0])
+    monkeypatch.setattr(bench_layout, "_seconds", lambda run: next(times))
+    work = Work(nothing, np.zeros(1, dtype=np.uint8))
+    measured = bench_layout.measure(Case("one", 0.2, lambda nbytes: work), 1, 5)
+    assert measured == Measured(measured.case, 4.0, 1.0, 0)
+    assert measured.reached == 0.25
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--rounds 4", "--rounds must be at least 5, not 4"),
+        ("--mib 65", "--mib must be 1 to 64, beyond which the hardware has no sizes, not 65"),
+        ("--mib 0", "--mib must be 1 to 64, beyond which the hardware has no sizes, not 0"),
+    ],
+)
+def test_a_measurement_that_means_nothing_is_refused(tb: Run, words: str, message: str) -> None:
+    assert tb("bench layout", words) == (2, "", f"error: {message}\n")
+
+
+def test_a_pattern_without_cases_is_refused_with_all_names(tb: Run) -> None:
+    names = ", ".join(case.name for case in CASES)
+    assert tb("bench layout --only none").err == f"error: no case matches none; there are {names}\n"
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_every_case_moves_the_bytes_that_it_is_measured_by(case: Case) -> None:
+    work = case.prepare(MIB)
+    result = work.run()
+    assert 0.95 * MIB <= work.reference.nbytes <= 1.1 * MIB
+    assert result is not None
+    assert (work.window_inputs > 0) == case.name.startswith("tolerance")
+
+
+def test_both_directions_of_every_kind_are_measured() -> None:
+    names = [case.name for case in CASES]
+    assert len(set(names)) == len(names)
+    for kind, target in (("feature", 0.25), ("weight", 0.2), ("pixel", 0.1), ("compressed", 0.05)):
+        chosen = [case for case in CASES if case.name.startswith(kind)]
+        assert {case.target for case in chosen} == {target}
+        assert len([case for case in chosen if case.name.endswith(", pack")]) * 2 == len(chosen) > 0
+    assert {case.target for case in CASES if case.name.startswith("tolerance")} == {20.0}

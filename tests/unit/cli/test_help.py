@@ -1,0 +1,59 @@
+"""The help names every subcommand with an example, and every example is one that the parser takes."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tb.__main__ import COMMANDS, parser
+from tb.cli.layout_options import OPTIONS
+from tests.unit.cli.conftest import Run
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_the_help_lists_every_subcommand_with_its_example() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "tb", "--help"], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60
+    )
+    listed = dict(re.findall(r"^  (\w+) +(python -m tb .*)$", ran.stdout, re.MULTILINE))
+    assert listed == {name: module.EXAMPLE for name, module in COMMANDS.items()}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_example_parses_as_its_subcommand(name: str) -> None:
+    words = shlex.split(COMMANDS[name].EXAMPLE)
+    assert words[:4] == ["python", "-m", "tb", name]
+    assert parser().parse_args(words[3:]).command == name
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_subcommand_explains_itself(tb: Run, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match=r"^0$"):
+        tb(name, "--help")
+    assert COMMANDS[name].HELP in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("command", ["pack", "unpack", "offset", "describe"])
+def test_the_help_states_every_option_of_layouts_with_its_default(
+    tb: Run, command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "1000")
+    with pytest.raises(SystemExit, match=r"^0$"):
+        tb(command, "--help")
+    text = capsys.readouterr().out
+    for name, option in OPTIONS.items():
+        assert (f"--{name} " in text) == (command in option.commands)
+        assert (option.about in text) == (command in option.commands)
+
+
+def test_an_unknown_subcommand_is_refused_with_all_that_exist(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match=r"^2$"):
+        parser().parse_args(["depack"])
+    said = capsys.readouterr().err
+    assert all(name in said for name in COMMANDS)

@@ -1,0 +1,120 @@
+"""Plans: what they build, and what they refuse."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from models.config import HwConfig
+from models.pdp import PdpParams, PoolMethod
+from models.precision import Precision
+from tb.generate.describe import PlanError
+from tb.generate.layers import split_width
+from tb.generate.plan import PlanEntry, load_plan
+from tb.generate.random import random_entry
+from tb.program.ops import InterruptNotify, MemLoad, RegWrite, SyncWait
+from tb.tracker import LayerTracker, refusal
+
+PLAN = Path(__file__).resolve().parents[2] / "plan" / "nv_small.toml"
+SMALL = HwConfig.load("nv_small")
+SDP: dict[str, Any] = {"engine": "SDP", "shape": [9, 3, 4]}
+
+
+def entry(*layers: dict[str, Any], **data: Any) -> PlanEntry:
+    return PlanEntry("probe", "a test's", "nv_small", {"layer": list(layers), **data})
+
+
+def test_the_plan_has_at_least_24_scenarios_and_every_one_is_predicted() -> None:
+    entries = load_plan(PLAN)
+    assert len(entries) >= 24
+    for each in entries:
+        assert refusal(each.build(SMALL, 3).ops, SMALL) is None, each.name
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_others() -> None:
+    probe = entry(SDP)
+    assert probe.build(SMALL, 5) == probe.build(SMALL, 5)
+    assert probe.build(SMALL, 5).ops != probe.build(SMALL, 6).ops
+
+
+def test_padding_channels_hold_random_bytes_and_stride_gaps_none() -> None:
+    scenario = entry({**SDP, "src_gaps": [2, 3]}).build(SMALL, 1)
+    load = next(op for op in scenario.ops if isinstance(op, MemLoad))
+    assert [len(data) for _, data in load.chunks] == [32] * 6
+    last_atoms = b"".join(data for offset, data in load.chunks if offset >= 3 * 6 * 8 + 24)
+    assert any(last_atoms[n] for n in range(len(last_atoms)) if n % 8)
+
+
+def test_layers_in_turn_wait_for_each_other_and_alternate_groups() -> None:
+    ops = entry(SDP, SDP, SDP).build(SMALL, 1).ops
+    notified = [(op.group, op.sync_id) for op in ops if isinstance(op, InterruptNotify)]
+    assert notified == [(0, "layer_0"), (1, "layer_1"), (0, "layer_2")]
+    waits = [(op.target, op.sync_id) for op in ops if isinstance(op, SyncWait)]
+    assert waits == [(unit, f"layer_{n}") for n in (0, 1) for unit in ("SDP_RDMA", "SDP")]
+
+
+def test_layers_back_to_back_wait_only_for_their_group() -> None:
+    ops = entry(SDP, SDP, SDP, order="back_to_back").build(SMALL, 1).ops
+    waits = [(op.target, op.sync_id) for op in ops if isinstance(op, SyncWait)]
+    assert waits == [("SDP_RDMA", "layer_0"), ("SDP", "layer_0")]
+
+
+def test_a_chained_layer_reads_what_the_one_before_wrote() -> None:
+    scenario = entry(SDP, {"engine": "SDP", "chain": True}).build(SMALL, 1)
+    tracker = LayerTracker(SMALL)
+    layers = []
+    for op in scenario.ops:
+        if isinstance(op, RegWrite):
+            layers += [s.layer for s in tracker.write(tracker.state.registers.parse(op.register), op.value)]
+        elif isinstance(op, InterruptNotify):
+            tracker.finish(op.unit, op.group)
+    assert layers[1].src == layers[0].dst
+
+
+def test_a_split_reads_up_to_the_last_window_of_each_part() -> None:
+    params = PdpParams(PoolMethod.MAX, 4, 1, 2, 2, 1, 0, 0, 0, (0,) * 7, 0, 0, Precision.INT8)
+    split = split_width(params, 5, 2)
+    assert split is not None
+    assert (split.first_in, split.last_in, split.first_out, split.last_out) == (3, 2, 1, 1)
+    with pytest.raises(ValueError, match=r"^split must be 1 to the output width 2, not 3$"):
+        split_width(params, 5, 3)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (entry({"engine": "SDP"}), "probe.layer[0] lacks the key shape"),
+        (entry({**SDP, "shape": [1, 2]}), "probe.layer[0].shape must be 3 integers, not [1, 2]"),
+        (entry({**SDP, "engine": "EW"}), None),
+        (entry({**SDP, "colour": 1}), None),
+        (entry({"engine": "SDP", "chain": True}), "probe.layer[0].chain needs a layer before it"),
+        (entry(SDP, order="sideways"), "probe.order must be one of in_turn, back_to_back, not sideways"),
+        (entry({**SDP, "x1": {"alu": "xor"}}), "probe.layer[0].x1.alu must be one of max, min, sum, not xor"),
+        (entry({**SDP, "x1": {"mul": 1}}), "probe.layer[0].x1.mul must be bool, not 1"),
+        (
+            entry({**SDP, "x1": {"alu": "sum", "alu_operand": "channel", "mul": True, "mul_operand": "element"}}),
+            "probe.layer[0].x1: both operands from memory must be per channel or both per element",
+        ),
+    ],
+)
+def test_a_description_that_cannot_be_understood_is_refused(data: PlanEntry, message: str | None) -> None:
+    with pytest.raises(PlanError, match=rf"^{re.escape(message)}$" if message else r"^probe\.layer\[0\]"):
+        data.build(SMALL, 1)
+
+
+def test_a_plan_with_two_scenarios_of_one_name_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "twice.toml"
+    scenario = '[[scenario]]\nname = "a"\nabout = "b"\n[[scenario.layer]]\nengine = "SDP"\nshape = [1, 1, 1]\n'
+    path.write_text(f'config = "nv_small"\n{scenario}{scenario}', encoding="utf-8")
+    with pytest.raises(PlanError, match=r"^twice\.toml: scenario name a must be unique$"):
+        load_plan(path)
+
+
+def test_random_scenarios_are_legal_and_reproducible() -> None:
+    for seed in range(150):
+        scenario = random_entry(SMALL, seed, ("SDP", "PDP")).build(SMALL, seed)
+        assert refusal(scenario.ops, SMALL) is None, seed
+    assert random_entry(SMALL, 7, ("SDP",)) == random_entry(SMALL, 7, ("SDP",))

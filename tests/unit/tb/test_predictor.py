@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from models.cdp import CdpParams
+from models.converter import Converter, ConverterEncoding
 from models.layout import FeatureLayout, OperandLayout
+from models.lut import HybridLut, LutTable
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
 from models.sdp import AluOp, OutputConverter, SdpParams, SdpStage
-from tb.layers import Layer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface, WidthSplit
+from tb.layers import CdpLayer, Layer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface, WidthSplit
 from tb.memory import MemoryImage, Ram
 from tb.predictor import Expectation, predict
 from tb.tracker import StartedLayer
@@ -241,6 +244,21 @@ def test_split_width_changes_nothing() -> None:
     contents = {0x1000: "".join(f"{n:02x}" * 8 for n in range(8))}
     split = replace(layer, split=WidthSplit(2, 2, 0, 2, 1, 0, 1))
     assert predicted(layer, contents) == predicted(split, contents) == "05" * 8 + " " + "07" * 8
+
+
+def test_padding_channels_of_a_normalisation_are_zero_whatever_lies_in_memory() -> None:
+    ramp = HybridLut(LutTable(np.arange(65, dtype=np.int16), 0, 64), LutTable(np.zeros(257, np.int16), 0, 256))
+    params = CdpParams(
+        local_size=3,
+        multiply=False,
+        input_converter=Converter(0, 1, 0, ConverterEncoding.CDP_INPUT),
+        output_converter=Converter(0, 1, 0, ConverterEncoding.CDP_OUTPUT),
+        lut=ramp,
+        precision=Precision.INT8,
+    )
+    layer = CdpLayer(surface((2, 1, 1), 0x1000), surface((2, 1, 1), 0x2000), params)
+    # 3 * 3 + 4 * 4 = 25 in both channels; the first padding channel still sees 4 * 4.
+    assert predicted(layer, {0x1000: "03 04 05 06 07 08 09 0a"}) == "1919100000000000"
 
 
 @pytest.mark.parametrize("index", [0, 41])

@@ -160,8 +160,8 @@ def line_buffer_elements(params: PdpParams, config: HwConfig) -> int | None:
     """Return how many output columns the line buffer of PDP holds, None where it was not measured.
 
     Source: unit description, share line buffer; measured on the public nv_small RTL, which hangs or
-        writes wrong data beyond: ``LINE_BUFFER_ELEMENTS`` columns, divided by the rows of windows that overlap, rounded up to
-        a power of two.
+        writes wrong data beyond: ``LINE_BUFFER_ELEMENTS`` columns, divided by the rows of windows that
+        overlap, rounded up to a power of two.
     """
     if config.pdp_throughput != 1:
         return None

@@ -21,6 +21,9 @@ VERILATOR_FLAGS = (
     "--no-timing",
     "-O3",
     *("--x-assign", "fast", "--x-initial", "fast"),
+    # A reset that is low from time 0 has no falling edge otherwise, and flops behind gated clocks would
+    # keep 0 instead of their reset value: the write command queue of nv_small then raised false interrupts.
+    "--x-initial-edge",
     *("--output-split", "20000"),
 )
 TOP_PORTS_ONLY = ("--public-depth", "1")

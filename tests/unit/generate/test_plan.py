@@ -18,7 +18,7 @@ from tb.generate.random import random_entry
 from tb.program.ops import InterruptNotify, MemLoad, RegWrite, SyncWait
 from tb.tracker import LayerTracker, refusal
 
-PLAN = Path(__file__).resolve().parents[2] / "plan" / "nv_small.toml"
+PLANS = Path(__file__).resolve().parents[2] / "plan"
 SMALL = HwConfig.load("nv_small")
 SDP: dict[str, Any] = {"engine": "SDP", "shape": [9, 3, 4]}
 
@@ -27,9 +27,10 @@ def entry(*layers: dict[str, Any], **data: Any) -> PlanEntry:
     return PlanEntry("probe", "a test's", "nv_small", {"layer": list(layers), **data})
 
 
-def test_the_plan_has_at_least_24_scenarios_and_every_one_is_predicted() -> None:
-    entries = load_plan(PLAN)
-    assert len(entries) >= 24
+@pytest.mark.parametrize(("name", "least"), [("nv_small", 24), ("bench", 2)])
+def test_every_scenario_of_a_plan_is_predicted(name: str, least: int) -> None:
+    entries = load_plan(PLANS / f"{name}.toml")
+    assert len(entries) >= least
     for each in entries:
         assert refusal(each.build(SMALL, 3).ops, SMALL) is None, each.name
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import statistics
 from pathlib import Path
 
@@ -36,6 +37,8 @@ def main(args: argparse.Namespace) -> int:
     print(f"{'scenario':30} {'cycles':>9} {'bench c/s':>10} {'idle c/s':>10} {'ratio':>6}")
     for entry in select(load_plan(args.plan), args.only):
         work_dir = root / entry.name
+        if work_dir.exists():
+            shutil.rmtree(work_dir)
         scenario_dir = work_dir / "scenario"
         scenario_dir.mkdir(parents=True, exist_ok=True)
         write(entry.build(config, seed=1), scenario_dir)

@@ -25,6 +25,9 @@ def add_dut_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--rtl", type=Path, metavar="FILELIST", help="filelist of your RTL (default: the embedded DUT)")
     group.add_argument("--top", default="NV_nvdla", metavar="MODULE", help="top module (default: NV_nvdla)")
     group.add_argument("--port-map", type=Path, metavar="TOML", help="differences of port names")
+    group.add_argument(
+        "--debug", action="store_true", help="make all signals visible to tests (slower; default: top ports)"
+    )
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +35,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("running")
     group.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="simulations at a time")
     group.add_argument("--timeout", type=float, default=3600.0, metavar="SECONDS", help="per simulation (3600)")
-    group.add_argument("--waves", action="store_true", help="write waves.fst of every scenario")
+    group.add_argument("--waves", action="store_true", help="write waves beside every log")
     group.add_argument("--json", type=Path, metavar="FILE", help="write the results there, too")
 
 
@@ -43,10 +46,12 @@ def dut_arguments(args: argparse.Namespace) -> str:
         words += [option, str(value)] if value else []
     if args.top != "NV_nvdla":
         words += ["--top", args.top]
+    if args.debug:
+        words.append("--debug")
     return shlex.join(words)
 
 
-def build_dut(args: argparse.Namespace, config: HwConfig, *, waves: bool = False, debug: bool = False) -> Built:
+def build_dut(args: argparse.Namespace, config: HwConfig, *, waves: bool = False) -> Built:
     """Build the DUT that the options select, saying so when it takes a while."""
     spec = BuildSpec(
         config,
@@ -54,7 +59,7 @@ def build_dut(args: argparse.Namespace, config: HwConfig, *, waves: bool = False
         top=args.top,
         filelist=args.rtl,
         port_map=args.port_map,
-        debug=debug,
+        debug=args.debug,
         waves=waves,
     )
     print(f"DUT: {args.rtl or 'embedded'} ({config.name}, {args.sim})", flush=True)

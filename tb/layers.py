@@ -282,7 +282,7 @@ class ConvLayer:
             isinstance(self.conversion, Converter) and self.conversion.encoding is ConverterEncoding.CDMA_INPUT
         ):
             raise ValueError("conversion must be a Converter of CDMA or None, because src is a feature cube")
-        if self.cbuf.fetch_slices < 1 or (self.cbuf.fetch_slices > 1 and not layout.line_packed):
+        if self.cbuf.fetch_slices > 1 and not layout.line_packed:
             raise ValueError(f"fetch_slices must be 1, because lines are not packed, not {self.cbuf.fetch_slices}")
 
     def _check_image(self, layout: PixelLayout) -> None:

@@ -138,6 +138,8 @@ class CbufUse:
             raise ValueError(
                 f"weight_banks must hold {needed} bytes, not {self.weight_banks} banks of {bank_bytes(config, 1)}"
             )
+        if self.fetch_slices < 1:
+            raise ValueError(f"fetch_slices must be at least 1, not {self.fetch_slices}")
         if not 1 <= self.release_slices <= height:
             raise ValueError(f"release_slices must be 1 to the {height} lines of src, not {self.release_slices}")
 

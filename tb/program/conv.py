@@ -96,6 +96,9 @@ def build(config: HwConfig, flat: Flat) -> ConvLayer:
         Refused: naming the register, field and rule that make it illegal or unsupported.
     """
     precision = check_precision(config, TABLE, flat, "input_precision")
+    if precision is Precision.FP16:
+        field = field_of(TABLE, "input_precision")
+        raise Refused(f"{field} must be INT8 or INT16, not FP16: FP16 convolution is not modelled")
     source = check_precision(config, TABLE, flat, "conversion_precision")
     kernel = (flat["kernel.channels"], flat["kernel.height"])
     conversion: Converter | PixelConversion | None = _build_converter(flat)

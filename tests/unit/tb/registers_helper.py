@@ -20,8 +20,8 @@ def state_after(layer: Layer, config: HwConfig) -> RegisterState:
     """Return the registers after the layer's program for group 0."""
     state = RegisterState(RegisterMap.of(config))
     for op in encode(layer, config):
-        assert isinstance(op, RegWrite)
-        state.write(state.registers.parse(op.register), op.value)
+        if isinstance(op, RegWrite):
+            state.write(state.registers.parse(op.register), op.value)
     return state
 
 
@@ -39,7 +39,7 @@ def decode_with(layer: Layer, config: HwConfig, changes: Mapping[str, int]) -> L
         unit, register, field = name.split(".")
         words[unit][register] = with_field(registers.register(unit, register), words[unit][register], field, value)
     engine = engine_of(layer)
-    return decode(engine, words, config, state_after(layer, config).lut(engine.name))
+    return decode(engine, words, config, state_after(layer, config).lut(engine.done_unit))
 
 
 def check_refused(layer: Layer, config: HwConfig, changes: Mapping[str, int], message: str) -> None:

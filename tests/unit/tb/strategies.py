@@ -44,7 +44,7 @@ def configs() -> st.SearchStrategy[HwConfig]:
     return st.sampled_from([HwConfig.load(name) for name in builtin_names()])
 
 
-def _places(config: HwConfig, nbytes: int) -> st.SearchStrategy[tuple[int, Ram]]:
+def places(config: HwConfig, nbytes: int) -> st.SearchStrategy[tuple[int, Ram]]:
     """Draw an aligned address with room for ``nbytes``, and a RAM that the configuration has."""
     last = ((1 << config.memif_address_width_bits) - nbytes) // config.memory_atomic_bytes
     rams = (Ram.MC, Ram.CVSRAM) if config.secondary_memif_enable else (Ram.MC,)
@@ -61,7 +61,7 @@ def surfaces(draw: st.DrawFn, config: HwConfig, precision: Precision, shape: tup
         line = (shape[2] + draw(GAP_ATOMS)) * atom
         surface = (shape[1] - 1) * line + (shape[2] + draw(GAP_ATOMS)) * atom
         layout = FeatureLayout(config, precision, shape, line, surface)
-    return Surface(layout, *draw(_places(config, layout.nbytes)))
+    return Surface(layout, *draw(places(config, layout.nbytes)))
 
 
 @st.composite
@@ -77,11 +77,11 @@ def operand_surfaces(
         line = (shape[2] + draw(GAP_ATOMS)) * atom
         surface = (shape[1] - 1) * line + (shape[2] + draw(GAP_ATOMS)) * atom
         layout = OperandLayout(config, precision, shape, components, component_bytes, line, surface)
-    return OperandSurface(layout, *draw(_places(config, layout.nbytes)))
+    return OperandSurface(layout, *draw(places(config, layout.nbytes)))
 
 
 @st.composite
-def _stages(
+def stages(
     draw: st.DrawFn, config: HwConfig, precision: Precision, shape: tuple[int, int, int]
 ) -> tuple[SdpStage | None, StageSource | None]:
     if draw(st.booleans()):
@@ -119,8 +119,8 @@ def sdp_layers(draw: st.DrawFn, config: HwConfig) -> SdpLayer:
         channels = -(-channels // atom) * atom - draw(st.integers(0, atom // 2 - 1))
     shape = (channels, height, width)
     processing = Precision.INT8 if Precision.INT8 in (source, target) else Precision.INT16
-    x1, x1_source = draw(_stages(config, processing, shape))
-    x2, x2_source = draw(_stages(config, processing, shape))
+    x1, x1_source = draw(stages(config, processing, shape))
+    x2, x2_source = draw(stages(config, processing, shape))
     converter = OutputConverter(draw(st.integers(-(1 << 31), (1 << 31) - 1)), draw(OPERAND), draw(st.integers(0, 63)))
     return SdpLayer(
         draw(surfaces(config, source, shape)),

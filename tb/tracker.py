@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from models.config import HwConfig
-from tb.layers import Layer
+from tb.layers import ConvLayer, Layer
 from tb.program import conv_table
 from tb.program.codec import ENGINES, chosen_engine, decode, done_unit_of, uses_lut
 from tb.program.ops import INTERRUPT_UNITS, InterruptNotify, Program, RegWrite
 from tb.program.state import GROUPS, RegisterState
 from tb.program.table import Refused
 from tb.registers import Register, RegisterError, RegisterMap
+from tb.surfaces import leftover_weight_entries
 
 _LAUNCHES = ("BDMA.CFG_LAUNCH0", "BDMA.CFG_LAUNCH1")
 """What starts BDMA, which has no OP_ENABLE."""
@@ -70,6 +71,7 @@ class LayerTracker:
         self._next_group = {unit: 0 for engine in ENGINES for unit in engine.units}
         self._running: dict[tuple[str, int], _Running] = {}
         self._status_seen = 0
+        self._last_convolution: tuple[str, ConvLayer] | None = None
 
     @property
     def layers_seen(self) -> int:
@@ -181,12 +183,28 @@ class LayerTracker:
             words = {unit: self.state.words(unit, number) for unit, number in groups.items()}
             decoded = decode(engine, words, self.config, self.state.lut(done_unit))
             started = StartedLayer(self._count, engine.name, group, decoded)
+            if isinstance(decoded, ConvLayer):
+                self._check_weights_left(decoded)
+                self._last_convolution = started.name, decoded
             self._running[done_unit, group] = _Running(started, groups, set())
             self._next_group |= {unit: 1 - number for unit, number in groups.items()}
             if "CDMA" in engine.units and "SDP_RDMA" not in engine.units:
                 self._pass_idle_rdma()
             self._count += 1
             yield started
+
+    def _check_weights_left(self, layer: ConvLayer) -> None:
+        """Refuse weights that the hardware would read together with what an earlier layer left behind."""
+        if self._last_convolution is None:
+            return
+        name, last = self._last_convolution
+        left = leftover_weight_entries(last.weights.layout, last.cbuf)
+        banks = [(conv.cbuf.data_banks, conv.cbuf.weight_banks) for conv in (last, layer)]
+        if left and banks[0] == banks[1]:
+            raise Refused(
+                f"CDMA.D_BANK.weight_bank must differ from that of {name}, not {banks[0][1]}: {left} entries of "
+                "padding behind its weights stay in the convolution buffer in front of the next weights"
+            )
 
     def _waits(self, unit: str) -> bool:
         """Return whether the next group of a unit is enabled and no layer holds it."""

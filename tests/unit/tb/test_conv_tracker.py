@@ -1,0 +1,229 @@
+"""When a fused convolution starts and ends, and what its units do on their own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from models.layout import WeightLayout
+from models.precision import Precision
+from tb.layers import ConvLayer, Layer
+from tb.program.codec import encode
+from tb.program.ops import InterruptNotify, Op, Poll, RegWrite
+from tb.program.table import Refused
+from tb.surfaces import leftover_weight_entries
+from tb.tracker import LayerTracker, StartedLayer, done_bit, refusal
+from tests.unit.tb.conv_samples import biased_conv, image_conv, small_conv
+from tests.unit.tb.samples import FULL, SMALL, small_sdp
+
+PIPELINE = ("CACC", "CMAC_A", "CMAC_B", "CSC", "CDMA")
+ALONE = ("SDP", *PIPELINE)
+STATUS = "GLB.S_INTR_STATUS"
+
+
+class Played:
+    """A tracker that is fed by name."""
+
+    def __init__(self) -> None:
+        self.tracker = LayerTracker(SMALL)
+
+    def program(self, layer: Layer, group: int | Mapping[str, int], *, but: tuple[str, ...] = ()) -> list[StartedLayer]:
+        """Play a layer's program without enabling the units of ``but``."""
+        started = []
+        for op in encode(layer, SMALL, group):
+            if isinstance(op, RegWrite) and op.register not in {f"{unit}.D_OP_ENABLE" for unit in but}:
+                started += self.write(op.register, op.value)
+        return started
+
+    def write(self, name: str, value: int) -> list[StartedLayer]:
+        return list(self.tracker.write(self.tracker.state.registers.parse(name), value))
+
+    def read(self, name: str, value: int) -> list[StartedLayer]:
+        return self.tracker.read(self.tracker.state.registers.parse(name), value)
+
+    def enabled(self, *units: str) -> list[bool]:
+        return [self.tracker.state.enabled(unit, 0) for unit in units]
+
+
+def kept(layer: ConvLayer, banks: int = 2) -> ConvLayer:
+    """Return a layer after which nothing of the weights stays in the convolution buffer."""
+    return replace(layer, cbuf=replace(layer.cbuf, skip_weight_release=True, weight_banks=banks))
+
+
+@pytest.mark.parametrize("last", ALONE)
+def test_a_convolution_starts_when_its_last_unit_is_enabled(last: str) -> None:
+    played = Played()
+    assert played.program(small_conv(), 0, but=(last,)) == []
+    (started,) = played.write(f"{last}.D_OP_ENABLE", 1)
+    assert (started.name, started.layer) == ("layer 0 (CONV, group 0)", small_conv())
+
+
+@pytest.mark.parametrize("last", ["SDP_RDMA", *ALONE])
+def test_operands_in_memory_wait_for_rdma_too(last: str) -> None:
+    played = Played()
+    assert played.program(biased_conv(), 0, but=(last,)) == []
+    (started,) = played.write(f"{last}.D_OP_ENABLE", 1)
+    assert started.layer == biased_conv()
+
+
+def test_the_pipeline_alone_starts_nothing() -> None:
+    played = Played()
+    assert played.program(small_conv(), 0, but=("SDP",)) == []
+    assert played.tracker.layers_seen == 0
+
+
+def test_the_done_bit_of_sdp_ends_the_layer_and_frees_all_units() -> None:
+    played = Played()
+    played.program(small_conv(), 0)
+    assert played.enabled(*ALONE) == [True] * 6
+    (ended,) = played.read(STATUS, 1 << done_bit("SDP", 0))
+    assert ended.layer == small_conv()
+    assert played.enabled(*ALONE) == [False] * 6
+    assert [played.tracker.state.consumer(unit) for unit in ALONE] == [1] * 6
+    assert played.tracker.running == ()
+
+
+def test_cacc_gives_the_pipeline_back_while_sdp_still_runs() -> None:
+    played = Played()
+    played.program(small_conv(), 0)
+    assert played.read(STATUS, 1 << done_bit("CACC", 0)) == []
+    assert played.enabled(*ALONE) == [True, *[False] * 5]
+    assert len(played.tracker.running) == 1
+    assert len(played.read(STATUS, 1 << done_bit("SDP", 0) | 1 << done_bit("CACC", 0))) == 1
+
+
+def test_cdma_is_done_when_data_and_weights_are() -> None:
+    played = Played()
+    played.program(small_conv(), 0)
+    played.read(STATUS, 1 << done_bit("CDMA_WT", 0))
+    assert played.enabled("CDMA", "CSC") == [True, True]
+    played.read(STATUS, 1 << done_bit("CDMA_WT", 0) | 1 << done_bit("CDMA_DAT", 0))
+    assert played.enabled("CDMA", "CSC") == [False, True]
+
+
+def test_the_done_bits_of_the_other_group_free_nothing() -> None:
+    played = Played()
+    played.program(small_conv(), 0)
+    assert played.read(STATUS, sum(1 << done_bit(unit, 1) for unit in ("SDP", "CACC", "CDMA_WT", "CDMA_DAT"))) == []
+    assert played.enabled(*ALONE) == [True] * 6
+
+
+def test_an_idle_status_frees_the_unit_alone() -> None:
+    played = Played()
+    played.program(small_conv(), 0)
+    assert played.read("CSC.S_STATUS", 2 << 16) == []
+    assert played.enabled("CDMA", "CSC", "CACC") == [True, False, True]
+    assert len(played.read("SDP.S_STATUS", 0)) == 1
+
+
+def test_a_freed_unit_takes_the_next_program_and_keeps_it() -> None:
+    played = Played()
+    played.program(kept(small_conv()), 0)
+    played.read(STATUS, 1 << done_bit("CACC", 0))
+    played.program(kept(small_conv(), 3), 1)
+    later = kept(small_conv(), 4)
+    assert played.program(later, dict.fromkeys(PIPELINE, 0) | {"SDP": 0}, but=("SDP",)) == []
+    assert len(played.read(STATUS, 1 << done_bit("SDP", 0) | 1 << done_bit("CACC", 0))) == 1
+    assert played.enabled(*PIPELINE) == [True] * 5
+    for op in encode(later, SMALL):
+        if isinstance(op, RegWrite) and op.register.startswith("SDP."):
+            started = played.write(op.register, op.value)
+    assert [s.layer for s in started] == [later]
+
+
+def test_units_take_turns_each_on_its_own() -> None:
+    played = Played()
+    played.program(small_sdp(), 0)
+    played.read(STATUS, 1)
+    groups = dict.fromkeys(PIPELINE, 0) | {"SDP": 1}
+    (started,) = played.program(kept(small_conv()), groups)
+    assert (started.index, started.group) == (1, 1)
+    played.read(STATUS, 3)
+    played.write(STATUS, 3)
+    groups = dict.fromkeys(PIPELINE, 1) | {"SDP": 0, "SDP_RDMA": 1}
+    (started,) = played.program(kept(biased_conv()), groups)
+    assert (started.index, started.group) == (2, 0)
+
+
+def test_sdp_from_memory_queues_behind_a_convolution() -> None:
+    played = Played()
+    played.program(small_conv(), 0)
+    (started,) = played.program(small_sdp(), {"SDP": 1, "SDP_RDMA": 0})
+    assert (started.name, started.layer) == ("layer 1 (SDP, group 1)", small_sdp())
+    assert [s.layer for s in played.read(STATUS, 3)] == [small_conv(), small_sdp()]
+
+
+def test_rdma_that_fetches_nothing_passes() -> None:
+    played = Played()
+    played.write("SDP_RDMA.S_POINTER", 0)
+    played.write("SDP_RDMA.D_FEATURE_MODE_CFG", 1)
+    played.write("SDP_RDMA.D_OP_ENABLE", 1)
+    assert len(played.program(small_conv(), 0)) == 1
+    played.read(STATUS, 1)
+    assert len(played.program(small_sdp(), 1)) == 1
+
+
+def test_rdma_that_fetches_waits_for_a_layer_that_takes_it() -> None:
+    played = Played()
+    played.program(biased_conv(), 0, but=ALONE)
+    assert len(played.program(kept(small_conv()), 0)) == 1
+    assert played.tracker.state.enabled("SDP_RDMA", 0)
+    groups = dict.fromkeys(ALONE, 1) | {"SDP_RDMA": 0}
+    assert [s.layer for s in played.program(kept(biased_conv()), groups, but=("SDP_RDMA",))] == [kept(biased_conv())]
+
+
+def test_weights_behind_padding_of_earlier_ones_are_refused() -> None:
+    played = Played()
+    played.program(small_conv(), 0)
+    message = (
+        "CDMA.D_BANK.weight_bank must differ from that of layer 0 (CONV, group 0), not 2: 12 entries of padding behind "
+        "its weights stay in the convolution buffer in front of the next weights"
+    )
+    with pytest.raises(Refused, match=rf"^{re.escape(message)}$"):
+        played.program(small_conv(), 1)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (small_conv(), replace(small_conv(), cbuf=replace(small_conv().cbuf, weight_banks=3))),
+        (small_conv(), replace(small_conv(), cbuf=replace(small_conv().cbuf, data_banks=2))),
+        (kept(small_conv()), small_conv()),
+    ],
+)
+def test_other_banks_or_kept_weights_leave_nothing(first: ConvLayer, second: ConvLayer) -> None:
+    played = Played()
+    played.program(first, 0)
+    assert [s.layer for s in played.program(second, 1)] == [second]
+
+
+def test_a_reset_empties_the_convolution_buffer() -> None:
+    played = Played()
+    played.program(small_conv(), 0)
+    played.tracker.reset()
+    assert len(played.program(small_conv(), 0)) == 1
+
+
+@pytest.mark.parametrize(("kernels", "left"), [(1, 8), (2, 1), (9, 12), (32, 0)])
+def test_padding_is_counted_in_entries_that_the_weights_do_not_reach(kernels: int, left: int) -> None:
+    weights = WeightLayout(SMALL, Precision.INT8, (kernels, 10, 2, 3))
+    assert leftover_weight_entries(weights, small_conv().cbuf) == left
+
+
+def test_entries_of_128_bytes_leave_nothing() -> None:
+    rng = np.random.default_rng(5)
+    for kernels, channels in rng.integers(1, 60, (50, 2)).tolist():
+        weights = WeightLayout(FULL, Precision.INT8, (kernels, channels, 2, 3))
+        assert leftover_weight_entries(weights, small_conv().cbuf) == 0
+
+
+def test_a_program_of_several_convolutions_is_judged_before_it_is_played() -> None:
+    ops: list[Op] = [*encode(kept(small_conv()), SMALL, 0, "a"), *encode(image_conv(), SMALL, 1, "b")]
+    assert refusal(tuple(ops), SMALL) is None
+    notified = [op for op in ops if isinstance(op, InterruptNotify)]
+    assert [(op.unit, op.group) for op in notified] == [("SDP", 0), ("SDP", 1)]
+    assert sum(isinstance(op, Poll) for op in ops) == 2

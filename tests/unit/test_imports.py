@@ -32,7 +32,7 @@ SIMULATOR = {
     "cocotbext": ("tb.sim",),
     "cocotb_tools": ("tb.sim", "tb.launch"),
 }
-TB_PARTS = ("tb.program",)  # folders that belong to tb's own modules
+TB_PARTS = ("tb.layers", "tb.predictor", "tb.program")  # folders that belong to tb's own modules
 
 
 def place_of(module: str) -> str | None:

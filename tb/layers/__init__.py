@@ -1,0 +1,26 @@
+"""Hardware layers: what one unit, or one pair of RDMA and unit, is programmed to do, in real sizes."""
+
+from tb.layers.cdp import CdpLayer
+from tb.layers.conv import ConvLayer
+from tb.layers.pdp import LINE_BUFFER_ELEMENTS, PdpLayer, WidthSplit
+from tb.layers.sdp import SdpLayer
+from tb.layers.stages import StageSource, is_per_channel, processing_precision, strides_are_ignored
+from tb.surfaces import OperandSurface, Surface
+
+Layer = SdpLayer | PdpLayer | CdpLayer | ConvLayer
+
+__all__ = [
+    "LINE_BUFFER_ELEMENTS",
+    "CdpLayer",
+    "ConvLayer",
+    "Layer",
+    "OperandSurface",
+    "PdpLayer",
+    "SdpLayer",
+    "StageSource",
+    "Surface",
+    "WidthSplit",
+    "is_per_channel",
+    "processing_precision",
+    "strides_are_ignored",
+]

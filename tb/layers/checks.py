@@ -1,0 +1,21 @@
+"""Rules that layers of all engines obey."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from models.layout import FeatureLayout, OperandLayout, WeightLayout
+from tb.surfaces import ImageSurface, Surface
+
+
+def check_configs(
+    src: Surface | ImageSurface, others: Mapping[str, FeatureLayout | OperandLayout | WeightLayout]
+) -> None:
+    """Check that all layouts are for the configuration of ``src``.
+
+    Raises:
+        ValueError: naming the layout that is not.
+    """
+    for name, layout in others.items():
+        if layout.config != src.layout.config:
+            raise ValueError(f"{name} must be laid out for {src.layout.config.name} as src, not {layout.config.name}")

@@ -1,0 +1,134 @@
+"""Convolutions with SDP on the fly, to memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from models.cbuf import feature_entries, image_entries
+from models.conv import ConvParams
+from models.converter import Converter, ConverterEncoding
+from models.layout import FeatureLayout, ImageWeightLayout, PixelConversion, PixelLayout, WeightLayout
+from models.precision import Precision
+from models.sdp import SdpParams
+from tb.layers.checks import check_configs
+from tb.layers.stages import (
+    StageSource,
+    check_one_pixel,
+    check_operand_precision,
+    check_stage,
+    processing_precision,
+)
+from tb.surfaces import CbufUse, ImageSurface, Surface, WeightSurface
+
+
+@dataclass(frozen=True)
+class ConvLayer:
+    """One convolution of a cube or an image, with SDP on the fly, to memory.
+
+    ``conversion`` is the input converter: of an image always given, of a cube None when it is off. ``sdp``
+    has the convolution's precision as its input.
+
+    Raises:
+        ValueError: when source, weights, destination, parameters, operand sources and the share of the
+            convolution buffer do not fit each other.
+
+    Source: programming guide, "Convolution" and "Limitation"; formats document, "Pixel Format".
+    """
+
+    src: Surface | ImageSurface
+    weights: WeightSurface
+    dst: Surface
+    params: ConvParams
+    sdp: SdpParams
+    cbuf: CbufUse
+    conversion: Converter | PixelConversion | None = None
+    x1: StageSource | None = None
+    x2: StageSource | None = None
+
+    def __post_init__(self) -> None:
+        weights, dst = self.weights.layout, self.dst.layout
+        operands = {"x1.memory": self.x1, "x2.memory": self.x2}
+        memories = {name: source.memory.layout for name, source in operands.items() if source and source.memory}
+        check_configs(self.src, {"weights": weights, "dst": dst, **memories})
+        if isinstance(self.src, ImageSurface):
+            self._check_image(self.src.layout)
+        else:
+            self._check_cube(self.src.layout)
+        channels, height, width = self.src.layout.shape
+        if weights.shape[1] != channels:
+            raise ValueError(f"weights must have the {channels} channels of src, not {weights.shape[1]}")
+        rows, columns = weights.shape[2:]
+        shape = (weights.shape[0], self.params.output_height(height, rows), self.params.output_width(width, columns))
+        if dst.shape != shape:
+            raise ValueError(f"dst must have the shape {shape}, not {dst.shape}")
+        for name, got, precision in (
+            ("weights", weights.precision, self.params.precision),
+            ("sdp.input_precision", self.sdp.input_precision, self.params.precision),
+            ("dst", dst.precision, self.sdp.output_precision),
+        ):
+            if got is not precision:
+                raise ValueError(f"{name} must have the precision {precision.name}, not {got.name}")
+        atom = dst.config.atom_elements(self.processing_precision)
+        padded = -(-shape[0] // atom) * atom
+        if dst.padded_channels != padded:
+            raise ValueError(f"dst must have the {padded} channels of SDP with padding, not {dst.padded_channels}")
+        check_one_pixel("dst", dst)
+        for name in ("x1", "x2"):
+            check_stage(name, getattr(self.sdp, name), getattr(self, name), shape)
+        check_operand_precision(memories, self.processing_precision)
+        self.cbuf.check(self.entries, height, weights)
+
+    @property
+    def unit(self) -> str:
+        """The unit that ends the layer and raises its interrupt."""
+        return "SDP"
+
+    @property
+    def processing_precision(self) -> Precision:
+        """The precision that the stages of SDP compute in and that operands have."""
+        return processing_precision(self.sdp.input_precision, self.sdp.output_precision)
+
+    @property
+    def entries(self) -> int:
+        """Entries of the convolution buffer that one line of the input takes."""
+        layout, precision = self.src.layout, self.params.precision
+        channels, _, width = layout.shape
+        if isinstance(layout, FeatureLayout):
+            return feature_entries(layout.config, precision, channels, width)
+        padded = self.params.pad_left + width + self.params.pad_right
+        return image_entries(layout.config, precision, channels, padded)
+
+    def _check_cube(self, layout: FeatureLayout) -> None:
+        if type(self.weights.layout) is not WeightLayout or self.weights.layout.line_group != 1:
+            raise ValueError("weights must be laid out for direct convolution, because src is a feature cube")
+        if layout.precision is not self.params.precision:
+            raise ValueError(f"src must have the precision {self.params.precision.name}, not {layout.precision.name}")
+        if self.conversion is not None and not (
+            isinstance(self.conversion, Converter) and self.conversion.encoding is ConverterEncoding.CDMA_INPUT
+        ):
+            raise ValueError("conversion must be a Converter of CDMA or None, because src is a feature cube")
+        if self.cbuf.fetch_slices > 1 and not layout.line_packed:
+            raise ValueError(f"fetch_slices must be 1, because lines are not packed, not {self.cbuf.fetch_slices}")
+
+    def _check_image(self, layout: PixelLayout) -> None:
+        weights, params = self.weights.layout, self.params
+        if not isinstance(weights, ImageWeightLayout):
+            raise ValueError("weights must be laid out for image input, because src is an image")
+        if not isinstance(self.conversion, PixelConversion):
+            raise ValueError("conversion must be a PixelConversion, because src is an image")
+        if self.conversion.precision is not params.precision:
+            raise ValueError(
+                f"conversion must have the precision {params.precision.name}, not {self.conversion.precision.name}"
+            )
+        if (params.dilation_x, params.dilation_y) != (1, 1):
+            raise ValueError(
+                f"dilation must be 1 for image input, not {params.dilation_x} along W and {params.dilation_y} along H"
+            )
+        most = weights.cube_channels // weights.line_group
+        if weights.line_group > 1 and params.stride_x * layout.shape[0] > most:
+            raise ValueError(
+                f"stride_x times channels must be at most {most} with {weights.line_group}-line post-extension, "
+                f"not {params.stride_x * layout.shape[0]}"
+            )
+        if self.cbuf.fetch_slices != 1:
+            raise ValueError(f"fetch_slices must be 1 for image input, not {self.cbuf.fetch_slices}")

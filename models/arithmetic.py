@@ -1,11 +1,16 @@
 """Integer arithmetic that the engines share: saturation, wrapping, and shifts that round.
 
-All functions take integer arrays and compute in int64.
+All functions take integer arrays and compute in int64. ``altered`` makes them compute as faulty hardware
+would, so that every engine can be asked what memory would look like then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -14,6 +19,44 @@ from numpy.typing import NDArray
 MAX_SHIFT = 63
 _SHIFT_RIGHT_LIMIT = 1 << 62
 _BLOCK_ELEMENTS = 1 << 15
+
+
+class Rounding(Enum):
+    """What a right shift does with the bits that it drops."""
+
+    AWAY = "half away from zero"
+    FLOOR = "towards minus infinity"
+    ZERO = "towards zero"
+    EVEN = "half to even"
+    UP = "half up"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How integers are rounded and kept in range; the defaults are the hardware's."""
+
+    rounding: Rounding = Rounding.AWAY
+    saturates: bool = True
+
+
+HARDWARE = Rules()
+"""What the real hardware does."""
+
+_RULES: ContextVar[Rules] = ContextVar("rules", default=HARDWARE)
+
+
+@contextmanager
+def altered(rules: Rules) -> Iterator[None]:
+    """Compute with other rules inside a ``with`` block, in this thread alone.
+
+    Args:
+        rules: What faulty hardware would do.
+    """
+    token = _RULES.set(rules)
+    try:
+        yield
+    finally:
+        _RULES.reset(token)
 
 
 def limits(bits: int) -> tuple[int, int]:
@@ -39,6 +82,8 @@ def saturate(values: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
 
     Source: precision document, "Precision Preservation" (saturation depends on the output bits).
     """
+    if not _RULES.get().saturates:
+        return wrap(values, bits)
     low, high = limits(bits)
     return np.clip(values, low, high)
 
@@ -103,12 +148,29 @@ def shift_right_rounded(values: NDArray[np.int64], shift: int) -> NDArray[np.int
         raise ValueError("values must be below 2**62 in magnitude to be rounded in 64 bits")
     if shift == 0:
         return values
+    rounding = _RULES.get().rounding
+    if rounding is not Rounding.AWAY:
+        return _shift_right(values, shift, rounding)
     # values >> 63 is -1 for negative numbers: it turns "half up" into "half down" for them.
     rounded = values >> 63
     rounded += values
     rounded += 1 << (shift - 1)
     rounded >>= shift
     return rounded
+
+
+def _shift_right(values: NDArray[np.int64], shift: int, rounding: Rounding) -> NDArray[np.int64]:
+    """Divide by ``2**shift`` and round as faulty hardware might."""
+    half = np.int64(1) << (shift - 1)
+    match rounding:
+        case Rounding.FLOOR:
+            return values >> shift
+        case Rounding.ZERO:
+            return (values + ((values >> 63) & np.int64((1 << shift) - 1))) >> shift
+        case Rounding.EVEN:
+            return (values + (half - 1) + ((values >> shift) & 1)) >> shift
+        case _:
+            return (values + half) >> shift
 
 
 def channel_blocks(shape: tuple[int, ...]) -> Iterator[slice]:

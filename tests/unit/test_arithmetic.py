@@ -7,7 +7,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from models.arithmetic import channel_blocks, limits, saturate, shift_left_saturating, shift_right_rounded, wrap
+from models.arithmetic import (
+    Rounding,
+    Rules,
+    altered,
+    channel_blocks,
+    limits,
+    saturate,
+    shift_left_saturating,
+    shift_right_rounded,
+    wrap,
+)
 
 
 def test_limits_of_8_bits_are_those_of_int8() -> None:
@@ -138,3 +148,35 @@ def test_channel_blocks_cover_every_channel_once(shape: tuple[int, int, int]) ->
     channels = np.arange(shape[0])
     covered = [channels[block] for block in channel_blocks(shape)]
     np.testing.assert_array_equal(np.concatenate([channels[:0], *covered]), channels)
+
+
+@pytest.mark.parametrize(
+    ("rounding", "expected"),
+    [
+        (Rounding.AWAY, [-2, -2, -1, -1, 0, 1, 1, 2, 2]),
+        (Rounding.FLOOR, [-2, -2, -1, -1, 0, 0, 1, 1, 2]),
+        (Rounding.ZERO, [-2, -1, -1, 0, 0, 0, 1, 1, 2]),
+        (Rounding.EVEN, [-2, -2, -1, 0, 0, 0, 1, 2, 2]),
+        (Rounding.UP, [-2, -1, -1, 0, 0, 1, 1, 2, 2]),
+    ],
+)
+def test_altered_rounding_halves_as_its_name_says(rounding: Rounding, expected: list[int]) -> None:
+    values = np.arange(-4, 5, dtype=np.int64)
+    with altered(Rules(rounding=rounding)):
+        assert shift_right_rounded(values, 1).tolist() == expected
+    assert shift_right_rounded(values, 1).tolist() == [-2, -2, -1, -1, 0, 1, 1, 2, 2]
+
+
+@pytest.mark.parametrize("rounding", list(Rounding))
+def test_altered_rounding_holds_for_the_largest_values_and_shifts(rounding: Rounding) -> None:
+    values = np.array([-(1 << 62) + 1, -1, 0, 1, (1 << 62) - 1], dtype=np.int64)
+    whole = {Rounding.FLOOR: [-1, -1, 0, 0, 0]}.get(rounding, [0, 0, 0, 0, 0])
+    with altered(Rules(rounding=rounding)):
+        assert shift_right_rounded(values, 63).tolist() == whole
+
+
+def test_without_saturation_numbers_wrap_until_the_block_ends() -> None:
+    values = np.array([-129, 127, 128], dtype=np.int64)
+    with altered(Rules(saturates=False)):
+        assert saturate(values, 8).tolist() == [127, 127, -128]
+    assert saturate(values, 8).tolist() == [-128, 127, 127]

@@ -7,9 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from tb.beats import Beats
 from tb.memory import Ram
 from tb.predictor import Expectation
 from tb.verdict import Kind, Mismatch, Verdict
+
+HISTORY_BEATS = 1 << 22
+"""Beats that are kept at least, when there were so many."""
 
 
 @dataclass
@@ -53,6 +57,9 @@ class Scoreboard:
 
     A byte written once more than layers expect it is a double write: tolerated with the same value,
     a mismatch with another. A byte that no layer writes is stray, stride gaps included.
+
+    ``history`` holds what was judged, oldest first, so that a mismatch can be explained; of very long runs
+    only the end is kept.
     """
 
     def __init__(self) -> None:
@@ -60,6 +67,7 @@ class Scoreboard:
         self._logs: dict[Ram, _WriteLog] = {}
         self._open: list[_Open] = []
         self.verdict = Verdict()
+        self.history: list[Beats] = []
 
     def expect(self, expectation: Expectation) -> None:
         """Add what a layer must write; layers must be added in the order they run.
@@ -133,7 +141,9 @@ class Scoreboard:
         return self.verdict
 
     def _judge_log(self, ram: Ram, log: _WriteLog) -> None:
-        rest = _to_bytes(log)
+        beats = _to_beats(ram, log)
+        self._remember(beats)
+        rest = _to_bytes(beats)
         self.verdict.written_bytes += len(rest.address)
         for entry in self._open:
             if entry.expectation.ram is ram and not entry.ended:
@@ -147,6 +157,12 @@ class Scoreboard:
                 self._judge_double(entry.expectation, rest.take(inside), log)
                 covered |= inside
         self._judge_stray(ram, rest.take(~covered), log)
+
+    def _remember(self, beats: Beats) -> None:
+        self.history.append(beats)
+        kept = sum(len(part) for part in self.history)
+        while kept - len(self.history[0]) > HISTORY_BEATS:
+            kept -= len(self.history.pop(0))
 
     def _claim(self, entry: _Open, rest: _Bytes, log: _WriteLog) -> _Bytes:
         """Judge the bytes that ``entry`` still lacks and return the others."""
@@ -242,13 +258,18 @@ def _inside(expectation: Expectation, address: NDArray[np.uint64]) -> NDArray[np
     return inside
 
 
-def _to_bytes(log: _WriteLog) -> _Bytes:
+def _to_beats(ram: Ram, log: _WriteLog) -> Beats:
     width = len(log.data[0])
-    lanes = np.arange(width, dtype=np.uint64)
-    address = np.array(log.addresses, dtype=np.uint64)[:, np.newaxis] + lanes
     value = np.frombuffer(b"".join(log.data), dtype=np.uint8).reshape(-1, width)
-    beat = np.broadcast_to(np.arange(len(log.data))[:, np.newaxis], value.shape)
     strobe_bytes = b"".join(s.to_bytes(-(-width // 8), "little") for s in log.strobes)
     bits = np.unpackbits(np.frombuffer(strobe_bytes, dtype=np.uint8), bitorder="little")
     active = bits.reshape(len(log.data), -1)[:, :width].astype(np.bool_)
-    return _Bytes(address[active], value[active], beat[active])
+    address = np.array(log.addresses, dtype=np.uint64)
+    return Beats(ram, address, value, active, np.array(log.cycles), np.array(log.ids))
+
+
+def _to_bytes(beats: Beats) -> _Bytes:
+    lanes = np.arange(beats.data.shape[1], dtype=np.uint64)
+    number = np.broadcast_to(np.arange(len(beats))[:, np.newaxis], beats.data.shape)
+    address = np.add(beats.address[:, np.newaxis], lanes, dtype=np.uint64)
+    return _Bytes(address[beats.strobe], beats.data[beats.strobe], number[beats.strobe])

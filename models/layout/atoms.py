@@ -98,21 +98,20 @@ def atoms_to_planes(atoms: Array, planes: Array) -> None:
                 target[:, first + element] = elements[..., element]
 
 
-def kernels_to_planes(kernels: Array, scratch: Array) -> Array:
+def kernels_to_planes(kernels: Array) -> Array:
     """Return (K, C, R, S) kernels as (R, S, K, C): one plane per place of the kernel.
 
     Args:
         kernels: any strides.
-        scratch: one-dimensional, at least as many elements of the same dtype; it is overwritten.
 
     Returns:
-        A view of ``scratch``, or of kernels whose channels are contiguous already.
+        A new array, or a view of kernels whose channels are contiguous already.
     """
     count, channels, height, width = kernels.shape
     planes = kernels.transpose(2, 3, 0, 1)
     if height * width == 1 or planes.strides[3] == planes.itemsize:
         return planes
-    planes = scratch[: kernels.size].reshape(1, height * width, count * channels)
+    planes = np.empty((1, height * width, count * channels), dtype=kernels.dtype)
     rows = np.ascontiguousarray(kernels).reshape(1, -1, height * width)
     for tall, wide in transposed_runs(rows, planes):
         wide[...] = tall

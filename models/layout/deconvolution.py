@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from models.config import HwConfig
 from models.layout.alignment import WEIGHT_START_ALIGNMENT_BYTES, Alignment
-from models.layout.atoms import kernels_to_planes, planes_to_kernels
 from models.layout.kernel import Weight
 from models.layout.raw import Array, ByteArray, BytesLike, check_array, check_index, check_size, checked_bytes, round_up
 from models.layout.weight import WeightLayout
@@ -129,19 +129,16 @@ class DeconvolutionWeightLayout:
         """
         check_array("weights", weights, self.shape, self.precision.dtype)
         raw = np.zeros(self.nbytes, dtype=np.uint8)
-        streams = [self.set_layout.group_runs(stream) for stream in self._streams(raw)]
-        scratch = np.empty(weights[: self.set_layout.kernels_per_group].size, dtype=weights.dtype)
-        height, width = self.set_layout.shape[2:]
-        for groups in zip(*streams, strict=True):
-            planes = kernels_to_planes(weights[groups[0][0]], scratch)
-            chosen = np.zeros((height, width, *planes.shape[2:]), dtype=planes.dtype)
-            for number, (_, group) in enumerate(groups):
-                taps = self._taps(planes, number)
-                reversed_places = chosen[::-1, ::-1]
-                reversed_places[taps.shape[0] :] = 0
-                reversed_places[:, taps.shape[1] :] = 0
-                reversed_places[: taps.shape[0], : taps.shape[1]] = taps
-                self.set_layout.write_group(chosen, group)
+        planes = np.zeros(0, dtype=weights.dtype)
+        for kernels, sets in self._batches(raw):
+            part = weights[kernels]
+            shape = (self.sets, *self.set_layout.shape[2:], *part.shape[:2])
+            if planes.shape != shape:  # places beyond the kernel stay 0 from batch to batch
+                planes = np.zeros(shape, dtype=part.dtype)
+            for r, s, place in self._places():
+                planes[place] = part[:, :, r, s]
+            for chosen, groups in zip(planes, sets, strict=True):
+                self.set_layout.write_planes(chosen, groups)
         return raw
 
     def unpack(self, data: BytesLike) -> Array:
@@ -152,17 +149,13 @@ class DeconvolutionWeightLayout:
         """
         raw = checked_bytes(data, self.nbytes)
         weights = np.empty(self.shape, dtype=self.precision.dtype)
-        streams = [self.set_layout.group_runs(stream) for stream in self._streams(raw)]
-        for groups in zip(*streams, strict=True):
-            kernels = groups[0][0]
-            count = kernels.stop - kernels.start
-            planes = np.empty((*self.shape[2:], count, self.shape[1]), dtype=weights.dtype)
-            chosen = np.empty((*self.set_layout.shape[2:], count, self.shape[1]), dtype=weights.dtype)
-            for number, (_, group) in enumerate(groups):
-                self.set_layout.read_group(group, chosen)
-                taps = self._taps(planes, number)
-                taps[...] = chosen[::-1, ::-1][: taps.shape[0], : taps.shape[1]]
-            planes_to_kernels(planes, weights[kernels])
+        for kernels, sets in self._batches(raw):
+            part = weights[kernels]
+            planes = np.empty((self.sets, *self.set_layout.shape[2:], *part.shape[:2]), dtype=part.dtype)
+            for chosen, groups in zip(planes, sets, strict=True):
+                self.set_layout.read_planes(groups, chosen)
+            for r, s, place in self._places():
+                part[:, :, r, s] = planes[place]
         return weights
 
     def offset(self, k: int, c: int, r: int, s: int) -> int:
@@ -207,13 +200,19 @@ class DeconvolutionWeightLayout:
             )
         )
 
-    def _streams(self, raw: ByteArray) -> list[Array]:
-        """Return the elements of each set in memory, as views of ``raw``."""
+    def _batches(self, raw: ByteArray) -> Iterator[tuple[slice, tuple[Array, ...]]]:
+        """Yield kernels that are moved at once, and of each set their groups as views (groups, elements) of ``raw``."""
         size = self.set_layout.elements * self.precision.nbytes
         starts = range(0, self.sets * self.set_stride_bytes, self.set_stride_bytes)
-        return [raw[start : start + size].view(self.precision.dtype) for start in starts]
+        streams = [raw[start : start + size].view(self.precision.dtype) for start in starts]
+        for batches in zip(*(self.set_layout.batches(stream) for stream in streams), strict=True):
+            yield batches[0][0], tuple(groups for _, groups in batches)
 
-    def _taps(self, planes: Array, number: int) -> Array:
-        """Return the places of (R, S, K, C) ``planes`` that belong to a set, as a view."""
-        dy, dx = divmod(number, self.stride[1])
-        return planes[dy :: self.stride[0], dx :: self.stride[1]]
+    def _places(self) -> Iterator[tuple[int, int, tuple[int, int, int]]]:
+        """Yield row and column of the kernels, and set, row and column of the same weight in the sets."""
+        height, width = self.set_layout.shape[2:]
+        for r in range(self.shape[2]):
+            for s in range(self.shape[3]):
+                row, dy = divmod(r, self.stride[0])
+                column, dx = divmod(s, self.stride[1])
+                yield r, s, (dy * self.stride[1] + dx, height - 1 - row, width - 1 - column)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from models.config import HwConfig
 from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES, Alignment, DataFormat, alignment_of
-from models.layout.atoms import kernels_to_planes, planes_to_kernels
 from models.layout.raw import Array, ByteArray, BytesLike, check_array, check_index, checked_bytes, round_up
 from models.precision import Precision
 
@@ -24,6 +24,9 @@ MAX_KERNEL_SIDE = 1 << 5
 
 #: Bytes of one kernel: an 18-bit field that holds size - 1.
 MAX_KERNEL_BYTES = 1 << 18
+
+# Measured: smaller batches pay for numpy's calls, larger ones leave the processor's cache.
+_BATCH_BYTES = 1 << 19
 
 
 class Weight(NamedTuple):
@@ -80,12 +83,12 @@ class KernelLayout(ABC):
         """Shape (K, C, R, S) of the arrays that are packed, after extension and conversion."""
 
     @abstractmethod
-    def write_group(self, planes: Array, group: Array) -> None:
-        """Write the kernels of one group, as (R, S, K, C) planes, into its run of elements."""
+    def write_groups(self, kernels: Array, groups: Array) -> None:
+        """Write (K, C, R, S) kernels of groups of one size into their elements, (groups, elements)."""
 
     @abstractmethod
-    def read_group(self, group: Array, planes: Array) -> None:
-        """Read the kernels of one group, as (R, S, K, C) planes, from its run of elements."""
+    def read_groups(self, groups: Array, kernels: Array) -> None:
+        """Read (K, C, R, S) kernels of groups of one size from their elements, (groups, elements)."""
 
     @abstractmethod
     def position(self, k: int, c: int, r: int, s: int) -> int:
@@ -223,33 +226,29 @@ class KernelLayout(ABC):
         first = group * self.kernels_per_group
         return first, min(self.kernels_per_group, self.shape[0] - first), inside
 
-    def group_runs(self, stream: Array) -> Iterator[tuple[slice, Array]]:
-        """Yield the kernels of each group and its run of elements in ``stream``."""
-        at = 0
-        for first in range(0, self.shape[0], self.kernels_per_group):
-            last = min(first + self.kernels_per_group, self.shape[0])
-            size = (last - first) * self.kernel_elements
-            yield slice(first, last), stream[at : at + size]
-            at += size
+    def batches(self, stream: Array) -> Iterator[tuple[slice, Array]]:
+        """Yield kernels of whole groups of one size, and their elements in ``stream`` as (groups, elements).
+
+        Several groups are moved at once, because each of numpy's calls costs as much as thousands of elements.
+        """
+        group = self.kernels_per_group
+        full = self.shape[0] // group * group
+        step = group * max(1, _BATCH_BYTES // (group * self.kernel_elements * self.precision.nbytes))
+        starts = [*range(0, full, step), *([full] if full < self.shape[0] else [])]
+        for first, last in pairwise([*starts, self.shape[0]]):
+            run = stream[first * self.kernel_elements : last * self.kernel_elements]
+            yield slice(first, last), run.reshape(-(-(last - first) // group), -1)
 
     def to_stream(self, weights: Array) -> Array:
         """Return the elements of ``packed_shape`` in memory order, one-dimensional."""
         stream = np.empty(self.elements, dtype=weights.dtype)
-        scratch = np.empty(self.group_elements[0], dtype=weights.dtype)
-        for kernels, group in self.group_runs(stream):
-            self.write_group(kernels_to_planes(weights[kernels], scratch), group)
+        for kernels, groups in self.batches(stream):
+            self.write_groups(weights[kernels], groups)
         return stream
 
     def from_stream(self, stream: Array) -> Array:
         """Return the array of ``packed_shape`` whose memory order is ``stream``."""
         weights = np.empty(self.packed_shape, dtype=stream.dtype)
-        _, channels, height, width = self.packed_shape
-        scratch = np.empty(self.group_elements[0], dtype=stream.dtype)
-        for kernels, group in self.group_runs(stream):
-            if height * width == 1:
-                self.read_group(group, weights[kernels].transpose(2, 3, 0, 1))
-                continue
-            planes = scratch[: group.size].reshape(height, width, -1, channels)
-            self.read_group(group, planes)
-            planes_to_kernels(planes, weights[kernels])
+        for kernels, groups in self.batches(stream):
+            self.read_groups(groups, weights[kernels])
         return weights

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from models.layout.atoms import BLOCK_ELEMENTS, as_words
+from models.layout.atoms import BLOCK_ELEMENTS, as_words, kernels_to_planes, planes_to_kernels
 from models.layout.kernel import KernelLayout, Weight
 from models.layout.raw import Array, check_array
 
@@ -64,14 +65,28 @@ class WeightLayout(KernelLayout):
     def _title(self) -> str:
         return "weights for direct convolution"
 
-    def write_group(self, planes: Array, group: Array) -> None:
-        """Write the kernels of one group, as (R, S, K, C) planes, into its run of elements."""
-        for cubes, run in self._runs(planes, group):
+    def write_groups(self, kernels: Array, groups: Array) -> None:
+        """Write (K, C, R, S) kernels of groups of one size into their elements, (groups, elements)."""
+        self.write_planes(kernels_to_planes(kernels), groups)
+
+    def read_groups(self, groups: Array, kernels: Array) -> None:
+        """Read (K, C, R, S) kernels of groups of one size from their elements, (groups, elements)."""
+        count, channels, height, width = kernels.shape
+        if height * width == 1:
+            self.read_planes(groups, kernels.transpose(2, 3, 0, 1))
+            return
+        planes = np.empty((height, width, count, channels), dtype=kernels.dtype)
+        self.read_planes(groups, planes)
+        planes_to_kernels(planes, kernels)
+
+    def write_planes(self, planes: Array, groups: Array) -> None:
+        """Write kernels as (R, S, K, C) planes into the elements of their groups."""
+        for cubes, run in self._runs(planes, groups):
             run[...] = cubes
 
-    def read_group(self, group: Array, planes: Array) -> None:
-        """Read the kernels of one group, as (R, S, K, C) planes, from its run of elements."""
-        for cubes, run in self._runs(planes, group):
+    def read_planes(self, groups: Array, planes: Array) -> None:
+        """Read kernels as (R, S, K, C) planes from the elements of their groups."""
+        for cubes, run in self._runs(planes, groups):
             cubes[...] = run
 
     def position(self, k: int, c: int, r: int, s: int) -> int:
@@ -116,13 +131,15 @@ class WeightLayout(KernelLayout):
                 if block and blocks and lines and count:
                     yield _Part(channel, block, blocks, line, lines, count)
 
-    def _runs(self, planes: Array, group: Array) -> Iterator[tuple[Array, Array]]:
-        """Yield each part of a group as views (blocks, steps, W, kernels, lines, C') of planes and memory."""
+    def _runs(self, planes: Array, groups: Array) -> Iterator[tuple[Array, Array]]:
+        """Yield each part of the groups as views (groups, blocks, steps, W, K, lines, C') of planes and memory."""
         _, width, kernels, _ = planes.shape
+        count = len(groups)
         at = 0
         for part in self._parts():
-            size = part.blocks * part.steps * width * kernels * part.lines * part.block
-            run = group[at : at + size].reshape(part.blocks, part.steps, width, kernels, part.lines, part.block)
+            axes = (count, part.blocks, part.steps, width, kernels // count, part.lines, part.block)
+            size = math.prod(axes[1:])
+            run = groups[:, at : at + size].reshape(axes)
             at += size
             chosen = planes[
                 part.line : part.line + part.steps * part.lines,
@@ -130,8 +147,8 @@ class WeightLayout(KernelLayout):
                 :,
                 part.channel : part.channel + part.blocks * part.block,
             ]
-            axes = (part.steps, part.lines, width, kernels, part.blocks, part.block)
-            cubes = chosen.reshape(axes).transpose(4, 0, 2, 3, 1, 5)
+            axes = (part.steps, part.lines, width, count, kernels // count, part.blocks, part.block)
+            cubes = chosen.reshape(axes).transpose(3, 5, 0, 2, 4, 1, 6)
             yield as_words(cubes), as_words(run)
 
 
@@ -194,8 +211,8 @@ class ImageWeightLayout(WeightLayout):
         """Return the array of ``packed_shape`` whose memory order is ``stream``; its lines are contiguous."""
         kernels, channels, height, width = self.packed_shape
         planes = np.empty((height, width, kernels, channels), dtype=stream.dtype)
-        for chosen, group in self.group_runs(stream):
-            self.read_group(group, planes[:, :, chosen])
+        for chosen, groups in self.batches(stream):
+            self.read_planes(groups, planes[:, :, chosen])
         return planes.transpose(2, 3, 0, 1)
 
     def _columns(self) -> Iterator[tuple[int, int, slice]]:

@@ -127,23 +127,21 @@ class WinogradWeightLayout(KernelLayout):
             )
         return rounded.astype(self.precision.dtype)
 
-    def write_group(self, planes: Array, group: Array) -> None:
-        """Write the kernels of one group, as (R, S, K, C) planes, into its run of elements."""
-        height, width, kernels, channels = planes.shape
-        quads = as_words(planes.reshape(height * width, kernels, channels // CUBE_SIDE, CUBE_SIDE))[..., 0]
-        cubes = np.empty((*quads.shape[1:], height * width), dtype=quads.dtype)
-        for place in range(height * width):
-            cubes[..., place] = quads[place]
-        as_words(self._cubes(group, kernels))[...] = as_words(cubes.view(planes.dtype)).swapaxes(0, 1)
+    def write_groups(self, kernels: Array, groups: Array) -> None:
+        """Write (K, C, 4, 4) kernels of groups of one size into their elements, (groups, elements)."""
+        cubes = np.empty((kernels.size // CUBE_SIDE, CUBE_SIDE), dtype=kernels.dtype)
+        rows = _places_as_word(np.ascontiguousarray(kernels))
+        for channel in range(CUBE_SIDE):
+            cubes[:, channel] = np.ascontiguousarray(rows[:, channel]).view(kernels.dtype)
+        self._cubes(groups, len(kernels))[...] = as_words(self._by_kernel(cubes, groups)).swapaxes(1, 2)
 
-    def read_group(self, group: Array, planes: Array) -> None:
-        """Read the kernels of one group, as (R, S, K, C) planes, from its run of elements."""
-        height, width, kernels, channels = planes.shape
-        quads = as_words(planes.reshape(height * width, kernels, channels // CUBE_SIDE, CUBE_SIDE))[..., 0]
-        cubes = np.empty((kernels, channels // CUBE_SIDE, CUBE_SIDE**3), dtype=planes.dtype)
-        as_words(cubes)[...] = as_words(self._cubes(group, kernels)).swapaxes(0, 1)
-        for place in range(height * width):
-            quads[place] = cubes.view(quads.dtype)[..., place]
+    def read_groups(self, groups: Array, kernels: Array) -> None:
+        """Read (K, C, 4, 4) kernels of groups of one size from their elements, (groups, elements)."""
+        cubes = np.empty((kernels.size // CUBE_SIDE, CUBE_SIDE), dtype=kernels.dtype)
+        as_words(self._by_kernel(cubes, groups))[...] = self._cubes(groups, len(kernels)).swapaxes(1, 2)
+        rows = _places_as_word(kernels)
+        for channel in range(CUBE_SIDE):
+            rows[:, channel] = np.ascontiguousarray(cubes[:, channel]).view(rows.dtype)
 
     def position(self, k: int, c: int, r: int, s: int) -> int:
         """Return the index in the stream of an element of ``packed_shape``."""
@@ -162,6 +160,16 @@ class WinogradWeightLayout(KernelLayout):
         s, c = divmod(rest, CUBE_SIDE)
         return Weight(first + k, block * CUBE_SIDE + c, r, s)
 
-    def _cubes(self, group: Array, kernels: int) -> Array:
-        """Return the run of a group as (C/4, kernels, 64): cubes in memory order."""
-        return group.reshape(-1, kernels, CUBE_SIDE**3)
+    def _by_kernel(self, cubes: Array, groups: Array) -> Array:
+        """View cubes in the order of the kernels as (groups, K, C/4, 64)."""
+        return cubes.reshape(len(groups), -1, self.packed_shape[1] // CUBE_SIDE, CUBE_SIDE**3)
+
+    @staticmethod
+    def _cubes(groups: Array, kernels: int) -> Array:
+        """View the elements of groups as (groups, C/4, K, 1): cubes in memory order, one word each."""
+        return as_words(groups.reshape(len(groups), -1, kernels // len(groups), CUBE_SIDE**3))
+
+
+def _places_as_word(kernels: Array) -> Array:
+    """View contiguous (K, C, 4, 4) kernels as (cubes, 4): all places of one channel are one word."""
+    return as_words(kernels.reshape(-1, CUBE_SIDE, CUBE_SIDE**2))[..., 0]

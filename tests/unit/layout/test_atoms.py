@@ -76,7 +76,7 @@ def test_kernels_become_planes_and_back_whatever_the_block(
     kernels = random_bits(shape, np.dtype(dtype), seed)
     if channels_last:
         kernels = np.ascontiguousarray(kernels.transpose(2, 3, 0, 1)).transpose(2, 3, 0, 1)
-    planes = atoms.kernels_to_planes(kernels, np.empty(kernels.size, dtype=dtype))
+    planes = atoms.kernels_to_planes(kernels)
     assert planes.tobytes() == kernels.transpose(2, 3, 0, 1).tobytes()
     back = np.empty(shape, dtype=dtype)
     atoms.planes_to_kernels(np.ascontiguousarray(planes), back)

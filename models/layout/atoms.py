@@ -10,7 +10,7 @@ import numpy as np
 from models.layout.raw import Array, ByteArray
 
 # Measured: smaller blocks pay for numpy's calls, larger ones leave the second-level cache.
-_BLOCK_WORDS = 32768
+_BLOCK_WORDS = 65536
 
 #: Elements that are moved together.
 BLOCK_ELEMENTS = 262144

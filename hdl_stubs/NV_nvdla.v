@@ -7,7 +7,7 @@
 //   nvdla_conv     CDMA, CSC, CMAC_A/B, CACC: registers and buffer flush only
 //   nvdla_sdp      SDP_RDMA and SDP, memory to memory
 //   nvdla_pdp      PDP_RDMA and PDP, memory to memory
-//   nvdla_cdp      CDP_RDMA and CDP: registers only
+//   nvdla_cdp      CDP_RDMA and CDP, memory to memory
 //   nvdla_dbb_*    arbiters of the memory port
 //
 // Every unit sees every CSB request and drives its read data one clock later, or
@@ -67,12 +67,12 @@ module NV_nvdla (
   localparam DATA_WIDTH = 64;
   localparam ATOM_BYTES = 8;
 
-  // Ids as seen on the hardware. Reads: SDP 1, PDP 2, SDP_B 5, SDP_N 6 (CDP 3,
-  // CDMA data 8 and CDMA weight 9 have no client here). Writes: SDP 1, PDP 2.
-  localparam READ_CLIENTS = 4;
-  localparam [8*READ_CLIENTS-1:0] READ_IDS = {8'd2, 8'd6, 8'd5, 8'd1};
-  localparam WRITE_CLIENTS = 2;
-  localparam [8*WRITE_CLIENTS-1:0] WRITE_IDS = {8'd2, 8'd1};
+  // Ids as seen on the hardware. Reads: SDP 1, PDP 2, CDP 3, SDP_B 5, SDP_N 6 (CDMA
+  // data 8 and CDMA weight 9 have no client here). Writes: SDP 1, PDP 2, CDP 3.
+  localparam READ_CLIENTS = 5;
+  localparam [8*READ_CLIENTS-1:0] READ_IDS = {8'd3, 8'd2, 8'd6, 8'd5, 8'd1};
+  localparam WRITE_CLIENTS = 3;
+  localparam [8*WRITE_CLIENTS-1:0] WRITE_IDS = {8'd3, 8'd2, 8'd1};
 
   wire csb_rst_n, core_rst_n;
 
@@ -183,19 +183,6 @@ module NV_nvdla (
       .cacc_done    (cacc_done)
   );
 
-  nvdla_cdp #(
-      .SLOT_RDMA(6'd12)
-  ) cdp (
-      .clk       (dla_core_clk),
-      .rst_n     (core_rst_n),
-      .req_valid (req_valid),
-      .req_write (req_write),
-      .req_addr  (req_addr),
-      .req_wdata (req_wdata),
-      .rdata     (cdp_rdata),
-      .layer_done(cdp_done)
-  );
-
   // Memory clients, in the order of READ_IDS and WRITE_IDS from bit 0 up.
   wire [READ_CLIENTS-1:0] rd_req_valid, rd_req_ready, rd_rsp_valid;
   wire [READ_CLIENTS*ADDR_WIDTH-1:0] rd_req_addr;
@@ -252,6 +239,35 @@ module NV_nvdla (
       .wr_req_addr (wr_req_addr[ADDR_WIDTH+:ADDR_WIDTH]),
       .wr_req_data (wr_req_data[DATA_WIDTH+:DATA_WIDTH]),
       .wr_rsp_valid(wr_rsp_valid[1])
+  );
+
+  wire unused_cdp_read_mc, unused_cdp_write_mc;
+
+  nvdla_cdp #(
+      .SLOT_RDMA (6'd12),
+      .ADDR_WIDTH(ADDR_WIDTH),
+      .ATOM_BYTES(ATOM_BYTES)
+  ) cdp (
+      .clk         (dla_core_clk),
+      .rst_n       (core_rst_n),
+      .req_valid   (req_valid),
+      .req_write   (req_write),
+      .req_addr    (req_addr),
+      .req_wdata   (req_wdata),
+      .rdata       (cdp_rdata),
+      .layer_done  (cdp_done),
+      .rd_req_valid(rd_req_valid[4]),
+      .rd_req_ready(rd_req_ready[4]),
+      .rd_req_mc   (unused_cdp_read_mc),
+      .rd_req_addr (rd_req_addr[4*ADDR_WIDTH+:ADDR_WIDTH]),
+      .rd_rsp_valid(rd_rsp_valid[4]),
+      .rd_rsp_data (rd_rsp_data),
+      .wr_req_valid(wr_req_valid[2]),
+      .wr_req_ready(wr_req_ready[2]),
+      .wr_req_mc   (unused_cdp_write_mc),
+      .wr_req_addr (wr_req_addr[2*ADDR_WIDTH+:ADDR_WIDTH]),
+      .wr_req_data (wr_req_data[2*DATA_WIDTH+:DATA_WIDTH]),
+      .wr_rsp_valid(wr_rsp_valid[2])
   );
 
   nvdla_dbb_read #(

@@ -12,6 +12,13 @@ nvdla_regfile.v
 nvdla_parked_unit.v
 nvdla_conv.v
 nvdla_cdp.v
+nvdla_cdp_rdma.v
+nvdla_cdp_core.v
+nvdla_cdp_lookup.v
+nvdla_cdp_counters.v
+nvdla_lut.v
+nvdla_lut_table.v
+nvdla_lut_choice.v
 nvdla_layer_control.v
 nvdla_sdp.v
 nvdla_sdp_rdma.v
@@ -24,6 +31,7 @@ nvdla_pdp_bands.v
 nvdla_pdp_rdma.v
 nvdla_pdp_core.v
 nvdla_cube_walker.v
+nvdla_walker.v
 nvdla_dma_read.v
 nvdla_dma_write.v
 nvdla_round_robin.v

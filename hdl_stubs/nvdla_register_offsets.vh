@@ -95,9 +95,30 @@
 `define UNIT_CDP_RDMA   9
 `define CDP_RDMA_WORDS                           17
 `define CDP_RDMA_OP_ENABLE                       2
+`define CDP_RDMA_D_DATA_CUBE_WIDTH               3
+`define CDP_RDMA_D_DATA_CUBE_HEIGHT              4
+`define CDP_RDMA_D_DATA_CUBE_CHANNEL             5
+`define CDP_RDMA_D_SRC_BASE_ADDR_LOW             6
+`define CDP_RDMA_D_SRC_LINE_STRIDE               8
+`define CDP_RDMA_D_SRC_SURFACE_STRIDE            9
+`define CDP_RDMA_D_SRC_DMA_CFG                   10
+`define CDP_RDMA_D_DATA_FORMAT                   13
 
 `define UNIT_CDP        10
 `define CDP_WORDS                                47
 `define CDP_OP_ENABLE                            18
+`define CDP_D_FUNC_BYPASS                        19
+`define CDP_D_DST_BASE_ADDR_LOW                  20
+`define CDP_D_DST_LINE_STRIDE                    22
+`define CDP_D_DST_SURFACE_STRIDE                 23
+`define CDP_D_DST_DMA_CFG                        24
+`define CDP_D_DATA_FORMAT                        26
+`define CDP_D_NAN_FLUSH_TO_ZERO                  27
+`define CDP_D_LRN_CFG                            28
+`define CDP_D_DATIN_OFFSET                       29
+`define CDP_D_DATOUT_OFFSET                      32
+`define CDP_D_OUT_SATURATION                     38
+`define CDP_D_PERF_ENABLE                        39
+`define CDP_D_PERF_LUT_UFLOW                     41
 
 `endif

@@ -1,8 +1,9 @@
 // One row per register of the units with register groups: {writable bits, value
 // after reset}. Read-only registers have no writable bits; what they read is
 // either the reset value or supplied by the unit. Words that are not listed ignore
-// writes and reset to 0: read-only registers, holes, and S_STATUS, S_POINTER and
-// D_OP_ENABLE, which the register file keeps itself.
+// writes and reset to 0: read-only registers, holes, S_STATUS, S_POINTER and
+// D_OP_ENABLE, which the register file keeps itself, and S_LUT_ACCESS_DATA of CDP,
+// which reaches into the tables.
 //
 // The rows follow the public register description; the nv_small hardware
 // returns the same reset values for every one of them.
@@ -272,7 +273,6 @@ function automatic [31:0] register_table(input integer unit, input integer word,
       `UNIT_CDP:
         case (word)
            2: row = {32'h0003_03ff, 32'h0000_0000}; // S_LUT_ACCESS_CFG
-           3: row = {32'h0000_ffff, 32'h0000_0000}; // S_LUT_ACCESS_DATA
            4: row = {32'h0000_0071, 32'h0000_0000}; // S_LUT_CFG
            5: row = {32'h00ff_ffff, 32'h0000_0000}; // S_LUT_INFO
            6: row = {32'hffff_ffff, 32'h0000_0000}; // S_LUT_LE_START_LOW

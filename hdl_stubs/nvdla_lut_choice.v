@@ -1,0 +1,20 @@
+// Which of the two tables gives the result, LE in bit 0 and LO in bit 1 of the
+// flags, and what is counted. A hit of a table is counted whether or not its
+// result is used (measured on the public nv_full RTL).
+// Source: LUT programming guide, hit/miss behaviour.
+module nvdla_lut_choice (
+    input  wire [2:0] priorities,  // {hybrid, overflow, underflow}: 1 for LO
+    input  wire [1:0] underflow,
+    input  wire [1:0] overflow,
+    output wire       use_lo,
+    output wire [4:0] events       // {LO hit, LE hit, hybrid, overflow, underflow}
+);
+  wire [1:0] hits = ~(underflow | overflow);
+  wire one_hits = ^hits;
+  wire both_under = &underflow;
+  wire both_over = &overflow;
+  wire hybrid = !one_hits && !both_under && !both_over;
+
+  assign use_lo = one_hits ? hits[1] : both_under ? priorities[0] : both_over ? priorities[1] : priorities[2];
+  assign events = {hits, hybrid, both_over, both_under};
+endmodule

@@ -154,11 +154,36 @@ def difference(expected: Float64Array, actual: Fp16Bits) -> Float64Array:
         return np.where(saturated, 0.0, np.abs(expected - value))
 
 
-def compare(expected: npt.NDArray[Any], actual: Fp16Bits, tolerance: Tolerance) -> ToleranceVerdict:
-    """Judge hardware outputs.
+def parts_used(expected: npt.NDArray[Any], actual: Fp16Bits, tolerance: Tolerance) -> Float64Array:
+    """Return which part of its allowance each output uses; above 1 is a failure.
 
     NaN agrees with NaN, whatever its payload, and with nothing else. Infinity agrees only with the same
     infinity among identical patterns: elsewhere outputs are clipped and no unit writes infinity.
+
+    Args:
+        expected: float64 reference, not clipped, or uint16 patterns for a bit-identical rule.
+        actual: the hardware's FP16 patterns, same shape.
+        tolerance: the rule, with allowances of that shape.
+
+    Returns:
+        Same shape; 0 for the reference's clipped value, infinite where no difference is allowed.
+
+    Source: precision document, "FP16 error threshold"; formats document, "FP16 Supporting".
+    """
+    actual_nan = FP16.is_nan(actual)
+    if tolerance.allowance is None:
+        expected_nan, forbidden = FP16.is_nan(expected), expected != actual
+        used = np.zeros(actual.shape)
+    else:
+        expected_nan, forbidden = np.isnan(expected), FP16.is_infinite(actual)
+        distance = difference(expected, actual)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            used = np.where(distance == 0.0, 0.0, distance / tolerance.allowance)
+    return np.where(expected_nan & actual_nan, 0.0, np.where(forbidden | (expected_nan != actual_nan), np.inf, used))
+
+
+def compare(expected: npt.NDArray[Any], actual: Fp16Bits, tolerance: Tolerance) -> ToleranceVerdict:
+    """Judge hardware outputs, as ``parts_used`` measures them.
 
     Args:
         expected: float64 reference, not clipped, or uint16 patterns for a bit-identical rule.
@@ -175,19 +200,10 @@ def compare(expected: npt.NDArray[Any], actual: Fp16Bits, tolerance: Tolerance) 
     Source: precision document, "FP16 error threshold"; formats document, "FP16 Supporting".
     """
     _check(expected, actual, tolerance)
-    actual_nan = FP16.is_nan(actual)
-    if tolerance.allowance is None:
-        expected_nan = FP16.is_nan(expected)
-        used = np.where(expected == actual, 0.0, np.inf)
-        infinite = FP16.is_infinite(actual) & (expected != actual)
-    else:
-        expected_nan = np.isnan(expected)
-        infinite = FP16.is_infinite(actual)
-        distance = difference(expected, actual)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            used = np.where(distance == 0.0, 0.0, distance / tolerance.allowance)
-    wrong_nan = expected_nan != actual_nan
-    used = np.where(expected_nan & actual_nan, 0.0, np.where(wrong_nan | infinite, np.inf, used))
+    used = parts_used(expected, actual, tolerance)
+    nan = FP16.is_nan(expected) if tolerance.allowance is None else np.isnan(expected)
+    wrong_nan = nan != FP16.is_nan(actual)
+    infinite = FP16.is_infinite(actual) & (used > 1.0)
     failed = used > 1.0
     worst = int(np.argmax(used))
     return ToleranceVerdict(

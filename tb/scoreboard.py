@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from tb.beats import Beats
 from tb.memory import Ram
 from tb.predictor import Expectation
+from tb.tolerated import ToleratedSurface
 from tb.verdict import Kind, Mismatch, Verdict
 
 HISTORY_BEATS = 1 << 22
@@ -33,6 +34,7 @@ class _Open:
 
     expectation: Expectation
     written: NDArray[np.bool_]
+    tolerated: ToleratedSurface | None = None
     ended: bool = False
 
     @property
@@ -58,12 +60,20 @@ class Scoreboard:
     A byte written once more than layers expect it is a double write: tolerated with the same value,
     a mismatch with another. A byte that no layer writes is stray, stride gaps included.
 
+    Elements of an expectation that has a tolerance are judged by it once both of their bytes are written,
+    and the value that a repeated byte must have is the one written first.
+
     ``history`` holds what was judged, oldest first, so that a mismatch can be explained; of very long runs
     only the end is kept.
     """
 
-    def __init__(self) -> None:
-        """Start without expectations."""
+    def __init__(self, exact: bool = False) -> None:
+        """Start without expectations.
+
+        Args:
+            exact: Whether to compare every byte with the bit-accurate model, tolerances or not.
+        """
+        self.exact = exact
         self._logs: dict[Ram, _WriteLog] = {}
         self._open: list[_Open] = []
         self.verdict = Verdict()
@@ -75,7 +85,10 @@ class Scoreboard:
         Writes logged before are judged first: no layer is credited with what came before its start.
         """
         self.judge()
-        self._open.append(_Open(expectation, np.zeros(len(expectation.data), dtype=np.bool_)))
+        tolerated = None
+        if expectation.tolerated is not None and not self.exact:
+            tolerated = ToleratedSurface(expectation, expectation.tolerated)
+        self._open.append(_Open(expectation, np.zeros(len(expectation.data), dtype=np.bool_), tolerated))
 
     def write(self, ram: Ram, address: int, data: bytes, strobe: int, cycle: int, axi_id: int) -> None:
         """Log one write beat.
@@ -134,6 +147,9 @@ class Scoreboard:
             expectation, missing = entry.expectation, entry.missing
             offsets = np.flatnonzero(missing)
             self.verdict.layers += 1
+            margin = None if entry.tolerated is None else entry.tolerated.margin
+            if margin is not None:
+                self.verdict.margins.append(margin)
             if len(offsets):
                 first = self._mismatch(Kind.MISSING, expectation, int(offsets[0]), got=None, cycle=None, axi_id=None)
                 self.verdict.add(Kind.MISSING, len(offsets), self._elements(expectation, offsets), first)
@@ -154,7 +170,7 @@ class Scoreboard:
         for entry in reversed(self._open):
             if entry.expectation.ram is ram:
                 inside = _inside(entry.expectation, rest.address) & ~covered
-                self._judge_double(entry.expectation, rest.take(inside), log)
+                self._judge_double(entry, rest.take(inside), log)
                 covered |= inside
         self._judge_stray(ram, rest.take(~covered), log)
 
@@ -178,21 +194,26 @@ class Scoreboard:
         positions = positions[first]
         entry.written[unique] = True
         self.verdict.judged_bytes += len(unique)
-        bad = rest.value[positions] != expectation.data[unique]
+        values = rest.value[positions]
+        bad = values != expectation.data[unique] if entry.tolerated is None else entry.tolerated.write(unique, values)
         if bad.any():
             order = np.lexsort((unique[bad], rest.beat[positions[bad]]))[0]
             offset, position = int(unique[bad][order]), int(positions[bad][order])
             mismatch = self._at_beat(Kind.VALUE, expectation, offset, rest, position, log)
+            if entry.tolerated is not None and mismatch.element is not None:
+                mismatch = replace(mismatch, rule=entry.tolerated.explain(mismatch.element))
             self.verdict.add(Kind.VALUE, int(bad.sum()), self._elements(expectation, unique[bad]), mismatch)
         keep = np.ones(len(rest.address), dtype=np.bool_)
         keep[positions] = False
         return rest.take(keep)
 
-    def _judge_double(self, expectation: Expectation, again: _Bytes, log: _WriteLog) -> None:
+    def _judge_double(self, entry: _Open, again: _Bytes, log: _WriteLog) -> None:
         if not len(again.address):
             return
+        expectation = entry.expectation
+        data = expectation.data if entry.tolerated is None else entry.tolerated.bytes
         offsets = (again.address - np.uint64(expectation.address)).astype(np.int64)
-        bad = again.value != expectation.data[offsets]
+        bad = again.value != data[offsets]
         self.verdict.repeated_bytes += int((~bad).sum())
         if bad.any():
             position = int(np.flatnonzero(bad)[0])

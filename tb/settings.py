@@ -48,7 +48,8 @@ class BenchSettings:
     ``poison_reads`` and ``stray_accesses`` say whether a read of never-written bytes and an access
     outside every allocation fail the scenario (``error``) or are only counted (``count``).
     ``hang_cycles`` is how long nothing may move on CSB and the memory ports while work is
-    outstanding; ``poll_deadline_cycles`` how long one poll may last.
+    outstanding; ``poll_deadline_cycles`` how long one poll may last. ``exact`` compares FP16 results
+    with the bit-accurate models instead of the published thresholds.
     """
 
     port: PortSettings = field(default_factory=PortSettings)
@@ -57,6 +58,7 @@ class BenchSettings:
     stray_accesses: str = "error"
     hang_cycles: int = 60_000
     poll_deadline_cycles: int = 100_000
+    exact: bool = False
 
     def __post_init__(self) -> None:
         _check_types(self)

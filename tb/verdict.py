@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from math import isfinite
 from typing import Any
 
 from models.layout import Element
@@ -29,7 +30,10 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Mismatch:
-    """The first byte of a kind that is wrong: where, what, when."""
+    """The first byte of a kind that is wrong: where, what, when.
+
+    ``rule`` says what the whole element holds and should hold, when a tolerance judged it.
+    """
 
     kind: Kind
     layer: str | None
@@ -40,6 +44,7 @@ class Mismatch:
     got: int | None
     cycle: int | None
     axi_id: int | None
+    rule: str | None = None
 
     def __str__(self) -> str:
         """Return the mismatch as one line."""
@@ -47,9 +52,11 @@ class Mismatch:
         if self.element is not None:
             where = f"c={self.element.c} h={self.element.h} w={self.element.w} ({where})"
         parts = [f"first at {where}"]
-        if self.expected is not None:
+        if self.rule is not None:
+            parts.append(self.rule)
+        elif self.expected is not None:
             parts.append(f"expected {self.expected:#04x}")
-        if self.got is not None:
+        if self.rule is None and self.got is not None:
             parts.append(f"got {self.got:#04x}")
         if self.cycle is not None:
             parts.append(f"at cycle {self.cycle} with id {self.axi_id}")
@@ -71,12 +78,40 @@ class Finding:
         return f"{self.kind.value}: {self.elements} {unit}; {self.first}"
 
 
+@dataclass(frozen=True)
+class Margin:
+    """How close one layer came to its tolerance.
+
+    Attributes:
+        layer: name of the layer.
+        module: whose rule it is, as the table of thresholds calls it.
+        rule: the rule as text.
+        elements: how many were compared.
+        worst: largest part of an allowance that was used; above 1 is a failure.
+        at: the element that used it.
+    """
+
+    layer: str
+    module: str
+    rule: str
+    elements: int
+    worst: float
+    at: Element
+
+    def __str__(self) -> str:
+        """Return the margin as one line."""
+        part = f"{100 * self.worst:.1f} %" if isfinite(self.worst) else "more than any part"
+        where = f"c={self.at.c} h={self.at.h} w={self.at.w}"
+        return f"{self.layer}: {self.elements} elements by {self.module} ({self.rule}), worst {part} at {where}"
+
+
 @dataclass
 class Verdict:
     """Counts, findings and complaints of one scenario; grows while it runs.
 
     ``problems`` are everything that fails a scenario apart from bytes: hangs, poisoned reads, accesses
     outside allocations, wrong CRCs, unexpected register values. ``refused`` is why it was not judged.
+    ``margins`` has one entry for each layer that a tolerance judged.
     """
 
     judged_bytes: int = 0
@@ -87,6 +122,7 @@ class Verdict:
     crc_passed: int = 0
     crc_failed: int = 0
     memory_faults: int = 0
+    margins: list[Margin] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     refused: str | None = None
@@ -106,6 +142,11 @@ class Verdict:
         if self.refused is not None:
             return Outcome.REFUSED
         return Outcome.FAILED if self.complaints() else Outcome.PASSED
+
+    @property
+    def worst_margin(self) -> float | None:
+        """The largest part of an allowance that any layer used, or None when none had one; inf counts."""
+        return max((margin.worst for margin in self.margins), default=None)
 
     def complaints(self) -> list[str]:
         """Return why the scenario fails, a line each; empty when it passes."""
@@ -128,4 +169,6 @@ class Verdict:
             "crc_passed": self.crc_passed,
             "crc_failed": self.crc_failed,
             "memory_faults": self.memory_faults,
+            "margins": [str(margin) for margin in self.margins],
+            "worst_margin": self.worst_margin,
         }

@@ -7,12 +7,15 @@ import os
 import shlex
 import time
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from models.config import HwConfig
 from tb.launch.build import BuildSpec, Built, build
 from tb.regress import report
 from tb.regress.jobs import Job, JobResult, run_jobs
+from tb.scenario import Scenario
 
 BUILD_ROOT = Path("sim_build")
 
@@ -35,6 +38,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("running")
     group.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="simulations at a time")
     group.add_argument("--timeout", type=float, default=3600.0, metavar="SECONDS", help="per simulation (3600)")
+    group.add_argument("--exact", action="store_true", help="FP16: bit-accurate, not by the published thresholds")
     group.add_argument("--waves", action="store_true", help="write waves beside every log")
     group.add_argument("--json", type=Path, metavar="FILE", help="write the results there, too")
 
@@ -75,6 +79,8 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
     Returns:
         The exit code.
     """
+    if args.exact:
+        jobs = [replace(job, rerun=f"{job.rerun} --exact", make=partial(_exact, job)) for job in jobs]
     root = BUILD_ROOT / "runs" / title
     root.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
@@ -96,3 +102,8 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
     print(f"{time.monotonic() - started:.1f} s; reports: {root}/index.html, {root}/junit.xml")
     print(report.summary(results))
     return report.exit_code(results)
+
+
+def _exact(job: Job) -> Scenario:
+    scenario = job.make()
+    return replace(scenario, settings=replace(scenario.settings, exact=True))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models.layout import FeatureLayout
+from models.precision import Precision
+from models.tolerance import Tolerance
 from tb.memory import Ram
 from tb.tracker import StartedLayer
 
@@ -16,12 +19,30 @@ ReadMemory = Callable[[Ram, int, int], NDArray[np.uint8]]
 """(ram, address, nbytes) to the bytes as the layer will find them."""
 
 
+@dataclass(frozen=True, eq=False)
+class Tolerated:
+    """What the elements of an FP16 surface are measured by, unless bytes are compared exactly.
+
+    Attributes:
+        reference: (padded channels, H, W), float64 and not clipped, or uint16 patterns when the rule allows
+            no difference.
+        tolerance: the rule, with an allowance for each of these elements.
+    """
+
+    reference: NDArray[Any]
+    tolerance: Tolerance
+
+
 @dataclass(frozen=True)
 class Expectation:
     """The bytes that one layer must write.
 
     ``data`` and ``must_write`` have the length of the surface, stride gaps included; only bytes with
-    ``must_write`` count, any other write into the range is stray.
+    ``must_write`` count, any other write into the range is stray. ``data`` is what the bit-accurate model
+    computes; with ``tolerated`` it is only judged by when exactness is asked for.
+
+    Raises:
+        ValueError: when ``tolerated`` is for another surface.
     """
 
     started: StartedLayer
@@ -30,6 +51,18 @@ class Expectation:
     layout: FeatureLayout
     data: NDArray[np.uint8]
     must_write: NDArray[np.bool_]
+    tolerated: Tolerated | None = None
+
+    def __post_init__(self) -> None:
+        if self.tolerated is None:
+            return
+        if self.layout.precision is not Precision.FP16:
+            raise ValueError(f"tolerated must be None for {self.layout.precision.name}, which is compared exactly")
+        shape = (self.layout.padded_channels, *self.layout.shape[1:])
+        allowance = self.tolerated.tolerance.allowance
+        for name, array in (("reference", self.tolerated.reference), ("allowance", allowance)):
+            if array is not None and array.shape != shape:
+                raise ValueError(f"{name} must have the shape {shape} with padding channels, not {array.shape}")
 
     @property
     def end(self) -> int:

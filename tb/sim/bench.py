@@ -64,7 +64,7 @@ class Bench:
         rams = (Ram.MC, Ram.CVSRAM) if config.secondary_memif_enable else (Ram.MC,)
         self.memories = {ram: MemoryImage(limit=1 << config.memif_address_width_bits) for ram in rams}
         self.tracker = LayerTracker(config)
-        self.scoreboard = Scoreboard()
+        self.scoreboard = Scoreboard(settings.exact)
         self.verdict: Verdict = self.scoreboard.verdict
         self._refused = Event()
         self._faults = 0

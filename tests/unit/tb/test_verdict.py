@@ -8,7 +8,7 @@ import pytest
 
 from models.layout import Element
 from tb.memory import Ram
-from tb.verdict import Kind, Mismatch, Outcome, Verdict
+from tb.verdict import Kind, Margin, Mismatch, Outcome, Verdict
 
 WRONG = Mismatch(Kind.VALUE, "layer 0 (SDP, group 0)", Ram.MC, Element(1, 2, 3), 0x1000, 1, 2, 30, 4)
 
@@ -92,4 +92,19 @@ def test_a_verdict_as_data_holds_every_count() -> None:
         "crc_passed": 6,
         "crc_failed": 7,
         "memory_faults": 8,
+        "margins": [],
+        "worst_margin": None,
     }
+
+
+def test_the_worst_margin_of_several_layers_is_told_and_kept_in_files() -> None:
+    margins = [
+        Margin("layer 0 (CONV, group 0)", "CC DC", "some rule", 9, 0.25, Element(0, 0, 0)),
+        Margin("layer 1 (CONV, group 1)", "CC DC", "some rule", 18, 0.3125, Element(1, 2, 3)),
+    ]
+    verdict = Verdict(judged_bytes=54, margins=margins)
+    assert verdict.to_dict()["worst_margin"] == 0.3125
+    assert verdict.to_dict()["margins"][1] == (
+        "layer 1 (CONV, group 1): 18 elements by CC DC (some rule), worst 31.2 % at c=1 h=2 w=3"
+    )
+    assert str(replace(margins[0], worst=float("inf"))).endswith("worst more than any part at c=0 h=0 w=0")

@@ -1,0 +1,176 @@
+"""FP16 surfaces: inside the allowance passes, beyond fails, exactly when exactness is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from models.fp16 import FP16
+from models.layout import Element, FeatureLayout
+from models.precision import Precision
+from models.tolerance import Form, Module, Tolerance, bit_identical
+from tb.memory import Ram
+from tb.predictor import Expectation
+from tb.predictor.expectation import Tolerated
+from tb.scoreboard import Scoreboard
+from tb.verdict import Kind, Outcome, Verdict
+from tests.unit.tb.samples import BASE, FULL, expected
+
+LAYOUT = FeatureLayout(FULL, Precision.FP16, (3, 2, 2), 96, 256)  # a line of 64 bytes, 32 bytes of gap
+PADDED = (16, 2, 2)
+REFERENCE = np.arange(64, dtype=np.float64).reshape(PADDED) - 20.0
+RULE = Tolerance(Module.DC, Form.MEASURED, "a rule", np.full(PADDED, 0.25))
+WHOLE_LAYOUT = FeatureLayout(FULL, Precision.FP16, PADDED, 96, 256)
+
+
+def patterns(values: NDArray[np.float64]) -> NDArray[np.uint16]:
+    return values.astype(np.float16).view(np.uint16)
+
+
+def packed(bits: NDArray[np.uint16]) -> NDArray[np.uint8]:
+    return WHOLE_LAYOUT.pack(bits.view(np.float16))
+
+
+def tolerant(
+    tolerance: Tolerance = RULE, reference: NDArray[np.float64] | NDArray[np.uint16] = REFERENCE
+) -> Expectation:
+    plain = expected(layout=LAYOUT, data=packed(patterns(REFERENCE)))
+    return replace(plain, tolerated=Tolerated(reference, tolerance))
+
+
+def written(values: NDArray[np.float64], expectation: Expectation, *, exact: bool = False) -> Verdict:
+    board = Scoreboard(exact)
+    board.expect(expectation)
+    write(board, packed(patterns(values)))
+    return board.finish()
+
+
+def write(board: Scoreboard, data: NDArray[np.uint8], byte_lanes: int = 0xFFFFFFFF) -> None:
+    for line in (0, 96):
+        for atom in (0, 32):
+            at = line + atom
+            board.write(Ram.MC, BASE + at, data[at : at + 32].tobytes(), byte_lanes, at, 1)
+
+
+def moved(by: float, place: tuple[int, int, int] = (1, 0, 1)) -> NDArray[np.float64]:
+    values = REFERENCE.copy()
+    values[place] += by
+    return values
+
+
+@pytest.mark.parametrize("by", [0.0, 0.25, -0.25])
+def test_an_error_inside_the_allowance_passes_and_its_part_is_reported(by: float) -> None:
+    verdict = written(moved(by), tolerant())
+    assert verdict.outcome is Outcome.PASSED
+    assert verdict.judged_bytes == 128
+    (margin,) = verdict.margins
+    assert (margin.elements, margin.worst, margin.module) == (64, abs(by) / 0.25, "CC DC")
+    assert verdict.worst_margin == margin.worst
+    if by:
+        assert margin.at == Element(1, 0, 1)
+
+
+@pytest.mark.parametrize("place", [(1, 0, 1), (12, 1, 0)])
+def test_an_error_beyond_the_allowance_fails_padding_channels_included(place: tuple[int, int, int]) -> None:
+    verdict = written(moved(0.28125, place), tolerant())
+    assert verdict.outcome is Outcome.FAILED
+    (finding,) = verdict.findings
+    assert (finding.kind, finding.elements, finding.first.element) == (Kind.VALUE, 1, Element(*place))
+    assert verdict.worst_margin == 1.125
+
+
+def test_a_failure_tells_values_allowance_and_rule() -> None:
+    (complaint,) = written(moved(-3.0), tolerant()).complaints()
+    assert complaint == (
+        "wrong value: 1 elements; layer 0 (SDP, group 0): first at c=1 h=0 w=1 (address 0x1022 of MC), "
+        "-18 instead of -15 within 0.25, a rule, at cycle 32 with id 1"
+    )
+
+
+def test_exact_compares_with_the_bit_accurate_bytes() -> None:
+    verdict = written(moved(0.015625), tolerant(), exact=True)
+    assert [(finding.kind, finding.elements) for finding in verdict.findings] == [(Kind.VALUE, 1)]
+    assert verdict.margins == []
+    assert written(REFERENCE, tolerant(), exact=True).outcome is Outcome.PASSED
+
+
+def test_an_element_is_judged_once_both_bytes_are_there() -> None:
+    board = Scoreboard()
+    board.expect(tolerant())
+    data = packed(patterns(moved(7.0)))
+    write(board, data, byte_lanes=0x55555555)
+    board.judge()
+    assert board.verdict.findings == []
+    write(board, data, byte_lanes=0xAAAAAAAA)
+    verdict = board.finish()
+    assert [(finding.kind, finding.elements) for finding in verdict.findings] == [(Kind.VALUE, 1)]
+    assert verdict.margins[0].elements == 64
+
+
+def test_half_an_element_is_a_missing_write() -> None:
+    board = Scoreboard()
+    board.expect(tolerant())
+    write(board, packed(patterns(REFERENCE)), byte_lanes=0xFFFFFFFB)
+    verdict = board.finish()
+    assert [(f.kind, f.nbytes, f.elements) for f in verdict.findings] == [(Kind.MISSING, 4, 4)]
+    assert verdict.margins[0].elements == 60
+
+
+@pytest.mark.parametrize(("by", "outcome"), [(0.0, Outcome.PASSED), (0.0625, Outcome.FAILED)])
+def test_a_repeated_element_must_repeat_what_was_written_first(by: float, outcome: Outcome) -> None:
+    board = Scoreboard()
+    board.expect(tolerant())
+    write(board, packed(patterns(moved(0.125))))
+    board.judge()
+    write(board, packed(patterns(moved(0.125 + by))))
+    verdict = board.finish()
+    assert verdict.outcome is outcome
+    assert [finding.kind for finding in verdict.findings] == ([] if by == 0 else [Kind.DOUBLE])
+
+
+def test_a_write_into_a_stride_gap_is_stray_with_a_tolerance_too() -> None:
+    board = Scoreboard()
+    board.expect(tolerant())
+    write(board, packed(patterns(REFERENCE)))
+    board.write(Ram.MC, BASE + 64, bytes(32), 1, 0, 1)
+    assert [(f.kind, f.nbytes) for f in board.finish().findings] == [(Kind.STRAY, 1)]
+
+
+def test_patterns_without_allowance_must_agree_but_for_the_payload_of_a_nan() -> None:
+    reference = patterns(REFERENCE)
+    reference[2, 1, 1] = 0x7E01
+    rule = tolerant(bit_identical(Module.SDP), reference)
+    values = FP16.decode(reference)
+    verdict = written(values, rule)
+    assert (verdict.outcome, verdict.worst_margin) == (Outcome.PASSED, 0.0)
+    values[0, 0, 0] = np.nan
+    values[2, 1, 1] = 5.0
+    verdict = written(values, rule)
+    assert verdict.findings[0].elements == 2
+    assert verdict.findings[0].first.rule == "nan instead of -20, bit-by-bit identical"
+
+
+def test_a_layer_that_writes_nothing_has_no_margin() -> None:
+    board = Scoreboard()
+    board.expect(tolerant())
+    verdict = board.finish()
+    assert verdict.margins == []
+    assert verdict.findings[0].kind is Kind.MISSING
+
+
+def test_a_reference_of_another_shape_is_refused() -> None:
+    message = r"^reference must have the shape \(16, 2, 2\) with padding channels, not \(3, 2, 2\)$"
+    with pytest.raises(ValueError, match=message):
+        tolerant(reference=REFERENCE[:3])
+    with pytest.raises(
+        ValueError, match=r"^allowance must have the shape \(16, 2, 2\) with padding channels, not \(1,\)$"
+    ):
+        tolerant(replace(RULE, allowance=np.ones(1)))
+
+
+def test_a_tolerance_of_integers_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^tolerated must be None for INT8, which is compared exactly$"):
+        replace(expected(), tolerated=Tolerated(REFERENCE, RULE))

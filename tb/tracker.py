@@ -83,6 +83,15 @@ class LayerTracker:
         """Layers that were started and whose end was not seen."""
         return tuple(running.started for running in self._running.values())
 
+    def interrupts_of(self, started: StartedLayer) -> tuple[tuple[str, int], ...]:
+        """Return the done interrupts, as (unit, group), that a running layer raises."""
+        held = self._running[started.layer.unit, started.group].held
+        parts = (("CACC", "CACC"), *((part, "CDMA") for part in _CDMA_PARTS))
+        return (
+            (started.layer.unit, started.group),
+            *((interrupt, held[unit]) for interrupt, unit in parts if unit in held),
+        )
+
     def write(self, register: Register, value: int) -> Iterator[StartedLayer]:
         """Follow one CSB write.
 

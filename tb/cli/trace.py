@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from models.config import HwConfig
+from tb.cli import trace_model
 from tb.cli.common import add_dut_options, add_run_options, build_dut, dut_arguments, play_and_report
 from tb.regress.jobs import Job
 from tb.trace import TraceUnsupported, find_traces, read
@@ -19,13 +20,20 @@ EXAMPLE = "python -m tb trace traces/sdp_* --rtl my_filelist.f"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
-    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="trace folder, .cfg, or folder of traces")
+    parser.add_argument(
+        "paths", nargs="+", type=Path, metavar="PATH", help="trace folder, .cfg, measured .npz, or folder of them"
+    )
+    parser.add_argument(
+        "--model-only", action="store_true", help="no simulator: compare golden results with the reference model"
+    )
     add_dut_options(parser)
     add_run_options(parser)
 
 
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
+    if args.model_only:
+        return trace_model.main(args)
     config = HwConfig.load(args.config)
     jobs = [make_job(path, config, dut_arguments(args)) for path in find_traces(args.paths)]
     built = build_dut(args, config, waves=args.waves)

@@ -22,11 +22,15 @@ def progress_line(result: JobResult, done: int, total: int) -> str:
 
 def table(results: Sequence[JobResult]) -> str:
     """Return one aligned line per result under a heading."""
-    rows = [_COLUMNS, *(_row(result) for result in results)]
-    widths = [max(len(row[n]) for row in rows) for n in range(len(_COLUMNS))]
+    return aligned([_COLUMNS, *(_row(result) for result in results)], left=2)
+
+
+def aligned(rows: Sequence[Sequence[str]], left: int) -> str:
+    """Return rows as lines of columns; the first ``left`` columns are flush left, the others flush right."""
+    widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
     lines = []
     for row in rows:
-        cells = [row[n].ljust(widths[n]) if n < 2 else row[n].rjust(widths[n]) for n in range(len(row))]
+        cells = [row[n].ljust(widths[n]) if n < left else row[n].rjust(widths[n]) for n in range(len(row))]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
 
@@ -40,7 +44,8 @@ def complaints(results: Sequence[JobResult]) -> str:
         lines = [f"{result.outcome.value}: {result.job.identity}"]
         lines += [f"  {line}" for complaint in result.complaints for line in complaint.splitlines()]
         if result.outcome is Outcome.FAILED:
-            lines += [f"  log: {result.work_dir}/sim.log", f"  rerun: {result.job.rerun}"]
+            lines += [f"  log: {result.work_dir}/sim.log"] if result.work_dir else []
+            lines.append(f"  rerun: {result.job.rerun}")
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
 

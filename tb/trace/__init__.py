@@ -1,4 +1,4 @@
-"""Traces of the public format: read as scenarios, and scenarios written as traces."""
+"""Traces of the public format and measured layers: read as scenarios, and scenarios written as traces."""
 
 from tb.trace.errors import TraceError, TraceUnsupported
 from tb.trace.files import find_traces

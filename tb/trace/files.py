@@ -1,4 +1,4 @@
-"""The files of a trace on disk: which belong to it, and where traces are found."""
+"""The files of a trace on disk: which belong to it, and where traces and measured layers are found."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tb.trace.data import Chunks, read_data
 from tb.trace.errors import TraceError
+from tb.trace.measured import SUFFIX as MEASURED
 
 SUFFIX = ".cfg"
 
@@ -87,13 +88,14 @@ class TraceFolder:
 
 
 def find_traces(paths: Iterable[Path]) -> tuple[Path, ...]:
-    """Expand what a user names into traces.
+    """Expand what a user names into traces and measured layers.
 
     Args:
-        paths: Each a trace's folder, a ``.cfg``, or a folder with trace folders at any depth.
+        paths: Each a trace's folder, a ``.cfg``, the ``.npz`` of a measured layer, or a folder with trace
+            folders and measured layers at any depth.
 
     Returns:
-        Folders and ``.cfg`` files for ``read``, each once: argument by argument, sorted within one.
+        Folders, ``.cfg`` and ``.npz`` files for ``read``, each once: argument by argument, sorted within one.
 
     Raises:
         TraceError: for an argument that holds no trace.
@@ -101,9 +103,11 @@ def find_traces(paths: Iterable[Path]) -> tuple[Path, ...]:
     found: dict[str, Path] = {}
     for path in paths:
         if path.is_dir():
-            traces = sorted(_trace_folders(path))
+            traces = sorted(_traces_below(path))
             if not traces:
-                raise TraceError(f"{path}: no trace here: no folder with a {SUFFIX} file")
+                raise TraceError(f"{path}: no trace here: no folder with a {SUFFIX} file, no {MEASURED} file")
+        elif path.suffix == MEASURED and path.is_file():
+            traces = [path]
         elif path.exists():
             traces = [TraceFolder.open(path).cfg]
         else:
@@ -123,9 +127,11 @@ def _cfg_files(folder: Path) -> list[Path]:
     return sorted(file for file in folder.glob(f"*{SUFFIX}") if file.is_file())
 
 
-def _trace_folders(root: Path) -> Iterator[Path]:
-    """Yield the folders with configuration files; links to folders are not followed, they may form loops."""
-    for name, folders, _ in os.walk(root):
+def _traces_below(root: Path) -> Iterator[Path]:
+    """Yield trace folders and measured layers; links to folders are not followed, they may form loops."""
+    for name, folders, files in os.walk(root):
         if _cfg_files(Path(name)):
             folders.clear()
             yield Path(name)
+            continue
+        yield from (Path(name) / file for file in files if file.endswith(MEASURED))

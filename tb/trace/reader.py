@@ -1,4 +1,4 @@
-"""From a trace folder to a ``Scenario``."""
+"""From a trace folder, or a measured layer, to a ``Scenario``."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from tb.trace.builders import BUILDERS
 from tb.trace.errors import TraceError, TraceUnsupported
 from tb.trace.files import TraceFolder
 from tb.trace.lexer import Command, commands
+from tb.trace.measured import SUFFIX as MEASURED
+from tb.trace.measured import read_measured
 from tb.trace.sync import unraised
 
 SEED = 0
@@ -25,7 +27,7 @@ def read(path: Path, config: HwConfig) -> Scenario:
     """Read a trace.
 
     Args:
-        path: The trace's folder, which holds one ``.cfg``, or that file.
+        path: The trace's folder, which holds one ``.cfg``, or that file; or the ``.npz`` of a measured layer.
         config: The configuration that will play the trace.
 
     Returns:
@@ -38,6 +40,8 @@ def read(path: Path, config: HwConfig) -> Scenario:
 
     Source: verification suite user guide, Trace Test format.
     """
+    if path.suffix == MEASURED:
+        return read_measured(path, config)
     folder = TraceFolder.open(path)
     reader = _Reader(folder, config)
     for command in commands(folder.text(), folder.cfg):

@@ -45,7 +45,7 @@ def test_links_to_folders_are_not_followed_in_search_of_traces(traces: Path) -> 
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("c", "no trace here: no folder with a .cfg file"),
+        ("c", "no trace here: no folder with a .cfg file, no .npz file"),
         ("d", "no such file or folder"),
         ("b/README", "a trace must be a folder or a .cfg file"),
     ],

@@ -22,6 +22,11 @@ class Table:
         self._data = dict(data)
         self._asked: list[str] = []
 
+    def __contains__(self, key: str) -> bool:
+        """Return whether a key is there that nothing asked for yet."""
+        self._asked.append(key)
+        return key in self._data
+
     def take(self, key: str, kind: type, default: Any = None, *, required: bool = False) -> Any:
         """Return one value.
 

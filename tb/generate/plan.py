@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,11 +13,9 @@ import numpy as np
 from models.config import HwConfig
 from tb.generate.describe import PlanError, Table
 from tb.generate.layers import Workshop, build_layer
+from tb.generate.sequence import sequence
 from tb.layers import Layer
 from tb.memory import MemoryImage, Ram
-from tb.program.codec import encode, engine_of, uses_lut
-from tb.program.ops import CheckNothing, Op, SyncWait
-from tb.program.state import GROUPS
 from tb.scenario import Scenario, memory_ops
 from tb.settings import BenchSettings
 
@@ -54,7 +51,7 @@ class PlanEntry:
         layers: list[Layer] = []
         for number, description in enumerate(descriptions):
             where = Table(f"{self.name}.layer[{number}]", description)
-            layers.append(build_layer(shop, f"l{number}", where, layers[-1] if layers else None))
+            layers.append(build_layer(shop, f"l{number}", where, layers))
         ops = (*memory_ops(shop.memory, Ram.MC), *sequence(layers, config, in_turn=order == "in_turn"))
         return Scenario(self.name, config.name, ops, seed, settings)
 
@@ -83,30 +80,3 @@ def load_plan(path: Path) -> tuple[PlanEntry, ...]:
         if names.count(name) > 1:
             raise PlanError(f"{path.name}: scenario name {name} must be unique")
     return tuple(entries)
-
-
-def sequence(layers: Sequence[Layer], config: HwConfig, *, in_turn: bool) -> tuple[Op, ...]:
-    """Return the program that runs layers, alternating the register groups of each engine.
-
-    Args:
-        layers: In the order of their programming.
-        config: The configuration they run on.
-        in_turn: True programs a layer only when the one before is done; False as soon as its
-            register group is free, so that both groups and several units work at once. A layer with
-            lookup tables waits for all before it on its unit, because both groups share the tables.
-    """
-    ops: list[Op] = []
-    by_engine: dict[str, list[str]] = {}
-    previous: str | None = None
-    for number, layer in enumerate(layers):
-        engine = engine_of(layer)
-        history = by_engine.setdefault(engine.name, [])
-        waits_for = 1 if uses_lut(layer) else GROUPS
-        awaited = previous if in_turn else (history[-waits_for] if len(history) >= waits_for else None)
-        if awaited is not None:
-            ops += [SyncWait(unit, awaited) for unit in engine.units]
-        previous = f"layer_{number}"
-        ops += encode(layer, config, group=len(history) % GROUPS, sync_id=previous)
-        ops.append(CheckNothing(previous))
-        history.append(previous)
-    return tuple(ops)

@@ -12,7 +12,7 @@ from models.config import HwConfig
 from models.lut import LutChoice, Slope
 from tb.generate.describe import PlanError, Table
 from tb.generate.layers import Workshop, build_layer
-from tb.generate.plan import sequence
+from tb.generate.sequence import sequence
 from tb.layers import CdpLayer
 from tb.memory import MemoryImage
 from tb.program.ops import SyncWait
@@ -30,7 +30,7 @@ LUT = {
 def build(**description: Any) -> CdpLayer:
     shop = Workshop(SMALL, MemoryImage(limit=1 << 32), np.random.default_rng(1))
     table = Table("layer", {"engine": "CDP", "shape": [9, 2, 3], "lut": LUT} | description)
-    layer = build_layer(shop, "l0", table, None)
+    layer = build_layer(shop, "l0", table, ())
     assert isinstance(layer, CdpLayer)
     return layer
 
@@ -86,7 +86,7 @@ def test_a_missing_table_is_named(table: str) -> None:
 def test_missing_tables_are_named() -> None:
     shop = Workshop(SMALL, MemoryImage(limit=1 << 32), np.random.default_rng(1))
     with refused("layer lacks the key lut"):
-        build_layer(shop, "l0", Table("layer", {"engine": "CDP", "shape": [1, 1, 1]}), None)
+        build_layer(shop, "l0", Table("layer", {"engine": "CDP", "shape": [1, 1, 1]}), ())
 
 
 def test_an_unknown_key_of_a_table_is_named() -> None:

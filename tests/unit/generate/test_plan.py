@@ -27,7 +27,7 @@ def entry(*layers: dict[str, Any], **data: Any) -> PlanEntry:
     return PlanEntry("probe", "a test's", "nv_small", {"layer": list(layers), **data})
 
 
-@pytest.mark.parametrize(("name", "least"), [("nv_small", 24), ("bench", 2)])
+@pytest.mark.parametrize(("name", "least"), [("nv_small", 24), ("nv_small_conv", 19), ("bench", 2)])
 def test_every_scenario_of_a_plan_is_predicted(name: str, least: int) -> None:
     entries = load_plan(PLANS / f"{name}.toml")
     assert len(entries) >= least

@@ -1,0 +1,41 @@
+"""Layers from descriptions: shapes and modes as the plan says, data and free parameters from the seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tb.generate.describe import PlanError, Table
+from tb.generate.layers.cdp import build_cdp
+from tb.generate.layers.conv import build_conv
+from tb.generate.layers.pdp import build_pdp, split_width
+from tb.generate.layers.sdp import build_sdp
+from tb.generate.layers.workshop import Workshop
+from tb.layers import Layer
+
+__all__ = ["Workshop", "build_layer", "split_width"]
+
+_Builder = Callable[[Workshop, str, Table, Sequence[Layer]], Layer]
+_BUILDERS: dict[str, _Builder] = {"SDP": build_sdp, "PDP": build_pdp, "CDP": build_cdp, "CONV": build_conv}
+
+
+def build_layer(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]) -> Layer:
+    """Return the layer that a description asks for, with its data in memory.
+
+    Args:
+        shop: Configuration, memory and randomness.
+        name: Prefix of the allocations' names.
+        table: The description; see the plan files.
+        earlier: The layers before; ``chain = true`` reads the last one's destination.
+
+    Raises:
+        PlanError: for a description that cannot be understood or that no hardware can run.
+    """
+    engine = table.one_of("engine", tuple(_BUILDERS), "SDP")
+    try:
+        layer = _BUILDERS[engine](shop, name, table, earlier)
+    except PlanError:
+        raise
+    except ValueError as error:
+        raise PlanError(f"{table.where}: {error}") from error
+    table.done()
+    return layer

@@ -1,0 +1,79 @@
+"""PDP layers from descriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from models.pdp import PdpParams, PoolMethod
+from models.precision import Precision
+from tb.generate.describe import Table
+from tb.generate.layers.workshop import Workshop, take_destination, take_source
+from tb.layers import Layer, PdpLayer, WidthSplit
+
+
+def build_pdp(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]) -> PdpLayer:
+    """Return the PDP layer that a description asks for."""
+    src = take_source(shop, name, table, earlier)
+    kernel_width, kernel_height = table.integers("kernel", 2)
+    stride_x, stride_y = table.integers("stride", 2, (1, 1))
+    left, right, top, bottom = table.integers("pad", 4, (0, 0, 0, 0))
+    value = table.take("pad_value", int, 0)
+    method = table.choice("method", PoolMethod, required=True)
+    assert method is not None
+    average = method is PoolMethod.AVERAGE
+    params = PdpParams(
+        method=method,
+        kernel_width=kernel_width,
+        kernel_height=kernel_height,
+        stride_x=stride_x,
+        stride_y=stride_y,
+        pad_left=left,
+        pad_right=right,
+        pad_top=top,
+        pad_bottom=bottom,
+        pad_values=tuple(value * n if average else 0 for n in range(1, 8)),
+        recip_width=round((1 << 16) / kernel_width) if average else 0,
+        recip_height=round((1 << 16) / kernel_height) if average else 0,
+        precision=Precision.INT8,
+    )
+    channels, height, width = src.layout.shape
+    shape = (channels, params.output_height(height), params.output_width(width))
+    dst = take_destination(shop, name, table, shape)
+    return PdpLayer(src, dst, params, split_width(params, width, table.take("split", int, 1)))
+
+
+def split_width(params: PdpParams, width: int, parts: int) -> WidthSplit | None:
+    """Return how to cut a cube into ``parts``, output columns as evenly as they go; None for one part.
+
+    Each part reads up to the end of its last window; the columns that windows share with the part
+    before are read again by the hardware.
+
+    Args:
+        params: The pooling.
+        width: Input width in elements.
+        parts: Number of parts.
+
+    Raises:
+        ValueError: when there are fewer output columns than parts, or a part would read nothing.
+    """
+    if parts == 1:
+        return None
+    out = params.output_width(width)
+    if parts < 1 or out < parts:
+        raise ValueError(f"split must be 1 to the output width {out}, not {parts}")
+    middle = out // parts
+    last = out - middle * (parts - 1)
+    first_in = (middle - 1) * params.stride_x + params.kernel_width - params.pad_left
+    middle_in = middle * params.stride_x
+    last_in = width - first_in - (parts - 2) * middle_in
+    if min(first_in, last_in) < 1:
+        raise ValueError(f"split must leave every part at least one input column, not {parts} parts")
+    return WidthSplit(
+        parts,
+        first_in=first_in,
+        middle_in=middle_in if parts > 2 else 0,
+        last_in=last_in,
+        first_out=middle,
+        middle_out=middle if parts > 2 else 0,
+        last_out=last,
+    )

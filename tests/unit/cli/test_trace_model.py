@@ -1,0 +1,84 @@
+"""``trace --model-only``: golden traces and measured layers, their tables and the exit code."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.conftest import Run
+from tests.unit.trace.measured_files import CARRIED, rewritten
+
+SHARED = Path(__file__).resolve().parents[4] / "shared" / "nvdla"
+TRACES = SHARED / "traces"
+
+
+@pytest.mark.skipif(not TRACES.is_dir(), reason="the public traces are not in ../shared/nvdla/traces")
+def test_every_golden_crc_comes_out_within_half_a_minute_and_y_is_refused(tb: Run) -> None:
+    started = time.monotonic()
+    ran = tb("trace --model-only", str(TRACES))
+    assert time.monotonic() - started < 30
+    assert ran.code == 0
+    assert ran.out.splitlines()[-1] == "41 passed, 0 failed, 1 refused"
+    assert (
+        "refused: sdp_3x3x33_ew_int8_reg_0.0\n"
+        "  SDP.D_DP_EW_CFG.ew_bypass must be YES, not NO: nv_small has no Y (element-wise and LUT)"
+    ) in ran.out
+
+
+def test_a_measured_layer_is_played_on_its_own_configuration(tb: Run, tmp_path: Path) -> None:
+    ran = tb("trace --model-only", str(CARRIED / "sdp_int16_to_int8.npz"), "--json results.json")
+    assert ran.code == 0
+    table, families, _ = ran.out.split("\n\n")
+    heading, row = (" ".join(line.split()) for line in table.splitlines())
+    assert heading == "result scenario family layers bytes judged golden seconds"
+    assert row.startswith("passed sdp_int16_to_int8 sdp int16 to int8 1 6336 1/1 ")
+    assert families.splitlines() == [
+        "family             files  passed  failed  refused  bytes judged",
+        "sdp int16 to int8      1       1       0        0          6336",
+    ]
+    assert ran.out.splitlines()[-1] == "1 passed, 0 failed, 0 refused"
+    (result,) = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    assert (result["scenario"], result["outcome"], result["judged_bytes"]) == ("sdp_int16_to_int8", "passed", 6336)
+
+
+def test_one_wrong_byte_fails_with_its_element_and_the_command_to_repeat_it(tb: Run, tmp_path: Path) -> None:
+    def spoil(arrays: dict[str, object], meta: dict[str, object]) -> None:
+        del meta
+        arrays["raw_output"][100] ^= 4  # type: ignore[index]
+
+    path = rewritten(tmp_path / "sdp_bad.npz", "sdp_int16_to_int8", spoil)
+    ran = tb("trace --model-only", str(path))
+    assert ran.code == 1
+    assert "failed: sdp_bad.0\n  wrong value: 1 elements; layer 0 (SDP, group 0): first at c=4 h=0 w=3 " in ran.out
+    assert f"\n  rerun: python -m tb trace --model-only {path} --config nv_small\n" in ran.out
+    assert ran.out.splitlines()[-1] == "0 passed, 1 failed, 0 refused"
+
+
+def test_a_run_in_which_all_is_refused_has_failed(tb: Run, tmp_path: Path) -> None:
+    def describe(arrays: object, meta: dict[str, object]) -> None:
+        del arrays
+        meta["registers"] = [
+            [name, 1 << 1 if name == "SDP.D_FEATURE_MODE_CFG" else value]
+            for name, value in meta["registers"]  # type: ignore[attr-defined]
+        ]
+
+    path = rewritten(tmp_path / "sdp_odd.npz", "sdp_int16_to_int8", describe)
+    ran = tb("trace --model-only", str(path))
+    assert ran.code == 1
+    assert ran.out.splitlines()[-1] == "0 passed, 0 failed, 1 refused"
+
+
+def test_a_malformed_layer_is_one_message(tb: Run, tmp_path: Path) -> None:
+    path = rewritten(tmp_path / "sdp_odd.npz", "sdp_int16_to_int8", lambda arrays, meta: meta.pop("memory"))
+    ran = tb("trace --model-only", str(path))
+    assert (ran.code, ran.err) == (2, f"error: {path}: memory must be list, not None\n")
+
+
+@pytest.mark.parametrize("option", ["--rtl x.f", "--waves", "--debug", "--port-map x.toml"])
+def test_options_of_the_simulator_are_refused(option: str, tb: Run) -> None:
+    ran = tb("trace --model-only", str(CARRIED), option)
+    name = option.split()[0]
+    assert (ran.code, ran.err) == (2, f"error: {name} must be left out: --model-only plays no RTL\n")

@@ -1,0 +1,180 @@
+"""Scenarios on the reference model alone: golden results, what they miss, and the synchronisation."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tb.layers import SdpLayer
+from tb.memory import Ram
+from tb.playback import Played, play_model
+from tb.program.codec import encode
+from tb.program.ops import (
+    CheckCrc,
+    CheckFile,
+    CheckNothing,
+    InterruptNotify,
+    MemInit,
+    MemLoad,
+    Op,
+    Poll,
+    RegRead,
+    RegWrite,
+    SyncNotify,
+    SyncWait,
+)
+from tb.scenario import Scenario
+from tb.verdict import Outcome
+from tests.unit.tb.conv_samples import small_conv
+from tests.unit.tb.samples import SMALL, small_sdp
+
+RNG = np.random.default_rng(4)
+FIRST = small_sdp((3, 2, 2), 0x1000, 0x2000)
+SECOND = small_sdp((3, 2, 2), 0x2000, 0x3000)
+THIRD = small_sdp((3, 2, 2), 0x3000, 0x4000)
+CUBE = RNG.integers(-128, 128, (8, 2, 2), dtype=np.int8)
+INPUT = CUBE.transpose(1, 2, 0).tobytes()
+"""One surface of eight channels: what a pass-through layer writes, padding channels included."""
+LOAD = MemLoad(Ram.MC, 0x1000, ((0, INPUT),), "in.dat")
+
+
+def play(*ops: Op) -> Played:
+    return play_model(Scenario("t", "nv_small", ops, 0), SMALL)
+
+
+def golden(address: int, data: bytes, sync_id: str = "a") -> CheckFile:
+    return CheckFile(sync_id, Ram.MC, address, len(data), ((0, data),), "golden.dat")
+
+
+def run(layer: SdpLayer, group: int, sync_id: str) -> Sequence[Op]:
+    return encode(layer, SMALL, group, sync_id)
+
+
+def test_a_layer_whose_golden_bytes_agree_passes() -> None:
+    played = play(LOAD, *run(FIRST, 0, "a"), golden(0x2000, INPUT))
+    assert played.verdict.outcome is Outcome.PASSED
+    assert (played.verdict.layers, played.verdict.judged_bytes) == (1, 32)
+    assert (played.verdict.crc_passed, played.verdict.crc_failed) == (1, 0)
+    assert [expectation.address for expectation in played.expectations] == [0x2000]
+
+
+def test_a_crc_is_compared_over_its_whole_range() -> None:
+    image = bytes(16) + INPUT + bytes(8)
+    ops = [MemInit(Ram.MC, 0x1FF0, 56), LOAD, *run(FIRST, 0, "a")]
+    good = CheckCrc("a", Ram.MC, 0x1FF0, 56, zlib.crc32(image))
+    played = play(*ops, good)
+    assert played.verdict.outcome is Outcome.PASSED
+    assert (played.verdict.judged_bytes, played.verdict.crc_passed) == (32, 1)
+    wrong = play(*ops, replace(good, crc=good.crc ^ 1)).verdict
+    assert wrong.complaints() == [f"CRC-32 of 0x1ff0 + 0x38 must be {good.crc ^ 1:#010x}, not {good.crc:#010x}"]
+    assert (wrong.crc_passed, wrong.crc_failed) == (0, 1)
+
+
+def test_a_golden_byte_that_differs_is_named_with_its_element() -> None:
+    data = bytearray(INPUT)
+    data[17] ^= 1
+    verdict = play(LOAD, *run(FIRST, 0, "a"), golden(0x2000, bytes(data))).verdict
+    assert verdict.outcome is Outcome.FAILED
+    assert verdict.complaints() == [
+        f"wrong value: 1 elements; layer 0 (SDP, group 0): first at c=1 h=1 w=0 (address 0x2011 of MC), "
+        f"expected {INPUT[17]:#04x}, got {INPUT[17] ^ 1:#04x}"
+    ]
+
+
+def test_a_golden_byte_beside_the_surface_must_be_as_memory_was() -> None:
+    ops = [MemInit(Ram.MC, 0x2020, 8, 0xA5), LOAD, *run(FIRST, 0, "a")]
+    assert play(*ops, golden(0x2000, INPUT + b"\xa5" * 8)).verdict.outcome is Outcome.PASSED
+    verdict = play(*ops, golden(0x2000, INPUT + b"\xa5\xa5\xa4\xa5\xa5\xa5\xa5\xa5")).verdict
+    assert verdict.complaints() == ["golden.dat: 1 bytes that no layer writes differ from memory, first at 0x2022"]
+
+
+def test_a_scenario_that_compares_nothing_fails() -> None:
+    message = ["nothing was compared: no layer wrote a byte that was expected"]
+    nothing = play(LOAD, *run(FIRST, 0, "a"), CheckNothing("a")).verdict
+    assert (nothing.outcome, nothing.complaints()) == (Outcome.FAILED, message)
+    elsewhere = play(LOAD, *run(FIRST, 0, "a"), golden(0x1000, INPUT)).verdict
+    assert (elsewhere.outcome, elsewhere.complaints()) == (Outcome.FAILED, message)
+
+
+def test_a_layer_that_is_not_modelled_is_refused() -> None:
+    ops = [
+        RegWrite("SDP.D_FEATURE_MODE_CFG", 1 << 1)
+        if isinstance(op, RegWrite) and op.register == "SDP.D_FEATURE_MODE_CFG"
+        else op
+        for op in run(FIRST, 0, "a")
+    ]
+    verdict = play(LOAD, *ops, golden(0x2000, INPUT)).verdict
+    assert verdict.outcome is Outcome.REFUSED
+    assert verdict.refused is not None
+    assert verdict.refused.startswith("SDP.D_FEATURE_MODE_CFG.")
+
+
+def test_chained_layers_of_both_groups_read_what_the_one_before_wrote() -> None:
+    ops = [
+        LOAD,
+        *run(FIRST, 0, "a"),
+        SyncWait("SDP_RDMA", "a"),
+        SyncWait("SDP", "a"),
+        *run(SECOND, 1, "b"),
+        SyncWait("SDP_RDMA", "b"),
+        SyncWait("SDP", "b"),
+        *run(THIRD, 0, "c"),
+    ]
+    played = play(*ops, golden(0x2000, INPUT, "a"), golden(0x4000, INPUT, "c"))
+    assert played.verdict.complaints() == []
+    assert (played.verdict.layers, played.verdict.judged_bytes, played.verdict.crc_passed) == (3, 64, 2)
+
+
+def test_a_check_sees_memory_as_it_was_when_its_sync_id_was_raised() -> None:
+    again = small_sdp((3, 2, 2), 0x5000, 0x2000)
+    other = MemLoad(Ram.MC, 0x5000, ((0, INPUT[::-1]),), "other.dat")
+    ops = [LOAD, other, *run(FIRST, 0, "a"), *run(again, 1, "b")]
+    played = play(*ops, golden(0x2000, INPUT, "a"), golden(0x2000, INPUT[::-1], "b"))
+    assert played.verdict.complaints() == []
+
+
+def test_a_group_is_free_again_once_software_saw_it_idle() -> None:
+    ops = [LOAD, *run(FIRST, 0, "a")[:-1], *run(SECOND, 1, "b")[:-1]]
+    busy = play(*ops, *run(THIRD, 0, "c"), golden(0x4000, INPUT, "c"))
+    assert busy.verdict.layers == 2
+    free = play(*ops, Poll("SDP.S_STATUS", 0), *run(THIRD, 0, "c"), golden(0x4000, INPUT, "c"))
+    assert free.verdict.layers == 3
+    assert play(*ops, RegRead("GLB.S_INTR_STATUS"), *run(THIRD, 0, "c"), golden(0x4000, INPUT, "c")).verdict.layers == 3
+
+
+def test_a_convolution_raises_the_interrupts_of_its_parts() -> None:
+    parts = [InterruptNotify(unit, 0, unit) for unit in ("CDMA_DAT", "CDMA_WT", "CACC")]
+    conv = small_conv()
+    memory = [MemInit(Ram.MC, 0x1000, 0x1000), MemInit(Ram.MC, 0x3000, 0x1000)]
+    played = play(*memory, *encode(conv, SMALL, 0, "a"), *parts, CheckNothing("CACC"))
+    assert played.verdict.problems == []
+
+
+def test_a_notification_may_come_before_the_layer() -> None:
+    *writes, notify = run(FIRST, 0, "a")
+    assert play(LOAD, notify, *writes, golden(0x2000, INPUT)).verdict.outcome is Outcome.PASSED
+
+
+def test_a_wait_holds_back_only_its_own_unit() -> None:
+    writes = run(FIRST, 0, "a")
+    ops = [SyncWait("SDP", "go"), *writes, LOAD, SyncNotify("CDP", "go")]
+    assert play(*ops, golden(0x2000, INPUT)).verdict.outcome is Outcome.PASSED
+
+
+@pytest.mark.parametrize(
+    ("ops", "problem"),
+    [
+        ([SyncWait("SDP", "x")], "SDP waits for sync id x, which nothing raises"),
+        ([InterruptNotify("PDP", 1, "x")], "sync id x waits for PDP_1, which never ends"),
+        ([golden(0x2000, INPUT, "x")], "check waits for sync id x, which nothing raises"),
+        ([MemInit(Ram.CVSRAM, 0, 8)], "MemInit: ram must be one of MC, not CVSRAM"),
+    ],
+)
+def test_what_never_happens_fails_the_scenario(ops: list[Op], problem: str) -> None:
+    verdict = play(LOAD, *run(FIRST, 0, "a"), golden(0x2000, INPUT), *ops).verdict
+    assert verdict.outcome is Outcome.FAILED
+    assert problem in verdict.problems

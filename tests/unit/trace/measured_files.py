@@ -1,0 +1,28 @@
+"""The measured layers that tests use: the full set where it is, else the few that the project carries."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[3]
+CARRIED = ROOT / "tests" / "data" / "measured"
+_SHARED = Path(os.environ.get("NVDLA_MEASURED_DIR", ROOT.parent / "shared" / "nvdla" / "measured_nv_full"))
+MEASURED = _SHARED if _SHARED.is_dir() else CARRIED
+
+Arrays = dict[str, np.ndarray[Any, Any]]
+
+
+def rewritten(path: Path, source: str, change: Callable[[Arrays, dict[str, Any]], object]) -> Path:
+    """Write a carried layer to ``path`` with its arrays and meta changed in place, and return the path."""
+    with np.load(CARRIED / f"{source}.npz") as file:
+        arrays = {key: file[key] for key in file.files}
+    meta = json.loads(str(arrays.pop("meta")))
+    change(arrays, meta)
+    np.savez_compressed(path, meta=np.array(json.dumps(meta)), **arrays)
+    return path

@@ -43,7 +43,10 @@ class Job:
 
 @dataclass(frozen=True)
 class JobResult:
-    """How one job ended; ``facts`` are the verdict's counts."""
+    """How one job ended; ``facts`` are the verdict's counts, empty when the simulation left none.
+
+    ``simulation`` is how the simulation itself ended, or None when there was none.
+    """
 
     job: Job
     outcome: Outcome
@@ -51,6 +54,7 @@ class JobResult:
     seconds: float
     work_dir: Path | None
     facts: dict[str, Any] = field(default_factory=dict)
+    simulation: SimOutcome | None = None
 
 
 def run_jobs(
@@ -76,7 +80,7 @@ def run_jobs(
     """
     with ThreadPoolExecutor(workers) as pool:
         futures = [
-            pool.submit(_run_job, job, built, config_name, root / job.identity, timeout_seconds, waves) for job in jobs
+            pool.submit(run_job, job, built, config_name, root / job.identity, timeout_seconds, waves) for job in jobs
         ]
         try:
             for future in as_completed(futures):
@@ -127,9 +131,17 @@ def run_entry(
     return run, saved
 
 
-def _run_job(
-    job: Job, built: Built, config_name: str, work_dir: Path, timeout_seconds: float, waves: bool
-) -> JobResult:
+def run_job(job: Job, built: Built, config_name: str, work_dir: Path, timeout_seconds: float, waves: bool) -> JobResult:
+    """Play one job in an emptied folder.
+
+    Args:
+        job: What to play.
+        built: The compiled model.
+        config_name: Name or path of the configuration, as the simulator process will load it.
+        work_dir: Folder for the scenario and everything the run leaves behind.
+        timeout_seconds: Wall-clock limit.
+        waves: Whether to write waves.
+    """
     if job.refused is not None:
         return JobResult(job, Outcome.REFUSED, (job.refused,), 0.0, None)
     if work_dir.exists():
@@ -148,10 +160,10 @@ def _run_job(
     )
     if verdict is None:
         tail = run.log_path.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_LINES:]
-        return JobResult(job, Outcome.FAILED, (run.message, *tail), run.seconds, work_dir)
+        return JobResult(job, Outcome.FAILED, (run.message, *tail), run.seconds, work_dir, simulation=run.outcome)
     outcome = Outcome(verdict["outcome"])
     complaints = [verdict["refused"]] if outcome is Outcome.REFUSED else verdict["complaints"]
     if outcome is Outcome.PASSED and run.outcome is not SimOutcome.PASSED:
         # The verdict was good, but the simulator did not end as it should.
         outcome, complaints = Outcome.FAILED, [run.message]
-    return JobResult(job, outcome, tuple(complaints), run.seconds, work_dir, verdict)
+    return JobResult(job, outcome, tuple(complaints), run.seconds, work_dir, verdict, run.outcome)

@@ -1,0 +1,55 @@
+"""A regression from start to end: records go to the store as they arrive, and what is missing can be resumed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from dask.distributed import Client
+
+from tb.regress.record import Record
+from tb.regress.schedule import longest_first, run_tasks
+from tb.regress.store import Run, Store
+from tb.regress.worker import RECORD_DIR, Limits, execute, record_path
+
+
+def drive(
+    store: Store,
+    run: Run,
+    client: Client,
+    limits: Limits,
+    *,
+    until: float | None = None,
+    play: Callable[..., dict[str, Any]] = execute,
+) -> Iterator[Record]:
+    """Play what a run lacks, and yield each record once it is in the store.
+
+    Records that workers left while no driver listened come first; their tasks are not played again.
+
+    Args:
+        store: Where the run and its history are.
+        run: The run; new, or one that was interrupted.
+        client: The cluster.
+        limits: Where and how its tasks are played.
+        until: ``time.monotonic`` after which no further task is started, or None.
+        play: What a worker calls with a task as plain data and ``limits``.
+    """
+    for record in _left_behind(run):
+        yield _keep(store, run, record)
+    missing = store.missing(run)
+    ordered = longest_first(missing, store.durations(task.test for task in missing))
+    for record in run_tasks(client, ordered, partial(play, limits=limits), until=until):
+        yield _keep(store, run, record)
+
+
+def _left_behind(run: Run) -> Iterator[Record]:
+    for path in sorted((run.folder / RECORD_DIR).glob("*.json")):
+        yield Record.from_dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+def _keep(store: Store, run: Run, record: Record) -> Record:
+    store.add(run, record)
+    record_path(run.folder, record.key).unlink(missing_ok=True)
+    return record

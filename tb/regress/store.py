@@ -1,0 +1,157 @@
+"""The store of a regression: what was asked for and how it ended, in SQLite, written as results arrive."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from tb.regress.record import Ending, Record
+from tb.regress.task import Task
+
+_VERSION = 1
+_TABLES = """
+CREATE TABLE runs (id INTEGER PRIMARY KEY, title TEXT NOT NULL, started REAL NOT NULL, folder TEXT NOT NULL);
+CREATE TABLE tasks (
+  run INTEGER NOT NULL REFERENCES runs, number INTEGER NOT NULL, key TEXT NOT NULL, test TEXT NOT NULL,
+  task TEXT NOT NULL, PRIMARY KEY (run, key));
+CREATE TABLE results (
+  run INTEGER NOT NULL REFERENCES runs, key TEXT NOT NULL, ending TEXT NOT NULL, seconds REAL NOT NULL,
+  record TEXT NOT NULL, PRIMARY KEY (run, key));
+"""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One regression: number, title, start in seconds since 1970, and its folder."""
+
+    id: int
+    title: str
+    started: float
+    folder: Path
+
+
+class Store:
+    """A file with every run, its tasks and their results; each result is durable when ``add`` returns.
+
+    Several processes may use the file at once. A context manager that closes it.
+
+    Raises:
+        ValueError: for a file that is not a store, or of another version.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open the store, making it when the file does not exist."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._database = sqlite3.connect(path, timeout=60)
+        try:
+            version = self._database.execute("PRAGMA user_version").fetchone()[0]
+            empty = not self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            if empty:
+                self._database.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {_VERSION}; COMMIT;")
+            elif version != _VERSION:
+                raise ValueError(f"{path} must be a regression store of version {_VERSION}, not {version}")
+        except sqlite3.DatabaseError as error:
+            raise ValueError(f"{path} must be a regression store: {error}") from error
+
+    def __enter__(self) -> Store:
+        """Return the store."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the file."""
+        self._database.close()
+
+    def start(self, title: str, folder: Path, tasks: Sequence[Task]) -> Run:
+        """Enter a new run with all its tasks.
+
+        Raises:
+            ValueError: when there is no task, or one of them twice.
+        """
+        keys = [task.key for task in tasks]
+        twice = sorted({key for key in keys if keys.count(key) > 1}) if len(set(keys)) < len(keys) else []
+        if twice:
+            raise ValueError(f"tasks must be different; more than once: {', '.join(twice)}")
+        if not tasks:
+            raise ValueError("a run must have at least one task")
+        started = time.time()
+        with self._database, closing(self._database.cursor()) as cursor:
+            cursor.execute("INSERT INTO runs (title, started, folder) VALUES (?, ?, '')", (title, started))
+            number = cursor.lastrowid
+            assert number is not None
+            run = Run(number, title, started, folder.resolve() / f"{number:04}")
+            cursor.execute("UPDATE runs SET folder = ? WHERE id = ?", (str(run.folder), number))
+            rows = [(number, n, task.key, task.test, json.dumps(task.to_dict())) for n, task in enumerate(tasks)]
+            cursor.executemany("INSERT INTO tasks VALUES (?, ?, ?, ?, ?)", rows)
+        return run
+
+    def add(self, run: Run, record: Record) -> None:
+        """Enter a result; one that is there already stays, as the task ended once.
+
+        Raises:
+            ValueError: when the run has no such task.
+        """
+        if self._one("SELECT count(*) FROM tasks WHERE run = ? AND key = ?", run.id, record.key) == 0:
+            raise ValueError(f"run {run.id} has no task {record.key}")
+        row = (run.id, record.key, record.ending.value, record.seconds, json.dumps(record.to_dict()))
+        with self._database:
+            self._database.execute("INSERT OR IGNORE INTO results VALUES (?, ?, ?, ?, ?)", row)
+
+    def runs(self) -> list[Run]:
+        """Return all runs, the oldest first."""
+        rows = self._database.execute("SELECT id, title, started, folder FROM runs ORDER BY id")
+        return [Run(number, title, started, Path(folder)) for number, title, started, folder in rows]
+
+    def run(self, number: int | None = None) -> Run:
+        """Return a run by its number, or the newest.
+
+        Raises:
+            ValueError: when there is none.
+        """
+        runs = self.runs()
+        for run in reversed(runs):
+            if number in (None, run.id):
+                return run
+        raise ValueError(f"there is no run {number}; there are {len(runs)}" if number else "the store holds no run")
+
+    def tasks(self, run: Run) -> list[Task]:
+        """Return all tasks of a run, in their order."""
+        rows = self._database.execute("SELECT task FROM tasks WHERE run = ? ORDER BY number", (run.id,))
+        return [Task.from_dict(json.loads(text)) for (text,) in rows]
+
+    def missing(self, run: Run) -> list[Task]:
+        """Return the tasks of a run that have no result yet, in their order."""
+        done = {key for (key,) in self._database.execute("SELECT key FROM results WHERE run = ?", (run.id,))}
+        return [task for task in self.tasks(run) if task.key not in done]
+
+    def records(self, run: Run) -> list[Record]:
+        """Return the results of a run, in the order of its tasks."""
+        rows = self._database.execute(
+            "SELECT record FROM results JOIN tasks USING (run, key) WHERE run = ? ORDER BY number", (run.id,)
+        )
+        return [Record.from_dict(json.loads(text)) for (text,) in rows]
+
+    def counts(self, run: Run) -> dict[Ending, int]:
+        """Return how many tasks of a run ended how; endings that did not occur are absent."""
+        rows = self._database.execute("SELECT ending, count(*) FROM results WHERE run = ? GROUP BY ending", (run.id,))
+        counts = dict(rows)
+        return {ending: counts[ending.value] for ending in Ending if ending.value in counts}
+
+    def durations(self, tests: Iterable[str]) -> dict[str, float]:
+        """Return how many seconds tests took on average in all runs; tests without history are absent."""
+        rows = self._database.execute(
+            "SELECT test, avg(seconds) FROM results JOIN tasks USING (run, key) WHERE ending != ? GROUP BY test",
+            (Ending.REFUSED.value,),
+        )
+        wanted = set(tests)
+        return {test: seconds for test, seconds in rows if test in wanted}
+
+    def _one(self, query: str, *values: object) -> int:
+        return int(self._database.execute(query, values).fetchone()[0])

@@ -1,0 +1,147 @@
+"""Tasks: what a regression plays, as plain data that any worker on any machine can turn into a job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from models.config import HwConfig
+from tb.generate.plan import load_plan
+from tb.generate.random import random_entry
+from tb.launch.build import BuildSpec
+from tb.regress.jobs import Job
+from tb.scenario import Scenario
+from tb.trace import TraceUnsupported, read
+from tb.tracker import refusal
+
+
+@dataclass(frozen=True)
+class Dut:
+    """What is tested: the options that select it, paths absolute.
+
+    Attributes:
+        config: Name or TOML file of the configuration.
+        simulator: ``verilator`` or ``icarus``.
+        rtl: The user's filelist, or None for the embedded DUT.
+        top: The RTL's top module.
+        port_map: TOML of port differences, or None.
+        debug: Whether all signals are visible.
+        backend: ``coroutine`` or ``native`` agents.
+    """
+
+    config: str
+    simulator: str
+    rtl: str | None
+    top: str
+    port_map: str | None
+    debug: bool
+    backend: str
+
+    def build_spec(self, *, waves: bool) -> BuildSpec:
+        """Return what to build.
+
+        Raises:
+            ValueError: for a configuration or a combination that does not exist.
+        """
+        return BuildSpec(
+            HwConfig.load(self.config),
+            simulator=self.simulator,
+            top=self.top,
+            filelist=None if self.rtl is None else Path(self.rtl),
+            port_map=None if self.port_map is None else Path(self.port_map),
+            debug=self.debug,
+            waves=waves,
+            backend=self.backend,
+        )
+
+
+@dataclass(frozen=True)
+class Task:
+    """One scenario on one device under test.
+
+    Attributes:
+        test: Name of the scenario.
+        seed: Seed of all its data.
+        kind: ``plan``, ``random`` or ``trace``: where the scenario comes from.
+        source: The plan's file, the engines to draw from, or the trace's file.
+        dut: What it is played on.
+        rerun: The command that repeats just it.
+    """
+
+    test: str
+    seed: int
+    kind: str
+    source: str
+    dut: Dut
+    rerun: str
+
+    def __post_init__(self) -> None:
+        if self.kind not in _MAKERS:
+            raise ValueError(f"kind must be one of {', '.join(_MAKERS)}, not {self.kind}")
+
+    @property
+    def identity(self) -> str:
+        """``TEST.SEED``."""
+        return f"{self.test}.{self.seed}"
+
+    @property
+    def key(self) -> str:
+        """What tells the task apart in a run: ``TEST.SEED``, configuration and simulator."""
+        return f"{self.identity}.{Path(self.dut.config).stem}.{self.dut.simulator}"
+
+    def job(self) -> Job:
+        """Return the job, its scenario made only when it is played.
+
+        Raises:
+            ValueError: when the source does not hold the scenario.
+        """
+        return _MAKERS[self.kind](self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the task as plain data."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Task:
+        """Return the task that ``to_dict`` described.
+
+        Raises:
+            ValueError: for missing or unknown keys.
+        """
+        expected = {field.name for field in fields(cls)}
+        if set(data) != expected:
+            raise ValueError(f"a task must have the keys {', '.join(sorted(expected))}, not {', '.join(sorted(data))}")
+        return cls(**{**data, "dut": Dut(**data["dut"])})
+
+
+def _plan_job(task: Task) -> Job:
+    entries = {entry.name: entry for entry in load_plan(Path(task.source))}
+    if task.test not in entries:
+        raise ValueError(f"{task.source} must hold {task.test}; it holds {', '.join(entries)}")
+    entry, config = entries[task.test], HwConfig.load(task.dut.config)
+    return Job(task.test, task.seed, task.rerun, lambda: entry.build(config, task.seed))
+
+
+def _random_job(task: Task) -> Job:
+    config, engines = HwConfig.load(task.dut.config), tuple(task.source.split(","))
+
+    def make() -> Scenario:
+        return random_entry(config, task.seed, engines).build(config, task.seed)
+
+    return Job(task.test, task.seed, task.rerun, make)
+
+
+def _trace_job(task: Task) -> Job:
+    config = HwConfig.load(task.dut.config)
+    try:
+        scenario = read(Path(task.source), config)
+    except TraceUnsupported as error:
+        reason: str | None = str(error)
+        return Job(task.test, task.seed, task.rerun, lambda: read(Path(task.source), config), refused=reason)
+    reason = refusal(scenario.ops, config)
+    return Job(task.test, task.seed, task.rerun, lambda: scenario, refused=reason)
+
+
+_MAKERS: dict[str, Callable[[Task], Job]] = {"plan": _plan_job, "random": _random_job, "trace": _trace_job}

@@ -1,0 +1,83 @@
+"""What a worker does with one task: build once, play, keep what is worth keeping, and leave a record."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+import traceback
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from tb.launch.build import Built, build
+from tb.launch.errors import LaunchError
+from tb.regress.jobs import run_job
+from tb.regress.record import Ending, Record, record_of
+from tb.regress.task import Dut, Task
+
+RECORD_DIR = "records"
+"""Folder of a run with one file per task that ended, whether or not the driver heard of it."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Where and how tasks of a run are played.
+
+    Attributes:
+        folder: The run's folder, which all workers see.
+        build_root: Folder that holds all builds.
+        timeout_seconds: Wall-clock limit of each simulation.
+    """
+
+    folder: Path
+    build_root: Path
+    timeout_seconds: float
+
+
+def execute(task: dict[str, Any], limits: Limits) -> dict[str, Any]:
+    """Play a task and return its record, both as plain data; the record is in the run's folder before.
+
+    A task whose record is there is not played again: its worker died after it had ended. Whatever goes
+    wrong is the task's ending, never this function's.
+    """
+    parsed = Task.from_dict(task)
+    path = record_path(limits.folder, parsed.key)
+    if path.is_file():
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    record = _play(parsed, limits).to_dict()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(f".{os.getpid()}")
+    partial.write_text(json.dumps(record), encoding="utf-8")
+    partial.replace(path)
+    return record
+
+
+def record_path(folder: Path, key: str) -> Path:
+    """Return the file that a task's record is written to."""
+    return folder / RECORD_DIR / f"{key}.json"
+
+
+def _play(task: Task, limits: Limits) -> Record:
+    started = time.monotonic()
+    work_dir = limits.folder / task.key
+    try:
+        built = _built(task.dut, limits.build_root)
+        record = record_of(
+            task.key, run_job(task.job(), built, task.dut.config, work_dir, limits.timeout_seconds, waves=False)
+        )
+    except LaunchError as error:
+        return Record(task.key, Ending.BUILD_ERROR, (str(error),), seconds=time.monotonic() - started)
+    except Exception:  # a task that cannot even be described must not take its worker with it
+        return Record(task.key, Ending.BENCH_ERROR, (traceback.format_exc(),), seconds=time.monotonic() - started)
+    if record.ending.is_failure:
+        return record
+    shutil.rmtree(work_dir, ignore_errors=True)
+    return replace(record, folder=None)
+
+
+@cache
+def _built(dut: Dut, root: Path) -> Built:
+    return build(dut.build_spec(waves=False), root)

@@ -1,0 +1,155 @@
+"""Scheduling: every task ends exactly once, whatever dies meanwhile."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dask.distributed import Client
+
+from tb.regress.driver import drive
+from tb.regress.record import Ending, Record
+from tb.regress.schedule import LOOPBACK, cluster, longest_first, run_tasks
+from tb.regress.store import Store
+from tb.regress.worker import Limits
+from tests.unit.regress import tasks as synthetic
+from tests.unit.regress.tasks import pretend, record, task
+
+ROOT = Path(__file__).resolve().parents[3]
+TASKS = [task(seed) for seed in range(60)]
+
+
+def at_once(data: dict[str, Any]) -> dict[str, Any]:
+    return Record(synthetic.Task.from_dict(data).key, Ending.PASSED, ()).to_dict()
+
+
+def deadly(data: dict[str, Any]) -> dict[str, Any]:
+    if data["seed"] == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return at_once(data)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    with cluster(None, 2) as connected:
+        yield connected
+
+
+def test_the_longest_tests_start_first_and_unknown_ones_before_them() -> None:
+    order = longest_first([task(1, "short"), task(1, "long"), task(1, "new")], {"short": 1.0, "long": 60.0})
+    assert [entry.test for entry in order] == ["new", "long", "short"]
+
+
+def test_every_task_ends_once(client: Client) -> None:
+    many = [task(seed) for seed in range(500)]
+    keys = [ended.key for ended in run_tasks(client, many, at_once)]
+    assert sorted(keys) == sorted(entry.key for entry in many)
+
+
+def test_nothing_starts_behind_the_time_budget(client: Client) -> None:
+    assert list(run_tasks(client, TASKS, at_once, until=time.monotonic() - 1)) == []
+
+
+def test_a_task_that_kills_its_workers_is_lost_and_the_others_end(client: Client) -> None:
+    endings = {ended.key: ended.ending for ended in run_tasks(client, [task(seed) for seed in range(4)], deadly)}
+    assert endings.pop(task(1).key) is Ending.LOST
+    assert set(endings.values()) == {Ending.PASSED}
+    assert len(endings) == 3
+
+
+def test_a_local_cluster_listens_on_loopback(client: Client) -> None:
+    assert client.scheduler_info()["address"].startswith(f"tcp://{LOOPBACK}:")
+
+
+def test_a_scheduler_that_does_not_answer_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"^scheduler must be the address of a running Dask scheduler, not nonsense$"):
+        cluster("nonsense", 2).__enter__()
+
+
+DRIVER = """
+import sys
+from pathlib import Path
+from tb.regress.driver import drive
+from tb.regress.schedule import cluster
+from tb.regress.store import Store
+from tb.regress.worker import Limits
+from tests.unit.regress.tasks import pretend
+address, root = sys.argv[1], Path(sys.argv[2])
+with Store(root / "store.sqlite") as store, cluster(address, 1) as client:
+    run = store.run()
+    for record in drive(store, run, client, Limits(run.folder, root, 0.05), play=pretend):
+        print(record.key, flush=True)
+"""
+
+
+def start(*command: str) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        [sys.executable, *command], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+
+
+def dask_worker(address: str, folder: Path) -> subprocess.Popen[str]:
+    options = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", LOOPBACK)
+    return start("-m", "distributed.cli.dask_worker", address, *options, "--local-directory", str(folder))
+
+
+def test_killing_a_worker_and_the_driver_loses_no_result_and_repeats_none(tmp_path: Path) -> None:
+    seed = 20
+    rng = random.Random(seed)
+    address_file = tmp_path / "scheduler.json"
+    scheduler = start(
+        "-m", "distributed.cli.dask_scheduler", "--host", LOOPBACK, "--port", "0", "--no-dashboard",
+        "--scheduler-file", str(address_file),
+    )  # fmt: skip
+    running = [scheduler]
+    try:
+        while not address_file.is_file() or '"address"' not in address_file.read_text():
+            assert scheduler.poll() is None
+            time.sleep(0.05)
+        address = address_file.read_text().split('"address": "')[1].split('"')[0]
+        workers = [dask_worker(address, tmp_path / f"worker{number}") for number in range(2)]
+        running += workers
+        with Store(tmp_path / "store.sqlite") as store:
+            run = store.start("killed", tmp_path / "runs", TASKS)
+        first = start("-c", DRIVER, address, str(tmp_path))
+        running.append(first)
+        assert first.stdout is not None
+        for _ in range(rng.randrange(5, 15)):
+            assert first.stdout.readline()
+        workers[0].send_signal(signal.SIGKILL)
+        for _ in range(rng.randrange(5, 15)):
+            assert first.stdout.readline()
+        first.send_signal(signal.SIGKILL)
+        running.append(dask_worker(address, tmp_path / "worker2"))
+        resumed = start("-c", DRIVER, address, str(tmp_path))
+        running.append(resumed)
+        output, _ = resumed.communicate(timeout=120)
+        with Store(tmp_path / "store.sqlite") as store:
+            assert store.records(run) == [record(entry) for entry in TASKS]
+            assert store.missing(run) == []
+        assert 0 < len(output.split()) < len(TASKS) - 8, "the resumed driver must not begin again"
+    finally:
+        for process in running:
+            process.kill()
+            process.communicate()
+
+
+def test_a_record_that_no_driver_heard_of_is_not_played_again(tmp_path: Path, client: Client) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        run = store.start("random", tmp_path / "runs", TASKS[:3])
+        limits = Limits(run.folder, tmp_path, 0.0)
+        pretend(TASKS[1].to_dict(), limits)
+        ended = list(drive(store, run, client, limits, play=pretend))
+        assert ended[0] == record(TASKS[1])
+        played = sorted(path.name.rpartition(".")[0] for path in (run.folder / "started").iterdir())
+        assert played == sorted(entry.key for entry in TASKS[:3])
+        assert store.records(run) == [record(entry) for entry in TASKS[:3]]

@@ -1,0 +1,106 @@
+"""The store: what was asked for, how it ended, and what nobody may lose."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tb.regress.record import Ending, Record
+from tb.regress.store import Store
+from tests.unit.regress.tasks import record, task
+
+TASKS = [task(seed) for seed in range(5)]
+
+
+def test_results_outlive_the_process_that_added_them(tmp_path: Path) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        run = store.start("random", tmp_path / "runs", TASKS)
+        for number in (4, 0, 3):
+            store.add(run, record(TASKS[number]))
+    with Store(tmp_path / "store.sqlite") as store:
+        run = store.run()
+        assert run.folder == tmp_path / "runs" / "0001"
+        assert store.tasks(run) == TASKS
+        assert store.missing(run) == [TASKS[1], TASKS[2]]
+        assert store.records(run) == [record(TASKS[number]) for number in (0, 3, 4)]
+        assert store.counts(run) == {Ending.PASSED: 2, Ending.MISMATCH: 1}
+
+
+def test_the_first_result_of_a_task_stays(tmp_path: Path) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        run = store.start("random", tmp_path, TASKS)
+        store.add(run, record(TASKS[0]))
+        store.add(run, Record(TASKS[0].key, Ending.LOST, ("gone",)))
+        assert store.records(run) == [record(TASKS[0])]
+
+
+def test_runs_are_kept_apart(tmp_path: Path) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        first = store.start("first", tmp_path, TASKS[:2])
+        second = store.start("second", tmp_path, TASKS)
+        store.add(first, record(TASKS[0]))
+        assert [run.title for run in store.runs()] == ["first", "second"]
+        assert store.run() == second
+        assert store.run(1) == first
+        assert store.missing(second) == TASKS
+
+
+def test_two_processes_may_use_a_store(tmp_path: Path) -> None:
+    with Store(tmp_path / "store.sqlite") as one, Store(tmp_path / "store.sqlite") as other:
+        run = one.start("random", tmp_path, TASKS)
+        other.add(run, record(TASKS[2]))
+        assert one.records(run) == [record(TASKS[2])]
+
+
+def test_history_gives_the_average_duration_of_a_test(tmp_path: Path) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        for seconds in (1.0, 3.0):
+            run = store.start("plan", tmp_path, [task(1, "long"), task(1, "refused")])
+            store.add(run, Record(task(1, "long").key, Ending.PASSED, (), {}, seconds))
+            store.add(run, Record(task(1, "refused").key, Ending.REFUSED, ("no Y",), {}, 9.0))
+        assert store.durations(["long", "refused", "never"]) == {"long": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("tasks", "message"),
+    [
+        ([], "a run must have at least one task"),
+        (
+            [task(1), task(2), task(1)],
+            "tasks must be different; more than once: random.1.nv_small.verilator",
+        ),
+    ],
+)
+def test_a_run_needs_different_tasks(tmp_path: Path, tasks: list, message: str) -> None:
+    with Store(tmp_path / "store.sqlite") as store, pytest.raises(ValueError, match=rf"^{message}$"):
+        store.start("random", tmp_path, tasks)
+
+
+def test_a_result_must_belong_to_the_run(tmp_path: Path) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        run = store.start("random", tmp_path, TASKS)
+        with pytest.raises(ValueError, match=r"^run 1 has no task random\.9\.nv_small\.verilator$"):
+            store.add(run, record(task(9)))
+
+
+def test_a_run_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        with pytest.raises(ValueError, match=r"^the store holds no run$"):
+            store.run()
+        store.start("random", tmp_path, TASKS)
+        with pytest.raises(ValueError, match=r"^there is no run 7; there are 1$"):
+            store.run(7)
+
+
+def test_another_file_is_not_taken_for_a_store(tmp_path: Path) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("not a database, but long enough to be looked at " * 30)
+    with pytest.raises(ValueError, match=r"notes\.txt must be a regression store: file is not a database$"):
+        Store(text)
+    other = tmp_path / "other.sqlite"
+    with sqlite3.connect(other) as database:
+        database.execute("CREATE TABLE mine (x)")
+    with pytest.raises(ValueError, match=r"other\.sqlite must be a regression store of version 1, not 0$"):
+        Store(other)

@@ -4,8 +4,8 @@
 //
 //   nvdla_csb      CSB port, both clock domains     nvdla_cfgrom  ConfigROM
 //   nvdla_glb      version, interrupts              nvdla_mcif    memory interface registers
-//   nvdla_conv     CDMA, CSC, CMAC_A/B, CACC: registers and buffer flush only
-//   nvdla_sdp      SDP_RDMA and SDP, memory to memory
+//   nvdla_conv     CDMA, buffer, CSC, CMAC_A/B, CACC: from memory to SDP
+//   nvdla_sdp      SDP_RDMA and SDP, from memory or nvdla_conv to memory
 //   nvdla_pdp      PDP_RDMA and PDP, memory to memory
 //   nvdla_cdp      CDP_RDMA and CDP, memory to memory
 //   nvdla_dbb_*    arbiters of the memory port
@@ -67,10 +67,10 @@ module NV_nvdla (
   localparam DATA_WIDTH = 64;
   localparam ATOM_BYTES = 8;
 
-  // Ids as seen on the hardware. Reads: SDP 1, PDP 2, CDP 3, SDP_B 5, SDP_N 6 (CDMA
-  // data 8 and CDMA weight 9 have no client here). Writes: SDP 1, PDP 2, CDP 3.
-  localparam READ_CLIENTS = 5;
-  localparam [8*READ_CLIENTS-1:0] READ_IDS = {8'd3, 8'd2, 8'd6, 8'd5, 8'd1};
+  // Ids as seen on the hardware. Reads: SDP 1, PDP 2, CDP 3, SDP_B 5, SDP_N 6, CDMA data
+  // 8, CDMA weight 9. Writes: SDP 1, PDP 2, CDP 3.
+  localparam READ_CLIENTS = 7;
+  localparam [8*READ_CLIENTS-1:0] READ_IDS = {8'd9, 8'd8, 8'd3, 8'd2, 8'd6, 8'd5, 8'd1};
   localparam WRITE_CLIENTS = 3;
   localparam [8*WRITE_CLIENTS-1:0] WRITE_IDS = {8'd3, 8'd2, 8'd1};
 
@@ -168,8 +168,21 @@ module NV_nvdla (
       .idle      (reads_idle && writes_idle)
   );
 
+  // Memory clients, in the order of READ_IDS and WRITE_IDS from bit 0 up.
+  wire [READ_CLIENTS-1:0] rd_req_valid, rd_req_ready, rd_rsp_valid;
+  wire [READ_CLIENTS*ADDR_WIDTH-1:0] rd_req_addr;
+  wire [DATA_WIDTH-1:0] rd_rsp_data;
+  wire [WRITE_CLIENTS-1:0] wr_req_valid, wr_req_ready, wr_rsp_valid;
+  wire [WRITE_CLIENTS*ADDR_WIDTH-1:0] wr_req_addr;
+  wire [WRITE_CLIENTS*DATA_WIDTH-1:0] wr_req_data;
+
+  wire conv_valid, conv_ready, conv_last;
+  wire [32*ATOM_BYTES-1:0] conv_data;
+
   nvdla_conv #(
-      .SLOT_CDMA(6'd3)
+      .SLOT_CDMA (6'd3),
+      .ADDR_WIDTH(ADDR_WIDTH),
+      .ATOM_BYTES(ATOM_BYTES)
   ) conv (
       .clk          (dla_core_clk),
       .rst_n        (core_rst_n),
@@ -180,16 +193,17 @@ module NV_nvdla (
       .rdata        (conv_rdata),
       .cdma_dat_done(cdma_dat_done),
       .cdma_wt_done (cdma_wt_done),
-      .cacc_done    (cacc_done)
+      .cacc_done    (cacc_done),
+      .rd_req_valid (rd_req_valid[6:5]),
+      .rd_req_ready (rd_req_ready[6:5]),
+      .rd_req_addr  (rd_req_addr[5*ADDR_WIDTH+:2*ADDR_WIDTH]),
+      .rd_rsp_valid (rd_rsp_valid[6:5]),
+      .rd_rsp_data  (rd_rsp_data),
+      .sdp_valid    (conv_valid),
+      .sdp_ready    (conv_ready),
+      .sdp_data     (conv_data),
+      .sdp_last     (conv_last)
   );
-
-  // Memory clients, in the order of READ_IDS and WRITE_IDS from bit 0 up.
-  wire [READ_CLIENTS-1:0] rd_req_valid, rd_req_ready, rd_rsp_valid;
-  wire [READ_CLIENTS*ADDR_WIDTH-1:0] rd_req_addr;
-  wire [DATA_WIDTH-1:0] rd_rsp_data;
-  wire [WRITE_CLIENTS-1:0] wr_req_valid, wr_req_ready, wr_rsp_valid;
-  wire [WRITE_CLIENTS*ADDR_WIDTH-1:0] wr_req_addr;
-  wire [WRITE_CLIENTS*DATA_WIDTH-1:0] wr_req_data;
 
   nvdla_sdp #(
       .SLOT_RDMA (6'd8),
@@ -213,7 +227,11 @@ module NV_nvdla (
       .wr_req_ready(wr_req_ready[0]),
       .wr_req_addr (wr_req_addr[ADDR_WIDTH-1:0]),
       .wr_req_data (wr_req_data[DATA_WIDTH-1:0]),
-      .wr_rsp_valid(wr_rsp_valid[0])
+      .wr_rsp_valid(wr_rsp_valid[0]),
+      .conv_valid  (conv_valid),
+      .conv_ready  (conv_ready),
+      .conv_data   (conv_data),
+      .conv_last   (conv_last)
   );
 
   nvdla_pdp #(

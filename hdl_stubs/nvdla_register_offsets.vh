@@ -10,10 +10,46 @@
 `define CDMA_WORDS                               59
 `define CDMA_OP_ENABLE                           4
 `define CDMA_S_CBUF_FLUSH_STATUS                 3
+`define CDMA_D_MISC_CFG                          5
+`define CDMA_D_DATAIN_FORMAT                     6
+`define CDMA_D_DATAIN_SIZE_0                     7
+`define CDMA_D_DATAIN_SIZE_1                     8
+`define CDMA_D_PIXEL_OFFSET                      10
+`define CDMA_D_DAIN_ADDR_LOW_0                   13
+`define CDMA_D_DAIN_ADDR_LOW_1                   15
+`define CDMA_D_LINE_STRIDE                       16
+`define CDMA_D_LINE_UV_STRIDE                    17
+`define CDMA_D_SURF_STRIDE                       18
+`define CDMA_D_ENTRY_PER_SLICE                   24
+`define CDMA_D_WEIGHT_ADDR_LOW                   31
+`define CDMA_D_WEIGHT_BYTES                      32
+`define CDMA_D_MEAN_FORMAT                       38
+`define CDMA_D_MEAN_GLOBAL_0                     39
+`define CDMA_D_CVT_CFG                           41
+`define CDMA_D_CVT_OFFSET                        42
+`define CDMA_D_CVT_SCALE                         43
+`define CDMA_D_ZERO_PADDING                      45
+`define CDMA_D_ZERO_PADDING_VALUE                46
+`define CDMA_D_BANK                              47
 
 `define UNIT_CSC        1
 `define CSC_WORDS                                26
 `define CSC_OP_ENABLE                            2
+`define CSC_D_MISC_CFG                           3
+`define CSC_D_DATAIN_FORMAT                      4
+`define CSC_D_DATAIN_SIZE_EXT_0                  5
+`define CSC_D_DATAIN_SIZE_EXT_1                  6
+`define CSC_D_POST_Y_EXTENSION                   8
+`define CSC_D_ENTRY_PER_SLICE                    9
+`define CSC_D_WEIGHT_SIZE_EXT_0                  11
+`define CSC_D_WEIGHT_SIZE_EXT_1                  12
+`define CSC_D_DATAOUT_SIZE_0                     15
+`define CSC_D_RELEASE                            18
+`define CSC_D_CONV_STRIDE_EXT                    19
+`define CSC_D_DILATION_EXT                       20
+`define CSC_D_ZERO_PADDING                       21
+`define CSC_D_ZERO_PADDING_VALUE                 22
+`define CSC_D_BANK                               23
 
 `define UNIT_CMAC_A     2
 `define CMAC_A_WORDS                             4
@@ -26,6 +62,8 @@
 `define UNIT_CACC       4
 `define CACC_WORDS                               14
 `define CACC_OP_ENABLE                           2
+`define CACC_D_CLIP_CFG                          11
+`define CACC_D_OUT_SATURATION                    12
 
 `define UNIT_SDP_RDMA   5
 `define SDP_RDMA_WORDS                           37

@@ -1,8 +1,7 @@
 // SDP_RDMA and SDP: registers, layer control, memory clients and data path of
-// layers from memory to memory in INT8.
+// INT8 layers from memory or from the convolution pipeline (FLYING_MODE) to memory.
 //
-// Not in this design: data from the convolution pipeline (FLYING_MODE) and to PDP
-// (OUTPUT_DST); such a layer never finishes. Batches, Winograd, other precisions,
+// Not in this design: output to PDP (OUTPUT_DST); such a layer never finishes. Batches, Winograd, other precisions,
 // EW and LUT do not exist in nv_small. Of the status and performance counters
 // only OUT_SATURATION counts; the others read 0.
 //
@@ -36,7 +35,12 @@ module nvdla_sdp #(
     input  wire                    wr_req_ready,
     output wire [  ADDR_WIDTH-1:0] wr_req_addr,
     output wire [8*ATOM_BYTES-1:0] wr_req_data,
-    input  wire                    wr_rsp_valid
+    input  wire                    wr_rsp_valid,
+    // Results of the convolution pipeline, 32 bits per channel
+    input  wire                    conv_valid,
+    output wire                    conv_ready,
+    input  wire [32*ATOM_BYTES-1:0] conv_data,
+    input  wire                    conv_last      // of the layer
 );
   localparam W = 8 * ATOM_BYTES;
   localparam LOG2_ATOM = $clog2(ATOM_BYTES);
@@ -48,7 +52,7 @@ module nvdla_sdp #(
   wire [32*(`SDP_WORDS-`SDP_OP_ENABLE)-1:0] cfg;  // a layer needs a part of it
   /* verilator lint_on UNUSEDSIGNAL */
   wire [31:0] rdma_rdata, core_rdata;
-  wire rdma_enabled, core_enabled, rdma_done, core_done, load, start;
+  wire rdma_enabled, core_enabled, rdma_done, core_done, rdma_load, core_load, rdma_start, start;
   wire producer, consumer, unused_rdma_producer, unused_rdma_consumer;
 
   // Each group remembers the count of the last layer that it ran.
@@ -74,7 +78,7 @@ module nvdla_sdp #(
       .producer (unused_rdma_producer),
       .consumer (unused_rdma_consumer),
       .enabled  (rdma_enabled),
-      .load     (load),
+      .load     (rdma_load),
       .cfg      (rdma_cfg),
       .done     (rdma_done)
   );
@@ -96,7 +100,7 @@ module nvdla_sdp #(
       .producer (producer),
       .consumer (consumer),
       .enabled  (core_enabled),
-      .load     (load),
+      .load     (core_load),
       .cfg      (cfg),
       .done     (core_done)
   );
@@ -106,23 +110,42 @@ module nvdla_sdp #(
   wire rdma_flying = rdma_cfg[32*(`SDP_RDMA_D_FEATURE_MODE_CFG-`SDP_RDMA_OP_ENABLE)];
   wire rdma_idle, write_walking, interrupt_room;
 
-  nvdla_layer_control control (
-      .clk         (clk),
-      .rst_n       (rst_n),
-      .rdma_enabled(rdma_enabled),
-      .core_enabled(core_enabled),
-      .runnable    (feature_mode == 2'b00 && !rdma_flying),
-      .load        (load),
-      .start       (start),
-      .rdma_idle   (rdma_idle),
-      .core_idle   (!write_walking && interrupt_room),
-      .rdma_done   (rdma_done),
-      .core_done   (core_done)
+  wire flying = feature_mode[0];
+  wire paired, needs_operands;
+  wire [1:0] operand_on;
+
+  nvdla_sdp_control control (
+      .clk                (clk),
+      .rst_n              (rst_n),
+      .rdma_enabled       (rdma_enabled),
+      .core_enabled       (core_enabled),
+      .rdma_load          (rdma_load),
+      .core_load          (core_load),
+      .rdma_flying        (rdma_flying),
+      .rdma_reads         (operand_on != 2'b00),
+      .core_flying        (flying),
+      .core_needs_operands(needs_operands),
+      .core_runnable      (!feature_mode[1]),
+      .rdma_start         (rdma_start),
+      .core_start         (start),
+      .paired             (paired),
+      .rdma_idle          (rdma_idle),
+      .core_idle          (!write_walking && interrupt_room),
+      .rdma_done          (rdma_done),
+      .core_done          (core_done)
   );
+
+  // From the start of a layer on the fly to its last atom
+  reg streaming;
+
+  always @(posedge clk or negedge rst_n)
+    if (!rst_n) streaming <= 1'b0;
+    else if (start) streaming <= flying;
+    else if (conv_valid && conv_ready && conv_last) streaming <= 1'b0;
 
   wire m_valid, m_ready;
   wire [W-1:0] m_data;
-  wire [1:0] operand_on, operand_per_element, operand_valid, operand_next;
+  wire [1:0] operand_per_element, operand_valid, operand_next;
   wire [4*W-1:0] operand_alu, operand_mul;
 
   nvdla_sdp_rdma #(
@@ -131,7 +154,8 @@ module nvdla_sdp #(
   ) rdma (
       .clk                (clk),
       .rst_n              (rst_n),
-      .start              (start),
+      .start              (rdma_start),
+      .flying             (rdma_flying),
       .cfg                (rdma_cfg),
       .idle               (rdma_idle),
       .rd_req_valid       (rd_req_valid),
@@ -155,8 +179,19 @@ module nvdla_sdp #(
   wire [12:0] surfaces = cfg[32*(`SDP_D_DATA_CUBE_CHANNEL-`SDP_OP_ENABLE)+:13] >> LOG2_ATOM;
   wire [ADDR_WIDTH-1:0] dst_surface_stride = cfg[32*(`SDP_D_DST_SURFACE_STRIDE-`SDP_OP_ENABLE)+:ADDR_WIDTH];
   wire one_column = (width == 13'd0) && (height == 13'd0);
-  wire out_valid;
+  wire out_valid, in_ready;
   wire [31:0] saturations;
+
+  // Elements of the cube, widened
+  reg [32*ATOM_BYTES-1:0] m_wide;
+  integer i;
+
+  always @* begin
+    for (i = 0; i < ATOM_BYTES; i = i + 1) m_wide[32*i+:32] = {{24{m_data[8*i+7]}}, m_data[8*i+:8]};
+  end
+
+  assign m_ready    = in_ready && !flying;
+  assign conv_ready = in_ready && streaming;
 
   nvdla_sdp_core #(
       .ATOM_BYTES(ATOM_BYTES),
@@ -172,16 +207,17 @@ module nvdla_sdp #(
       .cvt_offset    (cfg[32*(`SDP_D_CVT_OFFSET-`SDP_OP_ENABLE)+:32]),
       .cvt_scale     (cfg[32*(`SDP_D_CVT_SCALE-`SDP_OP_ENABLE)+:16]),
       .cvt_shift     (cfg[32*(`SDP_D_CVT_SHIFT-`SDP_OP_ENABLE)+:6]),
-      .in_valid      (m_valid),
-      .in_ready      (m_ready),
-      .in_data       (m_data),
-      .bs_mem        (operand_on[0]),
+      .needs_operands(needs_operands),
+      .in_valid      (flying ? conv_valid && streaming : m_valid),
+      .in_ready      (in_ready),
+      .in_data       (flying ? conv_data : m_wide),
+      .bs_mem        (operand_on[0] && paired),
       .bs_per_element(operand_per_element[0]),
       .bs_valid      (operand_valid[0]),
       .bs_next       (operand_next[0]),
       .bs_alu        (operand_alu[0+:2*W]),
       .bs_mul        (operand_mul[0+:2*W]),
-      .bn_mem        (operand_on[1]),
+      .bn_mem        (operand_on[1] && paired),
       .bn_per_element(operand_per_element[1]),
       .bn_valid      (operand_valid[1]),
       .bn_next       (operand_next[1]),

@@ -1,5 +1,5 @@
-// SDP data path: X1 (BS), X2 (BN) and output converter on INT8 atoms, LANES
-// elements per clock. nv_small has no Y stage (EW, LUT): whatever its registers
+// SDP data path: X1 (BS), X2 (BN) and output converter on atoms of 32-bit elements to
+// INT8 ones, LANES elements per clock. nv_small has no Y stage (EW, LUT): whatever its registers
 // say, data pass it unchanged.
 //
 // The whole atom is processed, channels beyond the cube included: measured on the
@@ -20,9 +20,10 @@ module nvdla_sdp_core #(
     input  wire [            31:0] cvt_offset,
     input  wire [            15:0] cvt_scale,
     input  wire [             5:0] cvt_shift,
+    output wire                    needs_operands,  // from memory
     input  wire                    in_valid,
     output wire                    in_ready,
-    input  wire [8*ATOM_BYTES-1:0] in_data,
+    input  wire [32*ATOM_BYTES-1:0] in_data,
     // Operand atoms from memory: expected if the read client of the stage is on
     input  wire                    bs_mem,
     input  wire                    bs_per_element,
@@ -44,7 +45,7 @@ module nvdla_sdp_core #(
   localparam BEATS = ATOM_BYTES / LANES;
   localparam BW = (BEATS > 1) ? $clog2(BEATS) : 1;
   localparam [BW-1:0] LAST_BEAT = BEATS[BW-1:0] - 1'b1;
-  localparam X = 8 * LANES;  // bits of data per clock
+  localparam X = 8 * LANES;  // bits of results per clock
   localparam O = 16 * LANES;  // bits of one operand per clock
 
   // The pipeline stands still only when the output queue is full.
@@ -53,6 +54,8 @@ module nvdla_sdp_core #(
   // Operand source: register or memory; a stage that takes an operand from memory
   // while its read client is off waits for ever.
   wire bs_needs = needs_memory(bs_cfg), bn_needs = needs_memory(bn_cfg);
+  assign needs_operands = bs_needs || bn_needs;
+
   wire bs_ok = bs_mem ? bs_valid : !bs_needs;
   wire bn_ok = bn_mem ? bn_valid : !bn_needs;
 
@@ -70,7 +73,7 @@ module nvdla_sdp_core #(
   assign bs_next = take && bs_mem && (bs_per_element || surface_ends);
   assign bn_next = take && bn_mem && (bn_per_element || surface_ends);
 
-  reg [8*ATOM_BYTES-1:0] atom;
+  reg [32*ATOM_BYTES-1:0] atom;
   reg [16*ATOM_BYTES-1:0] atom_bs_alu, atom_bs_mul, atom_bn_alu, atom_bn_mul;
 
   always @(posedge clk or negedge rst_n)
@@ -101,7 +104,7 @@ module nvdla_sdp_core #(
       atom_bn_alu <= bn_cfg[32] ? bn_alu : {ATOM_BYTES{bn_cfg[64+:16]}};
       atom_bn_mul <= bn_cfg[96] ? bn_mul : {ATOM_BYTES{bn_cfg[128+:16]}};
     end else if (advance && atom_valid) begin
-      atom        <= atom >> X;
+      atom        <= atom >> (32 * LANES);
       atom_bs_alu <= atom_bs_alu >> O;
       atom_bs_mul <= atom_bs_mul >> O;
       atom_bn_alu <= atom_bn_alu >> O;
@@ -145,7 +148,7 @@ module nvdla_sdp_core #(
           .mul_prelu  (bs_cfg[5]),
           .mul_shift  (bs_cfg[109:104]),
           .relu_bypass(bs_cfg[6]),
-          .x          ({{24{atom[8*g+7]}}, atom[8*g+:8]}),
+          .x          (atom[32*g+:32]),
           .alu_operand(atom_bs_alu[16*g+:16]),
           .mul_operand(atom_bs_mul[16*g+:16]),
           .y          (x1[32*g+:32])

@@ -1,5 +1,5 @@
-// SDP_RDMA: read streams of one layer, the cube (M) and the operands of X1 (B)
-// and X2 (N). The E stream has no user in nv_small.
+// SDP_RDMA: read streams of one layer, the cube (M, unless it comes on the fly) and
+// the operands of X1 (B) and X2 (N). The E stream has no user in nv_small.
 //
 // A per-channel operand is a continuous 1x1xC run, so its surfaces follow each
 // other directly and the operand strides do not apply. The same holds for the
@@ -14,6 +14,7 @@ module nvdla_sdp_rdma #(
     input  wire                                             clk,
     input  wire                                             rst_n,
     input  wire                                             start,
+    input  wire                                             flying,
     /* verilator lint_off UNUSEDSIGNAL */
     input  wire [32*(`SDP_RDMA_WORDS-`SDP_RDMA_OP_ENABLE)-1:0] cfg,  // a layer needs a part of it
     /* verilator lint_on UNUSEDSIGNAL */
@@ -61,7 +62,7 @@ module nvdla_sdp_rdma #(
   ) m_walker (
       .clk           (clk),
       .rst_n         (rst_n),
-      .start         (start),
+      .start         (start && !flying),
       .base          (cfg[32*(`SDP_RDMA_D_SRC_BASE_ADDR_LOW-`SDP_RDMA_OP_ENABLE)+:ADDR_WIDTH]),
       .width         (width),
       .height        (height),

@@ -1,0 +1,180 @@
+// CDMA_IMG: image lines from memory into slices. A line is fetched plane by plane
+// into line buffers and then converted, one pixel per clock; left and right padding
+// pixels become part of the slice, whose elements lie there without gaps.
+//
+// Source: convolution with image input, pixel formats, CDMA.PIXEL_X_OFFSET.
+module nvdla_cdma_img #(
+    parameter ADDR_WIDTH = 32,
+    parameter ATOM_BYTES = 8
+) (
+    input  wire                    clk,
+    input  wire                    rst_n,
+    input  wire                    start,
+    input  wire [            12:0] width,          // minus one
+    input  wire [            12:0] height,         // minus one
+    input  wire [             5:0] format,
+    input  wire [             4:0] x_offset,       // pixels
+    input  wire [             4:0] pad_left,
+    input  wire [             5:0] pad_right,
+    input  wire [2*ADDR_WIDTH-1:0] base,           // plane 0 lowest
+    input  wire [2*ADDR_WIDTH-1:0] line_stride,
+    input  wire                    is_signed,
+    input  wire [            15:0] padding,
+    input  wire                    convert,
+    input  wire                    use_means,
+    input  wire [            63:0] means,
+    input  wire [            15:0] offset,
+    input  wire [            15:0] scale,
+    input  wire [             5:0] truncate,
+    output wire                    addr_valid,
+    input  wire                    addr_ready,
+    output wire [  ADDR_WIDTH-1:0] addr,
+    input  wire                    word_valid,
+    output wire                    word_ready,
+    input  wire [8*ATOM_BYTES-1:0] word,
+    output wire                    out_valid,
+    input  wire                    out_ready,
+    output wire [8*ATOM_BYTES-1:0] out_data,
+    output wire                    out_last,       // of the line
+    output wire                    idle
+);
+  localparam W = 8 * ATOM_BYTES;
+  localparam LOG2_ATOM = $clog2(ATOM_BYTES);
+  // The widest line, 8192 pixels of 4 bytes behind an x offset, and of 2 bytes
+  localparam WORDS_0 = (8192 + 32) * 4 / ATOM_BYTES;
+  localparam WORDS_1 = (8192 + 32) * 2 / ATOM_BYTES;
+  localparam AW_0 = $clog2(WORDS_0);
+  localparam AW_1 = $clog2(WORDS_1);
+  localparam [4:0] ATOM = ATOM_BYTES[4:0];
+
+  localparam [1:0] IDLE = 2'd0, FETCH = 2'd1, CONVERT = 2'd2;
+  localparam [5:0] R8 = 6'd0;
+
+  reg [1:0] state;
+  reg plane;
+  reg [12:0] y;
+  reg [15:0] requested, received;
+  reg [2*ADDR_WIDTH-1:0] line_base;
+
+  wire [2:0] components;
+  wire two_planes = (components == 3'd3);
+  wire [1:0] log2_bytes = plane ? 2'd1 : (two_planes || format == R8) ? 2'd0 : 2'd2;
+
+  /* verilator lint_off UNUSEDSIGNAL */
+  wire [15:0] line_bytes = ({11'd0, x_offset} + {3'd0, width} + 16'd1) << log2_bytes;
+  /* verilator lint_on UNUSEDSIGNAL */
+  wire [15:0] line_words = (line_bytes + {11'd0, ATOM} - 16'd1) >> LOG2_ATOM;
+  wire fetched = (received == line_words);
+  wire line_ends;
+
+  assign idle       = (state == IDLE);
+  assign addr_valid = (state == FETCH) && (requested != line_words);
+  assign addr       = line_base[ADDR_WIDTH*plane+:ADDR_WIDTH] +
+                      ({{(ADDR_WIDTH - 16) {1'b0}}, requested} << LOG2_ATOM);
+  assign word_ready = (state == FETCH);
+
+  always @(posedge clk or negedge rst_n)
+    if (!rst_n) begin
+      state     <= IDLE;
+      plane     <= 1'b0;
+      y         <= 13'd0;
+      requested <= 16'd0;
+      received  <= 16'd0;
+      line_base <= 0;
+    end else if (start) begin
+      state     <= FETCH;
+      plane     <= 1'b0;
+      y         <= 13'd0;
+      requested <= 16'd0;
+      received  <= 16'd0;
+      line_base <= base;
+    end else if (state == FETCH) begin
+      if (addr_valid && addr_ready) requested <= requested + 16'd1;
+      if (word_valid) received <= received + 16'd1;
+      if (fetched) begin
+        requested <= 16'd0;
+        received  <= 16'd0;
+        plane     <= two_planes && !plane;
+        if (!two_planes || plane) state <= CONVERT;
+      end
+    end else if (line_ends) begin
+      y         <= y + 13'd1;
+      line_base <= {line_base[ADDR_WIDTH+:ADDR_WIDTH] + line_stride[ADDR_WIDTH+:ADDR_WIDTH],
+                    line_base[ADDR_WIDTH-1:0] + line_stride[ADDR_WIDTH-1:0]};
+      state     <= (y == height) ? IDLE : FETCH;
+    end
+
+  reg [W-1:0] line_0[0:WORDS_0-1];
+  reg [W-1:0] line_1[0:WORDS_1-1];
+
+  always @(posedge clk)
+    if (word_valid && word_ready && !plane) line_0[received[AW_0-1:0]] <= word;
+
+  always @(posedge clk)
+    if (word_valid && word_ready && plane) line_1[received[AW_1-1:0]] <= word;
+
+  // One pixel of the padded line
+  reg [13:0] pixel;
+  wire [13:0] pixel_end = {9'd0, pad_left} + {1'b0, width} + {8'd0, pad_right};
+  wire is_padding = (pixel < {9'd0, pad_left}) || (pixel - {9'd0, pad_left} > {1'b0, width});
+  /* verilator lint_off UNUSEDSIGNAL */
+  wire [15:0] column = {2'd0, pixel} - {11'd0, pad_left} + {11'd0, x_offset};
+  wire [15:0] at_0 = column << log2_bytes;  // in CONVERT the plane is 0
+  wire [15:0] at_1 = column << 1;
+  wire [W-1:0] shifted_0 = line_0[at_0[LOG2_ATOM+:AW_0]] >> {at_0[LOG2_ATOM-1:0], 3'd0};
+  wire [W-1:0] shifted_1 = line_1[at_1[LOG2_ATOM+:AW_1]] >> {at_1[LOG2_ATOM-1:0], 3'd0};
+  /* verilator lint_on UNUSEDSIGNAL */
+  wire [31:0] elements;
+
+  nvdla_cdma_pixel pixel_math (
+      .format    (format),
+      .is_signed (is_signed),
+      .is_padding(is_padding),
+      .padding   (padding),
+      .convert   (convert),
+      .use_means (use_means),
+      .means     (means),
+      .offset    (offset),
+      .scale     (scale),
+      .truncate  (truncate),
+      .plane_0   (shifted_0[31:0]),
+      .plane_1   (shifted_1[15:0]),
+      .elements  (elements),
+      .components(components)
+  );
+
+  // Packing into words: elements that are kept wait in the lower bytes.
+  reg [W-1:0] kept;
+  reg [4:0] fill;
+  reg flush;
+
+  wire [31:0] valid_elements = elements & ~(32'hffff_ffff << {components, 3'd0});
+  wire [2*W-1:0] joined = {{W{1'b0}}, kept} | ({{(2 * W - 32) {1'b0}}, valid_elements} << {fill, 3'd0});
+  wire [4:0] total = fill + {2'd0, components};
+  wire is_last = (pixel == pixel_end);
+  wire emit = flush || is_last || (total >= ATOM);
+  wire step = (state == CONVERT) && (!emit || out_ready);
+
+  assign out_valid = (state == CONVERT) && emit;
+  assign out_last  = flush || (is_last && total <= ATOM);
+  assign out_data  = flush ? kept : joined[W-1:0];
+  assign line_ends = step && out_last;
+
+  always @(posedge clk or negedge rst_n)
+    if (!rst_n) begin
+      pixel <= 14'd0;
+      kept  <= 0;
+      fill  <= 5'd0;
+      flush <= 1'b0;
+    end else if (start || line_ends) begin
+      pixel <= 14'd0;
+      kept  <= 0;
+      fill  <= 5'd0;
+      flush <= 1'b0;
+    end else if (step) begin
+      pixel <= pixel + 14'd1;
+      kept  <= emit ? joined[W+:W] : joined[W-1:0];
+      fill  <= emit ? total - ATOM : total;
+      flush <= is_last;
+    end
+endmodule

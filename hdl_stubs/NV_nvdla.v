@@ -144,6 +144,8 @@ module NV_nvdla (
       .sdp_done     (sdp_done),
       .cdp_done     (cdp_done),
       .pdp_done     (pdp_done),
+      .bdma_done    (2'b00),
+      .rubik_done   (2'b00),
       .cdma_dat_done(cdma_dat_done),
       .cdma_wt_done (cdma_wt_done),
       .cacc_done    (cacc_done),

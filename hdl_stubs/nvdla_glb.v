@@ -5,7 +5,8 @@
 // wins over an event of the same clock, as on the hardware: software clears only
 // the bits that it has read.
 module nvdla_glb #(
-    parameter [5:0] SLOT = 6'd1
+    parameter [5:0] SLOT = 6'd1,
+    parameter [21:0] STATUS_BITS = 22'h3f_003f  // events that the configuration has
 ) (
     input  wire        clk,
     input  wire        rst_n,
@@ -18,6 +19,8 @@ module nvdla_glb #(
     input  wire [ 1:0] sdp_done,
     input  wire [ 1:0] cdp_done,
     input  wire [ 1:0] pdp_done,
+    input  wire [ 1:0] bdma_done,
+    input  wire [ 1:0] rubik_done,
     input  wire [ 1:0] cdma_dat_done,
     input  wire [ 1:0] cdma_wt_done,
     input  wire [ 1:0] cacc_done,
@@ -31,7 +34,6 @@ module nvdla_glb #(
   localparam [31:0] HW_VERSION = 32'h0030_3031;
   // The mask keeps the bits of BDMA and RUBIK although nv_small has neither.
   localparam [21:0] MASK_BITS = 22'h3f_03ff;
-  localparam [21:0] STATUS_BITS = 22'h3f_003f;
 
   reg  [21:0] mask;
   reg  [21:0] status;
@@ -42,7 +44,7 @@ module nvdla_glb #(
   wire        set = hit && req_write && (req_addr[9:0] == S_INTR_SET);
   wire        clear = hit && req_write && (req_addr[9:0] == S_INTR_STATUS);
   wire [21:0] events = {
-    cacc_done, cdma_wt_done, cdma_dat_done, 10'd0, pdp_done, cdp_done, sdp_done
+    cacc_done, cdma_wt_done, cdma_dat_done, 6'd0, rubik_done, bdma_done, pdp_done, cdp_done, sdp_done
   };
   wire        unused_bits = &{1'b0, req_wdata[31:22]};
 

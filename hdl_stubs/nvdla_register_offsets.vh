@@ -159,4 +159,27 @@
 `define CDP_D_PERF_ENABLE                        39
 `define CDP_D_PERF_LUT_UFLOW                     41
 
+`define UNIT_RBK        11
+`define RBK_WORDS                                25
+`define RBK_OP_ENABLE                            2
+`define RBK_D_MISC_CFG                           3
+`define RBK_D_DAIN_RAM_TYPE                      4
+`define RBK_D_DATAIN_SIZE_0                      5
+`define RBK_D_DATAIN_SIZE_1                      6
+`define RBK_D_DAIN_ADDR_HIGH                     7
+`define RBK_D_DAIN_ADDR_LOW                      8
+`define RBK_D_DAIN_LINE_STRIDE                   9
+`define RBK_D_DAIN_SURF_STRIDE                   10
+`define RBK_D_DAIN_PLANAR_STRIDE                 11
+`define RBK_D_DAOUT_RAM_TYPE                     12
+`define RBK_D_DATAOUT_SIZE_1                     13
+`define RBK_D_DAOUT_ADDR_HIGH                    14
+`define RBK_D_DAOUT_ADDR_LOW                     15
+`define RBK_D_DAOUT_LINE_STRIDE                  16
+`define RBK_D_CONTRACT_STRIDE_0                  17
+`define RBK_D_CONTRACT_STRIDE_1                  18
+`define RBK_D_DAOUT_SURF_STRIDE                  19
+`define RBK_D_DAOUT_PLANAR_STRIDE                20
+`define RBK_D_DECONV_STRIDE                      21
+
 `endif

@@ -306,6 +306,30 @@ function automatic [31:0] register_table(input integer unit, input integer word,
           46: row = {32'hffff_ffff, 32'h0000_0000}; // D_CYA
           default: row = 64'd0;
         endcase
+      `UNIT_RBK:
+        case (word)
+           3: row = {32'h0000_0303, 32'h0000_0100}; // D_MISC_CFG
+           4: row = {32'h0000_0001, 32'h0000_0000}; // D_DAIN_RAM_TYPE
+           5: row = {32'h1fff_1fff, 32'h0000_0000}; // D_DATAIN_SIZE_0
+           6: row = {32'h0000_1fff, 32'h0000_0000}; // D_DATAIN_SIZE_1
+           7: row = {32'hffff_ffff, 32'h0000_0000}; // D_DAIN_ADDR_HIGH
+           8: row = {32'hffff_ffe0, 32'h0000_0000}; // D_DAIN_ADDR_LOW
+           9: row = {32'hffff_ffe0, 32'h0000_0000}; // D_DAIN_LINE_STRIDE
+          10: row = {32'hffff_ffe0, 32'h0000_0000}; // D_DAIN_SURF_STRIDE
+          11: row = {32'hffff_ffe0, 32'h0000_0000}; // D_DAIN_PLANAR_STRIDE
+          12: row = {32'h0000_0001, 32'h0000_0000}; // D_DAOUT_RAM_TYPE
+          13: row = {32'h0000_1fff, 32'h0000_0000}; // D_DATAOUT_SIZE_1
+          14: row = {32'hffff_ffff, 32'h0000_0000}; // D_DAOUT_ADDR_HIGH
+          15: row = {32'hffff_ffe0, 32'h0000_0000}; // D_DAOUT_ADDR_LOW
+          16: row = {32'hffff_ffe0, 32'h0000_0000}; // D_DAOUT_LINE_STRIDE
+          17: row = {32'hffff_ffe0, 32'h0000_0000}; // D_CONTRACT_STRIDE_0
+          18: row = {32'hffff_ffe0, 32'h0000_0000}; // D_CONTRACT_STRIDE_1
+          19: row = {32'hffff_ffe0, 32'h0000_0000}; // D_DAOUT_SURF_STRIDE
+          20: row = {32'hffff_ffe0, 32'h0000_0000}; // D_DAOUT_PLANAR_STRIDE
+          21: row = {32'h001f_001f, 32'h0000_0000}; // D_DECONV_STRIDE
+          22: row = {32'h0000_0001, 32'h0000_0000}; // D_PERF_ENABLE
+          default: row = 64'd0;
+        endcase
       default: row = 64'd0;
     endcase
     register_table = want_reset ? row[31:0] : row[63:32];

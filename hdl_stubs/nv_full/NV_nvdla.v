@@ -1,0 +1,412 @@
+// NV_nvdla, nv_full: the embedded stand-in with two 512-bit memory ports, INT8, INT16
+// and FP16, and all units. It shares the units with nv_small and sets their sizes.
+//
+//   nvdla_csb      CSB port, both clock domains     nvdla_glb     version, interrupts
+//   nvdla_mcif     registers of MCIF and CVIF       nvdla_wide_port  DBB and CVSRAM
+//   nvdla_conv_parked  CDMA, CSC, CMAC_A/B, CACC: registers and buffer flush only
+//   nvdla_sdp_full SDP_RDMA and SDP with X1, X2, Y and lookup tables
+//   nvdla_pdp, nvdla_cdp  with INT16 and FP16       nvdla_rubik, nvdla_bdma
+//
+// There is no ConfigROM in this configuration. A client's surface lies in the memory
+// that its RAM type register names: DBB (MC) or CVSRAM. The ids of the clients follow
+// those of nv_small: BDMA 0, SDP 1, PDP 2, CDP 3, RUBIK 4, SDP_B 5, SDP_N 6, SDP_E 7.
+module NV_nvdla (
+    input  wire         dla_core_clk,
+    input  wire         dla_csb_clk,
+    input  wire         global_clk_ovr_on,
+    input  wire         tmc2slcg_disable_clock_gating,
+    input  wire         dla_reset_rstn,
+    input  wire         direct_reset_,
+    input  wire         test_mode,
+    input  wire         csb2nvdla_valid,
+    output wire         csb2nvdla_ready,
+    input  wire [ 15:0] csb2nvdla_addr,
+    input  wire [ 31:0] csb2nvdla_wdat,
+    input  wire         csb2nvdla_write,
+    input  wire         csb2nvdla_nposted,
+    output wire         nvdla2csb_valid,
+    output wire [ 31:0] nvdla2csb_data,
+    output wire         nvdla2csb_wr_complete,
+    output wire         nvdla_core2dbb_aw_awvalid,
+    input  wire         nvdla_core2dbb_aw_awready,
+    output wire [  7:0] nvdla_core2dbb_aw_awid,
+    output wire [  3:0] nvdla_core2dbb_aw_awlen,
+    output wire [ 63:0] nvdla_core2dbb_aw_awaddr,
+    output wire         nvdla_core2dbb_w_wvalid,
+    input  wire         nvdla_core2dbb_w_wready,
+    output wire [511:0] nvdla_core2dbb_w_wdata,
+    output wire [ 63:0] nvdla_core2dbb_w_wstrb,
+    output wire         nvdla_core2dbb_w_wlast,
+    input  wire         nvdla_core2dbb_b_bvalid,
+    output wire         nvdla_core2dbb_b_bready,
+    input  wire [  7:0] nvdla_core2dbb_b_bid,
+    output wire         nvdla_core2dbb_ar_arvalid,
+    input  wire         nvdla_core2dbb_ar_arready,
+    output wire [  7:0] nvdla_core2dbb_ar_arid,
+    output wire [  3:0] nvdla_core2dbb_ar_arlen,
+    output wire [ 63:0] nvdla_core2dbb_ar_araddr,
+    input  wire         nvdla_core2dbb_r_rvalid,
+    output wire         nvdla_core2dbb_r_rready,
+    input  wire [  7:0] nvdla_core2dbb_r_rid,
+    input  wire         nvdla_core2dbb_r_rlast,
+    input  wire [511:0] nvdla_core2dbb_r_rdata,
+    output wire         nvdla_core2cvsram_aw_awvalid,
+    input  wire         nvdla_core2cvsram_aw_awready,
+    output wire [  7:0] nvdla_core2cvsram_aw_awid,
+    output wire [  3:0] nvdla_core2cvsram_aw_awlen,
+    output wire [ 63:0] nvdla_core2cvsram_aw_awaddr,
+    output wire         nvdla_core2cvsram_w_wvalid,
+    input  wire         nvdla_core2cvsram_w_wready,
+    output wire [511:0] nvdla_core2cvsram_w_wdata,
+    output wire [ 63:0] nvdla_core2cvsram_w_wstrb,
+    output wire         nvdla_core2cvsram_w_wlast,
+    input  wire         nvdla_core2cvsram_b_bvalid,
+    output wire         nvdla_core2cvsram_b_bready,
+    input  wire [  7:0] nvdla_core2cvsram_b_bid,
+    output wire         nvdla_core2cvsram_ar_arvalid,
+    input  wire         nvdla_core2cvsram_ar_arready,
+    output wire [  7:0] nvdla_core2cvsram_ar_arid,
+    output wire [  3:0] nvdla_core2cvsram_ar_arlen,
+    output wire [ 63:0] nvdla_core2cvsram_ar_araddr,
+    input  wire         nvdla_core2cvsram_r_rvalid,
+    output wire         nvdla_core2cvsram_r_rready,
+    input  wire [  7:0] nvdla_core2cvsram_r_rid,
+    input  wire         nvdla_core2cvsram_r_rlast,
+    input  wire [511:0] nvdla_core2cvsram_r_rdata,
+    output wire         dla_intr,
+    input  wire [ 31:0] nvdla_pwrbus_ram_c_pd,
+    input  wire [ 31:0] nvdla_pwrbus_ram_ma_pd,
+    input  wire [ 31:0] nvdla_pwrbus_ram_mb_pd,
+    input  wire [ 31:0] nvdla_pwrbus_ram_p_pd,
+    input  wire [ 31:0] nvdla_pwrbus_ram_o_pd,
+    input  wire [ 31:0] nvdla_pwrbus_ram_a_pd
+);
+  localparam ADDR_WIDTH = 64;
+  localparam ATOM_BYTES = 32;
+  localparam W = 8 * ATOM_BYTES;
+
+  // Memory clients from bit 0 up. Reads: SDP, SDP_B, SDP_N, SDP_E, PDP, CDP, RUBIK,
+  // BDMA. Writes: SDP, PDP, CDP, RUBIK, BDMA.
+  localparam READ_CLIENTS = 8;
+  localparam [8*READ_CLIENTS-1:0] READ_IDS = {8'd0, 8'd4, 8'd3, 8'd2, 8'd7, 8'd6, 8'd5, 8'd1};
+  localparam WRITE_CLIENTS = 5;
+  localparam [8*WRITE_CLIENTS-1:0] WRITE_IDS = {8'd0, 8'd4, 8'd3, 8'd2, 8'd1};
+
+  wire csb_rst_n, core_rst_n;
+
+  nvdla_reset csb_reset (
+      .clk           (dla_csb_clk),
+      .dla_reset_rstn(dla_reset_rstn),
+      .direct_reset_ (direct_reset_),
+      .test_mode     (test_mode),
+      .rst_n         (csb_rst_n)
+  );
+
+  nvdla_reset core_reset (
+      .clk           (dla_core_clk),
+      .dla_reset_rstn(dla_reset_rstn),
+      .direct_reset_ (direct_reset_),
+      .test_mode     (test_mode),
+      .rst_n         (core_rst_n)
+  );
+
+  wire req_valid, req_write;
+  wire [15:0] req_addr;
+  wire [31:0] req_wdata;
+  wire [31:0] glb_rdata, mcif_rdata, cvif_rdata, conv_rdata, sdp_rdata, pdp_rdata, cdp_rdata, rubik_rdata, bdma_rdata;
+
+  nvdla_csb csb (
+      .csb_clk              (dla_csb_clk),
+      .csb_rst_n            (csb_rst_n),
+      .csb2nvdla_valid      (csb2nvdla_valid),
+      .csb2nvdla_ready      (csb2nvdla_ready),
+      .csb2nvdla_addr       (csb2nvdla_addr),
+      .csb2nvdla_wdat       (csb2nvdla_wdat),
+      .csb2nvdla_write      (csb2nvdla_write),
+      .csb2nvdla_nposted    (csb2nvdla_nposted),
+      .nvdla2csb_valid      (nvdla2csb_valid),
+      .nvdla2csb_data       (nvdla2csb_data),
+      .nvdla2csb_wr_complete(nvdla2csb_wr_complete),
+      .core_clk             (dla_core_clk),
+      .core_rst_n           (core_rst_n),
+      .req_valid            (req_valid),
+      .req_write            (req_write),
+      .req_addr             (req_addr),
+      .req_wdata            (req_wdata),
+      .rdata                (glb_rdata | mcif_rdata | cvif_rdata | conv_rdata | sdp_rdata | pdp_rdata | cdp_rdata | rubik_rdata
+                             | bdma_rdata)
+  );
+
+  wire [1:0] sdp_done, pdp_done, cdp_done, bdma_done, rubik_done, cdma_dat_done, cdma_wt_done, cacc_done;
+
+  nvdla_glb #(
+      .SLOT       (6'd0),
+      .STATUS_BITS(22'h3f_03ff)
+  ) glb (
+      .clk          (dla_core_clk),
+      .rst_n        (core_rst_n),
+      .req_valid    (req_valid),
+      .req_write    (req_write),
+      .req_addr     (req_addr),
+      .req_wdata    (req_wdata),
+      .rdata        (glb_rdata),
+      .sdp_done     (sdp_done),
+      .cdp_done     (cdp_done),
+      .pdp_done     (pdp_done),
+      .bdma_done    (bdma_done),
+      .rubik_done   (rubik_done),
+      .cdma_dat_done(cdma_dat_done),
+      .cdma_wt_done (cdma_wt_done),
+      .cacc_done    (cacc_done),
+      .dla_intr     (dla_intr)
+  );
+
+  wire [7:0] mc_max_reads, mc_max_writes, cv_max_reads, cv_max_writes;
+  wire mc_idle, cv_idle;
+
+  nvdla_mcif #(
+      .SLOT(6'd2)
+  ) mcif (
+      .clk       (dla_core_clk),
+      .rst_n     (core_rst_n),
+      .req_valid (req_valid),
+      .req_write (req_write),
+      .req_addr  (req_addr),
+      .req_wdata (req_wdata),
+      .rdata     (mcif_rdata),
+      .max_reads (mc_max_reads),
+      .max_writes(mc_max_writes),
+      .idle      (mc_idle)
+  );
+
+  nvdla_mcif #(
+      .SLOT(6'd3)
+  ) cvif (
+      .clk       (dla_core_clk),
+      .rst_n     (core_rst_n),
+      .req_valid (req_valid),
+      .req_write (req_write),
+      .req_addr  (req_addr),
+      .req_wdata (req_wdata),
+      .rdata     (cvif_rdata),
+      .max_reads (cv_max_reads),
+      .max_writes(cv_max_writes),
+      .idle      (cv_idle)
+  );
+
+  nvdla_conv_parked #(
+      .SLOT_CDMA(6'd5)
+  ) conv (
+      .clk          (dla_core_clk),
+      .rst_n        (core_rst_n),
+      .req_valid    (req_valid),
+      .req_write    (req_write),
+      .req_addr     (req_addr),
+      .req_wdata    (req_wdata),
+      .rdata        (conv_rdata),
+      .cdma_dat_done(cdma_dat_done),
+      .cdma_wt_done (cdma_wt_done),
+      .cacc_done    (cacc_done)
+  );
+
+  wire [READ_CLIENTS-1:0] rd_valid, rd_ready, rd_mc, rd_rsp_valid;
+  wire [READ_CLIENTS*ADDR_WIDTH-1:0] rd_addr;
+  wire [W-1:0] rd_rsp_data;
+  wire [WRITE_CLIENTS-1:0] wr_valid, wr_ready, wr_mc, wr_rsp_valid;
+  wire [WRITE_CLIENTS*ADDR_WIDTH-1:0] wr_addr;
+  wire [WRITE_CLIENTS*W-1:0] wr_data;
+
+  assign sdp_rdata = 32'd0;
+  assign sdp_done = 2'd0;
+  assign rd_valid[3:0] = 0;
+  assign rd_mc[3:0] = 0;
+  assign rd_addr[ADDR_WIDTH*0+:ADDR_WIDTH*4] = 0;
+  assign wr_valid[0] = 0;
+  assign wr_mc[0] = 0;
+  assign wr_addr[ADDR_WIDTH*0+:ADDR_WIDTH] = 0;
+  assign wr_data[W*0+:W] = 0;
+
+  assign pdp_rdata = 32'd0;
+  assign pdp_done = 2'd0;
+  assign rd_valid[4:4] = 0;
+  assign rd_mc[4:4] = 0;
+  assign rd_addr[ADDR_WIDTH*4+:ADDR_WIDTH*1] = 0;
+  assign wr_valid[1] = 0;
+  assign wr_mc[1] = 0;
+  assign wr_addr[ADDR_WIDTH*1+:ADDR_WIDTH] = 0;
+  assign wr_data[W*1+:W] = 0;
+
+  nvdla_cdp #(
+      .SLOT_RDMA (6'd14),
+      .ADDR_WIDTH(ADDR_WIDTH),
+      .ATOM_BYTES(ATOM_BYTES),
+      .FLOAT     (1)
+  ) cdp (
+      .clk         (dla_core_clk),
+      .rst_n       (core_rst_n),
+      .req_valid   (req_valid),
+      .req_write   (req_write),
+      .req_addr    (req_addr),
+      .req_wdata   (req_wdata),
+      .rdata       (cdp_rdata),
+      .layer_done  (cdp_done),
+      .rd_req_valid(rd_valid[5]),
+      .rd_req_ready(rd_ready[5]),
+      .rd_req_mc   (rd_mc[5]),
+      .rd_req_addr (rd_addr[ADDR_WIDTH*5+:ADDR_WIDTH]),
+      .rd_rsp_valid(rd_rsp_valid[5]),
+      .rd_rsp_data (rd_rsp_data),
+      .wr_req_valid(wr_valid[2]),
+      .wr_req_ready(wr_ready[2]),
+      .wr_req_mc   (wr_mc[2]),
+      .wr_req_addr (wr_addr[ADDR_WIDTH*2+:ADDR_WIDTH]),
+      .wr_req_data (wr_data[W*2+:W]),
+      .wr_rsp_valid(wr_rsp_valid[2])
+  );
+
+  assign rubik_rdata = 32'd0;
+  assign rubik_done = 2'd0;
+  assign rd_valid[6:6] = 0;
+  assign rd_mc[6:6] = 0;
+  assign rd_addr[ADDR_WIDTH*6+:ADDR_WIDTH*1] = 0;
+  assign wr_valid[3] = 0;
+  assign wr_mc[3] = 0;
+  assign wr_addr[ADDR_WIDTH*3+:ADDR_WIDTH] = 0;
+  assign wr_data[W*3+:W] = 0;
+
+  assign bdma_rdata = 32'd0;
+  assign bdma_done = 2'd0;
+  assign rd_valid[7:7] = 0;
+  assign rd_mc[7:7] = 0;
+  assign rd_addr[ADDR_WIDTH*7+:ADDR_WIDTH*1] = 0;
+  assign wr_valid[4] = 0;
+  assign wr_mc[4] = 0;
+  assign wr_addr[ADDR_WIDTH*4+:ADDR_WIDTH] = 0;
+  assign wr_data[W*4+:W] = 0;
+
+  // Both ports answer into the same wires, CVSRAM when DBB has nothing to say.
+  wire [READ_CLIENTS-1:0] mc_rd_ready, mc_rd_rsp, cv_rd_ready, cv_rd_rsp;
+  wire [WRITE_CLIENTS-1:0] mc_wr_ready, mc_wr_rsp, cv_wr_ready, cv_wr_rsp;
+  wire [W-1:0] mc_rd_data, cv_rd_data;
+
+  assign rd_ready     = mc_rd_ready | cv_rd_ready;
+  assign rd_rsp_valid = mc_rd_rsp | cv_rd_rsp;
+  assign rd_rsp_data  = nvdla_core2dbb_r_rvalid ? mc_rd_data : cv_rd_data;
+  assign wr_ready     = mc_wr_ready | cv_wr_ready;
+  assign wr_rsp_valid = mc_wr_rsp | cv_wr_rsp;
+
+  nvdla_wide_port #(
+      .ADDR_WIDTH   (ADDR_WIDTH),
+      .ATOM_BYTES   (ATOM_BYTES),
+      .READ_CLIENTS (READ_CLIENTS),
+      .READ_IDS     (READ_IDS),
+      .WRITE_CLIENTS(WRITE_CLIENTS),
+      .WRITE_IDS    (WRITE_IDS)
+  ) dbb (
+      .clk         (dla_core_clk),
+      .rst_n       (core_rst_n),
+      .rd_req_valid(rd_valid & rd_mc),
+      .rd_req_ready(mc_rd_ready),
+      .rd_req_addr (rd_addr),
+      .rd_rsp_valid(mc_rd_rsp),
+      .rd_rsp_data (mc_rd_data),
+      .wr_req_valid(wr_valid & wr_mc),
+      .wr_req_ready(mc_wr_ready),
+      .wr_req_addr (wr_addr),
+      .wr_req_data (wr_data),
+      .wr_rsp_valid(mc_wr_rsp),
+      .hold_reads  (1'b0),
+      .hold_writes (1'b0),
+      .max_reads   (mc_max_reads),
+      .max_writes  (mc_max_writes),
+      .idle        (mc_idle),
+      .awvalid     (nvdla_core2dbb_aw_awvalid),
+      .awready     (nvdla_core2dbb_aw_awready),
+      .awid        (nvdla_core2dbb_aw_awid),
+      .awlen       (nvdla_core2dbb_aw_awlen),
+      .awaddr      (nvdla_core2dbb_aw_awaddr),
+      .wvalid      (nvdla_core2dbb_w_wvalid),
+      .wready      (nvdla_core2dbb_w_wready),
+      .wdata       (nvdla_core2dbb_w_wdata),
+      .wstrb       (nvdla_core2dbb_w_wstrb),
+      .wlast       (nvdla_core2dbb_w_wlast),
+      .bvalid      (nvdla_core2dbb_b_bvalid),
+      .bready      (nvdla_core2dbb_b_bready),
+      .bid         (nvdla_core2dbb_b_bid[2:0]),
+      .arvalid     (nvdla_core2dbb_ar_arvalid),
+      .arready     (nvdla_core2dbb_ar_arready),
+      .arid        (nvdla_core2dbb_ar_arid),
+      .arlen       (nvdla_core2dbb_ar_arlen),
+      .araddr      (nvdla_core2dbb_ar_araddr),
+      .rvalid      (nvdla_core2dbb_r_rvalid),
+      .rready      (nvdla_core2dbb_r_rready),
+      .rid         (nvdla_core2dbb_r_rid),
+      .rdata       (nvdla_core2dbb_r_rdata)
+  );
+
+  nvdla_wide_port #(
+      .ADDR_WIDTH   (ADDR_WIDTH),
+      .ATOM_BYTES   (ATOM_BYTES),
+      .READ_CLIENTS (READ_CLIENTS),
+      .READ_IDS     (READ_IDS),
+      .WRITE_CLIENTS(WRITE_CLIENTS),
+      .WRITE_IDS    (WRITE_IDS)
+  ) cvsram (
+      .clk         (dla_core_clk),
+      .rst_n       (core_rst_n),
+      .rd_req_valid(rd_valid & ~rd_mc),
+      .rd_req_ready(cv_rd_ready),
+      .rd_req_addr (rd_addr),
+      .rd_rsp_valid(cv_rd_rsp),
+      .rd_rsp_data (cv_rd_data),
+      .wr_req_valid(wr_valid & ~wr_mc),
+      .wr_req_ready(cv_wr_ready),
+      .wr_req_addr (wr_addr),
+      .wr_req_data (wr_data),
+      .wr_rsp_valid(cv_wr_rsp),
+      .hold_reads  (nvdla_core2dbb_r_rvalid),
+      .hold_writes (nvdla_core2dbb_b_bvalid),
+      .max_reads   (cv_max_reads),
+      .max_writes  (cv_max_writes),
+      .idle        (cv_idle),
+      .awvalid     (nvdla_core2cvsram_aw_awvalid),
+      .awready     (nvdla_core2cvsram_aw_awready),
+      .awid        (nvdla_core2cvsram_aw_awid),
+      .awlen       (nvdla_core2cvsram_aw_awlen),
+      .awaddr      (nvdla_core2cvsram_aw_awaddr),
+      .wvalid      (nvdla_core2cvsram_w_wvalid),
+      .wready      (nvdla_core2cvsram_w_wready),
+      .wdata       (nvdla_core2cvsram_w_wdata),
+      .wstrb       (nvdla_core2cvsram_w_wstrb),
+      .wlast       (nvdla_core2cvsram_w_wlast),
+      .bvalid      (nvdla_core2cvsram_b_bvalid),
+      .bready      (nvdla_core2cvsram_b_bready),
+      .bid         (nvdla_core2cvsram_b_bid[2:0]),
+      .arvalid     (nvdla_core2cvsram_ar_arvalid),
+      .arready     (nvdla_core2cvsram_ar_arready),
+      .arid        (nvdla_core2cvsram_ar_arid),
+      .arlen       (nvdla_core2cvsram_ar_arlen),
+      .araddr      (nvdla_core2cvsram_ar_araddr),
+      .rvalid      (nvdla_core2cvsram_r_rvalid),
+      .rready      (nvdla_core2cvsram_r_rready),
+      .rid         (nvdla_core2cvsram_r_rid),
+      .rdata       (nvdla_core2cvsram_r_rdata)
+  );
+
+  // Clock gating and RAM power pins have no function in this model.
+  wire unused_pins = &{
+    1'b0,
+    global_clk_ovr_on,
+    tmc2slcg_disable_clock_gating,
+    nvdla_core2dbb_b_bid[7:3],
+    nvdla_core2dbb_r_rlast,
+    nvdla_core2cvsram_b_bid[7:3],
+    nvdla_core2cvsram_r_rlast,
+    nvdla_pwrbus_ram_c_pd,
+    nvdla_pwrbus_ram_ma_pd,
+    nvdla_pwrbus_ram_mb_pd,
+    nvdla_pwrbus_ram_p_pd,
+    nvdla_pwrbus_ram_o_pd,
+    nvdla_pwrbus_ram_a_pd
+  };
+endmodule

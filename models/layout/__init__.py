@@ -23,7 +23,7 @@ from models.layout.pixel_formats import (
     pixel_format,
     supported_formats,
 )
-from models.layout.rubik import PlanarLayout, contract, merge, split
+from models.layout.rubik import PlanarLayout, contract, contracted_shape, merge, split
 from models.layout.weight import ImageWeightLayout, WeightLayout
 from models.layout.winograd import WinogradWeightLayout
 
@@ -55,6 +55,7 @@ __all__ = [
     "WinogradWeightLayout",
     "alignment_of",
     "contract",
+    "contracted_shape",
     "custom_layer_layout",
     "merge",
     "parallel_transfer_number",

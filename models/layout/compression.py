@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES, Alignment
-from models.layout.kernel import KernelLayout
+from models.layout.kernel import KernelLayout, Weight
 from models.layout.raw import Array, ByteArray, BytesLike, check_index, checked_bytes, round_up
 
 #: WMB sizes are programmed in a 28-bit byte field.
@@ -162,6 +162,21 @@ class CompressedWeightLayout:
         if not kept[position]:
             return None
         return int(np.count_nonzero(kept[:position])) * self.layout.precision.nbytes
+
+    def element_at(self, wmb: BytesLike, offset_bytes: int) -> Weight | None:
+        """Return the element of ``layout.packed_shape`` that a compressed byte belongs to, or None behind the last.
+
+        Args:
+            wmb: mask; which element lies there depends on all before it.
+            offset_bytes: offset in the compressed weights.
+
+        Raises:
+            ValueError: for an offset outside the layout or a short mask.
+        """
+        check_index("offset_bytes", offset_bytes, self.nbytes)
+        kept = np.flatnonzero(self._mask(wmb))
+        number = offset_bytes // self.layout.precision.nbytes
+        return self.layout.weight_at(int(kept[number])) if number < kept.size else None
 
     def group_offset(self, wgs: BytesLike, group: int) -> int:
         """Return the byte offset of a group in the compressed weights: the sum of the sizes before.

@@ -178,6 +178,29 @@ class PlanarLayout:
         return np.lib.stride_tricks.as_strided(raw, (*self.shape, size), strides).view(self.precision.dtype)[..., 0]
 
 
+def contracted_shape(source: FeatureLayout, stride: tuple[int, int]) -> tuple[int, int, int]:
+    """Return the shape of the cube that contract writes.
+
+    Args:
+        source: layout of the input cube (C, H, W).
+        stride: deconvolution stride (y, x).
+
+    Returns:
+        (C / (y * x), H * y, W * x).
+
+    Raises:
+        ValueError: when a stride is beyond the hardware, or the channels are not whole atoms of each stride.
+
+    Source: public architecture documentation, RUBIK, "Contract".
+    """
+    for name, value in zip(("stride y", "stride x"), stride, strict=True):
+        check_size(name, value, MAX_CONTRACT_STRIDE)
+    channels, height, width = source.shape
+    multiple = stride[0] * stride[1] * source.atom_elements
+    check_aligned("channels", channels, multiple, f"the {multiple} that contract needs with stride {stride}")
+    return channels // (stride[0] * stride[1]), height * stride[0], width * stride[1]
+
+
 def contract(source: FeatureLayout, target: FeatureLayout, stride: tuple[int, int], data: BytesLike) -> ByteArray:
     """Return the bytes that contract writes: channels of one stride become rows and columns.
 
@@ -200,13 +223,8 @@ def contract(source: FeatureLayout, target: FeatureLayout, stride: tuple[int, in
     """
     _check_pair(source, target)
     stride_y, stride_x = stride
-    for name, value in (("stride y", stride_y), ("stride x", stride_x)):
-        check_size(name, value, MAX_CONTRACT_STRIDE)
-    channels, height, width = source.shape
-    multiple = stride_y * stride_x * source.atom_elements
-    if channels % multiple:
-        raise ValueError(f"channels must be a multiple of {multiple} for stride {stride}, not {channels}")
-    expected = (channels // (stride_y * stride_x), height * stride_y, width * stride_x)
+    expected = contracted_shape(source, stride)
+    _, height, width = source.shape
     if target.shape != expected:
         raise ValueError(f"target must have shape {expected}, not {target.shape}")
     split = source.unpack(data).reshape(stride_y, stride_x, expected[0], height, width)

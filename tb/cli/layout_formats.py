@@ -23,12 +23,12 @@ from models.layout import (
     WeightLayout,
     WinogradWeightLayout,
     contract,
+    contracted_shape,
     merge,
     split,
     thread_number,
 )
-from models.layout.raw import Array, ByteArray, check_aligned, check_index, check_size
-from models.layout.rubik import MAX_CONTRACT_STRIDE
+from models.layout.raw import Array, ByteArray, check_index
 from models.precision import Precision
 from tb.cli.layout_files import read_memory
 from tb.cli.layout_options import OPTIONS, Given
@@ -236,18 +236,8 @@ def _rubik(given: Given) -> Subject:
         planar = _planar_layout(given, shape)
         return _moved(mode, planar, lambda cube: split(source, planar, source.pack(cube)))
     stride = given.pair("stride", "Y,X")
-    contracted = _feature_layout(given, _contracted(source, stride))
+    contracted = _feature_layout(given, contracted_shape(source, stride))
     return _moved(mode, contracted, lambda cube: contract(source, contracted, stride, source.pack(cube)))
-
-
-def _contracted(source: FeatureLayout, stride: tuple[int, int]) -> tuple[int, int, int]:
-    """Return the shape of the cube that contract writes."""
-    for name, value in zip(("stride y", "stride x"), stride, strict=True):
-        check_size(name, value, MAX_CONTRACT_STRIDE)
-    channels, height, width = source.shape
-    multiple = stride[0] * stride[1] * source.atom_elements
-    check_aligned("channels", channels, multiple, f"the {multiple} that contract needs with stride {stride}")
-    return channels // (stride[0] * stride[1]), height * stride[0], width * stride[1]
 
 
 def _moved(mode: str, target: FeatureLayout | PlanarLayout, movement: Callable[[Array], ByteArray]) -> Subject:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from models.layout import (
     CompressedWeightLayout,
     DeconvolutionWeightLayout,
@@ -159,12 +157,8 @@ class CompressedSubject(Subject):
 
     def element_at(self, offset_bytes: int) -> Coordinates | None:
         """Return the weight that the byte belongs to, or None behind the last."""
-        bits = np.unpackbits(self._mask(), count=self.layout.elements, bitorder="little")
-        kept = np.flatnonzero(bits)
-        size = self.layout.precision.nbytes
-        if offset_bytes // size >= kept.size:
-            return None
-        return self.kernels.element_at(int(kept[offset_bytes // size]) * size)
+        found = self.compressed.element_at(self._mask(), offset_bytes)
+        return None if found is None else self.kernels.outside(found)
 
     def remark(self, element: Coordinates) -> str:
         """Tell where the mask bit of the weight is."""

@@ -127,6 +127,9 @@ def test_the_surfaces_are_those_of_the_literal_loop_and_decompress(
         assert (at is not None) == any(raw)
         if at is not None:
             assert packed.weights[at : at + size].tobytes() == raw
+            assert layout.element_at(packed.wmb, at + size - 1) == place
+    kept = int(packed.wgs.view("<u4").sum())
+    assert kept >= layout.nbytes or layout.element_at(packed.wmb, kept) is None
 
 
 def test_masks_of_several_runs_compress_as_one_run(monkeypatch: pytest.MonkeyPatch) -> None:

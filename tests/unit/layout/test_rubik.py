@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from models.config import HwConfig
-from models.layout import FeatureLayout, PlanarLayout, contract, merge, split
+from models.layout import FeatureLayout, PlanarLayout, contract, contracted_shape, merge, split
 from models.precision import Precision
 from tests.unit.layout.support import numbered, random_bits, refused
 
@@ -127,6 +127,11 @@ def test_impossible_planes_are_refused(
         PlanarLayout(config, precision, shape, line, plane)
 
 
+@pytest.mark.parametrize(("stride", "shape"), [((1, 1), (192, 3, 5)), ((3, 2), (32, 9, 10)), ((2, 3), (32, 6, 15))])
+def test_contract_makes_rows_and_columns_of_channels(stride: tuple[int, int], shape: tuple[int, int, int]) -> None:
+    assert contracted_shape(FeatureLayout.packed(FULL, INT8, (192, 3, 5)), stride) == shape
+
+
 def test_impossible_movements_are_refused() -> None:
     def cube(*shape: int, config: HwConfig = FULL, precision: Precision = INT8) -> FeatureLayout:
         return FeatureLayout.packed(config, precision, (shape[0], shape[1], shape[2]))
@@ -135,7 +140,7 @@ def test_impossible_movements_are_refused() -> None:
         contract(cube(8, 1, 1, config=SMALL), cube(8, 1, 1, config=SMALL), (1, 1), b"")
     with refused("stride y must be 1 to 32, not 33"):
         contract(cube(32, 1, 1), cube(32, 1, 1), (33, 1), b"")
-    with refused("channels must be a multiple of 128 for stride (2, 2), not 64"):
+    with refused("channels must be a multiple of the 128 that contract needs with stride (2, 2), not 64"):
         contract(cube(64, 1, 1), cube(16, 2, 2), (2, 2), b"")
     with refused("target must have shape (32, 2, 2), not (32, 2, 3)"):
         contract(cube(128, 1, 1), cube(32, 2, 3), (2, 2), b"")

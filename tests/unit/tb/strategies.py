@@ -101,8 +101,7 @@ def stages(
     registers = {name: draw(OPERAND) for name in active if name not in fetched}
     memory = None
     if fetched:
-        layouts = [c for c in (("alu",), ("mul",), ("alu", "mul")) if set(fetched) <= set(c)]
-        memory = draw(operand_surfaces(config, precision, shape, draw(st.sampled_from(layouts))))
+        memory = draw(operand_surfaces(config, precision, shape, tuple(fetched)))
     source = StageSource(registers.get("alu"), registers.get("mul"), memory)
     return stage, None if source == StageSource() else source
 

@@ -143,10 +143,10 @@ def test_two_byte_pairs_per_element() -> None:
     assert predicted(layer, {0x1000: "04" + "01" * 7, 0x3000: pairs}) == "2601010101010101"
 
 
-def test_half_of_a_pair_can_be_left_to_a_register() -> None:
-    source = replace(memory((8, 1, 1), ("alu", "mul"), 1), alu=10)
+def test_one_operand_can_be_left_to_a_register() -> None:
+    source = replace(memory((8, 1, 1), ("mul",), 1), alu=10)
     layer = sdp((8, 1, 1), BOTH, source)
-    assert predicted(layer, {0x1000: "01" * 8, 0x3000: "63 02" * 8}) == "16" * 8
+    assert predicted(layer, {0x1000: "01" * 8, 0x3000: "02" * 8}) == "16" * 8
 
 
 def test_registers_apply_to_every_element_and_padding() -> None:

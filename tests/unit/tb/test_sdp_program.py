@@ -22,6 +22,13 @@ CLAMP = SdpStage(None, 0, mul=False, mul_prelu=False, mul_shift=0, relu=True)
 FM, RFM = "SDP.D_FEATURE_MODE_CFG", "SDP_RDMA.D_FEATURE_MODE_CFG"
 
 
+def pair_sdp() -> SdpLayer:
+    """Return ``bias_sdp`` with a multiplier that takes its operand from memory, too."""
+    layer = bias_sdp()
+    memory = OperandSurface(OperandLayout.packed(SMALL, Precision.INT8, (3, 2, 2), ("alu", "mul"), 1), 0x3000)
+    return replace(layer, params=replace(layer.params, x1=replace(ADD, mul=True)), x1=StageSource(memory=memory))
+
+
 def test_a_bias_layer_has_the_words_that_the_register_manual_gives() -> None:
     words = words_of(bias_sdp((3, 2, 5)), SMALL)
     rdma, sdp = words["SDP_RDMA"], words["SDP"]
@@ -239,6 +246,16 @@ REFUSALS = {
         bias_sdp(),
         {"SDP.D_DP_BS_CFG.bs_mul_bypass": 0, "SDP.D_DP_BS_MUL_CFG.bs_mul_src": 1},
         "SDP.D_DP_BS_MUL_CFG.bs_mul_src must be REG, not MEM: SDP_RDMA.D_BRDMA_CFG fetches no operand of the MUL",
+    ),
+    "pair of which a register replaces one": (
+        pair_sdp(),
+        {"SDP.D_DP_BS_MUL_CFG.bs_mul_src": 0},
+        "SDP_RDMA.D_BRDMA_CFG.brdma_disable: x1.memory must hold alu alone, because nothing takes the other operand",
+    ),
+    "pair of which a bypassed unit takes none": (
+        pair_sdp(),
+        {"SDP.D_DP_BS_CFG.bs_alu_bypass": 1},
+        "SDP_RDMA.D_BRDMA_CFG.brdma_disable: x1.memory must hold mul alone, because nothing takes the other operand",
     ),
     "ALU operation without meaning": (
         bias_sdp(),

@@ -101,11 +101,11 @@ class Converter:
         """
         if values.dtype.kind not in "iu":
             raise ValueError(f"values must be integers, not {values.dtype}: FP16 has no converter")
-        wide = values.astype(np.int64)
+        wide = values.astype(np.int64, copy=False)
         low, high = limits(INPUT_BITS)
-        outside = wide[(wide < low) | (wide > high)]
-        if outside.size:
-            raise ValueError(f"values must be from {low} to {high}, not {outside.flat[0]}")
+        for extreme in (int(wide.min()), int(wide.max())) if wide.size else ():
+            if not low <= extreme <= high:
+                raise ValueError(f"values must be from {low} to {high}, not {extreme}")
         return shift_right_rounded((wide - self.offset) * self.scale, self.shift)
 
     def to_width(self, values: npt.NDArray[Any], bits: int) -> npt.NDArray[np.int64]:

@@ -56,7 +56,13 @@ class Conversion:
 
 _INT8, _INT16, _FP16 = Precision.INT8, Precision.INT16, Precision.FP16
 _IMAGE, _IMAGE_FP16 = InputFormat.IMAGE_INTEGER, InputFormat.IMAGE_FP16
-_FEATURE = {_INT8: InputFormat.INT8_FEATURE, _INT16: InputFormat.INT16_FEATURE, _FP16: InputFormat.FP16_FEATURE}
+FEATURE_FORMAT = {
+    _INT8: InputFormat.INT8_FEATURE,
+    _INT16: InputFormat.INT16_FEATURE,
+    _FP16: InputFormat.FP16_FEATURE,
+}
+"""The input format of feature data of each precision."""
+
 _SAME = {_INT8: PipelinePrecision.INT8, _INT16: PipelinePrecision.INT16, _FP16: PipelinePrecision.FP16}
 
 
@@ -64,7 +70,7 @@ def _unchanged(weights: bool) -> tuple[Conversion, ...]:
     """Return the nine feature rows of a layer that does not convert."""
     return tuple(
         Conversion(
-            _FEATURE[source],
+            FEATURE_FORMAT[source],
             target,
             _SAME[source] if source is target else None,
             source if weights and source is target else None,
@@ -135,7 +141,7 @@ def check_sdp_processing(source: Precision, processing: Precision, target: Preci
 
     Source: formats document, Table 30; INT16 to INT8 measured on the public nv_full RTL.
     """
-    conversion(LayerKind.SDP_OFFLINE, _FEATURE[source], target)
+    conversion(LayerKind.SDP_OFFLINE, FEATURE_FORMAT[source], target)
     if (source is _FP16) != (processing is _FP16):
         allowed = "FP16" if source is _FP16 else "INT8 or INT16"
         raise ValueError(f"processing must be {allowed} for {source.name} input, not {processing.name}")

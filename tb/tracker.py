@@ -179,7 +179,7 @@ class LayerTracker:
         """
         if register.name.startswith("S_LUT_"):
             for started in self.running:
-                if started.engine == register.unit and uses_lut(started.layer):
+                if started.layer.unit == register.unit and uses_lut(started.layer):
                     raise Refused(f"{register.full_name} must not be written while {started.name} uses the tables")
 
     def _start(self, done_unit: str) -> Iterator[StartedLayer]:

@@ -44,10 +44,11 @@ class ConvLayer:
     conversion: Converter | PixelConversion | None = None
     x1: StageSource | None = None
     x2: StageSource | None = None
+    y: StageSource | None = None
 
     def __post_init__(self) -> None:
         weights, dst = self.weights.layout, self.dst.layout
-        operands = {"x1.memory": self.x1, "x2.memory": self.x2}
+        operands = {"x1.memory": self.x1, "x2.memory": self.x2, "y.memory": self.y}
         memories = {name: source.memory.layout for name, source in operands.items() if source and source.memory}
         check_configs(self.src, {"weights": weights, "dst": dst, **memories})
         if isinstance(self.src, ImageSurface):
@@ -73,7 +74,7 @@ class ConvLayer:
         if dst.padded_channels != padded:
             raise ValueError(f"dst must have the {padded} channels of SDP with padding, not {dst.padded_channels}")
         check_one_pixel("dst", dst)
-        for name in ("x1", "x2"):
+        for name in ("x1", "x2", "y"):
             check_stage(name, getattr(self.sdp, name), getattr(self, name), shape)
         check_operand_precision(memories, self.processing_precision)
         self.cbuf.check(self.entries, height, weights)

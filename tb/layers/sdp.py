@@ -30,11 +30,12 @@ class SdpLayer:
     params: SdpParams
     x1: StageSource | None = None
     x2: StageSource | None = None
+    y: StageSource | None = None
 
     def __post_init__(self) -> None:
         if self.src.layout.shape != self.dst.layout.shape:
             raise ValueError(f"dst must have the shape {self.src.layout.shape} of src, not {self.dst.layout.shape}")
-        operands = {"x1.memory": self.x1, "x2.memory": self.x2}
+        operands = {"x1.memory": self.x1, "x2.memory": self.x2, "y.memory": self.y}
         memories = {name: source.memory.layout for name, source in operands.items() if source and source.memory}
         check_configs(self.src, {"dst": self.dst.layout, **memories})
         for end, precision in (("src", self.params.input_precision), ("dst", self.params.output_precision)):
@@ -49,7 +50,7 @@ class SdpLayer:
             )
         for name, layout in {"src": self.src.layout, "dst": self.dst.layout}.items():
             check_one_pixel(name, layout)
-        for name in ("x1", "x2"):
+        for name in ("x1", "x2", "y"):
             check_stage(name, getattr(self.params, name), getattr(self, name), self.src.layout.shape)
         check_operand_precision(memories, self.processing_precision)
 

@@ -6,15 +6,16 @@ from dataclasses import dataclass
 
 from models.layout import FeatureLayout, OperandLayout
 from models.precision import Precision
-from models.sdp import SdpStage
+from models.sdp import SdpStage, YStage
 from tb.surfaces import OperandSurface
 
 
 @dataclass(frozen=True)
 class StageSource:
-    """Where the operands of X1 or X2 come from.
+    """Where the operands of a stage come from.
 
-    A register operand is a signed 16-bit number; None takes it from ``memory``.
+    A register operand is a signed number of 16 bits, in Y of 32; or a pattern, of FP16, in Y of FP32. None takes
+    it from ``memory``.
     """
 
     alu: int | None = None
@@ -47,7 +48,9 @@ def is_per_channel(layout: OperandLayout) -> bool:
     )
 
 
-def check_stage(name: str, stage: SdpStage | None, source: StageSource | None, shape: tuple[int, int, int]) -> None:
+def check_stage(
+    name: str, stage: SdpStage | YStage | None, source: StageSource | None, shape: tuple[int, int, int]
+) -> None:
     """Check that a stage's operands all come from somewhere, and that nothing is fetched in vain."""
     if stage is None:
         if source is not None:

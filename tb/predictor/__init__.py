@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from models import cdp, pdp, sdp
-from models.layout import FeatureLayout
-from tb.layers import CdpLayer, ConvLayer, PdpLayer, SdpLayer, Surface
-from tb.predictor.conv import convolve
-from tb.predictor.expectation import Expectation, ReadMemory
-from tb.predictor.operands import read_operands
+from models import cdp, pdp
+from models.precision import Precision
+from models.tolerance import Module, bit_identical
+from tb.layers import CdpLayer, ConvLayer, PdpLayer, SdpLayer
+from tb.predictor.cubes import pack_patterns, read_patterns
+from tb.predictor.expectation import Expectation, ReadMemory, Tolerated
+from tb.predictor.sdp import process
 from tb.tracker import StartedLayer
 
 __all__ = ["Expectation", "ReadMemory", "predict"]
@@ -28,36 +31,21 @@ def predict(started: StartedLayer, read: ReadMemory) -> Expectation:
         read: How to read memory as the layer will find it.
     """
     layer = started.layer
+    tolerated = None
+    result: NDArray[Any]
     match layer:
         case SdpLayer():
-            cube = _read_cube(layer.src, read)
-            result = sdp.run(
-                layer.params,
-                cube,
-                read_operands(layer.x1, layer.params.x1, read),
-                read_operands(layer.x2, layer.params.x2, read),
-            )
+            result = process(layer, read).cube
+            if layer.dst.layout.precision is Precision.FP16:
+                tolerated = Tolerated(result, bit_identical(Module.SDP))
         case PdpLayer():
-            result = pdp.run(layer.params, _read_cube(layer.src, read))
+            result = pdp.run(layer.params, read_patterns(layer.src, read))
         case ConvLayer():
-            result = sdp.run(
-                layer.sdp,
-                convolve(layer, read),
-                read_operands(layer.x1, layer.sdp.x1, read),
-                read_operands(layer.x2, layer.sdp.x2, read),
-            )
+            result = process(layer, read).cube
         case CdpLayer():
-            result = cdp.run(layer.params, _read_cube(layer.src, read), layer.src.layout.shape[0])
+            result = cdp.run(layer.params, read_patterns(layer.src, read), layer.src.layout.shape[0])
     dst = layer.dst
-    padded = _whole_atoms(dst.layout)
-    return Expectation(started, dst.ram, dst.address, dst.layout, padded.pack(result), padded.written_mask())
-
-
-def _whole_atoms(layout: FeatureLayout) -> FeatureLayout:
-    """Return the layout of the same bytes with the padding channels as channels."""
-    shape = (layout.padded_channels, *layout.shape[1:])
-    return FeatureLayout(layout.config, layout.precision, shape, layout.line_stride_bytes, layout.surface_stride_bytes)
-
-
-def _read_cube(surface: Surface, read: ReadMemory) -> NDArray[np.int16] | NDArray[np.int8]:
-    return surface.layout.unpack_padded(read(surface.ram, surface.address, surface.layout.nbytes))
+    data, written = pack_patterns(dst.layout, result)
+    if isinstance(layer, SdpLayer) and layer.params.compares:
+        written = np.zeros_like(written)
+    return Expectation(started, dst.ram, dst.address, dst.layout, data, written, tolerated)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,21 +12,34 @@ from tb.layers import StageSource
 from tb.predictor.expectation import ReadMemory
 
 
-def read_operands(source: StageSource | None, stage: sdp.SdpStage | None, read: ReadMemory) -> sdp.Operands | None:
-    """Return the operands of an active stage, padded to whole atoms like the cube."""
+def read_operands(
+    source: StageSource | None, stage: sdp.SdpStage | sdp.YStage | None, is_float: bool, read: ReadMemory
+) -> sdp.Operands | None:
+    """Return the operands of an active stage, padded to whole atoms like the cube.
+
+    Args:
+        source: Where they come from.
+        stage: What the stage does, None when it is bypassed.
+        is_float: Whether they are patterns.
+        read: How to read memory.
+    """
     if stage is None or source is None:
         return None
     fetched = {}
     if source.memory is not None:
         memory = source.memory
         fetched = memory.layout.unpack_padded(read(memory.ram, memory.address, memory.layout.nbytes))
-    operands: dict[str, NDArray[np.int64] | None] = {}
+    pattern = np.uint32 if isinstance(stage, sdp.YStage) else np.uint16
+    register_dtype = pattern if is_float else np.int64
+    operands: dict[str, NDArray[Any] | None] = {}
     for component, active in (("alu", stage.alu is not None), ("mul", stage.mul)):
         register = getattr(source, component)
         if not active:
             operands[component] = None
         elif register is not None:
-            operands[component] = np.array(register, dtype=np.int64)
+            operands[component] = np.array(register, dtype=register_dtype)
+        elif is_float:
+            operands[component] = fetched[component].view(np.uint16)
         else:
             operands[component] = fetched[component].astype(np.int64)
     return sdp.Operands(**operands)

@@ -123,7 +123,7 @@ def encode(
             raise ValueError(f"group must be 0 or 1, not {number}")
     flat = engine.flatten(layer)
     words = encode_rows(engine.table, flat, registers)
-    ops: list[Op] = list(lut_writes(engine.name, flat[ENTRIES])) if ENTRIES in flat else []
+    ops: list[Op] = list(lut_writes(engine.done_unit, flat[ENTRIES])) if ENTRIES in flat else []
     for unit in engine.units:
         ops.append(RegWrite(f"{unit}.S_POINTER", groups[unit]))
         ops += [RegWrite(f"{unit}.{register}", value) for register, value in words[unit].items()]

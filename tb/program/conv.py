@@ -19,7 +19,7 @@ from tb.surfaces import CbufUse, ImageSurface, WeightSurface
 
 def fetches(layer: ConvLayer) -> bool:
     """Return whether SDP_RDMA takes part in a layer."""
-    return any(source is not None and source.memory is not None for source in (layer.x1, layer.x2))
+    return any(source is not None and source.memory is not None for source in (layer.x1, layer.x2, layer.y))
 
 
 def flatten(layer: ConvLayer) -> Flat:
@@ -31,7 +31,7 @@ def flatten(layer: ConvLayer) -> Flat:
     conversion = layer.conversion
     converter = conversion.converter if isinstance(conversion, PixelConversion) else conversion
     flat: Flat = {
-        **sdp.flatten_processing(layer.sdp, layer.dst, layer.x1, layer.x2),
+        **sdp.flatten_processing(sdp.Processing(layer.sdp, layer.dst, layer.x1, layer.x2, layer.y)),
         "conversion_precision": params.precision,
         "int8": params.precision is Precision.INT8,
         "width": width,
@@ -139,10 +139,21 @@ def build(config: HwConfig, flat: Flat) -> ConvLayer:
             expected = size_of(flat[axis], side)
         _demand(flat, f"shape.{axis}", expected, "that input, kernel, stride and padding give")
     _demand(flat, "atomics", flat["shape.height"] * flat["shape.width"], "of the output")
-    processing, dst, x1, x2 = sdp.build_processing(config, flat)
+    processing = sdp.build_processing(config, flat)
     cbuf = CbufUse(fetch_slices=flat.get("fetch_slices", 1), **{name: flat[name] for name in CBUF})
     with blame_attributes(TABLE, ""):
-        layer = ConvLayer(src, weights, dst, params, processing, cbuf, conversion, x1, x2)
+        layer = ConvLayer(
+            src,
+            weights,
+            processing.dst,
+            params,
+            processing.params,
+            cbuf,
+            conversion,
+            processing.x1,
+            processing.x2,
+            processing.y,
+        )
     _demand(flat, "entries", layer.entries, "that a line of the input takes")
     return layer
 

@@ -197,6 +197,6 @@ def takes_operands(words: Mapping[str, int], registers: RegisterMap) -> bool:
         not on(f"D_DP_{name}_CFG", f"{low}_bypass")
         and not on(f"D_DP_{name}_CFG", f"{low}_{part}_bypass")
         and on(f"D_DP_{name}_{part.upper()}_CFG", f"{low}_{part}_src")
-        for name, low in (("BS", "bs"), ("BN", "bn"))
+        for name, low in (("BS", "bs"), ("BN", "bn"), ("EW", "ew"))
         for part in ("alu", "mul")
     )

@@ -64,36 +64,50 @@ class LutMemory:
                 self._address = (self._address + 1) & _ADDRESS_MASK
 
 
-def lut_rows(unit: str, edge_fields: Callable[[str], tuple[str, ...]]) -> tuple[Row, ...]:
-    """Return the rows of both tables' parameters.
+def lut_rows(unit: str, edge_fields: Callable[[str], tuple[str, ...]], when: str = "") -> tuple[Row, ...]:
+    """Return the rows of both tables' parameters; the attribute ``float`` says whether they are FP16's.
+
+    In FP16, starts and ends are FP32 patterns of 32 bits, slopes are FP16 patterns and are not shifted.
 
     Args:
         unit: SDP or CDP.
         edge_fields: From an edge such as ``LE_START`` to the fields that hold it.
+        when: Condition of all rows.
     """
-    rows = [row("lut.exponent", f"{unit}.S_LUT_CFG.lut_le_function", codec=INVERTED_FLAG)]
+
+    def if_all(*terms: str) -> str:
+        return " & ".join(filter(None, (when, *terms)))
+
+    rows = [row("lut.exponent", f"{unit}.S_LUT_CFG.lut_le_function", codec=INVERTED_FLAG, when=when)]
     for attribute, field in _PRIORITIES:
-        rows.append(row(f"lut.{attribute}", f"{unit}.S_LUT_CFG.lut_{field}_priority", codec=_CHOICE))
+        rows.append(row(f"lut.{attribute}", f"{unit}.S_LUT_CFG.lut_{field}_priority", codec=_CHOICE, when=when))
     info = f"{unit}.S_LUT_INFO.lut"
     rows += [
-        row("lut.le.index_offset", f"{info}_le_index_offset", codec=SIGNED, when="lut.exponent"),
-        row("lut.le.index_select", f"{info}_le_index_select", codec=SIGNED, when="!lut.exponent"),
-        row("lut.lo.index_select", f"{info}_lo_index_select", codec=SIGNED),
+        row("lut.le.index_offset", f"{info}_le_index_offset", codec=SIGNED, when=if_all("lut.exponent")),
+        row("lut.le.index_select", f"{info}_le_index_select", codec=SIGNED, when=if_all("!lut.exponent")),
+        row("lut.lo.index_select", f"{info}_lo_index_select", codec=SIGNED, when=when),
     ]
     for table in _TABLES:
         upper = table.upper()
         for edge in ("start", "end"):
-            rows.append(row(f"lut.{table}.{edge}", *edge_fields(f"{upper}_{edge.upper()}"), codec=SIGNED))
+            fields = edge_fields(f"{upper}_{edge.upper()}")
+            rows += [
+                row(f"lut.{table}.{edge}", *fields, codec=SIGNED, when=if_all("!float")),
+                row(f"lut.{table}.{edge}", fields[0], when=if_all("float")),
+            ]
         for side in _SIDES:
-            for part in ("scale", "shift"):
-                field = f"lut_{table}_slope_{'uflow' if side == 'underflow' else 'oflow'}_{part}"
-                name = f"{unit}.S_LUT_{upper}_SLOPE_{part.upper()}.{field}"
-                rows.append(row(f"lut.{table}.{side}.{part}", name, codec=SIGNED))
+            low = f"lut_{table}_slope_{'uflow' if side == 'underflow' else 'oflow'}"
+            scale, shift = (f"{unit}.S_LUT_{upper}_SLOPE_{part.upper()}.{low}_{part}" for part in ("scale", "shift"))
+            rows += [
+                row(f"lut.{table}.{side}.scale", scale, codec=SIGNED, when=if_all("!float")),
+                row(f"lut.{table}.{side}.scale", scale, when=if_all("float")),
+                row(f"lut.{table}.{side}.shift", shift, codec=SIGNED, when=if_all("!float")),
+            ]
     return tuple(rows)
 
 
 def flatten_lut(lut: HybridLut) -> Flat:
-    """Return the attributes of integer tables as ``lut_rows`` names them, and their entries."""
+    """Return the attributes of tables as ``lut_rows`` names them, and their entries."""
     flat: Flat = {"lut.exponent": lut.le.exponent}
     flat |= {f"lut.{attribute}": getattr(lut, attribute) for attribute, _ in _PRIORITIES}
     for name, table in zip(_TABLES, (lut.le, lut.lo), strict=True):
@@ -106,13 +120,14 @@ def flatten_lut(lut: HybridLut) -> Flat:
 
 
 def build_lut(flat: Flat) -> HybridLut:
-    """Return the integer tables that decoded attributes describe."""
+    """Return the tables that decoded attributes describe."""
+    dtype = np.uint16 if flat["float"] else np.int16
     tables = []
     for name, words in zip(_TABLES, flat[ENTRIES], strict=True):
-        slopes = [Slope(*(flat[f"lut.{name}.{side}.{part}"] for part in ("scale", "shift"))) for side in _SIDES]
+        slopes = [Slope(flat[f"lut.{name}.{side}.scale"], flat.get(f"lut.{name}.{side}.shift", 0)) for side in _SIDES]
         tables.append(
             LutTable(
-                np.array(words, dtype=np.uint16).view(np.int16),
+                np.array(words, dtype=np.uint16).view(dtype),
                 flat[f"lut.{name}.start"],
                 flat[f"lut.{name}.end"],
                 flat.get(f"lut.{name}.index_select", 0),

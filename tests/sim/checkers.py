@@ -12,7 +12,7 @@ from cocotb.handle import SimHandleBase
 from models.config import HwConfig
 from models.layout import FeatureLayout
 from models.precision import Precision
-from models.sdp import OutputConverter, SdpParams
+from models.sdp import SdpParams, output_converter
 from tb.layers import SdpLayer, Surface
 from tb.memory import Ram
 from tb.program.codec import encode
@@ -22,7 +22,7 @@ from tb.sim.bench import Bench
 from tb.verdict import Outcome
 
 CONFIG = HwConfig.load("nv_small")
-PASS_THROUGH = SdpParams(None, None, OutputConverter(0, 1, 0), Precision.INT8, Precision.INT8)
+PASS_THROUGH = SdpParams(None, None, output_converter(0, 1, 0), Precision.INT8, Precision.INT8)
 QUICK_HANG = BenchSettings(hang_cycles=3000)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from models.sdp import AluOp, OutputConverter, SdpStage
+from models.converter import Converter
+from models.sdp import AluOp, SdpStage
 
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
 
@@ -50,7 +51,7 @@ def stage(params: SdpStage | None, data: int, alu_operand: int | None, mul_opera
     return data
 
 
-def convert(converter: OutputConverter, data: int, bits: int) -> int:
+def convert(converter: Converter, data: int, bits: int) -> int:
     """Pass one element through the output converter, the step to 17 bits included."""
     narrow = half_away((data - converter.offset) * converter.scale, converter.shift)
     narrow = clipped(narrow, -(2**16), 2**16 - 1)

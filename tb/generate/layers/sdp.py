@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from models.layout import OperandLayout
 from models.precision import Precision
-from models.sdp import AluOp, OutputConverter, SdpParams, SdpStage
+from models.sdp import AluOp, SdpParams, SdpStage, output_converter
 from tb.generate.describe import PlanError, Table
 from tb.generate.layers.workshop import Workshop, take_destination, take_source
 from tb.layers import Layer, SdpLayer, StageSource
@@ -36,7 +36,7 @@ def take_processing(
     x1, x1_source = _stage(shop, f"{name}_x1", table.table("x1"), shape)
     x2, x2_source = _stage(shop, f"{name}_x2", table.table("x2"), shape)
     offset, scale, shift = table.integers("converter", 3, (0, 1, 0))
-    params = SdpParams(x1, x2, OutputConverter(offset, scale, shift), Precision.INT8, Precision.INT8)
+    params = SdpParams(x1, x2, output_converter(offset, scale, shift), Precision.INT8, Precision.INT8)
     return params, x1_source, x2_source
 
 

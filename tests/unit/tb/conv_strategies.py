@@ -22,10 +22,10 @@ from models.layout import (
     supported_formats,
 )
 from models.precision import Precision
-from models.sdp import OutputConverter, SdpParams
 from tb.layers import ConvLayer, Surface
 from tb.surfaces import CbufUse, ImageSurface, WeightSurface
-from tests.unit.tb.strategies import GAP_ATOMS, INTEGERS, OPERAND, places, stages, surfaces
+from tests.unit.tb.sdp_strategies import processings
+from tests.unit.tb.strategies import GAP_ATOMS, INTEGERS, OPERAND, places, surfaces
 
 CONVERTERS = st.builds(Converter, OPERAND, OPERAND, st.integers(0, 63), st.just(ConverterEncoding.CDMA_INPUT))
 
@@ -106,22 +106,18 @@ def conv_layers(draw: st.DrawFn, config: HwConfig) -> ConvLayer:
         entries = feature_entries(config, precision, channels, width)
     cbuf = draw(_cbuf_uses(config, entries, height, weights, src))
     out = (kernels, params.output_height(height, kernel_height), params.output_width(width, kernel_width))
-    processing = Precision.INT8 if Precision.INT8 in (precision, target) else Precision.INT16
-    x1, x1_source = draw(stages(config, processing, out))
-    x2, x2_source = draw(stages(config, processing, out))
+    sdp, *sources = draw(processings(config, precision, target, out))
     last = ((1 << config.memif_address_width_bits) - weights.nbytes) // 256
     weight_address, ram = 256 * draw(st.integers(0, last)), draw(places(config, 0))[1]
-    converter = OutputConverter(draw(st.integers(-(1 << 31), (1 << 31) - 1)), draw(OPERAND), draw(st.integers(0, 63)))
     return ConvLayer(
         src,
         WeightSurface(weights, weight_address, ram),
         draw(surfaces(config, target, out)),
         params,
-        SdpParams(x1, x2, converter, precision, target),
+        sdp,
         cbuf,
         conversion,
-        x1_source,
-        x2_source,
+        *sources,
     )
 
 
@@ -182,6 +178,6 @@ def unused_conv(layer: ConvLayer) -> list[str]:
     if layer.cbuf.fetch_slices == 1 and not (isinstance(layer.src, Surface) and layer.src.layout.line_packed):
         cdma.append("D_FETCH_GRAIN.grains")
     others = ["CACC.D_DATAOUT_ADDR.dataout_addr", "CACC.D_LINE_STRIDE.line_stride", "CACC.D_DATAOUT_MAP.line_packed"]
-    if any(source is not None and source.memory is not None for source in (layer.x1, layer.x2)):
+    if any(source is not None and source.memory is not None for source in (layer.x1, layer.x2, layer.y)):
         others.append("SDP_RDMA.D_FEATURE_MODE_CFG.in_precision")  # of the cube that it does not read
     return [*(f"CDMA.{field}" for field in cdma), *(f"CSC.{field}" for field in csc), *others]

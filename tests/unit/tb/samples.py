@@ -12,7 +12,7 @@ from models.layout import FeatureLayout, OperandLayout
 from models.lut import HybridLut, LutChoice, LutTable, Slope
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
-from models.sdp import AluOp, OutputConverter, SdpParams, SdpStage
+from models.sdp import AluOp, SdpParams, SdpStage, output_converter
 from tb.layers import CdpLayer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface, WidthSplit
 from tb.memory import Ram
 from tb.predictor import Expectation
@@ -20,7 +20,7 @@ from tb.tracker import StartedLayer
 
 SMALL = HwConfig.load("nv_small")
 FULL = HwConfig.load("nv_full")
-IDENTITY = OutputConverter(0, 1, 0)
+IDENTITY = output_converter(0, 1, 0)
 BASE = 0x1000
 
 

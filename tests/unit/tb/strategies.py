@@ -6,19 +6,13 @@ Attributes that do nothing (a PReLU without a multiplier, padding values of a ma
 
 from __future__ import annotations
 
-import numpy as np
 from hypothesis import strategies as st
 
-from models.cdp import LOCAL_SIZES, CdpParams, widths
 from models.config import HwConfig, builtin_names
-from models.converter import Converter, ConverterEncoding
 from models.layout import FeatureLayout, OperandLayout
-from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutChoice, LutTable, LutUnit, Slope
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
-from models.programming_lut import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE
-from models.sdp import AluOp, OutputConverter, SdpParams, SdpStage
-from tb.layers import CdpLayer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface, WidthSplit
+from tb.layers import OperandSurface, PdpLayer, Surface, WidthSplit
 from tb.memory import Ram
 
 INTEGERS = (Precision.INT8, Precision.INT16)
@@ -52,6 +46,11 @@ def places(config: HwConfig, nbytes: int) -> st.SearchStrategy[tuple[int, Ram]]:
     return st.tuples(atoms.map(lambda atom: atom * config.memory_atomic_bytes), st.sampled_from(rams))
 
 
+def signed(bits: int) -> st.SearchStrategy[int]:
+    """Draw a signed number."""
+    return st.integers(-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
+
+
 @st.composite
 def surfaces(draw: st.DrawFn, config: HwConfig, precision: Precision, shape: tuple[int, int, int]) -> Surface:
     """Draw where a cube lies, with and without stride gaps; a 1 x 1 cube has none, as SDP needs it."""
@@ -78,56 +77,6 @@ def operand_surfaces(
         surface = (shape[1] - 1) * line + (shape[2] + draw(GAP_ATOMS)) * atom
         layout = OperandLayout(config, precision, shape, components, component_bytes, line, surface)
     return OperandSurface(layout, *draw(places(config, layout.nbytes)))
-
-
-@st.composite
-def stages(
-    draw: st.DrawFn, config: HwConfig, precision: Precision, shape: tuple[int, int, int]
-) -> tuple[SdpStage | None, StageSource | None]:
-    if draw(st.booleans()):
-        return None, None
-    alu, mul = draw(st.sampled_from((None, *AluOp))), draw(st.booleans())
-    shift = st.integers(0, 63)
-    stage = SdpStage(
-        alu=alu,
-        alu_shift=draw(shift) if alu else 0,
-        mul=mul,
-        mul_prelu=mul and draw(st.booleans()),
-        mul_shift=draw(shift),
-        relu=draw(st.booleans()),
-    )
-    active = [name for name, on in (("alu", alu), ("mul", mul)) if on]
-    fetched = [name for name in active if draw(st.booleans())]
-    registers = {name: draw(OPERAND) for name in active if name not in fetched}
-    memory = None
-    if fetched:
-        memory = draw(operand_surfaces(config, precision, shape, tuple(fetched)))
-    source = StageSource(registers.get("alu"), registers.get("mul"), memory)
-    return stage, None if source == StageSource() else source
-
-
-@st.composite
-def sdp_layers(draw: st.DrawFn, config: HwConfig) -> SdpLayer:
-    """Draw an SDP layer from memory to memory."""
-    precisions = [p for p in INTEGERS if p in config.feature_data_types]
-    source, target = draw(st.sampled_from(precisions)), draw(st.sampled_from(precisions))
-    channels, height, width = draw(shapes())
-    if source is not target:
-        # Both sides pad to the same channels only when the last atom of INT8 is more than half full.
-        atom = config.memory_atomic_bytes
-        channels = -(-channels // atom) * atom - draw(st.integers(0, atom // 2 - 1))
-    shape = (channels, height, width)
-    processing = Precision.INT8 if Precision.INT8 in (source, target) else Precision.INT16
-    x1, x1_source = draw(stages(config, processing, shape))
-    x2, x2_source = draw(stages(config, processing, shape))
-    converter = OutputConverter(draw(st.integers(-(1 << 31), (1 << 31) - 1)), draw(OPERAND), draw(st.integers(0, 63)))
-    return SdpLayer(
-        draw(surfaces(config, source, shape)),
-        draw(surfaces(config, target, shape)),
-        SdpParams(x1, x2, converter, source, target),
-        x1_source,
-        x2_source,
-    )
 
 
 @st.composite
@@ -188,60 +137,3 @@ def pdp_layers(draw: st.DrawFn, config: HwConfig) -> PdpLayer:
         params,
         split,
     )
-
-
-def _signed(bits: int) -> st.SearchStrategy[int]:
-    return st.integers(-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
-
-
-@st.composite
-def _tables(draw: st.DrawFn, precision: Precision, count: int) -> LutTable:
-    """Draw one table of CDP; its entries come from a seed."""
-    exponent = count == LE_ENTRIES and draw(st.booleans())
-    select = st.integers(*INDEX_SELECT_RANGE[LutUnit.CDP, precision, count])
-    offset = st.integers(*INDEX_OFFSET_RANGE[LutUnit.CDP, precision])
-    rng = np.random.default_rng(draw(st.integers(0, 1000)))
-    slope = st.builds(Slope, OPERAND, _signed(5))
-    return LutTable(
-        rng.integers(-(1 << 15), 1 << 15, count).astype(np.int16),
-        start=draw(_signed(widths(precision).start)),
-        end=draw(_signed(LutUnit.CDP.input_bits)),
-        index_select=0 if exponent else draw(select),
-        exponent=exponent,
-        index_offset=draw(offset) if exponent else 0,
-        underflow=draw(slope),
-        overflow=draw(slope),
-    )
-
-
-@st.composite
-def cdp_layers(draw: st.DrawFn, config: HwConfig) -> CdpLayer:
-    """Draw a CDP layer."""
-    precision = draw(st.sampled_from([p for p in INTEGERS if p in config.feature_data_types]))
-    bits = widths(precision)
-    choice = st.sampled_from(LutChoice)
-    params = CdpParams(
-        local_size=draw(st.sampled_from((None, *LOCAL_SIZES))),
-        multiply=draw(st.booleans()),
-        input_converter=Converter(
-            draw(_signed(bits.input_offset)), draw(OPERAND), draw(st.integers(0, 31)), ConverterEncoding.CDP_INPUT
-        ),
-        output_converter=Converter(
-            draw(_signed(bits.output_offset)), draw(OPERAND), draw(st.integers(0, 63)), ConverterEncoding.CDP_OUTPUT
-        ),
-        lut=HybridLut(
-            draw(_tables(precision, LE_ENTRIES)),
-            draw(_tables(precision, LO_ENTRIES)),
-            draw(choice),
-            draw(choice),
-            draw(choice),
-        ),
-        precision=precision,
-    )
-    shape = draw(shapes())
-    return CdpLayer(draw(surfaces(config, precision, shape)), draw(surfaces(config, precision, shape)), params)
-
-
-def layers(config: HwConfig) -> st.SearchStrategy[SdpLayer | PdpLayer | CdpLayer]:
-    """Draw a layer of any engine that is modelled."""
-    return st.one_of(sdp_layers(config), pdp_layers(config), cdp_layers(config))

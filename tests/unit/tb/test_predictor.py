@@ -15,7 +15,7 @@ from models.layout import FeatureLayout, OperandLayout
 from models.lut import HybridLut, LutTable
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
-from models.sdp import AluOp, OutputConverter, SdpParams, SdpStage
+from models.sdp import AluOp, SdpParams, SdpStage, output_converter
 from tb.layers import CdpLayer, Layer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface, WidthSplit
 from tb.memory import MemoryImage, Ram
 from tb.predictor import Expectation, predict
@@ -51,7 +51,7 @@ def predicted(layer: Layer, contents: dict[int, str]) -> str:
 
 
 def sdp(
-    shape: tuple[int, int, int], stage: SdpStage, source: StageSource | None, converter: OutputConverter = IDENTITY
+    shape: tuple[int, int, int], stage: SdpStage, source: StageSource | None, converter: Converter = IDENTITY
 ) -> SdpLayer:
     params = SdpParams(stage, None, converter, Precision.INT8, Precision.INT8)
     return SdpLayer(surface(shape, 0x1000), surface(shape, 0x2000), params, source)
@@ -101,7 +101,7 @@ def test_one_byte_operands_per_channel_reach_padding_channels_from_memory() -> N
 
 
 def test_two_byte_operands_per_channel_are_little_endian() -> None:
-    layer = sdp((8, 1, 1), ADD, memory((8, 1, 1), ("alu",), 2), OutputConverter(0, 1, 8))
+    layer = sdp((8, 1, 1), ADD, memory((8, 1, 1), ("alu",), 2), output_converter(0, 1, 8))
     contents = {
         0x1000: "00 00 00 00 00 00 01 ff",
         0x3000: "00 01  00 02  00 ff  80 00  7f 00  80 ff  ff 7f  00 80",
@@ -137,7 +137,7 @@ def test_a_pair_in_memory_is_alu_operand_then_multiplier_operand() -> None:
 
 
 def test_two_byte_pairs_per_element() -> None:
-    layer = sdp((1, 1, 1), BOTH, memory((1, 1, 1), ("alu", "mul"), 2), OutputConverter(0, 1, 4))
+    layer = sdp((1, 1, 1), BOTH, memory((1, 1, 1), ("alu", "mul"), 2), output_converter(0, 1, 4))
     pairs = "2c 01 02 00" + "00 00 10 00" * 7
     # (4 + 300) * 2 / 16 = 38 = 0x26; 1 * 16 / 16 = 1.
     assert predicted(layer, {0x1000: "04" + "01" * 7, 0x3000: pairs}) == "2601010101010101"

@@ -11,18 +11,18 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from models.config import HwConfig
-from models.pdp import PoolMethod
-from models.precision import Precision
-from models.sdp import SdpParams
-from tb.layers import CdpLayer, ConvLayer, Layer, PdpLayer, SdpLayer, StageSource, is_per_channel
+from tb.layers import CdpLayer, ConvLayer, Layer, PdpLayer, SdpLayer
 from tb.program.codec import decode, encode, engine_of
 from tb.program.ops import InterruptNotify, RegWrite
 from tb.program.state import RegisterState
 from tb.program.table import Refused
-from tb.registers import Field, Register, RegisterMap
-from tests.unit.tb.conv_strategies import conv_layers, unused_conv
+from tb.registers import Register, RegisterMap
+from tests.unit.tb.conv_strategies import conv_layers
+from tests.unit.tb.layer_strategies import cdp_layers, layers
 from tests.unit.tb.samples import small_sdp
-from tests.unit.tb.strategies import cdp_layers, configs, layers, pdp_layers, sdp_layers
+from tests.unit.tb.sdp_strategies import sdp_layers
+from tests.unit.tb.strategies import configs, pdp_layers
+from tests.unit.tb.unused import unused_fields, used_width
 
 MANY = settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
 # A failure names its field; shrinking the layer takes minutes and adds nothing.
@@ -90,93 +90,6 @@ def check_round_trip(config: HwConfig, layer: Layer, group: int, seed: int) -> N
         changed = {**words[unit], name: words[unit][name] & ~mask | noise & mask}
         words = {**words, unit: changed}
     assert decode(engine, words, config, lut) == layer
-
-
-def unused_fields(layer: Layer) -> list[str]:
-    """Name the fields that the register manual gives no meaning in a layer of this kind."""
-    match layer:
-        case SdpLayer():
-            return _unused_sdp(layer.params, layer.x1, layer.x2, layer.dst.layout.shape)
-        case PdpLayer():
-            return _unused_pdp(layer)
-        case CdpLayer():
-            return _unused_cdp(layer)
-        case ConvLayer():
-            sdp = _unused_sdp(layer.sdp, layer.x1, layer.x2, layer.dst.layout.shape)
-            return [*unused_conv(layer), *(name for name in sdp if name.split(".")[0] in engine_of(layer).units)]
-
-
-def used_width(layer: Layer, field: Field) -> int:
-    """Return how many low bits of a field the hardware uses."""
-    if field.name == "pad_value" and isinstance(layer, ConvLayer):
-        return layer.params.precision.bits
-    int8 = isinstance(layer, CdpLayer) and layer.params.precision is Precision.INT8
-    narrow = {"datin_offset": 8, "datout_offset": 25} if int8 else {}
-    return 6 if field.name.endswith("_mul_shift_value") else narrow.get(field.name, field.width)
-
-
-def _unused_sdp(
-    params: SdpParams, x1: StageSource | None, x2: StageSource | None, shape: tuple[int, int, int]
-) -> list[str]:
-    fields = ["SDP.D_FEATURE_MODE_CFG.nan_to_zero", "SDP.D_DST_BATCH_STRIDE.dst_batch_stride"]
-    fields += [f"SDP.D_DP_EW_CFG.ew_{n}" for n in ("alu_bypass", "alu_algo", "mul_bypass", "mul_prelu", "lut_bypass")]
-    fields += [f"SDP_RDMA.D_ERDMA_CFG.erdma_{name}" for name in ("data_use", "data_size", "data_mode", "ram_type")]
-    stages = (("bs", "brdma", params.x1, x1), ("bn", "nrdma", params.x2, x2))
-    for low, rdma, stage, source in stages:
-        unit = f"SDP.D_DP_{low.upper()}"
-        has_alu, has_mul = stage is not None and stage.alu is not None, stage is not None and stage.mul
-        if stage is None:
-            fields += [f"{unit}_CFG.{low}_{name}_bypass" for name in ("alu", "mul", "relu")]
-            fields.append(f"{unit}_MUL_CFG.{low}_mul_shift_value")
-        if not has_alu:
-            fields += [f"{unit}_CFG.{low}_alu_algo", f"{unit}_ALU_CFG.{low}_alu_shift_value"]
-            fields.append(f"{unit}_ALU_CFG.{low}_alu_src")
-        if not has_mul:
-            fields += [f"{unit}_CFG.{low}_mul_prelu", f"{unit}_MUL_CFG.{low}_mul_src"]
-        source = source or StageSource()
-        if not has_alu or source.alu is None:
-            fields.append(f"{unit}_ALU_SRC_VALUE.{low}_alu_operand")
-        if not has_mul or source.mul is None:
-            fields.append(f"{unit}_MUL_SRC_VALUE.{low}_mul_operand")
-        base = f"SDP_RDMA.D_{low.upper()}"
-        fields.append(f"{base}_BATCH_STRIDE.{low}_batch_stride")
-        if source.memory is None:
-            names = ("data_use", "data_size", "ram_type")
-            fields += [f"SDP_RDMA.D_{rdma.upper()}_CFG.{rdma}_{name}" for name in names]
-            fields += [f"{base}_BASE_ADDR_{part}.{low}_base_addr_{part.lower()}" for part in ("LOW", "HIGH")]
-        if source.memory is None or shape[1:] == (1, 1):
-            fields.append(f"SDP_RDMA.D_{rdma.upper()}_CFG.{rdma}_data_mode")
-        if source.memory is None or is_per_channel(source.memory.layout):
-            fields += [f"{base}_{axis}_STRIDE.{low}_{axis.lower()}_stride" for axis in ("LINE", "SURFACE")]
-    if shape[1:] == (1, 1):
-        for unit, end in (("SDP_RDMA", "src"), ("SDP", "dst")):
-            fields += [
-                f"{unit}.D_{end.upper()}_{axis}_STRIDE.{end}_{axis.lower()}_stride" for axis in ("LINE", "SURFACE")
-            ]
-    return fields
-
-
-def _unused_pdp(layer: PdpLayer) -> list[str]:
-    fields = ["PDP.D_NAN_FLUSH_TO_ZERO.nan_to_zero", "PDP.D_CYA.cya", "PDP_RDMA.D_CYA.cya"]
-    fields += ["PDP_RDMA.D_POOLING_PADDING_CFG.pad_width"]
-    fields += [f"PDP.D_SRC_BASE_ADDR_{part}.src_base_addr_{part.lower()}" for part in ("LOW", "HIGH")]
-    fields += [f"PDP.D_SRC_{axis}_STRIDE.src_{axis.lower()}_stride" for axis in ("LINE", "SURFACE")]
-    if layer.params.method is not PoolMethod.AVERAGE:
-        fields += [f"PDP.D_POOLING_PADDING_VALUE_{n}_CFG.pad_value_{n}x" for n in range(1, 8)]
-        fields += [f"PDP.D_RECIP_KERNEL_{axis}.recip_kernel_{axis.lower()}" for axis in ("WIDTH", "HEIGHT")]
-    unused = {1: ("first", "mid", "last"), 2: ("mid",)}.get(layer.split.parts if layer.split else 1, ())
-    for part in unused:
-        fields += [f"{unit}.D_PARTIAL_WIDTH_IN.partial_width_in_{part}" for unit in ("PDP", "PDP_RDMA")]
-        fields.append(f"PDP.D_PARTIAL_WIDTH_OUT.partial_width_out_{part}")
-    return fields
-
-
-def _unused_cdp(layer: CdpLayer) -> list[str]:
-    fields = ["CDP.D_NAN_FLUSH_TO_ZERO.nan_to_zero", "CDP.D_CYA.cya", "CDP_RDMA.D_CYA.cya"]
-    if layer.params.local_size is None:
-        fields.append("CDP.D_LRN_CFG.normalz_len")
-    fields.append(f"CDP.S_LUT_INFO.lut_le_index_{'select' if layer.params.lut.le.exponent else 'offset'}")
-    return fields
 
 
 @MANY

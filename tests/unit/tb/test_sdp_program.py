@@ -285,21 +285,16 @@ def test_nv_small_refuses(layer: SdpLayer, changes: dict[str, int], message: str
     check_refused(layer, SMALL, changes, message)
 
 
-def test_nv_full_refuses_y_because_it_is_not_modelled() -> None:
-    message = "SDP.D_DP_EW_CFG.ew_bypass must be YES, not NO: Y is not modelled"
-    changes = {"SDP.D_DP_EW_CFG.ew_bypass": 0, "SDP.D_DP_EW_CFG.ew_alu_bypass": 0}
-    check_refused(small_sdp(config=FULL), FULL, changes, message)
-
-
-def test_nv_full_refuses_fp16_because_it_is_not_modelled() -> None:
+def test_fp16_is_not_converted_to_int8() -> None:
     changes = {
         f"{RFM}.in_precision": 2,
-        f"{RFM}.proc_precision": 2,
-        f"{RFM}.out_precision": 2,
-        "SDP.D_DATA_FORMAT.proc_precision": 2,
-        "SDP.D_DATA_FORMAT.out_precision": 2,
+        f"{RFM}.proc_precision": 0,
+        "SDP.D_DATA_FORMAT.proc_precision": 0,
     }
-    message = f"{RFM}.in_precision: input_precision must be INT8 or INT16, not FP16: the SDP model does not support it"
+    message = (
+        "SDP.D_DATA_FORMAT.out_precision: target must be INT16 or FP16 for a SDP layer (offline mode) "
+        "with fp16 feature data, not INT8 (Table 30)"
+    )
     check_refused(small_sdp(config=FULL), FULL, changes, message)
 
 

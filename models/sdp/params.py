@@ -1,0 +1,259 @@
+"""What an SDP layer is programmed to do, and its operands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.arithmetic import check_range, check_shift, limits
+from models.converter import Converter, ConverterEncoding
+from models.lut import HybridLut
+from models.precision import Precision
+from models.validity import FEATURE_FORMAT, LayerKind, conversion
+
+DATA_BITS = 32
+OPERAND_BITS = 16
+TRUNCATE_BITS = 10
+
+
+class AluOp(Enum):
+    """What an ALU does with the data and its operand; only Y has ``EQUAL``."""
+
+    MAX = "max"
+    MIN = "min"
+    SUM = "sum"
+    EQUAL = "equal"
+
+
+@dataclass(frozen=True)
+class SdpStage:
+    """What X1 or X2 does when it is not bypassed: ALU, multiplier, truncation, ReLU, in this order.
+
+    FP16 has neither the shift of the operand nor the truncation.
+
+    Attributes:
+        alu: the operation, or None when the ALU is bypassed.
+        alu_shift: left shift of the ALU operand, 0 to 63 bits, saturating at 32 bits.
+        mul: whether the multiplier works.
+        mul_prelu: whether only negative data are multiplied and truncated; without ``mul`` it does nothing.
+        mul_shift: right shift after the multiplier, 0 to 63 bits; it acts even when the multiplier is bypassed.
+        relu: whether negative results become 0.
+
+    Raises:
+        ValueError: when a shift is out of range, or for the comparison that only Y has.
+
+    Source: precision document, "SDP converters"; unit description, "Single Point Data Processor";
+        order, widths and the truncation of a bypassed multiplier measured on the public nv_small RTL.
+    """
+
+    alu: AluOp | None
+    alu_shift: int
+    mul: bool
+    mul_prelu: bool
+    mul_shift: int
+    relu: bool
+
+    def __post_init__(self) -> None:
+        if self.alu is AluOp.EQUAL:
+            raise ValueError("alu must be MAX, MIN or SUM in X1 and X2, not EQUAL")
+        check_shift("alu_shift", self.alu_shift)
+        check_shift("mul_shift", self.mul_shift)
+
+
+@dataclass(frozen=True)
+class YStage:
+    """What Y does when it is not bypassed: multiplier, truncation, ALU, lookup tables, in this order.
+
+    Only operands from memory pass the converters. FP16 has neither converters nor truncation.
+
+    Attributes:
+        alu: the operation, or None when the ALU is bypassed. ``EQUAL`` ends the layer with one bit, whether
+            any element differs from its operand; nothing is written.
+        mul: whether the multiplier works.
+        mul_prelu: whether only negative data are multiplied and truncated; without ``mul`` it does nothing.
+        truncate: right shift after the multiplier, 0 to 1023 bits; it acts on products alone.
+        alu_converter: of ALU operands from memory; None when it is bypassed.
+        mul_converter: of multiplier operands from memory; None when it is bypassed.
+        lut: the tables that the result is looked up in, or None.
+
+    Raises:
+        ValueError: when the truncation is out of range, a converter is another's, or a comparison is looked
+            up.
+
+    Source: precision document, "Element wise"; unit description, "Single Point Data Processor"; order and
+        converters measured on the public nv_full RTL; bypassed multiplier, positive branch of PReLU and
+        comparison from the public nv_full RTL.
+    """
+
+    alu: AluOp | None
+    mul: bool
+    mul_prelu: bool = False
+    truncate: int = 0
+    alu_converter: Converter | None = None
+    mul_converter: Converter | None = None
+    lut: HybridLut | None = None
+
+    def __post_init__(self) -> None:
+        check_range("truncate", self.truncate, 0, (1 << TRUNCATE_BITS) - 1)
+        for name in ("alu_converter", "mul_converter"):
+            _check_encoding(name, getattr(self, name), ConverterEncoding.SDP_OPERAND)
+        if self.alu is AluOp.EQUAL and self.lut is not None:
+            raise ValueError("lut must be None, because the comparison EQUAL has no result to look up")
+
+
+@dataclass(frozen=True, eq=False)
+class Operands:
+    """Operands of one stage.
+
+    Of the shape () they come from a register: 16 bits in X1 and X2, 32 bits in Y. (C, 1, 1) per channel or
+    (C, H, W) per element they come from memory, with 16 bits. Integers, or patterns of unsigned dtypes in
+    FP16: uint16, and uint32 for Y's registers, which hold FP32.
+
+    Attributes:
+        alu: operands of the ALU, None when it is bypassed.
+        mul: operands of the multiplier, None when it is bypassed.
+    """
+
+    alu: NDArray[Any] | None
+    mul: NDArray[Any] | None
+
+    def block(self, channels: slice) -> Operands:
+        """Return the operands of some channels."""
+        return Operands(_part(self.alu, channels), _part(self.mul, channels))
+
+
+@dataclass(frozen=True)
+class SdpParams:
+    """One SDP layer.
+
+    Attributes:
+        x1: the stage X1, or None when it is bypassed.
+        x2: the stage X2, or None when it is bypassed.
+        converter: the output converter, with the encoding ``SDP_OUTPUT``; always active, but not in FP16.
+        input_precision: of the cube in memory; on the fly, the precision the convolution ran in.
+        output_precision: of the result.
+        y: the stage Y, or None when it is bypassed.
+        nan_to_zero: whether NaN of the input and of operands counts as +0, except those in Y's registers.
+
+    Raises:
+        ValueError: for a conversion that the hardware does not have, another converter's encoding, or tables
+            of the other kind of entries.
+
+    Source: formats document, Table 30; precision document, "SDP converters".
+    """
+
+    x1: SdpStage | None
+    x2: SdpStage | None
+    converter: Converter
+    input_precision: Precision
+    output_precision: Precision
+    y: YStage | None = None
+    nan_to_zero: bool = False
+
+    def __post_init__(self) -> None:
+        _check_encoding("converter", self.converter, ConverterEncoding.SDP_OUTPUT)
+        conversion(LayerKind.SDP_OFFLINE, FEATURE_FORMAT[self.input_precision], self.output_precision)
+        if self.is_float:
+            self._check_nothing_is_ignored()
+        elif self.nan_to_zero:
+            raise ValueError(f"nan_to_zero must be False for {self.input_precision.name}, which has no NaN")
+        if self.y is not None and self.y.lut is not None:
+            wanted = np.dtype(np.uint16 if self.is_float else np.int16)
+            got = self.y.lut.le.entries.dtype
+            if got != wanted:
+                raise ValueError(f"y.lut must have {wanted} entries for {self.input_precision.name}, not {got}")
+
+    def _check_nothing_is_ignored(self) -> None:
+        """Refuse what FP16 does not have, so that no layer says what the hardware does not do."""
+        if self.converter != output_converter(0, 1, 0):
+            raise ValueError("converter must have offset 0, scale 1 and shift 0 for FP16, which it does not convert")
+        for name, fields in (
+            ("x1", ("alu_shift", "mul_shift")),
+            ("x2", ("alu_shift", "mul_shift")),
+            ("y", ("truncate", "alu_converter", "mul_converter")),
+        ):
+            for field in fields:
+                value = getattr(getattr(self, name), field, None)
+                if value:
+                    raise ValueError(f"{name}.{field} must be 0 or None for FP16, which ignores it, not {value}")
+
+    @property
+    def is_float(self) -> bool:
+        """Whether the stages compute in FP32; they do when the input is FP16, and in 32-bit integers else."""
+        return self.input_precision is Precision.FP16
+
+    @property
+    def compares(self) -> bool:
+        """Whether the layer only compares, and writes nothing."""
+        return self.y is not None and self.y.alu is AluOp.EQUAL
+
+
+def output_converter(offset: int, scale: int, shift: int) -> Converter:
+    """Return an output converter; 0, 1, 0 passes its data."""
+    return Converter(offset, scale, shift, ConverterEncoding.SDP_OUTPUT)
+
+
+def checked_operands(
+    name: str, stage: SdpStage | YStage | None, operands: Operands | None, shape: tuple[int, ...], is_float: bool
+) -> Operands | None:
+    """Return a stage's operands, None for a bypassed stage.
+
+    Args:
+        name: of the stage, ``x1``, ``x2`` or ``y``.
+        stage: the stage, or None.
+        operands: what it is given.
+        shape: (C, H, W) of the cube.
+        is_float: whether patterns are wanted.
+
+    Raises:
+        ValueError: when an operand's presence, shape, type or range is wrong.
+    """
+    if stage is None:
+        if operands is not None:
+            raise ValueError(f"{name}_operands must be None, because {name} is bypassed")
+        return None
+    operands = operands or Operands(alu=None, mul=None)
+    wide = isinstance(stage, YStage)
+    _check_operand(f"{name} ALU", stage.alu is not None, operands.alu, shape, is_float, wide)
+    _check_operand(f"{name} multiplier", stage.mul, operands.mul, shape, is_float, wide)
+    return operands
+
+
+def _part(operand: NDArray[Any] | None, channels: slice) -> NDArray[Any] | None:
+    return operand if operand is None or operand.ndim == 0 else operand[channels]
+
+
+def _check_encoding(name: str, converter: Converter | None, encoding: ConverterEncoding) -> None:
+    if converter is not None and converter.encoding is not encoding:
+        raise ValueError(f"{name} must have the encoding {encoding.name}, not {converter.encoding.name}")
+
+
+def _check_operand(
+    name: str, wanted: bool, operand: NDArray[Any] | None, shape: tuple[int, ...], is_float: bool, wide: bool
+) -> None:
+    if operand is None:
+        if wanted:
+            raise ValueError(f"{name} operand must be given, because the {name} is active")
+        return
+    if not wanted:
+        raise ValueError(f"{name} operand must be None, because the {name} is bypassed")
+    bits = 2 * OPERAND_BITS if wide and operand.ndim == 0 else OPERAND_BITS
+    if is_float:
+        pattern = np.dtype(f"uint{bits}")
+        if operand.dtype != pattern:
+            raise ValueError(f"{name} operand must be {pattern} patterns, not {operand.dtype}")
+    elif operand.dtype.kind != "i":
+        raise ValueError(f"{name} operand must be of a signed integer dtype, not {operand.dtype}")
+    per_channel = (shape[0], 1, 1)
+    if operand.shape not in ((), per_channel, shape):
+        raise ValueError(f"{name} operand must have the shape (), {per_channel} or {shape}, not {operand.shape}")
+    if is_float:
+        return
+    low, high = limits(bits)
+    for value in (int(operand.min()), int(operand.max())) if operand.size else ():
+        if not low <= value <= high:
+            raise ValueError(f"{name} operand must be from {low} to {high}, not {value}")

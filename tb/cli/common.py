@@ -7,15 +7,12 @@ import os
 import shlex
 import time
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from models.config import HwConfig
 from tb.launch.build import BuildSpec, Built, build
 from tb.regress import report
-from tb.regress.jobs import Job, JobResult, run_jobs
-from tb.scenario import Scenario
+from tb.regress.jobs import Job, JobResult, bit_exact, run_jobs
 
 BUILD_ROOT = Path("sim_build")
 
@@ -36,11 +33,16 @@ def add_dut_options(parser: argparse.ArgumentParser) -> None:
 def add_run_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of commands that play scenarios."""
     group = parser.add_argument_group("running")
-    group.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="simulations at a time")
-    group.add_argument("--timeout", type=float, default=3600.0, metavar="SECONDS", help="per simulation (3600)")
+    play_options(group)
     group.add_argument("--exact", action="store_true", help="FP16: bit-accurate, not by the published thresholds")
     group.add_argument("--waves", action="store_true", help="write waves beside every log")
     group.add_argument("--json", type=Path, metavar="FILE", help="write the results there, too")
+
+
+def play_options(group: argparse._ArgumentGroup) -> None:
+    """Add the options of everything that plays: how many simulations at a time, and for how long."""
+    group.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="simulations at a time")
+    group.add_argument("--timeout", type=float, default=3600.0, metavar="SECONDS", help="per simulation (3600)")
 
 
 def dut_arguments(args: argparse.Namespace) -> str:
@@ -80,7 +82,7 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
         The exit code.
     """
     if args.exact:
-        jobs = [replace(job, rerun=f"{job.rerun} --exact", make=partial(_exact, job)) for job in jobs]
+        jobs = [bit_exact(job) for job in jobs]
     root = BUILD_ROOT / "runs" / title
     root.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
@@ -102,8 +104,3 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
     print(f"{time.monotonic() - started:.1f} s; reports: {root}/index.html, {root}/junit.xml")
     print(report.summary(results))
     return report.exit_code(results)
-
-
-def _exact(job: Job) -> Scenario:
-    scenario = job.make()
-    return replace(scenario, settings=replace(scenario.settings, exact=True))

@@ -6,7 +6,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,16 @@ class JobResult:
     work_dir: Path | None
     facts: dict[str, Any] = field(default_factory=dict)
     simulation: SimOutcome | None = None
+
+
+def bit_exact(job: Job) -> Job:
+    """Return the job with FP16 compared bit by bit, not by the published thresholds."""
+
+    def make() -> Scenario:
+        scenario = job.make()
+        return replace(scenario, settings=replace(scenario.settings, exact=True))
+
+    return replace(job, make=make, rerun=f"{job.rerun} --exact")
 
 
 def run_jobs(

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from dask.distributed import Client, Future, LocalCluster, as_completed
+from dask.distributed import Client, Future, LocalCluster, wait
 
 from tb.regress.record import Ending, Record
 from tb.regress.task import Task
 
-LOOPBACK = "127.0.0.1"
 _IN_FLIGHT_PER_WORKER = 4
 """Tasks handed to the scheduler ahead of each worker: enough to keep it busy, few enough for any memory."""
+
+_CHECK_SECONDS = 2.0
+"""How often a driver without news looks whether there are workers."""
 
 Execute = Callable[[dict[str, Any]], dict[str, Any]]
 
 
+class NoWorkersError(ValueError):
+    """A cluster whose workers are all gone; what was played is in the store."""
+
+
 @contextmanager
-def cluster(scheduler: str | None, workers: int, host: str = LOOPBACK) -> Iterator[Client]:
+def cluster(scheduler: str | None, workers: int, host: str) -> Iterator[Client]:
     """Connect to a running Dask cluster, or start a local one for the time of the block.
 
     Args:
@@ -44,7 +51,12 @@ def cluster(scheduler: str | None, workers: int, host: str = LOOPBACK) -> Iterat
         return
     with (
         LocalCluster(
-            n_workers=workers, threads_per_worker=1, host=host, dashboard_address=None, memory_limit=0, silence_logs=40
+            n_workers=workers,
+            threads_per_worker=1,
+            host=host,
+            dashboard_address=None,
+            memory_limit=0,
+            silence_logs=logging.CRITICAL,
         ) as local,
         Client(local) as client,
     ):
@@ -57,7 +69,12 @@ def longest_first(tasks: Sequence[Task], seconds: Mapping[str, float]) -> list[T
 
 
 def run_tasks(
-    client: Client, tasks: Sequence[Task], execute: Execute, *, until: float | None = None
+    client: Client,
+    tasks: Sequence[Task],
+    execute: Execute,
+    *,
+    until: float | None = None,
+    patience_seconds: float = 120.0,
 ) -> Iterator[Record]:
     """Play tasks on the workers of a cluster, and yield their records as they arrive.
 
@@ -69,10 +86,13 @@ def run_tasks(
         tasks: What to play, in the order of starting.
         execute: What a worker calls with a task as plain data; it returns a record as plain data.
         until: ``time.monotonic`` after which no further task is started, or None.
+        patience_seconds: How long the cluster may be without any worker.
+
+    Raises:
+        NoWorkersError: when it was without for longer.
     """
     waiting = iter(tasks)
     running: dict[Future, Task] = {}
-    ended = as_completed()
 
     def start() -> None:
         room = max(1, sum(client.nthreads().values())) * _IN_FLIGHT_PER_WORKER - len(running)
@@ -82,17 +102,28 @@ def run_tasks(
             task = next(waiting, None)
             if task is None:
                 return
-            future = client.submit(execute, task.to_dict(), pure=False)
-            running[future] = task
-            ended.add(future)
+            running[client.submit(execute, task.to_dict(), pure=False)] = task
 
     start()
+    seen = time.monotonic()
     while running:
-        future = next(ended)
-        task = running.pop(future)
-        yield _record(future, task)
-        future.release()
+        for future in _ended(running):
+            yield _record(future, running.pop(future))
+            future.release()
+        if client.nthreads():
+            seen = time.monotonic()
+        elif time.monotonic() - seen > patience_seconds:
+            raise NoWorkersError(f"the cluster had no worker for {patience_seconds:g} seconds")
         start()
+
+
+def _ended(running: Mapping[Future, Task]) -> list[Future]:
+    """Return futures that ended, or none after a while without any."""
+    try:
+        wait(list(running), timeout=_CHECK_SECONDS, return_when="FIRST_COMPLETED")
+    except TimeoutError:
+        return []
+    return [future for future in running if future.done()]
 
 
 def _record(future: Future, task: Task) -> Record:

@@ -11,7 +11,7 @@ from models.config import HwConfig
 from tb.generate.plan import load_plan
 from tb.generate.random import random_entry
 from tb.launch.build import BuildSpec
-from tb.regress.jobs import Job
+from tb.regress.jobs import Job, bit_exact
 from tb.scenario import Scenario
 from tb.trace import TraceUnsupported, read
 from tb.tracker import refusal
@@ -28,7 +28,6 @@ class Dut:
         top: The RTL's top module.
         port_map: TOML of port differences, or None.
         debug: Whether all signals are visible.
-        backend: ``coroutine`` or ``native`` agents.
     """
 
     config: str
@@ -37,7 +36,6 @@ class Dut:
     top: str
     port_map: str | None
     debug: bool
-    backend: str
 
     def build_spec(self, *, waves: bool) -> BuildSpec:
         """Return what to build.
@@ -53,7 +51,6 @@ class Dut:
             port_map=None if self.port_map is None else Path(self.port_map),
             debug=self.debug,
             waves=waves,
-            backend=self.backend,
         )
 
 
@@ -68,6 +65,7 @@ class Task:
         source: The plan's file, the engines to draw from, or the trace's file.
         dut: What it is played on.
         rerun: The command that repeats just it.
+        exact: Whether FP16 is compared bit by bit, not by the published thresholds.
     """
 
     test: str
@@ -76,6 +74,7 @@ class Task:
     source: str
     dut: Dut
     rerun: str
+    exact: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in _MAKERS:
@@ -97,7 +96,8 @@ class Task:
         Raises:
             ValueError: when the source does not hold the scenario.
         """
-        return _MAKERS[self.kind](self)
+        job = _MAKERS[self.kind](self)
+        return bit_exact(job) if self.exact else job
 
     def to_dict(self) -> dict[str, Any]:
         """Return the task as plain data."""

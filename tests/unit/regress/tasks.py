@@ -11,7 +11,7 @@ from tb.regress.record import Ending, Record
 from tb.regress.task import Dut, Task
 from tb.regress.worker import Limits, record_path
 
-DUT = Dut("nv_small", "verilator", None, "NV_nvdla", None, debug=False, backend="coroutine")
+DUT = Dut("nv_small", "verilator", None, "NV_nvdla", None, debug=False)
 
 
 def task(seed: int, test: str = "random") -> Task:

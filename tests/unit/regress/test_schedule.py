@@ -17,12 +17,13 @@ from dask.distributed import Client
 
 from tb.regress.driver import drive
 from tb.regress.record import Ending, Record
-from tb.regress.schedule import LOOPBACK, cluster, longest_first, run_tasks
+from tb.regress.schedule import NoWorkersError, cluster, longest_first, run_tasks
 from tb.regress.store import Store
 from tb.regress.worker import Limits
 from tests.unit.regress import tasks as synthetic
 from tests.unit.regress.tasks import pretend, record, task
 
+LOOPBACK = "127.0.0.1"
 ROOT = Path(__file__).resolve().parents[3]
 TASKS = [task(seed) for seed in range(60)]
 
@@ -39,7 +40,7 @@ def deadly(data: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
-    with cluster(None, 2) as connected:
+    with cluster(None, 2, LOOPBACK) as connected:
         yield connected
 
 
@@ -49,7 +50,7 @@ def test_the_longest_tests_start_first_and_unknown_ones_before_them() -> None:
 
 
 def test_every_task_ends_once(client: Client) -> None:
-    many = [task(seed) for seed in range(500)]
+    many = [task(seed) for seed in range(100)]
     keys = [ended.key for ended in run_tasks(client, many, at_once)]
     assert sorted(keys) == sorted(entry.key for entry in many)
 
@@ -65,13 +66,21 @@ def test_a_task_that_kills_its_workers_is_lost_and_the_others_end(client: Client
     assert len(endings) == 3
 
 
+def test_a_cluster_without_workers_is_not_waited_for_for_ever() -> None:
+    with (
+        cluster(None, 0, LOOPBACK) as empty,
+        pytest.raises(NoWorkersError, match=r"^the cluster had no worker for 0\.1 seconds$"),
+    ):
+        list(run_tasks(empty, TASKS, at_once, patience_seconds=0.1))
+
+
 def test_a_local_cluster_listens_on_loopback(client: Client) -> None:
     assert client.scheduler_info()["address"].startswith(f"tcp://{LOOPBACK}:")
 
 
 def test_a_scheduler_that_does_not_answer_is_an_error() -> None:
     with pytest.raises(ValueError, match=r"^scheduler must be the address of a running Dask scheduler, not nonsense$"):
-        cluster("nonsense", 2).__enter__()
+        cluster("nonsense", 2, LOOPBACK).__enter__()
 
 
 DRIVER = """
@@ -83,7 +92,7 @@ from tb.regress.store import Store
 from tb.regress.worker import Limits
 from tests.unit.regress.tasks import pretend
 address, root = sys.argv[1], Path(sys.argv[2])
-with Store(root / "store.sqlite") as store, cluster(address, 1) as client:
+with Store(root / "store.sqlite") as store, cluster(address, 1, "127.0.0.1") as client:
     run = store.run()
     for record in drive(store, run, client, Limits(run.folder, root, 0.05), play=pretend):
         print(record.key, flush=True)

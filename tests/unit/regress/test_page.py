@@ -1,0 +1,108 @@
+"""The page and the XML of a regression: everything is there, nothing that a test is called can break them."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+from tb.regress import page, summary
+from tb.regress.record import Ending, Record
+from tb.regress.store import Run
+from tb.regress.summary import Ended
+from tests.unit.regress.tasks import task
+
+HOSTILE = "<script>alert('x')</script>&\x07\""
+
+
+def ended(seed: int, ending: Ending, *complaints: str, seconds: float = 1.0, folder: str | None = None) -> Ended:
+    chosen = task(seed)
+    return Ended(chosen, Record(chosen.key, ending, complaints, {"cycles": 42, "layers": 2}, seconds, folder))
+
+
+def entries(root: Path) -> list[Ended]:
+    return [
+        ended(1, Ending.PASSED),
+        ended(2, Ending.MISMATCH, "wrong value: 3 elements", folder=str(root / "random.2")),
+        ended(3, Ending.MISMATCH, "wrong value: 77 elements", "more"),
+        ended(4, Ending.HANG, f"hang: {HOSTILE}", seconds=9.0),
+        ended(5, Ending.REFUSED, "no Y"),
+    ]
+
+
+class Collector(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.links: list[str | None] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.links += [value for name, value in attrs if name in ("href", "src")]
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def written(root: Path) -> Collector:
+    run = Run(2, f"random {HOSTILE}", 0.0, root)
+    counts = {Ending.PASSED: 1, Ending.MISMATCH: 2, Ending.HANG: 1, Ending.REFUSED: 1}
+    trend = [(replace(run, id=1, title="earlier"), {Ending.PASSED: 5}, 0), (run, counts, 3)]
+    page.write_html(run, entries(root), trend, root / "index.html")
+    collector = Collector()
+    collector.feed((root / "index.html").read_text(encoding="utf-8"))
+    return collector
+
+
+def test_the_page_shows_summary_trend_failures_and_tasks(tmp_path: Path) -> None:
+    text = written(tmp_path).text
+    assert "1 passed, 3 failed (2 mismatch, 1 hang), 1 refused, 3 not played" in text
+    assert "1: earlier" in text
+    assert "mismatch, 2 times: random.2, random.3" in text
+    assert text.count("random.4.nv_small.verilator") == 2, "among the slowest and among all"
+    assert "rerun: python -m tb regress random --first 2" in text
+
+
+def test_the_page_is_self_contained_and_links_to_what_a_failure_left(tmp_path: Path) -> None:
+    collector = written(tmp_path)
+    assert collector.links == ["random.2"]
+
+
+def test_hostile_names_stay_text(tmp_path: Path) -> None:
+    collector = written(tmp_path)
+    assert "script" not in collector.tags
+    assert "<script>alert('x')</script>" in collector.text
+
+
+def test_junit_is_xml_whatever_it_holds(tmp_path: Path) -> None:
+    page.write_junit(Run(1, HOSTILE.replace("\x07", ""), 0.0, tmp_path), entries(tmp_path), tmp_path / "junit.xml")
+    root = ElementTree.parse(tmp_path / "junit.xml").getroot()
+    assert (root.get("tests"), root.get("failures"), root.get("skipped")) == ("5", "3", "1")
+    failures = [(case.get("name"), case.find("failure")) for case in root]
+    kinds = {name: failure.get("type") for name, failure in failures if failure is not None}
+    assert kinds == {
+        "random.2.nv_small.verilator": "mismatch",
+        "random.3.nv_small.verilator": "mismatch",
+        "random.4.nv_small.verilator": "hang",
+    }
+
+
+def test_failures_of_one_signature_are_told_once(tmp_path: Path) -> None:
+    assert summary.failures(entries(tmp_path)[:3]) == (
+        "mismatch: 2 x wrong value: # elements\n"
+        "  random.2:\n"
+        "    wrong value: 3 elements\n"
+        f"    folder: {tmp_path}/random.2\n"
+        "    rerun: python -m tb regress random --first 2\n"
+        "  also: random.3"
+    )
+
+
+def test_a_run_that_lacks_tasks_has_not_passed() -> None:
+    assert summary.exit_code({Ending.PASSED: 3, Ending.REFUSED: 1}, 0) == 0
+    assert summary.exit_code({Ending.PASSED: 3}, 1) == 1
+    assert summary.exit_code({Ending.REFUSED: 3}, 0) == 1
+    assert summary.exit_code({Ending.PASSED: 3, Ending.LOST: 1}, 0) == 1
+    assert summary.counts_line({Ending.PASSED: 3}, 0) == "3 passed, 0 failed, 0 refused"

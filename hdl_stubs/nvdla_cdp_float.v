@@ -36,7 +36,7 @@ module nvdla_cdp_float (
     if (advance) begin
       {sum_is_nan, sum_nan} <= deciding_nan(window, local_size);
       sum_centre   <= window[X*CENTRE+:16];
-      sum          <= $realtobits(sum_bypass ? number(window[X*CENTRE+:16]) : squares(window, local_size));
+      sum          <= $realtobits(sum_bypass ? from_fp16_limited(window[X*CENTRE+:16]) : squares(window, local_size));
       value_is_nan <= sum_is_nan;
       value_nan    <= sum_nan;
       value_centre <= sum_centre;
@@ -46,6 +46,7 @@ module nvdla_cdp_float (
   wire [1:0] underflow, overflow;
   wire [63:0] le_y, lo_y;
   wire use_lo;
+  wire [33:0] unused_entry_nan;
 
   nvdla_lut_table_float #(
       .INDEX(6)
@@ -62,7 +63,8 @@ module nvdla_cdp_float (
       .overflow   (overflow[0]),
       .index      (le_index),
       .pair       (le_pair),
-      .y          (le_y)
+      .y          (le_y),
+      .entry_nan  (unused_entry_nan[16:0])
   );
 
   nvdla_lut_table_float #(
@@ -80,7 +82,8 @@ module nvdla_cdp_float (
       .overflow   (overflow[1]),
       .index      (lo_index),
       .pair       (lo_pair),
-      .y          (lo_y)
+      .y          (lo_y),
+      .entry_nan  (unused_entry_nan[33:17])
   );
 
   nvdla_lut_choice choice (
@@ -92,15 +95,10 @@ module nvdla_cdp_float (
   );
 
   wire [15:0] product =
-      to_fp16($bitstoreal(value) * (multiply_bypass ? 1.0 : number(value_centre)));
+      to_fp16($bitstoreal(value) * (multiply_bypass ? 1.0 : from_fp16_limited(value_centre)));
 
   assign out       = value_is_nan ? value_nan : product;
   assign saturated = !value_is_nan && (product[14:0] == 15'h7bff);
-
-  function automatic real number(input [15:0] h);
-    if (h[14:10] == 5'h1f) number = h[15] ? -4292870144.0 : 4292870144.0;
-    else number = from_fp16(h);
-  endfunction
 
   function automatic real squares(input [9*X-1:0] elements, input [1:0] size);
     integer i;
@@ -108,7 +106,7 @@ module nvdla_cdp_float (
     begin
       squares = 0.0;
       for (i = 0; i < 9; i = i + 1) begin
-        e = number(elements[X*i+:16]);
+        e = from_fp16_limited(elements[X*i+:16]);
         if (i + 1 + {30'd0, size} >= CENTRE && i <= CENTRE + 1 + {30'd0, size}) squares = squares + e * e;
       end
     end

@@ -52,6 +52,12 @@ function automatic real from_fp16(input [15:0] h);
   end
 endfunction
 
+// Value of FP16 bits in FP17, where infinity is the largest number.
+function automatic real from_fp16_limited(input [15:0] h);
+  if (h[14:10] == 5'h1f) from_fp16_limited = $bitstoreal({h[15], 11'd1054, 10'h3ff, 42'd0});
+  else from_fp16_limited = from_fp16(h);
+endfunction
+
 // FP16 bits of a number, with denormals, at most 65504.
 function automatic [15:0] to_fp16(input real v);
   reg [63:0] bits;
@@ -67,9 +73,11 @@ function automatic [15:0] to_fp16(input real v);
   end
 endfunction
 
-// Value of FP32 bits; denormals are 0, exponent 255 is taken as the largest number.
+// Value of FP32 bits. Exponent 255 is taken as the largest number, and a denormal as
+// 1.mantissa * 2^-127: measured on the public nv_full RTL, where a Y operand of
+// 0x123 turns the sign of x * r + r from x = -2 on.
 function automatic real from_fp32(input [31:0] f);
-  if (f[30:23] == 8'd0) from_fp32 = $bitstoreal({f[31], 63'd0});
+  if (f[30:0] == 31'd0) from_fp32 = $bitstoreal({f[31], 63'd0});
   else if (f[30:23] == 8'hff) from_fp32 = $bitstoreal({f[31], 11'd1150, 23'h7f_ffff, 29'd0});
   else from_fp32 = $bitstoreal({f[31], 11'd896 + {3'd0, f[30:23]}, f[22:0], 29'd0});
 endfunction

@@ -4,7 +4,8 @@
 // Linear: entry i stands for START + (i << SELECT). Exponent: entry i stands for
 // START + 2^(OFFSET + i). Between two entries the result is interpolated, outside
 // it follows the slope of that end from the end's entry. A value at START
-// underflows, one at the last entry overflows.
+// underflows, one at the last entry overflows; below an exponent table the slope
+// begins at its first entry, START + 2^OFFSET.
 // Source: LUT programming guide; the fraction keeps FRACTION bits, and the product
 // that is rounded (half away from zero) is that of the difference in CDP and the
 // sum of two products in SDP (TWO_PRODUCTS): measured on the public nv_full RTL.
@@ -71,6 +72,7 @@ module nvdla_lut_table #(
     product = 0;
     if (underflow || overflow) begin
       product = {{(W - X) {x[X-1]}}, x} - (overflow ? {{(W - X) {past[X-1]}}, past} : {{(W - X) {first[X-1]}}, first});
+      if (underflow && exponent && !offset[7]) product = product - ({{(W - 1) {1'b0}}, 1'b1} << offset);
       product = product * {{(W - 16) {scale[15]}}, scale};
       product = shift[4] ? product <<< -shift : halves_away(product, {3'd0, shift});
       product = product + (overflow ? {{(W - 16) {y1[15]}}, y1} : {{(W - 16) {y0[15]}}, y0});

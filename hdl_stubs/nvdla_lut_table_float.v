@@ -22,7 +22,8 @@ module nvdla_lut_table_float #(
     output reg               overflow,
     output reg  [ INDEX-1:0] index,
     input  wire [      31:0] pair,
-    output wire [      63:0] y
+    output wire [      63:0] y,
+    output reg  [      16:0] entry_nan     // {what the table used holds a NaN, its bits}
 );
   `include "nvdla_float.vh"
 
@@ -65,19 +66,27 @@ module nvdla_lut_table_float #(
   real y0, y1, share, result;
 
   always @* begin
-    y0     = from_fp16(pair[15:0]);
-    y1     = from_fp16(pair[31:16]);
-    share  = $bitstoreal(fraction);
+    y0 = from_fp16_limited(pair[15:0]);
+    y1 = from_fp16_limited(pair[31:16]);
+    share = $bitstoreal(fraction);
     edge_value = overflow ? from_fp32(past) : from_fp32(first);
     if (underflow && exponent) edge_value = step32(edge_value + power_of_two(offset));
     if (underflow)
-      result = step17(step17(step17(step32($bitstoreal(x) - edge_value)) * from_fp16(slope_scale[15:0])) + y0);
+      result = step17(step17(step17(step32($bitstoreal(x) - edge_value)) * from_fp16_limited(slope_scale[15:0])) + y0);
     else if (overflow)
-      result = step17(step17(step17(step32($bitstoreal(x) - edge_value)) * from_fp16(slope_scale[31:16])) + y1);
+      result = step17(step17(step17(step32($bitstoreal(x) - edge_value)) * from_fp16_limited(slope_scale[31:16])) + y1);
     else result = step17(step17(step17(1.0 - share) * y0) + step17(step17(share) * y1));
   end
 
   assign y = $realtobits(result);
+
+  wire [15:0] earlier = underflow ? slope_scale[15:0] : overflow ? slope_scale[31:16] : pair[15:0];
+  wire [15:0] later = underflow ? pair[15:0] : pair[31:16];
+
+  always @* begin
+    entry_nan = {is_nan16(later), later};
+    if (is_nan16(earlier)) entry_nan = {1'b1, earlier};
+  end
 
   function automatic real step17(input real v);
     step17 = (STEPS != 0) ? to_fp17(v) : v;

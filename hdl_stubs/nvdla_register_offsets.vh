@@ -77,6 +77,8 @@
 `define SDP_RDMA_D_BRDMA_CFG                     10
 `define SDP_RDMA_D_NRDMA_CFG                     16
 `define SDP_RDMA_D_FEATURE_MODE_CFG              28
+`define SDP_RDMA_D_SRC_DMA_CFG                   29
+`define SDP_RDMA_D_STATUS_NAN_INPUT_NUM          30
 
 `define UNIT_SDP        6
 `define SDP_WORDS                                63
@@ -89,12 +91,22 @@
 `define SDP_D_DST_SURFACE_STRIDE                 21
 `define SDP_D_DP_BS_CFG                          22
 `define SDP_D_DP_BN_CFG                          27
+`define SDP_D_DP_EW_CFG                          32
 `define SDP_D_FEATURE_MODE_CFG                   44
+`define SDP_D_DST_DMA_CFG                        45
+`define SDP_D_DATA_FORMAT                        47
 `define SDP_D_CVT_OFFSET                         48
 `define SDP_D_CVT_SCALE                          49
 `define SDP_D_CVT_SHIFT                          50
+`define SDP_D_STATUS                             51
+`define SDP_D_STATUS_NAN_OUTPUT_NUM              54
 `define SDP_D_PERF_ENABLE                        55
+`define SDP_D_PERF_LUT_UFLOW                     57
+`define SDP_D_PERF_LUT_OFLOW                     58
 `define SDP_D_PERF_OUT_SATURATION                59
+`define SDP_D_PERF_LUT_HYBRID                    60
+`define SDP_D_PERF_LUT_LE_HIT                    61
+`define SDP_D_PERF_LUT_LO_HIT                    62
 
 `define UNIT_PDP_RDMA   7
 `define PDP_RDMA_WORDS                           20

@@ -2,7 +2,7 @@
 // after reset}. Read-only registers have no writable bits; what they read is
 // either the reset value or supplied by the unit. Words that are not listed ignore
 // writes and reset to 0: read-only registers, holes, S_STATUS, S_POINTER and
-// D_OP_ENABLE, which the register file keeps itself, and S_LUT_ACCESS_DATA of CDP,
+// D_OP_ENABLE, which the register file keeps itself, and S_LUT_ACCESS_DATA,
 // which reaches into the tables.
 //
 // The rows follow the public register description; the nv_small hardware
@@ -148,7 +148,6 @@ function automatic [31:0] register_table(input integer unit, input integer word,
       `UNIT_SDP:
         case (word)
            2: row = {32'h0003_03ff, 32'h0000_0000}; // S_LUT_ACCESS_CFG
-           3: row = {32'h0000_ffff, 32'h0000_0000}; // S_LUT_ACCESS_DATA
            4: row = {32'h0000_0071, 32'h0000_0000}; // S_LUT_CFG
            5: row = {32'h00ff_ffff, 32'h0000_0000}; // S_LUT_INFO
            6: row = {32'hffff_ffff, 32'h0000_0000}; // S_LUT_LE_START

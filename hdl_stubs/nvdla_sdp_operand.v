@@ -13,6 +13,7 @@ module nvdla_sdp_operand #(
     input  wire                     rst_n,
     input  wire [              1:0] data_use,
     input  wire                     two_byte,
+    input  wire                     half_atom,  // ATOM_BYTES / 2 elements of two bytes
     output wire [              1:0] beats,     // words per atom minus one
     input  wire                     in_valid,
     output wire                     in_ready,
@@ -29,7 +30,7 @@ module nvdla_sdp_operand #(
   reg [4*W-1:0] raw;
   reg [1:0] beat;
 
-  assign beats    = {both && two_byte, both || two_byte};
+  assign beats    = half_atom ? {1'b0, both} : {both && two_byte, both || two_byte};
   assign in_ready = !valid;
 
   always @(posedge clk) if (in_valid && in_ready) raw[W*beat+:W] <= in_data;

@@ -158,6 +158,7 @@ module nvdla_sdp_rdma #(
           .rst_n   (rst_n),
           .data_use(cfg[FIRST+1+:2]),
           .two_byte(cfg[FIRST+3]),
+          .half_atom(1'b0),
           .beats   (beats),
           .in_valid(word_valid),
           .in_ready(word_ready),

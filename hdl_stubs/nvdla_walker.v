@@ -1,25 +1,26 @@
-// Addresses of up to four nested loops, the innermost in field 0 of `last` and
+// Addresses of nested loops, the innermost in field 0 of `last` and
 // `strides`; one address per clock. A loop makes last + 1 rounds; a stride has
 // 32 bits, whatever the width of an address.
 module nvdla_walker #(
     parameter ADDR_WIDTH = 32,
-    parameter COUNT_WIDTH = 13
+    parameter COUNT_WIDTH = 13,
+    parameter LOOPS = 4
 ) (
-    input  wire                     clk,
-    input  wire                     rst_n,
-    input  wire                     start,
-    input  wire [   ADDR_WIDTH-1:0] base,
-    input  wire [4*COUNT_WIDTH-1:0] last,
-    input  wire [         4*32-1:0] strides,
-    output reg                      valid,
-    input  wire                     ready,
-    output wire [   ADDR_WIDTH-1:0] addr
+    input  wire                         clk,
+    input  wire                         rst_n,
+    input  wire                         start,
+    input  wire [       ADDR_WIDTH-1:0] base,
+    input  wire [LOOPS*COUNT_WIDTH-1:0] last,
+    input  wire [         LOOPS*32-1:0] strides,
+    output reg                          valid,
+    input  wire                         ready,
+    output wire [       ADDR_WIDTH-1:0] addr
 );
   // Round of every loop, and the address at which it began that round
-  reg [4*COUNT_WIDTH-1:0] round;
-  reg [ 4*ADDR_WIDTH-1:0] from;
-  reg [ 4*ADDR_WIDTH-1:0] next_from;
-  reg [4*COUNT_WIDTH-1:0] next_round;
+  reg [LOOPS*COUNT_WIDTH-1:0] round;
+  reg [ LOOPS*ADDR_WIDTH-1:0] from;
+  reg [ LOOPS*ADDR_WIDTH-1:0] next_from;
+  reg [LOOPS*COUNT_WIDTH-1:0] next_round;
   reg found;
 
   integer i, j;
@@ -31,7 +32,7 @@ module nvdla_walker #(
     next_from  = from;
     next_round = round;
     found      = 1'b0;
-    for (i = 0; i < 4; i = i + 1)
+    for (i = 0; i < LOOPS; i = i + 1)
       if (!found) begin
         if (round[COUNT_WIDTH*i+:COUNT_WIDTH] != last[COUNT_WIDTH*i+:COUNT_WIDTH]) begin
           found = 1'b1;
@@ -53,7 +54,7 @@ module nvdla_walker #(
     end else if (start) begin
       valid <= 1'b1;
       round <= 0;
-      from  <= {4{base}};
+      from  <= {LOOPS{base}};
     end else if (valid && ready) begin
       valid <= found;
       round <= next_round;

@@ -216,16 +216,41 @@ module NV_nvdla (
   wire [WRITE_CLIENTS*ADDR_WIDTH-1:0] wr_addr;
   wire [WRITE_CLIENTS*W-1:0] wr_data;
 
-  assign sdp_rdata = 32'd0;
-  assign sdp_done = 2'd0;
-  assign rd_valid[3:0] = 0;
-  assign rd_mc[3:0] = 0;
-  assign rd_addr[ADDR_WIDTH*0+:ADDR_WIDTH*4] = 0;
-  assign wr_valid[0] = 0;
-  assign wr_mc[0] = 0;
-  assign wr_addr[ADDR_WIDTH*0+:ADDR_WIDTH] = 0;
-  assign wr_data[W*0+:W] = 0;
+  // From SDP to PDP on the fly
+  wire pooled_valid, pooled_ready;
+  wire [W-1:0] pooled_data;
 
+  nvdla_sdp_full #(
+      .SLOT_RDMA (6'd10),
+      .ADDR_WIDTH(ADDR_WIDTH),
+      .ATOM_BYTES(ATOM_BYTES)
+  ) sdp (
+      .clk         (dla_core_clk),
+      .rst_n       (core_rst_n),
+      .req_valid   (req_valid),
+      .req_write   (req_write),
+      .req_addr    (req_addr),
+      .req_wdata   (req_wdata),
+      .rdata       (sdp_rdata),
+      .layer_done  (sdp_done),
+      .rd_req_valid(rd_valid[3:0]),
+      .rd_req_ready(rd_ready[3:0]),
+      .rd_req_mc   (rd_mc[3:0]),
+      .rd_req_addr (rd_addr[ADDR_WIDTH*0+:ADDR_WIDTH*4]),
+      .rd_rsp_valid(rd_rsp_valid[3:0]),
+      .rd_rsp_data (rd_rsp_data),
+      .wr_req_valid(wr_valid[0]),
+      .wr_req_ready(wr_ready[0]),
+      .wr_req_mc   (wr_mc[0]),
+      .wr_req_addr (wr_addr[ADDR_WIDTH*0+:ADDR_WIDTH]),
+      .wr_req_data (wr_data[W*0+:W]),
+      .wr_rsp_valid(wr_rsp_valid[0]),
+      .pdp_valid   (pooled_valid),
+      .pdp_ready   (pooled_ready),
+      .pdp_data    (pooled_data)
+  );
+
+  assign pooled_ready = 1'b0;
   assign pdp_rdata = 32'd0;
   assign pdp_done = 2'd0;
   assign rd_valid[4:4] = 0;
@@ -264,25 +289,59 @@ module NV_nvdla (
       .wr_rsp_valid(wr_rsp_valid[2])
   );
 
-  assign rubik_rdata = 32'd0;
-  assign rubik_done = 2'd0;
-  assign rd_valid[6:6] = 0;
-  assign rd_mc[6:6] = 0;
-  assign rd_addr[ADDR_WIDTH*6+:ADDR_WIDTH*1] = 0;
-  assign wr_valid[3] = 0;
-  assign wr_mc[3] = 0;
-  assign wr_addr[ADDR_WIDTH*3+:ADDR_WIDTH] = 0;
-  assign wr_data[W*3+:W] = 0;
+  nvdla_rubik #(
+      .SLOT      (6'd16),
+      .ADDR_WIDTH(ADDR_WIDTH),
+      .ATOM_BYTES(ATOM_BYTES)
+  ) rubik (
+      .clk         (dla_core_clk),
+      .rst_n       (core_rst_n),
+      .req_valid   (req_valid),
+      .req_write   (req_write),
+      .req_addr    (req_addr),
+      .req_wdata   (req_wdata),
+      .rdata       (rubik_rdata),
+      .layer_done  (rubik_done),
+      .rd_req_valid(rd_valid[6]),
+      .rd_req_ready(rd_ready[6]),
+      .rd_req_mc   (rd_mc[6]),
+      .rd_req_addr (rd_addr[ADDR_WIDTH*6+:ADDR_WIDTH]),
+      .rd_rsp_valid(rd_rsp_valid[6]),
+      .rd_rsp_data (rd_rsp_data),
+      .wr_req_valid(wr_valid[3]),
+      .wr_req_ready(wr_ready[3]),
+      .wr_req_mc   (wr_mc[3]),
+      .wr_req_addr (wr_addr[ADDR_WIDTH*3+:ADDR_WIDTH]),
+      .wr_req_data (wr_data[W*3+:W]),
+      .wr_rsp_valid(wr_rsp_valid[3])
+  );
 
-  assign bdma_rdata = 32'd0;
-  assign bdma_done = 2'd0;
-  assign rd_valid[7:7] = 0;
-  assign rd_mc[7:7] = 0;
-  assign rd_addr[ADDR_WIDTH*7+:ADDR_WIDTH*1] = 0;
-  assign wr_valid[4] = 0;
-  assign wr_mc[4] = 0;
-  assign wr_addr[ADDR_WIDTH*4+:ADDR_WIDTH] = 0;
-  assign wr_data[W*4+:W] = 0;
+  nvdla_bdma #(
+      .SLOT      (6'd4),
+      .ADDR_WIDTH(ADDR_WIDTH),
+      .ATOM_BYTES(ATOM_BYTES)
+  ) bdma (
+      .clk         (dla_core_clk),
+      .rst_n       (core_rst_n),
+      .req_valid   (req_valid),
+      .req_write   (req_write),
+      .req_addr    (req_addr),
+      .req_wdata   (req_wdata),
+      .rdata       (bdma_rdata),
+      .group_done  (bdma_done),
+      .rd_req_valid(rd_valid[7]),
+      .rd_req_ready(rd_ready[7]),
+      .rd_req_mc   (rd_mc[7]),
+      .rd_req_addr (rd_addr[ADDR_WIDTH*7+:ADDR_WIDTH]),
+      .rd_rsp_valid(rd_rsp_valid[7]),
+      .rd_rsp_data (rd_rsp_data),
+      .wr_req_valid(wr_valid[4]),
+      .wr_req_ready(wr_ready[4]),
+      .wr_req_mc   (wr_mc[4]),
+      .wr_req_addr (wr_addr[ADDR_WIDTH*4+:ADDR_WIDTH]),
+      .wr_req_data (wr_data[W*4+:W]),
+      .wr_rsp_valid(wr_rsp_valid[4])
+  );
 
   // Both ports answer into the same wires, CVSRAM when DBB has nothing to say.
   wire [READ_CLIENTS-1:0] mc_rd_ready, mc_rd_rsp, cv_rd_ready, cv_rd_rsp;

@@ -1,0 +1,309 @@
+// SDP_RDMA and SDP of a configuration with all precisions: registers, layer control,
+// lookup tables, memory clients and data path of layers from memory to memory, or
+// to PDP on the fly (OUTPUT_DST).
+//
+// Not in this design: data from the convolution pipeline (FLYING_MODE), and with it
+// batches and Winograd; such a layer never finishes. A layer that compares (EQL) writes
+// nothing and leaves its verdict in D_STATUS. The stall counters read 0.
+`include "nvdla_register_offsets.vh"
+
+module nvdla_sdp_full #(
+    parameter [5:0] SLOT_RDMA = 6'd10,
+    parameter ADDR_WIDTH = 64,
+    parameter ATOM_BYTES = 32,
+    parameter LANES = 4
+) (
+    input  wire                    clk,
+    input  wire                    rst_n,
+    input  wire                    req_valid,
+    input  wire                    req_write,
+    input  wire [            15:0] req_addr,
+    input  wire [            31:0] req_wdata,
+    output wire [            31:0] rdata,
+    output wire [             1:0] layer_done,    // one bit per group
+    // Read clients: cube, X1, X2, Y operands from bit 0 up
+    output wire [             3:0] rd_req_valid,
+    input  wire [             3:0] rd_req_ready,
+    output wire [             3:0] rd_req_mc,     // DBB, else CVSRAM
+    output wire [4*ADDR_WIDTH-1:0] rd_req_addr,
+    input  wire [             3:0] rd_rsp_valid,
+    input  wire [8*ATOM_BYTES-1:0] rd_rsp_data,
+    output wire                    wr_req_valid,
+    input  wire                    wr_req_ready,
+    output wire                    wr_req_mc,
+    output wire [  ADDR_WIDTH-1:0] wr_req_addr,
+    output wire [8*ATOM_BYTES-1:0] wr_req_data,
+    input  wire                    wr_rsp_valid,
+    output wire                    pdp_valid,
+    input  wire                    pdp_ready,
+    output wire [8*ATOM_BYTES-1:0] pdp_data
+);
+  localparam [1:0] INT8 = 2'd0;
+  localparam [31:0] ATOM = ATOM_BYTES;
+  localparam COUNTERS = 9;
+
+  wire [32*(`SDP_RDMA_WORDS-`SDP_RDMA_OP_ENABLE)-1:0] rdma_cfg;
+  /* verilator lint_off UNUSEDSIGNAL */
+  wire [32*(`SDP_WORDS-`SDP_OP_ENABLE)-1:0] cfg;  // a layer needs a part of it
+  /* verilator lint_on UNUSEDSIGNAL */
+  wire [31:0] rdma_rdata, core_rdata, entry_rdata;
+  wire rdma_enabled, core_enabled, rdma_done, core_done, load, start;
+  wire rdma_producer, producer, rdma_consumer, consumer;
+  reg [31:0] rdma_ro, core_ro;
+
+  assign rdata = rdma_rdata | core_rdata;
+
+  nvdla_regfile #(
+      .SLOT     (SLOT_RDMA),
+      .UNIT     (`UNIT_SDP_RDMA),
+      .WORDS    (`SDP_RDMA_WORDS),
+      .OP_ENABLE(`SDP_RDMA_OP_ENABLE)
+  ) rdma_regs (
+      .clk      (clk),
+      .rst_n    (rst_n),
+      .req_valid(req_valid),
+      .req_write(req_write),
+      .req_addr (req_addr),
+      .req_wdata(req_wdata),
+      .rdata    (rdma_rdata),
+      .ro_data  (rdma_ro),
+      .producer (rdma_producer),
+      .consumer (rdma_consumer),
+      .enabled  (rdma_enabled),
+      .load     (load),
+      .cfg      (rdma_cfg),
+      .done     (rdma_done)
+  );
+
+  nvdla_regfile #(
+      .SLOT     (SLOT_RDMA + 6'd1),
+      .UNIT     (`UNIT_SDP),
+      .WORDS    (`SDP_WORDS),
+      .OP_ENABLE(`SDP_OP_ENABLE)
+  ) core_regs (
+      .clk      (clk),
+      .rst_n    (rst_n),
+      .req_valid(req_valid),
+      .req_write(req_write),
+      .req_addr (req_addr),
+      .req_wdata(req_wdata),
+      .rdata    (core_rdata),
+      .ro_data  (core_ro | entry_rdata),
+      .producer (producer),
+      .consumer (consumer),
+      .enabled  (core_enabled),
+      .load     (load),
+      .cfg      (cfg),
+      .done     (core_done)
+  );
+
+  wire [3:0] feature_mode = cfg[32*(`SDP_D_FEATURE_MODE_CFG-`SDP_OP_ENABLE)+:4];
+  wire [7:0] rdma_mode = rdma_cfg[32*(`SDP_RDMA_D_FEATURE_MODE_CFG-`SDP_RDMA_OP_ENABLE)+:8];
+  wire [3:0] formats = cfg[32*(`SDP_D_DATA_FORMAT-`SDP_OP_ENABLE)+:4];
+  wire [6:0] ew_cfg = cfg[32*(`SDP_D_DP_EW_CFG-`SDP_OP_ENABLE)+:7];
+  wire to_pdp = feature_mode[1];
+  wire compares = !ew_cfg[0] && !ew_cfg[1] && (ew_cfg[3:2] == 2'd3);
+  wire [1:0] in_precision = rdma_mode[3:2];
+  wire [1:0] out_precision = formats[3:2];
+  wire wide = (in_precision == INT8) || (out_precision == INT8);
+  wire unused_fields = &{1'b0, ew_cfg[6:4], rdma_mode[7:4], rdma_mode[1]};
+  wire rdma_idle, write_walking, interrupt_room;
+
+  nvdla_layer_control control (
+      .clk         (clk),
+      .rst_n       (rst_n),
+      .rdma_enabled(rdma_enabled),
+      .core_enabled(core_enabled),
+      .runnable    (!feature_mode[0] && !feature_mode[2] && !rdma_mode[0]),
+      .load        (load),
+      .start       (start),
+      .rdma_idle   (rdma_idle),
+      .core_idle   (!write_walking && interrupt_room),
+      .rdma_done   (rdma_done),
+      .core_done   (core_done)
+  );
+
+  wire [12:0] width = cfg[32*(`SDP_D_DATA_CUBE_WIDTH-`SDP_OP_ENABLE)+:13];
+  wire [12:0] height = cfg[32*(`SDP_D_DATA_CUBE_HEIGHT-`SDP_OP_ENABLE)+:13];
+  wire [12:0] channels = cfg[32*(`SDP_D_DATA_CUBE_CHANNEL-`SDP_OP_ENABLE)+:13];
+  wire [12:0] groups = wide ? channels >> 5 : channels >> 4;
+
+  wire m_valid, m_ready;
+  wire [255:0] m_data;
+  wire [2:0] operand_on, operand_per_element, operand_valid, operand_next;
+  wire [3*16*32-1:0] operand_alu, operand_mul;
+
+  nvdla_sdp_full_rdma #(
+      .ADDR_WIDTH(ADDR_WIDTH)
+  ) rdma (
+      .clk                (clk),
+      .rst_n              (rst_n),
+      .start              (start),
+      .cfg                (rdma_cfg),
+      .groups             (groups),
+      .wide               (wide),
+      .in_bytes           (in_precision == INT8),
+      .idle               (rdma_idle),
+      .rd_req_valid       (rd_req_valid),
+      .rd_req_ready       (rd_req_ready),
+      .rd_req_mc          (rd_req_mc),
+      .rd_req_addr        (rd_req_addr),
+      .rd_rsp_valid       (rd_rsp_valid),
+      .rd_rsp_data        (rd_rsp_data),
+      .m_valid            (m_valid),
+      .m_ready            (m_ready),
+      .m_data             (m_data),
+      .operand_on         (operand_on),
+      .operand_per_element(operand_per_element),
+      .operand_valid      (operand_valid),
+      .operand_next       (operand_next),
+      .operand_alu        (operand_alu),
+      .operand_mul        (operand_mul)
+  );
+
+  wire [319:0] settings;
+  wire [6*LANES-1:0] le_index;
+  wire [8*LANES-1:0] lo_index;
+  wire [32*LANES-1:0] le_pair, lo_pair;
+
+  nvdla_lut #(
+      .SLOT          (SLOT_RDMA + 6'd1),
+      .SETTINGS_WORDS(10),
+      .LANES         (LANES)
+  ) lut (
+      .clk        (clk),
+      .rst_n      (rst_n),
+      .req_valid  (req_valid),
+      .req_write  (req_write),
+      .req_addr   (req_addr),
+      .req_wdata  (req_wdata),
+      .entry_rdata(entry_rdata),
+      .settings   (settings),
+      .le_index   (le_index),
+      .lo_index   (lo_index),
+      .le_pair    (le_pair),
+      .lo_pair    (lo_pair)
+  );
+
+  wire out_valid, unequal;
+  wire [32*COUNTERS-1:0] counters;
+  wire taken = to_pdp ? pdp_ready : compares || wr_req_ready;
+
+  nvdla_sdp_full_core #(
+      .LANES(LANES)
+  ) core (
+      .clk                (clk),
+      .rst_n              (rst_n),
+      .start              (start),
+      .width              (width),
+      .height             (height),
+      .wide               (wide),
+      .in_precision       (in_precision),
+      .proc_precision     (formats[1:0]),
+      .out_precision      (out_precision),
+      .nan_to_zero        (feature_mode[3]),
+      .bs_cfg             (cfg[32*(`SDP_D_DP_BS_CFG-`SDP_OP_ENABLE)+:160]),
+      .bn_cfg             (cfg[32*(`SDP_D_DP_BN_CFG-`SDP_OP_ENABLE)+:160]),
+      .ew_cfg             (cfg[32*(`SDP_D_DP_EW_CFG-`SDP_OP_ENABLE)+:384]),
+      .cvt                (cfg[32*(`SDP_D_CVT_OFFSET-`SDP_OP_ENABLE)+:96]),
+      .in_valid           (m_valid),
+      .in_ready           (m_ready),
+      .in_data            (m_data),
+      .operand_on         (operand_on),
+      .operand_per_element(operand_per_element),
+      .operand_valid      (operand_valid),
+      .operand_next       (operand_next),
+      .operand_alu        (operand_alu),
+      .operand_mul        (operand_mul),
+      .out_valid          (out_valid),
+      .out_ready          (write_walking && taken),
+      .out_data           (wr_req_data),
+      .settings           (settings),
+      .le_index           (le_index),
+      .lo_index           (lo_index),
+      .le_pair            (le_pair),
+      .lo_pair            (lo_pair),
+      .counters           (counters),
+      .unequal            (unequal)
+  );
+
+  assign pdp_valid    = out_valid && write_walking && to_pdp;
+  assign pdp_data     = wr_req_data;
+  assign wr_req_valid = out_valid && write_walking && !to_pdp && !compares;
+  assign wr_req_mc    = cfg[32*(`SDP_D_DST_DMA_CFG-`SDP_OP_ENABLE)];
+
+  // Counts the atoms of a layer that leave, wherever they go.
+  wire two_parts = wide && (out_precision != INT8);
+  wire [31:0] dst_stride = cfg[32*(`SDP_D_DST_SURFACE_STRIDE-`SDP_OP_ENABLE)+:32];
+  wire [31:0] surface_stride = (width == 13'd0 && height == 13'd0) ? ATOM : dst_stride;
+
+  nvdla_walker #(
+      .ADDR_WIDTH(ADDR_WIDTH)
+  ) write_walker (
+      .clk    (clk),
+      .rst_n  (rst_n),
+      .start  (start),
+      .base   (cfg[32*(`SDP_D_DST_BASE_ADDR_LOW-`SDP_OP_ENABLE)+:ADDR_WIDTH]),
+      .last   ({groups, height, width, 12'd0, two_parts}),
+      .strides({
+        two_parts ? surface_stride << 1 : surface_stride,
+        cfg[32*(`SDP_D_DST_LINE_STRIDE-`SDP_OP_ENABLE)+:32],
+        ATOM,
+        surface_stride
+      }),
+      .valid  (write_walking),
+      .ready  (out_valid && taken),
+      .addr   (wr_req_addr)
+  );
+
+  nvdla_dma_write writes (
+      .clk       (clk),
+      .rst_n     (rst_n),
+      .accepted  (wr_req_valid && wr_req_ready),
+      .rsp_valid (wr_rsp_valid),
+      .room      (interrupt_room),
+      .layer_end (core_done),
+      .group     (consumer),
+      .layer_done(layer_done)
+  );
+
+  // Each group keeps the counts of the last layer that it ran.
+  wire [3:0] perf = cfg[32*(`SDP_D_PERF_ENABLE-`SDP_OP_ENABLE)+:4];
+  wire unused_perf = perf[0];
+  reg [32*COUNTERS-1:0] kept[0:1];
+  reg [1:0] kept_unequal;
+  /* verilator lint_off UNUSEDSIGNAL */
+  wire [32*COUNTERS-1:0] shown = kept[producer];  // all but the last two counts
+  wire [32*COUNTERS-1:0] rdma_shown = kept[rdma_producer];  // its last two counts
+  /* verilator lint_on UNUSEDSIGNAL */
+  wire unused_pointer = rdma_consumer;
+
+  always @(posedge clk or negedge rst_n)
+    if (!rst_n) begin
+      kept[0]      <= 0;
+      kept[1]      <= 0;
+      kept_unequal <= 2'b00;
+    end else if (core_done) begin
+      kept[consumer] <= counters & {{96{perf[3]}}, {160{perf[1]}}, {32{perf[2]}}};
+      kept_unequal[consumer] <= unequal;
+    end
+
+  always @* begin
+    case (req_addr[9:0])
+      10'd`SDP_D_STATUS:                core_ro = {31'd0, kept_unequal[producer]};
+      10'd`SDP_D_STATUS_NAN_OUTPUT_NUM: core_ro = shown[223:192];
+      10'd`SDP_D_PERF_LUT_UFLOW:        core_ro = shown[63:32];
+      10'd`SDP_D_PERF_LUT_OFLOW:        core_ro = shown[95:64];
+      10'd`SDP_D_PERF_OUT_SATURATION:   core_ro = shown[31:0];
+      10'd`SDP_D_PERF_LUT_HYBRID:       core_ro = shown[127:96];
+      10'd`SDP_D_PERF_LUT_LE_HIT:       core_ro = shown[159:128];
+      10'd`SDP_D_PERF_LUT_LO_HIT:       core_ro = shown[191:160];
+      default:                          core_ro = 32'd0;
+    endcase
+    case (req_addr[9:0])
+      10'd`SDP_RDMA_D_STATUS_NAN_INPUT_NUM:         rdma_ro = rdma_shown[287:256];
+      10'd`SDP_RDMA_D_STATUS_NAN_INPUT_NUM + 10'd1: rdma_ro = rdma_shown[255:224];
+      default:                                      rdma_ro = 32'd0;
+    endcase
+  end
+endmodule

@@ -1,0 +1,166 @@
+// SDP_RDMA with all precisions: read streams of one layer, the cube (M) and the
+// operands of X1 (B), X2 (N) and Y (E), in groups of channels as nvdla_sdp_full_core
+// wants them. As in nvdla_sdp_rdma, surfaces of a 1x1 cube and of per-channel
+// operands follow each other directly.
+`include "nvdla_register_offsets.vh"
+
+module nvdla_sdp_full_rdma #(
+    parameter ADDR_WIDTH = 64
+) (
+    input  wire                    clk,
+    input  wire                    rst_n,
+    input  wire                    start,
+    /* verilator lint_off UNUSEDSIGNAL */
+    input  wire [32*(`SDP_RDMA_WORDS-`SDP_RDMA_OP_ENABLE)-1:0] cfg,  // a layer needs a part of it
+    /* verilator lint_on UNUSEDSIGNAL */
+    input  wire [            12:0] groups,        // minus one
+    input  wire                    wide,          // groups of 32 channels
+    input  wire                    in_bytes,      // INT8 is read
+    output wire                    idle,
+    // Memory clients M, B, N, E from bit 0 up
+    output wire [             3:0] rd_req_valid,
+    input  wire [             3:0] rd_req_ready,
+    output wire [             3:0] rd_req_mc,
+    output wire [4*ADDR_WIDTH-1:0] rd_req_addr,
+    input  wire [             3:0] rd_rsp_valid,
+    input  wire [           255:0] rd_rsp_data,
+    output wire                    m_valid,
+    input  wire                    m_ready,
+    output wire [           255:0] m_data,
+    output wire [             2:0] operand_on,
+    output wire [             2:0] operand_per_element,
+    output wire [             2:0] operand_valid,
+    input  wire [             2:0] operand_next,
+    output wire [      3*16*32-1:0] operand_alu,
+    output wire [      3*16*32-1:0] operand_mul
+);
+  localparam [31:0] ATOM = 32'd32;
+  localparam OPERAND_WORDS = `SDP_RDMA_D_NRDMA_CFG - `SDP_RDMA_D_BRDMA_CFG;
+
+  wire [12:0] width = cfg[32*(`SDP_RDMA_D_DATA_CUBE_WIDTH-`SDP_RDMA_OP_ENABLE)+:13];
+  wire [12:0] height = cfg[32*(`SDP_RDMA_D_DATA_CUBE_HEIGHT-`SDP_RDMA_OP_ENABLE)+:13];
+  wire one_column = (width == 13'd0) && (height == 13'd0);
+  wire two_parts = wide && !in_bytes;
+  wire [31:0] src_stride = cfg[32*(`SDP_RDMA_D_SRC_SURFACE_STRIDE-`SDP_RDMA_OP_ENABLE)+:32];
+  wire [31:0] surface_stride = one_column ? ATOM : src_stride;
+
+  wire m_walking, m_step, m_idle;
+  wire [ADDR_WIDTH-1:0] m_addr;
+  wire [2:0] operand_idle;
+
+  assign idle         = !m_walking && m_idle && (&operand_idle);
+  assign rd_req_mc[0] = cfg[32*(`SDP_RDMA_D_SRC_DMA_CFG-`SDP_RDMA_OP_ENABLE)];
+
+  nvdla_walker #(
+      .ADDR_WIDTH(ADDR_WIDTH)
+  ) m_walker (
+      .clk    (clk),
+      .rst_n  (rst_n),
+      .start  (start),
+      .base   (cfg[32*(`SDP_RDMA_D_SRC_BASE_ADDR_LOW-`SDP_RDMA_OP_ENABLE)+:ADDR_WIDTH]),
+      .last   ({groups, height, width, 12'd0, two_parts}),
+      .strides({
+        two_parts ? surface_stride << 1 : surface_stride,
+        cfg[32*(`SDP_RDMA_D_SRC_LINE_STRIDE-`SDP_RDMA_OP_ENABLE)+:32],
+        ATOM,
+        surface_stride
+      }),
+      .valid  (m_walking),
+      .ready  (m_step),
+      .addr   (m_addr)
+  );
+
+  nvdla_dma_read #(
+      .ADDR_WIDTH(ADDR_WIDTH),
+      .DATA_WIDTH(256)
+  ) m_read (
+      .clk       (clk),
+      .rst_n     (rst_n),
+      .addr_valid(m_walking),
+      .addr_ready(m_step),
+      .addr      (m_addr),
+      .req_valid (rd_req_valid[0]),
+      .req_ready (rd_req_ready[0]),
+      .req_addr  (rd_req_addr[ADDR_WIDTH-1:0]),
+      .rsp_valid (rd_rsp_valid[0]),
+      .rsp_data  (rd_rsp_data),
+      .data_valid(m_valid),
+      .data_ready(m_ready),
+      .data      (m_data),
+      .idle      (m_idle)
+  );
+
+  genvar g;
+  generate
+    for (g = 0; g < 3; g = g + 1) begin : operand
+      localparam FIRST = 32 * (`SDP_RDMA_D_BRDMA_CFG - `SDP_RDMA_OP_ENABLE + g * OPERAND_WORDS);
+
+      wire off = cfg[FIRST];
+      wire per_element = cfg[FIRST+4];
+      wire [1:0] beats;
+      wire walking, step, words_idle, word_valid, word_ready;
+      wire [ADDR_WIDTH-1:0] addr;
+      wire [255:0] word_data;
+      wire [31:0] atom_bytes = ({30'd0, beats} + 32'd1) << 5;
+
+      assign operand_on[g]          = !off;
+      assign operand_per_element[g] = per_element;
+      assign operand_idle[g]        = !walking && words_idle;
+      assign rd_req_mc[1+g]         = cfg[FIRST+5];
+
+      nvdla_walker #(
+          .ADDR_WIDTH(ADDR_WIDTH)
+      ) walker (
+          .clk    (clk),
+          .rst_n  (rst_n),
+          .start  (start && !off),
+          .base   (cfg[FIRST+32+:ADDR_WIDTH]),
+          .last   ({groups, per_element ? height : 13'd0, per_element ? width : 13'd0, 11'd0, beats}),
+          .strides({
+            (per_element && !one_column) ? cfg[FIRST+128+:32] : atom_bytes, cfg[FIRST+96+:32], atom_bytes, ATOM
+          }),
+          .valid  (walking),
+          .ready  (step),
+          .addr   (addr)
+      );
+
+      nvdla_dma_read #(
+          .ADDR_WIDTH(ADDR_WIDTH),
+          .DATA_WIDTH(256)
+      ) read (
+          .clk       (clk),
+          .rst_n     (rst_n),
+          .addr_valid(walking),
+          .addr_ready(step),
+          .addr      (addr),
+          .req_valid (rd_req_valid[1+g]),
+          .req_ready (rd_req_ready[1+g]),
+          .req_addr  (rd_req_addr[(1+g)*ADDR_WIDTH+:ADDR_WIDTH]),
+          .rsp_valid (rd_rsp_valid[1+g]),
+          .rsp_data  (rd_rsp_data),
+          .data_valid(word_valid),
+          .data_ready(word_ready),
+          .data      (word_data),
+          .idle      (words_idle)
+      );
+
+      nvdla_sdp_operand #(
+          .ATOM_BYTES(32)
+      ) collect (
+          .clk      (clk),
+          .rst_n    (rst_n),
+          .data_use (cfg[FIRST+1+:2]),
+          .two_byte (cfg[FIRST+3]),
+          .half_atom(!wide),
+          .beats    (beats),
+          .in_valid (word_valid),
+          .in_ready (word_ready),
+          .in_data  (word_data),
+          .valid    (operand_valid[g]),
+          .next     (operand_next[g]),
+          .alu      (operand_alu[16*32*g+:16*32]),
+          .mul      (operand_mul[16*32*g+:16*32])
+      );
+    end
+  endgenerate
+endmodule

@@ -1,0 +1,148 @@
+// One lane of SDP with all precisions: X1, X2, Y, lookup, output converter; a stage
+// each, one clock per stage. Values between stages are INT32 or the bits of FP32.
+module nvdla_sdp_lane (
+    input  wire         clk,
+    input  wire         advance,
+    input  wire         is_float,
+    input  wire         nan_to_zero,
+    /* verilator lint_off UNUSEDSIGNAL */
+    input  wire [159:0] bs_cfg,         // D_DP_BS_CFG to D_DP_BS_MUL_SRC_VALUE
+    input  wire [159:0] bn_cfg,
+    /* verilator lint_on UNUSEDSIGNAL */
+    input  wire [383:0] ew_cfg,         // D_DP_EW_CFG to D_DP_EW_TRUNCATE_VALUE
+    input  wire [ 95:0] cvt,
+    input  wire [  1:0] out_precision,
+    input  wire [319:0] settings,       // of the tables
+    input  wire [ 31:0] x,
+    input  wire [ 95:0] operands,       // {EW, BN, BS}, each {multiplier, ALU}
+    output wire [  5:0] le_index,
+    output wire [  7:0] lo_index,
+    input  wire [ 31:0] le_pair,
+    input  wire [ 31:0] lo_pair,
+    output wire         unequal,        // behind three stages
+    output wire [  4:0] lookup_events,  // behind four
+    output wire [ 15:0] y,              // behind five
+    output wire         saturated,
+    output wire         is_nan
+);
+  wire [31:0] x1, x2, x1_float, x2_float, pointwise, looked_up;
+  wire signed [31:0] x1_integer, x2_integer;
+  reg [63:0] operands_1;  // behind X1
+  reg [31:0] operands_2;  // behind X2
+
+  always @(posedge clk)
+    if (advance) begin
+      operands_1 <= operands[95:32];
+      operands_2 <= operands_1[63:32];
+    end
+
+  assign x1 = is_float ? x1_float : x1_integer;
+  assign x2 = is_float ? x2_float : x2_integer;
+
+  nvdla_sdp_x integer_x1 (
+      .clk        (clk),
+      .advance    (advance),
+      .bypass     (bs_cfg[0]),
+      .alu_bypass (bs_cfg[1]),
+      .alu_algo   (bs_cfg[3:2]),
+      .alu_shift  (bs_cfg[45:40]),
+      .mul_bypass (bs_cfg[4]),
+      .mul_prelu  (bs_cfg[5]),
+      .mul_shift  (bs_cfg[109:104]),
+      .relu_bypass(bs_cfg[6]),
+      .x          (x),
+      .alu_operand(operands[15:0]),
+      .mul_operand(operands[31:16]),
+      .y          (x1_integer)
+  );
+
+  nvdla_sdp_x integer_x2 (
+      .clk        (clk),
+      .advance    (advance),
+      .bypass     (bn_cfg[0]),
+      .alu_bypass (bn_cfg[1]),
+      .alu_algo   (bn_cfg[3:2]),
+      .alu_shift  (bn_cfg[45:40]),
+      .mul_bypass (bn_cfg[4]),
+      .mul_prelu  (bn_cfg[5]),
+      .mul_shift  (bn_cfg[109:104]),
+      .relu_bypass(bn_cfg[6]),
+      .x          (x1),
+      .alu_operand(operands_1[15:0]),
+      .mul_operand(operands_1[31:16]),
+      .y          (x2_integer)
+  );
+
+  nvdla_sdp_x_float float_x1 (
+      .clk        (clk),
+      .advance    (advance),
+      .nan_to_zero(nan_to_zero),
+      .bypass     (bs_cfg[0]),
+      .alu_bypass (bs_cfg[1]),
+      .alu_algo   (bs_cfg[3:2]),
+      .mul_bypass (bs_cfg[4]),
+      .mul_prelu  (bs_cfg[5]),
+      .relu_bypass(bs_cfg[6]),
+      .x          (x),
+      .alu_operand(operands[15:0]),
+      .mul_operand(operands[31:16]),
+      .y          (x1_float)
+  );
+
+  nvdla_sdp_x_float float_x2 (
+      .clk        (clk),
+      .advance    (advance),
+      .nan_to_zero(nan_to_zero),
+      .bypass     (bn_cfg[0]),
+      .alu_bypass (bn_cfg[1]),
+      .alu_algo   (bn_cfg[3:2]),
+      .mul_bypass (bn_cfg[4]),
+      .mul_prelu  (bn_cfg[5]),
+      .relu_bypass(bn_cfg[6]),
+      .x          (x1),
+      .alu_operand(operands_1[15:0]),
+      .mul_operand(operands_1[31:16]),
+      .y          (x2_float)
+  );
+
+  nvdla_sdp_y stage_y (
+      .clk        (clk),
+      .advance    (advance),
+      .is_float   (is_float),
+      .nan_to_zero(nan_to_zero),
+      .cfg        (ew_cfg),
+      .x          (x2),
+      .alu_memory (operands_2[15:0]),
+      .mul_memory (operands_2[31:16]),
+      .y          (pointwise),
+      .unequal    (unequal)
+  );
+
+  nvdla_sdp_tables tables (
+      .clk     (clk),
+      .advance (advance),
+      .bypass  (ew_cfg[0] || ew_cfg[6]),
+      .is_float(is_float),
+      .settings(settings),
+      .x       (pointwise),
+      .le_index(le_index),
+      .lo_index(lo_index),
+      .le_pair (le_pair),
+      .lo_pair (lo_pair),
+      .y       (looked_up),
+      .events  (lookup_events)
+  );
+
+  nvdla_sdp_out converter (
+      .clk          (clk),
+      .advance      (advance),
+      .is_float     (is_float),
+      .out_precision(out_precision),
+      .nan_to_zero  (nan_to_zero),
+      .cvt          (cvt),
+      .x            (looked_up),
+      .y            (y),
+      .saturated    (saturated),
+      .is_nan       (is_nan)
+  );
+endmodule

@@ -1,0 +1,65 @@
+// One lane of the output converter with all precisions; one clock.
+//
+// Integers: (x - offset) * scale >> shift with halves away from zero, limited to 17
+// bits, then limited to INT8 or INT16 or rounded to FP16. FP16 layers: rounded from
+// FP32 once; an integer output is that FP16 number rounded half away from zero,
+// that of a NaN the lowest one, or 0 while NaN are flushed.
+// Source: SDP precision conversion; measured on the public nv_full RTL.
+module nvdla_sdp_out (
+    input  wire        clk,
+    input  wire        advance,
+    input  wire        is_float,
+    input  wire [ 1:0] out_precision,
+    input  wire        nan_to_zero,
+    /* verilator lint_off UNUSEDSIGNAL */
+    input  wire [95:0] cvt,            // D_CVT_OFFSET, SCALE, SHIFT
+    /* verilator lint_on UNUSEDSIGNAL */
+    input  wire [31:0] x,
+    output reg  [15:0] y,
+    output reg         saturated,
+    output reg         is_nan
+);
+  `include "nvdla_integer_math.vh"
+  `include "nvdla_sdp_float.vh"
+
+  localparam [1:0] INT8 = 2'd0, INT16 = 2'd1, FP16 = 2'd2;
+
+  reg signed [63:0] scaled, limited;
+  reg [15:0] half, value;
+
+  always @* begin
+    scaled  = {{32{x[31]}}, x} - {{32{cvt[31]}}, cvt[31:0]};
+    scaled  = shift_round(scaled * {{48{cvt[47]}}, cvt[47:32]}, cvt[69:64]);
+    limited = widened(saturate(scaled, 17));
+    half    = fp_narrowed(x);
+    if (is_float) begin
+      if (is_nan16(half)) limited = nan_to_zero ? 64'sd0 : -64'sd65536;
+      else limited = nearest(from_fp16(half));
+    end
+    case (out_precision)
+      INT8:    limited = widened(saturate(limited, 8));
+      INT16:   limited = widened(saturate(limited, 16));
+      default: limited = limited;
+    endcase
+    value = (out_precision != FP16) ? limited[15:0] : is_float ? half : to_fp16($itor($signed(limited[31:0])));
+  end
+
+  always @(posedge clk)
+    if (advance) begin
+      y         <= value;
+      is_nan    <= (out_precision == FP16) && is_nan16(value);
+      saturated <= is_float ? (half[14:0] == 15'h7bff) : (scaled != widened(saturate(scaled, 17)));
+    end
+
+  function automatic signed [63:0] widened(input signed [31:0] v);
+    widened = {{32{v[31]}}, v};
+  endfunction
+
+  function automatic signed [63:0] nearest(input real v);
+    reg signed [31:0] whole;
+    begin
+      whole   = (v < 0.0) ? -$rtoi(0.5 - v) : $rtoi(v + 0.5);
+      nearest = {{32{whole[31]}}, whole};
+    end
+  endfunction
+endmodule

@@ -99,12 +99,15 @@ def _mean(image: Table, channels: int) -> tuple[int, ...] | None:
 def _cbuf(
     config: HwConfig, table: Table, height: int, entries: int, weights: WeightLayout, earlier: Sequence[Layer]
 ) -> CbufUse:
-    """Return the share of the convolution buffer: as few banks as hold everything, unless ``banks`` says more.
+    """Return the share of the convolution buffer: as few banks as hold everything, and those that are to spare.
 
     The banks differ from those of the convolution before where that one leaves padding behind its weights.
+    ``banks`` says exactly how many.
     """
-    data = -(-height * entries // bank_entries(config, 1))
-    weight = max(min(-(-weights.nbytes // bank_bytes(config, 1)), config.cbuf_bank_number - data), 1)
+    spare_data, spare_weight = table.integers("spare_banks", 2, (0, 0))
+    data = -(-height * entries // bank_entries(config, 1)) + spare_data
+    weight = -(-weights.nbytes // bank_bytes(config, 1)) + spare_weight
+    weight = max(min(weight, config.cbuf_bank_number - data), 1)
     last = next((layer for layer in reversed(earlier) if isinstance(layer, ConvLayer)), None)
     if last is not None and (data, weight) == (last.cbuf.data_banks, last.cbuf.weight_banks):
         left = leftover_weight_entries(last.weights.layout, last.cbuf)

@@ -93,6 +93,8 @@ def test_lines_of_an_image_are_written_with_the_pixels_around_it_but_no_gaps() -
 def test_without_banks_a_layer_takes_as_few_as_hold_everything() -> None:
     layer = build()
     assert (layer.cbuf.data_banks, layer.cbuf.weight_banks, layer.cbuf.release_slices) == (1, 1, 5)
+    spared = build(spare_banks=[2, 3]).cbuf
+    assert (spared.data_banks, spared.weight_banks) == (3, 4)
     explicit = build(banks=[3, 4], release_slices=2, fetch_slices=6)
     assert (explicit.cbuf.data_banks, explicit.cbuf.weight_banks) == (3, 4)
     assert (explicit.cbuf.release_slices, explicit.cbuf.fetch_slices) == (2, 6)
@@ -139,8 +141,8 @@ def test_a_layer_that_reads_what_another_writes_is_enabled_after_it() -> None:
         (
             {**IMAGE, "chain": True},
             "layer has no key chain; allowed: banks, converter, dilation, dst_gaps, engine, fetch_slices, image, "
-            "input_converter, kernel, kernels, pad, pad_value, release_slices, shape, stride, truncate, weights, "
-            "x1, x2",
+            "input_converter, kernel, kernels, pad, pad_value, release_slices, shape, spare_banks, stride, truncate, "
+            "weights, x1, x2",
         ),
         ({**IMAGE, "shape": [4, 5, 6]}, "layer: channels must be 3 for T_Y8___U8V8_N444, not 4"),
         (

@@ -1,0 +1,110 @@
+"""Numbers as every engine draws them: sizes at the edges of an atom, stride gaps, shifts, wide offsets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from models.config import HwConfig
+from models.precision import Precision
+
+Description = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Cube:
+    """A cube that a layer writes and the next one may read: (C, H, W), and atoms of gap behind lines and surfaces."""
+
+    shape: tuple[int, int, int]
+    gaps: tuple[int, int] = (0, 0)
+
+    @property
+    def is_one_pixel(self) -> bool:
+        """Whether H and W are 1, so that SDP ignores its strides."""
+        return self.shape[1:] == (1, 1)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Windows along one axis: elements, kernel, stride, dilation, padding before and behind."""
+
+    size: int
+    kernel: int
+    stride: int
+    dilation: int
+    before: int
+    behind: int
+
+    @property
+    def windows(self) -> int:
+        """Output elements."""
+        extent = (self.kernel - 1) * self.dilation + 1
+        return (self.size + self.before + self.behind - extent) // self.stride + 1
+
+
+def draw_channels(rng: np.random.Generator, config: HwConfig, most: int) -> int:
+    """Draw a channel count: often one, or one below, at or above a multiple of the atom."""
+    atom = config.atom_elements(Precision.INT8)
+    corners = [1, atom - 1, atom, atom + 1, 2 * atom, 2 * atom + 1]
+    drawn = int(rng.choice(corners)) if rng.random() < 0.5 else int(rng.integers(1, most + 1))
+    return max(1, min(drawn, most))
+
+
+def draw_shape(rng: np.random.Generator, config: HwConfig, most_elements: int) -> tuple[int, int, int]:
+    """Draw a cube of about ``most_elements`` or fewer, sometimes of one pixel or one line."""
+    if rng.random() < 0.1:
+        return draw_channels(rng, config, most=200), 1, 1
+    height, width = (int(rng.choice([1, 2, int(rng.integers(1, 12)), int(rng.integers(1, 40))])) for _ in range(2))
+    atom = config.atom_elements(Precision.INT8)
+    return draw_channels(rng, config, most=max(most_elements // (height * width), atom)), height, width
+
+
+def draw_gaps(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[int, int]:
+    """Draw atoms of gap behind lines and surfaces; a cube of one pixel has none."""
+    if shape[1:] == (1, 1) or rng.random() < 0.6:
+        return 0, 0
+    return int(rng.choice([0, 1, int(rng.integers(1, 9))])), int(rng.choice([0, 1, int(rng.integers(1, 33))]))
+
+
+def draw_shift(rng: np.random.Generator) -> int:
+    """Draw a shift of 6 bits."""
+    return int(rng.choice([0, 0, 1, 2, 5, 8, 16, 31, 32, 63, int(rng.integers(0, 64))]))
+
+
+def draw_wide(rng: np.random.Generator, bits: int) -> int:
+    """Draw a signed number of any magnitude up to ``bits`` bits, the limits among them."""
+    limit = 1 << (bits - 1)
+    if rng.random() < 0.1:
+        return int(rng.choice([-limit, limit - 1]))
+    magnitude = 1 << int(rng.integers(1, bits))
+    return int(rng.integers(-magnitude, magnitude))
+
+
+def draw_converter(rng: np.random.Generator, offset_bits: int, most_shift: int) -> list[int]:
+    """Draw offset, 16-bit scale and shift: often tame, so that results do not all saturate."""
+    if rng.random() < 0.6:
+        return [int(rng.integers(-128, 128)), int(rng.integers(-300, 301)), int(rng.integers(0, 11))]
+    return [draw_wide(rng, offset_bits), draw_wide(rng, 16), int(rng.choice([0, 1, 8, 15, 20, most_shift]))]
+
+
+def source_of(
+    rng: np.random.Generator, config: HwConfig, before: Cube | None, most_elements: int
+) -> tuple[Cube, Description]:
+    """Return the cube that a layer reads, and the keys that say so: what was before it, or one of its own."""
+    if before is not None:
+        return before, {"chain": True}
+    shape = draw_shape(rng, config, most_elements)
+    cube = Cube(shape, draw_gaps(rng, shape))
+    return cube, {"shape": list(cube.shape), "src_gaps": list(cube.gaps)}
+
+
+def fit_axis(rng: np.random.Generator, size: int, axis: Axis) -> Axis | None:
+    """Return the axis with another size, and a stride that ends its windows at the edge; None where none fits."""
+    extent = (axis.kernel - 1) * axis.dilation + 1
+    rest = size + axis.before + axis.behind - extent
+    if rest < 0:
+        return None
+    strides = [stride for stride in range(1, axis.stride + 1) if rest % stride == 0]
+    return Axis(size, axis.kernel, int(rng.choice(strides)), axis.dilation, axis.before, axis.behind)

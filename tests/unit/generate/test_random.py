@@ -1,0 +1,99 @@
+"""Random scenarios: legal, reproducible, and wide enough to reach the corners that matter."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from models.config import HwConfig
+from models.layout import pixel_format, supported_formats
+from models.precision import Precision
+from tb.generate.random import ENGINES, random_entry
+from tb.tracker import refusal
+
+SMALL = HwConfig.load("nv_small")
+SEEDS = 3000
+
+
+@pytest.fixture(scope="module")
+def drawn() -> list[dict[str, Any]]:
+    """Return the layers of many seeds, without their data."""
+    return [layer for seed in range(SEEDS) for layer in random_entry(SMALL, seed, ENGINES).data["layer"]]
+
+
+def of(drawn: list[dict[str, Any]], engine: str) -> list[dict[str, Any]]:
+    return [layer for layer in drawn if layer["engine"] == engine]
+
+
+def test_random_scenarios_are_legal() -> None:
+    for seed in range(120):
+        scenario = random_entry(SMALL, seed, ENGINES).build(SMALL, seed)
+        assert refusal(scenario.ops, SMALL) is None, seed
+
+
+def test_the_same_seed_gives_the_same_description_and_another_seed_another() -> None:
+    assert random_entry(SMALL, 7, ENGINES) == random_entry(SMALL, 7, ENGINES)
+    assert random_entry(SMALL, 7, ENGINES) != random_entry(SMALL, 8, ENGINES)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_only_the_engines_that_are_asked_for_are_drawn(engine: str) -> None:
+    layers = [layer for seed in range(50) for layer in random_entry(SMALL, seed, (engine,)).data["layer"]]
+    assert {layer["engine"] for layer in layers} == {engine}
+    assert any("chain" in layer for layer in layers)
+
+
+def test_every_engine_has_its_share(drawn: list[dict[str, Any]]) -> None:
+    counts = Counter(layer["engine"] for layer in drawn)
+    assert set(counts) == set(ENGINES)
+    assert min(counts.values()) > len(drawn) // 8
+
+
+def test_every_pixel_format_of_8_bits_is_drawn_with_every_x_offset(drawn: list[dict[str, Any]]) -> None:
+    images = [layer["image"] for layer in of(drawn, "CONV") if "image" in layer]
+    found = {(image["format"], image["x_offset"]) for image in images}
+    formats = [pixel_format(name) for name in supported_formats(SMALL)]
+    expected = {
+        (pixels.name, offset)
+        for pixels in formats
+        if pixels.precision is Precision.INT8
+        for offset in range(pixels.max_x_offset(SMALL) + 1)
+    }
+    assert found == expected
+    assert {image["post_extension"] for image in images} == {1, 2, 4}
+    assert {image.get("signed") for image in images} == {None, False, True}
+    assert {"mean" in image for image in images} == {False, True}
+
+
+def test_windows_reach_their_corners(drawn: list[dict[str, Any]]) -> None:
+    pools, convs = of(drawn, "PDP"), of(drawn, "CONV")
+    assert {layer["kernel"][axis] for layer in pools for axis in (0, 1)} == set(range(1, 9))
+    assert {layer["split"] for layer in pools} == {1, 2, 3, 4}
+    assert {layer["method"] for layer in pools} == {"max", "min", "average"}
+    assert {1, 2, 3, 4, 5, 8} <= {layer["stride"][axis] for layer in convs for axis in (0, 1)}
+    assert {1, 2, 3, 7} == {layer["dilation"][axis] for layer in convs for axis in (0, 1)}
+    assert {layer["truncate"] for layer in convs} == set(range(32))
+
+
+def test_channels_lie_at_the_edges_of_an_atom(drawn: list[dict[str, Any]]) -> None:
+    for engine in ENGINES:
+        channels = {layer["shape"][0] for layer in of(drawn, engine) if "shape" in layer}
+        assert {1, 7, 8, 9, 16, 17} <= channels, engine
+
+
+def test_operands_come_from_everywhere_in_every_stage(drawn: list[dict[str, Any]]) -> None:
+    for engine in ("SDP", "CONV"):
+        for stage in ("x1", "x2"):
+            stages = [layer[stage] for layer in of(drawn, engine) if stage in layer]
+            for unit in ("alu", "mul"):
+                found = {s[f"{unit}_operand"] for s in stages if f"{unit}_operand" in s}
+                assert found == {"register", "channel", "element"}, (engine, stage, unit)
+
+
+def test_tables_are_linear_and_exponential_and_windows_of_all_sizes(drawn: list[dict[str, Any]]) -> None:
+    layers = of(drawn, "CDP")
+    assert {layer.get("local_size") for layer in layers} == {None, 3, 5, 7, 9}
+    assert {"exponent" in layer["lut"]["le"] for layer in layers} == {False, True}
+    assert not any("exponent" in layer["lut"]["lo"] for layer in layers)

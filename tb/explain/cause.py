@@ -1,0 +1,113 @@
+"""Causes: small objects, each of which says how memory would look if it were so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from tb.explain.evidence import Evidence
+from tb.explain.run import Run
+
+
+class Family(Enum):
+    """What part of the hardware, or of its program, a cause is about."""
+
+    LAYOUT = "layout"
+    ARITHMETIC = "arithmetic"
+    CONTROL = "control"
+    FORMAT = "format"
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way in which a cause may have acted.
+
+    Attributes:
+        detail: what distinguishes it, as ``32 bytes instead of 40``.
+        run: what the hardware would have done.
+        cost_bits: what it takes to say it beyond the cause, when the evidence itself was asked for a value.
+    """
+
+    detail: str
+    run: Run
+    cost_bits: float = 0.0
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A cause.
+
+    Attributes:
+        key: its name for reports and scores.
+        about: what is wrong, in words.
+        family: of what kind it is.
+        variants: from the evidence and a run to the runs in which the cause acts too.
+        reruns: whether it needs an engine that can compute again; otherwise the known result will do.
+        cost_bits: how much evidence it takes to believe it: rarer causes cost more.
+    """
+
+    key: str
+    about: str
+    family: Family
+    variants: Callable[[Evidence, Run], Iterable[Variant]]
+    reruns: bool = False
+    cost_bits: float = 8.0
+
+    def on(self, evidence: Evidence, run: Run) -> Iterator[Variant]:
+        """Yield the variants that differ from the run at all."""
+        for variant in self.variants(evidence, run):
+            if variant.run != run:
+                yield variant
+
+
+def attempt(detail: str, make: Callable[[], Run], cost_bits: float = 0.0) -> Iterator[Variant]:
+    """Yield the variant that ``make`` builds, or nothing when no engine can run so."""
+    try:
+        yield Variant(detail, make(), cost_bits)
+    except ValueError:
+        return
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How well a cause fits the evidence.
+
+    Attributes:
+        causes: one, or a pair.
+        variants: how each acted.
+        explained: wrong bytes that the prediction gets right.
+        contradicted: bytes that are right and that the prediction gets wrong.
+        wrong: wrong bytes that there are.
+        cost_bits: what it takes to describe the evidence with this cause; less is better.
+    """
+
+    causes: tuple[Cause, ...]
+    variants: tuple[Variant, ...]
+    explained: int
+    contradicted: int
+    wrong: int
+    cost_bits: float
+
+    @property
+    def key(self) -> str:
+        """The causes' keys, joined by ``+``."""
+        return "+".join(cause.key for cause in self.causes)
+
+    @property
+    def share(self) -> float:
+        """The part of the wrong bytes that it explains, less what it contradicts."""
+        return (self.explained - self.contradicted) / self.wrong
+
+    @property
+    def text(self) -> str:
+        """The cause in words."""
+        parts = []
+        for cause, variant in zip(self.causes, self.variants, strict=True):
+            parts.append(f"{cause.about}: {variant.detail}" if variant.detail else cause.about)
+        return "; and ".join(parts)
+
+    def __str__(self) -> str:
+        """Return cause and evidence in one line."""
+        against = f", contradicts {self.contradicted} right ones" if self.contradicted else ""
+        return f"{self.text} (explains {self.explained} of {self.wrong} wrong bytes{against})"

@@ -1,0 +1,233 @@
+"""Causes in what SDP computes: rounding, saturation, stages, converter, signs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from models.arithmetic import Rounding, Rules
+from models.sdp import AluOp, SdpStage
+from tb.explain.cause import Cause, Family, Variant, attempt
+from tb.explain.causes import reach
+from tb.explain.causes.reach import setting
+from tb.explain.engines import SdpRun, StageRun
+from tb.explain.evidence import Evidence
+from tb.explain.run import Run
+from tb.explain.walk import Cube
+
+
+def _rounding(evidence: Evidence, run: Run) -> Iterator[Variant]:
+    for rounding in Rounding:
+        yield Variant(rounding.value, replace(run, rules=replace(run.rules, rounding=rounding)))
+
+
+def _saturation(evidence: Evidence, run: Run) -> Iterator[Variant]:
+    yield Variant("numbers wrap", replace(run, rules=Rules(run.rules.rounding, saturates=False)))
+
+
+def _converter(evidence: Evidence, run: Run) -> Iterator[tuple[str, str, Callable[[], Run]]]:
+    """Yield (kind, detail, run) of everything that may be wrong with the output converter."""
+    sdp = reach.sdp_of(run)
+    if sdp is None:
+        return
+    old = sdp.params.converter
+
+    def make(**new: int) -> Callable[[], Run]:
+        return partial(_with_converter, run, sdp, new)
+
+    for shift in (0, old.shift - 1, old.shift + 1, old.shift - 2, old.shift + 2, old.shift & 31, old.shift & 15):
+        yield "shift", f"{shift} instead of {old.shift}", make(shift=shift)
+    yield "scale", f"1 instead of {old.scale}", make(scale=1)
+    yield "scale", f"{-old.scale} instead of {old.scale}", make(scale=-old.scale)
+    yield "scale", f"unsigned, {old.scale & 0x7FFF}", make(scale=old.scale & 0x7FFF)
+    yield "scale", "its low byte alone", make(scale=_low_byte(old.scale))
+    for offset, what in (
+        (0, "left out"),
+        (-old.offset, "added instead of subtracted"),
+        (old.offset + 1, "one too large"),
+        (old.offset - 1, "one too small"),
+        (_low_bits(old.offset, 16), "its low 16 bits alone"),
+        (_low_byte(old.offset), "its low byte alone"),
+    ):
+        yield "offset", f"{what}, {offset} instead of {old.offset}", make(offset=offset)
+    if sdp.x2 is None and old.offset:
+        late = StageRun(SdpStage(None, 0, True, False, 0, False), mul=old.scale)
+        yield (
+            "order",
+            "offset subtracted behind the multiplication",
+            lambda: reach.with_sdp(
+                run, replace(sdp, x2=late, params=replace(sdp.params, converter=replace(old, scale=1)))
+            ),
+        )
+    yield "bypass", "left out", make(offset=0, scale=1, shift=0)
+
+
+def _with_converter(run: Run, sdp: SdpRun, new: dict[str, int]) -> Run:
+    params = replace(sdp.params, converter=setting(**new)(sdp.params.converter))
+    return reach.with_sdp(run, replace(sdp, params=params))
+
+
+def _low_byte(value: int) -> int:
+    return _low_bits(value, 8)
+
+
+def _low_bits(value: int, bits: int) -> int:
+    half = 1 << (bits - 1)
+    return ((value + half) & (2 * half - 1)) - half
+
+
+def _of_converter(kind: str, evidence: Evidence, run: Run) -> Iterator[Variant]:
+    for found, detail, make in _converter(evidence, run):
+        if found == kind:
+            yield from attempt(detail, make)
+
+
+def _stages(evidence: Evidence, run: Run) -> Iterator[tuple[str, str, Callable[[], Run]]]:
+    """Yield (kind, detail, run) of everything that may be wrong with X1 and X2."""
+    for name, part in reach.stages(run):
+        old, title = part.stage, name.upper()
+
+        def make(name: str = name, part: StageRun = part, **new: object) -> Callable[[], Run]:
+            return lambda: reach.with_stage(run, name, replace(part, stage=_replaced(part.stage, new)))
+
+        yield "bypass", f"{title} left out", partial(reach.with_stage, run, name, None)
+        if old.relu:
+            yield "relu", f"ReLU of {title} left out", make(relu=False)
+            early = make(relu=False)
+            yield "relu", f"ReLU before {title} instead of behind", partial(_relu_first, early)
+            yield "relu", f"ReLU of {title} behind the output converter", partial(_relu_last, early)
+        else:
+            yield "relu", f"ReLU of {title} where none is asked for", make(relu=True)
+        if old.mul_prelu:
+            yield "prelu", f"PReLU of {title} multiplies positive numbers too", make(mul_prelu=False)
+        elif old.mul:
+            yield "prelu", f"{title} multiplies only negative numbers, as PReLU", make(mul_prelu=True)
+        if old.alu is not None:
+            yield "alu", f"ALU of {title} left out", make(alu=None)
+            for op in AluOp:
+                yield "alu", f"{op.value} instead of {old.alu.value} in {title}", make(alu=op)
+            for shift in (0, old.alu_shift - 1, old.alu_shift + 1, old.alu_shift & 15, old.alu_shift & 31):
+                yield "alu-shift", f"{shift} instead of {old.alu_shift} in {title}", make(alu_shift=shift)
+        if old.mul:
+            yield "mul", f"multiplier of {title} left out", make(mul=False)
+        for shift in (0, old.mul_shift - 1, old.mul_shift + 1, old.mul_shift & 15, old.mul_shift & 31):
+            yield "mul-shift", f"{shift} instead of {old.mul_shift} in {title}", make(mul_shift=shift)
+        yield from _registers(run, name, part)
+    sdp = reach.sdp_of(run)
+    if sdp is not None and (sdp.x1 or sdp.x2):
+        yield "order", "X2 before X1", lambda: reach.with_sdp(run, replace(sdp, x1=sdp.x2, x2=sdp.x1))
+        for first, second in (("x1", "x2"), ("x2", "x1")):
+            part = getattr(sdp, first)
+            if part is not None and getattr(sdp, second) is None and part.stage.alu is not None and part.stage.mul:
+                yield "order", f"{first.upper()} multiplies before its ALU", partial(_split, run, part)
+
+
+def _registers(run: Run, name: str, part: StageRun) -> Iterator[tuple[str, str, Callable[[], Run]]]:
+    for component in ("alu", "mul"):
+        value = getattr(part, component)
+        if value is None:
+            continue
+        where = f"{component.upper()} operand of {name.upper()}"
+        for other, what in (
+            (-value, "negated"),
+            (0, "0"),
+            (value & 0x7FFF, "unsigned"),
+            (_low_byte(value), "its low byte alone"),
+            (value & 0xFF, "its low byte alone, unsigned"),
+        ):
+            changed = setting(**{component: other})(part)
+            yield (
+                "register",
+                f"{where} {what}: {other} instead of {value}",
+                partial(reach.with_stage, run, name, changed),
+            )
+    if part.alu is not None and part.mul is not None:
+        swapped = replace(part, alu=part.mul, mul=part.alu)
+        yield "register", f"operands of {name.upper()} swapped", partial(reach.with_stage, run, name, swapped)
+
+
+def _replaced(stage: SdpStage, new: dict[str, object]) -> SdpStage:
+    fields = {name: getattr(stage, name) for name in stage.__dataclass_fields__}
+    return SdpStage(**{**fields, **new})
+
+
+def _relu_first(make: Callable[[], Run]) -> Run:
+    run = make()
+    walk = reach.source(run)
+    if walk is None:
+        raise ValueError("engine must read a feature cube")
+    return reach.with_source(run, replace(walk, twist=_positive))
+
+
+def _relu_last(make: Callable[[], Run]) -> Run:
+    run = make()
+    return replace(run, values=(*run.values, _positive))
+
+
+def _positive(cube: Cube) -> Cube:
+    positive: Cube = np.maximum(cube, 0)
+    return positive
+
+
+def _split(run: Run, part: StageRun) -> Run:
+    """Return a run whose multiplier works in X1 and whose ALU works in X2."""
+    sdp = reach.sdp_of(run)
+    assert isinstance(sdp, SdpRun)
+    mul = replace(part, stage=replace(part.stage, alu=None, relu=False), alu=None)
+    alu = replace(part, stage=replace(part.stage, mul=False, mul_shift=0), mul=None)
+    return reach.with_sdp(run, replace(sdp, x1=mul, x2=alu))
+
+
+def _of_stages(kind: str, evidence: Evidence, run: Run) -> Iterator[Variant]:
+    for found, detail, make in _stages(evidence, run):
+        if found == kind:
+            yield from attempt(detail, make)
+
+
+def _signs(evidence: Evidence, run: Run) -> Iterator[Variant]:
+    sdp = reach.sdp_of(run)
+    if isinstance(run.engine, SdpRun) and sdp is not None:
+        yield Variant("input taken as unsigned", reach.with_sdp(run, replace(sdp, unsigned=True)))
+    for name, part in reach.stages(run):
+        if part.walk is not None:
+            changed = replace(part, unsigned=True)
+            yield from attempt(
+                f"operands of {name.upper()} taken as unsigned", partial(reach.with_stage, run, name, changed)
+            )
+
+
+_CONVERTER = {
+    "shift": "output converter: wrong shift",
+    "scale": "output converter: wrong scale",
+    "offset": "output converter: wrong offset",
+    "order": "output converter: wrong order",
+    "bypass": "output converter",
+}
+_STAGES = {
+    "relu": "ReLU at the wrong place",
+    "prelu": "PReLU",
+    "alu": "wrong ALU operation",
+    "alu-shift": "wrong shift of the ALU operand",
+    "mul": "multiplication missing",
+    "mul-shift": "wrong truncation behind the multiplier",
+    "register": "wrong operand register",
+    "order": "wrong order of stages",
+    "bypass": "stage missing",
+}
+
+CAUSES = (
+    Cause("rounding", "wrong rounding", Family.ARITHMETIC, _rounding, reruns=True),
+    Cause("saturation", "saturation missing", Family.ARITHMETIC, _saturation, reruns=True),
+    Cause("sign", "wrong sign", Family.ARITHMETIC, _signs, reruns=True),
+    *(
+        Cause(f"converter-{kind}", about, Family.ARITHMETIC, partial(_of_converter, kind), reruns=True)
+        for kind, about in _CONVERTER.items()
+    ),
+    *(
+        Cause(f"stage-{kind}", about, Family.ARITHMETIC, partial(_of_stages, kind), reruns=True)
+        for kind, about in _STAGES.items()
+    ),
+)

@@ -1,0 +1,198 @@
+"""Causes in control and the memory system: lost, doubled, reordered and partial writes; answers out of order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tb.explain.cause import Cause, Family, Variant, attempt
+from tb.explain.causes import reach
+from tb.explain.evidence import Evidence
+from tb.explain.run import Run
+from tb.explain.walk import Cube, Walk
+
+Shape = tuple[int, int, int]
+Mask = NDArray[np.bool_]
+
+
+def _except(where: tuple[slice, slice, slice]) -> Callable[[Shape], Mask]:
+    def touch(shape: Shape) -> Mask:
+        mask = np.ones(shape, dtype=np.bool_)
+        mask[where] = False
+        return mask
+
+    return touch
+
+
+def _all(cut: slice, axis: int, per_atom: int = 1) -> tuple[slice, slice, slice]:
+    cuts = [slice(None)] * 3
+    cuts[axis] = cut if axis else slice(_times(cut.start, per_atom), _times(cut.stop, per_atom), cut.step)
+    return cuts[0], cuts[1], cuts[2]
+
+
+def _times(value: int | None, factor: int) -> int | None:
+    return None if value is None else value * factor
+
+
+def _lost(evidence: Evidence, run: Run) -> Iterator[Variant]:
+    """Regular parts of the surface that are not written."""
+    per_atom = run.dst.atom_elements
+    for axis, name in ((0, "surface"), (1, "line"), (2, "column")):
+        for cut, which in ((slice(-1, None), "last"), (slice(0, 1), "first")):
+            where = _all(cut, axis, per_atom)
+            yield Variant(f"{which} {name} never written", replace(run, touch=_except(where)))
+        if axis:
+            for start, which in ((0, "even"), (1, "odd")):
+                where = _all(slice(start, None, 2), axis)
+                yield Variant(f"{which} {name}s never written", replace(run, touch=_except(where)))
+    yield Variant("nothing written", replace(run, touch=_except((slice(None), slice(None), slice(None)))))
+    yield Variant("last atom never written", replace(run, touch=partial(_atoms_but, ((-1,),), per_atom)))
+    yield Variant("first atom never written", replace(run, touch=partial(_atoms_but, ((0,),), per_atom)))
+
+
+def _atoms_but(lost: tuple[tuple[int, ...], ...], per_atom: int, shape: Shape) -> Mask:
+    """Return all elements but those of some atoms, by their number in the order surface, line, column."""
+    surfaces = shape[0] // per_atom
+    atoms = np.ones(surfaces * shape[1] * shape[2], dtype=np.bool_)
+    atoms[[number for run in lost for number in run]] = False
+    return np.repeat(atoms.reshape(surfaces, *shape[1:]), per_atom, axis=0)
+
+
+def _singles(evidence: Evidence, run: Run) -> Iterator[Variant]:
+    """Yield exactly the atoms that are missing, when there are few: each must be said."""
+    walk = Walk.of(evidence.layout, evidence.expected.address)
+    missing = walk.write(np.zeros(walk.shape, walk.dtype)).mask & ~evidence.got.mask
+    atoms = walk.atoms_with(missing)
+    total = atoms.size
+    numbers = np.flatnonzero(atoms)
+    if 0 < len(numbers) <= total // 2:
+        runs = np.split(numbers, np.flatnonzero(np.diff(numbers) != 1) + 1)
+        cost = len(runs) * (np.log2(total) + 4.0)
+        words = f"{len(numbers)} of {total} atoms never written"
+        if len(runs) > 1:
+            words += f", in {len(runs)} places"
+        lost = tuple(tuple(int(n) for n in part) for part in runs)
+        yield Variant(words, replace(run, touch=partial(_atoms_but, lost, walk.atom_elements)), float(cost))
+
+
+def _strobes(evidence: Evidence, run: Run) -> Iterator[Variant]:
+    """Yield lanes of every atom that are not written."""
+    per_atom = run.dst.atom_elements
+    half = per_atom // 2
+    lanes = {"upper half": range(half, per_atom), "lower half": range(half)}
+    lanes |= {f"lane {n}": range(n, n + 1) for n in range(per_atom)}
+    lanes |= {f"lanes from {n}": range(n, per_atom) for n in range(1, per_atom)}
+    for name, chosen in lanes.items():
+        yield Variant(
+            f"{name} of every atom never written", replace(run, touch=partial(_lanes_but, tuple(chosen), per_atom))
+        )
+    real = evidence.layout.shape[0]
+    if real % per_atom:
+        where = (slice(real, None), slice(None), slice(None))
+        yield Variant("padding channels never written", replace(run, touch=_except(where)))
+
+
+def _lanes_but(lost: tuple[int, ...], per_atom: int, shape: Shape) -> Mask:
+    lane = np.ones(per_atom, dtype=np.bool_)
+    lane[list(lost)] = False
+    return np.broadcast_to(np.tile(lane, shape[0] // per_atom)[:, np.newaxis, np.newaxis], shape)
+
+
+def _sequences(cube: Cube, per_atom: int, along: str) -> Cube:
+    """Return atoms in the order that they are moved, (atoms, elements)."""
+    atoms = cube.reshape(-1, per_atom, *cube.shape[1:])
+    orders = {"surface by surface": (0, 2, 3, 1), "line by line": (2, 0, 3, 1), "pixel by pixel": (2, 3, 0, 1)}
+    return atoms.transpose(orders[along]).reshape(-1, per_atom)
+
+
+def _resequenced(cube: Cube, per_atom: int, along: str, change: Callable[[Cube], Cube]) -> Cube:
+    """Return a cube after a change of the sequence of its atoms."""
+    surfaces, (height, width) = cube.shape[0] // per_atom, cube.shape[1:]
+    moved = change(_sequences(cube, per_atom, along))
+    axes, back = {
+        "surface by surface": ((surfaces, height, width), (0, 3, 1, 2)),
+        "line by line": ((height, surfaces, width), (1, 3, 0, 2)),
+        "pixel by pixel": ((height, width, surfaces), (2, 3, 0, 1)),
+    }[along]
+    return np.ascontiguousarray(moved.reshape(*axes, per_atom).transpose(back).reshape(cube.shape))
+
+
+def _late(atoms: Cube) -> Cube:
+    return np.concatenate([atoms[:1], atoms[:-1]])
+
+
+def _early(atoms: Cube) -> Cube:
+    return np.concatenate([atoms[1:], atoms[-1:]])
+
+
+def _repeated(atoms: Cube) -> Cube:
+    return np.repeat(atoms[::2], 2, axis=0)[: len(atoms)]
+
+
+def _swapped(atoms: Cube) -> Cube:
+    even = len(atoms) // 2 * 2
+    pairs = atoms[:even].reshape(-1, 2, atoms.shape[1])[:, ::-1].reshape(even, -1)
+    return np.concatenate([pairs, atoms[even:]])
+
+
+def _constant(atoms: Cube) -> Cube:
+    return np.broadcast_to(atoms[:1], atoms.shape)
+
+
+_CHANGES: dict[str, Callable[[Cube], Cube]] = {
+    "each atom holds what belongs to the one before": _late,
+    "each atom holds what belongs to the next one": _early,
+    "every second atom repeats the one before": _repeated,
+    "neighbouring atoms swapped": _swapped,
+    "every atom holds the first": _constant,
+}
+_ALONG = ("surface by surface", "line by line", "pixel by pixel")
+
+
+def _output(evidence: Evidence, run: Run) -> Iterator[Variant]:
+    per_atom = run.dst.atom_elements
+    for along in _ALONG:
+        for name, change in _CHANGES.items():
+            order = partial(_resequenced, per_atom=per_atom, along=along, change=change)
+            yield Variant(f"{name}, {along}", replace(run, order=(*run.order, order)))
+
+
+def _input(evidence: Evidence, run: Run) -> Iterator[Variant]:
+    walk = reach.source(run)
+    if walk is None or run.dst.shape[1] > _MOST_LINES:
+        return
+    for along in _ALONG:
+        for name, change in _CHANGES.items():
+            twist = partial(_resequenced, per_atom=walk.atom_elements, along=along, change=change)
+            yield from attempt(f"{name}, {along}", partial(reach.with_source, run, replace(walk, twist=twist)))
+
+
+def _operands(evidence: Evidence, run: Run) -> Iterator[Variant]:
+    if run.dst.shape[1] > _MOST_LINES:
+        return
+    for stage, part in reach.stages(run):
+        walk = part.walk
+        if walk is None:
+            continue
+        for along in _ALONG:
+            for name, change in _CHANGES.items():
+                twist = partial(_resequenced, per_atom=walk.atom_elements, along=along, change=change)
+                other = replace(part, walk=replace(walk, twist=twist))
+                yield from attempt(f"{stage.upper()}: {name}, {along}", partial(reach.with_stage, run, stage, other))
+
+
+_MOST_LINES = 1 << 9
+"""Lines of a surface up to which the order of whole inputs is looked at."""
+
+CAUSES = (
+    Cause("lost-part", "writes lost", Family.CONTROL, _lost, cost_bits=9.0),
+    Cause("strobe", "partial strobe", Family.CONTROL, _strobes, cost_bits=9.0),
+    Cause("lost-write", "writes lost", Family.CONTROL, _singles, cost_bits=10.0),
+    Cause("write-order", "output out of order", Family.CONTROL, _output, cost_bits=9.5),
+    Cause("read-order", "input out of order", Family.CONTROL, _input, reruns=True, cost_bits=9.5),
+    Cause("operand-order", "operands out of order", Family.CONTROL, _operands, reruns=True, cost_bits=9.5),
+)

@@ -1,0 +1,284 @@
+"""Causes in how cubes lie in memory: strides, addresses, atoms, order of axes; of the input and of the output."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from tb.explain.cause import Cause, Family, Variant, attempt
+from tb.explain.causes import reach
+from tb.explain.evidence import Evidence
+from tb.explain.run import Run
+from tb.explain.walk import Cube, Walk
+from tb.layers import Layer
+
+Moves = Callable[[Evidence, Run, Walk], Iterator[tuple[str, Walk]]]
+
+_SMALL = (1, 2, 3, 4, 8)
+_POWERS = (8, 16, 32, 64, 128, 256, 4096)
+
+
+def _strides(step: int, others: dict[str, int], unit: int) -> dict[int, str]:
+    """Return values that a stride may have instead, with what each is."""
+    found = {0: "0", **{value: name for name, value in others.items()}}
+    for count in _SMALL:
+        for sign, word in ((1, "too large"), (-1, "too small")):
+            found.setdefault(step + sign * count * unit, f"{count} atom{'s' * (count > 1)} {word}")
+    for power in _POWERS:
+        found.setdefault(step + power, f"{power} bytes too large")
+        found.setdefault(step - power, f"{power} bytes too small")
+    found.setdefault(2 * step, "twice as large")
+    if step % 2 == 0:
+        found.setdefault(step // 2, "half as large")
+    found.pop(step, None)
+    return {value: name for value, name in found.items() if value >= 0}
+
+
+def line_strides(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
+    """Yield walks with other line strides."""
+    if walk.shape[1] == 1:
+        return
+    surface, line, atom = walk.steps
+    others = {"that of packed lines": walk.shape[2] * atom, "the surface stride": surface}
+    for name, other in _other_walks(run, walk):
+        others[f"that of {name}"] = other.steps[1]
+    for value, what in _strides(line, others, atom).items():
+        yield f"{value} bytes instead of {line}, {what}", walk.stepped(line=value)
+
+
+def surface_strides(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
+    """Yield walks with other surface strides."""
+    if walk.surfaces == 1:
+        return
+    surface, line, atom = walk.steps
+    others = {
+        "that of packed surfaces": walk.shape[1] * line,
+        "that of packed lines and surfaces": walk.shape[1] * walk.shape[2] * atom,
+        "one line too much": surface + line,
+        "one line too little": surface - line,
+        "the line stride": line,
+    }
+    for name, other in _other_walks(run, walk):
+        others[f"that of {name}"] = other.steps[0]
+    for value, what in _strides(surface, others, atom).items():
+        yield f"{value} bytes instead of {surface}, {what}", walk.stepped(surface=value)
+
+
+def bases(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
+    """Yield walks from other addresses."""
+    surface, line, atom = walk.steps
+    size = walk.dtype.itemsize
+    units = {"element": size, "atom": atom, "line": line, "surface": surface, "byte": 1}
+    moves = {sign * value: f"one {name} {word}" for name, value in units.items() for sign, word in _SIGNS}
+    for power in (*_POWERS[2:], 512, 1024, 2048):
+        for sign, word in _SIGNS:
+            moves.setdefault(sign * power, f"{power} bytes {word}")
+    for name, other in _other_walks(run, walk):
+        moves.setdefault(other.address - walk.address, f"the address of {name}")
+    for number, layer in enumerate(reversed(evidence.before[-2:]), start=1):
+        for end, address in _addresses(layer):
+            moves.setdefault(address - walk.address, f"the {end} of {number} layer{'s' * (number > 1)} before")
+    moves.pop(0, None)
+    for nbytes, what in moves.items():
+        yield f"{walk.address + nbytes:#x} instead of {walk.address:#x}, {what}", walk.moved(nbytes)
+
+
+def axes(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
+    """Yield walks whose axes are swapped."""
+    surface, line, atom = walk.steps
+    channels, height, width = walk.shape
+    size = walk.dtype.itemsize
+    area = height * width
+    yield "W and H swapped, packed", walk.stepped(surface, atom, height * atom)
+    yield "W and H swapped", walk.stepped(surface, atom, line)
+    yield "planes of one channel each", replace(walk, atom_elements=1, steps=(area * size, width * size, size))
+    whole = channels * size
+    yield "all channels of a pixel together", replace(walk, atom_elements=channels, steps=(0, width * whole, whole))
+    yield "surfaces side by side in a line", walk.stepped(atom, walk.surfaces * width * atom, walk.surfaces * atom)
+    yield "surfaces interleaved by lines", walk.stepped(width * atom, walk.surfaces * width * atom, atom)
+
+
+def orders(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
+    """Yield walks that go backwards."""
+    for axis, name, count in (
+        (0, "surfaces", walk.surfaces),
+        (1, "lines", walk.shape[1]),
+        (2, "columns", walk.shape[2]),
+    ):
+        if count > 1:
+            steps = list(walk.steps)
+            last = steps[axis] * (count - 1)
+            steps[axis] = -steps[axis]
+            yield f"last of the {name} first", replace(walk.moved(last), steps=(steps[0], steps[1], steps[2]))
+
+
+def atoms(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
+    """Yield walks with the atoms of other configurations."""
+    _, height, width = walk.shape
+    right = walk.atom_bytes
+    for nbytes in (8, 16, 32, 64):
+        if nbytes != right and nbytes >= walk.dtype.itemsize:
+            elements = nbytes // walk.dtype.itemsize
+            packed = replace(walk, atom_elements=elements, steps=(height * width * nbytes, width * nbytes, nbytes))
+            yield f"{nbytes} bytes instead of {right}", packed
+            kept = replace(walk, atom_elements=elements, steps=(*walk.steps[:2], nbytes))
+            yield f"{nbytes} bytes instead of {right}, strides as they are", kept
+
+
+def columns(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
+    """Yield walks with another distance of columns."""
+    atom = walk.steps[2]
+    if walk.shape[2] > 1:
+        for value in (0, atom // 2, 2 * atom, atom + 8, atom + 32, walk.dtype.itemsize):
+            if value != atom:
+                yield f"{value} bytes instead of {atom}", walk.stepped(column=value)
+
+
+def sizes(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
+    """Yield walks through elements of another size."""
+    for dtype, name in ((np.dtype("i1"), "1 byte"), (np.dtype("<i2"), "2 bytes")):
+        if dtype.itemsize != walk.dtype.itemsize:
+            elements = max(1, walk.atom_bytes // dtype.itemsize)
+            yield f"{name} an element", replace(walk, dtype=dtype, atom_elements=elements)
+            yield f"{name} an element, as many in an atom", replace(walk, dtype=dtype)
+
+
+def _other_walks(run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
+    named = [("the output", run.dst), ("the input", reach.source(run))]
+    for name, other in [*named, *((f"the operands of {stage}", part.walk) for stage, part in reach.stages(run))]:
+        if other is not None and other != walk:
+            yield name, other
+
+
+def _addresses(layer: Layer) -> Iterator[tuple[str, int]]:
+    yield "destination", layer.dst.address
+    address = getattr(layer.src, "address", None)
+    if address is not None:
+        yield "source", address
+
+
+_SIGNS = ((1, "too far"), (-1, "too early"))
+
+
+def _of_output(moves: Moves, evidence: Evidence, run: Run) -> Iterator[Variant]:
+    for detail, walk in moves(evidence, run, run.dst):
+        yield Variant(detail, replace(run, dst=walk))
+
+
+def _of_input(moves: Moves, evidence: Evidence, run: Run) -> Iterator[Variant]:
+    walk = reach.source(run)
+    if walk is not None:
+        for detail, other in moves(evidence, run, walk):
+            yield from attempt(detail, partial(reach.with_source, run, other))
+
+
+def _found_strides(evidence: Evidence, run: Run) -> Iterator[Variant]:
+    """Look for the second line and the second surface of the output where they lie now."""
+    walk, cube = run.dst, evidence.cube
+    line = walk.shape[2] * walk.atom_bytes
+    for axis, name, count in ((0, "surface", walk.surfaces), (1, "line", walk.shape[1])):
+        if count == 1:
+            continue
+        second = walk.address + walk.steps[axis] - evidence.expected.address
+        needle = evidence.expected.data[second : second + line].tobytes()
+        for address in _places(evidence, needle):
+            steps = list(walk.steps)
+            steps[axis] = address - walk.address
+            moved = replace(walk, steps=(steps[0], steps[1], steps[2]))
+            yield Variant(
+                f"{name} stride {steps[axis]} bytes instead of {walk.steps[axis]}", replace(run, dst=moved), 6
+            )
+    needle = walk.rows(slice(0, 1)).write(cube[:, :1]).data[:line].tobytes()
+    for address in _places(evidence, needle):
+        moved = walk.moved(address - walk.address)
+        yield Variant(f"from {address:#x} instead of {walk.address:#x}", replace(run, dst=moved), 6)
+
+
+def _places(evidence: Evidence, needle: bytes, most: int = 4) -> Iterator[int]:
+    """Yield addresses at which bytes lie that are no mere repetition."""
+    if len(set(needle)) < 4:
+        return
+    raw, at = evidence.actual.data.tobytes(), -1
+    for _ in range(most):
+        at = raw.find(needle, at + 1)
+        if at < 0:
+            return
+        yield evidence.actual.address_of(at)
+
+
+def _twisted(name: str, twist: Callable[[Cube, int], Cube]) -> Moves:
+    def moves(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
+        per_atom = walk.atom_elements
+        yield name, replace(walk, twist=lambda cube: twist(cube, per_atom))
+
+    return moves
+
+
+def _lanes(evidence: Evidence, run: Run) -> Iterator[Variant]:
+    per_atom = run.dst.atom_elements
+    for name, twist in LANES.items():
+        yield Variant(name, replace(run, order=(*run.order, partial(twist, per_atom=per_atom))))
+
+
+def reverse_lanes(cube: Cube, per_atom: int) -> Cube:
+    """Return a cube whose channels are reversed inside each atom."""
+    return cube.reshape(-1, per_atom, *cube.shape[1:])[:, ::-1].reshape(cube.shape)
+
+
+def rotate_lanes(cube: Cube, per_atom: int) -> Cube:
+    """Return a cube whose channels are one too far inside each atom."""
+    return np.roll(cube.reshape(-1, per_atom, *cube.shape[1:]), 1, axis=1).reshape(cube.shape)
+
+
+def next_channel(cube: Cube, per_atom: int) -> Cube:
+    """Return a cube whose channels are one too far."""
+    del per_atom
+    return np.roll(cube, 1, axis=0)
+
+
+def swap_lanes(cube: Cube, per_atom: int) -> Cube:
+    """Return a cube whose neighbouring channels are swapped."""
+    pairs = cube.reshape(-1, 2, *cube.shape[1:]) if per_atom % 2 == 0 else cube[:, np.newaxis]
+    return pairs[:, ::-1].reshape(cube.shape)
+
+
+def swap_halves(cube: Cube, per_atom: int) -> Cube:
+    """Return a cube whose atoms have their halves swapped."""
+    return np.roll(cube.reshape(-1, per_atom, *cube.shape[1:]), per_atom // 2, axis=1).reshape(cube.shape)
+
+
+LANES: dict[str, Callable[..., Cube]] = {
+    "channels reversed inside atoms": reverse_lanes,
+    "channels one too far inside atoms": rotate_lanes,
+    "channels one too far": next_channel,
+    "neighbouring channels swapped": swap_lanes,
+    "halves of atoms swapped": swap_halves,
+}
+
+_MOVES: tuple[tuple[str, str, Moves], ...] = (
+    ("line-stride", "wrong line stride", line_strides),
+    ("surface-stride", "wrong surface stride", surface_strides),
+    ("base", "wrong start address", bases),
+    ("axes", "wrong order of axes", axes),
+    ("order", "wrong direction", orders),
+    ("atom", "atom of another configuration", atoms),
+    ("column-step", "wrong distance of columns", columns),
+    ("element-size", "wrong element size", sizes),
+)
+
+
+def _catalogue() -> Iterator[Cause]:
+    for key, about, moves in _MOVES:
+        yield Cause(f"dst-{key}", f"output: {about}", Family.LAYOUT, partial(_of_output, moves))
+        yield Cause(f"src-{key}", f"input: {about}", Family.LAYOUT, partial(_of_input, moves), reruns=True)
+    yield Cause("dst-found", "output lies elsewhere", Family.LAYOUT, _found_strides, cost_bits=10.0)
+    yield Cause("dst-lanes", "output", Family.LAYOUT, _lanes)
+    for name, twist in LANES.items():
+        key = "src-lanes-" + name.replace(" ", "-")
+        yield Cause(key, "input", Family.LAYOUT, partial(_of_input, _twisted(name, twist)), reruns=True, cost_bits=9.0)
+
+
+CAUSES = tuple(_catalogue())

@@ -1,0 +1,127 @@
+"""Causes in what PDP computes: method, windows, padding, reciprocals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+
+from models.pdp import MAX_KERNEL, PdpParams, PoolMethod
+from tb.explain.cause import Cause, Family, Variant, attempt
+from tb.explain.causes.reach import setting
+from tb.explain.engines import PdpRun
+from tb.explain.evidence import Evidence
+from tb.explain.run import Run
+
+_ENTRIES = MAX_KERNEL - 1
+
+
+def _changed(run: Run, make: Callable[[PdpRun], PdpRun]) -> Run:
+    assert isinstance(run.engine, PdpRun)
+    return replace(run, engine=make(run.engine))
+
+
+def _ways(engine: PdpRun) -> Iterator[tuple[str, str, Callable[[PdpRun], PdpRun]]]:
+    """Yield (kind, detail, change) of everything that may be wrong."""
+    old = engine.params
+
+    def params(**new: object) -> Callable[[PdpRun], PdpRun]:
+        return lambda run: replace(run, params=_replaced(run.params, new))
+
+    for method in PoolMethod:
+        filled = {"recip_width": 65536 // old.kernel_width, "recip_height": 65536 // old.kernel_height}
+        extra = filled if method is PoolMethod.AVERAGE and old.method is not PoolMethod.AVERAGE else {}
+        yield "method", f"{method.value} instead of {old.method.value}", params(method=method, **extra)
+    sizes = (old.kernel_width, old.kernel_height)
+    for width, height, what in (
+        (sizes[1], sizes[0], "width and height swapped"),
+        (sizes[0] - 1, sizes[1], "one column too few"),
+        (sizes[0] + 1, sizes[1], "one column too many"),
+        (sizes[0], sizes[1] - 1, "one line too few"),
+        (sizes[0], sizes[1] + 1, "one line too many"),
+        (1, sizes[1], "one column"),
+        (sizes[0], 1, "one line"),
+        (sizes[0] - 1, sizes[1] - 1, "one too small both ways"),
+    ):
+        yield (
+            "kernel",
+            f"{what}, {width} x {height} instead of {sizes[0]} x {sizes[1]}",
+            params(kernel_width=width, kernel_height=height),
+        )
+    for x, y, what in (
+        (old.stride_y, old.stride_x, "x and y swapped"),
+        (1, old.stride_y, "1 along x"),
+        (old.stride_x, 1, "1 along y"),
+        (old.stride_x + 1, old.stride_y, "one too large along x"),
+        (old.stride_x, old.stride_y + 1, "one too large along y"),
+        (old.stride_x - 1, old.stride_y, "one too small along x"),
+        (old.stride_x, old.stride_y - 1, "one too small along y"),
+    ):
+        yield "stride", what, params(stride_x=x, stride_y=y)
+    for down, right in ((0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (-1, -1)):
+        yield "window", f"{down} lines down, {right} columns right", setting(shift=(down, right))
+    for left, top, what in (
+        (0, old.pad_top, "left ignored"),
+        (old.pad_left, 0, "top ignored"),
+        (0, 0, "left and top ignored"),
+        (old.pad_top, old.pad_left, "left and top swapped"),
+        (old.pad_right, old.pad_top, "left as right"),
+        (old.pad_left, old.pad_bottom, "top as bottom"),
+    ):
+        yield "padding", what, params(pad_left=left, pad_top=top)
+    if old.method is not PoolMethod.AVERAGE:
+        yield "padding", "zeros take part", setting(pads_take_part=True)
+        return
+    first = old.pad_values[0]
+    for values, what in (
+        ((0,) * _ENTRIES, "0 instead of the padding value"),
+        ((first,) * _ENTRIES, "its first entry for any number of elements"),
+        (tuple(-value for value in old.pad_values), "negated"),
+        ((0, *old.pad_values[:-1]), "one entry too early"),
+        ((*old.pad_values[1:], old.pad_values[-1]), "one entry too late"),
+    ):
+        yield "pad-value", what, params(pad_values=values)
+    for width, height, what in (
+        (old.recip_height, old.recip_width, "width and height swapped"),
+        (65536, old.recip_height, "width left out"),
+        (old.recip_width, 65536, "height left out"),
+        (old.recip_width + 1, old.recip_height, "width one too large"),
+        (old.recip_width - 1, old.recip_height, "width one too small"),
+        (old.recip_width, old.recip_height + 1, "height one too large"),
+        (old.recip_width, old.recip_height - 1, "height one too small"),
+        (old.recip_width // 2, old.recip_height, "width halved"),
+        (old.recip_width, old.recip_height // 2, "height halved"),
+        (min(2 * old.recip_width, (1 << 17) - 1), old.recip_height, "width doubled"),
+    ):
+        yield "reciprocal", what, params(recip_width=width, recip_height=height)
+
+
+def _replaced(params: PdpParams, new: dict[str, object]) -> PdpParams:
+    """Return other parameters; padding behind the cube does not count, so it is left out."""
+    fields = {name: getattr(params, name) for name in params.__dataclass_fields__}
+    fields |= {"pad_right": 0, "pad_bottom": 0, **new}
+    fields["pad_left"] = min(fields["pad_left"], fields["kernel_width"] - 1)
+    fields["pad_top"] = min(fields["pad_top"], fields["kernel_height"] - 1)
+    return PdpParams(**fields)
+
+
+def _of(kind: str, evidence: Evidence, run: Run) -> Iterator[Variant]:
+    if isinstance(run.engine, PdpRun):
+        for found, detail, make in _ways(run.engine):
+            if found == kind:
+                yield from attempt(detail, partial(_changed, run, make))
+
+
+_KINDS = {
+    "method": "pooling: wrong method",
+    "kernel": "pooling: wrong kernel size",
+    "stride": "pooling: wrong stride of windows",
+    "window": "pooling: windows displaced",
+    "padding": "pooling: wrong padding",
+    "pad-value": "pooling: wrong padding value",
+    "reciprocal": "pooling: wrong reciprocal",
+}
+
+CAUSES = tuple(
+    Cause(f"pool-{kind}", about, Family.ARITHMETIC, partial(_of, kind), reruns=True) for kind, about in _KINDS.items()
+)

@@ -1,0 +1,83 @@
+"""Causes in the program: registers of the layer before, or of the other register group, still in force."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from functools import partial
+from typing import Any
+
+from tb.explain.build import run_of
+from tb.explain.cause import Cause, Family, Variant, attempt
+from tb.explain.causes import reach
+from tb.explain.causes.reach import setting
+from tb.explain.engine_conv import ConvRun
+from tb.explain.engines import CdpRun, PdpRun
+from tb.explain.evidence import Evidence
+from tb.explain.run import Run
+
+
+def _earlier(evidence: Evidence, run: Run) -> Iterator[tuple[str, Run]]:
+    """Yield the runs of the last layers before on the same engine."""
+    count = 0
+    for layer in reversed(evidence.before):
+        try:
+            other = run_of(layer)
+        except ValueError:
+            continue
+        if type(other.engine) is type(run.engine):
+            count += 1
+            yield "of the layer before" if count == 1 else f"of {count} layers before", other
+        if count == 2:
+            return
+
+
+def _stale(evidence: Evidence, run: Run) -> Iterator[Variant]:
+    for whose, other in _earlier(evidence, run):
+        sdp, old = reach.sdp_of(run), reach.sdp_of(other)
+        if sdp is not None and old is not None:
+            converter = replace(sdp, params=replace(sdp.params, converter=old.params.converter))
+            yield Variant(f"output converter {whose}", reach.with_sdp(run, converter))
+            for name in reach.STAGES:
+                stage = getattr(old, name)
+                yield Variant(f"{name.upper()} {whose}", reach.with_stage(run, name, stage))
+                mine = getattr(sdp, name)
+                if stage is None or mine is None:
+                    continue
+                kept = replace(mine, alu=stage.alu, mul=stage.mul)
+                yield from attempt(
+                    f"operand registers of {name.upper()} {whose}", partial(reach.with_stage, run, name, kept)
+                )
+                if stage.walk is not None and mine.walk is not None:
+                    moved = replace(mine, walk=replace(mine.walk, address=stage.walk.address))
+                    yield from attempt(
+                        f"operand address of {name.upper()} {whose}", partial(reach.with_stage, run, name, moved)
+                    )
+        yield from _parameters(run, other, whose)
+        theirs, mine_walk = reach.source(other), reach.source(run)
+        if theirs is not None and mine_walk is not None:
+            for name in ("address", "steps"):
+                walk = replace(mine_walk, **{name: getattr(theirs, name)})
+                yield from attempt(f"{name} of the input {whose}", partial(reach.with_source, run, walk))
+        for name in ("address", "steps"):
+            walk = replace(run.dst, **{name: getattr(other.dst, name)})
+            yield Variant(f"{name} of the output {whose}", replace(run, dst=walk))
+
+
+def _parameters(run: Run, other: Run, whose: str) -> Iterator[Variant]:
+    mine, theirs = run.engine, other.engine
+    params, others = getattr(mine, "params", None), getattr(theirs, "params", None)
+    if not isinstance(mine, PdpRun | CdpRun | ConvRun) or params is None or others is None:
+        return
+    for field in fields(params):
+        change = setting(**{field.name: getattr(others, field.name)})
+        yield from attempt(f"{field.name} {whose}", partial(_with_params, run, change))
+    yield from attempt(f"all parameters {whose}", partial(_with_params, run, lambda _: others))
+
+
+def _with_params(run: Run, change: Callable[[Any], Any]) -> Run:
+    params = change(getattr(run.engine, "params", None))
+    return replace(run, engine=setting(params=params)(run.engine))
+
+
+CAUSES = (Cause("stale-register", "registers that belong to another layer", Family.CONTROL, _stale, reruns=True),)

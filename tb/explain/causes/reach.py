@@ -1,0 +1,79 @@
+"""Reaching into a run: its walks through memory, its stages and parameters, and copies with one changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from tb.explain.engine_conv import ConvRun, CubeInput
+from tb.explain.engines import CdpRun, Engine, PdpRun, SdpRun, StageRun
+from tb.explain.run import Run
+from tb.explain.walk import Walk
+
+T = TypeVar("T")
+
+STAGES = ("x1", "x2")
+
+
+def setting(**new: Any) -> Callable[[T], T]:
+    """Return a function that copies a dataclass with other values of some fields."""
+    return lambda value: replace(value, **new)  # type: ignore[type-var]
+
+
+def source(run: Run) -> Walk | None:
+    """Return the walk through the input cube, None when there is none."""
+    engine = run.engine
+    if isinstance(engine, SdpRun | PdpRun | CdpRun):
+        return engine.src
+    if isinstance(engine, ConvRun) and isinstance(engine.source, CubeInput):
+        return engine.source.walk
+    return None
+
+
+def with_source(run: Run, walk: Walk) -> Run:
+    """Return the run with another walk through the input cube.
+
+    Raises:
+        ValueError: for a run without one.
+    """
+    engine = run.engine
+    if isinstance(engine, SdpRun | PdpRun | CdpRun):
+        return replace(run, engine=replace(engine, src=walk))
+    if isinstance(engine, ConvRun) and isinstance(engine.source, CubeInput):
+        return replace(run, engine=replace(engine, source=replace(engine.source, walk=walk)))
+    raise ValueError("engine must read a feature cube")
+
+
+def sdp_of(run: Run) -> SdpRun | None:
+    """Return the SDP of a run, on the fly or from memory."""
+    if isinstance(run.engine, SdpRun):
+        return run.engine
+    return run.engine.sdp if isinstance(run.engine, ConvRun) else None
+
+
+def with_sdp(run: Run, sdp: SdpRun) -> Run:
+    """Return the run with another SDP."""
+    engine: Engine = replace(run.engine, sdp=sdp) if isinstance(run.engine, ConvRun) else sdp
+    return replace(run, engine=engine)
+
+
+def stages(run: Run) -> Iterator[tuple[str, StageRun]]:
+    """Yield the active stages of SDP by their names."""
+    sdp = sdp_of(run)
+    for name in STAGES:
+        stage = None if sdp is None else getattr(sdp, name)
+        if stage is not None:
+            yield name, stage
+
+
+def with_stage(run: Run, name: str, stage: StageRun | None) -> Run:
+    """Return the run with another stage X1 or X2, None for a bypassed one.
+
+    Raises:
+        ValueError: for a run without SDP.
+    """
+    sdp = sdp_of(run)
+    if sdp is None:
+        raise ValueError("engine must end in SDP")
+    return with_sdp(run, replace(sdp, x1=stage) if name == "x1" else replace(sdp, x2=stage))

@@ -1,0 +1,164 @@
+"""Engines as the explainer runs them: the reference models over walks through memory, whole or a few lines.
+
+The parameters are those of the models, but nothing is checked against the rest of the layer, so that a
+wrong one can be tried out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models import cdp, pdp, sdp
+from models.cdp import CdpParams
+from models.pdp import PdpParams
+from models.sdp import SdpParams, SdpStage
+from tb.explain.memory import Bytes
+from tb.explain.walk import Cube, Walk
+
+
+class Engine(Protocol):
+    """What computes the lines of a surface."""
+
+    def compute(self, memory: Bytes, rows: slice) -> Cube:
+        """Return some lines of the output, (C, lines, W) with padding channels."""
+
+
+@dataclass(frozen=True)
+class StageRun:
+    """A stage of SDP with its operands: a register each, or a walk through memory.
+
+    Attributes:
+        stage: what it does.
+        alu: the register, or None when memory has it or nothing needs it.
+        mul: likewise.
+        walk: through the operands in memory.
+        components: what each element there holds.
+        unsigned: whether operands in memory are taken as unsigned numbers.
+    """
+
+    stage: SdpStage
+    alu: int | None = None
+    mul: int | None = None
+    walk: Walk | None = None
+    components: tuple[str, ...] = ()
+    unsigned: bool = False
+
+    def operands(self, memory: Bytes, rows: slice) -> sdp.Operands:
+        """Return the operands for some lines of the cube."""
+        fetched: dict[str, NDArray[np.int64]] = {}
+        if self.walk is not None:
+            per_channel = self.walk.shape[1:] == (1, 1)
+            cube = (self.walk if per_channel else self.walk.rows(rows)).read(memory).astype(np.int64)
+            if self.unsigned:
+                cube &= (1 << (8 * self.walk.dtype.itemsize)) - 1
+                cube = np.minimum(cube, (1 << 15) - 1)
+            pairs = cube.reshape(-1, len(self.components), *cube.shape[1:])
+            fetched = {name: pairs[:, index] for index, name in enumerate(self.components)}
+        taken: dict[str, NDArray[np.int64] | None] = {}
+        for name, active in (("alu", self.stage.alu is not None), ("mul", self.stage.mul)):
+            register = getattr(self, name)
+            if not active:
+                taken[name] = None
+            elif register is not None:
+                taken[name] = np.array(register, dtype=np.int64)
+            elif name in fetched:
+                taken[name] = fetched[name]
+            else:
+                raise ValueError(f"{name} operand must come from a register or from memory")
+        return sdp.Operands(**taken)
+
+
+@dataclass(frozen=True)
+class SdpRun:
+    """SDP from memory.
+
+    Attributes:
+        src: walk through the input.
+        params: of the model; its stages are those of ``x1`` and ``x2``.
+        x1: stage X1, None when bypassed.
+        x2: stage X2, None when bypassed.
+        unsigned: whether input elements are taken as unsigned numbers.
+    """
+
+    src: Walk
+    params: SdpParams
+    x1: StageRun | None
+    x2: StageRun | None
+    unsigned: bool = False
+
+    def compute(self, memory: Bytes, rows: slice) -> Cube:
+        """Return some lines of the output, (C, lines, W) with padding channels."""
+        cube = self.src.rows(rows).read(memory)
+        if self.unsigned:
+            cube = cube.astype(np.int32) & ((1 << (8 * self.src.dtype.itemsize)) - 1)
+        return self.finish(cube, memory, rows)
+
+    def finish(self, cube: Cube, memory: Bytes, rows: slice) -> Cube:
+        """Return what the stages and the output converter make of a cube."""
+        first, second = (stage.stage if stage else None for stage in (self.x1, self.x2))
+        params = replace(self.params, x1=first, x2=second)
+        taken = [stage.operands(memory, rows) if stage else None for stage in (self.x1, self.x2)]
+        return sdp.run(params, cube, taken[0], taken[1])
+
+
+@dataclass(frozen=True)
+class PdpRun:
+    """PDP.
+
+    Attributes:
+        src: walk through the input.
+        params: of the model; padding behind the cube follows from ``out_size``.
+        out_size: (H, W) of the output.
+        shift: elements (down, right) that every window is displaced.
+        pads_take_part: whether maximum and minimum see zeros in the padding.
+    """
+
+    src: Walk
+    params: PdpParams
+    out_size: tuple[int, int]
+    shift: tuple[int, int] = (0, 0)
+    pads_take_part: bool = False
+
+    def compute(self, memory: Bytes, rows: slice) -> Cube:
+        """Return some lines of the output, (C, lines, W) with padding channels."""
+        params = self.params
+        first = rows.start * params.stride_y - params.pad_top + self.shift[0]
+        behind = (rows.stop - 1) * params.stride_y - params.pad_top + self.shift[0] + params.kernel_height
+        left = self.shift[1] - params.pad_left
+        right = (self.out_size[1] - 1) * params.stride_x + left + params.kernel_width
+        height, width = self.src.shape[1:]
+        top, bottom = max(first, 0), min(behind, height)
+        start, stop = max(left, 0), min(right, width)
+        if top >= bottom or start >= stop:
+            raise ValueError("windows must touch the cube")
+        cube = self.src.rows(slice(top, bottom)).read(memory)[:, :, start:stop]
+        pads = (top - first, behind - bottom, start - left, right - stop)
+        if self.pads_take_part:
+            cube = np.pad(cube, ((0, 0), pads[:2], pads[2:]))
+            pads = (0, 0, 0, 0)
+        names = ("pad_top", "pad_bottom", "pad_left", "pad_right")
+        return pdp.run(replace(params, **dict(zip(names, pads, strict=True))), cube)
+
+
+@dataclass(frozen=True)
+class CdpRun:
+    """CDP.
+
+    Attributes:
+        src: walk through the input.
+        params: of the model.
+        channels: how many channels are real.
+    """
+
+    src: Walk
+    params: CdpParams
+    channels: int
+
+    def compute(self, memory: Bytes, rows: slice) -> Cube:
+        """Return some lines of the output, (C, lines, W) with padding channels."""
+        cube = self.src.rows(rows).read(memory)
+        return cdp.run(self.params, cube, self.channels)

@@ -1,0 +1,178 @@
+"""What is known of a layer that left the wrong bytes: expected, written, when, and the memory it found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.layout import FeatureLayout
+from tb.beats import Beats
+from tb.explain.build import run_of
+from tb.explain.memory import ByteArray, Bytes, MaskArray, Patch
+from tb.explain.run import Recorded, Run
+from tb.explain.walk import Walk
+from tb.layers import Layer
+from tb.tracker import StartedLayer
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What is known of one surface.
+
+    Attributes:
+        name: what messages call the layer, or the file.
+        layout: of the surface.
+        expected: its bytes; the mask says which must be written.
+        actual: what lies in memory; known are the bytes that were written.
+        memory: what lay in memory when the layer began.
+        beats: write beats of the layer in their order, None when only memory is known.
+        started: the layer, None when only memory is known.
+        before: layers that ran before it, newest last.
+        dump: whether ``actual`` is a memory dump, which does not tell who wrote what.
+    """
+
+    name: str
+    layout: FeatureLayout
+    expected: Patch
+    actual: Bytes
+    memory: Bytes
+    beats: Beats | None = None
+    started: StartedLayer | None = None
+    before: tuple[Layer, ...] = ()
+    dump: bool = False
+
+    @cached_property
+    def truth(self) -> Bytes:
+        """What ``actual`` would be if nothing were wrong."""
+        right = self.blank()
+        right.paint(self.expected)
+        return right
+
+    @cached_property
+    def cube(self) -> NDArray[np.generic]:
+        """The expected cube with padding channels."""
+        return Walk.of(self.layout, self.expected.address).read(Bytes.of([self.expected]))
+
+    @cached_property
+    def run(self) -> Run:
+        """How the hardware should have run the layer; what is known of it when it cannot be run again."""
+        again = self.rerun
+        return again if again is not None else Run(Recorded(self.cube), Walk.of(self.layout, self.expected.address))
+
+    @cached_property
+    def rerun(self) -> Run | None:
+        """How the hardware should have run the layer, or None when the explainer cannot reproduce it."""
+        if self.started is None:
+            return None
+        try:
+            run = run_of(self.started.layer)
+            patch = run.patch(self.memory)
+        except ValueError:
+            return None
+        same = patch.address == self.expected.address and np.array_equal(patch.mask, self.expected.mask)
+        return run if same and np.array_equal(patch.data[patch.mask], self.expected.data[patch.mask]) else None
+
+    @cached_property
+    def wrong(self) -> MaskArray:
+        """Which bytes of ``actual`` are not what they should be."""
+        return self.differs(self.truth)
+
+    @property
+    def got(self) -> Patch:
+        """What lies where the surface was expected."""
+        return self.actual.read(self.expected.address, len(self.expected.data))
+
+    @cached_property
+    def bad(self) -> MaskArray:
+        """Which bytes of the surface are wrong or missing, of the length of the surface."""
+        got, expected = self.got, self.expected
+        lacking = expected.mask & ~got.mask
+        bad: MaskArray = lacking | (expected.mask & got.mask & (got.data != expected.data))
+        return bad
+
+    def blank(self) -> Bytes:
+        """Return the ranges of ``actual`` before anything was written."""
+        blank = self.actual.like()
+        if self.dump:
+            blank.data[:] = self.background
+            blank.known[:] = True
+        return blank
+
+    def differs(self, other: Bytes) -> MaskArray:
+        """Return which bytes of ``actual`` are not those of a prediction for the same ranges."""
+        actual = self.actual
+        values = actual.known & other.known & (actual.data != other.data)
+        different: MaskArray = values | (actual.known != other.known)
+        return different
+
+    @cached_property
+    def background(self) -> int:
+        """The byte that a dump most likely held before: the most frequent one where nothing is expected."""
+        right = self.actual.like()
+        right.paint(self.expected)
+        rest = self.actual.data[~right.known]
+        return int(np.bincount(rest, minlength=256).argmax()) if len(rest) else 0
+
+
+def from_dumps(name: str, layout: FeatureLayout, address: int, expected: ByteArray, actual: ByteArray) -> Evidence:
+    """Return the evidence of two memory dumps that begin at the start of a surface.
+
+    Args:
+        name: what messages call them.
+        layout: of the surface.
+        address: of the surface.
+        expected: at least the bytes of the layout.
+        actual: likewise; more bytes than the layout's are looked at, too.
+
+    Raises:
+        ValueError: when a dump is shorter than the layout.
+    """
+    for which, data in (("expected", expected), ("actual", actual)):
+        if len(data) < layout.nbytes:
+            raise ValueError(f"{which} must hold at least {layout.nbytes} bytes, not {len(data)}")
+    right = Patch(address, expected[: layout.nbytes], layout.written_mask())
+    found = Bytes((address,), (len(actual),), actual, np.ones(len(actual), dtype=np.bool_))
+    memory = Bytes.blank([])
+    return Evidence(name, layout, right, found, memory, dump=True)
+
+
+def from_writes(
+    started: StartedLayer,
+    layout: FeatureLayout,
+    expected: Patch,
+    beats: Beats,
+    memory: Bytes,
+    before: tuple[Layer, ...] = (),
+) -> Evidence:
+    """Return the evidence of a layer whose writes were seen.
+
+    Args:
+        started: the layer.
+        layout: of what it writes.
+        expected: what it should write.
+        beats: what it wrote.
+        memory: what it found.
+        before: layers that ran before, newest last.
+    """
+    return Evidence(started.name, layout, expected, written_bytes(expected, beats), memory, beats, started, before)
+
+
+def written_bytes(expected: Patch, beats: Beats) -> Bytes:
+    """Return the bytes that beats leave behind, over the surface and everything else that they touch."""
+    width = beats.data.shape[1] if len(beats) else 0
+    touched = np.unique(beats.address.astype(np.int64) // _PAGE_BYTES)
+    ranges = [(int(page) * _PAGE_BYTES, (int(page) + 1) * _PAGE_BYTES + width) for page in touched]
+    actual = Bytes.blank([(expected.address, expected.end), *ranges])
+    if not len(beats):
+        return actual
+    lanes = beats.address.astype(np.int64)[:, np.newaxis] + np.arange(width)
+    places = actual.positions(lanes[beats.strobe])
+    actual.data[places] = beats.data[beats.strobe]
+    actual.known[places] = True
+    return actual
+
+
+_PAGE_BYTES = 1 << 12

@@ -1,0 +1,173 @@
+"""Ranks causes by what it takes to describe the evidence with them: wrong bytes left over, and simplicity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tb.explain.cause import Cause, Fit, Variant
+from tb.explain.causes import CAUSES
+from tb.explain.evidence import Evidence
+from tb.explain.run import Recorded, Run
+from tb.explain.walk import Walk
+
+BYTE_BITS = 10.0
+"""What it takes to say that one more byte is wrong, and what it holds."""
+
+BELIEF_BITS = 16.0
+"""How much shorter the evidence must become before a cause is called probable."""
+
+_WHOLE_ELEMENTS = 1 << 15
+_SAMPLE_ELEMENTS = 1 << 15
+_FINALISTS = 10
+_PAIR_STARTS = 6
+_PAIR_ELEMENTS = 1 << 13
+_GOOD_SHARE = 0.98
+_LEAST_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What may have caused the wrong bytes of a surface.
+
+    Attributes:
+        fits: causes that make the evidence shorter, best first; the rest is not listed.
+        tried: how many variants were tried.
+        reran: whether the layer could be computed again; otherwise only its result could be moved about.
+    """
+
+    fits: tuple[Fit, ...]
+    tried: int
+    reran: bool
+
+    @property
+    def probable(self) -> Fit | None:
+        """The first cause, when it explains most and enough bytes say so."""
+        if not self.fits:
+            return None
+        first = self.fits[0]
+        saved = BYTE_BITS * first.wrong - first.cost_bits
+        return first if first.share >= _LEAST_SHARE and saved >= BELIEF_BITS else None
+
+
+def diagnose(evidence: Evidence, causes: Sequence[Cause] = CAUSES) -> Diagnosis:
+    """Rank causes for the wrong bytes of a surface.
+
+    Args:
+        evidence: what is known.
+        causes: the catalogue.
+    """
+    wrong = int(np.count_nonzero(evidence.wrong))
+    if wrong == 0:
+        return Diagnosis((), 0, evidence.rerun is not None)
+    singles = list(_variants(evidence, causes))
+    fits = _best(evidence, singles, wrong)
+    tried = len(singles)
+    if not fits or fits[0].share < _GOOD_SHARE:
+        pairs = _pairs(evidence, causes, singles, fits)
+        tried += len(pairs)
+        fits = sorted([*fits, *_best(evidence, pairs, wrong)], key=lambda fit: fit.cost_bits)
+    shorter = [fit for fit in fits if fit.cost_bits < BYTE_BITS * wrong and fit.explained]
+    return Diagnosis(tuple(_distinct(shorter)), tried, evidence.rerun is not None)
+
+
+Candidate = tuple[tuple[Cause, ...], tuple[Variant, ...]]
+
+
+def _variants(evidence: Evidence, causes: Iterable[Cause]) -> Iterable[Candidate]:
+    known = Run(Recorded(evidence.cube), Walk.of(evidence.layout, evidence.expected.address))
+    for cause in causes:
+        start = evidence.rerun if cause.reruns else known
+        if start is not None:
+            for variant in cause.on(evidence, start):
+                yield (cause,), (variant,)
+
+
+def _pairs(
+    evidence: Evidence, causes: Sequence[Cause], singles: Sequence[Candidate], fits: Sequence[Fit]
+) -> list[Candidate]:
+    """Return what becomes of the best single causes when another one acts as well."""
+    if evidence.layout.padded_channels * evidence.layout.shape[2] > _PAIR_ELEMENTS:
+        return []
+    pairs: list[Candidate] = []
+    for fit in fits[:_PAIR_STARTS]:
+        first, started = fit.causes[0], fit.variants[0]
+        for second in causes:
+            if second.key == first.key or (second.reruns and not first.reruns):
+                continue
+            pairs += [((first, second), (started, variant)) for variant in second.on(evidence, started.run)]
+    return pairs
+
+
+def _best(evidence: Evidence, candidates: Sequence[Candidate], wrong: int) -> list[Fit]:
+    """Return the fits of the candidates that do best, all of them for a small surface."""
+    elements = int(np.prod(evidence.cube.shape))
+    if elements > _WHOLE_ELEMENTS or len(candidates) > 600:
+        rows = _sample(evidence)
+        rated = [(_sampled(evidence, variants[-1].run, rows), n) for n, (_, variants) in enumerate(candidates)]
+        rated.sort(key=lambda entry: (-entry[0], entry[1]))
+        candidates = [candidates[n] for score, n in rated[:_FINALISTS] if score > 0]
+    fits = [fit for candidate in candidates if (fit := _fit(evidence, *candidate, wrong)) is not None]
+    return sorted(fits, key=lambda fit: fit.cost_bits)
+
+
+def _fit(evidence: Evidence, causes: tuple[Cause, ...], variants: tuple[Variant, ...], wrong: int) -> Fit | None:
+    try:
+        patch = variants[-1].run.patch(evidence.memory)
+    except ValueError:
+        return None
+    predicted = evidence.blank()
+    outside = predicted.paint(patch)
+    different = evidence.differs(predicted)
+    left = int(np.count_nonzero(different & evidence.wrong))
+    contradicted = int(np.count_nonzero(different)) - left + outside
+    cost = sum(cause.cost_bits for cause in causes) + sum(variant.cost_bits for variant in variants)
+    return Fit(causes, variants, wrong - left, contradicted, wrong, cost + BYTE_BITS * (left + contradicted))
+
+
+def _sample(evidence: Evidence) -> slice:
+    """Return lines around the one with most wrong bytes."""
+    channels, height, width = evidence.cube.shape
+    bad = Walk.of(evidence.layout, evidence.expected.address).mask_rows(evidence.bad)
+    worst = int(bad.argmax()) if bad.any() else 0
+    count = max(1, min(height, _SAMPLE_ELEMENTS // (channels * width)))
+    first = max(0, min(worst - count // 2, height - count))
+    return slice(first, first + count)
+
+
+def _sampled(evidence: Evidence, run: Run, rows: slice) -> float:
+    """Return how much better than the expectation a run predicts the bytes of some lines."""
+    try:
+        cube = run.cube(evidence.memory, rows)
+        touched = None if run.touch is None else run.touch(run.dst.shape)[:, rows]
+        patch = run.dst.rows(rows).write(cube, touched)
+    except ValueError:
+        return 0.0
+    found = evidence.actual.read(patch.address, len(patch.data))
+    written = patch.mask & found.mask & (found.data == patch.data)
+    right = int(np.count_nonzero(written))
+    if touched is not None:
+        bare = run.dst.rows(rows).write(cube)
+        right += int(np.count_nonzero(bare.mask & ~patch.mask & ~found.mask))
+        return right / max(1, int(np.count_nonzero(bare.mask))) - _baseline(evidence, rows)
+    return right / max(1, int(np.count_nonzero(patch.mask))) - _baseline(evidence, rows)
+
+
+def _baseline(evidence: Evidence, rows: slice) -> float:
+    """Return the part of the bytes of some lines that is as expected."""
+    walk = Walk.of(evidence.layout, evidence.expected.address)
+    bad = walk.mask_rows(evidence.bad)[rows].sum()
+    total = walk.shape[0] * (rows.stop - rows.start) * walk.shape[2] * walk.dtype.itemsize
+    return 1.0 - float(bad) / float(total)
+
+
+def _distinct(fits: Iterable[Fit]) -> Iterable[Fit]:
+    """Leave out further variants of a cause, and pairs that say no more than one of their causes."""
+    seen: set[frozenset[str]] = set()
+    for fit in fits:
+        keys = frozenset(cause.key for cause in fit.causes)
+        if not any(known <= keys for known in seen):
+            seen.add(keys)
+            yield fit

@@ -1,0 +1,191 @@
+"""Where and when bytes are wrong: the pattern of the errors, and the writes that carried them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tb.explain.evidence import Evidence
+from tb.explain.walk import Walk
+
+_LISTED = 6
+_MOST_BIT_SHARE = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class Where:
+    """Which elements of a surface are wrong.
+
+    Attributes:
+        wrong: bool (C, H, W) with padding channels, elements of which a byte is wrong or missing.
+        missing: bool (C, H, W), elements that were not written.
+        stray: bytes written where nothing is expected.
+        stray_first: address of the first of them, None when there are none.
+        real: channels that are not padding.
+        atom_elements: channels of an atom.
+    """
+
+    wrong: NDArray[np.bool_]
+    missing: NDArray[np.bool_]
+    stray: int
+    stray_first: int | None
+    real: int
+    atom_elements: int
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> Where:
+        """Return where the bytes of a surface are wrong."""
+        walk = Walk.of(evidence.layout, evidence.expected.address)
+        missing = evidence.expected.mask & ~evidence.got.mask
+        outside = evidence.actual.known & ~evidence.truth.known
+        first = np.flatnonzero(outside)
+        return cls(
+            walk.any_byte(evidence.bad),
+            walk.any_byte(missing),
+            len(first),
+            evidence.actual.address_of(int(first[0])) if len(first) else None,
+            evidence.layout.shape[0],
+            walk.atom_elements,
+        )
+
+    def lines(self) -> list[str]:
+        """Return the pattern of the errors, a fact a line."""
+        channels, height, width = self.wrong.shape
+        count = int(self.wrong.sum())
+        lines = [f"{count} of {self.wrong.size} elements ({_percent(count, self.wrong.size)})"]
+        if count:
+            lanes = self.wrong.reshape(-1, self.atom_elements, height, width)
+            for axes, name, total in (
+                ((0, 2, 3), "places in the atom", self.atom_elements),
+                ((1, 2, 3), "surfaces", len(lanes)),
+                ((0, 1, 3), "lines", height),
+                ((0, 1, 2), "columns", width),
+            ):
+                lines.append(f"{name}: {_spread(np.flatnonzero(lanes.any(axis=axes)), total)}")
+            if self.real < channels and not self.wrong[: self.real].any():
+                lines.append("only padding channels of the last atom")
+        if self.missing.any():
+            lines.append(f"{int(self.missing.sum())} of them were never written")
+        if self.stray_first is not None:
+            lines.append(f"{self.stray} bytes written where nothing is expected, first at {self.stray_first:#x}")
+        return lines
+
+
+@dataclass(frozen=True)
+class When:
+    """The writes that carried wrong bytes.
+
+    Attributes:
+        beats: write beats of the layer.
+        bad: how many carried a wrong byte.
+        first_cycle: of the first of them.
+        last_cycle: of the last of them.
+        ids: the AXI ids of them.
+        first_number: which beat of the layer was the first of them, from 1.
+        again: bytes that were written more than once.
+    """
+
+    beats: int
+    bad: int
+    first_cycle: int
+    last_cycle: int
+    ids: tuple[int, ...]
+    first_number: int
+    again: int
+
+    @classmethod
+    def of(cls, evidence: Evidence) -> When | None:
+        """Return when the wrong bytes of a surface were written; None when no write carried one."""
+        beats = evidence.beats
+        if beats is None or not len(beats):
+            return None
+        bad = bad_beats(evidence)
+        numbers = np.flatnonzero(bad)
+        if not len(numbers):
+            return None
+        written = int(beats.strobe.sum())
+        return cls(
+            len(beats),
+            len(numbers),
+            int(beats.cycle[numbers[0]]),
+            int(beats.cycle[numbers[-1]]),
+            tuple(int(n) for n in np.unique(beats.axi_id[numbers])),
+            int(numbers[0]) + 1,
+            written - int(evidence.actual.known.sum()),
+        )
+
+    def lines(self) -> list[str]:
+        """Return when, a fact a line."""
+        ids = ", ".join(map(str, self.ids))
+        lines = [
+            f"{self.bad} of {self.beats} write beats carry wrong bytes: from cycle {self.first_cycle} "
+            f"(beat {self.first_number}) to {self.last_cycle}, id {ids}"
+        ]
+        if self.again:
+            lines.append(f"{self.again} bytes were written more than once")
+        return lines
+
+
+def bad_beats(evidence: Evidence) -> NDArray[np.bool_]:
+    """Return which beats carried a wrong byte: (n,) of the beats of the layer."""
+    beats = evidence.beats
+    assert beats is not None
+    if not len(beats):
+        return np.zeros(0, dtype=np.bool_)
+    lanes = beats.address.astype(np.int64)[:, np.newaxis] + np.arange(beats.data.shape[1])
+    places = evidence.actual.positions(lanes)
+    truth = evidence.truth
+    wrong = ~truth.known[places] | (truth.data[places] != beats.data)
+    bad: NDArray[np.bool_] = (wrong & beats.strobe).any(axis=1)
+    return bad
+
+
+def statistics(evidence: Evidence) -> list[str]:
+    """Return what stands out in the wrong values: differences, bits, zeros, old neighbours."""
+    walk = Walk.of(evidence.layout, evidence.expected.address)
+    got = walk.read_patch(evidence.got)
+    wrong = walk.any_byte(evidence.bad) & ~walk.any_byte(evidence.expected.mask & ~evidence.got.mask)
+    if not wrong.any():
+        return []
+    bits = np.dtype(f"<u{got.dtype.itemsize}")
+    have, want = got.view(bits)[wrong], evidence.cube.view(bits)[wrong]
+    lines = []
+    if got.dtype.kind != "f":
+        difference = got[wrong].astype(np.int64) - evidence.cube[wrong].astype(np.int64)
+        values, counts = np.unique(difference, return_counts=True)
+        top = counts.argsort()[::-1][:3]
+        common = ", ".join(f"{values[n]:+d} ({_percent(int(counts[n]), len(difference))})" for n in top)
+        lines.append(f"difference got - expected: {len(values)} values, most often {common}")
+    flips = [_percent(int(((have ^ want) >> bit & 1).sum()), len(have)) for bit in range(8 * bits.itemsize)]
+    lines.append(f"wrong elements in which a bit differs, bit 0 first: {', '.join(flips)}")
+    lines.append(f"wrong elements that hold 0: {_percent(int((have == 0).sum()), len(have))}")
+    for step, name in ((1, "next"), (-1, "previous")):
+        for axis, what in ((0, "channel"), (1, "line"), (2, "column")):
+            if evidence.cube.shape[axis] > 1:
+                moved = np.roll(evidence.cube, -step, axis=axis).view(bits)[wrong]
+                share = float((moved == have).mean())
+                if share > _MOST_BIT_SHARE / 2:
+                    lines.append(f"{100 * share:.0f} % of the wrong elements hold that of the {name} {what}")
+    return lines
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.3g} %"
+
+
+def _spread(found: NDArray[np.int64], total: int) -> str:
+    """Return indices in words: all, one by one, every so many, or a range."""
+    if len(found) == total:
+        return f"all {total}"
+    if len(found) <= _LISTED:
+        return f"{', '.join(map(str, found))} of {total}"
+    steps = np.diff(found)
+    if (steps == steps[0]).all():
+        return (
+            f"{found[0]} to {found[-1]}, every {steps[0]} of {total}"
+            if steps[0] > 1
+            else (f"{found[0]} to {found[-1]} of {total}")
+        )
+    return f"{len(found)} of {total}, {found[0]} to {found[-1]}"

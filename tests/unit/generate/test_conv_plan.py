@@ -145,10 +145,6 @@ def test_a_layer_that_reads_what_another_writes_is_enabled_after_it() -> None:
             "weights, x1, x2",
         ),
         ({**IMAGE, "shape": [4, 5, 6]}, "layer: channels must be 3 for T_Y8___U8V8_N444, not 4"),
-        (
-            {**CUBE, "stride": [2, 1]},
-            "layer: width with padding minus the dilated kernel's 3 must be a multiple of the stride 2, not 3",
-        ),
         ({**CUBE, "banks": [0, 1]}, "layer: data_banks must be 1 to 31, not 0"),
         ({**IMAGE, "image": {**IMAGE["image"], "mean": [1]}}, "layer.image.mean must be 3 integers, not [1]"),
     ],

@@ -156,12 +156,6 @@ REFUSALS: dict[str, Refusal] = {
         {f"{unit}.D_ZERO_PADDING.pad_left": 3 for unit in ("CDMA", "CSC")},
         "CDMA.D_ZERO_PADDING.pad_left: pad_left must be less than the dilated kernel's width of 3, not 3",
     ),
-    "left over": (
-        small_conv(),
-        {"CDMA.D_ZERO_PADDING.pad_right": 2},
-        "CDMA.D_DATAIN_SIZE_0.datain_width: width with padding minus the dilated kernel's 3 must be a multiple of the "
-        "stride 2, not 5",
-    ),
     "post-extension of a cube": (
         small_conv(),
         {"CSC.D_POST_Y_EXTENSION.y_extension": 1},

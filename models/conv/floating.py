@@ -1,0 +1,121 @@
+"""The mathematics of an FP16 convolution in float64, with the allowance that the hardware's rounding needs.
+
+Infinity counts as 65536, and 65504 in Winograd. A NaN makes every output NaN whose window it lies in; so
+does a NaN weight, whatever it meets. Winograd multiplies operands that the hardware has rounded to FP16.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.conv.params import ConvParams
+from models.conv.windows import columns, line_runs, pad, tile_runs
+from models.fp16 import FP16, Infinity, flush_nan
+from models.tolerance import Float64Array, Tolerance
+from models.tolerance_conv import Window, direct, winograd
+from models.winograd_transform import TILE, transform_fp16, untransform
+
+_FLOAT64 = np.dtype(np.float64)
+
+
+def operands(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the padded cube and the weights as CMAC sees them: NaN flushed if asked for.
+
+    Args:
+        params: an FP16 layer.
+        cube: (C, H, W) patterns.
+        weights: (K, C, R, S) patterns.
+    """
+    if params.nan_to_zero:
+        cube, weights = flush_nan(cube), flush_nan(weights)
+    return pad(params, cube, params.pad_value), weights
+
+
+def reference(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any]) -> Float64Array:
+    """Return the convolution in float64, not clipped, for arrays that were checked.
+
+    Args:
+        params: an FP16 layer.
+        cube: (C, H, W) FP16 patterns.
+        weights: (K, C, R, S) FP16 patterns, or (K, C, 4, 4) transformed ones for Winograd.
+
+    Returns:
+        (K, H_out, W_out); NaN where the hardware has one.
+
+    Source: formats document, "FP16 Supporting"; measured on the public nv_full RTL.
+    """
+    shape = params.output_shape(cube.shape, weights.shape)
+    padded, weights = operands(params, cube, weights)
+    result = _winograd(padded, weights, shape) if params.winograd else _direct(params, padded, weights, shape)
+    return result
+
+
+def tolerance(
+    params: ConvParams,
+    cube: NDArray[Any],
+    weights: NDArray[Any],
+    expected: Float64Array,
+    scale: float | Float64Array = 1.0,
+) -> Tolerance:
+    """Return the allowance of each output, by the measured reading of the published rule.
+
+    Args:
+        params: an FP16 layer.
+        cube: (C, H, W) FP16 patterns.
+        weights: (K, C, R, S) FP16 patterns, or transformed ones for Winograd.
+        expected: (K, H_out, W_out) float64 reference, after SDP if it works on the fly.
+        scale: factor of SDP, or its magnitude per element.
+
+    Source: precision document, "FP16 error threshold".
+    """
+    padded, weights = operands(params, cube, weights)
+    if not params.winograd:
+        window = Window(params.stride_x, params.stride_y, params.dilation_x, params.dilation_y)
+        return direct(padded, weights, window, expected, scale)
+    height, width = expected.shape[1:]
+    data = [transform_fp16(cut) for _, cut in tile_runs(padded, (height, width), len(padded) * TILE * TILE * 8)]
+    return winograd(np.concatenate(data, axis=1), weights, expected, scale)
+
+
+def _direct(
+    params: ConvParams, padded: NDArray[Any], weights: NDArray[Any], shape: tuple[int, int, int]
+) -> Float64Array:
+    kernels, height, width = shape
+    sides = weights.shape[2:]
+    data, factors = Infinity.CONVOLUTION.apply(padded), Infinity.CONVOLUTION.apply(weights)
+    data_nan, factor_nan = np.isnan(data), np.isnan(factors).any(axis=(1, 2, 3))
+    poisoned: NDArray[np.bool_] | None = None
+    if data_nan.any():
+        data = np.where(data_nan, 0.0, data)
+        poisoned = data_nan.any(axis=0)[np.newaxis]
+    matrix = np.nan_to_num(factors).reshape(kernels, -1)
+    result = np.empty(shape)
+    for rows in line_runs(height, (height, width), max(matrix.shape) * _FLOAT64.itemsize):
+        window = columns(params, data, (sides[0], sides[1]), rows, width, _FLOAT64)
+        np.matmul(matrix, window, out=result[:, rows].reshape(kernels, -1))
+        if poisoned is not None:
+            bad = columns(params, poisoned, (sides[0], sides[1]), rows, width, np.dtype(np.bool_)).any(axis=0)
+            result[:, rows][:, bad.reshape(-1, width)] = np.nan
+    result[factor_nan] = np.nan
+    return result
+
+
+def _winograd(padded: NDArray[Any], weights: NDArray[Any], shape: tuple[int, int, int]) -> Float64Array:
+    kernels, height, width = shape
+    channels = len(padded)
+    # Weights were transformed by software: their infinity is what the multipliers take it for.
+    matrices = Infinity.CONVOLUTION.apply(weights).transpose(2, 3, 0, 1).reshape(TILE * TILE, kernels, channels)
+    result = np.empty(shape)
+    for rows, cut in tile_runs(padded, (height, width), max(channels, kernels) * _FLOAT64.itemsize * TILE * TILE):
+        data = FP16.decode(transform_fp16(cut))
+        count, across = data.shape[1:3]
+        flat = data.transpose(3, 4, 0, 1, 2).reshape(TILE * TILE, channels, count * across)
+        products = (matrices @ flat).reshape(TILE, TILE, kernels, count, across).transpose(2, 3, 4, 0, 1)
+        poisoned = np.isnan(products).any(axis=(3, 4))
+        lines = untransform(np.nan_to_num(products))
+        lines[poisoned.repeat(2, axis=1).repeat(2, axis=2)] = np.nan
+        result[:, rows] = lines
+    return result

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from models.cbuf import bank_bytes, bank_entries
 from models.config import HwConfig
-from models.layout import FeatureLayout, OperandLayout, PixelLayout, WeightLayout
+from models.layout import CompressedWeightLayout, FeatureLayout, KernelLayout, OperandLayout, PixelLayout, PlanarLayout
 from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES, WEIGHT_START_ALIGNMENT_BYTES
 from tb.memory import Ram
 
@@ -24,6 +24,25 @@ class Surface:
     ram: Ram = Ram.MC
 
     def __post_init__(self) -> None:
+        check_address(self.address, self.layout.nbytes, self.layout.config)
+
+
+@dataclass(frozen=True)
+class PlanarSurface:
+    """One plane per channel in memory, as RUBIK splits and merges them.
+
+    Raises:
+        ValueError: when the address is not a multiple of 64 bytes, or the planes leave the address space.
+    """
+
+    layout: PlanarLayout
+    address: int
+    ram: Ram = Ram.MC
+
+    def __post_init__(self) -> None:
+        alignment = self.layout.alignment.start_address_bytes
+        if self.address < 0 or self.address % alignment:
+            raise ValueError(f"address must be a multiple of {alignment} bytes, not {self.address:#x}")
         check_address(self.address, self.layout.nbytes, self.layout.config)
 
 
@@ -66,23 +85,62 @@ class ImageSurface:
 
 
 @dataclass(frozen=True)
-class WeightSurface:
-    """Uncompressed weights in memory.
+class Compression:
+    """Where mask and group sizes of compressed weights lie, in the RAM of the weights.
+
+    Attributes:
+        mask_address: of the mask (WMB).
+        sizes_address: of the group sizes (WGS).
+        weight_bytes: what the registers give as the size of the weights: that of the compressed weights, or
+            more, up to that of all weights. It changes nothing.
 
     Raises:
-        ValueError: when the address is not a multiple of 256 bytes, or the weights leave the address space.
+        ValueError: when an address is not a multiple of 256 bytes, or the size not one of 128.
+
+    Source: programming guide, WEIGHT_BYTES; both sizes measured on the public nv_full RTL.
     """
 
-    layout: WeightLayout
-    address: int
-    ram: Ram = Ram.MC
+    mask_address: int
+    sizes_address: int
+    weight_bytes: int
 
     def __post_init__(self) -> None:
-        if self.address < 0 or self.address % WEIGHT_START_ALIGNMENT_BYTES:
+        for name in ("mask_address", "sizes_address"):
+            _check_weight_address(name, getattr(self, name))
+        if self.weight_bytes < 1 or self.weight_bytes % WEIGHT_SIZE_ALIGNMENT_BYTES:
             raise ValueError(
-                f"address must be a multiple of {WEIGHT_START_ALIGNMENT_BYTES} bytes, not {self.address:#x}"
+                f"weight_bytes must be a positive multiple of {WEIGHT_SIZE_ALIGNMENT_BYTES}, not {self.weight_bytes}"
             )
-        check_address(self.address, self.layout.nbytes, self.layout.config)
+
+
+@dataclass(frozen=True)
+class WeightSurface:
+    """Weights in memory, compressed or not.
+
+    Raises:
+        ValueError: when an address is not a multiple of 256 bytes, weights, mask or sizes leave the address
+            space, or the build cannot decompress.
+    """
+
+    layout: KernelLayout
+    address: int
+    ram: Ram = Ram.MC
+    compression: Compression | None = None
+
+    def __post_init__(self) -> None:
+        config = self.layout.config
+        _check_weight_address("address", self.address)
+        if self.compression is None:
+            check_address(self.address, self.layout.nbytes, config)
+            return
+        if self.compression.weight_bytes > self.layout.nbytes:
+            raise ValueError(
+                f"weight_bytes must be at most the {self.layout.nbytes} of all weights, "
+                f"not {self.compression.weight_bytes}"
+            )
+        compressed = CompressedWeightLayout(self.layout)
+        check_address(self.compression.mask_address, compressed.wmb_nbytes, config)
+        check_address(self.compression.sizes_address, compressed.wgs_nbytes, config)
 
 
 @dataclass(frozen=True)
@@ -105,23 +163,25 @@ class CbufUse:
     skip_data_release: bool = False
     skip_weight_release: bool = False
 
-    def check(self, entries: int, height: int, weights: WeightLayout) -> None:
+    def check(self, entries: int, height: int, weights: KernelLayout, *, compressed: bool = False) -> None:
         """Refuse a share that makes the hardware wait forever.
 
         Args:
             entries: of one slice of the input.
             height: slices of the input.
             weights: how the weights lie in memory.
+            compressed: whether they are, which takes the last bank for their mask.
 
         Raises:
             ValueError: when input or weights do not fit the banks, or the banks the buffer.
 
-        Source: programming guide, "Full input, partial weight mode" and "Limitation", Convolution.
+        Source: programming guide, "Full input, partial weight mode" and "Limitation", Convolution; unit
+            description, "Convolution Buffer".
         """
         config = weights.config
         if not 1 <= self.data_banks < config.cbuf_bank_number:
             raise ValueError(f"data_banks must be 1 to {config.cbuf_bank_number - 1}, not {self.data_banks}")
-        most = config.cbuf_bank_number - self.data_banks
+        most = config.cbuf_bank_number - self.data_banks - compressed
         if not 1 <= self.weight_banks <= most:
             raise ValueError(
                 f"weight_banks must be 1 to {most} of {config.cbuf_bank_number} banks, not {self.weight_banks}"
@@ -134,7 +194,8 @@ class CbufUse:
         needed = weights.group_elements[0] * weights.precision.nbytes + WEIGHT_SIZE_ALIGNMENT_BYTES
         if self.skip_weight_release or weights.groups == 1:
             needed = weights.nbytes
-        if needed > bank_bytes(config, self.weight_banks):
+        # How much of compressed weights stays is known only with their contents.
+        if not compressed and needed > bank_bytes(config, self.weight_banks):
             raise ValueError(
                 f"weight_banks must hold {needed} bytes, not {self.weight_banks} banks of {bank_bytes(config, 1)}"
             )
@@ -144,7 +205,7 @@ class CbufUse:
             raise ValueError(f"release_slices must be 1 to the {height} lines of src, not {self.release_slices}")
 
 
-def leftover_weight_entries(weights: WeightLayout, cbuf: CbufUse) -> int:
+def leftover_weight_entries(weights: KernelLayout, cbuf: CbufUse) -> int:
     """Return the entries of padding behind the weights that stay in the convolution buffer after a layer.
 
     CDMA fetches weights up to a multiple of 128 bytes, but only the entries that CSC used are given back. The
@@ -158,6 +219,11 @@ def leftover_weight_entries(weights: WeightLayout, cbuf: CbufUse) -> int:
         return 0
     entry = weights.config.cbuf_bank_width_bytes
     return weights.nbytes // entry - -(-weights.elements * weights.precision.nbytes // entry)
+
+
+def _check_weight_address(name: str, address: int) -> None:
+    if address < 0 or address % WEIGHT_START_ALIGNMENT_BYTES:
+        raise ValueError(f"{name} must be a multiple of {WEIGHT_START_ALIGNMENT_BYTES} bytes, not {address:#x}")
 
 
 def check_address(address: int, nbytes: int, config: HwConfig) -> None:

@@ -27,6 +27,7 @@ class ToleratedSurface:
             tolerated: Its reference.
         """
         layout = expectation.layout
+        assert isinstance(layout, FeatureLayout)
         self.bytes: NDArray[np.uint8] = np.zeros(len(expectation.data), dtype=np.uint8)
         self._layer = expectation.started.name
         self._tolerated = tolerated

@@ -9,7 +9,7 @@ from models.config import HwConfig
 from tb.layers import ConvLayer, Layer
 from tb.program import conv_table
 from tb.program.codec import ENGINES, chosen_engine, decode, done_unit_of, uses_lut
-from tb.program.ops import INTERRUPT_UNITS, InterruptNotify, Program, RegWrite
+from tb.program.ops import INTERRUPT_UNITS, InterruptNotify, Program, RegWrite, interrupt_of_unit, unit_of_interrupt
 from tb.program.state import GROUPS, RegisterState
 from tb.program.table import Refused
 from tb.registers import Register, RegisterError, RegisterMap
@@ -88,7 +88,7 @@ class LayerTracker:
         held = self._running[started.layer.unit, started.group].held
         parts = (("CACC", "CACC"), *((part, "CDMA") for part in _CDMA_PARTS))
         return (
-            (started.layer.unit, started.group),
+            (interrupt_of_unit(started.layer.unit), started.group),
             *((interrupt, held[unit]) for interrupt, unit in parts if unit in held),
         )
 
@@ -153,7 +153,7 @@ class LayerTracker:
         Returns:
             The layer that ended, if one was running and the unit is its last.
         """
-        running = self._running.pop((unit, group), None)
+        running = self._running.pop((unit_of_interrupt(unit), group), None)
         if running is not None:
             self._give_back(running, tuple(running.held))
             return [running.started]

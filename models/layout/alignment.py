@@ -14,7 +14,7 @@ WEIGHT_SIZE_ALIGNMENT_BYTES = 128
 #: Alignment of the start addresses of weights, WMB and WGS, in every configuration.
 WEIGHT_START_ALIGNMENT_BYTES = 256
 
-#: Alignment of line and planar strides of the M-planar format of RUBIK.
+#: Alignment of start address, line and planar strides of the M-planar format of RUBIK.
 PLANAR_STRIDE_ALIGNMENT_BYTES = 64
 
 
@@ -99,7 +99,7 @@ def alignment_of(config: HwConfig, data_format: DataFormat) -> Alignment:
         data_format: row of the table.
 
     Source: format document, Table 35; M-planar from the public architecture documentation, "Split and
-        Merge".
+        Merge", and programming guide, "Limitation".
     """
     atom = config.memory_atomic_bytes
     line, surface, cube, size = {
@@ -116,4 +116,6 @@ def alignment_of(config: HwConfig, data_format: DataFormat) -> Alignment:
     }[data_format]
     weights = (DataFormat.WEIGHT, DataFormat.WMB, DataFormat.WGS)
     start = WEIGHT_START_ALIGNMENT_BYTES if data_format in weights else atom
+    if data_format is DataFormat.PLANAR:
+        start = PLANAR_STRIDE_ALIGNMENT_BYTES
     return Alignment(data_format, atom, start, line, surface, cube, size)

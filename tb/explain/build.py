@@ -10,7 +10,7 @@ from tb.explain.engines import CdpRun, Engine, PdpRun, SdpRun, StageRun
 from tb.explain.run import Run
 from tb.explain.walk import Walk
 from tb.layers import CdpLayer, ConvLayer, Layer, PdpLayer, SdpLayer, StageSource
-from tb.surfaces import ImageSurface
+from tb.surfaces import ImageSurface, Surface
 
 
 def run_of(layer: Layer) -> Run:
@@ -19,7 +19,9 @@ def run_of(layer: Layer) -> Run:
     Raises:
         ValueError: for an engine that the explainer cannot run.
     """
-    return Run(_engine(layer), Walk.of(layer.dst.layout, layer.dst.address))
+    engine = _engine(layer)
+    assert isinstance(layer.dst, Surface)
+    return Run(engine, Walk.of(layer.dst.layout, layer.dst.address))
 
 
 def _engine(layer: Layer) -> Engine:

@@ -3,11 +3,12 @@
 from tb.layers.cdp import CdpLayer
 from tb.layers.conv import ConvLayer
 from tb.layers.pdp import LINE_BUFFER_ELEMENTS, PdpLayer, WidthSplit
+from tb.layers.rubik import RubikLayer, RubikMode
 from tb.layers.sdp import SdpLayer
 from tb.layers.stages import StageSource, is_per_channel, processing_precision, strides_are_ignored
-from tb.surfaces import OperandSurface, Surface
+from tb.surfaces import OperandSurface, PlanarSurface, Surface
 
-Layer = SdpLayer | PdpLayer | CdpLayer | ConvLayer
+Layer = SdpLayer | PdpLayer | CdpLayer | ConvLayer | RubikLayer
 
 __all__ = [
     "LINE_BUFFER_ELEMENTS",
@@ -16,6 +17,9 @@ __all__ = [
     "Layer",
     "OperandSurface",
     "PdpLayer",
+    "PlanarSurface",
+    "RubikLayer",
+    "RubikMode",
     "SdpLayer",
     "StageSource",
     "Surface",

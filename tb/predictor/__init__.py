@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from models import cdp, pdp
 from models.precision import Precision
 from models.tolerance import Module, bit_identical
-from tb.layers import CdpLayer, ConvLayer, PdpLayer, SdpLayer
+from tb.layers import CdpLayer, ConvLayer, PdpLayer, RubikLayer, SdpLayer
 from tb.predictor.cubes import pack_patterns, read_patterns
 from tb.predictor.expectation import Expectation, ReadMemory, Tolerated
+from tb.predictor.rubik import move
 from tb.predictor.sdp import process
 from tb.tracker import StartedLayer
 
@@ -31,6 +32,9 @@ def predict(started: StartedLayer, read: ReadMemory) -> Expectation:
         read: How to read memory as the layer will find it.
     """
     layer = started.layer
+    if isinstance(layer, RubikLayer):
+        moved, touched = move(layer, read)
+        return Expectation(started, layer.dst.ram, layer.dst.address, layer.dst.layout, moved, touched)
     tolerated = None
     result: NDArray[Any]
     match layer:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from models.config import HwConfig
-from tb.layers import CdpLayer, ConvLayer, Layer, PdpLayer, SdpLayer
-from tb.program import cdp, conv, conv_table, pdp, sdp
+from tb.layers import CdpLayer, ConvLayer, Layer, PdpLayer, RubikLayer, SdpLayer
+from tb.program import cdp, conv, conv_table, pdp, rubik, sdp
 from tb.program.lut import ENTRIES, LutEntries, lut_writes
-from tb.program.ops import InterruptNotify, Op, Poll, RegWrite
+from tb.program.ops import InterruptNotify, Op, Poll, RegWrite, interrupt_of_unit
 from tb.program.table import Flat, Refused, Table, Words, decode_rows, encode_rows
 from tb.registers import RegisterMap
 
@@ -62,6 +62,7 @@ ENGINES = (
     Engine("CONV", conv_table.UNITS, "SDP", ConvLayer, conv_table.TABLE, conv.flatten, conv.build),
     Engine("PDP", pdp.UNITS, "PDP", PdpLayer, pdp.TABLE, pdp.flatten, pdp.build),
     Engine("CDP", cdp.UNITS, "CDP", CdpLayer, cdp.TABLE, cdp.flatten, cdp.build),
+    Engine("RUBIK", rubik.UNITS, "RBK", RubikLayer, rubik.TABLE, rubik.flatten, rubik.build),
 )
 
 
@@ -131,7 +132,7 @@ def encode(
         ops.append(Poll("CDMA.S_CBUF_FLUSH_STATUS", 1))
     ops += [RegWrite(f"{unit}.D_OP_ENABLE", 1) for unit in engine.units]
     if sync_id is not None:
-        ops.append(InterruptNotify(engine.done_unit, groups[engine.done_unit], sync_id))
+        ops.append(InterruptNotify(interrupt_of_unit(engine.done_unit), groups[engine.done_unit], sync_id))
     return tuple(ops)
 
 

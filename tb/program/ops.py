@@ -10,6 +10,18 @@ from enum import Enum
 from tb.memory import Ram
 
 INTERRUPT_UNITS = ("SDP", "CDP", "PDP", "BDMA", "RUBIK", "CDMA_DAT", "CDMA_WT", "CACC")
+_UNIT_OF_INTERRUPT = {"RUBIK": "RBK", "CDMA_DAT": "CDMA", "CDMA_WT": "CDMA"}
+_INTERRUPT_OF_UNIT = {"RBK": "RUBIK"}
+
+
+def unit_of_interrupt(interrupt_unit: str) -> str:
+    """Return the unit with registers that raises an interrupt."""
+    return _UNIT_OF_INTERRUPT.get(interrupt_unit, interrupt_unit)
+
+
+def interrupt_of_unit(done_unit: str) -> str:
+    """Return what the done interrupt of a unit that ends layers is called."""
+    return _INTERRUPT_OF_UNIT.get(done_unit, done_unit)
 
 
 @dataclass(frozen=True)

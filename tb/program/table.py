@@ -70,6 +70,22 @@ class Signed(Codec):
 
 
 @dataclass(frozen=True)
+class Multiple(Codec):
+    """Bytes in whole ``unit_bytes``: the field begins above the bits that are always 0."""
+
+    unit_bytes: int
+
+    def encode(self, value: Any, width: int) -> int:  # noqa: D102
+        if value % self.unit_bytes:
+            raise ValueError(f"must be a multiple of {self.unit_bytes} bytes, not {value}")
+        return super().encode(value // self.unit_bytes, width)
+
+    def decode(self, bits: int, width: int) -> int:  # noqa: D102
+        del width
+        return bits * self.unit_bytes
+
+
+@dataclass(frozen=True)
 class LowBits(Codec):
     """An unsigned value of which the hardware uses only the low ``bits``, in a field that is wider."""
 

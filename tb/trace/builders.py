@@ -20,6 +20,7 @@ from tb.program.ops import (
     RegWrite,
     SyncNotify,
     SyncWait,
+    unit_of_interrupt,
 )
 from tb.registers import RegisterError
 from tb.trace import notes, words
@@ -103,7 +104,7 @@ def _intr_notify(arguments: Arguments) -> InterruptNotify:
     if found is None:
         allowed = ", ".join(INTERRUPT_UNITS)
         raise arguments.error(f"interrupt must be one of {allowed} with _0 or _1, not {text}")
-    arguments.check_unit(words.unit_of_interrupt(found[0]), "interrupt")
+    arguments.check_unit(unit_of_interrupt(found[0]), "interrupt")
     return InterruptNotify(*found, arguments.identifier(1, "sync_id"))
 
 

@@ -36,7 +36,6 @@ POLLS: Mapping[str, tuple[Comparison, bool]] = {
 
 _NUMBER = re.compile(r"0x[0-9a-fA-F]+|0|[1-9][0-9]*")
 _INTERRUPT = re.compile(rf"({'|'.join(INTERRUPT_UNITS)})_([01])")
-_UNIT_OF_INTERRUPT = {"RUBIK": "RBK", "CDMA_DAT": "CDMA", "CDMA_WT": "CDMA"}
 
 
 def number(text: str) -> int | None:
@@ -69,11 +68,6 @@ def interrupt(text: str) -> tuple[str, int] | None:
     """Return (unit, register group) of an interrupt such as ``SDP_0``, or None for an unknown one."""
     match = _INTERRUPT.fullmatch(text.upper())
     return (match[1], int(match[2])) if match else None
-
-
-def unit_of_interrupt(interrupt_unit: str) -> str:
-    """Return the unit with registers that raises an interrupt."""
-    return _UNIT_OF_INTERRUPT.get(interrupt_unit, interrupt_unit)
 
 
 @cache

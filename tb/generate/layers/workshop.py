@@ -89,7 +89,9 @@ def take_source(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer
     if table.take("chain", bool, False):
         if not earlier:
             raise PlanError(f"{table.where}.chain needs a layer before it")
-        return earlier[-1].dst
+        written = earlier[-1].dst
+        assert isinstance(written, Surface)
+        return written
     shape = table.integers("shape", 3)
     return shop.place(f"{name}_src", feature_layout(shop.config, shape, table.integers("src_gaps", 2, (0, 0))))
 

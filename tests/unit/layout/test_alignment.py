@@ -40,7 +40,7 @@ TABLE_35 = [
     (DataFormat.PRELU, (32, 32, 32, None, None)),
     (DataFormat.BATCH_NORMALIZATION, (32, 32, 32, None, None)),
     (DataFormat.ELEMENT_WISE, (32, 32, 32, None, 32)),
-    (DataFormat.PLANAR, (32, 64, None, 64, None)),
+    (DataFormat.PLANAR, (64, 64, None, 64, None)),
 ]
 QUANTITIES = ("start_address", "line_stride_bytes", "surface_stride_bytes", "cube_stride_bytes", "data_size_bytes")
 
@@ -106,5 +106,5 @@ def test_every_layout_has_the_common_face(layout: object) -> None:
 @pytest.mark.parametrize("layout", LAYOUTS[:9], ids=lambda layout: type(layout).__name__)
 def test_every_layout_of_nvdla_knows_the_alignment_of_its_start_address(layout: object) -> None:
     rule = layout.alignment  # type: ignore[attr-defined]
-    weights = "Weight" in type(layout).__name__
-    assert rule.start_address_bytes == (256 if weights else 32)
+    weights, planes = ("Weight" in type(layout).__name__, "Planar" in type(layout).__name__)
+    assert rule.start_address_bytes == (256 if weights else 64 if planes else 32)

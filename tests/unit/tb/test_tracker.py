@@ -213,12 +213,11 @@ def test_a_reset_forgets_running_layers_turns_and_interrupts_but_counts_on() -> 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("RBK.D_OP_ENABLE", "RBK.D_OP_ENABLE.op_en must stay DISABLE: RBK is not modelled"),
         ("BDMA.CFG_LAUNCH0", "BDMA.CFG_LAUNCH0.grp0_launch must stay NO: BDMA is not modelled"),
         ("BDMA.CFG_LAUNCH1", "BDMA.CFG_LAUNCH1.grp1_launch must stay NO: BDMA is not modelled"),
     ],
 )
-def test_data_movers_of_nv_full_are_refused(name: str, message: str) -> None:
+def test_a_launch_of_bdma_is_refused(name: str, message: str) -> None:
     with pytest.raises(Refused, match=rf"^{re.escape(message)}$"):
         Played(FULL).write(name, 1)
 

@@ -1,12 +1,12 @@
-"""Cross-channel data processor: local response normalisation along the channels, integer path.
+"""Cross-channel data processor: local response normalisation along the channels, integer and FP16.
 
 Every element passes through the input converter. The squares of the elements around it, along the
 channels, are summed; the lookup table turns the sum into a factor, the element is multiplied by it, and
 the output converter makes the result. Sum and multiplication can each be bypassed, so that the unit is
 a table of its own.
 
-The factor is saturated to 16 bits, the products and sums fit their registers, and the output converter
-sees the exact product.
+Integers: the factor is saturated to 16 bits, the products and sums fit their registers, and the output
+converter sees the exact product. FP16: ``models.cdp_fp16``.
 
 Padding channels: the hardware processes whole atoms, and takes the channels between C and the end of
 the last atom as 0 behind the input converter, whatever lies in memory. They add nothing to the sums of
@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models import lut_integer
+from models import cdp_fp16, lut_integer
 from models.arithmetic import channel_blocks, check_range, limits, saturate
 from models.converter import Converter, ConverterEncoding
 from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutCounts, LutResult, LutTable, LutUnit
@@ -58,13 +58,13 @@ _WIDTHS = {
 
 
 def widths(precision: Precision) -> Widths:
-    """Return the widths of a precision.
+    """Return the widths of an integer precision.
 
     Raises:
-        ValueError: for FP16.
+        ValueError: for FP16, whose converters do nothing.
     """
     if precision not in _WIDTHS:
-        raise ValueError(f"precision must be INT8 or INT16, not {precision.name}: the CDP model does not support it")
+        raise ValueError(f"precision must be INT8 or INT16 to have converters, not {precision.name}")
     return _WIDTHS[precision]
 
 
@@ -77,11 +77,14 @@ class CdpParams:
         multiply: whether the element is multiplied by what the table returns; else that is the result.
         input_converter: with the encoding ``CDP_INPUT``; for INT8 the hardware has 8 bits of the offset.
         output_converter: with the encoding ``CDP_OUTPUT``; for INT8 the hardware has 25 bits of the offset.
-        lut: both tables, of int16 entries.
+        lut: both tables, of int16 entries, or uint16 FP16 patterns.
         precision: of input and output.
+        nan_to_zero: whether NaN counts as +0; for FP16.
+
+    FP16 has no converters; theirs must pass everything.
 
     Raises:
-        ValueError: when a value does not fit its register or the hardware's range, or for FP16.
+        ValueError: when a value does not fit its register or the hardware's range.
 
     Source: unit description, "Cross Channel Data Processor"; programming guide, "LUT"; widths measured on
         the public nv_small RTL.
@@ -93,23 +96,40 @@ class CdpParams:
     output_converter: Converter
     lut: HybridLut
     precision: Precision
+    nan_to_zero: bool = False
 
     def __post_init__(self) -> None:
-        bits = widths(self.precision)
         if self.local_size not in (None, *LOCAL_SIZES):
             raise ValueError(f"local_size must be 3, 5, 7, 9 or None, not {self.local_size!r}")
-        for name, encoding, offset_bits in (
-            ("input_converter", ConverterEncoding.CDP_INPUT, bits.input_offset),
-            ("output_converter", ConverterEncoding.CDP_OUTPUT, bits.output_offset),
+        self._check_converters()
+        wanted = np.dtype(np.uint16 if self.is_float else np.int16)
+        if self.lut.le.entries.dtype != wanted:
+            raise ValueError(
+                f"lut must have {wanted} entries for {self.precision.name}, not {self.lut.le.entries.dtype}"
+            )
+        if self.nan_to_zero and not self.is_float:
+            raise ValueError(f"nan_to_zero must be False for {self.precision.name}, which has no NaN")
+        _check_table("lut.le", self.lut.le, LE_ENTRIES, self.precision)
+        _check_table("lut.lo", self.lut.lo, LO_ENTRIES, self.precision)
+
+    @property
+    def is_float(self) -> bool:
+        """Whether the layer computes in floating point."""
+        return self.precision is Precision.FP16
+
+    def _check_converters(self) -> None:
+        for name, encoding in (
+            ("input_converter", ConverterEncoding.CDP_INPUT),
+            ("output_converter", ConverterEncoding.CDP_OUTPUT),
         ):
             converter: Converter = getattr(self, name)
             if converter.encoding is not encoding:
                 raise ValueError(f"{name} must have the encoding {encoding.name}, not {converter.encoding.name}")
-            check_range(f"{name}.offset", converter.offset, *limits(offset_bits))
-        if self.lut.le.entries.dtype != np.int16:
-            raise ValueError(f"lut must have int16 entries, not {self.lut.le.entries.dtype}")
-        _check_table("lut.le", self.lut.le, LE_ENTRIES, self.precision)
-        _check_table("lut.lo", self.lut.lo, LO_ENTRIES, self.precision)
+            if not self.is_float:
+                bits = getattr(widths(self.precision), name.replace("converter", "offset"))
+                check_range(f"{name}.offset", converter.offset, *limits(bits))
+            elif converter != Converter(0, 1, 0, encoding):
+                raise ValueError(f"{name} must have offset 0, scale 1 and shift 0 for FP16, which it does not convert")
 
 
 def run(params: CdpParams, cube: NDArray[Any], channels: int) -> NDArray[Any]:
@@ -117,21 +137,27 @@ def run(params: CdpParams, cube: NDArray[Any], channels: int) -> NDArray[Any]:
 
     Args:
         params: the layer.
-        cube: (C, H, W) of the precision's dtype. C may include padding channels; see the module's description.
+        cube: (C, H, W), int8, int16 or uint16 FP16 patterns. C may include padding channels; see the
+            module's description.
         channels: how many of them are real.
 
     Returns:
-        (C, H, W) of the precision's dtype.
+        (C, H, W) of the cube's dtype.
 
     Raises:
         ValueError: when the cube's type or shape does not fit.
 
     Source: unit description, "Cross Channel Data Processor"; precision document, "CDP"; measured on the
-        public nv_small RTL and, for INT16, on the public nv_full RTL.
+        public nv_small RTL and, for INT16 and FP16, on the public nv_full RTL.
     """
     columns = _columns(params, cube, channels)
     result = np.empty(columns.shape, cube.dtype)
     for part in _parts(columns):
+        if params.is_float:
+            floats = cdp_fp16.enter(columns[:, part], channels, params.nan_to_zero)
+            looked_up = cdp_fp16.look_up(params.lut, params.local_size, floats)
+            result[:, part] = cdp_fp16.leave(floats, looked_up.values, params.multiply)
+            continue
         data = _enter(params, columns[:, part], channels)
         factor = _look_up(params, data).values
         product = factor * data if params.multiply else factor
@@ -153,14 +179,19 @@ def lookup_counts(params: CdpParams, cube: NDArray[Any], channels: int) -> LutCo
     Source: LUT programming, "LUT Statistics"; measured on the public nv_small RTL.
     """
     columns = _columns(params, cube, channels)
-    looked_up = _look_up(params, _enter(params, columns, channels))
+    if params.is_float:
+        floats = cdp_fp16.enter(columns, channels, params.nan_to_zero)
+        looked_up = cdp_fp16.look_up(params.lut, params.local_size, floats)
+    else:
+        looked_up = _look_up(params, _enter(params, columns, channels))
     return LutCounts.published(looked_up.le_place, looked_up.lo_place)
 
 
 def _columns(params: CdpParams, cube: NDArray[Any], channels: int) -> NDArray[Any]:
     """Check a cube and return it as (C, H * W)."""
-    if cube.dtype != params.precision.dtype:
-        raise ValueError(f"cube must be {params.precision.dtype}, not {cube.dtype}")
+    wanted = np.dtype(np.uint16) if params.is_float else params.precision.dtype
+    if cube.dtype != wanted:
+        raise ValueError(f"cube must be {wanted}, not {cube.dtype}")
     if cube.ndim != 3:
         raise ValueError(f"cube must have the axes (C, H, W), not {cube.ndim} axes")
     check_range("channels", channels, 1, len(cube))
@@ -198,11 +229,13 @@ def _window_sums(local_size: int | None, data: NDArray[np.int64]) -> NDArray[np.
 
 def _check_table(name: str, table: LutTable, entries: int, precision: Precision) -> None:
     """Refuse what the hardware's narrower registers would cut off."""
-    check_range(f"{name}.start", table.start, *limits(widths(precision).start))
-    check_range(f"{name}.end", table.end, *limits(LutUnit.CDP.input_bits))
+    is_float = precision is Precision.FP16
+    if not is_float:
+        check_range(f"{name}.start", table.start, *limits(widths(precision).start))
+        check_range(f"{name}.end", table.end, *limits(LutUnit.CDP.input_bits))
     if table.exponent:
         check_range(f"{name}.index_offset", table.index_offset, *INDEX_OFFSET_RANGE[LutUnit.CDP, precision])
     else:
         check_range(f"{name}.index_select", table.index_select, *INDEX_SELECT_RANGE[LutUnit.CDP, precision, entries])
-    for side in ("underflow", "overflow"):
+    for side in () if is_float else ("underflow", "overflow"):
         check_range(f"{name}.{side}.scale", getattr(table, side).scale, *limits(16))

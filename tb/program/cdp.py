@@ -10,6 +10,7 @@ from tb.layers import CdpLayer
 from tb.program.common import PRECISION, build_surface, check_precision, flatten_surface, surface_rows
 from tb.program.lut import build_lut, flatten_lut, lut_rows
 from tb.program.table import (
+    FLAG,
     INVERTED_FLAG,
     MINUS_ONE,
     SIGNED,
@@ -28,6 +29,7 @@ UNITS = ("CDP_RDMA", "CDP")
 _LOCAL_SIZE = Named(tuple((size, bits) for bits, size in enumerate(LOCAL_SIZES)))
 _AXES = ("channel", "height", "width")
 _PARTS = ("offset", "scale", "shift")
+_NEUTRAL = {"offset": 0, "scale": 1, "shift": 0}
 _CONVERTERS = (
     ("input_converter", "DATIN", ConverterEncoding.CDP_INPUT),
     ("output_converter", "DATOUT", ConverterEncoding.CDP_OUTPUT),
@@ -52,9 +54,9 @@ def _converter_rows() -> tuple[Row, ...]:
         offset = f"CDP.D_{register}_OFFSET.{low}_offset"
         rows += [
             row(f"{name}.offset", offset, codec=LowSigned(bits), when="int8"),
-            row(f"{name}.offset", offset, codec=SIGNED, when="!int8"),
-            row(f"{name}.scale", f"CDP.D_{register}_SCALE.{low}_scale", codec=SIGNED),
-            row(f"{name}.shift", f"CDP.D_{register}_SHIFTER.{low}_shifter"),
+            row(f"{name}.offset", offset, codec=SIGNED, when="!int8 & !float"),
+            row(f"{name}.scale", f"CDP.D_{register}_SCALE.{low}_scale", codec=SIGNED, when="!float"),
+            row(f"{name}.shift", f"CDP.D_{register}_SHIFTER.{low}_shifter", when="!float"),
         ]
     return tuple(rows)
 
@@ -73,6 +75,7 @@ TABLE: Table = (
     row("sums", "CDP.D_FUNC_BYPASS.sqsum_bypass", codec=INVERTED_FLAG),
     row("local_size", "CDP.D_LRN_CFG.normalz_len", codec=_LOCAL_SIZE, when="sums"),
     row("multiply", "CDP.D_FUNC_BYPASS.mul_bypass", codec=INVERTED_FLAG),
+    row("nan_to_zero", "CDP.D_NAN_FLUSH_TO_ZERO.nan_to_zero", codec=FLAG, when="float"),
     *_converter_rows(),
     *lut_rows("CDP", _edge_fields),
 )
@@ -91,6 +94,7 @@ def flatten(layer: CdpLayer) -> Flat:
         "sums": params.local_size is not None,
         "local_size": params.local_size,
         "multiply": params.multiply,
+        "nan_to_zero": params.nan_to_zero,
         **flatten_lut(params.lut),
     }
     for name, _, _ in _CONVERTERS:
@@ -110,7 +114,7 @@ def build(config: HwConfig, flat: Flat) -> CdpLayer:
     src = build_surface(config, TABLE, flat, "src", shape, precision)
     dst = build_surface(config, TABLE, flat, "dst", shape, precision)
     converters = {
-        name: Converter(**{part: flat[f"{name}.{part}"] for part in _PARTS}, encoding=encoding)
+        name: Converter(**{part: flat.get(f"{name}.{part}", _NEUTRAL[part]) for part in _PARTS}, encoding=encoding)
         for name, _, encoding in _CONVERTERS
     }
     with blame_attributes(TABLE, ""):
@@ -120,5 +124,6 @@ def build(config: HwConfig, flat: Flat) -> CdpLayer:
             **converters,
             lut=build_lut(flat),
             precision=precision,
+            nan_to_zero=flat.get("nan_to_zero", False),
         )
         return CdpLayer(src, dst, params)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from models.config import HwConfig
-from models.pdp import PdpParams, PoolMethod
+from models.pdp import RECIPROCAL_BITS, PdpParams, PoolMethod
 from tb.layers import PdpLayer, WidthSplit
 from tb.program.common import (
     PRECISION,
@@ -14,10 +14,12 @@ from tb.program.common import (
     surface_rows,
 )
 from tb.program.table import (
+    FLAG,
     MINUS_ONE,
     SIGNED,
     Fixed,
     Flat,
+    LowBits,
     Named,
     Refused,
     Row,
@@ -46,6 +48,7 @@ _PARAMETERS = (
     "recip_width",
     "recip_height",
     "precision",
+    "nan_to_zero",
 )
 
 
@@ -81,6 +84,8 @@ TABLE: Table = (
     ),
     row("precision", "PDP.D_DATA_FORMAT.input_data", codec=PRECISION),
     row("precision", "PDP_RDMA.D_DATA_FORMAT.input_data", codec=PRECISION),
+    View("float", "PDP.D_DATA_FORMAT.input_data", lambda bits: bits == 2),
+    row("nan_to_zero", "PDP.D_NAN_FLUSH_TO_ZERO.nan_to_zero", codec=FLAG, when="float"),
     *surface_rows("src", "PDP_RDMA", "SRC", "D_SRC_RAM_CFG.src_ram_type"),
     *surface_rows("src", "PDP", "SRC", "", significant=False),
     *surface_rows("dst", "PDP", "DST", "D_DST_RAM_CFG.dst_ram_type"),
@@ -101,9 +106,10 @@ TABLE: Table = (
         row(
             f"pad_value_{n}x",
             f"PDP.D_POOLING_PADDING_VALUE_{n}_CFG.pad_value_{n}x",
-            codec=SIGNED,
-            when="average",
+            codec=codec,
+            when=f"average & {when}",
         )
+        for codec, when in ((SIGNED, "!float"), (LowBits(RECIPROCAL_BITS), "float"))
         for n in range(1, 8)
     ),
     row("recip_width", "PDP.D_RECIP_KERNEL_WIDTH.recip_kernel_width", when="average"),
@@ -127,6 +133,7 @@ def flatten(layer: PdpLayer) -> Flat:
         **{name: getattr(params, name) for name in _PARAMETERS},
         **{f"pad_value_{n}x": value for n, value in enumerate(params.pad_values, start=1)},
         "average": params.method is PoolMethod.AVERAGE,
+        "float": params.is_float,
         "parts": split.parts if split else 1,
         "split": split is not None,
         "split.has_middle": split is not None and split.parts > 2,

@@ -190,12 +190,6 @@ def test_int16_averages_over_its_whole_range() -> None:
     assert run(layer, np.full((1, 8, 8), 32767, dtype=np.int16)).item() == 32767
 
 
-def test_fp16_is_refused() -> None:
-    message = r"^precision must be INT8 or INT16, not FP16: the PDP model does not support it$"
-    with pytest.raises(ValueError, match=message):
-        params(PoolMethod.MAX, precision=Precision.FP16)
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

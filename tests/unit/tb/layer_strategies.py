@@ -8,27 +8,33 @@ from models.cdp import LOCAL_SIZES, CdpParams, widths
 from models.config import HwConfig
 from models.converter import Converter, ConverterEncoding
 from models.lut import LutUnit
+from models.precision import Precision
 from tb.layers import CdpLayer, PdpLayer, SdpLayer
 from tests.unit.tb.sdp_strategies import luts, sdp_layers
-from tests.unit.tb.strategies import INTEGERS, OPERAND, pdp_layers, shapes, signed, surfaces
+from tests.unit.tb.strategies import OPERAND, pdp_layers, shapes, signed, surfaces
+
+
+def _converters(precision: Precision, encoding: ConverterEncoding) -> st.SearchStrategy[Converter]:
+    """Draw a converter of CDP; in FP16 it passes everything."""
+    if precision is Precision.FP16:
+        return st.just(Converter(0, 1, 0, encoding))
+    is_input = encoding is ConverterEncoding.CDP_INPUT
+    bits = widths(precision).input_offset if is_input else widths(precision).output_offset
+    return st.builds(Converter, signed(bits), OPERAND, st.integers(*encoding.shift_range), st.just(encoding))
 
 
 @st.composite
 def cdp_layers(draw: st.DrawFn, config: HwConfig) -> CdpLayer:
     """Draw a CDP layer."""
-    precision = draw(st.sampled_from([p for p in INTEGERS if p in config.feature_data_types]))
-    bits = widths(precision)
+    precision = draw(st.sampled_from(config.feature_data_types))
     params = CdpParams(
         local_size=draw(st.sampled_from((None, *LOCAL_SIZES))),
         multiply=draw(st.booleans()),
-        input_converter=Converter(
-            draw(signed(bits.input_offset)), draw(OPERAND), draw(st.integers(0, 31)), ConverterEncoding.CDP_INPUT
-        ),
-        output_converter=Converter(
-            draw(signed(bits.output_offset)), draw(OPERAND), draw(st.integers(0, 63)), ConverterEncoding.CDP_OUTPUT
-        ),
+        input_converter=draw(_converters(precision, ConverterEncoding.CDP_INPUT)),
+        output_converter=draw(_converters(precision, ConverterEncoding.CDP_OUTPUT)),
         lut=draw(luts(LutUnit.CDP, precision)),
         precision=precision,
+        nan_to_zero=precision is Precision.FP16 and draw(st.booleans()),
     )
     shape = draw(shapes())
     return CdpLayer(draw(surfaces(config, precision, shape)), draw(surfaces(config, precision, shape)), params)

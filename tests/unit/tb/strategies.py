@@ -101,14 +101,15 @@ def _widths(draw: st.DrawFn, total: int, parts: int) -> tuple[int, int, int]:
 @st.composite
 def pdp_layers(draw: st.DrawFn, config: HwConfig) -> PdpLayer:
     """Draw a PDP layer from memory to memory."""
-    precision = draw(st.sampled_from([p for p in INTEGERS if p in config.feature_data_types]))
+    precision = draw(st.sampled_from(config.feature_data_types))
+    is_float = precision is Precision.FP16
     height, out_height, kernel_height, stride_y, pad_top, pad_bottom = draw(_axes())
     line_buffer = 128 >> (-(-kernel_height // stride_y) - 1).bit_length()
     width, out_width, kernel_width, stride_x, pad_left, pad_right = draw(_axes(line_buffer))
     channels = draw(SIZE)
     method = draw(st.sampled_from(PoolMethod))
     average = method is PoolMethod.AVERAGE
-    pad_value = st.integers(-(1 << 18), (1 << 18) - 1)
+    pad_value = st.integers(0, (1 << 17) - 1) if is_float else signed(19)
     reciprocal = st.integers(0, (1 << 17) - 1)
     params = PdpParams(
         method=method,
@@ -124,6 +125,7 @@ def pdp_layers(draw: st.DrawFn, config: HwConfig) -> PdpLayer:
         recip_width=draw(reciprocal) if average else 0,
         recip_height=draw(reciprocal) if average else 0,
         precision=precision,
+        nan_to_zero=is_float and draw(st.booleans()),
     )
     split = None
     most = min(width, out_width)

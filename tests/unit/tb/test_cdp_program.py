@@ -241,15 +241,6 @@ def test_nv_small_refuses(changes: dict[str, int], message: str) -> None:
     check_refused(small_cdp(), SMALL, changes, message)
 
 
-def test_nv_full_refuses_fp16_because_it_is_not_modelled() -> None:
-    changes = {"CDP.D_DATA_FORMAT.input_data_type": 2, "CDP_RDMA.D_DATA_FORMAT.input_data": 2}
-    message = (
-        "CDP.D_DATA_FORMAT.input_data_type: "
-        "precision must be INT8 or INT16, not FP16: the CDP model does not support it"
-    )
-    check_refused(small_cdp(config=FULL), FULL, changes, message)
-
-
 def refused(message: str) -> pytest.RaisesExc[ValueError]:
     return pytest.raises(ValueError, match=rf"^{re.escape(message)}$")
 

@@ -192,14 +192,6 @@ def test_nv_small_refuses(layer: PdpLayer, changes: dict[str, int], message: str
     check_refused(layer, SMALL, changes, message)
 
 
-def test_nv_full_refuses_fp16_because_it_is_not_modelled() -> None:
-    changes = {f"{unit}.D_DATA_FORMAT.input_data": 2 for unit in ("PDP", "PDP_RDMA")}
-    message = (
-        "PDP.D_DATA_FORMAT.input_data: precision must be INT8 or INT16, not FP16: the PDP model does not support it"
-    )
-    check_refused(small_pdp(config=FULL), FULL, changes, message)
-
-
 def refused(message: str) -> pytest.RaisesExc[ValueError]:
     return pytest.raises(ValueError, match=rf"^{re.escape(message)}$")
 

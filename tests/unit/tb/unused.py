@@ -44,6 +44,8 @@ def used_width(layer: Layer, field: Field) -> int:
         return layer.params.precision.bits
     int8 = isinstance(layer, CdpLayer) and layer.params.precision is Precision.INT8
     narrow = {"datin_offset": 8, "datout_offset": 25} if int8 else {}
+    if isinstance(layer, PdpLayer) and layer.params.is_float and field.name.startswith("pad_value_"):
+        return 17
     return 6 if field.name.endswith("_mul_shift_value") else narrow.get(field.name, field.width)
 
 
@@ -128,7 +130,8 @@ def _unused_lut(unit: str, lut: HybridLut, is_float: bool) -> list[str]:
 
 
 def _unused_pdp(layer: PdpLayer) -> list[str]:
-    fields = ["PDP.D_NAN_FLUSH_TO_ZERO.nan_to_zero", "PDP.D_CYA.cya", "PDP_RDMA.D_CYA.cya"]
+    fields = ["PDP.D_CYA.cya", "PDP_RDMA.D_CYA.cya"]
+    fields += [] if layer.params.is_float else ["PDP.D_NAN_FLUSH_TO_ZERO.nan_to_zero"]
     fields += ["PDP_RDMA.D_POOLING_PADDING_CFG.pad_width"]
     fields += [f"PDP.D_SRC_BASE_ADDR_{part}.src_base_addr_{part.lower()}" for part in ("LOW", "HIGH")]
     fields += [f"PDP.D_SRC_{axis}_STRIDE.src_{axis.lower()}_stride" for axis in ("LINE", "SURFACE")]
@@ -143,8 +146,16 @@ def _unused_pdp(layer: PdpLayer) -> list[str]:
 
 
 def _unused_cdp(layer: CdpLayer) -> list[str]:
-    fields = ["CDP.D_NAN_FLUSH_TO_ZERO.nan_to_zero", "CDP.D_CYA.cya", "CDP_RDMA.D_CYA.cya"]
+    fields = ["CDP.D_CYA.cya", "CDP_RDMA.D_CYA.cya"]
     if layer.params.local_size is None:
         fields.append("CDP.D_LRN_CFG.normalz_len")
-    fields.append(f"CDP.S_LUT_INFO.lut_le_index_{'select' if layer.params.lut.le.exponent else 'offset'}")
-    return fields
+    if layer.params.is_float:
+        for name in ("DATIN", "DATOUT"):
+            low = name.lower()
+            fields += [f"CDP.D_{name}_{part.upper()}.{low}_{part}" for part in ("offset", "scale", "shifter")]
+        for table in ("le", "lo"):
+            edges = (f"CDP.S_LUT_{table.upper()}_{end.upper()}_HIGH.lut_{table}_{end}_high" for end in ("start", "end"))
+            fields += edges
+    else:
+        fields.append("CDP.D_NAN_FLUSH_TO_ZERO.nan_to_zero")
+    return fields + _unused_lut("CDP", layer.params.lut, layer.params.is_float)

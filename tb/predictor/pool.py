@@ -1,0 +1,61 @@
+"""PDP and CDP: from memory through the models, and what FP16 outputs are measured by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from models import cdp, pdp, tolerance_pool
+from models.fp16 import FP16
+from models.pdp import PdpParams, PoolMethod
+from models.tolerance import Module, bit_identical
+from models.tolerance_conv import Window
+from tb.layers import CdpLayer
+from tb.predictor.expectation import Tolerated
+
+
+def pool(params: PdpParams, cube: NDArray[Any]) -> tuple[NDArray[Any], Tolerated | None]:
+    """Return what PDP makes of a cube, and what an FP16 result is measured by.
+
+    An average's reference is what the bit-accurate model computes; maximum and minimum are exact.
+
+    Args:
+        params: The pooling.
+        cube: (C, H, W) with padding channels, FP16 as patterns.
+    """
+    result = pdp.run(params, cube)
+    if not params.is_float:
+        return result, None
+    if params.method is not PoolMethod.AVERAGE:
+        return result, Tolerated(result, bit_identical(Module.PDP))
+    window = Window(
+        stride_x=params.stride_x,
+        stride_y=params.stride_y,
+        pad_left=params.pad_left,
+        pad_right=params.pad_right,
+        pad_top=params.pad_top,
+        pad_bottom=params.pad_bottom,
+    )
+    largest = tolerance_pool.planar_window_maximum(FP16.decode(cube), params.kernel_height, params.kernel_width, window)
+    return result, Tolerated(FP16.decode(result), tolerance_pool.pdp(largest))
+
+
+def normalise(layer: CdpLayer, cube: NDArray[Any]) -> tuple[NDArray[Any], Tolerated | None]:
+    """Return what CDP makes of a cube, and what an FP16 result is measured by.
+
+    The reference is what the bit-accurate model computes.
+
+    Args:
+        layer: The layer.
+        cube: (C, H, W) with padding channels, FP16 as patterns.
+    """
+    channels = layer.src.layout.shape[0]
+    result = cdp.run(layer.params, cube, channels)
+    if not layer.params.is_float:
+        return result, None
+    values = FP16.decode(cube)
+    values[channels:] = 0.0
+    largest = tolerance_pool.channel_window_maximum(values, layer.params.local_size or 1)
+    expected = FP16.decode(result)
+    return result, Tolerated(expected, tolerance_pool.cdp(largest, expected))

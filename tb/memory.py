@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -18,7 +18,7 @@ POISON = 0xDB
 """What a byte that was never written reads as."""
 
 _POISON_PAGE = bytes([POISON]) * PAGE_BYTES
-_INVALID_PAGE = bytes(PAGE_BYTES)
+_VALID = bytes([0xFF]) * (PAGE_BYTES // 8)
 
 
 class MemoryFault(ValueError):
@@ -46,11 +46,33 @@ class Allocation:
         return self.address + self.nbytes
 
 
-@dataclass
-class _Page:
-    data: bytearray
-    valid: bytearray
-    """One byte per byte of data: 1 once written."""
+@dataclass(frozen=True)
+class Page:
+    """The bytes of one page, and a bit per byte, least significant first: 1 once written."""
+
+    data: memoryview
+    valid: memoryview
+
+
+class PageStore:
+    """Where the pages of an image lie: in this process's own memory."""
+
+    def __init__(self) -> None:
+        """Start without pages."""
+        self.pages: dict[int, Page] = {}
+
+    def find(self, number: int) -> Page | None:
+        """Return a page, or None when nothing was ever written to it."""
+        return self.pages.get(number)
+
+    def create(self, number: int) -> Page:
+        """Return a new, poisoned page."""
+        page = Page(memoryview(bytearray(_POISON_PAGE)), memoryview(bytearray(PAGE_BYTES // 8)))
+        self.pages[number] = page
+        return page
+
+    def allocated(self, allocations: Sequence[Allocation]) -> None:
+        """Hear of the allocations, in address order, whenever they change."""
 
 
 class MemoryImage:
@@ -59,14 +81,15 @@ class MemoryImage:
     Bytes that were never written are poisoned; addresses outside every allocation are forbidden.
     """
 
-    def __init__(self, base: int = 0x8000_0000, limit: int = 1 << 64) -> None:
+    def __init__(self, base: int = 0x8000_0000, limit: int = 1 << 64, store: PageStore | None = None) -> None:
         """Start an empty image.
 
         Args:
             base: Where ``allocate`` starts to hand out addresses.
             limit: First address behind the addressable space.
+            store: Where its pages lie; None means in this process.
         """
-        self._pages: dict[int, _Page] = {}
+        self._store = PageStore() if store is None else store
         self._allocations: list[Allocation] = []
         self._starts: list[int] = []
         self._next_free = base
@@ -118,6 +141,7 @@ class MemoryImage:
         self._starts.insert(at, address)
         self._allocations.insert(at, Allocation(name, address, nbytes))
         self._next_free = max(self._next_free, address + nbytes)
+        self._store.allocated(self._allocations)
 
     def extend(self, name: str, address: int, nbytes: int) -> None:
         """Make a range accessible that may overlap or touch earlier ones, which it is merged with.
@@ -171,7 +195,7 @@ class MemoryImage:
             assert page is not None
             count = stop - start
             page.data[start:stop] = raw[position : position + count]
-            page.valid[start:stop] = b"\x01" * count
+            _mark(page.valid, start, stop)
             position += count
 
     def write_masked(self, address: int, data: bytes, strobe: int) -> None:
@@ -195,7 +219,7 @@ class MemoryImage:
         for page, start, stop in self._spans(address, nbytes, create=True):
             assert page is not None
             page.data[start:stop] = bytes([value]) * (stop - start)
-            page.valid[start:stop] = b"\x01" * (stop - start)
+            _mark(page.valid, start, stop)
 
     def read(self, address: int, nbytes: int) -> bytes:
         """Return bytes as they are; those never written read as ``POISON``.
@@ -206,7 +230,7 @@ class MemoryImage:
         self._bounds(address, nbytes)
         offset = address % PAGE_BYTES
         if offset + nbytes <= PAGE_BYTES:
-            page = self._pages.get(address // PAGE_BYTES)
+            page = self._store.find(address // PAGE_BYTES)
             return bytes(page.data[offset : offset + nbytes]) if page else _POISON_PAGE[:nbytes]
         return b"".join(
             bytes(page.data[start:stop]) if page else _POISON_PAGE[start:stop]
@@ -221,10 +245,10 @@ class MemoryImage:
         """Return which bytes were ever written, shape (nbytes,) bool."""
         self._bounds(address, nbytes)
         parts = [
-            bytes(page.valid[start:stop]) if page else _INVALID_PAGE[start:stop]
+            _unpack(page.valid, start, stop) if page else np.zeros(stop - start, dtype=np.bool_)
             for page, start, stop in self._spans(address, nbytes, create=False)
         ]
-        return np.frombuffer(b"".join(parts), dtype=np.uint8).astype(bool)
+        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.bool_)
 
     def fault(self, address: int, nbytes: int, *, reading: bool) -> str | None:
         """Say what is wrong with an access, or None.
@@ -238,19 +262,26 @@ class MemoryImage:
         while reached < address + nbytes:
             inside = self.allocation_at(reached)
             if inside is None:
-                return f"outside every allocation at {reached:#x} ({self.describe(reached)})"
+                return self.describe_fault(reached, outside=True)
             reached = inside.end
         if not reading:
             return None
         offset = address % PAGE_BYTES
-        page = self._pages.get(address // PAGE_BYTES)
-        if page and offset + nbytes <= PAGE_BYTES and page.valid.find(0, offset, offset + nbytes) < 0:
-            return None
+        page = self._store.find(address // PAGE_BYTES)
+        if page and offset + nbytes <= PAGE_BYTES and offset % 8 == nbytes % 8 == 0:
+            count = nbytes // 8
+            if page.valid[offset // 8 : offset // 8 + count] == _VALID[:count]:
+                return None
         holes = np.flatnonzero(~self.written(address, nbytes))
         if len(holes):
-            hole = address + int(holes[0])
-            return f"byte {hole:#x} was never written ({self.describe(hole)})"
+            return self.describe_fault(address + int(holes[0]), outside=False)
         return None
+
+    def describe_fault(self, address: int, *, outside: bool) -> str:
+        """Say what is wrong with the byte at ``address``: outside every allocation, or never written."""
+        if outside:
+            return f"outside every allocation at {address:#x} ({self.describe(address)})"
+        return f"byte {address:#x} was never written ({self.describe(address)})"
 
     def runs(self) -> Iterator[tuple[int, bytes]]:
         """Yield the written bytes of all allocations as (address, bytes), longest runs possible."""
@@ -304,14 +335,32 @@ class MemoryImage:
         if address < 0 or nbytes < 0 or address + nbytes > self._limit:
             raise MemoryFault(f"access must lie in 0..{self._limit:#x}, not {address:#x} + {nbytes:#x}")
 
-    def _spans(self, address: int, nbytes: int, *, create: bool) -> Iterator[tuple[_Page | None, int, int]]:
+    def _spans(self, address: int, nbytes: int, *, create: bool) -> Iterator[tuple[Page | None, int, int]]:
         """Split a range at page borders into (page, start, stop) with offsets in the page."""
         while nbytes > 0:
             number, start = divmod(address, PAGE_BYTES)
             count = min(nbytes, PAGE_BYTES - start)
-            page = self._pages.get(number)
+            page = self._store.find(number)
             if page is None and create:
-                page = self._pages[number] = _Page(bytearray(_POISON_PAGE), bytearray(PAGE_BYTES))
+                page = self._store.create(number)
             yield page, start, start + count
             address += count
             nbytes -= count
+
+
+def _mark(valid: memoryview, start: int, stop: int) -> None:
+    """Set the bits of the bytes from ``start`` to before ``stop``."""
+    first, last = start // 8, (stop - 1) // 8
+    head, tail = 0xFF << start % 8 & 0xFF, 0xFF >> 7 - (stop - 1) % 8
+    if first == last:
+        valid[first] |= head & tail
+        return
+    valid[first] |= head
+    valid[first + 1 : last] = _VALID[: last - first - 1]
+    valid[last] |= tail
+
+
+def _unpack(valid: memoryview, start: int, stop: int) -> NDArray[np.bool_]:
+    """Return the bits of the bytes from ``start`` to before ``stop``, shape (stop - start,) bool."""
+    covering = np.frombuffer(valid, dtype=np.uint8)[start // 8 : -(-stop // 8)]
+    return np.unpackbits(covering, bitorder="little")[start % 8 : start % 8 + stop - start].astype(np.bool_)

@@ -75,6 +75,7 @@ class Scoreboard:
         """
         self.exact = exact
         self._logs: dict[Ram, _WriteLog] = {}
+        self._bulk: list[Beats] = []
         self._open: list[_Open] = []
         self.verdict = Verdict()
         self.history: list[Beats] = []
@@ -108,6 +109,10 @@ class Scoreboard:
         log.cycles.append(cycle)
         log.ids.append(axi_id)
 
+    def write_beats(self, beats: Beats) -> None:
+        """Log many write beats of one port at once."""
+        self._bulk.append(beats)
+
     def overlay(self, ram: Ram, address: int, data: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Return ``data``, read at ``address``, with all bytes that running layers have yet to write."""
         self.judge()
@@ -137,8 +142,9 @@ class Scoreboard:
     def judge(self) -> None:
         """Judge everything logged so far."""
         logs, self._logs = self._logs, {}
-        for ram, log in logs.items():
-            self._judge_log(ram, log)
+        bulk, self._bulk = self._bulk, []
+        for beats in (*(_to_beats(ram, log) for ram, log in logs.items()), *bulk):
+            self._judge_beats(beats)
 
     def finish(self) -> Verdict:
         """Judge the rest, count what is missing, and return the verdict."""
@@ -156,23 +162,23 @@ class Scoreboard:
         self._open = []
         return self.verdict
 
-    def _judge_log(self, ram: Ram, log: _WriteLog) -> None:
-        beats = _to_beats(ram, log)
+    def _judge_beats(self, beats: Beats) -> None:
+        ram = beats.ram
         self._remember(beats)
         rest = _to_bytes(beats)
         self.verdict.written_bytes += len(rest.address)
         for entry in self._open:
             if entry.expectation.ram is ram and not entry.ended:
-                rest = self._claim(entry, rest, log)
+                rest = self._claim(entry, rest, beats)
         if not len(rest.address):
             return
         covered = np.zeros(len(rest.address), dtype=np.bool_)
         for entry in reversed(self._open):
             if entry.expectation.ram is ram:
                 inside = _inside(entry.expectation, rest.address) & ~covered
-                self._judge_double(entry, rest.take(inside), log)
+                self._judge_double(entry, rest.take(inside), beats)
                 covered |= inside
-        self._judge_stray(ram, rest.take(~covered), log)
+        self._judge_stray(ram, rest.take(~covered), beats)
 
     def _remember(self, beats: Beats) -> None:
         self.history.append(beats)
@@ -180,7 +186,7 @@ class Scoreboard:
         while kept - len(self.history[0]) > HISTORY_BEATS:
             kept -= len(self.history.pop(0))
 
-    def _claim(self, entry: _Open, rest: _Bytes, log: _WriteLog) -> _Bytes:
+    def _claim(self, entry: _Open, rest: _Bytes, beats: Beats) -> _Bytes:
         """Judge the bytes that ``entry`` still lacks and return the others."""
         expectation = entry.expectation
         wanted = _inside(expectation, rest.address)
@@ -199,7 +205,7 @@ class Scoreboard:
         if bad.any():
             order = np.lexsort((unique[bad], rest.beat[positions[bad]]))[0]
             offset, position = int(unique[bad][order]), int(positions[bad][order])
-            mismatch = self._at_beat(Kind.VALUE, expectation, offset, rest, position, log)
+            mismatch = self._at_beat(Kind.VALUE, expectation, offset, rest, position, beats)
             if entry.tolerated is not None and mismatch.element is not None:
                 mismatch = replace(mismatch, rule=entry.tolerated.explain(mismatch.element))
             self.verdict.add(Kind.VALUE, int(bad.sum()), self._elements(expectation, unique[bad]), mismatch)
@@ -207,7 +213,7 @@ class Scoreboard:
         keep[positions] = False
         return rest.take(keep)
 
-    def _judge_double(self, entry: _Open, again: _Bytes, log: _WriteLog) -> None:
+    def _judge_double(self, entry: _Open, again: _Bytes, beats: Beats) -> None:
         if not len(again.address):
             return
         expectation = entry.expectation
@@ -217,10 +223,10 @@ class Scoreboard:
         self.verdict.repeated_bytes += int((~bad).sum())
         if bad.any():
             position = int(np.flatnonzero(bad)[0])
-            mismatch = self._at_beat(Kind.DOUBLE, expectation, int(offsets[position]), again, position, log)
+            mismatch = self._at_beat(Kind.DOUBLE, expectation, int(offsets[position]), again, position, beats)
             self.verdict.add(Kind.DOUBLE, int(bad.sum()), self._elements(expectation, offsets[bad]), mismatch)
 
-    def _judge_stray(self, ram: Ram, stray: _Bytes, log: _WriteLog) -> None:
+    def _judge_stray(self, ram: Ram, stray: _Bytes, beats: Beats) -> None:
         if not len(stray.address):
             return
         beat = int(stray.beat[0])
@@ -232,17 +238,17 @@ class Scoreboard:
             address=int(stray.address[0]),
             expected=None,
             got=int(stray.value[0]),
-            cycle=log.cycles[beat],
-            axi_id=log.ids[beat],
+            cycle=int(beats.cycle[beat]),
+            axi_id=int(beats.axi_id[beat]),
         )
         self.verdict.add(Kind.STRAY, len(stray.address), len(stray.address), mismatch)
 
     def _at_beat(
-        self, kind: Kind, expectation: Expectation, offset: int, rest: _Bytes, position: int, log: _WriteLog
+        self, kind: Kind, expectation: Expectation, offset: int, rest: _Bytes, position: int, beats: Beats
     ) -> Mismatch:
         beat = int(rest.beat[position])
         got = int(rest.value[position])
-        return self._mismatch(kind, expectation, offset, got, log.cycles[beat], log.ids[beat])
+        return self._mismatch(kind, expectation, offset, got, int(beats.cycle[beat]), int(beats.axi_id[beat]))
 
     def _mismatch(
         self,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from models.config import HwConfig
-from tb.launch.build import BuildSpec, Built, build
+from tb.launch.build import BACKENDS, BuildSpec, Built, build
 from tb.regress import report
 from tb.regress.jobs import Job, JobResult, bit_exact, run_jobs
 
@@ -25,6 +25,11 @@ def add_dut_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--rtl", type=Path, metavar="FILELIST", help="filelist of your RTL (default: the embedded DUT)")
     group.add_argument("--top", default="NV_nvdla", metavar="MODULE", help="top module (default: NV_nvdla)")
     group.add_argument("--port-map", type=Path, metavar="TOML", help="differences of port names")
+    group.add_argument(
+        "--backend",
+        choices=BACKENDS,
+        help="agents compiled into the model, or in Python (default: native with Verilator, coroutine with Icarus)",
+    )
     group.add_argument(
         "--debug", action="store_true", help="make all signals visible to tests (slower; default: top ports)"
     )
@@ -52,6 +57,8 @@ def dut_arguments(args: argparse.Namespace) -> str:
         words += [option, str(value)] if value else []
     if args.top != "NV_nvdla":
         words += ["--top", args.top]
+    if args.backend:
+        words += ["--backend", args.backend]
     if args.debug:
         words.append("--debug")
     return shlex.join(words)
@@ -59,6 +66,7 @@ def dut_arguments(args: argparse.Namespace) -> str:
 
 def build_dut(args: argparse.Namespace, config: HwConfig, *, waves: bool = False) -> Built:
     """Build the DUT that the options select, saying so when it takes a while."""
+    backend = args.backend or ("native" if args.sim == "verilator" else "coroutine")
     spec = BuildSpec(
         config,
         simulator=args.sim,
@@ -67,8 +75,9 @@ def build_dut(args: argparse.Namespace, config: HwConfig, *, waves: bool = False
         port_map=args.port_map,
         debug=args.debug,
         waves=waves,
+        backend=backend,
     )
-    print(f"DUT: {args.rtl or 'embedded'} ({config.name}, {args.sim})", flush=True)
+    print(f"DUT: {args.rtl or 'embedded'} ({config.name}, {args.sim}, {backend} back end)", flush=True)
     built = build(spec, BUILD_ROOT)
     if not built.cached:
         print(f"built in {built.seconds:.0f} s: {built.directory}", flush=True)

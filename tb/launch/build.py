@@ -22,10 +22,11 @@ from tb.launch.filelist import FileList, parse
 from tb.launch.inputs import InputFile, collect
 from tb.launch.ports import Port, PortMap, check, expected_ports, load_port_map
 from tb.launch.process import last_relevant_lines
-from tb.launch.runners import ALL_SIGNALS, TOP_PORTS_ONLY, make_runner
+from tb.launch.runners import ALL_SIGNALS, HARNESS_DIR, TOP_PORTS_ONLY, make_runner
 from tb.launch.toolchain import SIMULATORS, fst_available, tool_versions, verilator_version
 from tb.launch.wrapper import TIME_PRECISION, TIME_UNIT, WRAPPER_TOP, wrapper_text
 
+BACKENDS = ("native", "coroutine")
 STUB_DIR = Path(__file__).resolve().parents[2] / "hdl_stubs"
 # What is written into a build folder follows from these files, so they are part of its key.
 _RECIPE = ("elaborate.py", "wrapper.py", "runners.py")
@@ -38,6 +39,7 @@ class BuildSpec:
     Attributes:
         config: Configuration whose ports the RTL must have.
         simulator: ``verilator`` or ``icarus``.
+        backend: ``coroutine``, whose agents are Python, or ``native``, compiled into the model (Verilator).
         top: The RTL's top module.
         filelist: The user's filelist, or None for the embedded DUT.
         port_map: The user's TOML of port differences, or None.
@@ -45,7 +47,7 @@ class BuildSpec:
         waves: Whether the model can write waves.
 
     Raises:
-        LaunchError: for an unknown simulator.
+        LaunchError: for an unknown simulator or back end, and for a back end that the simulator cannot have.
     """
 
     config: HwConfig
@@ -55,10 +57,20 @@ class BuildSpec:
     port_map: Path | None = None
     debug: bool = False
     waves: bool = False
+    backend: str = "coroutine"
 
     def __post_init__(self) -> None:
         if self.simulator not in SIMULATORS:
             raise LaunchError(f"simulator must be one of {', '.join(SIMULATORS)}, not {self.simulator}")
+        if self.backend not in BACKENDS:
+            raise LaunchError(f"backend must be one of {', '.join(BACKENDS)}, not {self.backend}")
+        if self.backend == "native" and self.simulator != "verilator":
+            raise LaunchError(f"backend must be coroutine with {self.simulator}, not native: it is built by Verilator")
+
+    @property
+    def native(self) -> bool:
+        """Whether the agents are compiled into the model."""
+        return self.backend == "native"
 
 
 @dataclass(frozen=True)
@@ -104,7 +116,7 @@ def build(spec: BuildSpec, root: Path = Path("sim_build")) -> Built:
     wave_suffix = _wave_suffix(spec)
     rtl_key = _key(_rtl_facts(spec, files, inputs))
     key = _key([rtl_key, *_model_facts(spec, port_map, wave_suffix)])
-    flavour = "".join(f"-{name}" for name in ("debug", "waves") if getattr(spec, name))
+    flavour = "".join(f"-{name}" for name in ("native", "debug", "waves") if getattr(spec, name))
     directory = root.resolve() / f"{spec.config.name}-{spec.simulator}{flavour}-{key[:16]}"
     done = directory / "built.json"
     cached = done.is_file()
@@ -116,7 +128,7 @@ def build(spec: BuildSpec, root: Path = Path("sim_build")) -> Built:
                 ports = _elaborated(spec.top, files, inputs, directory.parent / f"rtl-{rtl_key[:16]}.json")
                 check(spec.config, spec.top, ports, port_map)
                 dump = spec.waves and spec.simulator == "icarus"
-                text = wrapper_text(spec.config, spec.top, ports, port_map, dump=dump)
+                text = wrapper_text(spec.config, spec.top, ports, port_map, dump=dump, native=spec.native)
                 _compile(spec, files, text, directory, wave_suffix)
                 done.write_text(json.dumps({"key": key}), encoding="utf-8")
     return Built(spec, directory, directory / "build.log", wave_suffix, time.monotonic() - started, cached)
@@ -149,7 +161,9 @@ def _model_facts(spec: BuildSpec, port_map: PortMap, wave_suffix: str | None) ->
     """Return what the compiled model depends on besides the RTL."""
     recipe = [_file_key(name) for name in _RECIPE]
     ports = [asdict(port) for port in expected_ports(spec.config)]
-    flavour = [spec.simulator, spec.debug, wave_suffix]
+    flavour = [spec.simulator, spec.backend, spec.debug, wave_suffix]
+    if spec.native:
+        recipe += [hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(HARNESS_DIR.iterdir())]
     return [flavour, ports, asdict(port_map), recipe, tool_versions(spec.simulator)]
 
 
@@ -188,7 +202,7 @@ def _compile(spec: BuildSpec, files: FileList, wrapper: str, directory: Path, wa
     wrapper_path = directory / f"{WRAPPER_TOP}.sv"
     wrapper_path.write_text(wrapper, encoding="utf-8")
     log_path = directory / "build.log"
-    ended = make_runner(spec.simulator).run_build(
+    ended = make_runner(spec.simulator, spec.backend).run_build(
         sources=[Verilog(wrapper_path), *(Verilog(path) for path in files.sources)],
         includes=files.include_dirs,
         defines=dict(files.defines),

@@ -26,6 +26,7 @@ VERILATOR_FLAGS = (
     "--x-initial-edge",
     *("--output-split", "20000"),
 )
+HARNESS_DIR = Path(__file__).resolve().parents[2] / "hdl_stubs" / "harness"
 TOP_PORTS_ONLY = ("--public-depth", "1")
 ALL_SIGNALS = ("--public-flat-rw",)
 
@@ -86,9 +87,14 @@ class Supervised(Runner):  # type: ignore[misc]
 class TopPortsVerilator(Supervised, Verilator):  # type: ignore[misc]
     """Verilator from its Python package; what is visible is chosen by the build arguments."""
 
+    def _main_sources(self) -> tuple[Path, ...]:
+        return (cocotb_tools.config.share_dir / "lib" / "verilator" / "verilator.cpp",)
+
+    def _main_flags(self) -> tuple[str, ...]:
+        return ()
+
     def _build_command(self) -> list[list[str]]:
         libraries = cocotb_tools.config.libs_dir
-        main = cocotb_tools.config.share_dir / "lib" / "verilator" / "verilator.cpp"
         verilate = [
             *(str(verilator_root() / "bin" / "verilator_bin"), "-cc", "--exe", "--vpi", *VERILATOR_FLAGS),
             *("-Mdir", str(self.build_dir), "--prefix", "Vtop", "--top-module", WRAPPER_TOP, "-o", WRAPPER_TOP),
@@ -97,8 +103,8 @@ class TopPortsVerilator(Supervised, Verilator):  # type: ignore[misc]
             *self.build_args,
             *self._get_define_options(self.defines),
             *self._get_include_options(self.includes),
-            str(main),
-            *(str(source) for source in self.sources),
+            *self._main_flags(),
+            *(str(source) for source in (*self._main_sources(), *self.sources)),
         ]
         compile_model = [
             *("make", "-j", str(os.cpu_count() or 1), "-C", str(self.build_dir), "-f", "Vtop.mk"),
@@ -109,6 +115,17 @@ class TopPortsVerilator(Supervised, Verilator):  # type: ignore[misc]
 
     def _test_command(self) -> list[list[str]]:
         return [[str(self.build_dir / WRAPPER_TOP), *self.test_args, *self.plusargs]]
+
+
+class NativeVerilator(TopPortsVerilator):
+    """Verilator with our own clock loop and the native back end compiled in."""
+
+    def _main_sources(self) -> tuple[Path, ...]:
+        return harness_sources()
+
+    def _main_flags(self) -> tuple[str, ...]:
+        # The bench finds the harness's functions in the running program.
+        return ("-CFLAGS", f"-I{HARNESS_DIR}", "-LDFLAGS", "-rdynamic")
 
 
 class OwnDumpIcarus(Supervised, Icarus):  # type: ignore[misc]
@@ -129,16 +146,32 @@ class OwnDumpIcarus(Supervised, Icarus):  # type: ignore[misc]
         return [["vvp", "-m", library, *self.test_args, str(self.sim_file), *self.plusargs]]
 
 
-SUPPORTED_RUNNERS.update({"verilator_top_ports": TopPortsVerilator, "icarus_own_dump": OwnDumpIcarus})
-_REGISTERED = {"verilator": "verilator_top_ports", "icarus": "icarus_own_dump"}
+SUPPORTED_RUNNERS.update(
+    {
+        "verilator_top_ports": TopPortsVerilator,
+        "verilator_native": NativeVerilator,
+        "icarus_own_dump": OwnDumpIcarus,
+    }
+)
+_REGISTERED = {
+    ("verilator", "coroutine"): "verilator_top_ports",
+    ("verilator", "native"): "verilator_native",
+    ("icarus", "coroutine"): "icarus_own_dump",
+}
 
 
-def make_runner(simulator: str) -> Supervised:
-    """Return a new runner for ``verilator`` or ``icarus``, from cocotb's registry."""
-    runner = get_runner(_REGISTERED[simulator])
+def make_runner(simulator: str, backend: str = "coroutine") -> Supervised:
+    """Return a new runner for a simulator and a back end, from cocotb's registry."""
+    name = _REGISTERED[simulator, backend]
+    runner = get_runner(name)
     if not isinstance(runner, Supervised):
-        raise TypeError(f"runner {_REGISTERED[simulator]} was registered by someone else: {type(runner).__name__}")
+        raise TypeError(f"runner {name} was registered by someone else: {type(runner).__name__}")
     return runner
+
+
+def harness_sources() -> tuple[Path, ...]:
+    """Return the harness's sources as Verilator takes them."""
+    return tuple(sorted(HARNESS_DIR.glob("*.cpp")) + sorted(HARNESS_DIR.glob("*.sv")))
 
 
 def _ended(run: Callable[..., object], arguments: dict[str, Any]) -> Ended:

@@ -95,7 +95,7 @@ def simulate(
     waves_path = work_dir / f"waves.{built.wave_suffix}" if waves else None
     verilator = built.spec.simulator == "verilator"
     started = time.monotonic()
-    ended = make_runner(built.spec.simulator).run_test(
+    ended = make_runner(built.spec.simulator, built.spec.backend).run_test(
         timeout_seconds,
         test_module=test_module,
         hdl_toplevel=WRAPPER_TOP,

@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 from cocotb.handle import SimHandleBase
-from cocotb.triggers import Event, select
+from cocotb.triggers import Event, RisingEdge, select
 from numpy.typing import NDArray
 
 from models.config import HwConfig
@@ -21,11 +21,11 @@ from tb.scenario import ScenarioError
 from tb.scoreboard import Scoreboard
 from tb.settings import BenchSettings
 from tb.sim import watchdog
+from tb.sim.backend import Backend, CoroutineBackend
 from tb.sim.clocking import cycle, start_clocks, wait_cycles
-from tb.sim.csb import CsbAccess, CsbDriver, CsbMonitor, CsbTimeout
-from tb.sim.interrupts import InterruptAgent
-from tb.sim.memory_port import MemoryPortMonitor, ReadRequest, WriteBurst
-from tb.sim.memory_slave import MemorySlave
+from tb.sim.csb import CsbAccess, CsbTimeout
+from tb.sim.native import is_native
+from tb.sim.native_backend import NativeBackend
 from tb.sim.player import Player
 from tb.tracker import LayerTracker
 from tb.verdict import Verdict
@@ -61,27 +61,17 @@ class Bench:
         self.clock = dut.dla_core_clk
         self.rng = np.random.default_rng(seed)
         self.registers = RegisterMap.of(config)
-        rams = (Ram.MC, Ram.CVSRAM) if config.secondary_memif_enable else (Ram.MC,)
-        self.memories = {ram: MemoryImage(limit=1 << config.memif_address_width_bits) for ram in rams}
         self.tracker = LayerTracker(config)
         self.scoreboard = Scoreboard(settings.exact)
         self.verdict: Verdict = self.scoreboard.verdict
         self._refused = Event()
         self._faults = 0
 
-        self.csb = CsbDriver(dut, self.clock, self.registers, settings.csb_stall, seed)
-        self.csb_monitor = CsbMonitor(dut, self.clock, self.registers)
-        self.csb_monitor.add_callback(self._see_csb)
-        self.monitors = {ram: MemoryPortMonitor(dut, self.clock, ram, self.complain) for ram in rams}
-        for ram, monitor in self.monitors.items():
-            monitor.add_callback(lambda request, ram=ram: self._see_memory(ram, request))
-        self.slaves = {
-            ram: MemorySlave(
-                dut, self.clock, self.monitors[ram], self.memories[ram], settings.port, self._latency(ram), seed + n
-            )
-            for n, ram in enumerate(rams, start=1)
-        }
-        self.interrupts = InterruptAgent(dut, self.clock, self.csb)
+        backend = NativeBackend if is_native(dut) else CoroutineBackend
+        self.backend: Backend = backend(dut, self.clock, config, settings, self.registers, seed, self)
+        self.memories, self.csb = self.backend.memories, self.backend.csb
+        self.monitors, self.slaves = self.backend.monitors, self.backend.slaves
+        self.interrupts = self.backend.interrupts
 
     @classmethod
     async def start(
@@ -100,6 +90,8 @@ class Bench:
         for name in _TIED_LOW:
             if hasattr(dut, name):
                 getattr(dut, name).value = 0
+        # From right behind an edge, so that every bench sees the same cycles, whatever ran before it.
+        await RisingEdge(bench.clock)
         await bench.reset()
         bench.interrupts.start()
         return bench
@@ -111,14 +103,12 @@ class Bench:
 
     async def reset(self) -> None:
         """Reset the DUT, flush all agents, and wait until CSB accepts requests."""
-        self.csb.idle()
-        self.csb_monitor.flush()
-        for ram, slave in self.slaves.items():
-            slave.flush()
-            self.monitors[ram].flush()
+        self.backend.flush()
         for name in ("dla_reset_rstn", "direct_reset_"):
             getattr(self.dut, name).value = 0
         await wait_cycles(self.clock, RESET_CYCLES)
+        # Until its synchronisers have passed the reset on, the DUT goes on.
+        self.backend.flush()
         for name in ("dla_reset_rstn", "direct_reset_"):
             getattr(self.dut, name).value = 1
         self.tracker.reset()
@@ -133,7 +123,7 @@ class Bench:
     @property
     def activity(self) -> int:
         """A count that changes whenever something moves on CSB or a memory port."""
-        return self.csb_monitor.accesses + sum(monitor.handshakes for monitor in self.monitors.values())
+        return self.backend.accesses + sum(monitor.handshakes for monitor in self.monitors.values())
 
     def complain(self, problem: str) -> None:
         """Fail the scenario with a message."""
@@ -160,6 +150,7 @@ class Bench:
 
     def finish(self) -> Verdict:
         """Judge what is left and return the verdict."""
+        self.backend.catch_up()
         for ram, monitor in self.monitors.items():
             if not monitor.is_balanced:
                 self.complain(f"{ram.value}: {monitor.unmatched}")
@@ -182,23 +173,19 @@ class Bench:
         if complaints:
             raise AssertionError("\n".join(complaints))
 
-    def _latency(self, ram: Ram) -> int:
-        if self.settings.port.latency_cycles is not None:
-            return self.settings.port.latency_cycles
-        if ram is Ram.MC:
-            return self.config.primary_memif_latency_cycles
-        return self.config.secondary_memif_latency_cycles
-
-    def _see_csb(self, access: CsbAccess) -> None:
+    def see_csb(self, access: CsbAccess) -> None:
+        """Follow one access: a write may start layers, a read may show that one ended."""
         register = access.register
         if register is None:
             return
         if not access.is_write:
             for ended in self.tracker.read(register, access.value):
+                self.backend.catch_up(access.cycle)
                 self.scoreboard.end_layer(ended.index)
             return
         try:
             for started in self.tracker.write(register, access.value):
+                self.backend.catch_up(access.cycle)
                 self.scoreboard.expect(predict(started, self._read_memory))
         except Refused as error:
             self.verdict.refused = str(error)
@@ -207,27 +194,23 @@ class Bench:
     def _read_memory(self, ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
         return self.scoreboard.overlay(ram, address, self.memories[ram].read_array(address, nbytes))
 
-    def _see_memory(self, ram: Ram, request: ReadRequest | WriteBurst) -> None:
-        width = self.monitors[ram].bus_bytes
-        start = request.address // width * width
-        if isinstance(request, ReadRequest):
-            self._fault(ram, request, "read", start, request.beats * width)
-            return
-        self._fault(ram, request, "write", start, len(request.beats) * width)
-        for number, (data, strobe, at) in enumerate(request.beats):
-            self.scoreboard.write(ram, start + number * width, data, strobe, at, request.axi_id)
+    def report_fault(self, ram: Ram, what: str, nbytes: int, address: int, axi_id: int, at: int, fault: str) -> None:
+        """Count an access that memory refuses, and complain of the first few.
 
-    def _fault(self, ram: Ram, request: ReadRequest | WriteBurst, what: str, start: int, nbytes: int) -> None:
-        image = self.memories[ram]
-        fault = image.fault(start, nbytes, reading=what == "read")
-        if fault is None:
-            return
+        Args:
+            ram: Port of the access.
+            what: ``read`` or ``write``.
+            nbytes: Its bytes.
+            address: Where it was sent.
+            axi_id: Its id.
+            at: Its cycle.
+            fault: What is wrong with it.
+        """
         strictness = self.settings.stray_accesses if fault.startswith("outside") else self.settings.poison_reads
         self.verdict.memory_faults += 1
         if strictness == "error":
             self._faults += 1
             if self._faults <= _MAX_FAULTS:
                 self.complain(
-                    f"{ram.value}: {what} of {nbytes} bytes at {request.address:#x} with id {request.axi_id} "
-                    f"at cycle {request.cycle}: {fault}"
+                    f"{ram.value}: {what} of {nbytes} bytes at {address:#x} with id {axi_id} at cycle {at}: {fault}"
                 )

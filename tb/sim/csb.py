@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,8 +11,11 @@ from cocotb.triggers import Lock, RisingEdge
 from cocotb_bus.drivers import BusDriver
 from cocotb_bus.monitors import BusMonitor
 
+from tb.program.ops import Poll, RegRead, RegWrite
 from tb.registers import Register, RegisterMap
+from tb.scenario import ScenarioError
 from tb.sim.clocking import HIGH, cycle
+from tb.sim.draws import Draws, Stream
 
 ANSWER_DEADLINE_CYCLES = 400
 """Measured on the public nv_small RTL: an answer takes 18 to 19 cycles; more means that it was lost."""
@@ -20,6 +23,9 @@ ANSWER_DEADLINE_CYCLES = 400
 
 class CsbTimeout(RuntimeError):
     """A request that CSB did not accept or answer in time; the message names the register."""
+
+
+CsbOp = RegWrite | RegRead | Poll
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,34 @@ class CsbAccess:
     value: int
     is_write: bool
     cycle: int
+
+
+@dataclass(frozen=True)
+class ReadBack:
+    """What a ``RegRead`` of a program returned."""
+
+    op: RegRead
+    value: int
+    cycle: int
+
+
+def poll_expired(poll: Poll, value: int, deadline_cycles: int) -> ScenarioError:
+    """Return the error of a poll that read ``value`` last."""
+    what = f"{poll.register}.{poll.field}" if poll.field else poll.register
+    return ScenarioError(
+        f"poll of {what} for {poll.comparison.value} {poll.value:#x} still reads {value:#x} "
+        f"after {deadline_cycles} cycles"
+    )
+
+
+def not_accepted(what: str) -> CsbTimeout:
+    """Return the error of a request that was never accepted."""
+    return CsbTimeout(f"CSB did not accept the {what} within {ANSWER_DEADLINE_CYCLES} cycles")
+
+
+def not_answered(what: str) -> CsbTimeout:
+    """Return the error of a request whose answer or completion never came."""
+    return CsbTimeout(f"CSB did not answer the {what} within {ANSWER_DEADLINE_CYCLES} cycles")
 
 
 class CsbDriver(BusDriver):
@@ -67,7 +101,7 @@ class CsbDriver(BusDriver):
         self.registers = registers
         self._edge = RisingEdge(clock)
         self._stall = stall
-        self._rng = random.Random(seed)
+        self._draws = Draws(seed)
         self._lock = Lock()
         self.pending: str | None = None
         self.idle()
@@ -92,11 +126,7 @@ class CsbDriver(BusDriver):
             CsbTimeout: when the request or its completion does not come through.
         """
         async with self._lock:
-            self.pending = f"write of {value:#x} to {register.full_name}"
-            await self._request(self.registers.address(register), write=1, value=value, nposted=0 if posted else 1)
-            if not posted:
-                await self._answer(self.bus.write_complete)
-            self.pending = None
+            await self._write(register, value, posted=posted)
 
     async def read(self, register: Register) -> int:
         """Read one register and return its 32-bit word.
@@ -104,7 +134,8 @@ class CsbDriver(BusDriver):
         Raises:
             CsbTimeout: when the request or its answer does not come through.
         """
-        return await self._read(self.registers.address(register), register.full_name)
+        async with self._lock:
+            return await self._read(self.registers.address(register), register.full_name)
 
     async def read_address(self, address: int) -> int:
         """Read the word at a byte address, mapped or not.
@@ -112,20 +143,74 @@ class CsbDriver(BusDriver):
         Raises:
             CsbTimeout: when the request or its answer does not come through.
         """
-        return await self._read(address, f"{address:#x}")
+        async with self._lock:
+            return await self._read(address, f"{address:#x}")
+
+    async def perform(self, ops: Sequence[CsbOp], poll_deadline_cycles: int) -> list[ReadBack]:
+        """Play accesses one behind the other and return what was read.
+
+        Args:
+            ops: Writes, reads and polls.
+            poll_deadline_cycles: How long each poll may last.
+
+        Raises:
+            CsbTimeout: when a request, its answer or its completion does not come through.
+            ScenarioError: for a poll that never ends.
+        """
+        answers = []
+        for op in ops:
+            register = self.registers.parse(op.register)
+            match op:
+                case RegWrite():
+                    await self.write(register, op.value, posted=op.posted)
+                case RegRead():
+                    value = await self.read(register)
+                    answers.append(ReadBack(op, value, cycle()))
+                case Poll():
+                    await self._poll(op, register, poll_deadline_cycles)
+        return answers
+
+    async def serve_interrupt(self, status: Register) -> int:
+        """Read GLB's status, clear exactly the bits that it held, and return them.
+
+        Raises:
+            CsbTimeout: when a request does not come through.
+        """
+        async with self._lock:
+            bits = await self._read(self.registers.address(status), status.full_name)
+            if bits:
+                await self._write(status, bits, posted=False)
+            return bits
+
+    async def _poll(self, poll: Poll, register: Register, deadline_cycles: int) -> None:
+        deadline = cycle() + deadline_cycles
+        while True:
+            value = await self.read(register)
+            if poll.field is not None:
+                value = register.field(poll.field).extract(value)
+            if poll.comparison.holds(value, poll.value):
+                return
+            if cycle() > deadline:
+                raise poll_expired(poll, value, deadline_cycles)
+
+    async def _write(self, register: Register, value: int, *, posted: bool) -> None:
+        self.pending = f"write of {value:#x} to {register.full_name}"
+        await self._request(self.registers.address(register), write=1, value=value, nposted=0 if posted else 1)
+        if not posted:
+            await self._answer(self.bus.write_complete)
+        self.pending = None
 
     async def _read(self, address: int, name: str) -> int:
-        async with self._lock:
-            self.pending = f"read of {name}"
-            await self._request(address, write=0, value=0, nposted=0)
-            await self._answer(self.bus.answer_valid)
-            value = int(self.bus.answer_data.value)
-            self.pending = None
-            return value
+        self.pending = f"read of {name}"
+        await self._request(address, write=0, value=0, nposted=0)
+        await self._answer(self.bus.answer_valid)
+        value = int(self.bus.answer_data.value)
+        self.pending = None
+        return value
 
     async def _request(self, address: int, *, write: int, value: int, nposted: int) -> None:
         bus = self.bus
-        while self._stall and self._rng.random() < self._stall:
+        while self._stall and self._draws.chance(Stream.CSB_STALL, cycle(), self._stall):
             await self._edge
         bus.valid.value = 1
         bus.addr.value = address >> 2
@@ -138,14 +223,14 @@ class CsbDriver(BusDriver):
                 bus.valid.value = 0
                 return
         self.idle()
-        raise CsbTimeout(f"CSB did not accept the {self.pending} within {ANSWER_DEADLINE_CYCLES} cycles")
+        raise not_accepted(str(self.pending))
 
     async def _answer(self, signal: SimHandleBase) -> None:
         for _ in range(ANSWER_DEADLINE_CYCLES):
             await self._edge
             if signal.value == HIGH:
                 return
-        raise CsbTimeout(f"CSB did not answer the {self.pending} within {ANSWER_DEADLINE_CYCLES} cycles")
+        raise not_answered(str(self.pending))
 
 
 class CsbMonitor(BusMonitor):

@@ -6,7 +6,7 @@ from collections import Counter
 
 import cocotb
 from cocotb.handle import SimHandleBase
-from cocotb.triggers import Event, RisingEdge
+from cocotb.triggers import Event, ReadWrite, RisingEdge
 
 from tb.program.ops import INTERRUPT_UNITS
 from tb.program.state import GROUPS
@@ -63,18 +63,24 @@ class InterruptAgent:
         await self._csb.write(self._registers.register("GLB", "S_INTR_SET"), bits)
 
     async def _serve(self) -> None:
-        edge, rising = RisingEdge(self._clock), RisingEdge(self._line)
+        edge, rising, settled = RisingEdge(self._clock), RisingEdge(self._line), ReadWrite()
         status = self._registers.register("GLB", "S_INTR_STATUS")
         while True:
             if self._line.value != HIGH:
                 await rising
-            bits = await self._csb.read(status)
-            if bits == 0:
-                # The line follows the status a few cycles later.
-                await edge
+            await edge
+            # The line follows the status a few cycles later.
+            if self._line.value != HIGH:
                 continue
-            await self._csb.write(status, bits, posted=False)
-            for unit in INTERRUPT_UNITS:
-                for group in range(GROUPS):
-                    self._fired[unit, group] += bits >> done_bit(unit, group) & 1
-            self._news.set()
+            # An access of the program that begins in this cycle goes first.
+            await settled
+            self._count(await self._csb.serve_interrupt(status))
+
+    def _count(self, bits: int) -> None:
+        """Note the events of one service."""
+        if not bits:
+            return
+        for unit in INTERRUPT_UNITS:
+            for group in range(GROUPS):
+                self._fired[unit, group] += bits >> done_bit(unit, group) & 1
+        self._news.set()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,10 +15,11 @@ from cocotb_bus.drivers import BusDriver
 from tb.memory import MemoryImage
 from tb.settings import PortSettings
 from tb.sim.clocking import HIGH, cycle, wait_cycles
+from tb.sim.draws import Draws, Stream
 from tb.sim.memory_port import PORT_PREFIX, MemoryPortMonitor, ReadRequest, WriteBurst
 
 
-@dataclass
+@dataclass(eq=False)
 class _Response:
     """One answer: ``beats`` of read data, or a single empty beat for B."""
 
@@ -32,11 +32,12 @@ class _Response:
 class _ResponseQueue:
     """Answers that wait for their time: in order within an id, across ids only when reordering is on."""
 
-    def __init__(self, *, reorder: bool, rng: random.Random) -> None:
+    def __init__(self, choice: Stream, draws: Draws, *, reorder: bool) -> None:
         self._by_id: dict[int, deque[_Response]] = {}
         self._order: deque[_Response] = deque()
         self._reorder = reorder
-        self._rng = rng
+        self._choice = choice
+        self._draws = draws
 
     def __len__(self) -> int:
         return len(self._order)
@@ -63,12 +64,17 @@ class _ResponseQueue:
         if not self._order:
             return None
         if not self._reorder:
-            chosen = self._order[0] if self._order[0].due <= now else None
+            if self._order[0].due > now:
+                return None
+            chosen = self._order[0]
         else:
-            due = [queue[0] for queue in self._by_id.values() if queue[0].due <= now]
-            chosen = self._rng.choice(due) if due else None
-        if chosen is None:
-            return None
+            oldest: dict[int, _Response] = {}
+            for response in self._order:
+                oldest.setdefault(response.axi_id, response)
+            due = [response for response in oldest.values() if response.due <= now]
+            if not due:
+                return None
+            chosen = due[self._draws.below(self._choice, now, len(due))]
         self._order.remove(chosen)
         queue = self._by_id[chosen.axi_id]
         queue.popleft()
@@ -112,10 +118,11 @@ class MemorySlave(BusDriver):
         self._image = image
         self._settings = settings
         self._latency = max(latency_cycles, 1)
-        self._rng = random.Random(seed)
+        self._draws = Draws(seed)
         self._bus_bytes = monitor.bus_bytes
-        self._reads = _ResponseQueue(reorder=settings.reorder, rng=self._rng)
-        self._writes = _ResponseQueue(reorder=settings.reorder, rng=self._rng)
+        self._reads = _ResponseQueue(Stream.READ_CHOICE, self._draws, reorder=settings.reorder)
+        self._writes = _ResponseQueue(Stream.WRITE_CHOICE, self._draws, reorder=settings.reorder)
+        self._flushes = 0
         self._wake_reads, self._wake_writes = Event(), Event()
         self.hold_write_responses = False
         self._drive_idle()
@@ -123,8 +130,9 @@ class MemorySlave(BusDriver):
         cocotb.start_soon(self._answer_reads())
         cocotb.start_soon(self._answer_writes())
         if settings.ready_stall:
-            for name in ("arready", "awready", "wready"):
-                cocotb.start_soon(self._stall_ready(getattr(self.bus, name)))
+            for stream in (Stream.AR, Stream.AW, Stream.W):
+                ready = getattr(self.bus, f"{stream.name.lower()}ready")
+                cocotb.start_soon(self._stall_ready(ready, stream))
 
     def outstanding(self) -> list[str]:
         """Say which requests have not been answered yet."""
@@ -134,6 +142,7 @@ class MemorySlave(BusDriver):
 
     def flush(self) -> None:
         """Drop every answer that is owed: one replayed behind a reset hangs the DUT."""
+        self._flushes += 1
         self._reads.clear()
         self._writes.clear()
         self._drive_idle()
@@ -146,9 +155,8 @@ class MemorySlave(BusDriver):
             signal.value = 0
 
     def _serve(self, request: ReadRequest | WriteBurst) -> None:
-        due = cycle() + self._latency
-        if self._settings.jitter_cycles:
-            due += self._rng.randint(0, self._settings.jitter_cycles)
+        jitter = Stream.READ_JITTER if isinstance(request, ReadRequest) else Stream.WRITE_JITTER
+        due = cycle() + self._latency + self._draws.below(jitter, cycle(), self._settings.jitter_cycles + 1)
         width = self._bus_bytes
         if isinstance(request, ReadRequest):
             start = request.address // width * width
@@ -166,9 +174,12 @@ class MemorySlave(BusDriver):
         bus = self.bus
         while True:
             response = await self._next(self._reads, self._wake_reads)
+            flushes = self._flushes
             bus.rid.value = response.axi_id
             for number, beat in enumerate(response.beats):
-                await self._stall_valid(bus.rvalid)
+                if flushes != self._flushes:
+                    break
+                await self._stall_valid(bus.rvalid, Stream.READ_STALL)
                 bus.rdata.value = int.from_bytes(beat, "little")
                 bus.rlast.value = number + 1 == len(response.beats)
                 await self._handshake(bus.rvalid, bus.rready)
@@ -182,7 +193,7 @@ class MemorySlave(BusDriver):
             while self.hold_write_responses:
                 await self._edge
             bus.bid.value = response.axi_id
-            await self._stall_valid(bus.bvalid)
+            await self._stall_valid(bus.bvalid, Stream.WRITE_STALL)
             await self._handshake(bus.bvalid, bus.bready)
             if not self._writes or self._writes.next_due() > cycle():
                 bus.bvalid.value = 0
@@ -196,21 +207,26 @@ class MemorySlave(BusDriver):
             if not queue:
                 wake.clear()
                 await wake.wait()
+            elif self._settings.reorder and self._settings.jitter_cycles:
+                # A request that is yet to come may be due before all that wait.
+                await self._edge
             else:
                 await wait_cycles(self.clock, max(queue.next_due() - cycle(), 1))
 
-    async def _stall_valid(self, valid: SimHandleBase) -> None:
-        while self._settings.valid_stall and self._rng.random() < self._settings.valid_stall:
+    async def _stall_valid(self, valid: SimHandleBase, stream: Stream) -> None:
+        stall = self._settings.valid_stall
+        while stall and self._draws.chance(stream, cycle(), stall):
             valid.value = 0
             await self._edge
 
     async def _handshake(self, valid: SimHandleBase, ready: SimHandleBase) -> None:
+        flushes = self._flushes
         valid.value = 1
         await self._edge
-        while ready.value != HIGH:
+        while ready.value != HIGH and flushes == self._flushes:
             await self._edge
 
-    async def _stall_ready(self, ready: SimHandleBase) -> None:
+    async def _stall_ready(self, ready: SimHandleBase, stream: Stream) -> None:
         while True:
-            ready.value = self._rng.random() >= self._settings.ready_stall
             await self._edge
+            ready.value = not self._draws.chance(stream, cycle(), self._settings.ready_stall)

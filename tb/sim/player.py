@@ -19,16 +19,13 @@ from tb.program.ops import (
     MemInit,
     MemLoad,
     Op,
-    Poll,
     Program,
-    RegRead,
-    RegWrite,
     SyncNotify,
     SyncWait,
     target_of,
 )
 from tb.scenario import ScenarioError, apply_memory_op
-from tb.sim.clocking import cycle
+from tb.sim.csb import CsbOp
 
 if TYPE_CHECKING:
     from tb.sim.bench import Bench
@@ -73,16 +70,37 @@ class Player:
         """Play what can be played now and return what has to wait."""
         held: list[Op] = []
         blocked: set[str] = set()
+        batch: list[CsbOp] = []
         for op in ops:
             target = target_of(op)
             if target in blocked:
                 held.append(op)
-            elif isinstance(op, SyncWait) and op.sync_id not in self._raised:
+                continue
+            if isinstance(op, CsbOp):
+                batch.append(op)
+                continue
+            # What was raised by now depends on how long the accesses before have taken.
+            await self._access(batch)
+            batch = []
+            if isinstance(op, SyncWait) and op.sync_id not in self._raised:
                 blocked.add(op.target)
                 held.append(op)
             else:
-                await self._execute(op)
+                self._execute(op)
+        await self._access(batch)
         return held
+
+    async def _access(self, batch: list[CsbOp]) -> None:
+        """Play accesses back to back and compare what was read."""
+        if not batch:
+            return
+        bench = self._bench
+        for answer in await bench.csb.perform(batch, bench.settings.poll_deadline_cycles):
+            op = answer.op
+            if op.expected is not None and answer.value != op.expected:
+                bench.complain(
+                    f"{op.register} must read {op.expected:#x}, not {answer.value:#x} (cycle {answer.cycle})"
+                )
 
     async def _wait_for_news(self, rest: list[Op]) -> None:
         if not self.waiting_for:
@@ -91,17 +109,8 @@ class Player:
         self._news.clear()
         await self._news.wait()
 
-    async def _execute(self, op: Op) -> None:
-        bench = self._bench
+    def _execute(self, op: Op) -> None:
         match op:
-            case RegWrite():
-                await bench.csb.write(bench.registers.parse(op.register), op.value, posted=op.posted)
-            case RegRead():
-                value = await bench.csb.read(bench.registers.parse(op.register))
-                if op.expected is not None and value != op.expected:
-                    bench.complain(f"{op.register} must read {op.expected:#x}, not {value:#x} (cycle {cycle()})")
-            case Poll():
-                await self._poll(op)
             case InterruptNotify():
                 event = f"{op.unit}_{op.group}"
                 self.waiting_for[op.sync_id] = event
@@ -109,7 +118,7 @@ class Player:
             case SyncNotify():
                 self._raise(op.sync_id)
             case MemInit() | MemLoad():
-                apply_memory_op(bench.memories, op)
+                apply_memory_op(self._bench.memories, op)
             case SyncWait():
                 pass
 
@@ -123,23 +132,6 @@ class Player:
         for check in self._checks[sync_id]:
             self._check(check)
         self._news.set()
-
-    async def _poll(self, op: Poll) -> None:
-        bench = self._bench
-        register = bench.registers.parse(op.register)
-        deadline = cycle() + bench.settings.poll_deadline_cycles
-        while True:
-            value = await bench.csb.read(register)
-            if op.field is not None:
-                value = register.field(op.field).extract(value)
-            if op.comparison.holds(value, op.value):
-                return
-            if cycle() > deadline:
-                what = f"{op.register}.{op.field}" if op.field else op.register
-                raise ScenarioError(
-                    f"poll of {what} for {op.comparison.value} {op.value:#x} still reads {value:#x} "
-                    f"after {bench.settings.poll_deadline_cycles} cycles"
-                )
 
     def _check(self, check: CheckOp) -> None:
         bench, verdict = self._bench, self._bench.verdict

@@ -13,6 +13,7 @@ from models.config import HwConfig
 from models.layout import FeatureLayout
 from models.precision import Precision
 from models.sdp import SdpParams, output_converter
+from tb.beats import Beats
 from tb.layers import SdpLayer, Surface
 from tb.memory import Ram
 from tb.program.codec import encode
@@ -56,7 +57,14 @@ def tamper(bench: Bench, beat: int, change) -> None:
             write(ram, address, data, strobe, cycle, axi_id)
         seen[0] += 1
 
-    bench.scoreboard.write = tampered
+    def one_by_one(beats: Beats) -> None:
+        packed = np.packbits(beats.strobe, axis=1, bitorder="little")
+        for n in range(len(beats)):
+            strobe = int.from_bytes(packed[n].tobytes(), "little")
+            data, address = beats.data[n].tobytes(), int(beats.address[n])
+            bench.scoreboard.write(beats.ram, address, data, strobe, int(beats.cycle[n]), int(beats.axi_id[n]))
+
+    bench.scoreboard.write, bench.scoreboard.write_beats = tampered, one_by_one
 
 
 @cocotb.test()

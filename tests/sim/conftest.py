@@ -1,4 +1,4 @@
-"""Builds of the embedded DUT, once per simulator, for all tests that simulate."""
+"""Builds of the embedded DUT, once per simulator and back end, for all tests that simulate."""
 
 from __future__ import annotations
 
@@ -13,13 +13,18 @@ from tb.launch.build import BuildSpec, Built, build
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def simulators() -> list[object]:
-    """Both simulators; Icarus is skipped, saying so, where it is not installed."""
+def builds() -> list[object]:
+    """(simulator, back end); Icarus is skipped, saying so, where it is not installed."""
     missing = shutil.which("iverilog") is None
     skip = pytest.mark.skipif(missing, reason="Icarus is not installed (apt-get install iverilog)")
-    return ["verilator", pytest.param("icarus", marks=skip)]
+    return [
+        pytest.param(("verilator", "coroutine"), id="verilator"),
+        pytest.param(("verilator", "native"), id="native"),
+        pytest.param(("icarus", "coroutine"), id="icarus", marks=skip),
+    ]
 
 
-@pytest.fixture(scope="session", params=simulators())
+@pytest.fixture(scope="session", params=builds())
 def built(request: pytest.FixtureRequest) -> Built:
-    return build(BuildSpec(HwConfig.load("nv_small"), request.param), ROOT / "sim_build")
+    simulator, backend = request.param
+    return build(BuildSpec(HwConfig.load("nv_small"), simulator, backend=backend), ROOT / "sim_build")

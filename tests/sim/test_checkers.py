@@ -23,8 +23,17 @@ def cocotb_tests() -> list[tuple[str, str]]:
     ]
 
 
+NEEDS_AGENTS = {
+    "a_lost_write_response_ends_in_a_hang_report": "it withholds an answer, which only the coroutine slave can",
+    "a_request_right_behind_reset_is_lost": "it drives CSB itself",
+    "a_non_posted_write_completes_and_a_posted_one_says_nothing": "it samples CSB itself",
+}
+
+
 @pytest.mark.parametrize(("module", "name"), cocotb_tests())
 def test_in_simulation(built: Built, tmp_path: Path, module: str, name: str) -> None:
+    if built.spec.native and name in NEEDS_AGENTS:
+        pytest.skip(f"coroutine back end only: {NEEDS_AGENTS[name]}")
     result = simulate(
         built,
         test_module=f"tests.sim.{module}",

@@ -1,0 +1,244 @@
+// The CSB player, and what the bench and the harness's Verilog call of it.
+#include "csb.h"
+
+#include "Vtop__Dpi.h"
+
+namespace harness {
+
+Csb csb;
+
+void Csb::configure(const CsbSettings& settings) {
+    settings_ = settings;
+    draws_.seed(settings.seed);
+    accesses.count = results.count = 0;
+    access_count = 0;
+    for (uint32_t& count : fired) count = 0;
+    service_failed = 0;
+    serving_ = false;
+    batch_ = 0;
+    drop_all();
+}
+
+void Csb::drop_all() {
+    queue_.clear();
+    phase_ = IDLE;
+    in_service_ = service_wanted_ = hold_ = repeats_ = false;
+    pins = {};
+    kick = true;
+}
+
+// Forget what has not begun of a batch; an access that has begun ends as any other.
+void Csb::cancel(uint32_t batch) {
+    while (!queue_.empty() && queue_.front().batch == batch) {
+        queue_.pop_front();
+        repeats_ = false;
+    }
+}
+
+void Csb::submit(const Op* ops, uint32_t count) {
+    queue_.insert(queue_.end(), ops, ops + count);
+    kick = true;
+}
+
+void Csb::serve_interrupts(uint32_t status_address) {
+    status_address_ = status_address;
+    serving_ = true;
+}
+
+bool Csb::pending(uint32_t& batch, uint32_t& index) const {
+    batch = batch_;
+    index = index_;
+    return phase_ != IDLE && !in_service_;
+}
+
+void Csb::edge(const CsbInputs& in) {
+    hold_ = false;
+    switch (phase_) {
+        case IDLE:
+            break;
+        case STALLED:
+            put_on_pins();
+            break;
+        case REQUESTED:
+            ++waited_;
+            if (in.ready) {
+                pins.valid = false;
+                waited_ = 0;
+                if (op_.kind == WRITE) log(op_.value, true);
+                if (op_.kind == WRITE && !op_.nonposted)
+                    finish(DONE, 0);
+                else
+                    phase_ = ANSWER;
+            } else if (waited_ == settings_.deadline_cycles) {
+                pins = {};
+                finish(NOT_ACCEPTED, 0);
+            }
+            break;
+        case ANSWER:
+            ++waited_;
+            if (op_.kind == WRITE ? in.write_complete : in.answer_valid) {
+                if (op_.kind != WRITE) log(in.answer_data, false);
+                finish(DONE, op_.kind == WRITE ? 0 : in.answer_data);
+            } else if (waited_ == settings_.deadline_cycles) {
+                finish(NOT_ANSWERED, 0);
+            }
+            break;
+    }
+    if (serving_ && in.interrupt && !service_wanted_ && !in_service_ && service_since_ != cycle) {
+        service_wanted_ = true;
+        service_since_ = cycle;
+    }
+    // What the bench answers to an event goes on the pins in this same cycle, ahead of the rest.
+    if (!hold_) restart();
+}
+
+void Csb::restart() {
+    hold_ = false;
+    if (phase_ != IDLE) return;
+    // Who has waited goes first; of two that come in one cycle it is the program.
+    if (service_wanted_ && (service_since_ < cycle || queue_.empty())) {
+        service_wanted_ = false;
+        in_service_ = true;
+        request({READ, status_address_});
+    } else if (!queue_.empty()) {
+        const Op op = queue_.front();
+        queue_.pop_front();
+        if (!repeats_) {
+            index_ = op.batch == batch_ ? index_ + 1 : 0;
+            batch_ = op.batch;
+            poll_start_ = cycle;
+        }
+        repeats_ = false;
+        request(op);
+    }
+}
+
+void Csb::request(const Op& op) {
+    op_ = op;
+    phase_ = STALLED;
+    put_on_pins();
+}
+
+void Csb::put_on_pins() {
+    if (settings_.stall > 0 && draws_.chance(Draws::CSB_STALL, settings_.stall)) return;
+    pins = {true, op_.kind == WRITE, op_.kind == WRITE && op_.nonposted, uint16_t(op_.address >> 2),
+            op_.kind == WRITE ? op_.value : 0};
+    phase_ = REQUESTED;
+    waited_ = 0;
+}
+
+void Csb::finish(uint32_t status, uint32_t value) {
+    if (in_service_) {
+        finish_service(status, value);
+        return;
+    }
+    if (status == DONE && op_.kind == POLL && !holds(op_, value)) {
+        if (cycle <= poll_start_ + int64_t(op_.deadline_cycles)) {
+            // Through the queue: an interrupt that waits goes before the next read of a poll.
+            queue_.push_front(op_);
+            repeats_ = true;
+            phase_ = IDLE;
+            return;
+        }
+        status = POLL_EXPIRED;
+    }
+    phase_ = IDLE;
+    if (op_.kind == READ || op_.wake || status != DONE)
+        results.add() = {uint64_t(cycle), op_.batch, index_, status, value};
+    if (status != DONE)
+        while (!queue_.empty() && queue_.front().batch == op_.batch) queue_.pop_front();
+    if (op_.wake || status != DONE) wake = hold_ = true;
+}
+
+void Csb::finish_service(uint32_t status, uint32_t value) {
+    if (status != DONE) {
+        service_failed = 1 + op_.kind;
+        wake = hold_ = true;
+    } else if (op_.kind == READ && value != 0) {
+        request({WRITE, status_address_, value, 1});
+        return;
+    } else if (op_.kind == WRITE) {
+        for (uint32_t bit = 0; bit < 32; ++bit) fired[bit] += op_.value >> bit & 1;
+        wake = hold_ = true;
+    }
+    phase_ = IDLE;
+    in_service_ = false;
+    service_since_ = cycle;
+}
+
+void Csb::log(uint32_t value, bool is_write) {
+    ++access_count;
+    accesses.add() = {uint64_t(cycle), op_.address, value, is_write, 0};
+}
+
+bool Csb::holds(const Op& op, uint32_t value) {
+    const uint32_t field = (value & op.mask) >> op.shift;
+    switch (op.comparison) {
+        case EQUAL:
+            return field == op.value;
+        case GREATER:
+            return field > op.value;
+        case LESS:
+            return field < op.value;
+        case NOT_EQUAL:
+            return field != op.value;
+        case NOT_GREATER:
+            return field <= op.value;
+        default:
+            return field >= op.value;
+    }
+}
+
+}  // namespace harness
+
+namespace {
+
+void show(const harness::CsbPins& pins, int* flags, int* addr, int* wdat) {
+    *flags = pins.valid | pins.write << 1 | pins.nposted << 2;
+    *addr = pins.addr;
+    *wdat = pins.wdat;
+}
+
+}  // namespace
+
+extern "C" {
+
+void harness_csb_edge(int flags, int answer_data, int* out_flags, int* addr, int* wdat) {
+    harness::CsbInputs in;
+    in.ready = flags & 1;
+    in.answer_valid = flags >> 1 & 1;
+    in.write_complete = flags >> 2 & 1;
+    in.interrupt = flags >> 3 & 1;
+    in.answer_data = answer_data;
+    harness::csb.edge(in);
+    show(harness::csb.pins, out_flags, addr, wdat);
+}
+
+void harness_csb_restart(int* out_flags, int* addr, int* wdat) {
+    harness::csb.restart();
+    show(harness::csb.pins, out_flags, addr, wdat);
+}
+
+// What the bench calls, by tb/sim/native.py.
+
+void nvb_csb_configure(const harness::CsbSettings* settings) { harness::csb.configure(*settings); }
+void nvb_csb_drop_all() { harness::csb.drop_all(); }
+void nvb_csb_cancel(uint32_t batch) { harness::csb.cancel(batch); }
+void nvb_csb_submit(const harness::Op* ops, uint32_t count) { harness::csb.submit(ops, count); }
+void nvb_csb_serve_interrupts(uint32_t status_address) { harness::csb.serve_interrupts(status_address); }
+uint64_t nvb_csb_access_count() { return harness::csb.access_count; }
+uint32_t nvb_csb_service_failed() { return harness::csb.service_failed; }
+const uint32_t* nvb_csb_fired() { return harness::csb.fired; }
+uint32_t nvb_csb_pending(uint32_t* batch, uint32_t* index) { return harness::csb.pending(*batch, *index); }
+
+// Records lie one behind the other; the bench sets the count back to 0 once it has copied them.
+harness::Access* nvb_csb_accesses(uint32_t** count) {
+    *count = &harness::csb.accesses.count;
+    return harness::csb.accesses.records;
+}
+
+harness::Result* nvb_csb_results(uint32_t** count) {
+    *count = &harness::csb.results.count;
+    return harness::csb.results.records;
+}
+}

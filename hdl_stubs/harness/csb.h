@@ -1,0 +1,91 @@
+// Plays register accesses back to back and serves the interrupt line: the same behaviour, cycle by
+// cycle, as tb/sim/csb.py and tb/sim/interrupts.py.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "harness.h"
+
+namespace harness {
+
+enum OpKind : uint32_t { WRITE, READ, POLL };
+enum OpStatus : uint32_t { DONE, NOT_ACCEPTED, NOT_ANSWERED, POLL_EXPIRED };
+enum Comparison : uint32_t { EQUAL, GREATER, LESS, NOT_EQUAL, NOT_GREATER, NOT_LESS };
+
+// One access; `wake` calls the bench at its end, and nothing goes on before the bench has looked.
+struct Op {
+    uint32_t kind, address, value, nonposted, wake, mask, shift, comparison, batch, deadline_cycles;
+};
+
+struct Result {
+    uint64_t cycle;
+    uint32_t batch, index, status, value;
+};
+
+struct Access {
+    uint64_t cycle;
+    uint32_t address, value, is_write, unused;
+};
+
+struct CsbSettings {
+    uint64_t seed;
+    double stall;
+    uint32_t deadline_cycles, unused;
+};
+
+struct CsbInputs {
+    bool ready, answer_valid, write_complete, interrupt;
+    uint32_t answer_data;
+};
+
+struct CsbPins {
+    bool valid, write, nposted;
+    uint16_t addr;
+    uint32_t wdat;
+};
+
+class Csb {
+  public:
+    CsbPins pins = {};
+    Log<Access, 1 << 15> accesses;
+    Log<Result, 1 << 12> results;
+    uint64_t access_count = 0;
+    uint32_t fired[32] = {};
+    uint32_t service_failed = 0;
+
+    void configure(const CsbSettings& settings);
+    void submit(const Op* ops, uint32_t count);
+    void drop_all();
+    void cancel(uint32_t batch);
+    void serve_interrupts(uint32_t status_address);
+    void edge(const CsbInputs& in);
+    // Start what may start; also called when the bench has handed over something between two edges.
+    void restart();
+    // The operation on the pins: its batch and index, or false.
+    bool pending(uint32_t& batch, uint32_t& index) const;
+
+  private:
+    enum Phase { IDLE, STALLED, REQUESTED, ANSWER };
+    void request(const Op& op);
+    void advance();
+    void put_on_pins();
+    void finish(uint32_t status, uint32_t value);
+    void finish_service(uint32_t status, uint32_t value);
+    void log(uint32_t value, bool is_write);
+    static bool holds(const Op& op, uint32_t value);
+
+    CsbSettings settings_ = {};
+    Draws draws_;
+    std::deque<Op> queue_;
+    Op op_ = {};
+    uint32_t index_ = 0, batch_ = 0;
+    Phase phase_ = IDLE;
+    bool in_service_ = false, service_wanted_ = false, hold_ = false, serving_ = false, repeats_ = false;
+    int64_t service_since_ = 0, poll_start_ = 0;
+    uint32_t waited_ = 0, status_address_ = 0;
+};
+
+extern Csb csb;
+
+}  // namespace harness

@@ -1,0 +1,47 @@
+// What the harness's parts share: the clock cycle, the wish to wake the bench, and the seeded draws.
+#pragma once
+
+#include <cstdint>
+
+namespace harness {
+
+// Clock cycles since the bench's start; the clock loop sets it before every rising edge.
+extern int64_t cycle;
+
+// Set when the bench has something to do at the end of this time step.
+extern bool wake;
+
+// Set when the pins changed outside a clock edge, by order of the bench.
+extern bool kick;
+
+// One independent sequence of random numbers per purpose; the same numbers as in tb/sim/draws.py.
+class Draws {
+  public:
+    enum Stream { CSB_STALL, READ_JITTER, WRITE_JITTER, READ_CHOICE, WRITE_CHOICE, READ_STALL, WRITE_STALL, AR, AW, W };
+
+    void seed(uint64_t seed);
+    // Uniform in 0 .. limit - 1, for this cycle.
+    uint32_t below(Stream stream, uint32_t limit) const;
+    // True with a probability, for this cycle.
+    bool chance(Stream stream, double probability) const;
+
+  private:
+    uint64_t draw(Stream stream) const;
+    uint64_t keys_[W + 1] = {};
+};
+
+// A record of a log that the bench reads as a numpy array; `full` asks for the bench in time.
+template <typename Record, uint32_t CAPACITY>
+struct Log {
+    // No port adds more than a burst and no edge more than one of these before the bench has looked.
+    static constexpr uint32_t MARGIN = 64;
+    Record records[CAPACITY];
+    uint32_t count = 0;
+
+    Record& add() {
+        if (count + MARGIN >= CAPACITY) wake = true;
+        return records[count++];
+    }
+};
+
+}  // namespace harness

@@ -1,0 +1,44 @@
+// The pins of CSB and the interrupt line on one side, the player in csb.cpp on the other.
+module nvdla_harness_csb (
+  input wire clk,
+  input wire kick,
+  input wire dla_intr,
+  output reg csb2nvdla_valid,
+  output reg [15:0] csb2nvdla_addr,
+  output reg [31:0] csb2nvdla_wdat,
+  output reg csb2nvdla_write,
+  output reg csb2nvdla_nposted,
+  input wire csb2nvdla_ready,
+  input wire nvdla2csb_valid,
+  input wire [31:0] nvdla2csb_data,
+  input wire nvdla2csb_wr_complete
+);
+  import "DPI-C" function void harness_csb_edge(
+    input int flags, input int answer_data, output int out_flags, output int addr, output int wdat);
+  import "DPI-C" function void harness_csb_restart(output int out_flags, output int addr, output int wdat);
+
+  reg kick_seen;
+  int flags, addr, wdat;
+
+  initial begin
+    kick_seen = 1'b0;
+    csb2nvdla_valid = 1'b0;
+    csb2nvdla_addr = '0;
+    csb2nvdla_wdat = '0;
+    csb2nvdla_write = 1'b0;
+    csb2nvdla_nposted = 1'b0;
+  end
+
+  always @(posedge clk or kick) begin
+    if (kick != kick_seen)
+      harness_csb_restart(flags, addr, wdat);
+    else
+      harness_csb_edge(
+        {28'b0, dla_intr, nvdla2csb_wr_complete, nvdla2csb_valid, csb2nvdla_ready}, nvdla2csb_data,
+        flags, addr, wdat);
+    kick_seen <= kick;
+    {csb2nvdla_nposted, csb2nvdla_write, csb2nvdla_valid} <= flags[2:0];
+    csb2nvdla_addr <= addr[15:0];
+    csb2nvdla_wdat <= wdat;
+  end
+endmodule

@@ -1,0 +1,245 @@
+// The memory ports' slaves, and what the bench and the harness's Verilog call of them.
+#include "port.h"
+
+#include <bitset>
+#include <cstring>
+
+#include "Vtop__Dpi.h"
+
+namespace harness {
+
+Port ports[2];
+
+void Answers::clear() {
+    waiting_.clear();
+    active_ = valid_ = false;
+}
+
+// Take an answer that is due and may go next: within an id always the oldest.
+bool Answers::pop(const PortSettings& settings, const Draws& draws) {
+    if (waiting_.empty()) return false;
+    size_t chosen = 0;
+    if (!settings.reorder) {
+        if (waiting_[0].due > cycle) return false;
+    } else {
+        std::bitset<256> seen;
+        std::vector<size_t> due;
+        for (size_t n = 0; n < waiting_.size(); ++n) {
+            if (seen[waiting_[n].id]) continue;
+            seen[waiting_[n].id] = true;
+            if (waiting_[n].due <= cycle) due.push_back(n);
+        }
+        if (due.empty()) return false;
+        chosen = due[draws.below(choice_, due.size())];
+    }
+    current_ = std::move(waiting_[chosen]);
+    waiting_.erase(waiting_.begin() + chosen);
+    return true;
+}
+
+bool Answers::edge(bool ready, const PortSettings& settings, const Draws& draws) {
+    if (active_ && valid_ && ready) {
+        valid_ = false;
+        active_ = ++beat_ < current_.beats;
+    }
+    if (!active_ && pop(settings, draws)) {
+        active_ = true;
+        beat_ = 0;
+    }
+    if (active_ && !valid_) valid_ = !(settings.valid_stall > 0 && draws.chance(stall_, settings.valid_stall));
+    return valid_;
+}
+
+void Port::configure(const PortSettings& settings) {
+    settings_ = settings;
+    draws_.seed(settings.seed);
+    memory.clear();
+    writes.count = reads.count = faults.count = 0;
+    handshakes = 0;
+    flush();
+}
+
+void Port::flush() {
+    addresses_.clear();
+    beats_.clear();
+    read_answers_.clear();
+    write_answers_.clear();
+    pins = {};
+    pins.arready = pins.awready = pins.wready = true;
+    pins.busy = settings_.ready_stall > 0;
+    kick = true;
+}
+
+void Port::edge(const PortInputs& in) {
+    // A handshake needs what was driven before this edge.
+    const bool rready = in.rready && pins.rvalid, bready = in.bready && pins.bvalid;
+    if (in.arvalid && pins.arready) {
+        ++handshakes;
+        read(in.arid, in.araddr, in.arlen + 1u);
+    }
+    if (in.awvalid && pins.awready) {
+        ++handshakes;
+        addresses_.push_back({in.awid, in.awaddr, in.awlen + 1u});
+        match();
+    }
+    if (in.wvalid && pins.wready) {
+        ++handshakes;
+        Beat beat;
+        beat.cycle = cycle;
+        std::memcpy(beat.data, in.wdata, settings_.bus_bytes);
+        std::memcpy(beat.strobe, in.wstrb, settings_.bus_bytes / 8);
+        beats_.push_back(beat);
+        match();
+    }
+    pins.rvalid = read_answers_.edge(rready, settings_, draws_);
+    if (pins.rvalid) {
+        const Response& response = read_answers_.current();
+        const uint32_t beat = read_answers_.beat();
+        pins.rid = response.id;
+        pins.rlast = beat + 1 == response.beats;
+        std::memcpy(pins.rdata, response.data.data() + beat * settings_.bus_bytes, settings_.bus_bytes);
+    }
+    pins.bvalid = write_answers_.edge(bready, settings_, draws_);
+    if (pins.bvalid) pins.bid = write_answers_.current().id;
+    if (settings_.ready_stall > 0) {
+        pins.arready = !draws_.chance(Draws::AR, settings_.ready_stall);
+        pins.awready = !draws_.chance(Draws::AW, settings_.ready_stall);
+        pins.wready = !draws_.chance(Draws::W, settings_.ready_stall);
+    }
+    pins.busy = settings_.ready_stall > 0 || !read_answers_.idle() || !write_answers_.idle();
+}
+
+void Port::read(uint8_t id, uint64_t address, uint32_t beats) {
+    const uint32_t width = settings_.bus_bytes;
+    const uint64_t start = address / width * width;
+    report(memory.check(start, uint64_t{beats} * width, true), true, id, address, uint64_t{beats} * width);
+    if (settings_.log_reads) reads.add() = {uint64_t(cycle), address, id, beats};
+    Response response{address, due(Draws::READ_JITTER), id, beats, std::vector<uint8_t>(beats * width)};
+    for (uint32_t n = 0; n < beats; ++n) memory.read_word(start + n * width, response.data.data() + n * width, width);
+    read_answers_.push(std::move(response));
+}
+
+// Carry out the oldest write whose address and beats have all been seen.
+void Port::match() {
+    while (!addresses_.empty() && beats_.size() >= addresses_[0].beats) {
+        const Address burst = addresses_[0];
+        addresses_.pop_front();
+        const uint32_t width = settings_.bus_bytes;
+        const uint64_t start = burst.address / width * width, nbytes = uint64_t{burst.beats} * width;
+        report(memory.check(start, nbytes, false), false, burst.id, burst.address, nbytes);
+        for (uint32_t n = 0; n < burst.beats; ++n) {
+            const Beat& beat = beats_[0];
+            WriteRecord& record = writes.add();
+            record.cycle = beat.cycle;
+            record.seen = cycle;
+            record.address = start + n * width;
+            record.id = burst.id;
+            std::memcpy(record.strobe, beat.strobe, width / 8);
+            std::memcpy(record.data, beat.data, width);
+            memory.write_word(record.address, beat.data, beat.strobe, width);
+            beats_.pop_front();
+        }
+        write_answers_.push({burst.address, due(Draws::WRITE_JITTER), burst.id, 1, {}});
+    }
+}
+
+void Port::report(const Memory::Fault& fault, bool reading, uint8_t id, uint64_t address, uint64_t nbytes) {
+    if (fault.kind == Memory::NONE) return;
+    faults.add() = {uint64_t(cycle), address, nbytes, fault.at, id, reading, uint32_t(fault.kind), 0};
+}
+
+int64_t Port::due(Draws::Stream jitter) const {
+    int64_t extra = settings_.jitter_cycles ? draws_.below(jitter, settings_.jitter_cycles + 1) : 0;
+    return cycle + settings_.latency_cycles + extra;
+}
+
+std::vector<Outstanding> Port::outstanding() const {
+    std::vector<Outstanding> all;
+    for (const Response& response : read_answers_.waiting()) all.push_back({response.address, response.id, 1});
+    for (const Response& response : write_answers_.waiting()) all.push_back({response.address, response.id, 0});
+    return all;
+}
+
+}  // namespace harness
+
+namespace {
+
+void show(const harness::PortPins& pins, int* flags, int* ids, svBitVecVal* rdata) {
+    *flags = pins.arready | pins.awready << 1 | pins.wready << 2 | pins.rvalid << 3 | pins.rlast << 4 |
+             pins.bvalid << 5 | pins.busy << 6;
+    *ids = pins.rid | pins.bid << 8;
+    std::memcpy(rdata, pins.rdata, sizeof pins.rdata);
+}
+
+}  // namespace
+
+extern "C" {
+
+void harness_port_edge(int port, int flags, int ids, unsigned long long araddr, unsigned long long awaddr,
+                       const svBitVecVal* wdata, const svBitVecVal* wstrb, int* out_flags, int* out_ids,
+                       svBitVecVal* rdata) {
+    harness::PortInputs in;
+    in.arvalid = flags & 1;
+    in.awvalid = flags >> 1 & 1;
+    in.wvalid = flags >> 2 & 1;
+    in.rready = flags >> 3 & 1;
+    in.bready = flags >> 4 & 1;
+    in.arlen = flags >> 8 & 15;
+    in.awlen = flags >> 12 & 15;
+    in.arid = ids;
+    in.awid = ids >> 8;
+    in.araddr = araddr;
+    in.awaddr = awaddr;
+    in.wdata = reinterpret_cast<const uint8_t*>(wdata);
+    in.wstrb = reinterpret_cast<const uint8_t*>(wstrb);
+    harness::ports[port].edge(in);
+    show(harness::ports[port].pins, out_flags, out_ids, rdata);
+}
+
+void harness_port_pins(int port, int* out_flags, int* out_ids, svBitVecVal* rdata) {
+    show(harness::ports[port].pins, out_flags, out_ids, rdata);
+}
+
+// What the bench calls, by tb/sim/native.py.
+
+void nvb_port_configure(uint32_t port, const harness::PortSettings* settings) {
+    harness::ports[port].configure(*settings);
+}
+
+void nvb_port_flush(uint32_t port) { harness::ports[port].flush(); }
+
+void nvb_port_allocate(uint32_t port, const uint64_t* first_and_last, uint32_t count) {
+    harness::ports[port].memory.allocate(first_and_last, count);
+}
+
+harness::Page* nvb_port_page(uint32_t port, uint64_t number, uint32_t create) {
+    harness::Memory& memory = harness::ports[port].memory;
+    return create ? memory.create(number) : memory.find(number);
+}
+
+uint64_t nvb_port_handshakes(uint32_t port) { return harness::ports[port].handshakes; }
+uint32_t nvb_port_addresses_waiting(uint32_t port) { return harness::ports[port].addresses_waiting(); }
+uint32_t nvb_port_beats_waiting(uint32_t port) { return harness::ports[port].beats_waiting(); }
+
+uint32_t nvb_port_outstanding(uint32_t port, harness::Outstanding* out, uint32_t capacity) {
+    const std::vector<harness::Outstanding> all = harness::ports[port].outstanding();
+    for (uint32_t n = 0; n < all.size() && n < capacity; ++n) out[n] = all[n];
+    return all.size();
+}
+
+// Records lie one behind the other; the bench sets the count back to 0 once it has copied them.
+harness::WriteRecord* nvb_port_writes(uint32_t port, uint32_t** count) {
+    *count = &harness::ports[port].writes.count;
+    return harness::ports[port].writes.records;
+}
+
+harness::ReadRecord* nvb_port_reads(uint32_t port, uint32_t** count) {
+    *count = &harness::ports[port].reads.count;
+    return harness::ports[port].reads.records;
+}
+
+harness::FaultRecord* nvb_port_faults(uint32_t port, uint32_t** count) {
+    *count = &harness::ports[port].faults.count;
+    return harness::ports[port].faults.records;
+}
+}

@@ -1,0 +1,133 @@
+// The slave side of one memory port: the same behaviour, cycle by cycle, as tb/sim/memory_slave.py.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "harness.h"
+#include "memory.h"
+
+namespace harness {
+
+constexpr uint32_t MAX_BUS_BYTES = 64;
+constexpr uint32_t LOG_CAPACITY = 1 << 15;
+
+// One beat of a finished write burst; `seen` is the cycle in which address and data were complete.
+struct WriteRecord {
+    uint64_t cycle, seen, address;
+    uint32_t id, unused;
+    uint8_t strobe[MAX_BUS_BYTES / 8];
+    uint8_t data[MAX_BUS_BYTES];
+};
+
+struct ReadRecord {
+    uint64_t cycle, address;
+    uint32_t id, beats;
+};
+
+struct FaultRecord {
+    uint64_t cycle, address, nbytes, at;
+    uint32_t id, reading, kind, unused;
+};
+
+// As the bench fills it in; see BenchSettings and PortSettings.
+struct PortSettings {
+    uint64_t seed;
+    double ready_stall, valid_stall;
+    uint32_t bus_bytes, latency_cycles, jitter_cycles, reorder, log_reads, unused;
+};
+
+struct Outstanding {
+    uint64_t address;
+    uint32_t id, reading;
+};
+
+// What the port drives.
+struct PortPins {
+    bool busy, arready, awready, wready, rvalid, rlast, bvalid;
+    uint8_t rid, bid;
+    uint8_t rdata[MAX_BUS_BYTES];
+};
+
+// What the port sees at a rising edge.
+struct PortInputs {
+    bool arvalid, awvalid, wvalid, rready, bready;
+    uint8_t arid, arlen, awid, awlen;
+    uint64_t araddr, awaddr;
+    const uint8_t *wdata, *wstrb;
+};
+
+struct Response {
+    uint64_t address;
+    int64_t due;
+    uint32_t id, beats;
+    std::vector<uint8_t> data;
+};
+
+// Answers of one kind: those that wait, and the one that is on the pins.
+class Answers {
+  public:
+    Answers(Draws::Stream choice, Draws::Stream stall) : choice_(choice), stall_(stall) {}
+    void push(Response response) { waiting_.push_back(std::move(response)); }
+    void clear();
+    // Advance by one edge; true when a beat is on the pins afterwards.
+    bool edge(bool ready, const PortSettings& settings, const Draws& draws);
+    bool idle() const { return waiting_.empty() && !active_; }
+    const Response& current() const { return current_; }
+    uint32_t beat() const { return beat_; }
+    const std::deque<Response>& waiting() const { return waiting_; }
+
+  private:
+    bool pop(const PortSettings& settings, const Draws& draws);
+    const Draws::Stream choice_, stall_;
+    std::deque<Response> waiting_;
+    Response current_;
+    bool active_ = false, valid_ = false;
+    uint32_t beat_ = 0;
+};
+
+class Port {
+  public:
+    Memory memory;
+    PortPins pins;
+    Log<WriteRecord, LOG_CAPACITY> writes;
+    Log<ReadRecord, LOG_CAPACITY> reads;
+    Log<FaultRecord, LOG_CAPACITY> faults;
+    uint64_t handshakes = 0;
+
+    Port() { flush(); }
+    void configure(const PortSettings& settings);
+    // Forget everything that is owed or half seen, as a reset of the DUT does.
+    void flush();
+    void edge(const PortInputs& in);
+    uint32_t addresses_waiting() const { return addresses_.size(); }
+    uint32_t beats_waiting() const { return beats_.size(); }
+    std::vector<Outstanding> outstanding() const;
+
+  private:
+    struct Address {
+        uint8_t id;
+        uint64_t address;
+        uint32_t beats;
+    };
+    struct Beat {
+        int64_t cycle;
+        uint8_t data[MAX_BUS_BYTES], strobe[MAX_BUS_BYTES / 8];
+    };
+    void read(uint8_t id, uint64_t address, uint32_t beats);
+    void match();
+    void report(const Memory::Fault& fault, bool reading, uint8_t id, uint64_t address, uint64_t nbytes);
+    int64_t due(Draws::Stream jitter) const;
+
+    PortSettings settings_ = {};
+    Draws draws_;
+    std::deque<Address> addresses_;
+    std::deque<Beat> beats_;
+    Answers read_answers_{Draws::READ_CHOICE, Draws::READ_STALL};
+    Answers write_answers_{Draws::WRITE_CHOICE, Draws::WRITE_STALL};
+};
+
+extern Port ports[2];
+
+}  // namespace harness

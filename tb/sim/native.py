@@ -1,0 +1,135 @@
+"""The compiled harness as Python sees it: functions, settings and logs in this very process."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from ctypes import POINTER, Structure, c_double, c_uint32, c_uint64, c_void_p
+from functools import cache
+from typing import Any
+
+import numpy as np
+from cocotb.handle import SimHandleBase
+from numpy.typing import NDArray
+
+MAX_BUS_BYTES = 64
+
+WRITE_RECORD = np.dtype(
+    [
+        ("cycle", "u8"),
+        ("seen", "u8"),
+        ("address", "u8"),
+        ("id", "u4"),
+        ("unused", "u4"),
+        ("strobe", "u1", MAX_BUS_BYTES // 8),
+        ("data", "u1", MAX_BUS_BYTES),
+    ]
+)
+READ_RECORD = np.dtype([("cycle", "u8"), ("address", "u8"), ("id", "u4"), ("beats", "u4")])
+FAULT_RECORD = np.dtype(
+    [(name, "u8") for name in ("cycle", "address", "nbytes", "at")]
+    + [(name, "u4") for name in ("id", "reading", "kind", "unused")]
+)
+ACCESS_RECORD = np.dtype([("cycle", "u8"), ("address", "u4"), ("value", "u4"), ("is_write", "u4"), ("unused", "u4")])
+RESULT_RECORD = np.dtype([("cycle", "u8"), ("batch", "u4"), ("index", "u4"), ("status", "u4"), ("value", "u4")])
+OUTSTANDING_RECORD = np.dtype([("address", "u8"), ("id", "u4"), ("reading", "u4")])
+OP_RECORD = np.dtype(
+    [
+        (name, "u4")
+        for name in (
+            *("kind", "address", "value", "nonposted", "wake", "mask", "shift", "comparison", "batch"),
+            "deadline_cycles",
+        )
+    ]
+)
+_FILLING_RECORDS = 1 << 14
+OUTSIDE = 1
+"""Kind of a fault: an access outside every allocation; any other is a read of bytes never written."""
+
+
+class PortSettingsRecord(Structure):
+    """What a port's slave is told."""
+
+    _fields_ = (
+        ("seed", c_uint64),
+        ("ready_stall", c_double),
+        ("valid_stall", c_double),
+        *((name, c_uint32) for name in ("bus_bytes", "latency_cycles", "jitter_cycles", "reorder", "log_reads")),
+        ("unused", c_uint32),
+    )
+
+
+class CsbSettingsRecord(Structure):
+    """What the CSB player is told."""
+
+    _fields_ = (("seed", c_uint64), ("stall", c_double), ("deadline_cycles", c_uint32), ("unused", c_uint32))
+
+
+_SIGNATURES: dict[str, tuple[Any, ...]] = {
+    # name: result, arguments
+    "nvb_start": (None, c_uint64),
+    "nvb_csb_configure": (None, POINTER(CsbSettingsRecord)),
+    "nvb_csb_drop_all": (None,),
+    "nvb_csb_cancel": (None, c_uint32),
+    "nvb_csb_submit": (None, c_void_p, c_uint32),
+    "nvb_csb_serve_interrupts": (None, c_uint32),
+    "nvb_csb_access_count": (c_uint64,),
+    "nvb_csb_service_failed": (c_uint32,),
+    "nvb_csb_fired": (POINTER(c_uint32),),
+    "nvb_csb_pending": (c_uint32, POINTER(c_uint32), POINTER(c_uint32)),
+    "nvb_csb_accesses": (c_void_p, POINTER(POINTER(c_uint32))),
+    "nvb_csb_results": (c_void_p, POINTER(POINTER(c_uint32))),
+    "nvb_port_configure": (None, c_uint32, POINTER(PortSettingsRecord)),
+    "nvb_port_flush": (None, c_uint32),
+    "nvb_port_allocate": (None, c_uint32, c_void_p, c_uint32),
+    "nvb_port_page": (c_void_p, c_uint32, c_uint64, c_uint32),
+    "nvb_port_handshakes": (c_uint64, c_uint32),
+    "nvb_port_addresses_waiting": (c_uint32, c_uint32),
+    "nvb_port_beats_waiting": (c_uint32, c_uint32),
+    "nvb_port_outstanding": (c_uint32, c_uint32, c_void_p, c_uint32),
+    "nvb_port_writes": (c_void_p, c_uint32, POINTER(POINTER(c_uint32))),
+    "nvb_port_reads": (c_void_p, c_uint32, POINTER(POINTER(c_uint32))),
+    "nvb_port_faults": (c_void_p, c_uint32, POINTER(POINTER(c_uint32))),
+}
+
+
+def is_native(dut: SimHandleBase) -> bool:
+    """Return whether the model was built with the native back end."""
+    return hasattr(dut, "harness_wake")
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """Return the functions of the running simulator."""
+    functions = ctypes.CDLL(None)
+    for name, (result, *arguments) in _SIGNATURES.items():
+        function = getattr(functions, name)
+        function.restype, function.argtypes = result, arguments
+    return functions
+
+
+class RecordLog:
+    """One log of the harness: an array that it fills and that ``drain`` empties."""
+
+    def __init__(self, dtype: np.dtype[Any], locate: Callable[..., int], *arguments: int) -> None:
+        """Find the log.
+
+        Args:
+            dtype: Of one record.
+            locate: The harness's function that returns where records and count lie.
+            arguments: Of that function, before the count's.
+        """
+        self._count = POINTER(c_uint32)()
+        self._address = locate(*arguments, ctypes.byref(self._count))
+        self._dtype = dtype
+
+    @property
+    def is_filling(self) -> bool:
+        """Whether it holds enough records to be emptied."""
+        return self._count[0] >= _FILLING_RECORDS
+
+    def drain(self) -> NDArray[np.void]:
+        """Return a copy of the records since the last call, shape (n,)."""
+        count = self._count[0]
+        self._count[0] = 0
+        return np.frombuffer(ctypes.string_at(self._address, count * self._dtype.itemsize), dtype=self._dtype)

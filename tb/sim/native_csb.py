@@ -1,0 +1,234 @@
+"""CSB and the interrupt line played by the compiled harness: whole programs are handed over at once."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
+
+import numpy as np
+from cocotb.triggers import Event
+
+from tb.program.ops import Comparison, Poll, RegRead, RegWrite
+from tb.registers import Register, RegisterMap
+from tb.sim.csb import (
+    ANSWER_DEADLINE_CYCLES,
+    CsbAccess,
+    CsbOp,
+    ReadBack,
+    not_accepted,
+    not_answered,
+    poll_expired,
+)
+from tb.sim.interrupts import InterruptAgent
+from tb.sim.native import ACCESS_RECORD, OP_RECORD, RESULT_RECORD, CsbSettingsRecord, RecordLog, library
+
+_WORD = 0xFFFF_FFFF
+_COMPARISONS = list(Comparison)
+"""Their places are the numbers that the harness knows them by."""
+
+
+class _Kind(IntEnum):
+    WRITE = 0
+    READ = 1
+    POLL = 2
+
+
+class _Status(IntEnum):
+    DONE = 0
+    NOT_ACCEPTED = 1
+    NOT_ANSWERED = 2
+    POLL_EXPIRED = 3
+
+
+class _Batch:
+    """Accesses that were handed over together: their records, names, answers, and whether all is over."""
+
+    def __init__(self, number: int, count: int) -> None:
+        self.number = number
+        self.records = np.zeros(count, dtype=OP_RECORD)
+        self.records["batch"] = number
+        self.records["mask"] = _WORD
+        self.records["wake"][-1] = 1
+        self.names = [""] * count
+        self.answers: dict[int, tuple[int, int]] = {}
+        self.failed: tuple[int, _Status, int] | None = None
+        self.over = Event()
+
+    def put(self, index: int, kind: _Kind, address: int, name: str) -> None:
+        self.records["kind"][index] = kind
+        self.records["address"][index] = address
+        self.names[index] = name
+
+
+class NativeCsb:
+    """The same face as ``CsbDriver``; accesses of one call go out back to back without Python."""
+
+    def __init__(self, registers: RegisterMap, stall: float, seed: int) -> None:
+        """Configure the harness's player.
+
+        Args:
+            registers: The register map, for names.
+            stall: Probability per cycle of a pause before a request.
+            seed: Of the pauses.
+        """
+        self.registers = registers
+        self._library = library()
+        settings = CsbSettingsRecord(seed & (1 << 64) - 1, stall, ANSWER_DEADLINE_CYCLES)
+        self._library.nvb_csb_configure(ctypes.byref(settings))
+        self._accesses = RecordLog(ACCESS_RECORD, self._library.nvb_csb_accesses)
+        self._results = RecordLog(RESULT_RECORD, self._library.nvb_csb_results)
+        self._batches: dict[int, _Batch] = {}
+        self._count = 0
+
+    @property
+    def accesses(self) -> int:
+        """Finished accesses."""
+        return int(self._library.nvb_csb_access_count())
+
+    @property
+    def pending(self) -> str | None:
+        """The access that is under way."""
+        batch, index = ctypes.c_uint32(), ctypes.c_uint32()
+        if not self._library.nvb_csb_pending(ctypes.byref(batch), ctypes.byref(index)):
+            return None
+        running = self._batches.get(batch.value)
+        return running.names[index.value] if running else None
+
+    def idle(self) -> None:
+        """Drive no request and forget those that wait."""
+        self._library.nvb_csb_drop_all()
+
+    async def write(self, register: Register, value: int, *, posted: bool = True) -> None:
+        """Write one register; see ``CsbDriver``."""
+        batch = self._new(1)
+        self._put_write(batch, 0, register, value, posted=posted)
+        await self._run(batch)
+
+    async def read(self, register: Register) -> int:
+        """Read one register; see ``CsbDriver``."""
+        return await self._read(self.registers.address(register), register.full_name)
+
+    async def read_address(self, address: int) -> int:
+        """Read the word at a byte address; see ``CsbDriver``."""
+        return await self._read(address, f"{address:#x}")
+
+    async def perform(self, ops: Sequence[CsbOp], poll_deadline_cycles: int) -> list[ReadBack]:
+        """Play accesses one behind the other and return what was read; see ``CsbDriver``."""
+        batch = self._new(len(ops))
+        for index, op in enumerate(ops):
+            register = self.registers.parse(op.register)
+            match op:
+                case RegWrite():
+                    self._put_write(batch, index, register, op.value, posted=op.posted)
+                case RegRead():
+                    batch.put(index, _Kind.READ, self.registers.address(register), f"read of {register.full_name}")
+                case Poll():
+                    self._put_poll(batch, index, register, op, poll_deadline_cycles)
+        try:
+            await self._run(batch)
+        except _Expired as error:
+            op = ops[error.index]
+            assert isinstance(op, Poll)
+            value = error.value
+            if op.field is not None:
+                value = self.registers.parse(op.register).field(op.field).extract(value)
+            raise poll_expired(op, value, poll_deadline_cycles) from None
+        return [ReadBack(op, *batch.answers[index]) for index, op in enumerate(ops) if isinstance(op, RegRead)]
+
+    def take_accesses(self) -> Iterator[CsbAccess]:
+        """Yield the accesses that were finished since the last call."""
+        for record in self._accesses.drain().tolist():
+            at, address, value, is_write, _ = record
+            yield CsbAccess(self.registers.at(address), address, value, bool(is_write), at)
+
+    def take_results(self) -> None:
+        """Hand finished accesses to those who wait for them."""
+        for at, number, index, status, value in self._results.drain().tolist():
+            batch = self._batches.get(number)
+            if batch is None:
+                continue
+            batch.answers[index] = value, at
+            if status != _Status.DONE:
+                batch.failed = index, _Status(status), value
+            if batch.failed or index == len(batch.records) - 1:
+                batch.over.set()
+
+    def _new(self, count: int) -> _Batch:
+        self._count += 1
+        batch = self._batches[self._count] = _Batch(self._count, count)
+        return batch
+
+    def _put_write(self, batch: _Batch, index: int, register: Register, value: int, *, posted: bool) -> None:
+        name = f"write of {value:#x} to {register.full_name}"
+        batch.put(index, _Kind.WRITE, self.registers.address(register), name)
+        record = batch.records[index]
+        record["value"], record["nonposted"] = value, not posted
+        # What the layer will find in memory is looked up before anything goes on.
+        if register.name == "D_OP_ENABLE":
+            record["wake"] = 1
+
+    def _put_poll(self, batch: _Batch, index: int, register: Register, poll: Poll, deadline_cycles: int) -> None:
+        batch.put(index, _Kind.POLL, self.registers.address(register), f"read of {register.full_name}")
+        record = batch.records[index]
+        record["value"], record["comparison"] = poll.value, _COMPARISONS.index(poll.comparison)
+        record["deadline_cycles"] = deadline_cycles
+        if poll.field is not None:
+            field = register.field(poll.field)
+            record["mask"], record["shift"] = field.mask, field.lsb
+
+    async def _read(self, address: int, name: str) -> int:
+        batch = self._new(1)
+        batch.put(0, _Kind.READ, address, f"read of {name}")
+        await self._run(batch)
+        return batch.answers[0][0]
+
+    async def _run(self, batch: _Batch) -> None:
+        self._library.nvb_csb_submit(batch.records.ctypes.data, len(batch.records))
+        try:
+            await batch.over.wait()
+        finally:
+            # Also reached when the one who waits is cancelled: the rest must not go out.
+            self._library.nvb_csb_cancel(batch.number)
+            del self._batches[batch.number]
+        if batch.failed is None:
+            return
+        index, status, value = batch.failed
+        if status is _Status.POLL_EXPIRED:
+            raise _Expired(index, value)
+        raise (not_accepted if status is _Status.NOT_ACCEPTED else not_answered)(batch.names[index])
+
+
+class _Expired(Exception):
+    """A poll that read ``value`` until its deadline."""
+
+    def __init__(self, index: int, value: int) -> None:
+        super().__init__(index, value)
+        self.index, self.value = index, value
+
+
+class NativeInterrupts(InterruptAgent):
+    """The same face as ``InterruptAgent``; the harness reads and clears the status."""
+
+    def start(self) -> None:
+        """Begin to serve the line."""
+        self._library = library()
+        self._seen = [0] * 32
+        status = self._registers.register("GLB", "S_INTR_STATUS")
+        self._status_name = status.full_name
+        self._library.nvb_csb_serve_interrupts(self._registers.address(status))
+
+    def take_events(self) -> None:
+        """Count the events that were served since the last call.
+
+        Raises:
+            CsbTimeout: when a service's request did not come through.
+        """
+        if self._library.nvb_csb_service_failed():
+            raise not_answered(f"service of {self._status_name}")
+        fired = self._library.nvb_csb_fired()[0:32]
+        if fired != self._seen:
+            for bit, (now, before) in enumerate(zip(fired, self._seen, strict=True)):
+                for _ in range(now - before):
+                    self._count(1 << bit)
+            self._seen = fired

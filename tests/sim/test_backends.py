@@ -1,0 +1,125 @@
+"""The compiled agents and the coroutines give the same verdict, cycle by cycle, from the same seed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from models.config import HwConfig
+from tb.generate.plan import load_plan
+from tb.launch.build import BuildSpec, Built, build
+from tb.launch.errors import LaunchError
+from tb.launch.simulate import simulate
+from tb.program.ops import InterruptNotify, MemLoad, Poll, RegRead
+from tb.scenario import Scenario
+from tb.settings import BenchSettings, PortSettings
+from tb.trace import write
+
+ROOT = Path(__file__).resolve().parents[2]
+CONFIG = HwConfig.load("nv_small")
+ENTRIES = {entry.name: entry for entry in load_plan(ROOT / "tests" / "plan" / "nv_small.toml")}
+STRESS = PortSettings(latency_cycles=9, jitter_cycles=30, ready_stall=0.3, valid_stall=0.3, reorder=True)
+
+
+@pytest.fixture(scope="module")
+def models() -> dict[str, Built]:
+    return {
+        backend: build(BuildSpec(CONFIG, "verilator", backend=backend), ROOT / "sim_build")
+        for backend in ("coroutine", "native")
+    }
+
+
+def played(built: Built, scenario: Scenario, folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Play a scenario and return its verdict and its writes."""
+    write(scenario, folder / "scenario")
+    result = simulate(
+        built,
+        test_module="tests.sim.backends",
+        testcase="record",
+        env={"NVDLA_SCENARIO": str(folder / "scenario"), "NVDLA_RESULT": str(folder / "result.json")},
+        work_dir=folder,
+        timeout_seconds=300,
+    )
+    assert result.passed, f"{result.message}\n{result.log_path.read_text(encoding='utf-8')}"
+    with np.load(folder / "result.npz") as file:
+        return json.loads((folder / "result.json").read_text(encoding="utf-8")), dict(file)
+
+
+def assert_alike(models: dict[str, Built], scenario: Scenario, folder: Path) -> dict[str, Any]:
+    """Play a scenario on both back ends, require the same of both, and return the verdict."""
+    verdict, writes = played(models["coroutine"], scenario, folder / "coroutine")
+    other, others = played(models["native"], scenario, folder / "native")
+    assert other == verdict
+    for name, values in writes.items():
+        np.testing.assert_array_equal(others[name], values, err_msg=name)
+    return verdict
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        BenchSettings(),
+        BenchSettings(port=PortSettings(latency_cycles=0)),
+        BenchSettings(csb_stall=0.4, port=STRESS),
+        BenchSettings(port=replace(STRESS, jitter_cycles=0, latency_cycles=40)),
+        BenchSettings(port=replace(STRESS, reorder=False, ready_stall=0.7)),
+    ],
+    ids=["default", "no latency", "stress", "reorder without jitter", "in order with jitter"],
+)
+@pytest.mark.parametrize("name", ["sdp_back_to_back_in_both_groups", "sdp_and_pdp_at_once"])
+def test_every_write_has_the_same_cycle_and_id(
+    models: dict[str, Built], tmp_path: Path, name: str, settings: BenchSettings
+) -> None:
+    scenario = replace(ENTRIES[name].build(CONFIG, 5), settings=settings)
+    verdict = assert_alike(models, scenario, tmp_path)
+    assert verdict["outcome"] == "passed"
+    assert verdict["judged_bytes"] > 0
+
+
+def test_poisoned_reads_and_stray_writes_are_reported_alike(models: dict[str, Built], tmp_path: Path) -> None:
+    scenario = ENTRIES["sdp_pass_through_full_atom"].build(CONFIG, 2)
+    loads = [op for op in scenario.ops if isinstance(op, MemLoad)]
+    ops = tuple(op for op in scenario.ops if op != loads[0])
+    verdict = assert_alike(models, replace(scenario, ops=ops), tmp_path)
+    assert verdict["outcome"] == "failed"
+    assert verdict["memory_faults"] > 0
+    assert any("outside every allocation" in complaint for complaint in verdict["complaints"])
+
+
+def test_a_hang_is_reported_alike(models: dict[str, Built], tmp_path: Path) -> None:
+    scenario = ENTRIES["sdp_pass_through_full_atom"].build(CONFIG, 2)
+    ops = (*scenario.ops, InterruptNotify("SDP", 1, "never"))
+    settings = BenchSettings(hang_cycles=2000)
+    verdict = assert_alike(models, replace(scenario, ops=ops, settings=settings), tmp_path)
+    assert verdict["complaints"][0].startswith("hang: nothing moved for 2000 cycles, at cycle ")
+    assert "waiting for interrupt SDP_1" in verdict["complaints"][0]
+
+
+def test_polls_and_unexpected_values_are_reported_alike(models: dict[str, Built], tmp_path: Path) -> None:
+    scenario = ENTRIES["sdp_pass_through_full_atom"].build(CONFIG, 2)
+    ops = (
+        RegRead("GLB.S_NVDLA_HW_VERSION", expected=0x12),
+        *scenario.ops,
+        Poll("GLB.S_INTR_STATUS", 1),
+    )
+    settings = BenchSettings(poll_deadline_cycles=500)
+    verdict = assert_alike(models, replace(scenario, ops=ops, settings=settings), tmp_path)
+    assert verdict["complaints"][0].startswith("GLB.S_NVDLA_HW_VERSION must read 0x12, not 0x303031 (cycle ")
+    assert verdict["complaints"][1] == "poll of GLB.S_INTR_STATUS for equal 0x1 still reads 0x0 after 500 cycles"
+
+
+def test_the_native_back_end_needs_verilator() -> None:
+    with pytest.raises(
+        LaunchError, match=r"^backend must be coroutine with icarus, not native: it is built by Verilator$"
+    ):
+        BuildSpec(CONFIG, "icarus", backend="native")
+
+
+def test_an_unknown_back_end_is_refused() -> None:
+    with pytest.raises(LaunchError, match=r"^backend must be one of native, coroutine, not python$"):
+        BuildSpec(CONFIG, backend="python")

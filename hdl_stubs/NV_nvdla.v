@@ -6,7 +6,7 @@
 //   nvdla_glb      version, interrupts              nvdla_mcif    memory interface registers
 //   nvdla_conv     CDMA, buffer, CSC, CMAC_A/B, CACC: from memory to SDP
 //   nvdla_sdp      SDP_RDMA and SDP, from memory or nvdla_conv to memory
-//   nvdla_pdp      PDP_RDMA and PDP, memory to memory
+//   nvdla_pdp      PDP_RDMA and PDP, from memory or SDP
 //   nvdla_cdp      CDP_RDMA and CDP, memory to memory
 //   nvdla_dbb_*    arbiters of the memory port
 //
@@ -207,6 +207,11 @@ module NV_nvdla (
       .sdp_last     (conv_last)
   );
 
+  // From SDP to PDP on the fly; there is one memory, whatever the RAM type registers say.
+  wire pooled_valid, pooled_ready;
+  wire [8*ATOM_BYTES-1:0] pooled_data;
+  wire [3:0] unused_mc;
+
   nvdla_sdp #(
       .SLOT_RDMA (6'd8),
       .ADDR_WIDTH(ADDR_WIDTH),
@@ -233,7 +238,10 @@ module NV_nvdla (
       .conv_valid  (conv_valid),
       .conv_ready  (conv_ready),
       .conv_data   (conv_data),
-      .conv_last   (conv_last)
+      .conv_last   (conv_last),
+      .pdp_valid   (pooled_valid),
+      .pdp_ready   (pooled_ready),
+      .pdp_data    (pooled_data)
   );
 
   nvdla_pdp #(
@@ -251,17 +259,20 @@ module NV_nvdla (
       .layer_done  (pdp_done),
       .rd_req_valid(rd_req_valid[3]),
       .rd_req_ready(rd_req_ready[3]),
+      .rd_req_mc   (unused_mc[0]),
       .rd_req_addr (rd_req_addr[3*ADDR_WIDTH+:ADDR_WIDTH]),
       .rd_rsp_valid(rd_rsp_valid[3]),
       .rd_rsp_data (rd_rsp_data),
       .wr_req_valid(wr_req_valid[1]),
       .wr_req_ready(wr_req_ready[1]),
+      .wr_req_mc   (unused_mc[1]),
       .wr_req_addr (wr_req_addr[ADDR_WIDTH+:ADDR_WIDTH]),
       .wr_req_data (wr_req_data[DATA_WIDTH+:DATA_WIDTH]),
-      .wr_rsp_valid(wr_rsp_valid[1])
+      .wr_rsp_valid(wr_rsp_valid[1]),
+      .sdp_valid   (pooled_valid),
+      .sdp_ready   (pooled_ready),
+      .sdp_data    (pooled_data)
   );
-
-  wire unused_cdp_read_mc, unused_cdp_write_mc;
 
   nvdla_cdp #(
       .SLOT_RDMA (6'd12),
@@ -278,13 +289,13 @@ module NV_nvdla (
       .layer_done  (cdp_done),
       .rd_req_valid(rd_req_valid[4]),
       .rd_req_ready(rd_req_ready[4]),
-      .rd_req_mc   (unused_cdp_read_mc),
+      .rd_req_mc   (unused_mc[2]),
       .rd_req_addr (rd_req_addr[4*ADDR_WIDTH+:ADDR_WIDTH]),
       .rd_rsp_valid(rd_rsp_valid[4]),
       .rd_rsp_data (rd_rsp_data),
       .wr_req_valid(wr_req_valid[2]),
       .wr_req_ready(wr_req_ready[2]),
-      .wr_req_mc   (unused_cdp_write_mc),
+      .wr_req_mc   (unused_mc[3]),
       .wr_req_addr (wr_req_addr[2*ADDR_WIDTH+:ADDR_WIDTH]),
       .wr_req_data (wr_req_data[2*DATA_WIDTH+:DATA_WIDTH]),
       .wr_rsp_valid(wr_rsp_valid[2])

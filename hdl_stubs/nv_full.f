@@ -31,6 +31,14 @@ nvdla_sdp_x_float.v
 nvdla_sdp_y.v
 nvdla_sdp_tables.v
 nvdla_sdp_out.v
+nvdla_sdp_control.v
+nvdla_pdp.v
+nvdla_pdp_bands.v
+nvdla_pdp_rdma.v
+nvdla_pdp_core.v
+nvdla_pdp_arithmetic.v
+nvdla_pdp_arithmetic_full.v
+nvdla_cube_walker.v
 nvdla_rubik.v
 nvdla_rubik_transpose.v
 nvdla_bdma.v

@@ -42,6 +42,7 @@ nvdla_pdp.v
 nvdla_pdp_bands.v
 nvdla_pdp_rdma.v
 nvdla_pdp_core.v
+nvdla_pdp_arithmetic.v
 nvdla_cube_walker.v
 nvdla_walker.v
 nvdla_dma_read.v

@@ -22,7 +22,9 @@ module nvdla_cube_walker #(
     input  wire                  ready,
     output reg  [ADDR_WIDTH-1:0] addr
 );
-  localparam [ADDR_WIDTH-1:0] STEP = ATOM_BYTES[ADDR_WIDTH-1:0];
+  /* verilator lint_off WIDTHEXPAND */
+  localparam [ADDR_WIDTH-1:0] STEP = ATOM_BYTES[31:0];
+  /* verilator lint_on WIDTHEXPAND */
 
   reg [ADDR_WIDTH-1:0] line_base, surface_base;
   reg [12:0] x, y, surface;

@@ -1,8 +1,8 @@
 // PDP_RDMA and PDP: registers, layer control, memory clients and data path of
-// pooling layers from memory to memory in INT8.
+// pooling layers to memory, from memory or from SDP on the fly (FLYING_MODE).
 //
-// Not in this design: data from SDP (FLYING_MODE on); such a layer never finishes.
-// The status and performance counters read 0.
+// A layer on the fly needs no PDP_RDMA, and cannot be split. The status and
+// performance counters read 0.
 //
 // As in SDP, S_STATUS goes IDLE and CONSUMER flips when the last write was handed
 // to the memory interface, and the done interrupt alone waits for the last
@@ -12,7 +12,8 @@
 module nvdla_pdp #(
     parameter [5:0] SLOT_RDMA = 6'd10,
     parameter ADDR_WIDTH = 32,
-    parameter ATOM_BYTES = 8
+    parameter ATOM_BYTES = 8,
+    parameter FLOAT = 0
 ) (
     input  wire                    clk,
     input  wire                    rst_n,
@@ -24,14 +25,20 @@ module nvdla_pdp #(
     output wire [             1:0] layer_done,    // one bit per group
     output wire                    rd_req_valid,
     input  wire                    rd_req_ready,
+    output wire                    rd_req_mc,     // DBB, else CVSRAM
     output wire [  ADDR_WIDTH-1:0] rd_req_addr,
     input  wire                    rd_rsp_valid,
     input  wire [8*ATOM_BYTES-1:0] rd_rsp_data,
     output wire                    wr_req_valid,
     input  wire                    wr_req_ready,
+    output wire                    wr_req_mc,
     output wire [  ADDR_WIDTH-1:0] wr_req_addr,
     output wire [8*ATOM_BYTES-1:0] wr_req_data,
-    input  wire                    wr_rsp_valid
+    input  wire                    wr_rsp_valid,
+    // Atoms of SDP, in the order of memory
+    input  wire                    sdp_valid,
+    output wire                    sdp_ready,
+    input  wire [8*ATOM_BYTES-1:0] sdp_data
 );
   localparam W = 8 * ATOM_BYTES;
   localparam LOG2_ATOM = $clog2(ATOM_BYTES);
@@ -41,7 +48,7 @@ module nvdla_pdp #(
   wire [32*(`PDP_WORDS-`PDP_OP_ENABLE)-1:0] cfg;  // a layer needs a part of it
   /* verilator lint_on UNUSEDSIGNAL */
   wire [31:0] rdma_rdata, core_rdata;
-  wire rdma_enabled, core_enabled, rdma_done, core_done, load, start;
+  wire rdma_enabled, core_enabled, rdma_done, core_done, rdma_load, core_load, rdma_start, start;
   wire consumer, unused_producer, unused_rdma_producer, unused_rdma_consumer;
 
   assign rdata = rdma_rdata | core_rdata;
@@ -63,7 +70,7 @@ module nvdla_pdp #(
       .producer (unused_rdma_producer),
       .consumer (unused_rdma_consumer),
       .enabled  (rdma_enabled),
-      .load     (load),
+      .load     (rdma_load),
       .cfg      (rdma_cfg),
       .done     (rdma_done)
   );
@@ -85,28 +92,47 @@ module nvdla_pdp #(
       .producer (unused_producer),
       .consumer (consumer),
       .enabled  (core_enabled),
-      .load     (load),
+      .load     (core_load),
       .cfg      (cfg),
       .done     (core_done)
   );
 
   wire [15:0] operation = cfg[32*(`PDP_D_OPERATION_MODE_CFG-`PDP_OP_ENABLE)+:16];
-  wire off_flying = operation[4] && rdma_cfg[32*(`PDP_RDMA_D_FLYING_MODE-`PDP_RDMA_OP_ENABLE)];
-  wire rdma_idle, core_idle, interrupt_room;
+  wire flying = !operation[4];
+  wire rdma_flying = !rdma_cfg[32*(`PDP_RDMA_D_FLYING_MODE-`PDP_RDMA_OP_ENABLE)];
+  wire rdma_idle, core_idle, interrupt_room, unused_paired;
 
-  nvdla_layer_control control (
-      .clk         (clk),
-      .rst_n       (rst_n),
-      .rdma_enabled(rdma_enabled),
-      .core_enabled(core_enabled),
-      .runnable    (off_flying),
-      .load        (load),
-      .start       (start),
-      .rdma_idle   (rdma_idle),
-      .core_idle   (core_idle && interrupt_room),
-      .rdma_done   (rdma_done),
-      .core_done   (core_done)
+  nvdla_sdp_control control (
+      .clk                (clk),
+      .rst_n              (rst_n),
+      .rdma_enabled       (rdma_enabled),
+      .core_enabled       (core_enabled),
+      .rdma_load          (rdma_load),
+      .core_load          (core_load),
+      .rdma_flying        (rdma_flying),
+      .rdma_reads         (1'b0),
+      .core_flying        (flying),
+      .core_needs_operands(1'b0),
+      .core_runnable      (1'b1),
+      .rdma_start         (rdma_start),
+      .core_start         (start),
+      .paired             (unused_paired),
+      .rdma_idle          (rdma_idle),
+      .core_idle          (core_idle && interrupt_room),
+      .rdma_done          (rdma_done),
+      .core_done          (core_done)
   );
+
+  wire [1:0] precision = cfg[32*(`PDP_D_DATA_FORMAT-`PDP_OP_ENABLE)+:2];
+  wire [12:0] channels = cfg[32*(`PDP_D_DATA_CUBE_IN_CHANNEL-`PDP_OP_ENABLE)+:13];
+  wire two_bytes = (FLOAT != 0) && (precision != 2'd0);
+  wire [12:0] surfaces = two_bytes ? channels >> (LOG2_ATOM - 1) : channels >> LOG2_ATOM;
+  wire core_ready;
+
+  assign rd_req_mc  = rdma_cfg[32*(`PDP_RDMA_D_SRC_RAM_CFG-`PDP_RDMA_OP_ENABLE)];
+  assign wr_req_mc  = cfg[32*(`PDP_D_DST_RAM_CFG-`PDP_OP_ENABLE)];
+  assign data_ready = core_ready && !flying;
+  assign sdp_ready  = core_ready && flying;
 
   wire data_valid, data_ready;
   wire [W-1:0] data;
@@ -117,8 +143,9 @@ module nvdla_pdp #(
   ) rdma (
       .clk         (clk),
       .rst_n       (rst_n),
-      .start       (start),
+      .start       (rdma_start && !rdma_flying),
       .cfg         (rdma_cfg),
+      .surfaces    (surfaces),
       .idle        (rdma_idle),
       .rd_req_valid(rd_req_valid),
       .rd_req_ready(rd_req_ready),
@@ -156,18 +183,30 @@ module nvdla_pdp #(
       .out_width  (band_out_width)
   );
 
+  /* verilator lint_off UNUSEDSIGNAL */
+  wire [127:0] strides = {  // surface and line, as wide as an address may be
+    32'd0,
+    cfg[32*(`PDP_D_DST_SURFACE_STRIDE-`PDP_OP_ENABLE)+:32],
+    32'd0,
+    cfg[32*(`PDP_D_DST_LINE_STRIDE-`PDP_OP_ENABLE)+:32]
+  };
+  /* verilator lint_on UNUSEDSIGNAL */
+
   nvdla_pdp_core #(
       .ADDR_WIDTH(ADDR_WIDTH),
-      .ATOM_BYTES(ATOM_BYTES)
+      .ATOM_BYTES(ATOM_BYTES),
+      .FLOAT     (FLOAT)
   ) core (
       .clk               (clk),
       .rst_n             (rst_n),
       .start             (start),
       .idle              (core_idle),
+      .precision         (precision),
+      .nan_to_zero       (cfg[32*(`PDP_D_NAN_FLUSH_TO_ZERO-`PDP_OP_ENABLE)]),
       .method            (operation[1:0]),
       .in_height         (cfg[32*(`PDP_D_DATA_CUBE_IN_HEIGHT-`PDP_OP_ENABLE)+:13]),
       .out_height        (cfg[32*(`PDP_D_DATA_CUBE_OUT_HEIGHT-`PDP_OP_ENABLE)+:13]),
-      .surfaces          (cfg[32*(`PDP_D_DATA_CUBE_IN_CHANNEL-`PDP_OP_ENABLE)+:13] >> LOG2_ATOM),
+      .surfaces          (surfaces),
       .kernel_width      (kernel[3:0]),
       .kernel_height     (kernel[11:8]),
       .stride_width      (kernel[19:16]),
@@ -178,17 +217,17 @@ module nvdla_pdp #(
       .recip_width       (cfg[32*(`PDP_D_RECIP_KERNEL_WIDTH-`PDP_OP_ENABLE)+:17]),
       .recip_height      (cfg[32*(`PDP_D_RECIP_KERNEL_HEIGHT-`PDP_OP_ENABLE)+:17]),
       .dst_base          (cfg[32*(`PDP_D_DST_BASE_ADDR_LOW-`PDP_OP_ENABLE)+:ADDR_WIDTH]),
-      .dst_line_stride   (cfg[32*(`PDP_D_DST_LINE_STRIDE-`PDP_OP_ENABLE)+:ADDR_WIDTH]),
-      .dst_surface_stride(cfg[32*(`PDP_D_DST_SURFACE_STRIDE-`PDP_OP_ENABLE)+:ADDR_WIDTH]),
+      .dst_line_stride   (strides[ADDR_WIDTH-1:0]),
+      .dst_surface_stride(strides[64+:ADDR_WIDTH]),
       .band_next         (band_next),
       .band_is_first     (band_is_first),
       .band_is_last      (band_is_last),
       .band_in_width     (band_in_width),
       .band_out_start    (band_out_start),
       .band_out_width    (band_out_width),
-      .in_valid          (data_valid),
-      .in_ready          (data_ready),
-      .in_data           (data),
+      .in_valid          (flying ? sdp_valid : data_valid),
+      .in_ready          (core_ready),
+      .in_data           (flying ? sdp_data : data),
       .out_valid         (wr_req_valid),
       .out_ready         (wr_req_ready),
       .out_addr          (wr_req_addr),

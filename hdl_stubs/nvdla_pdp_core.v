@@ -30,12 +30,15 @@
 // the padding is not written.
 module nvdla_pdp_core #(
     parameter ADDR_WIDTH = 32,
-    parameter ATOM_BYTES = 8
+    parameter ATOM_BYTES = 8,
+    parameter FLOAT = 0
 ) (
     input  wire                    clk,
     input  wire                    rst_n,
     input  wire                    start,
     output wire                    idle,
+    input  wire [             1:0] precision,
+    input  wire                    nan_to_zero,
     // Sizes, kernel and strides minus one
     input  wire [             1:0] method,
     input  wire [            12:0] in_height,
@@ -69,9 +72,7 @@ module nvdla_pdp_core #(
     output wire [  ADDR_WIDTH-1:0] out_addr,
     output wire [8*ATOM_BYTES-1:0] out_data
 );
-  `include "nvdla_pdp_math.vh"
-
-  localparam W = SUM * ATOM_BYTES;
+  localparam W = (FLOAT != 0) ? 32 * ATOM_BYTES : 15 * ATOM_BYTES;  // accumulators of one atom
   localparam LOG2_ATOM = $clog2(ATOM_BYTES);
 
   // Every atom visits the windows along its line that it lies in (ALONG); each of
@@ -81,7 +82,7 @@ module nvdla_pdp_core #(
 
   reg [2:0] state;
   reg [12:0] x, y, surface;
-  reg signed [W-1:0] atom;  // sign-extended elements
+  reg [W-1:0] atom;  // elements, widened
 
   // Windows along the line: the oldest open one and the one being visited, by
   // number and by the padded column where it begins. Likewise down the lines.
@@ -208,25 +209,89 @@ module nvdla_pdp_core #(
   reg [8*ATOM_BYTES-1:0] result;
   reg [ADDR_WIDTH-1:0] result_addr;
 
+  wire [W-1:0] widened, along_next, partial_next, down_next, total_next;
+  wire [8*ATOM_BYTES-1:0] finished;
+
   always @(posedge clk)
     case (state)
-      FETCH: atom <= extended(in_data);
+      FETCH: atom <= widened;
       ALONG:
       if (in_column) begin
-        along[column[2:0]] <= merged(column_starts, along[column[2:0]], atom);
-        partial <= with_columns(merged(column_starts, along[column[2:0]], atom), pad_value(pad_columns[2:0]));
+        along[column[2:0]] <= along_next;
+        partial            <= partial_next;
       end
       DOWN:
       if (in_row) begin
-        down[{row[2:0], column}] <= merged(row_starts, down[{row[2:0], column}], partial);
-        total <= with_rows(merged(row_starts, down[{row[2:0], column}], partial), pad_value(pad_rows[2:0]));
+        down[{row[2:0], column}] <= down_next;
+        total                    <= total_next;
       end
       FINISH: begin
-        result      <= finished(total);
+        result      <= finished;
         result_addr <= row_addr + ({{(ADDR_WIDTH - 13) {1'b0}}, band_out_start + column} << LOG2_ATOM);
       end
       default: result <= result;
     endcase
+
+  // PAD_VALUE_nX; 0 for no padding
+  wire [32*8-1:0] pad_table = {pad_values, 32'd0};
+
+  generate
+    if (FLOAT != 0) begin : all_precisions
+      nvdla_pdp_arithmetic_full #(
+          .ATOM_BYTES(ATOM_BYTES)
+      ) arithmetic (
+          .precision   (precision),
+          .nan_to_zero (nan_to_zero),
+          .method      (method),
+          .kernel_width(kernel_width),
+          .pad_columns (pad_table[{pad_columns[2:0], 5'd0}+:19]),
+          .pad_rows    (pad_table[{pad_rows[2:0], 5'd0}+:19]),
+          .recip_width (recip_width),
+          .recip_height(recip_height),
+          .in_data     (in_data),
+          .widened     (widened),
+          .column_fresh(column_starts),
+          .along       (along[column[2:0]]),
+          .atom        (atom),
+          .along_next  (along_next),
+          .partial_next(partial_next),
+          .row_fresh   (row_starts),
+          .down        (down[{row[2:0], column}]),
+          .partial     (partial),
+          .down_next   (down_next),
+          .total_next  (total_next),
+          .total       (total),
+          .finished    (finished)
+      );
+    end else begin : int8
+      wire unused_precision = &{1'b0, precision, nan_to_zero};
+
+      nvdla_pdp_arithmetic #(
+          .ATOM_BYTES(ATOM_BYTES)
+      ) arithmetic (
+          .method      (method),
+          .kernel_width(kernel_width),
+          .pad_columns (pad_table[{pad_columns[2:0], 5'd0}+:11]),
+          .pad_rows    (pad_table[{pad_rows[2:0], 5'd0}+:11]),
+          .recip_width (recip_width),
+          .recip_height(recip_height),
+          .in_data     (in_data),
+          .widened     (widened),
+          .column_fresh(column_starts),
+          .along       (along[column[2:0]]),
+          .atom        (atom),
+          .along_next  (along_next),
+          .partial_next(partial_next),
+          .row_fresh   (row_starts),
+          .down        (down[{row[2:0], column}]),
+          .partial     (partial),
+          .down_next   (down_next),
+          .total_next  (total_next),
+          .total       (total),
+          .finished    (finished)
+      );
+    end
+  endgenerate
 
   nvdla_fifo #(
       .WIDTH(ADDR_WIDTH + 8 * ATOM_BYTES)
@@ -242,52 +307,4 @@ module nvdla_pdp_core #(
   );
 
   assign idle = (state == STOP) && !out_valid;
-
-  // PAD_VALUE_nX; 0 for no padding
-  wire [32*8-1:0] pad_table = {pad_values, 32'd0};
-
-  function automatic signed [ROW-1:0] pad_value(input [2:0] count);
-    pad_value = pad_table[{count, 5'd0}+:ROW];
-  endfunction
-
-  function automatic [W-1:0] extended(input [8*ATOM_BYTES-1:0] data);
-    integer e;
-    for (e = 0; e < ATOM_BYTES; e = e + 1)
-      extended[SUM*e+:SUM] = {{(SUM - 8) {data[8*e+7]}}, data[8*e+:8]};
-  endfunction
-
-  function automatic [W-1:0] merged(input fresh, input [W-1:0] old, input [W-1:0] more);
-    integer e;
-    for (e = 0; e < ATOM_BYTES; e = e + 1)
-      merged[SUM*e+:SUM] = fresh ? more[SUM*e+:SUM] : combine(method, old[SUM*e+:SUM], more[SUM*e+:SUM]);
-  endfunction
-
-  // Partial results with the value of the padded columns.
-  function automatic [W-1:0] with_columns(input [W-1:0] value, input signed [ROW-1:0] pad);
-    integer e;
-    reg [ROW-1:0] line;
-    for (e = 0; e < ATOM_BYTES; e = e + 1) begin
-      line = value[SUM*e+:ROW] + ((method == METHOD_AVERAGE) ? pad : {ROW{1'b0}});
-      with_columns[SUM*e+:SUM] = {{(SUM - ROW) {line[ROW-1]}}, line};
-    end
-  endfunction
-
-  // Windows with the value of the padded lines.
-  function automatic [W-1:0] with_rows(input [W-1:0] value, input signed [ROW-1:0] pad);
-    integer e;
-    reg [ROWS-1:0] lines;
-    begin
-      lines = {{(ROWS - ROW) {pad[ROW-1]}}, pad} * ({10'd0, kernel_width} + 14'd1);
-      if (method != METHOD_AVERAGE) lines = 14'd0;
-      for (e = 0; e < ATOM_BYTES; e = e + 1)
-        with_rows[SUM*e+:SUM] = value[SUM*e+:SUM] + {{(SUM - ROWS) {lines[ROWS-1]}}, lines};
-    end
-  endfunction
-
-  function automatic [8*ATOM_BYTES-1:0] finished(input [W-1:0] value);
-    integer e;
-    for (e = 0; e < ATOM_BYTES; e = e + 1)
-      finished[8*e+:8] = (method == METHOD_AVERAGE) ?
-          averaged(value[SUM*e+:SUM], recip_width, recip_height) : value[SUM*e+:8];
-  endfunction
 endmodule

@@ -11,6 +11,7 @@ module nvdla_pdp_rdma #(
     /* verilator lint_off UNUSEDSIGNAL */
     input  wire [32*(`PDP_RDMA_WORDS-`PDP_RDMA_OP_ENABLE)-1:0] cfg,  // a layer needs a part of it
     /* verilator lint_on UNUSEDSIGNAL */
+    input  wire [                                     12:0] surfaces,  // minus one
     output wire                                             idle,
     output wire                                             rd_req_valid,
     input  wire                                             rd_req_ready,
@@ -61,6 +62,15 @@ module nvdla_pdp_rdma #(
       .out_width  (unused_out_width)
   );
 
+  /* verilator lint_off UNUSEDSIGNAL */
+  wire [127:0] strides = {  // surface and line, as wide as an address may be
+    32'd0,
+    cfg[32*(`PDP_RDMA_D_SRC_SURFACE_STRIDE-`PDP_RDMA_OP_ENABLE)+:32],
+    32'd0,
+    cfg[32*(`PDP_RDMA_D_SRC_LINE_STRIDE-`PDP_RDMA_OP_ENABLE)+:32]
+  };
+  /* verilator lint_on UNUSEDSIGNAL */
+
   nvdla_cube_walker #(
       .ADDR_WIDTH(ADDR_WIDTH),
       .ATOM_BYTES(ATOM_BYTES)
@@ -71,10 +81,10 @@ module nvdla_pdp_rdma #(
       .base          (base + ({{(ADDR_WIDTH - 13) {1'b0}}, in_start} << LOG2_ATOM)),
       .width         (in_width),
       .height        (cfg[32*(`PDP_RDMA_D_DATA_CUBE_IN_HEIGHT-`PDP_RDMA_OP_ENABLE)+:13]),
-      .surfaces      (cfg[32*(`PDP_RDMA_D_DATA_CUBE_IN_CHANNEL-`PDP_RDMA_OP_ENABLE)+:13] >> LOG2_ATOM),
+      .surfaces      (surfaces),
       .beats         (2'd0),
-      .line_stride   (cfg[32*(`PDP_RDMA_D_SRC_LINE_STRIDE-`PDP_RDMA_OP_ENABLE)+:ADDR_WIDTH]),
-      .surface_stride(cfg[32*(`PDP_RDMA_D_SRC_SURFACE_STRIDE-`PDP_RDMA_OP_ENABLE)+:ADDR_WIDTH]),
+      .line_stride   (strides[ADDR_WIDTH-1:0]),
+      .surface_stride(strides[64+:ADDR_WIDTH]),
       .valid         (walking),
       .ready         (step),
       .addr          (addr)

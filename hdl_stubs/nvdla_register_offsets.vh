@@ -118,6 +118,7 @@
 `define PDP_RDMA_D_SRC_BASE_ADDR_LOW             7
 `define PDP_RDMA_D_SRC_LINE_STRIDE               9
 `define PDP_RDMA_D_SRC_SURFACE_STRIDE            10
+`define PDP_RDMA_D_SRC_RAM_CFG                   11
 `define PDP_RDMA_D_OPERATION_MODE_CFG            13
 `define PDP_RDMA_D_POOLING_KERNEL_CFG            14
 `define PDP_RDMA_D_PARTIAL_WIDTH_IN              16
@@ -131,6 +132,7 @@
 `define PDP_D_DATA_CUBE_OUT_WIDTH                6
 `define PDP_D_DATA_CUBE_OUT_HEIGHT               7
 `define PDP_D_OPERATION_MODE_CFG                 9
+`define PDP_D_NAN_FLUSH_TO_ZERO                  10
 `define PDP_D_PARTIAL_WIDTH_IN                   11
 `define PDP_D_PARTIAL_WIDTH_OUT                  12
 `define PDP_D_POOLING_KERNEL_CFG                 13
@@ -141,6 +143,8 @@
 `define PDP_D_DST_BASE_ADDR_LOW                  28
 `define PDP_D_DST_LINE_STRIDE                    30
 `define PDP_D_DST_SURFACE_STRIDE                 31
+`define PDP_D_DST_RAM_CFG                        32
+`define PDP_D_DATA_FORMAT                        33
 
 `define UNIT_CDP_RDMA   9
 `define CDP_RDMA_WORDS                           17

@@ -1,9 +1,9 @@
 // SDP_RDMA and SDP: registers, layer control, memory clients and data path of
-// INT8 layers from memory or from the convolution pipeline (FLYING_MODE) to memory.
+// INT8 layers from memory or from the convolution pipeline (FLYING_MODE) to memory
+// or to PDP (OUTPUT_DST).
 //
-// Not in this design: output to PDP (OUTPUT_DST); such a layer never finishes. Batches, Winograd, other precisions,
-// EW and LUT do not exist in nv_small. Of the status and performance counters
-// only OUT_SATURATION counts; the others read 0.
+// Batches, Winograd, other precisions, EW and LUT do not exist in nv_small. Of the
+// status and performance counters only OUT_SATURATION counts; the others read 0.
 //
 // Measured on the public nv_small RTL: surfaces of an output cube that is 1x1 in
 // width and height follow each other directly, whatever the strides; S_STATUS
@@ -40,7 +40,10 @@ module nvdla_sdp #(
     input  wire                    conv_valid,
     output wire                    conv_ready,
     input  wire [32*ATOM_BYTES-1:0] conv_data,
-    input  wire                    conv_last      // of the layer
+    input  wire                    conv_last,     // of the layer
+    output wire                    pdp_valid,
+    input  wire                    pdp_ready,
+    output wire [8*ATOM_BYTES-1:0] pdp_data
 );
   localparam W = 8 * ATOM_BYTES;
   localparam LOG2_ATOM = $clog2(ATOM_BYTES);
@@ -125,7 +128,7 @@ module nvdla_sdp #(
       .rdma_reads         (operand_on != 2'b00),
       .core_flying        (flying),
       .core_needs_operands(needs_operands),
-      .core_runnable      (!feature_mode[1]),
+      .core_runnable      (1'b1),
       .rdma_start         (rdma_start),
       .core_start         (start),
       .paired             (paired),
@@ -193,6 +196,9 @@ module nvdla_sdp #(
   assign m_ready    = in_ready && !flying;
   assign conv_ready = in_ready && streaming;
 
+  wire to_pdp = feature_mode[1];
+  wire taken = to_pdp ? pdp_ready && pdp_valid : wr_req_ready;
+
   nvdla_sdp_core #(
       .ATOM_BYTES(ATOM_BYTES),
       .LANES     (LANES)
@@ -224,12 +230,14 @@ module nvdla_sdp #(
       .bn_alu        (operand_alu[2*W+:2*W]),
       .bn_mul        (operand_mul[2*W+:2*W]),
       .out_valid     (out_valid),
-      .out_ready     (wr_req_ready),
+      .out_ready     (taken),
       .out_data      (wr_req_data),
       .saturations   (saturations)
   );
 
-  assign wr_req_valid = out_valid && write_walking;
+  assign wr_req_valid = out_valid && write_walking && !to_pdp;
+  assign pdp_valid    = out_valid && write_walking && to_pdp;
+  assign pdp_data     = wr_req_data;
 
   nvdla_cube_walker #(
       .ADDR_WIDTH(ADDR_WIDTH),
@@ -246,7 +254,7 @@ module nvdla_sdp #(
       .line_stride   (cfg[32*(`SDP_D_DST_LINE_STRIDE-`SDP_OP_ENABLE)+:ADDR_WIDTH]),
       .surface_stride(one_column ? OUT_ATOM : dst_surface_stride),
       .valid         (write_walking),
-      .ready         (wr_req_ready),
+      .ready         (taken),
       .addr          (wr_req_addr)
   );
 

@@ -250,16 +250,36 @@ module NV_nvdla (
       .pdp_data    (pooled_data)
   );
 
-  assign pooled_ready = 1'b0;
-  assign pdp_rdata = 32'd0;
-  assign pdp_done = 2'd0;
-  assign rd_valid[4:4] = 0;
-  assign rd_mc[4:4] = 0;
-  assign rd_addr[ADDR_WIDTH*4+:ADDR_WIDTH*1] = 0;
-  assign wr_valid[1] = 0;
-  assign wr_mc[1] = 0;
-  assign wr_addr[ADDR_WIDTH*1+:ADDR_WIDTH] = 0;
-  assign wr_data[W*1+:W] = 0;
+  nvdla_pdp #(
+      .SLOT_RDMA (6'd12),
+      .ADDR_WIDTH(ADDR_WIDTH),
+      .ATOM_BYTES(ATOM_BYTES),
+      .FLOAT     (1)
+  ) pdp (
+      .clk         (dla_core_clk),
+      .rst_n       (core_rst_n),
+      .req_valid   (req_valid),
+      .req_write   (req_write),
+      .req_addr    (req_addr),
+      .req_wdata   (req_wdata),
+      .rdata       (pdp_rdata),
+      .layer_done  (pdp_done),
+      .rd_req_valid(rd_valid[4]),
+      .rd_req_ready(rd_ready[4]),
+      .rd_req_mc   (rd_mc[4]),
+      .rd_req_addr (rd_addr[ADDR_WIDTH*4+:ADDR_WIDTH]),
+      .rd_rsp_valid(rd_rsp_valid[4]),
+      .rd_rsp_data (rd_rsp_data),
+      .wr_req_valid(wr_valid[1]),
+      .wr_req_ready(wr_ready[1]),
+      .wr_req_mc   (wr_mc[1]),
+      .wr_req_addr (wr_addr[ADDR_WIDTH*1+:ADDR_WIDTH]),
+      .wr_req_data (wr_data[W*1+:W]),
+      .wr_rsp_valid(wr_rsp_valid[1]),
+      .sdp_valid   (pooled_valid),
+      .sdp_ready   (pooled_ready),
+      .sdp_data    (pooled_data)
+  );
 
   nvdla_cdp #(
       .SLOT_RDMA (6'd14),

@@ -161,7 +161,7 @@ class _Player:
     def _see_idle(self, name: str) -> None:
         """End what software can see to have ended in a register."""
         unit, _, register = name.partition(".")
-        if name == "GLB.S_INTR_STATUS" or register == "S_STATUS":
+        if name in ("GLB.S_INTR_STATUS", "BDMA.STATUS") or register == "S_STATUS":
             for started in self._tracker.running:
                 if unit in ("GLB", started.layer.unit):
                     self._tracker.finish(started.layer.unit, started.group)

@@ -6,7 +6,15 @@ from dataclasses import dataclass
 
 from models.cbuf import bank_bytes, bank_entries
 from models.config import HwConfig
-from models.layout import CompressedWeightLayout, FeatureLayout, KernelLayout, OperandLayout, PixelLayout, PlanarLayout
+from models.layout import (
+    CompressedWeightLayout,
+    FeatureLayout,
+    KernelLayout,
+    LinesLayout,
+    OperandLayout,
+    PixelLayout,
+    PlanarLayout,
+)
 from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES, WEIGHT_START_ALIGNMENT_BYTES
 from tb.memory import Ram
 
@@ -43,6 +51,22 @@ class PlanarSurface:
         alignment = self.layout.alignment.start_address_bytes
         if self.address < 0 or self.address % alignment:
             raise ValueError(f"address must be a multiple of {alignment} bytes, not {self.address:#x}")
+        check_address(self.address, self.layout.nbytes, self.layout.config)
+
+
+@dataclass(frozen=True)
+class LinesSurface:
+    """Lines in memory, as BDMA copies them.
+
+    Raises:
+        ValueError: when the address is not a multiple of the atom, or the lines leave the address space.
+    """
+
+    layout: LinesLayout
+    address: int
+    ram: Ram = Ram.MC
+
+    def __post_init__(self) -> None:
         check_address(self.address, self.layout.nbytes, self.layout.config)
 
 

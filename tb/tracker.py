@@ -6,17 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from models.config import HwConfig
-from tb.layers import ConvLayer, Layer
+from tb.layers import BdmaLayer, ConvLayer, Layer
 from tb.program import conv_table
+from tb.program.bdma import LAUNCHES, CopyQueue
 from tb.program.codec import ENGINES, chosen_engine, decode, done_unit_of, uses_lut
 from tb.program.ops import INTERRUPT_UNITS, InterruptNotify, Program, RegWrite, interrupt_of_unit, unit_of_interrupt
 from tb.program.state import GROUPS, RegisterState
 from tb.program.table import Refused
 from tb.registers import Register, RegisterError, RegisterMap
 from tb.surfaces import leftover_weight_entries
-
-_LAUNCHES = ("BDMA.CFG_LAUNCH0", "BDMA.CFG_LAUNCH1")
-"""What starts BDMA, which has no OP_ENABLE."""
 
 _CDMA_PARTS = ("CDMA_DAT", "CDMA_WT")
 """CDMA is done when both of its interrupts have fired."""
@@ -70,6 +68,8 @@ class LayerTracker:
         self.state.reset()
         self._next_group = {unit: 0 for engine in ENGINES for unit in engine.units}
         self._running: dict[tuple[str, int], _Running] = {}
+        self._queue = CopyQueue()
+        self._copies: dict[int, list[StartedLayer]] = {}
         self._status_seen = 0
         self._last_convolution: tuple[str, ConvLayer] | None = None
 
@@ -81,10 +81,13 @@ class LayerTracker:
     @property
     def running(self) -> tuple[StartedLayer, ...]:
         """Layers that were started and whose end was not seen."""
-        return tuple(running.started for running in self._running.values())
+        copies = (started for group in self._copies.values() for started in group)
+        return (*(running.started for running in self._running.values()), *copies)
 
     def interrupts_of(self, started: StartedLayer) -> tuple[tuple[str, int], ...]:
         """Return the done interrupts, as (unit, group), that a running layer raises."""
+        if isinstance(started.layer, BdmaLayer):
+            return (("BDMA", started.group),) if started is self._copies[started.group][-1] else ()
         held = self._running[started.layer.unit, started.group].held
         parts = (("CACC", "CACC"), *((part, "CDMA") for part in _CDMA_PARTS))
         return (
@@ -111,10 +114,10 @@ class LayerTracker:
         if register.full_name == "GLB.S_INTR_SET":
             # A bit that software raised says nothing about a layer.
             self._status_seen |= value
-        if register.full_name in _LAUNCHES and value & 1:
-            raise Refused(f"{register.full_name}.{register.fields[0].name} must stay NO: BDMA is not modelled")
         self._check_lut_is_idle(register)
         group = self.state.write(register, value)
+        if register.unit == "BDMA" and value & 1:
+            yield from self._copy(register.name)
         if group is None:
             return
         yield from self._start(done_unit_of(register.unit))
@@ -141,6 +144,10 @@ class LayerTracker:
             for group in range(GROUPS):
                 if register.field(f"status_{group}").extract(value) == 0:
                     ended += self.finish(register.unit, group)
+        elif register.full_name == "BDMA.STATUS":
+            for group in range(GROUPS):
+                if register.field(f"grp{group}_busy").extract(value) == 0:
+                    ended += self.finish("BDMA", group)
         return ended
 
     def finish(self, unit: str, group: int) -> list[StartedLayer]:
@@ -153,6 +160,8 @@ class LayerTracker:
         Returns:
             The layer that ended, if one was running and the unit is its last.
         """
+        if unit == "BDMA":
+            return self._copies.pop(group, [])
         running = self._running.pop((unit_of_interrupt(unit), group), None)
         if running is not None:
             self._give_back(running, tuple(running.held))
@@ -181,6 +190,21 @@ class LayerTracker:
             for started in self.running:
                 if started.layer.unit == register.unit and uses_lut(started.layer):
                     raise Refused(f"{register.full_name} must not be written while {started.name} uses the tables")
+
+    def _copy(self, register: str) -> Iterator[StartedLayer]:
+        """Follow what enables a copy of BDMA, or launches the copies of a group."""
+        if register == "CFG_OP":
+            engine = chosen_engine("BDMA", self.state.words("BDMA", 0), self.state.registers)
+            layer = decode(engine, {"BDMA": self.state.words("BDMA", 0)}, self.config)
+            assert isinstance(layer, BdmaLayer)
+            self._queue.enable(layer, len(self._copies))
+        elif register in LAUNCHES:
+            group = LAUNCHES.index(register)
+            layers = self._queue.launch(group, busy=group in self._copies)
+            started = [StartedLayer(self._count + n, "BDMA", group, layer) for n, layer in enumerate(layers)]
+            self._copies[group] = started
+            self._count += len(started)
+            yield from started
 
     def _start(self, done_unit: str) -> Iterator[StartedLayer]:
         while self._waits(done_unit):

@@ -13,6 +13,7 @@ from models.layout.dlhdl import (
 )
 from models.layout.feature import Element, FeatureLayout
 from models.layout.kernel import KernelLayout, Weight
+from models.layout.lines import BDMA_UNIT_BYTES, LinesLayout
 from models.layout.operand import COMPONENTS, USE_CASES, Operand, OperandLayout
 from models.layout.pixel import PixelLayout
 from models.layout.pixel_convert import PixelConversion
@@ -28,6 +29,7 @@ from models.layout.weight import ImageWeightLayout, WeightLayout
 from models.layout.winograd import WinogradWeightLayout
 
 __all__ = [
+    "BDMA_UNIT_BYTES",
     "COMPONENTS",
     "PACKED_NAMES",
     "SEMI_PLANAR_NAMES",
@@ -44,6 +46,7 @@ __all__ = [
     "FullyConnectedDataLayout",
     "ImageWeightLayout",
     "KernelLayout",
+    "LinesLayout",
     "Operand",
     "OperandLayout",
     "PixelConversion",

@@ -1,20 +1,23 @@
 """Hardware layers: what one unit, or one pair of RDMA and unit, is programmed to do, in real sizes."""
 
+from tb.layers.bdma import BdmaLayer
 from tb.layers.cdp import CdpLayer
 from tb.layers.conv import ConvLayer
 from tb.layers.pdp import LINE_BUFFER_ELEMENTS, PdpLayer, WidthSplit
 from tb.layers.rubik import RubikLayer, RubikMode
 from tb.layers.sdp import SdpLayer
 from tb.layers.stages import StageSource, is_per_channel, processing_precision, strides_are_ignored
-from tb.surfaces import OperandSurface, PlanarSurface, Surface
+from tb.surfaces import LinesSurface, OperandSurface, PlanarSurface, Surface
 
-Layer = SdpLayer | PdpLayer | CdpLayer | ConvLayer | RubikLayer
+Layer = SdpLayer | PdpLayer | CdpLayer | ConvLayer | RubikLayer | BdmaLayer
 
 __all__ = [
     "LINE_BUFFER_ELEMENTS",
+    "BdmaLayer",
     "CdpLayer",
     "ConvLayer",
     "Layer",
+    "LinesSurface",
     "OperandSurface",
     "PdpLayer",
     "PlanarSurface",

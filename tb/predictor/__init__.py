@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from models import cdp, pdp
 from models.precision import Precision
 from models.tolerance import Module, bit_identical
-from tb.layers import CdpLayer, ConvLayer, PdpLayer, RubikLayer, SdpLayer
+from tb.layers import BdmaLayer, CdpLayer, ConvLayer, PdpLayer, RubikLayer, SdpLayer
 from tb.predictor.cubes import pack_patterns, read_patterns
 from tb.predictor.expectation import Expectation, ReadMemory, Tolerated
-from tb.predictor.pool import normalise, pool
 from tb.predictor.rubik import move
 from tb.predictor.sdp import process
 from tb.tracker import StartedLayer
@@ -35,6 +35,10 @@ def predict(started: StartedLayer, read: ReadMemory) -> Expectation:
     if isinstance(layer, RubikLayer):
         moved, touched = move(layer, read)
         return Expectation(started, layer.dst.ram, layer.dst.address, layer.dst.layout, moved, touched)
+    if isinstance(layer, BdmaLayer):
+        lines = layer.src.layout.unpack(read(layer.src.ram, layer.src.address, layer.src.layout.nbytes))
+        target = layer.dst.layout
+        return Expectation(started, layer.dst.ram, layer.dst.address, target, target.pack(lines), target.written_mask())
     tolerated = None
     result: NDArray[Any]
     match layer:
@@ -43,11 +47,11 @@ def predict(started: StartedLayer, read: ReadMemory) -> Expectation:
             if layer.dst.layout.precision is Precision.FP16:
                 tolerated = Tolerated(result, bit_identical(Module.SDP))
         case PdpLayer():
-            result, tolerated = pool(layer.params, read_patterns(layer.src, read))
+            result = pdp.run(layer.params, read_patterns(layer.src, read))
         case ConvLayer():
             result = process(layer, read).cube
         case CdpLayer():
-            result, tolerated = normalise(layer, read_patterns(layer.src, read))
+            result = cdp.run(layer.params, read_patterns(layer.src, read), layer.src.layout.shape[0])
     dst = layer.dst
     data, written = pack_patterns(dst.layout, result)
     if isinstance(layer, SdpLayer) and layer.params.compares:

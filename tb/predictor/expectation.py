@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.layout import FeatureLayout, PlanarLayout
+from models.layout import FeatureLayout, LinesLayout, PlanarLayout
 from models.precision import Precision
 from models.tolerance import Tolerance
 from tb.memory import Ram
@@ -48,7 +48,7 @@ class Expectation:
     started: StartedLayer
     ram: Ram
     address: int
-    layout: FeatureLayout | PlanarLayout
+    layout: FeatureLayout | PlanarLayout | LinesLayout
     data: NDArray[np.uint8]
     must_write: NDArray[np.bool_]
     tolerated: Tolerated | None = None
@@ -58,8 +58,8 @@ class Expectation:
             return
         if self.layout.precision is not Precision.FP16:
             raise ValueError(f"tolerated must be None for {self.layout.precision.name}, which is compared exactly")
-        if isinstance(self.layout, PlanarLayout):
-            raise ValueError("tolerated must be None for planes, which are only moved")
+        if not isinstance(self.layout, FeatureLayout):
+            raise ValueError("tolerated must be None for what is only moved")
         shape = (self.layout.padded_channels, *self.layout.shape[1:])
         allowance = self.tolerated.tolerance.allowance
         for name, array in (("reference", self.tolerated.reference), ("allowance", allowance)):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from models.config import HwConfig
-from tb.layers import CdpLayer, ConvLayer, Layer, PdpLayer, RubikLayer, SdpLayer
-from tb.program import cdp, conv, conv_table, pdp, rubik, sdp
+from tb.layers import BdmaLayer, CdpLayer, ConvLayer, Layer, PdpLayer, RubikLayer, SdpLayer
+from tb.program import bdma, cdp, conv, conv_table, pdp, rubik, sdp
 from tb.program.lut import ENTRIES, LutEntries, lut_writes
 from tb.program.ops import InterruptNotify, Op, Poll, RegWrite, interrupt_of_unit
 from tb.program.table import Flat, Refused, Table, Words, decode_rows, encode_rows
@@ -63,6 +63,7 @@ ENGINES = (
     Engine("PDP", pdp.UNITS, "PDP", PdpLayer, pdp.TABLE, pdp.flatten, pdp.build),
     Engine("CDP", cdp.UNITS, "CDP", CdpLayer, cdp.TABLE, cdp.flatten, cdp.build),
     Engine("RUBIK", rubik.UNITS, "RBK", RubikLayer, rubik.TABLE, rubik.flatten, rubik.build),
+    Engine("BDMA", bdma.UNITS, "BDMA", BdmaLayer, bdma.TABLE, bdma.flatten, bdma.build),
 )
 
 
@@ -122,6 +123,8 @@ def encode(
     for number in groups.values():
         if number not in (0, 1):
             raise ValueError(f"group must be 0 or 1, not {number}")
+    if isinstance(layer, BdmaLayer):
+        return encode_copies((layer,), config, groups["BDMA"], sync_id)
     flat = engine.flatten(layer)
     words = encode_rows(engine.table, flat, registers)
     ops: list[Op] = list(lut_writes(engine.done_unit, flat[ENTRIES])) if ENTRIES in flat else []
@@ -133,6 +136,32 @@ def encode(
     ops += [RegWrite(f"{unit}.D_OP_ENABLE", 1) for unit in engine.units]
     if sync_id is not None:
         ops.append(InterruptNotify(interrupt_of_unit(engine.done_unit), groups[engine.done_unit], sync_id))
+    return tuple(ops)
+
+
+def encode_copies(
+    layers: Sequence[BdmaLayer], config: HwConfig, group: int = 0, sync_id: str | None = None
+) -> tuple[Op, ...]:
+    """Return the program that runs copies as one group of BDMA.
+
+    Args:
+        layers: The copies, at most 20, with one RAM of the destinations.
+        config: The configuration they run on.
+        group: 0 or 1.
+        sync_id: Name of the event raised when its interrupt fires; None for no notification.
+
+    Raises:
+        Refused: for a copy that the registers cannot hold.
+    """
+    registers = RegisterMap.of(config)
+    ops: list[Op] = []
+    for layer in layers:
+        words = encode_rows(bdma.TABLE, bdma.flatten(layer), registers)["BDMA"]
+        ops += [RegWrite(f"BDMA.{register}", value) for register, value in words.items()]
+        ops.append(RegWrite("BDMA.CFG_OP", 1))
+    ops.append(RegWrite(f"BDMA.{bdma.LAUNCHES[group]}", 1))
+    if sync_id is not None:
+        ops.append(InterruptNotify("BDMA", group, sync_id))
     return tuple(ops)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import pytest
@@ -11,10 +10,9 @@ from models.config import HwConfig
 from tb.layers import Layer
 from tb.program.codec import encode
 from tb.program.ops import INTERRUPT_UNITS, InterruptNotify, Op, Program, RegRead, RegWrite
-from tb.program.table import Refused
 from tb.registers import RegisterMap
 from tb.tracker import LayerTracker, StartedLayer, done_bit, refusal
-from tests.unit.tb.samples import FULL, SMALL, small_pdp, small_sdp
+from tests.unit.tb.samples import SMALL, small_pdp, small_sdp
 
 A, B, C, D = (small_sdp(dst=0x2000 + 0x100 * n) for n in range(4))
 STATUS = "GLB.S_INTR_STATUS"
@@ -208,18 +206,6 @@ def test_a_reset_forgets_running_layers_turns_and_interrupts_but_counts_on() -> 
     assert played.tracker.running == ()
     assert told(played.program(C, 0)) == [(2, 0, C)]
     assert [s.layer for s in played.read(STATUS, 1)] == [C]
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("BDMA.CFG_LAUNCH0", "BDMA.CFG_LAUNCH0.grp0_launch must stay NO: BDMA is not modelled"),
-        ("BDMA.CFG_LAUNCH1", "BDMA.CFG_LAUNCH1.grp1_launch must stay NO: BDMA is not modelled"),
-    ],
-)
-def test_a_launch_of_bdma_is_refused(name: str, message: str) -> None:
-    with pytest.raises(Refused, match=rf"^{re.escape(message)}$"):
-        Played(FULL).write(name, 1)
 
 
 @pytest.mark.parametrize("unit", INTERRUPT_UNITS)

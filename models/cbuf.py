@@ -48,6 +48,21 @@ def image_entries(config: HwConfig, precision: Precision, channels: int, padded_
     return -(-padded_width * channels * precision.nbytes // config.cbuf_bank_width_bytes)
 
 
+def winograd_entries(config: HwConfig, precision: Precision, channels: int, padded_width: int) -> int:
+    """Return the entries of one slice in Winograd: lines with their padding, channels in whole atoms.
+
+    Args:
+        config: the build.
+        precision: the convolution runs in.
+        channels: real size.
+        padded_width: elements of a line with the padding left and right, a multiple of 4.
+
+    Source: measured on the public nv_full RTL.
+    """
+    surfaces = -(-channels // config.atom_elements(precision))
+    return padded_width * surfaces * config.memory_atomic_bytes // config.cbuf_bank_width_bytes
+
+
 def bank_entries(config: HwConfig, banks: int) -> int:
     """Return the entries that ``banks`` banks hold."""
     return banks * config.cbuf_bank_depth

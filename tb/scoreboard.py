@@ -16,6 +16,9 @@ from tb.verdict import Kind, Mismatch, Verdict
 HISTORY_BEATS = 1 << 22
 """Beats that are kept at least, when there were so many."""
 
+HISTORY_BYTES = 1 << 26
+"""Bytes of expectations that are kept behind the oldest."""
+
 
 @dataclass
 class _WriteLog:
@@ -63,8 +66,8 @@ class Scoreboard:
     Elements of an expectation that has a tolerance are judged by it once both of their bytes are written,
     and the value that a repeated byte must have is the one written first.
 
-    ``history`` holds what was judged, oldest first, so that a mismatch can be explained; of very long runs
-    only the end is kept.
+    ``history`` holds what was judged, oldest first, and ``expected`` the expectations, each with the number
+    of beats seen before it, so that a mismatch can be explained; of very long runs only the end is kept.
     """
 
     def __init__(self, exact: bool = False) -> None:
@@ -79,6 +82,8 @@ class Scoreboard:
         self._open: list[_Open] = []
         self.verdict = Verdict()
         self.history: list[Beats] = []
+        self.beats_seen = 0
+        self.expected: list[tuple[Expectation, int]] = []
 
     def expect(self, expectation: Expectation) -> None:
         """Add what a layer must write; layers must be added in the order they run.
@@ -86,6 +91,9 @@ class Scoreboard:
         Writes logged before are judged first: no layer is credited with what came before its start.
         """
         self.judge()
+        self.expected.append((expectation, self.beats_seen))
+        while sum(len(entry.data) for entry, _ in self.expected[1:]) > HISTORY_BYTES:
+            self.expected.pop(0)
         tolerated = None
         if expectation.tolerated is not None and not self.exact:
             tolerated = ToleratedSurface(expectation, expectation.tolerated)
@@ -182,6 +190,7 @@ class Scoreboard:
 
     def _remember(self, beats: Beats) -> None:
         self.history.append(beats)
+        self.beats_seen += len(beats)
         kept = sum(len(part) for part in self.history)
         while kept - len(self.history[0]) > HISTORY_BEATS:
             kept -= len(self.history.pop(0))

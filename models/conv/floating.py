@@ -90,7 +90,7 @@ def _direct(
     poisoned: NDArray[np.bool_] | None = None
     if data_nan.any():
         data = np.where(data_nan, 0.0, data)
-        poisoned = data_nan.any(axis=0)[np.newaxis]
+        poisoned = np.any(data_nan, axis=0, keepdims=True)
     matrix = np.nan_to_num(factors).reshape(kernels, -1)
     result = np.empty(shape)
     for rows in line_runs(height, (height, width), max(matrix.shape) * _FLOAT64.itemsize):

@@ -18,7 +18,7 @@ MAX_WMB_BYTES = (1 << 28) - 1
 
 _RUN_ELEMENTS = 131072
 
-_WGS_DTYPE = np.dtype("<u4")
+WGS_DTYPE = np.dtype("<u4")
 
 
 class CompressedWeights(NamedTuple):
@@ -68,7 +68,7 @@ class CompressedWeightLayout:
     @property
     def wgs_nbytes(self) -> int:
         """Bytes of the group sizes, end alignment included."""
-        return round_up(self.layout.groups * _WGS_DTYPE.itemsize, WEIGHT_SIZE_ALIGNMENT_BYTES)
+        return round_up(self.layout.groups * WGS_DTYPE.itemsize, WEIGHT_SIZE_ALIGNMENT_BYTES)
 
     @property
     def nbytes(self) -> int:
@@ -91,7 +91,7 @@ class CompressedWeightLayout:
         wmb[: packed.size] = packed
         counts = self._group_counts(kept)
         wgs = np.zeros(self.wgs_nbytes, dtype=np.uint8)
-        wgs.view(_WGS_DTYPE)[: counts.size] = counts * self.layout.precision.nbytes
+        wgs.view(WGS_DTYPE)[: counts.size] = counts * self.layout.precision.nbytes
         total = int(counts.sum()) * self.layout.precision.nbytes
         data = np.zeros(round_up(total, WEIGHT_SIZE_ALIGNMENT_BYTES), dtype=np.uint8)
         values = data[:total].view(bits.dtype)
@@ -118,7 +118,7 @@ class CompressedWeightLayout:
         kept = self._mask(wmb)
         counts = self._group_counts(kept)
         size = self.layout.precision.nbytes
-        sizes = checked_bytes(wgs, self.layout.groups * _WGS_DTYPE.itemsize).view(_WGS_DTYPE)
+        sizes = checked_bytes(wgs, self.layout.groups * WGS_DTYPE.itemsize).view(WGS_DTYPE)
         wrong = np.flatnonzero(sizes != counts * size)
         if wrong.size:
             group = int(wrong[0])
@@ -185,7 +185,7 @@ class CompressedWeightLayout:
             ValueError: for a group that does not exist or short group sizes.
         """
         check_index("group", group, self.layout.groups)
-        sizes = checked_bytes(wgs, self.layout.groups * _WGS_DTYPE.itemsize).view(_WGS_DTYPE)
+        sizes = checked_bytes(wgs, self.layout.groups * WGS_DTYPE.itemsize).view(WGS_DTYPE)
         return int(sizes[:group].sum(dtype=np.int64))
 
     def describe(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from models.converter import Converter
-from models.layout import PixelConversion
+from models.layout import PixelConversion, WeightLayout
 from models.sdp import SdpStage
 from tb.explain.engine_conv import ConvRun, CubeInput, ImageInput, WeightInput
 from tb.explain.engines import CdpRun, Engine, PdpRun, SdpRun, StageRun
@@ -65,6 +65,8 @@ def _convolution(layer: ConvLayer) -> ConvRun:
         converter = layer.conversion if isinstance(layer.conversion, Converter) else None
         walk = Walk.of(layer.src.layout, layer.src.address)
         source = CubeInput(walk, layer.src.layout.shape[0], converter)
+    if not isinstance(layer.weights.layout, WeightLayout) or layer.weights.compression is not None:
+        raise ValueError("weights must be uncompressed and not for Winograd")
     weights = WeightInput(layer.weights.layout, layer.weights.address, "as they are", layer.weights.layout.shape)
     behind = SdpRun(walk, layer.sdp, _stage(layer.sdp.x1, layer.x1), _stage(layer.sdp.x2, layer.x2))
     return ConvRun(source, weights, layer.params, dst.shape[1:], dst.padded_channels, behind)

@@ -162,11 +162,17 @@ def from_writes(
 
 def written_bytes(expected: Patch, beats: Beats) -> Bytes:
     """Return the bytes that beats leave behind, over the surface and everything else that they touch."""
-    width = beats.data.shape[1] if len(beats) else 0
-    touched = np.unique(beats.address.astype(np.int64) // _PAGE_BYTES)
-    ranges = [(int(page) * _PAGE_BYTES, (int(page) + 1) * _PAGE_BYTES + width) for page in touched]
-    actual = Bytes.blank([(expected.address, expected.end), *ranges])
+    first, behind = expected.address // _PAGE_BYTES, -(-expected.end // _PAGE_BYTES)
+    touched = np.unique(beats.address // np.uint64(_PAGE_BYTES)).astype(np.int64)
+    ranges = [(int(page) * _PAGE_BYTES, (int(page) + 1) * _PAGE_BYTES) for page in touched]
+    actual = Bytes.blank([(first * _PAGE_BYTES, behind * _PAGE_BYTES), *ranges])
     if not len(beats):
+        return actual
+    width = beats.data.shape[1]
+    if beats.strobe.all():
+        rows = actual.positions(beats.address.astype(np.int64)) // width
+        actual.data.reshape(-1, width)[rows] = beats.data
+        actual.known.reshape(-1, width)[rows] = True
         return actual
     lanes = beats.address.astype(np.int64)[:, np.newaxis] + np.arange(width)
     places = actual.positions(lanes[beats.strobe])

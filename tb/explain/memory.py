@@ -108,6 +108,26 @@ class Bytes:
             patch.mask[theirs] = self.known[ours]
         return patch
 
+    def gather(self, addresses: NDArray[np.int64]) -> tuple[ByteArray, MaskArray]:
+        """Return the bytes of single addresses, and which of them are known.
+
+        Args:
+            addresses: of any shape, anywhere.
+
+        Returns:
+            uint8 and bool of the same shape.
+        """
+        data = np.full(addresses.shape, POISON, dtype=np.uint8)
+        known = np.zeros(addresses.shape, dtype=np.bool_)
+        before = 0
+        for start, size in zip(self.starts, self.sizes, strict=True):
+            inside = (addresses >= start) & (addresses < start + size)
+            places = addresses[inside] - start + before
+            data[inside] = self.data[places]
+            known[inside] = self.known[places]
+            before += size
+        return data, known
+
     def positions(self, addresses: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the indices of ``data`` of addresses that all lie in our ranges."""
         starts = np.array(self.starts, dtype=np.int64)

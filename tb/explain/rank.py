@@ -22,6 +22,8 @@ BELIEF_BITS = 16.0
 _WHOLE_ELEMENTS = 1 << 15
 _SAMPLE_ELEMENTS = 1 << 15
 _FINALISTS = 10
+_LEAST_FINALISTS = 3
+_FINAL_ELEMENTS = 1 << 22
 _PAIR_STARTS = 6
 _PAIR_ELEMENTS = 1 << 13
 _GOOD_SHARE = 0.98
@@ -106,10 +108,18 @@ def _best(evidence: Evidence, candidates: Sequence[Candidate], wrong: int) -> li
     elements = int(np.prod(evidence.cube.shape))
     if elements > _WHOLE_ELEMENTS or len(candidates) > 600:
         rows = _sample(evidence)
-        rated = [(_sampled(evidence, variants[-1].run, rows), n) for n, (_, variants) in enumerate(candidates)]
-        rated.sort(key=lambda entry: (-entry[0], entry[1]))
-        candidates = [candidates[n] for score, n in rated[:_FINALISTS] if score > 0]
-    fits = [fit for candidate in candidates if (fit := _fit(evidence, *candidate, wrong)) is not None]
+        baseline = _baseline(evidence, rows)
+        runs = [variants[-1].run for _, variants in candidates]
+        rated = [(_sampled(evidence, run, rows, baseline), -n) for n, run in enumerate(runs)]
+        most = max(_LEAST_FINALISTS, min(_FINALISTS, _FINAL_ELEMENTS // elements))
+        candidates = [candidates[-n] for score, n in sorted(rated, reverse=True)[:most] if score > 0]
+    fits: list[Fit] = []
+    for candidate in candidates:
+        fit = _fit(evidence, *candidate, wrong)
+        if fit is not None:
+            fits.append(fit)
+            if elements > _FINAL_ELEMENTS and fit.share == 1.0:
+                break
     return sorted(fits, key=lambda fit: fit.cost_bits)
 
 
@@ -137,22 +147,21 @@ def _sample(evidence: Evidence) -> slice:
     return slice(first, first + count)
 
 
-def _sampled(evidence: Evidence, run: Run, rows: slice) -> float:
+def _sampled(evidence: Evidence, run: Run, rows: slice, baseline: float) -> float:
     """Return how much better than the expectation a run predicts the bytes of some lines."""
     try:
         cube = run.cube(evidence.memory, rows)
         touched = None if run.touch is None else run.touch(run.dst.shape)[:, rows]
-        patch = run.dst.rows(rows).write(cube, touched)
+        walk = run.dst.rows(rows)
+        data = walk.to_atoms(cube.astype(walk.dtype, copy=False)).view(np.uint8)
+        found, known = evidence.actual.gather(walk.addresses())
     except ValueError:
         return 0.0
-    found = evidence.actual.read(patch.address, len(patch.data))
-    written = patch.mask & found.mask & (found.data == patch.data)
-    right = int(np.count_nonzero(written))
+    right = known & (found == data)
     if touched is not None:
-        bare = run.dst.rows(rows).write(cube)
-        right += int(np.count_nonzero(bare.mask & ~patch.mask & ~found.mask))
-        return right / max(1, int(np.count_nonzero(bare.mask))) - _baseline(evidence, rows)
-    return right / max(1, int(np.count_nonzero(patch.mask))) - _baseline(evidence, rows)
+        written = np.repeat(walk.to_atoms(touched), walk.dtype.itemsize, axis=3)
+        right = (right & written) | (~known & ~written)
+    return float(np.count_nonzero(right) / right.size) - baseline
 
 
 def _baseline(evidence: Evidence, rows: slice) -> float:

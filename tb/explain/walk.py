@@ -10,12 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.layout import FeatureLayout, OperandLayout
+from models.layout.atoms import atoms_to_planes, planes_to_atoms
 from tb.explain.memory import ByteArray, Bytes, Patch
 
 Cube = NDArray[Any]
 
 _MOST_BYTES = 1 << 28
 """A walk that spans more than that is not followed: only wild strides do."""
+
+
+_SPARSE = 4
+"""How much further than its atoms a walk must reach before they are picked one by one."""
 
 
 class WildWalk(ValueError):
@@ -85,9 +90,13 @@ class Walk:
     @property
     def overlaps(self) -> bool:
         """Whether atoms may lie on each other."""
+        return self._overlap((0, 1, 2))
+
+    def _overlap(self, axes: tuple[int, ...]) -> bool:
+        """Return whether atoms that differ in some of surface, line and column may lie on each other."""
         covered = self.atom_bytes
         counts = (self.surfaces, self.shape[1], self.shape[2])
-        for step, count in sorted((abs(step), count) for step, count in zip(self.steps, counts, strict=True)):
+        for step, count in sorted((abs(self.steps[axis]), counts[axis]) for axis in axes):
             if count > 1:
                 if step < covered:
                     return True
@@ -138,11 +147,20 @@ class Walk:
     def read(self, memory: Bytes) -> Cube:
         """Return the cube that the walk finds, (C, H, W); unknown bytes are poison."""
         low, high = self.span
-        found = memory.read(low, high - low).data
-        atoms = np.ascontiguousarray(self._atoms(found, low)).view(self.dtype)
-        cube = atoms.transpose(0, 3, 1, 2).reshape(-1, *self.shape[1:])
-        cube = np.ascontiguousarray(cube[: self.shape[0]])
+        if high - low > _SPARSE * self.surfaces * self.shape[1] * self.shape[2] * self.atom_bytes:
+            atoms = memory.gather(self.addresses())[0].view(self.dtype)
+        else:
+            atoms = self._atoms(memory.read(low, high - low).data, low).view(self.dtype)
+        planes = np.empty((self.surfaces, self.atom_elements, *self.shape[1:]), dtype=self.dtype)
+        atoms_to_planes(atoms, planes)
+        cube = planes.reshape(-1, *self.shape[1:])[: self.shape[0]]
         return cube if self.twist is None else self.twist(cube)
+
+    def addresses(self) -> NDArray[np.int64]:
+        """Return the address of every byte of every atom, (surfaces, H, W, bytes)."""
+        counts = (self.surfaces, self.shape[1], self.shape[2], self.atom_bytes)
+        parts = np.ix_(*(np.arange(n, dtype=np.int64) * step for n, step in zip(counts, (*self.steps, 1), strict=True)))
+        return self.address + parts[0] + parts[1] + parts[2] + parts[3]
 
     def write(self, cube: Cube, touched: NDArray[np.bool_] | None = None) -> Patch:
         """Return what the walk leaves in memory; atoms that overlap are written in their order.
@@ -153,30 +171,42 @@ class Walk:
         """
         low, high = self.span
         patch = Patch(low, np.zeros(high - low, dtype=np.uint8), np.zeros(high - low, dtype=np.bool_))
-        self._put(self._to_atoms(cube.astype(self.dtype, copy=False)), self._atoms(patch.data, low))
+        cube = cube.astype(self.dtype, copy=False)
+        if self.overlaps:
+            self._put(self.to_atoms(cube), self._atoms(patch.data, low))
+        else:
+            planes_to_atoms(self._planes(cube), self._atoms(patch.data, low).view(self.dtype))
         if touched is None:
             self._atoms(patch.mask.view(np.uint8), low)[...] = 1
             return patch
-        wide = np.repeat(self._to_atoms(touched), self.dtype.itemsize, axis=3)
-        self._put(wide.view(np.uint8), self._atoms(patch.mask.view(np.uint8), low))
+        wide = np.repeat(self.to_atoms(touched), self.dtype.itemsize, axis=3)
+        self._put(wide, self._atoms(patch.mask.view(np.uint8), low))
         return patch
 
-    def _to_atoms(self, cube: Cube) -> Cube:
+    def to_atoms(self, cube: Cube) -> Cube:
         """Return (surfaces, H, W, elements of an atom); missing channels are 0."""
+        return np.ascontiguousarray(self._planes(cube).transpose(0, 2, 3, 1))
+
+    def _planes(self, cube: Cube) -> Cube:
+        """Return (surfaces, elements of an atom, H, W); missing channels are 0."""
         missing = self.surfaces * self.atom_elements - cube.shape[0]
         if missing:
             cube = np.pad(cube, ((0, missing), (0, 0), (0, 0)))
-        atoms = cube.reshape(self.surfaces, self.atom_elements, *self.shape[1:]).transpose(0, 2, 3, 1)
-        return np.ascontiguousarray(atoms)
+        return cube.reshape(self.surfaces, self.atom_elements, *self.shape[1:])
 
     def _put(self, atoms: Cube, view: ByteArray) -> None:
+        """Write atoms one behind the other, as far as they lie on each other."""
         raw = atoms.view(np.uint8)
         if not self.overlaps:
             view[...] = raw
             return
-        columns = abs(self.steps[2]) < self.atom_bytes
-        for index in np.ndindex(raw.shape[:3] if columns else raw.shape[:2]):
-            view[index] = raw[index]
+        for axis, others in ((0, (1, 2)), (1, (0, 2)), (2, (0, 1))):
+            if not self._overlap(others):
+                for index in range(raw.shape[axis]):
+                    np.moveaxis(view, axis, 0)[index] = np.moveaxis(raw, axis, 0)[index]
+                return
+        for place in np.ndindex(raw.shape[:3]):
+            view[place] = raw[place]
 
     def _atoms(self, buffer: ByteArray, low: int) -> ByteArray:
         """Return the atoms of a buffer that begins at address ``low``: (surfaces, H, W, bytes)."""

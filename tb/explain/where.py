@@ -11,7 +11,8 @@ from tb.explain.evidence import Evidence
 from tb.explain.walk import Walk
 
 _LISTED = 6
-_MOST_BIT_SHARE = 0.95
+_STRIKING_SHARE = 0.5
+_LOOKED_AT = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,10 +135,10 @@ def bad_beats(evidence: Evidence) -> NDArray[np.bool_]:
     assert beats is not None
     if not len(beats):
         return np.zeros(0, dtype=np.bool_)
-    lanes = beats.address.astype(np.int64)[:, np.newaxis] + np.arange(beats.data.shape[1])
-    places = evidence.actual.positions(lanes)
+    width = beats.data.shape[1]
+    rows = evidence.actual.positions(beats.address.astype(np.int64)) // width
     truth = evidence.truth
-    wrong = ~truth.known[places] | (truth.data[places] != beats.data)
+    wrong = ~truth.known.reshape(-1, width)[rows] | (truth.data.reshape(-1, width)[rows] != beats.data)
     bad: NDArray[np.bool_] = (wrong & beats.strobe).any(axis=1)
     return bad
 
@@ -147,13 +148,15 @@ def statistics(evidence: Evidence) -> list[str]:
     walk = Walk.of(evidence.layout, evidence.expected.address)
     got = walk.read_patch(evidence.got)
     wrong = walk.any_byte(evidence.bad) & ~walk.any_byte(evidence.expected.mask & ~evidence.got.mask)
-    if not wrong.any():
+    places = np.flatnonzero(wrong)
+    if not len(places):
         return []
+    chosen = np.unravel_index(places[:: -(-len(places) // _LOOKED_AT)], wrong.shape)
     bits = np.dtype(f"<u{got.dtype.itemsize}")
-    have, want = got.view(bits)[wrong], evidence.cube.view(bits)[wrong]
+    have, want = got.view(bits)[chosen], evidence.cube.view(bits)[chosen]
     lines = []
     if got.dtype.kind != "f":
-        difference = got[wrong].astype(np.int64) - evidence.cube[wrong].astype(np.int64)
+        difference = got[chosen].astype(np.int64) - evidence.cube[chosen].astype(np.int64)
         values, counts = np.unique(difference, return_counts=True)
         top = counts.argsort()[::-1][:3]
         common = ", ".join(f"{values[n]:+d} ({_percent(int(counts[n]), len(difference))})" for n in top)
@@ -164,9 +167,9 @@ def statistics(evidence: Evidence) -> list[str]:
     for step, name in ((1, "next"), (-1, "previous")):
         for axis, what in ((0, "channel"), (1, "line"), (2, "column")):
             if evidence.cube.shape[axis] > 1:
-                moved = np.roll(evidence.cube, -step, axis=axis).view(bits)[wrong]
+                moved = np.roll(evidence.cube, -step, axis=axis).view(bits)[chosen]
                 share = float((moved == have).mean())
-                if share > _MOST_BIT_SHARE / 2:
+                if share > _STRIKING_SHARE:
                     lines.append(f"{100 * share:.0f} % of the wrong elements hold that of the {name} {what}")
     return lines
 

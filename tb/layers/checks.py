@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from models.layout import FeatureLayout, OperandLayout, WeightLayout
+from models.layout import FeatureLayout, KernelLayout, OperandLayout
 from tb.surfaces import ImageSurface, Surface
 
 
 def check_configs(
-    src: Surface | ImageSurface, others: Mapping[str, FeatureLayout | OperandLayout | WeightLayout]
+    src: Surface | ImageSurface, others: Mapping[str, FeatureLayout | OperandLayout | KernelLayout]
 ) -> None:
     """Check that all layouts are for the configuration of ``src``.
 

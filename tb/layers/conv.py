@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from models.cbuf import feature_entries, image_entries
+from models.cbuf import feature_entries, image_entries, winograd_entries
 from models.conv import ConvParams
 from models.converter import Converter, ConverterEncoding
-from models.layout import FeatureLayout, ImageWeightLayout, PixelConversion, PixelLayout, WeightLayout
+from models.layout import (
+    FeatureLayout,
+    ImageWeightLayout,
+    PixelConversion,
+    PixelLayout,
+    WeightLayout,
+    WinogradWeightLayout,
+)
 from models.precision import Precision
 from models.sdp import SdpParams
 from tb.layers.checks import check_configs
@@ -58,7 +65,7 @@ class ConvLayer:
         channels, height, width = self.src.layout.shape
         if weights.shape[1] != channels:
             raise ValueError(f"weights must have the {channels} channels of src, not {weights.shape[1]}")
-        rows, columns = weights.shape[2:]
+        rows, columns = self.kernel_sides
         shape = (weights.shape[0], self.params.output_height(height, rows), self.params.output_width(width, columns))
         if dst.shape != shape:
             raise ValueError(f"dst must have the shape {shape}, not {dst.shape}")
@@ -77,7 +84,7 @@ class ConvLayer:
         for name in ("x1", "x2", "y"):
             check_stage(name, getattr(self.sdp, name), getattr(self, name), shape)
         check_operand_precision(memories, self.processing_precision)
-        self.cbuf.check(self.entries, height, weights)
+        self.cbuf.check(self.entries, self.slices, weights, compressed=self.weights.compression is not None)
 
     @property
     def unit(self) -> str:
@@ -90,17 +97,36 @@ class ConvLayer:
         return processing_precision(self.sdp.input_precision, self.sdp.output_precision)
 
     @property
+    def kernel_sides(self) -> tuple[int, int]:
+        """Height and width of the kernels as they are multiplied: 4 x 4 in Winograd."""
+        shape = self.weights.layout.packed_shape if self.params.winograd else self.weights.layout.shape
+        return shape[2], shape[3]
+
+    @property
+    def slices(self) -> int:
+        """Lines of the input in the convolution buffer; in Winograd with the padding around it."""
+        height = self.src.layout.shape[1]
+        return height + self.params.pad_top + self.params.pad_bottom if self.params.winograd else height
+
+    @property
     def entries(self) -> int:
         """Entries of the convolution buffer that one line of the input takes."""
         layout, precision = self.src.layout, self.params.precision
         channels, _, width = layout.shape
+        if self.params.winograd:
+            padded = self.params.pad_left + width + self.params.pad_right
+            return winograd_entries(layout.config, precision, channels, padded)
         if isinstance(layout, FeatureLayout):
             return feature_entries(layout.config, precision, channels, width)
         padded = self.params.pad_left + width + self.params.pad_right
         return image_entries(layout.config, precision, channels, padded)
 
     def _check_cube(self, layout: FeatureLayout) -> None:
-        if type(self.weights.layout) is not WeightLayout or self.weights.layout.line_group != 1:
+        weights = self.weights.layout
+        if self.params.winograd:
+            if not isinstance(weights, WinogradWeightLayout) or weights.stride != (1, 1):
+                raise ValueError("weights must be laid out for Winograd with stride 1, because params say so")
+        elif type(weights) is not WeightLayout or weights.line_group != 1:
             raise ValueError("weights must be laid out for direct convolution, because src is a feature cube")
         if layout.precision is not self.params.precision:
             raise ValueError(f"src must have the precision {self.params.precision.name}, not {layout.precision.name}")
@@ -108,11 +134,15 @@ class ConvLayer:
             isinstance(self.conversion, Converter) and self.conversion.encoding is ConverterEncoding.CDMA_INPUT
         ):
             raise ValueError("conversion must be a Converter of CDMA or None, because src is a feature cube")
+        if self.conversion is not None and self.params.is_float:
+            raise ValueError("conversion must be None for a cube of FP16, which no converter takes")
         if self.cbuf.fetch_slices > 1 and not layout.line_packed:
             raise ValueError(f"fetch_slices must be 1, because lines are not packed, not {self.cbuf.fetch_slices}")
 
     def _check_image(self, layout: PixelLayout) -> None:
         weights, params = self.weights.layout, self.params
+        if params.winograd:
+            raise ValueError("winograd must be False for image input")
         if not isinstance(weights, ImageWeightLayout):
             raise ValueError("weights must be laid out for image input, because src is an image")
         if not isinstance(self.conversion, PixelConversion):
@@ -121,6 +151,8 @@ class ConvLayer:
             raise ValueError(
                 f"conversion must have the precision {params.precision.name}, not {self.conversion.precision.name}"
             )
+        if layout.format.is_float and self.conversion != PixelConversion(Precision.FP16):
+            raise ValueError(f"conversion must take {layout.format_name} as it is: mean and converter are not modelled")
         if (params.dilation_x, params.dilation_y) != (1, 1):
             raise ValueError(
                 f"dilation must be 1 for image input, not {params.dilation_x} along W and {params.dilation_y} along H"

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models import cdp, pdp
 from models.precision import Precision
 from models.tolerance import Module, bit_identical
 from tb.layers import BdmaLayer, CdpLayer, ConvLayer, PdpLayer, RubikLayer, SdpLayer
+from tb.predictor.conv import tolerated as allowed
 from tb.predictor.cubes import pack_patterns, read_patterns
 from tb.predictor.expectation import Expectation, ReadMemory, Tolerated
+from tb.predictor.pool import normalise, pool
 from tb.predictor.rubik import move
 from tb.predictor.sdp import process
 from tb.tracker import StartedLayer
@@ -47,11 +48,11 @@ def predict(started: StartedLayer, read: ReadMemory) -> Expectation:
             if layer.dst.layout.precision is Precision.FP16:
                 tolerated = Tolerated(result, bit_identical(Module.SDP))
         case PdpLayer():
-            result = pdp.run(layer.params, read_patterns(layer.src, read))
+            result, tolerated = pool(layer.params, read_patterns(layer.src, read))
         case ConvLayer():
-            result = process(layer, read).cube
+            result, tolerated = process(layer, read).cube, allowed(layer, read)
         case CdpLayer():
-            result = cdp.run(layer.params, read_patterns(layer.src, read), layer.src.layout.shape[0])
+            result, tolerated = normalise(layer, read_patterns(layer.src, read))
     dst = layer.dst
     data, written = pack_patterns(dst.layout, result)
     if isinstance(layer, SdpLayer) and layer.params.compares:

@@ -1,20 +1,99 @@
-"""What the convolution core hands to SDP."""
+"""What the convolution core hands to SDP, and what the published thresholds allow it to differ by."""
 
 from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from models import conv
+from models import conv, sdp
+from models.conv import AtomOrder
 from models.converter import Converter
-from models.layout import ImageWeightLayout, PixelConversion
+from models.fp16 import FP16, FP32
+from models.layout import CompressedWeightLayout, ImageWeightLayout, PixelConversion
+from models.layout.compression import WGS_DTYPE
+from models.precision import Precision
+from models.tolerance import Float64Array, clip_reference, exponent
 from tb.layers import ConvLayer
-from tb.predictor.expectation import ReadMemory
-from tb.surfaces import ImageSurface
+from tb.predictor.expectation import ReadMemory, Tolerated
+from tb.predictor.operands import read_operands
+from tb.surfaces import ImageSurface, WeightSurface
 
 
-def convolve(layer: ConvLayer, read: ReadMemory) -> NDArray[np.int32]:
-    """Return what the convolution core hands to SDP: int32, with zeros in the padding channels."""
+def convolve(layer: ConvLayer, read: ReadMemory) -> NDArray[Any]:
+    """Return what the convolution core hands to SDP, with zeros in the padding channels.
+
+    Args:
+        layer: The layer.
+        read: How to read memory as the layer will find it.
+
+    Returns:
+        int32, or uint32 FP32 patterns of FP16, (padded channels, H, W).
+    """
+    cube, weights = _inputs(layer, read)
+    if not layer.params.is_float:
+        return _padded(layer, conv.run(layer.params, cube, weights))
+    stored = layer.weights.layout
+    order = AtomOrder(stored.config.mac_atomic_c_size)
+    if isinstance(stored, ImageWeightLayout):
+        order = replace(order, image=True, line_group=stored.line_group)
+    return _padded(layer, conv.run_exact(layer.params, cube, weights, order))
+
+
+def tolerated(layer: ConvLayer, read: ReadMemory) -> Tolerated | None:
+    """Return the float64 reference of an FP16 layer with its allowances, or None where results are exact.
+
+    The allowance of the convolution is carried through SDP by what SDP makes of the reference with and
+    without it, so that whatever is programmed there scales it. Padding channels have none.
+
+    Args:
+        layer: The layer.
+        read: How to read memory as the layer will find it.
+
+    Source: precision document, "FP16 error threshold".
+    """
+    if not layer.params.is_float or layer.dst.layout.precision is not Precision.FP16 or layer.sdp.compares:
+        return None
+    cube, weights = _inputs(layer, read)
+    reference = conv.run_float64(layer.params, cube, weights)
+    rule = conv.threshold(layer.params, cube, weights, reference)
+    assert rule.allowance is not None
+    reference, allowance = _padded(layer, reference), _padded(layer, rule.allowance)
+    if any(stage is not None for stage in (layer.sdp.x1, layer.sdp.x2, layer.sdp.y)):
+        reference, allowance = _through_sdp(layer, read, reference, allowance)
+    allowance[layer.dst.layout.shape[0] :] = 0.0
+    return Tolerated(reference, replace(rule, allowance=allowance))
+
+
+def _through_sdp(
+    layer: ConvLayer, read: ReadMemory, reference: Float64Array, allowance: Float64Array
+) -> tuple[Float64Array, Float64Array]:
+    alignment = allowance - _last_place(reference)
+    alignment[layer.dst.layout.shape[0] :] = 0.0
+    sources = ((layer.x1, layer.sdp.x1), (layer.x2, layer.sdp.x2), (layer.y, layer.sdp.y))
+    operands = [read_operands(source, stage, True, read) for source, stage in sources]
+
+    def processed(values: Float64Array) -> Float64Array:
+        nan = np.isnan(values)
+        numbers = FP32.encode(np.where(nan, 0.0, values))
+        patterns = np.where(nan, FP32.infinity_bits | 1, numbers).astype(FP32.dtype)
+        return FP16.decode(sdp.run(layer.sdp, patterns, *operands))
+
+    result = processed(reference)
+    ends = [np.abs(processed(reference + side * alignment) - result) for side in (-1.0, 1.0)]
+    return result, np.nan_to_num(np.maximum(*ends)) + _last_place(result)
+
+
+def _last_place(reference: Float64Array) -> Float64Array:
+    """Return 2^(exp(a)-10) of a reference."""
+    rounded = FP16.encode(clip_reference(np.where(np.isnan(reference), 0.0, reference)))
+    return np.ldexp(1.0, (exponent(rounded) - 10).astype(np.int32))
+
+
+def _inputs(layer: ConvLayer, read: ReadMemory) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the cube in the convolution buffer and the kernels, FP16 as patterns."""
     src, conversion = layer.src, layer.conversion
     if isinstance(src, ImageSurface):
         planes = zip(src.addresses, src.layout.plane_nbytes, strict=True)
@@ -25,10 +104,29 @@ def convolve(layer: ConvLayer, read: ReadMemory) -> NDArray[np.int32]:
         cube = src.layout.unpack(read(src.ram, src.address, src.layout.nbytes))
         if isinstance(conversion, Converter):
             cube = conversion.convert(cube, layer.params.precision)
-    stored = layer.weights.layout
-    weights = stored.unpack(read(layer.weights.ram, layer.weights.address, stored.nbytes))
-    if isinstance(stored, ImageWeightLayout):
-        weights = stored.original(weights)
-    result = conv.run(layer.params, cube, weights)
+    weights = _read_weights(layer.weights, read)
+    # Winograd multiplies whole atoms of channels.
+    missing = weights.shape[1] - cube.shape[0]
+    if missing:
+        cube = np.pad(cube, ((0, missing), (0, 0), (0, 0)))
+    if layer.params.is_float:
+        return cube.view(np.uint16), weights.view(np.uint16)
+    return cube, weights
+
+
+def _read_weights(surface: WeightSurface, read: ReadMemory) -> NDArray[Any]:
+    stored, compression = surface.layout, surface.compression
+    if compression is None:
+        weights = stored.unpack(read(surface.ram, surface.address, stored.elements * stored.precision.nbytes))
+    else:
+        layout = CompressedWeightLayout(stored)
+        mask = read(surface.ram, compression.mask_address, -(-stored.elements // 8))
+        sizes = read(surface.ram, compression.sizes_address, stored.groups * WGS_DTYPE.itemsize)
+        nbytes = int(sizes.view(WGS_DTYPE).sum(dtype=np.int64))
+        weights = layout.unpack(read(surface.ram, surface.address, nbytes), mask, sizes)
+    return stored.original(weights) if isinstance(stored, ImageWeightLayout) else weights
+
+
+def _padded(layer: ConvLayer, result: NDArray[Any]) -> NDArray[Any]:
     padding = layer.dst.layout.padded_channels - result.shape[0]
     return np.pad(result, ((0, padding), (0, 0), (0, 0)))

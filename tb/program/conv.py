@@ -7,14 +7,24 @@ from typing import Any
 from models.config import HwConfig
 from models.conv import ConvParams
 from models.converter import Converter, ConverterEncoding
-from models.layout import ImageWeightLayout, PixelConversion, PixelLayout, WeightLayout, pixel_format
+from models.layout import (
+    CompressedWeightLayout,
+    ImageWeightLayout,
+    KernelLayout,
+    PixelConversion,
+    PixelLayout,
+    WeightLayout,
+    WinogradWeightLayout,
+    pixel_format,
+)
+from models.layout.winograd import KERNEL_SIDE
 from models.precision import Precision
 from tb.layers import ConvLayer, Surface
 from tb.program import sdp
 from tb.program.common import build_surface, check_precision, check_ram, field_of
 from tb.program.conv_table import CBUF, MEANS, PADS, TABLE
 from tb.program.table import Flat, Refused, blame, blame_attributes
-from tb.surfaces import CbufUse, ImageSurface, WeightSurface
+from tb.surfaces import CbufUse, Compression, ImageSurface, WeightSurface
 
 
 def fetches(layer: ConvLayer) -> bool:
@@ -34,6 +44,10 @@ def flatten(layer: ConvLayer) -> Flat:
         **sdp.flatten_processing(sdp.Processing(layer.sdp, layer.dst, layer.x1, layer.x2, layer.y)),
         "conversion_precision": params.precision,
         "int8": params.precision is Precision.INT8,
+        "float": params.is_float,
+        "flush_nan": params.nan_to_zero,
+        "winograd": params.winograd,
+        "pre_truncate": params.pre_truncate,
         "width": width,
         "height": height,
         "channels": channels,
@@ -43,7 +57,7 @@ def flatten(layer: ConvLayer) -> Flat:
         "entries": layer.entries,
         "weights.address": layer.weights.address,
         "weights.ram": layer.weights.ram,
-        "weights.nbytes": weights.nbytes,
+        **_flatten_compression(layer.weights),
         "kernel.nbytes": weights.kernel_elements * weights.precision.nbytes,
         "kernel.height": kernel_height,
         "kernel.width": kernel_width,
@@ -54,6 +68,12 @@ def flatten(layer: ConvLayer) -> Flat:
         "atomics": out[1] * out[2],
         "cvt": converter is not None,
     }
+    if params.winograd:
+        flat |= {
+            "extended.width": params.pad_left + width + params.pad_right,
+            "extended.height": layer.slices,
+            "extended.channels": kernel_channels,
+        }
     if converter is not None:
         flat |= {"cvt.shift": converter.shift, "cvt.offset": converter.offset, "cvt.scale": converter.scale}
     if isinstance(layer.src, Surface):
@@ -67,7 +87,21 @@ def flatten(layer: ConvLayer) -> Flat:
             "surf_packed": layout.surface_packed,
         }
     assert isinstance(conversion, PixelConversion)
+    assert isinstance(weights, ImageWeightLayout)
     return flat | _flatten_image(layer.src, conversion) | {"line_group": weights.line_group}
+
+
+def _flatten_compression(weights: WeightSurface) -> Flat:
+    compression = weights.compression
+    if compression is None:
+        return {"compressed": False, "weights.nbytes": weights.layout.nbytes}
+    return {
+        "compressed": True,
+        "weights.nbytes": compression.weight_bytes,
+        "mask.address": compression.mask_address,
+        "mask.nbytes": CompressedWeightLayout(weights.layout).wmb_nbytes,
+        "sizes.address": compression.sizes_address,
+    }
 
 
 def _flatten_image(src: ImageSurface, conversion: PixelConversion) -> Flat:
@@ -96,9 +130,6 @@ def build(config: HwConfig, flat: Flat) -> ConvLayer:
         Refused: naming the register, field and rule that make it illegal or unsupported.
     """
     precision = check_precision(config, TABLE, flat, "input_precision")
-    if precision is Precision.FP16:
-        field = field_of(TABLE, "input_precision")
-        raise Refused(f"{field} must be INT8 or INT16, not FP16: FP16 convolution is not modelled")
     source = check_precision(config, TABLE, flat, "conversion_precision")
     kernel = (flat["kernel.channels"], flat["kernel.height"])
     conversion: Converter | PixelConversion | None = _build_converter(flat)
@@ -124,17 +155,24 @@ def build(config: HwConfig, flat: Flat) -> ConvLayer:
         size = (flat["channels"], flat["height"], flat["width"])
         src = build_surface(config, TABLE, flat, "src", size, precision)
         _check_packed(flat, src)
-        shape = (flat["shape.channel"], kernel[0], kernel[1], flat["kernel.width"])
-        _demand(flat, "kernel.channels", size[0], "of the input")
+        if flat["winograd"]:
+            shape = (flat["shape.channel"], size[0], KERNEL_SIDE, KERNEL_SIDE)
+        else:
+            shape = (flat["shape.channel"], kernel[0], kernel[1], flat["kernel.width"])
+            _demand(flat, "kernel.channels", size[0], "of the input")
     weights = _build_weights(config, flat, precision, shape)
+    sides = weights.layout.packed_shape[2:] if flat["winograd"] else shape[2:]
     with blame_attributes(TABLE, ""):
         params = ConvParams(
-            **{name: flat[name] for name in (*PADS, "stride_x", "stride_y", "pad_value", "truncate")},
+            **{name: flat[name] for name in (*PADS, "stride_x", "stride_y", "pad_value", "winograd")},
+            truncate=flat.get("truncate", 0),
             dilation_x=flat.get("dilation_x", 1),
             dilation_y=flat.get("dilation_y", 1),
             precision=precision,
+            nan_to_zero=flat.get("flush_nan", False),
+            pre_truncate=flat.get("pre_truncate", 0),
         )
-    for axis, size_of, side in (("height", params.output_height, shape[2]), ("width", params.output_width, shape[3])):
+    for axis, size_of, side in (("height", params.output_height, sides[0]), ("width", params.output_width, sides[1])):
         with blame_attributes(TABLE, ""):
             expected = size_of(flat[axis], side)
         _demand(flat, f"shape.{axis}", expected, "that input, kernel, stride and padding give")
@@ -155,6 +193,10 @@ def build(config: HwConfig, flat: Flat) -> ConvLayer:
             processing.y,
         )
     _demand(flat, "entries", layer.entries, "that a line of the input takes")
+    if params.winograd:
+        _demand(flat, "extended.width", params.pad_left + flat["width"] + params.pad_right, "of lines with padding")
+        _demand(flat, "extended.height", layer.slices, "of columns with padding")
+        _demand(flat, "extended.channels", weights.layout.packed_shape[1], "of the kernels")
     return layer
 
 
@@ -211,13 +253,25 @@ def _build_weights(
     config: HwConfig, flat: Flat, precision: Precision, shape: tuple[int, int, int, int]
 ) -> WeightSurface:
     check_ram(config, TABLE, flat, "weights")
-    with blame((field_of(TABLE, "kernel.channels"),)):
-        layout = (
-            ImageWeightLayout(config, precision, shape, flat["line_group"])
-            if flat["image"]
-            else WeightLayout(config, precision, shape)
-        )
+    layout: KernelLayout
+    with blame((field_of(TABLE, "winograd" if flat["winograd"] else "kernel.channels"),)):
+        if flat["winograd"]:
+            layout = WinogradWeightLayout(config, precision, shape)
+        elif flat["image"]:
+            layout = ImageWeightLayout(config, precision, shape, flat["line_group"])
+        else:
+            layout = WeightLayout(config, precision, shape)
+    if flat["winograd"]:
+        for name, side in (("channels", 1), ("height", 2), ("width", 3)):
+            _demand(flat, f"kernel.{name}", layout.packed_shape[side], "of kernels for Winograd")
     _demand(flat, "kernel.nbytes", layout.kernel_elements * precision.nbytes, "bytes of a kernel")
-    _demand(flat, "weights.nbytes", layout.nbytes, "bytes of all kernels")
+    compression = None
+    if flat["compressed"]:
+        with blame((field_of(TABLE, "compressed"),)):
+            _demand(flat, "mask.nbytes", CompressedWeightLayout(layout).wmb_nbytes, "bytes of the mask")
+        with blame((field_of(TABLE, "mask.address"),)):
+            compression = Compression(flat["mask.address"], flat["sizes.address"], flat["weights.nbytes"])
+    else:
+        _demand(flat, "weights.nbytes", layout.nbytes, "bytes of all kernels")
     with blame_attributes(TABLE, "weights"):
-        return WeightSurface(layout, flat["weights.address"], flat["weights.ram"])
+        return WeightSurface(layout, flat["weights.address"], flat["weights.ram"], compression)

@@ -52,20 +52,20 @@ def _mean_rows() -> tuple[Row, ...]:
 
 
 _CONV_TABLE: Table = (
-    *(Fixed(f"{unit}.D_MISC_CFG.conv_mode", 0, "Winograd is not modelled") for unit in _PIPELINE),
+    *(row("winograd", f"{unit}.D_MISC_CFG.conv_mode", codec=FLAG) for unit in _PIPELINE),
+    row("winograd", "SDP.D_FEATURE_MODE_CFG.winograd", codec=FLAG),
     *(
         Fixed(f"{unit}.D_MISC_CFG.{what}_reuse", 0, "reuse of what lies in the convolution buffer is not modelled")
         for what in ("data", "weight")
         for unit in ("CDMA", "CSC")
     ),
     *(Fixed(f"{unit}.D_BATCH_NUMBER.batches", 0, "batches are not modelled") for unit in ("CDMA", "CSC", "CACC")),
-    *(
-        Fixed(f"{unit}.D_WEIGHT_FORMAT.weight_format", 0, "compressed weights are not modelled")
-        for unit in ("CDMA", "CSC")
-    ),
+    *_both("compressed", "D_WEIGHT_FORMAT.weight_format", FLAG),
     *_both("conversion_precision", "D_MISC_CFG.in_precision", PRECISION),
     *(row("input_precision", f"{unit}.D_MISC_CFG.proc_precision", codec=PRECISION) for unit in _PIPELINE),
     View("int8", "CDMA.D_MISC_CFG.proc_precision", lambda bits: bits == 0),
+    View("float", "CDMA.D_MISC_CFG.proc_precision", lambda bits: bits == 2),
+    row("flush_nan", "CDMA.D_NAN_FLUSH_TO_ZERO.nan_to_zero", codec=FLAG, when="float"),
     *_both("image", "D_DATAIN_FORMAT.datain_format", FLAG),
     row("format", "CDMA.D_DATAIN_FORMAT.pixel_format", codec=_PIXEL_FORMAT, when="image"),
     View("planar", "CDMA.D_DATAIN_FORMAT.pixel_format", lambda bits: bits >= _FIRST_PLANAR),
@@ -79,13 +79,18 @@ _CONV_TABLE: Table = (
     Fixed("CDMA.D_PIXEL_OFFSET.pixel_y_offset", 0, "an image starts at its first line", when="image"),
     row("src.x_offset", "CDMA.D_PIXEL_OFFSET.pixel_x_offset", when="image"),
     row("width", "CDMA.D_DATAIN_SIZE_0.datain_width", codec=MINUS_ONE),
-    row("width", "CSC.D_DATAIN_SIZE_EXT_0.datain_width_ext", codec=MINUS_ONE),
-    row("width", "CDMA.D_DATAIN_SIZE_EXT_0.datain_width_ext", codec=MINUS_ONE, significant=False),
+    row("width", "CSC.D_DATAIN_SIZE_EXT_0.datain_width_ext", codec=MINUS_ONE, when="!winograd"),
+    row("extended.width", "CSC.D_DATAIN_SIZE_EXT_0.datain_width_ext", codec=MINUS_ONE, when="winograd"),
+    row("extended.width", "CDMA.D_DATAIN_SIZE_EXT_0.datain_width_ext", codec=MINUS_ONE, when="winograd"),
+    row("width", "CDMA.D_DATAIN_SIZE_EXT_0.datain_width_ext", codec=MINUS_ONE, when="!winograd", significant=False),
     row("height", "CDMA.D_DATAIN_SIZE_0.datain_height", codec=MINUS_ONE),
-    row("height", "CSC.D_DATAIN_SIZE_EXT_0.datain_height_ext", codec=MINUS_ONE),
-    row("height", "CDMA.D_DATAIN_SIZE_EXT_0.datain_height_ext", codec=MINUS_ONE, significant=False),
+    row("height", "CSC.D_DATAIN_SIZE_EXT_0.datain_height_ext", codec=MINUS_ONE, when="!winograd"),
+    row("extended.height", "CSC.D_DATAIN_SIZE_EXT_0.datain_height_ext", codec=MINUS_ONE, when="winograd"),
+    row("extended.height", "CDMA.D_DATAIN_SIZE_EXT_0.datain_height_ext", codec=MINUS_ONE, when="winograd"),
+    row("height", "CDMA.D_DATAIN_SIZE_EXT_0.datain_height_ext", codec=MINUS_ONE, when="!winograd", significant=False),
     row("channels", "CDMA.D_DATAIN_SIZE_1.datain_channel", codec=MINUS_ONE),
-    row("channels", "CSC.D_DATAIN_SIZE_EXT_1.datain_channel_ext", codec=MINUS_ONE),
+    row("channels", "CSC.D_DATAIN_SIZE_EXT_1.datain_channel_ext", codec=MINUS_ONE, when="!winograd"),
+    row("extended.channels", "CSC.D_DATAIN_SIZE_EXT_1.datain_channel_ext", codec=MINUS_ONE, when="winograd"),
     row("src.ram", "CDMA.D_DAIN_RAM_TYPE.datain_ram_type", codec=RAM),
     row("src.address", "CDMA.D_DAIN_ADDR_LOW_0.datain_addr_low_0", "CDMA.D_DAIN_ADDR_HIGH_0.datain_addr_high_0"),
     row(
@@ -116,6 +121,19 @@ _CONV_TABLE: Table = (
     row("weights.address", "CDMA.D_WEIGHT_ADDR_LOW.weight_addr_low", "CDMA.D_WEIGHT_ADDR_HIGH.weight_addr_high"),
     row("weights.ram", "CDMA.D_WEIGHT_RAM_TYPE.weight_ram_type", codec=RAM),
     *_both("weights.nbytes", "D_WEIGHT_BYTES.weight_bytes", Codec()),
+    row(
+        "mask.address",
+        "CDMA.D_WMB_ADDR_LOW.wmb_addr_low",
+        "CDMA.D_WMB_ADDR_HIGH.wmb_addr_high",
+        when="compressed",
+    ),
+    *_both("mask.nbytes", "D_WMB_BYTES.wmb_bytes", Codec(), when="compressed"),
+    row(
+        "sizes.address",
+        "CDMA.D_WGS_ADDR_LOW.wgs_addr_low",
+        "CDMA.D_WGS_ADDR_HIGH.wgs_addr_high",
+        when="compressed",
+    ),
     row("kernel.nbytes", "CDMA.D_WEIGHT_SIZE_0.byte_per_kernel", codec=MINUS_ONE),
     row("kernel.height", "CSC.D_WEIGHT_SIZE_EXT_0.weight_height_ext", codec=MINUS_ONE),
     row("kernel.width", "CSC.D_WEIGHT_SIZE_EXT_0.weight_width_ext", codec=MINUS_ONE, when="!image"),
@@ -127,14 +145,18 @@ _CONV_TABLE: Table = (
     row("stride_x", "CDMA.D_CONV_STRIDE.conv_x_stride", codec=MINUS_ONE),
     row("stride_y", "CSC.D_CONV_STRIDE_EXT.conv_y_stride_ext", codec=MINUS_ONE),
     row("stride_y", "CDMA.D_CONV_STRIDE.conv_y_stride", codec=MINUS_ONE),
-    row("dilation_x", "CSC.D_DILATION_EXT.x_dilation_ext", codec=MINUS_ONE, when="!image"),
-    row("dilation_y", "CSC.D_DILATION_EXT.y_dilation_ext", codec=MINUS_ONE, when="!image"),
+    row("dilation_x", "CSC.D_DILATION_EXT.x_dilation_ext", codec=MINUS_ONE, when="!image & !winograd"),
+    Fixed("CSC.D_DILATION_EXT.x_dilation_ext", 0, "Winograd does not dilate", when="winograd"),
+    row("dilation_y", "CSC.D_DILATION_EXT.y_dilation_ext", codec=MINUS_ONE, when="!image & !winograd"),
+    Fixed("CSC.D_DILATION_EXT.y_dilation_ext", 0, "Winograd does not dilate", when="winograd"),
     *(row(name, f"CDMA.D_ZERO_PADDING.{name}") for name in PADS),
     row("pad_left", "CSC.D_ZERO_PADDING.pad_left"),
     row("pad_top", "CSC.D_ZERO_PADDING.pad_top"),
     *_both("pad_value", "D_ZERO_PADDING_VALUE.pad_value", _LowByte(), when="int8"),
-    *_both("pad_value", "D_ZERO_PADDING_VALUE.pad_value", SIGNED, when="!int8"),
-    row("truncate", "CACC.D_CLIP_CFG.clip_truncate"),
+    *_both("pad_value", "D_ZERO_PADDING_VALUE.pad_value", SIGNED, when="!int8 & !float"),
+    *_both("pad_value", "D_ZERO_PADDING_VALUE.pad_value", Codec(), when="float"),
+    row("truncate", "CACC.D_CLIP_CFG.clip_truncate", when="!float"),
+    row("pre_truncate", "CSC.D_PRA_CFG.pra_truncate", when="winograd & !float"),
     row("shape.channel", "CSC.D_DATAOUT_SIZE_1.dataout_channel", codec=MINUS_ONE),
     row("shape.channel", "CACC.D_DATAOUT_SIZE_1.dataout_channel", codec=MINUS_ONE),
     row("shape.channel", "CSC.D_WEIGHT_SIZE_EXT_1.weight_kernel", codec=MINUS_ONE),
@@ -155,7 +177,7 @@ def _sdp_rows(unit: str) -> Table:
         entry
         for entry in sdp.TABLE
         if (entry.fields[0] if isinstance(entry, Row) else entry.field).startswith(f"{unit}.")
-        and not (isinstance(entry, Fixed) and entry.field.endswith("flying_mode"))
+        and not (isinstance(entry, Fixed) and entry.field.endswith(("flying_mode", "winograd")))
         and not (isinstance(entry, Row) and entry.attribute.startswith(("src.", "input_precision")))
     )
 
@@ -164,6 +186,7 @@ TABLE: Table = (*_CONV_TABLE, *_sdp_rows("SDP"))
 TABLE_WITH_OPERANDS: Table = (
     *TABLE,
     Fixed("SDP_RDMA.D_FEATURE_MODE_CFG.flying_mode", 1, "SDP takes its input from the convolution core"),
+    row("winograd", "SDP_RDMA.D_FEATURE_MODE_CFG.winograd", codec=FLAG),
     *_sdp_rows("SDP_RDMA"),
 )
 

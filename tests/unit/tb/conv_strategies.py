@@ -9,25 +9,31 @@ from __future__ import annotations
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from models.cbuf import bank_bytes, feature_entries, image_entries
+from models.cbuf import bank_bytes, feature_entries, image_entries, winograd_entries
 from models.config import HwConfig
 from models.conv import ConvParams
 from models.converter import Converter, ConverterEncoding
 from models.layout import (
+    CompressedWeightLayout,
     ImageWeightLayout,
+    KernelLayout,
     PixelConversion,
     PixelLayout,
     WeightLayout,
+    WinogradWeightLayout,
     pixel_format,
     supported_formats,
 )
 from models.precision import Precision
 from tb.layers import ConvLayer, Surface
-from tb.surfaces import CbufUse, ImageSurface, WeightSurface
-from tests.unit.tb.sdp_strategies import processings
+from tb.surfaces import CbufUse, Compression, ImageSurface, WeightSurface
+from tests.unit.tb.sdp_strategies import TARGETS, processings
 from tests.unit.tb.strategies import GAP_ATOMS, INTEGERS, OPERAND, places, surfaces
 
 CONVERTERS = st.builds(Converter, OPERAND, OPERAND, st.integers(0, 63), st.just(ConverterEncoding.CDMA_INPUT))
+
+CONVERSIONS = tuple((source, target) for source, targets in TARGETS.items() for target in targets)
+"""Precisions of convolution and output that the hardware has."""
 
 
 @st.composite
@@ -67,11 +73,14 @@ def _images(
 @st.composite
 def conv_layers(draw: st.DrawFn, config: HwConfig) -> ConvLayer:
     """Draw a convolution of a cube or an image with SDP on the fly."""
-    precisions = [p for p in INTEGERS if p in config.feature_data_types]
-    precision, target = draw(st.sampled_from(precisions)), draw(st.sampled_from(precisions))
-    is_image = draw(st.booleans())
-    height, kernel_height, stride_y, dilation_y, top, bottom = draw(_axes(dilated=not is_image))
-    width, kernel_width, stride_x, dilation_x, left, right = draw(_axes(dilated=not is_image))
+    precision, target = draw(
+        st.sampled_from([pair for pair in CONVERSIONS if set(pair) <= {*config.feature_data_types}])
+    )
+    kind = draw(st.sampled_from(["cube", *["image"] * (precision in INTEGERS), *["winograd"] * config.winograd_enable]))
+    is_image, is_winograd = kind == "image", kind == "winograd"
+    axes = _tiled_axes() if is_winograd else _axes(dilated=not is_image)
+    height, kernel_height, stride_y, dilation_y, top, bottom = draw(axes)
+    width, kernel_width, stride_x, dilation_x, left, right = draw(axes)
     kernels = draw(st.integers(1, 70))
     if target is not precision:
         atom = config.memory_atomic_bytes
@@ -85,13 +94,17 @@ def conv_layers(draw: st.DrawFn, config: HwConfig) -> ConvLayer:
         pad_right=right,
         pad_top=top,
         pad_bottom=bottom,
-        pad_value=draw(st.integers(*precision.limits)),
-        truncate=draw(st.integers(0, 31)),
+        pad_value=draw(st.integers(*((0, 0xFFFF) if precision is Precision.FP16 else precision.limits))),
+        truncate=0 if precision is Precision.FP16 else draw(st.integers(0, 31)),
         precision=precision,
+        nan_to_zero=precision is Precision.FP16 and draw(st.booleans()),
+        winograd=is_winograd,
+        pre_truncate=draw(st.integers(0, 3)) if is_winograd and precision in INTEGERS else 0,
     )
     src: Surface | ImageSurface
     conversion: Converter | PixelConversion | None
-    weights: WeightLayout
+    weights: KernelLayout
+    slices = height
     if is_image:
         src, conversion = draw(_images(config, precision, height, width))
         shape = (kernels, src.layout.shape[0], kernel_height, kernel_width)
@@ -101,17 +114,23 @@ def conv_layers(draw: st.DrawFn, config: HwConfig) -> ConvLayer:
         entries = image_entries(config, precision, shape[1], left + width + right)
     else:
         channels = draw(st.integers(1, 100))
-        src, conversion = draw(surfaces(config, precision, (channels, height, width))), draw(st.none() | CONVERTERS)
-        weights = WeightLayout(config, precision, (kernels, channels, kernel_height, kernel_width))
-        entries = feature_entries(config, precision, channels, width)
-    cbuf = draw(_cbuf_uses(config, entries, height, weights, src))
+        src = draw(surfaces(config, precision, (channels, height, width)))
+        conversion = draw(st.none() | CONVERTERS) if precision in INTEGERS else None
+        if is_winograd:
+            weights = WinogradWeightLayout(config, precision, (kernels, channels, 3, 3))
+            entries, slices = winograd_entries(config, precision, channels, left + width + right), top + height + bottom
+        else:
+            weights = WeightLayout(config, precision, (kernels, channels, kernel_height, kernel_width))
+            entries = feature_entries(config, precision, channels, width)
+    compression = draw(st.none() | _compressions(config, weights)) if config.weight_compression_enable else None
+    cbuf = draw(_cbuf_uses(config, entries, slices, weights, src, compressed=compression is not None))
     out = (kernels, params.output_height(height, kernel_height), params.output_width(width, kernel_width))
     sdp, *sources = draw(processings(config, precision, target, out))
     last = ((1 << config.memif_address_width_bits) - weights.nbytes) // 256
     weight_address, ram = 256 * draw(st.integers(0, last)), draw(places(config, 0))[1]
     return ConvLayer(
         src,
-        WeightSurface(weights, weight_address, ram),
+        WeightSurface(weights, weight_address, ram, compression),
         draw(surfaces(config, target, out)),
         params,
         sdp,
@@ -122,17 +141,42 @@ def conv_layers(draw: st.DrawFn, config: HwConfig) -> ConvLayer:
 
 
 @st.composite
+def _tiled_axes(draw: st.DrawFn) -> tuple[int, int, int, int, int, int]:
+    """Draw one axis of Winograd: input size, transformed kernel, stride, dilation, padding before and behind."""
+    before, behind = draw(st.integers(0, 3)), draw(st.integers(0, 3))
+    return 4 * draw(st.integers(3, 6)) - before - behind, 4, 1, 1, before, behind
+
+
+@st.composite
+def _compressions(draw: st.DrawFn, config: HwConfig, weights: KernelLayout) -> Compression:
+    layout = CompressedWeightLayout(weights)
+    room = 1 << config.memif_address_width_bits
+    mask, sizes = (
+        256 * draw(st.integers(0, (room - nbytes) // 256)) for nbytes in (layout.wmb_nbytes, layout.wgs_nbytes)
+    )
+    return Compression(mask, sizes, 128 * draw(st.integers(1, weights.nbytes // 128)))
+
+
+@st.composite
 def _cbuf_uses(
-    draw: st.DrawFn, config: HwConfig, entries: int, height: int, weights: WeightLayout, src: Surface | ImageSurface
+    draw: st.DrawFn,
+    config: HwConfig,
+    entries: int,
+    height: int,
+    weights: KernelLayout,
+    src: Surface | ImageSurface,
+    *,
+    compressed: bool,
 ) -> CbufUse:
     least_data = -(-entries * height // config.cbuf_bank_depth)
     least_weight = -(-weights.nbytes // bank_bytes(config, 1))
-    assume(least_data + least_weight <= config.cbuf_bank_number)
-    data = draw(st.integers(least_data, config.cbuf_bank_number - least_weight))
+    banks = config.cbuf_bank_number - compressed
+    assume(least_data + least_weight <= banks)
+    data = draw(st.integers(least_data, banks - least_weight))
     is_packed = isinstance(src, Surface) and src.layout.line_packed
     return CbufUse(
         data,
-        draw(st.integers(least_weight, config.cbuf_bank_number - data)),
+        draw(st.integers(least_weight, banks - data)),
         release_slices=draw(st.integers(1, height)),
         fetch_slices=draw(st.integers(1, 4096)) if is_packed else 1,
         skip_data_release=draw(st.booleans()),
@@ -143,15 +187,26 @@ def _cbuf_uses(
 def unused_conv(layer: ConvLayer) -> list[str]:
     """Name the fields of CDMA, CSC and CACC that mean nothing in a convolution of this kind."""
     cdma = [
-        "D_DATAIN_SIZE_EXT_0.datain_width_ext",
-        "D_DATAIN_SIZE_EXT_0.datain_height_ext",
         "D_RESERVED_X_CFG.rsv_per_line",
         "D_BATCH_STRIDE.batch_stride",
-        "D_WMB_BYTES.wmb_bytes",
-        "D_NAN_FLUSH_TO_ZERO.nan_to_zero",
         "D_CYA.cya",
     ]
-    csc = ["D_WMB_BYTES.wmb_bytes", "D_PRA_CFG.pra_truncate", "D_CYA.cya"]
+    csc = ["D_CYA.cya"]
+    params = layer.params
+    if not params.winograd:
+        cdma += ["D_DATAIN_SIZE_EXT_0.datain_width_ext", "D_DATAIN_SIZE_EXT_0.datain_height_ext"]
+    if not params.winograd or params.is_float:
+        csc.append("D_PRA_CFG.pra_truncate")
+    if not params.is_float:
+        cdma.append("D_NAN_FLUSH_TO_ZERO.nan_to_zero")
+    if layer.weights.compression is None:
+        cdma.append("D_WMB_BYTES.wmb_bytes")
+        cdma += [
+            f"D_{what}_ADDR_{part}.{what.lower()}_addr_{part.lower()}"
+            for what in ("WMB", "WGS")
+            for part in ("LOW", "HIGH")
+        ]
+        csc.append("D_WMB_BYTES.wmb_bytes")
     image = layer.src if isinstance(layer.src, ImageSurface) else None
     conversion = layer.conversion
     converter = conversion.converter if isinstance(conversion, PixelConversion) else conversion
@@ -177,7 +232,8 @@ def unused_conv(layer: ConvLayer) -> list[str]:
         csc += ["D_DILATION_EXT.x_dilation_ext", "D_DILATION_EXT.y_dilation_ext"]
     if layer.cbuf.fetch_slices == 1 and not (isinstance(layer.src, Surface) and layer.src.layout.line_packed):
         cdma.append("D_FETCH_GRAIN.grains")
-    others = ["CACC.D_DATAOUT_ADDR.dataout_addr", "CACC.D_LINE_STRIDE.line_stride", "CACC.D_DATAOUT_MAP.line_packed"]
+    others = ["CACC.D_CLIP_CFG.clip_truncate"] if params.is_float else []
+    others += ["CACC.D_DATAOUT_ADDR.dataout_addr", "CACC.D_LINE_STRIDE.line_stride", "CACC.D_DATAOUT_MAP.line_packed"]
     if any(source is not None and source.memory is not None for source in (layer.x1, layer.x2, layer.y)):
         others.append("SDP_RDMA.D_FEATURE_MODE_CFG.in_precision")  # of the cube that it does not read
     return [*(f"CDMA.{field}" for field in cdma), *(f"CSC.{field}" for field in csc), *others]

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from models.config import HwConfig
 from tb.memory import MemoryImage, Ram
 from tb.predictor import Expectation, predict
 from tb.program.ops import CheckCrc, MemInit, MemLoad, RegWrite
 from tb.scenario import apply_memory_op
+from tb.scoreboard import Scoreboard
 from tb.trace import read
+from tb.trace.measured import read_measured
 from tb.tracker import LayerTracker
-from tests.unit.layout.hardware_files import SHARED, MeasuredLayer, load_measured
+from tb.verdict import Outcome, Verdict
+from tests.unit.layout.hardware_files import SHARED, load_measured
 
 TRACES = SHARED / "traces"
+FOLDER = SHARED / "measured_nv_full"
 FOLDERS = [
     *sorted(TRACES.glob("nv_small/dc_*")),
     *sorted(TRACES.glob("nv_small_measured/*")),
 ]
-INTEGER_LAYERS = ("dc_int8_5x5x96_k40_a", "dc_int16_5x5x96_k20_a", "dc_int16_5x5x96_k20_c")
 
 
 def predicted(
@@ -55,30 +60,41 @@ def test_the_golden_crc_comes_out_of_memory_and_register_writes(folder: Path) ->
     assert zlib.crc32(memory.read(check.address, check.nbytes)) == check.crc
 
 
-@pytest.fixture(scope="module")
-def measured() -> dict[str, MeasuredLayer]:
-    return {layer.name: layer for layer in load_measured()}
+def judged(expected: Expectation, raw: NDArray[np.uint8], *, exact: bool) -> Verdict:
+    """Let the hardware's bytes be judged."""
+    board = Scoreboard(exact)
+    board.expect(expected)
+    for start in range(0, len(raw), 32):
+        board.write(expected.ram, expected.address + start, raw[start : start + 32].tobytes(), 0xFFFFFFFF, 0, 1)
+    return board.finish()
 
 
-@pytest.mark.parametrize("name", INTEGER_LAYERS)
-def test_a_layer_measured_on_nv_full_comes_out_with_its_padding_channels(
-    measured: dict[str, MeasuredLayer], name: str
-) -> None:
-    layer = measured[name]
-    memory = MemoryImage(limit=1 << 64)
-    for (address, nbytes), key in zip(layer.meta["memory"], ("raw_input", "raw_weight", None), strict=True):
-        memory.extend(f"at_{address}", int(address, 16), nbytes)
-        memory.fill(int(address, 16), nbytes, 0)
-        if key is not None:
-            memory.write(int(address, 16), layer.arrays[key])
-    tracker, (expected,) = predicted(layer.meta["registers"], HwConfig.load("nv_full"), memory)
-    np.testing.assert_array_equal(expected.data, layer.arrays["raw_output"], strict=True)
-    assert expected.must_write.all()
-    assert tracker.layers_seen == 1
-
-
-def test_an_fp16_convolution_is_refused_with_the_reason(measured: dict[str, MeasuredLayer]) -> None:
-    layer = measured["dc_fp16_8x8x40_k17_dil2"]
-    message = "^CDMA.D_MISC_CFG.proc_precision must be INT8 or INT16, not FP16: FP16 convolution is not modelled$"
-    with pytest.raises(ValueError, match=message):
-        predicted(layer.meta["registers"], HwConfig.load("nv_full"), MemoryImage())
+def test_every_measured_convolution_comes_out_of_its_register_writes_bit_by_bit_and_within_the_threshold() -> None:
+    config = HwConfig.load("nv_full")
+    counts: Counter[str] = Counter()
+    worst: dict[str, float] = {}
+    for layer in load_measured():
+        family = layer.name.rpartition("fp16_")[0] or layer.name.split("_")[0]
+        if not layer.name.startswith(("dc_", "wino_")) or "registers" not in layer.meta:
+            continue
+        scenario = read_measured(FOLDER / f"{layer.name}.npz", config)
+        memory = MemoryImage(limit=1 << 64)
+        for op in scenario.ops:
+            if isinstance(op, MemInit | MemLoad):
+                apply_memory_op({Ram.MC: memory}, op)
+        writes = [(op.register, op.value) for op in scenario.ops if isinstance(op, RegWrite)]
+        _, (expected,) = predicted(writes, config, memory)
+        raw = layer.arrays["raw_output"]
+        np.testing.assert_array_equal(expected.data, raw, strict=True, err_msg=layer.name)
+        assert expected.must_write.all()
+        for exact in (False, True):
+            verdict = judged(expected, raw, exact=exact)
+            assert verdict.outcome is Outcome.PASSED, (layer.name, verdict.complaints())
+            if not exact and verdict.worst_margin is not None:
+                assert expected.tolerated is not None
+                module = expected.tolerated.tolerance.module.value
+                worst[module] = max(worst.get(module, 0.0), verdict.worst_margin)
+        counts[family] += 1
+    assert counts == {"dc_": 17, "dc": 4, "wino_": 4, "wino": 2}
+    assert sorted(worst) == ["CC DC", "CC Winograd"]
+    assert all(0.4 < part < 0.75 for part in worst.values()), worst

@@ -34,10 +34,21 @@ REFUSALS: dict[str, Refusal] = {
         f"Winograd {unit}": (
             small_conv(),
             {f"{MISC[unit]}.conv_mode": 1},
-            f"{MISC[unit]}.conv_mode must be 0, not 1: Winograd is not modelled",
+            f"{MISC[unit]}.conv_mode must agree with CDMA.D_MISC_CFG.conv_mode (False), not True",
         )
         for unit in PIPELINE
+        if unit != "CDMA"
     },
+    "Winograd SDP": (
+        small_conv(),
+        {"SDP.D_FEATURE_MODE_CFG.winograd": 1},
+        "SDP.D_FEATURE_MODE_CFG.winograd must agree with CDMA.D_MISC_CFG.conv_mode (False), not True",
+    ),
+    "Winograd of a build without": (
+        small_conv(),
+        {**{f"{MISC[unit]}.conv_mode": 1 for unit in PIPELINE}, "SDP.D_FEATURE_MODE_CFG.winograd": 1},
+        "CDMA.D_MISC_CFG.conv_mode: weights must not be for Winograd: nv_small has none",
+    ),
     **{
         f"{what} reuse {unit}": (
             small_conv(),
@@ -55,14 +66,21 @@ REFUSALS: dict[str, Refusal] = {
         )
         for unit in ("CDMA", "CSC", "CACC")
     },
-    **{
-        f"compression {unit}": (
-            small_conv(),
-            {f"{unit}.D_WEIGHT_FORMAT.weight_format": 1},
-            f"{unit}.D_WEIGHT_FORMAT.weight_format must be 0, not 1: compressed weights are not modelled",
-        )
-        for unit in ("CDMA", "CSC")
-    },
+    "compression CSC": (
+        small_conv(),
+        {"CSC.D_WEIGHT_FORMAT.weight_format": 1},
+        "CSC.D_WEIGHT_FORMAT.weight_format must agree with CDMA.D_WEIGHT_FORMAT.weight_format (False), not True",
+    ),
+    "compression of a build without": (
+        small_conv(),
+        {f"{unit}.D_WEIGHT_FORMAT.weight_format": 1 for unit in ("CDMA", "CSC")},
+        "CDMA.D_WEIGHT_FORMAT.weight_format: weights must be uncompressed for nv_small, which cannot decompress",
+    ),
+    "compression without a mask": (
+        small_conv(FULL),
+        {f"{unit}.D_WEIGHT_FORMAT.weight_format": 1 for unit in ("CDMA", "CSC")},
+        "CDMA.D_WMB_BYTES.wmb_bytes: must be the 128 bytes of the mask, not 0",
+    ),
     **{
         f"precision {unit}": (
             small_conv(),
@@ -111,11 +129,6 @@ REFUSALS: dict[str, Refusal] = {
         {f"{MISC[unit]}.in_precision": 1 for unit in ("CDMA", "CSC")},
         "CDMA.D_MISC_CFG.in_precision must be INT8, not INT16: conversion of a feature cube to another precision is "
         "not modelled",
-    ),
-    "FP16": (
-        small_conv(FULL),
-        {f"{MISC[unit]}.proc_precision": 2 for unit in PIPELINE},
-        "CDMA.D_MISC_CFG.proc_precision must be INT8 or INT16, not FP16: FP16 convolution is not modelled",
     ),
     "kernel channels": (
         small_conv(),

@@ -12,6 +12,7 @@ nvdla_regfile.v
 nvdla_conv.v
 nvdla_cdma.v
 nvdla_cdma_dat.v
+nvdla_cdma_cvt.v
 nvdla_cdma_img.v
 nvdla_cdma_pixel.v
 nvdla_cdma_slices.v

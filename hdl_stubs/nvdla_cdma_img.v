@@ -19,7 +19,7 @@ module nvdla_cdma_img #(
     input  wire [2*ADDR_WIDTH-1:0] base,           // plane 0 lowest
     input  wire [2*ADDR_WIDTH-1:0] line_stride,
     input  wire                    is_signed,
-    input  wire [            15:0] padding,
+    input  wire [             7:0] padding,
     input  wire                    convert,
     input  wire                    use_means,
     input  wire [            63:0] means,

@@ -6,13 +6,14 @@
 // a component is extended by PIXEL_SIGN_OVERRIDE, then
 //   (x - offset) * scale / 2^truncate, halves away from zero, limited to INT8
 // where the offset is the mean of the component or, without means, CVT_OFFSET.
-// Without the converter the lower 8 bits are taken. A padding pixel consists of
-// PAD_VALUE in every component, converted like the others.
+// Without the converter the lower 8 bits are taken. A padding pixel consists of the
+// lower 8 bits of PAD_VALUE, unconverted, in every component (measured on the public
+// nv_small RTL; the programming guide has it converted).
 module nvdla_cdma_pixel (
     input  wire [ 5:0] format,
     input  wire        is_signed,
     input  wire        is_padding,
-    input  wire [15:0] padding,
+    input  wire [ 7:0] padding,
     input  wire        convert,
     input  wire        use_means,
     input  wire [63:0] means,       // R in the lowest 16 bits
@@ -21,7 +22,7 @@ module nvdla_cdma_pixel (
     input  wire [ 5:0] truncate,
     input  wire [31:0] plane_0,
     input  wire [15:0] plane_1,
-    output reg  [31:0] elements,    // component 0 in the lowest byte
+    output wire [31:0] elements,    // component 0 in the lowest byte
     output wire [ 2:0] components
 );
   localparam [5:0] R8 = 6'd0, A8B8G8R8 = 6'd12, A8R8G8B8 = 6'd13, B8G8R8A8 = 6'd14, R8G8B8A8 = 6'd15,
@@ -53,16 +54,22 @@ module nvdla_cdma_pixel (
     endcase
   end
 
-  integer i;
-  reg [15:0] component, mean;
+  genvar c;
+  generate
+    for (c = 0; c < 4; c = c + 1) begin : component
+      wire [7:0] converted;
 
-  always @* begin
-    for (i = 0; i < 4; i = i + 1) begin
-      component = is_padding ? padding : raw[16*i+:16];
-      mean = use_means ? means[16*i+:16] : offset;
-      elements[8*i+:8] = convert ? converted(extended(component, i == 3), mean) : component[7:0];
+      nvdla_cdma_cvt cvt (
+          .x       (extended(raw[16*c+:16], c == 3)),
+          .offset  (use_means ? means[16*c+:16] : offset),
+          .scale   (scale),
+          .truncate(truncate),
+          .y       (converted)
+      );
+
+      assign elements[8*c+:8] = is_padding ? padding : convert ? converted : raw[16*c+:8];
     end
-  end
+  endgenerate
 
   function automatic [63:0] bytes(input [7:0] a, input [7:0] b, input [7:0] g, input [7:0] r);
     bytes = {8'd0, a, 8'd0, b, 8'd0, g, 8'd0, r};
@@ -74,22 +81,8 @@ module nvdla_cdma_pixel (
 
   // To 17 bits: the sign bit of a component is where its format puts it.
   function automatic signed [16:0] extended(input [15:0] value, input is_alpha);
-    if (is_padding) extended = {value[15], value};
-    else if (!is_signed) extended = {1'b0, value};
+    if (!is_signed) extended = {1'b0, value};
     else if (!ten_bits) extended = {{9{value[7]}}, value[7:0]};
     else extended = is_alpha ? {{15{value[1]}}, value[1:0]} : {{7{value[9]}}, value[9:0]};
-  endfunction
-
-  function automatic [7:0] converted(input signed [16:0] value, input signed [15:0] minus);
-    reg signed [34:0] product;
-    reg        [34:0] magnitude;
-    begin
-      product   = {{18{value[16]}}, value} - {{19{minus[15]}}, minus};
-      product   = product * {{19{scale[15]}}, scale};
-      magnitude = product[34] ? -product : product;
-      if (truncate != 6'd0) magnitude = ((magnitude >> (truncate - 6'd1)) + 35'd1) >> 1;
-      if (product[34]) converted = (magnitude >= 35'd128) ? 8'h80 : -magnitude[7:0];
-      else converted = (magnitude >= 35'd127) ? 8'h7f : magnitude[7:0];
-    end
   endfunction
 endmodule

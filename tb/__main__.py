@@ -5,12 +5,24 @@ from __future__ import annotations
 import argparse
 import sys
 
-from tb.cli import bench, configrom, layout_describe, layout_offset, layout_pack, layout_unpack, regress, run, trace
+from tb.cli import (
+    bench,
+    configrom,
+    explain,
+    layout_describe,
+    layout_offset,
+    layout_pack,
+    layout_unpack,
+    regress,
+    run,
+    trace,
+)
 
 COMMANDS = {
     "run": run,
     "regress": regress,
     "trace": trace,
+    "explain": explain,
     "configrom": configrom,
     "pack": layout_pack,
     "unpack": layout_unpack,

@@ -21,12 +21,16 @@ class Option:
     commands: tuple[str, ...] = ("pack", "unpack", "offset", "describe")
 
 
+_EVERYWHERE = ("pack", "unpack", "offset", "describe", "explain")
+
 OPTIONS: Mapping[str, Option] = {
-    "config": Option("NAME|FILE", "the build (default: nv_small)"),
-    "precision": Option("TYPE", "int8, int16 or fp16; for dlhdl single or int8"),
-    "shape": Option("SIZES", "real sizes: C,H,W; of weights K,C,R,S; of dlhdl Z,Y,X or X"),
-    "line-stride": Option("BYTES", "distance of two lines, one for each plane (default: the smallest aligned)"),
-    "surface-stride": Option("BYTES", "distance of two surfaces (default: H line strides)"),
+    "config": Option("NAME|FILE", "the build (default: nv_small)", _EVERYWHERE),
+    "precision": Option("TYPE", "int8, int16 or fp16; for dlhdl single or int8", _EVERYWHERE),
+    "shape": Option("SIZES", "real sizes: C,H,W; of weights K,C,R,S; of dlhdl Z,Y,X or X", _EVERYWHERE),
+    "line-stride": Option(
+        "BYTES", "distance of two lines, one for each plane (default: the smallest aligned)", _EVERYWHERE
+    ),
+    "surface-stride": Option("BYTES", "distance of two surfaces (default: H line strides)", _EVERYWHERE),
     "planar-stride": Option("BYTES", "distance of two planes (default: H line strides)"),
     "pixel-format": Option("NAME", "as in the register map, such as T_A8R8G8B8"),
     "x-offset": Option("PIXELS", "from the aligned start of a line to its first pixel (default: 0)"),

@@ -2,6 +2,18 @@
 
 from tb.explain.evidence import Evidence, from_dumps, from_writes
 from tb.explain.rank import Diagnosis, diagnose
-from tb.explain.text import Explanation
+from tb.explain.runs import MOST_LAYERS, explain_folder, explain_run
+from tb.explain.text import Explanation, explain
 
-__all__ = ["Diagnosis", "Evidence", "Explanation", "diagnose", "from_dumps", "from_writes"]
+__all__ = [
+    "MOST_LAYERS",
+    "Diagnosis",
+    "Evidence",
+    "Explanation",
+    "diagnose",
+    "explain",
+    "explain_folder",
+    "explain_run",
+    "from_dumps",
+    "from_writes",
+]

@@ -39,7 +39,7 @@ class Cause:
     """A cause.
 
     Attributes:
-        key: its name for reports and scores.
+        name: its name for reports and scores.
         about: what is wrong, in words.
         family: of what kind it is.
         variants: from the evidence and a run to the runs in which the cause acts too.
@@ -47,7 +47,7 @@ class Cause:
         cost_bits: how much evidence it takes to believe it: rarer causes cost more.
     """
 
-    key: str
+    name: str
     about: str
     family: Family
     variants: Callable[[Evidence, Run], Iterable[Variant]]
@@ -90,9 +90,9 @@ class Fit:
     cost_bits: float
 
     @property
-    def key(self) -> str:
+    def name(self) -> str:
         """The causes' keys, joined by ``+``."""
-        return "+".join(cause.key for cause in self.causes)
+        return "+".join(cause.name for cause in self.causes)
 
     @property
     def share(self) -> float:

@@ -97,7 +97,7 @@ def _pairs(
     for fit in fits[:_PAIR_STARTS]:
         first, started = fit.causes[0], fit.variants[0]
         for second in causes:
-            if second.key == first.key or (second.reruns and not first.reruns):
+            if second.name == first.name or (second.reruns and not first.reruns):
                 continue
             pairs += [((first, second), (started, variant)) for variant in second.on(evidence, started.run)]
     return pairs
@@ -176,7 +176,7 @@ def _distinct(fits: Iterable[Fit]) -> Iterable[Fit]:
     """Leave out further variants of a cause, and pairs that say no more than one of their causes."""
     seen: set[frozenset[str]] = set()
     for fit in fits:
-        keys = frozenset(cause.key for cause in fit.causes)
+        keys = frozenset(cause.name for cause in fit.causes)
         if not any(known <= keys for known in seen):
             seen.add(keys)
             yield fit

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tb.explain.cause import Fit
 from tb.explain.evidence import Evidence
 from tb.explain.rank import Diagnosis, diagnose
 from tb.explain.where import When, Where, statistics
@@ -22,16 +23,15 @@ class Explanation:
     when: When | None
     diagnosis: Diagnosis
 
-    @classmethod
-    def of(cls, evidence: Evidence) -> Explanation:
-        """Explain a surface."""
-        return cls(evidence, Where.of(evidence), When.of(evidence), diagnose(evidence))
+    @property
+    def causes(self) -> tuple[Fit, ...]:
+        """Probable causes, best first; empty when none fits."""
+        return () if self.diagnosis.probable is None else self.diagnosis.fits
 
     @property
     def headline(self) -> str:
         """The probable cause in one line, or that none fits."""
-        probable = self.diagnosis.probable
-        return "no known cause fits" if probable is None else str(probable)
+        return str(self.causes[0]) if self.causes else "no known cause fits"
 
     def lines(self) -> list[str]:
         """Return the explanation as text."""
@@ -47,17 +47,22 @@ class Explanation:
         """Return the ranked causes, or what stands out when none fits."""
         diagnosis = self.diagnosis
         lines = []
-        if diagnosis.probable is None:
+        if not self.causes:
             lines.append(f"no known cause fits; {diagnosis.tried} were tried")
             lines += [f"closest: {fit}" for fit in diagnosis.fits[:2]]
             lines += statistics(self.evidence)
         else:
-            lines += [f"{n}. {fit}" for n, fit in enumerate(diagnosis.fits[:_LISTED], start=1)]
-            if len(diagnosis.fits) > 1 and diagnosis.fits[1].share == diagnosis.fits[0].share:
+            lines += [f"{n}. {fit}" for n, fit in enumerate(self.causes[:_LISTED], start=1)]
+            if len(self.causes) > 1 and self.causes[1].share == self.causes[0].share:
                 lines.append("causes of the same share cannot be told apart by these bytes; the simplest is first")
         if not diagnosis.reran and self.evidence.started is not None:
             lines.append("the layer could not be computed again: only its result was moved about")
         return lines
+
+
+def explain(evidence: Evidence) -> Explanation:
+    """Return where, when and why the bytes of a surface are wrong."""
+    return Explanation(evidence, Where.of(evidence), When.of(evidence), diagnose(evidence))
 
 
 def _block(title: str, lines: list[str]) -> list[str]:

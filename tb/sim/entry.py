@@ -14,7 +14,11 @@ from typing import Any
 import cocotb
 from cocotb.handle import SimHandleBase
 
+from models.config import HwConfig
 from tb.configrom import is_complete
+from tb.explain import explain_run, record
+from tb.explain.seen import Seen
+from tb.scenario import Scenario
 from tb.sim.bench import Bench
 from tb.sim.clocking import cycle, wait_cycles
 from tb.trace import read
@@ -31,7 +35,10 @@ async def play(dut: SimHandleBase) -> None:
     await bench.play(scenario.ops)
     verdict = bench.finish()
     speed = (cycle() - first) / (time.perf_counter() - started)
-    _save({**verdict.to_dict(), "cycles_per_second": speed})
+    result = {**verdict.to_dict(), "cycles_per_second": speed}
+    _save(result)
+    if verdict.findings:
+        _explain(result, Seen.of(bench.scoreboard), scenario, config)
     assert verdict.outcome is not Outcome.FAILED, "\n".join(verdict.complaints())
 
 
@@ -54,5 +61,18 @@ async def configrom(dut: SimHandleBase) -> None:
     _save({"words": words})
 
 
+def _explain(result: dict[str, Any], seen: Seen, scenario: Scenario, config: HwConfig) -> None:
+    """Store what was seen, and add to the result why its bytes are wrong."""
+    record.save(_result_path().with_name(record.FILE_NAME), seen, config, os.environ["NVDLA_CONFIG"])
+    explanations = explain_run(seen, scenario.ops)
+    result["explanation"] = [line for explanation in explanations for line in explanation.lines()]
+    result["causes"] = [[fit.name for fit in explanation.causes] for explanation in explanations]
+    _save(result)
+
+
 def _save(result: dict[str, Any]) -> None:
-    Path(os.environ["NVDLA_RESULT"]).write_text(json.dumps(result, indent=1), encoding="utf-8")
+    _result_path().write_text(json.dumps(result, indent=1), encoding="utf-8")
+
+
+def _result_path() -> Path:
+    return Path(os.environ["NVDLA_RESULT"])

@@ -17,6 +17,9 @@ from tb.layers import Layer
 
 Moves = Callable[[Evidence, Run, Walk], Iterator[tuple[str, Walk]]]
 
+_FOUND_BITS = 8.0
+"""What it takes to say a value that the evidence was asked for."""
+
 _SMALL = (1, 2, 3, 4, 8)
 _POWERS = (8, 16, 32, 64, 128, 256, 4096)
 
@@ -163,9 +166,11 @@ def _addresses(layer: Layer) -> Iterator[tuple[str, int]]:
 _SIGNS = ((1, "too far"), (-1, "too early"))
 
 
-def _of_output(moves: Moves, evidence: Evidence, run: Run) -> Iterator[Variant]:
+def _of_output(name: str, moves: Moves, evidence: Evidence, run: Run) -> Iterator[Variant]:
     for detail, walk in moves(evidence, run, run.dst):
         yield Variant(detail, replace(run, dst=walk))
+    if name in _FOUND:
+        yield from _FOUND[name](evidence, run)
 
 
 def _of_input(moves: Moves, evidence: Evidence, run: Run) -> Iterator[Variant]:
@@ -175,26 +180,35 @@ def _of_input(moves: Moves, evidence: Evidence, run: Run) -> Iterator[Variant]:
             yield from attempt(detail, partial(reach.with_source, run, other))
 
 
-def _found_strides(evidence: Evidence, run: Run) -> Iterator[Variant]:
-    """Look for the second line and the second surface of the output where they lie now."""
-    walk, cube = run.dst, evidence.cube
+def _found_stride(axis: int, evidence: Evidence, run: Run) -> Iterator[Variant]:
+    """Look for the second surface or line of the output where it lies now."""
+    walk = run.dst
+    if (walk.surfaces, walk.shape[1])[axis] == 1:
+        return
     line = walk.shape[2] * walk.atom_bytes
-    for axis, name, count in ((0, "surface", walk.surfaces), (1, "line", walk.shape[1])):
-        if count == 1:
-            continue
-        second = walk.address + walk.steps[axis] - evidence.expected.address
-        needle = evidence.expected.data[second : second + line].tobytes()
-        for address in _places(evidence, needle):
-            steps = list(walk.steps)
-            steps[axis] = address - walk.address
-            moved = replace(walk, steps=(steps[0], steps[1], steps[2]))
-            yield Variant(
-                f"{name} stride {steps[axis]} bytes instead of {walk.steps[axis]}", replace(run, dst=moved), 6
-            )
-    needle = walk.rows(slice(0, 1)).write(cube[:, :1]).data[:line].tobytes()
+    second = walk.address + walk.steps[axis] - evidence.expected.address
+    for address in _places(evidence, evidence.expected.data[second : second + line].tobytes()):
+        steps = list(walk.steps)
+        steps[axis] = address - walk.address
+        moved = replace(walk, steps=(steps[0], steps[1], steps[2]))
+        yield Variant(f"{steps[axis]} bytes instead of {walk.steps[axis]}", replace(run, dst=moved), _FOUND_BITS)
+
+
+def _found_base(evidence: Evidence, run: Run) -> Iterator[Variant]:
+    """Look for the first line of the output where it lies now."""
+    walk = run.dst
+    line = walk.shape[2] * walk.atom_bytes
+    needle = walk.rows(slice(0, 1)).write(evidence.cube[:, :1]).data[:line].tobytes()
     for address in _places(evidence, needle):
         moved = walk.moved(address - walk.address)
-        yield Variant(f"from {address:#x} instead of {walk.address:#x}", replace(run, dst=moved), 6)
+        yield Variant(f"{address:#x} instead of {walk.address:#x}", replace(run, dst=moved), _FOUND_BITS)
+
+
+_FOUND: dict[str, Callable[[Evidence, Run], Iterator[Variant]]] = {
+    "surface-stride": partial(_found_stride, 0),
+    "line-stride": partial(_found_stride, 1),
+    "base": _found_base,
+}
 
 
 def _places(evidence: Evidence, needle: bytes, most: int = 4) -> Iterator[int]:
@@ -272,9 +286,8 @@ _MOVES: tuple[tuple[str, str, Moves], ...] = (
 
 def _catalogue() -> Iterator[Cause]:
     for key, about, moves in _MOVES:
-        yield Cause(f"dst-{key}", f"output: {about}", Family.LAYOUT, partial(_of_output, moves))
+        yield Cause(f"dst-{key}", f"output: {about}", Family.LAYOUT, partial(_of_output, key, moves))
         yield Cause(f"src-{key}", f"input: {about}", Family.LAYOUT, partial(_of_input, moves), reruns=True)
-    yield Cause("dst-found", "output lies elsewhere", Family.LAYOUT, _found_strides, cost_bits=10.0)
     yield Cause("dst-lanes", "output", Family.LAYOUT, _lanes)
     for name, twist in LANES.items():
         key = "src-lanes-" + name.replace(" ", "-")

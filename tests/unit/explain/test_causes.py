@@ -51,7 +51,6 @@ UNSEEN = {
     "stale-register",
     "lost-write",
     "dst-constant",
-    "dst-found",
     "conv-kernel-extension",
     "lut-slope",
     *(f"{end}-{kind}" for end in ("src", "dst") for kind in ("byte-order", "narrow")),
@@ -60,19 +59,19 @@ UNSEEN = {
 """Causes that need other evidence than these layers; they have tests of their own."""
 
 
-@pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.key)
+@pytest.mark.parametrize("cause", CAUSES, ids=lambda cause: cause.name)
 def test_an_injected_cause_is_ranked_first_or_cannot_be_told_from_the_first(cause: Cause) -> None:
     layers = [make() for make in LAYERS.values()]
     layer, variant = next(((layer, v) for layer in layers if (v := visible(layer, cause))), (layers[0], None))
     if variant is None:
-        assert cause.key in UNSEEN
+        assert cause.name in UNSEEN
         return
     patch = variant.run.patch(MEMORY)
     diagnosis = diagnose(cases.evidence_of(layer, MEMORY, lambda _: patch))
     first = diagnosis.probable
     assert first is not None
     assert first.share == 1.0
-    if first.key != cause.key:
+    if first.name != cause.name:
         # What is ranked first then predicts the same bytes: no evidence tells the two apart.
         assert len(first.causes) == 1
         assert first.variants[0].run.patch(MEMORY).data.tobytes() == patch.data.tobytes()
@@ -109,13 +108,13 @@ def test_right_bytes_have_no_cause() -> None:
 def test_a_pair_of_causes_is_found() -> None:
     evidence = cases.evidence_of(cases.sdp_layer(), MEMORY)
     assert evidence.rerun is not None
-    causes = {cause.key: cause for cause in CAUSES}
+    causes = {cause.name: cause for cause in CAUSES}
     bare = next(iter(causes["converter-scale"].on(evidence, evidence.rerun)))
     both = next(v for v in causes["dst-line-stride"].on(evidence, bare.run) if "1 atom too large" in v.detail)
     patch = both.run.patch(MEMORY)
     first = diagnose(cases.evidence_of(cases.sdp_layer(), MEMORY, lambda _: patch)).probable
     assert first is not None
-    assert set(first.key.split("+")) == {"converter-scale", "dst-line-stride"}
+    assert set(first.name.split("+")) == {"converter-scale", "dst-line-stride"}
     assert first.share == 1.0
 
 
@@ -127,4 +126,4 @@ def test_an_unknown_engine_still_has_its_result_moved_about() -> None:
     diagnosis = diagnose(blind)
     assert not diagnosis.reran
     assert diagnosis.probable is not None
-    assert diagnosis.probable.key == "dst-base"
+    assert diagnosis.probable.name == "dst-base"

@@ -1,0 +1,62 @@
+"""``explain``: from wrong bytes to where, when and why."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tb.cli.layout_files import read_memory
+from tb.cli.layout_formats import add_layout_options, chosen
+from tb.cli.layout_options import OPTIONS, integer
+from tb.cli.layout_subjects import FeatureSubject
+from tb.explain import MOST_LAYERS, Explanation, explain, explain_folder, from_dumps
+
+HELP = "say where, when and why a failed run, or a memory dump, is wrong"
+EXAMPLE = "python -m tb explain sim_build/runs/nv_small/sdp_x1_bias_per_channel.1"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommand's options."""
+    parser.add_argument("run", nargs="?", type=Path, metavar="RUN", help="folder of a failed run")
+    parser.add_argument("--layers", metavar="N", help=f"explain so many layers of a run (default: {MOST_LAYERS})")
+    dumps = parser.add_argument_group("memory dumps", "instead of a run")
+    dumps.add_argument("--expected", type=Path, metavar="FILE", help="what memory should hold, .bin or .dat")
+    dumps.add_argument("--actual", type=Path, metavar="FILE", help="what it holds; bytes behind the surface count, too")
+    dumps.add_argument("--base", metavar="ADDRESS", help="address of the first byte (default: 0)")
+    dumps.add_argument("--fill", metavar="BYTE", help="bytes that a .dat has no packet for (default: refused)")
+    add_layout_options(parser, "explain")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Carry the subcommand out and return the exit code: 1 when something is wrong."""
+    explanations = _of_dumps(args) if args.run is None else _of_run(args)
+    for explanation in explanations:
+        print("\n".join(explanation.lines()))
+    if not explanations:
+        print("no layer left wrong bytes in a feature cube")
+    return int(any(explanation.evidence.wrong.any() for explanation in explanations))
+
+
+def _of_run(args: argparse.Namespace) -> list[Explanation]:
+    for name in ("expected", "actual", "base", "fill", "format", *(n for n in OPTIONS if n != "config")):
+        if getattr(args, name.replace("-", "_"), None) not in (None, False):
+            raise ValueError(f"--{name} must not be given for the folder of a run")
+    return explain_folder(args.run, args.config, integer("layers", args.layers or str(MOST_LAYERS)))
+
+
+def _of_dumps(args: argparse.Namespace) -> list[Explanation]:
+    for name in ("expected", "actual"):
+        if getattr(args, name) is None:
+            raise ValueError(f"--{name} must be given, or the folder of a run")
+    if args.layers is not None:
+        raise ValueError("--layers must only be given for the folder of a run")
+    subject = chosen(args, "explain")
+    if not isinstance(subject, FeatureSubject):
+        raise ValueError(f"--format must be feature, not {args.format}")
+    base = integer("base", args.base or "0")
+    subject.layout.alignment.check(start_address=base)
+    fill = None if args.fill is None else integer("fill", args.fill)
+    limit = subject.layout.nbytes
+    expected = read_memory(args.expected, limit, fill)
+    actual = read_memory(args.actual, max(limit, args.actual.stat().st_size), fill)
+    return [explain(from_dumps(args.actual.name, subject.layout, base, expected, actual))]

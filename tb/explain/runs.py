@@ -1,0 +1,46 @@
+"""Explanations of a whole run: while it is in memory, or later from its folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+
+from tb.explain import record
+from tb.explain.seen import Seen
+from tb.explain.text import Explanation, explain
+from tb.program.ops import Op
+from tb.trace import read
+
+MOST_LAYERS = 3
+"""Layers of a run that are explained unless more are asked for: what follows is mostly of the same cause."""
+
+SCENARIO_FOLDER = "scenario"
+"""Name of the trace in the folder of a run."""
+
+
+def explain_run(seen: Seen, ops: Iterable[Op], most: int = MOST_LAYERS) -> list[Explanation]:
+    """Return explanations of the first layers that left wrong bytes.
+
+    Args:
+        seen: the run.
+        ops: what was played.
+        most: of how many layers.
+    """
+    return [explain(evidence) for evidence in islice(seen.evidence(tuple(ops)), most)]
+
+
+def explain_folder(folder: Path, config_name: str | None = None, most: int = MOST_LAYERS) -> list[Explanation]:
+    """Return explanations of the first layers that left wrong bytes in a failed run.
+
+    Args:
+        folder: of the run.
+        config_name: name or path of the configuration, None for that of the run.
+        most: of how many layers.
+
+    Raises:
+        RecordError: when the folder holds no record of a failed run.
+        TraceError: when its scenario cannot be read.
+    """
+    seen, config = record.load(folder / record.FILE_NAME, config_name)
+    return explain_run(seen, read(folder / SCENARIO_FOLDER, config).ops, most)

@@ -1,0 +1,127 @@
+"""What a bench saw of a run: which layers began when, what each should write, and all write beats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.layout import FeatureLayout
+from tb.beats import Beats
+from tb.explain.evidence import Evidence, from_writes
+from tb.explain.memory import Bytes, Patch
+from tb.memory import Ram
+from tb.program.ops import MemInit, MemLoad, Op
+from tb.scoreboard import Scoreboard
+from tb.tracker import StartedLayer
+
+
+@dataclass(frozen=True, eq=False)
+class SeenLayer:
+    """A layer, what it should write, and how many of the beats were seen before it began."""
+
+    started: StartedLayer
+    layout: FeatureLayout
+    ram: Ram
+    expected: Patch
+    beats_before: int
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """A run.
+
+    Attributes:
+        layers: that write feature cubes, in the order in which they began.
+        beats: write beats of all ports, oldest first.
+    """
+
+    layers: tuple[SeenLayer, ...]
+    beats: tuple[Beats, ...]
+
+    @classmethod
+    def of(cls, scoreboard: Scoreboard) -> Seen:
+        """Return what a scoreboard saw; of a very long run only the end."""
+        dropped = scoreboard.beats_seen - sum(len(part) for part in scoreboard.history)
+        layers = [
+            SeenLayer(
+                expectation.started,
+                expectation.layout,
+                expectation.ram,
+                Patch(expectation.address, expectation.data, expectation.must_write),
+                before - dropped,
+            )
+            for expectation, before in scoreboard.expected
+            if isinstance(expectation.layout, FeatureLayout) and before >= dropped
+        ]
+        return cls(tuple(layers), tuple(scoreboard.history))
+
+    def evidence(self, ops: Iterable[Op]) -> Iterator[Evidence]:
+        """Yield the evidence of every layer that left wrong bytes.
+
+        Args:
+            ops: what was played: its memory is what the first layers found.
+        """
+        initial = list(loaded(ops))
+        starts = np.concatenate(([0], np.cumsum([len(part) for part in self.beats]))).astype(np.int64)
+        for number, layer in enumerate(self.layers):
+            own = [
+                part.take(self._owned(part, int(start), number))
+                for part, start in zip(self.beats, starts, strict=False)
+                if part.ram is layer.ram
+            ]
+            beats = _joined(own, layer.ram)
+            if from_writes(layer.started, layer.layout, layer.expected, beats, Bytes.blank([])).wrong.any():
+                earlier = self.layers[:number]
+                memory = Bytes.of([*initial, *(other.expected for other in earlier)])
+                before = tuple(other.started.layer for other in earlier)
+                yield from_writes(layer.started, layer.layout, layer.expected, beats, memory, before)
+
+    def _owned(self, part: Beats, start: int, number: int) -> NDArray[np.bool_]:
+        """Return which beats a layer wrote: those into its surface, and strays while it was the last begun."""
+        layer = self.layers[number]
+        at = np.arange(len(part)) + start
+        again = [other.beats_before for other in self.layers[number + 1 :] if _overlap(other.expected, layer.expected)]
+        into = _within(part, layer) & (at >= layer.beats_before) & (at < min(again, default=1 << 62))
+        nowhere = np.ones(len(part), dtype=np.bool_)
+        for other in self.layers:
+            if other.ram is part.ram:
+                nowhere &= ~_within(part, other)
+        # Of layers that began together, because their program was complete at once, the first one runs.
+        first_of_its_time = all(other.beats_before != layer.beats_before for other in self.layers[:number])
+        later = [other.beats_before for other in self.layers[number + 1 :] if other.beats_before > layer.beats_before]
+        runs = (at >= layer.beats_before) & (at < min(later, default=1 << 62)) & first_of_its_time
+        owned: NDArray[np.bool_] = into | (nowhere & runs)
+        return owned
+
+
+def loaded(ops: Iterable[Op]) -> Iterator[Patch]:
+    """Yield what operations load into memory, in their order."""
+    for op in ops:
+        if isinstance(op, MemInit):
+            yield Patch(op.address, np.full(op.nbytes, op.value, dtype=np.uint8), np.ones(op.nbytes, dtype=np.bool_))
+        elif isinstance(op, MemLoad):
+            for offset, chunk in op.chunks:
+                data = np.frombuffer(chunk, dtype=np.uint8)
+                yield Patch(op.address + offset, data, np.ones(len(data), dtype=np.bool_))
+
+
+def _within(part: Beats, layer: SeenLayer) -> NDArray[np.bool_]:
+    address, width = part.address.astype(np.int64), part.data.shape[1]
+    within: NDArray[np.bool_] = (address + width > layer.expected.address) & (address < layer.expected.end)
+    return within
+
+
+def _overlap(first: Patch, second: Patch) -> bool:
+    return first.address < second.end and second.address < first.end
+
+
+def _joined(parts: Sequence[Beats], ram: Ram) -> Beats:
+    if not parts:
+        empty = np.zeros(0, dtype=np.int64)
+        lanes = np.zeros((0, 1), dtype=np.uint8)
+        return Beats(ram, empty.astype(np.uint64), lanes, lanes.astype(np.bool_), empty, empty)
+    names = ("address", "data", "strobe", "cycle", "axi_id")
+    return Beats(ram, *(np.concatenate([getattr(part, name) for part in parts]) for name in names))

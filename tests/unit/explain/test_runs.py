@@ -1,0 +1,160 @@
+"""What a run left behind is stored, read again and explained, layer by layer."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from tb.beats import Beats
+from tb.explain import explain_folder, explain_run
+from tb.explain.record import FILE_NAME, RecordError, save
+from tb.explain.seen import Seen
+from tb.layers import Layer, Surface
+from tb.memory import Ram
+from tb.predictor import predict
+from tb.program.ops import MemLoad
+from tb.scenario import Scenario
+from tb.scoreboard import Scoreboard
+from tb.trace import write
+from tb.tracker import StartedLayer
+from tests.unit.cli.conftest import Run, tb
+from tests.unit.explain import cases
+from tests.unit.tb.samples import SMALL
+
+__all__ = ["tb"]
+
+MEMORY = cases.memory_for(2)
+LOAD = MemLoad(Ram.MC, cases.BASE, ((0, MEMORY.data.tobytes()),), "all.dat")
+
+
+def read(ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
+    return MEMORY.read(address, nbytes).data
+
+
+def played(*layers: Layer, wrong: int, moved: int) -> Scoreboard:
+    """Return what a scoreboard saw of layers of which one writes its bytes at other addresses."""
+    scoreboard = Scoreboard()
+    for number, layer in enumerate(layers):
+        expectation = predict(StartedLayer(number, layer.unit, number % 2, layer), read)
+        scoreboard.expect(expectation)
+        step = moved if number == wrong else 0
+        beats = cases.beats_of(cases.Patch(expectation.address + step, expectation.data, expectation.must_write))
+        scoreboard.write_beats(replace(beats, cycle=beats.cycle + 1000 * number))
+        scoreboard.judge()
+    return scoreboard
+
+
+def elsewhere(layer: Layer, nbytes: int) -> Layer:
+    assert isinstance(layer.dst, Surface)
+    return replace(layer, dst=replace(layer.dst, address=layer.dst.address + nbytes))
+
+
+LAYERS = (cases.copy_layer(), elsewhere(cases.sdp_layer(), 0x2000), elsewhere(cases.pdp_layer(), 0x4000))
+
+
+@pytest.mark.parametrize("wrong", range(3))
+def test_only_the_layer_that_wrote_wrong_bytes_is_explained(wrong: int) -> None:
+    (explanation,) = explain_run(Seen.of(played(*LAYERS, wrong=wrong, moved=16)), (LOAD,))
+    evidence = explanation.evidence
+    assert evidence.started is not None
+    assert (evidence.started.index, evidence.started.group) == (wrong, wrong % 2)
+    assert evidence.before == LAYERS[:wrong]
+    assert evidence.rerun is not None
+    assert explanation.causes[0].name == "dst-base"
+    address = LAYERS[wrong].dst.address
+    assert explanation.causes[0].text == f"output: wrong start address: {address + 16:#x} instead of {address:#x}"
+    assert explanation.when is not None
+    assert 1000 * wrong < explanation.when.first_cycle < 1000 * wrong + 1000
+
+
+def test_a_run_without_wrong_bytes_has_no_explanation() -> None:
+    assert explain_run(Seen.of(played(*LAYERS, wrong=0, moved=0)), (LOAD,)) == []
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return the folder of a failed run of three layers, whose second wrote 16 bytes too far."""
+    run = tmp_path / "run"
+    (run / "scenario").mkdir(parents=True)
+    write(Scenario("three_layers", "nv_small", (LOAD,), 1), run / "scenario")
+    save(run / FILE_NAME, Seen.of(played(*LAYERS, wrong=1, moved=16)), SMALL, "nv_small")
+    return run
+
+
+def test_a_stored_run_is_explained_as_it_was_while_it_was_in_memory(folder: Path) -> None:
+    now = explain_run(Seen.of(played(*LAYERS, wrong=1, moved=16)), (LOAD,))
+    later = explain_folder(folder)
+    assert [explanation.lines() for explanation in later] == [explanation.lines() for explanation in now]
+
+
+def test_the_command_prints_the_explanation_of_a_folder(folder: Path, tb: Run) -> None:
+    ran = tb(f"explain {folder}")
+    (explanation,) = explain_folder(folder)
+    assert (ran.code, ran.out) == (1, "\n".join(explanation.lines()) + "\n")
+
+
+def test_two_dumps_are_explained_by_their_layout(tmp_path: Path, tb: Run) -> None:
+    layer = cases.copy_layer()
+    expectation = predict(StartedLayer(0, "SDP", 0, layer), read)
+    layout = layer.dst.layout
+    packed = replace(layout, surface_stride_bytes=layout.surface_stride_bytes + 16)
+    actual = np.zeros(packed.nbytes, dtype=np.uint8)
+    written = packed.written_mask()
+    actual[written] = expectation.data[expectation.must_write]
+    expectation.data.tofile(tmp_path / "expected.bin")
+    actual.tofile(tmp_path / "actual.bin")
+    words = f"--format feature --precision int8 --shape 21,5,6 --base {layer.dst.address:#x}"
+    ran = tb(f"explain --expected expected.bin --actual actual.bin {words}")
+    assert ran.code == 1
+    assert "1. output: wrong surface stride: 256 bytes instead of 240, 2 atoms too large" in ran.out
+    same = tb(f"explain --expected expected.bin --actual expected.bin {words}")
+    assert (same.code, same.out) == (0, "expected.bin: nothing is wrong\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("", "--expected must be given, or the folder of a run"),
+        ("--expected a.bin", "--actual must be given, or the folder of a run"),
+        ("run --expected a.bin", "--expected must not be given for the folder of a run"),
+        ("run --format feature", "--format must not be given for the folder of a run"),
+        ("--expected a.bin --actual b.bin --layers 2", "--layers must only be given for the folder of a run"),
+        (
+            "--expected a.bin --actual b.bin --format weight --precision int8 --shape 1,1,1,1",
+            "--format must be feature, not weight",
+        ),
+        ("nowhere", "nowhere/writes.npz: cannot be read: No such file or directory"),
+    ],
+)
+def test_what_the_command_cannot_explain_is_refused(tb: Run, words: str, message: str) -> None:
+    ran = tb(f"explain {words}")
+    assert (ran.code, ran.err) == (2, f"error: {message}\n")
+
+
+def test_a_file_that_is_no_record_is_refused(tmp_path: Path) -> None:
+    np.savez(tmp_path / FILE_NAME, other=np.zeros(1))
+    with pytest.raises(
+        RecordError, match=r"^.*writes\.npz: the file must hold facts, as the record of a failed run does$"
+    ):
+        explain_folder(tmp_path)
+    facts = json.dumps({"config": "nv_small", "layers": [], "beats": ["MC"]})
+    np.savez(tmp_path / FILE_NAME, facts=np.array(facts))
+    with pytest.raises(RecordError, match=r"^.*cannot be read as the record of a failed run: .*beats_0_address.*$"):
+        explain_folder(tmp_path)
+
+
+def test_beats_of_a_port_that_no_layer_writes_do_not_disturb() -> None:
+    scoreboard = played(*LAYERS, wrong=1, moved=16)
+    lanes = np.zeros((3, 8), dtype=np.uint8)
+    other = Beats(
+        Ram.CVSRAM, np.arange(3, dtype=np.uint64) * 8, lanes, lanes == 0, np.arange(3) + 9000, np.zeros(3, np.int64)
+    )
+    scoreboard.write_beats(other)
+    scoreboard.judge()
+    (explanation,) = explain_run(Seen.of(scoreboard), (LOAD,))
+    assert explanation.causes[0].name == "dst-base"

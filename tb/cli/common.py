@@ -64,9 +64,14 @@ def dut_arguments(args: argparse.Namespace) -> str:
     return shlex.join(words)
 
 
+def backend_of(args: argparse.Namespace) -> str:
+    """Return the back end that was asked for, or the fastest that the simulator can have."""
+    return str(args.backend or ("native" if args.sim == "verilator" else "coroutine"))
+
+
 def build_dut(args: argparse.Namespace, config: HwConfig, *, waves: bool = False) -> Built:
     """Build the DUT that the options select, saying so when it takes a while."""
-    backend = args.backend or ("native" if args.sim == "verilator" else "coroutine")
+    backend = backend_of(args)
     spec = BuildSpec(
         config,
         simulator=args.sim,

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from models.config import HwConfig
-from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, dut_arguments, play_options
+from tb.cli.common import BUILD_ROOT, add_dut_options, backend_of, build_dut, dut_arguments, play_options
 from tb.cli.run import PLAN_DIR, select
 from tb.generate.plan import load_plan
 from tb.generate.random import ENGINES
@@ -122,7 +122,7 @@ def _dut(args: argparse.Namespace) -> Dut:
     """Return the device under test with paths that every worker understands."""
     config = str(Path(args.config).resolve()) if args.config.endswith(".toml") else args.config
     rtl, port_map = (None if path is None else str(path.resolve()) for path in (args.rtl, args.port_map))
-    return Dut(config, args.sim, rtl, args.top, port_map, args.debug)
+    return Dut(config, args.sim, rtl, args.top, port_map, args.debug, backend_of(args))
 
 
 def _seeds(args: argparse.Namespace) -> range:

@@ -28,6 +28,7 @@ class Dut:
         top: The RTL's top module.
         port_map: TOML of port differences, or None.
         debug: Whether all signals are visible.
+        backend: ``native`` or ``coroutine``; runs stored before there was a choice had the latter.
     """
 
     config: str
@@ -36,6 +37,7 @@ class Dut:
     top: str
     port_map: str | None
     debug: bool
+    backend: str = "coroutine"
 
     def build_spec(self, *, waves: bool) -> BuildSpec:
         """Return what to build.
@@ -51,6 +53,7 @@ class Dut:
             port_map=None if self.port_map is None else Path(self.port_map),
             debug=self.debug,
             waves=waves,
+            backend=self.backend,
         )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from models.config import HwConfig
 from tb.memory import MemoryImage, Ram
@@ -35,6 +36,7 @@ from tb.program.ops import (
 )
 from tb.program.table import Refused
 from tb.scenario import Scenario, ScenarioError, apply_memory_op
+from tb.tolerated import ToleratedSurface
 from tb.tracker import LayerTracker, StartedLayer
 from tb.verdict import Kind, Mismatch, Verdict
 
@@ -46,14 +48,19 @@ class Played:
     Attributes:
         verdict: what was judged and what is wrong.
         expectations: what each layer was predicted to write, in their order.
+        differing_bytes: golden bytes that the bit-accurate model does not reproduce, tolerated or not.
     """
 
     verdict: Verdict = field(default_factory=Verdict)
     expectations: list[Expectation] = field(default_factory=list)
+    differing_bytes: int = 0
 
 
 def play_model(scenario: Scenario, config: HwConfig) -> Played:
     """Play a scenario on the reference model alone.
+
+    Golden bytes of FP16 surfaces are judged by the published thresholds, unless the scenario asks for
+    exactness.
 
     Args:
         scenario: Memory contents, program and golden results.
@@ -63,7 +70,7 @@ def play_model(scenario: Scenario, config: HwConfig) -> Played:
         The verdict; it is refused when a layer is not modelled, and fails when no golden result covers a
         byte that a layer writes.
     """
-    player = _Player(config)
+    player = _Player(config, scenario.settings.exact)
     try:
         player.play(scenario.ops)
     except Refused as error:
@@ -76,9 +83,10 @@ def play_model(scenario: Scenario, config: HwConfig) -> Played:
 class _Player:
     """Plays one program; golden results are compared as soon as their ``sync_id`` is raised."""
 
-    def __init__(self, config: HwConfig) -> None:
+    def __init__(self, config: HwConfig, exact: bool) -> None:
         rams = (Ram.MC, Ram.CVSRAM) if config.secondary_memif_enable else (Ram.MC,)
         self.played = Played()
+        self._exact = exact
         self._memories = {ram: MemoryImage(limit=1 << config.memif_address_width_bits) for ram in rams}
         self._tracker = LayerTracker(config)
         self._interrupts: Counter[tuple[str, int]] = Counter()
@@ -189,30 +197,56 @@ class _Player:
                 self._verdict.crc_failed += not all(same)
 
     def _compare(self, check: CheckFile, offset: int, data: bytes) -> bool:
-        """Compare golden bytes with memory; what differs belongs to the layer that wrote there last."""
+        """Compare golden bytes with memory; they are judged as those of the layer that wrote there last."""
         address = check.address + offset
         self._count_predicted(check.ram, address, len(data))
         golden = np.frombuffer(data, dtype=np.uint8)
         differs = self._memories[check.ram].read_array(address, len(data)) != golden
-        if not differs.any():
-            return True
+        self.played.differing_bytes += int(np.count_nonzero(differs))
+        right = True
+        rest = np.ones(len(data), dtype=np.bool_)
         for expectation in reversed(self.played.expectations):
             theirs, ours = _overlap(expectation, check.ram, address, len(data))
-            wrong = np.flatnonzero(differs[ours] & expectation.must_write[theirs]) + theirs.start
+            offsets = np.flatnonzero(rest[ours] & expectation.must_write[theirs]) + theirs.start
+            at = offsets + expectation.address - address
+            wrong = offsets[self._judge(expectation, offsets, golden[at], differs[at])]
             if len(wrong):
+                right = False
                 first = int(wrong[0])
-                got = int(golden[expectation.address + first - address])
-                mismatch = self._mismatch(Kind.VALUE, expectation, first, got)
+                mismatch = self._mismatch(
+                    Kind.VALUE, expectation, first, int(golden[expectation.address + first - address])
+                )
                 elements = len(np.unique(wrong // expectation.layout.precision.nbytes))
                 self._verdict.add(Kind.VALUE, len(wrong), elements, mismatch)
-            differs[ours] &= ~expectation.must_write[theirs]
-        rest = np.flatnonzero(differs)
-        if len(rest):
-            where = address + int(rest[0])
+            rest[at] = False
+        stray = np.flatnonzero(differs & rest)
+        if len(stray):
+            where = address + int(stray[0])
             self._verdict.problems.append(
-                f"{check.file_name}: {len(rest)} bytes that no layer writes differ from memory, first at {where:#x}"
+                f"{check.file_name}: {len(stray)} bytes that no layer writes differ from memory, first at {where:#x}"
             )
-        return False
+        return right and not len(stray)
+
+    def _judge(
+        self,
+        expectation: Expectation,
+        offsets: NDArray[np.int64],
+        golden: NDArray[np.uint8],
+        differs: NDArray[np.bool_],
+    ) -> NDArray[np.bool_]:
+        """Return which golden bytes are wrong: by the tolerance where an element is there as a whole."""
+        if expectation.tolerated is None or self._exact:
+            return differs
+        present = np.zeros(len(expectation.data), dtype=np.bool_)
+        present[offsets] = True
+        nbytes = expectation.layout.precision.nbytes
+        whole = present.reshape(-1, nbytes).all(axis=1).repeat(nbytes)[offsets]
+        surface = ToleratedSurface(expectation, expectation.tolerated)
+        wrong = differs.copy()
+        wrong[whole] = surface.write(offsets[whole], golden[whole])
+        if surface.margin is not None:
+            self._verdict.margins.append(surface.margin)
+        return wrong
 
     @staticmethod
     def _mismatch(kind: Kind, expectation: Expectation, offset: int, got: int) -> Mismatch:

@@ -167,10 +167,10 @@ class MeasuredFile:
 
     @property
     def family(self) -> str:
-        """The kind of layer and its precisions, such as ``sdp int16 to fp16``."""
+        """The kind of layer and its precisions, such as ``sdp int16 to fp16``, and whether registers are there."""
         kind = self.path.stem.partition("_")[0]
         if "registers" not in self.meta:
-            return f"{kind} {Precision.FP16.value}"
+            return f"{kind} {Precision.FP16.value}, described"
         source = self.precision("in_precision", "precision").value
         target = self.precision("out_precision", "precision").value
         return f"{kind} {source}" if source == target else f"{kind} {source} to {target}"

@@ -13,6 +13,7 @@ from tests.unit.trace.measured_files import CARRIED, rewritten
 
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "nvdla"
 TRACES = SHARED / "traces"
+MEASURED = SHARED / "measured_nv_full"
 
 
 @pytest.mark.skipif(not TRACES.is_dir(), reason="the public traces are not in ../shared/nvdla/traces")
@@ -31,17 +32,49 @@ def test_every_golden_crc_comes_out_within_half_a_minute_and_y_is_refused(tb: Ru
 def test_a_measured_layer_is_played_on_its_own_configuration(tb: Run, tmp_path: Path) -> None:
     ran = tb("trace --model-only", str(CARRIED / "sdp_int16_to_int8.npz"), "--json results.json")
     assert ran.code == 0
-    table, families, _ = ran.out.split("\n\n")
+    table, families, legend, _ = ran.out.split("\n\n")
+    assert legend.startswith("exact: ")
     heading, row = (" ".join(line.split()) for line in table.splitlines())
-    assert heading == "result scenario family layers bytes judged golden seconds"
-    assert row.startswith("passed sdp_int16_to_int8 sdp int16 to int8 1 6336 1/1 ")
+    assert heading == "result scenario family layers bytes judged golden differing worst margin seconds"
+    assert row.startswith("passed sdp_int16_to_int8 sdp int16 to int8 1 6336 1/1 0 - ")
     assert families.splitlines() == [
-        "family             files  passed  failed  refused  bytes judged",
-        "sdp int16 to int8      1       1       0        0          6336",
+        "family             files  passed  failed  refused  exact  by tolerance  worst margin  bytes judged",
+        "sdp int16 to int8      1       1       0        0      1             0             -          6336",
     ]
     assert ran.out.splitlines()[-1] == "1 passed, 0 failed, 0 refused"
     (result,) = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
     assert (result["scenario"], result["outcome"], result["judged_bytes"]) == ("sdp_int16_to_int8", "passed", 6336)
+
+
+@pytest.mark.skipif(not MEASURED.is_dir(), reason="the measured layers are not in ../shared/nvdla/measured_nv_full")
+@pytest.mark.parametrize("options", ["", "--exact"])
+def test_every_measured_layer_is_accepted_by_its_rule_and_reproduced_bit_by_bit(tb: Run, options: str) -> None:
+    ran = tb("trace --model-only", str(MEASURED), options)
+    assert ran.code == 0
+    assert ran.out.splitlines()[-1] == "166 passed, 0 failed, 0 refused"
+    total = next(line for line in ran.out.splitlines() if line.startswith("all "))
+    files, passed, failed, refused, exact, tolerated, margin, _ = total.removeprefix("all").split()
+    assert (files, passed, failed, refused, exact) == ("166", "166", "0", "0", "166")
+    assert (tolerated, margin) == (("0", "-") if options else ("117", "0.500"))
+
+
+def test_a_last_bit_of_a_convolution_is_tolerated_but_not_exact(tb: Run, tmp_path: Path) -> None:
+    def spoil(arrays: dict[str, object], meta: dict[str, object]) -> None:
+        del meta
+        arrays["raw_output"][4] ^= 1  # type: ignore[index]
+
+    path = rewritten(tmp_path / "wino_odd.npz", "wino_fp16_8x8x32_k16_exp16", spoil)
+    ran = tb("trace --model-only", str(path))
+    assert ran.code == 0
+    family, files, passed, failed, refused, exact, tolerated, margin, _ = (
+        ran.out.split("\n\n")[1].split("\n")[1].split()[1:]
+    )
+    assert (family, files, passed, failed, refused, exact, tolerated) == ("fp16", "1", "1", "0", "0", "0", "1")
+    assert 0.0 < float(margin) <= 1.0
+    strict = tb("trace --model-only --exact", str(path))
+    assert strict.code == 1
+    assert "\n  wrong value: 1 elements; layer 0 (CONV, group 0): first at c=2 h=0 w=0 " in strict.out
+    assert f"\n  rerun: python -m tb trace --model-only {path} --config nv_small --exact\n" in strict.out
 
 
 def test_one_wrong_byte_fails_with_its_element_and_the_command_to_repeat_it(tb: Run, tmp_path: Path) -> None:

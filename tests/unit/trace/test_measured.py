@@ -106,7 +106,7 @@ def test_layers_are_found_beside_traces(tmp_path: Path) -> None:
     [
         ("sdp_int16_to_int8", "sdp int16 to int8"),
         ("dc_int16_5x5x96_k20_a", "dc int16"),
-        ("pdp_max", "pdp fp16"),
+        ("pdp_max", "pdp fp16, described"),
         ("rubik_merge_int8_24x5x37", "rubik int8"),
     ],
 )

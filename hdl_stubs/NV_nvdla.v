@@ -74,6 +74,8 @@ module NV_nvdla (
   localparam WRITE_CLIENTS = 3;
   localparam [8*WRITE_CLIENTS-1:0] WRITE_IDS = {8'd3, 8'd2, 8'd1};
 
+  nvdla_bug_names bug_names ();
+
   wire csb_rst_n, core_rst_n;
 
   nvdla_reset csb_reset (

@@ -1,6 +1,7 @@
 // Embedded nv_full device: paths are relative to this file. Top module NV_nvdla.
 +incdir+.
 nv_full/NV_nvdla.v
+nvdla_bug.v
 nvdla_reset.v
 nvdla_csb.v
 nvdla_async_fifo.v

@@ -1,6 +1,8 @@
 // Embedded nv_small device: paths are relative to this file. Top module NV_nvdla.
 +incdir+.
 NV_nvdla.v
+nvdla_bug.v
+nvdla_bug_names.v
 nvdla_reset.v
 nvdla_csb.v
 nvdla_async_fifo.v

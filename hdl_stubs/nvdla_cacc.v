@@ -7,6 +7,7 @@
 //
 // Absent kernels of the last group have weights of 0, hence SDP gets zeros for them.
 `include "nvdla_register_offsets.vh"
+`include "nvdla_bugs.vh"
 
 module nvdla_cacc #(
     parameter [5:0] SLOT = 6'd7,
@@ -47,6 +48,8 @@ module nvdla_cacc #(
   /* verilator lint_on UNUSEDSIGNAL */
   wire [4:0] truncate = cfg[32*(`CACC_D_CLIP_CFG-`CACC_OP_ENABLE)+:5];
 
+  `NVDLA_BUG(conv_truncate)
+  `NVDLA_BUG(conv_truncation_floors)
   // Each group remembers the count of the last layer that it ran.
   reg [31:0] saturations, saturations_0, saturations_1;
 
@@ -137,12 +140,17 @@ module nvdla_cacc #(
       if (done && !consumer) saturations_0 <= saturations;
     end
 
+  wire [5:0] amount = {1'b0, truncate} + {5'd0, bug_conv_truncate};
+
   function automatic [32:0] truncated(input signed [A-1:0] total);  // {limited, INT32}
     reg [A-1:0] magnitude;
     reg over;
     begin
       magnitude = total[A-1] ? -total : total;
-      if (truncate != 5'd0) magnitude = ((magnitude >> (truncate - 5'd1)) + 34'd1) >> 1;
+      if (bug_conv_truncation_floors) begin
+        magnitude = total >>> amount;
+        if (total[A-1]) magnitude = -magnitude;
+      end else if (amount != 6'd0) magnitude = ((magnitude >> (amount - 6'd1)) + 34'd1) >> 1;
       over = total[A-1] ? magnitude > 34'h0_8000_0000 : magnitude > 34'h0_7fff_ffff;
       if (over) truncated = {1'b1, total[A-1] ? 32'h8000_0000 : 32'h7fff_ffff};
       else truncated = {1'b0, total[A-1] ? -magnitude[31:0] : magnitude[31:0]};

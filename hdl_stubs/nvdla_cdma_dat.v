@@ -5,6 +5,7 @@
 // atom by atom. Measured on the public nv_small RTL: the converter applies to feature
 // cubes, too, without means.
 `include "nvdla_register_offsets.vh"
+`include "nvdla_bugs.vh"
 
 module nvdla_cdma_dat #(
     parameter ADDR_WIDTH = 32,
@@ -35,9 +36,13 @@ module nvdla_cdma_dat #(
 );
   localparam W = 8 * ATOM_BYTES;
   localparam LOG2_ATOM = $clog2(ATOM_BYTES);
+  localparam [ADDR_WIDTH-1:0] ATOM = {{(ADDR_WIDTH - 8) {1'b0}}, ATOM_BYTES[7:0]};
   localparam LOG2_BANK = $clog2(BANK_WORDS);
   localparam LOG2_ENTRY = $clog2(ENTRY_WORDS);
 
+  `NVDLA_BUG(conv_src_line_stride)
+  `NVDLA_BUG(conv_src_surface_stride)
+  `NVDLA_BUG(conv_src_base)
   wire [12:0] width = cfg[32*(`CDMA_D_DATAIN_SIZE_0-`CDMA_OP_ENABLE)+:13];
   wire [12:0] height = cfg[32*(`CDMA_D_DATAIN_SIZE_0-`CDMA_OP_ENABLE)+16+:13];
   wire [12:0] surfaces = cfg[32*(`CDMA_D_DATAIN_SIZE_1-`CDMA_OP_ENABLE)+:13] >> LOG2_ATOM;
@@ -78,13 +83,13 @@ module nvdla_cdma_dat #(
       .clk           (clk),
       .rst_n         (rst_n),
       .start         (fetch && !is_image),
-      .base          (base_0),
+      .base          (base_0 + (bug_conv_src_base ? line_stride : 0)),
       .width         (width),
       .height        (surfaces),
       .surfaces      (height),
       .beats         (2'd0),
-      .line_stride   (surface_stride),
-      .surface_stride(line_stride),
+      .line_stride   (surface_stride + (bug_conv_src_surface_stride ? ATOM : 0)),
+      .surface_stride(line_stride + (bug_conv_src_line_stride ? ATOM : 0)),
       .valid         (walking),
       .ready         (dc_step),
       .addr          (dc_addr)

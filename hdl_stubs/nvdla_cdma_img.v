@@ -3,6 +3,8 @@
 // pixels become part of the slice, whose elements lie there without gaps.
 //
 // Source: convolution with image input, pixel formats, CDMA.PIXEL_X_OFFSET.
+`include "nvdla_bugs.vh"
+
 module nvdla_cdma_img #(
     parameter ADDR_WIDTH = 32,
     parameter ATOM_BYTES = 8
@@ -46,9 +48,16 @@ module nvdla_cdma_img #(
   localparam AW_0 = $clog2(WORDS_0);
   localparam AW_1 = $clog2(WORDS_1);
   localparam [4:0] ATOM = ATOM_BYTES[4:0];
+  localparam [ADDR_WIDTH-1:0] ATOM_STEP = ATOM_BYTES[ADDR_WIDTH-1:0];
 
   localparam [1:0] IDLE = 2'd0, FETCH = 2'd1, CONVERT = 2'd2;
   localparam [5:0] R8 = 6'd0;
+
+  `NVDLA_BUG(conv_x_offset_ignored)
+  `NVDLA_BUG(conv_image_line_stride)
+  `NVDLA_BUG(conv_mean_ignored)
+  `NVDLA_BUG(conv_pixel_sign)
+  wire [ADDR_WIDTH-1:0] image_step = bug_conv_image_line_stride ? ATOM_STEP : 0;
 
   reg [1:0] state;
   reg plane;
@@ -100,7 +109,7 @@ module nvdla_cdma_img #(
     end else if (line_ends) begin
       y         <= y + 13'd1;
       line_base <= {line_base[ADDR_WIDTH+:ADDR_WIDTH] + line_stride[ADDR_WIDTH+:ADDR_WIDTH],
-                    line_base[ADDR_WIDTH-1:0] + line_stride[ADDR_WIDTH-1:0]};
+                    line_base[ADDR_WIDTH-1:0] + line_stride[ADDR_WIDTH-1:0] + image_step};
       state     <= (y == height) ? IDLE : FETCH;
     end
 
@@ -118,7 +127,7 @@ module nvdla_cdma_img #(
   wire [13:0] pixel_end = {9'd0, pad_left} + {1'b0, width} + {8'd0, pad_right};
   wire is_padding = (pixel < {9'd0, pad_left}) || (pixel - {9'd0, pad_left} > {1'b0, width});
   /* verilator lint_off UNUSEDSIGNAL */
-  wire [15:0] column = {2'd0, pixel} - {11'd0, pad_left} + {11'd0, x_offset};
+  wire [15:0] column = {2'd0, pixel} - {11'd0, pad_left} + {11'd0, bug_conv_x_offset_ignored ? 5'd0 : x_offset};
   wire [15:0] at_0 = column << log2_bytes;  // in CONVERT the plane is 0
   wire [15:0] at_1 = column << 1;
   wire [W-1:0] shifted_0 = line_0[at_0[LOG2_ATOM+:AW_0]] >> {at_0[LOG2_ATOM-1:0], 3'd0};
@@ -128,12 +137,12 @@ module nvdla_cdma_img #(
 
   nvdla_cdma_pixel pixel_math (
       .format    (format),
-      .is_signed (is_signed),
+      .is_signed (is_signed != bug_conv_pixel_sign),
       .is_padding(is_padding),
       .padding   (padding),
       .convert   (convert),
       .use_means (use_means),
-      .means     (means),
+      .means     (bug_conv_mean_ignored ? 64'd0 : means),
       .offset    (offset),
       .scale     (scale),
       .truncate  (truncate),

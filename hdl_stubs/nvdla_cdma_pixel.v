@@ -9,6 +9,8 @@
 // Without the converter the lower 8 bits are taken. A padding pixel consists of the
 // lower 8 bits of PAD_VALUE, unconverted, in every component (measured on the public
 // nv_small RTL; the programming guide has it converted).
+`include "nvdla_bugs.vh"
+
 module nvdla_cdma_pixel (
     input  wire [ 5:0] format,
     input  wire        is_signed,
@@ -30,6 +32,7 @@ module nvdla_cdma_pixel (
       A2R10G10B10 = 6'd21, B10G10R10A2 = 6'd22, R10G10B10A2 = 6'd23, A8Y8U8V8 = 6'd26, V8U8Y8A8 = 6'd27,
       Y8_U8V8 = 6'd28, Y8_V8U8 = 6'd29;
 
+  `NVDLA_BUG(conv_pixel_order)
   wire semi_planar = (format == Y8_U8V8) || (format == Y8_V8U8);
   wire ten_bits = (format >= A2B10G10R10) && (format <= R10G10B10A2);
 
@@ -58,16 +61,17 @@ module nvdla_cdma_pixel (
   generate
     for (c = 0; c < 4; c = c + 1) begin : component
       wire [7:0] converted;
+      wire [15:0] own = (bug_conv_pixel_order && components == 3'd4) ? raw[16*(3-c)+:16] : raw[16*c+:16];
 
       nvdla_cdma_cvt cvt (
-          .x       (extended(raw[16*c+:16], c == 3)),
+          .x       (extended(own, c == 3)),
           .offset  (use_means ? means[16*c+:16] : offset),
           .scale   (scale),
           .truncate(truncate),
           .y       (converted)
       );
 
-      assign elements[8*c+:8] = is_padding ? padding : convert ? converted : raw[16*c+:8];
+      assign elements[8*c+:8] = is_padding ? padding : convert ? converted : own[7:0];
     end
   endgenerate
 

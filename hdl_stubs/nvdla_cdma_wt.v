@@ -5,6 +5,8 @@
 // `loaded` counts the words of the layer in the ring since its start, `released`
 // those that CSC is done with; the ring holds the difference. After `drain` nobody
 // reads what is still to come, so it needs no room.
+`include "nvdla_bugs.vh"
+
 module nvdla_cdma_wt #(
     parameter ADDR_WIDTH = 32,
     parameter ATOM_BYTES = 8,
@@ -36,9 +38,18 @@ module nvdla_cdma_wt #(
   localparam [ADDR_WIDTH-1:0] STEP = ATOM_BYTES[ADDR_WIDTH-1:0];
   localparam [31:0] ROUND_UP = ATOM_BYTES - 1;
 
+  `NVDLA_BUG(conv_weight_base)
+  `NVDLA_BUG(conv_weights_stale)
   reg [31:0] requests, answers;  // to come
   reg [ADDR_BITS:0] tail;
   reg drained;
+
+  // The seeded bug conv_weights_stale keeps the weights of the first layer.
+  reg filled;
+
+  always @(posedge clk or negedge rst_n)
+    if (!rst_n) filled <= 1'b0;
+    else if (drain) filled <= 1'b1;
 
   /* verilator lint_off UNUSEDSIGNAL */
   wire [ADDR_BITS:0] place = first + tail;  // inside the buffer
@@ -47,7 +58,7 @@ module nvdla_cdma_wt #(
 
   assign addr_valid = (requests != 32'd0);
   assign word_ready = drained || (loaded - released < {{(31 - ADDR_BITS) {1'b0}}, capacity});
-  assign write      = taken && !drained;
+  assign write      = taken && !drained && !(bug_conv_weights_stale && filled);
   assign write_addr = place[ADDR_BITS-1:0];
   assign write_data = word;
   assign idle       = (answers == 32'd0);
@@ -67,7 +78,7 @@ module nvdla_cdma_wt #(
         answers  <= (bytes + ROUND_UP) >> LOG2_ATOM;
         loaded   <= 32'd0;
         tail     <= 0;
-        addr     <= base;
+        addr     <= base + (bug_conv_weight_base ? {{(ADDR_WIDTH - 6) {1'b0}}, 6'd32} : 0);
       end
     end else begin
       if (drain && !idle) drained <= 1'b1;

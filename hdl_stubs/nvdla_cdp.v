@@ -4,6 +4,7 @@
 // The stall counters and the counters of NaN and infinity read 0; the latter were
 // measured to stay 0 on the public nv_full RTL.
 `include "nvdla_register_offsets.vh"
+`include "nvdla_bugs.vh"
 
 module nvdla_cdp #(
     parameter [5:0] SLOT_RDMA = 6'd12,
@@ -34,6 +35,7 @@ module nvdla_cdp #(
 );
   localparam W = 8 * ATOM_BYTES;
   localparam LOG2_ATOM = $clog2(ATOM_BYTES);
+  localparam [ADDR_WIDTH-1:0] ATOM = {{(ADDR_WIDTH - 8) {1'b0}}, ATOM_BYTES[7:0]};
   localparam SETTINGS_WORDS = 14;
   localparam [9:0] W_OUT_SATURATION = `CDP_D_OUT_SATURATION;
   localparam [9:0] W_LUT_UFLOW = `CDP_D_PERF_LUT_UFLOW;
@@ -99,6 +101,11 @@ module nvdla_cdp #(
       .done     (core_done)
   );
 
+  `NVDLA_BUG(cdp_dst_line_stride)
+  `NVDLA_BUG(cdp_dst_surface_stride)
+  `NVDLA_BUG(cdp_dst_base)
+  `NVDLA_BUG(cdp_local_size)
+  `NVDLA_BUG(cdp_multiplier_missing)
   wire rdma_idle, write_walking, interrupt_room;
 
   nvdla_layer_control control (
@@ -183,9 +190,9 @@ module nvdla_cdp #(
       .start          (start),
       .precision      (precision),
       .channels       (channels),
-      .local_size     (cfg[32*(`CDP_D_LRN_CFG-`CDP_OP_ENABLE)+:2]),
+      .local_size     (cfg[32*(`CDP_D_LRN_CFG-`CDP_OP_ENABLE)+:2] ^ {1'b0, bug_cdp_local_size}),
       .sum_bypass     (bypass[0]),
-      .multiply_bypass(bypass[1]),
+      .multiply_bypass(bypass[1] || bug_cdp_multiplier_missing),
       .nan_to_zero    (cfg[32*(`CDP_D_NAN_FLUSH_TO_ZERO-`CDP_OP_ENABLE)]),
       .datin          (cfg[32*(`CDP_D_DATIN_OFFSET-`CDP_OP_ENABLE)+:96]),
       .datout         (cfg[32*(`CDP_D_DATOUT_OFFSET-`CDP_OP_ENABLE)+:96]),
@@ -213,13 +220,13 @@ module nvdla_cdp #(
       .clk    (clk),
       .rst_n  (rst_n),
       .start  (start),
-      .base   (cfg[32*(`CDP_D_DST_BASE_ADDR_LOW-`CDP_OP_ENABLE)+:ADDR_WIDTH]),
+      .base   (cfg[32*(`CDP_D_DST_BASE_ADDR_LOW-`CDP_OP_ENABLE)+:ADDR_WIDTH] + (bug_cdp_dst_base ? ATOM : 0)),
       .last   ({13'd0, height, width, surfaces}),
       .strides({
         32'd0,
-        cfg[32*(`CDP_D_DST_LINE_STRIDE-`CDP_OP_ENABLE)+:32],
+        cfg[32*(`CDP_D_DST_LINE_STRIDE-`CDP_OP_ENABLE)+:32] + (bug_cdp_dst_line_stride ? ATOM_BYTES[31:0] : 32'd0),
         ATOM_BYTES[31:0],
-        cfg[32*(`CDP_D_DST_SURFACE_STRIDE-`CDP_OP_ENABLE)+:32]
+        cfg[32*(`CDP_D_DST_SURFACE_STRIDE-`CDP_OP_ENABLE)+:32] + (bug_cdp_dst_surface_stride ? ATOM_BYTES[31:0] : 32'd0)
       }),
       .valid  (write_walking),
       .ready  (out_valid && wr_req_ready),

@@ -13,6 +13,8 @@
 //
 // With FLOAT set the unit takes INT16 and FP16 too; nvdla_cdp_float does the
 // arithmetic of FP16 then.
+`include "nvdla_bugs.vh"
+
 module nvdla_cdp_core #(
     parameter ATOM_BYTES = 8,
     parameter FLOAT = 0
@@ -56,6 +58,10 @@ module nvdla_cdp_core #(
   localparam X = 17;
   localparam SUM = 38;
 
+  `NVDLA_BUG(cdp_input_offset_ignored)
+  `NVDLA_BUG(cdp_converter_floors)
+  `NVDLA_BUG(cdp_converter_wraps)
+  `NVDLA_BUG(cdp_padding_channels_count)
   wire wide = (FLOAT != 0) && (precision != INT8);
   wire is_float = (FLOAT != 0) && (precision == FP16);
   /* verilator lint_off WIDTHTRUNC */
@@ -107,14 +113,15 @@ module nvdla_cdp_core #(
 
   // Input converter
   wire signed [31:0] in_offset = wide ? {{16{datin[15]}}, datin[15:0]} : {{24{datin[7]}}, datin[7:0]};
-  wire signed [63:0] centred = {{48{raw[15]}}, raw} - {{32{in_offset[31]}}, in_offset};
+  wire signed [63:0] centred = {{48{raw[15]}}, raw} -
+      (bug_cdp_input_offset_ignored ? 64'sd0 : {{32{in_offset[31]}}, in_offset});
   /* verilator lint_off UNUSEDSIGNAL */
   wire signed [31:0] in_converted = saturate(
       shift_round(centred * {{48{datin[47]}}, datin[47:32]}, {1'b0, datin[68:64]}), wide ? 17 : 9
   );
   /* verilator lint_on UNUSEDSIGNAL */
   wire is_nan = is_float && (raw[14:10] == 5'h1f) && (raw[9:0] != 10'd0);
-  wire in_cube = feed && (channel <= channels) && !(is_nan && nan_to_zero);
+  wire in_cube = feed && (channel <= channels || bug_cdp_padding_channels_count) && !(is_nan && nan_to_zero);
   wire [X-1:0] fed = !in_cube ? {X{1'b0}} : is_float ? {1'b0, raw} : in_converted[X-1:0];
 
   // Window: the youngest element in field 0, the centre in field REACH. `ahead`
@@ -194,7 +201,9 @@ module nvdla_cdp_core #(
   wire signed [63:0] product = multiply_bypass ? {{48{value[15]}}, value} :
       {{48{value[15]}}, value} * {{47{value_centre[X-1]}}, value_centre};
   wire signed [63:0] out_offset = wide ? {{32{datout[31]}}, datout[31:0]} : {{39{datout[24]}}, datout[24:0]};
-  wire signed [63:0] scaled = shift_round((product - out_offset) * {{48{datout[47]}}, datout[47:32]}, datout[69:64]);
+  wire signed [63:0] unscaled = (product - out_offset) * {{48{datout[47]}}, datout[47:32]};
+  wire signed [63:0] scaled = bug_cdp_converter_floors ? unscaled >>> datout[69:64] :
+                              shift_round(unscaled, datout[69:64]);
   /* verilator lint_off UNUSEDSIGNAL */
   wire signed [31:0] limited = saturate(scaled, wide ? 16 : 8);
   /* verilator lint_on UNUSEDSIGNAL */
@@ -209,7 +218,7 @@ module nvdla_cdp_core #(
       value        <= looked_up;
       value_centre <= sum_centre;
       value_events <= is_float ? float_events : integer_events;
-      out_element  <= is_float ? float_out : limited[15:0];
+      out_element  <= is_float ? float_out : bug_cdp_converter_wraps ? scaled[15:0] : limited[15:0];
     end
 
   assign count         = advance && value_valid;

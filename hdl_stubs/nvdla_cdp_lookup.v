@@ -1,5 +1,7 @@
 // Both lookup tables of CDP on one integer, and the choice between them. No clock.
 // Source: LUT programming guide, hit/miss behaviour.
+`include "nvdla_bugs.vh"
+
 module nvdla_cdp_lookup (
     /* verilator lint_off UNUSEDSIGNAL */
     input  wire [     32*14-1:0] settings,  // S_LUT_CFG, INFO, LE and LO start and end, slopes
@@ -12,19 +14,24 @@ module nvdla_cdp_lookup (
     output wire        [    4:0] events,    // {LO hit, LE hit, hybrid, overflow, underflow}
     output wire signed [   15:0] y
 );
+  `NVDLA_BUG(cdp_lookup_priority)
+  `NVDLA_BUG(cdp_lookup_index)
+  `NVDLA_BUG(cdp_lookup_slope)
+  `NVDLA_BUG(cdp_lookup_linear)
   wire [1:0] underflow, overflow;
   wire signed [15:0] le_y, lo_y;
+  wire [7:0] lo_place;
   wire use_lo;
 
   nvdla_lut_table #(
       .INDEX(6)
   ) le (
-      .exponent   (!settings[0]),
+      .exponent   (!settings[0] && !bug_cdp_lookup_linear),
       .offset     (settings[39:32]),
       .select     (settings[47:40]),
       .first      (settings[64+:38]),
       .past       (settings[128+:38]),
-      .slope_scale(settings[320+:32]),
+      .slope_scale(bug_cdp_lookup_slope ? 32'd0 : settings[320+:32]),
       .slope_shift(settings[352+:10]),
       .x          (x),
       .underflow  (underflow[0]),
@@ -47,18 +54,19 @@ module nvdla_cdp_lookup (
       .x          (x),
       .underflow  (underflow[1]),
       .overflow   (overflow[1]),
-      .index      (lo_index),
+      .index      (lo_place),
       .pair       (lo_pair),
       .y          (lo_y)
   );
 
   nvdla_lut_choice choice (
-      .priorities(settings[6:4]),
+      .priorities(settings[6:4] ^ {bug_cdp_lookup_priority, 2'b00}),
       .underflow (underflow),
       .overflow  (overflow),
       .use_lo    (use_lo),
       .events    (events)
   );
 
+  assign lo_index = lo_place + {7'd0, bug_cdp_lookup_index && lo_place != 8'hff};
   assign y = use_lo ? lo_y : le_y;
 endmodule

@@ -1,6 +1,7 @@
 // CDP_RDMA: reads the cube column by column, all surfaces of one position after
 // each other, because the normalisation reaches across surfaces.
 `include "nvdla_register_offsets.vh"
+`include "nvdla_bugs.vh"
 
 module nvdla_cdp_rdma #(
     parameter ADDR_WIDTH = 32,
@@ -23,6 +24,11 @@ module nvdla_cdp_rdma #(
     input  wire                    data_ready,
     output wire [8*ATOM_BYTES-1:0] data
 );
+  `NVDLA_BUG(cdp_src_line_stride)
+  `NVDLA_BUG(cdp_src_surface_stride)
+  `NVDLA_BUG(cdp_src_base)
+  localparam [ADDR_WIDTH-1:0] ATOM = {{(ADDR_WIDTH - 8) {1'b0}}, ATOM_BYTES[7:0]};
+
   wire walking, step, reads_idle;
   wire [ADDR_WIDTH-1:0] addr;
 
@@ -34,7 +40,7 @@ module nvdla_cdp_rdma #(
       .clk    (clk),
       .rst_n  (rst_n),
       .start  (start),
-      .base   (cfg[32*(`CDP_RDMA_D_SRC_BASE_ADDR_LOW-`CDP_RDMA_OP_ENABLE)+:ADDR_WIDTH]),
+      .base   (cfg[32*(`CDP_RDMA_D_SRC_BASE_ADDR_LOW-`CDP_RDMA_OP_ENABLE)+:ADDR_WIDTH] + (bug_cdp_src_base ? ATOM : 0)),
       .last   ({
         13'd0,
         cfg[32*(`CDP_RDMA_D_DATA_CUBE_HEIGHT-`CDP_RDMA_OP_ENABLE)+:13],
@@ -43,9 +49,11 @@ module nvdla_cdp_rdma #(
       }),
       .strides({
         32'd0,
-        cfg[32*(`CDP_RDMA_D_SRC_LINE_STRIDE-`CDP_RDMA_OP_ENABLE)+:32],
+        cfg[32*(`CDP_RDMA_D_SRC_LINE_STRIDE-`CDP_RDMA_OP_ENABLE)+:32] +
+            (bug_cdp_src_line_stride ? ATOM_BYTES[31:0] : 32'd0),
         ATOM_BYTES[31:0],
-        cfg[32*(`CDP_RDMA_D_SRC_SURFACE_STRIDE-`CDP_RDMA_OP_ENABLE)+:32]
+        cfg[32*(`CDP_RDMA_D_SRC_SURFACE_STRIDE-`CDP_RDMA_OP_ENABLE)+:32] -
+            (bug_cdp_src_surface_stride ? ATOM_BYTES[31:0] : 32'd0)
       }),
       .valid  (walking),
       .ready  (step),

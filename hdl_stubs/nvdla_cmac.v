@@ -1,6 +1,7 @@
 // CMAC_A or CMAC_B: registers and MAC cells of one half of a kernel group. A cell
 // keeps the weights of one kernel and adds ATOMIC_C products per clock.
 `include "nvdla_register_offsets.vh"
+`include "nvdla_bugs.vh"
 
 module nvdla_cmac #(
     parameter [5:0] SLOT = 6'd5,
@@ -53,6 +54,7 @@ module nvdla_cmac #(
       .done     (done)
   );
 
+  `NVDLA_BUG(conv_data_unsigned)
   reg [C*CELLS-1:0] active;
 
   always @(posedge clk) if (weights_load) active <= weights;
@@ -72,7 +74,7 @@ module nvdla_cmac #(
     begin
       dot = 0;
       for (i = 0; i < ATOMIC_C; i = i + 1) begin
-        element = {{8{elements[8*i+7]}}, elements[8*i+:8]};
+        element = {{8{elements[8*i+7] && !bug_conv_data_unsigned}}, elements[8*i+:8]};
         factor  = {{8{factors[8*i+7]}}, factors[8*i+:8]};
         product = element * factor;
         dot     = dot + {{(SUM_BITS - 16) {product[15]}}, product};

@@ -11,6 +11,8 @@
 //     back-to-back reads give 13 answers.
 // A unit drives rdata one core clock after req_valid, and 0 for what it does not
 // own; hence an unmapped read answers 0.
+`include "nvdla_bugs.vh"
+
 module nvdla_csb (
     input  wire        csb_clk,
     input  wire        csb_rst_n,
@@ -51,10 +53,13 @@ module nvdla_csb (
       csb2nvdla_ready <= !accept && request_room;
     end
 
+  `NVDLA_BUG(csb_write_lost)
+  `NVDLA_BUG(csb_answer_stale)
   // Requests, core clock domain
   wire        popped;
   wire [49:0] popped_request;
   reg         req_nposted;
+  reg  [ 5:0] count;  // of requests, for the seeded bug csb_write_lost
 
   nvdla_async_fifo #(
       .WIDTH(50)
@@ -74,12 +79,14 @@ module nvdla_csb (
   always @(posedge core_clk or negedge core_rst_n)
     if (!core_rst_n) begin
       req_valid   <= 1'b0;
+      count       <= 6'd0;
       req_write   <= 1'b0;
       req_nposted <= 1'b0;
       req_addr    <= 16'd0;
       req_wdata   <= 32'd0;
     end else begin
-      req_valid <= popped;
+      req_valid <= popped && !(bug_csb_write_lost && popped_request[49] && count == 6'd63);
+      if (popped) count <= count + 6'd1;
       if (popped) {req_write, req_nposted, req_addr, req_wdata} <= popped_request;
     end
 
@@ -149,7 +156,7 @@ module nvdla_csb (
       end else if (waiting || read_back) begin
         gap             <= ANSWER_GAP;
         nvdla2csb_valid <= 1'b1;
-        nvdla2csb_data  <= waiting ? waiting_data : back_data;
+        nvdla2csb_data  <= bug_csb_answer_stale ? waiting_data : waiting ? waiting_data : back_data;
         waiting         <= waiting && read_back;
         waiting_data    <= back_data;
       end

@@ -8,6 +8,7 @@
 // An atomic operation is issued per clock, as soon as its weights and its line are
 // in the buffer, unless CACC holds the pipeline (`advance` low).
 `include "nvdla_register_offsets.vh"
+`include "nvdla_bugs.vh"
 
 module nvdla_csc #(
     parameter [5:0] SLOT = 6'd4,
@@ -117,6 +118,13 @@ module nvdla_csc #(
   wire [2:0] lines = 3'd1 << extension;
   wire [26:0] outputs = {13'd0, {1'b0, out_width} + 14'd1} * {13'd0, {1'b0, out_height} + 14'd1};
 
+  `NVDLA_BUG(conv_pad_left_ignored)
+  `NVDLA_BUG(conv_pad_top_ignored)
+  `NVDLA_BUG(conv_pad_value_ignored)
+  `NVDLA_BUG(conv_strides_swapped)
+  `NVDLA_BUG(conv_dilation_ignored)
+  `NVDLA_BUG(conv_window_one_line_down)
+  `NVDLA_BUG(conv_kernel_columns_reversed)
   // Sequence
   reg run;
   reg [13:0] kernels_left;
@@ -141,10 +149,15 @@ module nvdla_csc #(
   wire [12:0] next_y = (out_x == out_width) ? out_y + 13'd1 : out_y;
 
   // Position in the input
-  wire [17:0] step_x = {5'd0, out_x} * {15'd0, stride_x} + {5'd0, out_x};
-  wire [17:0] step_y = {5'd0, out_y} * {15'd0, stride_y} + {5'd0, out_y};
-  wire [17:0] in_x = step_x + {12'd0, column} * ({13'd0, dilation_x} + 18'd1) - {13'd0, pad_left};
-  wire [17:0] in_y = step_y + {12'd0, row} * ({13'd0, dilation_y} + 18'd1) - {13'd0, pad_top};
+  wire [17:0] step_x = {5'd0, out_x} * {15'd0, bug_conv_strides_swapped ? stride_y : stride_x} + {5'd0, out_x};
+  wire [17:0] step_y = {5'd0, out_y} * {15'd0, bug_conv_strides_swapped ? stride_x : stride_y} + {5'd0, out_y};
+  wire [5:0] kernel_column = bug_conv_kernel_columns_reversed ? {1'b0, columns} - column : column;
+  wire [17:0] apart_x = {13'd0, bug_conv_dilation_ignored ? 5'd0 : dilation_x} + 18'd1;
+  wire [17:0] apart_y = {13'd0, bug_conv_dilation_ignored ? 5'd0 : dilation_y} + 18'd1;
+  wire [17:0] in_x = step_x + {12'd0, kernel_column} * apart_x -
+                     {13'd0, bug_conv_pad_left_ignored ? 5'd0 : pad_left};
+  wire [17:0] in_y = step_y + {12'd0, row} * apart_y -
+                     {13'd0, bug_conv_pad_top_ignored ? 5'd0 : pad_top} + {17'd0, bug_conv_window_one_line_down};
   wire [17:0] last_y = in_y + {15'd0, lines_here} - 18'd1;
   wire [17:0] needed_y = ($signed(last_y) > $signed({5'd0, in_height})) ? {5'd0, in_height} : last_y;
   wire line_there = $signed({4'd0, dat_slices}) > $signed(needed_y);
@@ -212,7 +225,7 @@ module nvdla_csc #(
       .width      (in_width),
       .height     (in_height),
       .channels   ({1'b0, channels} + 14'd1),
-      .pad_value  (pad_value),
+      .pad_value  (bug_conv_pad_value_ignored ? 8'd0 : pad_value),
       .first      (dat_first),
       .capacity   (dat_capacity),
       .slice_words(slice_words),

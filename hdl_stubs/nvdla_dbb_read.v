@@ -2,6 +2,8 @@
 // length 1 (arlen 0) per request, the client's own id on it. Answers go to the
 // client whose id they carry, so the memory may reorder across ids; rlast is not
 // needed. A client asks only for what it has room for, hence rready is always 1.
+`include "nvdla_bugs.vh"
+
 module nvdla_dbb_read #(
     parameter ADDR_WIDTH = 32,
     parameter DATA_WIDTH = 64,
@@ -17,27 +19,39 @@ module nvdla_dbb_read #(
     output wire [        DATA_WIDTH-1:0] rsp_data,
     input  wire [                   7:0] max_outstanding,  // minus one
     output wire                          idle,
-    output reg                           arvalid,
+    output wire                          arvalid,
     input  wire                          arready,
     output reg  [                   7:0] arid,
     output wire [                   3:0] arlen,
-    output reg  [        ADDR_WIDTH-1:0] araddr,
+    output wire [        ADDR_WIDTH-1:0] araddr,
     input  wire                          rvalid,
     output wire                          rready,
     input  wire [                   7:0] rid,
     input  wire [        DATA_WIDTH-1:0] rdata
 );
+  `NVDLA_BUG(axi_read_id)
+  `NVDLA_BUG(axi_read_address_unstable)
+  `NVDLA_BUG(axi_arvalid_dropped)
+  `NVDLA_BUG(axi_read_answer_refused)
   localparam CW = (CLIENTS > 1) ? $clog2(CLIENTS) : 1;
+
+  localparam [31:0] BUS_BYTES = DATA_WIDTH / 8;
+  localparam [ADDR_WIDTH-1:0] DATA_BYTES = {{(ADDR_WIDTH - 8) {1'b0}}, BUS_BYTES[7:0]};
+
+  reg waiting, stalled;  // a request; what the port did with it one clock ago
+  reg [ADDR_WIDTH-1:0] address;
 
   wire [CW-1:0] pick;
   reg [8:0] outstanding;
-  wire room = (!arvalid || arready) && (outstanding <= {1'b0, max_outstanding});
+  wire room = (!waiting || (arvalid && arready)) && (outstanding <= {1'b0, max_outstanding});
   wire grant;
 
   assign arlen    = 4'd0;
-  assign rready   = 1'b1;
+  assign rready   = !(bug_axi_read_answer_refused && rid == 8'd1);
   assign rsp_data = rdata;
-  assign idle     = !arvalid && (outstanding == 0);
+  assign idle     = !waiting && (outstanding == 0);
+  assign arvalid  = waiting && !(bug_axi_arvalid_dropped && stalled);
+  assign araddr   = address ^ ((bug_axi_read_address_unstable && !arready) ? DATA_BYTES : 0);
 
   nvdla_round_robin #(
       .CLIENTS    (CLIENTS),
@@ -55,16 +69,18 @@ module nvdla_dbb_read #(
   always @(posedge clk or negedge rst_n)
     if (!rst_n) begin
       outstanding <= 9'd0;
-      arvalid     <= 1'b0;
+      waiting     <= 1'b0;
+      stalled     <= 1'b0;
       arid        <= 8'd0;
-      araddr      <= 0;
+      address     <= 0;
     end else begin
       outstanding <= outstanding + {8'd0, grant} - {8'd0, rvalid && (outstanding != 0)};
       if (grant) begin
-        arvalid <= 1'b1;
-        arid    <= IDS[8*pick+:8];
-        araddr  <= req_addr[ADDR_WIDTH*pick+:ADDR_WIDTH];
-      end else if (arready) arvalid <= 1'b0;
+        waiting <= 1'b1;
+        arid    <= bug_axi_read_id ? 8'd255 : IDS[8*pick+:8];
+        address <= req_addr[ADDR_WIDTH*pick+:ADDR_WIDTH];
+      end else if (arvalid && arready) waiting <= 1'b0;
+      stalled <= arvalid && !arready;
     end
 
   genvar g;

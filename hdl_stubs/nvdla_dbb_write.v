@@ -3,6 +3,8 @@
 // queued in the same order but leave on their own channels, so either may be
 // accepted first. A response counts for the client whose id it carries; only
 // bid[2:0] matters.
+`include "nvdla_bugs.vh"
+
 module nvdla_dbb_write #(
     parameter ADDR_WIDTH = 32,
     parameter DATA_WIDTH = 64,
@@ -32,7 +34,27 @@ module nvdla_dbb_write #(
     output wire                          bready,
     input  wire [                   2:0] bid
 );
+  `NVDLA_BUG(axi_write_id)
+  `NVDLA_BUG(axi_strobe)
+  `NVDLA_BUG(axi_wlast)
+  `NVDLA_BUG(axi_awlen)
+  `NVDLA_BUG(axi_write_address_unstable)
+  `NVDLA_BUG(axi_write_data_unstable)
+  `NVDLA_BUG(axi_awvalid_dropped)
+  `NVDLA_BUG(axi_wvalid_dropped)
+  `NVDLA_BUG(axi_write_answer_refused)
+  `NVDLA_BUG(axi_write_lost)
   localparam CW = (CLIENTS > 1) ? $clog2(CLIENTS) : 1;
+
+  localparam [31:0] BUS_BYTES = DATA_WIDTH / 8;
+  localparam [ADDR_WIDTH-1:0] DATA_BYTES = {{(ADDR_WIDTH - 8) {1'b0}}, BUS_BYTES[7:0]};
+
+  // What the queues hold, and whether the port stalled it one clock ago
+  wire address_waiting, data_waiting;
+  reg address_stalled, data_stalled;
+  wire [7:0] id;
+  wire [ADDR_WIDTH-1:0] address;
+  wire [DATA_WIDTH-1:0] data;
 
   wire [CW-1:0] pick;
   reg [8:0] outstanding;
@@ -40,11 +62,30 @@ module nvdla_dbb_write #(
   wire room = aw_room && w_room && (outstanding <= {1'b0, max_outstanding});
   wire grant;
 
-  assign awlen  = 4'd0;
-  assign wstrb  = {DATA_WIDTH / 8{1'b1}};
-  assign wlast  = 1'b1;
-  assign bready = 1'b1;
-  assign idle   = (outstanding == 0);
+  assign awlen  = {3'd0, bug_axi_awlen};
+  assign wstrb  = {DATA_WIDTH / 8{1'b1}} >> bug_axi_strobe;
+  assign wlast  = !bug_axi_wlast;
+  assign bready = !bug_axi_write_answer_refused;
+  assign awvalid = address_waiting && !(bug_axi_awvalid_dropped && address_stalled);
+  assign wvalid  = data_waiting && !(bug_axi_wvalid_dropped && data_stalled);
+  assign awaddr  = address ^ ((bug_axi_write_address_unstable && !awready) ? DATA_BYTES : 0);
+  assign wdata   = data ^ {{(DATA_WIDTH - 1) {1'b0}}, bug_axi_write_data_unstable && !wready};
+  assign awid    = id ^ {5'd0, bug_axi_write_id, 2'd0};
+
+  always @(posedge clk or negedge rst_n)
+    if (!rst_n) {address_stalled, data_stalled} <= 2'b00;
+    else {address_stalled, data_stalled} <= {awvalid && !awready, wvalid && !wready};
+
+  // The seeded bug axi_write_lost takes every 32nd write without sending it.
+  reg [4:0] sent;
+
+  always @(posedge clk or negedge rst_n)
+    if (!rst_n) sent <= 5'd0;
+    else if (grant) sent <= sent + 5'd1;
+
+  wire send = grant && !(bug_axi_write_lost && sent == 5'd31);
+
+  assign idle = (outstanding == 0);
 
   nvdla_round_robin #(
       .CLIENTS    (CLIENTS),
@@ -61,19 +102,19 @@ module nvdla_dbb_write #(
 
   always @(posedge clk or negedge rst_n)
     if (!rst_n) outstanding <= 9'd0;
-    else outstanding <= outstanding + {8'd0, grant} - {8'd0, bvalid && (outstanding != 0)};
+    else outstanding <= outstanding + {8'd0, send} - {8'd0, bvalid && (outstanding != 0)};
 
   nvdla_fifo #(
       .WIDTH(8 + ADDR_WIDTH)
   ) aw_fifo (
       .clk       (clk),
       .rst_n     (rst_n),
-      .push_valid(grant),
+      .push_valid(send),
       .push_ready(aw_room),
       .push_data ({IDS[8*pick+:8], req_addr[ADDR_WIDTH*pick+:ADDR_WIDTH]}),
-      .pop_valid (awvalid),
-      .pop_ready (awready),
-      .pop_data  ({awid, awaddr})
+      .pop_valid (address_waiting),
+      .pop_ready (awvalid && awready),
+      .pop_data  ({id, address})
   );
 
   nvdla_fifo #(
@@ -81,12 +122,12 @@ module nvdla_dbb_write #(
   ) w_fifo (
       .clk       (clk),
       .rst_n     (rst_n),
-      .push_valid(grant),
+      .push_valid(send),
       .push_ready(w_room),
       .push_data (req_data[DATA_WIDTH*pick+:DATA_WIDTH]),
-      .pop_valid (wvalid),
-      .pop_ready (wready),
-      .pop_data  (wdata)
+      .pop_valid (data_waiting),
+      .pop_ready (wvalid && wready),
+      .pop_data  (data)
   );
 
   genvar g;

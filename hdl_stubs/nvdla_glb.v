@@ -4,6 +4,8 @@
 // interrupt later. A status bit is cleared by writing 1, and the clearing write
 // wins over an event of the same clock, as on the hardware: software clears only
 // the bits that it has read.
+`include "nvdla_bugs.vh"
+
 module nvdla_glb #(
     parameter [5:0] SLOT = 6'd1,
     parameter [21:0] STATUS_BITS = 22'h3f_003f  // events that the configuration has
@@ -35,6 +37,11 @@ module nvdla_glb #(
   // The mask keeps the bits of BDMA and RUBIK although nv_small has neither.
   localparam [21:0] MASK_BITS = 22'h3f_03ff;
 
+  `NVDLA_BUG(interrupt_missing)
+  `NVDLA_BUG(interrupt_wrong_group)
+  `NVDLA_BUG(interrupt_wrong_unit)
+  `NVDLA_BUG(interrupt_stuck)
+  `NVDLA_BUG(interrupt_mask_ignored)
   reg  [21:0] mask;
   reg  [21:0] status;
   reg  [ 2:0] intr;
@@ -44,9 +51,15 @@ module nvdla_glb #(
   wire        set = hit && req_write && (req_addr[9:0] == S_INTR_SET);
   wire        clear = hit && req_write && (req_addr[9:0] == S_INTR_STATUS);
   wire [21:0] events = {
-    cacc_done, cdma_wt_done, cdma_dat_done, 6'd0, rubik_done, bdma_done, pdp_done, cdp_done, sdp_done
+    cacc_done, cdma_wt_done, cdma_dat_done, 6'd0, rubik_done, bdma_done, pdp_event, cdp_done, sdp_event
   };
   wire        unused_bits = &{1'b0, req_wdata[31:22]};
+
+  wire [1:0] sdp_event = (bug_interrupt_missing || bug_interrupt_wrong_unit) ? 2'd0 :
+                         bug_interrupt_wrong_group ? {sdp_done[0], sdp_done[1]} : sdp_done;
+
+  wire [1:0] pdp_event = pdp_done | (bug_interrupt_wrong_unit ? sdp_done : 2'd0);
+  wire [21:0] cleared = written & ~{21'd0, bug_interrupt_stuck};
 
   assign dla_intr = intr[2];
 
@@ -58,8 +71,8 @@ module nvdla_glb #(
       rdata  <= 32'd0;
     end else begin
       if (hit && req_write && (req_addr[9:0] == S_INTR_MASK)) mask <= written & MASK_BITS;
-      status <= (status | events | (set ? written & STATUS_BITS : 22'd0)) & ~(clear ? written : 22'd0);
-      intr   <= {intr[1:0], |(status & ~mask)};
+      status <= (status | events | (set ? written & STATUS_BITS : 22'd0)) & ~(clear ? cleared : 22'd0);
+      intr   <= {intr[1:0], |(status & ~(bug_interrupt_mask_ignored ? 22'd0 : mask))};
       rdata  <= 32'd0;
       if (hit && !req_write)
         case (req_addr[9:0])

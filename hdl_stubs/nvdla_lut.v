@@ -7,6 +7,8 @@
 //
 // A lookup takes two neighbouring entries of each table per lane: {[i+1], [i]}.
 // Source: LUT programming guide.
+`include "nvdla_bugs.vh"
+
 module nvdla_lut #(
     parameter [5:0] SLOT = 6'd0,
     parameter SETTINGS_WORDS = 14,  // from S_LUT_CFG on
@@ -31,6 +33,7 @@ module nvdla_lut #(
   localparam [9:0] LE_LAST = 10'd64;
   localparam [9:0] LO_LAST = 10'd256;
 
+  `NVDLA_BUG(lut_last_write_lost)
   reg [15:0] le[0:64];
   reg [15:0] lo[0:256];
   reg [9:0] entry;
@@ -55,7 +58,7 @@ module nvdla_lut #(
     end else if (data_access && entry < last) entry <= entry + 10'd1;
 
   always @(posedge clk)
-    if (data_access && writing && entry <= last) begin
+    if (data_access && writing && entry <= last && !(bug_lut_last_write_lost && entry == last)) begin
       if (in_lo) lo[entry[8:0]] <= req_wdata[15:0];
       else le[entry[6:0]] <= req_wdata[15:0];
     end

@@ -8,6 +8,7 @@
 // to the memory interface, and the done interrupt alone waits for the last
 // response.
 `include "nvdla_register_offsets.vh"
+`include "nvdla_bugs.vh"
 
 module nvdla_pdp #(
     parameter [5:0] SLOT_RDMA = 6'd10,
@@ -42,11 +43,22 @@ module nvdla_pdp #(
 );
   localparam W = 8 * ATOM_BYTES;
   localparam LOG2_ATOM = $clog2(ATOM_BYTES);
+  localparam [ADDR_WIDTH-1:0] ATOM = {{(ADDR_WIDTH - 8) {1'b0}}, ATOM_BYTES[7:0]};
 
   wire [32*(`PDP_RDMA_WORDS-`PDP_RDMA_OP_ENABLE)-1:0] rdma_cfg;
   /* verilator lint_off UNUSEDSIGNAL */
   wire [32*(`PDP_WORDS-`PDP_OP_ENABLE)-1:0] cfg;  // a layer needs a part of it
   /* verilator lint_on UNUSEDSIGNAL */
+  `NVDLA_BUG(pdp_dst_line_stride)
+  `NVDLA_BUG(pdp_dst_surface_stride)
+  `NVDLA_BUG(pdp_dst_base)
+  `NVDLA_BUG(pdp_kernel_width)
+  `NVDLA_BUG(pdp_strides_swapped)
+  `NVDLA_BUG(pdp_pad_left_ignored)
+  `NVDLA_BUG(pdp_pad_top_ignored)
+  `NVDLA_BUG(pdp_pad_value_ignored)
+  `NVDLA_BUG(pdp_reciprocal)
+  `NVDLA_BUG(pdp_band_overlaps)
   wire [31:0] rdma_rdata, core_rdata;
   wire rdma_enabled, core_enabled, rdma_done, core_done, rdma_load, core_load, rdma_start, start;
   wire consumer, unused_producer, unused_rdma_producer, unused_rdma_consumer;
@@ -207,23 +219,25 @@ module nvdla_pdp #(
       .in_height         (cfg[32*(`PDP_D_DATA_CUBE_IN_HEIGHT-`PDP_OP_ENABLE)+:13]),
       .out_height        (cfg[32*(`PDP_D_DATA_CUBE_OUT_HEIGHT-`PDP_OP_ENABLE)+:13]),
       .surfaces          (surfaces),
-      .kernel_width      (kernel[3:0]),
+      .kernel_width      (kernel[3:0] - {3'd0, bug_pdp_kernel_width && kernel[3:0] != 4'd0}),
       .kernel_height     (kernel[11:8]),
-      .stride_width      (kernel[19:16]),
-      .stride_height     (kernel[23:20]),
-      .pad_left          (padding[2:0]),
-      .pad_top           (padding[6:4]),
-      .pad_values        (cfg[32*(`PDP_D_POOLING_PADDING_VALUE_1_CFG-`PDP_OP_ENABLE)+:32*7]),
-      .recip_width       (cfg[32*(`PDP_D_RECIP_KERNEL_WIDTH-`PDP_OP_ENABLE)+:17]),
+      .stride_width      (bug_pdp_strides_swapped ? kernel[23:20] : kernel[19:16]),
+      .stride_height     (bug_pdp_strides_swapped ? kernel[19:16] : kernel[23:20]),
+      .pad_left          (bug_pdp_pad_left_ignored ? 3'd0 : padding[2:0]),
+      .pad_top           (bug_pdp_pad_top_ignored ? 3'd0 : padding[6:4]),
+      .pad_values        (bug_pdp_pad_value_ignored ? 224'd0 :
+                           cfg[32*(`PDP_D_POOLING_PADDING_VALUE_1_CFG-`PDP_OP_ENABLE)+:32*7]),
+      .recip_width       (cfg[32*(`PDP_D_RECIP_KERNEL_WIDTH-`PDP_OP_ENABLE)+:17] >> bug_pdp_reciprocal),
       .recip_height      (cfg[32*(`PDP_D_RECIP_KERNEL_HEIGHT-`PDP_OP_ENABLE)+:17]),
-      .dst_base          (cfg[32*(`PDP_D_DST_BASE_ADDR_LOW-`PDP_OP_ENABLE)+:ADDR_WIDTH]),
-      .dst_line_stride   (strides[ADDR_WIDTH-1:0]),
-      .dst_surface_stride(strides[64+:ADDR_WIDTH]),
+      .dst_base          (cfg[32*(`PDP_D_DST_BASE_ADDR_LOW-`PDP_OP_ENABLE)+:ADDR_WIDTH] +
+                           (bug_pdp_dst_base ? strides[ADDR_WIDTH-1:0] : 0)),
+      .dst_line_stride   (strides[ADDR_WIDTH-1:0] + (bug_pdp_dst_line_stride ? ATOM : 0)),
+      .dst_surface_stride(strides[64+:ADDR_WIDTH] - (bug_pdp_dst_surface_stride ? ATOM : 0)),
       .band_next         (band_next),
       .band_is_first     (band_is_first),
       .band_is_last      (band_is_last),
       .band_in_width     (band_in_width),
-      .band_out_start    (band_out_start),
+      .band_out_start    (band_out_start - {12'd0, bug_pdp_band_overlaps && band_out_start != 13'd0}),
       .band_out_width    (band_out_width),
       .in_valid          (flying ? sdp_valid : data_valid),
       .in_ready          (core_ready),

@@ -1,4 +1,6 @@
 // Arithmetic of pooling on INT8 atoms, see nvdla_pdp_core. No clock.
+`include "nvdla_bugs.vh"
+
 module nvdla_pdp_arithmetic #(
     parameter ATOM_BYTES = 8,
     parameter W = 15 * ATOM_BYTES
@@ -26,6 +28,10 @@ module nvdla_pdp_arithmetic #(
 );
   `include "nvdla_pdp_math.vh"
 
+  `NVDLA_BUG(pdp_maximum_is_minimum)
+  `NVDLA_BUG(pdp_average_floors)
+  wire [1:0] pooled_by = (bug_pdp_maximum_is_minimum && method != METHOD_AVERAGE) ? ~method : method;
+
   assign widened      = extended(in_data);
   assign along_next   = merged(column_fresh, along, atom);
   assign partial_next = with_columns(along_next, pad_columns);
@@ -42,7 +48,7 @@ module nvdla_pdp_arithmetic #(
   function automatic [W-1:0] merged(input fresh, input [W-1:0] old, input [W-1:0] more);
     integer e;
     for (e = 0; e < ATOM_BYTES; e = e + 1)
-      merged[SUM*e+:SUM] = fresh ? more[SUM*e+:SUM] : combine(method, old[SUM*e+:SUM], more[SUM*e+:SUM]);
+      merged[SUM*e+:SUM] = fresh ? more[SUM*e+:SUM] : combine(pooled_by, old[SUM*e+:SUM], more[SUM*e+:SUM]);
   endfunction
 
   // Partial results with the value of the padded columns.
@@ -71,6 +77,6 @@ module nvdla_pdp_arithmetic #(
     integer e;
     for (e = 0; e < ATOM_BYTES; e = e + 1)
       divided[8*e+:8] = (method == METHOD_AVERAGE) ?
-          averaged(value[SUM*e+:SUM], recip_width, recip_height) : value[SUM*e+:8];
+          averaged(value[SUM*e+:SUM], recip_width, recip_height, bug_pdp_average_floors) : value[SUM*e+:8];
   endfunction
 endmodule

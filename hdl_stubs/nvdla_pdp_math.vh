@@ -29,9 +29,10 @@ function automatic [PRODUCT-1:0] rounded_up(input signed [PRODUCT-1:0] p, input 
   end
 endfunction
 
-// A window's sum times both reciprocals, over a middle value of ROW bits.
+// A window's sum times both reciprocals, over a middle value of ROW bits; `floors` cuts the
+// fractions without rounding, which is a seeded bug.
 function automatic [7:0] averaged(input signed [SUM-1:0] sum, input [16:0] by_width,
-                                  input [16:0] by_height);
+                                  input [16:0] by_height, input floors);
   reg [PRODUCT-1:0] product;
   reg [ROW-1:0] middle;
   reg [3:0] unused_high;
@@ -39,8 +40,8 @@ function automatic [7:0] averaged(input signed [SUM-1:0] sum, input [16:0] by_wi
   reg [15:0] unused_fraction;
   begin
     product = {{(PRODUCT - SUM) {sum[SUM-1]}}, sum} * {14'd0, by_width};
-    {unused_high, middle, unused_fraction} = rounded_up(product, ROW);
+    {unused_high, middle, unused_fraction} = floors ? product : rounded_up(product, ROW);
     product = {{(PRODUCT - ROW) {middle[ROW-1]}}, middle} * {14'd0, by_height};
-    {unused_higher, averaged, unused_fraction} = rounded_up(product, 8);
+    {unused_higher, averaged, unused_fraction} = floors ? product : rounded_up(product, 8);
   end
 endfunction

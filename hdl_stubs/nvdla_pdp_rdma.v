@@ -1,5 +1,6 @@
 // PDP_RDMA: reads the cube of a pooling layer, band by band.
 `include "nvdla_register_offsets.vh"
+`include "nvdla_bugs.vh"
 
 module nvdla_pdp_rdma #(
     parameter ADDR_WIDTH = 32,
@@ -23,7 +24,11 @@ module nvdla_pdp_rdma #(
     output wire [                         8*ATOM_BYTES-1:0] data
 );
   localparam LOG2_ATOM = $clog2(ATOM_BYTES);
+  localparam [ADDR_WIDTH-1:0] ATOM = {{(ADDR_WIDTH - 8) {1'b0}}, ATOM_BYTES[7:0]};
 
+  `NVDLA_BUG(pdp_src_line_stride)
+  `NVDLA_BUG(pdp_src_surface_stride)
+  `NVDLA_BUG(pdp_src_base)
   // One band: SELECT starts the walker on it, WALK ends with its last address.
   localparam [1:0] DONE = 2'd0, SELECT = 2'd1, WALK = 2'd2;
 
@@ -78,13 +83,13 @@ module nvdla_pdp_rdma #(
       .clk           (clk),
       .rst_n         (rst_n),
       .start         (state == SELECT),
-      .base          (base + ({{(ADDR_WIDTH - 13) {1'b0}}, in_start} << LOG2_ATOM)),
+      .base          (base + (bug_pdp_src_base ? ATOM : 0) + ({{(ADDR_WIDTH - 13) {1'b0}}, in_start} << LOG2_ATOM)),
       .width         (in_width),
       .height        (cfg[32*(`PDP_RDMA_D_DATA_CUBE_IN_HEIGHT-`PDP_RDMA_OP_ENABLE)+:13]),
       .surfaces      (surfaces),
       .beats         (2'd0),
-      .line_stride   (strides[ADDR_WIDTH-1:0]),
-      .surface_stride(strides[64+:ADDR_WIDTH]),
+      .line_stride   (strides[ADDR_WIDTH-1:0] - (bug_pdp_src_line_stride ? ATOM : 0)),
+      .surface_stride(strides[64+:ADDR_WIDTH] + (bug_pdp_src_surface_stride ? strides[ADDR_WIDTH-1:0] : 0)),
       .valid         (walking),
       .ready         (step),
       .addr          (addr)

@@ -12,6 +12,7 @@
 // whole layer. `ro_data` is what a read-only register of the unit adds to the
 // value that is read; the unit derives it from req_addr and `producer`.
 `include "nvdla_register_offsets.vh"
+`include "nvdla_bugs.vh"
 
 module nvdla_regfile #(
     parameter [5:0] SLOT = 6'd0,
@@ -48,6 +49,13 @@ module nvdla_regfile #(
 
   `include "nvdla_register_table.vh"
 
+  `NVDLA_BUG(regs_stale_group)
+  `NVDLA_BUG(regs_consumer_stuck)
+  `NVDLA_BUG(regs_op_enable_stays)
+  `NVDLA_BUG(regs_read_other_group)
+  `NVDLA_BUG(regs_status_idle)
+  `NVDLA_BUG(regs_reset_value)
+  `NVDLA_BUG(regs_write_while_enabled)
   reg  [  31:0] single[0:OP_ENABLE-1];
   reg  [  31:0] groups[0:2*GROUP_WORDS-1];
   reg  [   1:0] op_en;
@@ -59,7 +67,9 @@ module nvdla_regfile #(
   /* verilator lint_off UNUSEDSIGNAL */
   wire [   9:0] group_word = word - W_OP_ENABLE;  // its upper bits are 0 for every hit
   /* verilator lint_on UNUSEDSIGNAL */
-  wire [DW-1:0] group_index = group_word[DW-1:0] + (producer ? GROUP_1 : {DW{1'b0}});
+  wire          seen_group = producer != (bug_regs_read_other_group && !req_write);
+  wire [DW-1:0] group_index = group_word[DW-1:0] + (seen_group ? GROUP_1 : {DW{1'b0}});
+  wire          writes_pass = !op_en[producer] || (bug_regs_write_while_enabled && word != W_OP_ENABLE);
   wire [  31:0] writable = register_table(UNIT, {22'd0, word}, 1'b0);
 
   wire [   1:0] status_0 = !op_en[0] ? IDLE : consumer ? PENDING : RUNNING;
@@ -76,7 +86,7 @@ module nvdla_regfile #(
       consumer <= 1'b0;
       for (i = 0; i < OP_ENABLE; i = i + 1) single[i] <= register_table(UNIT, i, 1'b1);
     end else begin
-      if (done) consumer <= !consumer;
+      if (done && !bug_regs_consumer_stuck) consumer <= !consumer;
       if (hit && req_write && is_single) begin
         if (word == W_POINTER) producer <= req_wdata[0];
         single[single_index] <= (single[single_index] & ~writable) | (req_wdata & writable);
@@ -89,11 +99,11 @@ module nvdla_regfile #(
       op_en <= 2'b00;
       for (i = 0; i < GROUP_WORDS; i = i + 1) begin
         groups[i] <= register_table(UNIT, OP_ENABLE + i, 1'b1);
-        groups[GROUP_WORDS+i] <= register_table(UNIT, OP_ENABLE + i, 1'b1);
+        groups[GROUP_WORDS+i] <= register_table(UNIT, OP_ENABLE + i, 1'b1) ^ {31'd0, bug_regs_reset_value && i == 1};
       end
     end else begin
-      if (done) op_en[consumer] <= 1'b0;
-      if (hit && req_write && !is_single && !op_en[producer]) begin
+      if (done && !bug_regs_op_enable_stays) op_en[consumer] <= 1'b0;
+      if (hit && req_write && !is_single && writes_pass) begin
         if (word == W_OP_ENABLE) op_en[producer] <= req_wdata[0];
         groups[group_index] <= (groups[group_index] & ~writable) | (req_wdata & writable);
       end
@@ -104,13 +114,13 @@ module nvdla_regfile #(
     if (!rst_n) cfg <= {32 * GROUP_WORDS{1'b0}};
     else if (load)
       for (i = 0; i < GROUP_WORDS; i = i + 1)
-        cfg[32*i+:32] <= groups[consumer ? GROUP_WORDS+i : i];
+        cfg[32*i+:32] <= groups[(consumer != bug_regs_stale_group) ? GROUP_WORDS+i : i];
 
   // Reads
   always @(posedge clk or negedge rst_n)
     if (!rst_n) rdata <= 32'd0;
     else if (!hit || req_write) rdata <= 32'd0;
-    else if (word == W_STATUS) rdata <= {14'd0, status_1, 14'd0, status_0};
+    else if (word == W_STATUS) rdata <= bug_regs_status_idle ? 32'd0 : {14'd0, status_1, 14'd0, status_0};
     else if (word == W_POINTER) rdata <= {15'd0, consumer, 15'd0, producer};
     else if (word == W_OP_ENABLE) rdata <= {31'd0, op_en[producer]};
     else rdata <= (is_single ? single[single_index] : groups[group_index]) | ro_data;

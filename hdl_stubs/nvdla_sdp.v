@@ -10,6 +10,7 @@
 // goes IDLE and CONSUMER flips when the last write was handed to the memory
 // interface, and the done interrupt alone waits for the last response.
 `include "nvdla_register_offsets.vh"
+`include "nvdla_bugs.vh"
 
 module nvdla_sdp #(
     parameter [5:0] SLOT_RDMA = 6'd8,
@@ -50,6 +51,14 @@ module nvdla_sdp #(
   localparam [ADDR_WIDTH-1:0] OUT_ATOM = ATOM_BYTES[ADDR_WIDTH-1:0];
   localparam [9:0] W_OUT_SATURATION = `SDP_D_PERF_OUT_SATURATION;
 
+  `NVDLA_BUG(sdp_dst_line_stride)
+  `NVDLA_BUG(sdp_dst_surface_stride)
+  `NVDLA_BUG(sdp_dst_base)
+  `NVDLA_BUG(sdp_dst_surfaces_reversed)
+  `NVDLA_BUG(sdp_input_unsigned)
+  `NVDLA_BUG(sdp_ends_one_surface_early)
+  `NVDLA_BUG(sdp_write_repeated)
+  `NVDLA_BUG(sdp_interrupt_at_start)
   wire [32*(`SDP_RDMA_WORDS-`SDP_RDMA_OP_ENABLE)-1:0] rdma_cfg;
   /* verilator lint_off UNUSEDSIGNAL */
   wire [32*(`SDP_WORDS-`SDP_OP_ENABLE)-1:0] cfg;  // a layer needs a part of it
@@ -180,17 +189,26 @@ module nvdla_sdp #(
   wire [12:0] width = cfg[32*(`SDP_D_DATA_CUBE_WIDTH-`SDP_OP_ENABLE)+:13];
   wire [12:0] height = cfg[32*(`SDP_D_DATA_CUBE_HEIGHT-`SDP_OP_ENABLE)+:13];
   wire [12:0] surfaces = cfg[32*(`SDP_D_DATA_CUBE_CHANNEL-`SDP_OP_ENABLE)+:13] >> LOG2_ATOM;
-  wire [ADDR_WIDTH-1:0] dst_surface_stride = cfg[32*(`SDP_D_DST_SURFACE_STRIDE-`SDP_OP_ENABLE)+:ADDR_WIDTH];
+  wire [ADDR_WIDTH-1:0] dst_surface_stride = cfg[32*(`SDP_D_DST_SURFACE_STRIDE-`SDP_OP_ENABLE)+:ADDR_WIDTH] +
+                                             (bug_sdp_dst_surface_stride ? dst_line_stride : 0);
+  wire [ADDR_WIDTH-1:0] surface_step = one_column ? OUT_ATOM : dst_surface_stride;
+  wire [ADDR_WIDTH-1:0] last_surface = dst_base + {{(ADDR_WIDTH - 13) {1'b0}}, surfaces} * surface_step;
   wire one_column = (width == 13'd0) && (height == 13'd0);
+  wire [ADDR_WIDTH-1:0] dst_line_stride = cfg[32*(`SDP_D_DST_LINE_STRIDE-`SDP_OP_ENABLE)+:ADDR_WIDTH] +
+                                          (bug_sdp_dst_line_stride ? OUT_ATOM : 0);
+  wire [ADDR_WIDTH-1:0] dst_base = cfg[32*(`SDP_D_DST_BASE_ADDR_LOW-`SDP_OP_ENABLE)+:ADDR_WIDTH] +
+                                   (bug_sdp_dst_base ? OUT_ATOM : 0);
   wire out_valid, in_ready;
   wire [31:0] saturations;
+  wire [1:0] answered;
 
   // Elements of the cube, widened
   reg [32*ATOM_BYTES-1:0] m_wide;
   integer i;
 
   always @* begin
-    for (i = 0; i < ATOM_BYTES; i = i + 1) m_wide[32*i+:32] = {{24{m_data[8*i+7]}}, m_data[8*i+:8]};
+    for (i = 0; i < ATOM_BYTES; i = i + 1)
+      m_wide[32*i+:32] = {{24{m_data[8*i+7] && !bug_sdp_input_unsigned}}, m_data[8*i+:8]};
   end
 
   assign m_ready    = in_ready && !flying;
@@ -239,6 +257,14 @@ module nvdla_sdp #(
   assign pdp_valid    = out_valid && write_walking && to_pdp;
   assign pdp_data     = wr_req_data;
 
+  // The seeded bug sdp_write_repeated leaves the address of one write of a layer to the next one.
+  reg repeated;
+
+  always @(posedge clk or negedge rst_n)
+    if (!rst_n) repeated <= 1'b0;
+    else if (start) repeated <= 1'b0;
+    else if (wr_req_valid && taken) repeated <= 1'b1;
+
   nvdla_cube_walker #(
       .ADDR_WIDTH(ADDR_WIDTH),
       .ATOM_BYTES(ATOM_BYTES)
@@ -246,15 +272,15 @@ module nvdla_sdp #(
       .clk           (clk),
       .rst_n         (rst_n),
       .start         (start),
-      .base          (cfg[32*(`SDP_D_DST_BASE_ADDR_LOW-`SDP_OP_ENABLE)+:ADDR_WIDTH]),
+      .base          (bug_sdp_dst_surfaces_reversed ? last_surface : dst_base),
       .width         (width),
       .height        (height),
-      .surfaces      (surfaces),
+      .surfaces      (surfaces - {12'd0, bug_sdp_ends_one_surface_early && surfaces != 0}),
       .beats         (2'd0),
-      .line_stride   (cfg[32*(`SDP_D_DST_LINE_STRIDE-`SDP_OP_ENABLE)+:ADDR_WIDTH]),
-      .surface_stride(one_column ? OUT_ATOM : dst_surface_stride),
+      .line_stride   (dst_line_stride),
+      .surface_stride(bug_sdp_dst_surfaces_reversed ? -surface_step : surface_step),
       .valid         (write_walking),
-      .ready         (taken),
+      .ready         (taken && !(bug_sdp_write_repeated && wr_req_valid && !repeated)),
       .addr          (wr_req_addr)
   );
 
@@ -266,8 +292,10 @@ module nvdla_sdp #(
       .room      (interrupt_room),
       .layer_end (core_done),
       .group     (consumer),
-      .layer_done(layer_done)
+      .layer_done(answered)
   );
+
+  assign layer_done = bug_sdp_interrupt_at_start ? {start && consumer, start && !consumer} : answered;
 
   always @(posedge clk or negedge rst_n)
     if (!rst_n) begin

@@ -5,6 +5,8 @@
 // The whole atom is processed, channels beyond the cube included: measured on the
 // public nv_small RTL, the bytes written there are computed from the data and
 // operand bytes that lie in memory there.
+`include "nvdla_bugs.vh"
+
 module nvdla_sdp_core #(
     parameter ATOM_BYTES = 8,
     parameter LANES = 8
@@ -46,8 +48,11 @@ module nvdla_sdp_core #(
   localparam BW = (BEATS > 1) ? $clog2(BEATS) : 1;
   localparam [BW-1:0] LAST_BEAT = BEATS[BW-1:0] - 1'b1;
   localparam X = 8 * LANES;  // bits of results per clock
+  localparam H = 4 * ATOM_BYTES;  // bits of half an atom
   localparam O = 16 * LANES;  // bits of one operand per clock
 
+  `NVDLA_BUG(sdp_x2_bypassed)
+  `NVDLA_BUG(sdp_dst_halves_swapped)
   // The pipeline stands still only when the output queue is full.
   wire advance;
 
@@ -157,7 +162,7 @@ module nvdla_sdp_core #(
       nvdla_sdp_x stage_x2 (
           .clk        (clk),
           .advance    (advance && stage_valid[0]),
-          .bypass     (bn_cfg[0]),
+          .bypass     (bn_cfg[0] || bug_sdp_x2_bypassed),
           .alu_bypass (bn_cfg[1]),
           .alu_algo   (bn_cfg[3:2]),
           .alu_shift  (bn_cfg[45:40]),
@@ -217,7 +222,7 @@ module nvdla_sdp_core #(
       .rst_n     (rst_n),
       .push_valid(stage_valid[2] && stage_last[2]),
       .push_ready(advance),
-      .push_data (complete),
+      .push_data (bug_sdp_dst_halves_swapped ? {complete[0+:H], complete[H+:H]} : complete),
       .pop_valid (out_valid),
       .pop_ready (out_ready),
       .pop_data  (out_data)

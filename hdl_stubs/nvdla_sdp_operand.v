@@ -6,6 +6,8 @@
 // component is one or two bytes, sign-extended. A component that is not in memory
 // is 0.
 // Source: bias, PReLU, batch normalisation and element-wise data formats.
+`include "nvdla_bugs.vh"
+
 module nvdla_sdp_operand #(
     parameter ATOM_BYTES = 8
 ) (
@@ -26,6 +28,9 @@ module nvdla_sdp_operand #(
   localparam [1:0] USE_MUL = 2'd0, USE_ALU = 2'd1;
   localparam W = 8 * ATOM_BYTES;
 
+  `NVDLA_BUG(sdp_operand_pair_swapped)
+  `NVDLA_BUG(sdp_operand_halves_swapped)
+  `NVDLA_BUG(sdp_operand_unsigned)
   wire both = data_use[1];
   reg [4*W-1:0] raw;
   reg [1:0] beat;
@@ -45,17 +50,19 @@ module nvdla_sdp_operand #(
       valid <= (beat == beats);
     end
 
-  integer e;
+  integer e, from;
   reg [15:0] first, second;
 
   always @* begin
     for (e = 0; e < ATOM_BYTES; e = e + 1) begin
+      from = bug_sdp_operand_halves_swapped ? (e + ATOM_BYTES / 2) % ATOM_BYTES : e;
       case ({both, two_byte})
-        2'b00:   {second, first} = {16'd0, {8{raw[8*e+7]}}, raw[8*e+:8]};
-        2'b01:   {second, first} = {16'd0, raw[16*e+:16]};
-        2'b10:   {second, first} = {{8{raw[16*e+15]}}, raw[16*e+8+:8], {8{raw[16*e+7]}}, raw[16*e+:8]};
-        default: {second, first} = raw[32*e+:32];
+        2'b00:   {second, first} = {16'd0, {8{raw[8*from+7] && !bug_sdp_operand_unsigned}}, raw[8*from+:8]};
+        2'b01:   {second, first} = {16'd0, raw[16*from+:16]};
+        2'b10:   {second, first} = {{8{raw[16*from+15]}}, raw[16*from+8+:8], {8{raw[16*from+7]}}, raw[16*from+:8]};
+        default: {second, first} = raw[32*from+:32];
       endcase
+      if (bug_sdp_operand_pair_swapped && both) {second, first} = {first, second};
       alu[16*e+:16] = (data_use == USE_MUL) ? 16'd0 : first;
       mul[16*e+:16] = (data_use == USE_MUL) ? first : (data_use == USE_ALU) ? 16'd0 : second;
     end

@@ -6,6 +6,7 @@
 // cube and for per-element operands when the cube is 1x1 in width and height
 // (both measured on the public nv_small RTL).
 `include "nvdla_register_offsets.vh"
+`include "nvdla_bugs.vh"
 
 module nvdla_sdp_rdma #(
     parameter ADDR_WIDTH = 32,
@@ -46,8 +47,19 @@ module nvdla_sdp_rdma #(
   wire [12:0] height = cfg[32*(`SDP_RDMA_D_DATA_CUBE_HEIGHT-`SDP_RDMA_OP_ENABLE)+:13];
   wire [12:0] surfaces = cfg[32*(`SDP_RDMA_D_DATA_CUBE_CHANNEL-`SDP_RDMA_OP_ENABLE)+:13] >> LOG2_ATOM;
 
+  `NVDLA_BUG(sdp_src_line_stride)
+  `NVDLA_BUG(sdp_src_surface_stride)
+  `NVDLA_BUG(sdp_src_base)
+  `NVDLA_BUG(sdp_operand_base)
+  `NVDLA_BUG(sdp_operand_line_stride)
+  `NVDLA_BUG(sdp_operand_surface_stride)
+  `NVDLA_BUG(sdp_operand_per_channel)
   wire [ADDR_WIDTH-1:0] src_surface_stride =
-      cfg[32*(`SDP_RDMA_D_SRC_SURFACE_STRIDE-`SDP_RDMA_OP_ENABLE)+:ADDR_WIDTH];
+      cfg[32*(`SDP_RDMA_D_SRC_SURFACE_STRIDE-`SDP_RDMA_OP_ENABLE)+:ADDR_WIDTH] +
+      (bug_sdp_src_surface_stride ? CUBE_ATOM : 0);
+  wire [ADDR_WIDTH-1:0] packed_line = ({{(ADDR_WIDTH - 13) {1'b0}}, width} + 1'b1) << LOG2_ATOM;
+  wire [ADDR_WIDTH-1:0] src_line_stride = bug_sdp_src_line_stride ? packed_line :
+      cfg[32*(`SDP_RDMA_D_SRC_LINE_STRIDE-`SDP_RDMA_OP_ENABLE)+:ADDR_WIDTH];
   wire one_column = (width == 13'd0) && (height == 13'd0);
 
   wire m_walking, m_step, m_idle;
@@ -63,12 +75,13 @@ module nvdla_sdp_rdma #(
       .clk           (clk),
       .rst_n         (rst_n),
       .start         (start && !flying),
-      .base          (cfg[32*(`SDP_RDMA_D_SRC_BASE_ADDR_LOW-`SDP_RDMA_OP_ENABLE)+:ADDR_WIDTH]),
+      .base          (cfg[32*(`SDP_RDMA_D_SRC_BASE_ADDR_LOW-`SDP_RDMA_OP_ENABLE)+:ADDR_WIDTH] +
+                       (bug_sdp_src_base ? src_line_stride : 0)),
       .width         (width),
       .height        (height),
       .surfaces      (surfaces),
       .beats         (2'd0),
-      .line_stride   (cfg[32*(`SDP_RDMA_D_SRC_LINE_STRIDE-`SDP_RDMA_OP_ENABLE)+:ADDR_WIDTH]),
+      .line_stride   (src_line_stride),
       .surface_stride(one_column ? CUBE_ATOM : src_surface_stride),
       .valid         (m_walking),
       .ready         (m_step),
@@ -101,7 +114,7 @@ module nvdla_sdp_rdma #(
       localparam FIRST = 32 * (`SDP_RDMA_D_BRDMA_CFG - `SDP_RDMA_OP_ENABLE + g * OPERAND_WORDS);
 
       wire off = cfg[FIRST];
-      wire per_element = cfg[FIRST+4];
+      wire per_element = cfg[FIRST+4] && !bug_sdp_operand_per_channel;
       wire [1:0] beats;
       wire walking, step, words_idle, word_valid, word_ready;
       wire [ADDR_WIDTH-1:0] addr;
@@ -119,13 +132,14 @@ module nvdla_sdp_rdma #(
           .clk           (clk),
           .rst_n         (rst_n),
           .start         (start && !off),
-          .base          (cfg[FIRST+32+:ADDR_WIDTH]),
+          .base          (cfg[FIRST+32+:ADDR_WIDTH] + (bug_sdp_operand_base ? atom_bytes : 0)),
           .width         (per_element ? width : 13'd0),
           .height        (per_element ? height : 13'd0),
           .surfaces      (surfaces),
           .beats         (beats),
-          .line_stride   (cfg[FIRST+96+:ADDR_WIDTH]),
-          .surface_stride((per_element && !one_column) ? cfg[FIRST+128+:ADDR_WIDTH] : atom_bytes),
+          .line_stride   (cfg[FIRST+96+:ADDR_WIDTH] + (bug_sdp_operand_line_stride ? atom_bytes : 0)),
+          .surface_stride((per_element && !one_column) ?
+                          cfg[FIRST+128+:ADDR_WIDTH] + (bug_sdp_operand_surface_stride ? atom_bytes : 0) : atom_bytes),
           .valid         (walking),
           .ready         (step),
           .addr          (addr)

@@ -16,6 +16,8 @@
 //   - PReLU multiplies, shifts and limits negative values only; of the others it
 //     passes the low 32 bits, so that a sum beyond 32 bits wraps.
 // Open, and here it is so: ReLU after PReLU acts on the wrapped value.
+`include "nvdla_bugs.vh"
+
 module nvdla_sdp_x (
     input  wire               clk,
     input  wire               advance,
@@ -39,7 +41,18 @@ module nvdla_sdp_x (
   // From 31 on every shifted operand but 0 is at or beyond the 32-bit limits.
   localparam [5:0] LARGEST_SHIFT = 6'd31;
 
+  `NVDLA_BUG(sdp_relu_missing)
+  `NVDLA_BUG(sdp_relu_first)
+  `NVDLA_BUG(sdp_prelu_multiplies_all)
+  `NVDLA_BUG(sdp_alu_shift_missing)
+  `NVDLA_BUG(sdp_maximum_is_minimum)
+  `NVDLA_BUG(sdp_multiplier_missing)
+  `NVDLA_BUG(sdp_truncation_shift)
+  `NVDLA_BUG(sdp_truncation_floors)
   always @(posedge clk) if (advance) y <= bypass ? x : processed(x, alu_operand, mul_operand);
+
+  wire [5:0] left = bug_sdp_alu_shift_missing ? 6'd0 : alu_shift;
+  wire [5:0] amount = mul_shift + {5'd0, bug_sdp_truncation_shift};
 
   function automatic signed [31:0] processed(input signed [31:0] data, input signed [15:0] addend,
                                              input signed [15:0] factor);
@@ -47,23 +60,23 @@ module nvdla_sdp_x (
     reg signed [48:0] operand;
     reg signed [31:0] narrow;
     begin
-      value = {{17{data[31]}}, data};
+      value = (bug_sdp_relu_first && !relu_bypass && data[31]) ? 49'sd0 : {{17{data[31]}}, data};
       if (!alu_bypass) begin
         operand = {{33{addend[15]}}, addend};
-        narrow  = saturate(operand <<< (alu_shift > LARGEST_SHIFT ? LARGEST_SHIFT : alu_shift), 32);
+        narrow  = saturate(operand <<< (left > LARGEST_SHIFT ? LARGEST_SHIFT : left), 32);
         operand = {{17{narrow[31]}}, narrow};
         case (alu_algo)
-          ALGO_MAX: if (operand > value) value = operand;
+          ALGO_MAX: if ((operand > value) != bug_sdp_maximum_is_minimum) value = operand;
           ALGO_MIN: if (operand < value) value = operand;
           default:  value = value + operand;
         endcase
       end
-      if (!mul_bypass && mul_prelu && !value[48]) narrow = value[31:0];
+      if (!mul_bypass && mul_prelu && !value[48] && !bug_sdp_prelu_multiplies_all) narrow = value[31:0];
       else begin
-        if (!mul_bypass) value = value * {{33{factor[15]}}, factor};
-        narrow = saturate(shift_round(value, mul_shift), 32);
+        if (!mul_bypass && !bug_sdp_multiplier_missing) value = value * {{33{factor[15]}}, factor};
+        narrow = saturate(bug_sdp_truncation_floors ? value >>> amount : shift_round(value, amount), 32);
       end
-      processed = (!relu_bypass && narrow[31]) ? 32'sd0 : narrow;
+      processed = (!relu_bypass && !bug_sdp_relu_missing && !bug_sdp_relu_first && narrow[31]) ? 32'sd0 : narrow;
     end
   endfunction
 endmodule

@@ -19,6 +19,9 @@ from tb.memory import MemoryImage, Ram
 from tb.scenario import Scenario, memory_ops
 from tb.settings import BenchSettings
 
+_BASE = 0x8000_0000
+"""Where the data of a scenario lie unless it says otherwise."""
+
 _ORDERS = ("in_turn", "back_to_back")
 
 
@@ -44,10 +47,11 @@ class PlanEntry:
         table = Table(self.name, self.data)
         order = table.one_of("order", _ORDERS, "in_turn")
         settings = BenchSettings.from_dict(table.take("settings", dict, {}))
+        base = table.take("base", int, _BASE)
         descriptions = table.take("layer", list, required=True)
         table.done()
         rng = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
-        shop = Workshop(config, MemoryImage(limit=1 << config.memif_address_width_bits), rng)
+        shop = Workshop(config, MemoryImage(base, 1 << config.memif_address_width_bits), rng)
         layers: list[Layer] = []
         for number, description in enumerate(descriptions):
             where = Table(f"{self.name}.layer[{number}]", description)

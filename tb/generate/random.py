@@ -19,6 +19,7 @@ _Drawer = Callable[[np.random.Generator, HwConfig, Cube | None], tuple[Descripti
 _DRAWERS: dict[str, _Drawer] = {"SDP": draw_sdp, "PDP": draw_pdp, "CDP": draw_cdp, "CONV": draw_conv}
 ENGINES = tuple(_DRAWERS)
 
+_BASES = (0, 0x8000_0000, 0x8000_0000, 0xFFE0_0000)
 _MOST_LAYERS = 4
 _CHAINED = 0.35
 
@@ -35,6 +36,7 @@ def random_entry(config: HwConfig, seed: int, engines: tuple[str, ...]) -> PlanE
     data = {
         "order": str(rng.choice(["in_turn", "back_to_back"])),
         "settings": {"csb_stall": _sometimes(rng, 0.3, 0.4, 0.0), "port": _port(rng)},
+        "base": int(rng.choice(_BASES)) + 8 * int(rng.integers(0, 1 << 13)),
         "layer": _layers(rng, config, engines),
     }
     return PlanEntry("random", "drawn from the seed", config.name, data)
@@ -56,7 +58,7 @@ def _layers(rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]
 
 def _port(rng: np.random.Generator) -> Description:
     return {
-        "latency_cycles": int(rng.choice([1, 5, 50, 50, 300])),
+        "latency_cycles": int(rng.choice([0, 1, 5, 5, 50, 50, 50, 300, 300, 1200])),
         "jitter_cycles": int(_sometimes(rng, 0.4, int(rng.integers(1, 100)), 0)),
         "ready_stall": _sometimes(rng, 0.3, round(float(rng.uniform(0.1, 0.8)), 2), 0.0),
         "valid_stall": _sometimes(rng, 0.3, round(float(rng.uniform(0.1, 0.8)), 2), 0.0),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from models.config import HwConfig
+from models.conv.params import MAX_DILATION, MAX_PAD_BEFORE, MAX_PAD_BEHIND
 from models.layout import PixelFormat, pixel_format, supported_formats
 from models.precision import Precision
 from tb.generate.draw.numbers import (
@@ -19,15 +20,15 @@ from tb.generate.draw.numbers import (
 )
 from tb.generate.draw.sdp import draw_processing
 
-_KERNELS = (1, 2, 5, 7, 8, 9, 12, 16, 17, 24, 33)
-_STRIDES = (1, 1, 1, 2, 2, 3, 4, 5, 8)
-_DILATIONS = (1, 1, 1, 2, 3, 7)
+_KERNELS = (1, 2, 5, 7, 8, 9, 12, 16, 17, 24, 33, 65)
+_STRIDES = (1, 1, 1, 2, 2, 3, 4, 5, 6, 7, 8)
+_DILATIONS = (1, 1, 1, 1, 2, 3, 7)
+_MOST_KERNEL = 32
 _WEIGHTS = ((-128, 127), (-128, 127), (-3, 3), (-128, -127), (126, 127))
 _MOST_SIDE = 40
 _MOST_WINDOWS = 8
 _MOST_STEPS = 8000
 """Products of an atom with a group of kernels: about the cycles of a layer."""
-_PAD_BEFORE, _PAD_BEHIND = 32, 64
 
 
 def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -> tuple[Description, Cube] | None:
@@ -57,6 +58,7 @@ def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -
         "weights": list(_WEIGHTS[int(rng.integers(len(_WEIGHTS)))]),
         "truncate": _truncate(rng, height.kernel * width.kernel * channels),
         "spare_banks": [int(rng.choice([0, 0, 1, 4])), int(rng.choice([0, 0, 1, 4]))],
+        "all_weights": bool(rng.random() < 0.5),
         "dst_gaps": list(dst.gaps),
         **draw_processing(rng, out),
     }
@@ -78,8 +80,10 @@ def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -
 def _axes(rng: np.random.Generator, before: Cube | None, pixels: PixelFormat | None) -> tuple[Axis, Axis] | None:
     """Draw H and W; None where the windows do not fit what was before."""
     drawn = [_axis(rng, dilated=pixels is None) for _ in range(2)]
+    if pixels is not None and pixels.channels == 1 and rng.random() < 0.5:
+        drawn[1] = _narrow(rng)
     if before is not None:
-        fitted = [fit_axis(rng, size, axis) for size, axis in zip(before.shape[1:], drawn, strict=True)]
+        fitted = [fit_axis(rng, size, axis, exact=False) for size, axis in zip(before.shape[1:], drawn, strict=True)]
         drawn = [axis for axis in fitted if axis is not None]
     return (drawn[0], drawn[1]) if len(drawn) == 2 else None
 
@@ -88,18 +92,37 @@ def _axis(rng: np.random.Generator, *, dilated: bool) -> Axis:
     while True:
         kernel, stride = int(rng.choice([1, 2, 3, 3, int(rng.integers(1, 9))])), int(rng.choice(_STRIDES))
         dilation = int(rng.choice(_DILATIONS)) if dilated else 1
+        if rng.random() < 0.05:
+            kernel = int(rng.integers(9, _MOST_KERNEL + 1))
+        elif dilated and rng.random() < 0.05:
+            dilation = int(rng.integers(8, MAX_DILATION + 1))
         extent = (kernel - 1) * dilation + 1
-        before = int(rng.integers(0, min(extent, _PAD_BEFORE))) if rng.random() < 0.5 else 0
-        behind = int(rng.integers(0, min(extent, _PAD_BEHIND))) if rng.random() < 0.5 else 0
-        size = int(rng.integers(0, _MOST_WINDOWS)) * stride + extent - before - behind
+        before, behind = (_pad(rng, min(extent - 1, most)) for most in (MAX_PAD_BEFORE, MAX_PAD_BEHIND))
+        rest = int(rng.integers(0, stride)) if rng.random() < 0.4 else 0
+        size = int(rng.integers(0, _MOST_WINDOWS)) * stride + extent + rest - before - behind
         if 1 <= size <= _MOST_SIDE:
             return Axis(size, kernel, stride, dilation, before, behind)
 
 
+def _pad(rng: np.random.Generator, most: int) -> int:
+    """Draw padding at one side: often none, and often as much as is allowed."""
+    return int(rng.choice([0, 0, 0, most, *rng.integers(0, most + 1, 2)]))
+
+
+def _narrow(rng: np.random.Generator) -> Axis:
+    """Draw a width whose kernels are narrow enough for several lines in one step."""
+    kernel, stride = (int(rng.integers(1, 5)) for _ in range(2))
+    before, behind = (int(rng.integers(0, kernel)) for _ in range(2))
+    rest = int(rng.integers(before + behind, _MOST_WINDOWS * stride + before + behind))
+    return Axis(kernel + rest - before - behind, kernel, stride, 1, before, behind)
+
+
 def _format(rng: np.random.Generator, config: HwConfig) -> PixelFormat:
+    """Draw a format: those of fewer channels more often, because they allow more lines in one step."""
     formats = [pixel_format(name) for name in supported_formats(config)]
     allowed = [pixels for pixels in formats if pixels.precision is Precision.INT8]
-    return allowed[int(rng.integers(len(allowed)))]
+    weights = np.array([1 / pixels.channels**1.5 for pixels in allowed])
+    return allowed[int(rng.choice(len(allowed), p=weights / weights.sum()))]
 
 
 def _channels(
@@ -128,7 +151,7 @@ def _image(
         "format": pixels.name,
         "x_offset": int(rng.integers(0, pixels.max_x_offset(config) + 1)),
         "gaps": [int(rng.choice([0, 0, 1, 6])) for _ in pixels.planes],
-        "post_extension": int(rng.choice([lines for lines in (1, 2, 4) if lines == 1 or lines <= room])),
+        "post_extension": int(rng.choice([lines for lines in (1, 2, 4, 4) if lines == 1 or lines <= room])),
     }
     if converted:
         image["signed"] = bool(rng.random() < 0.5)

@@ -53,9 +53,13 @@ def draw_channels(rng: np.random.Generator, config: HwConfig, most: int) -> int:
 
 
 def draw_shape(rng: np.random.Generator, config: HwConfig, most_elements: int) -> tuple[int, int, int]:
-    """Draw a cube of about ``most_elements`` or fewer, sometimes of one pixel or one line."""
+    """Draw a cube of about ``most_elements`` or fewer, sometimes of one pixel or one line, or long along one axis."""
     if rng.random() < 0.1:
         return draw_channels(rng, config, most=200), 1, 1
+    if rng.random() < 0.06:
+        long, short = int(rng.integers(40, most_elements // 2)), int(rng.integers(1, 3))
+        channels, height, width = rng.permutation([long, short, 1]).tolist()
+        return channels, height, width
     height, width = (int(rng.choice([1, 2, int(rng.integers(1, 12)), int(rng.integers(1, 40))])) for _ in range(2))
     atom = config.atom_elements(Precision.INT8)
     return draw_channels(rng, config, most=max(most_elements // (height * width), atom)), height, width
@@ -100,11 +104,18 @@ def source_of(
     return cube, {"shape": list(cube.shape), "src_gaps": list(cube.gaps)}
 
 
-def fit_axis(rng: np.random.Generator, size: int, axis: Axis) -> Axis | None:
-    """Return the axis with another size, and a stride that ends its windows at the edge; None where none fits."""
+def fit_axis(rng: np.random.Generator, size: int, axis: Axis, *, exact: bool = True) -> Axis | None:
+    """Return the axis with another size, None where no window fits.
+
+    Args:
+        rng: Randomness.
+        size: Elements.
+        axis: Windows, and the largest stride.
+        exact: Whether the last window must end at the edge.
+    """
     extent = (axis.kernel - 1) * axis.dilation + 1
     rest = size + axis.before + axis.behind - extent
     if rest < 0:
         return None
-    strides = [stride for stride in range(1, axis.stride + 1) if rest % stride == 0]
+    strides = [stride for stride in range(1, axis.stride + 1) if rest % stride == 0 or not exact]
     return Axis(size, axis.kernel, int(rng.choice(strides)), axis.dilation, axis.before, axis.behind)

@@ -5,23 +5,27 @@ from __future__ import annotations
 import numpy as np
 
 from models.config import HwConfig
-from tb.generate.draw.numbers import Axis, Cube, Description, draw_channels, draw_gaps, fit_axis
+from models.pdp import MAX_KERNEL, PAD_VALUE_BITS, RECIPROCAL_BITS
+from tb.generate.draw.numbers import Axis, Cube, Description, draw_channels, draw_gaps, draw_wide, fit_axis
 from tb.layers import LINE_BUFFER_ELEMENTS
 
 _METHODS = ("max", "min", "average")
-_MOST_KERNEL = 8
 _STRIDES = (1, 1, 2, 2, 3, 4, 8, 16)
 _MOST_WINDOWS = 8
-_MOST_COLUMNS = 20
+_MOST_COLUMNS = (20, 20, 20, 150)
 _MOST_CHANNELS = 24
-_MOST_PARTS = 4
+_FEW_CHANNELS = 9
+"""Where lines are long, so that a scenario takes seconds."""
+
+_MOST_PARTS = 7
 
 
 def draw_pdp(rng: np.random.Generator, config: HwConfig, before: Cube | None) -> tuple[Description, Cube] | None:
     """Draw a PDP layer, None where it cannot read what was before it."""
     height: Axis | None = _axis(rng, _MOST_WINDOWS)
-    width: Axis | None = _axis(rng, _MOST_COLUMNS)
-    channels = draw_channels(rng, config, most=_MOST_CHANNELS)
+    columns = int(rng.choice(_MOST_COLUMNS))
+    width: Axis | None = _axis(rng, columns)
+    channels = draw_channels(rng, config, most=_MOST_CHANNELS if columns == min(_MOST_COLUMNS) else _FEW_CHANNELS)
     if before is not None and height and width:
         channels = before.shape[0]
         height, width = fit_axis(rng, before.shape[1], height), fit_axis(rng, before.shape[2], width)
@@ -34,40 +38,67 @@ def draw_pdp(rng: np.random.Generator, config: HwConfig, before: Cube | None) ->
         return None
     out = (channels, height.windows, width.windows)
     dst = Cube(out, draw_gaps(rng, out))
-    layer = {
+    layer: Description = {
         "engine": "PDP",
         **keys,
-        "method": str(rng.choice(_METHODS)),
         "kernel": [width.kernel, height.kernel],
         "stride": [width.stride, height.stride],
         "pad": [width.before, width.behind, height.before, height.behind],
-        "pad_value": int(rng.integers(-128, 128)),
-        "split": split,
         "dst_gaps": list(dst.gaps),
+        **_method(rng),
+        **split,
     }
     return layer, dst
 
 
+def _method(rng: np.random.Generator) -> Description:
+    """Draw the method; for an average also what software decides freely, as a rule sensibly."""
+    method: Description = {"method": str(rng.choice(_METHODS))}
+    if method["method"] == "average":
+        if rng.random() < 0.6:
+            method["pad_value"] = int(rng.integers(-128, 128))
+        else:
+            method["pad_values"] = [draw_wide(rng, PAD_VALUE_BITS) for _ in range(MAX_KERNEL - 1)]
+        if rng.random() < 0.3:
+            largest = (1 << RECIPROCAL_BITS) - 1
+            method["reciprocals"] = [
+                int(rng.choice([0, 1, 1 << 16, largest, int(rng.integers(0, largest + 1))])) for _ in range(2)
+            ]
+    return method
+
+
 def _axis(rng: np.random.Generator, most: int) -> Axis:
     """Draw an axis of at most so many windows, or as few as leave one element of the cube itself."""
-    kernel, stride = int(rng.integers(1, _MOST_KERNEL + 1)), int(rng.choice(_STRIDES))
+    kernel, stride = int(rng.integers(1, MAX_KERNEL + 1)), int(rng.choice(_STRIDES))
     before, behind = int(rng.integers(0, kernel)), int(rng.integers(0, kernel))
     least = max(1, -(-(before + behind + 1 - kernel) // stride) + 1)
     windows = int(rng.integers(least, max(least, most) + 1))
     return Axis((windows - 1) * stride + kernel - before - behind, kernel, stride, 1, before, behind)
 
 
-def _split(rng: np.random.Generator, height: Axis, width: Axis) -> int | None:
-    """Draw in how many parts to cut the width, None where the line buffer is too short for all of them."""
+def _split(rng: np.random.Generator, height: Axis, width: Axis) -> Description | None:
+    """Draw how to cut the width, None where no cut that is tried fits the line buffer."""
     rows = -(-height.kernel // height.stride)
     widest = LINE_BUFFER_ELEMENTS >> (rows - 1).bit_length()
     fitting = []
     for parts in range(1, min(_MOST_PARTS, width.windows) + 1):
-        middle = width.windows // parts
-        first = (middle - 1) * width.stride + width.kernel - width.before
-        last = width.size - first - (parts - 2) * middle * width.stride
-        if width.windows - middle * (parts - 1) <= widest and (parts == 1 or min(first, last) >= 1):
-            fitting.append(parts)
+        even = width.windows // parts
+        fitting += [(parts, even, even)] * _cut_fits(width, widest, parts, even, even)
+        first, middle = (int(rng.integers(1, 2 * even + 1)) for _ in range(2))
+        if parts > 1:
+            fitting += [(parts, first, middle)] * _cut_fits(width, widest, parts, first, middle)
     if not fitting:
         return None
-    return fitting[0] if rng.random() < 0.6 else int(rng.choice(fitting))
+    parts, first, middle = fitting[0 if rng.random() < 0.5 else int(rng.integers(len(fitting)))]
+    return {"split": parts, **({"split_columns": [first, middle]} if parts > 1 else {})}
+
+
+def _cut_fits(width: Axis, widest: int, parts: int, first: int, middle: int) -> bool:
+    """Return whether every part has columns, no more than the line buffer holds, and reads something."""
+    last = width.windows - first - (parts - 2) * middle
+    if parts == 1:
+        return width.windows <= widest
+    if not (1 <= last <= widest and max(first, middle) <= widest):
+        return False
+    first_in = (first - 1) * width.stride + width.kernel - width.before
+    return min(first_in, width.size - first_in - (parts - 2) * middle * width.stride) >= 1

@@ -9,6 +9,7 @@ from models.config import HwConfig
 from models.conv import ConvParams
 from models.converter import Converter, ConverterEncoding
 from models.layout import ImageWeightLayout, PixelConversion, PixelLayout, WeightLayout
+from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES
 from models.precision import Precision
 from tb.generate.describe import Table
 from tb.generate.layers.sdp import take_processing
@@ -101,12 +102,17 @@ def _cbuf(
 ) -> CbufUse:
     """Return the share of the convolution buffer: as few banks as hold everything, and those that are to spare.
 
-    The banks differ from those of the convolution before where that one leaves padding behind its weights.
+    With ``all_weights = false`` the banks for weights hold a kernel group and are filled again as it goes. The
+    banks differ from those of the convolution before where that one leaves padding behind its weights.
     ``banks`` says exactly how many.
     """
     spare_data, spare_weight = table.integers("spare_banks", 2, (0, 0))
     data = -(-height * entries // bank_entries(config, 1)) + spare_data
-    weight = -(-weights.nbytes // bank_bytes(config, 1)) + spare_weight
+    needed = weights.nbytes
+    if not table.take("all_weights", bool, True):
+        group = weights.group_elements[0] * weights.precision.nbytes
+        needed = min(needed, group + WEIGHT_SIZE_ALIGNMENT_BYTES)
+    weight = -(-needed // bank_bytes(config, 1)) + spare_weight
     weight = max(min(weight, config.cbuf_bank_number - data), 1)
     last = next((layer for layer in reversed(earlier) if isinstance(layer, ConvLayer)), None)
     if last is not None and (data, weight) == (last.cbuf.data_banks, last.cbuf.weight_banks):

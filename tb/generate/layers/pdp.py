@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.pdp import PdpParams, PoolMethod
+from models.pdp import MAX_KERNEL, PdpParams, PoolMethod
 from models.precision import Precision
 from tb.generate.describe import Table
 from tb.generate.layers.workshop import Workshop, take_destination, take_source
@@ -17,10 +17,17 @@ def build_pdp(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer])
     kernel_width, kernel_height = table.integers("kernel", 2)
     stride_x, stride_y = table.integers("stride", 2, (1, 1))
     left, right, top, bottom = table.integers("pad", 4, (0, 0, 0, 0))
-    value = table.take("pad_value", int, 0)
     method = table.choice("method", PoolMethod, required=True)
     assert method is not None
     average = method is PoolMethod.AVERAGE
+    reciprocals = tuple(round((1 << 16) / side) for side in (kernel_width, kernel_height))
+    if average:
+        reciprocals = table.integers("reciprocals", 2, reciprocals)
+    if average and "pad_values" in table:
+        pad_values = table.integers("pad_values", MAX_KERNEL - 1)
+    else:
+        value = table.take("pad_value", int, 0) if average else 0
+        pad_values = tuple(value * n for n in range(1, MAX_KERNEL))
     params = PdpParams(
         method=method,
         kernel_width=kernel_width,
@@ -31,19 +38,21 @@ def build_pdp(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer])
         pad_right=right,
         pad_top=top,
         pad_bottom=bottom,
-        pad_values=tuple(value * n if average else 0 for n in range(1, 8)),
-        recip_width=round((1 << 16) / kernel_width) if average else 0,
-        recip_height=round((1 << 16) / kernel_height) if average else 0,
+        pad_values=pad_values,
+        recip_width=reciprocals[0] if average else 0,
+        recip_height=reciprocals[1] if average else 0,
         precision=Precision.INT8,
     )
     channels, height, width = src.layout.shape
     shape = (channels, params.output_height(height), params.output_width(width))
     dst = take_destination(shop, name, table, shape)
-    return PdpLayer(src, dst, params, split_width(params, width, table.take("split", int, 1)))
+    parts = table.take("split", int, 1)
+    columns = table.integers("split_columns", 2, (shape[2] // parts,) * 2) if parts > 1 else (0, 0)
+    return PdpLayer(src, dst, params, split_width(params, width, parts, *columns))
 
 
-def split_width(params: PdpParams, width: int, parts: int) -> WidthSplit | None:
-    """Return how to cut a cube into ``parts``, output columns as evenly as they go; None for one part.
+def split_width(params: PdpParams, width: int, parts: int, first: int, middle: int) -> WidthSplit | None:
+    """Return how to cut a cube into ``parts``; None for one part.
 
     Each part reads up to the end of its last window; the columns that windows share with the part
     before are read again by the hardware.
@@ -52,6 +61,8 @@ def split_width(params: PdpParams, width: int, parts: int) -> WidthSplit | None:
         params: The pooling.
         width: Input width in elements.
         parts: Number of parts.
+        first: Output columns of the first part.
+        middle: Output columns of each part that is neither the first nor the last, which gets the rest.
 
     Raises:
         ValueError: when there are fewer output columns than parts, or a part would read nothing.
@@ -61,9 +72,10 @@ def split_width(params: PdpParams, width: int, parts: int) -> WidthSplit | None:
     out = params.output_width(width)
     if parts < 1 or out < parts:
         raise ValueError(f"split must be 1 to the output width {out}, not {parts}")
-    middle = out // parts
-    last = out - middle * (parts - 1)
-    first_in = (middle - 1) * params.stride_x + params.kernel_width - params.pad_left
+    last = out - first - middle * (parts - 2)
+    if min(first, middle, last) < 1:
+        raise ValueError(f"split must leave every part at least one output column, not {first}, {middle} and {last}")
+    first_in = (first - 1) * params.stride_x + params.kernel_width - params.pad_left
     middle_in = middle * params.stride_x
     last_in = width - first_in - (parts - 2) * middle_in
     if min(first_in, last_in) < 1:
@@ -73,7 +85,7 @@ def split_width(params: PdpParams, width: int, parts: int) -> WidthSplit | None:
         first_in=first_in,
         middle_in=middle_in if parts > 2 else 0,
         last_in=last_in,
-        first_out=middle,
+        first_out=first,
         middle_out=middle if parts > 2 else 0,
         last_out=last,
     )

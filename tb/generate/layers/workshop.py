@@ -41,14 +41,14 @@ class Workshop:
 
     def reserve(self, name: str, layout: FeatureLayout) -> Surface:
         """Allocate memory for a cube without writing it: stride gaps and results stay poisoned."""
-        return Surface(layout, self.memory.allocate(layout.nbytes, name))
+        return Surface(layout, self._allocate(layout.nbytes, name))
 
     def place_image(self, name: str, layout: PixelLayout) -> ImageSurface:
         """Put an image of random pixels into memory, those around it included; gaps stay poisoned."""
         addresses = []
         lines = layout.shape[1] - 1
         for number, (nbytes, stride) in enumerate(zip(layout.plane_nbytes, layout.line_stride_bytes, strict=True)):
-            address = self.memory.allocate(nbytes, f"{name}_plane{number}")
+            address = self._allocate(nbytes, f"{name}_plane{number}")
             for line in range(lines + 1):
                 self._fill(address + line * stride, nbytes - lines * stride)
             addresses.append(address)
@@ -72,9 +72,12 @@ class Workshop:
 
     def place_operands(self, name: str, layout: OperandLayout) -> OperandSurface:
         """Put random operands into memory; their padding channels are random too."""
-        address = self.memory.allocate(layout.nbytes, name)
+        address = self._allocate(layout.nbytes, name)
         self._fill(address, layout.nbytes)
         return OperandSurface(layout, address)
+
+    def _allocate(self, nbytes: int, name: str) -> int:
+        return self.memory.allocate(nbytes, name, self.config.memory_atomic_bytes)
 
     def _fill(self, address: int, nbytes: int) -> None:
         self.memory.write(address, self.rng.integers(0, 256, nbytes, dtype=np.uint8))

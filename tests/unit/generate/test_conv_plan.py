@@ -100,6 +100,13 @@ def test_without_banks_a_layer_takes_as_few_as_hold_everything() -> None:
     assert (explicit.cbuf.release_slices, explicit.cbuf.fetch_slices) == (2, 6)
 
 
+def test_weights_that_do_not_all_fit_take_the_banks_of_a_group() -> None:
+    weights = {**CUBE, "shape": [60, 5, 6], "kernels": 33, "all_weights": False}
+    assert build(**weights).cbuf.weight_banks == 1
+    assert build(**weights, spare_banks=[0, 1]).cbuf.weight_banks == 2
+    assert build(**{**weights, "all_weights": True}).cbuf.weight_banks == 3
+
+
 def test_banks_change_where_the_convolution_before_leaves_padding_behind_its_weights() -> None:
     _, layers = build_all({**CUBE, "kernels": 1}, CUBE)
     banks = [layer.cbuf.weight_banks for layer in layers if isinstance(layer, ConvLayer)]
@@ -140,9 +147,9 @@ def test_a_layer_that_reads_what_another_writes_is_enabled_after_it() -> None:
         ({**IMAGE, "image": {}}, "layer.image lacks the key format"),
         (
             {**IMAGE, "chain": True},
-            "layer has no key chain; allowed: banks, converter, dilation, dst_gaps, engine, fetch_slices, image, "
-            "input_converter, kernel, kernels, pad, pad_value, release_slices, shape, spare_banks, stride, truncate, "
-            "weights, x1, x2",
+            "layer has no key chain; allowed: all_weights, banks, converter, dilation, dst_gaps, engine, fetch_slices, "
+            "image, input_converter, kernel, kernels, pad, pad_value, release_slices, shape, spare_banks, stride, "
+            "truncate, weights, x1, x2",
         ),
         ({**IMAGE, "shape": [4, 5, 6]}, "layer: channels must be 3 for T_Y8___U8V8_N444, not 4"),
         ({**CUBE, "banks": [0, 1]}, "layer: data_banks must be 1 to 31, not 0"),

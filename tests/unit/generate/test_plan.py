@@ -6,27 +6,38 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from models.config import HwConfig
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
-from tb.generate.describe import PlanError
-from tb.generate.layers import split_width
+from tb.generate.describe import PlanError, Table
+from tb.generate.layers import Workshop, build_layer, split_width
 from tb.generate.plan import PlanEntry, load_plan
+from tb.layers import PdpLayer
+from tb.memory import GUARD_BYTES, MemoryImage
 from tb.program.ops import InterruptNotify, MemLoad, RegWrite, SyncWait
 from tb.tracker import LayerTracker, refusal
 
 PLANS = Path(__file__).resolve().parents[2] / "plan"
 SMALL = HwConfig.load("nv_small")
 SDP: dict[str, Any] = {"engine": "SDP", "shape": [9, 3, 4]}
+PDP: dict[str, Any] = {"engine": "PDP", "shape": [8, 3, 4], "method": "max", "kernel": [2, 1]}
 
 
 def entry(*layers: dict[str, Any], **data: Any) -> PlanEntry:
     return PlanEntry("probe", "a test's", "nv_small", {"layer": list(layers), **data})
 
 
-@pytest.mark.parametrize(("name", "least"), [("nv_small", 24), ("nv_small_conv", 19), ("bench", 2)])
+def build_one(description: dict[str, Any]) -> PdpLayer:
+    shop = Workshop(SMALL, MemoryImage(limit=1 << 32), np.random.default_rng(1))
+    layer = build_layer(shop, "l0", Table("layer", description), [])
+    assert isinstance(layer, PdpLayer)
+    return layer
+
+
+@pytest.mark.parametrize(("name", "least"), [("nv_small", 59), ("bench", 2)])
 def test_every_scenario_of_a_plan_is_predicted(name: str, least: int) -> None:
     entries = load_plan(PLANS / f"{name}.toml")
     assert len(entries) >= least
@@ -76,11 +87,40 @@ def test_a_chained_layer_reads_what_the_one_before_wrote() -> None:
 
 def test_a_split_reads_up_to_the_last_window_of_each_part() -> None:
     params = PdpParams(PoolMethod.MAX, 4, 1, 2, 2, 1, 0, 0, 0, (0,) * 7, 0, 0, Precision.INT8)
-    split = split_width(params, 5, 2)
+    split = split_width(params, 5, 2, 1, 1)
     assert split is not None
     assert (split.first_in, split.last_in, split.first_out, split.last_out) == (3, 2, 1, 1)
     with pytest.raises(ValueError, match=r"^split must be 1 to the output width 2, not 3$"):
-        split_width(params, 5, 3)
+        split_width(params, 5, 3, 1, 1)
+    with pytest.raises(ValueError, match=r"^split must leave every part at least one output column, not 2, 1 and 0$"):
+        split_width(params, 5, 2, 2, 1)
+
+
+def test_parts_of_a_split_may_differ() -> None:
+    layer = build_one({**PDP, "shape": [8, 3, 20], "split": 4, "split_columns": [7, 3]})
+    assert layer.split is not None
+    assert (layer.split.first_out, layer.split.middle_out, layer.split.last_out) == (7, 3, 6)
+    assert (layer.split.first_in, layer.split.middle_in, layer.split.last_in) == (8, 3, 6)
+    even = build_one({**PDP, "shape": [8, 3, 20], "split": 4}).split
+    assert even is not None
+    assert (even.first_out, even.middle_out, even.last_out) == (4, 4, 7)
+
+
+def test_an_average_takes_its_reciprocals_and_padding_values_from_the_description_or_the_kernel() -> None:
+    average = {**PDP, "method": "average", "kernel": [3, 2]}
+    usual = build_one({**average, "pad_value": -5}).params
+    assert (usual.recip_width, usual.recip_height) == (21845, 32768)
+    assert usual.pad_values == (-5, -10, -15, -20, -25, -30, -35)
+    own = build_one({**average, "reciprocals": [1, 131071], "pad_values": [9, -8, 7, -6, 5, -4, 3]}).params
+    assert (own.recip_width, own.recip_height) == (1, 131071)
+    assert own.pad_values == (9, -8, 7, -6, 5, -4, 3)
+
+
+def test_data_lie_where_the_scenario_says_at_any_atom() -> None:
+    scenario = entry({**SDP, "shape": [1, 1, 3]}, SDP, base=0x1234_5608).build(SMALL, 1)
+    addresses = [op.address for op in scenario.ops if isinstance(op, MemLoad)]
+    assert min(addresses) == 0x1234_5608 + GUARD_BYTES
+    assert [address % 32 for address in addresses] == [8, 24]
 
 
 @pytest.mark.parametrize(

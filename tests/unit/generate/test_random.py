@@ -70,10 +70,16 @@ def test_every_pixel_format_of_8_bits_is_drawn_with_every_x_offset(drawn: list[d
 def test_windows_reach_their_corners(drawn: list[dict[str, Any]]) -> None:
     pools, convs = of(drawn, "PDP"), of(drawn, "CONV")
     assert {layer["kernel"][axis] for layer in pools for axis in (0, 1)} == set(range(1, 9))
-    assert {layer["split"] for layer in pools} == {1, 2, 3, 4}
+    assert {layer["split"] for layer in pools} == set(range(1, 8))
+    assert {"reciprocals" in layer for layer in pools} == {False, True}
+    assert {"pad_values" in layer for layer in pools} == {False, True}
+    assert max(layer["shape"][2] for layer in pools if "shape" in layer) > 1000
     assert {layer["method"] for layer in pools} == {"max", "min", "average"}
-    assert {1, 2, 3, 4, 5, 8} <= {layer["stride"][axis] for layer in convs for axis in (0, 1)}
-    assert {1, 2, 3, 7} == {layer["dilation"][axis] for layer in convs for axis in (0, 1)}
+    assert {layer["stride"][axis] for layer in convs for axis in (0, 1)} == set(range(1, 9))
+    assert {layer["kernel"][axis] for layer in convs for axis in (0, 1)} == set(range(1, 33))
+    assert {layer["dilation"][axis] for layer in convs for axis in (0, 1)} >= {1, 2, 3, 7, 31, 32}
+    assert 31 in {layer["pad"][side] for layer in convs for side in (0, 2)}
+    assert max(layer["pad"][side] for layer in convs for side in (1, 3)) > 31
     assert {layer["truncate"] for layer in convs} == set(range(32))
 
 

@@ -12,7 +12,8 @@ from models.programming_lut import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE
 from tb.generate.draw.numbers import Cube, Description, draw_converter, draw_gaps, draw_wide, source_of
 
 _MOST_ELEMENTS = 2500
-_ENTRIES = ((-(1 << 15), (1 << 15) - 1), (-200, 200), (-1, 1), ((1 << 15) - 2, (1 << 15) - 1))
+_ALL = (-(1 << 15), (1 << 15) - 1)
+_ENTRIES = (_ALL, _ALL, (-200, 200), (-200, 200), (-1, 1), ((1 << 15) - 2, (1 << 15) - 1))
 _CHOICES = ("le", "lo")
 
 
@@ -25,12 +26,14 @@ def draw_cdp(rng: np.random.Generator, config: HwConfig, before: Cube | None) ->
     layer: Description = {"engine": "CDP", **keys, "dst_gaps": list(dst.gaps), "multiply": multiply}
     if sums:
         layer["local_size"] = int(rng.choice(LOCAL_SIZES))
-    if rng.random() < 0.7:
-        layer["input_converter"] = draw_converter(rng, bits.input_offset, 31)
-    tame = [0, 1, 16 if multiply else 8]
-    layer["output_converter"] = tame if rng.random() < 0.5 else draw_converter(rng, bits.output_offset, 63)
+    wild = bool(rng.random() < 0.15)
+    if rng.random() < 0.5:
+        layer["input_converter"] = draw_converter(rng, bits.input_offset, 31, 7, wild=wild)
+    entries = _ENTRIES[int(rng.integers(len(_ENTRIES)))]
+    factor = max(map(abs, entries)).bit_length() + (7 if multiply else 0)
+    layer["output_converter"] = draw_converter(rng, bits.output_offset, 63, factor, wild=wild)
     layer["lut"] = {
-        "entries": list(_ENTRIES[int(rng.integers(len(_ENTRIES)))]),
+        "entries": list(entries),
         **{case: str(rng.choice(_CHOICES)) for case in ("underflow", "overflow", "hybrid")},
         "le": _table(rng, LE_ENTRIES, sums=sums),
         "lo": _table(rng, LO_ENTRIES, sums=sums),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from models.config import HwConfig
-from models.conv.params import MAX_DILATION, MAX_PAD_BEFORE, MAX_PAD_BEHIND
+from models.conv.params import MAX_DILATION, MAX_PAD_BEFORE, MAX_PAD_BEHIND, MAX_TRUNCATE
 from models.layout import PixelFormat, pixel_format, supported_formats
 from models.precision import Precision
 from tb.generate.draw.numbers import (
@@ -15,7 +15,6 @@ from tb.generate.draw.numbers import (
     draw_channels,
     draw_converter,
     draw_gaps,
-    draw_wide,
     fit_axis,
 )
 from tb.generate.draw.sdp import draw_processing
@@ -47,6 +46,9 @@ def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -
         return None
     out = (kernels, height.windows, width.windows)
     dst = Cube(out, draw_gaps(rng, out))
+    limits = _WEIGHTS[int(rng.integers(len(_WEIGHTS)))]
+    sums = 7 + max(map(abs, limits)).bit_length() + (height.kernel * width.kernel * channels).bit_length() // 2
+    truncate = _truncate(rng, sums)
     layer: Description = {
         "engine": "CONV",
         "kernels": kernels,
@@ -55,17 +57,15 @@ def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -
         "dilation": [width.dilation, height.dilation],
         "pad": [width.before, width.behind, height.before, height.behind],
         "pad_value": int(rng.choice([0, -128, 127, int(rng.integers(-128, 128))])),
-        "weights": list(_WEIGHTS[int(rng.integers(len(_WEIGHTS)))]),
-        "truncate": _truncate(rng, height.kernel * width.kernel * channels),
+        "weights": list(limits),
+        "truncate": truncate,
         "spare_banks": [int(rng.choice([0, 0, 1, 4])), int(rng.choice([0, 0, 1, 4]))],
         "all_weights": bool(rng.random() < 0.5),
         "dst_gaps": list(dst.gaps),
-        **draw_processing(rng, out),
+        **draw_processing(rng, out, max(1, sums - truncate)),
     }
     if rng.random() < (0.7 if pixels else 0.3):
-        layer["input_converter"] = draw_converter(rng, 16, 63)
-    if rng.random() < 0.6:
-        layer["converter"] = [draw_wide(rng, 12), draw_wide(rng, 9), int(rng.choice([0, 1, 4, 8, 15, 20, 31]))]
+        layer["input_converter"] = draw_converter(rng, 16, 63, 7, wild=bool(rng.random() < 0.2))
     shape = (channels, height.size, width.size)
     if pixels is not None:
         layer |= {"shape": list(shape), "image": _image(rng, config, pixels, width, "input_converter" in layer)}
@@ -135,11 +135,11 @@ def _channels(
     return draw_channels(rng, config, most=max(1, min(most_blocks, 10)) * config.mac_atomic_c_size)
 
 
-def _truncate(rng: np.random.Generator, terms: int) -> int:
-    """Draw a shift: often one that leaves about eight bits of the sum."""
-    if rng.random() < 0.3:
-        return int(rng.integers(0, 32))
-    return max(0, 6 + terms.bit_length() // 2 + int(rng.integers(-2, 3)))
+def _truncate(rng: np.random.Generator, bits: int) -> int:
+    """Draw a shift: often one that leaves 5 to 16 bits of sums of so many."""
+    if rng.random() < 0.2:
+        return int(rng.integers(0, MAX_TRUNCATE + 1))
+    return max(0, bits - int(rng.integers(5, 17)))
 
 
 def _image(

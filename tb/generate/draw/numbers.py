@@ -12,6 +12,8 @@ from models.precision import Precision
 
 Description = dict[str, Any]
 
+SCALE_BITS = 16
+
 
 @dataclass(frozen=True)
 class Cube:
@@ -86,11 +88,31 @@ def draw_wide(rng: np.random.Generator, bits: int) -> int:
     return int(rng.integers(-magnitude, magnitude))
 
 
-def draw_converter(rng: np.random.Generator, offset_bits: int, most_shift: int) -> list[int]:
-    """Draw offset, 16-bit scale and shift: often tame, so that results do not all saturate."""
-    if rng.random() < 0.6:
-        return [int(rng.integers(-128, 128)), int(rng.integers(-300, 301)), int(rng.integers(0, 11))]
-    return [draw_wide(rng, offset_bits), draw_wide(rng, 16), int(rng.choice([0, 1, 8, 15, 20, most_shift]))]
+def draw_magnitude(rng: np.random.Generator, bits: int) -> int:
+    """Draw a signed number of 2 to ``bits`` bits, as likely of few as of many, and never 0."""
+    magnitude = 1 << int(rng.integers(1, max(bits, 2)))
+    return int(rng.choice([-1, 1])) * int(rng.integers(magnitude >> 1, magnitude))
+
+
+def draw_converter(rng: np.random.Generator, offset_bits: int, most_shift: int, bits: int, *, wild: bool) -> list[int]:
+    """Draw offset, scale and shift such that the results fill 8 bits.
+
+    Args:
+        rng: Randomness.
+        offset_bits: Bits of the offset's register.
+        most_shift: Largest shift.
+        bits: Magnitude of most of what comes in.
+        wild: Whether the results do not matter, so that most of them saturate.
+    """
+    if wild:
+        return [draw_wide(rng, offset_bits), draw_wide(rng, SCALE_BITS), int(rng.integers(0, most_shift + 1))]
+    offset = draw_magnitude(rng, min(bits - 1, offset_bits)) if rng.random() < 0.5 else 0
+    least = max(2, 9 - bits)
+    scale = draw_magnitude(rng, SCALE_BITS)
+    while abs(scale).bit_length() < least:
+        scale *= 2
+    shift = bits + abs(scale).bit_length() - 8 + int(rng.integers(-1, 3))
+    return [offset, scale, min(max(shift, 0), most_shift)]
 
 
 def source_of(

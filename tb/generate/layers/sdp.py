@@ -61,14 +61,16 @@ def _stage(
         mul_shift=table.take("mul_shift", int, 0),
         relu=table.take("relu", bool, False),
     )
+    registers = {
+        component: table.take(f"{component}_register", int, int(shop.rng.integers(-(1 << 15), 1 << 15)))
+        if source == "register"
+        else None
+        for component, source in sources.items()
+    }
     table.done()
     fetched = tuple(component for component, source in sources.items() if source in ("channel", "element"))
     if len({sources[component] for component in fetched}) > 1:
         raise PlanError(f"{table.where}: both operands from memory must be per channel or both per element")
-    registers = {
-        component: int(shop.rng.integers(-(1 << 15), 1 << 15)) if source == "register" else None
-        for component, source in sources.items()
-    }
     memory = None
     if fetched:
         per_element = sources[fetched[0]] == "element"

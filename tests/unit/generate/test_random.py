@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import numpy as np
 import pytest
 
 from models.config import HwConfig
 from models.layout import pixel_format, supported_formats
 from models.precision import Precision
 from tb.generate.random import ENGINES, random_entry
+from tb.playback import play_model
 from tb.tracker import refusal
 
 SMALL = HwConfig.load("nv_small")
@@ -31,6 +33,16 @@ def test_random_scenarios_are_legal() -> None:
     for seed in range(120):
         scenario = random_entry(SMALL, seed, ENGINES).build(SMALL, seed)
         assert refusal(scenario.ops, SMALL) is None, seed
+
+
+@pytest.mark.parametrize(("engine", "constant"), [("SDP", 0.3), ("PDP", 0.3), ("CDP", 0.3), ("CONV", 0.35)])
+def test_most_layers_write_more_than_one_value(engine: str, constant: float) -> None:
+    written = []
+    for seed in range(40):
+        played = play_model(random_entry(SMALL, seed, (engine,)).build(SMALL, seed), SMALL)
+        written += [expectation.data[expectation.must_write] for expectation in played.expectations]
+    assert len(written) > 40
+    assert np.mean([len(np.unique(data)) == 1 for data in written]) < constant
 
 
 def test_the_same_seed_gives_the_same_description_and_another_seed_another() -> None:

@@ -8,6 +8,7 @@ import sys
 from tb.cli import (
     bench,
     configrom,
+    coverage,
     explain,
     layout_describe,
     layout_offset,
@@ -21,6 +22,7 @@ from tb.cli import (
 COMMANDS = {
     "run": run,
     "regress": regress,
+    "coverage": coverage,
     "trace": trace,
     "explain": explain,
     "configrom": configrom,

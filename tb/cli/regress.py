@@ -10,9 +10,12 @@ from pathlib import Path
 from models.config import HwConfig
 from tb.cli.common import BUILD_ROOT, add_dut_options, backend_of, build_dut, dut_arguments, play_options
 from tb.cli.run import PLAN_DIR, select
+from tb.coverage.model import load_model
+from tb.coverage.status import item_status, table
 from tb.generate.plan import load_plan
 from tb.generate.random import ENGINES
 from tb.regress import page, summary
+from tb.regress.page_coverage import coverage_sections
 from tb.regress.progress import Progress
 from tb.regress.store import Run, Store
 from tb.regress.task import Dut, Task
@@ -22,6 +25,7 @@ from tb.trace import find_traces
 HELP = "play many scenarios on a cluster, keep every result, take up what is missing"
 EXAMPLE = "python -m tb regress random --seeds 200 --engines SDP,PDP"
 STORE = "results.sqlite"
+COVERAGE_DIR = PLAN_DIR / "coverage"
 LOOPBACK = "127.0.0.1"
 
 
@@ -92,7 +96,7 @@ def _play(args: argparse.Namespace, store: Store, run: Run) -> int:
     total, missing = len(store.tasks(run)), len(store.missing(run))
     print(f"run {run.id} ({run.title}): {missing} of {total} to play; results: {run.folder.parent}", flush=True)
     until = None if args.time_budget is None else time.monotonic() + args.time_budget
-    limits = Limits(run.folder, BUILD_ROOT.resolve(), args.timeout)
+    limits = Limits(run.folder, BUILD_ROOT.resolve(), args.timeout, COVERAGE_DIR)
     progress = Progress(total, total - missing)
     with cluster(args.scheduler, args.jobs, args.listen) as client:
         for record in drive(store, run, client, limits, until=until):
@@ -106,7 +110,9 @@ def _conclude(store: Store, run: Run) -> int:
     counts, missing = store.counts(run), len(store.missing(run))
     trend = [(earlier, store.counts(earlier), len(store.missing(earlier))) for earlier in store.runs()]
     run.folder.mkdir(parents=True, exist_ok=True)
-    page.write_html(run, ended, trend, run.folder / "index.html")
+    hits = store.coverage(run)
+    model = load_model(COVERAGE_DIR, HwConfig.load(store.tasks(run)[0].dut.config))
+    page.write_html(run, ended, trend, run.folder / "index.html", coverage_sections(model, hits))
     page.write_junit(run, ended, run.folder / "junit.xml")
     problems = summary.failures(ended)
     if problems:
@@ -114,6 +120,7 @@ def _conclude(store: Store, run: Run) -> int:
     print(f"\nreports: {run.folder}/index.html, {run.folder}/junit.xml")
     if missing:
         print(f"resume: python -m tb regress resume {run.id}")
+    print("\n".join(table(model, item_status(model, hits))))
     print(summary.counts_line(counts, missing))
     return summary.exit_code(counts, missing)
 

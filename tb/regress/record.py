@@ -51,6 +51,7 @@ class Record:
         facts: The verdict's counts.
         seconds: Wall-clock time.
         folder: What is left of a failure, or None.
+        coverage: How often the layers of a task that passed hit which bins of the coverage model.
     """
 
     key: str
@@ -59,6 +60,7 @@ class Record:
     facts: dict[str, Any] = field(default_factory=dict)
     seconds: float = field(default=0.0, compare=False)
     folder: str | None = field(default=None, compare=False)
+    coverage: dict[str, int] = field(default_factory=dict, compare=False)
 
     @property
     def signature(self) -> str:
@@ -77,6 +79,7 @@ class Record:
             "facts": self.facts,
             "seconds": self.seconds,
             "folder": self.folder,
+            "coverage": self.coverage,
         }
 
     @classmethod
@@ -94,6 +97,7 @@ class Record:
             data["facts"],
             data["seconds"],
             data["folder"],
+            data["coverage"],
         )
 
 

@@ -14,7 +14,7 @@ from types import TracebackType
 from tb.regress.record import Ending, Record
 from tb.regress.task import Task
 
-_VERSION = 1
+_VERSION = 2
 _TABLES = """
 CREATE TABLE runs (id INTEGER PRIMARY KEY, title TEXT NOT NULL, started REAL NOT NULL, folder TEXT NOT NULL);
 CREATE TABLE tasks (
@@ -23,6 +23,15 @@ CREATE TABLE tasks (
 CREATE TABLE results (
   run INTEGER NOT NULL REFERENCES runs, key TEXT NOT NULL, ending TEXT NOT NULL, seconds REAL NOT NULL,
   record TEXT NOT NULL, PRIMARY KEY (run, key));
+"""
+_COVERAGE_TABLE = """
+CREATE TABLE coverage (
+  run INTEGER NOT NULL REFERENCES runs, bin TEXT NOT NULL, hits INTEGER NOT NULL, PRIMARY KEY (run, bin));
+"""
+"""Since version 2; bins are counted per run, not per task, so that many tasks need no more room than few."""
+
+_COUNT_BIN = """
+INSERT INTO coverage VALUES (?, ?, ?) ON CONFLICT (run, bin) DO UPDATE SET hits = hits + excluded.hits
 """
 
 
@@ -52,8 +61,9 @@ class Store:
         try:
             version = self._database.execute("PRAGMA user_version").fetchone()[0]
             empty = not self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if empty:
-                self._database.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {_VERSION}; COMMIT;")
+            if empty or version == 1:
+                tables = f"{_TABLES} {_COVERAGE_TABLE}" if empty else _COVERAGE_TABLE
+                self._database.executescript(f"BEGIN IMMEDIATE; {tables} PRAGMA user_version = {_VERSION}; COMMIT;")
             elif version != _VERSION:
                 raise ValueError(f"{path} must be a regression store of version {_VERSION}, not {version}")
         except sqlite3.DatabaseError as error:
@@ -100,9 +110,13 @@ class Store:
         """
         if self._one("SELECT count(*) FROM tasks WHERE run = ? AND key = ?", run.id, record.key) == 0:
             raise ValueError(f"run {run.id} has no task {record.key}")
-        row = (run.id, record.key, record.ending.value, record.seconds, json.dumps(record.to_dict()))
+        data = record.to_dict()
+        bins = data.pop("coverage").items()
+        row = (run.id, record.key, record.ending.value, record.seconds, json.dumps(data))
         with self._database:
-            self._database.execute("INSERT OR IGNORE INTO results VALUES (?, ?, ?, ?, ?)", row)
+            added = self._database.execute("INSERT OR IGNORE INTO results VALUES (?, ?, ?, ?, ?)", row)
+            if added.rowcount:
+                self._database.executemany(_COUNT_BIN, [(run.id, name, hits) for name, hits in bins])
 
     def runs(self) -> list[Run]:
         """Return all runs, the oldest first."""
@@ -132,11 +146,19 @@ class Store:
         return [task for task in self.tasks(run) if task.key not in done]
 
     def records(self, run: Run) -> list[Record]:
-        """Return the results of a run, in the order of its tasks."""
+        """Return the results of a run, in the order of its tasks; ``coverage`` has what they cover."""
         rows = self._database.execute(
             "SELECT record FROM results JOIN tasks USING (run, key) WHERE run = ? ORDER BY number", (run.id,)
         )
-        return [Record.from_dict(json.loads(text)) for (text,) in rows]
+        return [Record.from_dict({**json.loads(text), "coverage": {}}) for (text,) in rows]
+
+    def coverage(self, *runs: Run) -> dict[str, int]:
+        """Return how often runs together hit which bins."""
+        marks = ", ".join("?" * len(runs))
+        rows = self._database.execute(
+            f"SELECT bin, sum(hits) FROM coverage WHERE run IN ({marks}) GROUP BY bin", [run.id for run in runs]
+        )
+        return dict(rows)
 
     def counts(self, run: Run) -> dict[Ending, int]:
         """Return how many tasks of a run ended how; endings that did not occur are absent."""

@@ -12,6 +12,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from models.config import HwConfig
+from tb.coverage.collect import Collector
+from tb.coverage.model import load_model
+from tb.coverage.steer import reached
 from tb.launch.build import Built, build
 from tb.launch.errors import LaunchError
 from tb.regress.jobs import run_job
@@ -30,11 +34,13 @@ class Limits:
         folder: The run's folder, which all workers see.
         build_root: Folder that holds all builds.
         timeout_seconds: Wall-clock limit of each simulation.
+        coverage: Folder of the coverage model, or None to count nothing.
     """
 
     folder: Path
     build_root: Path
     timeout_seconds: float
+    coverage: Path | None = None
 
 
 def execute(task: dict[str, Any], limits: Limits) -> dict[str, Any]:
@@ -65,9 +71,12 @@ def _play(task: Task, limits: Limits) -> Record:
     work_dir = limits.folder / task.key
     try:
         built = _built(task.dut, limits.build_root)
+        job = task.job()
         record = record_of(
-            task.key, run_job(task.job(), built, task.dut.config, work_dir, limits.timeout_seconds, waves=False)
+            task.key, run_job(job, built, task.dut.config, work_dir, limits.timeout_seconds, waves=False)
         )
+        if limits.coverage is not None and record.ending is Ending.PASSED:
+            record = replace(record, coverage=reached(_collector(limits.coverage, task.dut.config), job.make()))
     except LaunchError as error:
         return Record(task.key, Ending.BUILD_ERROR, (str(error),), seconds=time.monotonic() - started)
     except Exception:  # a task that cannot even be described must not take its worker with it
@@ -76,6 +85,11 @@ def _play(task: Task, limits: Limits) -> Record:
         return record
     shutil.rmtree(work_dir, ignore_errors=True)
     return replace(record, folder=None)
+
+
+@cache
+def _collector(model: Path, config: str) -> Collector:
+    return Collector(load_model(model, HwConfig.load(config)))
 
 
 @cache

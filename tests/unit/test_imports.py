@@ -19,7 +19,7 @@ ROWS = (
     ("tb.cli",),
     ("tb.sim",),
     ("tb.regress",),
-    ("tb.explain",),
+    ("tb.explain", "tb.coverage"),
     ("tb.generate",),
     ("tb.trace", "tb.launch"),
     ("tb",),

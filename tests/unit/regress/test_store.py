@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,38 @@ def test_history_gives_the_average_duration_of_a_test(tmp_path: Path) -> None:
         assert store.durations(["long", "refused", "never"]) == {"long": 2.0}
 
 
+def test_coverage_is_summed_up_over_tasks_and_merged_over_runs(tmp_path: Path) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        run, other = (store.start(title, tmp_path / title, TASKS) for title in ("one", "other"))
+        store.add(run, replace(record(TASKS[0]), coverage={"a": 2, "b": 1}))
+        store.add(run, replace(record(TASKS[1]), coverage={"b": 4}))
+        store.add(other, replace(record(TASKS[0]), coverage={"a": 1, "c": 7}))
+        assert store.coverage(run) == {"a": 2, "b": 5}
+        assert store.coverage(run, other) == {"a": 3, "b": 5, "c": 7}
+        assert store.coverage() == {}
+        assert store.records(run)[0].coverage == {}
+
+
+def test_a_result_that_comes_twice_covers_once(tmp_path: Path) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        run = store.start("random", tmp_path, TASKS)
+        for _ in range(2):
+            store.add(run, replace(record(TASKS[0]), coverage={"a": 1}))
+        assert store.coverage(run) == {"a": 1}
+
+
+def test_a_store_from_before_there_was_coverage_is_taken_over(tmp_path: Path) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        run = store.start("random", tmp_path, TASKS)
+        store.add(run, record(TASKS[0]))
+    with sqlite3.connect(tmp_path / "store.sqlite") as database:
+        database.executescript("DROP TABLE coverage; PRAGMA user_version = 1;")
+    with Store(tmp_path / "store.sqlite") as store:
+        assert store.records(run) == [record(TASKS[0])]
+        store.add(run, replace(record(TASKS[1]), coverage={"a": 1}))
+        assert store.coverage(run) == {"a": 1}
+
+
 @pytest.mark.parametrize(
     ("tasks", "message"),
     [
@@ -102,5 +135,5 @@ def test_another_file_is_not_taken_for_a_store(tmp_path: Path) -> None:
     other = tmp_path / "other.sqlite"
     with sqlite3.connect(other) as database:
         database.execute("CREATE TABLE mine (x)")
-    with pytest.raises(ValueError, match=r"other\.sqlite must be a regression store of version 1, not 0$"):
+    with pytest.raises(ValueError, match=r"other\.sqlite must be a regression store of version 2, not 0$"):
         Store(other)

@@ -1,0 +1,115 @@
+"""Attributes of convolutions."""
+
+from __future__ import annotations
+
+from models.converter import Converter
+from models.layout import ImageWeightLayout, PixelConversion, PixelLayout
+from tb.coverage.attributes.sdp import processing_attributes
+from tb.coverage.attributes.values import Attributes, converter_attributes, gap_attributes, yes
+from tb.layers import ConvLayer
+from tb.surfaces import ImageSurface
+
+_OF_SOME = (
+    *("src.line_gap", "src.surface_gap", "src.offset"),
+    *("format", "planes", "x_offset", "image.gap", "post_extension"),
+    *("input.offset", "input.scale", "input.shift", "mean", "signed"),
+)
+"""What not every convolution has."""
+
+
+def conv_attributes(layer: ConvLayer) -> Attributes:
+    """Return the attributes of a convolution; those of SDP on the fly begin with ``sdp.``."""
+    params, config = layer.params, layer.dst.layout.config
+    channels, height, width = layer.src.layout.shape
+    kernels = layer.weights.layout.shape[0]
+    rows, columns = layer.kernel_sides
+    _, out_height, out_width = layer.dst.layout.shape
+    group = config.kernel_group_size(params.precision)
+    return {
+        "input": "image" if isinstance(layer.src, ImageSurface) else "cube",
+        "mode": "winograd" if params.winograd else "direct",
+        "precision": params.precision.name,
+        "nan_to_zero": yes(params.nan_to_zero),
+        "weights": "plain" if layer.weights.compression is None else "compressed",
+        "channels": channels,
+        "tail": channels % config.mac_atomic_c_size,
+        "height": height,
+        "width": width,
+        "kernels": kernels,
+        "kernel_tail": kernels % group,
+        "kernel_groups": -(-kernels // group),
+        "kernel_width": columns,
+        "kernel_height": rows,
+        "kernel_area": "1x1" if rows == columns == 1 else "line" if 1 in (rows, columns) else "area",
+        "stride_x": params.stride_x,
+        "stride_y": params.stride_y,
+        "dilation_x": params.dilation_x if columns > 1 else None,
+        "dilation_y": params.dilation_y if rows > 1 else None,
+        "pad_left": params.pad_left,
+        "pad_right": params.pad_right,
+        "pad_top": params.pad_top,
+        "pad_bottom": params.pad_bottom,
+        "pad_value": params.pad_value if _pads(layer) else None,
+        "truncate": params.truncate,
+        "out_height": out_height,
+        "out_width": out_width,
+        "kernel_covers": yes((out_height, out_width) == (1, 1) and (height, width) != (1, 1)),
+        **gap_attributes("dst", layer.dst),
+        **_buffer(layer, height),
+        **dict.fromkeys(_OF_SOME),
+        **_source(layer),
+        **_conversion(layer.conversion),
+        **{f"sdp.{name}": value for name, value in processing_attributes(layer).items()},
+    }
+
+
+def _pads(layer: ConvLayer) -> bool:
+    params = layer.params
+    return params.pad_left + params.pad_right + params.pad_top + params.pad_bottom > 0
+
+
+def _buffer(layer: ConvLayer, height: int) -> Attributes:
+    """Return how the convolution buffer is used."""
+    cbuf = layer.cbuf
+    banks = layer.dst.layout.config.cbuf_bank_number
+    return {
+        "data_banks": cbuf.data_banks,
+        "weight_banks": cbuf.weight_banks,
+        "banks": "all" if cbuf.data_banks + cbuf.weight_banks == banks else "some",
+        "entries": layer.entries,
+        "release_slices": "all" if cbuf.release_slices == height else "some",
+        "fetch_slices": "one" if cbuf.fetch_slices == 1 else "more" if cbuf.fetch_slices < height else "all",
+        "keeps_data": yes(cbuf.skip_data_release),
+        "keeps_weights": yes(cbuf.skip_weight_release),
+        "weight_bytes": layer.weights.layout.nbytes,
+    }
+
+
+def _source(layer: ConvLayer) -> Attributes:
+    """Return what only a cube, or only an image, has."""
+    if not isinstance(layer.src, ImageSurface):
+        return gap_attributes("src", layer.src)
+    layout, weights = layer.src.layout, layer.weights.layout
+    assert isinstance(weights, ImageWeightLayout)
+    packed = PixelLayout.packed(layout.config, layout.format_name, layout.shape, layout.x_offset)
+    return {
+        "format": layout.format_name,
+        "planes": len(layout.format.planes),
+        "x_offset": layout.x_offset,
+        "image.gap": yes(layout.line_stride_bytes != packed.line_stride_bytes),
+        "post_extension": weights.line_group,
+    }
+
+
+def _conversion(conversion: Converter | PixelConversion | None) -> Attributes:
+    """Return what the input converter does."""
+    if isinstance(conversion, Converter):
+        return {"converts": "yes", **converter_attributes("input", conversion)}
+    if conversion is None or conversion.converter is None:
+        return {"converts": "no"}
+    return {
+        "converts": "yes",
+        **converter_attributes("input", conversion.converter),
+        "mean": yes(conversion.mean is not None),
+        "signed": yes(conversion.signed),
+    }

@@ -1,0 +1,52 @@
+"""Attributes of PDP."""
+
+from __future__ import annotations
+
+from models.pdp import PoolMethod
+from tb.coverage.attributes.values import Attributes, gap_attributes, size_attributes, yes
+from tb.layers import PdpLayer
+
+
+def pdp_attributes(layer: PdpLayer) -> Attributes:
+    """Return the attributes of a PDP layer."""
+    params, split = layer.params, layer.split
+    _, height, width = layer.src.layout.shape
+    _, out_height, out_width = layer.dst.layout.shape
+    return {
+        **size_attributes("", layer.src.layout),
+        **gap_attributes("src", layer.src),
+        **gap_attributes("dst", layer.dst),
+        "precision": params.precision.name,
+        "nan_to_zero": yes(params.nan_to_zero),
+        "input": "memory",
+        "method": params.method.value,
+        "kernel_width": params.kernel_width,
+        "kernel_height": params.kernel_height,
+        "stride_x": params.stride_x,
+        "stride_y": params.stride_y,
+        "overlap_x": _overlap(params.kernel_width, params.stride_x),
+        "overlap_y": _overlap(params.kernel_height, params.stride_y),
+        "rows_at_once": -(-params.kernel_height // params.stride_y),
+        "pad_left": params.pad_left,
+        "pad_right": params.pad_right,
+        "pad_top": params.pad_top,
+        "pad_bottom": params.pad_bottom,
+        "padded": _padded(params.pad_left + params.pad_right, params.pad_top + params.pad_bottom),
+        "pad_value": params.pad_values[0] if params.method is PoolMethod.AVERAGE else None,
+        "out_height": out_height,
+        "out_width": out_width,
+        "whole_cube": yes((out_height, out_width) == (1, 1) and (height, width) != (1, 1)),
+        "parts": 1 if split is None else split.parts,
+        "parts_alike": None if split is None else yes(split.first_out == split.last_out),
+        "left_over": yes((width + params.pad_left + params.pad_right - params.kernel_width) % params.stride_x > 0),
+    }
+
+
+def _overlap(kernel: int, stride: int) -> str:
+    return "overlap" if kernel > stride else "touch" if kernel == stride else "apart"
+
+
+def _padded(width: int, height: int) -> str:
+    return {(False, False): "none", (True, False): "width", (False, True): "height", (True, True): "both"}[
+        width > 0, height > 0
+    ]

@@ -1,0 +1,52 @@
+"""Attributes that layers of several units have: cubes, converters, answers to yes or no."""
+
+from __future__ import annotations
+
+from models.converter import Converter
+from models.layout import FeatureLayout
+from tb.surfaces import Surface
+
+_BLOCK_BYTES = 64
+
+Value = int | str | None
+Attributes = dict[str, Value]
+
+
+def yes(answer: bool) -> str:
+    """Return ``yes`` or ``no``."""
+    return "yes" if answer else "no"
+
+
+def size_attributes(prefix: str, layout: FeatureLayout) -> Attributes:
+    """Return the sizes of a cube; ``tail`` is how many channels its last atom holds, 0 for a full one."""
+    channels, height, width = layout.shape
+    return {
+        f"{prefix}channels": channels,
+        f"{prefix}tail": channels % layout.atom_elements,
+        f"{prefix}surfaces": layout.surfaces,
+        f"{prefix}height": height,
+        f"{prefix}width": width,
+    }
+
+
+def gap_attributes(prefix: str, surface: Surface) -> Attributes:
+    """Return what lies behind the lines and surfaces of a cube, in atoms, and where it starts in a 64-byte block."""
+    layout = surface.layout
+    _, height, width = layout.shape
+    atom = layout.config.memory_atomic_bytes
+    line_gap = layout.line_stride_bytes // atom - width
+    behind = layout.surface_stride_bytes - height * layout.line_stride_bytes
+    return {
+        f"{prefix}.line_gap": line_gap if height > 1 else None,
+        f"{prefix}.surface_gap": behind // atom if layout.surfaces > 1 else None,
+        f"{prefix}.offset": surface.address % _BLOCK_BYTES,
+    }
+
+
+def converter_attributes(prefix: str, converter: Converter) -> Attributes:
+    """Return the parameters of a converter."""
+    return {
+        f"{prefix}.offset": converter.offset,
+        f"{prefix}.scale": converter.scale,
+        f"{prefix}.shift": converter.shift,
+    }

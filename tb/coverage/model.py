@@ -1,0 +1,181 @@
+"""Coverage models: points and crosses of each unit as data, and what a configuration cannot reach, with reasons."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+from models.config import HwConfig
+from models.precision import Precision
+from tb.coverage.attributes import UNITS
+from tb.coverage.bins import Bin, parse_bins, sizes_of
+from tb.generate.describe import PlanError, Table
+
+Key = tuple[str, ...]
+"""Labels of the bins that an item's points fell into; one for a point."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """A point, or a cross of points.
+
+    Attributes:
+        unit: whose layers are looked at.
+        points: names of one or more points.
+        keys: all bins.
+    """
+
+    unit: str
+    points: tuple[str, ...]
+    keys: tuple[Key, ...]
+
+    @property
+    def name(self) -> str:
+        """``UNIT.point`` or ``UNIT.point*point``."""
+        return f"{self.unit}.{'*'.join(self.points)}"
+
+    @property
+    def is_cross(self) -> bool:
+        """Whether it combines points."""
+        return len(self.points) > 1
+
+    def bin_name(self, key: Key) -> str:
+        """Return what a bin is called in results: ``UNIT.point=label`` or ``UNIT.point*point=label*label``."""
+        return f"{self.name}={'*'.join(key)}"
+
+
+@dataclass(frozen=True)
+class CoverageModel:
+    """What should be seen on a configuration.
+
+    Attributes:
+        config: the configuration.
+        bins: of every point, by unit and name.
+        items: points and crosses, in the order of the files.
+        excluded: why a bin cannot be reached, by its name.
+    """
+
+    config: HwConfig
+    bins: dict[str, dict[str, tuple[Bin, ...]]]
+    items: tuple[Item, ...]
+    excluded: dict[str, str]
+
+    def reachable(self) -> Iterator[str]:
+        """Yield the names of all bins that the configuration can reach."""
+        for item in self.items:
+            for key in item.keys:
+                name = item.bin_name(key)
+                if name not in self.excluded:
+                    yield name
+
+    def items_like(self, names: tuple[str, ...]) -> tuple[Item, ...]:
+        """Return items by name; ``UNIT.prefix.*`` means all whose name begins so.
+
+        Raises:
+            PlanError: for a name that is none.
+        """
+        found: dict[str, Item] = {}
+        for name in names:
+            matching = [
+                item
+                for item in self.items
+                if item.name == name or (name.endswith("*") and item.name.startswith(name.removesuffix("*")))
+            ]
+            if not matching:
+                raise PlanError(f"coverage must be a point or a cross of the model, not {name}")
+            found |= {item.name: item for item in matching}
+        return tuple(found.values())
+
+
+def load_model(folder: Path, config: HwConfig) -> CoverageModel:
+    """Read the model of all units from the TOML files of a folder.
+
+    Args:
+        folder: holds one file a unit.
+        config: decides sizes, and which exclusions hold.
+
+    Raises:
+        PlanError: when a file cannot be understood; the message names place and rule.
+    """
+    bins: dict[str, dict[str, tuple[Bin, ...]]] = {}
+    items: list[Item] = []
+    excluded: dict[str, str] = {}
+    paths = sorted(folder.glob("*.toml"))
+    if not paths:
+        raise PlanError(f"{folder} must hold the coverage model, one TOML file a unit")
+    for path in paths:
+        try:
+            table = Table(path.name, tomllib.loads(path.read_text(encoding="utf-8")))
+        except tomllib.TOMLDecodeError as error:
+            raise PlanError(f"{path}: {error}") from error
+        unit = table.one_of("unit", UNITS, "")
+        if unit in bins:
+            raise PlanError(f"{path.name}: unit {unit} must have one file")
+        bins[unit] = _points(path.name, table, config)
+        fresh = [*_point_items(unit, bins[unit]), *_crosses(path.name, unit, table, bins[unit])]
+        for data in table.take("exclude", list, []):
+            rule = Table(f"{path.name}: exclude", data)
+            excluded |= _exclusion(rule, fresh, bins[unit], config)
+        table.done()
+        items += fresh
+    return CoverageModel(config, bins, tuple(items), excluded)
+
+
+def _points(where: str, table: Table, config: HwConfig) -> dict[str, tuple[Bin, ...]]:
+    points = table.take("points", dict, required=True)
+    sizes = sizes_of(config)
+    for name, labels in points.items():
+        if not isinstance(labels, list):
+            raise PlanError(f"{where}: {name} must be a list of bins, not {labels!r}")
+    return {name: parse_bins(f"{where}: {name}", labels, sizes) for name, labels in points.items()}
+
+
+def _point_items(unit: str, points: Mapping[str, tuple[Bin, ...]]) -> list[Item]:
+    return [Item(unit, (name,), tuple((one.label,) for one in bins)) for name, bins in points.items()]
+
+
+def _crosses(where: str, unit: str, table: Table, points: Mapping[str, tuple[Bin, ...]]) -> Iterator[Item]:
+    for names in table.take("crosses", list, []):
+        if not isinstance(names, list) or len(names) < 2:
+            raise PlanError(f"{where}: a cross must name two or more points, not {names!r}")
+        for name in names:
+            if name not in points:
+                raise PlanError(f"{where}: a cross must be of points of {unit}, not {name}")
+        yield Item(unit, tuple(names), tuple(product(*([one.label for one in points[name]] for name in names))))
+
+
+def _exclusion(
+    rule: Table, items: list[Item], points: Mapping[str, tuple[Bin, ...]], config: HwConfig
+) -> dict[str, str]:
+    """Return the bins that one rule excludes: those whose points all fall into what it names."""
+    reason = rule.take("reason", str, required=True)
+    where = rule.take("where", dict, required=True)
+    when = rule.take("when", dict, {})
+    rule.done()
+    for name, labels in where.items():
+        allowed = [one.label for one in points.get(name, ())]
+        for label in labels:
+            if label not in allowed:
+                raise PlanError(f"{rule.where}: {name} must be one of {', '.join(allowed) or 'no bin'}, not {label}")
+    if not all(_setting(rule.where, config, name) == value for name, value in when.items()):
+        return {}
+    return {
+        item.bin_name(key): reason
+        for item in items
+        if set(where) <= set(item.points)
+        for key in item.keys
+        if all(key[item.points.index(name)] in labels for name, labels in where.items())
+    }
+
+
+def _setting(where: str, config: HwConfig, name: str) -> object:
+    """Return a parameter of the configuration as TOML would write it."""
+    if not hasattr(config, name):
+        raise PlanError(f"{where}: when must name parameters of the configuration, not {name}")
+    value = getattr(config, name)
+    if not isinstance(value, tuple):
+        return value
+    return [entry.name if isinstance(entry, Precision) else entry for entry in value]

@@ -1,0 +1,137 @@
+"""Which layers a program runs, and what ran beside and before each of them, without playing it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from models.config import HwConfig
+from tb.coverage.attributes import Attributes, Value, layer_attributes
+from tb.coverage.attributes.values import yes
+from tb.layers import Layer
+from tb.program.codec import uses_lut
+from tb.program.ops import InterruptNotify, RegWrite, SyncWait
+from tb.registers import Register
+from tb.scenario import Scenario
+from tb.surfaces import ImageSurface
+from tb.tracker import LayerTracker, StartedLayer
+
+FIRST, MEMORY, ALONE = "first", "memory", "alone"
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One layer as one unit's model sees it."""
+
+    unit: str
+    attributes: Attributes
+
+
+def observe(scenario: Scenario, config: HwConfig) -> Iterator[Observation]:
+    """Yield what each layer of a scenario shows: once for its unit, and once for ``SYSTEM``.
+
+    A layer counts as running until the program waits for its end, so that layers which may run at the same
+    time do so here. One that nothing waits for ends when its registers are needed again.
+
+    Args:
+        scenario: Its program and settings; memory does not matter.
+        config: The configuration it is written for.
+
+    Raises:
+        Refused: when a layer is illegal or not modelled.
+        RegisterError: for a register that the configuration lacks.
+    """
+    walk = _Walk(config)
+    seen: list[tuple[str, StartedLayer]] = []
+    for op in scenario.ops:
+        match op:
+            case RegWrite():
+                for started in walk.write(op):
+                    yield from _see(started, walk.tracker, seen, scenario, config)
+            case InterruptNotify():
+                walk.ends[op.sync_id] = op
+            case SyncWait():
+                walk.end(op.sync_id)
+            case _:
+                pass
+
+
+class _Walk:
+    """Follows a program and lets its layers end as late as it allows."""
+
+    def __init__(self, config: HwConfig) -> None:
+        self.tracker = LayerTracker(config)
+        self.ends: dict[str, InterruptNotify] = {}
+        self._producer: dict[str, int] = {}
+
+    def write(self, op: RegWrite) -> Iterator[StartedLayer]:
+        """Follow one register write, and yield the layers that it starts."""
+        register = self.tracker.state.registers.parse(op.register)
+        if register.name == "S_POINTER":
+            self._producer[register.unit] = op.value & 1
+        while self.ends and self._is_in_use(register):
+            self.end(next(iter(self.ends)))
+        yield from self.tracker.write(register, op.value)
+
+    def end(self, sync_id: str) -> None:
+        """Let the layer end whose interrupt raises a sync id, if there is one."""
+        op = self.ends.pop(sync_id, None)
+        if op is not None:
+            self.tracker.finish(op.unit, op.group)
+
+    def _is_in_use(self, register: Register) -> bool:
+        """Return whether a running layer still needs what would be written."""
+        if register.name.startswith("S_LUT_"):
+            running = [started.layer for started in self.tracker.running]
+            return any(layer.unit == register.unit and uses_lut(layer) for layer in running)
+        group = self._producer.get(register.unit, 0)
+        return register.is_grouped and self.tracker.state.enabled(register.unit, group)
+
+
+def _see(
+    started: StartedLayer,
+    tracker: LayerTracker,
+    seen: list[tuple[str, StartedLayer]],
+    scenario: Scenario,
+    config: HwConfig,
+) -> Iterator[Observation]:
+    found = layer_attributes(started.layer)
+    if found is None:
+        return
+    unit, attributes = found
+    beside = [(name, other) for name, other in seen if other in tracker.running]
+    context: Attributes = {
+        "group": started.group,
+        "reads_from": _producer(started.layer, seen),
+        "behind": seen[-1][0] if seen else FIRST,
+        "beside": beside[-1][0] if beside else ALONE,
+        "both_groups": yes(any(name == unit for name, _ in beside)),
+        **_settings(scenario, config),
+    }
+    yield Observation(unit, attributes | context)
+    yield Observation("SYSTEM", {"unit": unit, "layer": len(seen), **context})
+    seen.append((unit, started))
+
+
+def _producer(layer: Layer, seen: list[tuple[str, StartedLayer]]) -> str:
+    """Return the unit that wrote what a layer reads, or memory."""
+    if isinstance(layer.src, ImageSurface):
+        return MEMORY
+    for unit, earlier in reversed(seen):
+        if (earlier.layer.dst.ram, earlier.layer.dst.address) == (layer.src.ram, layer.src.address):
+            return unit
+    return MEMORY
+
+
+def _settings(scenario: Scenario, config: HwConfig) -> dict[str, Value]:
+    """Return how the bench treats the DUT; probabilities are in percent."""
+    port = scenario.settings.port
+    latency = port.latency_cycles
+    return {
+        "latency": config.primary_memif_latency_cycles if latency is None else latency,
+        "jitter": port.jitter_cycles,
+        "ready_stall": round(100 * port.ready_stall),
+        "valid_stall": round(100 * port.valid_stall),
+        "reorder": yes(port.reorder),
+        "csb_stall": round(100 * scenario.settings.csb_stall),
+    }

@@ -1,0 +1,54 @@
+"""Bins: what a model writes, which values fall in, and what is refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from models.config import HwConfig
+from tb.coverage.attributes import Value
+from tb.coverage.bins import parse_bins, sizes_of
+from tb.generate.describe import PlanError
+
+SIZES = {"atom": 8}
+
+
+@pytest.mark.parametrize(
+    ("label", "inside", "outside"),
+    [
+        ("7", (7,), (6, 8, "7", None)),
+        ("-1", (-1,), (0, 1)),
+        ("2..atom-1", (2, 7), (1, 8)),
+        ("2*atom+1..", (17, 10_000), (16, None)),
+        ("..-129", (-129, -40_000), (-128, 0)),
+        ("-128..-1", (-128, -1), (-129, 0)),
+        ("max", ("max",), ("min", 0, None)),
+        ("1x1", ("1x1",), ("area", 1)),
+    ],
+)
+def test_a_bin_holds_what_it_says(label: str, inside: tuple[Value, ...], outside: tuple[Value, ...]) -> None:
+    (one,) = parse_bins("model", [label], SIZES)
+    assert [value for value in (*inside, *outside) if one.holds(value)] == list(inside)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([], "model must have at least one bin"),
+        ([8], "model: a bin must be a string, not 8"),
+        (["1", "max", "max"], "model: bins must not overlap, as max and max do"),
+        (["1..7", "atom-1"], "model: bins must not overlap, as 1..7 and atom-1 do"),
+        (["5..", "..5"], "model: bins must not overlap, as 5.. and ..5 do"),
+        (["atom..7"], "model: a range must not be empty, as atom..7 is"),
+        (["bank..7"], "model: a range must be of numbers and atom, not bank..7"),
+        ([".."], "model: a range must be of numbers and atom, not .."),
+    ],
+)
+def test_bins_that_make_no_sense_are_refused(labels: list[object], message: str) -> None:
+    with pytest.raises(PlanError) as error:
+        parse_bins("model", labels, SIZES)
+    assert str(error.value) == message
+
+
+def test_sizes_are_those_of_the_configuration() -> None:
+    assert sizes_of(HwConfig.load("nv_small")) == {"atom": 8, "atom_c": 8, "group": 8, "banks": 32}
+    assert sizes_of(HwConfig.load("nv_full"))["atom"] == 32

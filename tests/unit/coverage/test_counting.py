@@ -1,0 +1,180 @@
+"""What programs cover: decoded layers, what runs beside them, and the counts in a model's bins."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from models.config import HwConfig
+from tb.coverage.collect import Collector
+from tb.coverage.model import load_model
+from tb.coverage.observe import Observation, observe
+from tb.coverage.status import item_status, text, totals
+from tb.coverage.steer import Candidate, choose, drawer, reached
+from tb.generate.describe import PlanError
+from tb.generate.plan import PlanEntry, load_plan
+from tb.program.ops import RegWrite
+from tb.program.table import Refused
+from tb.scenario import Scenario
+from tb.trace import read, write
+
+ROOT = Path(__file__).resolve().parents[3]
+MODEL = ROOT / "tests" / "plan" / "coverage"
+CONFIG = HwConfig.load("nv_small")
+ENTRIES = {entry.name: entry for entry in load_plan(ROOT / "tests" / "plan" / "nv_small.toml")}
+
+SMALL = """
+unit = "PDP"
+crosses = [["method", "group"]]
+[points]
+method = ["max", "min"]
+group = ["0", "1"]
+height = ["1..4", "5.."]
+[[exclude]]
+where = { method = ["max"], group = ["1"] }
+reason = "the model says so"
+"""
+SDP = {"engine": "SDP", "shape": [9, 3, 3]}
+PDP = {"engine": "PDP", "shape": [9, 4, 4], "method": "max", "kernel": [2, 2], "stride": [2, 2]}
+
+
+def scenario(*layers: dict[str, object], order: str = "back_to_back") -> Scenario:
+    return PlanEntry("it", "", "nv_small", {"order": order, "layer": [dict(layer) for layer in layers]}).build(
+        CONFIG, 1
+    )
+
+
+def system(played: Scenario, name: str) -> list[object]:
+    return [seen.attributes[name] for seen in observe(played, CONFIG) if seen.unit == "SYSTEM"]
+
+
+@pytest.fixture(scope="module")
+def collector() -> Collector:
+    return Collector(load_model(MODEL, CONFIG))
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Collector:
+    (tmp_path / "pdp.toml").write_text(SMALL, encoding="utf-8")
+    return Collector(load_model(tmp_path, CONFIG))
+
+
+def test_layers_that_nothing_waits_for_run_beside_each_other() -> None:
+    played = scenario(SDP, PDP, SDP, PDP)
+    assert system(played, "beside") == ["alone", "SDP", "PDP", "SDP"]
+    assert system(played, "both_groups") == ["no", "no", "yes", "yes"]
+    assert system(played, "group") == [0, 0, 1, 1]
+
+
+def test_layers_in_turn_run_alone() -> None:
+    played = scenario(SDP, PDP, SDP, order="in_turn")
+    assert system(played, "beside") == ["alone"] * 3
+    assert system(played, "behind") == ["first", "SDP", "PDP"]
+
+
+def test_a_third_layer_of_a_unit_waits_for_the_first() -> None:
+    assert system(scenario(SDP, SDP, SDP), "both_groups") == ["no", "yes", "yes"]
+
+
+def test_a_layer_that_reads_what_another_wrote_is_told_from_one_that_reads_memory() -> None:
+    played = scenario(SDP, PDP, {"engine": "SDP", "chain": True})
+    assert system(played, "reads_from") == ["memory", "memory", "PDP"]
+
+
+def test_the_attributes_are_those_of_the_registers(collector: Collector) -> None:
+    x1 = {"alu": "max", "alu_operand": "channel", "operand_bytes": 2, "relu": True}
+    layer = {**SDP, "src_gaps": [1, 9], "x1": x1, "converter": [-5, 3, 63]}
+    (seen, _) = observe(scenario(layer), CONFIG)
+    expected = {
+        **{"channels": 9, "tail": 1, "surfaces": 2, "src.line_gap": 1, "src.surface_gap": 9, "dst.line_gap": 0},
+        **{"stages": "x1", "x1.works": "alu", "x1.alu": "max", "x1.alu.from": "channel", "x1.mul.from": None},
+        **{"x1.memory.holds": "alu", "x1.memory.bytes": 2, "x1.relu": "yes", "x2.relu": None},
+        **{"converter.offset": -5, "converter.scale": 3, "converter.shift": 63, "latency": 50},
+    }
+    assert {name: seen.attributes[name] for name in expected} == expected
+    hits = collector.count([seen])
+    assert hits["SDP.x1.alu*x1.alu.from=max*channel"] == 1
+    assert hits["SDP.converter.offset*converter.shift=-32768..-1*63"] == 1
+    assert not any(name.startswith(("SDP.x2.works", "SDP.x1.mul.from", "PDP.", "SYSTEM.")) for name in hits)
+
+
+@pytest.mark.parametrize("name", ["sdp_x1_and_x2_together", "pdp_split_in_four_average", "cdp_lookup_of_the_element"])
+def test_a_trace_covers_what_its_scenario_does(tmp_path: Path, collector: Collector, name: str) -> None:
+    played = ENTRIES[name].build(CONFIG, 3)
+    write(played, tmp_path / "trace")
+    expected = reached(collector, played)
+    assert len(expected) > 60
+    assert reached(collector, read(tmp_path / "trace", CONFIG)) == expected
+
+
+def test_every_attribute_of_the_model_exists_and_most_bins_are_drawn(collector: Collector) -> None:
+    draw = drawer(collector, ("SDP", "PDP", "CDP", "CONV"))
+    hits = frozenset[str]().union(*(draw(seed).hits for seed in range(40)))
+    assert not hits & collector.model.excluded.keys()
+    assert len(hits) > 0.5 * len(set(collector.model.reachable()))
+
+
+def test_an_attribute_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "pdp.toml").write_text('unit = "PDP"\n[points]\nmetod = ["max"]\n', encoding="utf-8")
+    wrong = Collector(load_model(tmp_path, CONFIG))
+    with pytest.raises(PlanError, match=r"^PDP\.metod must be an attribute: behind, beside, both_groups, channels, "):
+        wrong.count(list(observe(scenario(PDP), CONFIG)))
+
+
+def test_an_illegal_program_covers_nothing(collector: Collector) -> None:
+    played = scenario(SDP)
+    writes = {"SDP.D_DP_EW_CFG": RegWrite("SDP.D_DP_EW_CFG", 0)}
+    ops = tuple(writes.get(op.register, op) if isinstance(op, RegWrite) else op for op in played.ops)
+    with pytest.raises(Refused, match=r"^SDP\.D_DP_EW_CFG\.ew_bypass must be YES, not NO"):
+        reached(collector, replace(played, ops=ops))
+    assert collector.count([]) == {}
+
+
+def test_counts_of_one_collector_stay_its_own(small: Collector, tmp_path: Path) -> None:
+    other = Collector(small.model)
+    seen = [Observation("PDP", {"method": "max", "group": 0, "height": 4})]
+    assert small.count(seen * 3)["PDP.method*group=max*0"] == 3
+    assert small.count(seen)["PDP.method*group=max*0"] == 1
+    assert small.count([]) == {}
+    assert other.count(seen) == {
+        **{"PDP.method=max": 1, "PDP.group=0": 1, "PDP.height=1..4": 1},
+        "PDP.method*group=max*0": 1,
+    }
+
+
+def test_status_tells_holes_exclusions_and_hits_against_the_model(small: Collector) -> None:
+    hits = small.count(
+        [
+            Observation("PDP", {"method": "max", "group": 0, "height": 4}),
+            Observation("PDP", {"method": "max", "group": 1, "height": None}),
+        ]
+    )
+    statuses = item_status(small.model, hits)
+    assert (totals(statuses).hit, totals(statuses).reachable, totals(statuses).excluded) == (5, 9, 1)
+    assert text(small.model, hits, excluded=True).splitlines() == [
+        "unit      points  crosses   bins    hit      %  excluded",
+        "PDP            3        1      9      5   55.6         1",
+        "all            3        1      9      5   55.6         1",
+        "",
+        "hole: PDP.method 1/2: min",
+        "hole: PDP.height 1/2: 5..",
+        "hole: PDP.method*group 1/3: min*0, min*1",
+        "excluded but hit: PDP.method*group=max*1",
+        "",
+        "excluded: 1 of PDP.method*group: the model says so",
+    ]
+
+
+def test_seeds_are_chosen_by_what_they_add() -> None:
+    candidates = [Candidate(seed, frozenset(hits)) for seed, hits in enumerate(["ab", "abc", "cd", "d", "x"])]
+    assert [one.seed for one in choose(candidates, "abcd")] == [1, 2]
+    assert [one.seed for one in choose(candidates, "abcd", most=1)] == [1]
+    assert list(choose(candidates, "z")) == []
+
+
+def test_a_seed_is_drawn_and_looked_at_alike_every_time(collector: Collector) -> None:
+    draw = drawer(collector, ("SDP", "PDP"))
+    assert draw(5) == draw(5)
+    assert draw(5).hits != draw(6).hits

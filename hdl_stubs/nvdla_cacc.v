@@ -106,7 +106,7 @@ module nvdla_cacc #(
     hit = 1'b0;
     if (sums_valid && sums_last)
       for (k = 0; k < ATOMIC_K; k = k + 1) begin
-        {hit, results[32*k+:32]} = truncated(totals[A*k+:A]);
+        {hit, results[32*k+:32]} = truncated(totals[A*k+:A], amount);
         hits = hits + {31'd0, hit};
       end
   end
@@ -142,15 +142,15 @@ module nvdla_cacc #(
 
   wire [5:0] amount = {1'b0, truncate} + {5'd0, bug_conv_truncate};
 
-  function automatic [32:0] truncated(input signed [A-1:0] total);  // {limited, INT32}
+  function automatic [32:0] truncated(input signed [A-1:0] total, input [5:0] shift);  // {limited, INT32}
     reg [A-1:0] magnitude;
     reg over;
     begin
       magnitude = total[A-1] ? -total : total;
       if (bug_conv_truncation_floors) begin
-        magnitude = total >>> amount;
+        magnitude = total >>> shift;
         if (total[A-1]) magnitude = -magnitude;
-      end else if (amount != 6'd0) magnitude = ((magnitude >> (amount - 6'd1)) + 34'd1) >> 1;
+      end else if (shift != 6'd0) magnitude = ((magnitude >> (shift - 6'd1)) + 34'd1) >> 1;
       over = total[A-1] ? magnitude > 34'h0_8000_0000 : magnitude > 34'h0_7fff_ffff;
       if (over) truncated = {1'b1, total[A-1] ? 32'h8000_0000 : 32'h7fff_ffff};
       else truncated = {1'b0, total[A-1] ? -magnitude[31:0] : magnitude[31:0]};

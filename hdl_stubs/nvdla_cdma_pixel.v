@@ -64,7 +64,7 @@ module nvdla_cdma_pixel (
       wire [15:0] own = (bug_conv_pixel_order && components == 3'd4) ? raw[16*(3-c)+:16] : raw[16*c+:16];
 
       nvdla_cdma_cvt cvt (
-          .x       (extended(own, c == 3)),
+          .x       (extended(own, is_signed, ten_bits, c == 3)),
           .offset  (use_means ? means[16*c+:16] : offset),
           .scale   (scale),
           .truncate(truncate),
@@ -84,9 +84,9 @@ module nvdla_cdma_pixel (
   endfunction
 
   // To 17 bits: the sign bit of a component is where its format puts it.
-  function automatic signed [16:0] extended(input [15:0] value, input is_alpha);
-    if (!is_signed) extended = {1'b0, value};
-    else if (!ten_bits) extended = {{9{value[7]}}, value[7:0]};
+  function automatic signed [16:0] extended(input [15:0] value, input with_sign, input of_ten, input is_alpha);
+    if (!with_sign) extended = {1'b0, value};
+    else if (!of_ten) extended = {{9{value[7]}}, value[7:0]};
     else extended = is_alpha ? {{15{value[1]}}, value[1:0]} : {{7{value[9]}}, value[9:0]};
   endfunction
 endmodule

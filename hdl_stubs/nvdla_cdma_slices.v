@@ -35,7 +35,7 @@ module nvdla_cdma_slices #(
   // Positions stay below the capacity, and what is released below what the ring
   // holds, so the upper bits are 0.
   /* verilator lint_off UNUSEDSIGNAL */
-  wire [ADDR_BITS:0] place = wrap({1'b0, tail} + {1'b0, offset});
+  wire [ADDR_BITS:0] place = wrap({1'b0, tail} + {1'b0, offset}, capacity);
   wire [ADDR_BITS+14:0] freed = {1'b0, release_slices} * slice_words;
   /* verilator lint_on UNUSEDSIGNAL */
   wire all_released = (release_slices >= slices);
@@ -61,22 +61,24 @@ module nvdla_cdma_slices #(
     end else if (release_valid) begin
       slices <= all_released ? 14'd0 : slices - release_slices;
       used   <= all_released ? 0 : used - freed[ADDR_BITS:0];
-      first  <= all_released ? tail : wrap({1'b0, first} + {1'b0, freed[ADDR_BITS:0]});
+      first  <= all_released ? tail : wrap({1'b0, first} + {1'b0, freed[ADDR_BITS:0]}, capacity);
     end else begin
       if (write) offset <= in_last ? 0 : offset + 1'b1;
       if (ends) begin
-        tail   <= wrap({1'b0, tail} + {1'b0, slice_words});
+        tail   <= wrap({1'b0, tail} + {1'b0, slice_words}, capacity);
         used   <= used + slice_words;
         slices <= slices + 14'd1;
       end
     end
 
-  function automatic [ADDR_BITS:0] wrap(input [ADDR_BITS+1:0] at);
+  // All that it depends on is an argument: an assignment does not wait for what a
+  // function reads besides.
+  function automatic [ADDR_BITS:0] wrap(input [ADDR_BITS+1:0] at, input [ADDR_BITS:0] size);
     /* verilator lint_off UNUSEDSIGNAL */
     reg [ADDR_BITS+1:0] low;  // the top bit is spent on the sum
     /* verilator lint_on UNUSEDSIGNAL */
     begin
-      low  = (at >= {1'b0, capacity}) ? at - {1'b0, capacity} : at;
+      low  = (at >= {1'b0, size}) ? at - {1'b0, size} : at;
       wrap = low[ADDR_BITS:0];
     end
   endfunction

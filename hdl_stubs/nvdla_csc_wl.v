@@ -70,7 +70,7 @@ module nvdla_csc_wl #(
   wire [31:0] end_at = at + {18'd0, length};
   wire present = (end_at <= (loaded << LOG2_ATOM));
   wire fetch = run && !valid && present;
-  wire [PB:0] ring_end = wrap(ring_at + {{(PB - 13) {1'b0}}, length});
+  wire [PB:0] ring_end = wrap(ring_at + {{(PB - 13) {1'b0}}, length}, capacity);
 
   // The bytes of one kernel start anywhere in a word.
   reg [PORTS*ADDR_BITS-1:0] word_addr;
@@ -159,8 +159,7 @@ module nvdla_csc_wl #(
       end
     end
 
-  function automatic [PB:0] wrap(input [PB:0] position);
-    wrap = (position >= {capacity[ADDR_BITS:0], {LOG2_ATOM{1'b0}}}) ?
-           position - {capacity[ADDR_BITS:0], {LOG2_ATOM{1'b0}}} : position;
+  function automatic [PB:0] wrap(input [PB:0] position, input [ADDR_BITS:0] size);
+    wrap = (position >= {size, {LOG2_ATOM{1'b0}}}) ? position - {size, {LOG2_ATOM{1'b0}}} : position;
   endfunction
 endmodule

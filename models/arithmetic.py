@@ -59,6 +59,11 @@ def altered(rules: Rules) -> Iterator[None]:
         _RULES.reset(token)
 
 
+def current_rules() -> Rules:
+    """Return the rules that are computed with, those of ``altered`` inside its block."""
+    return _RULES.get()
+
+
 def limits(bits: int) -> tuple[int, int]:
     """Return the smallest and the largest two's-complement number of ``bits`` bits.
 

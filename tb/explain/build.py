@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from models.converter import Converter
-from models.layout import PixelConversion, WeightLayout
-from models.sdp import SdpStage
-from tb.explain.engine_conv import ConvRun, CubeInput, ImageInput, WeightInput
+from models.layout import PixelConversion
+from models.sdp import SdpParams, SdpStage, YStage
+from tb.explain.engine_conv import ConvRun, CubeInput, ImageInput
 from tb.explain.engines import CdpRun, Engine, PdpRun, SdpRun, StageRun
+from tb.explain.kernels import Packing, WeightInput
 from tb.explain.run import Run
 from tb.explain.walk import Walk
 from tb.layers import CdpLayer, ConvLayer, Layer, PdpLayer, SdpLayer, StageSource
@@ -26,12 +27,7 @@ def run_of(layer: Layer) -> Run:
 
 def _engine(layer: Layer) -> Engine:
     if isinstance(layer, SdpLayer):
-        return SdpRun(
-            Walk.of(layer.src.layout, layer.src.address),
-            layer.params,
-            _stage(layer.params.x1, layer.x1),
-            _stage(layer.params.x2, layer.x2),
-        )
+        return _sdp(Walk.of(layer.src.layout, layer.src.address), layer.params, layer)
     if isinstance(layer, PdpLayer):
         return PdpRun(Walk.of(layer.src.layout, layer.src.address), layer.params, layer.dst.layout.shape[1:])
     if isinstance(layer, CdpLayer):
@@ -41,7 +37,11 @@ def _engine(layer: Layer) -> Engine:
     raise ValueError(f"layer must be of SDP, PDP, CDP or a convolution, not {type(layer).__name__}")
 
 
-def _stage(stage: SdpStage | None, source: StageSource | None) -> StageRun | None:
+def _sdp(src: Walk, params: SdpParams, layer: SdpLayer | ConvLayer) -> SdpRun:
+    return SdpRun(src, params, _stage(params.x1, layer.x1), _stage(params.x2, layer.x2), _stage(params.y, layer.y))
+
+
+def _stage(stage: SdpStage | YStage | None, source: StageSource | None) -> StageRun | None:
     if stage is None:
         return None
     if source is None:
@@ -65,8 +65,9 @@ def _convolution(layer: ConvLayer) -> ConvRun:
         converter = layer.conversion if isinstance(layer.conversion, Converter) else None
         walk = Walk.of(layer.src.layout, layer.src.address)
         source = CubeInput(walk, layer.src.layout.shape[0], converter)
-    if not isinstance(layer.weights.layout, WeightLayout) or layer.weights.compression is not None:
-        raise ValueError("weights must be uncompressed and not for Winograd")
-    weights = WeightInput(layer.weights.layout, layer.weights.address, "as they are", layer.weights.layout.shape)
-    behind = SdpRun(walk, layer.sdp, _stage(layer.sdp.x1, layer.x1), _stage(layer.sdp.x2, layer.x2))
+    stored, compression = layer.weights.layout, layer.weights.compression
+    shape = stored.packed_shape if layer.params.winograd else stored.shape
+    packing = None if compression is None else Packing(compression.mask_address, compression.sizes_address)
+    weights = WeightInput(stored, layer.weights.address, shape, packing=packing)
+    behind = _sdp(walk, layer.sdp, layer)
     return ConvRun(source, weights, layer.params, dst.shape[1:], dst.padded_channels, behind)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
 from models import conv
-from models.conv import ConvParams
+from models.arithmetic import Rules, current_rules
+from models.conv import AtomOrder, ConvParams
 from models.converter import Converter
-from models.layout import ImageWeightLayout, PixelConversion, PixelLayout, WeightLayout
+from models.layout import ImageWeightLayout, PixelConversion, PixelLayout
 from models.precision import Precision
-from tb.explain.engines import SdpRun
+from tb.explain.engines import SdpRun, patterns
+from tb.explain.kernels import WeightInput
 from tb.explain.memory import Bytes
 from tb.explain.walk import Cube, Walk
-
-WEIGHT_ORDERS = ("as they are", "R and S swapped", "K and C swapped", "R reversed", "S reversed")
-"""What may happen to kernels (K, C, R, S) between memory and the multipliers."""
 
 
 @dataclass(frozen=True)
@@ -63,49 +63,12 @@ class CubeInput:
     def read(self, memory: Bytes, precision: Precision) -> Cube:
         """Return the cube in the convolution buffer, (C, H, W)."""
         cube = self.walk.read(memory)[: self.channels]
-        if self.unsigned:
+        if self.unsigned and precision is not Precision.FP16:
             cube = cube.astype(np.int32) & ((1 << (8 * self.walk.dtype.itemsize)) - 1)
             cube = np.minimum(cube, precision.limits[1]).astype(self.walk.dtype)
         if self.converter is not None:
             cube = self.converter.convert(cube, precision)
         return cube
-
-
-@dataclass(frozen=True)
-class WeightInput:
-    """Weights in memory.
-
-    Attributes:
-        layout: in which they are read.
-        address: of the first.
-        order: one of ``WEIGHT_ORDERS``.
-        shape: (K, C, R, S) that the multipliers see.
-    """
-
-    layout: WeightLayout
-    address: int
-    order: str
-    shape: tuple[int, int, int, int]
-
-    def read(self, memory: Bytes) -> Cube:
-        """Return the kernels (K, C, R, S).
-
-        Raises:
-            ValueError: when the order does not fit the shape.
-        """
-        weights = self.layout.unpack(memory.read(self.address, self.layout.nbytes).data)
-        if isinstance(self.layout, ImageWeightLayout):
-            weights = self.layout.original(weights)
-        match self.order:
-            case "R and S swapped":
-                weights = weights.transpose(0, 1, 3, 2)
-            case "K and C swapped":
-                weights = weights.transpose(1, 0, 2, 3)
-            case "R reversed":
-                weights = weights[:, :, ::-1]
-            case "S reversed":
-                weights = weights[:, :, :, ::-1]
-        return np.ascontiguousarray(weights.reshape(self.shape))
 
 
 @dataclass(frozen=True)
@@ -130,29 +93,72 @@ class ConvRun:
     sdp: SdpRun
     shift: tuple[int, int] = (0, 0)
 
+    @property
+    def work(self) -> int:
+        """How much more an element takes than a copied one."""
+        taps = int(np.prod(self.weights.shape[1:]))
+        return 1 + taps // (4 if self.params.is_float else 256)
+
     def compute(self, memory: Bytes, rows: slice) -> Cube:
         """Return some lines of the output, (K, lines, W) with padding channels."""
-        params = self.params
-        cube = self.source.read(memory, params.precision)
-        weights = self.weights.read(memory)
-        dilated = tuple(
-            (side - 1) * step + 1
-            for side, step in zip(weights.shape[2:], (params.dilation_y, params.dilation_x), strict=True)
-        )
-        first = rows.start * params.stride_y - params.pad_top + self.shift[0]
-        behind = (rows.stop - 1) * params.stride_y - params.pad_top + self.shift[0] + dilated[0]
-        left = self.shift[1] - params.pad_left
-        right = (self.out_size[1] - 1) * params.stride_x + left + dilated[1]
-        top, bottom = max(first, 0), min(behind, cube.shape[1])
-        start, stop = max(left, 0), min(right, cube.shape[2])
-        if top >= bottom or start >= stop:
-            raise ValueError("windows must touch the cube")
-        cube = np.pad(
-            cube[:, top:bottom, start:stop],
-            ((0, 0), (top - first, behind - bottom), (start - left, right - stop)),
-            constant_values=params.pad_value,
-        )
-        bare = replace(params, pad_left=0, pad_right=0, pad_top=0, pad_bottom=0)
-        sums = conv.run(bare, cube, weights)
+        whole = self._aligned(rows)
+        core = _Core(self.source, self.weights, self.params, self.out_size[1], self.shift, current_rules())
+        sums = _sums(core, memory, whole.start, whole.stop)
         padding = self.padded_channels - sums.shape[0]
-        return self.sdp.finish(np.pad(sums, ((0, padding), (0, 0), (0, 0))), memory, rows)
+        sums = np.pad(sums, ((0, padding), (0, 0), (0, 0)))
+        return self.sdp.finish(sums[:, rows.start - whole.start : rows.stop - whole.start], memory, rows)
+
+    def _aligned(self, rows: slice) -> slice:
+        """Return the lines that are computed for some: Winograd makes four at a time, and at least eight."""
+        if not self.params.winograd:
+            return rows
+        start = max(0, min(rows.start // 4 * 4, self.out_size[0] - 8))
+        return slice(start, min(self.out_size[0], max(-(-rows.stop // 4) * 4, start + 8)))
+
+
+@dataclass(frozen=True)
+class _Core:
+    """What decides the sums: the same for all that may be wrong behind them."""
+
+    source: CubeInput | ImageInput
+    weights: WeightInput
+    params: ConvParams
+    out_width: int
+    shift: tuple[int, int]
+    rules: Rules
+
+
+@lru_cache(maxsize=4)
+def _sums(core: _Core, memory: Bytes, start_row: int, stop_row: int) -> Cube:
+    """Return some lines of what the convolution core hands to SDP, (K, lines, W)."""
+    params = core.params
+    cube = patterns(core.source.read(memory, params.precision))
+    weights = patterns(core.weights.read(memory))
+    dilated = tuple(
+        # By Winograd, inputs are one line and column larger than what windows reach.
+        (side - 1) * step + 1 + params.winograd
+        for side, step in zip(weights.shape[2:], (params.dilation_y, params.dilation_x), strict=True)
+    )
+    first = start_row * params.stride_y - params.pad_top + core.shift[0]
+    behind = (stop_row - 1) * params.stride_y - params.pad_top + core.shift[0] + dilated[0]
+    left = core.shift[1] - params.pad_left
+    right = (core.out_width - 1) * params.stride_x + left + dilated[1]
+    top, bottom = max(first, 0), min(behind, cube.shape[1])
+    start, stop = max(left, 0), min(right, cube.shape[2])
+    if top >= bottom or start >= stop:
+        raise ValueError("windows must touch the cube")
+    cube = np.pad(
+        cube[:, top:bottom, start:stop],
+        ((0, 0), (top - first, behind - bottom), (start - left, right - stop)),
+        constant_values=params.pad_value,
+    )
+    # Winograd multiplies whole atoms of channels.
+    cube = np.pad(cube, ((0, max(0, weights.shape[1] - cube.shape[0])), (0, 0), (0, 0)))
+    bare = replace(params, pad_left=0, pad_right=0, pad_top=0, pad_bottom=0)
+    if not params.is_float:
+        return conv.run(bare, cube, weights)
+    stored = core.weights.layout
+    order = AtomOrder(stored.config.mac_atomic_c_size)
+    if isinstance(stored, ImageWeightLayout):
+        order = replace(order, image=True, line_group=stored.line_group)
+    return conv.run_exact(bare, cube, weights, order)

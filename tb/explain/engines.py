@@ -1,13 +1,13 @@
 """Engines as the explainer runs them: the reference models over walks through memory, whole or a few lines.
 
 The parameters are those of the models, but nothing is checked against the rest of the layer, so that a
-wrong one can be tried out.
+wrong one can be tried out. What an engine returns of FP16 are patterns.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from models import cdp, pdp, sdp
 from models.cdp import CdpParams
 from models.pdp import PdpParams
-from models.sdp import SdpParams, SdpStage
+from models.sdp import SdpParams, SdpStage, YStage
 from tb.explain.memory import Bytes
 from tb.explain.walk import Cube, Walk
 
@@ -23,8 +23,17 @@ from tb.explain.walk import Cube, Walk
 class Engine(Protocol):
     """What computes the lines of a surface."""
 
+    @property
+    def work(self) -> int:
+        """How much more an element takes than a copied one."""
+
     def compute(self, memory: Bytes, rows: slice) -> Cube:
         """Return some lines of the output, (C, lines, W) with padding channels."""
+
+
+def patterns(cube: Cube) -> Cube:
+    """Return FP16 as the patterns that models take, anything else as it is."""
+    return np.ascontiguousarray(cube).view(np.uint16) if cube.dtype.kind == "f" else cube
 
 
 @dataclass(frozen=True)
@@ -40,31 +49,35 @@ class StageRun:
         unsigned: whether operands in memory are taken as unsigned numbers.
     """
 
-    stage: SdpStage
+    stage: SdpStage | YStage
     alu: int | None = None
     mul: int | None = None
     walk: Walk | None = None
     components: tuple[str, ...] = ()
     unsigned: bool = False
 
-    def operands(self, memory: Bytes, rows: slice) -> sdp.Operands:
-        """Return the operands for some lines of the cube."""
-        fetched: dict[str, NDArray[np.int64]] = {}
+    def operands(self, memory: Bytes, rows: slice, is_float: bool) -> sdp.Operands:
+        """Return the operands for some lines of the cube, as patterns for a layer of FP16."""
+        fetched: dict[str, NDArray[Any]] = {}
+        register_dtype: np.dtype[Any] = np.dtype(np.int64)
+        if is_float:
+            register_dtype = np.dtype(np.uint32 if isinstance(self.stage, YStage) else np.uint16)
         if self.walk is not None:
             per_channel = self.walk.shape[1:] == (1, 1)
-            cube = (self.walk if per_channel else self.walk.rows(rows)).read(memory).astype(np.int64)
-            if self.unsigned:
+            cube = (self.walk if per_channel else self.walk.rows(rows)).read(memory)
+            cube = patterns(cube) if is_float else cube.astype(np.int64)
+            if self.unsigned and not is_float:
                 cube &= (1 << (8 * self.walk.dtype.itemsize)) - 1
                 cube = np.minimum(cube, (1 << 15) - 1)
             pairs = cube.reshape(-1, len(self.components), *cube.shape[1:])
             fetched = {name: pairs[:, index] for index, name in enumerate(self.components)}
-        taken: dict[str, NDArray[np.int64] | None] = {}
+        taken: dict[str, NDArray[Any] | None] = {}
         for name, active in (("alu", self.stage.alu is not None), ("mul", self.stage.mul)):
             register = getattr(self, name)
             if not active:
                 taken[name] = None
             elif register is not None:
-                taken[name] = np.array(register, dtype=np.int64)
+                taken[name] = np.array(register, dtype=register_dtype)
             elif name in fetched:
                 taken[name] = fetched[name]
             else:
@@ -78,9 +91,10 @@ class SdpRun:
 
     Attributes:
         src: walk through the input.
-        params: of the model; its stages are those of ``x1`` and ``x2``.
+        params: of the model; its stages are those of ``x1``, ``x2`` and ``y``.
         x1: stage X1, None when bypassed.
         x2: stage X2, None when bypassed.
+        y: stage Y, None when bypassed.
         unsigned: whether input elements are taken as unsigned numbers.
     """
 
@@ -88,21 +102,26 @@ class SdpRun:
     params: SdpParams
     x1: StageRun | None
     x2: StageRun | None
+    y: StageRun | None = None
     unsigned: bool = False
+    work: ClassVar[int] = 1
 
     def compute(self, memory: Bytes, rows: slice) -> Cube:
         """Return some lines of the output, (C, lines, W) with padding channels."""
-        cube = self.src.rows(rows).read(memory)
-        if self.unsigned:
+        cube = patterns(self.src.rows(rows).read(memory))
+        if self.unsigned and not self.params.is_float:
             cube = cube.astype(np.int32) & ((1 << (8 * self.src.dtype.itemsize)) - 1)
         return self.finish(cube, memory, rows)
 
     def finish(self, cube: Cube, memory: Bytes, rows: slice) -> Cube:
         """Return what the stages and the output converter make of a cube."""
-        first, second = (stage.stage if stage else None for stage in (self.x1, self.x2))
-        params = replace(self.params, x1=first, x2=second)
-        taken = [stage.operands(memory, rows) if stage else None for stage in (self.x1, self.x2)]
-        return sdp.run(params, cube, taken[0], taken[1])
+        stages = (self.x1, self.x2, self.y)
+        params = self.params
+        for name, stage in zip(("x1", "x2", "y"), stages, strict=True):
+            what: Any = stage.stage if stage else None
+            params = replace(params, **{name: what})
+        taken = [stage.operands(memory, rows, params.is_float) if stage else None for stage in stages]
+        return sdp.run(params, cube, *taken)
 
 
 @dataclass(frozen=True)
@@ -122,6 +141,7 @@ class PdpRun:
     out_size: tuple[int, int]
     shift: tuple[int, int] = (0, 0)
     pads_take_part: bool = False
+    work: ClassVar[int] = 1
 
     def compute(self, memory: Bytes, rows: slice) -> Cube:
         """Return some lines of the output, (C, lines, W) with padding channels."""
@@ -135,7 +155,7 @@ class PdpRun:
         start, stop = max(left, 0), min(right, width)
         if top >= bottom or start >= stop:
             raise ValueError("windows must touch the cube")
-        cube = self.src.rows(slice(top, bottom)).read(memory)[:, :, start:stop]
+        cube = patterns(self.src.rows(slice(top, bottom)).read(memory)[:, :, start:stop])
         pads = (top - first, behind - bottom, start - left, right - stop)
         if self.pads_take_part:
             cube = np.pad(cube, ((0, 0), pads[:2], pads[2:]))
@@ -157,8 +177,9 @@ class CdpRun:
     src: Walk
     params: CdpParams
     channels: int
+    work: ClassVar[int] = 1
 
     def compute(self, memory: Bytes, rows: slice) -> Cube:
         """Return some lines of the output, (C, lines, W) with padding channels."""
-        cube = self.src.rows(rows).read(memory)
+        cube = patterns(self.src.rows(rows).read(memory))
         return cdp.run(self.params, cube, self.channels)

@@ -31,6 +31,8 @@ class Evidence:
         beats: write beats of the layer in their order, None when only memory is known.
         started: the layer, None when only memory is known.
         before: layers that ran before it, newest last.
+        initial: what lay in memory before any layer, None when that is not known.
+        left: what really lay in memory when the layer began, None when earlier layers left nothing wrong.
         dump: whether ``actual`` is a memory dump, which does not tell who wrote what.
     """
 
@@ -42,6 +44,8 @@ class Evidence:
     beats: Beats | None = None
     started: StartedLayer | None = None
     before: tuple[Layer, ...] = ()
+    initial: Bytes | None = None
+    left: Bytes | None = None
     dump: bool = False
 
     @cached_property

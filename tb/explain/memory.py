@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tb.beats import Beats
 from tb.memory import POISON
 
 ByteArray = NDArray[np.uint8]
@@ -99,6 +101,15 @@ class Bytes:
             self.known[ours] |= mask
             inside += int(np.count_nonzero(mask))
         return int(np.count_nonzero(patch.mask)) - inside
+
+    def write(self, beats: Beats) -> None:
+        """Write the bytes of beats that lie in our ranges, in their order."""
+        lanes = beats.address.astype(np.int64)[:, np.newaxis] + np.arange(beats.data.shape[1])
+        for start, size, at in zip(self.starts, self.sizes, accumulate(self.sizes, initial=0), strict=False):
+            inside = beats.strobe & (lanes >= start) & (lanes < start + size)
+            places = lanes[inside] - start + at
+            self.data[places] = beats.data[inside]
+            self.known[places] = True
 
     def read(self, address: int, nbytes: int) -> Patch:
         """Return a run of bytes; what lies in no range is unknown."""

@@ -21,6 +21,7 @@ BELIEF_BITS = 16.0
 
 _WHOLE_ELEMENTS = 1 << 15
 _SAMPLE_ELEMENTS = 1 << 15
+_LEAST_SAMPLE_ELEMENTS = 1 << 9
 _FINALISTS = 10
 _LEAST_FINALISTS = 3
 _FINAL_ELEMENTS = 1 << 22
@@ -91,7 +92,8 @@ def _pairs(
     evidence: Evidence, causes: Sequence[Cause], singles: Sequence[Candidate], fits: Sequence[Fit]
 ) -> list[Candidate]:
     """Return what becomes of the best single causes when another one acts as well."""
-    if evidence.layout.padded_channels * evidence.layout.shape[2] > _PAIR_ELEMENTS:
+    work = evidence.run.engine.work
+    if evidence.layout.padded_channels * evidence.layout.shape[2] * work > _PAIR_ELEMENTS:
         return []
     pairs: list[Candidate] = []
     for fit in fits[:_PAIR_STARTS]:
@@ -106,12 +108,13 @@ def _pairs(
 def _best(evidence: Evidence, candidates: Sequence[Candidate], wrong: int) -> list[Fit]:
     """Return the fits of the candidates that do best, all of them for a small surface."""
     elements = int(np.prod(evidence.cube.shape))
-    if elements > _WHOLE_ELEMENTS or len(candidates) > 600:
-        rows = _sample(evidence)
+    work = max((variants[-1].run.engine.work for _, variants in candidates), default=1)
+    if elements * work > _WHOLE_ELEMENTS or len(candidates) > 600:
+        rows = _sample(evidence, work)
         baseline = _baseline(evidence, rows)
         runs = [variants[-1].run for _, variants in candidates]
         rated = [(_sampled(evidence, run, rows, baseline), -n) for n, run in enumerate(runs)]
-        most = max(_LEAST_FINALISTS, min(_FINALISTS, _FINAL_ELEMENTS // elements))
+        most = max(_LEAST_FINALISTS, min(_FINALISTS, _FINAL_ELEMENTS // (elements * work)))
         candidates = [candidates[-n] for score, n in sorted(rated, reverse=True)[:most] if score > 0]
     fits: list[Fit] = []
     for candidate in candidates:
@@ -137,12 +140,13 @@ def _fit(evidence: Evidence, causes: tuple[Cause, ...], variants: tuple[Variant,
     return Fit(causes, variants, wrong - left, contradicted, wrong, cost + BYTE_BITS * (left + contradicted))
 
 
-def _sample(evidence: Evidence) -> slice:
+def _sample(evidence: Evidence, work: int) -> slice:
     """Return lines around the one with most wrong bytes."""
     channels, height, width = evidence.cube.shape
+    most = max(_LEAST_SAMPLE_ELEMENTS, _SAMPLE_ELEMENTS // work)
     bad = Walk.of(evidence.layout, evidence.expected.address).mask_rows(evidence.bad)
     worst = int(bad.argmax()) if bad.any() else 0
-    count = max(1, min(height, _SAMPLE_ELEMENTS // (channels * width)))
+    count = max(1, min(height, most // (channels * width)))
     first = max(0, min(worst - count // 2, height - count))
     return slice(first, first + count)
 

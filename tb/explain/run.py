@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ class Recorded:
     """An engine that returns what is known already: the cube of the expectation."""
 
     cube: Cube
+    work: ClassVar[int] = 1
 
     def compute(self, memory: Bytes, rows: slice) -> Cube:
         """Return some lines of the cube."""
@@ -64,6 +66,8 @@ class Run:
         wanted = whole if rows is None or self.order else rows
         with altered(self.rules):
             cube = self.engine.compute(memory if self.memory is None else self.memory, wanted)
+        if self.dst.dtype.kind == "f" and cube.dtype.kind == "u":
+            cube = cube.view(self.dst.dtype)
         for change in (*self.values, *self.order):
             cube = change(cube)
         return cube[:, rows] if rows is not None and self.order else cube

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,10 +74,23 @@ class Seen:
             ]
             beats = _joined(own, layer.ram)
             if from_writes(layer.started, layer.layout, layer.expected, beats, Bytes.blank([])).wrong.any():
-                earlier = self.layers[:number]
-                memory = Bytes.of([*initial, *(other.expected for other in earlier)])
-                before = tuple(other.started.layer for other in earlier)
-                yield from_writes(layer.started, layer.layout, layer.expected, beats, memory, before)
+                yield self._evidence(number, beats, initial)
+
+    def _evidence(self, number: int, beats: Beats, initial: Sequence[Patch]) -> Evidence:
+        layer, earlier = self.layers[number], self.layers[:number]
+        memory = Bytes.of([*initial, *(other.expected for other in earlier)])
+        before = tuple(other.started.layer for other in earlier)
+        evidence = from_writes(layer.started, layer.layout, layer.expected, beats, memory, before)
+        if not earlier:
+            return evidence
+        left = Bytes.of([*initial, *(other.expected for other in earlier)])
+        last = int(beats.cycle.max()) if len(beats) else -1
+        for other in earlier:
+            for part in self.beats:
+                if part.ram is other.ram:
+                    left.write(part.take(_within(part, other) & (part.cycle <= last)))
+        wrong = not np.array_equal(left.data, memory.data)
+        return replace(evidence, initial=Bytes.of(initial), left=left if wrong else None)
 
     def _owned(self, part: Beats, start: int, number: int) -> NDArray[np.bool_]:
         """Return which beats a layer wrote: those into its surface, and strays while it was the last begun."""

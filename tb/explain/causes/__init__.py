@@ -5,7 +5,10 @@ from tb.explain.causes import (
     arithmetic,
     control,
     convolution,
+    element_wise,
     floats,
+    history,
+    joint,
     layout,
     operands,
     pooling,
@@ -15,9 +18,12 @@ from tb.explain.causes import (
 )
 
 CAUSES: tuple[Cause, ...] = (
+    *history.CAUSES,
     *layout.CAUSES,
+    *joint.CAUSES,
     *operands.CAUSES,
     *arithmetic.CAUSES,
+    *element_wise.CAUSES,
     *pooling.CAUSES,
     *tables.CAUSES,
     *convolution.CAUSES,

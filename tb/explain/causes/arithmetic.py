@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from models.arithmetic import Rounding, Rules
-from models.sdp import AluOp, SdpStage
+from models.sdp import AluOp, SdpStage, YStage
 from tb.explain.cause import Cause, Family, Variant, attempt
 from tb.explain.causes import reach
 from tb.explain.causes.reach import setting
@@ -86,14 +86,17 @@ def _of_converter(kind: str, evidence: Evidence, run: Run) -> Iterator[Variant]:
 
 
 def _stages(evidence: Evidence, run: Run) -> Iterator[tuple[str, str, Callable[[], Run]]]:
-    """Yield (kind, detail, run) of everything that may be wrong with X1 and X2."""
+    """Yield (kind, detail, run) of everything that may be wrong with X1, X2 and the registers of Y."""
     for name, part in reach.stages(run):
         old, title = part.stage, name.upper()
+        yield "bypass", f"{title} left out", partial(reach.with_stage, run, name, None)
+        yield from _registers(run, name, part)
+        if isinstance(old, YStage):
+            continue
 
         def make(name: str = name, part: StageRun = part, **new: object) -> Callable[[], Run]:
-            return lambda: reach.with_stage(run, name, replace(part, stage=_replaced(part.stage, new)))
+            return partial(_with_fields, run, name, part, new)
 
-        yield "bypass", f"{title} left out", partial(reach.with_stage, run, name, None)
         if old.relu:
             yield "relu", f"ReLU of {title} left out", make(relu=False)
             early = make(relu=False)
@@ -115,13 +118,12 @@ def _stages(evidence: Evidence, run: Run) -> Iterator[tuple[str, str, Callable[[
             yield "mul", f"multiplier of {title} left out", make(mul=False)
         for shift in (0, old.mul_shift - 1, old.mul_shift + 1, old.mul_shift & 15, old.mul_shift & 31):
             yield "mul-shift", f"{shift} instead of {old.mul_shift} in {title}", make(mul_shift=shift)
-        yield from _registers(run, name, part)
     sdp = reach.sdp_of(run)
     if sdp is not None and (sdp.x1 or sdp.x2):
         yield "order", "X2 before X1", lambda: reach.with_sdp(run, replace(sdp, x1=sdp.x2, x2=sdp.x1))
         for first, second in (("x1", "x2"), ("x2", "x1")):
             part = getattr(sdp, first)
-            if part is not None and getattr(sdp, second) is None and part.stage.alu is not None and part.stage.mul:
+            if _works_twice(part) and getattr(sdp, second) is None:
                 yield "order", f"{first.upper()} multiplies before its ALU", partial(_split, run, part)
 
 
@@ -149,9 +151,8 @@ def _registers(run: Run, name: str, part: StageRun) -> Iterator[tuple[str, str, 
         yield "register", f"operands of {name.upper()} swapped", partial(reach.with_stage, run, name, swapped)
 
 
-def _replaced(stage: SdpStage, new: dict[str, object]) -> SdpStage:
-    fields = {name: getattr(stage, name) for name in stage.__dataclass_fields__}
-    return SdpStage(**{**fields, **new})
+def _with_fields(run: Run, name: str, part: StageRun, new: dict[str, object]) -> Run:
+    return reach.with_stage(run, name, replace(part, stage=setting(**new)(part.stage)))
 
 
 def _relu_first(make: Callable[[], Run]) -> Run:
@@ -172,12 +173,18 @@ def _positive(cube: Cube) -> Cube:
     return positive
 
 
+def _works_twice(part: StageRun | None) -> bool:
+    return part is not None and part.stage.alu is not None and part.stage.mul
+
+
 def _split(run: Run, part: StageRun) -> Run:
     """Return a run whose multiplier works in X1 and whose ALU works in X2."""
     sdp = reach.sdp_of(run)
     assert isinstance(sdp, SdpRun)
-    mul = replace(part, stage=replace(part.stage, alu=None, relu=False), alu=None)
-    alu = replace(part, stage=replace(part.stage, mul=False, mul_shift=0), mul=None)
+    without_alu: Callable[[SdpStage | YStage], SdpStage | YStage] = setting(alu=None, relu=False)
+    without_mul: Callable[[SdpStage | YStage], SdpStage | YStage] = setting(mul=False, mul_shift=0)
+    mul = replace(part, stage=without_alu(part.stage), alu=None)
+    alu = replace(part, stage=without_mul(part.stage), mul=None)
     return reach.with_sdp(run, replace(sdp, x1=mul, x2=alu))
 
 

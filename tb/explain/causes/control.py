@@ -56,10 +56,10 @@ def _lost(evidence: Evidence, run: Run) -> Iterator[Variant]:
 
 def _atoms_but(lost: tuple[tuple[int, ...], ...], per_atom: int, shape: Shape) -> Mask:
     """Return all elements but those of some atoms, by their number in the order surface, line, column."""
-    surfaces = shape[0] // per_atom
+    surfaces = -(-shape[0] // per_atom)
     atoms = np.ones(surfaces * shape[1] * shape[2], dtype=np.bool_)
     atoms[[number for run in lost for number in run]] = False
-    return np.repeat(atoms.reshape(surfaces, *shape[1:]), per_atom, axis=0)
+    return np.repeat(atoms.reshape(surfaces, *shape[1:]), per_atom, axis=0)[: shape[0]]
 
 
 def _singles(evidence: Evidence, run: Run) -> Iterator[Variant]:
@@ -99,7 +99,8 @@ def _strobes(evidence: Evidence, run: Run) -> Iterator[Variant]:
 def _lanes_but(lost: tuple[int, ...], per_atom: int, shape: Shape) -> Mask:
     lane = np.ones(per_atom, dtype=np.bool_)
     lane[list(lost)] = False
-    return np.broadcast_to(np.tile(lane, shape[0] // per_atom)[:, np.newaxis, np.newaxis], shape)
+    lanes = np.tile(lane, -(-shape[0] // per_atom))[: shape[0]]
+    return np.broadcast_to(lanes[:, np.newaxis, np.newaxis], shape)
 
 
 def _sequences(cube: Cube, per_atom: int, along: str) -> Cube:

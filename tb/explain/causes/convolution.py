@@ -8,11 +8,12 @@ from functools import partial
 
 from models.conv import ConvParams
 from models.converter import Converter
-from models.layout import ImageWeightLayout, PixelLayout, WeightLayout, supported_formats
+from models.layout import ImageWeightLayout, KernelLayout, PixelLayout, WeightLayout, supported_formats
 from tb.explain.cause import Cause, Family, Variant, attempt
 from tb.explain.causes.reach import setting
-from tb.explain.engine_conv import WEIGHT_ORDERS, ConvRun, CubeInput, ImageInput, WeightInput
+from tb.explain.engine_conv import ConvRun, CubeInput, ImageInput
 from tb.explain.evidence import Evidence
+from tb.explain.kernels import MASKS, ORDERS, STARTS, WINOGRAD_ORDERS, Packing, WeightInput
 from tb.explain.run import Run
 
 
@@ -32,7 +33,7 @@ def _with_config(name: str, size: int, weights: WeightInput) -> WeightInput:
     return replace(weights, layout=replace(weights.layout, config=config))
 
 
-def _with_kernels(change: Callable[[WeightLayout], WeightLayout], weights: WeightInput) -> WeightInput:
+def _with_kernels(change: Callable[[KernelLayout], KernelLayout], weights: WeightInput) -> WeightInput:
     return replace(weights, layout=change(weights.layout))
 
 
@@ -45,6 +46,11 @@ def _ways(engine: ConvRun) -> Iterator[tuple[str, str, Callable[[ConvRun], ConvR
     old = engine.params
     for shift in (0, old.truncate - 1, old.truncate + 1):
         yield "truncate", f"{shift} instead of {old.truncate}", _params(truncate=shift)
+    if old.winograd:
+        for shift in (0, old.pre_truncate - 1, old.pre_truncate + 1):
+            yield "truncate", f"{shift} instead of {old.pre_truncate} before the products", _params(pre_truncate=shift)
+    if old.is_float:
+        yield "nan", "flushed to 0" if not old.nan_to_zero else "not flushed", _params(nan_to_zero=not old.nan_to_zero)
     yield "pad-value", f"0 instead of {old.pad_value}", _params(pad_value=0)
     yield "pad-value", f"{-old.pad_value} instead of {old.pad_value}", _params(pad_value=-old.pad_value)
     for left, top, what in (
@@ -68,11 +74,19 @@ def _weights(engine: ConvRun) -> Iterator[tuple[str, str, Callable[[WeightInput]
     old = engine.weights
     layout = old.layout
     kernels, channels = old.shape[:2]
-    for order in WEIGHT_ORDERS[1:]:
+    for order in ORDERS if not old.is_winograd else ():
         yield "kernel-order", order, setting(order=order)
         if order == "K and C swapped":
             swapped = (channels, kernels, *old.shape[2:])
             yield "kernel-order", "C and K swapped", partial(_with_shape, order, swapped)
+    for order in WINOGRAD_ORDERS if old.is_winograd else ():
+        kind = "kernel-order" if "kernel" in order else "winograd"
+        yield kind, order, setting(order=order)
+    if old.packing is not None:
+        for what in MASKS:
+            yield "mask", what, partial(_with_packing, setting(mask=what))
+        for what in STARTS:
+            yield "group-size", what, partial(_with_packing, setting(sizes=what))
     for size in (8, 16, 32, 64):
         config = layout.config
         if size != config.mac_atomic_k_size:
@@ -102,7 +116,12 @@ def _weights(engine: ConvRun) -> Iterator[tuple[str, str, Callable[[WeightInput]
         yield "kernel-extension", "no pre-extension", partial(_with_kernels, _plain)
 
 
-def _plain(layout: WeightLayout) -> WeightLayout:
+def _with_packing(change: Callable[[Packing], Packing], weights: WeightInput) -> WeightInput:
+    assert weights.packing is not None
+    return replace(weights, packing=change(weights.packing))
+
+
+def _plain(layout: KernelLayout) -> WeightLayout:
     return WeightLayout(layout.config, layout.precision, layout.shape)
 
 
@@ -209,6 +228,7 @@ _KINDS = {
     "truncate": ("wrong truncation", Family.ARITHMETIC),
     "pad-value": ("wrong padding value", Family.ARITHMETIC),
     "padding": ("wrong padding", Family.ARITHMETIC),
+    "nan": ("NaN", Family.FORMAT),
     "stride": ("wrong stride of windows", Family.ARITHMETIC),
     "dilation": ("wrong dilation", Family.ARITHMETIC),
     "window": ("windows displaced", Family.ARITHMETIC),
@@ -217,6 +237,9 @@ _KINDS = {
     "kernel-order": ("wrong order of kernels", Family.LAYOUT),
     "kernel-group": ("wrong kernel group", Family.LAYOUT),
     "kernel-cube": ("wrong 1x1xC' cube", Family.LAYOUT),
+    "winograd": ("Winograd", Family.ARITHMETIC),
+    "mask": ("WMB", Family.FORMAT),
+    "group-size": ("WGS", Family.FORMAT),
     "kernel-base": ("wrong start of the weights", Family.LAYOUT),
     "kernel-extension": ("wrong channel extension of the weights", Family.FORMAT),
     "x-offset": ("wrong X offset", Family.FORMAT),

@@ -166,6 +166,37 @@ def _addresses(layer: Layer) -> Iterator[tuple[str, int]]:
 _SIGNS = ((1, "too far"), (-1, "too early"))
 
 
+def _unpadded(evidence: Evidence, walk: Walk) -> Iterator[tuple[str, Walk]]:
+    """Yield walks through the real channels alone, one pixel behind the other."""
+    channels, (_, height, width) = evidence.layout.shape[0], walk.shape
+    if channels == walk.shape[0]:
+        return
+    real = replace(walk, shape=(channels, height, width))
+    whole = channels * walk.dtype.itemsize
+    pixels = replace(real, atom_elements=channels)
+    yield "all channels of a pixel together", replace(pixels, steps=(0, width * whole, whole))
+    yield "all channels of a pixel together, lines as they are", replace(pixels, steps=(0, walk.steps[1], whole))
+
+
+def _padding_of_output(evidence: Evidence, run: Run) -> Iterator[Variant]:
+    for detail, walk in _unpadded(evidence, run.dst):
+        cut = partial(_first_channels, evidence.layout.shape[0])
+        yield Variant(detail, replace(run, dst=walk, order=(*run.order, cut)))
+    channels = evidence.layout.shape[0]
+    if channels != run.dst.shape[0]:
+        yield Variant("0 instead of what is computed", replace(run, order=(*run.order, partial(_cleared, channels))))
+
+
+def _first_channels(channels: int, cube: Cube) -> Cube:
+    return cube[:channels]
+
+
+def _cleared(channels: int, cube: Cube) -> Cube:
+    cleared = cube.copy()
+    cleared[channels:] = 0
+    return cleared
+
+
 def _of_output(name: str, moves: Moves, evidence: Evidence, run: Run) -> Iterator[Variant]:
     for detail, walk in moves(evidence, run, run.dst):
         yield Variant(detail, replace(run, dst=walk))
@@ -288,6 +319,7 @@ def _catalogue() -> Iterator[Cause]:
     for key, about, moves in _MOVES:
         yield Cause(f"dst-{key}", f"output: {about}", Family.LAYOUT, partial(_of_output, key, moves))
         yield Cause(f"src-{key}", f"input: {about}", Family.LAYOUT, partial(_of_input, moves), reruns=True)
+    yield Cause("dst-channel-padding", "output: channel padding missing", Family.LAYOUT, _padding_of_output)
     yield Cause("dst-lanes", "output", Family.LAYOUT, _lanes)
     for name, twist in LANES.items():
         key = "src-lanes-" + name.replace(" ", "-")

@@ -13,7 +13,7 @@ from tb.explain.walk import Walk
 
 T = TypeVar("T")
 
-STAGES = ("x1", "x2")
+STAGES = ("x1", "x2", "y")
 
 
 def setting(**new: Any) -> Callable[[T], T]:
@@ -68,7 +68,7 @@ def stages(run: Run) -> Iterator[tuple[str, StageRun]]:
 
 
 def with_stage(run: Run, name: str, stage: StageRun | None) -> Run:
-    """Return the run with another stage X1 or X2, None for a bypassed one.
+    """Return the run with another stage X1, X2 or Y, None for a bypassed one.
 
     Raises:
         ValueError: for a run without SDP.
@@ -76,4 +76,4 @@ def with_stage(run: Run, name: str, stage: StageRun | None) -> Run:
     sdp = sdp_of(run)
     if sdp is None:
         raise ValueError("engine must end in SDP")
-    return with_sdp(run, replace(sdp, x1=stage) if name == "x1" else replace(sdp, x2=stage))
+    return with_sdp(run, setting(**{name: stage})(sdp))

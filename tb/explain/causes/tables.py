@@ -1,4 +1,4 @@
-"""Causes in what CDP computes: window, converters, lookup tables."""
+"""Causes in what CDP computes: window, converters, lookup tables; the tables of SDP's Y likewise."""
 
 from __future__ import annotations
 
@@ -28,12 +28,18 @@ def _ways(old: CdpParams) -> Iterator[tuple[str, str, Change]]:
     yield "multiply", "left out" if old.multiply else "where none is asked for", setting(multiply=not old.multiply)
     for end in ("input_converter", "output_converter"):
         yield from _converters(end, getattr(old, end))
+    for kind, detail, change in lookups(old.lut):
+        yield kind, detail, _lut(change)
+
+
+def lookups(old: HybridLut) -> Iterator[tuple[str, str, Callable[[HybridLut], HybridLut]]]:
+    """Yield (kind, detail, change) of everything that may be wrong with the tables of CDP or of SDP's Y."""
     for name in ("underflow_priority", "overflow_priority", "hybrid_priority"):
-        choice = LutChoice(1 - getattr(old.lut, name))
-        yield "priority", f"{name.removesuffix('_priority')}: {choice.name}", _lut(setting(**{name: choice}))
+        choice = LutChoice(1 - getattr(old, name))
+        yield "priority", f"{name.removesuffix('_priority')}: {choice.name}", setting(**{name: choice})
     for table in ("le", "lo"):
-        for kind, detail, change in _tables(getattr(old.lut, table)):
-            yield kind, f"{table.upper()}: {detail}", _lut(partial(_with_table, table, change))
+        for kind, detail, change in _tables(getattr(old, table)):
+            yield kind, f"{table.upper()}: {detail}", partial(_with_table, table, change)
 
 
 def _with_table(name: str, change: Callable[[LutTable], LutTable], lut: HybridLut) -> HybridLut:

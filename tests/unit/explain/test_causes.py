@@ -52,9 +52,18 @@ UNSEEN = {
     "lost-write",
     "dst-constant",
     "conv-kernel-extension",
+    "conv-nan",
+    "conv-winograd",
+    "conv-mask",
+    "conv-group-size",
+    "inherited",
+    "read-early",
+    "stale-buffer",
     "lut-slope",
+    *(f"y-{kind}" for kind in ("alu", "mul", "truncate", "converter", "lut")),
+    *(f"y-lut-{kind}" for kind in ("priority", "index", "entries", "slope")),
     *(f"{end}-{kind}" for end in ("src", "dst") for kind in ("byte-order", "narrow")),
-    *(f"fp16-{kind}" for kind in ("denormal", "infinity", "nan", "zero", "last-place")),
+    *(f"fp16-{kind}" for kind in ("denormal", "denormal-inputs", "infinity", "nan", "zero", "last-place")),
 }
 """Causes that need other evidence than these layers; they have tests of their own."""
 

@@ -14,23 +14,42 @@
 `define CDMA_D_DATAIN_FORMAT                     6
 `define CDMA_D_DATAIN_SIZE_0                     7
 `define CDMA_D_DATAIN_SIZE_1                     8
+`define CDMA_D_DATAIN_SIZE_EXT_0                 9
 `define CDMA_D_PIXEL_OFFSET                      10
+`define CDMA_D_DAIN_RAM_TYPE                     11
+`define CDMA_D_DAIN_ADDR_HIGH_0                  12
 `define CDMA_D_DAIN_ADDR_LOW_0                   13
 `define CDMA_D_DAIN_ADDR_LOW_1                   15
 `define CDMA_D_LINE_STRIDE                       16
 `define CDMA_D_LINE_UV_STRIDE                    17
 `define CDMA_D_SURF_STRIDE                       18
+`define CDMA_D_BATCH_NUMBER                      22
 `define CDMA_D_ENTRY_PER_SLICE                   24
+`define CDMA_D_WEIGHT_FORMAT                     26
+`define CDMA_D_WEIGHT_SIZE_1                     28
+`define CDMA_D_WEIGHT_RAM_TYPE                   29
+`define CDMA_D_WEIGHT_ADDR_HIGH                  30
 `define CDMA_D_WEIGHT_ADDR_LOW                   31
 `define CDMA_D_WEIGHT_BYTES                      32
+`define CDMA_D_WGS_ADDR_HIGH                     33
+`define CDMA_D_WGS_ADDR_LOW                      34
+`define CDMA_D_WMB_ADDR_HIGH                     35
+`define CDMA_D_WMB_ADDR_LOW                      36
+`define CDMA_D_WMB_BYTES                         37
 `define CDMA_D_MEAN_FORMAT                       38
 `define CDMA_D_MEAN_GLOBAL_0                     39
 `define CDMA_D_CVT_CFG                           41
 `define CDMA_D_CVT_OFFSET                        42
 `define CDMA_D_CVT_SCALE                         43
+`define CDMA_D_CONV_STRIDE                       44
 `define CDMA_D_ZERO_PADDING                      45
 `define CDMA_D_ZERO_PADDING_VALUE                46
 `define CDMA_D_BANK                              47
+`define CDMA_D_NAN_FLUSH_TO_ZERO                 48
+`define CDMA_D_NAN_INPUT_DATA_NUM                49
+`define CDMA_D_NAN_INPUT_WEIGHT_NUM              50
+`define CDMA_D_INF_INPUT_DATA_NUM                51
+`define CDMA_D_INF_INPUT_WEIGHT_NUM              52
 
 `define UNIT_CSC        1
 `define CSC_WORDS                                26
@@ -39,8 +58,10 @@
 `define CSC_D_DATAIN_FORMAT                      4
 `define CSC_D_DATAIN_SIZE_EXT_0                  5
 `define CSC_D_DATAIN_SIZE_EXT_1                  6
+`define CSC_D_BATCH_NUMBER                       7
 `define CSC_D_POST_Y_EXTENSION                   8
 `define CSC_D_ENTRY_PER_SLICE                    9
+`define CSC_D_WEIGHT_FORMAT                      10
 `define CSC_D_WEIGHT_SIZE_EXT_0                  11
 `define CSC_D_WEIGHT_SIZE_EXT_1                  12
 `define CSC_D_DATAOUT_SIZE_0                     15
@@ -50,10 +71,12 @@
 `define CSC_D_ZERO_PADDING                       21
 `define CSC_D_ZERO_PADDING_VALUE                 22
 `define CSC_D_BANK                               23
+`define CSC_D_PRA_CFG                            24
 
 `define UNIT_CMAC_A     2
 `define CMAC_A_WORDS                             4
 `define CMAC_A_OP_ENABLE                         2
+`define CMAC_A_D_MISC_CFG                        3
 
 `define UNIT_CMAC_B     3
 `define CMAC_B_WORDS                             4
@@ -62,6 +85,8 @@
 `define UNIT_CACC       4
 `define CACC_WORDS                               14
 `define CACC_OP_ENABLE                           2
+`define CACC_D_MISC_CFG                          3
+`define CACC_D_BATCH_NUMBER                      7
 `define CACC_D_CLIP_CFG                          11
 `define CACC_D_OUT_SATURATION                    12
 

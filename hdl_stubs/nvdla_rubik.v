@@ -85,21 +85,19 @@ module nvdla_rubik #(
       .core_done   (done)
   );
 
-  `define RBK_FIELD(name) cfg[32*(`RBK_``name-`RBK_OP_ENABLE)+:32]
-  wire [31:0] misc = `RBK_FIELD(D_MISC_CFG);
-  wire [31:0] size = `RBK_FIELD(D_DATAIN_SIZE_0);
-  wire [31:0] in_channels = `RBK_FIELD(D_DATAIN_SIZE_1);
-  wire [31:0] out_channels = `RBK_FIELD(D_DATAOUT_SIZE_1);
-  wire [31:0] deconv = `RBK_FIELD(D_DECONV_STRIDE);
-  wire [31:0] in_line = `RBK_FIELD(D_DAIN_LINE_STRIDE);
-  wire [31:0] in_surface = `RBK_FIELD(D_DAIN_SURF_STRIDE);
-  wire [31:0] in_plane = `RBK_FIELD(D_DAIN_PLANAR_STRIDE);
-  wire [31:0] out_line = `RBK_FIELD(D_DAOUT_LINE_STRIDE);
-  wire [31:0] out_surface = `RBK_FIELD(D_DAOUT_SURF_STRIDE);
-  wire [31:0] out_plane = `RBK_FIELD(D_DAOUT_PLANAR_STRIDE);
-  wire [31:0] in_ram = `RBK_FIELD(D_DAIN_RAM_TYPE);
-  wire [31:0] out_ram = `RBK_FIELD(D_DAOUT_RAM_TYPE);
-  `undef RBK_FIELD
+  wire [31:0] misc = cfg[32*(`RBK_D_MISC_CFG-`RBK_OP_ENABLE)+:32];
+  wire [31:0] size = cfg[32*(`RBK_D_DATAIN_SIZE_0-`RBK_OP_ENABLE)+:32];
+  wire [31:0] in_channels = cfg[32*(`RBK_D_DATAIN_SIZE_1-`RBK_OP_ENABLE)+:32];
+  wire [31:0] out_channels = cfg[32*(`RBK_D_DATAOUT_SIZE_1-`RBK_OP_ENABLE)+:32];
+  wire [31:0] deconv = cfg[32*(`RBK_D_DECONV_STRIDE-`RBK_OP_ENABLE)+:32];
+  wire [31:0] in_line = cfg[32*(`RBK_D_DAIN_LINE_STRIDE-`RBK_OP_ENABLE)+:32];
+  wire [31:0] in_surface = cfg[32*(`RBK_D_DAIN_SURF_STRIDE-`RBK_OP_ENABLE)+:32];
+  wire [31:0] in_plane = cfg[32*(`RBK_D_DAIN_PLANAR_STRIDE-`RBK_OP_ENABLE)+:32];
+  wire [31:0] out_line = cfg[32*(`RBK_D_DAOUT_LINE_STRIDE-`RBK_OP_ENABLE)+:32];
+  wire [31:0] out_surface = cfg[32*(`RBK_D_DAOUT_SURF_STRIDE-`RBK_OP_ENABLE)+:32];
+  wire [31:0] out_plane = cfg[32*(`RBK_D_DAOUT_PLANAR_STRIDE-`RBK_OP_ENABLE)+:32];
+  wire [31:0] in_ram = cfg[32*(`RBK_D_DAIN_RAM_TYPE-`RBK_OP_ENABLE)+:32];
+  wire [31:0] out_ram = cfg[32*(`RBK_D_DAOUT_RAM_TYPE-`RBK_OP_ENABLE)+:32];
 
   assign src       = {cfg[32*(`RBK_D_DAIN_ADDR_HIGH-`RBK_OP_ENABLE)+:32], cfg[32*(`RBK_D_DAIN_ADDR_LOW-`RBK_OP_ENABLE)+:32]};
   assign dst       = {cfg[32*(`RBK_D_DAOUT_ADDR_HIGH-`RBK_OP_ENABLE)+:32], cfg[32*(`RBK_D_DAOUT_ADDR_LOW-`RBK_OP_ENABLE)+:32]};

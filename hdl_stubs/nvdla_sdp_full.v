@@ -1,10 +1,14 @@
 // SDP_RDMA and SDP of a configuration with all precisions: registers, layer control,
-// lookup tables, memory clients and data path of layers from memory to memory, or
-// to PDP on the fly (OUTPUT_DST).
+// lookup tables, memory clients and data path of layers from memory or from the
+// convolution pipeline (FLYING_MODE) to memory, or to PDP on the fly (OUTPUT_DST).
 //
-// Not in this design: data from the convolution pipeline (FLYING_MODE), and with it
-// batches and Winograd; such a layer never finishes. A layer that compares (EQL) writes
-// nothing and leaves its verdict in D_STATUS. The stall counters read 0.
+// A layer on the fly has the precision that it is processed in; convolution comes
+// position by position, in Winograd mode in squares of 2x2, and operands and results
+// follow that order. Not in this design: batches, other than flying Winograd layers,
+// INT8 on the fly from or to 16 bits, and Winograd to PDP; such a layer never
+// finishes, nor does one whose mode or precision is not that of the convolution. A
+// layer that compares (EQL) writes nothing and leaves its verdict in D_STATUS. The
+// stall counters read 0.
 `include "nvdla_register_offsets.vh"
 
 module nvdla_sdp_full #(
@@ -34,6 +38,12 @@ module nvdla_sdp_full #(
     output wire [  ADDR_WIDTH-1:0] wr_req_addr,
     output wire [8*ATOM_BYTES-1:0] wr_req_data,
     input  wire                    wr_rsp_valid,
+    // Results of the convolution pipeline: 32 channels of INT8, or 16
+    input  wire [             2:0] conv_mode,     // {Winograd, precision}
+    input  wire                    conv_valid,
+    output wire                    conv_ready,
+    input  wire [          1023:0] conv_data,
+    input  wire                    conv_last,     // of the layer
     output wire                    pdp_valid,
     input  wire                    pdp_ready,
     output wire [8*ATOM_BYTES-1:0] pdp_data
@@ -47,7 +57,7 @@ module nvdla_sdp_full #(
   wire [32*(`SDP_WORDS-`SDP_OP_ENABLE)-1:0] cfg;  // a layer needs a part of it
   /* verilator lint_on UNUSEDSIGNAL */
   wire [31:0] rdma_rdata, core_rdata, entry_rdata;
-  wire rdma_enabled, core_enabled, rdma_done, core_done, load, start;
+  wire rdma_enabled, core_enabled, rdma_done, core_done, rdma_load, core_load, rdma_start, start;
   wire rdma_producer, producer, rdma_consumer, consumer;
   reg [31:0] rdma_ro, core_ro;
 
@@ -70,7 +80,7 @@ module nvdla_sdp_full #(
       .producer (rdma_producer),
       .consumer (rdma_consumer),
       .enabled  (rdma_enabled),
-      .load     (load),
+      .load     (rdma_load),
       .cfg      (rdma_cfg),
       .done     (rdma_done)
   );
@@ -92,36 +102,58 @@ module nvdla_sdp_full #(
       .producer (producer),
       .consumer (consumer),
       .enabled  (core_enabled),
-      .load     (load),
+      .load     (core_load),
       .cfg      (cfg),
       .done     (core_done)
   );
 
-  wire [3:0] feature_mode = cfg[32*(`SDP_D_FEATURE_MODE_CFG-`SDP_OP_ENABLE)+:4];
+  wire [12:0] feature_mode = cfg[32*(`SDP_D_FEATURE_MODE_CFG-`SDP_OP_ENABLE)+:13];
   wire [7:0] rdma_mode = rdma_cfg[32*(`SDP_RDMA_D_FEATURE_MODE_CFG-`SDP_RDMA_OP_ENABLE)+:8];
   wire [3:0] formats = cfg[32*(`SDP_D_DATA_FORMAT-`SDP_OP_ENABLE)+:4];
   wire [6:0] ew_cfg = cfg[32*(`SDP_D_DP_EW_CFG-`SDP_OP_ENABLE)+:7];
   wire to_pdp = feature_mode[1];
   wire compares = !ew_cfg[0] && !ew_cfg[1] && (ew_cfg[3:2] == 2'd3);
-  wire [1:0] in_precision = rdma_mode[3:2];
+  wire flying = feature_mode[0];
+  wire winograd = feature_mode[2];
+  wire [1:0] in_precision = flying ? formats[1:0] : rdma_mode[3:2];
   wire [1:0] out_precision = formats[3:2];
   wire wide = (in_precision == INT8) || (out_precision == INT8);
-  wire unused_fields = &{1'b0, ew_cfg[6:4], rdma_mode[7:4], rdma_mode[1]};
+  wire unused_fields = &{1'b0, ew_cfg[6:4], rdma_mode[7:4], rdma_mode[1], feature_mode[7:4]};
   wire rdma_idle, write_walking, interrupt_room;
 
-  nvdla_layer_control control (
-      .clk         (clk),
-      .rst_n       (rst_n),
-      .rdma_enabled(rdma_enabled),
-      .core_enabled(core_enabled),
-      .runnable    (!feature_mode[0] && !feature_mode[2] && !rdma_mode[0]),
-      .load        (load),
-      .start       (start),
-      .rdma_idle   (rdma_idle),
-      .core_idle   (!write_walking && interrupt_room),
-      .rdma_done   (rdma_done),
-      .core_done   (core_done)
+  wire paired, needs_operands;
+  wire [2:0] operand_on;
+
+  nvdla_sdp_control control (
+      .clk                (clk),
+      .rst_n              (rst_n),
+      .rdma_enabled       (rdma_enabled),
+      .core_enabled       (core_enabled),
+      .rdma_load          (rdma_load),
+      .core_load          (core_load),
+      .rdma_flying        (rdma_mode[0]),
+      .rdma_reads         (operand_on != 3'd0),
+      .core_flying        (flying),
+      .core_needs_operands(needs_operands),
+      .core_runnable      (feature_mode[12:8] == 5'd0 && !(winograd && (!flying || to_pdp)) &&
+                           !(flying && (in_precision == INT8) != (out_precision == INT8))),
+      .rdma_start         (rdma_start),
+      .core_start         (start),
+      .paired             (paired),
+      .rdma_idle          (rdma_idle),
+      .core_idle          (!write_walking && interrupt_room),
+      .rdma_done          (rdma_done),
+      .core_done          (core_done)
   );
+
+  // From the start of a layer on the fly to the last result of its convolution
+  reg streaming;
+  wire conv_fits = streaming && (conv_mode == {winograd, in_precision});
+
+  always @(posedge clk or negedge rst_n)
+    if (!rst_n) streaming <= 1'b0;
+    else if (start) streaming <= flying;
+    else if (conv_valid && conv_ready && conv_last) streaming <= 1'b0;
 
   wire [12:0] width = cfg[32*(`SDP_D_DATA_CUBE_WIDTH-`SDP_OP_ENABLE)+:13];
   wire [12:0] height = cfg[32*(`SDP_D_DATA_CUBE_HEIGHT-`SDP_OP_ENABLE)+:13];
@@ -130,7 +162,7 @@ module nvdla_sdp_full #(
 
   wire m_valid, m_ready;
   wire [255:0] m_data;
-  wire [2:0] operand_on, operand_per_element, operand_valid, operand_next;
+  wire [2:0] operand_per_element, operand_valid, operand_next;
   wire [3*16*32-1:0] operand_alu, operand_mul;
 
   nvdla_sdp_full_rdma #(
@@ -138,7 +170,9 @@ module nvdla_sdp_full #(
   ) rdma (
       .clk                (clk),
       .rst_n              (rst_n),
-      .start              (start),
+      .start              (rdma_start),
+      .flying             (rdma_mode[0]),
+      .winograd           (winograd),
       .cfg                (rdma_cfg),
       .groups             (groups),
       .wide               (wide),
@@ -209,7 +243,12 @@ module nvdla_sdp_full #(
       .in_valid           (m_valid),
       .in_ready           (m_ready),
       .in_data            (m_data),
-      .operand_on         (operand_on),
+      .flying             (flying),
+      .conv_valid         (conv_valid && conv_fits),
+      .conv_ready         (conv_ready),
+      .conv_data          (conv_data),
+      .needs_operands     (needs_operands),
+      .operand_on         (operand_on & {3{paired}}),
       .operand_per_element(operand_per_element),
       .operand_valid      (operand_valid),
       .operand_next       (operand_next),
@@ -237,18 +276,20 @@ module nvdla_sdp_full #(
   wire [31:0] dst_stride = cfg[32*(`SDP_D_DST_SURFACE_STRIDE-`SDP_OP_ENABLE)+:32];
   wire [31:0] surface_stride = (width == 13'd0 && height == 13'd0) ? ATOM : dst_stride;
 
+  wire [31:0] line_stride = cfg[32*(`SDP_D_DST_LINE_STRIDE-`SDP_OP_ENABLE)+:32];
+
   nvdla_walker #(
-      .ADDR_WIDTH(ADDR_WIDTH)
+      .ADDR_WIDTH(ADDR_WIDTH),
+      .LOOPS     (6)
   ) write_walker (
       .clk    (clk),
       .rst_n  (rst_n),
       .start  (start),
       .base   (cfg[32*(`SDP_D_DST_BASE_ADDR_LOW-`SDP_OP_ENABLE)+:ADDR_WIDTH]),
-      .last   ({groups, height, width, 12'd0, two_parts}),
+      .last   ({groups, winograd ? {height >> 1, width >> 1, 13'd1, 13'd1} : {height, width, 26'd0}, 12'd0, two_parts}),
       .strides({
         two_parts ? surface_stride << 1 : surface_stride,
-        cfg[32*(`SDP_D_DST_LINE_STRIDE-`SDP_OP_ENABLE)+:32],
-        ATOM,
+        winograd ? {line_stride << 1, ATOM << 1, line_stride, ATOM} : {line_stride, ATOM, 64'd0},
         surface_stride
       }),
       .valid  (write_walking),

@@ -24,6 +24,12 @@ module nvdla_sdp_full_core #(
     input  wire          in_valid,
     output wire          in_ready,
     input  wire [ 255:0] in_data,
+    // A group from the convolution pipeline, 32 bits per element
+    input  wire          flying,
+    input  wire          conv_valid,
+    output wire          conv_ready,
+    input  wire [1023:0] conv_data,
+    output wire          needs_operands,
     // Operands of a group per stage, BS lowest: 16 bits per element
     input  wire [   2:0] operand_on,
     input  wire [   2:0] operand_per_element,
@@ -90,7 +96,10 @@ module nvdla_sdp_full_core #(
   wire group_ends = busy && advance && (beat == last_beat);
   wire surface_ends = (x == width) && (y == height);
 
-  assign take         = raw_valid && (&(operand_valid | ~operand_on)) && (!busy || group_ends);
+  assign conv_ready     = flying && take;
+  assign needs_operands = needs_memory(bs_cfg) || needs_memory(bn_cfg) ||
+                          (!ew_cfg[0] && ((!ew_cfg[1] && ew_cfg[32]) || (!ew_cfg[4] && ew_cfg[192])));
+  assign take         = (flying ? conv_valid : raw_valid) && (&(operand_valid | ~operand_on)) && (!busy || group_ends);
   assign operand_next = {3{take}} & operand_on & (operand_per_element | {3{surface_ends}});
 
   always @(posedge clk or negedge rst_n)
@@ -123,7 +132,7 @@ module nvdla_sdp_full_core #(
 
   always @(posedge clk)
     if (take) begin
-      group <= elements(raw);
+      group <= flying ? conv_data : elements(raw);
       for (i = 0; i < 3; i = i + 1) begin
         alu[i] <= alu_in_memory[i] ? operand_alu[16*E*i+:16*E] : {E{alu_register[16*i+:16]}};
         mul[i] <= mul_in_memory[i] ? operand_mul[16*E*i+:16*E] : {E{mul_register[16*i+:16]}};
@@ -246,6 +255,12 @@ module nvdla_sdp_full_core #(
         for (i = 7; i < 9; i = i + 1) counters[32*i+:32] <= counters[32*i+:32] + more[32*i+:32];
       if (advance && stage_valid[2] && lane_unequal != 0) unequal <= 1'b1;
     end
+
+  /* verilator lint_off UNUSEDSIGNAL */
+  function automatic needs_memory(input [159:0] cfg);  // only the bypass and source bits
+    /* verilator lint_on UNUSEDSIGNAL */
+    needs_memory = !cfg[0] && ((!cfg[1] && cfg[32]) || (!cfg[4] && cfg[96]));
+  endfunction
 
   function automatic [32*E-1:0] elements(input [511:0] data);
     integer e;

@@ -1,6 +1,6 @@
 // SDP_RDMA with all precisions: read streams of one layer, the cube (M) and the
 // operands of X1 (B), X2 (N) and Y (E), in groups of channels as nvdla_sdp_full_core
-// wants them. As in nvdla_sdp_rdma, surfaces of a 1x1 cube and of per-channel
+// wants them; a layer on the fly reads operands alone. As in nvdla_sdp_rdma, surfaces of a 1x1 cube and of per-channel
 // operands follow each other directly.
 `include "nvdla_register_offsets.vh"
 
@@ -10,6 +10,8 @@ module nvdla_sdp_full_rdma #(
     input  wire                    clk,
     input  wire                    rst_n,
     input  wire                    start,
+    input  wire                    flying,        // the cube is not read
+    input  wire                    winograd,      // positions in squares of 2x2
     /* verilator lint_off UNUSEDSIGNAL */
     input  wire [32*(`SDP_RDMA_WORDS-`SDP_RDMA_OP_ENABLE)-1:0] cfg,  // a layer needs a part of it
     /* verilator lint_on UNUSEDSIGNAL */
@@ -56,7 +58,7 @@ module nvdla_sdp_full_rdma #(
   ) m_walker (
       .clk    (clk),
       .rst_n  (rst_n),
-      .start  (start),
+      .start  (start && !flying),
       .base   (cfg[32*(`SDP_RDMA_D_SRC_BASE_ADDR_LOW-`SDP_RDMA_OP_ENABLE)+:ADDR_WIDTH]),
       .last   ({groups, height, width, 12'd0, two_parts}),
       .strides({
@@ -108,16 +110,23 @@ module nvdla_sdp_full_rdma #(
       assign operand_idle[g]        = !walking && words_idle;
       assign rd_req_mc[1+g]         = cfg[FIRST+5];
 
+      wire [25:0] size = per_element ? {height, width} : 26'd0;
+      wire [31:0] line_stride = cfg[FIRST+96+:32];
+      wire squares = winograd && per_element;
+
       nvdla_walker #(
-          .ADDR_WIDTH(ADDR_WIDTH)
+          .ADDR_WIDTH(ADDR_WIDTH),
+          .LOOPS     (6)
       ) walker (
           .clk    (clk),
           .rst_n  (rst_n),
           .start  (start && !off),
           .base   (cfg[FIRST+32+:ADDR_WIDTH]),
-          .last   ({groups, per_element ? height : 13'd0, per_element ? width : 13'd0, 11'd0, beats}),
+          .last   ({groups, squares ? {height >> 1, width >> 1, 13'd1, 13'd1} : {size, 26'd0}, 11'd0, beats}),
           .strides({
-            (per_element && !one_column) ? cfg[FIRST+128+:32] : atom_bytes, cfg[FIRST+96+:32], atom_bytes, ATOM
+            (per_element && !one_column) ? cfg[FIRST+128+:32] : atom_bytes,
+            squares ? {line_stride << 1, atom_bytes << 1, line_stride, atom_bytes} : {line_stride, atom_bytes, 64'd0},
+            ATOM
           }),
           .valid  (walking),
           .ready  (step),

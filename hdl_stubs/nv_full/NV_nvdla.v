@@ -3,13 +3,14 @@
 //
 //   nvdla_csb      CSB port, both clock domains     nvdla_glb     version, interrupts
 //   nvdla_mcif     registers of MCIF and CVIF       nvdla_wide_port  DBB and CVSRAM
-//   nvdla_conv_parked  CDMA, CSC, CMAC_A/B, CACC: registers and buffer flush only
+//   nvdla_conv_full  CDMA, convolution buffer, CSC, CMAC_A, CMAC_B, CACC
 //   nvdla_sdp_full SDP_RDMA and SDP with X1, X2, Y and lookup tables
 //   nvdla_pdp, nvdla_cdp  with INT16 and FP16       nvdla_rubik, nvdla_bdma
 //
 // There is no ConfigROM in this configuration. A client's surface lies in the memory
 // that its RAM type register names: DBB (MC) or CVSRAM. The ids of the clients follow
-// those of nv_small: BDMA 0, SDP 1, PDP 2, CDP 3, RUBIK 4, SDP_B 5, SDP_N 6, SDP_E 7.
+// those of nv_small: BDMA 0, SDP 1, PDP 2, CDP 3, RUBIK 4, SDP_B 5, SDP_N 6, SDP_E 7,
+// CDMA data 8, weights 9, WMB 10, WGS 11.
 module NV_nvdla (
     input  wire         dla_core_clk,
     input  wire         dla_csb_clk,
@@ -86,9 +87,11 @@ module NV_nvdla (
   localparam W = 8 * ATOM_BYTES;
 
   // Memory clients from bit 0 up. Reads: SDP, SDP_B, SDP_N, SDP_E, PDP, CDP, RUBIK,
-  // BDMA. Writes: SDP, PDP, CDP, RUBIK, BDMA.
-  localparam READ_CLIENTS = 8;
-  localparam [8*READ_CLIENTS-1:0] READ_IDS = {8'd0, 8'd4, 8'd3, 8'd2, 8'd7, 8'd6, 8'd5, 8'd1};
+  // BDMA, CDMA data, weights, WMB, WGS. Writes: SDP, PDP, CDP, RUBIK, BDMA.
+  localparam READ_CLIENTS = 12;
+  localparam [8*READ_CLIENTS-1:0] READ_IDS = {
+    8'd11, 8'd10, 8'd9, 8'd8, 8'd0, 8'd4, 8'd3, 8'd2, 8'd7, 8'd6, 8'd5, 8'd1
+  };
   localparam WRITE_CLIENTS = 5;
   localparam [8*WRITE_CLIENTS-1:0] WRITE_IDS = {8'd0, 8'd4, 8'd3, 8'd2, 8'd1};
 
@@ -194,8 +197,23 @@ module NV_nvdla (
       .idle      (cv_idle)
   );
 
-  nvdla_conv_parked #(
-      .SLOT_CDMA(6'd5)
+  wire [READ_CLIENTS-1:0] rd_valid, rd_ready, rd_mc, rd_rsp_valid;
+  wire [READ_CLIENTS*ADDR_WIDTH-1:0] rd_addr;
+  wire [W-1:0] rd_rsp_data;
+  wire [WRITE_CLIENTS-1:0] wr_valid, wr_ready, wr_mc, wr_rsp_valid;
+  wire [WRITE_CLIENTS*ADDR_WIDTH-1:0] wr_addr;
+  wire [WRITE_CLIENTS*W-1:0] wr_data;
+
+  // From convolution to SDP, and from SDP to PDP, on the fly
+  wire conv_valid, conv_ready, conv_last;
+  wire [2:0] conv_mode;
+  wire [1023:0] conv_data;
+  wire pooled_valid, pooled_ready;
+  wire [W-1:0] pooled_data;
+
+  nvdla_conv_full #(
+      .SLOT_CDMA (6'd5),
+      .ADDR_WIDTH(ADDR_WIDTH)
   ) conv (
       .clk          (dla_core_clk),
       .rst_n        (core_rst_n),
@@ -206,19 +224,19 @@ module NV_nvdla (
       .rdata        (conv_rdata),
       .cdma_dat_done(cdma_dat_done),
       .cdma_wt_done (cdma_wt_done),
-      .cacc_done    (cacc_done)
+      .cacc_done    (cacc_done),
+      .rd_req_valid (rd_valid[11:8]),
+      .rd_req_ready (rd_ready[11:8]),
+      .rd_req_mc    (rd_mc[11:8]),
+      .rd_req_addr  (rd_addr[ADDR_WIDTH*8+:ADDR_WIDTH*4]),
+      .rd_rsp_valid (rd_rsp_valid[11:8]),
+      .rd_rsp_data  (rd_rsp_data),
+      .sdp_mode     (conv_mode),
+      .sdp_valid    (conv_valid),
+      .sdp_ready    (conv_ready),
+      .sdp_data     (conv_data),
+      .sdp_last     (conv_last)
   );
-
-  wire [READ_CLIENTS-1:0] rd_valid, rd_ready, rd_mc, rd_rsp_valid;
-  wire [READ_CLIENTS*ADDR_WIDTH-1:0] rd_addr;
-  wire [W-1:0] rd_rsp_data;
-  wire [WRITE_CLIENTS-1:0] wr_valid, wr_ready, wr_mc, wr_rsp_valid;
-  wire [WRITE_CLIENTS*ADDR_WIDTH-1:0] wr_addr;
-  wire [WRITE_CLIENTS*W-1:0] wr_data;
-
-  // From SDP to PDP on the fly
-  wire pooled_valid, pooled_ready;
-  wire [W-1:0] pooled_data;
 
   nvdla_sdp_full #(
       .SLOT_RDMA (6'd10),
@@ -245,6 +263,11 @@ module NV_nvdla (
       .wr_req_addr (wr_addr[ADDR_WIDTH*0+:ADDR_WIDTH]),
       .wr_req_data (wr_data[W*0+:W]),
       .wr_rsp_valid(wr_rsp_valid[0]),
+      .conv_mode   (conv_mode),
+      .conv_valid  (conv_valid),
+      .conv_ready  (conv_ready),
+      .conv_data   (conv_data),
+      .conv_last   (conv_last),
       .pdp_valid   (pooled_valid),
       .pdp_ready   (pooled_ready),
       .pdp_data    (pooled_data)

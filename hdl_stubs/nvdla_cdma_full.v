@@ -1,0 +1,243 @@
+// CDMA of a configuration with all precisions: registers, control, and the two
+// sides that fill the convolution buffer with feature cubes, for direct and Winograd
+// convolution, and with weights, plain or compressed.
+//
+// The life of a layer is that of nvdla_cdma. A layer of a kind that this design does
+// not compute stays RUNNING for ever: images, batches, Winograd with strides,
+// converted features, two precisions in one layer, and compressed weights that are
+// used again. NaN and infinities are counted as they arrive from memory; the
+// performance counters read 0.
+`include "nvdla_register_offsets.vh"
+
+module nvdla_cdma_full #(
+    parameter [5:0] SLOT = 6'd5,
+    parameter FLUSH_CYCLES = 8192,
+    parameter ADDR_WIDTH = 64,
+    parameter ADDR_BITS = 14,
+    parameter ENTRY_WORDS = 4,
+    parameter BANK_WORDS = 1024,
+    parameter WMB_BANK = 15
+) (
+    input  wire                    clk,
+    input  wire                    rst_n,
+    input  wire                    req_valid,
+    input  wire                    req_write,
+    input  wire [            15:0] req_addr,
+    input  wire [            31:0] req_wdata,
+    output wire [            31:0] rdata,
+    output wire [             1:0] dat_done,       // one bit per group
+    output wire [             1:0] wt_done,
+    // Read clients: data, weights, WMB, WGS from bit 0 up
+    output wire [             3:0] rd_req_valid,
+    input  wire [             3:0] rd_req_ready,
+    output wire [             3:0] rd_req_mc,      // DBB, else CVSRAM
+    output wire [4*ADDR_WIDTH-1:0] rd_req_addr,
+    input  wire [             3:0] rd_rsp_valid,
+    input  wire [           255:0] rd_rsp_data,
+    // Buffer, and its state for CSC
+    output wire                    dat_write,
+    output wire [   ADDR_BITS-1:0] dat_write_addr,
+    output wire [           255:0] dat_write_data,
+    output wire                    wt_write,
+    output wire [   ADDR_BITS-1:0] wt_write_addr,
+    output wire [           255:0] wt_write_data,
+    output wire                    started,        // a layer is on its way
+    output wire                    wt_cleared,     // it brings weights of its own
+    output wire [             2:0] mode,           // of its layer: {Winograd, precision}
+    output wire                    compressed,
+    output wire [     ADDR_BITS:0] dat_first,
+    output wire [            13:0] dat_slices,
+    output wire [            31:0] wt_loaded,      // words
+    input  wire [            31:0] wt_released,
+    output wire [            31:0] wmb_loaded,
+    input  wire [            31:0] wmb_released,
+    input  wire                    csc_done,
+    input  wire                    release_valid,
+    input  wire [            13:0] release_slices
+);
+  localparam [1:0] FP16 = 2'd2;
+  localparam [13:0] FLUSHED = FLUSH_CYCLES[13:0];
+  localparam [9:0] W_FLUSH_STATUS = `CDMA_S_CBUF_FLUSH_STATUS;
+
+  reg  [13:0] flush_count;
+  wire        flushed = (flush_count == FLUSHED);
+
+  always @(posedge clk or negedge rst_n)
+    if (!rst_n) flush_count <= 14'd0;
+    else if (!flushed) flush_count <= flush_count + 14'd1;
+
+  wire enabled, producer, consumer;
+  /* verilator lint_off UNUSEDSIGNAL */
+  wire [32*(`CDMA_WORDS-`CDMA_OP_ENABLE)-1:0] cfg;  // a layer needs a part of it
+  wire [31:0] misc = cfg[32*(`CDMA_D_MISC_CFG-`CDMA_OP_ENABLE)+:32];
+  wire [31:0] strides = cfg[32*(`CDMA_D_CONV_STRIDE-`CDMA_OP_ENABLE)+:32];
+  /* verilator lint_on UNUSEDSIGNAL */
+  wire is_image = cfg[32*(`CDMA_D_DATAIN_FORMAT-`CDMA_OP_ENABLE)];
+  wire [4:0] batches = cfg[32*(`CDMA_D_BATCH_NUMBER-`CDMA_OP_ENABLE)+:5];
+  wire converts = cfg[32*(`CDMA_D_CVT_CFG-`CDMA_OP_ENABLE)];
+  wire flush_nan = cfg[32*(`CDMA_D_NAN_FLUSH_TO_ZERO-`CDMA_OP_ENABLE)];
+  wire dat_idle, wt_idle;
+
+  assign mode       = {misc[0], misc[13:12]};
+  assign compressed = cfg[32*(`CDMA_D_WEIGHT_FORMAT-`CDMA_OP_ENABLE)];
+
+  wire runnable = !is_image && (batches == 5'd0) && !converts && (misc[9:8] == misc[13:12]) &&
+                  (misc[13:12] != 2'd3) && !(misc[0] && (strides[2:0] != 3'd0 || strides[18:16] != 3'd0)) &&
+                  !(compressed && misc[20]);
+
+  // FREE -> LOADED -> STARTED -> BUSY -> FREE; `used` until CSC is done, too.
+  localparam [1:0] FREE = 2'd0, LOADED = 2'd1, STARTED = 2'd2, BUSY = 2'd3;
+  reg [1:0] state;
+  reg used, dat_busy, wt_busy;
+
+  wire load = (state == FREE) && enabled && flushed && !used;
+  wire start = (state == LOADED) && runnable;
+  wire dat_ends = dat_busy && (state == BUSY) && dat_idle;
+  wire wt_ends = wt_busy && (state == BUSY) && wt_idle;
+  wire done = (state == BUSY) && !dat_busy && !wt_busy;
+
+  assign started    = start;
+  assign wt_cleared = start && !misc[20];
+  assign dat_done   = {dat_ends && consumer, dat_ends && !consumer};
+  assign wt_done    = {wt_ends && consumer, wt_ends && !consumer};
+
+  always @(posedge clk or negedge rst_n)
+    if (!rst_n) begin
+      state    <= FREE;
+      used     <= 1'b0;
+      dat_busy <= 1'b0;
+      wt_busy  <= 1'b0;
+    end else begin
+      case (state)
+        FREE:    if (load) state <= LOADED;
+        LOADED:  if (start) state <= STARTED;
+        STARTED: state <= BUSY;  // one clock for both sides to leave idle
+        default: if (done) state <= FREE;
+      endcase
+      if (load) used <= 1'b1;
+      else if (csc_done) used <= 1'b0;
+      if (start) {dat_busy, wt_busy} <= 2'b11;
+      if (dat_ends) dat_busy <= 1'b0;
+      if (wt_ends) wt_busy <= 1'b0;
+    end
+
+  // Infinities and NaN of the layer: {weights', data's infinities, weights', data's NaN}
+  reg [127:0] counts, counts_0, counts_1;
+  wire [127:0] shown = producer ? counts_1 : counts_0;
+  wire [4:0] dat_nans, dat_infinities, wt_nans, wt_infinities;
+  reg [31:0] ro_data;
+
+  always @(posedge clk or negedge rst_n)
+    if (!rst_n) begin
+      counts   <= 128'd0;
+      counts_0 <= 128'd0;
+      counts_1 <= 128'd0;
+    end else begin
+      if (start) counts <= 128'd0;
+      else begin
+        counts[31:0]   <= counts[31:0] + {27'd0, dat_nans};
+        counts[63:32]  <= counts[63:32] + {27'd0, wt_nans};
+        counts[95:64]  <= counts[95:64] + {27'd0, dat_infinities};
+        counts[127:96] <= counts[127:96] + {27'd0, wt_infinities};
+      end
+      if (done && consumer) counts_1 <= counts;
+      if (done && !consumer) counts_0 <= counts;
+    end
+
+  always @*
+    case (req_addr[9:0])
+      W_FLUSH_STATUS:                 ro_data = {31'd0, flushed};
+      10'd`CDMA_D_NAN_INPUT_DATA_NUM:   ro_data = shown[31:0];
+      10'd`CDMA_D_NAN_INPUT_WEIGHT_NUM: ro_data = shown[63:32];
+      10'd`CDMA_D_INF_INPUT_DATA_NUM:   ro_data = shown[95:64];
+      10'd`CDMA_D_INF_INPUT_WEIGHT_NUM: ro_data = shown[127:96];
+      default:                        ro_data = 32'd0;
+    endcase
+
+  nvdla_regfile #(
+      .SLOT     (SLOT),
+      .UNIT     (`UNIT_CDMA),
+      .WORDS    (`CDMA_WORDS),
+      .OP_ENABLE(`CDMA_OP_ENABLE)
+  ) regs (
+      .clk      (clk),
+      .rst_n    (rst_n),
+      .req_valid(req_valid),
+      .req_write(req_write),
+      .req_addr (req_addr),
+      .req_wdata(req_wdata),
+      .rdata    (rdata),
+      .ro_data  (ro_data),
+      .producer (producer),
+      .consumer (consumer),
+      .enabled  (enabled),
+      .load     (load),
+      .cfg      (cfg),
+      .done     (done)
+  );
+
+  assign rd_req_mc[0]   = cfg[32*(`CDMA_D_DAIN_RAM_TYPE-`CDMA_OP_ENABLE)];
+  assign rd_req_mc[3:1] = {3{cfg[32*(`CDMA_D_WEIGHT_RAM_TYPE-`CDMA_OP_ENABLE)]}};
+
+  nvdla_cdma_full_dat #(
+      .ADDR_WIDTH (ADDR_WIDTH),
+      .ADDR_BITS  (ADDR_BITS),
+      .ENTRY_WORDS(ENTRY_WORDS),
+      .BANK_WORDS (BANK_WORDS)
+  ) dat (
+      .clk           (clk),
+      .rst_n         (rst_n),
+      .start         (start),
+      .cfg           (cfg),
+      .is_float      (misc[13:12] == FP16),
+      .flush_nan     (flush_nan),
+      .idle          (dat_idle),
+      .rd_req_valid  (rd_req_valid[0]),
+      .rd_req_ready  (rd_req_ready[0]),
+      .rd_req_addr   (rd_req_addr[ADDR_WIDTH-1:0]),
+      .rd_rsp_valid  (rd_rsp_valid[0]),
+      .rd_rsp_data   (rd_rsp_data),
+      .write         (dat_write),
+      .write_addr    (dat_write_addr),
+      .write_data    (dat_write_data),
+      .release_valid (release_valid),
+      .release_slices(release_slices),
+      .first         (dat_first),
+      .slices        (dat_slices),
+      .nans          (dat_nans),
+      .infinities    (dat_infinities)
+  );
+
+  nvdla_cdma_full_wt #(
+      .ADDR_WIDTH(ADDR_WIDTH),
+      .ADDR_BITS (ADDR_BITS),
+      .BANK_WORDS(BANK_WORDS),
+      .WMB_BANK  (WMB_BANK)
+  ) wt (
+      .clk         (clk),
+      .rst_n       (rst_n),
+      .start       (start),
+      .cfg         (cfg),
+      .reuse       (misc[20]),
+      .drain       (csc_done),
+      .is_byte     (misc[13:12] == 2'd0),
+      .is_float    (misc[13:12] == FP16),
+      .flush_nan   (flush_nan),
+      .compressed  (compressed),
+      .idle        (wt_idle),
+      .rd_req_valid(rd_req_valid[3:1]),
+      .rd_req_ready(rd_req_ready[3:1]),
+      .rd_req_addr (rd_req_addr[4*ADDR_WIDTH-1:ADDR_WIDTH]),
+      .rd_rsp_valid(rd_rsp_valid[3:1]),
+      .rd_rsp_data (rd_rsp_data),
+      .write       (wt_write),
+      .write_addr  (wt_write_addr),
+      .write_data  (wt_write_data),
+      .loaded      (wt_loaded),
+      .released    (wt_released),
+      .wmb_loaded  (wmb_loaded),
+      .wmb_released(wmb_released),
+      .nans        (wt_nans),
+      .infinities  (wt_infinities)
+  );
+endmodule

@@ -16,6 +16,7 @@ from tb.cli import (
     layout_unpack,
     regress,
     run,
+    score,
     trace,
 )
 
@@ -31,6 +32,7 @@ COMMANDS = {
     "offset": layout_offset,
     "describe": layout_describe,
     "bench": bench,
+    "score": score,
 }
 
 

@@ -26,7 +26,8 @@ _LOG_LINES = 12
 class Job:
     """One scenario to play; ``TEST.SEED`` identifies it, ``rerun`` is the command that repeats just it.
 
-    ``make`` builds the scenario, or reads it; ``refused`` is why it is not played at all.
+    ``make`` builds the scenario, or reads it; ``refused`` is why it is not played at all. ``plusargs`` are
+    the simulator's, ``variables`` more environment of the test.
     """
 
     name: str
@@ -34,6 +35,8 @@ class Job:
     rerun: str
     make: Callable[[], Scenario]
     refused: str | None = None
+    plusargs: tuple[str, ...] = ()
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def identity(self) -> str:
@@ -109,6 +112,7 @@ def run_entry(
     timeout_seconds: float,
     variables: Mapping[str, str],
     waves: bool = False,
+    plusargs: Sequence[str] = (),
 ) -> tuple[SimResult, dict[str, Any] | None]:
     """Run one of the entry module's tests in an emptied folder.
 
@@ -120,6 +124,7 @@ def run_entry(
         timeout_seconds: Wall-clock limit.
         variables: More environment for the test.
         waves: Whether to write waves.
+        plusargs: Arguments for the simulator, such as ``+bug=NAME``.
 
     Returns:
         How the simulation ended, and what the test saved, or None when it saved nothing.
@@ -136,6 +141,7 @@ def run_entry(
         work_dir=work_dir,
         timeout_seconds=timeout_seconds,
         waves=waves,
+        plusargs=plusargs,
     )
     saved = json.loads(result_path.read_text(encoding="utf-8")) if result_path.is_file() else None
     return run, saved
@@ -165,8 +171,9 @@ def run_job(job: Job, built: Built, config_name: str, work_dir: Path, timeout_se
         config_name,
         work_dir,
         timeout_seconds=timeout_seconds,
-        variables={"NVDLA_SCENARIO": str(scenario_dir.resolve())},
+        variables={**job.variables, "NVDLA_SCENARIO": str(scenario_dir.resolve()), "NVDLA_RERUN": job.rerun},
         waves=waves,
+        plusargs=job.plusargs,
     )
     if verdict is None:
         tail = run.log_path.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_LINES:]

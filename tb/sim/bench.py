@@ -66,6 +66,7 @@ class Bench:
         self.verdict: Verdict = self.scoreboard.verdict
         self._refused = Event()
         self._faults = 0
+        self._unaltered: list[tuple[Ram, int, NDArray[np.uint8]]] = []
 
         backend = NativeBackend if is_native(dut) else CoroutineBackend
         self.backend: Backend = backend(dut, self.clock, config, settings, self.registers, seed, self)
@@ -124,6 +125,11 @@ class Bench:
     def activity(self) -> int:
         """A count that changes whenever something moves on CSB or a memory port."""
         return self.backend.accesses + sum(monitor.handshakes for monitor in self.monitors.values())
+
+    def alter(self, ram: Ram, address: int, data: NDArray[np.uint8]) -> None:
+        """Change bytes that the DUT reads; the model goes on to read what was there."""
+        self._unaltered.append((ram, address, self.memories[ram].read_array(address, len(data))))
+        self.memories[ram].write(address, data)
 
     def complain(self, problem: str) -> None:
         """Fail the scenario with a message."""
@@ -192,7 +198,12 @@ class Bench:
             self._refused.set()
 
     def _read_memory(self, ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
-        return self.scoreboard.overlay(ram, address, self.memories[ram].read_array(address, nbytes))
+        data = self.memories[ram].read_array(address, nbytes)
+        for other, start, right in self._unaltered:
+            first, end = max(start, address), min(start + len(right), address + nbytes)
+            if other is ram and first < end:
+                data[first - address : end - address] = right[first - start : end - start]
+        return self.scoreboard.overlay(ram, address, data)
 
     def report_fault(self, ram: Ram, what: str, nbytes: int, address: int, axi_id: int, at: int, fault: str) -> None:
         """Count an access that memory refuses, and complain of the first few.

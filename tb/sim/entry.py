@@ -12,33 +12,37 @@ from pathlib import Path
 from typing import Any
 
 import cocotb
+import numpy as np
 from cocotb.handle import SimHandleBase
 
-from models.config import HwConfig
 from tb.configrom import is_complete
-from tb.explain import explain_run, record
-from tb.explain.seen import Seen
-from tb.scenario import Scenario
+from tb.memory import Ram
+from tb.program.ops import MemInit, MemLoad, Program
 from tb.sim.bench import Bench
 from tb.sim.clocking import cycle, wait_cycles
+from tb.sim.failure import explained
 from tb.trace import read
 from tb.verdict import Outcome
 
 
 @cocotb.test()
 async def play(dut: SimHandleBase) -> None:
-    """Play and judge the scenario saved in the folder ``NVDLA_SCENARIO``."""
+    """Play and judge the scenario saved in the folder ``NVDLA_SCENARIO``.
+
+    ``NVDLA_ALTERED`` may name a file of bytes that only the DUT finds in its memory.
+    """
     config = Bench.config_from_env()
     scenario = read(Path(os.environ["NVDLA_SCENARIO"]), config)
     bench = await Bench.start(dut, config, scenario.settings, scenario.seed)
     started, first = time.perf_counter(), cycle()
-    await bench.play(scenario.ops)
+    ops = await _loaded(bench, scenario.ops) if "NVDLA_ALTERED" in os.environ else scenario.ops
+    await bench.play(ops)
     verdict = bench.finish()
     speed = (cycle() - first) / (time.perf_counter() - started)
     result = {**verdict.to_dict(), "cycles_per_second": speed}
     _save(result)
     if verdict.findings:
-        _explain(result, Seen.of(bench.scoreboard), scenario, config)
+        _save({**result, **explained(_result_path().parent, bench.scoreboard, scenario, config)})
     assert verdict.outcome is not Outcome.FAILED, "\n".join(verdict.complaints())
 
 
@@ -61,13 +65,15 @@ async def configrom(dut: SimHandleBase) -> None:
     _save({"words": words})
 
 
-def _explain(result: dict[str, Any], seen: Seen, scenario: Scenario, config: HwConfig) -> None:
-    """Store what was seen, and add to the result why its bytes are wrong."""
-    record.save(_result_path().with_name(record.FILE_NAME), seen, config, os.environ["NVDLA_CONFIG"])
-    explanations = explain_run(seen, scenario.ops)
-    result["explanation"] = [line for explanation in explanations for line in explanation.lines()]
-    result["causes"] = [[fit.name for fit in explanation.causes] for explanation in explanations]
-    _save(result)
+async def _loaded(bench: Bench, ops: Program) -> Program:
+    """Play what loads memory, alter it for the DUT alone, and return the rest."""
+    first = next(n for n, op in enumerate(ops) if not isinstance(op, MemInit | MemLoad))
+    await bench.play(ops[:first])
+    with np.load(os.environ["NVDLA_ALTERED"]) as file:
+        for name in file.files:
+            ram, address = name.split("_")
+            bench.alter(Ram(ram), int(address, 16), file[name])
+    return ops[first:]
 
 
 def _save(result: dict[str, Any]) -> None:

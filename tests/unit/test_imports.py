@@ -17,6 +17,7 @@ ROWS = (
     ("tests",),
     ("tb.__main__",),
     ("tb.cli",),
+    ("tb.score",),
     ("tb.sim",),
     ("tb.regress",),
     ("tb.explain", "tb.coverage"),

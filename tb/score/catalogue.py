@@ -1,0 +1,113 @@
+"""The seeded bugs as data: ``bugs.toml`` beside this file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any, TypeVar
+
+BUGS_FILE = Path(__file__).with_name("bugs.toml")
+_Member = TypeVar("_Member", bound=Enum)
+
+
+class CatalogueError(ValueError):
+    """A catalogue that cannot be understood; the message names the bug, the key and the rule."""
+
+
+class BugKind(Enum):
+    """What a bug is about."""
+
+    LAYOUT = "layout"
+    ARITHMETIC = "arithmetic"
+    CONTROL = "control"
+    PROTOCOL = "protocol"
+    INTERRUPT = "interrupt"
+
+    @property
+    def has_cause(self) -> bool:
+        """Whether the explainer is expected to name bugs of this kind."""
+        return self in (BugKind.LAYOUT, BugKind.ARITHMETIC)
+
+
+class Place(Enum):
+    """Where a bug is: in the device, or in the memory that it reads."""
+
+    RTL = "rtl"
+    OPERAND = "operand"
+
+
+@dataclass(frozen=True)
+class Bug:
+    """One seeded bug.
+
+    Attributes:
+        name: its name, for the device the value of ``+bug=``.
+        kind: what it is about.
+        place: where it is.
+        unit: which scenarios exercise it.
+        about: what is wrong, in words.
+        causes: names of the causes that are right first answers of the explainer.
+        equivalent: why no scenario can show it; empty for a bug that must be caught.
+    """
+
+    name: str
+    kind: BugKind
+    place: Place
+    unit: str
+    about: str
+    causes: tuple[str, ...] = ()
+    equivalent: str = ""
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """All bugs, and the patterns of scenario names of each unit."""
+
+    bugs: tuple[Bug, ...]
+    units: Mapping[str, tuple[str, ...]]
+
+
+def load_catalogue(path: Path = BUGS_FILE) -> Catalogue:
+    """Read a catalogue.
+
+    Raises:
+        CatalogueError: for an unknown key, kind, place or unit, a name that is used twice, and a layout or
+            arithmetic bug without a cause.
+    """
+    raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    units = {name: tuple(patterns) for name, patterns in raw["units"].items()}
+    bugs = tuple(_bug(entry, units) for entry in raw["bug"])
+    names = [bug.name for bug in bugs]
+    for name in names:
+        if names.count(name) > 1:
+            raise CatalogueError(f"bug {name} must be listed once, not {names.count(name)} times")
+    return Catalogue(bugs, units)
+
+
+def _bug(entry: Mapping[str, Any], units: Mapping[str, tuple[str, ...]]) -> Bug:
+    name = entry.get("name", "without a name")
+    for key in ("name", "kind", "unit", "about"):
+        if key not in entry:
+            raise CatalogueError(f"bug {name} lacks the key {key}")
+    for key in entry:
+        if key not in ("name", "kind", "where", "unit", "about", "causes", "equivalent"):
+            raise CatalogueError(f"bug {name} has no key {key}")
+    if entry["unit"] not in units:
+        raise CatalogueError(f"unit of bug {name} must be one of {', '.join(units)}, not {entry['unit']}")
+    kind = _member(BugKind, name, "kind", entry["kind"])
+    causes = tuple(entry.get("causes", ()))
+    if kind.has_cause and not causes:
+        raise CatalogueError(f"bug {name} lacks causes, which a bug of kind {kind.value} must have")
+    place = _member(Place, name, "where", entry.get("where", Place.RTL.value))
+    return Bug(name, kind, place, entry["unit"], entry["about"], causes, entry.get("equivalent", ""))
+
+
+def _member(kind: type[_Member], bug: str, key: str, value: str) -> _Member:
+    for member in kind:
+        if member.value == value:
+            return member
+    allowed = ", ".join(str(member.value) for member in kind)
+    raise CatalogueError(f"{key} of bug {bug} must be one of {allowed}, not {value}")

@@ -57,11 +57,14 @@ class Player:
                 self._checks[op.sync_id].append(op)
         rest = [op for op in program if not isinstance(op, CheckCrc | CheckFile | CheckNothing)]
         while rest:
+            # What is raised during the pass may be what an operation that was passed over waits for.
+            self._news.clear()
             rest = await self._pass_over(rest)
             if rest:
                 await self._wait_for_news(rest)
         while self.waiting_for:
-            await self._wait_for_news(rest)
+            self._news.clear()
+            await self._news.wait()
         missing = sorted(set(self._checks) - self._raised)
         if missing:
             raise ScenarioError(f"check waits for sync id {missing[0]}, which nothing raises")
@@ -103,10 +106,9 @@ class Player:
                 )
 
     async def _wait_for_news(self, rest: list[Op]) -> None:
-        if not self.waiting_for:
+        if not self.waiting_for and not self._news.is_set():
             first = next(op for op in rest if isinstance(op, SyncWait))
             raise ScenarioError(f"{first.target} waits for sync id {first.sync_id}, which nothing raises")
-        self._news.clear()
         await self._news.wait()
 
     def _execute(self, op: Op) -> None:

@@ -223,6 +223,14 @@ async def waiting_for_what_nothing_raises_is_reported(dut: SimHandleBase) -> Non
 
 
 @cocotb.test()
+async def what_is_raised_while_other_accesses_go_on_is_not_missed(dut: SimHandleBase) -> None:
+    bench = await Bench.start(dut, CONFIG, QUICK_HANG)
+    waiting = (SyncWait("PDP", "done"), Poll("CDMA.S_CBUF_FLUSH_STATUS", 1), RegWrite("PDP.S_POINTER", 0))
+    await bench.play((*encode(pass_through(bench), CONFIG, sync_id="done"), *waiting))
+    bench.check()
+
+
+@cocotb.test()
 async def an_unsupported_program_is_refused(dut: SimHandleBase) -> None:
     bench = await Bench.start(dut, CONFIG)
     writes = list(encode(pass_through(bench), CONFIG, sync_id="done"))

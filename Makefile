@@ -1,14 +1,18 @@
-# SIM=verilator|icarus  CONFIG=nv_small|FILE.toml  RTL=FILELIST  TOP=MODULE  PORT_MAP=FILE.toml  JOBS=N
+# SIM=verilator|icarus  CONFIG=nv_small|FILE.toml  RTL=FILELIST  TOP=MODULE  PORT_MAP=FILE.toml  JOBS=N  LEVEL=L0|L1|L2|L3
 SIM ?= verilator
 CONFIG ?= nv_small
+LEVEL ?= L1
 PYTHON ?= python3
 PY := .venv/bin/python
 DUT := --sim $(SIM) --config $(CONFIG) $(if $(RTL),--rtl $(RTL)) $(if $(TOP),--top $(TOP)) $(if $(PORT_MAP),--port-map $(PORT_MAP))
 
-.PHONY: run test lint clean
+.PHONY: run regress test lint clean
 
 run: .venv/ready
 	$(PY) -m tb run $(DUT) $(if $(JOBS),--jobs $(JOBS))
+
+regress: .venv/ready
+	$(PY) -m tb regress plan --level $(LEVEL) $(DUT) $(if $(JOBS),--jobs $(JOBS))
 
 test: .venv/ready
 	$(PY) -m pytest tests $(if $(JOBS),-n $(JOBS),-n auto)

@@ -14,6 +14,7 @@ from tb.cli import (
     layout_offset,
     layout_pack,
     layout_unpack,
+    plan,
     regress,
     run,
     score,
@@ -23,6 +24,7 @@ from tb.cli import (
 COMMANDS = {
     "run": run,
     "regress": regress,
+    "plan": plan,
     "coverage": coverage,
     "trace": trace,
     "explain": explain,

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from models.config import HwConfig
 from tb.cli.common import BUILD_ROOT
-from tb.cli.regress import COVERAGE_DIR, STORE
+from tb.cli.regress import STORE
+from tb.cli.regress_play import COVERAGE_DIR
 from tb.coverage.model import load_model
 from tb.coverage.status import text
 from tb.regress.markup import document

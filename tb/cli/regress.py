@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import shlex
-import time
 from pathlib import Path
 
 from models.config import HwConfig
-from tb.cli.common import BUILD_ROOT, add_dut_options, backend_of, build_dut, dut_arguments, play_options
-from tb.cli.run import PLAN_DIR, select
-from tb.coverage.model import load_model
-from tb.coverage.status import item_status, table
-from tb.generate.plan import load_plan
+from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, play_options
+from tb.cli.regress_play import Player, conclude
+from tb.cli.regress_tasks import feature_plan, tasks_of
 from tb.generate.random import ENGINES
-from tb.regress import page, summary
-from tb.regress.page_coverage import coverage_sections
-from tb.regress.progress import Progress
-from tb.regress.store import Run, Store
-from tb.regress.task import Dut, Task
-from tb.regress.worker import Limits
-from tb.trace import find_traces
+from tb.regress import summary
+from tb.regress.store import Store
 
 HELP = "play many scenarios on a cluster, keep every result, take up what is missing"
 EXAMPLE = "python -m tb regress random --seeds 200 --engines SDP,PDP"
 STORE = "results.sqlite"
-COVERAGE_DIR = PLAN_DIR / "coverage"
 LOOPBACK = "127.0.0.1"
 
 
@@ -40,6 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     planned = kinds.add_parser("plan", help="every scenario of a plan with several seeds")
     planned.add_argument("--plan", type=Path, metavar="TOML", help="plan file (default: tests/plan/CONFIG.toml)")
+    planned.add_argument(
+        "--level", metavar="LEVEL", help="of the test plan, such as L1: its tests, and what covers more"
+    )
     planned.add_argument("--only", metavar="PATTERN", help="scenarios whose name matches, such as 'sdp_*'")
     planned.add_argument("--seeds", type=int, default=1, metavar="N", help="seeds of each scenario (default: 1)")
     planned.add_argument("--first", type=int, default=1, metavar="SEED", help="first seed (default: 1)")
@@ -48,6 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for kind in (drawn, planned, traces):
         add_dut_options(kind)
         kind.add_argument("--exact", action="store_true", help="FP16: bit-accurate, not by the published thresholds")
+    for kind in (drawn, planned):
+        kind.add_argument(
+            "--until-coverage", type=float, metavar="PERCENT", help="go on with seeds that reach more bins until then"
+        )
     resumed = kinds.add_parser("resume", help="play what a run that was interrupted lacks")
     again = kinds.add_parser("rerun-failed", help="play the failures of a run again, as a run of its own")
     shown = kinds.add_parser("show", help="print the results of a run, and write its page and JUnit XML")
@@ -74,103 +71,17 @@ def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
     with Store(args.results / STORE) as store:
         if args.kind == "show":
-            return _conclude(store, store.run(args.run))
+            return conclude(store, store.run(args.run))
         if args.kind == "resume":
-            run = store.run(args.run)
-        elif args.kind == "rerun-failed":
+            return Player(args, store, store.run(args.run)).play()
+        if args.kind == "rerun-failed":
             old = store.run(args.run)
             failed = [e.task for e in summary.pair(store.tasks(old), store.records(old)) if e.record.ending.is_failure]
-            run = store.start(f"failures of {old.title}", args.results, failed)
-        else:
-            tasks = _TASKS[args.kind](args)
-            build_dut(args, HwConfig.load(args.config))
-            run = store.start(args.kind, args.results, tasks)
-        return _play(args, store, run)
-
-
-def _play(args: argparse.Namespace, store: Store, run: Run) -> int:
-    # Dask takes a second to import, which no other subcommand should wait for.
-    from tb.regress.driver import drive
-    from tb.regress.schedule import cluster
-
-    total, missing = len(store.tasks(run)), len(store.missing(run))
-    print(f"run {run.id} ({run.title}): {missing} of {total} to play; results: {run.folder.parent}", flush=True)
-    until = None if args.time_budget is None else time.monotonic() + args.time_budget
-    limits = Limits(run.folder, BUILD_ROOT.resolve(), args.timeout, COVERAGE_DIR)
-    progress = Progress(total, total - missing)
-    with cluster(args.scheduler, args.jobs, args.listen) as client:
-        for record in drive(store, run, client, limits, until=until):
-            print(progress.line(record), flush=True)
-    return _conclude(store, run)
-
-
-def _conclude(store: Store, run: Run) -> int:
-    """Print and write the results of a run, and return the exit code."""
-    ended = summary.pair(store.tasks(run), store.records(run))
-    counts, missing = store.counts(run), len(store.missing(run))
-    trend = [(earlier, store.counts(earlier), len(store.missing(earlier))) for earlier in store.runs()]
-    run.folder.mkdir(parents=True, exist_ok=True)
-    hits = store.coverage(run)
-    model = load_model(COVERAGE_DIR, HwConfig.load(store.tasks(run)[0].dut.config))
-    page.write_html(run, ended, trend, run.folder / "index.html", coverage_sections(model, hits))
-    page.write_junit(run, ended, run.folder / "junit.xml")
-    problems = summary.failures(ended)
-    if problems:
-        print(f"\n{problems}")
-    print(f"\nreports: {run.folder}/index.html, {run.folder}/junit.xml")
-    if missing:
-        print(f"resume: python -m tb regress resume {run.id}")
-    print("\n".join(table(model, item_status(model, hits))))
-    print(summary.counts_line(counts, missing))
-    return summary.exit_code(counts, missing)
-
-
-def _dut(args: argparse.Namespace) -> Dut:
-    """Return the device under test with paths that every worker understands."""
-    config = str(Path(args.config).resolve()) if args.config.endswith(".toml") else args.config
-    rtl, port_map = (None if path is None else str(path.resolve()) for path in (args.rtl, args.port_map))
-    return Dut(config, args.sim, rtl, args.top, port_map, args.debug, backend_of(args))
-
-
-def _seeds(args: argparse.Namespace) -> range:
-    if args.seeds < 1 or args.first < 0:
-        raise ValueError(f"seeds must be at least 1 and first at least 0, not {args.seeds} and {args.first}")
-    return range(args.first, args.first + args.seeds)
-
-
-def _random_tasks(args: argparse.Namespace) -> list[Task]:
-    for engine in args.engines.split(","):
-        if engine not in ENGINES:
-            raise ValueError(f"engines must be of {', '.join(ENGINES)}, not {engine}")
-    rerun = f"python -m tb regress random --seeds 1 --engines {args.engines} {dut_arguments(args)} --first"
-    return [
-        Task("random", seed, "random", args.engines, _dut(args), f"{rerun} {seed}", args.exact) for seed in _seeds(args)
-    ]
-
-
-def _plan_tasks(args: argparse.Namespace) -> list[Task]:
-    path = (args.plan or PLAN_DIR / f"{HwConfig.load(args.config).name}.toml").resolve()
-    rerun = f"python -m tb run --plan {shlex.quote(str(path))} {dut_arguments(args)} --only"
-    return [
-        Task(entry.name, seed, "plan", str(path), _dut(args), f"{rerun} {entry.name} --seed {seed}", args.exact)
-        for entry in select(load_plan(path), args.only)
-        for seed in _seeds(args)
-    ]
-
-
-def _trace_tasks(args: argparse.Namespace) -> list[Task]:
-    return [
-        Task(
-            path.stem,
-            0,
-            "trace",
-            str(path.resolve()),
-            _dut(args),
-            f"python -m tb trace {shlex.quote(str(path))} {dut_arguments(args)}",
-            args.exact,
-        )
-        for path in find_traces(args.paths)
-    ]
-
-
-_TASKS = {"random": _random_tasks, "plan": _plan_tasks, "traces": _trace_tasks}
+            return Player(args, store, store.start(f"failures of {old.title}", args.results, failed)).play()
+        tasks = tasks_of(args)
+        build_dut(args, HwConfig.load(args.config))
+        level = None if args.kind != "plan" or args.level is None else feature_plan(args).level(args.level)
+        player = Player(args, store, store.start(level.name if level else args.kind, args.results, tasks))
+        if level is None or args.only is not None:
+            return player.play()
+        return player.play(level.search, level.steered)

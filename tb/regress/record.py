@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any
 
 from tb.launch.simulate import Outcome as SimOutcome
+from tb.launch.simulate import SimResult
 from tb.regress.jobs import JobResult
 from tb.verdict import Kind, Outcome
 
@@ -19,6 +20,7 @@ class Ending(Enum):
     REFUSED = "refused"
     MISMATCH = "mismatch"
     EMPTY = "nothing compared"
+    CHECK = "failed check"
     PROTOCOL = "protocol error"
     HANG = "hang"
     CRASH = "crash"
@@ -106,6 +108,14 @@ def record_of(key: str, result: JobResult) -> Record:
     facts = {name: value for name, value in result.facts.items() if name not in ("outcome", "complaints", "refused")}
     folder = None if result.work_dir is None else str(result.work_dir)
     return Record(key, _ending(result), result.complaints, facts, result.seconds, folder)
+
+
+def record_of_test(key: str, result: SimResult) -> Record:
+    """Return the record of a test in Python, which says itself what it checks."""
+    ending = {SimOutcome.PASSED: Ending.PASSED, SimOutcome.FAILED: Ending.CHECK}.get(result.outcome)
+    complaints = (result.message,) if result.message else ()
+    folder = str(result.log_path.parent)
+    return Record(key, ending or _SIMULATION[result.outcome], complaints, {}, result.seconds, folder)
 
 
 def _ending(result: JobResult) -> Ending:

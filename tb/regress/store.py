@@ -85,10 +85,7 @@ class Store:
         Raises:
             ValueError: when there is no task, or one of them twice.
         """
-        keys = [task.key for task in tasks]
-        twice = sorted({key for key in keys if keys.count(key) > 1}) if len(set(keys)) < len(keys) else []
-        if twice:
-            raise ValueError(f"tasks must be different; more than once: {', '.join(twice)}")
+        _check_different(tasks)
         if not tasks:
             raise ValueError("a run must have at least one task")
         started = time.time()
@@ -98,9 +95,25 @@ class Store:
             assert number is not None
             run = Run(number, title, started, folder.resolve() / f"{number:04}")
             cursor.execute("UPDATE runs SET folder = ? WHERE id = ?", (str(run.folder), number))
-            rows = [(number, n, task.key, task.test, json.dumps(task.to_dict())) for n, task in enumerate(tasks)]
-            cursor.executemany("INSERT INTO tasks VALUES (?, ?, ?, ?, ?)", rows)
+            self._enter(run, tasks, 0)
         return run
+
+    def extend(self, run: Run, tasks: Sequence[Task]) -> list[Task]:
+        """Enter more tasks of a run, and return those that it did not have.
+
+        Raises:
+            ValueError: when one of them is there twice.
+        """
+        _check_different(tasks)
+        known = {key for (key,) in self._database.execute("SELECT key FROM tasks WHERE run = ?", (run.id,))}
+        fresh = [task for task in tasks if task.key not in known]
+        with self._database:
+            self._enter(run, fresh, len(known))
+        return fresh
+
+    def _enter(self, run: Run, tasks: Sequence[Task], first: int) -> None:
+        rows = [(run.id, n, task.key, task.test, json.dumps(task.to_dict())) for n, task in enumerate(tasks, first)]
+        self._database.executemany("INSERT INTO tasks VALUES (?, ?, ?, ?, ?)", rows)
 
     def add(self, run: Run, record: Record) -> None:
         """Enter a result; one that is there already stays, as the task ended once.
@@ -166,6 +179,20 @@ class Store:
         counts = dict(rows)
         return {ending: counts[ending.value] for ending in Ending if ending.value in counts}
 
+    def latest(self, config: str) -> dict[str, dict[Ending, int]]:
+        """Return how each test ended, by its name, in the newest run that has played it on a configuration."""
+        rows = self._database.execute(
+            "SELECT test, run, ending, count(*) FROM results JOIN tasks USING (run, key) "
+            "WHERE json_extract(task, '$.dut.config') = ? GROUP BY test, run, ending ORDER BY run",
+            (config,),
+        )
+        newest: dict[str, tuple[int, dict[Ending, int]]] = {}
+        for test, run, ending, count in rows:
+            if newest.get(test, (None,))[0] != run:
+                newest[test] = run, {}
+            newest[test][1][Ending(ending)] = count
+        return {test: counts for test, (_, counts) in newest.items()}
+
     def durations(self, tests: Iterable[str]) -> dict[str, float]:
         """Return how many seconds tests took on average in all runs; tests without history are absent."""
         rows = self._database.execute(
@@ -177,3 +204,10 @@ class Store:
 
     def _one(self, query: str, *values: object) -> int:
         return int(self._database.execute(query, values).fetchone()[0])
+
+
+def _check_different(tasks: Sequence[Task]) -> None:
+    keys = [task.key for task in tasks]
+    twice = sorted({key for key in keys if keys.count(key) > 1}) if len(set(keys)) < len(keys) else []
+    if twice:
+        raise ValueError(f"tasks must be different; more than once: {', '.join(twice)}")

@@ -16,6 +16,9 @@ from tb.scenario import Scenario
 from tb.trace import TraceUnsupported, read
 from tb.tracker import refusal
 
+BENCH = "bench"
+"""The kind of tasks that are tests in Python, which bring their own stimulus."""
+
 
 @dataclass(frozen=True)
 class Dut:
@@ -59,13 +62,13 @@ class Dut:
 
 @dataclass(frozen=True)
 class Task:
-    """One scenario on one device under test.
+    """One scenario, or one test in Python, on one device under test.
 
     Attributes:
-        test: Name of the scenario.
+        test: Name of the scenario or test.
         seed: Seed of all its data.
-        kind: ``plan``, ``random`` or ``trace``: where the scenario comes from.
-        source: The plan's file, the engines to draw from, or the trace's file.
+        kind: ``plan``, ``random`` or ``trace``: where the scenario comes from; ``bench`` for a test in Python.
+        source: The plan's file, the engines to draw from, the trace's file, or the test's module.
         dut: What it is played on.
         rerun: The command that repeats just it.
         exact: Whether FP16 is compared bit by bit, not by the published thresholds.
@@ -80,8 +83,8 @@ class Task:
     exact: bool = False
 
     def __post_init__(self) -> None:
-        if self.kind not in _MAKERS:
-            raise ValueError(f"kind must be one of {', '.join(_MAKERS)}, not {self.kind}")
+        if self.kind not in (*_MAKERS, BENCH):
+            raise ValueError(f"kind must be one of {', '.join((*_MAKERS, BENCH))}, not {self.kind}")
 
     @property
     def identity(self) -> str:
@@ -97,8 +100,10 @@ class Task:
         """Return the job, its scenario made only when it is played.
 
         Raises:
-            ValueError: when the source does not hold the scenario.
+            ValueError: when the source does not hold the scenario, or a test in Python has none.
         """
+        if self.kind == BENCH:
+            raise ValueError(f"{self.test} must be a scenario to be a job, not a test in Python")
         job = _MAKERS[self.kind](self)
         return bit_exact(job) if self.exact else job
 

@@ -18,9 +18,10 @@ from tb.coverage.model import load_model
 from tb.coverage.steer import reached
 from tb.launch.build import Built, build
 from tb.launch.errors import LaunchError
+from tb.launch.simulate import simulate
 from tb.regress.jobs import run_job
-from tb.regress.record import Ending, Record, record_of
-from tb.regress.task import Dut, Task
+from tb.regress.record import Ending, Record, record_of, record_of_test
+from tb.regress.task import BENCH, Dut, Task
 
 RECORD_DIR = "records"
 """Folder of a run with one file per task that ended, whether or not the driver heard of it."""
@@ -71,12 +72,8 @@ def _play(task: Task, limits: Limits) -> Record:
     work_dir = limits.folder / task.key
     try:
         built = _built(task.dut, limits.build_root)
-        job = task.job()
-        record = record_of(
-            task.key, run_job(job, built, task.dut.config, work_dir, limits.timeout_seconds, waves=False)
-        )
-        if limits.coverage is not None and record.ending is Ending.PASSED:
-            record = replace(record, coverage=reached(_collector(limits.coverage, task.dut.config), job.make()))
+        play = _play_test if task.kind == BENCH else _play_scenario
+        record = play(task, built, work_dir, limits)
     except LaunchError as error:
         return Record(task.key, Ending.BUILD_ERROR, (str(error),), seconds=time.monotonic() - started)
     except Exception:  # a task that cannot even be described must not take its worker with it
@@ -87,8 +84,31 @@ def _play(task: Task, limits: Limits) -> Record:
     return replace(record, folder=None)
 
 
+def _play_scenario(task: Task, built: Built, work_dir: Path, limits: Limits) -> Record:
+    job = task.job()
+    result = run_job(job, built, task.dut.config, work_dir, limits.timeout_seconds, waves=False)
+    record = record_of(task.key, result)
+    if limits.coverage is None or record.ending is not Ending.PASSED:
+        return record
+    return replace(record, coverage=reached(collector_of(limits.coverage, task.dut.config), job.make()))
+
+
+def _play_test(task: Task, built: Built, work_dir: Path, limits: Limits) -> Record:
+    """Play a test in Python, whose name is ``MODULE.FUNCTION`` with the last part of its module."""
+    result = simulate(
+        built,
+        test_module=task.source,
+        testcase=task.test.rpartition(".")[2],
+        env={"NVDLA_CONFIG": task.dut.config},
+        work_dir=work_dir,
+        timeout_seconds=limits.timeout_seconds,
+    )
+    return record_of_test(task.key, result)
+
+
 @cache
-def _collector(model: Path, config: str) -> Collector:
+def collector_of(model: Path, config: str) -> Collector:
+    """Return this process's counter for a coverage model and a configuration."""
     return Collector(load_model(model, HwConfig.load(config)))
 
 

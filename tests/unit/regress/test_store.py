@@ -64,6 +64,33 @@ def test_history_gives_the_average_duration_of_a_test(tmp_path: Path) -> None:
         assert store.durations(["long", "refused", "never"]) == {"long": 2.0}
 
 
+def test_a_run_grows_by_tasks_that_it_does_not_have(tmp_path: Path) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        run = store.start("L1", tmp_path, TASKS[:2])
+        assert store.extend(run, TASKS[1:4]) == TASKS[2:4]
+        assert store.tasks(run) == TASKS[:4]
+        assert store.missing(run) == TASKS[:4]
+        assert store.extend(run, TASKS[:4]) == []
+
+
+def test_the_latest_result_of_a_test_is_that_of_the_newest_run_that_played_it(tmp_path: Path) -> None:
+    one, other = (task(seed, "one") for seed in (1, 2)), task(1, "other")
+    tasks = [*one, other]
+    full = replace(other, dut=replace(other.dut, config="nv_full"))
+    with Store(tmp_path / "store.sqlite") as store:
+        first, second = store.start("first", tmp_path, tasks), store.start("second", tmp_path, [*tasks, full])
+        for entry in tasks:
+            store.add(first, Record(entry.key, Ending.HANG, ("hang",)))
+        store.add(second, Record(tasks[0].key, Ending.PASSED, ()))
+        store.add(second, Record(tasks[1].key, Ending.MISMATCH, ()))
+        store.add(second, Record(full.key, Ending.PASSED, ()))
+        assert store.latest("nv_small") == {
+            "one": {Ending.PASSED: 1, Ending.MISMATCH: 1},
+            "other": {Ending.HANG: 1},
+        }
+        assert store.latest("nv_large") == {}
+
+
 def test_coverage_is_summed_up_over_tasks_and_merged_over_runs(tmp_path: Path) -> None:
     with Store(tmp_path / "store.sqlite") as store:
         run, other = (store.start(title, tmp_path / title, TASKS) for title in ("one", "other"))

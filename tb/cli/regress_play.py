@@ -1,0 +1,141 @@
+"""How ``regress`` plays a run, goes on until enough is covered, and concludes it."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from models.config import HwConfig
+from tb.cli.common import BUILD_ROOT
+from tb.cli.regress_tasks import FEATURES, random_tasks
+from tb.coverage.model import CoverageModel, load_model
+from tb.coverage.status import item_status, table, totals
+from tb.generate.random import ENGINES
+from tb.regress import page, summary
+from tb.regress.features import load_feature_plan
+from tb.regress.features_table import feature_status, section
+from tb.regress.page_coverage import coverage_sections
+from tb.regress.progress import Progress
+from tb.regress.store import Run, Store
+from tb.regress.task import Task
+from tb.regress.worker import Limits
+
+if TYPE_CHECKING:
+    from dask.distributed import Client
+
+COVERAGE_DIR = FEATURES.parent / "coverage"
+
+_LOOK_AT = 400
+"""Random seeds that one round of ``--until-coverage`` looks at, unless a level says how many."""
+
+_FRUITLESS_ROUNDS = 3
+"""Rounds without a useful seed after which nothing more is expected."""
+
+
+class Player:
+    """Plays one run to its end, or until the time is over."""
+
+    def __init__(self, args: argparse.Namespace, store: Store, run: Run) -> None:
+        """Take the options, and a run that may have been played in part."""
+        self._args, self._store, self._run = args, store, run
+        self._until = None if args.time_budget is None else time.monotonic() + args.time_budget
+        self._limits = Limits(run.folder, BUILD_ROOT.resolve(), args.timeout, COVERAGE_DIR)
+        self._model = model_of(store, run)
+
+    def play(self, search: int = 0, steered: int | None = None) -> int:
+        """Play what the run lacks, and random scenarios that reach what it would miss; return the exit code.
+
+        Args:
+            search: random seeds to look at before anything is played.
+            steered: how many of them to play at most; None sets no limit.
+        """
+        # Dask takes a second to import, which no other subcommand should wait for.
+        from tb.regress.schedule import cluster
+
+        goal: float | None = getattr(self._args, "until_coverage", None)
+        with cluster(self._args.scheduler, self._args.jobs, self._args.listen) as client:
+            if search:
+                self._steer(client, range(search), steered, self._beforehand(client))
+            self._drive(client)
+            if goal is not None:
+                self._go_on(client, goal, search)
+        return conclude(self._store, self._run)
+
+    def _drive(self, client: Client) -> None:
+        from tb.regress.driver import drive
+
+        total, missing = len(self._store.tasks(self._run)), len(self._store.missing(self._run))
+        where = self._run.folder.parent
+        print(f"run {self._run.id} ({self._run.title}): {missing} of {total} to play; results: {where}", flush=True)
+        progress = Progress(total, total - missing)
+        for record in drive(self._store, self._run, client, self._limits, until=self._until):
+            print(progress.line(record), flush=True)
+
+    def _beforehand(self, client: Client) -> set[str]:
+        """Return the bins that the tasks of the run reach when they pass."""
+        from tb.regress.search import reach
+
+        return reach(client, COVERAGE_DIR, self._store.tasks(self._run), self._model.reachable())
+
+    def _steer(self, client: Client, seeds: range, most: int | None, covered: Iterable[str]) -> int:
+        """Enter the random scenarios of some seeds that reach what is not covered; return how many."""
+        from tb.regress.search import search
+
+        started = time.monotonic()
+        engines = getattr(self._args, "engines", ",".join(ENGINES))
+        tasks = random_tasks(self._args, engines, seeds)
+        wanted = set(self._model.reachable()) - set(covered)
+        fresh = self._store.extend(self._run, search(client, COVERAGE_DIR, tasks, wanted, most))
+        seconds = time.monotonic() - started
+        print(f"{len(seeds)} seeds looked at in {seconds:.0f} s: {len(fresh)} reach more", flush=True)
+        return len(fresh)
+
+    def _go_on(self, client: Client, goal: float, first: int) -> None:
+        """Play rounds of more seeds until enough is covered, time is over, or nothing new comes."""
+        fruitless = 0
+        while fruitless < _FRUITLESS_ROUNDS and not self._is_over():
+            covered = self._store.coverage(self._run)
+            percent = totals(item_status(self._model, covered)).percent
+            print(f"coverage: {percent:.1f} % of the reachable bins, wanted {goal:g} %", flush=True)
+            if percent >= goal:
+                return
+            found = self._steer(client, range(first, first + _LOOK_AT), None, covered)
+            first += _LOOK_AT
+            fruitless = 0 if found else fruitless + 1
+            if found:
+                self._drive(client)
+
+    def _is_over(self) -> bool:
+        return self._until is not None and time.monotonic() >= self._until
+
+
+def conclude(store: Store, run: Run) -> int:
+    """Print and write the results of a run, and return the exit code."""
+    ended = summary.pair(store.tasks(run), store.records(run))
+    counts, missing = store.counts(run), len(store.missing(run))
+    trend = [(earlier, store.counts(earlier), len(store.missing(earlier))) for earlier in store.runs()]
+    run.folder.mkdir(parents=True, exist_ok=True)
+    hits, model = store.coverage(run), model_of(store, run)
+    plan = load_feature_plan(FEATURES, model.config)
+    latest = store.latest(store.tasks(run)[0].dut.config)
+    sections = [section(feature_status(plan, plan.features, latest, hits)), *coverage_sections(model, hits)]
+    page.write_html(run, ended, trend, run.folder / "index.html", sections)
+    page.write_junit(run, ended, run.folder / "junit.xml")
+    problems = summary.failures(ended)
+    if problems:
+        print(f"\n{problems}")
+    print("\n" + "\n".join(table(model, item_status(model, hits))))
+    print(f"holes: python -m tb coverage {run.id}")
+    print(f"reports: {run.folder}/index.html, {run.folder}/junit.xml")
+    if missing:
+        print(f"resume: python -m tb regress resume {run.id}")
+    print(summary.counts_line(counts, missing))
+    return summary.exit_code(counts, missing)
+
+
+def model_of(store: Store, run: Run) -> CoverageModel:
+    """Return the coverage model for the configuration that a run is of."""
+    tasks: list[Task] = store.tasks(run)
+    return load_model(COVERAGE_DIR, HwConfig.load(tasks[0].dut.config))

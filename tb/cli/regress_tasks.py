@@ -1,0 +1,120 @@
+"""What ``regress`` plays: tasks from its options."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from models.config import HwConfig
+from tb.cli.common import backend_of, dut_arguments
+from tb.cli.run import PLAN_DIR, select
+from tb.generate.describe import PlanError
+from tb.generate.plan import load_plan
+from tb.generate.random import ENGINES
+from tb.regress.features import FeaturePlan, Level, PlannedTest, load_feature_plan, planned_tests
+from tb.regress.task import BENCH, Dut, Task
+from tb.trace import find_traces
+
+FEATURES = PLAN_DIR / "features.toml"
+
+
+def tasks_of(args: argparse.Namespace) -> list[Task]:
+    """Return the tasks that the options name; of a level, those that are known beforehand.
+
+    Raises:
+        ValueError: for options that name nothing, or something that does not exist.
+    """
+    if args.kind == "traces":
+        return _trace_tasks(args)
+    if args.kind == "plan" and args.level is not None:
+        return _level_tasks(args)
+    return _plan_tasks(args) if args.kind == "plan" else random_tasks(args, args.engines, _seeds(args))
+
+
+def feature_plan(args: argparse.Namespace) -> FeaturePlan:
+    """Return the test plan of the configuration that the options select."""
+    return load_feature_plan(FEATURES, HwConfig.load(args.config))
+
+
+def random_tasks(args: argparse.Namespace, engines: str, seeds: Iterable[int]) -> list[Task]:
+    """Return one random scenario a seed.
+
+    Raises:
+        ValueError: for an engine that there is not.
+    """
+    for engine in engines.split(","):
+        if engine not in ENGINES:
+            raise ValueError(f"engines must be of {', '.join(ENGINES)}, not {engine}")
+    rerun = f"python -m tb regress random --seeds 1 --engines {engines} {dut_arguments(args)} --first"
+    dut = dut_of(args)
+    return [Task("random", seed, "random", engines, dut, f"{rerun} {seed}", args.exact) for seed in seeds]
+
+
+def dut_of(args: argparse.Namespace) -> Dut:
+    """Return the device under test with paths that every worker understands."""
+    config = str(Path(args.config).resolve()) if args.config.endswith(".toml") else args.config
+    rtl, port_map = (None if path is None else str(path.resolve()) for path in (args.rtl, args.port_map))
+    return Dut(config, args.sim, rtl, args.top, port_map, args.debug, backend_of(args))
+
+
+def _seeds(args: argparse.Namespace) -> range:
+    if args.seeds < 1 or args.first < 0:
+        raise ValueError(f"seeds must be at least 1 and first at least 0, not {args.seeds} and {args.first}")
+    return range(args.first, args.first + args.seeds)
+
+
+def _plan_tasks(args: argparse.Namespace) -> list[Task]:
+    path = (args.plan or PLAN_DIR / f"{HwConfig.load(args.config).name}.toml").resolve()
+    entries = select(load_plan(path), args.only)
+    tests = [PlannedTest(entry.name, str(path), "plan") for entry in entries]
+    return _test_tasks(args, tests, _seeds(args))
+
+
+def _level_tasks(args: argparse.Namespace) -> list[Task]:
+    plan = feature_plan(args)
+    level = plan.level(args.level)
+    tests = planned_tests(plan.up_to(level.name))
+    if args.only is not None:
+        tests = [test for test in tests if fnmatchcase(test.name, args.only)]
+        if not tests:
+            raise PlanError(f"no test of level {level.name} matches {args.only}")
+    tasks = _test_tasks(args, tests, range(args.first, args.first + level.seeds))
+    return tasks if args.only is not None else [*tasks, *_as_they_come(args, level)]
+
+
+def _as_they_come(args: argparse.Namespace, level: Level) -> list[Task]:
+    return random_tasks(args, ",".join(ENGINES), range(level.random))
+
+
+def _test_tasks(args: argparse.Namespace, tests: Sequence[PlannedTest], seeds: range) -> list[Task]:
+    dut, options = dut_of(args), dut_arguments(args)
+    # Tests in Python drive pins, which only the coroutines leave to them; nothing in them follows from a seed.
+    bench_dut = replace(dut, backend="coroutine")
+    tasks = []
+    for test in tests:
+        if test.kind == BENCH:
+            rerun = f"python -m tb regress plan --level {args.level} {options} --only {test.name}"
+            tasks.append(Task(test.name, seeds[0], BENCH, test.source, bench_dut, rerun))
+            continue
+        rerun = f"python -m tb run --plan {shlex.quote(test.source)} {options} --only {test.name} --seed"
+        tasks += [Task(test.name, seed, "plan", test.source, dut, f"{rerun} {seed}", args.exact) for seed in seeds]
+    return tasks
+
+
+def _trace_tasks(args: argparse.Namespace) -> list[Task]:
+    return [
+        Task(
+            path.stem,
+            0,
+            "trace",
+            str(path.resolve()),
+            dut_of(args),
+            f"python -m tb trace {shlex.quote(str(path))} {dut_arguments(args)}",
+            args.exact,
+        )
+        for path in find_traces(args.paths)
+    ]

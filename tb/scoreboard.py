@@ -135,6 +135,15 @@ class Scoreboard:
             data[start - address : stop - address][pending] = expectation.data[theirs][pending]
         return data
 
+    def tolerated_bytes(self, ram: Ram, address: int, nbytes: int) -> NDArray[np.bool_]:
+        """Return for each byte of a range whether the tolerance of a layer judges it, instead of its exact value."""
+        result = np.zeros(nbytes, dtype=np.bool_)
+        places = np.arange(nbytes, dtype=np.uint64) + np.uint64(address)
+        for expectation, _ in self.expected:
+            if expectation.ram is ram and expectation.tolerated is not None and not self.exact:
+                result |= _inside(expectation, places)
+        return result
+
     def end_layer(self, index: int) -> None:
         """Note that the layer's end was seen: what it has not written by now is missing."""
         self.judge()

@@ -11,7 +11,7 @@ from pathlib import Path
 from tb.regress.jobs import JobResult
 from tb.verdict import Outcome
 
-_COLUMNS = ("result", "scenario.seed", "layers", "bytes judged", "cycles", "CRC", "seconds")
+_COLUMNS = ("result", "scenario.seed", "layers", "bytes judged", "worst margin", "cycles", "CRC", "seconds")
 
 
 def progress_line(result: JobResult, done: int, total: int) -> str:
@@ -139,7 +139,13 @@ def _row(result: JobResult) -> tuple[str, ...]:
         result.job.identity,
         str(facts.get("layers", "-")),
         str(facts.get("judged_bytes", "-")),
+        _margin(facts.get("worst_margin")),
         str(facts.get("cycles", "-")),
         f"{facts['crc_passed']}/{checked}" if checked else "-",
         f"{result.seconds:.1f}",
     )
+
+
+def _margin(worst: float | None) -> str:
+    """Return the largest part of a published threshold that was used; "-" where none applied."""
+    return "-" if worst is None else f"{worst:.3f}"

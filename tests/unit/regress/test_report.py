@@ -13,10 +13,10 @@ from tb.scenario import Scenario
 from tb.verdict import Outcome
 
 EMPTY: Program = ()
-FACTS = {"layers": 1, "judged_bytes": 8, "cycles": 290, "crc_passed": 1, "crc_failed": 1}
+FACTS = {"layers": 1, "judged_bytes": 8, "cycles": 290, "crc_passed": 1, "crc_failed": 1, "worst_margin": 0.25}
 
 
-def result(name: str, outcome: Outcome, *complaints: str, **facts: int) -> JobResult:
+def result(name: str, outcome: Outcome, *complaints: str, **facts: float) -> JobResult:
     job = Job(name, 3, f"python -m tb run --only {name}", lambda: Scenario(name, "nv_small", EMPTY, 3))
     return JobResult(job, outcome, complaints, 1.25, Path("runs") / name, facts)
 
@@ -32,9 +32,9 @@ def test_the_summary_counts_every_outcome() -> None:
 
 def test_the_table_aligns_its_columns() -> None:
     assert report.table([PASSED, REFUSED]).splitlines() == [
-        "result   scenario.seed  layers  bytes judged  cycles  CRC  seconds",
-        "passed   good.3              1             8     290  1/2      1.2",
-        "refused  other.3             -             -       -    -      1.2",
+        "result   scenario.seed  layers  bytes judged  worst margin  cycles  CRC  seconds",
+        "passed   good.3              1             8         0.250     290  1/2      1.2",
+        "refused  other.3             -             -             -       -    -      1.2",
     ]
 
 

@@ -54,7 +54,8 @@ void Port::configure(const PortSettings& settings) {
     settings_ = settings;
     draws_.seed(settings.seed);
     memory.clear();
-    writes.count = reads.count = faults.count = 0;
+    writes.count = reads.count = faults.count = violations.count = 0;
+    std::memset(violated_, 0, sizeof violated_);
     handshakes = 0;
     flush();
 }
@@ -64,13 +65,54 @@ void Port::flush() {
     beats_.clear();
     read_answers_.clear();
     write_answers_.clear();
+    ar_ = aw_ = w_ = {};
     pins = {};
     pins.arready = pins.awready = pins.wready = true;
     pins.busy = settings_.ready_stall > 0;
     kick = true;
 }
 
+bool Offer::operator==(const Offer& other) const {
+    return last == other.last && address == other.address && id == other.id && beats == other.beats &&
+           !std::memcmp(data, other.data, sizeof data) && !std::memcmp(strobe, other.strobe, sizeof strobe);
+}
+
+// AXI: what is offered stays until it is taken.
+void Port::judge(const PortInputs& in) {
+    Offer ar, aw, w;
+    ar.waits = in.arvalid;
+    ar.address = in.araddr;
+    ar.id = in.arid;
+    ar.beats = in.arlen;
+    aw.waits = in.awvalid;
+    aw.address = in.awaddr;
+    aw.id = in.awid;
+    aw.beats = in.awlen;
+    w.waits = in.wvalid;
+    w.last = in.wlast;
+    std::memcpy(w.data, in.wdata, settings_.bus_bytes);
+    std::memcpy(w.strobe, in.wstrb, settings_.bus_bytes / 8);
+    judge(ar_, ar, pins.arready, AR_DROPPED, AR_CHANGED);
+    judge(aw_, aw, pins.awready, AW_DROPPED, AW_CHANGED);
+    judge(w_, w, pins.wready, W_DROPPED, W_CHANGED);
+}
+
+void Port::judge(Offer& held, const Offer& offered, bool ready, Rule dropped, Rule changed) {
+    if (held.waits && !offered.waits) violate(dropped);
+    if (held.waits && offered.waits && !(held == offered)) violate(changed);
+    held = offered;
+    held.waits = offered.waits && !ready;
+}
+
+void Port::violate(Rule rule) {
+    if (violated_[rule]) return;
+    violated_[rule] = true;
+    violations.add() = {uint64_t(cycle), rule, 0};
+}
+
 void Port::edge(const PortInputs& in) {
+    // Where nothing ever waits, nothing can be taken back.
+    if (settings_.ready_stall > 0) judge(in);
     // A handshake needs what was driven before this edge.
     const bool rready = in.rready && pins.rvalid, bready = in.bready && pins.bvalid;
     if (in.arvalid && pins.arready) {
@@ -86,6 +128,7 @@ void Port::edge(const PortInputs& in) {
         ++handshakes;
         Beat beat;
         beat.cycle = cycle;
+        beat.last = in.wlast;
         std::memcpy(beat.data, in.wdata, settings_.bus_bytes);
         std::memcpy(beat.strobe, in.wstrb, settings_.bus_bytes / 8);
         beats_.push_back(beat);
@@ -129,6 +172,7 @@ void Port::match() {
         report(memory.check(start, nbytes, false), false, burst.id, burst.address, nbytes);
         for (uint32_t n = 0; n < burst.beats; ++n) {
             const Beat& beat = beats_[0];
+            if (beat.last != (n + 1 == burst.beats)) violate(W_LAST);
             WriteRecord& record = writes.add();
             record.cycle = beat.cycle;
             record.seen = cycle;
@@ -184,6 +228,7 @@ void harness_port_edge(int port, int flags, int ids, unsigned long long araddr, 
     in.wvalid = flags >> 2 & 1;
     in.rready = flags >> 3 & 1;
     in.bready = flags >> 4 & 1;
+    in.wlast = flags >> 5 & 1;
     in.arlen = flags >> 8 & 15;
     in.awlen = flags >> 12 & 15;
     in.arid = ids;
@@ -236,6 +281,11 @@ harness::WriteRecord* nvb_port_writes(uint32_t port, uint32_t** count) {
 harness::ReadRecord* nvb_port_reads(uint32_t port, uint32_t** count) {
     *count = &harness::ports[port].reads.count;
     return harness::ports[port].reads.records;
+}
+
+harness::ViolationRecord* nvb_port_violations(uint32_t port, uint32_t** count) {
+    *count = &harness::ports[port].violations.count;
+    return harness::ports[port].violations.records;
 }
 
 harness::FaultRecord* nvb_port_faults(uint32_t port, uint32_t** count) {

@@ -31,6 +31,14 @@ struct FaultRecord {
     uint32_t id, reading, kind, unused;
 };
 
+// Rules of the port, in the order of RULES in tb/sim/port_rules.py.
+enum Rule : uint32_t { AR_DROPPED, AR_CHANGED, AW_DROPPED, AW_CHANGED, W_DROPPED, W_CHANGED, W_LAST, RULES };
+
+struct ViolationRecord {
+    uint64_t cycle;
+    uint32_t rule, unused;
+};
+
 // As the bench fills it in; see BenchSettings and PortSettings.
 struct PortSettings {
     uint64_t seed;
@@ -52,7 +60,7 @@ struct PortPins {
 
 // What the port sees at a rising edge.
 struct PortInputs {
-    bool arvalid, awvalid, wvalid, rready, bready;
+    bool arvalid, awvalid, wvalid, wlast, rready, bready;
     uint8_t arid, arlen, awid, awlen;
     uint64_t araddr, awaddr;
     const uint8_t *wdata, *wstrb;
@@ -87,6 +95,15 @@ class Answers {
     uint32_t beat_ = 0;
 };
 
+// What a channel offered while its ready was low: it must offer the same until it is taken.
+struct Offer {
+    bool waits = false, last = false;
+    uint64_t address = 0;
+    uint32_t id = 0, beats = 0;
+    uint8_t data[MAX_BUS_BYTES] = {}, strobe[MAX_BUS_BYTES / 8] = {};
+    bool operator==(const Offer& other) const;
+};
+
 class Port {
   public:
     Memory memory;
@@ -94,6 +111,7 @@ class Port {
     Log<WriteRecord, LOG_CAPACITY> writes;
     Log<ReadRecord, LOG_CAPACITY> reads;
     Log<FaultRecord, LOG_CAPACITY> faults;
+    Log<ViolationRecord, 128> violations;  // the first of each rule
     uint64_t handshakes = 0;
 
     Port() { flush(); }
@@ -113,14 +131,20 @@ class Port {
     };
     struct Beat {
         int64_t cycle;
+        bool last;
         uint8_t data[MAX_BUS_BYTES], strobe[MAX_BUS_BYTES / 8];
     };
     void read(uint8_t id, uint64_t address, uint32_t beats);
     void match();
+    void judge(const PortInputs& in);
+    void judge(Offer& held, const Offer& offered, bool ready, Rule dropped, Rule changed);
+    void violate(Rule rule);
     void report(const Memory::Fault& fault, bool reading, uint8_t id, uint64_t address, uint64_t nbytes);
     int64_t due(Draws::Stream jitter) const;
 
     PortSettings settings_ = {};
+    Offer ar_, aw_, w_;
+    bool violated_[RULES] = {};
     Draws draws_;
     std::deque<Address> addresses_;
     std::deque<Beat> beats_;

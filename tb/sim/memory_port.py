@@ -17,6 +17,7 @@ from cocotb_bus.monitors import BusMonitor
 
 from tb.memory import Ram
 from tb.sim.clocking import HIGH, cycle
+from tb.sim.port_rules import CHANGED, CHANNELS, DROPPED, LAST, violation
 
 PORT_PREFIX = {Ram.MC: "nvdla_core2dbb", Ram.CVSRAM: "nvdla_core2cvsram"}
 
@@ -67,7 +68,9 @@ class MemoryPortMonitor(BusMonitor):
         self.handshakes = 0
         self._complain = complain
         self._addresses: deque[tuple[int, int, int, int]] = deque()
-        self._beats: deque[tuple[bytes, int, int]] = deque()
+        self._beats: deque[tuple[bytes, int, int, bool]] = deque()
+        self._offers: dict[str, tuple[int, ...]] = {}
+        self._broken: set[int] = set()
         super().__init__(entity, PORT_PREFIX[ram], clock, case_insensitive=False)
         self.bus_bytes = len(self.bus.wdata) // 8
 
@@ -85,14 +88,20 @@ class MemoryPortMonitor(BusMonitor):
         """Forget half-seen bursts, as a reset of the DUT does."""
         self._addresses.clear()
         self._beats.clear()
+        self._offers.clear()
 
     async def _monitor_recv(self) -> None:
         bus, edge = self.bus, RisingEdge(self.clock)
         arvalid, awvalid, wvalid = bus.arvalid, bus.awvalid, bus.wvalid
         arready, awready, wready = bus.arready, bus.awready, bus.wready
+        pairs = {name: (getattr(bus, valid), getattr(bus, ready)) for name, (valid, ready, _) in CHANNELS.items()}
         wake = [RisingEdge(signal) for signal in (arvalid, awvalid, wvalid)]
         while True:
             await edge
+            for channel, (valid, ready) in pairs.items():
+                waits = valid.value == HIGH and ready.value != HIGH
+                if waits or channel in self._offers:
+                    self._judge_offer(channel, valid.value == HIGH, waits)
             idle = True
             if arvalid.value == HIGH:
                 idle = False
@@ -121,15 +130,36 @@ class MemoryPortMonitor(BusMonitor):
     def _see_data(self) -> None:
         self.handshakes += 1
         data = self._number("wdata").to_bytes(self.bus_bytes, "little")
-        self._beats.append((data, self._number("wstrb"), cycle()))
+        self._beats.append((data, self._number("wstrb"), cycle(), self._number("wlast") == 1))
         self._match()
 
     def _match(self) -> None:
         """Publish the oldest write whose address and beats have all been seen."""
         while self._addresses and len(self._beats) >= self._addresses[0][2]:
             axi_id, address, count, at = self._addresses.popleft()
-            beats = tuple(self._beats.popleft() for _ in range(count))
-            self._recv(WriteBurst(axi_id, address, beats, at))
+            beats = [self._beats.popleft() for _ in range(count)]
+            if [last for _, _, _, last in beats] != [False] * (count - 1) + [True]:
+                self._violate(LAST)
+            self._recv(WriteBurst(axi_id, address, tuple(beat[:3] for beat in beats), at))
+
+    def _judge_offer(self, channel: str, valid: bool, waits: bool) -> None:
+        """Compare what a channel offers with what it offered while it had to wait."""
+        held = self._offers.pop(channel, None)
+        number = 2 * list(CHANNELS).index(channel)
+        if not valid:
+            self._violate(number + DROPPED)
+            return
+        offered = tuple(self._number(name) for name in CHANNELS[channel][2])
+        if held is not None and held != offered:
+            self._violate(number + CHANGED)
+        if waits:
+            self._offers[channel] = offered
+
+    def _violate(self, rule: int) -> None:
+        """Complain of a rule, once."""
+        if rule not in self._broken:
+            self._broken.add(rule)
+            self._complain(violation(self.ram, rule, cycle()))
 
     def _number(self, name: str) -> int:
         """Return a payload signal as a number; X and Z on a valid payload are a violation and read as 0."""

@@ -30,6 +30,7 @@ FAULT_RECORD = np.dtype(
     [(name, "u8") for name in ("cycle", "address", "nbytes", "at")]
     + [(name, "u4") for name in ("id", "reading", "kind", "unused")]
 )
+VIOLATION_RECORD = np.dtype([("cycle", "u8"), ("rule", "u4"), ("unused", "u4")])
 ACCESS_RECORD = np.dtype([("cycle", "u8"), ("address", "u4"), ("value", "u4"), ("is_write", "u4"), ("unused", "u4")])
 RESULT_RECORD = np.dtype([("cycle", "u8"), ("batch", "u4"), ("index", "u4"), ("status", "u4"), ("value", "u4")])
 OUTSTANDING_RECORD = np.dtype([("address", "u8"), ("id", "u4"), ("reading", "u4")])
@@ -90,6 +91,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "nvb_port_writes": (c_void_p, c_uint32, POINTER(POINTER(c_uint32))),
     "nvb_port_reads": (c_void_p, c_uint32, POINTER(POINTER(c_uint32))),
     "nvb_port_faults": (c_void_p, c_uint32, POINTER(POINTER(c_uint32))),
+    "nvb_port_violations": (c_void_p, c_uint32, POINTER(POINTER(c_uint32))),
 }
 
 

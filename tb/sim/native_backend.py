@@ -16,6 +16,7 @@ from tb.sim.backend import latency_cycles, rams_of
 from tb.sim.native import OUTSIDE
 from tb.sim.native_csb import NativeCsb, NativeInterrupts
 from tb.sim.native_port import NativePages, NativePort
+from tb.sim.port_rules import violation
 
 if TYPE_CHECKING:
     from tb.sim.bench import Bench
@@ -64,13 +65,15 @@ class NativeBackend:
             port.flush()
 
     def catch_up(self, until_cycle: int | None = None) -> None:
-        """Let the scoreboard have every write up to a cycle, or all, and the bench every fault."""
+        """Let the scoreboard have every write up to a cycle, or all, and the bench every fault and violation."""
         for ram, port in self.slaves.items():
             for record in port.take_faults().tolist():
                 at, address, nbytes, byte, axi_id, reading, kind, _ = record
                 what = "read" if reading else "write"
                 fault = self.memories[ram].describe_fault(byte, outside=kind == OUTSIDE)
                 self._bench.report_fault(ram, what, nbytes, address, axi_id, at, fault)
+            for at, rule, _ in port.take_violations().tolist():
+                self._bench.complain(violation(ram, rule, at))
             beats = port.take_writes(until_cycle)
             if beats is not None:
                 self._bench.scoreboard.write_beats(beats)

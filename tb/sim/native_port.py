@@ -15,6 +15,7 @@ from tb.sim.native import (
     FAULT_RECORD,
     OUTSTANDING_RECORD,
     READ_RECORD,
+    VIOLATION_RECORD,
     WRITE_RECORD,
     PortSettingsRecord,
     RecordLog,
@@ -89,6 +90,7 @@ class NativePort:
         self._writes = RecordLog(WRITE_RECORD, self._library.nvb_port_writes, self._number)
         self._reads = RecordLog(READ_RECORD, self._library.nvb_port_reads, self._number)
         self._faults = RecordLog(FAULT_RECORD, self._library.nvb_port_faults, self._number)
+        self._violations = RecordLog(VIOLATION_RECORD, self._library.nvb_port_violations, self._number)
         self._rest = np.zeros(0, dtype=WRITE_RECORD)
 
     @property
@@ -148,6 +150,10 @@ class NativePort:
     def take_faults(self) -> NDArray[np.void]:
         """Return the accesses outside allocations and the reads of poison since the last call."""
         return self._faults.drain()
+
+    def take_violations(self) -> NDArray[np.void]:
+        """Return the first violations of rules since the last call."""
+        return self._violations.drain()
 
     def _waiting(self) -> tuple[int, int]:
         return (

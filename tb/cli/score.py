@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from models.config import HwConfig
 from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, play_options
 from tb.cli.run import PLAN_DIR
+from tb.launch.build import STUB_DIR
+from tb.launch.filelist import parse
+from tb.launch.objcache import reused_objects
 from tb.score import report
 from tb.score.catalogue import Bug, load_catalogue
+from tb.score.mutants import MutantResult, play_mutants
+from tb.score.mutate import choose
 from tb.score.play import Bench, BugResult, false_alarms, play_bugs
 from tb.score.scenarios import Source, of_unit, sources
 
@@ -27,6 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of all data (default: 1)")
     parser.add_argument("--list", action="store_true", help="print the bugs and stop")
+    mutants = parser.add_argument_group("source mutants", "instead of the seeded bugs")
+    mutants.add_argument("--mutants", type=int, metavar="N", help="change one expression of the RTL, N times")
+    mutants.add_argument("--modules", default="*", metavar="PATTERN", help="modules to change (default: all)")
+    mutants.add_argument("--scenarios", default="*", metavar="PATTERN", help="scenarios to play (default: all)")
     add_dut_options(parser)
     group = parser.add_argument_group("running")
     play_options(group)
@@ -37,6 +47,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
+    if args.mutants is not None:
+        return mutate(args)
     catalogue = load_catalogue()
     bugs = select(catalogue.bugs, args.only, args.kind)
     if args.list:
@@ -60,6 +72,32 @@ def main(args: argparse.Namespace) -> int:
     print("\n" + "\n".join(report.summary(results)))
     print(f"results: {args.results / 'score.json'}")
     return 0 if report.passed(results) else 1
+
+
+def mutate(args: argparse.Namespace) -> int:
+    """Build and play source mutants, and return the exit code."""
+    if args.only is not None or args.kind is not None:
+        raise ValueError("--only and --kind must not be given with --mutants: they choose seeded bugs")
+    config = HwConfig.load(args.config)
+    built = build_dut(args, config)
+    filelist = args.rtl or STUB_DIR / f"{config.name}.f"
+    mutants = choose(parse(filelist).sources, args.mutants, args.seed, args.modules)
+    if args.list:
+        print("\n".join(map(str, mutants)))
+        return 0
+    found = of_unit(sources(PLAN_DIR), [args.scenarios])
+    bench = Bench(built, config, args.results / "mutants", args.timeout)
+    for result in false_alarms(found, bench, seed=args.seed, workers=args.jobs):
+        print("\n  ".join([f"false alarm: {result.job.identity}", *result.complaints]))
+        return 1
+    results: list[MutantResult] = []
+    spec = replace(built.spec, filelist=filelist)
+    with reused_objects(args.results / "objects"):
+        for played in play_mutants(mutants, spec, found, bench, seed=args.seed):
+            results.append(played)
+            print(f"[{len(results):3}/{len(mutants)}] {report.mutant_line(played)}", flush=True)
+    print("\n" + "\n".join(report.mutant_summary(results)))
+    return 0 if report.mutants_passed(results) else 1
 
 
 def alarms(cases: Sequence[tuple[Bug, Sequence[Source]]], bench: Bench, args: argparse.Namespace) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,11 @@ import numpy as np
 from models.config import HwConfig
 from tb.launch.build import Built
 from tb.regress.jobs import Job, JobResult, run_job
-from tb.scenario import Scenario
 from tb.score.catalogue import Bug, Place
 from tb.score.judge import Catch, catch_of
 from tb.score.operands import Alteration, alterations
 from tb.score.scenarios import Source
 from tb.verdict import Outcome
-
-Play = Callable[[Job, Path], JobResult]
 
 
 @dataclass(frozen=True)
@@ -63,13 +61,17 @@ class Bench:
     root: Path
     timeout_seconds: float
 
+    def job(self, source: Source, seed: int) -> Job:
+        """Return the job that plays a scenario."""
+        return Job(source.name, seed, f"python -m tb score --seed {seed}", partial(source.build, self.config, seed))
+
     def play(self, job: Job, folder: Path) -> JobResult:
-        """Play one job in a folder."""
-        return run_job(job, self.built, self.config.name, folder, self.timeout_seconds, waves=False)
+        """Play one job in a folder of its own below another."""
+        return run_job(job, self.built, self.config.name, folder / job.identity, self.timeout_seconds, waves=False)
 
 
 def play_bugs(
-    cases: Sequence[tuple[Bug, Sequence[Source]]], bench: Bench, *, seed: int, workers: int, play: Play | None = None
+    cases: Sequence[tuple[Bug, Sequence[Source]]], bench: Bench, *, seed: int, workers: int
 ) -> Iterator[BugResult]:
     """Play bugs, several at a time, and yield what became of each.
 
@@ -78,10 +80,9 @@ def play_bugs(
         bench: what they are played on.
         seed: of all data.
         workers: simulations at a time.
-        play: plays one job in a folder; None for ``bench.play``.
     """
     with ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(play_bug, bug, found, bench, seed, play or bench.play) for bug, found in cases]
+        futures = [pool.submit(play_bug, bug, found, bench, seed) for bug, found in cases]
         try:
             for future in as_completed(futures):
                 yield future.result()
@@ -100,22 +101,14 @@ def false_alarms(found: Sequence[Source], bench: Bench, *, seed: int, workers: i
         workers: simulations at a time.
     """
     with ThreadPoolExecutor(workers) as pool:
-        futures = [
-            pool.submit(bench.play, _job(source.name, source.build(bench.config, seed), seed), folder)
-            for source in found
-            for folder in (bench.root / "without" / source.name,)
-        ]
+        futures = [pool.submit(bench.play, bench.job(source, seed), bench.root / "without") for source in found]
         for future in as_completed(futures):
             result = future.result()
             if result.outcome is not Outcome.PASSED:
                 yield result
 
 
-def _job(name: str, scenario: Scenario, seed: int) -> Job:
-    return Job(name, seed, f"python -m tb score --seed {seed}", lambda: scenario)
-
-
-def play_bug(bug: Bug, found: Sequence[Source], bench: Bench, seed: int, play: Play) -> BugResult:
+def play_bug(bug: Bug, found: Sequence[Source], bench: Bench, seed: int) -> BugResult:
     """Play a bug on scenarios until one catches it.
 
     Args:
@@ -123,37 +116,44 @@ def play_bug(bug: Bug, found: Sequence[Source], bench: Bench, seed: int, play: P
         found: scenarios, the first one first.
         bench: what it is played on.
         seed: of all data.
-        play: plays one job in a folder.
     """
-    folder = bench.root / bug.name
+    jobs = (job for source in found if (job := job_of(bug, source, bench, seed)) is not None)
+    return BugResult(bug, *until_caught(jobs, bench, bench.root / bug.name))
+
+
+def until_caught(jobs: Iterable[Job], bench: Bench, folder: Path) -> tuple[int, Catch | None, float]:
+    """Play jobs until one fails.
+
+    Args:
+        jobs: the first one first.
+        bench: what they are played on.
+        folder: for what they leave behind.
+
+    Returns:
+        How many were played, how the last one failed, None when none did, and the seconds of all.
+    """
     played, seconds = 0, 0.0
-    for source in found:
-        job = job_of(bug, source, bench, seed)
-        if job is None:
-            continue
+    for job in jobs:
         played += 1
-        result = play(job, folder / source.name)
+        result = bench.play(job, folder)
         seconds += result.seconds
         catch = catch_of(result, played)
         if catch is not None:
-            return BugResult(bug, played, catch, seconds)
-    return BugResult(bug, played, None, seconds)
+            return played, catch, seconds
+    return played, None, seconds
 
 
 def job_of(bug: Bug, source: Source, bench: Bench, seed: int) -> Job | None:
     """Return the job that plays a scenario with a bug; None when it has no operand that the bug could change."""
-    scenario = source.build(bench.config, seed)
-
-    plain = _job(source.name, scenario, seed)
-    rerun = f"python -m tb score --only {bug.name} --seed {seed}"
+    plain = replace(bench.job(source, seed), rerun=f"python -m tb score --only {bug.name} --seed {seed}")
     if bug.place is Place.RTL:
-        return replace(plain, rerun=rerun, plusargs=(f"+bug={bug.name}",))
-    changes = alterations(bug.name, scenario, bench.config)
+        return replace(plain, plusargs=(f"+bug={bug.name}",))
+    changes = alterations(bug.name, plain.make(), bench.config)
     if not changes:
         return None
     path = bench.root / bug.name / f"{source.name}.npz"
     save_alterations(changes, path)
-    return replace(plain, rerun=rerun, variables={"NVDLA_ALTERED": str(path.resolve())})
+    return replace(plain, variables={"NVDLA_ALTERED": str(path.resolve())})
 
 
 def save_alterations(changes: Sequence[Alteration], path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tb.score.catalogue import BugKind
+from tb.score.mutants import MutantResult
 from tb.score.play import BugResult
 
 LEAST_CAUGHT = 0.97
@@ -106,3 +107,30 @@ def _plain(result: BugResult) -> dict[str, Any]:
         "explained": result.explained,
         "seconds": round(result.seconds, 2),
     }
+
+
+def mutant_line(result: MutantResult) -> str:
+    """Return what became of a mutant in one line."""
+    if result.refused:
+        return f"{result.mutant}: not built: {result.refused}"
+    times = f"built in {result.build_seconds:.0f} s, played in {result.seconds:.0f} s"
+    if result.catch is None:
+        return f"{result.mutant}: SURVIVED {result.played} scenarios ({times})"
+    checks = ", ".join(check.value for check in result.catch.checks)
+    return f"{result.mutant}: {checks} in scenario {result.catch.number} ({result.catch.scenario}; {times})"
+
+
+def mutant_summary(results: Sequence[MutantResult]) -> list[str]:
+    """Return the score of mutants, the survivors and those that could not be built."""
+    built = [result for result in results if not result.refused]
+    survivors = [result for result in built if result.catch is None]
+    lines = [f"  {mutant_line(result)}" for result in (*survivors, *(r for r in results if r.refused))]
+    part = len(built) - len(survivors)
+    share = f" ({100 * part / len(built):.1f} %)" if built else ""
+    return [*lines, f"caught: {part} of {len(built)} mutants{share}; {len(results) - len(built)} could not be built"]
+
+
+def mutants_passed(results: Sequence[MutantResult]) -> bool:
+    """Return whether something was built and enough of it was caught."""
+    built = [result for result in results if not result.refused]
+    return bool(built) and sum(result.catch is not None for result in built) / len(built) >= LEAST_CAUGHT

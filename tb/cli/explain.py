@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 
 from tb.cli.layout_files import read_memory
 from tb.cli.layout_formats import add_layout_options, chosen
 from tb.cli.layout_options import OPTIONS, integer
 from tb.cli.layout_subjects import FeatureSubject
-from tb.explain import MOST_LAYERS, Explanation, explain, explain_folder, from_dumps
+from tb.explain import MOST_LAYERS, Explanation, explain, explain_folder, from_dumps, write_page
+from tb.explain.page import Failure, page
+from tb.regress.jobs import RESULT_FILE
 
 HELP = "say where, when and why a failed run, or a memory dump, is wrong"
 EXAMPLE = "python -m tb explain sim_build/runs/nv_small/sdp_x1_bias_per_channel.1"
@@ -18,6 +21,7 @@ EXAMPLE = "python -m tb explain sim_build/runs/nv_small/sdp_x1_bias_per_channel.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
     parser.add_argument("run", nargs="?", type=Path, metavar="RUN", help="folder of a failed run")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write a page about it, too")
     parser.add_argument("--layers", metavar="N", help=f"explain so many layers of a run (default: {MOST_LAYERS})")
     dumps = parser.add_argument_group("memory dumps", "instead of a run")
     dumps.add_argument("--expected", type=Path, metavar="FILE", help="what memory should hold, .bin or .dat")
@@ -32,9 +36,20 @@ def main(args: argparse.Namespace) -> int:
     explanations = _of_dumps(args) if args.run is None else _of_run(args)
     for explanation in explanations:
         print("\n".join(explanation.lines()))
+    if args.html is not None:
+        _write_page(args, explanations)
     if not explanations:
         print("no layer left wrong bytes in a feature cube")
     return int(any(explanation.evidence.wrong.any() for explanation in explanations))
+
+
+def _write_page(args: argparse.Namespace, explanations: list[Explanation]) -> None:
+    if args.run is None:
+        args.html.write_text(page(Failure(str(args.actual), (), explanations, ())), encoding="utf-8")
+        return
+    result = args.run / RESULT_FILE
+    saved = json.loads(result.read_text(encoding="utf-8")) if result.is_file() else {}
+    write_page(args.html, explanations, args.run.name, saved.get("complaints", ()), saved.get("rerun"))
 
 
 def _of_run(args: argparse.Namespace) -> list[Explanation]:

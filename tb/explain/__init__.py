@@ -2,7 +2,7 @@
 
 from tb.explain.evidence import Evidence, from_dumps, from_writes
 from tb.explain.rank import Diagnosis, diagnose
-from tb.explain.runs import MOST_LAYERS, explain_folder, explain_run
+from tb.explain.runs import MOST_LAYERS, explain_folder, explain_run, write_page
 from tb.explain.text import Explanation, explain
 
 __all__ = [
@@ -16,4 +16,5 @@ __all__ = [
     "explain_run",
     "from_dumps",
     "from_writes",
+    "write_page",
 ]

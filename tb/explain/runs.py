@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 
 from tb.explain import record
+from tb.explain.page import Failure, page
 from tb.explain.seen import Seen
 from tb.explain.text import Explanation, explain
 from tb.program.ops import Op
@@ -28,6 +29,24 @@ def explain_run(seen: Seen, ops: Iterable[Op], most: int = MOST_LAYERS) -> list[
         most: of how many layers.
     """
     return [explain(evidence) for evidence in islice(seen.evidence(tuple(ops)), most)]
+
+
+def write_page(
+    path: Path, explanations: Sequence[Explanation], name: str, complaints: Sequence[str], rerun: str | None
+) -> None:
+    """Write a page about a failed run.
+
+    Args:
+        path: the file, in the folder of the run.
+        explanations: of its layers.
+        name: what identifies the run.
+        complaints: why it failed.
+        rerun: the command that repeats it, None when it is not known.
+    """
+    commands = [("Explain it on the terminal", f"python -m tb explain {path.parent}")]
+    if rerun is not None:
+        commands = [("Run it again", rerun), ("Run it again with waves", f"{rerun} --waves"), *commands]
+    path.write_text(page(Failure(name, complaints, explanations, commands)), encoding="utf-8")
 
 
 def explain_folder(folder: Path, config_name: str | None = None, most: int = MOST_LAYERS) -> list[Explanation]:

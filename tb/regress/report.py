@@ -44,7 +44,9 @@ def complaints(results: Sequence[JobResult]) -> str:
         lines = [f"{result.outcome.value}: {result.job.identity}"]
         lines += [f"  {line}" for complaint in result.complaints for line in complaint.splitlines()]
         if result.outcome is Outcome.FAILED:
-            lines += [f"  {line}" for line in result.facts.get("explanation", [])]
+            explanation = result.facts.get("explanation", [])
+            lines += [f"  {line}" for line in explanation]
+            lines += [f"  page: {result.work_dir}/failure.html"] if explanation else []
             lines += [f"  log: {result.work_dir}/sim.log"] if result.work_dir else []
             lines.append(f"  rerun: {result.job.rerun}")
         blocks.append("\n".join(lines))

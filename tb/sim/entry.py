@@ -15,15 +15,12 @@ import cocotb
 import numpy as np
 from cocotb.handle import SimHandleBase
 
-from models.config import HwConfig
 from tb.configrom import is_complete
-from tb.explain import explain_run, record
-from tb.explain.seen import Seen
 from tb.memory import Ram
 from tb.program.ops import MemInit, MemLoad, Program
-from tb.scenario import Scenario
 from tb.sim.bench import Bench
 from tb.sim.clocking import cycle, wait_cycles
+from tb.sim.failure import explained
 from tb.trace import read
 from tb.verdict import Outcome
 
@@ -45,7 +42,7 @@ async def play(dut: SimHandleBase) -> None:
     result = {**verdict.to_dict(), "cycles_per_second": speed}
     _save(result)
     if verdict.findings:
-        _explain(result, Seen.of(bench.scoreboard), scenario, config)
+        _save({**result, **explained(_result_path().parent, bench.scoreboard, scenario, config)})
     assert verdict.outcome is not Outcome.FAILED, "\n".join(verdict.complaints())
 
 
@@ -77,15 +74,6 @@ async def _loaded(bench: Bench, ops: Program) -> Program:
             ram, address = name.split("_")
             bench.alter(Ram(ram), int(address, 16), file[name])
     return ops[first:]
-
-
-def _explain(result: dict[str, Any], seen: Seen, scenario: Scenario, config: HwConfig) -> None:
-    """Store what was seen, and add to the result why its bytes are wrong."""
-    record.save(_result_path().with_name(record.FILE_NAME), seen, config, os.environ["NVDLA_CONFIG"])
-    explanations = explain_run(seen, scenario.ops)
-    result["explanation"] = [line for explanation in explanations for line in explanation.lines()]
-    result["causes"] = [[fit.name for fit in explanation.causes] for explanation in explanations]
-    _save(result)
 
 
 def _save(result: dict[str, Any]) -> None:

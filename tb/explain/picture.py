@@ -1,0 +1,142 @@
+"""Pictures of a surface for a page: expected, got and difference, as PNG inside the page."""
+
+from __future__ import annotations
+
+import base64
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tb.explain.evidence import Evidence
+from tb.explain.walk import Cube, Walk
+
+Image = NDArray[np.uint8]
+"""(height, width, 3), red, green and blue."""
+
+MOST_SURFACES = 6
+"""Surfaces that are shown, those with most wrong elements."""
+
+_MOST_PIXELS = 720
+_GAP = 1
+_MISSING = (245, 190, 40)
+_BACKGROUND = (255, 255, 255)
+_STOPS = np.array([(24, 30, 60), (38, 95, 140), (70, 160, 150), (170, 210, 130), (252, 246, 200)], dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class SurfacePicture:
+    """Three pictures of one surface, its channels side by side.
+
+    Attributes:
+        number: of the surface.
+        wrong: elements of it that are wrong.
+        expected: what should be there.
+        got: what is there.
+        difference: where it differs and which way.
+        step: elements along W and H that share a pixel.
+        channels: how many are side by side.
+    """
+
+    number: int
+    wrong: int
+    expected: Image
+    got: Image
+    difference: Image
+    step: int
+    channels: int
+
+
+def pictures(evidence: Evidence) -> Iterator[SurfacePicture]:
+    """Yield the surfaces with most wrong elements, in their order."""
+    walk = Walk.of(evidence.layout, evidence.expected.address)
+    got, expected = walk.read_patch(evidence.got), evidence.cube
+    missing = walk.any_byte(evidence.expected.mask & ~evidence.got.mask)
+    wrong = walk.any_byte(evidence.bad)
+    lanes = walk.atom_elements
+    per_surface = wrong.reshape(-1, lanes, *wrong.shape[1:]).sum(axis=(1, 2, 3))
+    scale = _scale(expected)
+    for number in sorted(np.argsort(-per_surface, kind="stable")[:MOST_SURFACES].tolist()):
+        if not per_surface[number]:
+            continue
+        part = slice(number * lanes, (number + 1) * lanes)
+        step = max(1, -(-max(wrong.shape[1], wrong.shape[2] * lanes + _GAP * (lanes - 1)) // _MOST_PIXELS))
+        shown = slice(None, None, step)
+        lost = missing[part, shown, shown]
+        yield SurfacePicture(
+            number,
+            int(per_surface[number]),
+            _mosaic(_coloured(expected[part, shown, shown], scale)),
+            _mosaic(np.where(lost[..., np.newaxis], _MISSING, _coloured(got[part, shown, shown], scale))),
+            _mosaic(_differences(evidence, walk, part, step, got)),
+            step,
+            lanes,
+        )
+
+
+def _scale(cube: Cube) -> tuple[float, float]:
+    values = cube[np.isfinite(cube)].astype(np.float64) if cube.dtype.kind == "f" else cube
+    return float(values.min(initial=0)), float(values.max(initial=1))
+
+
+def _coloured(cube: Cube, scale: tuple[float, float]) -> Image:
+    """Return (C, H, W, 3) from dark for the smallest value to light for the largest."""
+    low, high = scale
+    part = (np.nan_to_num(cube.astype(np.float64), nan=high, posinf=high, neginf=low) - low) / max(high - low, 1e-9)
+    place = np.clip(part, 0.0, 1.0) * (len(_STOPS) - 1)
+    first = np.minimum(place.astype(np.int64), len(_STOPS) - 2)
+    rest = (place - first)[..., np.newaxis]
+    coloured: Image = (_STOPS[first] * (1 - rest) + _STOPS[first + 1] * rest).astype(np.uint8)
+    return coloured
+
+
+def _differences(evidence: Evidence, walk: Walk, part: slice, step: int, got: Cube) -> Image:
+    """Return (C, H, W, 3): too large red, too small blue, missing yellow; any wrong element colours its pixel."""
+    wrong = _pooled(walk.any_byte(evidence.bad)[part], step)
+    lost = _pooled(walk.any_byte(evidence.expected.mask & ~evidence.got.mask)[part], step)
+    shown = slice(None, None, step)
+    above = got[part, shown, shown].astype(np.float64) > evidence.cube[part, shown, shown].astype(np.float64)
+    image = np.full((*wrong.shape, 3), (236, 236, 232), dtype=np.uint8)
+    image[wrong & above] = (196, 52, 40)
+    image[wrong & ~above] = (40, 92, 190)
+    image[lost] = _MISSING
+    return image
+
+
+def _pooled(mask: NDArray[np.bool_], step: int) -> NDArray[np.bool_]:
+    channels, height, width = mask.shape
+    padded = np.pad(mask, ((0, 0), (0, -height % step), (0, -width % step)))
+    blocks = padded.reshape(channels, -(-height // step), step, -(-width // step), step)
+    pooled: NDArray[np.bool_] = np.logical_or.reduce(blocks, axis=(2, 4))
+    return pooled
+
+
+def _mosaic(tiles: NDArray[np.generic]) -> Image:
+    """Return channels (C, H, W, 3) side by side."""
+    count, height, width, _ = tiles.shape
+    image = np.full((height, count * (width + _GAP) - _GAP, 3), _BACKGROUND, dtype=np.uint8)
+    for number in range(count):
+        image[:, number * (width + _GAP) : number * (width + _GAP) + width] = tiles[number]
+    return image
+
+
+def data_url(image: Image) -> str:
+    """Return an image as the address of a PNG that holds it.
+
+    Source: PNG specification: signature, IHDR of 8-bit colour, IDAT, IEND.
+    """
+    height, width, _ = image.shape
+    lines = np.zeros((height, 1 + 3 * width), dtype=np.uint8)
+    lines[:, 1:] = image.reshape(height, -1)
+    chunks = (
+        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)),
+        (b"IDAT", zlib.compress(lines.tobytes(), 9)),
+        (b"IEND", b""),
+    )
+    png = b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in chunks
+    )
+    return f"data:image/png;base64,{base64.b64encode(png).decode('ascii')}"

@@ -1,0 +1,184 @@
+"""The page about a failure is complete in itself, says what the terminal says, and its pictures show the errors."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
+from tb.explain import Explanation, explain, write_page
+from tb.explain.memory import Patch
+from tb.explain.page import Failure, page
+from tb.explain.picture import data_url, pictures
+from tb.explain.timeline import timeline
+from tests.unit.explain import cases
+
+MEMORY = cases.memory_for(3)
+ADDED = 5
+
+
+def one_surface(patch: Patch) -> Patch:
+    """Make every byte of the second surface of ``copy_layer`` larger, but the last atom of it lost."""
+    data, mask = patch.data.copy(), patch.mask.copy()
+    part = data[240:480].view(np.int8)
+    part[:] = np.minimum(part.astype(np.int64) + ADDED, 127)
+    mask[472:480] = False
+    return replace(patch, data=data, mask=mask)
+
+
+@pytest.fixture(scope="module")
+def explanation() -> Explanation:
+    return explain(cases.evidence_of(cases.copy_layer(), MEMORY, one_surface))
+
+
+def opened(url: str) -> NDArray[np.uint8]:
+    """Return the pixels of a picture inside a page."""
+    kind, data = url.split(",")
+    assert kind == "data:image/png;base64"
+    return np.asarray(Image.open(io.BytesIO(base64.b64decode(data)), formats=("PNG",)))
+
+
+def test_a_png_holds_the_pixels_it_was_made_of() -> None:
+    pixels = np.random.default_rng(1).integers(0, 256, (7, 13, 3), dtype=np.uint8)
+    np.testing.assert_array_equal(opened(data_url(pixels)), pixels, strict=True)
+
+
+def test_only_surfaces_with_errors_are_shown_and_each_pixel_tells_which_way(explanation: Explanation) -> None:
+    evidence = explanation.evidence
+    (picture,) = pictures(evidence)
+    assert (picture.number, picture.step, picture.channels) == (1, 1, 8)
+    _, height, width = evidence.cube.shape
+    assert picture.difference.shape == (height, 8 * (width + 1) - 1, 3)
+    wrong = 0
+    for lane, h, w in np.ndindex(8, height, width):
+        colour = tuple(picture.difference[h, lane * (width + 1) + w])
+        if (h, w) == (height - 1, width - 1):
+            assert colour == (245, 190, 40)
+            assert tuple(picture.got[h, lane * (width + 1) + w]) == colour
+        elif evidence.cube[8 + lane, h, w] == 127:
+            assert colour == (236, 236, 232)
+            continue
+        else:
+            assert colour == (196, 52, 40)
+        wrong += 1
+    assert picture.wrong == wrong
+
+
+def test_a_large_surface_is_shrunk_without_losing_a_single_error() -> None:
+    layer = cases.copy_layer((8, 3, 1000))
+
+    def one(patch: Patch) -> Patch:
+        data = patch.data.copy()
+        data[8 * 1777 + 2] ^= 1
+        return replace(patch, data=data)
+
+    memory = cases.memory_for(4)
+    (picture,) = pictures(cases.evidence_of(layer, memory, one))
+    assert picture.step > 1
+    assert picture.difference.shape[1] <= 720 + 8
+    coloured = (picture.difference != (236, 236, 232)).any(axis=2) & (picture.difference != 255).any(axis=2)
+    columns = -(-1000 // picture.step)
+    assert np.argwhere(coloured).tolist() == [[1 // picture.step, 2 * (columns + 1) + 777 // picture.step]]
+
+
+def test_the_timeline_has_a_mark_for_each_write(explanation: Explanation) -> None:
+    drawn = timeline(explanation.evidence)
+    marks = {name: path.count("M") for name, path in re.findall(r'<path class="(\w+)" d="([^"]*)"', drawn)}
+    assert explanation.when is not None
+    beats = explanation.evidence.beats
+    assert beats is not None
+    assert marks == {"axis": 1, "right": len(beats) - explanation.when.bad, "wrong": explanation.when.bad}
+    assert f"cycle {beats.cycle.min()}" in drawn
+    assert f"cycle {beats.cycle.max()}" in drawn
+
+
+class Parsed(HTMLParser):
+    """Everything that a page says, and everything that it would load."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.words: list[str] = []
+        self.open: list[str] = []
+        self.loaded: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.loaded += [value or "" for name, value in attributes if name in ("src", "href")]
+        if tag not in ("meta", "img", "path"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag != "path":
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+def test_the_page_says_what_the_terminal_says_and_loads_nothing(explanation: Explanation) -> None:
+    commands = [("Run it again", "python -m tb run --only 'a<b' --seed 1 && echo \"done\"")]
+    parsed = Parsed(page(Failure("<b>odd & name</b>.1", ("expected <1>",), [explanation], commands)))
+    assert parsed.open == []
+    assert parsed.loaded
+    assert all(url.startswith("data:image/png;base64,") for url in parsed.loaded)
+    said = "\n".join(parsed.words)
+    assert "<b>odd & name</b>.1 failed" in said
+    assert "expected <1>" in said
+    assert commands[0][1] in said
+    assert explanation.headline in said
+    assert explanation.when is not None
+    for line in (*explanation.where.lines(), *explanation.when.lines()):
+        assert line in said
+    for fit in explanation.causes[:8]:
+        assert fit.text in said
+
+
+def test_the_first_wrong_elements_are_listed_with_both_values_and_their_write(explanation: Explanation) -> None:
+    evidence = explanation.evidence
+    said = Parsed(page(Failure("any.1", (), [explanation], ()))).words
+    address = evidence.expected.address + 240
+    at = said.index(f"{address:#x}")
+    value = int(evidence.cube[8, 0, 0])
+    beats = evidence.beats
+    assert beats is not None
+    cycle = int(beats.cycle[beats.address == address][0])
+    assert said[at - 3 : at + 4] == [
+        "8",
+        "0",
+        "0",
+        f"{address:#x}",
+        str(value),
+        str(min(127, value + ADDED)),
+        f"cycle {cycle}, id 1",
+    ]
+
+
+def test_a_page_without_a_cause_says_so() -> None:
+    rng = np.random.default_rng(2)
+
+    def noise(patch: Patch) -> Patch:
+        return replace(patch, data=rng.integers(0, 256, len(patch.data), dtype=np.uint8))
+
+    explanation = explain(cases.evidence_of(cases.copy_layer(), MEMORY, noise))
+    said = "\n".join(Parsed(page(Failure("any.1", (), [explanation], ()))).words)
+    assert "no known cause fits" in said
+    assert all(line in said for line in explanation.reasons())
+
+
+def test_the_page_of_a_run_has_the_commands(explanation: Explanation, tmp_path: Path) -> None:
+    write_page(tmp_path / "failure.html", [explanation], "any.1", ["wrong"], "python -m tb run --seed 1")
+    said = Parsed((tmp_path / "failure.html").read_text(encoding="utf-8")).words
+    for command in (
+        "python -m tb run --seed 1",
+        "python -m tb run --seed 1 --waves",
+        f"python -m tb explain {tmp_path}",
+    ):
+        assert command in said

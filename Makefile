@@ -6,7 +6,7 @@ PYTHON ?= python3
 PY := .venv/bin/python
 DUT := --sim $(SIM) --config $(CONFIG) $(if $(RTL),--rtl $(RTL)) $(if $(TOP),--top $(TOP)) $(if $(PORT_MAP),--port-map $(PORT_MAP))
 
-.PHONY: run regress test lint clean
+.PHONY: run regress test score lint clean
 
 run: .venv/ready
 	$(PY) -m tb run $(DUT) $(if $(JOBS),--jobs $(JOBS))
@@ -16,6 +16,9 @@ regress: .venv/ready
 
 test: .venv/ready
 	$(PY) -m pytest tests $(if $(JOBS),-n $(JOBS),-n auto)
+
+score: .venv/ready
+	$(PY) -m tb score --sim $(SIM) $(if $(JOBS),--jobs $(JOBS))
 
 lint: .venv/ready
 	$(PY) -m ruff check . && $(PY) -m ruff format --check . && $(PY) -m mypy

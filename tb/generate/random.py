@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -22,6 +23,8 @@ ENGINES = tuple(_DRAWERS)
 _BASES = (0, 0x8000_0000, 0x8000_0000, 0xFFE0_0000)
 _MOST_LAYERS = 4
 _CHAINED = 0.35
+_MOST_WEIGHTS = 60_000
+"""Of all convolutions of a scenario, so that the convolution buffer has room for all of them at once."""
 
 
 def random_entry(config: HwConfig, seed: int, engines: tuple[str, ...]) -> PlanEntry:
@@ -46,14 +49,25 @@ def _layers(rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]
     """Draw layers; some read what the one before them wrote."""
     layers: list[Description] = []
     written: Cube | None = None
+    weights = 0
     count = int(rng.integers(1, _MOST_LAYERS + 1))
     while len(layers) < count:
         before = written if rng.random() < _CHAINED else None
         drawn = _DRAWERS[str(rng.choice(engines))](rng, config, before)
-        if drawn is not None:
-            layer, written = drawn
-            layers.append(layer)
+        if drawn is None or weights + _weights(drawn[0], before) > _MOST_WEIGHTS:
+            continue
+        weights += _weights(drawn[0], before)
+        layer, written = drawn
+        layers.append(layer)
     return layers
+
+
+def _weights(layer: Description, before: Cube | None) -> int:
+    """Return how many weights a layer has."""
+    if layer["engine"] != "CONV":
+        return 0
+    channels = layer["shape"][0] if before is None else before.shape[0]
+    return int(layer["kernels"]) * int(channels) * math.prod(layer["kernel"])
 
 
 def _port(rng: np.random.Generator) -> Description:

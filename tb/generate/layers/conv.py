@@ -105,6 +105,10 @@ def _cbuf(
     With ``all_weights = false`` the banks for weights hold a kernel group and are filled again as it goes. The
     banks differ from those of the convolution before where that one leaves padding behind its weights.
     ``banks`` says exactly how many.
+
+    There is room for the weights of all convolutions before, because CDMA may count them as still there: its
+    counter stands still with its clock, so it misses what CSC gives back while CDMA has nothing to do. Measured
+    on the public nv_small RTL, which hangs when count and first kernel group exceed the banks.
     """
     spare_data, spare_weight = table.integers("spare_banks", 2, (0, 0))
     data = -(-height * entries // bank_entries(config, 1)) + spare_data
@@ -112,6 +116,7 @@ def _cbuf(
     if not table.take("all_weights", bool, True):
         group = weights.group_elements[0] * weights.precision.nbytes
         needed = min(needed, group + WEIGHT_SIZE_ALIGNMENT_BYTES)
+    needed += sum(layer.weights.layout.nbytes for layer in earlier if isinstance(layer, ConvLayer))
     weight = -(-needed // bank_bytes(config, 1)) + spare_weight
     weight = max(min(weight, config.cbuf_bank_number - data), 1)
     last = next((layer for layer in reversed(earlier) if isinstance(layer, ConvLayer)), None)

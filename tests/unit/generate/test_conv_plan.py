@@ -107,6 +107,12 @@ def test_weights_that_do_not_all_fit_take_the_banks_of_a_group() -> None:
     assert build(**{**weights, "all_weights": True}).cbuf.weight_banks == 3
 
 
+def test_the_banks_have_room_for_the_weights_of_the_convolutions_before() -> None:
+    big = {**CUBE, "shape": [60, 5, 6], "kernels": 33}
+    _, layers = build_all(big, {"engine": "SDP", "shape": [8, 2, 2]}, big, {**big, "all_weights": False})
+    assert [layer.cbuf.weight_banks for layer in layers if isinstance(layer, ConvLayer)] == [3, 6, 7]
+
+
 def test_banks_change_where_the_convolution_before_leaves_padding_behind_its_weights() -> None:
     _, layers = build_all({**CUBE, "kernels": 1}, CUBE)
     banks = [layer.cbuf.weight_banks for layer in layers if isinstance(layer, ConvLayer)]

@@ -8,10 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from models.cbuf import bank_bytes
 from models.config import HwConfig
 from models.layout import pixel_format, supported_formats
+from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES
 from models.precision import Precision
+from tb.generate.describe import Table
+from tb.generate.layers import Workshop, build_layer
 from tb.generate.random import ENGINES, random_entry
+from tb.layers import ConvLayer, Layer
+from tb.memory import MemoryImage
 from tb.playback import play_model
 from tb.tracker import refusal
 
@@ -55,6 +61,19 @@ def test_only_the_engines_that_are_asked_for_are_drawn(engine: str) -> None:
     layers = [layer for seed in range(50) for layer in random_entry(SMALL, seed, (engine,)).data["layer"]]
     assert {layer["engine"] for layer in layers} == {engine}
     assert any("chain" in layer for layer in layers)
+
+
+def test_the_convolution_buffer_holds_what_all_layers_of_a_scenario_leave_behind() -> None:
+    for seed in range(60):
+        shop, layers = Workshop(SMALL, MemoryImage(limit=1 << 32), np.random.default_rng(1)), list[Layer]()
+        left = 0
+        for number, layer in enumerate(random_entry(SMALL, seed, ("CONV", "SDP")).data["layer"]):
+            layers.append(build_layer(shop, f"l{number}", Table("layer", layer), layers))
+            if isinstance(layers[-1], ConvLayer):
+                weights = layers[-1].weights.layout
+                group = min(weights.nbytes, weights.group_elements[0] + WEIGHT_SIZE_ALIGNMENT_BYTES)
+                assert left + group <= bank_bytes(SMALL, layers[-1].cbuf.weight_banks), seed
+                left += weights.nbytes
 
 
 def test_every_engine_has_its_share(drawn: list[dict[str, Any]]) -> None:

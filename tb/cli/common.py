@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shlex
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from models.config import HwConfig
@@ -41,6 +43,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     play_options(group)
     group.add_argument("--exact", action="store_true", help="FP16: bit-accurate, not by the published thresholds")
     group.add_argument("--waves", action="store_true", help="write waves beside every log")
+    group.add_argument("--waves-from", metavar="cycle:N|layer:N", help="write no waves before (default: cycle:0)")
     group.add_argument("--json", type=Path, metavar="FILE", help="write the results there, too")
 
 
@@ -69,7 +72,7 @@ def backend_of(args: argparse.Namespace) -> str:
     return str(args.backend or ("native" if args.sim == "verilator" else "coroutine"))
 
 
-def build_dut(args: argparse.Namespace, config: HwConfig, *, waves: bool = False) -> Built:
+def build_dut(args: argparse.Namespace, config: HwConfig, *, waves: bool = False, coverage: str | None = None) -> Built:
     """Build the DUT that the options select, saying so when it takes a while."""
     backend = backend_of(args)
     spec = BuildSpec(
@@ -80,6 +83,7 @@ def build_dut(args: argparse.Namespace, config: HwConfig, *, waves: bool = False
         port_map=args.port_map,
         debug=args.debug,
         waves=waves,
+        coverage=coverage,
         backend=backend,
     )
     print(f"DUT: {args.rtl or 'embedded'} ({config.name}, {args.sim}, {backend} back end)", flush=True)
@@ -87,6 +91,16 @@ def build_dut(args: argparse.Namespace, config: HwConfig, *, waves: bool = False
     if not built.cached:
         print(f"built in {built.seconds:.0f} s: {built.directory}", flush=True)
     return built
+
+
+def _waves_from(args: argparse.Namespace, job: Job) -> Job:
+    """Return the job with a start condition for its waves."""
+    if not args.waves:
+        raise ValueError("--waves-from must only be given with --waves")
+    if not re.fullmatch(r"(cycle|layer):[0-9]+", args.waves_from):
+        raise ValueError(f"--waves-from must be cycle:N or layer:N, not {args.waves_from}")
+    variables = {**job.variables, "NVDLA_WAVES_FROM": args.waves_from}
+    return replace(job, plusargs=(*job.plusargs, "+wave_wait"), variables=variables)
 
 
 def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built, title: str) -> int:
@@ -97,6 +111,8 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
     """
     if args.exact:
         jobs = [bit_exact(job) for job in jobs]
+    if args.waves_from is not None:
+        jobs = [_waves_from(args, job) for job in jobs]
     root = BUILD_ROOT / "runs" / title
     root.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()

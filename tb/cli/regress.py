@@ -10,6 +10,7 @@ from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, play_options
 from tb.cli.regress_play import Player, conclude
 from tb.cli.regress_tasks import feature_plan, tasks_of
 from tb.generate.random import ENGINES
+from tb.launch.build import CODE_COVERAGE
 from tb.regress import summary
 from tb.regress.store import Store
 
@@ -41,6 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for kind in (drawn, planned, traces):
         add_dut_options(kind)
         kind.add_argument("--exact", action="store_true", help="FP16: bit-accurate, not by the published thresholds")
+        kind.add_argument(
+            "--code-coverage", choices=CODE_COVERAGE, help="count what is reached of the RTL's code (Verilator)"
+        )
     for kind in (drawn, planned):
         kind.add_argument(
             "--until-coverage", type=float, metavar="PERCENT", help="go on with seeds that reach more bins until then"
@@ -64,6 +68,7 @@ def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
     play_options(group)
     group.add_argument("--scheduler", metavar="ADDRESS", help="of a running Dask cluster (default: a local one)")
     group.add_argument("--listen", default=LOOPBACK, metavar="HOST", help=f"of a local cluster (default: {LOOPBACK})")
+    group.add_argument("--no-waves", action="store_true", help="do not play failures again for their waves")
     group.add_argument("--time-budget", type=float, metavar="SECONDS", help="start nothing later (default: no limit)")
 
 
@@ -79,7 +84,7 @@ def main(args: argparse.Namespace) -> int:
             failed = [e.task for e in summary.pair(store.tasks(old), store.records(old)) if e.record.ending.is_failure]
             return Player(args, store, store.start(f"failures of {old.title}", args.results, failed)).play()
         tasks = tasks_of(args)
-        build_dut(args, HwConfig.load(args.config))
+        build_dut(args, HwConfig.load(args.config), coverage=args.code_coverage)
         level = None if args.kind != "plan" or args.level is None else feature_plan(args).level(args.level)
         player = Player(args, store, store.start(level.name if level else args.kind, args.results, tasks))
         if level is None or args.only is not None:

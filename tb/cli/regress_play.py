@@ -13,7 +13,7 @@ from tb.cli.regress_tasks import FEATURES, random_tasks
 from tb.coverage.model import CoverageModel, load_model
 from tb.coverage.status import item_status, table, totals
 from tb.generate.random import ENGINES
-from tb.regress import page, summary
+from tb.regress import code_coverage, page, summary
 from tb.regress.features import load_feature_plan
 from tb.regress.features_table import feature_status, section
 from tb.regress.page_coverage import coverage_sections
@@ -41,7 +41,7 @@ class Player:
         """Take the options, and a run that may have been played in part."""
         self._args, self._store, self._run = args, store, run
         self._until = None if args.time_budget is None else time.monotonic() + args.time_budget
-        self._limits = Limits(run.folder, BUILD_ROOT.resolve(), args.timeout, COVERAGE_DIR)
+        self._limits = Limits(run.folder, BUILD_ROOT.resolve(), args.timeout, COVERAGE_DIR, waves=not args.no_waves)
         self._model = model_of(store, run)
 
     def play(self, search: int = 0, steered: int | None = None) -> int:
@@ -121,12 +121,17 @@ def conclude(store: Store, run: Run) -> int:
     plan = load_feature_plan(FEATURES, model.config)
     latest = store.latest(store.tasks(run)[0].dut.config)
     sections = [section(feature_status(plan, plan.features, latest, hits)), *coverage_sections(model, hits)]
+    modules = code_coverage.per_module(code_coverage.of_run(run.folder))
+    if modules:
+        sections.append(code_coverage.section(modules))
     page.write_html(run, ended, trend, run.folder / "index.html", sections)
     page.write_junit(run, ended, run.folder / "junit.xml")
     problems = summary.failures(ended)
     if problems:
         print(f"\n{problems}")
     print("\n" + "\n".join(table(model, item_status(model, hits))))
+    if modules:
+        print("\n" + "\n".join(code_coverage.lines(modules)))
     print(f"holes: python -m tb coverage {run.id}")
     print(f"reports: {run.folder}/index.html, {run.folder}/junit.xml")
     if missing:

@@ -58,7 +58,7 @@ def dut_of(args: argparse.Namespace) -> Dut:
     """Return the device under test with paths that every worker understands."""
     config = str(Path(args.config).resolve()) if args.config.endswith(".toml") else args.config
     rtl, port_map = (None if path is None else str(path.resolve()) for path in (args.rtl, args.port_map))
-    return Dut(config, args.sim, rtl, args.top, port_map, args.debug, backend_of(args))
+    return Dut(config, args.sim, rtl, args.top, port_map, args.debug, backend_of(args), args.code_coverage)
 
 
 def _seeds(args: argparse.Namespace) -> range:

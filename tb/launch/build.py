@@ -10,7 +10,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from cocotb_tools.runner import Verilog
@@ -27,7 +27,18 @@ from tb.launch.toolchain import SIMULATORS, fst_available, tool_versions, verila
 from tb.launch.wrapper import TIME_PRECISION, TIME_UNIT, WRAPPER_TOP, wrapper_text
 
 BACKENDS = ("native", "coroutine")
+CODE_COVERAGE = {
+    "line": ("--coverage-line",),
+    "toggle": ("--coverage-toggle",),
+    "both": ("--coverage-line", "--coverage-toggle"),
+}
+"""What Verilator can count, with its options."""
+
+COVERAGE_FILE = "coverage.dat"
+"""What a simulation of a model that counts leaves in its folder."""
+
 STUB_DIR = Path(__file__).resolve().parents[2] / "hdl_stubs"
+SCOPE_DIR = STUB_DIR / "scope"
 # What is written into a build folder follows from these files, so they are part of its key.
 _RECIPE = ("elaborate.py", "wrapper.py", "runners.py")
 
@@ -45,9 +56,10 @@ class BuildSpec:
         port_map: The user's TOML of port differences, or None.
         debug: Whether signals below the top are visible to the test (slower to build and run).
         waves: Whether the model can write waves.
+        coverage: What a run counts of the RTL's code: ``line``, ``toggle``, ``both``, or None (Verilator).
 
     Raises:
-        LaunchError: for an unknown simulator or back end, and for a back end that the simulator cannot have.
+        LaunchError: for an unknown simulator, back end or coverage, and for what the simulator cannot have.
     """
 
     config: HwConfig
@@ -58,6 +70,7 @@ class BuildSpec:
     debug: bool = False
     waves: bool = False
     backend: str = "coroutine"
+    coverage: str | None = None
 
     def __post_init__(self) -> None:
         if self.simulator not in SIMULATORS:
@@ -66,6 +79,10 @@ class BuildSpec:
             raise LaunchError(f"backend must be one of {', '.join(BACKENDS)}, not {self.backend}")
         if self.backend == "native" and self.simulator != "verilator":
             raise LaunchError(f"backend must be coroutine with {self.simulator}, not native: it is built by Verilator")
+        if self.coverage is not None and self.coverage not in CODE_COVERAGE:
+            raise LaunchError(f"coverage must be one of {', '.join(CODE_COVERAGE)}, not {self.coverage}")
+        if self.coverage is not None and self.simulator != "verilator":
+            raise LaunchError(f"coverage must be None with {self.simulator}, not {self.coverage}: Verilator counts it")
 
     @property
     def native(self) -> bool:
@@ -110,13 +127,16 @@ def build(spec: BuildSpec, root: Path = Path("sim_build")) -> Built:
         BuildError: when a tool refuses the RTL.
     """
     started = time.monotonic()
+    if spec.waves:
+        # The scope that the bench drives needs Python at every write; the cycles are the same.
+        spec = replace(spec, backend="coroutine")
     files = parse(spec.filelist or _embedded_filelist(spec.config))
     port_map = load_port_map(spec.port_map, spec.config) if spec.port_map else PortMap()
     inputs = collect(files)
     wave_suffix = _wave_suffix(spec)
     rtl_key = _key(_rtl_facts(spec, files, inputs))
     key = _key([rtl_key, *_model_facts(spec, port_map, wave_suffix)])
-    flavour = "".join(f"-{name}" for name in ("native", "debug", "waves") if getattr(spec, name))
+    flavour = "".join(f"-{name}" for name in ("native", "debug", "waves", "coverage") if getattr(spec, name))
     directory = root.resolve() / f"{spec.config.name}-{spec.simulator}{flavour}-{key[:16]}"
     done = directory / "built.json"
     cached = done.is_file()
@@ -127,8 +147,7 @@ def build(spec: BuildSpec, root: Path = Path("sim_build")) -> Built:
             if not cached:
                 ports = _elaborated(spec.top, files, inputs, directory.parent / f"rtl-{rtl_key[:16]}.json")
                 check(spec.config, spec.top, ports, port_map)
-                dump = spec.waves and spec.simulator == "icarus"
-                text = wrapper_text(spec.config, spec.top, ports, port_map, dump=dump, native=spec.native)
+                text = wrapper_text(spec.config, spec.top, ports, port_map, dump=spec.waves, native=spec.native)
                 _compile(spec, files, text, directory, wave_suffix)
                 done.write_text(json.dumps({"key": key}), encoding="utf-8")
     return Built(spec, directory, directory / "build.log", wave_suffix, time.monotonic() - started, cached)
@@ -161,7 +180,9 @@ def _model_facts(spec: BuildSpec, port_map: PortMap, wave_suffix: str | None) ->
     """Return what the compiled model depends on besides the RTL."""
     recipe = [_file_key(name) for name in _RECIPE]
     ports = [asdict(port) for port in expected_ports(spec.config)]
-    flavour = [spec.simulator, spec.backend, spec.debug, wave_suffix]
+    flavour = [spec.simulator, spec.backend, spec.debug, wave_suffix, *([spec.coverage] if spec.coverage else [])]
+    if spec.waves:
+        recipe += [hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(SCOPE_DIR.iterdir())]
     if spec.native:
         recipe += [hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(HARNESS_DIR.iterdir())]
     return [flavour, ports, asdict(port_map), recipe, tool_versions(spec.simulator)]
@@ -203,7 +224,7 @@ def _compile(spec: BuildSpec, files: FileList, wrapper: str, directory: Path, wa
     wrapper_path.write_text(wrapper, encoding="utf-8")
     log_path = directory / "build.log"
     ended = make_runner(spec.simulator, spec.backend).run_build(
-        sources=[Verilog(wrapper_path), *(Verilog(path) for path in files.sources)],
+        sources=[Verilog(wrapper_path), *_scope_sources(spec), *(Verilog(path) for path in files.sources)],
         includes=files.include_dirs,
         defines=dict(files.defines),
         build_args=_build_arguments(spec, files, wave_suffix),
@@ -221,10 +242,15 @@ def _compile(spec: BuildSpec, files: FileList, wrapper: str, directory: Path, wa
         header.unlink()
 
 
+def _scope_sources(spec: BuildSpec) -> list[Verilog]:
+    return [Verilog(path) for path in sorted(SCOPE_DIR.iterdir())] if spec.waves else []
+
+
 def _build_arguments(spec: BuildSpec, files: FileList, wave_suffix: str | None) -> list[str]:
     if spec.simulator == "verilator":
         waves = [f"--trace-{wave_suffix}"] if wave_suffix else []
-        return [*(ALL_SIGNALS if spec.debug else TOP_PORTS_ONLY), *waves, *library_arguments(files)]
+        counts = CODE_COVERAGE[spec.coverage] if spec.coverage else ()
+        return [*(ALL_SIGNALS if spec.debug else TOP_PORTS_ONLY), *waves, *counts, *library_arguments(files)]
     suffixes = [argument for extension in files.library_extensions for argument in ("-Y", extension)]
     folders = [argument for path in files.library_dirs for argument in ("-y", str(path))]
     return [*suffixes, *folders, *(argument for path in files.library_files for argument in ("-l", str(path)))]

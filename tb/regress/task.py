@@ -32,6 +32,7 @@ class Dut:
         port_map: TOML of port differences, or None.
         debug: Whether all signals are visible.
         backend: ``native`` or ``coroutine``; runs stored before there was a choice had the latter.
+        coverage: What is counted of the RTL's code: ``line``, ``toggle``, ``both``, or None.
     """
 
     config: str
@@ -41,6 +42,7 @@ class Dut:
     port_map: str | None
     debug: bool
     backend: str = "coroutine"
+    coverage: str | None = None
 
     def build_spec(self, *, waves: bool) -> BuildSpec:
         """Return what to build.
@@ -57,6 +59,7 @@ class Dut:
             debug=self.debug,
             waves=waves,
             backend=self.backend,
+            coverage=self.coverage,
         )
 
 

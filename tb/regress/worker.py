@@ -19,12 +19,18 @@ from tb.coverage.steer import reached
 from tb.launch.build import Built, build
 from tb.launch.errors import LaunchError
 from tb.launch.simulate import simulate
+from tb.regress import bundle, code_coverage
 from tb.regress.jobs import run_job
 from tb.regress.record import Ending, Record, record_of, record_of_test
 from tb.regress.task import BENCH, Dut, Task
 
 RECORD_DIR = "records"
 """Folder of a run with one file per task that ended, whether or not the driver heard of it."""
+
+_MOST_WAVE_CYCLES = 300_000
+"""Longer failures leave no waves, which would fill a disk; ``replay --waves`` writes them."""
+
+_with_waves: set[tuple[Ending, str]] = set()
 
 
 @dataclass(frozen=True)
@@ -36,12 +42,14 @@ class Limits:
         build_root: Folder that holds all builds.
         timeout_seconds: Wall-clock limit of each simulation.
         coverage: Folder of the coverage model, or None to count nothing.
+        waves: Whether failures are played again for their waves.
     """
 
     folder: Path
     build_root: Path
     timeout_seconds: float
     coverage: Path | None = None
+    waves: bool = False
 
 
 def execute(task: dict[str, Any], limits: Limits) -> dict[str, Any]:
@@ -74,14 +82,35 @@ def _play(task: Task, limits: Limits) -> Record:
         built = _built(task.dut, limits.build_root)
         play = _play_test if task.kind == BENCH else _play_scenario
         record = play(task, built, work_dir, limits)
+        if record.ending.is_failure:
+            bundle.write(work_dir, task, record)
+            if limits.waves and task.kind != BENCH:
+                _add_waves(task, record, work_dir, limits)
+            return record
+        if task.dut.coverage is not None:
+            code_coverage.keep(work_dir, limits.folder)
     except LaunchError as error:
         return Record(task.key, Ending.BUILD_ERROR, (str(error),), seconds=time.monotonic() - started)
     except Exception:  # a task that cannot even be described must not take its worker with it
         return Record(task.key, Ending.BENCH_ERROR, (traceback.format_exc(),), seconds=time.monotonic() - started)
-    if record.ending.is_failure:
-        return record
     shutil.rmtree(work_dir, ignore_errors=True)
     return replace(record, folder=None)
+
+
+def _add_waves(task: Task, record: Record, work_dir: Path, limits: Limits) -> None:
+    """Play a failure again with a model that writes waves, and leave them in its folder.
+
+    Of failures that share a signature, a worker does so for the first.
+    """
+    if (record.ending, record.signature) in _with_waves or record.facts.get("cycles", 0) > _MOST_WAVE_CYCLES:
+        return
+    _with_waves.add((record.ending, record.signature))
+    built = build(task.dut.build_spec(waves=True), limits.build_root)
+    again = work_dir / "again"
+    run_job(task.job(), built, task.dut.config, again, limits.timeout_seconds, waves=True)
+    for path in again.glob("waves.*"):
+        path.replace(work_dir / path.name)
+    shutil.rmtree(again)
 
 
 def _play_scenario(task: Task, built: Built, work_dir: Path, limits: Limits) -> Record:

@@ -1,0 +1,42 @@
+"""``replay``: play a failure bundle again and say whether it fails the same way."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from tb.cli.common import BUILD_ROOT
+from tb.launch.build import build
+from tb.regress import bundle
+from tb.regress.jobs import run_job
+from tb.regress.record import record_of
+
+HELP = "play a failure bundle again, and say whether it is reproduced"
+EXAMPLE = "python -m tb replay sim_build/regress/0007/random.12.nv_small.verilator --waves"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommand's options."""
+    parser.add_argument("bundle", type=Path, metavar="BUNDLE", help="folder that a failure left behind")
+    parser.add_argument("--rtl", type=Path, metavar="FILELIST", help="the same RTL on this machine (default: its path)")
+    parser.add_argument("--waves", action="store_true", help="write waves")
+    parser.add_argument("--timeout", type=float, default=3600.0, metavar="SECONDS", help="of the simulation (3600)")
+
+
+def main(args: argparse.Namespace) -> int:
+    """Carry the subcommand out; the exit code is 0 when the failure is reproduced."""
+    found = bundle.load(args.bundle)
+    job = found.job()
+    task = bundle.with_rtl(found.task, args.rtl)
+    dut = replace(task.dut, config=found.config, coverage=None)
+    built = build(dut.build_spec(waves=args.waves), BUILD_ROOT)
+    work_dir = BUILD_ROOT / "replay" / found.task.key
+    result = run_job(job, built, found.config, work_dir, args.timeout, waves=args.waves)
+    record = record_of(found.task.key, result)
+    print(f"{found.task.key}: {record.ending.value}")
+    print("\n".join(f"  {line}" for complaint in record.complaints for line in complaint.splitlines()))
+    print(f"folder: {work_dir}")
+    different = bundle.differences(found.record, record)
+    print("reproduced" if not different else "not reproduced:\n" + "\n".join(f"  {line}" for line in different))
+    return 1 if different else 0

@@ -1,0 +1,142 @@
+"""Code coverage of the RTL as Verilator counts it: merged over tasks, per module."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tb.launch.build import COVERAGE_FILE
+from tb.launch.runners import HARNESS_DIR
+from tb.launch.wrapper import WRAPPER_TOP
+from tb.regress.markup import bar, escaped, table
+
+FOLDER = "code_coverage"
+"""Folder of a run with one file per worker, in Verilator's format."""
+
+KINDS = ("line", "branch", "toggle")
+_HEADER = "# SystemC::Coverage-3"
+_ENTRY = re.compile(r"C '(?P<point>.*)' (?P<count>\d+)")
+_FIELD = re.compile("\x01(?P<key>[^\x02]+)\x02(?P<value>[^\x01]*)")
+
+_PARAMETERS = re.compile(r"__[A-Za-z0-9_]+$")
+"""What Verilator adds to the name of a module for its parameters."""
+
+Counts = Mapping[str, int]
+"""How often points were hit; a point is what Verilator writes between quotes."""
+
+
+@dataclass(frozen=True)
+class ModuleCoverage:
+    """One module, whatever its parameters, all its instances together: points that were hit, and all, by kind."""
+
+    module: str
+    hit: Mapping[str, int]
+    total: Mapping[str, int]
+
+
+class CodeCoverageError(ValueError):
+    """A file that is not Verilator's coverage."""
+
+
+def read_counts(path: Path) -> dict[str, int]:
+    """Read a file of Verilator's.
+
+    Raises:
+        CodeCoverageError: naming the file and the line.
+    """
+    counts: Counter[str] = Counter()
+    with path.open(encoding="utf-8") as file:
+        if file.readline().rstrip() != _HEADER:
+            raise CodeCoverageError(f"{path} must be a coverage file that begins with {_HEADER}")
+        for number, line in enumerate(file, 2):
+            match = _ENTRY.fullmatch(line.rstrip("\n"))
+            if match is None:
+                raise CodeCoverageError(f"{path}:{number}: a point must be C '...' COUNT")
+            counts[match["point"]] += int(match["count"])
+    return dict(counts)
+
+
+def merge(files: Iterable[Path]) -> dict[str, int]:
+    """Return the counts of several files together."""
+    merged: Counter[str] = Counter()
+    for path in files:
+        merged.update(read_counts(path))
+    return dict(merged)
+
+
+def keep(work_dir: Path, run_folder: Path) -> None:
+    """Add what a simulation has counted to this worker's file of a run, and remove it from the simulation's folder."""
+    fresh = work_dir / COVERAGE_FILE
+    if not fresh.is_file():
+        return
+    folder = run_folder / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    kept = folder / f"{os.uname().nodename}-{os.getpid()}.dat"
+    counts = merge([fresh, kept] if kept.is_file() else [fresh])
+    part = kept.with_suffix(".part")
+    with part.open("w", encoding="utf-8") as file:
+        file.write(f"{_HEADER}\n")
+        file.writelines(f"C '{point}' {count}\n" for point, count in counts.items())
+    part.replace(kept)
+    fresh.unlink()
+
+
+def of_run(run_folder: Path) -> dict[str, int]:
+    """Return what all workers of a run have counted; nothing when its model did not count."""
+    return merge(sorted((run_folder / FOLDER).glob("*.dat")))
+
+
+def per_module(counts: Counts) -> list[ModuleCoverage]:
+    """Return the coverage of each module of the device, by name; wrapper and harness are left out."""
+    hit: dict[str, Counter[str]] = {}
+    total: dict[str, Counter[str]] = {}
+    for point, count in counts.items():
+        fields = {match["key"]: match["value"] for match in _FIELD.finditer(point)}
+        kind, _, name = fields["page"].removeprefix("v_").partition("/")
+        module = _PARAMETERS.sub("", name)
+        if module == WRAPPER_TOP or Path(fields["f"]).parent == HARNESS_DIR or kind not in KINDS:
+            continue
+        total.setdefault(module, Counter())[kind] += 1
+        hit.setdefault(module, Counter())[kind] += count > 0
+    return [ModuleCoverage(module, hit[module], total[module]) for module in sorted(total)]
+
+
+def lines(modules: Sequence[ModuleCoverage]) -> Iterator[str]:
+    """Yield a line per module and one for all: points hit, all points and percent of each kind."""
+    width = max([len("module"), *(len(entry.module) for entry in modules)])
+    yield f"{'module':{width}}" + "".join(f"{kind:>24}" for kind in KINDS)
+    for entry in (*modules, _together(modules)):
+        yield f"{entry.module:{width}}" + "".join(f"{_share(entry, kind):>24}" for kind in KINDS)
+
+
+def section(modules: Sequence[ModuleCoverage]) -> str:
+    """Return the coverage of all modules as a part of a page."""
+    rows = []
+    for entry in (_together(modules), *modules):
+        shown = [f"{_bar(entry, kind)}{_share(entry, kind)}" for kind in KINDS]
+        rows.append((escaped(entry.module), *shown))
+    return table("Code coverage of the RTL", ("module", *KINDS), rows)
+
+
+def _together(modules: Sequence[ModuleCoverage]) -> ModuleCoverage:
+    hit: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    for entry in modules:
+        hit.update(entry.hit)
+        total.update(entry.total)
+    return ModuleCoverage("all", hit, total)
+
+
+def _share(entry: ModuleCoverage, kind: str) -> str:
+    hit, total = entry.hit.get(kind, 0), entry.total.get(kind, 0)
+    return f"{hit}/{total} {100 * hit / total:5.1f} %" if total else "-"
+
+
+def _bar(entry: ModuleCoverage, kind: str) -> str:
+    total = entry.total.get(kind, 0)
+    percent = 100 * entry.hit.get(kind, 0) / total if total else 0.0
+    return bar([("good", percent), ("other", 100 - percent)]) if total else ""

@@ -1,0 +1,44 @@
+"""A failure of an altered device leaves a bundle that fails the same way elsewhere, and not on the sound device."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tb.__main__ import main
+from tb.regress import bundle
+from tests.sim.conftest import ROOT
+
+SCENARIO = "sdp_pass_through_half_atom"
+
+
+@pytest.fixture(scope="module")
+def altered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the filelist of a device whose SDP adds one to every element."""
+    folder = tmp_path_factory.mktemp("altered") / "hdl_stubs"
+    shutil.copytree(ROOT / "hdl_stubs", folder)
+    path = folder / "nvdla_sdp_cvt.v"
+    text = path.read_text(encoding="utf-8")
+    assert text.count("<= converted(x);") == 1
+    path.write_text(text.replace("converted(x);", "converted(x + 32'sd1);"), encoding="utf-8")
+    return folder / "nv_small.f"
+
+
+def test_a_bundle_is_replayed(altered: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    if shutil.which("iverilog") is None:
+        pytest.skip("Icarus is not installed (apt-get install iverilog)")
+    options = ("--sim", "icarus", "--rtl", str(altered), "--jobs", "1", "--results", str(tmp_path / "results"))
+    assert main(["regress", "plan", "--only", SCENARIO, *options]) == 1
+    (left,) = (tmp_path / "results" / "0001").glob(f"{SCENARIO}.*")
+    assert (left / "sim.log").is_file()
+    assert (left / "waves.fst").stat().st_size > 1000
+    moved = tmp_path / "elsewhere"
+    shutil.move(left, moved)
+    assert bundle.load(moved).record.complaints[0].startswith("wrong value: ")
+    capsys.readouterr()
+    assert main(["replay", str(moved)]) == 0
+    assert capsys.readouterr().out.endswith("\nreproduced\n")
+    assert main(["replay", str(moved), "--rtl", str(ROOT / "hdl_stubs" / "nv_small.f")]) == 1
+    assert "not reproduced:\n  ended as passed, not mismatch\n" in capsys.readouterr().out

@@ -1,0 +1,90 @@
+"""Failure bundles: complete, movable, and honest about what is different."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from models.config import BUILTIN_DIR, HwConfig
+from tb.generate.random import random_entry
+from tb.regress import bundle
+from tb.regress.bundle import BundleError
+from tb.regress.record import Ending, Record
+from tb.regress.task import BENCH
+from tb.trace import write
+from tests.unit.regress.tasks import task
+
+CONFIG = HwConfig.load("nv_small")
+TASK = task(7)
+FAILED = Record(TASK.key, Ending.MISMATCH, ("wrong value: 1 elements", "more"), {"cycles": 900}, 1.5, "gone")
+
+
+def made(folder: Path) -> Path:
+    """Leave what a failure leaves, and make it a bundle."""
+    write(random_entry(CONFIG, TASK.seed, ("SDP", "PDP")).build(CONFIG, TASK.seed), folder / bundle.SCENARIO)
+    bundle.write(folder, TASK, FAILED)
+    return folder
+
+
+def test_a_bundle_says_seed_command_and_tools(tmp_path: Path) -> None:
+    data = json.loads((made(tmp_path) / bundle.BUNDLE_FILE).read_text(encoding="utf-8"))
+    assert (data["seed"], data["command"]) == (7, "python -m tb regress random --first 7")
+    assert data["tools"]["verilator"]
+    assert data["record"]["complaints"] == ["wrong value: 1 elements", "more"]
+
+
+def test_a_moved_bundle_plays_the_same_scenario(tmp_path: Path) -> None:
+    shutil.move(made(tmp_path / "here"), tmp_path / "there")
+    found = bundle.load(tmp_path / "there")
+    assert (found.task, found.record) == (TASK, FAILED)
+    assert found.job().make().ops == TASK.job().make().ops
+    assert found.job().identity == TASK.identity
+
+
+def test_a_bundle_brings_a_configuration_of_the_user(tmp_path: Path) -> None:
+    own = tmp_path / "mine.toml"
+    shutil.copyfile(BUILTIN_DIR / "nv_small.toml", own)
+    mine = replace(TASK, dut=replace(TASK.dut, config=str(own)))
+    (tmp_path / "bundle").mkdir()
+    bundle.write(tmp_path / "bundle", mine, FAILED)
+    own.unlink()
+    config = bundle.load(tmp_path / "bundle").config
+    assert HwConfig.load(config) == replace(CONFIG, name="config")
+
+
+def test_what_is_different_is_told() -> None:
+    assert bundle.differences(FAILED, replace(FAILED, seconds=9.0, folder="elsewhere")) == []
+    other = replace(FAILED, ending=Ending.HANG, complaints=("hang: x", "more"), facts={"cycles": 901})
+    assert bundle.differences(FAILED, other) == [
+        "ended as hang, not mismatch",
+        "now: hang: x",
+        "no more: wrong value: 1 elements",
+        "took 901 cycles, not 900",
+    ]
+
+
+def test_the_rtl_of_another_machine_takes_the_place_of_its_own(tmp_path: Path) -> None:
+    assert bundle.with_rtl(TASK, None) == TASK
+    assert bundle.with_rtl(TASK, tmp_path / "x.f").dut.rtl == str(tmp_path / "x.f")
+
+
+def test_a_test_in_python_has_no_scenario(tmp_path: Path) -> None:
+    bundle.write(tmp_path, replace(TASK, kind=BENCH, test="checkers.x"), FAILED)
+    with pytest.raises(
+        BundleError, match=r"^checkers\.x must be a scenario to be replayed; as a test in Python it is: "
+    ):
+        bundle.load(tmp_path).job()
+
+
+@pytest.mark.parametrize("text", [None, "{", '{"version": 9}'])
+def test_another_folder_is_not_taken_for_a_bundle(tmp_path: Path, text: str | None) -> None:
+    if text is not None:
+        (tmp_path / bundle.BUNDLE_FILE).write_text(text, encoding="utf-8")
+    with pytest.raises(
+        BundleError, match=r"(must be a failure bundle with bundle\.json: |must be of version 1, not 9$)"
+    ):
+        bundle.load(tmp_path)

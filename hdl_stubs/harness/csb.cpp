@@ -15,7 +15,8 @@ void Csb::configure(const CsbSettings& settings) {
     for (uint32_t& count : fired) count = 0;
     service_failed = 0;
     serving_ = false;
-    batch_ = 0;
+    batch_ = index_ = 0;
+    service_since_ = 0;
     drop_all();
 }
 
@@ -194,7 +195,7 @@ bool Csb::holds(const Op& op, uint32_t value) {
 namespace {
 
 void show(const harness::CsbPins& pins, int* flags, int* addr, int* wdat) {
-    *flags = pins.valid | pins.write << 1 | pins.nposted << 2;
+    *flags = pins.valid | pins.write << 1 | pins.nposted << 2 | harness::csb.busy() << 3;
     *addr = pins.addr;
     *wdat = pins.wdat;
 }

@@ -62,13 +62,14 @@ class Csb {
     void edge(const CsbInputs& in);
     // Start what may start; also called when the bench has handed over something between two edges.
     void restart();
+    // Whether the next edge matters even when the interrupt line is low.
+    bool busy() const { return phase_ != IDLE || service_wanted_ || !queue_.empty(); }
     // The operation on the pins: its batch and index, or false.
     bool pending(uint32_t& batch, uint32_t& index) const;
 
   private:
     enum Phase { IDLE, STALLED, REQUESTED, ANSWER };
     void request(const Op& op);
-    void advance();
     void put_on_pins();
     void finish(uint32_t status, uint32_t value);
     void finish_service(uint32_t status, uint32_t value);

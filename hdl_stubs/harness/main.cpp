@@ -61,21 +61,22 @@ constexpr uint64_t HALF_PERIOD_STEPS = 1000;
 uint64_t now = 0;
 uint64_t epoch = 0;
 
-// Let Python see changes of values; true when it asked for any.
-bool settle() {
-    bool any = false;
-    while (VerilatedVpi::callValueCbs()) any = true;
-    return any;
+// Let Python see changes of values.
+void settle() {
+    while (VerilatedVpi::callValueCbs()) {
+    }
 }
 
+// Most time steps have nothing for Python; each look that it does not need costs about a hundredth of them.
 void evaluate(Vtop& top) {
     do {
         do {
             top.eval_step();
             VerilatedVpi::clearEvalNeeded();
-            VerilatedVpi::doInertialPuts();
             settle();
+            VerilatedVpi::doInertialPuts();
         } while (VerilatedVpi::evalNeeded());
+        if (!VerilatedVpi::hasCbs(cbReadWriteSynch)) return;
         VerilatedVpi::callCbs(cbReadWriteSynch);
         VerilatedVpi::doInertialPuts();
         settle();
@@ -100,7 +101,7 @@ void run_time_step(Vtop& top) {
         }
     }
     top.eval_end_step();
-    VerilatedVpi::callCbs(cbReadOnlySynch);
+    if (VerilatedVpi::hasCbs(cbReadOnlySynch)) VerilatedVpi::callCbs(cbReadOnlySynch);
 }
 
 const char* wave_file(int argc, char** argv) {
@@ -154,8 +155,7 @@ int main(int argc, char** argv) {
 #endif
         const uint64_t deadline = VerilatedVpi::cbNextDeadline();
         now = std::min<uint64_t>(next_edge, deadline);
-        VerilatedVpi::callCbs(cbNextSimTime);
-        settle();
+        if (VerilatedVpi::callCbs(cbNextSimTime)) settle();
         if (deadline <= now) {
             VerilatedVpi::callTimedCbs();
             settle();

@@ -17,11 +17,12 @@ module nvdla_harness_csb (
     input int flags, input int answer_data, output int out_flags, output int addr, output int wdat);
   import "DPI-C" function void harness_csb_restart(output int out_flags, output int addr, output int wdat);
 
-  reg kick_seen;
+  reg kick_seen, busy;
   int flags, addr, wdat;
 
   initial begin
     kick_seen = 1'b0;
+    busy = 1'b0;
     csb2nvdla_valid = 1'b0;
     csb2nvdla_addr = '0;
     csb2nvdla_wdat = '0;
@@ -30,15 +31,17 @@ module nvdla_harness_csb (
   end
 
   always @(posedge clk or kick) begin
-    if (kick != kick_seen)
-      harness_csb_restart(flags, addr, wdat);
-    else
-      harness_csb_edge(
-        {28'b0, dla_intr, nvdla2csb_wr_complete, nvdla2csb_valid, csb2nvdla_ready}, nvdla2csb_data,
-        flags, addr, wdat);
+    if (kick != kick_seen || busy || dla_intr) begin
+      if (kick != kick_seen)
+        harness_csb_restart(flags, addr, wdat);
+      else
+        harness_csb_edge(
+          {28'b0, dla_intr, nvdla2csb_wr_complete, nvdla2csb_valid, csb2nvdla_ready}, nvdla2csb_data,
+          flags, addr, wdat);
+      {busy, csb2nvdla_nposted, csb2nvdla_write, csb2nvdla_valid} <= flags[3:0];
+      csb2nvdla_addr <= addr[15:0];
+      csb2nvdla_wdat <= wdat;
+    end
     kick_seen <= kick;
-    {csb2nvdla_nposted, csb2nvdla_write, csb2nvdla_valid} <= flags[2:0];
-    csb2nvdla_addr <= addr[15:0];
-    csb2nvdla_wdat <= wdat;
   end
 endmodule

@@ -1,10 +1,16 @@
-"""``bench sim``: cycles per second of the bench against the same model with idle inputs."""
+"""``bench sim``: cycles per second of the bench, on every back end, against a reference of the same run."""
 
 from __future__ import annotations
 
 import argparse
+import re
+import shlex
 import shutil
 import statistics
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from models.config import HwConfig
@@ -14,15 +20,42 @@ from tb.generate.plan import load_plan
 from tb.launch.build import Built
 from tb.launch.errors import LaunchError
 from tb.regress.jobs import run_entry
-from tb.trace import write
+from tb.trace import find_traces, write
 
-HELP = "cycles per second of the bench against the same model with idle inputs"
+HELP = "cycles per second of the bench against another harness, or the same model with idle inputs"
+TRACE = "{trace}"
+_REPORT = re.compile(r"^(\d+) cycles in (\d+\.?\d*) s$", re.MULTILINE)
+_TIMEOUT_SECONDS = 3600.0
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One run: cycles a second of processor time, and processor time up to the first register access."""
+
+    cycles: int
+    speed: float
+    start_seconds: float | None = None
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is timed, ``measure`` once a round; ``is_reference`` is what the others are compared with."""
+
+    name: str
+    measure: Callable[[], Sample]
+    is_reference: bool = False
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of this kind."""
-    parser.add_argument("--plan", type=Path, default=PLAN_DIR / "bench.toml", metavar="TOML", help="scenarios to time")
+    parser.add_argument("--plan", type=Path, metavar="TOML", help="scenarios to time (default: tests/plan/bench.toml)")
     parser.add_argument("--only", metavar="PATTERN", help="scenarios whose name matches")
+    parser.add_argument("--trace", type=Path, nargs="+", metavar="PATH", help="time these traces instead of a plan")
+    parser.add_argument(
+        "--against",
+        metavar="CMD",
+        help=f"time this command, too: {TRACE} in it is the trace's folder, and it must print 'N cycles in S s'",
+    )
     parser.add_argument(
         "--rounds", type=int, default=5, metavar="N", help="alternations; medians are shown (default: 5)"
     )
@@ -31,32 +64,116 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Measure, print a table and return the exit code."""
+    if args.rounds < 1:
+        raise ValueError(f"rounds must be at least 1, not {args.rounds}")
     config = HwConfig.load(args.config)
-    built = build_dut(args, config)
-    root = BUILD_ROOT / "runs" / "bench"
-    print(f"{'scenario':30} {'cycles':>9} {'bench c/s':>10} {'idle c/s':>10} {'ratio':>6}")
-    for entry in select(load_plan(args.plan), args.only):
-        work_dir = root / entry.name
-        if work_dir.exists():
-            shutil.rmtree(work_dir)
-        scenario_dir = work_dir / "scenario"
-        scenario_dir.mkdir(parents=True, exist_ok=True)
-        write(entry.build(config, seed=1), scenario_dir)
-        bench_speeds, idle_speeds, cycles = [], [], 0
-        for _ in range(args.rounds):
-            played = _measure(built, "play", args.config, work_dir, NVDLA_SCENARIO=str(scenario_dir.resolve()))
-            cycles = int(played["cycles"])
-            bench_speeds.append(played["cycles_per_second"])
-            idle = _measure(built, "idle", args.config, work_dir, NVDLA_CYCLES=str(cycles))
-            idle_speeds.append(idle["cycles_per_second"])
-        bench, idle_speed = statistics.median(bench_speeds), statistics.median(idle_speeds)
-        print(f"{entry.name:30} {cycles:9} {bench:10.0f} {idle_speed:10.0f} {bench / idle_speed:6.3f}", flush=True)
+    models = dict(_models(args, config))
+    print(f"medians of {args.rounds} rounds, processor time")
+    print(f"{'scenario':30} {'what':10} {'cycles':>9} {'cycles/s':>9} {'ratio':>6} {'start':>7}")
+    for name, trace in _traces(args, config):
+        subjects = list(_subjects(args, models, trace, BUILD_ROOT / "runs" / "bench" / name))
+        print("\n".join(table(name, alternate(subjects, args.rounds))), flush=True)
     return 0
 
 
-def _measure(built: Built, test: str, config_name: str, work_dir: Path, **variables: str) -> dict[str, float]:
+def alternate(subjects: list[Subject], rounds: int) -> list[tuple[Subject, Sample]]:
+    """Time the subjects in turns and return the median of each.
+
+    Raises:
+        LaunchError: when a subject does not play to its end, or not as many cycles every time.
+    """
+    samples: list[list[Sample]] = [[] for _ in subjects]
+    for _ in range(rounds):
+        for subject, taken in zip(subjects, samples, strict=True):
+            taken.append(subject.measure())
+    return [(subject, _median(subject, taken)) for subject, taken in zip(subjects, samples, strict=True)]
+
+
+def table(name: str, measured: list[tuple[Subject, Sample]]) -> Iterator[str]:
+    """Yield a line per subject."""
+    reference = next(sample.speed for subject, sample in measured if subject.is_reference)
+    for subject, sample in measured:
+        start = "" if sample.start_seconds is None else f"{sample.start_seconds:5.2f} s"
+        ratio = sample.speed / reference
+        yield f"{name:30} {subject.name:10} {sample.cycles:9} {sample.speed:9.0f} {ratio:6.3f} {start:>7}".rstrip()
+        name = ""
+
+
+def _median(subject: Subject, taken: list[Sample]) -> Sample:
+    cycles = {sample.cycles for sample in taken}
+    if len(cycles) > 1:
+        raise LaunchError(f"{subject.name} must play the same cycles in every round, not {sorted(cycles)}")
+    starts = [sample.start_seconds for sample in taken if sample.start_seconds is not None]
+    return Sample(
+        cycles.pop(),
+        statistics.median(sample.speed for sample in taken),
+        statistics.median(starts) if starts else None,
+    )
+
+
+def _models(args: argparse.Namespace, config: HwConfig) -> Iterator[tuple[str, Built]]:
+    """Yield a model for the back end that was asked for, or for each that the simulator can have."""
+    every = ("native", "coroutine") if args.sim == "verilator" else ("coroutine",)
+    for backend in (args.backend,) if args.backend else every:
+        yield backend, build_dut(argparse.Namespace(**{**vars(args), "backend": backend}), config)
+
+
+def _traces(args: argparse.Namespace, config: HwConfig) -> Iterator[tuple[str, Path]]:
+    """Yield name and folder of each scenario; those of a plan are written as traces."""
+    if args.trace:
+        yield from ((path.stem, path) for path in find_traces(args.trace))
+        return
+    for entry in select(load_plan(args.plan or PLAN_DIR / "bench.toml"), args.only):
+        folder = BUILD_ROOT / "runs" / "bench" / entry.name / "scenario"
+        if folder.exists():
+            shutil.rmtree(folder)
+        folder.mkdir(parents=True)
+        write(entry.build(config, seed=1), folder)
+        yield entry.name, folder
+
+
+def _subjects(args: argparse.Namespace, models: dict[str, Built], trace: Path, work_dir: Path) -> Iterator[Subject]:
+    where = str(trace.resolve())
+    for backend, built in models.items():
+        yield Subject(backend, partial(_play, built, args.config, work_dir / backend, where))
+    built = next(iter(models.values()))
+    cycles = _play(built, args.config, work_dir / "idle", where).cycles
+    idle = partial(_idle, built, args.config, work_dir / "idle", cycles)
+    yield Subject("idle", idle, is_reference=not args.against)
+    if args.against:
+        yield Subject("against", partial(against, args.against, where), is_reference=True)
+
+
+def _play(built: Built, config_name: str, work_dir: Path, trace: str) -> Sample:
+    saved = _saved(built, "play", config_name, work_dir, NVDLA_SCENARIO=trace)
+    return Sample(int(saved["cycles"]), saved["cycles_per_second"], saved["start_seconds"])
+
+
+def _idle(built: Built, config_name: str, work_dir: Path, cycles: int) -> Sample:
+    saved = _saved(built, "idle", config_name, work_dir, NVDLA_CYCLES=str(cycles))
+    return Sample(cycles, saved["cycles_per_second"])
+
+
+def _saved(built: Built, test: str, config_name: str, work_dir: Path, **variables: str) -> dict[str, float]:
     """Run one entry test that must pass, and return what it measured."""
-    run, saved = run_entry(built, test, config_name, work_dir, timeout_seconds=3600, variables=variables)
+    run, saved = run_entry(built, test, config_name, work_dir, timeout_seconds=_TIMEOUT_SECONDS, variables=variables)
     if not run.passed or saved is None:
         raise LaunchError(f"{run.message}; log: {run.log_path}")
     return saved
+
+
+def against(command: str, trace: str) -> Sample:
+    """Time another harness on a trace.
+
+    Raises:
+        LaunchError: when it fails, or does not say how many cycles it played in which time.
+    """
+    words = [word.replace(TRACE, trace) for word in shlex.split(command)]
+    ran = subprocess.run(words, capture_output=True, text=True, check=False, timeout=_TIMEOUT_SECONDS)
+    if ran.returncode != 0:
+        raise LaunchError(f"{shlex.join(words)} ended with code {ran.returncode}: {ran.stderr.strip()[-500:]}")
+    reported = _REPORT.findall(ran.stdout)
+    if len(reported) != 1 or float(reported[0][1]) == 0:
+        raise LaunchError(f"{shlex.join(words)} must print one line 'N cycles in S s', not {ran.stdout[-500:]!r}")
+    cycles, seconds = int(reported[0][0]), float(reported[0][1])
+    return Sample(cycles, cycles / seconds)

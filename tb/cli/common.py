@@ -50,6 +50,11 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
 def play_options(group: argparse._ArgumentGroup) -> None:
     """Add the options of everything that plays: how many simulations at a time, and for how long."""
     group.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="simulations at a time")
+    group.add_argument(
+        "--isolate",
+        action="store_true",
+        help="a simulator process for every scenario (default: with the native back end they share one per job)",
+    )
     group.add_argument("--timeout", type=float, default=3600.0, metavar="SECONDS", help="per simulation (3600)")
 
 
@@ -118,7 +123,14 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
     started = time.monotonic()
     by_identity: dict[str, JobResult] = {}
     for result in run_jobs(
-        jobs, built, args.config, root, workers=args.jobs, timeout_seconds=args.timeout, waves=args.waves
+        jobs,
+        built,
+        args.config,
+        root,
+        workers=args.jobs,
+        timeout_seconds=args.timeout,
+        isolated=args.isolate,
+        waves=args.waves,
     ):
         by_identity[result.job.identity] = result
         print(report.progress_line(result, len(by_identity), len(jobs)), flush=True)

@@ -58,15 +58,24 @@ def supervise(
         try:
             return Ended(process.wait(timeout_seconds), timed_out=False)
         except subprocess.TimeoutExpired:
-            _signal_group(process.pid, signal.SIGABRT)
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(ABORT_GRACE_SECONDS)
-            _signal_group(process.pid, signal.SIGKILL)
-            return Ended(process.wait(), timed_out=True)
+            return abort(process)
         finally:
             # Also reached by an interrupt of this process, and for children that outlive the command.
-            _signal_group(process.pid, signal.SIGKILL)
-            process.wait()
+            kill(process)
+
+
+def abort(process: subprocess.Popen[bytes]) -> Ended:
+    """End a group whose deadline has passed: first SIGABRT, then SIGKILL."""
+    _signal_group(process.pid, signal.SIGABRT)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(ABORT_GRACE_SECONDS)
+    return Ended(kill(process), timed_out=True)
+
+
+def kill(process: subprocess.Popen[bytes]) -> int:
+    """End what is left of a group, and return how its leader ended."""
+    _signal_group(process.pid, signal.SIGKILL)
+    return process.wait()
 
 
 def last_relevant_lines(log_path: Path) -> str:

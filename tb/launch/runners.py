@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -43,10 +44,28 @@ class _CommandsEnded(Exception):
         self.ended = ended
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """A command that is ready to run: words, folder, complete environment."""
+
+    command: list[str]
+    cwd: Path
+    environment: dict[str, str]
+
+
+class _CommandReady(Exception):
+    """The runner has prepared the command that it was asked for; see ``_CommandsEnded``."""
+
+    def __init__(self, prepared: Prepared) -> None:
+        super().__init__(prepared)
+        self.prepared = prepared
+
+
 class Supervised(Runner):  # type: ignore[misc]
     """What both simulators share: environment, log, deadline."""
 
     _timeout_seconds: float | None = None
+    _only_prepare = False
 
     def run_build(self, **arguments: Any) -> Ended:
         """Run the stock ``build`` with ``arguments`` and return how its last command ended."""
@@ -56,6 +75,15 @@ class Supervised(Runner):  # type: ignore[misc]
         """Run the stock ``test`` with ``arguments`` and a deadline, and return how it ended."""
         self._timeout_seconds = timeout_seconds
         return _ended(self.test, arguments)
+
+    def prepare_test(self, **arguments: Any) -> Prepared:
+        """Return the command that the stock ``test`` would run with ``arguments``."""
+        self._only_prepare = True
+        try:
+            self.test(**arguments)
+        except _CommandReady as ready:
+            return ready.prepared
+        raise RuntimeError("the runner finished without preparing a command")
 
     def _set_env_build(self) -> None:
         super()._set_env_build()
@@ -68,6 +96,8 @@ class Supervised(Runner):  # type: ignore[misc]
         self.env.update(given)
 
     def _execute(self, cmds: Sequence[list[str]], cwd: os.PathLike[str] | str) -> None:
+        if self._only_prepare:
+            raise _CommandReady(Prepared(cmds[0], Path(cwd), dict(self.env)))
         log_path = Path(str(self.log_file))
         log_path.write_bytes(b"")
         ended = Ended(0, timed_out=False)

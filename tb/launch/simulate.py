@@ -10,12 +10,16 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from signal import Signals
+from typing import Any
 
 from tb.launch.build import Built
 from tb.launch.errors import LaunchError
 from tb.launch.process import Ended, last_relevant_lines
 from tb.launch.runners import make_runner
 from tb.launch.wrapper import WRAPPER_TOP
+
+LOG_NAME = "sim.log"
+JUNIT_NAME = "results.xml"
 
 
 class Outcome(Enum):
@@ -91,35 +95,44 @@ def simulate(
     if timeout_seconds <= 0:
         raise LaunchError(f"timeout_seconds must be greater than 0, not {timeout_seconds}")
     work_dir = work_dir.resolve()
-    log_path, junit_path = work_dir / "sim.log", work_dir / "results.xml"
+    log_path, junit_path = work_dir / LOG_NAME, work_dir / JUNIT_NAME
     waves_path = work_dir / f"waves.{built.wave_suffix}" if waves else None
     verilator = built.spec.simulator == "verilator"
     started = time.monotonic()
     ended = make_runner(built.spec.simulator, built.spec.backend).run_test(
         timeout_seconds,
-        test_module=test_module,
-        hdl_toplevel=WRAPPER_TOP,
-        hdl_toplevel_lang="verilog",
-        test_filter=rf"^{re.escape(test_module)}\.{re.escape(testcase)}$",
-        # A crash or a hang then leaves the Python stack in the log.
-        extra_env={"PYTHONFAULTHANDLER": "1", **env},
         test_args=["--trace", "--trace-file", str(waves_path)] if waves and verilator else [],
         plusargs=[*([] if verilator else _icarus_wave_arguments(waves_path)), *plusargs],
-        build_dir=built.directory,
-        test_dir=work_dir,
-        results_xml=str(junit_path),
-        log_file=log_path,
+        **test_arguments(built, test_module, testcase, env, work_dir),
     )
-    outcome, message = _judge(ended, junit_path, log_path, f"{test_module}.{testcase}", timeout_seconds)
+    outcome, message = judge(ended, junit_path, log_path, f"{test_module}.{testcase}", timeout_seconds)
     seconds = time.monotonic() - started
     return SimResult(outcome, message, ended.returncode, seconds, log_path, junit_path, waves_path)
+
+
+def test_arguments(
+    built: Built, test_module: str, testcase: str, env: Mapping[str, str], work_dir: Path
+) -> dict[str, Any]:
+    """Return what a runner is told about one cocotb test, whatever plays it."""
+    return {
+        "test_module": test_module,
+        "hdl_toplevel": WRAPPER_TOP,
+        "hdl_toplevel_lang": "verilog",
+        "test_filter": rf"^{re.escape(test_module)}\.{re.escape(testcase)}$",
+        # A crash or a hang then leaves the Python stack in the log.
+        "extra_env": {"PYTHONFAULTHANDLER": "1", **env},
+        "build_dir": built.directory,
+        "test_dir": work_dir,
+        "results_xml": str(work_dir / JUNIT_NAME),
+        "log_file": work_dir / LOG_NAME,
+    }
 
 
 def _icarus_wave_arguments(path: Path | None) -> list[str]:
     return ["-fst", f"+wave_file={path}"] if path else ["-none"]
 
 
-def _judge(ended: Ended, junit_path: Path, log_path: Path, test: str, timeout_seconds: float) -> tuple[Outcome, str]:
+def judge(ended: Ended, junit_path: Path, log_path: Path, test: str, timeout_seconds: float) -> tuple[Outcome, str]:
     """Return how a simulation ended and why; only a result file that says so makes it pass."""
     if ended.timed_out:
         return Outcome.TIMED_OUT, f"{test} was killed after {timeout_seconds:g} seconds"

@@ -1,4 +1,4 @@
-"""Jobs: scenarios to play, each in a process and a folder of its own, several at a time."""
+"""Jobs: scenarios to play, each in a folder of its own, several at a time."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 from tb.launch.build import Built
 from tb.launch.simulate import Outcome as SimOutcome
 from tb.launch.simulate import SimResult, simulate
+from tb.regress.shared import SharedProcess
 from tb.scenario import Scenario
 from tb.trace import write
 from tb.verdict import Outcome
@@ -20,6 +22,13 @@ from tb.verdict import Outcome
 ENTRY_MODULE = "tb.sim.entry"
 RESULT_FILE = "result.json"
 _LOG_LINES = 12
+
+_LEAN = {
+    # Rewriting asserts costs more than all the rest of the start, and nothing here shows them.
+    "COCOTB_REWRITE_ASSERTION_FILES": "",
+    # Simulations run side by side; threads of one would only take processors from another.
+    "OPENBLAS_NUM_THREADS": "1",
+}
 
 
 @dataclass(frozen=True)
@@ -78,6 +87,7 @@ def run_jobs(
     *,
     workers: int,
     timeout_seconds: float,
+    isolated: bool = False,
     waves: bool = False,
 ) -> Iterator[JobResult]:
     """Play jobs and yield their results as they end.
@@ -89,18 +99,50 @@ def run_jobs(
         root: Folder that gets one folder per job.
         workers: Simulations at a time.
         timeout_seconds: Wall-clock limit of each.
+        isolated: Whether every job must have a simulator process of its own; else they share one per worker
+            where they can.
         waves: Whether to write waves.
     """
-    with ThreadPoolExecutor(workers) as pool:
-        futures = [
-            pool.submit(run_job, job, built, config_name, root / job.identity, timeout_seconds, waves) for job in jobs
-        ]
+    alone = isolated or waves or not SharedProcess.fits(built)
+    processes = [
+        None if alone else shared_process(built, config_name, root / f".simulator-{number}")
+        for number in range(workers)
+    ]
+    free: SimpleQueue[SharedProcess | None] = SimpleQueue()
+    for process in processes:
+        free.put(process)
+
+    def play(job: Job) -> JobResult:
+        process = free.get()
         try:
-            for future in as_completed(futures):
-                yield future.result()
+            return run_job(job, built, config_name, root / job.identity, timeout_seconds, waves, process)
         finally:
-            for future in futures:
-                future.cancel()
+            free.put(process)
+
+    try:
+        with ThreadPoolExecutor(workers) as pool:
+            futures = [pool.submit(play, job) for job in jobs]
+            try:
+                for future in as_completed(futures):
+                    yield future.result()
+            finally:
+                for future in futures:
+                    future.cancel()
+    finally:
+        for process in processes:
+            if process is not None:
+                process.close()
+
+
+def shared_process(built: Built, config_name: str, work_dir: Path) -> SharedProcess:
+    """Return a process that ``run_job`` can play jobs in, one after the other.
+
+    Args:
+        built: A compiled model with the native back end.
+        config_name: Name or path of the configuration, as the simulator process will load it.
+        work_dir: Folder for what the process says between jobs.
+    """
+    return SharedProcess(built, f"{ENTRY_MODULE}.serve", {**_LEAN, "NVDLA_CONFIG": config_name}, work_dir)
 
 
 def run_entry(
@@ -132,7 +174,7 @@ def run_entry(
     result_path = work_dir / RESULT_FILE
     result_path.unlink(missing_ok=True)
     work_dir.mkdir(parents=True, exist_ok=True)
-    environment = {"NVDLA_CONFIG": config_name, "NVDLA_RESULT": str(result_path.resolve()), **variables}
+    environment = {**_LEAN, "NVDLA_CONFIG": config_name, "NVDLA_RESULT": str(result_path.resolve()), **variables}
     run = simulate(
         built,
         test_module=ENTRY_MODULE,
@@ -143,11 +185,18 @@ def run_entry(
         waves=waves,
         plusargs=plusargs,
     )
-    saved = json.loads(result_path.read_text(encoding="utf-8")) if result_path.is_file() else None
-    return run, saved
+    return run, _saved(result_path)
 
 
-def run_job(job: Job, built: Built, config_name: str, work_dir: Path, timeout_seconds: float, waves: bool) -> JobResult:
+def run_job(
+    job: Job,
+    built: Built,
+    config_name: str,
+    work_dir: Path,
+    timeout_seconds: float,
+    waves: bool,
+    process: SharedProcess | None = None,
+) -> JobResult:
     """Play one job in an emptied folder.
 
     Args:
@@ -157,6 +206,7 @@ def run_job(job: Job, built: Built, config_name: str, work_dir: Path, timeout_se
         work_dir: Folder for the scenario and everything the run leaves behind.
         timeout_seconds: Wall-clock limit.
         waves: Whether to write waves.
+        process: What plays it instead of a simulator process of its own, unless it has plusargs.
     """
     if job.refused is not None:
         return JobResult(job, Outcome.REFUSED, (job.refused,), 0.0, None)
@@ -165,16 +215,23 @@ def run_job(job: Job, built: Built, config_name: str, work_dir: Path, timeout_se
     scenario_dir = work_dir / "scenario"
     scenario_dir.mkdir(parents=True)
     write(job.make(), scenario_dir)
-    run, verdict = run_entry(
-        built,
-        "play",
-        config_name,
-        work_dir,
-        timeout_seconds=timeout_seconds,
-        variables={**job.variables, "NVDLA_SCENARIO": str(scenario_dir.resolve()), "NVDLA_RERUN": job.rerun},
-        waves=waves,
-        plusargs=job.plusargs,
-    )
+    variables = {**job.variables, "NVDLA_RERUN": job.rerun}
+    if process is not None and not job.plusargs:
+        run = process.play(scenario_dir, work_dir / RESULT_FILE, variables, timeout_seconds)
+        verdict = _saved(work_dir / RESULT_FILE)
+        if verdict is None or Outcome(verdict["outcome"]) is Outcome.FAILED:
+            process.close()
+    else:
+        run, verdict = run_entry(
+            built,
+            "play",
+            config_name,
+            work_dir,
+            timeout_seconds=timeout_seconds,
+            variables={**variables, "NVDLA_SCENARIO": str(scenario_dir.resolve())},
+            waves=waves,
+            plusargs=job.plusargs,
+        )
     if verdict is None:
         tail = run.log_path.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_LINES:]
         return JobResult(job, Outcome.FAILED, (run.message, *tail), run.seconds, work_dir, simulation=run.outcome)
@@ -184,3 +241,7 @@ def run_job(job: Job, built: Built, config_name: str, work_dir: Path, timeout_se
         # The verdict was good, but the simulator did not end as it should.
         outcome, complaints = Outcome.FAILED, [run.message]
     return JobResult(job, outcome, tuple(complaints), run.seconds, work_dir, verdict, run.outcome)
+
+
+def _saved(result_path: Path) -> dict[str, Any] | None:
+    return json.loads(result_path.read_text(encoding="utf-8")) if result_path.is_file() else None

@@ -43,6 +43,9 @@ class Backend(Protocol):
     def catch_up(self, until_cycle: int | None = None) -> None:
         """Let the scoreboard have every write up to a cycle, or all."""
 
+    def close(self) -> None:
+        """Stop listening, for good."""
+
 
 def rams_of(config: HwConfig) -> tuple[Ram, ...]:
     """Return the memories that a configuration has ports for."""
@@ -110,6 +113,14 @@ class CoroutineBackend:
 
     def catch_up(self, until_cycle: int | None = None) -> None:
         """Do nothing: the scoreboard has every write as it is seen."""
+
+    def close(self) -> None:
+        """Refuse.
+
+        Raises:
+            NotImplementedError: always, as its agents live as long as the simulation.
+        """
+        raise NotImplementedError("coroutine agents live as long as the simulation")
 
     def _see_memory(self, ram: Ram, request: ReadRequest | WriteBurst) -> None:
         width = self.monitors[ram].bus_bytes

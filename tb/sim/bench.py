@@ -166,6 +166,10 @@ class Bench:
         self.verdict.cycles = cycle()
         return self.verdict
 
+    def close(self) -> None:
+        """Let go of the DUT, so that another bench may take it up; only the native back end can."""
+        self.backend.close()
+
     def check(self) -> None:
         """Judge everything so far.
 

@@ -1,6 +1,7 @@
 """The cocotb tests that the launcher starts: what to do stands in the environment, results go to a file.
 
-``NVDLA_CONFIG`` names the configuration, ``NVDLA_RESULT`` the JSON file for the result.
+``NVDLA_CONFIG`` names the configuration, ``NVDLA_RESULT`` the JSON file for the result; ``serve`` is asked
+over a socket instead. Speeds are by processor time, so that what else runs on the machine counts less.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from tb.memory import Ram
 from tb.program.ops import MemInit, MemLoad, Program
 from tb.sim.bench import Bench
 from tb.sim.clocking import cycle, wait_cycles
-from tb.sim.failure import explained
+from tb.sim.requests import output_to, requests, variables
 from tb.trace import read
 from tb.verdict import Outcome
 
@@ -31,28 +32,28 @@ async def play(dut: SimHandleBase) -> None:
 
     ``NVDLA_ALTERED`` may name a file of bytes that only the DUT finds in its memory.
     """
-    config = Bench.config_from_env()
-    scenario = read(Path(os.environ["NVDLA_SCENARIO"]), config)
-    bench = await Bench.start(dut, config, scenario.settings, scenario.seed)
-    started, first = time.perf_counter(), cycle()
-    ops = await _loaded(bench, scenario.ops) if "NVDLA_ALTERED" in os.environ else scenario.ops
-    await bench.play(ops)
-    verdict = bench.finish()
-    speed = (cycle() - first) / (time.perf_counter() - started)
-    result = {**verdict.to_dict(), "cycles_per_second": speed}
-    _save(result)
-    if verdict.findings:
-        _save({**result, **explained(_result_path().parent, bench.scoreboard, scenario, config)})
+    bench = await _play(dut, Path(os.environ["NVDLA_SCENARIO"]), _result_path())
+    verdict = bench.verdict
     assert verdict.outcome is not Outcome.FAILED, "\n".join(verdict.complaints())
+
+
+@cocotb.test()
+async def serve(dut: SimHandleBase) -> None:
+    """Play and judge one scenario per request, each behind a reset, until nobody asks any more."""
+    with requests() as asked:
+        for request in asked:
+            with output_to(Path(request["log"])), variables(request["variables"]):
+                bench = await _play(dut, Path(request["scenario"]), Path(request["result"]))
+                bench.close()
 
 
 @cocotb.test()
 async def idle(dut: SimHandleBase) -> None:
     """Clock the DUT for ``NVDLA_CYCLES`` cycles with idle inputs and no Python awake: the reference speed."""
     bench = await Bench.start(dut, Bench.config_from_env())
-    started, first = time.perf_counter(), cycle()
+    started, first = time.process_time(), cycle()
     await wait_cycles(bench.clock, int(os.environ["NVDLA_CYCLES"]))
-    _save({"cycles_per_second": (cycle() - first) / (time.perf_counter() - started)})
+    _save({"cycles_per_second": (cycle() - first) / (time.process_time() - started)}, _result_path())
 
 
 @cocotb.test()
@@ -62,7 +63,27 @@ async def configrom(dut: SimHandleBase) -> None:
     words: list[int] = []
     while not is_complete(words):
         words.append(await bench.csb.read_address(4 * len(words)))
-    _save({"words": words})
+    _save({"words": words}, _result_path())
+
+
+async def _play(dut: SimHandleBase, path: Path, result_path: Path) -> Bench:
+    """Play a saved scenario, save its result, and return the bench that judged it."""
+    config = Bench.config_from_env()
+    scenario = read(path, config)
+    bench = await Bench.start(dut, config, scenario.settings, scenario.seed)
+    started, first = time.process_time(), cycle()
+    ops = await _loaded(bench, scenario.ops) if "NVDLA_ALTERED" in os.environ else scenario.ops
+    await bench.play(ops)
+    verdict = bench.finish()
+    speed = (cycle() - first) / (time.process_time() - started)
+    result = {**verdict.to_dict(), "cycles_per_second": speed, "start_seconds": started}
+    _save(result, result_path)
+    if verdict.findings:
+        # Only failures pay for loading it.
+        from tb.sim.failure import explained
+
+        _save({**result, **explained(result_path.parent, bench.scoreboard, scenario, config)}, result_path)
+    return bench
 
 
 async def _loaded(bench: Bench, ops: Program) -> Program:
@@ -76,8 +97,8 @@ async def _loaded(bench: Bench, ops: Program) -> Program:
     return ops[first:]
 
 
-def _save(result: dict[str, Any]) -> None:
-    _result_path().write_text(json.dumps(result, indent=1), encoding="utf-8")
+def _save(result: dict[str, Any], path: Path) -> None:
+    path.write_text(json.dumps(result, indent=1), encoding="utf-8")
 
 
 def _result_path() -> Path:

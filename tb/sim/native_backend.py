@@ -51,7 +51,7 @@ class NativeBackend:
         limit = 1 << config.memif_address_width_bits
         self.memories = {ram: MemoryImage(limit=limit, store=NativePages(ram)) for ram in self.slaves}
         self.interrupts = NativeInterrupts(dut, clock, self.csb)
-        cocotb.start_soon(self._listen(ValueChange(dut.harness_wake)))
+        self._listener = cocotb.start_soon(self._listen(ValueChange(dut.harness_wake)))
 
     @property
     def accesses(self) -> int:
@@ -77,6 +77,10 @@ class NativeBackend:
             beats = port.take_writes(until_cycle)
             if beats is not None:
                 self._bench.scoreboard.write_beats(beats)
+
+    def close(self) -> None:
+        """Stop listening, for good."""
+        self._listener.cancel()
 
     async def _listen(self, called: ValueChange) -> None:
         while True:

@@ -1,0 +1,65 @@
+"""A simulator process that many scenarios share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from tb.launch.build import Built
+from tb.launch.session import Session
+from tb.launch.simulate import LOG_NAME, SimResult
+
+
+class SharedProcess:
+    """Plays scenario after scenario in one simulator process, with a reset before each.
+
+    Unless one passes, the next gets a new process: whatever went wrong stays where it was.
+    """
+
+    def __init__(self, built: Built, test: str, environment: Mapping[str, str], work_dir: Path) -> None:
+        """Remember what to play on; the process starts with the first scenario.
+
+        Args:
+            built: A compiled model with the native back end.
+            test: ``MODULE.FUNCTION`` of the test that answers requests.
+            environment: Variables for the simulator.
+            work_dir: Folder for what the process says between scenarios.
+        """
+        self._built, self._test, self._environment, self._work_dir = built, test, environment, work_dir
+        self._session: Session | None = None
+
+    @staticmethod
+    def fits(built: Built) -> bool:
+        """Return whether scenarios can share a process of this model: coroutines live as long as it."""
+        return built.spec.native
+
+    def play(
+        self, scenario_dir: Path, result_path: Path, variables: Mapping[str, str], timeout_seconds: float
+    ) -> SimResult:
+        """Play a saved scenario.
+
+        Args:
+            scenario_dir: Its folder.
+            result_path: Where the result goes; the log goes beside it.
+            variables: Environment of this scenario alone.
+            timeout_seconds: Wall-clock limit, after which the process is killed.
+        """
+        log_path = result_path.with_name(LOG_NAME)
+        log_path.unlink(missing_ok=True)
+        if self._session is None:
+            module, _, function = self._test.rpartition(".")
+            self._session = Session(
+                self._built, test_module=module, testcase=function, env=self._environment, work_dir=self._work_dir
+            )
+        paths = {"scenario": scenario_dir, "result": result_path, "log": log_path}
+        request = {name: str(path.resolve()) for name, path in paths.items()}
+        run = self._session.ask({**request, "variables": dict(variables)}, log_path, timeout_seconds)
+        if not run.passed:
+            self.close()
+        return run
+
+    def close(self) -> None:
+        """End the process."""
+        session, self._session = self._session, None
+        if session is not None:
+            session.close()

@@ -1,0 +1,62 @@
+"""What a simulator process that plays scenario after scenario shares with the one that asks it to."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import socket
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+
+@contextmanager
+def requests() -> Iterator[Iterator[dict[str, Any]]]:
+    """Give the requests of ``tb.launch.session``; each is answered when the next is taken."""
+    with socket.socket(fileno=int(os.environ["NVDLA_REQUESTS"])) as connection, connection.makefile("rw") as lines:
+        yield _answered(lines)
+
+
+def _answered(lines: Any) -> Iterator[dict[str, Any]]:
+    for line in iter(lines.readline, ""):
+        yield json.loads(line)
+        lines.write("{}\n")
+        lines.flush()
+
+
+@contextmanager
+def output_to(path: Path) -> Iterator[None]:
+    """Let everything that this process prints, the model included, go to a file.
+
+    When the block fails, it stays so: what is said about the failure belongs to the file, too.
+    """
+    before = os.dup(1), os.dup(2)
+    _redirect((os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND),) * 2)
+    yield
+    _redirect(before)
+
+
+@contextmanager
+def variables(values: Mapping[str, str]) -> Iterator[None]:
+    """Let environment variables have values for a while."""
+    before = dict(os.environ)
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _redirect(to: tuple[int, int]) -> None:
+    """Make the standard streams write to other files, which are closed under their old numbers."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    ctypes.CDLL(None).fflush(None)
+    os.dup2(to[0], 1)
+    os.dup2(to[1], 2)
+    for number in set(to):
+        os.close(number)

@@ -1,7 +1,5 @@
 // The clock loop: it owns both clocks and lets Python in only where something waits for it.
 #include <cstdint>
-#include <cstdio>
-#include <cstring>
 #include <algorithm>
 #include <memory>
 
@@ -12,15 +10,6 @@
 
 #if VM_COVERAGE
 #include "verilated_cov.h"
-#endif
-#if VM_TRACE
-#if VM_TRACE_FST
-#include "verilated_fst_c.h"
-using Waves = VerilatedFstC;
-#else
-#include "verilated_vcd_c.h"
-using Waves = VerilatedVcdC;
-#endif
 #endif
 
 extern "C" void vlog_startup_routines_bootstrap();
@@ -104,16 +93,6 @@ void run_time_step(Vtop& top) {
     if (VerilatedVpi::hasCbs(cbReadOnlySynch)) VerilatedVpi::callCbs(cbReadOnlySynch);
 }
 
-const char* wave_file(int argc, char** argv) {
-    bool wanted = false;
-    const char* name = nullptr;
-    for (int n = 1; n < argc; ++n) {
-        if (!std::strcmp(argv[n], "--trace")) wanted = true;
-        if (!std::strcmp(argv[n], "--trace-file") && n + 1 < argc) name = argv[++n];
-    }
-    return wanted ? name : nullptr;
-}
-
 }  // namespace
 
 double sc_time_stamp() { return double(now); }
@@ -129,20 +108,6 @@ int main(int argc, char** argv) {
     Verilated::commandArgs(argc, argv);
     auto top = std::make_unique<Vtop>("");
     Verilated::fatalOnVpiError(false);
-#if VM_TRACE
-    std::unique_ptr<Waves> waves;
-    Verilated::traceEverOn(true);
-    if (const char* name = wave_file(argc, argv)) {
-        waves = std::make_unique<Waves>();
-        top->trace(waves.get(), 99);
-        waves->open(name);
-    }
-#else
-    if (wave_file(argc, argv)) {
-        std::fprintf(stderr, "this model was built without waves\n");
-        return 1;
-    }
-#endif
     vlog_startup_routines_bootstrap();
     VerilatedVpi::callCbs(cbStartOfSimulation);
     settle();
@@ -150,9 +115,6 @@ int main(int argc, char** argv) {
     uint64_t next_edge = HALF_PERIOD_STEPS;
     while (!Verilated::gotFinish()) {
         run_time_step(*top);
-#if VM_TRACE
-        if (waves) waves->dump(now);
-#endif
         const uint64_t deadline = VerilatedVpi::cbNextDeadline();
         now = std::min<uint64_t>(next_edge, deadline);
         if (VerilatedVpi::callCbs(cbNextSimTime)) settle();
@@ -171,9 +133,6 @@ int main(int argc, char** argv) {
     }
     top->final();
     VerilatedVpi::callCbs(cbEndOfSimulation);
-#if VM_TRACE
-    if (waves) waves->close();
-#endif
 #if VM_COVERAGE
     VerilatedCov::write();
 #endif

@@ -10,6 +10,7 @@ from tb.explain import record
 from tb.explain.page import Failure, page
 from tb.explain.seen import Seen
 from tb.explain.text import Explanation, explain
+from tb.explain.waves import GTKWAVE_SUFFIX, SURFER_SUFFIX
 from tb.program.ops import Op
 from tb.trace import read
 
@@ -43,9 +44,16 @@ def write_page(
         complaints: why it failed.
         rerun: the command that repeats it, None when it is not known.
     """
+    opened = []
+    for suffix, command in ((GTKWAVE_SUFFIX, "gtkwave"), (SURFER_SUFFIX, "surfer --command-file")):
+        saved = path.with_name(f"waves{suffix}")
+        if saved.is_file():
+            opened.append(f"{command} {saved.name}")
     commands = [("Explain it on the terminal", f"python -m tb explain {path.parent}")]
     if rerun is not None:
         commands = [("Run it again", rerun), ("Run it again with waves", f"{rerun} --waves"), *commands]
+    if opened:
+        commands.append(("Open the waves at the first wrong write, in this folder", "\n".join(opened)))
     path.write_text(page(Failure(name, complaints, explanations, commands)), encoding="utf-8")
 
 

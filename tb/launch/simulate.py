@@ -97,12 +97,10 @@ def simulate(
     work_dir = work_dir.resolve()
     log_path, junit_path = work_dir / LOG_NAME, work_dir / JUNIT_NAME
     waves_path = work_dir / f"waves.{built.wave_suffix}" if waves else None
-    verilator = built.spec.simulator == "verilator"
     started = time.monotonic()
     ended = make_runner(built.spec.simulator, built.spec.backend).run_test(
         timeout_seconds,
-        test_args=["--trace", "--trace-file", str(waves_path)] if waves and verilator else [],
-        plusargs=[*([] if verilator else _icarus_wave_arguments(waves_path)), *plusargs],
+        plusargs=[*_wave_arguments(built.spec.simulator, waves_path), *plusargs],
         **test_arguments(built, test_module, testcase, env, work_dir),
     )
     outcome, message = judge(ended, junit_path, log_path, f"{test_module}.{testcase}", timeout_seconds)
@@ -128,8 +126,9 @@ def test_arguments(
     }
 
 
-def _icarus_wave_arguments(path: Path | None) -> list[str]:
-    return ["-fst", f"+wave_file={path}"] if path else ["-none"]
+def _wave_arguments(simulator: str, path: Path | None) -> list[str]:
+    chosen = [] if simulator == "verilator" else ["-fst" if path else "-none"]
+    return [*chosen, *([f"+wave_file={path}"] if path else [])]
 
 
 def judge(ended: Ended, junit_path: Path, log_path: Path, test: str, timeout_seconds: float) -> tuple[Outcome, str]:

@@ -11,11 +11,14 @@ WRAPPER_TOP = "tb_top"
 TIME_UNIT, TIME_PRECISION = "1ns", "1ps"
 _DUMP = """\
   string wave_file;
-  initial
-    if ($value$plusargs("wave_file=%s", wave_file)) begin
+  reg wave_start /* verilator public_flat_rw */ = 1'b0;
+  initial if (!$test$plusargs("wave_wait")) wave_start = 1'b1;
+  always @(wave_start)
+    if (wave_start && $value$plusargs("wave_file=%s", wave_file)) begin
       $dumpfile(wave_file);
       $dumpvars(0, {top});
     end
+  nvdla_bench_layer bench_layer ();
 """
 
 
@@ -23,6 +26,7 @@ _HARNESS_PINS = ("harness_wake", "harness_kick")
 """How the clock loop of the native back end calls the bench, and the harness."""
 
 _SLAVES = {"nvdla_core2dbb_": 0, "nvdla_core2cvsram_": 1}
+_SCOPES = {"nvdla_core2dbb_": "bench_mc", "nvdla_core2cvsram_": "bench_cvsram"}
 _CSB = ("csb2nvdla_", "nvdla2csb_")
 
 
@@ -39,7 +43,8 @@ def wrapper_text(
         top: The user's top module.
         actual: Ports of that module, already checked against the configuration.
         port_map: The user's renamed, tied, open and absent ports.
-        dump: Whether the wrapper writes waves when ``+wave_file=`` is given (Icarus).
+        dump: Whether the wrapper writes waves when ``+wave_file=`` is given, with ``+wave_wait`` not before
+            ``wave_start`` rises, and has the scope that the bench drives for them.
         native: Whether CSB and the memory ports end at the harness inside instead of at the wrapper's ports.
     """
     expected = expected_ports(config)
@@ -59,9 +64,19 @@ def wrapper_text(
         f"module {WRAPPER_TOP} (\n{declared}\n);\n"
         f"{wires}{instance}"
         f"{_harness(inner) if native else ''}"
-        f"{_DUMP.format(top=WRAPPER_TOP) if dump else ''}"
+        f"{_waves(expected) if dump else ''}"
         "endmodule\n"
     )
+
+
+def _waves(expected: Sequence[Port]) -> str:
+    """Return what writes waves, and what the bench drives for them."""
+    text = _DUMP.format(top=WRAPPER_TOP)
+    for prefix, name in _SCOPES.items():
+        for port in expected:
+            if port.name == f"{prefix}w_wdata":
+                text += f"  nvdla_bench_port #(.DATA_BITS({port.width})) {name} ();\n"
+    return text
 
 
 def _harness(inner: Sequence[Port]) -> str:

@@ -27,6 +27,7 @@ from tb.sim.csb import CsbAccess, CsbTimeout
 from tb.sim.native import is_native
 from tb.sim.native_backend import NativeBackend
 from tb.sim.player import Player
+from tb.sim.scope import WaveScope
 from tb.tracker import LayerTracker
 from tb.verdict import Verdict
 
@@ -73,6 +74,7 @@ class Bench:
         self.memories, self.csb = self.backend.memories, self.backend.csb
         self.monitors, self.slaves = self.backend.monitors, self.backend.slaves
         self.interrupts = self.backend.interrupts
+        self.scope = WaveScope(self) if WaveScope.exists(dut) else None
 
     @classmethod
     async def start(
@@ -95,6 +97,8 @@ class Bench:
         await RisingEdge(bench.clock)
         await bench.reset()
         bench.interrupts.start()
+        if bench.scope is not None:
+            bench.scope.start()
         return bench
 
     @staticmethod
@@ -192,11 +196,15 @@ class Bench:
             for ended in self.tracker.read(register, access.value):
                 self.backend.catch_up(access.cycle)
                 self.scoreboard.end_layer(ended.index)
+                if self.scope is not None:
+                    self.scope.see_end()
             return
         try:
             for started in self.tracker.write(register, access.value):
                 self.backend.catch_up(access.cycle)
                 self.scoreboard.expect(predict(started, self._read_memory))
+                if self.scope is not None:
+                    self.scope.see_start(started)
         except Refused as error:
             self.verdict.refused = str(error)
             self._refused.set()

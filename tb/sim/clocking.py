@@ -41,6 +41,11 @@ def cycle() -> int:
     return (int(get_sim_time("step")) - _epoch_steps) // PERIOD_STEPS
 
 
+def steps_of(at: int) -> int:
+    """Return the time, in steps, of the rising edge that ends a cycle."""
+    return _epoch_steps + at * PERIOD_STEPS + PERIOD_STEPS // 2
+
+
 async def wait_cycles(clock: SimHandleBase, count: int) -> None:
     """From right behind one rising edge, wait for the one ``count`` later, asleep in between."""
     if count > 1:

@@ -82,7 +82,7 @@ async def _play(dut: SimHandleBase, path: Path, result_path: Path) -> Bench:
         # Only failures pay for loading it.
         from tb.sim.failure import explained
 
-        _save({**result, **explained(result_path.parent, bench.scoreboard, scenario, config)}, result_path)
+        _save({**result, **explained(result_path.parent, bench, scenario)}, result_path)
     return bench
 
 

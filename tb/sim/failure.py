@@ -3,38 +3,62 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from models.config import HwConfig
-from tb.explain import explain_run, record, write_page
+from tb.explain import Explanation, explain_run, record, write_page
 from tb.explain.page import FILE_NAME
 from tb.explain.seen import Seen
+from tb.explain.waves import View, write_save_files
 from tb.scenario import Scenario
-from tb.scoreboard import Scoreboard
+from tb.sim.bench import Bench
+from tb.sim.clocking import steps_of
 
 
-def explained(folder: Path, scoreboard: Scoreboard, scenario: Scenario, config: HwConfig) -> dict[str, Any]:
+def explained(folder: Path, bench: Bench, scenario: Scenario) -> dict[str, Any]:
     """Write record and page of a failed run, and return what its result gets besides.
 
     ``NVDLA_CONFIG`` names the configuration, ``NVDLA_RERUN`` may hold the command that repeats the run.
 
     Args:
         folder: of the run.
-        scoreboard: after the run.
+        bench: after the run.
         scenario: what was played.
-        config: of the bench.
 
     Returns:
         The explanation as lines, and the names of the probable causes of each layer, best first.
     """
-    seen = Seen.of(scoreboard)
-    record.save(folder / record.FILE_NAME, seen, config, os.environ["NVDLA_CONFIG"])
+    seen = Seen.of(bench.scoreboard)
+    record.save(folder / record.FILE_NAME, seen, bench.config, os.environ["NVDLA_CONFIG"])
     explanations = explain_run(seen, scenario.ops)
-    complaints, rerun = scoreboard.verdict.complaints(), os.environ.get("NVDLA_RERUN")
+    _save_view(folder, bench, explanations)
+    complaints, rerun = bench.verdict.complaints(), os.environ.get("NVDLA_RERUN")
     write_page(folder / FILE_NAME, explanations, folder.name, complaints, rerun)
     return {
         "explanation": [line for explanation in explanations for line in explanation.lines()],
         "rerun": rerun,
         "causes": [[fit.name for fit in explanation.causes] for explanation in explanations],
     }
+
+
+def _save_view(folder: Path, bench: Bench, explanations: Sequence[Explanation]) -> None:
+    """Write save files that open the waves of the run, if it has any, at the first wrong write."""
+    waves = [path for path in sorted(folder.glob("waves.*")) if path.suffix in (".fst", ".vcd")]
+    bad = [explanation for explanation in explanations if explanation.when is not None]
+    if not waves or not bad:
+        return
+    beats, when = bad[0].evidence.beats, bad[0].when
+    assert beats is not None
+    assert when is not None
+    bus = bench.monitors[beats.ram].bus
+    write_save_files(
+        View(
+            waves[0],
+            beats.ram,
+            data_bits=len(bus.wdata),
+            address_bits=len(bus.awaddr),
+            first=steps_of(when.first_cycle),
+            last=steps_of(when.last_cycle),
+        )
+    )

@@ -168,11 +168,11 @@ class _Player:
 
     def _see_idle(self, name: str) -> None:
         """End what software can see to have ended in a register."""
-        unit, _, register = name.partition(".")
-        if name in ("GLB.S_INTR_STATUS", "BDMA.STATUS") or register == "S_STATUS":
+        if name == "GLB.S_INTR_STATUS":
             for started in self._tracker.running:
-                if unit in ("GLB", started.layer.unit):
-                    self._tracker.finish(started.layer.unit, started.group)
+                self._tracker.finish(started.layer.unit, started.group)
+        elif name == "BDMA.STATUS" or name.endswith(".S_STATUS"):
+            self._tracker.read(self._tracker.state.registers.parse(name), 0)
 
     def _raise(self, sync_id: str) -> None:
         self._raised.add(sync_id)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from models.config import HwConfig
-from tb.layers import BdmaLayer, ConvLayer, Layer
+from tb.layers import BdmaLayer, ConvLayer, Layer, PooledLayer
 from tb.program import conv_table
 from tb.program.bdma import LAUNCHES, CopyQueue
-from tb.program.codec import ENGINES, chosen_engine, decode, done_unit_of, uses_lut
+from tb.program.codec import ENGINES, chosen_engine, decode, done_unit_of, engine_of, uses_lut
 from tb.program.ops import INTERRUPT_UNITS, InterruptNotify, Program, RegWrite, interrupt_of_unit, unit_of_interrupt
 from tb.program.state import GROUPS, RegisterState
 from tb.program.table import Refused
@@ -20,7 +20,8 @@ _CDMA_PARTS = ("CDMA_DAT", "CDMA_WT")
 """CDMA is done when both of its interrupts have fired."""
 
 _UP_TO_CACC = ("CACC", "CMAC_A", "CMAC_B", "CSC", "CDMA")
-"""What is done when CACC is: everything before it."""
+_UP_TO = {"CACC": _UP_TO_CACC, "SDP": ("SDP", "SDP_RDMA", *_UP_TO_CACC)}
+"""What is done when a unit in the middle of a pipeline is: everything before it."""
 
 
 @dataclass(frozen=True)
@@ -88,11 +89,12 @@ class LayerTracker:
         """Return the done interrupts, as (unit, group), that a running layer raises."""
         if isinstance(started.layer, BdmaLayer):
             return (("BDMA", started.group),) if started is self._copies[started.group][-1] else ()
-        held = self._running[started.layer.unit, started.group].held
-        parts = (("CACC", "CACC"), *((part, "CDMA") for part in _CDMA_PARTS))
+        last = started.layer.unit
+        held = self._running[last, started.group].held
+        parts = (("SDP", "SDP"), ("CACC", "CACC"), *((part, "CDMA") for part in _CDMA_PARTS))
         return (
-            (interrupt_of_unit(started.layer.unit), started.group),
-            *((interrupt, held[unit]) for interrupt, unit in parts if unit in held),
+            (interrupt_of_unit(last), started.group),
+            *((interrupt, held[unit]) for interrupt, unit in parts if unit in held and unit != last),
         )
 
     def write(self, register: Register, value: int) -> Iterator[StartedLayer]:
@@ -172,7 +174,7 @@ class LayerTracker:
                 if running.parts_done == set(_CDMA_PARTS):
                     self._give_back(running, ("CDMA",))
             elif running.held.get(unit) == group:
-                self._give_back(running, _UP_TO_CACC if unit == "CACC" else (unit,))
+                self._give_back(running, _UP_TO.get(unit, (unit,)))
         return []
 
     def _give_back(self, running: _Running, units: tuple[str, ...]) -> None:
@@ -187,14 +189,17 @@ class LayerTracker:
         Source: LUT programming, "LUT storage programming": only while the sub-unit is idle.
         """
         if register.name.startswith("S_LUT_"):
-            for started in self.running:
-                if started.layer.unit == register.unit and uses_lut(started.layer):
-                    raise Refused(f"{register.full_name} must not be written while {started.name} uses the tables")
+            for running in self._running.values():
+                layer = running.started.layer
+                if register.unit in running.held and uses_lut(layer) and engine_of(layer).lut_unit == register.unit:
+                    raise Refused(
+                        f"{register.full_name} must not be written while {running.started.name} uses the tables"
+                    )
 
     def _copy(self, register: str) -> Iterator[StartedLayer]:
         """Follow what enables a copy of BDMA, or launches the copies of a group."""
         if register == "CFG_OP":
-            engine = chosen_engine("BDMA", self.state.words("BDMA", 0), self.state.registers)
+            engine = next(engine for engine in ENGINES if engine.layer is BdmaLayer)
             layer = decode(engine, {"BDMA": self.state.words("BDMA", 0)}, self.config)
             assert isinstance(layer, BdmaLayer)
             self._queue.enable(layer, len(self._copies))
@@ -206,25 +211,28 @@ class LayerTracker:
             self._count += len(started)
             yield from started
 
-    def _start(self, done_unit: str) -> Iterator[StartedLayer]:
-        while self._waits(done_unit):
-            group = self._next_group[done_unit]
-            engine = chosen_engine(done_unit, self.state.words(done_unit, group), self.state.registers)
-            if not all(self._waits(unit) for unit in engine.units):
+    def _start(self, unit: str) -> Iterator[StartedLayer]:
+        while self._waits(unit):
+            engine = chosen_engine(unit, self._next_words, self.state.registers)
+            if engine is None or not all(self._waits(part) for part in engine.units):
                 return
-            groups = {unit: self._next_group[unit] for unit in engine.units}
-            words = {unit: self.state.words(unit, number) for unit, number in groups.items()}
-            decoded = decode(engine, words, self.config, self.state.lut(done_unit))
-            started = StartedLayer(self._count, engine.name, group, decoded)
-            if isinstance(decoded, ConvLayer):
-                self._check_weights_left(decoded)
-                self._last_convolution = started.name, decoded
-            self._running[done_unit, group] = _Running(started, groups, set())
-            self._next_group |= {unit: 1 - number for unit, number in groups.items()}
+            groups = {part: self._next_group[part] for part in engine.units}
+            words = {part: self._next_words(part) for part in engine.units}
+            decoded = decode(engine, words, self.config, self.state.lut(engine.lut_unit))
+            started = StartedLayer(self._count, engine.name, groups[engine.done_unit], decoded)
+            first = decoded.producer if isinstance(decoded, PooledLayer) else decoded
+            if isinstance(first, ConvLayer):
+                self._check_weights_left(first)
+                self._last_convolution = started.name, first
+            self._running[engine.done_unit, started.group] = _Running(started, groups, set())
+            self._next_group |= {part: 1 - number for part, number in groups.items()}
             if "CDMA" in engine.units and "SDP_RDMA" not in engine.units:
                 self._pass_idle_rdma()
             self._count += 1
             yield started
+
+    def _next_words(self, unit: str) -> Mapping[str, int]:
+        return self.state.words(unit, self._next_group[unit])
 
     def _check_weights_left(self, layer: ConvLayer) -> None:
         """Refuse weights that the hardware would read together with what an earlier layer left behind."""

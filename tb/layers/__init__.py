@@ -4,12 +4,13 @@ from tb.layers.bdma import BdmaLayer
 from tb.layers.cdp import CdpLayer
 from tb.layers.conv import ConvLayer
 from tb.layers.pdp import LINE_BUFFER_ELEMENTS, PdpLayer, WidthSplit
+from tb.layers.pooled import PooledLayer, on_the_fly
 from tb.layers.rubik import RubikLayer, RubikMode
 from tb.layers.sdp import SdpLayer
 from tb.layers.stages import StageSource, is_per_channel, processing_precision, strides_are_ignored
 from tb.surfaces import LinesSurface, OperandSurface, PlanarSurface, Surface
 
-Layer = SdpLayer | PdpLayer | CdpLayer | ConvLayer | RubikLayer | BdmaLayer
+Layer = SdpLayer | PdpLayer | CdpLayer | ConvLayer | PooledLayer | RubikLayer | BdmaLayer
 
 __all__ = [
     "LINE_BUFFER_ELEMENTS",
@@ -21,6 +22,7 @@ __all__ = [
     "OperandSurface",
     "PdpLayer",
     "PlanarSurface",
+    "PooledLayer",
     "RubikLayer",
     "RubikMode",
     "SdpLayer",
@@ -28,6 +30,7 @@ __all__ = [
     "Surface",
     "WidthSplit",
     "is_per_channel",
+    "on_the_fly",
     "processing_precision",
     "strides_are_ignored",
 ]

@@ -75,17 +75,26 @@ class PdpLayer:
         widest = self.dst.layout.shape[2]
         if self.split is not None:
             widest = max(self.split.first_out, self.split.middle_out, self.split.last_out)
-        most = line_buffer_elements(self.params, self.src.layout.config)
-        if most is not None and widest > most:
-            raise ValueError(
-                f"split must leave parts of at most {most} output columns, which the line buffer of "
-                f"{self.src.layout.config.name} holds for this pooling, not {widest}"
-            )
+        check_line_buffer("split", self.params, self.src.layout.config, widest)
 
     @property
     def unit(self) -> str:
         """The unit that runs the layer and raises its interrupt."""
         return "PDP"
+
+
+def check_line_buffer(name: str, params: PdpParams, config: HwConfig, widest: int) -> None:
+    """Refuse more output columns than the line buffer holds at a time.
+
+    Raises:
+        ValueError: calling what decides the columns ``name``.
+    """
+    most = line_buffer_elements(params, config)
+    if most is not None and widest > most:
+        raise ValueError(
+            f"{name} must leave parts of at most {most} output columns, which the line buffer of "
+            f"{config.name} holds for this pooling, not {widest}"
+        )
 
 
 def line_buffer_elements(params: PdpParams, config: HwConfig) -> int | None:

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from models.precision import Precision
 from models.tolerance import Module, bit_identical
-from tb.layers import BdmaLayer, CdpLayer, ConvLayer, PdpLayer, RubikLayer, SdpLayer
+from tb.layers import BdmaLayer, CdpLayer, ConvLayer, PdpLayer, PooledLayer, RubikLayer, SdpLayer
 from tb.predictor.conv import tolerated as allowed
 from tb.predictor.cubes import pack_patterns, read_patterns
 from tb.predictor.expectation import Expectation, ReadMemory, Tolerated
-from tb.predictor.pool import normalise, pool
+from tb.predictor.pool import normalise, pool, pool_tolerated
 from tb.predictor.rubik import move
 from tb.predictor.sdp import process
 from tb.tracker import StartedLayer
@@ -51,6 +51,10 @@ def predict(started: StartedLayer, read: ReadMemory) -> Expectation:
             result, tolerated = pool(layer.params, read_patterns(layer.src, read))
         case ConvLayer():
             result, tolerated = process(layer, read).cube, allowed(layer, read)
+        case PooledLayer():
+            result, tolerated = pool(layer.params, process(layer.producer, read).cube)
+            if tolerated is not None and isinstance(layer.producer, ConvLayer):
+                tolerated = pool_tolerated(layer.params, allowed(layer.producer, read), tolerated)
         case CdpLayer():
             result, tolerated = normalise(layer, read_patterns(layer.src, read))
     dst = layer.dst

@@ -15,9 +15,9 @@ from models.fp16 import FP16, FP32
 from models.layout import CompressedWeightLayout, ImageWeightLayout, PixelConversion
 from models.layout.compression import WGS_DTYPE
 from models.precision import Precision
-from models.tolerance import Float64Array, clip_reference, exponent
+from models.tolerance import Float64Array
 from tb.layers import ConvLayer
-from tb.predictor.expectation import ReadMemory, Tolerated
+from tb.predictor.expectation import ReadMemory, Tolerated, last_place
 from tb.predictor.operands import read_operands
 from tb.surfaces import ImageSurface, WeightSurface
 
@@ -70,7 +70,7 @@ def tolerated(layer: ConvLayer, read: ReadMemory) -> Tolerated | None:
 def _through_sdp(
     layer: ConvLayer, read: ReadMemory, reference: Float64Array, allowance: Float64Array
 ) -> tuple[Float64Array, Float64Array]:
-    alignment = allowance - _last_place(reference)
+    alignment = allowance - last_place(reference)
     alignment[layer.dst.layout.shape[0] :] = 0.0
     sources = ((layer.x1, layer.sdp.x1), (layer.x2, layer.sdp.x2), (layer.y, layer.sdp.y))
     operands = [read_operands(source, stage, True, read) for source, stage in sources]
@@ -83,13 +83,7 @@ def _through_sdp(
 
     result = processed(reference)
     ends = [np.abs(processed(reference + side * alignment) - result) for side in (-1.0, 1.0)]
-    return result, np.nan_to_num(np.maximum(*ends)) + _last_place(result)
-
-
-def _last_place(reference: Float64Array) -> Float64Array:
-    """Return 2^(exp(a)-10) of a reference."""
-    rounded = FP16.encode(clip_reference(np.where(np.isnan(reference), 0.0, reference)))
-    return np.ldexp(1.0, (exponent(rounded) - 10).astype(np.int32))
+    return result, np.nan_to_num(np.maximum(*ends)) + last_place(result)
 
 
 def _inputs(layer: ConvLayer, read: ReadMemory) -> tuple[NDArray[Any], NDArray[Any]]:

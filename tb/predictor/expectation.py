@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from models.fp16 import FP16
 from models.layout import FeatureLayout, LinesLayout, PlanarLayout
 from models.precision import Precision
-from models.tolerance import Tolerance
+from models.tolerance import Float64Array, Tolerance, clip_reference, exponent
 from tb.memory import Ram
 from tb.tracker import StartedLayer
 
@@ -31,6 +32,12 @@ class Tolerated:
 
     reference: NDArray[Any]
     tolerance: Tolerance
+
+
+def last_place(reference: Float64Array) -> Float64Array:
+    """Return 2^(exp(a)-10) of a reference: one unit of its last place as FP16."""
+    rounded = FP16.encode(clip_reference(np.where(np.isnan(reference), 0.0, reference)))
+    return np.ldexp(1.0, (exponent(rounded) - 10).astype(np.int32))
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from models import cdp, pdp, tolerance_pool
 from models.fp16 import FP16
 from models.pdp import PdpParams, PoolMethod
-from models.tolerance import Module, bit_identical
+from models.tolerance import Float64Array, Module, bit_identical, clip_reference
 from models.tolerance_conv import Window
 from tb.layers import CdpLayer
-from tb.predictor.expectation import Tolerated
+from tb.predictor.expectation import Tolerated, last_place
+
+_NAN = 0x7E00
 
 
 def pool(params: PdpParams, cube: NDArray[Any]) -> tuple[NDArray[Any], Tolerated | None]:
@@ -39,6 +43,34 @@ def pool(params: PdpParams, cube: NDArray[Any]) -> tuple[NDArray[Any], Tolerated
     )
     largest = tolerance_pool.planar_window_maximum(FP16.decode(cube), params.kernel_height, params.kernel_width, window)
     return result, Tolerated(FP16.decode(result), tolerance_pool.pdp(largest))
+
+
+def pool_tolerated(params: PdpParams, convolved: Tolerated | None, pooled: Tolerated) -> Tolerated:
+    """Return what a pooled FP16 convolution is measured by.
+
+    Pooling is monotonic in every element: it is pooled what lies at both ends of the convolution's allowance.
+    Its own rounding is added, that of the result to FP16 at least.
+
+    Args:
+        params: The pooling, without negative reciprocals.
+        convolved: What the convolution is measured by, before PDP.
+        pooled: What the pooling of exact inputs is measured by.
+    """
+    assert convolved is not None
+    assert convolved.tolerance.allowance is not None
+    reference, allowance = convolved.reference, convolved.tolerance.allowance
+
+    def processed(values: Float64Array) -> Float64Array:
+        numbers = FP16.encode(clip_reference(np.where(np.isnan(values), 0.0, values)))
+        return FP16.decode(pdp.run(params, np.where(np.isnan(values), np.uint16(_NAN), numbers)))
+
+    result = processed(reference)
+    ends = [np.abs(processed(reference + side * allowance) - result) for side in (-1.0, 1.0)]
+    own = pooled.tolerance.allowance
+    if own is None:
+        own = last_place(result)
+    total = np.nan_to_num(np.maximum(*ends)) + own
+    return Tolerated(result, replace(convolved.tolerance, allowance=total))
 
 
 def normalise(layer: CdpLayer, cube: NDArray[Any]) -> tuple[NDArray[Any], Tolerated | None]:

@@ -7,12 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from models.config import HwConfig
-from tb.layers import BdmaLayer, CdpLayer, ConvLayer, Layer, PdpLayer, RubikLayer, SdpLayer
-from tb.program import bdma, cdp, conv, conv_table, pdp, rubik, sdp
+from tb.layers import BdmaLayer, CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, RubikLayer, SdpLayer
+from tb.program import bdma, cdp, conv, conv_table, pdp, pooled, rubik, sdp
 from tb.program.lut import ENTRIES, LutEntries, lut_writes
 from tb.program.ops import InterruptNotify, Op, Poll, RegWrite, interrupt_of_unit
 from tb.program.table import Flat, Refused, Table, Words, decode_rows, encode_rows
 from tb.registers import RegisterMap
+
+WordsOf = Callable[[str], Mapping[str, int]]
+"""From a unit to the register words of its next group."""
+
+
+def _always(words_of: WordsOf, registers: RegisterMap) -> bool:
+    return True
 
 
 @dataclass(frozen=True)
@@ -28,7 +35,7 @@ class Engine:
         flatten: From a layer to its attributes by the names of the table.
         build: From attributes to the layer.
         runs: Whether it runs this layer, among the engines for the type.
-        chosen: Whether the words of ``done_unit`` select it, among the engines that end there.
+        chosen: Whether the words of its units select it, among the engines that share a unit.
     """
 
     name: str
@@ -39,15 +46,48 @@ class Engine:
     flatten: Callable[[Any], Flat]
     build: Callable[[HwConfig, Flat], Layer]
     runs: Callable[[Any], bool] = lambda layer: True
-    chosen: Callable[[Mapping[str, int], RegisterMap], bool] = lambda words, registers: True
+    chosen: Callable[[WordsOf, RegisterMap], bool] = _always
+
+    @property
+    def lut_unit(self) -> str:
+        """The unit whose lookup tables it uses, if it uses any."""
+        return "SDP" if "SDP" in self.units else self.done_unit
 
 
-def _from_memory(words: Mapping[str, int], registers: RegisterMap) -> bool:
-    return not conv_table.is_flying("SDP", words, registers)
+def _sdp_from_memory(words_of: WordsOf, registers: RegisterMap) -> bool:
+    return not conv_table.is_flying("SDP", words_of("SDP"), registers)
+
+
+def _conv_without_operands(words_of: WordsOf, registers: RegisterMap) -> bool:
+    words = words_of("SDP")
+    return conv_table.is_flying("SDP", words, registers) and not conv_table.takes_operands(words, registers)
+
+
+def _conv_with_operands(words_of: WordsOf, registers: RegisterMap) -> bool:
+    words = words_of("SDP")
+    return conv_table.is_flying("SDP", words, registers) and conv_table.takes_operands(words, registers)
+
+
+def _to_memory(chosen: Callable[[WordsOf, RegisterMap], bool]) -> Callable[[WordsOf, RegisterMap], bool]:
+    """Return the condition under which SDP's output goes to memory."""
+    return lambda words_of, registers: not pooled.hands_on(words_of("SDP"), registers) and chosen(words_of, registers)
+
+
+def _to_pdp(chosen: Callable[[WordsOf, RegisterMap], bool]) -> Callable[[WordsOf, RegisterMap], bool]:
+    """Return the condition under which SDP's output goes to PDP, and PDP's input comes from SDP."""
+    return lambda words_of, registers: (
+        pooled.hands_on(words_of("SDP"), registers)
+        and pooled.takes_from_sdp(words_of("PDP"), registers)
+        and chosen(words_of, registers)
+    )
+
+
+def _pdp_from_memory(words_of: WordsOf, registers: RegisterMap) -> bool:
+    return not pooled.takes_from_sdp(words_of("PDP"), registers)
 
 
 ENGINES = (
-    Engine("SDP", sdp.UNITS, "SDP", SdpLayer, sdp.TABLE, sdp.flatten, sdp.build, chosen=_from_memory),
+    Engine("SDP", sdp.UNITS, "SDP", SdpLayer, sdp.TABLE, sdp.flatten, sdp.build, chosen=_to_memory(_sdp_from_memory)),
     Engine(
         "CONV",
         conv_table.UNITS_WITH_OPERANDS,
@@ -57,10 +97,51 @@ ENGINES = (
         conv.flatten,
         conv.build,
         runs=conv.fetches,
-        chosen=conv_table.takes_operands,
+        chosen=_to_memory(_conv_with_operands),
     ),
-    Engine("CONV", conv_table.UNITS, "SDP", ConvLayer, conv_table.TABLE, conv.flatten, conv.build),
-    Engine("PDP", pdp.UNITS, "PDP", PdpLayer, pdp.TABLE, pdp.flatten, pdp.build),
+    Engine(
+        "CONV",
+        conv_table.UNITS,
+        "SDP",
+        ConvLayer,
+        conv_table.TABLE,
+        conv.flatten,
+        conv.build,
+        chosen=_to_memory(_conv_without_operands),
+    ),
+    Engine("PDP", pdp.UNITS, "PDP", PdpLayer, pdp.TABLE, pdp.flatten, pdp.build, chosen=_pdp_from_memory),
+    Engine(
+        "SDP-PDP",
+        pooled.SDP_UNITS,
+        "PDP",
+        PooledLayer,
+        pooled.SDP_TABLE,
+        pooled.flatten,
+        pooled.build_sdp,
+        runs=lambda layer: isinstance(layer.producer, SdpLayer),
+        chosen=_to_pdp(_sdp_from_memory),
+    ),
+    Engine(
+        "CONV-PDP",
+        pooled.CONV_UNITS_WITH_OPERANDS,
+        "PDP",
+        PooledLayer,
+        pooled.CONV_TABLE_WITH_OPERANDS,
+        pooled.flatten,
+        pooled.build_conv,
+        runs=lambda layer: conv.fetches(layer.producer),
+        chosen=_to_pdp(_conv_with_operands),
+    ),
+    Engine(
+        "CONV-PDP",
+        pooled.CONV_UNITS,
+        "PDP",
+        PooledLayer,
+        pooled.CONV_TABLE,
+        pooled.flatten,
+        pooled.build_conv,
+        chosen=_to_pdp(_conv_without_operands),
+    ),
     Engine("CDP", cdp.UNITS, "CDP", CdpLayer, cdp.TABLE, cdp.flatten, cdp.build),
     Engine("RUBIK", rubik.UNITS, "RBK", RubikLayer, rubik.TABLE, rubik.flatten, rubik.build),
     Engine("BDMA", bdma.UNITS, "BDMA", BdmaLayer, bdma.TABLE, bdma.flatten, bdma.build),
@@ -68,7 +149,7 @@ ENGINES = (
 
 
 def done_unit_of(unit: str) -> str:
-    """Return the unit that ends the layers that a unit takes part in.
+    """Return the unit that ends the layers that a unit takes part in, those that are pooled on the fly apart.
 
     Raises:
         Refused: for a unit without a model.
@@ -79,9 +160,9 @@ def done_unit_of(unit: str) -> str:
     raise Refused(f"{unit}.D_OP_ENABLE.op_en must stay DISABLE: {unit} is not modelled")
 
 
-def chosen_engine(done_unit: str, words: Mapping[str, int], registers: RegisterMap) -> Engine:
-    """Return the engine that the words of a unit select, among those whose layers it ends."""
-    return next(e for e in ENGINES if e.done_unit == done_unit and e.chosen(words, registers))
+def chosen_engine(unit: str, words_of: WordsOf, registers: RegisterMap) -> Engine | None:
+    """Return the engine that a unit takes part in, as register words say, or None when they do not fit together."""
+    return next((e for e in ENGINES if unit in e.units and e.chosen(words_of, registers)), None)
 
 
 def engine_of(layer: Layer) -> Engine:
@@ -127,7 +208,7 @@ def encode(
         return encode_copies((layer,), config, groups["BDMA"], sync_id)
     flat = engine.flatten(layer)
     words = encode_rows(engine.table, flat, registers)
-    ops: list[Op] = list(lut_writes(engine.done_unit, flat[ENTRIES])) if ENTRIES in flat else []
+    ops: list[Op] = list(lut_writes(engine.lut_unit, flat[ENTRIES])) if ENTRIES in flat else []
     for unit in engine.units:
         ops.append(RegWrite(f"{unit}.S_POINTER", groups[unit]))
         ops += [RegWrite(f"{unit}.{register}", value) for register, value in words[unit].items()]

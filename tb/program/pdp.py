@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from models.config import HwConfig
 from models.pdp import RECIPROCAL_BITS, PdpParams, PoolMethod
-from tb.layers import PdpLayer, WidthSplit
+from tb.layers import PdpLayer, Surface, WidthSplit
 from tb.program.common import (
     PRECISION,
     build_surface,
@@ -34,7 +34,8 @@ UNITS = ("PDP_RDMA", "PDP")
 
 _METHOD = Named(((PoolMethod.AVERAGE, 0), (PoolMethod.MAX, 1), (PoolMethod.MIN, 2)))
 _PARTS = ("first", "middle", "last")
-_AXES = ("channel", "height", "width")
+AXES = ("channel", "height", "width")
+"""Axes of a cube as registers call them."""
 _PARAMETERS = (
     "method",
     "kernel_width",
@@ -71,8 +72,8 @@ def _split_rows() -> tuple[Row, ...]:
 
 
 TABLE: Table = (
-    Fixed("PDP.D_OPERATION_MODE_CFG.flying_mode", 1, "input from SDP is not modelled"),
-    Fixed("PDP_RDMA.D_FLYING_MODE.flying_mode", 1, "input from SDP is not modelled"),
+    Fixed("PDP.D_OPERATION_MODE_CFG.flying_mode", 1, "PDP_RDMA is enabled, so the input lies in memory"),
+    Fixed("PDP_RDMA.D_FLYING_MODE.flying_mode", 1, "PDP_RDMA is enabled, so the input lies in memory"),
     *(
         row(f"in.{axis}", f"{unit}.D_DATA_CUBE_IN_{axis.upper()}.cube_in_{axis}", codec=MINUS_ONE)
         for axis in ("channel", "height", "width")
@@ -124,16 +125,10 @@ TABLE: Table = (
 
 def flatten(layer: PdpLayer) -> Flat:
     """Return a layer's attributes by the names of ``TABLE``."""
-    params, split = layer.params, layer.split
+    split = layer.split
     flat: Flat = {
-        **{f"in.{axis}": size for axis, size in zip(_AXES, layer.src.layout.shape, strict=True)},
-        **{f"out.{axis}": size for axis, size in zip(_AXES, layer.dst.layout.shape, strict=True)},
+        **flatten_pooling(layer.src.layout.shape, layer.dst, layer.params),
         **flatten_surface("src", layer.src),
-        **flatten_surface("dst", layer.dst),
-        **{name: getattr(params, name) for name in _PARAMETERS},
-        **{f"pad_value_{n}x": value for n, value in enumerate(params.pad_values, start=1)},
-        "average": params.method is PoolMethod.AVERAGE,
-        "float": params.is_float,
         "parts": split.parts if split else 1,
         "split": split is not None,
         "split.has_middle": split is not None and split.parts > 2,
@@ -143,6 +138,25 @@ def flatten(layer: PdpLayer) -> Flat:
     return flat
 
 
+def flatten_pooling(shape: tuple[int, ...], dst: Surface, params: PdpParams) -> Flat:
+    """Return the attributes of a pooling apart from its source in memory, by the names of ``TABLE``.
+
+    Args:
+        shape: (C, H, W) of the input.
+        dst: Where the output goes.
+        params: The pooling.
+    """
+    return {
+        **{f"in.{axis}": size for axis, size in zip(AXES, shape, strict=True)},
+        **{f"out.{axis}": size for axis, size in zip(AXES, dst.layout.shape, strict=True)},
+        **flatten_surface("dst", dst),
+        **{name: getattr(params, name) for name in _PARAMETERS},
+        **{f"pad_value_{n}x": value for n, value in enumerate(params.pad_values, start=1)},
+        "average": params.method is PoolMethod.AVERAGE,
+        "float": params.is_float,
+    }
+
+
 def build(config: HwConfig, flat: Flat) -> PdpLayer:
     """Return the layer that decoded attributes describe.
 
@@ -150,12 +164,26 @@ def build(config: HwConfig, flat: Flat) -> PdpLayer:
         Refused: naming the register, field and rule that make it illegal or unsupported.
     """
     precision = check_precision(config, TABLE, flat, "precision")
-    channels, height, width = (flat[f"in.{axis}"] for axis in _AXES)
-    out_channels, out_height, out_width = (flat[f"out.{axis}"] for axis in _AXES)
-    if out_channels != channels:
-        raise Refused(f"{field_of(TABLE, 'out.channel')}: must be the {channels} channels in, not {out_channels}")
+    channels, height, width = (flat[f"in.{axis}"] for axis in AXES)
     src = build_surface(config, TABLE, flat, "src", (channels, height, width), precision)
-    dst = build_surface(config, TABLE, flat, "dst", (channels, out_height, out_width), precision)
+    params, dst = build_pooling(config, flat)
+    with blame((field_of(TABLE, "parts"),)):
+        return PdpLayer(src, dst, params, _build_split(flat))
+
+
+def build_pooling(config: HwConfig, flat: Flat) -> tuple[PdpParams, Surface]:
+    """Return what decoded attributes say of a pooling and its destination.
+
+    Raises:
+        Refused: naming the register, field and rule that make it illegal or unsupported.
+    """
+    precision = check_precision(config, TABLE, flat, "precision")
+    out_channels, out_height, out_width = (flat[f"out.{axis}"] for axis in AXES)
+    if out_channels != flat["in.channel"]:
+        raise Refused(
+            f"{field_of(TABLE, 'out.channel')}: must be the {flat['in.channel']} channels in, not {out_channels}"
+        )
+    dst = build_surface(config, TABLE, flat, "dst", (out_channels, out_height, out_width), precision)
     values = {name: flat[name] for name in _PARAMETERS if name in flat}
     if not flat["average"]:
         values |= {"recip_width": 0, "recip_height": 0}
@@ -166,8 +194,7 @@ def build(config: HwConfig, flat: Flat) -> PdpLayer:
             expected = size(flat[f"in.{axis}"])
         if flat[f"out.{axis}"] != expected:
             raise Refused(f"{field_of(TABLE, f'out.{axis}')}: must be {expected}, not {flat[f'out.{axis}']}")
-    with blame((field_of(TABLE, "parts"),)):
-        return PdpLayer(src, dst, params, _build_split(flat))
+    return params, dst
 
 
 def _build_split(flat: Flat) -> WidthSplit | None:

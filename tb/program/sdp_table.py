@@ -150,7 +150,7 @@ def _y_rows() -> tuple[Row, ...]:
 TABLE: Table = (
     Fixed("SDP.D_FEATURE_MODE_CFG.flying_mode", 0, "SDP alone takes its input from memory"),
     Fixed("SDP_RDMA.D_FEATURE_MODE_CFG.flying_mode", 0, "SDP takes its input from memory"),
-    Fixed("SDP.D_FEATURE_MODE_CFG.output_dst", 0, "output to PDP is not modelled"),
+    Fixed("SDP.D_FEATURE_MODE_CFG.output_dst", 0, "the output goes to memory"),
     Fixed("SDP.D_FEATURE_MODE_CFG.winograd", 0, "Winograd is not modelled"),
     Fixed("SDP_RDMA.D_FEATURE_MODE_CFG.winograd", 0, "Winograd is not modelled"),
     Fixed("SDP.D_FEATURE_MODE_CFG.batch_number", 0, "batches are not modelled"),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from tb.generate.describe import PlanError, Table
 from tb.generate.layers.cdp import build_cdp
 from tb.generate.layers.conv import build_conv
-from tb.generate.layers.pdp import build_pdp, split_width
+from tb.generate.layers.pdp import build_pdp, build_pooled, split_width
 from tb.generate.layers.sdp import build_sdp
 from tb.generate.layers.workshop import Workshop
 from tb.layers import Layer
@@ -33,6 +33,9 @@ def build_layer(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer
     engine = table.one_of("engine", tuple(_BUILDERS), "SDP")
     try:
         layer = _BUILDERS[engine](shop, name, table, earlier)
+        pool = table.table("pool")
+        if pool is not None:
+            layer = build_pooled(shop, f"{name}_pool", pool, layer)
     except PlanError:
         raise
     except ValueError as error:

@@ -14,7 +14,7 @@ from models.precision import Precision
 from tb.generate.describe import Table
 from tb.generate.layers.sdp import take_processing
 from tb.generate.layers.workshop import Workshop, take_converter, take_destination, take_source
-from tb.layers import ConvLayer, Layer, Surface
+from tb.layers import ConvLayer, Layer, PooledLayer, Surface
 from tb.surfaces import CbufUse, ImageSurface, leftover_weight_entries
 
 
@@ -119,7 +119,8 @@ def _cbuf(
     needed += sum(layer.weights.layout.nbytes for layer in earlier if isinstance(layer, ConvLayer))
     weight = -(-needed // bank_bytes(config, 1)) + spare_weight
     weight = max(min(weight, config.cbuf_bank_number - data), 1)
-    last = next((layer for layer in reversed(earlier) if isinstance(layer, ConvLayer)), None)
+    producers = (layer.producer if isinstance(layer, PooledLayer) else layer for layer in reversed(earlier))
+    last = next((layer for layer in producers if isinstance(layer, ConvLayer)), None)
     if last is not None and (data, weight) == (last.cbuf.data_banks, last.cbuf.weight_banks):
         left = leftover_weight_entries(last.weights.layout, last.cbuf)
         weight += 0 if not left else 1 if data + weight < config.cbuf_bank_number else -1

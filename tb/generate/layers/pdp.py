@@ -8,12 +8,37 @@ from models.pdp import MAX_KERNEL, PdpParams, PoolMethod
 from models.precision import Precision
 from tb.generate.describe import Table
 from tb.generate.layers.workshop import Workshop, take_destination, take_source
-from tb.layers import Layer, PdpLayer, WidthSplit
+from tb.layers import ConvLayer, Layer, PdpLayer, PooledLayer, SdpLayer, WidthSplit
 
 
 def build_pdp(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]) -> PdpLayer:
     """Return the PDP layer that a description asks for."""
     src = take_source(shop, name, table, earlier)
+    params = _take_pooling(table)
+    channels, height, width = src.layout.shape
+    shape = (channels, params.output_height(height), params.output_width(width))
+    dst = take_destination(shop, name, table, shape)
+    parts = table.take("split", int, 1)
+    columns = table.integers("split_columns", 2, (shape[2] // parts,) * 2) if parts > 1 else (0, 0)
+    return PdpLayer(src, dst, params, split_width(params, width, parts, *columns))
+
+
+def build_pooled(shop: Workshop, name: str, table: Table, producer: Layer) -> PooledLayer:
+    """Return the layer that pools on the fly what SDP ends, as the table ``pool`` of its description asks for.
+
+    Raises:
+        ValueError: for a layer that SDP does not end.
+    """
+    if not isinstance(producer, SdpLayer | ConvLayer):
+        raise ValueError(f"pool must be left out: SDP does not end a layer of {producer.unit}")
+    params = _take_pooling(table)
+    channels, height, width = producer.dst.layout.shape
+    dst = take_destination(shop, name, table, (channels, params.output_height(height), params.output_width(width)))
+    table.done()
+    return PooledLayer(producer, dst, params)
+
+
+def _take_pooling(table: Table) -> PdpParams:
     kernel_width, kernel_height = table.integers("kernel", 2)
     stride_x, stride_y = table.integers("stride", 2, (1, 1))
     left, right, top, bottom = table.integers("pad", 4, (0, 0, 0, 0))
@@ -28,7 +53,7 @@ def build_pdp(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer])
     else:
         value = table.take("pad_value", int, 0) if average else 0
         pad_values = tuple(value * n for n in range(1, MAX_KERNEL))
-    params = PdpParams(
+    return PdpParams(
         method=method,
         kernel_width=kernel_width,
         kernel_height=kernel_height,
@@ -43,12 +68,6 @@ def build_pdp(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer])
         recip_height=reciprocals[1] if average else 0,
         precision=Precision.INT8,
     )
-    channels, height, width = src.layout.shape
-    shape = (channels, params.output_height(height), params.output_width(width))
-    dst = take_destination(shop, name, table, shape)
-    parts = table.take("split", int, 1)
-    columns = table.integers("split_columns", 2, (shape[2] // parts,) * 2) if parts > 1 else (0, 0)
-    return PdpLayer(src, dst, params, split_width(params, width, parts, *columns))
 
 
 def split_width(params: PdpParams, width: int, parts: int, first: int, middle: int) -> WidthSplit | None:

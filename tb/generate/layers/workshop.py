@@ -13,7 +13,7 @@ from models.layout import FeatureLayout, OperandLayout, PixelLayout, WeightLayou
 from models.layout.alignment import WEIGHT_START_ALIGNMENT_BYTES
 from models.precision import Precision
 from tb.generate.describe import PlanError, Table
-from tb.layers import Layer, OperandSurface, Surface
+from tb.layers import Layer, OperandSurface, Surface, on_the_fly
 from tb.memory import MemoryImage
 from tb.surfaces import ImageSurface, WeightSurface
 
@@ -100,7 +100,9 @@ def take_source(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer
 
 
 def take_destination(shop: Workshop, name: str, table: Table, shape: tuple[int, int, int]) -> Surface:
-    """Return where a layer writes its result."""
+    """Return where a layer writes its result; PDP takes it on the fly when a description pools it."""
+    if "pool" in table:
+        return on_the_fly(shop.config, Precision.INT8, shape)
     gaps = table.integers("dst_gaps", 2, (0, 0))
     return shop.reserve(f"{name}_dst", feature_layout(shop.config, shape, gaps))
 

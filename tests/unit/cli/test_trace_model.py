@@ -94,7 +94,7 @@ def test_a_run_in_which_all_is_refused_has_failed(tb: Run, tmp_path: Path) -> No
     def describe(arrays: object, meta: dict[str, object]) -> None:
         del arrays
         meta["registers"] = [
-            [name, 1 << 1 if name == "SDP.D_FEATURE_MODE_CFG" else value]
+            [name, 1 << 8 if name == "SDP.D_FEATURE_MODE_CFG" else value]
             for name, value in meta["registers"]  # type: ignore[attr-defined]
         ]
 

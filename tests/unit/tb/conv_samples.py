@@ -25,7 +25,8 @@ def conv_params(precision: Precision = Precision.INT8, **changes: Any) -> ConvPa
 
 def small_conv(config: HwConfig = SMALL, precision: Precision = Precision.INT8) -> ConvLayer:
     """Return nine 2x3 kernels (height x width) over a 10x4x5 cube with padding and stride: out 9x5x3."""
-    params = conv_params(precision, stride_x=2, pad_left=1, pad_right=1, pad_top=1, pad_bottom=1, pad_value=-7)
+    pad_value = 0xC700 if precision is Precision.FP16 else -7
+    params = conv_params(precision, stride_x=2, pad_left=1, pad_right=1, pad_top=1, pad_bottom=1, pad_value=pad_value)
     return ConvLayer(
         surface((10, 4, 5), 0x1000, config, precision),
         WeightSurface(WeightLayout(config, precision, (9, 10, 2, 3)), 0x3000),

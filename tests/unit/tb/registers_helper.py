@@ -39,7 +39,7 @@ def decode_with(layer: Layer, config: HwConfig, changes: Mapping[str, int]) -> L
         unit, register, field = name.split(".")
         words[unit][register] = with_field(registers.register(unit, register), words[unit][register], field, value)
     engine = engine_of(layer)
-    return decode(engine, words, config, state_after(layer, config).lut(engine.done_unit))
+    return decode(engine, words, config, state_after(layer, config).lut(engine.lut_unit))
 
 
 def check_refused(layer: Layer, config: HwConfig, changes: Mapping[str, int], message: str) -> None:

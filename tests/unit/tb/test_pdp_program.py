@@ -64,12 +64,12 @@ REFUSALS = {
     "flying mode of PDP": (
         small_pdp(),
         {"PDP.D_OPERATION_MODE_CFG.flying_mode": 0},
-        "PDP.D_OPERATION_MODE_CFG.flying_mode must be 1, not 0: input from SDP is not modelled",
+        "PDP.D_OPERATION_MODE_CFG.flying_mode must be 1, not 0: PDP_RDMA is enabled, so the input lies in memory",
     ),
     "flying mode of RDMA": (
         small_pdp(),
         {"PDP_RDMA.D_FLYING_MODE.flying_mode": 0},
-        "PDP_RDMA.D_FLYING_MODE.flying_mode must be 1, not 0: input from SDP is not modelled",
+        "PDP_RDMA.D_FLYING_MODE.flying_mode must be 1, not 0: PDP_RDMA is enabled, so the input lies in memory",
     ),
     **{
         f"disagreeing {axis}": (

@@ -102,7 +102,7 @@ def test_a_scenario_that_compares_nothing_fails() -> None:
 
 def test_a_layer_that_is_not_modelled_is_refused() -> None:
     ops = [
-        RegWrite("SDP.D_FEATURE_MODE_CFG", 1 << 1)
+        RegWrite("SDP.D_FEATURE_MODE_CFG", 1 << 8)
         if isinstance(op, RegWrite) and op.register == "SDP.D_FEATURE_MODE_CFG"
         else op
         for op in run(FIRST, 0, "a")

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from models.config import HwConfig
-from tb.layers import CdpLayer, ConvLayer, Layer, PdpLayer, SdpLayer
+from tb.layers import CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, SdpLayer
 from tb.program.codec import decode, encode, engine_of
 from tb.program.ops import InterruptNotify, RegWrite
 from tb.program.state import RegisterState
@@ -19,6 +19,7 @@ from tb.program.table import Refused
 from tb.registers import Register, RegisterMap
 from tests.unit.tb.conv_strategies import conv_layers
 from tests.unit.tb.layer_strategies import cdp_layers, layers
+from tests.unit.tb.pooled_strategies import pooled_layers
 from tests.unit.tb.samples import small_sdp
 from tests.unit.tb.sdp_strategies import sdp_layers
 from tests.unit.tb.strategies import configs, pdp_layers
@@ -26,7 +27,9 @@ from tests.unit.tb.unused import unused_fields, used_width
 
 MANY = settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
 # A failure names its field; shrinking the layer takes minutes and adds nothing.
-FEW = settings(MANY, max_examples=60, phases=(Phase.explicit, Phase.generate))
+SOME = settings(MANY, max_examples=80, phases=(Phase.explicit, Phase.generate))
+FEW = settings(SOME, max_examples=60)
+FEWEST = settings(SOME, max_examples=20)
 
 
 def play(state: RegisterState, layer: Layer, config: HwConfig, group: int) -> list[tuple[str, int]]:
@@ -69,7 +72,7 @@ def check_round_trip(config: HwConfig, layer: Layer, group: int, seed: int) -> N
     assert play(state, layer, config, group) == [(unit, group) for unit in engine.units]
 
     words = {unit: state.words(unit, group) for unit in engine.units}
-    lut = state.lut(engine.done_unit)
+    lut = state.lut(engine.lut_unit)
     assert decode(engine, words, config, lut) == layer
 
     written = {op.register for op in encode(layer, config, group) if isinstance(op, RegWrite)}
@@ -140,7 +143,7 @@ def check_every_field(config: HwConfig, layer: Layer, random: Random) -> None:
             unit, name = register.unit, register.name
             changed = {**words, unit: {**words[unit], name: words[unit][name] ^ bit}}
             try:
-                changed_layer = decode(engine, changed, config, state.lut(engine.done_unit))
+                changed_layer = decode(engine, changed, config, state.lut(engine.lut_unit))
             except Refused:
                 continue
             assert changed_layer != layer, f"{register.full_name}.{field.name}"
@@ -166,6 +169,22 @@ def test_a_convolution_survives_registers_of_either_group(
 @given(configs().flatmap(lambda c: st.tuples(st.just(c), conv_layers(c))), st.randoms())
 def test_a_field_of_a_convolution_that_is_not_unused_changes_it_or_is_refused(
     drawn: tuple[HwConfig, ConvLayer], random: Random
+) -> None:
+    check_every_field(*drawn, random)
+
+
+@SOME
+@given(configs().flatmap(lambda c: st.tuples(st.just(c), pooled_layers(c))), st.integers(0, 1), st.integers(0, 99))
+def test_a_layer_pooled_on_the_fly_survives_registers_of_either_group(
+    drawn: tuple[HwConfig, PooledLayer], group: int, seed: int
+) -> None:
+    check_round_trip(*drawn, group, seed)
+
+
+@FEWEST
+@given(configs().flatmap(lambda c: st.tuples(st.just(c), pooled_layers(c))), st.randoms())
+def test_a_field_of_a_pooled_layer_that_is_not_unused_changes_it_or_is_refused(
+    drawn: tuple[HwConfig, PooledLayer], random: Random
 ) -> None:
     check_every_field(*drawn, random)
 

@@ -123,7 +123,7 @@ REFUSALS = {
     "output to PDP": (
         small_sdp(),
         {f"{FM}.output_dst": 1},
-        f"{FM}.output_dst must be 0, not 1: output to PDP is not modelled",
+        f"{FM}.output_dst must be 0, not 1: the output goes to memory",
     ),
     "Winograd": (small_sdp(), {f"{FM}.winograd": 1}, f"{FM}.winograd must be 0, not 1: Winograd is not modelled"),
     "Winograd of RDMA": (

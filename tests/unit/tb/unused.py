@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from models.config import HwConfig
 from models.lut import HybridLut
-from models.pdp import PoolMethod
+from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
 from models.sdp import SdpParams
 from tb.layers import (
@@ -13,6 +13,7 @@ from tb.layers import (
     Layer,
     OperandSurface,
     PdpLayer,
+    PooledLayer,
     SdpLayer,
     StageSource,
     is_per_channel,
@@ -33,6 +34,8 @@ def unused_fields(layer: Layer) -> list[str]:
             return _unused_pdp(layer)
         case CdpLayer():
             return _unused_cdp(layer)
+        case PooledLayer():
+            return [*unused_fields(layer.producer), *_unused_between(), *_unused_pooling(layer.params)]
         case ConvLayer():
             sdp = _unused_sdp(layer.sdp, (layer.x1, layer.x2, layer.y), layer.dst.layout.shape)
             return [*unused_conv(layer), *(name for name in sdp if name.split(".")[0] in engine_of(layer).units)]
@@ -40,11 +43,12 @@ def unused_fields(layer: Layer) -> list[str]:
 
 def used_width(layer: Layer, field: Field) -> int:
     """Return how many low bits of a field the hardware uses."""
-    if field.name == "pad_value" and isinstance(layer, ConvLayer):
-        return layer.params.precision.bits
+    producer = layer.producer if isinstance(layer, PooledLayer) else layer
+    if field.name == "pad_value" and isinstance(producer, ConvLayer):
+        return producer.params.precision.bits
     int8 = isinstance(layer, CdpLayer) and layer.params.precision is Precision.INT8
     narrow = {"datin_offset": 8, "datout_offset": 25} if int8 else {}
-    if isinstance(layer, PdpLayer) and layer.params.is_float and field.name.startswith("pad_value_"):
+    if isinstance(layer, PdpLayer | PooledLayer) and layer.params.is_float and field.name.startswith("pad_value_"):
         return 17
     return 6 if field.name.endswith("_mul_shift_value") else narrow.get(field.name, field.width)
 
@@ -130,19 +134,39 @@ def _unused_lut(unit: str, lut: HybridLut, is_float: bool) -> list[str]:
 
 
 def _unused_pdp(layer: PdpLayer) -> list[str]:
-    fields = ["PDP.D_CYA.cya", "PDP_RDMA.D_CYA.cya"]
+    fields = ["PDP_RDMA.D_CYA.cya", "PDP_RDMA.D_POOLING_PADDING_CFG.pad_width", *_unused_of_method(layer.params)]
     fields += [] if layer.params.is_float else ["PDP.D_NAN_FLUSH_TO_ZERO.nan_to_zero"]
-    fields += ["PDP_RDMA.D_POOLING_PADDING_CFG.pad_width"]
-    fields += [f"PDP.D_SRC_BASE_ADDR_{part}.src_base_addr_{part.lower()}" for part in ("LOW", "HIGH")]
-    fields += [f"PDP.D_SRC_{axis}_STRIDE.src_{axis.lower()}_stride" for axis in ("LINE", "SURFACE")]
-    if layer.params.method is not PoolMethod.AVERAGE:
-        fields += [f"PDP.D_POOLING_PADDING_VALUE_{n}_CFG.pad_value_{n}x" for n in range(1, 8)]
-        fields += [f"PDP.D_RECIP_KERNEL_{axis}.recip_kernel_{axis.lower()}" for axis in ("WIDTH", "HEIGHT")]
     unused = {1: ("first", "mid", "last"), 2: ("mid",)}.get(layer.split.parts if layer.split else 1, ())
     for part in unused:
         fields += [f"{unit}.D_PARTIAL_WIDTH_IN.partial_width_in_{part}" for unit in ("PDP", "PDP_RDMA")]
         fields.append(f"PDP.D_PARTIAL_WIDTH_OUT.partial_width_out_{part}")
     return fields
+
+
+def _unused_of_method(params: PdpParams) -> list[str]:
+    fields = ["PDP.D_CYA.cya"]
+    fields += [f"PDP.D_SRC_BASE_ADDR_{part}.src_base_addr_{part.lower()}" for part in ("LOW", "HIGH")]
+    fields += [f"PDP.D_SRC_{axis}_STRIDE.src_{axis.lower()}_stride" for axis in ("LINE", "SURFACE")]
+    if params.method is not PoolMethod.AVERAGE:
+        fields += [f"PDP.D_POOLING_PADDING_VALUE_{n}_CFG.pad_value_{n}x" for n in range(1, 8)]
+        fields += [f"PDP.D_RECIP_KERNEL_{axis}.recip_kernel_{axis.lower()}" for axis in ("WIDTH", "HEIGHT")]
+    return fields
+
+
+def _unused_pooling(params: PdpParams) -> list[str]:
+    """Name what means nothing in PDP on the fly: what is about its source in memory, and NaN from there."""
+    parts = [f"PDP.D_PARTIAL_WIDTH_{way}.partial_width_{way.lower()}" for way in ("IN", "OUT")]
+    widths = [f"{part}_{place}" for part in parts for place in ("first", "mid", "last")]
+    return [*_unused_of_method(params), *widths, "PDP.D_NAN_FLUSH_TO_ZERO.nan_to_zero"]
+
+
+def _unused_between() -> list[str]:
+    """Name what says where the output of SDP lies in memory."""
+    return [
+        *(f"SDP.D_DST_BASE_ADDR_{part}.dst_base_addr_{part.lower()}" for part in ("LOW", "HIGH")),
+        *(f"SDP.D_DST_{axis}_STRIDE.dst_{axis.lower()}_stride" for axis in ("LINE", "SURFACE")),
+        "SDP.D_DST_DMA_CFG.dst_ram_type",
+    ]
 
 
 def _unused_cdp(layer: CdpLayer) -> list[str]:

@@ -21,6 +21,10 @@ _DRAWERS: dict[str, _Drawer] = {"SDP": draw_sdp, "PDP": draw_pdp, "CDP": draw_cd
 ENGINES = tuple(_DRAWERS)
 
 _BASES = (0, 0x8000_0000, 0x8000_0000, 0xFFE0_0000)
+_LATENCIES = (0, 1, 5, 50, 300, 1200)
+_LATENCY_SHARES = (0.12, 0.12, 0.3, 0.34, 0.1, 0.02)
+"""Long latencies are rare, because they make a scenario take a minute."""
+
 _MOST_LAYERS = 4
 _CHAINED = 0.35
 _MOST_WEIGHTS = 60_000
@@ -72,7 +76,7 @@ def _weights(layer: Description, before: Cube | None) -> int:
 
 def _port(rng: np.random.Generator) -> Description:
     return {
-        "latency_cycles": int(rng.choice([0, 1, 5, 5, 50, 50, 50, 300, 300, 1200])),
+        "latency_cycles": int(rng.choice(_LATENCIES, p=_LATENCY_SHARES)),
         "jitter_cycles": int(_sometimes(rng, 0.4, int(rng.integers(1, 100)), 0)),
         "ready_stall": _sometimes(rng, 0.3, round(float(rng.uniform(0.1, 0.8)), 2), 0.0),
         "valid_stall": _sometimes(rng, 0.3, round(float(rng.uniform(0.1, 0.8)), 2), 0.0),

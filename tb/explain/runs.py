@@ -17,6 +17,9 @@ from tb.trace import read
 MOST_LAYERS = 3
 """Layers of a run that are explained unless more are asked for: what follows is mostly of the same cause."""
 
+OWN_CONFIG = "config.toml"
+"""Name of the configuration that the bundle of a failure brings."""
+
 SCENARIO_FOLDER = "scenario"
 """Name of the trace in the folder of a run."""
 
@@ -62,12 +65,13 @@ def explain_folder(folder: Path, config_name: str | None = None, most: int = MOS
 
     Args:
         folder: of the run.
-        config_name: name or path of the configuration, None for that of the run.
+        config_name: name or path of the configuration, None for that of the bundle or the run.
         most: of how many layers.
 
     Raises:
         RecordError: when the folder holds no record of a failed run.
         TraceError: when its scenario cannot be read.
     """
-    seen, config = record.load(folder / record.FILE_NAME, config_name)
+    own = folder / OWN_CONFIG
+    seen, config = record.load(folder / record.FILE_NAME, config_name or (str(own) if own.is_file() else None))
     return explain_run(seen, read(folder / SCENARIO_FOLDER, config).ops, most)

@@ -154,7 +154,7 @@ def test_a_layer_that_reads_what_another_writes_is_enabled_after_it() -> None:
         (
             {**IMAGE, "chain": True},
             "layer has no key chain; allowed: all_weights, banks, converter, dilation, dst_gaps, engine, fetch_slices, "
-            "image, input_converter, kernel, kernels, pad, pad_value, release_slices, shape, spare_banks, stride, "
+            "image, input_converter, kernel, kernels, pad, pad_value, pool, release_slices, shape, spare_banks, stride, "
             "truncate, weights, x1, x2",
         ),
         ({**IMAGE, "shape": [4, 5, 6]}, "layer: channels must be 3 for T_Y8___U8V8_N444, not 4"),

@@ -10,7 +10,7 @@ from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, play_options
 from tb.cli.regress_play import Player, conclude
 from tb.cli.regress_tasks import feature_plan, tasks_of
 from tb.generate.random import ENGINES
-from tb.launch.build import CODE_COVERAGE
+from tb.launch.build import CODE_COVERAGE, build
 from tb.regress import summary
 from tb.regress.store import Store
 
@@ -85,6 +85,8 @@ def main(args: argparse.Namespace) -> int:
             return Player(args, store, store.start(f"failures of {old.title}", args.results, failed)).play()
         tasks = tasks_of(args)
         build_dut(args, HwConfig.load(args.config), coverage=args.code_coverage)
+        for dut in dict.fromkeys(task.dut for task in tasks):
+            build(dut.build_spec(waves=False), BUILD_ROOT)
         level = None if args.kind != "plan" or args.level is None else feature_plan(args).level(args.level)
         player = Player(args, store, store.start(level.name if level else args.kind, args.results, tasks))
         if level is None or args.only is not None:

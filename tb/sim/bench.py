@@ -10,6 +10,7 @@ from cocotb.triggers import Event, RisingEdge, select
 from numpy.typing import NDArray
 
 from models.config import HwConfig
+from tb.interrupt_rules import InterruptRules
 from tb.layers import Layer
 from tb.memory import MemoryImage, Ram
 from tb.predictor import predict
@@ -65,6 +66,8 @@ class Bench:
         self.tracker = LayerTracker(config)
         self.scoreboard = Scoreboard(settings.exact)
         self.verdict: Verdict = self.scoreboard.verdict
+        self._interrupt_rules = InterruptRules()
+        self._idle_handshakes: int | None = None
         self._refused = Event()
         self._faults = 0
         self._unaltered: list[tuple[Ram, int, NDArray[np.uint8]]] = []
@@ -75,6 +78,12 @@ class Bench:
         self.monitors, self.slaves = self.backend.monitors, self.backend.slaves
         self.interrupts = self.backend.interrupts
         self.scope = WaveScope(self) if WaveScope.exists(dut) else None
+        self.watch = None
+        if "NVDLA_STAGES" in os.environ:
+            # Only runs that watch stages pay for loading it.
+            from tb.sim.stages import StageWatch
+
+            self.watch = StageWatch.from_env(dut, self.clock)
 
     @classmethod
     async def start(
@@ -99,6 +108,8 @@ class Bench:
         bench.interrupts.start()
         if bench.scope is not None:
             bench.scope.start()
+        if bench.watch is not None:
+            bench.watch.start()
         return bench
 
     @staticmethod
@@ -118,6 +129,8 @@ class Bench:
             getattr(self.dut, name).value = 1
         self.tracker.reset()
         self.scoreboard.abandon()
+        self._interrupt_rules.reset()
+        self._idle_handshakes = self._handshakes
         await wait_cycles(self.clock, QUIET_CYCLES)
 
     @property
@@ -128,7 +141,12 @@ class Bench:
     @property
     def activity(self) -> int:
         """A count that changes whenever something moves on CSB or a memory port."""
-        return self.backend.accesses + sum(monitor.handshakes for monitor in self.monitors.values())
+        return self.backend.accesses + self._handshakes
+
+    @property
+    def _handshakes(self) -> int:
+        """Accepted addresses and write beats of all memory ports."""
+        return sum(monitor.handshakes for monitor in self.monitors.values())
 
     def alter(self, ram: Ram, address: int, data: NDArray[np.uint8]) -> None:
         """Change bytes that the DUT reads; the model goes on to read what was there."""
@@ -193,14 +211,21 @@ class Bench:
         if register is None:
             return
         if not access.is_write:
+            for name in self._interrupt_rules.read(register, access.value):
+                self.complain(
+                    f"protocol: interrupt {name} must be that of a layer that was started (cycle {access.cycle})"
+                )
             for ended in self.tracker.read(register, access.value):
                 self.backend.catch_up(access.cycle)
                 self.scoreboard.end_layer(ended.index)
                 if self.scope is not None:
                     self.scope.see_end()
             return
+        self._interrupt_rules.write(register, access.value)
         try:
             for started in self.tracker.write(register, access.value):
+                self._check_quiet(access.cycle)
+                self._interrupt_rules.start(self.tracker.interrupts_of(started))
                 self.backend.catch_up(access.cycle)
                 self.scoreboard.expect(predict(started, self._read_memory))
                 if self.scope is not None:
@@ -208,6 +233,12 @@ class Bench:
         except Refused as error:
             self.verdict.refused = str(error)
             self._refused.set()
+
+    def _check_quiet(self, at: int) -> None:
+        """Complain when memory was accessed behind a reset before any layer was started."""
+        if self._idle_handshakes not in (None, self._handshakes):
+            self.complain(f"protocol: memory must not be accessed before the first layer (before cycle {at})")
+        self._idle_handshakes = None
 
     def _read_memory(self, ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
         data = self.memories[ram].read_array(address, nbytes)

@@ -1,4 +1,4 @@
-"""Starts the cocotb tests of checkers.py and interfaces.py, one simulator process each."""
+"""Starts the cocotb tests of checkers.py, interfaces.py and stress.py, one simulator process each."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ HERE = Path(__file__).parent
 
 
 def cocotb_tests() -> list[tuple[str, str]]:
-    """Return (module, test) of every coroutine in the two modules, without importing cocotb."""
+    """Return (module, test) of every coroutine in the modules, without importing cocotb."""
     return [
         (name, node.name)
-        for name in ("checkers", "interfaces")
+        for name in ("checkers", "interfaces", "stress")
         for node in ast.parse((HERE / f"{name}.py").read_text(encoding="utf-8")).body
         if isinstance(node, ast.AsyncFunctionDef) and node.decorator_list
     ]

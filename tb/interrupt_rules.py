@@ -1,0 +1,66 @@
+"""When the DUT may interrupt: once for each layer that it was told to run, and for nothing else."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from tb.program.ops import INTERRUPT_UNITS
+from tb.program.state import GROUPS
+from tb.registers import Register
+from tb.tracker import done_bit
+
+Event = tuple[str, int]
+"""What raises a done interrupt, and its register group."""
+
+
+class InterruptRules:
+    """Follows GLB's status and tells done bits that no layer owes.
+
+    A bit that software sets says nothing about a layer; one that was read stays known until it is cleared.
+    The parts of a layer may be done after its end: measured on the embedded device, weights are fetched to
+    the end of their padding, which nothing waits for.
+    """
+
+    def __init__(self) -> None:
+        """Start from the reset state."""
+        self._known = 0
+        self._owed: Counter[Event] = Counter()
+
+    def reset(self) -> None:
+        """Forget all bits and layers, as a reset of the DUT does."""
+        self._known = 0
+        self._owed.clear()
+
+    def start(self, events: Iterable[Event]) -> None:
+        """Note the interrupts of a layer that was started."""
+        self._owed.update(events)
+
+    def write(self, register: Register, value: int) -> None:
+        """Follow one CSB write."""
+        if register.full_name == "GLB.S_INTR_STATUS":
+            self._known &= ~value
+        elif register.full_name == "GLB.S_INTR_SET":
+            self._known |= value
+
+    def read(self, register: Register, value: int) -> Iterator[str]:
+        """Follow one CSB read.
+
+        Args:
+            register: what was read.
+            value: the word returned.
+
+        Yields:
+            The names, such as ``SDP_1``, of done interrupts that no layer owes.
+        """
+        if register.full_name != "GLB.S_INTR_STATUS":
+            return
+        fresh, self._known = value & ~self._known, self._known | value
+        for unit in INTERRUPT_UNITS:
+            for group in range(GROUPS):
+                if not fresh >> done_bit(unit, group) & 1:
+                    continue
+                if not self._owed[unit, group]:
+                    yield f"{unit}_{group}"
+                else:
+                    self._owed[unit, group] -= 1

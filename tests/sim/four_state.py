@@ -1,0 +1,38 @@
+"""cocotb tests, started by test_four_state.py on a simulator that knows X."""
+
+from __future__ import annotations
+
+import cocotb
+from cocotb.handle import SimHandleBase
+from cocotb.types import LogicArray
+
+from models.config import HwConfig
+from tb.memory import Ram
+from tb.sim.bench import Bench
+from tests.sim.checkers import expect_complaint, pass_through
+
+CONFIG = HwConfig.load("nv_small")
+
+
+@cocotb.test()
+async def an_unknown_payload_is_reported(dut: SimHandleBase) -> None:
+    bench = await Bench.start(dut, CONFIG)
+    bus = bench.slaves[Ram.MC].bus
+    bus.rdata = UnknownData(bus.rdata)
+    await bench.run(pass_through(bench))
+    expect_complaint(bench, r"^MC: wdata is [01X]*X[01X]* while valid, at cycle \d+$")
+
+
+class UnknownData:
+    """The read data of a port, whose lowest bit is never driven."""
+
+    def __init__(self, signal: SimHandleBase) -> None:
+        self._signal = signal
+
+    @property
+    def value(self) -> LogicArray:
+        return self._signal.value
+
+    @value.setter
+    def value(self, word: int) -> None:
+        self._signal.value = LogicArray(f"{word:064b}"[:-1] + "X")

@@ -1,0 +1,158 @@
+"""cocotb tests, started by test_checkers.py: what the device and the bench must stand."""
+
+from __future__ import annotations
+
+import cocotb
+import numpy as np
+from cocotb.handle import SimHandleBase
+
+from models.config import HwConfig
+from tb.program.codec import encode
+from tb.program.ops import InterruptNotify, RegWrite
+from tb.registers import RegisterMap
+from tb.settings import BenchSettings, PortSettings
+from tb.sim.bench import Bench
+from tb.sim.clocking import cycle, wait_cycles
+from tests.sim.checkers import expect_complaint, pass_through
+
+CONFIG = HwConfig.load("nv_small")
+REGISTERS = RegisterMap.of(CONFIG)
+SLOW = BenchSettings(port=PortSettings(latency_cycles=400))
+ALL_EVENTS = 0x3F_03FF
+
+
+async def play_unseen(bench: Bench, shape: tuple[int, int, int] = (12, 3, 4)) -> None:
+    """Start a layer behind the back of the tracker, and wait until the device has run it."""
+    write = bench.tracker.write
+    bench.tracker.write = lambda register, value: iter(())
+    await bench.play(encode(pass_through(bench, shape), CONFIG))
+    bench.tracker.write = write
+    await wait_cycles(bench.clock, 1500)
+
+
+@cocotb.test()
+async def an_interrupt_of_no_layer_is_reported(dut: SimHandleBase) -> None:
+    bench = await Bench.start(dut, CONFIG)
+    await play_unseen(bench)
+    expect_complaint(bench, r"^protocol: interrupt SDP_0 must be that of a layer that was started \(cycle \d+\)$")
+
+
+@cocotb.test()
+async def memory_that_is_accessed_before_the_first_layer_is_reported(dut: SimHandleBase) -> None:
+    bench = await Bench.start(dut, CONFIG)
+    await play_unseen(bench)
+    bench.tracker.state.finish("SDP", 0)
+    await bench.play(encode(pass_through(bench), CONFIG, group=1))
+    await bench.play(encode(pass_through(bench), CONFIG, group=0))
+    expect_complaint(bench, r"^protocol: memory must not be accessed before the first layer \(before cycle \d+\)$")
+
+
+@cocotb.test()
+async def events_that_software_raises_are_no_interrupts_of_layers(dut: SimHandleBase) -> None:
+    bench = await Bench.start(dut, CONFIG)
+    await bench.interrupts.set_status(ALL_EVENTS)
+    await bench.interrupts.wait("CACC", 1)
+    assert bench.finish().complaints() == ["nothing was compared: no layer wrote a byte that was expected"]
+
+
+@cocotb.test()
+async def registers_are_read_and_written_while_a_layer_runs(dut: SimHandleBase) -> None:
+    bench = await Bench.start(dut, CONFIG, SLOW)
+    layer = pass_through(bench, (16, 4, 4))
+    program = encode(layer, CONFIG)
+    await bench.play(tuple(op for op in program if not isinstance(op, InterruptNotify)))
+    started = cycle()
+    words = {op.register: op.value for op in program if isinstance(op, RegWrite) and op.register.startswith("SDP.D_")}
+    for name in ("SDP.D_DATA_CUBE_CHANNEL", "SDP.D_DST_BASE_ADDR_LOW", "SDP.D_CVT_SCALE"):
+        assert await bench.csb.read(REGISTERS.parse(name)) == words[name]
+    free = REGISTERS.parse("PDP.D_DATA_CUBE_IN_WIDTH")
+    other = REGISTERS.parse("SDP.D_CVT_OFFSET")
+    await bench.csb.write(REGISTERS.parse("SDP.S_POINTER"), 1)
+    for value in (3, 0x1555, 0):
+        for register in (free, other):
+            await bench.csb.write(register, value)
+            assert await bench.csb.read(register) == value
+    assert await bench.csb.read(REGISTERS.parse("SDP.S_STATUS")) & 3 == 1, "the layer must still run"
+    assert cycle() - started < 1000
+    await bench.play((InterruptNotify("SDP", 0, "done"),))
+    bench.check()
+
+
+@cocotb.test()
+async def masks_that_change_while_layers_end_lose_no_interrupt(dut: SimHandleBase) -> None:
+    bench = await Bench.start(dut, CONFIG, BenchSettings(port=PortSettings(latency_cycles=20)), seed=5)
+    rng = np.random.default_rng(5)
+    over = [False]
+
+    async def change() -> int:
+        changes = 0
+        while not over[0]:
+            await bench.interrupts.set_mask(int(rng.integers(0, 1 << 22)) & ALL_EVENTS)
+            await wait_cycles(bench.clock, int(rng.integers(1, 60)))
+            await bench.interrupts.set_mask(0)
+            await wait_cycles(bench.clock, int(rng.integers(1, 60)))
+            changes += 2
+        return changes
+
+    changing = cocotb.start_soon(change())
+    await bench.run(*(pass_through(bench, (8 + n, 2, 3)) for n in range(8)))
+    over[0] = True
+    assert await changing > 20
+    bench.check()
+    assert bench.verdict.layers == 8
+    assert bench.interrupts.fired["SDP", 0] == bench.interrupts.fired["SDP", 1] == 4
+
+
+@cocotb.test()
+async def a_reset_at_any_time_of_a_layer_leaves_nothing_behind(dut: SimHandleBase) -> None:
+    bench = await Bench.start(dut, CONFIG, BenchSettings(port=PortSettings(latency_cycles=30, jitter_cycles=20)))
+    rng = np.random.default_rng(8)
+    layers = 0
+    for delay in (1, 2, 8, *(int(n) for n in rng.integers(10, 500, 9))):
+        await bench.play(encode(pass_through(bench, (32, 4, 8)), CONFIG))
+        await wait_cycles(bench.clock, delay)
+        await bench.reset()
+        layer = pass_through(bench, (9, 2, 2))
+        await bench.run(layer)
+        assert bench.memory.read(layer.dst.address, 32) == bench.memory.read(layer.src.address, 32)
+        layers += 1
+    bench.check()
+    assert layers == 12
+
+
+@cocotb.test()
+async def garbage_in_all_registers_never_passes_and_hangs_nothing(dut: SimHandleBase) -> None:
+    rng = np.random.default_rng(3)
+    bench = await Bench.start(dut, CONFIG, BenchSettings(hang_cycles=2000))
+    refusals = []
+    for unit in ("SDP", "PDP", "CDP") * 3:
+        started = cycle()
+        units = [f"{unit}_RDMA", unit]
+        names = [register.full_name for register in REGISTERS if register.unit in units and register.is_grouped]
+        garbage = [RegWrite(name, int(rng.integers(0, 1 << 32))) for name in names if not name.endswith("_ENABLE")]
+        enables = [RegWrite(f"{part}.D_OP_ENABLE", 1) for part in units]
+        await bench.play((*garbage, *enables, InterruptNotify(unit, 0, "never")))
+        assert cycle() - started < 20_000
+        refused, problems = bench.verdict.refused, bench.verdict.problems
+        assert refused is not None or any(problem.startswith("hang: ") for problem in problems), problems
+        refusals += [] if refused is None else [refused]
+        await bench.reset()
+        # A refusal ends a scenario for good; here the next program follows.
+        bench.verdict.refused = None
+        bench._refused.clear()
+        problems.clear()
+    assert len(refusals) >= 3
+    layer = pass_through(bench)
+    # Notifications of programs that hung still wait for their interrupts, so nothing waits for this one.
+    await bench.play(encode(layer, CONFIG))
+    await wait_cycles(bench.clock, 2000)
+    assert bench.memory.read(layer.dst.address, 96) == bench.memory.read(layer.src.address, 96)
+
+
+@cocotb.test()
+async def a_throttled_csb_only_takes_longer(dut: SimHandleBase) -> None:
+    bench = await Bench.start(dut, CONFIG, BenchSettings(csb_stall=0.95), seed=4)
+    started = cycle()
+    await bench.run(pass_through(bench), pass_through(bench))
+    bench.check()
+    assert cycle() - started > 3000

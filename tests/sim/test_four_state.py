@@ -1,0 +1,26 @@
+"""Starts the cocotb tests of four_state.py, on Icarus alone: Verilator has no X."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from models.config import HwConfig
+from tb.launch.build import BuildSpec, build
+from tb.launch.simulate import simulate
+from tests.sim.conftest import ROOT
+
+
+@pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed (apt-get install iverilog)")
+def test_an_unknown_payload_is_reported(tmp_path: Path) -> None:
+    result = simulate(
+        build(BuildSpec(HwConfig.load("nv_small"), "icarus"), ROOT / "sim_build"),
+        test_module="tests.sim.four_state",
+        testcase="an_unknown_payload_is_reported",
+        env={"NVDLA_CONFIG": "nv_small"},
+        work_dir=tmp_path,
+        timeout_seconds=120,
+    )
+    assert result.passed, f"{result.message}\n{result.log_path.read_text(encoding='utf-8')}"

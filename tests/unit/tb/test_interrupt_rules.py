@@ -1,0 +1,49 @@
+"""Done interrupts: one for each that a layer owes; what software sets and what was read before do not count."""
+
+from __future__ import annotations
+
+from models.config import HwConfig
+from tb.interrupt_rules import InterruptRules
+from tb.registers import RegisterMap
+from tb.tracker import done_bit
+
+REGISTERS = RegisterMap.of(HwConfig.load("nv_small"))
+STATUS, SET = REGISTERS.parse("GLB.S_INTR_STATUS"), REGISTERS.parse("GLB.S_INTR_SET")
+SDP_0, SDP_1, WEIGHTS = 1 << done_bit("SDP", 0), 1 << done_bit("SDP", 1), 1 << done_bit("CDMA_WT", 0)
+
+
+def test_an_interrupt_that_a_layer_owes_is_right_and_a_second_one_is_not() -> None:
+    rules = InterruptRules()
+    rules.start([("SDP", 0)])
+    assert list(rules.read(STATUS, SDP_0)) == []
+    assert list(rules.read(STATUS, SDP_0)) == [], "the same bit, read twice"
+    rules.write(STATUS, SDP_0)
+    assert list(rules.read(STATUS, 0)) == []
+    assert list(rules.read(STATUS, SDP_0)) == ["SDP_0"]
+
+
+def test_the_other_group_and_other_units_are_told_apart() -> None:
+    rules = InterruptRules()
+    rules.start([("SDP", 0), ("CDMA_WT", 0)])
+    assert list(rules.read(STATUS, SDP_1 | WEIGHTS)) == ["SDP_1"]
+    assert list(rules.read(STATUS, SDP_1 | WEIGHTS | SDP_0)) == []
+
+
+def test_what_software_sets_is_no_interrupt_of_a_layer() -> None:
+    rules = InterruptRules()
+    rules.write(SET, SDP_1)
+    assert list(rules.read(STATUS, SDP_1)) == []
+    rules.write(STATUS, SDP_1)
+    assert list(rules.read(STATUS, SDP_1)) == ["SDP_1"]
+
+
+def test_other_registers_say_nothing() -> None:
+    rules = InterruptRules()
+    assert list(rules.read(REGISTERS.parse("GLB.S_INTR_MASK"), 0xFFFF)) == []
+
+
+def test_a_reset_forgets_what_was_owed() -> None:
+    rules = InterruptRules()
+    rules.start([("SDP", 0)])
+    rules.reset()
+    assert list(rules.read(STATUS, SDP_0)) == ["SDP_0"]

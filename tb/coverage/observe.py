@@ -28,7 +28,7 @@ class Observation:
 
 
 def observe(scenario: Scenario, config: HwConfig) -> Iterator[Observation]:
-    """Yield what each layer of a scenario shows: once for its unit, and once for ``SYSTEM``.
+    """Yield what each layer of a scenario shows: once for each of its units, and once for ``SYSTEM``.
 
     A layer counts as running until the program waits for its end, so that layers which may run at the same
     time do so here. One that nothing waits for ends when its registers are needed again.
@@ -96,9 +96,9 @@ def _see(
     config: HwConfig,
 ) -> Iterator[Observation]:
     found = layer_attributes(started.layer)
-    if found is None:
+    if not found:
         return
-    unit, attributes = found
+    unit, _ = found[-1]
     beside = [(name, other) for name, other in seen if other in tracker.running]
     context: Attributes = {
         "group": started.group,
@@ -108,7 +108,8 @@ def _see(
         "both_groups": yes(any(name == unit for name, _ in beside)),
         **_settings(scenario, config),
     }
-    yield Observation(unit, attributes | context)
+    for name, attributes in found:
+        yield Observation(name, attributes | context)
     yield Observation("SYSTEM", {"unit": unit, "layer": len(seen), **context})
     seen.append((unit, started))
 

@@ -10,7 +10,7 @@ from tb.coverage.attributes.conv import conv_attributes
 from tb.coverage.attributes.pdp import pdp_attributes
 from tb.coverage.attributes.sdp import sdp_attributes
 from tb.coverage.attributes.values import Attributes, Value
-from tb.layers import CdpLayer, ConvLayer, Layer, PdpLayer, SdpLayer
+from tb.layers import CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, SdpLayer
 
 __all__ = ["UNITS", "Attributes", "Value", "layer_attributes"]
 
@@ -18,16 +18,24 @@ UNITS = ("CONV", "SDP", "CDP", "PDP", "SYSTEM")
 """Units with a coverage model of their own; ``SYSTEM`` looks at how layers follow each other on all of them."""
 
 
-def layer_attributes(layer: Layer) -> tuple[str, Attributes] | None:
-    """Return the unit whose model a layer counts for, and the layer's attributes; None for other layers."""
+def layer_attributes(layer: Layer) -> list[tuple[str, Attributes]]:
+    """Return the units whose models a layer counts for, the one that ends it last, and what each of them sees."""
     match layer:
         case ConvLayer():
-            return "CONV", conv_attributes(layer)
+            return [("CONV", conv_attributes(layer))]
         case SdpLayer():
-            return "SDP", sdp_attributes(layer)
+            return [("SDP", sdp_attributes(layer))]
         case PdpLayer():
-            return "PDP", pdp_attributes(layer)
+            return [("PDP", pdp_attributes(layer))]
+        case PooledLayer():
+            return [*_handed_on(layer), ("PDP", pdp_attributes(layer))]
         case CdpLayer():
-            return "CDP", cdp_attributes(layer)
+            return [("CDP", cdp_attributes(layer))]
         case _:
-            return None
+            return []
+
+
+def _handed_on(layer: PooledLayer) -> list[tuple[str, Attributes]]:
+    """Return what the units before PDP show; their result is not in memory, so it has neither gaps nor address."""
+    nowhere: Attributes = {"output": "PDP", **dict.fromkeys(("dst.line_gap", "dst.surface_gap", "dst.offset"))}
+    return [(unit, {**attributes, **nowhere}) for unit, attributes in layer_attributes(layer.producer)]

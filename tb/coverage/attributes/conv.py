@@ -54,6 +54,7 @@ def conv_attributes(layer: ConvLayer) -> Attributes:
         "out_height": out_height,
         "out_width": out_width,
         "kernel_covers": yes((out_height, out_width) == (1, 1) and (height, width) != (1, 1)),
+        "output": "memory",
         **gap_attributes("dst", layer.dst),
         **_buffer(layer, height),
         **dict.fromkeys(_OF_SOME),

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from models.pdp import PoolMethod
 from tb.coverage.attributes.values import Attributes, gap_attributes, size_attributes, yes
-from tb.layers import PdpLayer
+from tb.layers import ConvLayer, PdpLayer, PooledLayer
 
 
-def pdp_attributes(layer: PdpLayer) -> Attributes:
-    """Return the attributes of a PDP layer."""
-    params, split = layer.params, layer.split
-    _, height, width = layer.src.layout.shape
+def pdp_attributes(layer: PdpLayer | PooledLayer) -> Attributes:
+    """Return the attributes of PDP, from memory or on the fly."""
+    params = layer.params
+    source, split = (layer.src, layer.split) if isinstance(layer, PdpLayer) else (layer.producer.dst, None)
+    _, height, width = source.layout.shape
     _, out_height, out_width = layer.dst.layout.shape
     return {
-        **size_attributes("", layer.src.layout),
-        **gap_attributes("src", layer.src),
+        **size_attributes("", source.layout),
+        **gap_attributes("src", source),
         **gap_attributes("dst", layer.dst),
         "precision": params.precision.name,
         "nan_to_zero": yes(params.nan_to_zero),
-        "input": "memory",
+        **_input(layer),
         "method": params.method.value,
         "kernel_width": params.kernel_width,
         "kernel_height": params.kernel_height,
@@ -40,6 +41,14 @@ def pdp_attributes(layer: PdpLayer) -> Attributes:
         "parts_alike": None if split is None else yes(split.first_out == split.last_out),
         "left_over": yes((width + params.pad_left + params.pad_right - params.kernel_width) % params.stride_x > 0),
     }
+
+
+def _input(layer: PdpLayer | PooledLayer) -> Attributes:
+    """Return where the input comes from; on the fly it has neither gaps nor address."""
+    if isinstance(layer, PdpLayer):
+        return {"input": "memory"}
+    source = "CONV" if isinstance(layer.producer, ConvLayer) else "SDP"
+    return {"input": source, **dict.fromkeys(("src.line_gap", "src.surface_gap", "src.offset"))}
 
 
 def _overlap(kernel: int, stride: int) -> str:

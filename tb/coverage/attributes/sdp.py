@@ -13,6 +13,7 @@ def sdp_attributes(layer: SdpLayer) -> Attributes:
         **size_attributes("", layer.src.layout),
         **gap_attributes("src", layer.src),
         **gap_attributes("dst", layer.dst),
+        "output": "memory",
         "in_place": yes((layer.src.ram, layer.src.address) == (layer.dst.ram, layer.dst.address)),
         **processing_attributes(layer),
     }

@@ -178,3 +178,13 @@ def test_a_seed_is_drawn_and_looked_at_alike_every_time(collector: Collector) ->
     draw = drawer(collector, ("SDP", "PDP"))
     assert draw(5) == draw(5)
     assert draw(5).hits != draw(6).hits
+
+
+def test_a_layer_that_hands_its_result_on_counts_for_both_units() -> None:
+    played = ENTRIES["sdp_pooled_on_the_fly"].build(CONFIG, 1)
+    seen = list(observe(played, CONFIG))
+    assert [one.unit for one in seen] == ["SDP", "PDP", "SYSTEM"]
+    sdp, pdp, system = (one.attributes for one in seen)
+    assert (sdp["output"], sdp["dst.offset"], pdp["input"], pdp["src.offset"]) == ("PDP", None, "SDP", None)
+    assert pdp["dst.offset"] is not None
+    assert system["unit"] == "PDP"

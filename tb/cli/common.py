@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from models.config import HwConfig
+from tb.explain.stages import load_stages
 from tb.launch.build import BACKENDS, BuildSpec, Built, build
 from tb.regress import report
 from tb.regress.jobs import Job, JobResult, bit_exact, run_jobs
@@ -44,6 +45,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--exact", action="store_true", help="FP16: bit-accurate, not by the published thresholds")
     group.add_argument("--waves", action="store_true", help="write waves beside every log")
     group.add_argument("--waves-from", metavar="cycle:N|layer:N", help="write no waves before (default: cycle:0)")
+    group.add_argument("--stages", type=Path, metavar="TOML", help="name the first bad hand-over inside; needs --debug")
     group.add_argument("--json", type=Path, metavar="FILE", help="write the results there, too")
 
 
@@ -118,6 +120,12 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
         jobs = [bit_exact(job) for job in jobs]
     if args.waves_from is not None:
         jobs = [_waves_from(args, job) for job in jobs]
+    if args.stages is not None:
+        load_stages(args.stages)
+        if not args.debug:
+            raise ValueError("--stages must be given with --debug, which makes signals inside visible")
+        watched = {"NVDLA_STAGES": str(args.stages.resolve())}
+        jobs = [replace(job, variables={**job.variables, **watched}) for job in jobs]
     root = BUILD_ROOT / "runs" / title
     root.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()

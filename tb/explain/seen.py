@@ -76,6 +76,12 @@ class Seen:
             if from_writes(layer.started, layer.layout, layer.expected, beats, Bytes.blank([])).wrong.any():
                 yield self._evidence(number, beats, initial)
 
+    def every(self, ops: Iterable[Op]) -> Iterator[Evidence]:
+        """Yield the evidence of every layer, right or wrong, without its writes."""
+        initial = list(loaded(ops))
+        for number, layer in enumerate(self.layers):
+            yield self._evidence(number, _joined([], layer.ram), initial)
+
     def _evidence(self, number: int, beats: Beats, initial: Sequence[Patch]) -> Evidence:
         layer, earlier = self.layers[number], self.layers[:number]
         memory = Bytes.of([*initial, *(other.expected for other in earlier)])

@@ -10,6 +10,7 @@ from typing import Any
 from tb.explain import Explanation, explain_run, record, write_page
 from tb.explain.page import FILE_NAME
 from tb.explain.seen import Seen
+from tb.explain.stages import first_bad, judge
 from tb.explain.waves import View, write_save_files
 from tb.scenario import Scenario
 from tb.sim.bench import Bench
@@ -32,14 +33,29 @@ def explained(folder: Path, bench: Bench, scenario: Scenario) -> dict[str, Any]:
     seen = Seen.of(bench.scoreboard)
     record.save(folder / record.FILE_NAME, seen, bench.config, os.environ["NVDLA_CONFIG"])
     explanations = explain_run(seen, scenario.ops)
+    stages = _stages(bench, seen, scenario, explanations)
     _save_view(folder, bench, explanations)
     complaints, rerun = bench.verdict.complaints(), os.environ.get("NVDLA_RERUN")
     write_page(folder / FILE_NAME, explanations, folder.name, complaints, rerun)
     return {
-        "explanation": [line for explanation in explanations for line in explanation.lines()],
+        "explanation": [line for explanation in explanations for line in explanation.lines()] + stages,
         "rerun": rerun,
         "causes": [[fit.name for fit in explanation.causes] for explanation in explanations],
     }
+
+
+def _stages(bench: Bench, seen: Seen, scenario: Scenario, explanations: Sequence[Explanation]) -> list[str]:
+    """Return the first bad stage of every layer that is explained, when stages were watched."""
+    if bench.watch is None:
+        return []
+    findings = judge(bench.watch.stages, bench.watch.seen, seen, scenario.ops)
+    lines = []
+    for explanation in explanations:
+        started = explanation.evidence.started
+        assert started is not None
+        lines.append(f"{started.name}: stages")
+        lines += [f"  {line}" for line in first_bad(findings[started.index])]
+    return lines
 
 
 def _save_view(folder: Path, bench: Bench, explanations: Sequence[Explanation]) -> None:

@@ -17,6 +17,7 @@ from tb.explain.seen import Seen
 from tb.layers import Layer, Surface
 from tb.memory import Ram
 from tb.predictor import predict
+from tb.program.codec import engine_of
 from tb.program.ops import MemLoad
 from tb.scenario import Scenario
 from tb.scoreboard import Scoreboard
@@ -40,7 +41,7 @@ def played(*layers: Layer, wrong: int, moved: int) -> Scoreboard:
     """Return what a scoreboard saw of layers of which one writes its bytes at other addresses."""
     scoreboard = Scoreboard()
     for number, layer in enumerate(layers):
-        expectation = predict(StartedLayer(number, layer.unit, number % 2, layer), read)
+        expectation = predict(StartedLayer(number, engine_of(layer).name, number % 2, layer), read)
         scoreboard.expect(expectation)
         step = moved if number == wrong else 0
         beats = cases.beats_of(cases.Patch(expectation.address + step, expectation.data, expectation.must_write))

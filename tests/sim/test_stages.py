@@ -1,0 +1,58 @@
+"""The first bad hand-over inside the embedded device is that of the unit with the bug."""
+
+from __future__ import annotations
+
+import shutil
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from models.config import HwConfig
+from tb.generate.plan import load_plan
+from tb.launch.build import BuildSpec, Built, build
+from tb.regress.jobs import Job, run_job
+from tests.sim.conftest import ROOT
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("iverilog") is None, reason="Icarus is not installed (apt-get install iverilog)"
+)
+
+CONFIG = HwConfig.load("nv_small")
+STAGES = ROOT / "hdl_stubs" / "stages.toml"
+
+
+@pytest.fixture(scope="module")
+def debug_model() -> Built:
+    """Return a model of the embedded DUT whose signals are visible."""
+    return build(BuildSpec(CONFIG, "icarus", debug=True), ROOT / "sim_build")
+
+
+@pytest.mark.parametrize(
+    ("scenario", "bug", "bad", "right"),
+    [
+        ("conv_1x1_full_atoms", "conv_truncate", "CACC to SDP", None),
+        ("conv_3x3_partial_groups", "conv_window_one_line_down", "CACC to SDP", None),
+        ("sdp_x1_bias_per_channel", "sdp_src_base", "input of SDP", None),
+        ("sdp_x1_bias_per_channel", "sdp_relu_missing", "SDP to memory", "input of SDP"),
+        ("sdp_x1_bias_per_channel", "sdp_dst_base", "SDP to memory", "input of SDP"),
+    ],
+)
+def test_the_first_bad_stage_is_that_of_the_bug(
+    debug_model: Built, tmp_path: Path, scenario: str, bug: str, bad: str, right: str | None
+) -> None:
+    (entry,) = [entry for entry in load_plan(ROOT / "tests" / "plan" / "nv_small.toml") if entry.name == scenario]
+    job = Job(
+        scenario,
+        1,
+        "rerun",
+        partial(entry.build, CONFIG, 1),
+        plusargs=(f"+bug={bug}",),
+        variables={"NVDLA_STAGES": str(STAGES)},
+    )
+    result = run_job(job, debug_model, "nv_small", tmp_path, 120.0, waves=False)
+    lines = [line.strip() for line in result.facts["explanation"]]
+    assert f"first bad stage: {bad}" in lines
+    assert any(line.startswith(f"{bad}: first wrong ") for line in lines)
+    if right is not None:
+        assert any(line.startswith(f"{right}: ") and line.endswith(" beats, all right") for line in lines)

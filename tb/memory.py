@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -249,6 +250,22 @@ class MemoryImage:
             for page, start, stop in self._spans(address, nbytes, create=False)
         ]
         return np.concatenate(parts) if parts else np.zeros(0, dtype=np.bool_)
+
+    def checksum(self, address: int, nbytes: int) -> tuple[int, int]:
+        """Return zlib's CRC-32 of a range, and how many of its bytes were never written.
+
+        Raises:
+            MemoryFault: outside the address space.
+        """
+        self._bounds(address, nbytes)
+        crc, holes = 0, 0
+        for page, start, stop in self._spans(address, nbytes, create=False):
+            if page is None:
+                crc, holes = zlib.crc32(_POISON_PAGE[start:stop], crc), holes + stop - start
+                continue
+            crc = zlib.crc32(page.data[start:stop], crc)
+            holes += stop - start - int(np.count_nonzero(_unpack(page.valid, start, stop)))
+        return crc, holes
 
     def fault(self, address: int, nbytes: int, *, reading: bool) -> str | None:
         """Say what is wrong with an access, or None.

@@ -41,7 +41,14 @@ class Player:
         """Take the options, and a run that may have been played in part."""
         self._args, self._store, self._run = args, store, run
         self._until = None if args.time_budget is None else time.monotonic() + args.time_budget
-        self._limits = Limits(run.folder, BUILD_ROOT.resolve(), args.timeout, COVERAGE_DIR, waves=not args.no_waves)
+        self._limits = Limits(
+            run.folder,
+            BUILD_ROOT.resolve(),
+            args.timeout,
+            COVERAGE_DIR,
+            waves=not args.no_waves,
+            isolated=args.isolate,
+        )
         self._model = model_of(store, run)
 
     def play(self, search: int = 0, steered: int | None = None) -> int:

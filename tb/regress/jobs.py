@@ -103,7 +103,7 @@ def run_jobs(
             where they can.
         waves: Whether to write waves.
     """
-    alone = isolated or waves or not SharedProcess.fits(built)
+    alone = isolated or not SharedProcess.fits(built)
     processes = [
         None if alone else shared_process(built, config_name, root / f".simulator-{number}")
         for number in range(workers)

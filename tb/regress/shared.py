@@ -30,8 +30,11 @@ class SharedProcess:
 
     @staticmethod
     def fits(built: Built) -> bool:
-        """Return whether scenarios can share a process of this model: coroutines live as long as it."""
-        return built.spec.native
+        """Return whether scenarios can share a process of this model.
+
+        Coroutines live as long as the process, and code coverage and waves are written at its end.
+        """
+        return built.spec.native and built.spec.coverage is None and not built.spec.waves
 
     def play(
         self, scenario_dir: Path, result_path: Path, variables: Mapping[str, str], timeout_seconds: float

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import shutil
@@ -20,8 +21,9 @@ from tb.launch.build import Built, build
 from tb.launch.errors import LaunchError
 from tb.launch.simulate import simulate
 from tb.regress import bundle, code_coverage
-from tb.regress.jobs import run_job
+from tb.regress.jobs import run_job, shared_process
 from tb.regress.record import Ending, Record, record_of, record_of_test
+from tb.regress.shared import SharedProcess
 from tb.regress.task import BENCH, Dut, Task
 
 RECORD_DIR = "records"
@@ -43,6 +45,8 @@ class Limits:
         timeout_seconds: Wall-clock limit of each simulation.
         coverage: Folder of the coverage model, or None to count nothing.
         waves: Whether failures are played again for their waves.
+        isolated: Whether every scenario must have a simulator process of its own; else a worker's scenarios
+            share one where they can.
     """
 
     folder: Path
@@ -50,6 +54,7 @@ class Limits:
     timeout_seconds: float
     coverage: Path | None = None
     waves: bool = False
+    isolated: bool = False
 
 
 def execute(task: dict[str, Any], limits: Limits) -> dict[str, Any]:
@@ -115,7 +120,8 @@ def _add_waves(task: Task, record: Record, work_dir: Path, limits: Limits) -> No
 
 def _play_scenario(task: Task, built: Built, work_dir: Path, limits: Limits) -> Record:
     job = task.job()
-    result = run_job(job, built, task.dut.config, work_dir, limits.timeout_seconds, waves=False)
+    process = None if limits.isolated else _process(task.dut, limits)
+    result = run_job(job, built, task.dut.config, work_dir, limits.timeout_seconds, waves=False, process=process)
     record = record_of(task.key, result)
     if limits.coverage is None or record.ending is not Ending.PASSED:
         return record
@@ -139,6 +145,17 @@ def _play_test(task: Task, built: Built, work_dir: Path, limits: Limits) -> Reco
 def collector_of(model: Path, config: str) -> Collector:
     """Return this process's counter for a coverage model and a configuration."""
     return Collector(load_model(model, HwConfig.load(config)))
+
+
+@cache
+def _process(dut: Dut, limits: Limits) -> SharedProcess | None:
+    """Return the simulator process of this worker's scenarios on a device, if they can share one."""
+    built = _built(dut, limits.build_root)
+    if not SharedProcess.fits(built):
+        return None
+    process = shared_process(built, dut.config, limits.folder / f".simulator-{os.getpid()}")
+    atexit.register(process.close)
+    return process
 
 
 @cache

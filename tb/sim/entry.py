@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import json
 import os
+import resource
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -24,6 +26,8 @@ from tb.sim.clocking import cycle, wait_cycles
 from tb.sim.requests import output_to, requests, variables
 from tb.trace import read
 from tb.verdict import Outcome
+
+_RSS_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
 
 
 @cocotb.test()
@@ -76,7 +80,12 @@ async def _play(dut: SimHandleBase, path: Path, result_path: Path) -> Bench:
     await bench.play(ops)
     verdict = bench.finish()
     speed = (cycle() - first) / (time.process_time() - started)
-    result = {**verdict.to_dict(), "cycles_per_second": speed, "start_seconds": started}
+    result = {
+        **verdict.to_dict(),
+        "cycles_per_second": speed,
+        "start_seconds": started,
+        "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT_BYTES,
+    }
     _save(result, result_path)
     if verdict.findings:
         # Only failures pay for loading it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ from models.config import HwConfig
 from tb.generate.plan import load_plan
 from tb.launch.build import BuildSpec, Built, build
 from tb.launch.simulate import Outcome as SimOutcome
-from tb.program.ops import InterruptNotify, MemLoad
+from tb.memory import Ram
+from tb.program.ops import CheckCrc, InterruptNotify, MemInit, MemLoad
 from tb.regress.jobs import Job, JobResult, run_jobs
 from tb.scenario import Scenario
 from tb.settings import BenchSettings
@@ -21,7 +23,7 @@ from tb.verdict import Outcome
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = HwConfig.load("nv_small")
 ENTRIES = {entry.name: entry for entry in load_plan(ROOT / "tests" / "plan" / "nv_small.toml")}
-MEASURED = ("cycles_per_second", "start_seconds")
+MEASURED = ("cycles_per_second", "start_seconds", "peak_memory_bytes")
 """What two runs of the same scenario need not agree on."""
 
 
@@ -96,6 +98,20 @@ def test_a_deadline_ends_the_process_and_is_said(built: Built, tmp_path: Path) -
     (late,) = play(built, [planned("sdp_pass_through_full_atom")], tmp_path, seconds=0.05)
     assert late.simulation is SimOutcome.TIMED_OUT
     assert late.complaints[0] == "tb.sim.entry.serve was killed after 0.05 seconds"
+
+
+def test_a_gibibyte_that_is_filled_and_checked_needs_less_than_one_and_a_half(built: Built, tmp_path: Path) -> None:
+    scenario = ENTRIES["sdp_pass_through_full_atom"].build(CONFIG, 2)
+    address, nbytes = 0x4000_0000, 1 << 30
+    crc = 0
+    for _ in range(nbytes >> 20):
+        crc = zlib.crc32(bytes(1 << 20), crc)
+    ended = next(op.sync_id for op in scenario.ops if isinstance(op, InterruptNotify))
+    ops = (MemInit(Ram.MC, address, nbytes, 0), *scenario.ops, CheckCrc(ended, Ram.MC, address, nbytes, crc))
+    (result,) = play(built, [job("large", replace(scenario, ops=ops))], tmp_path)
+    assert result.outcome is Outcome.PASSED, result.complaints
+    assert result.facts["crc_passed"] == 1
+    assert nbytes < result.facts["peak_memory_bytes"] < 1.5 * nbytes
 
 
 def test_every_scenario_has_its_own_log(built: Built, tmp_path: Path) -> None:

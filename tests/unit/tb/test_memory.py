@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -222,6 +223,16 @@ def test_fill_writes_every_byte() -> None:
     assert image.read(PAGE_BYTES - 3, 2) == bytes([POISON, 0xAB])
     assert set(image.read(PAGE_BYTES - 2, PAGE_BYTES + 4)) == {0xAB}
     assert image.written(PAGE_BYTES - 2, PAGE_BYTES + 4).all()
+
+
+@pytest.mark.parametrize(("start", "nbytes"), [(0, 1), (3, 9), (0, 4 * PAGE_BYTES), (PAGE_BYTES - 1, 2), (5, 0)])
+def test_a_checksum_is_that_of_what_would_be_read(start: int, nbytes: int) -> None:
+    image = MemoryImage()
+    image.fill(2, 5, 0x11)
+    image.fill(PAGE_BYTES - 1, 7, 0x22)
+    image.fill(3 * PAGE_BYTES, PAGE_BYTES, 0x33)
+    holes = int(np.count_nonzero(~image.written(start, nbytes)))
+    assert image.checksum(start, nbytes) == (zlib.crc32(image.read(start, nbytes)), holes)
 
 
 def test_runs_are_the_written_bytes_of_allocations(two_ranges: MemoryImage) -> None:

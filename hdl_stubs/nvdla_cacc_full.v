@@ -103,7 +103,8 @@ module nvdla_cacc_full #(
   integer i;
 
   always @(posedge clk)
-    if (advance && sums_valid)
+    if (advance && sums_valid) begin
+      /* verilator unroll_disable */
       for (i = 0; i < 128; i = i + 1)
         if ((is_byte || !i[2]) && (winograd || i[1:0] == 2'd0)) begin
           accumulators[{sums_index, i[6:0]}] <= total(sums[65*i+:65], accumulators[{sums_index, i[6:0]}]);
@@ -111,12 +112,14 @@ module nvdla_cacc_full #(
             results[33*(32*i[1:0]+(is_byte?i>>2 : i>>3))+:33] <= delivered(
                 total(sums[65*i+:65], accumulators[{sums_index, i[6:0]}]));
         end
+    end
 
   integer c;
   reg [31:0] hits;
 
   always @* begin
     hits = 32'd0;
+    /* verilator unroll_disable */
     for (c = 0; c < 32; c = c + 1)
       if (is_byte || c < 16) begin
         sdp_data[32*c+:32] = results[33*(32*position+c)+:32];

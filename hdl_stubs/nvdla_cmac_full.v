@@ -90,6 +90,7 @@ module nvdla_cmac_full #(
 
   always @(posedge clk)
     if (mine) begin
+      /* verilator unroll_disable */
       for (i = 0; i < 64; i = i + 1) factors[{!in_use, slot[3:0], i[5:0]}] <= number(kernel_elements[16*i+:16], mode);
       factor_nan[{!in_use, slot[3:0]}] <= first_nan(kernel_elements);
     end
@@ -112,11 +113,16 @@ module nvdla_cmac_full #(
   reg [64*64-1:0] data;
   integer e, k;
 
-  always @* for (e = 0; e < 64; e = e + 1) data[64*e+:64] = number(op_elements[16*e+:16], mode);
+  always @* begin
+    /* verilator unroll_disable */
+    for (e = 0; e < 64; e = e + 1) data[64*e+:64] = number(op_elements[16*e+:16], mode);
+  end
 
   always @(posedge clk)
-    if (advance && op_valid)
+    if (advance && op_valid) begin
+      /* verilator unroll_disable */
       for (k = 0; k < SLOTS; k = k + 1) sums[4*65*k+:4*65] <= used[k] ? sums_of(k[3:0]) : 260'd0;
+    end
 
   function automatic [4*65-1:0] sums_of(input [3:0] which);
     integer p;
@@ -129,7 +135,9 @@ module nvdla_cmac_full #(
       sums_of = 260'd0;
       if (is_float && nan[16]) sums_of = {4{1'b1, 48'd0, nan[15:0]}};
       else if (winograd) begin
+        /* verilator unroll_disable */
         for (p = 0; p < 16; p = p + 1) tile[64*p+:64] = dot(which, 4 * p, 4);
+        /* verilator unroll_disable */
         for (p = 0; p < 4; p = p + 1) sums_of[65*p+:64] = post_added(tile, p >> 1, p & 1);
       end else sums_of[63:0] = dot(which, 0, 64);
     end
@@ -139,6 +147,7 @@ module nvdla_cmac_full #(
     integer n;
     begin
       dot = 64'd0;
+      /* verilator unroll_disable */
       for (n = first; n < first + count; n = n + 1)
         if (is_float)
           dot = rounded($bitstoreal(dot) + $bitstoreal(data[64*n+:64]) * $bitstoreal(
@@ -152,6 +161,7 @@ module nvdla_cmac_full #(
     integer r;
     reg [64*4-1:0] half;
     begin
+      /* verilator unroll_disable */
       for (r = 0; r < 4; r = r + 1)
         half[64*r+:64] = three(products[64*(4*r+column)+:64], products[64*(4*r+column+1)+:64],
                                products[64*(4*r+column+2)+:64], column);
@@ -181,6 +191,7 @@ module nvdla_cmac_full #(
     integer n;
     begin
       first_nan = 17'd0;
+      /* verilator unroll_disable */
       for (n = 63; n >= 0; n = n - 1) if (is_nan16(bits[16*n+:16])) first_nan = {1'b1, bits[16*n+:16]};
     end
   endfunction

@@ -52,7 +52,8 @@ module nvdla_csc_full_dl #(
 
   assign addr = word_addr;
 
-  always @*
+  always @* begin
+    /* verilator unroll_disable */
     for (a = 0; a < 16; a = a + 1) begin
       word_at = winograd ? ({{14{y[17]}}, y} + (a >> 2)) * slice_words + surface * surface_words + (a & 3) :
                            {{14{y[17]}}, y} * slice_words + (surface + a) * surface_words;
@@ -61,6 +62,7 @@ module nvdla_csc_full_dl #(
         word_at = word_at - {{(31 - ADDR_BITS) {1'b0}}, capacity};
       word_addr[ADDR_BITS*a+:ADDR_BITS] = word_at[ADDR_BITS-1:0];
     end
+  end
 
   wire outside = x < 18'sd0 || x > $signed({5'd0, width}) || y < 18'sd0 || y > $signed({5'd0, height});
   reg [1023:0] gathered;
@@ -71,6 +73,7 @@ module nvdla_csc_full_dl #(
   always @* begin
     gathered = 1024'd0;
     gathered_nan = 17'd0;
+    /* verilator unroll_disable */
     for (i = 0; i < 64; i = i + 1)
       if (winograd) begin
         if (is_byte) gathered[16*i+:16] = widened(data[256*(i/4)+32*block[2:0]+8*(i%4)+:8]);
@@ -80,9 +83,11 @@ module nvdla_csc_full_dl #(
         else if (is_byte) gathered[16*i+:16] = widened(data[8*i+:8]);
         else gathered[16*i+:16] = data[16*i+:16];
       end
-    if (precision == FP16)
+    if (precision == FP16) begin
+      /* verilator unroll_disable */
       for (i = 63; i >= 0; i = i - 1)
         if (is_nan16(gathered[16*i+:16])) gathered_nan = {1'b1, gathered[16*i+:16]};
+    end
   end
 
   always @(posedge clk or negedge rst_n)
@@ -104,11 +109,13 @@ module nvdla_csc_full_dl #(
     reg signed [63:0] sum;
     reg [64*64-1:0] half;  // C^T d
     begin
+      /* verilator unroll_disable */
       for (e = 0; e < 64; e = e + 1) begin
         sum = combined(integer_at(tile, 16 * first_of(e >> 4) + (e & 15)),
                        integer_at(tile, 16 * second_of(e >> 4) + (e & 15)), e >> 4);
         half[64*e+:64] = sum;
       end
+      /* verilator unroll_disable */
       for (e = 0; e < 64; e = e + 1) begin
         sum = combined(half[64*((e&51)+4*first_of((e>>2)&3))+:64], half[64*((e&51)+4*second_of((e>>2)&3))+:64],
                        (e >> 2) & 3);
@@ -121,9 +128,11 @@ module nvdla_csc_full_dl #(
     integer e;
     reg [64*64-1:0] half;
     begin
+      /* verilator unroll_disable */
       for (e = 0; e < 64; e = e + 1)
         half[64*e+:64] = combined_float(float_at(tile, 16 * first_of(e >> 4) + (e & 15)),
                                         float_at(tile, 16 * second_of(e >> 4) + (e & 15)), e >> 4);
+      /* verilator unroll_disable */
       for (e = 0; e < 64; e = e + 1)
         pre_added_float[16*e+:16] = to_fp16($bitstoreal(
             combined_float(half[64*((e&51)+4*first_of((e>>2)&3))+:64], half[64*((e&51)+4*second_of((e>>2)&3))+:64],

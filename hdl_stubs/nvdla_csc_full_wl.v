@@ -71,6 +71,7 @@ module nvdla_csc_full_wl #(
   integer i;
 
   always @* begin
+    /* verilator unroll_disable */
     for (i = 0; i < 5; i = i + 1) begin
       word_at = ring_at[PB:5] + i[ADDR_BITS:0];
       word_at = first + ((word_at >= capacity) ? word_at - capacity : word_at);
@@ -93,6 +94,7 @@ module nvdla_csc_full_wl #(
   always @* begin
     elements = 1024'd0;
     present  = 7'd0;
+    /* verilator unroll_disable */
     for (e = 0; e < 64; e = e + 1)
       if (mask[e]) begin
         elements[16*e+:16] = is_byte ? {{8{raw[8*present+7]}}, raw[8*present+:8]} : raw[16*present+:16];

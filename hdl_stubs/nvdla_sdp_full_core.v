@@ -132,7 +132,7 @@ module nvdla_sdp_full_core #(
 
   always @(posedge clk)
     if (take) begin
-      group <= flying ? conv_data : elements(raw);
+      group <= flying ? flushed(conv_data) : elements(raw);
       for (i = 0; i < 3; i = i + 1) begin
         alu[i] <= alu_in_memory[i] ? operand_alu[16*E*i+:16*E] : {E{alu_register[16*i+:16]}};
         mul[i] <= mul_in_memory[i] ? operand_mul[16*E*i+:16*E] : {E{mul_register[16*i+:16]}};
@@ -260,6 +260,12 @@ module nvdla_sdp_full_core #(
   function automatic needs_memory(input [159:0] cfg);  // only the bypass and source bits
     /* verilator lint_on UNUSEDSIGNAL */
     needs_memory = !cfg[0] && ((!cfg[1] && cfg[32]) || (!cfg[4] && cfg[96]));
+  endfunction
+
+  function automatic [32*E-1:0] flushed(input [32*E-1:0] data);
+    integer e;
+    for (e = 0; e < E; e = e + 1)
+      flushed[32*e+:32] = (is_float && nan_to_zero && fp_is_nan(data[32*e+:32])) ? 32'd0 : data[32*e+:32];
   endfunction
 
   function automatic [32*E-1:0] elements(input [511:0] data);

@@ -12,7 +12,7 @@ from models.config import HwConfig
 from tb.generate.draw.cdp import draw_cdp
 from tb.generate.draw.conv import draw_conv
 from tb.generate.draw.numbers import Cube, Description
-from tb.generate.draw.pdp import draw_pdp
+from tb.generate.draw.pdp import draw_pdp, draw_pooled
 from tb.generate.draw.sdp import draw_sdp
 from tb.generate.plan import PlanEntry
 
@@ -27,6 +27,8 @@ _LATENCY_SHARES = (0.12, 0.12, 0.3, 0.34, 0.1, 0.02)
 
 _MOST_LAYERS = 4
 _CHAINED = 0.35
+_ENDED_BY_SDP = ("SDP", "CONV")
+_POOLED = 0.2
 _MOST_WEIGHTS = 60_000
 """Of all convolutions of a scenario, so that the convolution buffer has room for all of them at once."""
 
@@ -62,6 +64,8 @@ def _layers(rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]
             continue
         weights += _weights(drawn[0], before)
         layer, written = drawn
+        if layer["engine"] in _ENDED_BY_SDP and "PDP" in engines and rng.random() < _POOLED:
+            layer, written = draw_pooled(rng, layer, written)
         layers.append(layer)
     return layers
 

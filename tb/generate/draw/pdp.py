@@ -18,6 +18,8 @@ _FEW_CHANNELS = 9
 """Where lines are long, so that a scenario takes seconds."""
 
 _MOST_PARTS = 7
+_MOST_PART_WIDTH = 1024
+"""What the register of a part's width holds."""
 
 
 def draw_pdp(rng: np.random.Generator, config: HwConfig, before: Cube | None) -> tuple[Description, Cube] | None:
@@ -41,14 +43,46 @@ def draw_pdp(rng: np.random.Generator, config: HwConfig, before: Cube | None) ->
     layer: Description = {
         "engine": "PDP",
         **keys,
-        "kernel": [width.kernel, height.kernel],
-        "stride": [width.stride, height.stride],
-        "pad": [width.before, width.behind, height.before, height.behind],
+        **_windows(height, width),
         "dst_gaps": list(dst.gaps),
         **_method(rng),
         **split,
     }
     return layer, dst
+
+
+def draw_pooled(rng: np.random.Generator, producer: Description, cube: Cube) -> tuple[Description, Cube]:
+    """Draw a pooling on the fly of what a layer of SDP or a convolution ends with.
+
+    Args:
+        rng: Randomness.
+        producer: The layer.
+        cube: What it writes.
+
+    Returns:
+        The layer with its pooling, and what that writes; the layer as it is, where no windows fit.
+    """
+    height, width = (fit_axis(rng, size, _axis(rng, _MOST_WINDOWS)) for size in cube.shape[1:])
+    if height is None or width is None or not _cut_fits(width, _widest(height), 1, 0, 0):
+        return producer, cube
+    out = (cube.shape[0], height.windows, width.windows)
+    dst = Cube(out, draw_gaps(rng, out))
+    pool = {**_windows(height, width), "dst_gaps": list(dst.gaps), **_method(rng)}
+    return {**{key: value for key, value in producer.items() if key != "dst_gaps"}, "pool": pool}, dst
+
+
+def _windows(height: Axis, width: Axis) -> Description:
+    return {
+        "kernel": [width.kernel, height.kernel],
+        "stride": [width.stride, height.stride],
+        "pad": [width.before, width.behind, height.before, height.behind],
+    }
+
+
+def _widest(height: Axis) -> int:
+    """Return how many columns the line buffer holds."""
+    rows = -(-height.kernel // height.stride)
+    return LINE_BUFFER_ELEMENTS >> (rows - 1).bit_length()
 
 
 def _method(rng: np.random.Generator) -> Description:
@@ -78,8 +112,7 @@ def _axis(rng: np.random.Generator, most: int) -> Axis:
 
 def _split(rng: np.random.Generator, height: Axis, width: Axis) -> Description | None:
     """Draw how to cut the width, None where no cut that is tried fits the line buffer."""
-    rows = -(-height.kernel // height.stride)
-    widest = LINE_BUFFER_ELEMENTS >> (rows - 1).bit_length()
+    widest = _widest(height)
     fitting = []
     for parts in range(1, min(_MOST_PARTS, width.windows) + 1):
         even = width.windows // parts
@@ -101,4 +134,6 @@ def _cut_fits(width: Axis, widest: int, parts: int, first: int, middle: int) -> 
     if not (1 <= last <= widest and max(first, middle) <= widest):
         return False
     first_in = (first - 1) * width.stride + width.kernel - width.before
-    return min(first_in, width.size - first_in - (parts - 2) * middle * width.stride) >= 1
+    middle_in = middle * width.stride
+    last_in = width.size - first_in - (parts - 2) * middle_in
+    return min(first_in, last_in) >= 1 and max(first_in, middle_in, last_in) <= _MOST_PART_WIDTH

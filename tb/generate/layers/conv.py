@@ -116,13 +116,13 @@ def _cbuf(
     if not table.take("all_weights", bool, True):
         group = weights.group_elements[0] * weights.precision.nbytes
         needed = min(needed, group + WEIGHT_SIZE_ALIGNMENT_BYTES)
-    needed += sum(layer.weights.layout.nbytes for layer in earlier if isinstance(layer, ConvLayer))
+    producers = (layer.producer if isinstance(layer, PooledLayer) else layer for layer in earlier)
+    before = [layer for layer in producers if isinstance(layer, ConvLayer)]
+    needed += sum(layer.weights.layout.nbytes for layer in before)
     weight = -(-needed // bank_bytes(config, 1)) + spare_weight
     weight = max(min(weight, config.cbuf_bank_number - data), 1)
-    producers = (layer.producer if isinstance(layer, PooledLayer) else layer for layer in reversed(earlier))
-    last = next((layer for layer in producers if isinstance(layer, ConvLayer)), None)
-    if last is not None and (data, weight) == (last.cbuf.data_banks, last.cbuf.weight_banks):
-        left = leftover_weight_entries(last.weights.layout, last.cbuf)
+    if before and (data, weight) == (before[-1].cbuf.data_banks, before[-1].cbuf.weight_banks):
+        left = leftover_weight_entries(before[-1].weights.layout, before[-1].cbuf)
         weight += 0 if not left else 1 if data + weight < config.cbuf_bank_number else -1
     data, weight = table.integers("banks", 2, (data, weight))
     return CbufUse(

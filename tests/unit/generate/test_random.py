@@ -16,7 +16,7 @@ from models.precision import Precision
 from tb.generate.describe import Table
 from tb.generate.layers import Workshop, build_layer
 from tb.generate.random import ENGINES, random_entry
-from tb.layers import ConvLayer, Layer
+from tb.layers import ConvLayer, Layer, PooledLayer
 from tb.memory import MemoryImage
 from tb.playback import play_model
 from tb.tracker import refusal
@@ -67,12 +67,13 @@ def test_the_convolution_buffer_holds_what_all_layers_of_a_scenario_leave_behind
     for seed in range(60):
         shop, layers = Workshop(SMALL, MemoryImage(limit=1 << 32), np.random.default_rng(1)), list[Layer]()
         left = 0
-        for number, layer in enumerate(random_entry(SMALL, seed, ("CONV", "SDP")).data["layer"]):
+        for number, layer in enumerate(random_entry(SMALL, seed, ("CONV", "PDP")).data["layer"]):
             layers.append(build_layer(shop, f"l{number}", Table("layer", layer), layers))
-            if isinstance(layers[-1], ConvLayer):
-                weights = layers[-1].weights.layout
+            last = layers[-1].producer if isinstance(layers[-1], PooledLayer) else layers[-1]
+            if isinstance(last, ConvLayer):
+                weights = last.weights.layout
                 group = min(weights.nbytes, weights.group_elements[0] + WEIGHT_SIZE_ALIGNMENT_BYTES)
-                assert left + group <= bank_bytes(SMALL, layers[-1].cbuf.weight_banks), seed
+                assert left + group <= bank_bytes(SMALL, last.cbuf.weight_banks), seed
                 left += weights.nbytes
 
 
@@ -112,6 +113,16 @@ def test_windows_reach_their_corners(drawn: list[dict[str, Any]]) -> None:
     assert 31 in {layer["pad"][side] for layer in convs for side in (0, 2)}
     assert max(layer["pad"][side] for layer in convs for side in (1, 3)) > 31
     assert {layer["truncate"] for layer in convs} == set(range(32))
+
+
+def test_sdp_and_convolutions_are_pooled_on_the_fly_where_pdp_is_asked_for(drawn: list[dict[str, Any]]) -> None:
+    for engine in ("SDP", "CONV"):
+        layers = of(drawn, engine)
+        pools = [layer["pool"] for layer in layers if "pool" in layer]
+        assert len(layers) // 8 < len(pools) < len(layers) // 4
+        assert {pool["method"] for pool in pools} == {"max", "min", "average"}
+        alone = [layer for seed in range(50) for layer in random_entry(SMALL, seed, (engine,)).data["layer"]]
+        assert not any("pool" in layer for layer in alone)
 
 
 def test_channels_lie_at_the_edges_of_an_atom(drawn: list[dict[str, Any]]) -> None:

@@ -71,6 +71,13 @@ class PdpLayer:
                 f"split must add up to the widths {width} in and {expected[2]} out, "
                 f"not {self.split.total_in} and {self.split.total_out}"
             )
+        if self.split is not None and self.split.first_out * self.params.stride_x < self.params.pad_left:
+            # Measured on the public nv_small RTL: the columns that a part shares with the one before are read
+            # again, in the padding, too, which lies in front of the cube's memory.
+            raise ValueError(
+                f"split must begin every part inside the cube: its first {self.split.first_out} output columns with "
+                f"the stride of {self.params.stride_x} do not pass the left padding of {self.params.pad_left}"
+            )
 
         widest = self.dst.layout.shape[2]
         if self.split is not None:

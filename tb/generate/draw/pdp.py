@@ -127,11 +127,11 @@ def _split(rng: np.random.Generator, height: Axis, width: Axis) -> Description |
 
 
 def _cut_fits(width: Axis, widest: int, parts: int, first: int, middle: int) -> bool:
-    """Return whether every part has columns, no more than the line buffer holds, and reads something."""
+    """Return whether every part has columns, no more than the line buffer holds, and begins inside the cube."""
     last = width.windows - first - (parts - 2) * middle
     if parts == 1:
         return width.windows <= widest
-    if not (1 <= last <= widest and max(first, middle) <= widest):
+    if not (1 <= last <= widest and max(first, middle) <= widest and first * width.stride >= width.before):
         return False
     first_in = (first - 1) * width.stride + width.kernel - width.before
     middle_in = middle * width.stride

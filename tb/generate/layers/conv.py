@@ -102,23 +102,23 @@ def _cbuf(
 ) -> CbufUse:
     """Return the share of the convolution buffer: as few banks as hold everything, and those that are to spare.
 
-    With ``all_weights = false`` the banks for weights hold a kernel group and are filled again as it goes. The
-    banks differ from those of the convolution before where that one leaves padding behind its weights.
+    With ``all_weights = false`` the banks of a first convolution hold a kernel group and are filled again as it
+    goes. The banks differ from those of the convolution before where that one leaves padding behind its weights.
     ``banks`` says exactly how many.
 
     There is room for the weights of all convolutions before, because CDMA may count them as still there: its
     counter stands still with its clock, so it misses what CSC gives back while CDMA has nothing to do. Measured
-    on the public nv_small RTL, which hangs when count and first kernel group exceed the banks.
+    on the public nv_small RTL, which then hangs: it has asked for weights that it does not take, and data wait
+    behind them.
     """
     spare_data, spare_weight = table.integers("spare_banks", 2, (0, 0))
     data = -(-height * entries // bank_entries(config, 1)) + spare_data
-    needed = weights.nbytes
-    if not table.take("all_weights", bool, True):
-        group = weights.group_elements[0] * weights.precision.nbytes
-        needed = min(needed, group + WEIGHT_SIZE_ALIGNMENT_BYTES)
     producers = (layer.producer if isinstance(layer, PooledLayer) else layer for layer in earlier)
     before = [layer for layer in producers if isinstance(layer, ConvLayer)]
-    needed += sum(layer.weights.layout.nbytes for layer in before)
+    needed = weights.nbytes + sum(layer.weights.layout.nbytes for layer in before)
+    if not table.take("all_weights", bool, True) and not before:
+        group = weights.group_elements[0] * weights.precision.nbytes
+        needed = min(needed, group + WEIGHT_SIZE_ALIGNMENT_BYTES)
     weight = -(-needed // bank_bytes(config, 1)) + spare_weight
     weight = max(min(weight, config.cbuf_bank_number - data), 1)
     if before and (data, weight) == (before[-1].cbuf.data_banks, before[-1].cbuf.weight_banks):

@@ -211,6 +211,17 @@ def test_a_split_that_does_not_add_up_is_refused() -> None:
         small_pdp(split=WidthSplit(2, 4, 0, 2, 2, 0, 2))
 
 
+def test_a_part_of_a_split_that_begins_in_the_padding_is_refused() -> None:
+    params = replace(small_pdp().params, kernel_width=3, pad_left=2, stride_x=1)
+    pieces = {"src": surface((3, 4, 6), 0x1000), "dst": surface((3, params.output_height(4), 6), 0x2000)}
+    assert PdpLayer(**pieces, params=params, split=WidthSplit(2, 2, 0, 4, 2, 0, 4)).split is not None
+    with refused(
+        "split must begin every part inside the cube: its first 1 output columns with the stride of 1 do not pass "
+        "the left padding of 2"
+    ):
+        PdpLayer(**pieces, params=params, split=WidthSplit(2, 1, 0, 5, 1, 0, 5))
+
+
 @pytest.mark.parametrize("parts", [1, 257])
 def test_a_split_has_2_to_256_parts(parts: int) -> None:
     with refused(f"parts must be 2 to 256, not {parts}"):

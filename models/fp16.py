@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -91,6 +92,11 @@ class FloatFormat:
         Source: formats document, "Denormalized value"; the denormal operand measured on the
             public nv_full RTL (an infinite input times 0x00000123 gives 2.0).
         """
+        if self.dtype == np.uint16:
+            return np.asarray(_values(self)[_checked(self, bits)])
+        return self._decode(bits)
+
+    def _decode(self, bits: BitsArray) -> npt.NDArray[np.float64]:
         pattern = _checked(self, bits).astype(np.int64)
         field = (pattern >> self.mantissa_bits) & ((1 << self.exponent_bits) - 1)
         fraction = pattern & ((1 << self.mantissa_bits) - 1)
@@ -174,8 +180,20 @@ class Infinity(Enum):
 
     def apply(self, bits: BitsArray) -> npt.NDArray[np.float64]:
         """Return FP16 patterns as float64 with infinity replaced; NaN stays NaN."""
-        value = FP16.decode(bits)
-        return np.where(np.isinf(value), np.copysign(self.replacement, value), value)
+        return np.asarray(_values_with(self)[_checked(FP16, bits)])
+
+
+@cache
+def _values(fmt: FloatFormat) -> npt.NDArray[np.float64]:
+    """Return the value of each of the 65,536 patterns of a 16-bit format."""
+    return fmt._decode(np.arange(1 << 16, dtype=np.uint16))
+
+
+@cache
+def _values_with(infinity: Infinity) -> npt.NDArray[np.float64]:
+    """Return the value of each FP16 pattern, infinity replaced."""
+    value = _values(FP16)
+    return np.where(np.isinf(value), np.copysign(infinity.replacement, value), value)
 
 
 def flush_nan(bits: BitsArray, fmt: FloatFormat = FP16) -> BitsArray:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.conv.params import ConvParams
-from models.conv.windows import columns, line_runs, pad, tile_runs
+from models.conv.windows import Scratch, columns, line_runs, pad, tile_runs
 from models.fp16 import FP16, Infinity, flush_nan
 from models.tolerance import Float64Array, Tolerance
 from models.tolerance_conv import Window, direct, winograd
@@ -86,20 +86,25 @@ def _direct(
     kernels, height, width = shape
     sides = weights.shape[2:]
     data, factors = Infinity.CONVOLUTION.apply(padded), Infinity.CONVOLUTION.apply(weights)
-    data_nan, factor_nan = np.isnan(data), np.isnan(factors).any(axis=(1, 2, 3))
+    data_nan, factor_nan = FP16.is_nan(padded), FP16.is_nan(weights)
     poisoned: NDArray[np.bool_] | None = None
     if data_nan.any():
         data = np.where(data_nan, 0.0, data)
         poisoned = np.any(data_nan, axis=0, keepdims=True)
-    matrix = np.nan_to_num(factors).reshape(kernels, -1)
+    if factor_nan.any():
+        factors = np.where(factor_nan, 0.0, factors)
+    matrix = factors.reshape(kernels, -1)
     result = np.empty(shape)
+    scratch, products, marks = Scratch(_FLOAT64), Scratch(_FLOAT64), Scratch(np.dtype(np.bool_))
     for rows in line_runs(height, (height, width), max(matrix.shape) * _FLOAT64.itemsize):
-        window = columns(params, data, (sides[0], sides[1]), rows, width, _FLOAT64)
-        np.matmul(matrix, window, out=result[:, rows].reshape(kernels, -1))
+        window = columns(params, data, (sides[0], sides[1]), rows, width, scratch)
+        sums = np.matmul(matrix, window, out=products.array((kernels, window.shape[1])))
+        result[:, rows] = sums.reshape(kernels, -1, width)
         if poisoned is not None:
-            bad = columns(params, poisoned, (sides[0], sides[1]), rows, width, np.dtype(np.bool_)).any(axis=0)
+            bad = columns(params, poisoned, (sides[0], sides[1]), rows, width, marks).any(axis=0)
             result[:, rows][:, bad.reshape(-1, width)] = np.nan
-    result[factor_nan] = np.nan
+    if factor_nan.any():
+        result[factor_nan.any(axis=(1, 2, 3))] = np.nan
     return result
 
 

@@ -11,6 +11,7 @@ than 1024 pixels, do the same in float64, which holds 2**53: no kernel exceeds 2
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from models.arithmetic import limits, saturate, shift_right_rounded
 from models.conv.params import ConvParams
-from models.conv.windows import columns, line_runs, pad, tile_runs
+from models.conv.windows import Scratch, columns, line_runs, pad, tile_runs
 from models.precision import Precision
 from models.winograd_transform import TILE, transform_integer, untransform
 
@@ -34,6 +35,16 @@ _EXACT_PRODUCTS = 1024
 _ROUNDING_BITS = 16
 
 _KERNELS_AT_ONCE = 1024
+
+# A larger cube is converted a few lines at a time, some of them repeatedly.
+_CONVERTED_BYTES = 64 << 20
+
+# Columns of one line that are not worth splitting where any sum is exact.
+_LINE_BYTES = 16 << 20
+
+# With so few pixels, turning kernels into floating point takes longer than multiplying them: do it in the cache.
+_FEW_PIXELS = 64
+_KERNELS_OF_FEW_PIXELS = 64
 
 
 @dataclass(frozen=True)
@@ -61,12 +72,17 @@ def accumulate(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any]) ->
     padded = pad(params, cube, params.pad_value)
     result = Accumulation(np.empty(shape, np.int32), np.empty(shape, np.bool_))
     sums_of = _winograd_sums if params.winograd else _sums
-    for first in range(0, len(weights), _KERNELS_AT_ONCE):
-        block = slice(first, first + _KERNELS_AT_ONCE)
+    narrow = not params.winograd and math.prod(weights.shape[1:]) << (2 * params.precision.bits - 2) < 1 << 31
+    step = _KERNELS_AT_ONCE if shape[1] * shape[2] >= _FEW_PIXELS else _KERNELS_OF_FEW_PIXELS
+    for first in range(0, len(weights), step):
+        block = slice(first, first + step)
         for rows, sums in sums_of(params, padded, weights[block], shape[1:]):
-            output, flags = truncate(saturate(sums, _ACCUMULATOR_BITS[params.precision]), params.truncate)
-            result.output[block, rows] = output
-            result.saturated[block, rows] = flags
+            if narrow and params.truncate == 0:
+                result.output[block, rows] = sums
+                result.saturated[block, rows] = False
+                continue
+            wide = saturate(sums.astype(np.int64, copy=False), _ACCUMULATOR_BITS[params.precision])
+            result.output[block, rows], result.saturated[block, rows] = truncate(wide, params.truncate)
     return result
 
 
@@ -96,22 +112,34 @@ def truncate(sums: NDArray[np.int64], shift: int) -> tuple[NDArray[np.int32], ND
 
 def _sums(
     params: ConvParams, padded: NDArray[Any], weights: NDArray[Any], out_shape: tuple[int, int]
-) -> Iterator[tuple[slice, NDArray[np.int64]]]:
-    """Yield runs of output lines with their exact sums, (kernels, lines, W_out)."""
+) -> Iterator[tuple[slice, NDArray[Any]]]:
+    """Yield runs of output lines with their exact sums, (kernels, lines, W_out), valid until the next run."""
     kernels, channels, kernel_height, kernel_width = weights.shape
     out_height, out_width = out_shape
-    exact = params.precision is Precision.INT8 and kernel_height * kernel_width <= _EXACT_PRODUCTS
+    taps = kernel_height * kernel_width
+    exact = params.precision is Precision.INT8 and taps <= _EXACT_PRODUCTS
     real: np.dtype[Any] = np.dtype(np.float32 if exact else np.float64)
-    step = min(channels, max(1, _EXACT_PRODUCTS // (kernel_height * kernel_width)))
+    if padded.size * real.itemsize <= _CONVERTED_BYTES:
+        padded = padded.astype(real)
+    whole_line = channels * taps * out_width * real.itemsize
+    bounded = exact or whole_line > _LINE_BYTES
+    step = min(channels, max(1, _EXACT_PRODUCTS // taps)) if bounded else channels
     parts = [slice(first, min(first + step, channels)) for first in range(0, channels, step)]
     matrices = [weights[:, part].reshape(kernels, -1).astype(real) for part in parts]
-    pixel_bytes = max(step * kernel_height * kernel_width, kernels) * real.itemsize
-    for rows in line_runs(out_height, out_shape, pixel_bytes):
+    window_scratch, product_scratch = Scratch(real), Scratch(real)
+    for rows in line_runs(out_height, out_shape, max(step * taps, kernels) * real.itemsize):
         count = rows.stop - rows.start
-        total = np.zeros((kernels, count * out_width), np.int64)
+        total: NDArray[Any] | None = None
         for part, matrix in zip(parts, matrices, strict=True):
-            window = columns(params, padded[part], (kernel_height, kernel_width), rows, out_width, real)
-            total += (matrix @ window).astype(np.int64)
+            window = columns(params, padded[part], (kernel_height, kernel_width), rows, out_width, window_scratch)
+            sums = np.matmul(matrix, window, out=product_scratch.array((kernels, count * out_width)))
+            if len(parts) == 1:
+                total = sums
+            elif total is None:
+                total = sums.astype(np.int64)
+            else:
+                total += sums.astype(np.int64)
+        assert total is not None
         yield rows, total.reshape(kernels, count, out_width)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -33,8 +34,24 @@ def line_runs(rows: int, out_shape: tuple[int, int], bytes_per_pixel: int) -> It
         yield slice(first, min(first + lines, out_shape[0]))
 
 
+class Scratch:
+    """Memory that is used again for every run of lines: fresh pages cost as much as what is written to them."""
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        """Start empty."""
+        self.dtype = dtype
+        self._memory = np.empty(0, dtype)
+
+    def array(self, shape: tuple[int, ...]) -> NDArray[Any]:
+        """Return an array of any contents, which the next one overwrites."""
+        size = math.prod(shape)
+        if size > self._memory.size:
+            self._memory = np.empty(size, self.dtype)
+        return self._memory[:size].reshape(shape)
+
+
 def columns(
-    params: ConvParams, padded: NDArray[Any], kernel: tuple[int, int], rows: slice, out_width: int, real: np.dtype[Any]
+    params: ConvParams, padded: NDArray[Any], kernel: tuple[int, int], rows: slice, out_width: int, scratch: Scratch
 ) -> NDArray[Any]:
     """Return the windows of some output lines as columns.
 
@@ -44,7 +61,7 @@ def columns(
         kernel: (R, S).
         rows: output lines.
         out_width: elements of an output line.
-        real: dtype of the result.
+        scratch: what the result may lie in; it has its dtype.
 
     Returns:
         (C * R * S, lines * W_out).
@@ -52,10 +69,10 @@ def columns(
     count = rows.stop - rows.start
     top = rows.start * params.stride_y
     height = (count - 1) * params.stride_y + (kernel[0] - 1) * params.dilation_y + 1
-    source = padded[:, top : top + height].astype(real, copy=False)
+    source = padded[:, top : top + height].astype(scratch.dtype, copy=False)
     if kernel == (1, 1) and params.stride_x == params.stride_y == 1:
         return source.reshape(len(padded), -1)
-    result = np.empty((padded.shape[0], *kernel, count, out_width), real)
+    result = scratch.array((padded.shape[0], *kernel, count, out_width))
     last_row, last_column = (count - 1) * params.stride_y + 1, (out_width - 1) * params.stride_x + 1
     for r in range(kernel[0]):
         y = r * params.dilation_y

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from tb.cli import bench_layout, bench_regress, bench_sim
+from tb.cli import bench_layout, bench_model, bench_regress, bench_sim
 
 HELP = "measure speed against a reference of the same run"
 EXAMPLE = "python -m tb bench layout --rounds 7"
-KINDS = {"sim": bench_sim, "layout": bench_layout, "regress": bench_regress}
+KINDS = {"sim": bench_sim, "layout": bench_layout, "model": bench_model, "regress": bench_regress}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,128 @@
+"""``bench model``: convolutions of the reference model against PyTorch's ``conv2d`` in float32 on the CPU."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+from tb.cli.bench_model_cases import CASES, Case, Work
+
+HELP = "convolutions of the model against PyTorch's conv2d in float32 on the same shapes"
+
+_LEAST_ROUNDS = 5
+_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+_MISSING = (
+    "PyTorch is not installed: nothing is compared and no target is judged (pip install torch; it is no requirement)"
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of this kind."""
+    parser.add_argument("--rounds", type=int, default=7, metavar="N", help="alternations, at least 5 (default: 7)")
+    parser.add_argument("--only", metavar="PATTERN", help="cases whose name matches, such as 'INT8*'")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The best times of one case in seconds of processor time; None for the reference where there is none."""
+
+    case: Case
+    seconds: float
+    reference_seconds: float | None
+
+    @property
+    def reached(self) -> float | None:
+        """Part of the reference's speed."""
+        return None if self.reference_seconds is None else self.reference_seconds / self.seconds
+
+    @property
+    def missed(self) -> bool:
+        """Whether the case is slower than its target allows."""
+        return self.reached is not None and self.case.target is not None and self.reached < self.case.target
+
+    def line(self) -> str:
+        """Return a line of the table."""
+        reference = "-" if self.reference_seconds is None else f"{self.reference_seconds * 1e3:.1f}"
+        reached = "-" if self.reached is None else f"{self.reached:.2f}"
+        target = "-" if self.case.target is None else f"{self.case.target:.2f}"
+        judged = self.reached is not None and self.case.target is not None
+        verdict = ("NO" if self.missed else "yes") if judged else ""
+        rate = self.case.shape.products / self.seconds / 1e9
+        own = f"{self.case.name:42} {self.seconds * 1e3:8.1f} {rate:8.2f}"
+        return f"{own} {reference:>9} {reached:>8} {target:>7} {verdict}".rstrip()
+
+
+def main(args: argparse.Namespace) -> int:
+    """Measure, print a table and return the exit code: 0 when every target is reached, else 1.
+
+    Both sides get one thread, which numpy is only told when it starts: in a process of its own. Without PyTorch the
+    model is timed alone, and the exit code is 0.
+
+    Raises:
+        ValueError: for too few rounds, or a pattern without cases.
+    """
+    if args.rounds < _LEAST_ROUNDS:
+        raise ValueError(f"--rounds must be at least {_LEAST_ROUNDS}, not {args.rounds}")
+    cases = [case for case in CASES if args.only is None or fnmatchcase(case.name, args.only)]
+    if not cases:
+        raise ValueError(f"no case matches {args.only}; there are {', '.join(case.name for case in CASES)}")
+    if any(os.environ.get(name) != "1" for name in _THREADS):
+        command = [sys.executable, "-m", "tb", "bench", "model", "--rounds", str(args.rounds)]
+        command += ["--only", args.only] if args.only else []
+        return subprocess.run(command, env=os.environ | dict.fromkeys(_THREADS, "1"), check=False).returncode
+    torch = load_torch()
+    load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs"
+    against = _MISSING if torch is None else f"PyTorch {torch.__version__}, conv2d in float32"
+    print(f"processor time on one thread, best of {args.rounds} rounds, {load}\n{against}")
+    print(f"{'case':42} {'ms':>8} {'GMAC/s':>8} {'torch ms':>9} {'reached':>8} {'target':>7}")
+    results = []
+    for case in cases:
+        results.append(measure(case, torch, args.rounds))
+        print(results[-1].line(), flush=True)
+    judged = [result for result in results if result.reached is not None and result.case.target is not None]
+    missed = sum(result.missed for result in judged)
+    print(f"{len(judged) - missed} of {len(judged)} targets reached; load {os.getloadavg()[0]:.1f}")
+    return 1 if missed else 0
+
+
+def load_torch() -> Any | None:
+    """Return PyTorch, or None where it is not installed."""
+    try:
+        return importlib.import_module("torch")
+    except ModuleNotFoundError:
+        return None
+
+
+def measure(case: Case, torch: Any | None, rounds: int) -> Measured:
+    """Time a case and the reference in turns, after one round that does not count."""
+    work = case.prepare()
+    reference = None if torch is None else _reference(case, work, torch)
+    own, references = [], []
+    for _ in range(rounds + 1):
+        if reference is not None:
+            references.append(_seconds(reference))
+        own.append(_seconds(work.run))
+    # What else runs on the machine can only slow a round down.
+    return Measured(case, min(own[1:]), min(references[1:]) if references else None)
+
+
+def _reference(case: Case, work: Work, torch: Any) -> Callable[[], object]:
+    cube, weights = torch.from_numpy(work.cube)[None], torch.from_numpy(work.weights)
+    conv2d, stride, padding = torch.nn.functional.conv2d, case.shape.stride, case.shape.padding
+    return lambda: conv2d(cube, weights, stride=stride, padding=padding)
+
+
+def _seconds(run: Callable[[], object]) -> float:
+    started = time.process_time()
+    result = run()
+    ended = time.process_time()
+    del result
+    return ended - started

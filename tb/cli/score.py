@@ -35,11 +35,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list", action="store_true", help="print the bugs and stop")
     mutants = parser.add_argument_group("source mutants", "instead of the seeded bugs")
     mutants.add_argument("--mutants", type=int, metavar="N", help="change one expression of the RTL, N times")
-    mutants.add_argument("--modules", default="*", metavar="PATTERN", help="modules to change (default: all)")
-    mutants.add_argument("--scenarios", default="*", metavar="PATTERN", help="scenarios to play (default: all)")
+    mutants.add_argument(
+        "--modules", default="*", metavar="PATTERN", help="modules to change, comma-separated (default: all)"
+    )
+    mutants.add_argument(
+        "--scenarios", default="*", metavar="PATTERN", help="scenarios to play, comma-separated (default: all)"
+    )
     add_dut_options(parser)
     group = parser.add_argument_group("running")
     play_options(group)
+    group.add_argument("--hang-cycles", type=int, metavar="N", help="end a scenario in which so long nothing moves")
+    # A bug may keep the device busy for ever, which only the clock on the wall ends.
+    parser.set_defaults(timeout=300.0)
     group.add_argument(
         "--results", type=Path, default=BUILD_ROOT / "score", metavar="DIR", help="folder (default: sim_build/score)"
     )
@@ -59,7 +66,7 @@ def main(args: argparse.Namespace) -> int:
     config = HwConfig.load(args.config)
     found = sources(PLAN_DIR)
     cases = [(bug, of_unit(found, catalogue.units[bug.unit])) for bug in bugs]
-    bench = Bench(build_dut(args, config), config, args.results, args.timeout)
+    bench = Bench(build_dut(args, config), config, args.results, args.timeout, args.hang_cycles)
     if alarms(cases, bench, args):
         return 1
     results: list[BugResult] = []
@@ -85,15 +92,15 @@ def mutate(args: argparse.Namespace) -> int:
     if args.list:
         print("\n".join(map(str, mutants)))
         return 0
-    found = of_unit(sources(PLAN_DIR), [args.scenarios])
-    bench = Bench(built, config, args.results / "mutants", args.timeout)
+    found = of_unit(sources(PLAN_DIR), args.scenarios.split(","))
+    bench = Bench(built, config, args.results / "mutants", args.timeout, args.hang_cycles)
     for result in false_alarms(found, bench, seed=args.seed, workers=args.jobs):
         print("\n  ".join([f"false alarm: {result.job.identity}", *result.complaints]))
         return 1
     results: list[MutantResult] = []
     spec = replace(built.spec, filelist=filelist)
     with reused_objects(args.results / "objects"):
-        for played in play_mutants(mutants, spec, found, bench, seed=args.seed):
+        for played in play_mutants(mutants, spec, found, bench, seed=args.seed, workers=args.jobs):
             results.append(played)
             print(f"[{len(results):3}/{len(mutants)}] {report.mutant_line(played)}", flush=True)
     print("\n" + "\n".join(report.mutant_summary(results)))

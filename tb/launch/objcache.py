@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _VARIABLES = ("OBJCACHE", "NVDLA_OBJECTS", "PYTHONPATH")
+_SOURCES = (".cpp", ".cc", ".c", ".h")
 _ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -50,13 +51,10 @@ def compile_once(command: Sequence[str], folder: Path) -> int:
     Returns:
         The exit code.
     """
-    sources = [Path(word) for word in command[1:] if not word.startswith("-") and Path(word).is_file()]
-    if "-o" in command:
-        target = Path(command[command.index("-o") + 1])
-    elif "-c" in command and len(sources) == 1:
-        target = Path(sources[0].with_suffix(".o").name)
-    else:
+    sources = [path for path in map(Path, command[1:]) if path.suffix in _SOURCES and path.is_file()]
+    if not {"-c", "-x"} & set(command):
         return subprocess.run(command, check=False).returncode
+    target = Path(command[command.index("-o") + 1]) if "-o" in command else Path(sources[-1].with_suffix(".o").name)
     sources = [path for path in sources if path != target]
     kept = folder / f"{_key(command, target, sources)}{target.suffix}"
     if kept.is_file():

@@ -23,6 +23,7 @@ class Check(Enum):
     REGISTER = "register"
     HANG = "hang"
     CRASH = "crash"
+    TIMEOUT = "timeout"
     OTHER = "other"
 
 
@@ -37,6 +38,7 @@ _RULES = (
     (re.compile(r" must read |^poll of |still reads "), Check.REGISTER),
     (re.compile(r"^protocol|write addresses without all data| while valid,"), Check.PROTOCOL),
 )
+_ENDED = {SimOutcome.CRASHED: Check.CRASH, SimOutcome.TIMED_OUT: Check.TIMEOUT}
 _CYCLE = re.compile(r"\bcycle (\d+)")
 
 
@@ -76,8 +78,8 @@ def catch_of(result: JobResult, number: int) -> Catch | None:
     if result.outcome is Outcome.REFUSED:
         raise ValueError(f"scenario {result.job.identity} must be playable, not refused: {result.complaints[0]}")
     first = result.complaints[0].splitlines()[0]
-    if result.simulation in (SimOutcome.CRASHED, SimOutcome.TIMED_OUT):
-        return Catch(result.job.identity, number, (Check.CRASH,), None, None, first)
+    if result.simulation in _ENDED:
+        return Catch(result.job.identity, number, (_ENDED[result.simulation],), None, None, first)
     ordered = sorted(result.complaints, key=cycle_of)
     checks = tuple(dict.fromkeys(check_of(complaint) for complaint in ordered))
     cycle = cycle_of(ordered[0])

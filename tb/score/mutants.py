@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tb.launch.build import BuildSpec, build
+from tb.launch.build import BuildSpec, build, top_ports
 from tb.launch.errors import BuildError
 from tb.launch.filelist import FileList, parse
+from tb.launch.ports import Port
 from tb.score.judge import Catch
 from tb.score.mutate import Mutant
 from tb.score.play import Bench, until_caught
@@ -38,9 +40,9 @@ class MutantResult:
 
 
 def play_mutants(
-    mutants: Sequence[Mutant], spec: BuildSpec, found: Sequence[Source], bench: Bench, *, seed: int
+    mutants: Sequence[Mutant], spec: BuildSpec, found: Sequence[Source], bench: Bench, *, seed: int, workers: int
 ) -> Iterator[MutantResult]:
-    """Build and play mutants one after the other, and yield what became of each.
+    """Build and play mutants, several at a time, and yield what became of each.
 
     Args:
         mutants: of the sources of the filelist.
@@ -48,22 +50,42 @@ def play_mutants(
         found: scenarios, the first one first.
         bench: configuration, folder and time limit.
         seed: of all data.
+        workers: mutants at a time.
     """
     assert spec.filelist is not None
     files = parse(spec.filelist)
-    for mutant in mutants:
-        folder = bench.root / mutant.name
-        folder.mkdir(parents=True, exist_ok=True)
-        filelist = write_mutant(mutant, files, folder)
+    ports = top_ports(spec, bench.built.directory.parent)
+    with ThreadPoolExecutor(workers) as pool:
+        futures = [pool.submit(_play_mutant, mutant, files, ports, spec, found, bench, seed) for mutant in mutants]
         try:
-            built = build(replace(spec, filelist=filelist), folder / "build")
-        except BuildError as error:
-            yield MutantResult(mutant, None, str(error).splitlines()[0], 0, 0.0, 0.0)
-            continue
-        own = replace(bench, built=built)
-        played, catch, seconds = until_caught((own.job(source, seed) for source in found), own, folder)
-        shutil.rmtree(folder / "build")
-        yield MutantResult(mutant, catch, "", played, built.seconds, seconds)
+            for future in as_completed(futures):
+                yield future.result()
+        finally:
+            for future in futures:
+                future.cancel()
+
+
+def _play_mutant(
+    mutant: Mutant,
+    files: FileList,
+    ports: Sequence[Port],
+    spec: BuildSpec,
+    found: Sequence[Source],
+    bench: Bench,
+    seed: int,
+) -> MutantResult:
+    folder = bench.root / mutant.name
+    folder.mkdir(parents=True, exist_ok=True)
+    filelist = write_mutant(mutant, files, folder)
+    try:
+        # A mutant's ports are those of the original: what is declared is never changed.
+        built = build(replace(spec, filelist=filelist), folder / "build", ports=ports)
+    except BuildError as error:
+        return MutantResult(mutant, None, str(error).splitlines()[0], 0, 0.0, 0.0)
+    own = replace(bench, built=built)
+    played, catch, seconds = until_caught((own.job(source, seed) for source in found), own, folder)
+    shutil.rmtree(folder / "build")
+    return MutantResult(mutant, catch, "", played, built.seconds, seconds)
 
 
 def write_mutant(mutant: Mutant, files: FileList, folder: Path) -> Path:

@@ -80,7 +80,7 @@ def choose(files: Sequence[Path], count: int, seed: int, modules: str = "*") -> 
         files: sources to choose from.
         count: how many; fewer when there are not so many.
         seed: of the choice.
-        modules: shell pattern of the modules' names.
+        modules: shell patterns of the modules' names, comma-separated.
 
     Raises:
         ValueError: when nothing can be changed.
@@ -105,11 +105,11 @@ def choose(files: Sequence[Path], count: int, seed: int, modules: str = "*") -> 
 
 
 def mutants_of(path: Path, modules: str = "*") -> Iterator[Mutant]:
-    """Yield every mutant of the modules of a file whose name matches a shell pattern."""
+    """Yield every mutant of the modules of a file whose names match one of the shell patterns."""
     text = path.read_text(encoding="utf-8", errors="surrogateescape")
     plain = visible(text)
     for module in _MODULE.finditer(plain):
-        if fnmatchcase(module[1], modules):
+        if any(fnmatchcase(module[1], pattern) for pattern in modules.split(",")):
             head = plain.find(";", module.start(2))
             for kind, find in KINDS.items():
                 for start, end, after in find(plain, text, max(head, module.start(2)), module.end(2)):

@@ -14,6 +14,7 @@ import numpy as np
 from models.config import HwConfig
 from tb.launch.build import Built
 from tb.regress.jobs import Job, JobResult, run_job
+from tb.scenario import Scenario
 from tb.score.catalogue import Bug, Place
 from tb.score.judge import Catch, catch_of
 from tb.score.operands import Alteration, alterations
@@ -54,16 +55,24 @@ class Bench:
         config: its configuration.
         root: folder of everything that runs leave behind.
         timeout_seconds: of one simulation.
+        hang_cycles: how long nothing may move, None for what each scenario says.
     """
 
     built: Built
     config: HwConfig
     root: Path
     timeout_seconds: float
+    hang_cycles: int | None = None
 
     def job(self, source: Source, seed: int) -> Job:
         """Return the job that plays a scenario."""
-        return Job(source.name, seed, f"python -m tb score --seed {seed}", partial(source.build, self.config, seed))
+        return Job(source.name, seed, f"python -m tb score --seed {seed}", partial(self._scenario, source, seed))
+
+    def _scenario(self, source: Source, seed: int) -> Scenario:
+        scenario = source.build(self.config, seed)
+        if self.hang_cycles is None:
+            return scenario
+        return replace(scenario, settings=replace(scenario.settings, hang_cycles=self.hang_cycles))
 
     def play(self, job: Job, folder: Path) -> JobResult:
         """Play one job in a folder of its own below another."""

@@ -1,0 +1,103 @@
+"""``regress``: what a level plays, and when playing for coverage ends."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tb.__main__ import parser
+from tb.cli.regress_play import Player
+from tb.cli.regress_tasks import random_tasks, tasks_of
+from tb.generate.describe import PlanError
+from tb.regress.record import Ending, Record
+from tb.regress.store import Store
+from tb.regress.task import BENCH
+
+
+def options(words: str) -> argparse.Namespace:
+    return parser().parse_args(f"regress {words}".split())
+
+
+def test_the_smoke_level_plays_a_layer_of_each_unit() -> None:
+    tasks = tasks_of(options("plan --level L0"))
+    assert {task.test.partition("_")[0] for task in tasks} == {"sdp", "pdp", "cdp", "conv"}
+    assert {task.seed for task in tasks} == {1}
+
+
+def test_a_level_plays_scenarios_and_tests_in_python_which_need_the_coroutines() -> None:
+    tasks = tasks_of(options("plan --level L1"))
+    kinds = {task.kind: task.dut.backend for task in tasks}
+    assert kinds == {"plan": "native", BENCH: "coroutine"}
+    (one,) = [task for task in tasks if task.test == "stress.a_throttled_csb_only_takes_longer"]
+    assert one.source == "tests.sim.stress"
+    assert one.rerun.endswith(
+        "--level L1 --config nv_small --sim verilator --only stress.a_throttled_csb_only_takes_longer"
+    )
+
+
+def test_a_higher_level_plays_more_seeds_and_random_scenarios_as_they_come() -> None:
+    tasks = tasks_of(options("plan --level L2"))
+    assert sum(task.test == "pdp_max_2x2" for task in tasks) == 5
+    assert sum(task.kind == "random" for task in tasks) == 2000
+    assert len({task.key for task in tasks}) == len(tasks)
+
+
+def test_tests_of_a_level_are_chosen_by_name() -> None:
+    assert {task.test for task in tasks_of(options("plan --level L1 --only pdp_split_*"))} == {
+        "pdp_split_in_two",
+        "pdp_split_in_four_average",
+    }
+    with pytest.raises(PlanError, match=r"^no test of level L0 matches conv_chain$"):
+        tasks_of(options("plan --level L0 --only conv_chain"))
+    with pytest.raises(PlanError, match=r"^level must be one of L0, L1, L2, L3, not L4$"):
+        tasks_of(options("plan --level L4"))
+
+
+class Steered(Player):
+    """A player whose seeds cover what the test says, without cluster and simulator."""
+
+    def __init__(self, args: argparse.Namespace, store: Store, finds: list[int]) -> None:
+        self.store = store
+        self.run = store.start("random", Path(args.results), random_tasks(args, "SDP", range(1)))
+        super().__init__(args, store, self.run)
+        self.finds, self.looked, self.driven = finds, [], 0
+
+    def _steer(self, client: object, seeds: range, most: int | None, covered: Iterable[str]) -> int:
+        self.looked.append(seeds)
+        count = self.finds.pop(0) if self.finds else 0
+        left = sorted(set(self._model.reachable()) - set(covered))[:count]
+        (task,) = self.store.extend(self.run, random_tasks(self._args, "SDP", [seeds[0] + 1]))
+        record = Record(task.key, Ending.PASSED, ())
+        self.store.add(self.run, replace(record, coverage=dict.fromkeys(left, 1)))
+        return count
+
+    def _drive(self, client: object) -> None:
+        self.driven += 1
+
+
+def steered(root: Path, finds: list[int], more: str = "") -> Steered:
+    args = options(f"random --seeds 1 --until-coverage 50 --results {root} {more}")
+    with Store(root / "store.sqlite") as store:
+        player = Steered(args, store, finds)
+        player._go_on(None, args.until_coverage, 10)
+    return player
+
+
+def test_rounds_of_seeds_go_on_until_enough_is_covered(tmp_path: Path) -> None:
+    player = steered(tmp_path, [1000, 600, 400])
+    assert player.looked == [range(10, 410), range(410, 810)]
+    assert player.driven == 2
+
+
+def test_three_rounds_that_find_nothing_end_it(tmp_path: Path) -> None:
+    player = steered(tmp_path, [5, 0, 0, 7])
+    assert len(player.looked) == 7
+    assert player.driven == 2
+
+
+def test_nothing_is_looked_at_behind_the_time_budget(tmp_path: Path) -> None:
+    assert steered(tmp_path, [1000], "--time-budget 0").looked == []

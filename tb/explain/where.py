@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from tb.explain.evidence import Evidence
 from tb.explain.walk import Walk
+from tb.layers import ConvLayer
 
 _LISTED = 6
 _STRIKING_SHARE = 0.5
@@ -26,6 +27,7 @@ class Where:
         stray_first: address of the first of them, None when there are none.
         real: channels that are not padding.
         atom_elements: channels of an atom.
+        group_kernels: kernels of a group, None for what is no convolution.
     """
 
     wrong: NDArray[np.bool_]
@@ -34,6 +36,7 @@ class Where:
     stray_first: int | None
     real: int
     atom_elements: int
+    group_kernels: int | None = None
 
     @classmethod
     def of(cls, evidence: Evidence) -> Where:
@@ -49,6 +52,7 @@ class Where:
             evidence.actual.address_of(int(first[0])) if len(first) else None,
             evidence.layout.shape[0],
             walk.atom_elements,
+            _group_kernels(evidence),
         )
 
     def lines(self) -> list[str]:
@@ -65,6 +69,10 @@ class Where:
                 ((0, 1, 2), "columns", width),
             ):
                 lines.append(f"{name}: {_spread(np.flatnonzero(lanes.any(axis=axes)), total)}")
+            if self.group_kernels is not None:
+                kernels = np.flatnonzero(self.wrong[: self.real].any(axis=(1, 2)))
+                groups = np.unique(kernels // self.group_kernels)
+                lines.append(f"kernel groups: {_spread(groups, -(-self.real // self.group_kernels))}")
             if self.real < channels and not self.wrong[: self.real].any():
                 lines.append("only padding channels of the last atom")
         if self.missing.any():
@@ -72,6 +80,11 @@ class Where:
         if self.stray_first is not None:
             lines.append(f"{self.stray} bytes written where nothing is expected, first at {self.stray_first:#x}")
         return lines
+
+
+def _group_kernels(evidence: Evidence) -> int | None:
+    layer = None if evidence.started is None else evidence.started.layer
+    return layer.weights.layout.kernels_per_group if isinstance(layer, ConvLayer) else None
 
 
 @dataclass(frozen=True)

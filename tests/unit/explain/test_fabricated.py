@@ -3,103 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from models.layout import FeatureLayout, ImageWeightLayout, WeightLayout
 from models.lut import LutChoice
 from models.pdp import PoolMethod
-from models.precision import Precision
 from models.sdp import AluOp, YStage
 from tb.explain import diagnose
-from tb.explain.memory import Bytes, Patch
-from tb.layers import ConvLayer, Layer, PdpLayer, SdpLayer, StageSource, Surface
-from tb.memory import Ram
-from tb.predictor import predict
-from tb.tracker import StartedLayer
+from tb.explain.memory import Patch
+from tb.layers import PdpLayer, SdpLayer, StageSource
 from tests.unit.explain import cases
 from tests.unit.explain import full_cases as full
-from tests.unit.tb.samples import SMALL
-
-MEMORY = cases.memory_for(1)
-FP16 = full.fp16_memory(2)
-
-
-@dataclass(frozen=True, eq=False)
-class Fault:
-    """A layer, the memory it finds, what it leaves, and what the explainer should name first."""
-
-    layer: Layer
-    left: Patch
-    names: tuple[str, ...]
-    memory: Bytes = MEMORY
-
-
-def run(layer: Layer, memory: Bytes = MEMORY) -> Patch:
-    """Return what the reference model leaves."""
-
-    def read(ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
-        return memory.read(address, nbytes).data
-
-    expectation = predict(StartedLayer(0, layer.unit, 0, layer), read)
-    return Patch(expectation.address, expectation.data, expectation.must_write)
-
-
-def elements(layer: Layer, memory: Bytes = MEMORY) -> NDArray[Any]:
-    """Return the cube that a layer leaves, (C, H, W) with padding channels."""
-    assert isinstance(layer.dst, Surface)
-    return layer.dst.layout.unpack_padded(run(layer, memory).data)
-
-
-def written(layer: Layer, placed: Iterator[tuple[int, bytes]]) -> Patch:
-    """Return single elements at their offsets from the start of a layer's output."""
-    assert isinstance(layer.dst, Surface)
-    space = 1 << 14
-    patch = Patch(layer.dst.address - space // 4, np.zeros(space, np.uint8), np.zeros(space, np.bool_))
-    for offset, data in placed:
-        first = offset + space // 4
-        patch.data[first : first + len(data)] = np.frombuffer(data, dtype=np.uint8)
-        patch.mask[first : first + len(data)] = True
-    return patch
-
-
-def by_place(layer: Layer, place: Callable[[int, int, int], int], memory: Bytes = MEMORY) -> Patch:
-    """Return the right elements of a layer, each at the offset that ``place`` says for (c, h, w)."""
-    cube = elements(layer, memory)
-    return written(layer, ((place(*at), cube[at].tobytes()) for at in np.ndindex(cube.shape)))
-
-
-def by_value(layer: Layer, change: Callable[[NDArray[Any]], NDArray[Any]], memory: Bytes = MEMORY) -> Patch:
-    """Return the elements of a layer at their places, changed."""
-    assert isinstance(layer.dst, Surface)
-    layout = layer.dst.layout
-    cube = change(elements(layer, memory))
-    padded = FeatureLayout(
-        layout.config, layout.precision, cube.shape, layout.line_stride_bytes, layout.surface_stride_bytes
-    )
-    return Patch(layer.dst.address, padded.pack(cube), layout.written_mask())
-
-
-def altered(
-    layer: Layer, address: int, nbytes: int, change: Callable[[NDArray[np.uint8]], Any], memory: Bytes
-) -> Patch:
-    """Return what a layer leaves that finds other bytes at an address."""
-    return run(layer, full.stored(memory, address, np.asarray(change(memory.read(address, nbytes).data), np.uint8)))
-
-
-def strides(layer: Layer) -> tuple[int, int]:
-    assert isinstance(layer.dst, Surface)
-    return layer.dst.layout.surface_stride_bytes, layer.dst.layout.line_stride_bytes
-
+from tests.unit.explain.conv_faults import convolutions
+from tests.unit.explain.faults import FP16, MEMORY, Fault, altered, by_place, by_value, elements, run, strides, written
 
 SDP, COPY, REGISTERS, PAIRS = cases.sdp_layer(), cases.copy_layer(), cases.register_layer(), cases.pair_layer()
 AVERAGE, MAXIMUM, CDP = cases.pdp_layer(), cases.pdp_layer(PoolMethod.MAX), cases.cdp_layer()
-CUBE, IMAGE = cases.conv_layer(), cases.image_layer()
-PACKED_MEMORY = full.compressed_memory(4, full.compressed_conv())
 
 
 def walks() -> Iterator[tuple[str, Fault]]:
@@ -292,106 +215,6 @@ def other_engines() -> Iterator[tuple[str, Fault]]:
     ):
         wrong = replace(table, params=replace(table.params, y=replace(stage, **new)))
         yield f"Y {what}", Fault(table, run(wrong), (cause,))
-
-
-def with_weights(layer: ConvLayer, seen: NDArray[Any], memory: Bytes = MEMORY) -> Patch:
-    """Return what a convolution leaves that multiplies other kernels than those in memory."""
-    packed = layer.weights.layout.pack(seen)
-    bare = replace(layer, weights=replace(layer.weights, compression=None))
-    return run(bare, full.stored(memory, layer.weights.address, packed))
-
-
-def convolutions() -> Iterator[tuple[str, Fault]]:
-    def parameters(layer: ConvLayer, name: str, **new: Any) -> Fault:
-        return Fault(layer, run(replace(layer, params=replace(layer.params, **new))), (name,))
-
-    yield "truncation", parameters(CUBE, "conv-truncate", truncate=CUBE.params.truncate - 1)
-    yield "zero padding", parameters(CUBE, "conv-pad-value", pad_value=0)
-    raw = MEMORY.read(CUBE.weights.address, CUBE.weights.layout.nbytes).data
-    stored = CUBE.weights.layout
-    kernels = stored.unpack(raw)
-    yield (
-        "R reversed",
-        Fault(CUBE, with_weights(CUBE, np.ascontiguousarray(kernels[:, :, ::-1])), ("conv-kernel-order",)),
-    )
-    reversed_groups = np.concatenate([kernels[8 * g : 8 * g + 8][::-1] for g in range(3)])
-    yield "kernels reversed in groups", Fault(CUBE, with_weights(CUBE, reversed_groups), ("conv-kernel-order",))
-    for what, size, name in (
-        ("mac_atomic_k_size", 32, "conv-kernel-group"),
-        ("mac_atomic_c_size", 32, "conv-kernel-cube"),
-    ):
-        other = WeightLayout(replace(SMALL, **{what: size, "cbuf_bank_width_bytes": 32}), Precision.INT8, stored.shape)
-        yield what, Fault(CUBE, with_weights(CUBE, other.unpack(raw)), (name,))
-    images = ImageWeightLayout(SMALL, Precision.INT8, (9, 4, 3, 3))
-    pixels = MEMORY.read(IMAGE.weights.address, images.nbytes).data
-    plain = WeightLayout(SMALL, Precision.INT8, (9, 4, 3, 3)).unpack(pixels)
-    yield "no pre-extension", Fault(IMAGE, with_weights(IMAGE, images.pre_extend(plain)), ("conv-kernel-extension",))
-    yield (
-        "X offset ignored",
-        Fault(
-            IMAGE,
-            run(replace(IMAGE, src=replace(IMAGE.src, layout=replace(IMAGE.src.layout, x_offset=0)))),
-            ("conv-x-offset",),
-        ),
-    )
-    yield "first and third channel swapped", Fault(IMAGE, swapped_image(), ("conv-pixel-order",))
-    yield (
-        "mean not subtracted",
-        Fault(IMAGE, run(replace(IMAGE, conversion=replace(IMAGE.conversion, mean=(0, 0, 0, 0)))), ("conv-mean",)),
-    )
-    yield (
-        "sign",
-        Fault(IMAGE, run(replace(IMAGE, conversion=replace(IMAGE.conversion, signed=True))), ("conv-pixel-sign",)),
-    )
-    yield from coded()
-
-
-def swapped_image() -> Patch:
-    """Return what the image's layer leaves when the multipliers get the third channel as first and the reverse."""
-    layout = IMAGE.weights.layout
-    assert isinstance(layout, ImageWeightLayout)
-    kernels = layout.original(layout.unpack(MEMORY.read(IMAGE.weights.address, layout.nbytes).data))
-    return with_weights(IMAGE, layout.pre_extend(np.ascontiguousarray(kernels[:, [2, 1, 0, 3]])))
-
-
-def coded() -> Iterator[tuple[str, Fault]]:
-    """Yield faults in compressed weights and in Winograd's."""
-    layer = full.compressed_conv()
-    layout = layer.weights.layout
-    mask = PACKED_MEMORY.read(full.MASK, -(-layout.elements // 8)).data
-    values = PACKED_MEMORY.read(full.X2, layout.nbytes).data.view("<i2")
-    sizes = PACKED_MEMORY.read(full.SIZES, 4 * layout.groups).data.view("<u4")
-
-    def decompressed(bit: Callable[[int], int], step: Callable[[int], int]) -> NDArray[np.int16]:
-        stream = np.zeros(layout.elements, dtype=np.int16)
-        first, start = 0, 0
-        for count, size in zip(layout.group_elements, sizes.tolist(), strict=True):
-            taken = start // 2
-            for number in range(first, first + count):
-                if bit(number):
-                    stream[number] = values[taken]
-                    taken += 1
-            first, start = first + count, start + step(size)
-        return layout.from_stream(stream)
-
-    def kept(number: int) -> int:
-        return int(mask[number // 8]) >> (number % 8) & 1
-
-    np.testing.assert_array_equal(decompressed(kept, int), full.sparse(layout, 4))
-    for what, seen, name in (
-        ("WMB from the top", decompressed(lambda n: int(mask[n // 8]) >> (7 - n % 8) & 1, int), "conv-mask"),
-        ("WGS as elements", decompressed(kept, lambda size: 2 * size), "conv-group-size"),
-        ("groups aligned", decompressed(kept, lambda size: -(-size // 128) * 128), "conv-group-size"),
-    ):
-        yield what, Fault(layer, with_weights(layer, seen, PACKED_MEMORY), (name,), PACKED_MEMORY)
-    for precision, memory in ((Precision.INT16, MEMORY), (Precision.FP16, FP16)):
-        wino = full.winograd_conv(precision)
-        tiles = wino.weights.layout.unpack(memory.read(wino.weights.address, wino.weights.layout.nbytes).data)
-        turned = np.ascontiguousarray(tiles.swapaxes(2, 3))
-        yield (
-            f"Winograd transposed {precision.name}",
-            Fault(wino, with_weights(wino, turned, memory), ("conv-winograd",), memory),
-        )
 
 
 def numbers() -> Iterator[tuple[str, Fault]]:

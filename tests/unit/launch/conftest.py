@@ -30,6 +30,13 @@ def debug_model_of_verilator(tmp_path_factory: pytest.TempPathFactory) -> Built:
 
 
 @pytest.fixture(scope="session")
+def wave_model_of_verilator(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The tiny RTL, compiled by Verilator with waves, but with only the top ports and the bench's scope visible."""
+    folder = tmp_path_factory.mktemp("verilator_waves")
+    return build(BuildSpec(CONFIG, "verilator", filelist=write_rtl(folder / "rtl"), waves=True), folder / "builds")
+
+
+@pytest.fixture(scope="session")
 def model_of_icarus(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """The tiny RTL, compiled by Icarus with waves."""
     folder = tmp_path_factory.mktemp("icarus")

@@ -75,3 +75,13 @@ async def a_child_is_left_behind(dut: Any) -> None:
 async def plusargs_and_environment_arrive(dut: Any) -> None:
     assert cocotb.plusargs["depth"] == "4"
     assert os.environ["GREETING"] == "hello"
+
+
+@cocotb.test()
+async def waves_begin_after_20_ns(dut: Any) -> None:
+    await Timer(20, unit="ns")
+    dut.wave_start.value = 1
+    await Timer(20, unit="ns")
+    dut.bench_mc.c.value = 5
+    await Timer(20, unit="ns")
+    assert dut.bench_mc.c.value == 5

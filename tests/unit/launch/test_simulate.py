@@ -66,6 +66,24 @@ def test_icarus_writes_waves(model_of_icarus: Built, tmp_path: Path) -> None:
     assert result.waves_path.stat().st_size > 0
 
 
+@pytest.mark.parametrize("model", ["wave_model_of_verilator", pytest.param("model_of_icarus", marks=needs_icarus)])
+def test_waves_begin_when_asked_and_hold_what_the_bench_drives(
+    model: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    built = request.getfixturevalue(model)
+    result = run(built, "waves_begin_after_20_ns", tmp_path, waves=True, plusargs=("+wave_wait",))
+
+    assert result.passed, result.log_path.read_text()
+    assert result.waves_path is not None
+    assert result.waves_path.stat().st_size > 0
+    if built.wave_suffix == "vcd":
+        text = result.waves_path.read_text()
+        name = re.findall(r"\$var \w+ +16 (\S+) c \[15:0\] \$end", text)[0]
+        assert min(int(time) for time in re.findall(r"^#(\d+)", text, re.MULTILINE)) >= 20_000
+        values = re.findall(rf"^b([01]+) {re.escape(name)}$", text, re.MULTILINE)
+        assert [int(value, 2) for value in values] == [0, 5]
+
+
 @needs_icarus
 def test_icarus_writes_no_waves_unless_asked(model_of_icarus: Built, tmp_path: Path) -> None:
     run(model_of_icarus, "a_word_comes_back_plus_three", tmp_path)

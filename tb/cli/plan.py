@@ -11,9 +11,10 @@ from tb.cli.regress import STORE
 from tb.cli.regress_tasks import FEATURES
 from tb.coverage.status import item_status, totals
 from tb.regress.features import load_feature_plan
-from tb.regress.features_table import feature_status, lines
+from tb.regress.features_table import RANDOM, feature_status, lines
 from tb.regress.record import Ending
 from tb.regress.store import Store
+from tb.regress.summary import counts_line
 
 HELP = "print the test plan with the latest result and the coverage of each feature"
 EXAMPLE = "python -m tb plan --level L1"
@@ -44,6 +45,8 @@ def main(args: argparse.Namespace) -> int:
     print("\n".join(lines(statuses)))
     if plan.aimless:
         print(f"HOLE: no feature has {', '.join(plan.aimless)}")
+    if RANDOM in latest:
+        print(f"random scenarios: {counts_line(latest[RANDOM], 0)}")
     holes = sum(bool(status.holes) for status in statuses)
     covered = totals(item_status(plan.model, hits))
     print(

@@ -3,8 +3,8 @@
 // convolution, and with weights, plain or compressed.
 //
 // The life of a layer is that of nvdla_cdma. A layer of a kind that this design does
-// not compute stays RUNNING for ever: images, batches, Winograd with strides,
-// converted features, two precisions in one layer, and compressed weights that are
+// not compute stays RUNNING for ever: images, batches, Winograd with strides or in
+// INT8, converted features, two precisions in one layer, and compressed weights that are
 // used again. NaN and infinities are counted as they arrive from memory; the
 // performance counters read 0.
 `include "nvdla_register_offsets.vh"
@@ -82,7 +82,8 @@ module nvdla_cdma_full #(
   assign compressed = cfg[32*(`CDMA_D_WEIGHT_FORMAT-`CDMA_OP_ENABLE)];
 
   wire runnable = !is_image && (batches == 5'd0) && !converts && (misc[9:8] == misc[13:12]) &&
-                  (misc[13:12] != 2'd3) && !(misc[0] && (strides[2:0] != 3'd0 || strides[18:16] != 3'd0)) &&
+                  (misc[13:12] != 2'd3) &&
+                  !(misc[0] && (misc[13:12] == 2'd0 || strides[2:0] != 3'd0 || strides[18:16] != 3'd0)) &&
                   !(compressed && misc[20]);
 
   // FREE -> LOADED -> STARTED -> BUSY -> FREE; `used` until CSC is done, too.

@@ -89,6 +89,7 @@ module nvdla_cdma_stream #(
         addr      <= base;
       end
     end else begin
+      if (idle) running <= 1'b0;
       if (drain && !idle) drained <= 1'b1;
       if (addr_valid && addr_ready) begin
         requested <= requested + 32'd1;

@@ -1,9 +1,9 @@
 // Convolution pipeline of a configuration with all precisions: CDMA -> buffer -> CSC ->
-// CMAC_A and CMAC_B -> CACC -> SDP. Direct and Winograd convolution of feature cubes in
-// INT8, INT16 and FP16, with plain or compressed weights.
+// CMAC_A and CMAC_B -> CACC -> SDP. Direct convolution of feature cubes in INT8, INT16 and
+// FP16, and Winograd in the last two, with plain or compressed weights.
 //
 // A layer's life is that of nvdla_conv. Not in this design: images with their channel
-// post-extension, batches, Winograd with strides and CDMA's converter; such a layer,
+// post-extension, batches, Winograd in INT8 or with strides, and CDMA's converter; such a layer,
 // and one whose units disagree about mode or precision, stays RUNNING for ever.
 `include "nvdla_register_offsets.vh"
 

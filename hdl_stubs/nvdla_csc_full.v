@@ -125,8 +125,8 @@ module nvdla_csc_full #(
   // Winograd: whole tiles, which the cube that CDMA extended holds, of whole atoms
   assign runnable = !is_image && (extension == 2'd0) && (batches == 5'd0) && (misc[9:8] == precision) &&
                     (precision != 2'd3) && !(compressed && misc[28]) &&
-                    (!winograd || (cube_width[1:0] == 2'd3 && cube_height[1:0] == 2'd3 &&
-                                   (is_byte ? &channels[4:0] : &channels[3:0]) &&
+                    (!winograd || (!is_byte && cube_width[1:0] == 2'd3 && cube_height[1:0] == 2'd3 &&
+                                   (&channels[3:0]) &&
                                    {1'b0, cube_width} + 14'd2 <= {1'b0, in_width} &&
                                    {1'b0, cube_height} + 14'd2 <= {1'b0, in_height}));
 

@@ -2,10 +2,10 @@
 // operation, out of the convolution buffer, one clock; INT8 is widened to 16 bits.
 //
 // Direct convolution: one column of a line, the channels of one block; columns and
-// lines outside the cube are padding. Winograd: a 4x4 tile of four channels, the
-// channel innermost, then the column, passed through the pre-addition (PRA): every
-// sum of two is rounded, in FP17 to nearest even, and the result to FP16; integers
-// are divided by 2^PRA_TRUNCATE, halves away from zero, and limited.
+// lines outside the cube are padding. Winograd, in 16 bits: a 4x4 tile of four
+// channels, the channel innermost, then the column, passed through the pre-addition
+// (PRA): every sum of two is rounded, in FP17 to nearest even, and the result to FP16;
+// integers are divided by 2^PRA_TRUNCATE, halves away from zero, and limited.
 // Source: convolution pipeline; Winograd's infinity of 65504 from the FP16 data format.
 module nvdla_csc_full_dl #(
     parameter ADDR_BITS = 14
@@ -43,7 +43,7 @@ module nvdla_csc_full_dl #(
   // Words since the oldest slice; sums stay below twice the size of the buffer for
   // everything that is used.
   wire [31:0] surface_words = {18'd0, {1'b0, width} + 14'd1};
-  wire [31:0] surface = {19'd0, winograd ? (is_byte ? block >> 3 : block >> 2) : (is_byte ? block << 1 : block << 2)};
+  wire [31:0] surface = {19'd0, winograd ? block >> 2 : is_byte ? block << 1 : block << 2};
   /* verilator lint_off UNUSEDSIGNAL */
   reg [31:0] word_at;
   /* verilator lint_on UNUSEDSIGNAL */
@@ -76,8 +76,7 @@ module nvdla_csc_full_dl #(
     /* verilator unroll_disable */
     for (i = 0; i < 64; i = i + 1)
       if (winograd) begin
-        if (is_byte) gathered[16*i+:16] = widened(data[256*(i/4)+32*block[2:0]+8*(i%4)+:8]);
-        else gathered[16*i+:16] = data[256*(i/4)+64*block[1:0]+16*(i%4)+:16];
+        gathered[16*i+:16] = data[256*(i/4)+64*block[1:0]+16*(i%4)+:16];
       end else if (i < {25'd0, length}) begin
         if (outside) gathered[16*i+:16] = is_byte ? widened(pad_value[7:0]) : pad_value;
         else if (is_byte) gathered[16*i+:16] = widened(data[8*i+:8]);
@@ -119,7 +118,7 @@ module nvdla_csc_full_dl #(
       for (e = 0; e < 64; e = e + 1) begin
         sum = combined(half[64*((e&51)+4*first_of((e>>2)&3))+:64], half[64*((e&51)+4*second_of((e>>2)&3))+:64],
                        (e >> 2) & 3);
-        pre_added[16*e+:16] = saturated(shift_round(sum, {4'd0, pra_truncate}), is_byte ? 8 : 16);
+        pre_added[16*e+:16] = saturated(shift_round(sum, {4'd0, pra_truncate}));
       end
     end
   endfunction
@@ -168,12 +167,12 @@ module nvdla_csc_full_dl #(
     else float_at = $realtobits(from_fp16(tile[16*e+:16]));
   endfunction
 
-  function automatic [15:0] saturated(input signed [63:0] v, input integer bits);
+  function automatic [15:0] saturated(input signed [63:0] v);
     /* verilator lint_off UNUSEDSIGNAL */
     reg signed [31:0] limited;  // its upper half repeats the sign
     /* verilator lint_on UNUSEDSIGNAL */
     begin
-      limited   = saturate(v, bits);
+      limited   = saturate(v, 16);
       saturated = limited[15:0];
     end
   endfunction

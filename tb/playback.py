@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.config import HwConfig
+from tb.counters import CounterBoard
 from tb.memory import MemoryImage, Ram
 from tb.predictor import Expectation, predict
 from tb.program.ops import (
@@ -49,11 +50,13 @@ class Played:
         verdict: what was judged and what is wrong.
         expectations: what each layer was predicted to write, in their order.
         differing_bytes: golden bytes that the bit-accurate model does not reproduce, tolerated or not.
+        counters: statistics counters that were compared.
     """
 
     verdict: Verdict = field(default_factory=Verdict)
     expectations: list[Expectation] = field(default_factory=list)
     differing_bytes: int = 0
+    counters: int = 0
 
 
 def play_model(scenario: Scenario, config: HwConfig) -> Played:
@@ -89,6 +92,7 @@ class _Player:
         self._exact = exact
         self._memories = {ram: MemoryImage(limit=1 << config.memif_address_width_bits) for ram in rams}
         self._tracker = LayerTracker(config)
+        self._counters = CounterBoard()
         self._interrupts: Counter[tuple[str, int]] = Counter()
         self._notifications: list[InterruptNotify] = []
         self._raised: set[str] = set()
@@ -144,7 +148,10 @@ class _Player:
                 self._notifications.append(op)
             case SyncNotify():
                 self._raise(op.sync_id)
-            case RegRead() | Poll():
+            case RegRead():
+                self._see_idle(op.register)
+                self._read_counter(op)
+            case Poll():
                 self._see_idle(op.register)
         self._notify()
 
@@ -156,6 +163,17 @@ class _Player:
         untouched = image.read_array(expectation.address, len(expectation.data))
         image.write(expectation.address, np.where(expectation.must_write, expectation.data, untouched))
         self._interrupts.update(self._tracker.interrupts_of(started))
+        self._counters.start(started, expectation.counts)
+        self._counters.end(started.index)
+
+    def _read_counter(self, op: RegRead) -> None:
+        """Compare what a counter read on the hardware with the counts of the layer that ran last."""
+        unit, _, register = op.register.partition(".")
+        if op.expected is not None:
+            group = self._tracker.state.producer(unit)
+            complaint = self._counters.check(unit, register, group, op.expected)
+            self._verdict.problems += [] if complaint is None else [complaint]
+            self.played.counters = self._counters.judged
 
     def _notify(self) -> None:
         for notification in list(self._notifications):

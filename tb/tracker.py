@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from models.config import HwConfig
 from tb.layers import BdmaLayer, ConvLayer, Layer, PooledLayer
@@ -12,10 +12,11 @@ from tb.program.bdma import LAUNCHES, CopyQueue
 from tb.program.codec import ENGINES, chosen_engine, decode, done_unit_of, engine_of, uses_lut
 from tb.program.ops import INTERRUPT_UNITS, InterruptNotify, Program, RegWrite, interrupt_of_unit, unit_of_interrupt
 from tb.program.state import GROUPS, RegisterState
-from tb.program.table import Refused
+from tb.program.table import Refused, Words
 from tb.registers import Register, RegisterError, RegisterMap
 from tb.surfaces import leftover_weight_entries
 
+_ENABLE = "D_PERF_ENABLE"
 _CDMA_PARTS = ("CDMA_DAT", "CDMA_WT")
 """CDMA is done when both of its interrupts have fired."""
 
@@ -26,12 +27,18 @@ _UP_TO = {"CACC": _UP_TO_CACC, "SDP": ("SDP", "SDP_RDMA", *_UP_TO_CACC)}
 
 @dataclass(frozen=True)
 class StartedLayer:
-    """A layer that the hardware will run next on its engine; ``index`` counts all layers from 0."""
+    """A layer that the hardware will run next on its engine; ``index`` counts all layers from 0.
+
+    ``groups`` are the register groups of its units, ``counting`` the statistics that are enabled for it, as
+    ``UNIT.field`` of ``D_PERF_ENABLE``.
+    """
 
     index: int
     engine: str
     group: int
     layer: Layer
+    groups: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
+    counting: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -219,7 +226,9 @@ class LayerTracker:
             groups = {part: self._next_group[part] for part in engine.units}
             words = {part: self._next_words(part) for part in engine.units}
             decoded = decode(engine, words, self.config, self.state.lut(engine.lut_unit))
-            started = StartedLayer(self._count, engine.name, groups[engine.done_unit], decoded)
+            started = StartedLayer(
+                self._count, engine.name, groups[engine.done_unit], decoded, groups, self._counting(words)
+            )
             first = decoded.producer if isinstance(decoded, PooledLayer) else decoded
             if isinstance(first, ConvLayer):
                 self._check_weights_left(first)
@@ -230,6 +239,16 @@ class LayerTracker:
                 self._pass_idle_rdma()
             self._count += 1
             yield started
+
+    def _counting(self, words: Words) -> frozenset[str]:
+        """Return the statistics that are enabled, as ``UNIT.field``."""
+        return frozenset(
+            f"{unit}.{flag.name}"
+            for unit in words
+            if _ENABLE in words[unit]
+            for flag in self.state.registers.register(unit, _ENABLE).fields
+            if flag.extract(words[unit][_ENABLE])
+        )
 
     def _next_words(self, unit: str) -> Mapping[str, int]:
         return self.state.words(unit, self._next_group[unit])

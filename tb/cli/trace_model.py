@@ -25,11 +25,13 @@ _FAMILY_COLUMNS = (
     "exact",
     "by tolerance",
     "worst margin",
+    "counters",
     "bytes judged",
 )
 _LEGEND = (
     "exact: files whose golden results the bit-accurate model reproduces in every byte\n"
     "by tolerance: files with FP16 results judged by a published threshold; worst margin: the largest part of it used\n"
+    "counters: statistics registers read after a layer that hold what the model counts\n"
     "described: files without register writes; theirs are made from the file's description"
 )
 _PREFIX = "measured_"
@@ -92,7 +94,7 @@ def play(path: Path, config_name: str, exact: bool) -> JobResult:
     verdict = played.verdict
     complaints = verdict.complaints() if verdict.refused is None else [verdict.refused]
     seconds = time.monotonic() - started
-    facts = verdict.to_dict() | {"differing_bytes": played.differing_bytes}
+    facts = verdict.to_dict() | {"differing_bytes": played.differing_bytes, "counters": played.counters}
     return JobResult(job, verdict.outcome, tuple(complaints), seconds, None, facts)
 
 
@@ -122,12 +124,14 @@ def _rows(families: dict[str, list[JobResult]]) -> list[tuple[str, ...]]:
 
 
 def _totals(family: str, results: Sequence[JobResult]) -> tuple[str, ...]:
-    counts = [str(sum(result.outcome is outcome for result in results)) for outcome in Outcome]
+    counts = [sum(result.outcome is outcome for result in results) for outcome in Outcome]
     passed = [result for result in results if result.outcome is Outcome.PASSED]
     judged = sum(result.facts["judged_bytes"] for result in passed)
     exact = sum(result.facts["differing_bytes"] == 0 for result in passed)
     tolerated = sum(result.facts["worst_margin"] is not None for result in results)
-    return (family, str(len(results)), *counts, str(exact), str(tolerated), _margin(results), str(judged))
+    counters = sum(result.facts["counters"] for result in passed)
+    numbers = [str(number) for number in (len(results), *counts, exact, tolerated)]
+    return (family, *numbers, _margin(results), str(counters), str(judged))
 
 
 def _margin(results: Sequence[JobResult]) -> str:

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from models.precision import Precision
 from models.tolerance import Module, bit_identical
+from tb.counters import Counts
 from tb.layers import BdmaLayer, CdpLayer, ConvLayer, PdpLayer, PooledLayer, RubikLayer, SdpLayer
 from tb.predictor.conv import tolerated as allowed
+from tb.predictor.counters import counted, counted_by_cdp
 from tb.predictor.cubes import pack_patterns, read_patterns
 from tb.predictor.expectation import Expectation, ReadMemory, Tolerated
 from tb.predictor.pool import normalise, pool, pool_tolerated
@@ -41,24 +43,31 @@ def predict(started: StartedLayer, read: ReadMemory) -> Expectation:
         target = layer.dst.layout
         return Expectation(started, layer.dst.ram, layer.dst.address, target, target.pack(lines), target.written_mask())
     tolerated = None
+    counts: Counts = {}
     result: NDArray[Any]
     match layer:
         case SdpLayer():
-            result = process(layer, read).cube
+            processed, before = process(layer, read)
+            result, counts = processed.cube, counted(started, processed, before)
             if layer.dst.layout.precision is Precision.FP16:
                 tolerated = Tolerated(result, bit_identical(Module.SDP))
         case PdpLayer():
             result, tolerated = pool(layer.params, read_patterns(layer.src, read))
         case ConvLayer():
-            result, tolerated = process(layer, read).cube, allowed(layer, read)
+            processed, before = process(layer, read)
+            result, counts = processed.cube, counted(started, processed, before)
+            tolerated = allowed(layer, read)
         case PooledLayer():
-            result, tolerated = pool(layer.params, process(layer.producer, read).cube)
+            processed, before = process(layer.producer, read)
+            counts = counted(started, processed, before)
+            result, tolerated = pool(layer.params, processed.cube)
             if tolerated is not None and isinstance(layer.producer, ConvLayer):
                 tolerated = pool_tolerated(layer.params, allowed(layer.producer, read), tolerated)
         case CdpLayer():
             result, tolerated = normalise(layer, read_patterns(layer.src, read))
+            counts = counted_by_cdp(layer, result)
     dst = layer.dst
     data, written = pack_patterns(dst.layout, result)
     if isinstance(layer, SdpLayer) and layer.params.compares:
         written = np.zeros_like(written)
-    return Expectation(started, dst.ram, dst.address, dst.layout, data, written, tolerated)
+    return Expectation(started, dst.ram, dst.address, dst.layout, data, written, tolerated, counts)

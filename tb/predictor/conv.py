@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from models import conv, sdp
 from models.conv import AtomOrder
 from models.converter import Converter
+from models.counters import count_infinity, count_nan
 from models.fp16 import FP16, FP32
 from models.layout import CompressedWeightLayout, ImageWeightLayout, PixelConversion
 from models.layout.compression import WGS_DTYPE
@@ -21,25 +22,48 @@ from tb.predictor.expectation import ReadMemory, Tolerated, last_place
 from tb.predictor.operands import read_operands
 from tb.surfaces import ImageSurface, WeightSurface
 
+_SATURATION = "CACC.D_OUT_SATURATION"
+_INPUT_COUNTS = (
+    "CDMA.D_NAN_INPUT_DATA_NUM",
+    "CDMA.D_NAN_INPUT_WEIGHT_NUM",
+    "CDMA.D_INF_INPUT_DATA_NUM",
+    "CDMA.D_INF_INPUT_WEIGHT_NUM",
+)
+
 
 def convolve(layer: ConvLayer, read: ReadMemory) -> NDArray[Any]:
-    """Return what the convolution core hands to SDP, with zeros in the padding channels.
+    """Return what :func:`convolve_counted` returns, without the counts."""
+    return convolve_counted(layer, read)[0]
+
+
+def convolve_counted(layer: ConvLayer, read: ReadMemory) -> tuple[NDArray[Any], dict[str, int]]:
+    """Return what the convolution core hands to SDP, with zeros in the padding channels, and what it counts.
 
     Args:
         layer: The layer.
         read: How to read memory as the layer will find it.
 
     Returns:
-        int32, or uint32 FP32 patterns of FP16, (padded channels, H, W).
+        int32, or uint32 FP32 patterns of FP16, (padded channels, H, W); counts by ``UNIT.REGISTER``.
     """
     cube, weights = _inputs(layer, read)
     if not layer.params.is_float:
-        return _padded(layer, conv.run(layer.params, cube, weights))
+        sums = conv.accumulate(layer.params, cube, weights)
+        counts = dict.fromkeys(_INPUT_COUNTS, 0) | {_SATURATION: int(np.count_nonzero(sums.saturated))}
+        return _padded(layer, sums.output), counts
+    counts = {
+        name: count(array)
+        for name, (count, array) in zip(
+            _INPUT_COUNTS,
+            ((count_nan, cube), (count_nan, weights), (count_infinity, cube), (count_infinity, weights)),
+            strict=True,
+        )
+    }
     stored = layer.weights.layout
     order = AtomOrder(stored.config.mac_atomic_c_size)
     if isinstance(stored, ImageWeightLayout):
         order = replace(order, image=True, line_group=stored.line_group)
-    return _padded(layer, conv.run_exact(layer.params, cube, weights, order))
+    return _padded(layer, conv.run_exact(layer.params, cube, weights, order)), counts
 
 
 def tolerated(layer: ConvLayer, read: ReadMemory) -> Tolerated | None:

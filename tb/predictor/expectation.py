@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from models.fp16 import FP16
 from models.layout import FeatureLayout, LinesLayout, PlanarLayout
 from models.precision import Precision
 from models.tolerance import Float64Array, Tolerance, clip_reference, exponent
+from tb.counters import Counts
 from tb.memory import Ram
 from tb.tracker import StartedLayer
 
@@ -46,7 +47,8 @@ class Expectation:
 
     ``data`` and ``must_write`` have the length of the surface, stride gaps included; only bytes with
     ``must_write`` count, any other write into the range is stray. ``data`` is what the bit-accurate model
-    computes; with ``tolerated`` it is only judged by when exactness is asked for.
+    computes; with ``tolerated`` it is only judged by when exactness is asked for. ``counts`` is what its
+    statistics counters must read.
 
     Raises:
         ValueError: when ``tolerated`` is for another surface.
@@ -59,6 +61,7 @@ class Expectation:
     data: NDArray[np.uint8]
     must_write: NDArray[np.bool_]
     tolerated: Tolerated | None = None
+    counts: Counts = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.tolerated is None:

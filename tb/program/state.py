@@ -83,6 +83,10 @@ class RegisterState:
         self._units[unit].enabled[group] = False
         self._units[unit].consumer = 1 - group
 
+    def producer(self, unit: str) -> int:
+        """Return the group whose registers software sees."""
+        return self._units[unit].producer
+
     def consumer(self, unit: str) -> int:
         """Return the group that the unit runs next or is running."""
         return self._units[unit].consumer

@@ -38,8 +38,8 @@ def test_a_measured_layer_is_played_on_its_own_configuration(tb: Run, tmp_path: 
     assert heading == "result scenario family layers bytes judged golden differing worst margin seconds"
     assert row.startswith("passed sdp_int16_to_int8 sdp int16 to int8 1 6336 1/1 0 - ")
     assert families.splitlines() == [
-        "family             files  passed  failed  refused  exact  by tolerance  worst margin  bytes judged",
-        "sdp int16 to int8      1       1       0        0      1             0             -          6336",
+        "family             files  passed  failed  refused  exact  by tolerance  worst margin  counters  bytes judged",
+        "sdp int16 to int8      1       1       0        0      1             0             -         6          6336",
     ]
     assert ran.out.splitlines()[-1] == "1 passed, 0 failed, 0 refused"
     (result,) = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
@@ -53,8 +53,9 @@ def test_every_measured_layer_is_accepted_by_its_rule_and_reproduced_bit_by_bit(
     assert ran.code == 0
     assert ran.out.splitlines()[-1] == "166 passed, 0 failed, 0 refused"
     total = next(line for line in ran.out.splitlines() if line.startswith("all "))
-    files, passed, failed, refused, exact, tolerated, margin, _ = total.removeprefix("all").split()
+    files, passed, failed, refused, exact, tolerated, margin, counters, _ = total.removeprefix("all").split()
     assert (files, passed, failed, refused, exact) == ("166", "166", "0", "0", "166")
+    assert int(counters) > 700
     assert (tolerated, margin) == (("0", "-") if options else ("117", "0.500"))
 
 
@@ -66,7 +67,7 @@ def test_a_last_bit_of_a_convolution_is_tolerated_but_not_exact(tb: Run, tmp_pat
     path = rewritten(tmp_path / "wino_odd.npz", "wino_fp16_8x8x32_k16_exp16", spoil)
     ran = tb("trace --model-only", str(path))
     assert ran.code == 0
-    family, files, passed, failed, refused, exact, tolerated, margin, _ = (
+    family, files, passed, failed, refused, exact, tolerated, margin, _, _ = (
         ran.out.split("\n\n")[1].split("\n")[1].split()[1:]
     )
     assert (family, files, passed, failed, refused, exact, tolerated) == ("fp16", "1", "1", "0", "0", "0", "1")

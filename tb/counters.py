@@ -1,0 +1,85 @@
+"""The statistics counters of layers: what they must read once a layer has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tb.tracker import StartedLayer
+
+
+@dataclass(frozen=True)
+class Count:
+    """What a counter must read: exactly ``value``, or at least that.
+
+    The counters of lookups also count idle slots of the pipeline.
+    """
+
+    value: int
+    at_least: bool = False
+
+    def admits(self, got: int) -> bool:
+        """Return whether a counter may read ``got``."""
+        return got >= self.value if self.at_least else got == self.value
+
+    def __str__(self) -> str:
+        """Return what a message says that the counter must read."""
+        return f"at least {self.value}" if self.at_least else str(self.value)
+
+
+Counts = Mapping[str, Count]
+"""By ``UNIT.REGISTER``."""
+
+
+class CounterBoard:
+    """Knows what the counters of both register groups must read, and judges what was read.
+
+    A group's counters belong to the layer that ran in it last; while a layer runs, they are not judged.
+    """
+
+    def __init__(self) -> None:
+        """Start without layers."""
+        self.judged = 0
+        self._running: dict[int, tuple[StartedLayer, Counts]] = {}
+        self._ended: dict[tuple[str, int], tuple[StartedLayer, Counts]] = {}
+
+    def reset(self) -> None:
+        """Forget all layers, as a reset of the DUT clears the counters."""
+        self._running.clear()
+        self._ended.clear()
+
+    def start(self, started: StartedLayer, counts: Counts) -> None:
+        """Note what a layer will count; what its groups held before is gone."""
+        self._running[started.index] = started, counts
+        for unit, group in started.groups.items():
+            self._ended.pop((unit, group), None)
+
+    def end(self, index: int) -> None:
+        """Note that a layer has ended: from now on its counters hold what it counted."""
+        if index not in self._running:
+            return
+        started, counts = self._running.pop(index)
+        for unit, group in started.groups.items():
+            self._ended[unit, group] = started, counts
+
+    def check(self, unit: str, register: str, group: int, got: int) -> str | None:
+        """Judge a counter that was read.
+
+        Args:
+            unit: Of the register.
+            register: Its name.
+            group: The register group that was read.
+            got: The value.
+
+        Returns:
+            A complaint, or None when the value is right or nothing is known of it.
+        """
+        started, counts = self._ended.get((unit, group), (None, {}))
+        name = f"{unit}.{register}"
+        count = counts.get(name)
+        if started is None or count is None:
+            return None
+        self.judged += 1
+        if count.admits(got):
+            return None
+        return f"{name} must read {count} after {started.name}, not {got}"

@@ -1,0 +1,64 @@
+"""What the statistics counters of a layer must read, as far as they do not depend on timing.
+
+Source: precision document, "Converter statistics"; LUT programming, "LUT Statistics"; measured on the public
+    nv_full RTL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from models.converter import saturated_fp16
+from models.sdp import SdpResult
+from tb.counters import Count, Counts
+from tb.layers import CdpLayer, SdpLayer
+from tb.tracker import StartedLayer
+
+_LUT = {
+    "SDP.D_PERF_LUT_UFLOW": "underflow",
+    "SDP.D_PERF_LUT_OFLOW": "overflow",
+    "SDP.D_PERF_LUT_HYBRID": "hybrid",
+    "SDP.D_PERF_LUT_LE_HIT": "le_hit",
+    "SDP.D_PERF_LUT_LO_HIT": "lo_hit",
+}
+
+
+def counted(started: StartedLayer, processed: SdpResult, before: Mapping[str, int]) -> Counts:
+    """Return what the counters of SDP and the units before it must read; those that are enabled.
+
+    Args:
+        started: A layer that SDP ends, or hands on to PDP.
+        processed: What SDP makes of its input, and counts.
+        before: Counts of the convolution core.
+    """
+    found, counting = processed.counts, started.counting
+    counts = {name: Count(value) for name, value in before.items()}
+    if "SDP.perf_sat_en" in counting:
+        counts["SDP.D_PERF_OUT_SATURATION"] = Count(found.saturation)
+    if "SDP.perf_nan_inf_count_en" in counting:
+        counts["SDP.D_STATUS_NAN_INPUT_NUM"] = counts["SDP.D_STATUS_INF_INPUT_NUM"] = Count(0)
+        counts["SDP.D_STATUS_NAN_OUTPUT_NUM"] = Count(found.nan_output)
+    if "SDP_RDMA.perf_nan_inf_count_en" in counting and isinstance(started.layer, SdpLayer):
+        counts["SDP_RDMA.D_STATUS_NAN_INPUT_NUM"] = Count(found.nan_input)
+        counts["SDP_RDMA.D_STATUS_INF_INPUT_NUM"] = Count(found.infinity_input)
+    if "SDP.perf_lut_en" in counting and found.lut is not None:
+        counts |= {name: Count(getattr(found.lut, field), at_least=True) for name, field in _LUT.items()}
+    if found.unequal or (isinstance(started.layer, SdpLayer) and started.layer.params.compares):
+        counts["SDP.D_STATUS"] = Count(int(found.unequal))
+    return counts
+
+
+def counted_by_cdp(layer: CdpLayer, result: NDArray[Any]) -> Counts:
+    """Return what the counters of CDP must read in FP16; NaN and infinities it does not count.
+
+    Args:
+        layer: The layer.
+        result: Its output, padding channels included.
+    """
+    if not layer.params.is_float:
+        return {}
+    names = ("CDP.D_NAN_INPUT_NUM", "CDP.D_INF_INPUT_NUM", "CDP.D_NAN_OUTPUT_NUM")
+    return {**dict.fromkeys(names, Count(0)), "CDP.D_OUT_SATURATION": Count(saturated_fp16(result))}

@@ -1,0 +1,134 @@
+"""Statistics counters: whose they are, when they are judged, and what they must read."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from models.config import HwConfig
+from models.sdp import AluOp, YStage, output_converter
+from tb.counters import Count, CounterBoard
+from tb.layers import StageSource
+from tb.memory import Ram
+from tb.playback import play_model
+from tb.program.codec import encode
+from tb.program.ops import CheckNothing, MemInit, MemLoad, Op, RegRead, RegWrite
+from tb.scenario import Scenario
+from tb.trace import read
+from tb.tracker import StartedLayer
+from tests.unit.tb.conv_samples import small_conv
+from tests.unit.tb.samples import FULL, SMALL, small_sdp
+from tests.unit.trace.measured_files import CARRIED, rewritten
+
+SATURATION = "SDP.D_PERF_OUT_SATURATION"
+LAYER = StartedLayer(3, "SDP", 1, small_sdp(), {"SDP": 1, "SDP_RDMA": 0})
+COUNTS = {SATURATION: Count(5), "SDP_RDMA.D_STATUS_NAN_INPUT_NUM": Count(2, at_least=True)}
+
+
+def ended() -> CounterBoard:
+    board = CounterBoard()
+    board.start(LAYER, COUNTS)
+    board.end(3)
+    return board
+
+
+def test_a_wrong_counter_is_named_with_its_layer() -> None:
+    board = ended()
+    assert board.check("SDP", "D_PERF_OUT_SATURATION", 1, 5) is None
+    complaint = board.check("SDP", "D_PERF_OUT_SATURATION", 1, 4)
+    assert complaint == f"{SATURATION} must read 5 after layer 3 (SDP, group 1), not 4"
+    assert board.judged == 2
+
+
+@pytest.mark.parametrize(("got", "right"), [(1, False), (2, True), (40, True)])
+def test_a_counter_with_a_surplus_has_a_least_value(got: int, right: bool) -> None:
+    complaint = ended().check("SDP_RDMA", "D_STATUS_NAN_INPUT_NUM", 0, got)
+    assert (complaint is None) == right
+    assert right or "must read at least 2" in str(complaint)
+
+
+@pytest.mark.parametrize(("unit", "register", "group"), [("SDP", "D_PERF_OUT_SATURATION", 0), ("SDP", "D_OTHER", 1)])
+def test_the_other_group_and_other_registers_are_not_judged(unit: str, register: str, group: int) -> None:
+    board = ended()
+    assert board.check(unit, register, group, 99) is None
+    assert board.judged == 0
+
+
+def test_a_running_layer_is_not_judged_and_takes_the_group_over() -> None:
+    board = ended()
+    board.start(replace(LAYER, index=4), {SATURATION: Count(7)})
+    assert board.check("SDP", "D_PERF_OUT_SATURATION", 1, 5) is None
+    assert board.judged == 0
+    board.end(4)
+    assert board.check("SDP", "D_PERF_OUT_SATURATION", 1, 5) is not None
+
+
+def test_a_reset_forgets_all() -> None:
+    board = ended()
+    board.reset()
+    assert board.check("SDP", "D_PERF_OUT_SATURATION", 1, 99) is None
+
+
+def run(config: HwConfig, *ops: Op) -> list[str]:
+    """Play on random memory and return the problems."""
+    data = np.random.default_rng(2).integers(0, 256, 0x3000, dtype=np.uint8).tobytes()
+    memory = (MemLoad(Ram.MC, 0x1000, ((0, data),), "in.dat"), MemInit(Ram.MC, 0x4000, 0x2000))
+    return play_model(Scenario("t", config.name, (*memory, *ops), 0), config).verdict.problems
+
+
+def test_saturated_outputs_are_counted_where_it_is_enabled() -> None:
+    layer = small_sdp((8, 4, 4))
+    layer = replace(layer, params=replace(layer.params, converter=output_converter(1 << 30, 1, 0)))
+    program = encode(layer, SMALL, 0, "a")
+    reads = (RegRead(SATURATION, 0), CheckNothing("a"))
+    assert run(SMALL, *program, *reads) == []
+    counting = (RegWrite("SDP.S_POINTER", 0), RegWrite("SDP.D_PERF_ENABLE", 4))
+    assert run(SMALL, *counting, *program, *reads) == [
+        f"{SATURATION} must read 128 after layer 0 (SDP, group 0), not 0"
+    ]
+    assert run(SMALL, *counting, *program, RegRead(SATURATION, 128), CheckNothing("a")) == []
+
+
+def test_the_convolution_counts_saturated_sums() -> None:
+    program = encode(small_conv(), SMALL, 0, "a")
+    assert run(SMALL, *program, RegRead("CACC.D_OUT_SATURATION", 0), CheckNothing("a")) == []
+    problem = "CACC.D_OUT_SATURATION must read 0 after layer 0 (CONV, group 0), not 1"
+    assert run(SMALL, *program, RegRead("CACC.D_OUT_SATURATION", 1), CheckNothing("a")) == [problem]
+
+
+def test_a_comparison_leaves_whether_anything_differed() -> None:
+    layer = small_sdp((8, 4, 4), config=FULL)
+    layer = replace(layer, params=replace(layer.params, y=YStage(AluOp.EQUAL, mul=False)), y=StageSource(alu=3))
+    program = encode(layer, FULL, 0, "a")
+    assert run(FULL, *program, RegRead("SDP.D_STATUS", 1), CheckNothing("a")) == []
+    problem = "SDP.D_STATUS must read 1 after layer 0 (SDP, group 0), not 0"
+    assert run(FULL, *program, RegRead("SDP.D_STATUS", 0), CheckNothing("a")) == [problem]
+
+
+@pytest.mark.parametrize(
+    ("name", "register"),
+    [
+        ("dc_fp16_4x4x128_k32_nan_collide", "CDMA.D_NAN_INPUT_WEIGHT_NUM"),
+        ("sdp_lut_gap_hybridmiss_h1", "SDP.D_PERF_LUT_LE_HIT"),
+        ("sdp_bn_batchnorm_ch_mid", "SDP_RDMA.D_STATUS_NAN_INPUT_NUM"),
+        ("cdp_lrn3_k1_mid", "CDP.D_OUT_SATURATION"),
+    ],
+)
+def test_a_measured_counter_that_differs_is_found(name: str, register: str, tmp_path: Path) -> None:
+    path = CARRIED / f"{name}.npz"
+    played = play_model(read(path, FULL), FULL)
+    assert played.verdict.complaints() == []
+    assert played.counters >= 4
+
+    def spoil(arrays: object, meta: dict[str, dict[str, int]]) -> None:
+        del arrays
+        status = meta["status_read_after_done"]
+        status[register] = 0 if "LUT" in register else status[register] + 1
+
+    other = rewritten(tmp_path / f"{name}.npz", name, spoil)
+    (problem,) = play_model(read(other, FULL), FULL).verdict.complaints()
+    assert re.match(rf"^{register} must read (at least )?\d+ after layer 0 ", problem)

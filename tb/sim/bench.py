@@ -10,6 +10,7 @@ from cocotb.triggers import Event, RisingEdge, select
 from numpy.typing import NDArray
 
 from models.config import HwConfig
+from tb.counters import CounterBoard
 from tb.interrupt_rules import InterruptRules
 from tb.layers import Layer
 from tb.memory import MemoryImage, Ram
@@ -65,6 +66,7 @@ class Bench:
         self.registers = RegisterMap.of(config)
         self.tracker = LayerTracker(config)
         self.scoreboard = Scoreboard(settings.exact)
+        self.counters = CounterBoard()
         self.verdict: Verdict = self.scoreboard.verdict
         self._interrupt_rules = InterruptRules()
         self._idle_handshakes: int | None = None
@@ -129,6 +131,7 @@ class Bench:
             getattr(self.dut, name).value = 1
         self.tracker.reset()
         self.scoreboard.abandon()
+        self.counters.reset()
         self._interrupt_rules.reset()
         self._idle_handshakes = self._handshakes
         await wait_cycles(self.clock, QUIET_CYCLES)
@@ -218,8 +221,13 @@ class Bench:
             for ended in self.tracker.read(register, access.value):
                 self.backend.catch_up(access.cycle)
                 self.scoreboard.end_layer(ended.index)
+                self.counters.end(ended.index)
                 if self.scope is not None:
                     self.scope.see_end()
+            group = self.tracker.state.producer(register.unit)
+            complaint = self.counters.check(register.unit, register.name, group, access.value)
+            if complaint is not None:
+                self.complain(f"{complaint} (cycle {access.cycle})")
             return
         self._interrupt_rules.write(register, access.value)
         try:
@@ -227,7 +235,9 @@ class Bench:
                 self._check_quiet(access.cycle)
                 self._interrupt_rules.start(self.tracker.interrupts_of(started))
                 self.backend.catch_up(access.cycle)
-                self.scoreboard.expect(predict(started, self._read_memory))
+                expectation = predict(started, self._read_memory)
+                self.scoreboard.expect(expectation)
+                self.counters.start(started, expectation.counts)
                 if self.scope is not None:
                     self.scope.see_start(started)
         except Refused as error:

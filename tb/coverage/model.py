@@ -56,12 +56,14 @@ class CoverageModel:
         bins: of every point, by unit and name.
         items: points and crosses, in the order of the files.
         excluded: why a bin cannot be reached, by its name.
+        open: why a bin that could be reached is not yet, by its name; it counts as a hole.
     """
 
     config: HwConfig
     bins: dict[str, dict[str, tuple[Bin, ...]]]
     items: tuple[Item, ...]
     excluded: dict[str, str]
+    open: dict[str, str]
 
     def reachable(self) -> Iterator[str]:
         """Yield the names of all bins that the configuration can reach."""
@@ -102,7 +104,7 @@ def load_model(folder: Path, config: HwConfig) -> CoverageModel:
     """
     bins: dict[str, dict[str, tuple[Bin, ...]]] = {}
     items: list[Item] = []
-    excluded: dict[str, str] = {}
+    reasons: dict[str, dict[str, str]] = {"exclude": {}, "open": {}}
     paths = sorted(folder.glob("*.toml"))
     if not paths:
         raise PlanError(f"{folder} must hold the coverage model, one TOML file a unit")
@@ -116,12 +118,12 @@ def load_model(folder: Path, config: HwConfig) -> CoverageModel:
             raise PlanError(f"{path.name}: unit {unit} must have one file")
         bins[unit] = _points(path.name, table, config)
         fresh = [*_point_items(unit, bins[unit]), *_crosses(path.name, unit, table, bins[unit])]
-        for data in table.take("exclude", list, []):
-            rule = Table(f"{path.name}: exclude", data)
-            excluded |= _exclusion(rule, fresh, bins[unit], config)
+        for key, found in reasons.items():
+            for data in table.take(key, list, []):
+                found |= _reasons(Table(f"{path.name}: {key}", data), fresh, bins[unit], config)
         table.done()
         items += fresh
-    return CoverageModel(config, bins, tuple(items), excluded)
+    return CoverageModel(config, bins, tuple(items), reasons["exclude"], reasons["open"])
 
 
 def _points(where: str, table: Table, config: HwConfig) -> dict[str, tuple[Bin, ...]]:
@@ -147,10 +149,8 @@ def _crosses(where: str, unit: str, table: Table, points: Mapping[str, tuple[Bin
         yield Item(unit, tuple(names), tuple(product(*([one.label for one in points[name]] for name in names))))
 
 
-def _exclusion(
-    rule: Table, items: list[Item], points: Mapping[str, tuple[Bin, ...]], config: HwConfig
-) -> dict[str, str]:
-    """Return the bins that one rule excludes: those whose points all fall into what it names."""
+def _reasons(rule: Table, items: list[Item], points: Mapping[str, tuple[Bin, ...]], config: HwConfig) -> dict[str, str]:
+    """Return the reason for all bins that one rule means: those whose points all fall into what it names."""
     reason = rule.take("reason", str, required=True)
     where = rule.take("where", dict, required=True)
     when = rule.take("when", dict, {})

@@ -67,7 +67,7 @@ def totals(statuses: Sequence[ItemStatus]) -> Totals:
 def text(model: CoverageModel, hits: Hits, *, excluded: bool = False) -> str:
     """Return a table per unit, all holes, what was hit against the model, and with ``excluded`` the reasons."""
     statuses = item_status(model, hits)
-    lines = [*table(model, statuses), "", *holes(statuses)]
+    lines = [*table(model, statuses), "", *holes(statuses), *open_reasons(model, hits)]
     lines += [f"excluded but hit: {name}" for status in statuses for name in status.surprises]
     if excluded:
         lines += ["", *exclusions(model)]
@@ -95,12 +95,21 @@ def holes(statuses: Sequence[ItemStatus]) -> Iterator[str]:
 
 def exclusions(model: CoverageModel) -> Iterator[str]:
     """Yield why bins were excluded, and how many, a line per reason and item."""
+    yield from _counted("excluded", model.excluded)
+
+
+def open_reasons(model: CoverageModel, hits: Hits) -> Iterator[str]:
+    """Yield why bins are not reached yet, as far as the model knows, a line per reason and item."""
+    yield from _counted("open", {name: reason for name, reason in model.open.items() if not hits.get(name)})
+
+
+def _counted(word: str, reasons: Mapping[str, str]) -> Iterator[str]:
     counts: dict[tuple[str, str], int] = {}
-    for name, reason in model.excluded.items():
+    for name, reason in reasons.items():
         key = reason, name.partition("=")[0]
         counts[key] = counts.get(key, 0) + 1
     for (reason, item), count in counts.items():
-        yield f"excluded: {count} of {item}: {reason}"
+        yield f"{word}: {count} of {item}: {reason}"
 
 
 def _status(model: CoverageModel, hits: Hits, item: Item) -> ItemStatus:

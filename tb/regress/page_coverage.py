@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tb.coverage.model import CoverageModel
-from tb.coverage.status import Hits, ItemStatus, exclusions, item_status, totals
+from tb.coverage.status import Hits, ItemStatus, exclusions, item_status, open_reasons, totals
 from tb.regress.markup import bar, escaped, table
 
 
@@ -17,6 +17,7 @@ def coverage_sections(model: CoverageModel, hits: Hits) -> list[str]:
     parts = [
         table("Functional coverage", columns, [_unit(unit, statuses) for unit in (*model.bins, "all")]),
         table("Holes", ("point or cross", "hit:n", "bins:n", "not hit"), _holes(statuses)),
+        _folded("Not reached yet, with reasons", list(open_reasons(model, hits))),
         _folded("Excluded bins, with reasons", list(exclusions(model))),
     ]
     if surprises:

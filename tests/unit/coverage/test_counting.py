@@ -35,6 +35,12 @@ height = ["1..4", "5.."]
 [[exclude]]
 where = { method = ["max"], group = ["1"] }
 reason = "the model says so"
+[[open]]
+where = { method = ["min"], group = ["0"] }
+reason = "nobody draws it"
+[[open]]
+where = { method = ["max"] }
+reason = "but it was hit"
 """
 SDP = {"engine": "SDP", "shape": [9, 3, 3]}
 PDP = {"engine": "PDP", "shape": [9, 4, 4], "method": "max", "kernel": [2, 2], "stride": [2, 2]}
@@ -161,6 +167,7 @@ def test_status_tells_holes_exclusions_and_hits_against_the_model(small: Collect
         "hole: PDP.method 1/2: min",
         "hole: PDP.height 1/2: 5..",
         "hole: PDP.method*group 1/3: min*0, min*1",
+        "open: 1 of PDP.method*group: nobody draws it",
         "excluded but hit: PDP.method*group=max*1",
         "",
         "excluded: 1 of PDP.method*group: the model says so",

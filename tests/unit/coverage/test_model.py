@@ -101,7 +101,7 @@ def test_items_are_found_by_name_and_by_what_their_name_begins_with(tmp_path: Pa
         ("{ method = ", "{ metod = ", "pdp.toml: exclude: metod must be one of no bin, not min"),
         ('reason = "never"', "", "pdp.toml: exclude lacks the key reason"),
         ("feature_data_types", "types", "pdp.toml: exclude: when must name parameters of the configuration, not types"),
-        ("crosses", "cross", "pdp.toml has no key cross; allowed: crosses, exclude, points, unit"),
+        ("crosses", "cross", "pdp.toml has no key cross; allowed: crosses, exclude, open, points, unit"),
     ],
 )
 def test_a_model_that_cannot_be_understood_is_refused(tmp_path: Path, old: str, new: str, message: str) -> None:

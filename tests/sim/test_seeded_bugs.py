@@ -1,0 +1,23 @@
+"""A seeded bug that the embedded device does not have ends the simulation at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from models.config import HwConfig
+from tb.generate.plan import PlanEntry
+from tb.launch.build import Built
+from tb.regress.jobs import Job, run_job
+from tb.verdict import Outcome
+
+CONFIG = HwConfig.load("nv_small")
+ENTRY = PlanEntry("it", "", "nv_small", {"layer": [{"engine": "SDP", "shape": [8, 2, 2]}]})
+
+
+def test_an_unknown_bug_ends_the_simulation_with_the_list_of_all(built: Built, tmp_path: Path) -> None:
+    job = Job("it", 1, "rerun", lambda: ENTRY.build(CONFIG, 1), plusargs=("+bug=none_of_them",))
+    result = run_job(job, built, "nv_small", tmp_path / "run", 120, waves=False)
+    assert result.outcome is Outcome.FAILED
+    log = (tmp_path / "run" / "sim.log").read_text(encoding="utf-8")
+    assert "bug must be one of those below, not none_of_them" in log
+    assert "  axi_wlast\n" in log

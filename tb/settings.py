@@ -49,7 +49,8 @@ class BenchSettings:
     outside every allocation fail the scenario (``error``) or are only counted (``count``).
     ``hang_cycles`` is how long nothing may move on CSB and the memory ports while work is
     outstanding; ``poll_deadline_cycles`` how long one poll may last. ``exact`` compares FP16 results
-    with the bit-accurate models instead of the published thresholds.
+    with the bit-accurate models instead of the published thresholds. ``stop_at_first`` ends the scenario soon
+    after the first wrong byte.
     """
 
     port: PortSettings = field(default_factory=PortSettings)
@@ -59,6 +60,7 @@ class BenchSettings:
     hang_cycles: int = 60_000
     poll_deadline_cycles: int = 100_000
     exact: bool = False
+    stop_at_first: bool = False
 
     def __post_init__(self) -> None:
         _check_types(self)

@@ -15,7 +15,7 @@ from models.config import HwConfig
 from tb.explain.stages import load_stages
 from tb.launch.build import BACKENDS, BuildSpec, Built, build
 from tb.regress import report
-from tb.regress.jobs import Job, JobResult, bit_exact, run_jobs
+from tb.regress.jobs import Job, JobResult, bit_exact, run_jobs, stopping_at_first
 
 BUILD_ROOT = Path("sim_build")
 
@@ -43,6 +43,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("running")
     play_options(group)
     group.add_argument("--exact", action="store_true", help="FP16: bit-accurate, not by the published thresholds")
+    group.add_argument("--stop-at-first", action="store_true", help="end a scenario soon after its first wrong byte")
     group.add_argument("--waves", action="store_true", help="write waves beside every log")
     group.add_argument("--waves-from", metavar="cycle:N|layer:N", help="write no waves before (default: cycle:0)")
     group.add_argument("--stages", type=Path, metavar="TOML", help="name the first bad hand-over inside; needs --debug")
@@ -118,6 +119,8 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
     """
     if args.exact:
         jobs = [bit_exact(job) for job in jobs]
+    if args.stop_at_first:
+        jobs = [stopping_at_first(job) for job in jobs]
     if args.waves_from is not None:
         jobs = [_waves_from(args, job) for job in jobs]
     if args.stages is not None:

@@ -80,6 +80,16 @@ def bit_exact(job: Job) -> Job:
     return replace(job, make=make, rerun=f"{job.rerun} --exact")
 
 
+def stopping_at_first(job: Job) -> Job:
+    """Return the job that ends soon after its first wrong byte."""
+
+    def make() -> Scenario:
+        scenario = job.make()
+        return replace(scenario, settings=replace(scenario.settings, stop_at_first=True))
+
+    return replace(job, make=make, rerun=f"{job.rerun} --stop-at-first")
+
+
 def run_jobs(
     jobs: Sequence[Job],
     built: Built,

@@ -43,6 +43,9 @@ class Backend(Protocol):
     def catch_up(self, until_cycle: int | None = None) -> None:
         """Let the scoreboard have every write up to a cycle, or all."""
 
+    def look(self) -> None:
+        """Let the bench have everything that was seen by now."""
+
     def close(self) -> None:
         """Stop listening, for good."""
 
@@ -113,6 +116,9 @@ class CoroutineBackend:
 
     def catch_up(self, until_cycle: int | None = None) -> None:
         """Do nothing: the scoreboard has every write as it is seen."""
+
+    def look(self) -> None:
+        """Do nothing: the bench has everything as it is seen."""
 
     def close(self) -> None:
         """Refuse.

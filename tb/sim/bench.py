@@ -72,6 +72,7 @@ class Bench:
         self._idle_handshakes: int | None = None
         self._refused = Event()
         self._faults = 0
+        self._stopped = False
         self._unaltered: list[tuple[Ram, int, NDArray[np.uint8]]] = []
 
         backend = NativeBackend if is_native(dut) else CoroutineBackend
@@ -172,24 +173,34 @@ class Bench:
         """Play a program to its end; a hang or a refusal ends it early and is part of the verdict."""
         player = Player(self)
         try:
-            ended, quiet = await select(player.play(program), watchdog.nothing_moves(self), self._refused.wait())
+            ended, quiet = await select(
+                player.play(program), watchdog.nothing_moves(self), self._refused.wait(), watchdog.first_mismatch(self)
+            )
         except (ScenarioError, CsbTimeout) as error:
             self.complain(str(error))
             return
-        if ended == 1:
+        if ended == 3:
+            self._stopped = True
+            self.scoreboard.abandon()
+        elif ended == 1:
             self.complain(await watchdog.report(self, quiet, sorted(set(player.waiting_for.values()))))
 
     def finish(self) -> Verdict:
         """Judge what is left and return the verdict."""
         self.backend.catch_up()
         for ram, monitor in self.monitors.items():
-            if not monitor.is_balanced:
+            if not self._stopped and not monitor.is_balanced:
                 self.complain(f"{ram.value}: {monitor.unmatched}")
         if self._faults > _MAX_FAULTS:
             self.complain(f"{self._faults - _MAX_FAULTS} more memory faults")
         self.scoreboard.finish()
         self.verdict.cycles = cycle()
         return self.verdict
+
+    def look(self) -> None:
+        """Judge everything that was written by now."""
+        self.backend.look()
+        self.scoreboard.judge()
 
     def close(self) -> None:
         """Let go of the DUT, so that another bench may take it up; only the native back end can."""

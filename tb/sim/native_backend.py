@@ -78,6 +78,11 @@ class NativeBackend:
             if beats is not None:
                 self._bench.scoreboard.write_beats(beats)
 
+    def look(self) -> None:
+        """Let the bench have everything that was seen by now."""
+        self._follow_csb()
+        self.catch_up()
+
     def close(self) -> None:
         """Stop listening, for good."""
         self._listener.cancel()
@@ -85,9 +90,12 @@ class NativeBackend:
     async def _listen(self, called: ValueChange) -> None:
         while True:
             await called
-            for access in self.csb.take_accesses():
-                self._bench.see_csb(access)
+            self._follow_csb()
             if any(port.is_filling for port in self.slaves.values()):
                 self.catch_up()
             self.interrupts.take_events()
             self.csb.take_results()
+
+    def _follow_csb(self) -> None:
+        for access in self.csb.take_accesses():
+            self._bench.see_csb(access)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cocotb.triggers import Event
+
 from tb.sim.clocking import cycle, wait_cycles
 from tb.sim.csb import CsbTimeout
 
@@ -11,6 +13,7 @@ if TYPE_CHECKING:
     from tb.sim.bench import Bench
 
 _CHECKS_PER_DEADLINE = 4
+_LOOK_CYCLES = 1000
 
 
 async def nothing_moves(bench: Bench) -> int:
@@ -22,6 +25,16 @@ async def nothing_moves(bench: Bench) -> int:
         quiet = quiet + step if bench.activity == last else 0
         last = bench.activity
     return quiet
+
+
+async def first_mismatch(bench: Bench) -> int:
+    """Return soon after the first wrong byte, if that shall end the scenario; else never."""
+    if not bench.settings.stop_at_first:
+        await Event().wait()
+    while not bench.verdict.findings:
+        await wait_cycles(bench.clock, _LOOK_CYCLES)
+        bench.look()
+    return 0
 
 
 async def report(bench: Bench, quiet_cycles: int, waiting_for: list[str]) -> str:

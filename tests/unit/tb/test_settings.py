@@ -10,7 +10,7 @@ import pytest
 from tb.settings import BenchSettings, PortSettings, SettingsError
 
 PORT = "latency_cycles, jitter_cycles, ready_stall, valid_stall, reorder"
-BENCH = "port, csb_stall, poison_reads, stray_accesses, hang_cycles, poll_deadline_cycles, exact"
+BENCH = "port, csb_stall, poison_reads, stray_accesses, hang_cycles, poll_deadline_cycles, exact, stop_at_first"
 
 
 def test_settings_survive_plain_data() -> None:

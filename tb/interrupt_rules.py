@@ -13,6 +13,9 @@ from tb.tracker import done_bit
 Event = tuple[str, int]
 """What raises a done interrupt, and its register group."""
 
+_PARTS = {"CDMA": ("CDMA_DAT", "CDMA_WT"), "CACC": ("CACC",)}
+"""Units that are done with a layer while SDP may still run the one before."""
+
 
 class InterruptRules:
     """Follows GLB's status and tells done bits that no layer owes.
@@ -32,9 +35,14 @@ class InterruptRules:
         self._known = 0
         self._owed.clear()
 
+    def enable(self, unit: str, group: int) -> None:
+        """Note the interrupts of a unit that begins as soon as it is enabled, before its layer can as a whole."""
+        self._owed.update((part, group) for part in _PARTS.get(unit, ()))
+
     def start(self, events: Iterable[Event]) -> None:
-        """Note the interrupts of a layer that was started."""
-        self._owed.update(events)
+        """Note the interrupts of a layer that was started, those of its first units apart."""
+        parts = {part for names in _PARTS.values() for part in names}
+        self._owed.update(event for event in events if event[0] not in parts)
 
     def write(self, register: Register, value: int) -> None:
         """Follow one CSB write."""

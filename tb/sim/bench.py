@@ -241,6 +241,11 @@ class Bench:
                 self.complain(f"{complaint} (cycle {access.cycle})")
             return
         self._interrupt_rules.write(register, access.value)
+        if register.name == "D_OP_ENABLE":
+            # RDMA fetches as soon as it is enabled, before the last unit of its layer is.
+            self._check_quiet(access.cycle)
+            if access.value:
+                self._interrupt_rules.enable(register.unit, self.tracker.state.producer(register.unit))
         try:
             for started in self.tracker.write(register, access.value):
                 self._check_quiet(access.cycle)
@@ -256,7 +261,7 @@ class Bench:
             self._refused.set()
 
     def _check_quiet(self, at: int) -> None:
-        """Complain when memory was accessed behind a reset before any layer was started."""
+        """Complain when memory was accessed behind a reset before any unit was enabled."""
         if self._idle_handshakes not in (None, self._handshakes):
             self.complain(f"protocol: memory must not be accessed before the first layer (before cycle {at})")
         self._idle_handshakes = None

@@ -24,9 +24,21 @@ def test_an_interrupt_that_a_layer_owes_is_right_and_a_second_one_is_not() -> No
 
 def test_the_other_group_and_other_units_are_told_apart() -> None:
     rules = InterruptRules()
+    rules.enable("CDMA", 0)
     rules.start([("SDP", 0), ("CDMA_WT", 0)])
     assert list(rules.read(STATUS, SDP_1 | WEIGHTS)) == ["SDP_1"]
     assert list(rules.read(STATUS, SDP_1 | WEIGHTS | SDP_0)) == []
+
+
+def test_cdma_may_be_done_before_its_layer_starts_and_once_only() -> None:
+    rules = InterruptRules()
+    assert list(rules.read(STATUS, WEIGHTS)) == ["CDMA_WT_0"]
+    rules.write(STATUS, WEIGHTS)
+    rules.enable("CDMA", 0)
+    assert list(rules.read(STATUS, WEIGHTS)) == []
+    rules.start([("SDP", 0), ("CDMA_WT", 0)])
+    rules.write(STATUS, WEIGHTS)
+    assert list(rules.read(STATUS, WEIGHTS)) == ["CDMA_WT_0"]
 
 
 def test_what_software_sets_is_no_interrupt_of_a_layer() -> None:

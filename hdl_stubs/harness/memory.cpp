@@ -97,4 +97,24 @@ Memory::Fault Memory::check(uint64_t address, uint64_t nbytes, bool reading) {
     return {NONE, 0};
 }
 
+Memory::Fault Memory::check_read(uint64_t address, uint64_t nbytes, uint32_t word_bytes, uint32_t atom_bytes) {
+    const Fault fault = check(address, nbytes, true);
+    if (fault.kind == NONE || word_bytes <= atom_bytes) return fault;
+    for (uint64_t word = address; word < address + nbytes; word += word_bytes) {
+        bool sound = false;
+        for (uint64_t atom = word; atom < word + word_bytes; atom += atom_bytes)
+            sound |= check(atom, atom_bytes, true).kind == NONE;
+        if (!sound) return check(word, word_bytes, true);
+    }
+    return {NONE, 0};
+}
+
+// From the first byte whose strobe is set to the last.
+Memory::Fault Memory::check_write(uint64_t address, const uint8_t* strobe, uint32_t nbytes) {
+    uint32_t first = 0, end = nbytes;
+    while (first < end && !(strobe[first / 8] >> first % 8 & 1)) ++first;
+    while (end > first && !(strobe[(end - 1) / 8] >> (end - 1) % 8 & 1)) --end;
+    return check(address + first, end - first, false);
+}
+
 }  // namespace harness

@@ -36,6 +36,9 @@ class Memory {
     void read_word(uint64_t address, uint8_t* out, uint32_t nbytes);
     void write_word(uint64_t address, const uint8_t* data, const uint8_t* strobe, uint32_t nbytes);
     Fault check(uint64_t address, uint64_t nbytes, bool reading);
+    // Of a bus word that is wider than an atom, the DUT may use one atom alone.
+    Fault check_read(uint64_t address, uint64_t nbytes, uint32_t word_bytes, uint32_t atom_bytes);
+    Fault check_write(uint64_t address, const uint8_t* strobe, uint32_t nbytes);
 
   private:
     uint64_t outside(uint64_t address, uint64_t nbytes, bool& found);

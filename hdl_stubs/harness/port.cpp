@@ -155,7 +155,8 @@ void Port::edge(const PortInputs& in) {
 void Port::read(uint8_t id, uint64_t address, uint32_t beats) {
     const uint32_t width = settings_.bus_bytes;
     const uint64_t start = address / width * width;
-    report(memory.check(start, uint64_t{beats} * width, true), true, id, address, uint64_t{beats} * width);
+    const uint64_t nbytes = uint64_t{beats} * width;
+    report(memory.check_read(start, nbytes, width, settings_.atom_bytes), true, id, address, nbytes);
     if (settings_.log_reads) reads.add() = {uint64_t(cycle), address, id, beats};
     Response response{address, due(Draws::READ_JITTER), id, beats, std::vector<uint8_t>(beats * width)};
     for (uint32_t n = 0; n < beats; ++n) memory.read_word(start + n * width, response.data.data() + n * width, width);
@@ -169,7 +170,10 @@ void Port::match() {
         addresses_.pop_front();
         const uint32_t width = settings_.bus_bytes;
         const uint64_t start = burst.address / width * width, nbytes = uint64_t{burst.beats} * width;
-        report(memory.check(start, nbytes, false), false, burst.id, burst.address, nbytes);
+        Memory::Fault fault{Memory::NONE, 0};
+        for (uint32_t n = 0; n < burst.beats && fault.kind == Memory::NONE; ++n)
+            fault = memory.check_write(start + n * width, beats_[n].strobe, width);
+        report(fault, false, burst.id, burst.address, nbytes);
         for (uint32_t n = 0; n < burst.beats; ++n) {
             const Beat& beat = beats_[0];
             if (beat.last != (n + 1 == burst.beats)) violate(W_LAST);

@@ -43,7 +43,7 @@ struct ViolationRecord {
 struct PortSettings {
     uint64_t seed;
     double ready_stall, valid_stall;
-    uint32_t bus_bytes, latency_cycles, jitter_cycles, reorder, log_reads, unused;
+    uint32_t bus_bytes, latency_cycles, jitter_cycles, reorder, log_reads, atom_bytes;
 };
 
 struct Outstanding {

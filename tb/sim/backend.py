@@ -132,13 +132,34 @@ class CoroutineBackend:
         width = self.monitors[ram].bus_bytes
         start = request.address // width * width
         if isinstance(request, ReadRequest):
-            self._check(ram, request, "read", start, request.beats * width)
+            nbytes = request.beats * width
+            self._report(ram, request, "read", nbytes, self._read_fault(ram, start, nbytes, width))
             return
-        self._check(ram, request, "write", start, len(request.beats) * width)
+        faults = (
+            self._write_fault(ram, start + number * width, strobe)
+            for number, (_, strobe, _) in enumerate(request.beats)
+        )
+        fault = next((fault for fault in faults if fault is not None), None)
+        self._report(ram, request, "write", len(request.beats) * width, fault)
         for number, (data, strobe, at) in enumerate(request.beats):
             self._bench.scoreboard.write(ram, start + number * width, data, strobe, at, request.axi_id)
 
-    def _check(self, ram: Ram, request: ReadRequest | WriteBurst, what: str, start: int, nbytes: int) -> None:
-        fault = self.memories[ram].fault(start, nbytes, reading=what == "read")
+    def _read_fault(self, ram: Ram, start: int, nbytes: int, width: int) -> str | None:
+        """Say what is wrong with a read, or None; of a word wider than an atom the DUT may use one atom alone."""
+        memory, atom = self.memories[ram], self._bench.config.memory_atomic_bytes
+        fault = memory.fault(start, nbytes, reading=True)
+        if fault is None or width <= atom:
+            return fault
+        for word in range(start, start + nbytes, width):
+            if all(memory.fault(at, atom, reading=True) is not None for at in range(word, word + width, atom)):
+                return memory.fault(word, width, reading=True)
+        return None
+
+    def _write_fault(self, ram: Ram, address: int, strobe: int) -> str | None:
+        """Say what is wrong with the bytes of a beat from the first with its strobe set to the last, or None."""
+        first = (strobe & -strobe).bit_length() - 1
+        return self.memories[ram].fault(address + first, strobe.bit_length() - first, reading=False) if strobe else None
+
+    def _report(self, ram: Ram, request: ReadRequest | WriteBurst, what: str, nbytes: int, fault: str | None) -> None:
         if fault is not None:
             self._bench.report_fault(ram, what, nbytes, request.address, request.axi_id, request.cycle, fault)

@@ -56,7 +56,7 @@ class PortSettingsRecord(Structure):
         ("ready_stall", c_double),
         ("valid_stall", c_double),
         *((name, c_uint32) for name in ("bus_bytes", "latency_cycles", "jitter_cycles", "reorder", "log_reads")),
-        ("unused", c_uint32),
+        ("atom_bytes", c_uint32),
     )
 
 

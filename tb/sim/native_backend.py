@@ -44,7 +44,14 @@ class NativeBackend:
         widths = {Ram.MC: config.primary_memif_width_bytes, Ram.CVSRAM: config.secondary_memif_width_bytes}
         self.csb = NativeCsb(registers, settings.csb_stall, seed)
         self.slaves = {
-            ram: NativePort(ram, widths[ram], settings.port, latency_cycles(ram, config, settings), seed + n)
+            ram: NativePort(
+                ram,
+                widths[ram],
+                config.memory_atomic_bytes,
+                settings.port,
+                latency_cycles(ram, config, settings),
+                seed + n,
+            )
             for n, ram in enumerate(rams_of(config), start=1)
         }
         self.monitors = self.slaves

@@ -63,12 +63,15 @@ class NativePages(PageStore):
 class NativePort:
     """Monitor and slave of one memory port."""
 
-    def __init__(self, ram: Ram, bus_bytes: int, settings: PortSettings, latency_cycles: int, seed: int) -> None:
+    def __init__(
+        self, ram: Ram, bus_bytes: int, atom_bytes: int, settings: PortSettings, latency_cycles: int, seed: int
+    ) -> None:
         """Configure the harness's slave; its memory becomes empty.
 
         Args:
             ram: Which port.
             bus_bytes: Width of its data.
+            atom_bytes: What the DUT needs of a word that it reads, at least.
             settings: Stalls, jitter and reordering.
             latency_cycles: From a request to its first answer.
             seed: Of all randomness.
@@ -85,6 +88,7 @@ class NativePort:
             max(latency_cycles, 1),
             settings.jitter_cycles,
             settings.reorder,
+            atom_bytes=atom_bytes,
         )
         self._library.nvb_port_configure(self._number, ctypes.byref(record))
         self._writes = RecordLog(WRITE_RECORD, self._library.nvb_port_writes, self._number)

@@ -1,0 +1,155 @@
+"""cocotb tests, started by test_full_device.py: thresholds at their edges, and layers that never end, on nv_full."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import cocotb
+import numpy as np
+from cocotb.handle import SimHandleBase
+from numpy.typing import NDArray
+
+from models.config import HwConfig
+from models.layout import Element, FeatureLayout
+from tb.beats import Beats
+from tb.memory import Ram
+from tb.predictor import Expectation
+from tb.program.ops import MemInit, MemLoad, RegRead, RegWrite, SyncWait
+from tb.registers import RegisterMap
+from tb.sim.bench import Bench
+from tb.sim.clocking import wait_cycles
+from tb.trace import read
+from tb.verdict import Outcome
+
+CONFIG = HwConfig.load("nv_full")
+REGISTERS = RegisterMap.of(CONFIG)
+FLUSHED_CYCLES = 9000
+HANG_CYCLES = 5000
+ABSOLUTE = 1e-4
+"""Of the rule for CDP and PDP; where more is allowed, the relative part of the rule allows it."""
+
+
+class Alteration:
+    """One element of what the DUT writes, changed on its way to the scoreboard.
+
+    ``pick`` chooses the element and the FP16 pattern that the scoreboard is to see, once the layer is predicted.
+    """
+
+    def __init__(self, bench: Bench, pick) -> None:
+        self.element: Element | None = None
+        self.places: dict[int, int] = {}
+        expect, write, write_beats = bench.scoreboard.expect, bench.scoreboard.write, bench.scoreboard.write_beats
+
+        def predicted(expectation: Expectation) -> None:
+            self.element, pattern = pick(expectation)
+            assert isinstance(expectation.layout, FeatureLayout)
+            address = expectation.address + expectation.layout.offset(*self.element)
+            self.places = {address: pattern & 0xFF, address + 1: pattern >> 8}
+            expect(expectation)
+
+        def one(ram: Ram, address: int, data: bytes, strobe: int, cycle: int, axi_id: int) -> None:
+            changed = bytes(self.places.get(address + lane, byte) for lane, byte in enumerate(data))
+            write(ram, address, changed, strobe, cycle, axi_id)
+
+        def many(beats: Beats) -> None:
+            data = beats.data.copy()
+            for place, value in self.places.items():
+                lane = place - beats.address.astype(np.int64)
+                hit = np.flatnonzero((lane >= 0) & (lane < data.shape[1]))
+                data[hit, lane[hit]] = value
+            write_beats(replace(beats, data=data))
+
+        bench.scoreboard.expect, bench.scoreboard.write, bench.scoreboard.write_beats = predicted, one, many
+
+
+def fp16_values() -> NDArray[np.float64]:
+    """Return every finite FP16 number in order."""
+    patterns = np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+    return np.unique(patterns[np.isfinite(patterns)].astype(np.float64))
+
+
+def edge(reference: float, allowance: float) -> tuple[float, float]:
+    """Return the largest FP16 number that the allowance admits, and the next one."""
+    values = fp16_values()
+    first_beyond = int(np.searchsorted(values - reference, allowance, side="right"))
+    return float(values[first_beyond - 1]), float(values[first_beyond])
+
+
+def pattern_of(value: float) -> int:
+    """Return the FP16 bits of a number."""
+    return int(np.float16(value).view(np.uint16))
+
+
+def at_the_edge(kind: str, beyond: bool):
+    """Return a choice for ``Alteration``: the first element of that kind whose threshold admits a wrong value."""
+
+    def pick(expectation: Expectation) -> tuple[Element, int]:
+        tolerated = expectation.tolerated
+        assert tolerated is not None
+        layout = expectation.layout
+        assert isinstance(layout, FeatureLayout)
+        channels = layout.shape[0]
+        reference, allowance = tolerated.reference[:channels], tolerated.tolerance.allowance
+        if kind == "identical":
+            assert allowance is None
+            bits = reference.view(np.uint16).astype(np.int64)
+            c, h, w = (int(n) for n in np.argwhere((bits & 0x7FFF) < 0x7BFF)[0])
+            return Element(c, h, w), int(bits[c, h, w]) + beyond
+        assert allowance is not None
+        allowed = allowance[:channels]
+        suits = np.isfinite(reference) & (np.abs(reference) < 60000.0)
+        if kind == "absolute":
+            suits &= allowed <= ABSOLUTE * (1 + 1e-9)
+        if kind == "relative":
+            suits &= allowed > ABSOLUTE * (1 + 1e-9)
+        for c, h, w in np.argwhere(suits):
+            inside, outside = edge(float(reference[c, h, w]), float(allowed[c, h, w]))
+            if inside != float(np.float16(reference[c, h, w])):
+                return Element(int(c), int(h), int(w)), pattern_of(outside if beyond else inside)
+        raise AssertionError(
+            f"no element whose threshold is {kind} and admits another FP16 number than the rounded one"
+        )
+
+    return pick
+
+
+@cocotb.test()
+async def one_element_is_moved_to_the_edge(dut: SimHandleBase) -> None:
+    """Play the layer ``NVDLA_LAYER`` with one element just beyond, or just inside, its threshold."""
+    scenario = read(Path(os.environ["NVDLA_LAYER"]), CONFIG)
+    beyond = os.environ["NVDLA_SIDE"] == "beyond"
+    bench = await Bench.start(dut, CONFIG, scenario.settings, scenario.seed)
+    alteration = Alteration(bench, at_the_edge(os.environ["NVDLA_KIND"], beyond))
+    await bench.play(tuple(op for op in scenario.ops if not isinstance(op, RegRead | SyncWait)))
+    verdict = bench.finish()
+    assert alteration.element is not None
+    c, h, w = alteration.element
+    if not beyond:
+        assert verdict.outcome is Outcome.PASSED, verdict.complaints()
+        return
+    assert verdict.outcome is Outcome.FAILED
+    assert [finding.elements for finding in verdict.findings] == [1], verdict.complaints()
+    assert f"first at c={c} h={h} w={w} (" in str(verdict.findings[0]), str(verdict.findings[0])
+    assert verdict.worst_margin is not None
+    assert verdict.worst_margin > 1.0
+
+
+@cocotb.test()
+async def a_layer_that_the_device_does_not_compute_stays_running(dut: SimHandleBase) -> None:
+    """Play ``NVDLA_LAYER`` with a register changed to ask for what the device lacks."""
+    scenario = read(Path(os.environ["NVDLA_LAYER"]), CONFIG)
+    changed, value = os.environ["NVDLA_CHANGE"].split("=")
+    bench = await Bench.start(dut, CONFIG, scenario.settings, scenario.seed)
+    await bench.play(tuple(op for op in scenario.ops if isinstance(op, MemInit | MemLoad)))
+    await wait_cycles(bench.clock, FLUSHED_CYCLES)
+    for op in scenario.ops:
+        if isinstance(op, RegWrite):
+            await bench.csb.write(REGISTERS.parse(op.register), int(value, 0) if op.register == changed else op.value)
+    await wait_cycles(bench.clock, HANG_CYCLES)
+    for unit in ("CACC", "SDP"):
+        assert await bench.csb.read(REGISTERS.parse(f"{unit}.S_STATUS")) == 1, unit
+    assert not any(bench.interrupts.fired.get((unit, 0)) for unit in ("CACC", "SDP"))
+    bench.scoreboard.judge()
+    assert bench.verdict.written_bytes == 0

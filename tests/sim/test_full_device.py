@@ -1,0 +1,116 @@
+"""The embedded nv_full: measured layers pass within the published thresholds, whose edges the scoreboard keeps."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from models.config import HwConfig
+from tb.launch.build import BuildSpec, Built, build
+from tb.launch.simulate import SimResult, simulate
+
+ROOT = Path(__file__).resolve().parents[2]
+LAYERS = ROOT / "tests" / "data" / "measured"
+CONFIG = HwConfig.load("nv_full")
+THRESHOLDS = {"DC": "dc_fp16", "Winograd": "wino_fp16", "CDP": "cdp_lrn", "PDP": "pdp_avg"}
+"""Files with FP16 results that a published threshold judges, by the module that it names."""
+
+EDGES = [
+    ("dc_fp16_4x4x96_k16_comp70", "any"),
+    ("wino_fp16_8x8x32_k16_exp16", "any"),
+    ("cdp_lrn3_k1_mid", "absolute"),
+    ("cdp_lrn3_k1_mid", "relative"),
+    ("pdp_avg", "absolute"),
+    ("pdp_avg", "relative"),
+    ("pdp_max", "identical"),
+    ("sdp_bn_batchnorm_ch_mid", "identical"),
+]
+
+NOT_COMPUTED = {
+    "an image": "CSC.D_DATAIN_FORMAT=1",
+    "channel post-extension": "CSC.D_POST_Y_EXTENSION=1",
+    "batches": "CACC.D_BATCH_NUMBER=1",
+    "Winograd with a stride": "CDMA.D_CONV_STRIDE=1",
+    "another precision in CMAC": "CMAC_B.D_MISC_CFG=0x1001",
+    "another precision in SDP": "SDP.D_DATA_FORMAT=5",
+    "INT8 out of 16 bits": "SDP.D_DATA_FORMAT=2",
+}
+
+
+@pytest.fixture(scope="module")
+def full() -> Built:
+    return build(BuildSpec(CONFIG, "verilator", backend="native"), ROOT / "sim_build")
+
+
+def played(built: Built, layer: str, folder: Path) -> tuple[SimResult, dict[str, Any]]:
+    """Play a measured layer and return how the simulation ended and its verdict."""
+    result = simulate(
+        built,
+        test_module="tb.sim.entry",
+        testcase="play",
+        env={
+            "NVDLA_CONFIG": CONFIG.name,
+            "NVDLA_SCENARIO": str(LAYERS / f"{layer}.npz"),
+            "NVDLA_RESULT": str(folder / "result.json"),
+        },
+        work_dir=folder,
+        timeout_seconds=300,
+    )
+    return result, json.loads((folder / "result.json").read_text(encoding="utf-8"))
+
+
+def assert_passed(layer: str, result: SimResult, verdict: dict[str, Any]) -> None:
+    """Require that all bytes were judged right, and the margin where a threshold applies."""
+    assert result.passed, f"{result.message}\n{result.log_path.read_text(encoding='utf-8')}"
+    assert verdict["outcome"] == "passed"
+    assert verdict["judged_bytes"] > 0
+    assert verdict["crc_passed"] == 1
+    for module, prefix in THRESHOLDS.items():
+        if layer.startswith(prefix):
+            assert 0.0 <= verdict["worst_margin"] <= 1.0
+            assert f"elements by {module} (" in verdict["margins"][0]
+
+
+@pytest.mark.parametrize("layer", sorted(path.stem for path in LAYERS.glob("*.npz")))
+def test_a_measured_layer_passes_and_tells_its_margin(full: Built, tmp_path: Path, layer: str) -> None:
+    assert_passed(layer, *played(full, layer, tmp_path))
+
+
+@pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed (apt-get install iverilog)")
+def test_a_small_convolution_passes_under_icarus(tmp_path: Path) -> None:
+    built = build(BuildSpec(CONFIG, "icarus"), ROOT / "sim_build")
+    layer = "dc_fp16_4x4x128_k32_nan_collide"
+    assert_passed(layer, *played(built, layer, tmp_path))
+
+
+def in_simulation(built: Built, testcase: str, layer: str, folder: Path, **env: str) -> None:
+    """Run a test of full_device.py."""
+    result = simulate(
+        built,
+        test_module="tests.sim.full_device",
+        testcase=testcase,
+        env={"NVDLA_CONFIG": CONFIG.name, "NVDLA_LAYER": str(LAYERS / f"{layer}.npz"), **env},
+        work_dir=folder,
+        timeout_seconds=300,
+    )
+    assert result.passed, f"{result.message}\n{result.log_path.read_text(encoding='utf-8')}"
+
+
+@pytest.mark.parametrize("side", ["inside", "beyond"])
+@pytest.mark.parametrize(("layer", "kind"), EDGES, ids=[f"{layer}-{kind}" for layer, kind in EDGES])
+def test_an_error_is_caught_just_beyond_its_threshold_and_not_just_inside(
+    full: Built, tmp_path: Path, layer: str, kind: str, side: str
+) -> None:
+    in_simulation(full, "one_element_is_moved_to_the_edge", layer, tmp_path, NVDLA_KIND=kind, NVDLA_SIDE=side)
+
+
+@pytest.mark.parametrize("change", NOT_COMPUTED.values(), ids=NOT_COMPUTED.keys())
+def test_what_the_device_does_not_compute_never_ends_and_writes_nothing(
+    full: Built, tmp_path: Path, change: str
+) -> None:
+    layer = "wino_fp16_8x8x32_k16_exp16"
+    in_simulation(full, "a_layer_that_the_device_does_not_compute_stays_running", layer, tmp_path, NVDLA_CHANGE=change)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from models.converter import Converter
-from models.sdp import AluOp, SdpStage
+from models.sdp import AluOp, SdpStage, YStage
 
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
 
@@ -48,6 +48,30 @@ def stage(params: SdpStage | None, data: int, alu_operand: int | None, mul_opera
         data = clipped(half_away(data, params.mul_shift), INT32_MIN, INT32_MAX)
     if params.relu and data < 0:
         data = 0
+    return data
+
+
+def y_operand(converter: Converter | None, operand: int, from_memory: bool) -> int:
+    """Pass one operand of Y through its converter; one from a register passes as it is."""
+    if converter is None or not from_memory:
+        return operand
+    scaled = half_away((operand - converter.offset) * converter.scale, converter.shift)
+    return clipped(scaled, INT32_MIN, INT32_MAX)
+
+
+def y_stage(params: YStage | None, data: int, alu_operand: int | None, mul_operand: int | None) -> int:
+    """Pass one element through Y without its tables; operands are converted."""
+    if params is None:
+        return data
+    if params.mul and not (params.mul_prelu and data >= 0):
+        assert mul_operand is not None
+        data = clipped(half_away(data * mul_operand, params.truncate), INT32_MIN, INT32_MAX)
+    if params.alu is not None:
+        assert alu_operand is not None
+        if params.alu is AluOp.SUM:
+            data = clipped(data + alu_operand, INT32_MIN, INT32_MAX)
+        elif (data > alu_operand) != (params.alu is AluOp.MAX):
+            data = alu_operand
     return data
 
 

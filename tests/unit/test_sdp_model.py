@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from models.converter import Converter, ConverterEncoding
 from models.precision import Precision
-from models.sdp import AluOp, Operands, SdpParams, SdpStage, output_converter, run
+from models.sdp import AluOp, Operands, SdpParams, SdpStage, YStage, output_converter, run
 from tests.unit import oracles_sdp
 
 IDENTITY = output_converter(offset=0, scale=1, shift=0)
@@ -99,6 +100,51 @@ def test_every_element_of_random_layers_agrees_with_the_oracle(seed: int) -> Non
             data = oracles_sdp.stage(x2, data, *spread(o2, shape, index))
             expected[index] = oracles_sdp.convert(converter, data, 8 * output.nbytes)
         np.testing.assert_array_equal(run(params, cube, o1, o2), expected, strict=True)
+
+
+def random_y(rng: np.random.Generator, shape: tuple[int, int, int]) -> tuple[YStage, Operands]:
+    """Return Y and its operands: 32 bits from registers, 16 from memory, those with a converter or none."""
+    alu = [None, AluOp.MAX, AluOp.MIN, AluOp.SUM][int(rng.integers(4))]
+    mul = bool(rng.integers(2))
+    drawn: dict[str, NDArray[Any] | None] = {"alu": None, "mul": None}
+    converters = {}
+    for name in [name for name, on in (("alu", alu), ("mul", mul)) if on]:
+        if rng.random() < 0.4:
+            drawn[name] = np.array(extreme(rng, 32))
+            continue
+        operand = random_operand(rng, shape)
+        drawn[name] = np.broadcast_to(operand, shape) if operand.ndim == 0 else operand
+        if rng.random() < 0.6:
+            shift = random_shift(rng)
+            converter = Converter(extreme(rng, 32), extreme(rng, 16), shift, ConverterEncoding.SDP_OPERAND)
+            converters[f"{name}_converter"] = converter
+    truncate = int(rng.integers(1024) if rng.random() < 0.1 else rng.integers(64)) if mul else 0
+    return YStage(alu, mul, mul and bool(rng.integers(2)), truncate, **converters), Operands(**drawn)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_every_element_of_random_layers_through_y_agrees_with_the_oracle(seed: int) -> None:
+    rng = np.random.default_rng([seed, 1])
+    for _ in range(200):
+        c, h, w = (int(n) for n in rng.integers(1, 4, size=3))
+        shape = (c, h, w)
+        y, operands = random_y(rng, shape)
+        converter = output_converter(extreme(rng, 32), extreme(rng, 16), random_shift(rng))
+        params = SdpParams(None, None, converter, Precision.INT16, Precision.INT16, y)
+        cube = np.array([extreme(rng, 32) for _ in range(c * h * w)], dtype=np.int32).reshape(shape)
+        expected = np.empty(shape, np.int16)
+        for index in np.ndindex(shape):
+            taken = []
+            for name, operand, value in zip(
+                ("alu", "mul"), (operands.alu, operands.mul), spread(operands, shape, index), strict=True
+            ):
+                assert (operand is None) == (value is None)
+                if operand is not None and value is not None:
+                    value = oracles_sdp.y_operand(getattr(y, f"{name}_converter"), value, operand.ndim > 0)
+                taken.append(value)
+            data = oracles_sdp.y_stage(y, int(cube[index]), *taken)
+            expected[index] = oracles_sdp.convert(converter, data, 16)
+        np.testing.assert_array_equal(run(params, cube, None, None, operands), expected, strict=True)
 
 
 def test_a_cube_of_several_blocks_agrees_with_its_channels_alone() -> None:

@@ -27,9 +27,9 @@ from tests.unit.tb.unused import unused_fields, used_width
 
 MANY = settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
 # A failure names its field; shrinking the layer takes minutes and adds nothing.
-SOME = settings(MANY, max_examples=80, phases=(Phase.explicit, Phase.generate))
+SOME = settings(MANY, max_examples=40, phases=(Phase.explicit, Phase.generate))
 FEW = settings(SOME, max_examples=60)
-FEWEST = settings(SOME, max_examples=20)
+FEWEST = settings(SOME, max_examples=12)
 
 
 def play(state: RegisterState, layer: Layer, config: HwConfig, group: int) -> list[tuple[str, int]]:

@@ -52,20 +52,15 @@ class CubeInput:
         walk: through the cube with its padding channels.
         channels: how many are real.
         converter: None when it is off.
-        unsigned: whether elements are taken as unsigned numbers.
     """
 
     walk: Walk
     channels: int
     converter: Converter | None
-    unsigned: bool = False
 
     def read(self, memory: Bytes, precision: Precision) -> Cube:
         """Return the cube in the convolution buffer, (C, H, W)."""
         cube = self.walk.read(memory)[: self.channels]
-        if self.unsigned and precision is not Precision.FP16:
-            cube = cube.astype(np.int32) & ((1 << (8 * self.walk.dtype.itemsize)) - 1)
-            cube = np.minimum(cube, precision.limits[1]).astype(self.walk.dtype)
         if self.converter is not None:
             cube = self.converter.convert(cube, precision)
         return cube
@@ -83,6 +78,7 @@ class ConvRun:
         padded_channels: of the output, in whole atoms.
         sdp: stages and output converter; its walk is not used.
         shift: elements (down, right) that every window is displaced.
+        signed: whether the multipliers take data, and kernels, of INT8 as signed numbers.
     """
 
     source: CubeInput | ImageInput
@@ -92,6 +88,7 @@ class ConvRun:
     padded_channels: int
     sdp: SdpRun
     shift: tuple[int, int] = (0, 0)
+    signed: tuple[bool, bool] = (True, True)
 
     @property
     def work(self) -> int:
@@ -102,7 +99,7 @@ class ConvRun:
     def compute(self, memory: Bytes, rows: slice) -> Cube:
         """Return some lines of the output, (K, lines, W) with padding channels."""
         whole = self._aligned(rows)
-        core = _Core(self.source, self.weights, self.params, self.out_size[1], self.shift, current_rules())
+        core = _Core(self.source, self.weights, self.params, self.out_size[1], self.shift, self.signed, current_rules())
         sums = _sums(core, memory, whole.start, whole.stop)
         padding = self.padded_channels - sums.shape[0]
         sums = np.pad(sums, ((0, padding), (0, 0), (0, 0)))
@@ -125,6 +122,7 @@ class _Core:
     params: ConvParams
     out_width: int
     shift: tuple[int, int]
+    signed: tuple[bool, bool]
     rules: Rules
 
 
@@ -155,6 +153,12 @@ def _sums(core: _Core, memory: Bytes, start_row: int, stop_row: int) -> Cube:
     # Winograd multiplies whole atoms of channels.
     cube = np.pad(cube, ((0, max(0, weights.shape[1] - cube.shape[0])), (0, 0), (0, 0)))
     bare = replace(params, pad_left=0, pad_right=0, pad_top=0, pad_bottom=0)
+    if not all(core.signed):
+        if params.precision is not Precision.INT8:
+            raise ValueError("precision must be INT8 for unsigned numbers")
+        # In 16 bits the numbers of both kinds have room, and the sums are the same.
+        bare = replace(bare, precision=Precision.INT16)
+        cube, weights = (_widened(*pair) for pair in zip((cube, weights), core.signed, strict=True))
     if not params.is_float:
         return conv.run(bare, cube, weights)
     stored = core.weights.layout
@@ -162,3 +166,8 @@ def _sums(core: _Core, memory: Bytes, start_row: int, stop_row: int) -> Cube:
     if isinstance(stored, ImageWeightLayout):
         order = replace(order, image=True, line_group=stored.line_group)
     return conv.run_exact(bare, cube, weights, order)
+
+
+def _widened(values: Cube, signed: bool) -> Cube:
+    widened: Cube = values.astype(np.int16) if signed else values.view(np.uint8).astype(np.int16)
+    return widened

@@ -175,8 +175,8 @@ def _converted(engine: ConvRun) -> Iterator[tuple[str, str, Callable[[ConvRun], 
     """Yield (kind, detail, change) of everything that may be wrong with the input converter."""
     source = engine.source
     old = source.converter if isinstance(source, CubeInput) else source.conversion.converter
-    if isinstance(source, CubeInput):
-        yield "sign", "input taken as unsigned", setting(source=replace(source, unsigned=True))
+    yield "sign", "data taken as unsigned", setting(signed=(False, True))
+    yield "sign", "kernels taken as unsigned", setting(signed=(True, False))
     if old is None:
         return
     for name, values in (

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.layout import ImageWeightLayout, WeightLayout
+from models.converter import Converter
+from models.layout import FeatureLayout, ImageWeightLayout, WeightLayout
 from models.precision import Precision
 from tb.explain.memory import Bytes, Patch
 from tb.layers import ConvLayer
@@ -71,7 +72,40 @@ def convolutions() -> Iterator[tuple[str, Fault]]:
         "sign",
         Fault(IMAGE, run(replace(IMAGE, conversion=replace(IMAGE.conversion, signed=True))), ("conv-pixel-sign",)),
     )
+    yield "data unsigned", Fault(CUBE, unsigned_data(), ("conv-sign",))
     yield from coded()
+
+
+def unsigned_data() -> Patch:
+    """Return what the cube's layer leaves when data are unsigned: 256 more, for every negative one, in each sum."""
+    layer = CUBE
+    assert isinstance(layer.conversion, Converter)
+    raw = layer.src.layout.unpack(MEMORY.read(layer.src.address, layer.src.layout.nbytes).data)
+    cube = layer.conversion.convert(raw, Precision.INT8).view(np.uint8).astype(np.int64)
+    stored = layer.weights.layout
+    kernels = stored.unpack(MEMORY.read(layer.weights.address, stored.nbytes).data).astype(np.int64)
+    params, (count, height, width) = layer.params, layer.dst.layout.shape
+    pad = params.pad_value & 0xFF
+    padded = np.full((cube.shape[0], 40, 40), pad, dtype=np.int64)
+    top, left = params.pad_top, params.pad_left
+    padded[:, top : top + cube.shape[1], left : left + cube.shape[2]] = cube
+    sums = np.zeros((24, height, width), dtype=np.int64)
+    for k, y, x in np.ndindex(count, height, width):
+        rows = y * params.stride_y + np.arange(kernels.shape[2]) * params.dilation_y
+        columns = x * params.stride_x + np.arange(kernels.shape[3]) * params.dilation_x
+        sums[k, y, x] = (padded[:, rows[:, np.newaxis], columns] * kernels[k]).sum()
+    half = (1 << params.truncate) >> 1
+    truncated = np.where(sums < 0, -((-sums + half) >> params.truncate), (sums + half) >> params.truncate)
+    bias = MEMORY.read(cases.X1, 2 * 24).data.view("<i2").astype(np.int64)
+    total = truncated + (bias << 3)[:, np.newaxis, np.newaxis]
+    scaled = (total - 40) * 5
+    rounded = np.where(scaled < 0, -((-scaled + (1 << 12)) >> 13), (scaled + (1 << 12)) >> 13)
+    data = np.clip(rounded, -128, 127).astype(np.int8)
+    dst = layer.dst.layout
+    padded_layout = FeatureLayout(
+        dst.config, dst.precision, data.shape, dst.line_stride_bytes, dst.surface_stride_bytes
+    )
+    return Patch(layer.dst.address, padded_layout.pack(data), dst.written_mask())
 
 
 def swapped_image() -> Patch:

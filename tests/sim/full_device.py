@@ -44,8 +44,7 @@ class Alteration:
 
         def predicted(expectation: Expectation) -> None:
             self.element, pattern = pick(expectation)
-            assert isinstance(expectation.layout, FeatureLayout)
-            address = expectation.address + expectation.layout.offset(*self.element)
+            address = expectation.address + whole(expectation.layout).offset(*self.element)
             self.places = {address: pattern & 0xFF, address + 1: pattern >> 8}
             expect(expectation)
 
@@ -62,6 +61,13 @@ class Alteration:
             write_beats(replace(beats, data=data))
 
         bench.scoreboard.expect, bench.scoreboard.write, bench.scoreboard.write_beats = predicted, one, many
+
+
+def whole(layout: object) -> FeatureLayout:
+    """Return the layout of a cube with its padding channels, which are written and judged like all others."""
+    assert isinstance(layout, FeatureLayout)
+    shape = (layout.padded_channels, *layout.shape[1:])
+    return FeatureLayout(layout.config, layout.precision, shape, layout.line_stride_bytes, layout.surface_stride_bytes)
 
 
 def fp16_values() -> NDArray[np.float64]:
@@ -88,17 +94,13 @@ def at_the_edge(kind: str, beyond: bool):
     def pick(expectation: Expectation) -> tuple[Element, int]:
         tolerated = expectation.tolerated
         assert tolerated is not None
-        layout = expectation.layout
-        assert isinstance(layout, FeatureLayout)
-        channels = layout.shape[0]
-        reference, allowance = tolerated.reference[:channels], tolerated.tolerance.allowance
+        reference, allowed = tolerated.reference, tolerated.tolerance.allowance
         if kind == "identical":
-            assert allowance is None
+            assert allowed is None
             bits = reference.view(np.uint16).astype(np.int64)
             c, h, w = (int(n) for n in np.argwhere((bits & 0x7FFF) < 0x7BFF)[0])
             return Element(c, h, w), int(bits[c, h, w]) + beyond
-        assert allowance is not None
-        allowed = allowance[:channels]
+        assert allowed is not None
         suits = np.isfinite(reference) & (np.abs(reference) < 60000.0)
         if kind == "absolute":
             suits &= allowed <= ABSOLUTE * (1 + 1e-9)

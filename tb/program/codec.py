@@ -185,7 +185,8 @@ def encode(
         config: The configuration it runs on.
         group: Register group, 0 or 1, of all units or by unit: units take turns each on its own, so they
             differ when one took part in a layer that another did not.
-        sync_id: Name of the event raised when its interrupt fires; None for no notification.
+        sync_id: Name of the event raised when its interrupt fires; None for no notification. Where SDP hands
+            its output to PDP, SDP's own interrupt raises ``<sync_id>_sdp``.
 
     Returns:
         The entries of the lookup tables that the layer uses, pointer writes, every register of the units'
@@ -216,6 +217,9 @@ def encode(
         ops.append(Poll("CDMA.S_CBUF_FLUSH_STATUS", 1))
     ops += [RegWrite(f"{unit}.D_OP_ENABLE", 1) for unit in engine.units]
     if sync_id is not None:
+        if isinstance(layer, PooledLayer):
+            # SDP raises its own interrupt, which a later layer that ends in SDP would take for its end.
+            ops.append(InterruptNotify("SDP", groups["SDP"], f"{sync_id}_sdp"))
         ops.append(InterruptNotify(interrupt_of_unit(engine.done_unit), groups[engine.done_unit], sync_id))
     return tuple(ops)
 

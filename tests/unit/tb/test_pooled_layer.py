@@ -136,6 +136,11 @@ def test_sdp_is_free_when_its_own_interrupt_fires_and_pdp_ends_the_layer() -> No
     assert tracked.enabled(*units) == [False] * 5
 
 
+def test_the_program_takes_note_of_both_interrupts_so_that_no_later_layer_of_sdp_ends_with_the_first() -> None:
+    ops = encode(pooled(bias_sdp((3, 4, 6))), SMALL, {"SDP_RDMA": 1, "SDP": 1, "PDP": 0}, "done")
+    assert ops[-2:] == (InterruptNotify("SDP", 1, "done_sdp"), InterruptNotify("PDP", 0, "done"))
+
+
 def test_units_keep_their_turns_each_on_its_own() -> None:
     tracked, layer = Tracked(), pooled(bias_sdp((3, 4, 6)))
     tracked.program(small_sdp())

@@ -204,9 +204,11 @@ class CsbDriver(BusDriver):
         self.pending = f"read of {name}"
         await self._request(address, write=0, value=0, nposted=0)
         await self._answer(self.bus.answer_valid)
-        value = int(self.bus.answer_data.value)
+        answer = self.bus.answer_data.value
+        if not answer.is_resolvable:
+            raise ScenarioError(f"{name} must read bits of 0 and 1, not {answer}")
         self.pending = None
-        return value
+        return int(answer)
 
     async def _request(self, address: int, *, write: int, value: int, nposted: int) -> None:
         bus = self.bus

@@ -70,7 +70,8 @@ async def a_request_right_behind_reset_is_lost(dut: SimHandleBase) -> None:
 async def every_register_has_its_reset_value(dut: SimHandleBase) -> None:
     bench = await Bench.start(dut, CONFIG)
     for register in REGISTERS:
-        if register.unit == "CFGROM":
+        # A table that was never written holds anything.
+        if register.unit == "CFGROM" or register.name == "S_LUT_ACCESS_DATA":
             continue
         value = await bench.csb.read(register)
         expected = register.reset & register.readable

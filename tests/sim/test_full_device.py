@@ -16,7 +16,7 @@ from tb.launch.simulate import SimResult, simulate
 ROOT = Path(__file__).resolve().parents[2]
 LAYERS = ROOT / "tests" / "data" / "measured"
 CONFIG = HwConfig.load("nv_full")
-THRESHOLDS = {"DC": "dc_fp16", "Winograd": "wino_fp16", "CDP": "cdp_lrn", "PDP": "pdp_avg"}
+THRESHOLDS = {"CC DC": "dc_fp16", "CC Winograd": "wino_fp16", "CDP": "cdp_lrn", "PDP": "pdp_avg"}
 """Files with FP16 results that a published threshold judges, by the module that it names."""
 
 EDGES = [

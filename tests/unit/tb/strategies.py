@@ -132,7 +132,9 @@ def pdp_layers(draw: st.DrawFn, config: HwConfig) -> PdpLayer:
     if most >= 2 and draw(st.booleans()):
         parts = draw(st.integers(2, most))
         ins, outs = draw(_widths(width, parts)), draw(_widths(out_width, parts))
-        split = WidthSplit(parts, *ins, *outs)
+        # A part that would begin in the left padding is refused.
+        if outs[0] * stride_x >= pad_left:
+            split = WidthSplit(parts, *ins, *outs)
     return PdpLayer(
         draw(surfaces(config, precision, (channels, height, width))),
         draw(surfaces(config, precision, (channels, out_height, out_width))),

@@ -162,7 +162,7 @@ NOTES = [
     (
         NOTE + HEADER.replace("{}", '{"hang": 1}'),
         "settings has no key hang; allowed: port, csb_stall, poison_reads, stray_accesses, hang_cycles, "
-        "poll_deadline_cycles, exact",
+        "poll_deadline_cycles, exact, stop_at_first",
     ),
     (
         NOTE + HEADER.replace("{}", '{"csb_stall": "x"}'),

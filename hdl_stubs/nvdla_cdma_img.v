@@ -69,8 +69,13 @@ module nvdla_cdma_img #(
   wire two_planes = (components == 3'd3);
   wire [1:0] log2_bytes = plane ? 2'd1 : (two_planes || format == R8) ? 2'd0 : 2'd2;
 
+  // Plane 1 begins in the atom of its first pixel of 2 bytes (measured on the public
+  // nv_small RTL), so of the offset only what lies inside an atom is left.
+  localparam [4:0] ATOM_PIXELS_1 = ATOM >> 1;
+  wire [4:0] x_offset_1 = x_offset & (ATOM_PIXELS_1 - 5'd1);
+
   /* verilator lint_off UNUSEDSIGNAL */
-  wire [15:0] line_bytes = ({11'd0, x_offset} + {3'd0, width} + 16'd1) << log2_bytes;
+  wire [15:0] line_bytes = ({11'd0, plane ? x_offset_1 : x_offset} + {3'd0, width} + 16'd1) << log2_bytes;
   /* verilator lint_on UNUSEDSIGNAL */
   wire [15:0] line_words = (line_bytes + {11'd0, ATOM} - 16'd1) >> LOG2_ATOM;
   wire fetched = (received == line_words);
@@ -127,9 +132,11 @@ module nvdla_cdma_img #(
   wire [13:0] pixel_end = {9'd0, pad_left} + {1'b0, width} + {8'd0, pad_right};
   wire is_padding = (pixel < {9'd0, pad_left}) || (pixel - {9'd0, pad_left} > {1'b0, width});
   /* verilator lint_off UNUSEDSIGNAL */
-  wire [15:0] column = {2'd0, pixel} - {11'd0, pad_left} + {11'd0, bug_conv_x_offset_ignored ? 5'd0 : x_offset};
-  wire [15:0] at_0 = column << log2_bytes;  // in CONVERT the plane is 0
-  wire [15:0] at_1 = column << 1;
+  wire [15:0] column = {2'd0, pixel} - {11'd0, pad_left};
+  wire [15:0] column_0 = column + {11'd0, bug_conv_x_offset_ignored ? 5'd0 : x_offset};
+  wire [15:0] column_1 = column + {11'd0, bug_conv_x_offset_ignored ? 5'd0 : x_offset_1};
+  wire [15:0] at_0 = column_0 << log2_bytes;  // in CONVERT the plane is 0
+  wire [15:0] at_1 = column_1 << 1;
   wire [W-1:0] shifted_0 = line_0[at_0[LOG2_ATOM+:AW_0]] >> {at_0[LOG2_ATOM-1:0], 3'd0};
   wire [W-1:0] shifted_1 = line_1[at_1[LOG2_ATOM+:AW_1]] >> {at_1[LOG2_ATOM-1:0], 3'd0};
   /* verilator lint_on UNUSEDSIGNAL */

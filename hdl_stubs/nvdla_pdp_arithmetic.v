@@ -8,7 +8,7 @@ module nvdla_pdp_arithmetic #(
     input  wire [             1:0] method,
     input  wire [             3:0] kernel_width,   // minus one
     input  wire [            10:0] pad_columns,    // what the padded columns, and lines, add
-    input  wire [            10:0] pad_rows,
+    input  wire [            13:0] pad_rows,
     input  wire [            16:0] recip_width,
     input  wire [            16:0] recip_height,
     input  wire [8*ATOM_BYTES-1:0] in_data,
@@ -62,11 +62,11 @@ module nvdla_pdp_arithmetic #(
   endfunction
 
   // Windows with the value of the padded lines.
-  function automatic [W-1:0] with_rows(input [W-1:0] value, input signed [ROW-1:0] pad);
+  function automatic [W-1:0] with_rows(input [W-1:0] value, input [ROWS-1:0] pad);
     integer e;
     reg [ROWS-1:0] lines;
     begin
-      lines = {{(ROWS - ROW) {pad[ROW-1]}}, pad} * ({10'd0, kernel_width} + 14'd1);
+      lines = pad * ({10'd0, kernel_width} + 14'd1);
       if (method != METHOD_AVERAGE) lines = 14'd0;
       for (e = 0; e < ATOM_BYTES; e = e + 1)
         with_rows[SUM*e+:SUM] = value[SUM*e+:SUM] + {{(SUM - ROWS) {lines[ROWS-1]}}, lines};

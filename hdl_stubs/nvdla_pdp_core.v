@@ -272,7 +272,7 @@ module nvdla_pdp_core #(
           .method      (method),
           .kernel_width(kernel_width),
           .pad_columns (pad_table[{pad_columns[2:0], 5'd0}+:11]),
-          .pad_rows    (pad_table[{pad_rows[2:0], 5'd0}+:11]),
+          .pad_rows    (pad_table[{pad_rows[2:0], 5'd0}+:14]),
           .recip_width (recip_width),
           .recip_height(recip_height),
           .in_data     (in_data),

@@ -6,6 +6,7 @@ module nvdla_harness_port #(
 ) (
   input wire clk,
   input wire kick,
+  input wire reset_n,
   input wire aw_awvalid,
   output reg aw_awready,
   input wire [7:0] aw_awid,
@@ -58,7 +59,7 @@ module nvdla_harness_port #(
         harness_port_pins(PORT, flags, ids, rdata);
       else
         harness_port_edge(
-          PORT, {16'b0, aw_awlen, ar_arlen, 2'b0, w_wlast, b_bready, r_rready, w_wvalid, aw_awvalid, ar_arvalid},
+          PORT, {16'b0, aw_awlen, ar_arlen, 1'b0, reset_n, w_wlast, b_bready, r_rready, w_wvalid, aw_awvalid, ar_arvalid},
           {16'b0, aw_awid, ar_arid}, 64'(ar_araddr), 64'(aw_awaddr), 512'(w_wdata), 64'(w_wstrb),
           flags, ids, rdata);
       {busy, b_bvalid, r_rlast, r_rvalid, w_wready, aw_awready, ar_arready} <= flags[6:0];

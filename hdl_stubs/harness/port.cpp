@@ -111,6 +111,11 @@ void Port::violate(Rule rule) {
 }
 
 void Port::edge(const PortInputs& in) {
+    // A DUT that is held in reset asks for nothing, and may take back what it offered.
+    if (!in.reset_n) {
+        ar_ = aw_ = w_ = {};
+        return;
+    }
     // Where nothing ever waits, nothing can be taken back.
     if (settings_.ready_stall > 0) judge(in);
     // A handshake needs what was driven before this edge.
@@ -233,6 +238,7 @@ void harness_port_edge(int port, int flags, int ids, unsigned long long araddr, 
     in.rready = flags >> 3 & 1;
     in.bready = flags >> 4 & 1;
     in.wlast = flags >> 5 & 1;
+    in.reset_n = flags >> 6 & 1;
     in.arlen = flags >> 8 & 15;
     in.awlen = flags >> 12 & 15;
     in.arid = ids;

@@ -60,7 +60,7 @@ struct PortPins {
 
 // What the port sees at a rising edge.
 struct PortInputs {
-    bool arvalid, awvalid, wvalid, wlast, rready, bready;
+    bool arvalid, awvalid, wvalid, wlast, rready, bready, reset_n;
     uint8_t arid, arlen, awid, awlen;
     uint64_t araddr, awaddr;
     const uint8_t *wdata, *wstrb;

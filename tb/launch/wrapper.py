@@ -88,7 +88,7 @@ def _harness(inner: Sequence[Port]) -> str:
         width = {p.name.removeprefix(prefix): p.width for p in inner if p.name.startswith(prefix)}
         if width:
             parameters = f"#(.PORT({number}), .DATA_BITS({width['w_wdata']}), .ADDRESS_BITS({width['aw_awaddr']}))"
-            pins = [f".{name}({prefix}{name})" for name in width]
+            pins = [".reset_n(dla_reset_rstn)", *(f".{name}({prefix}{name})" for name in width)]
             text += _instance(f"nvdla_harness_port {parameters}", f"harness_port_{number}", [*clocked, *pins])
     return text
 

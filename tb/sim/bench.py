@@ -105,6 +105,8 @@ class Bench:
         for name in _TIED_LOW:
             if hasattr(dut, name):
                 getattr(dut, name).value = 0
+        # Before the first edge: what an earlier bench left running must find nothing to ask of this one.
+        bench._drive_resets(0)
         # From right behind an edge, so that every bench sees the same cycles, whatever ran before it.
         await RisingEdge(bench.clock)
         await bench.reset()
@@ -123,19 +125,20 @@ class Bench:
     async def reset(self) -> None:
         """Reset the DUT, flush all agents, and wait until CSB accepts requests."""
         self.backend.flush()
-        for name in ("dla_reset_rstn", "direct_reset_"):
-            getattr(self.dut, name).value = 0
+        self._drive_resets(0)
         await wait_cycles(self.clock, RESET_CYCLES)
-        # Until its synchronisers have passed the reset on, the DUT goes on.
         self.backend.flush()
-        for name in ("dla_reset_rstn", "direct_reset_"):
-            getattr(self.dut, name).value = 1
+        self._drive_resets(1)
         self.tracker.reset()
         self.scoreboard.abandon()
         self.counters.reset()
         self._interrupt_rules.reset()
         self._idle_handshakes = self._handshakes
         await wait_cycles(self.clock, QUIET_CYCLES)
+
+    def _drive_resets(self, value: int) -> None:
+        for name in ("dla_reset_rstn", "direct_reset_"):
+            getattr(self.dut, name).value = value
 
     @property
     def memory(self) -> MemoryImage:

@@ -96,8 +96,14 @@ class MemoryPortMonitor(BusMonitor):
         arready, awready, wready = bus.arready, bus.awready, bus.wready
         pairs = {name: (getattr(bus, valid), getattr(bus, ready)) for name, (valid, ready, _) in CHANNELS.items()}
         wake = [RisingEdge(signal) for signal in (arvalid, awvalid, wvalid)]
+        reset_n = self.entity.dla_reset_rstn
         while True:
             await edge
+            if reset_n.value != HIGH:
+                # A DUT that is held in reset asks for nothing, and may take back what it offered.
+                self._offers.clear()
+                await RisingEdge(reset_n)
+                continue
             for channel, (valid, ready) in pairs.items():
                 waits = valid.value == HIGH and ready.value != HIGH
                 if waits or channel in self._offers:

@@ -107,7 +107,9 @@ async def masks_that_change_while_layers_end_lose_no_interrupt(dut: SimHandleBas
 
 @cocotb.test()
 async def a_reset_at_any_time_of_a_layer_leaves_nothing_behind(dut: SimHandleBase) -> None:
-    bench = await Bench.start(dut, CONFIG, BenchSettings(port=PortSettings(latency_cycles=30, jitter_cycles=20)))
+    bench = await Bench.start(
+        dut, CONFIG, BenchSettings(port=PortSettings(latency_cycles=30, jitter_cycles=20, ready_stall=0.5))
+    )
     rng = np.random.default_rng(8)
     layers = 0
     for delay in (1, 2, 8, *(int(n) for n in rng.integers(10, 500, 9))):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from models.config import HwConfig
-from tb.generate.plan import load_plan
+from tb.generate.plan import PlanEntry, load_plan
 from tb.launch.build import BuildSpec, Built, build
 from tb.launch.simulate import Outcome as SimOutcome
 from tb.memory import Ram
@@ -78,6 +78,17 @@ def test_a_poisoned_read_and_a_hang_stay_with_their_scenario(built: Built, tmp_p
     assert hang.complaints[0].startswith("hang: nothing moved for 2000 cycles")
     assert first.outcome is second.outcome is Outcome.PASSED
     assert facts(first) == facts(second)
+
+
+def test_what_a_device_still_reads_is_not_the_next_scenarios(built: Built, tmp_path: Path) -> None:
+    # CDMA goes on with lines that no window reaches while everybody else is done.
+    layer = {"engine": "CONV", "shape": [8, 8, 256], "kernels": 1, "kernel": [1, 1], "stride": [8, 8], "truncate": 8}
+    restless = PlanEntry("restless", "", "nv_small", {"layer": [layer]}).build(CONFIG, 1)
+    scenario = ENTRIES["sdp_pass_through_full_atom"].build(CONFIG, 2)
+    jobs = [job("first", restless), job("second", scenario), job("alone", scenario)]
+    first, second, alone = play(built, jobs, tmp_path)
+    assert first.outcome is second.outcome is Outcome.PASSED, (first.complaints, second.complaints)
+    assert facts(second) == facts(alone)
 
 
 def test_a_bench_that_raises_takes_only_its_scenario_with_it(built: Built, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -13,10 +12,10 @@ from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, play_options
 from tb.cli.run import PLAN_DIR
 from tb.launch.build import STUB_DIR
 from tb.launch.filelist import parse
-from tb.launch.objcache import reused_objects
 from tb.score import report
 from tb.score.catalogue import Bug, load_catalogue
-from tb.score.mutants import MutantResult, play_mutants
+from tb.score.journal import Journal, Played
+from tb.score.mutants import MutantResult, play_mutants, write_mutants
 from tb.score.mutate import choose
 from tb.score.play import Bench, BugResult, false_alarms, play_bugs
 from tb.score.scenarios import Source, of_unit, sources
@@ -47,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--hang-cycles", type=int, metavar="N", help="end a scenario in which so long nothing moves")
     # A bug may keep the device busy for ever, which only the clock on the wall ends.
     parser.set_defaults(timeout=300.0)
+    group.add_argument("--resume", action="store_true", help="go on where an interrupted run of the same options ended")
     group.add_argument(
         "--results", type=Path, default=BUILD_ROOT / "score", metavar="DIR", help="folder (default: sim_build/score)"
     )
@@ -67,14 +67,17 @@ def main(args: argparse.Namespace) -> int:
     found = sources(PLAN_DIR)
     cases = [(bug, of_unit(found, catalogue.units[bug.unit])) for bug in bugs]
     bench = Bench(build_dut(args, config), config, args.results, args.timeout, args.hang_cycles)
-    if alarms(cases, bench, args):
+    used = {source.name: source for _, scenarios in cases for source in scenarios}
+    if complaints(list(used.values()), bench, args):
         return 1
-    results: list[BugResult] = []
-    for result in play_bugs(cases, bench, seed=args.seed, workers=args.jobs):
-        results.append(result)
-        print(f"[{len(results):3}/{len(bugs)}] {report.line(result)}", flush=True)
-    order = [bug.name for bug in bugs]
-    results.sort(key=lambda result: order.index(result.bug.name))
+    about = {"model": bench.built.directory.name, "seed": args.seed}
+    journal = Journal(args.results / "played.jsonl", about, resume=args.resume)
+    left = [(bug, scenarios) for bug, scenarios in cases if bug.name not in journal.done]
+    for result in play_bugs(left, bench, seed=args.seed, workers=args.jobs):
+        journal.add(result.bug.name, Played(result.played, result.catch, result.seconds))
+        print(f"[{len(journal.done):3}/{len(bugs)}] {report.line(result)}", flush=True)
+    ended = ((bug, journal.done[bug.name]) for bug in bugs)
+    results = [BugResult(bug, played.played, played.catch, played.seconds) for bug, played in ended]
     report.write_json(results, args.results / "score.json")
     print("\n" + "\n".join(report.summary(results)))
     print(f"results: {args.results / 'score.json'}")
@@ -86,34 +89,35 @@ def mutate(args: argparse.Namespace) -> int:
     if args.only is not None or args.kind is not None:
         raise ValueError("--only and --kind must not be given with --mutants: they choose seeded bugs")
     config = HwConfig.load(args.config)
-    built = build_dut(args, config)
-    filelist = args.rtl or STUB_DIR / f"{config.name}.f"
-    mutants = choose(parse(filelist).sources, args.mutants, args.seed, args.modules)
+    files = parse(args.rtl or STUB_DIR / f"{config.name}.f")
+    mutants = choose(files.sources, args.mutants, args.seed, args.modules)
     if args.list:
-        print("\n".join(map(str, mutants)))
+        print("\n".join(f"{number:3} {mutant}" for number, mutant in enumerate(mutants, 1)))
         return 0
     found = of_unit(sources(PLAN_DIR), args.scenarios.split(","))
-    bench = Bench(built, config, args.results / "mutants", args.timeout, args.hang_cycles)
-    for result in false_alarms(found, bench, seed=args.seed, workers=args.jobs):
-        print("\n  ".join([f"false alarm: {result.job.identity}", *result.complaints]))
+    root = args.results / "mutants"
+    args.rtl = write_mutants(mutants, files, root / "source")
+    bench = Bench(build_dut(args, config), config, root, args.timeout, args.hang_cycles)
+    about = {"model": bench.built.directory.name, "seed": args.seed, "scenarios": args.scenarios}
+    journal = Journal(root / "played.jsonl", about, resume=args.resume)
+    if not journal.done and complaints(found, bench, args):
         return 1
-    results: list[MutantResult] = []
-    spec = replace(built.spec, filelist=filelist)
-    with reused_objects(args.results / "objects"):
-        for played in play_mutants(mutants, spec, found, bench, seed=args.seed, workers=args.jobs):
-            results.append(played)
-            print(f"[{len(results):3}/{len(mutants)}] {report.mutant_line(played)}", flush=True)
+    left = [(number, mutant) for number, mutant in enumerate(mutants, 1) if mutant.name not in journal.done]
+    for result in play_mutants(left, found, bench, seed=args.seed, workers=args.jobs):
+        journal.add(result.mutant.name, Played(result.played, result.catch, result.seconds))
+        print(f"[{len(journal.done):3}/{len(mutants)}] {report.mutant_line(result)}", flush=True)
+    ended = ((number, mutant, journal.done[mutant.name]) for number, mutant in enumerate(mutants, 1))
+    results = [MutantResult(number, mutant, p.played, p.catch, p.seconds) for number, mutant, p in ended]
     print("\n" + "\n".join(report.mutant_summary(results)))
     return 0 if report.mutants_passed(results) else 1
 
 
-def alarms(cases: Sequence[tuple[Bug, Sequence[Source]]], bench: Bench, args: argparse.Namespace) -> bool:
-    """Play every scenario without a bug first, and return whether one complained; its complaints are printed."""
-    used = {source.name: source for _, found in cases for source in found}
-    failed = list(false_alarms(list(used.values()), bench, seed=args.seed, workers=args.jobs))
+def complaints(found: Sequence[Source], bench: Bench, args: argparse.Namespace) -> bool:
+    """Play scenarios without a bug, and return whether one complained; its complaints are printed."""
+    failed = list(false_alarms(found, bench, seed=args.seed, workers=args.jobs))
     for result in failed:
         print("\n  ".join([f"false alarm: {result.job.identity}", *result.complaints]))
-    print(f"without a bug: {len(used) - len(failed)} of {len(used)} scenarios pass", flush=True)
+    print(f"without a bug: {len(found) - len(failed)} of {len(found)} scenarios pass", flush=True)
     return bool(failed)
 
 

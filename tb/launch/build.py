@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -111,7 +111,7 @@ class Built:
     cached: bool
 
 
-def build(spec: BuildSpec, root: Path = Path("sim_build"), *, ports: Sequence[Port] | None = None) -> Built:
+def build(spec: BuildSpec, root: Path = Path("sim_build")) -> Built:
     """Return the compiled model of ``spec``, compiling it when its content is new.
 
     Processes that ask for the same model at the same time build it once.
@@ -119,7 +119,6 @@ def build(spec: BuildSpec, root: Path = Path("sim_build"), *, ports: Sequence[Po
     Args:
         spec: What to build.
         root: Folder that holds all builds.
-        ports: Of the RTL's top when they are known, as for a mutant; else the RTL is elaborated to find them.
 
     Raises:
         FileListError: for a filelist that cannot be read.
@@ -146,26 +145,12 @@ def build(spec: BuildSpec, root: Path = Path("sim_build"), *, ports: Sequence[Po
         with _lock(directory.with_suffix(".lock")):
             cached = done.is_file()
             if not cached:
-                if ports is None:
-                    ports = _elaborated(spec.top, files, inputs, directory.parent / f"rtl-{rtl_key[:16]}.json")
+                ports = _elaborated(spec.top, files, inputs, directory.parent / f"rtl-{rtl_key[:16]}.json")
                 check(spec.config, spec.top, ports, port_map)
                 text = wrapper_text(spec.config, spec.top, ports, port_map, dump=spec.waves, native=spec.native)
                 _compile(spec, files, text, directory, wave_suffix)
                 done.write_text(json.dumps({"key": key}), encoding="utf-8")
     return Built(spec, directory, directory / "build.log", wave_suffix, time.monotonic() - started, cached)
-
-
-def top_ports(spec: BuildSpec, root: Path = Path("sim_build")) -> tuple[Port, ...]:
-    """Return the ports of the RTL's top, elaborating it unless ``root`` remembers this content.
-
-    Args:
-        spec: The RTL.
-        root: Folder that holds all builds.
-    """
-    files = parse(spec.filelist or _embedded_filelist(spec.config))
-    inputs = collect(files)
-    key = _key(_rtl_facts(spec, files, inputs))
-    return _elaborated(spec.top, files, inputs, root.resolve() / f"rtl-{key[:16]}.json")
 
 
 def _embedded_filelist(config: HwConfig) -> Path:

@@ -1,21 +1,26 @@
-"""Builds mutants of a filelist, one at a time in a copy outside the tree, and plays scenarios until one fails."""
+"""Builds all mutants of a filelist into one model, outside the tree, and plays scenarios until one fails."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tb.launch.build import BuildSpec, build, top_ports
-from tb.launch.errors import BuildError
-from tb.launch.filelist import FileList, parse
-from tb.launch.ports import Port
+from tb.launch.filelist import FileList
 from tb.score.judge import Catch
-from tb.score.mutate import Mutant
+from tb.score.mutate import Mutant, modules_of, visible, without_comments
 from tb.score.play import Bench, until_caught
 from tb.score.scenarios import Source
+
+_CHOSEN = "nvdla_mutant"
+_ENGINES = {
+    "sdp": ("sdp",),
+    "pdp": ("pdp",),
+    "cdp": ("cdp",),
+    "conv": ("conv", "cdma", "cbuf", "csc", "cmac", "cacc"),
+}
+"""First words of scenarios' names, and what is part of the names of modules that they exercise."""
 
 
 @dataclass(frozen=True)
@@ -23,40 +28,41 @@ class MutantResult:
     """What became of a mutant.
 
     Attributes:
+        number: of the mutant, from 1, the value of ``+mutant=``.
         mutant: the mutant.
-        catch: how it was caught, None for a survivor.
-        refused: why it could not be built, empty when it could.
         played: scenarios that were played.
-        build_seconds: of its build.
+        catch: how it was caught, None for a survivor.
         seconds: of simulation.
     """
 
+    number: int
     mutant: Mutant
-    catch: Catch | None
-    refused: str
     played: int
-    build_seconds: float
+    catch: Catch | None
     seconds: float
 
 
 def play_mutants(
-    mutants: Sequence[Mutant], spec: BuildSpec, found: Sequence[Source], bench: Bench, *, seed: int, workers: int
+    mutants: Sequence[tuple[int, Mutant]], found: Sequence[Source], bench: Bench, *, seed: int, workers: int
 ) -> Iterator[MutantResult]:
-    """Build and play mutants, several at a time, and yield what became of each.
+    """Play mutants, several at a time, and yield what became of each.
 
     Args:
-        mutants: of the sources of the filelist.
-        spec: what is mutated; it names a filelist.
-        found: scenarios, the first one first.
-        bench: configuration, folder and time limit.
+        mutants: with their numbers in the model.
+        found: scenarios; those of the engine that the mutant is in are played first.
+        bench: the model that holds all mutants, its configuration, folder and time limit.
         seed: of all data.
         workers: mutants at a time.
     """
-    assert spec.filelist is not None
-    files = parse(spec.filelist)
-    ports = top_ports(spec, bench.built.directory.parent)
+
+    def play(number: int, mutant: Mutant) -> MutantResult:
+        jobs = (bench.job(source, seed) for source in likely_first(mutant.module, found))
+        chosen = (replace(job, plusargs=(f"+mutant={number}",)) for job in jobs)
+        ended = until_caught(chosen, bench, bench.root / f"{number:03}.{mutant.name}")
+        return MutantResult(number, mutant, ended.played, ended.catch, ended.seconds)
+
     with ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(_play_mutant, mutant, files, ports, spec, found, bench, seed) for mutant in mutants]
+        futures = [pool.submit(play, number, mutant) for number, mutant in mutants]
         try:
             for future in as_completed(futures):
                 yield future.result()
@@ -65,55 +71,67 @@ def play_mutants(
                 future.cancel()
 
 
-def _play_mutant(
-    mutant: Mutant,
-    files: FileList,
-    ports: Sequence[Port],
-    spec: BuildSpec,
-    found: Sequence[Source],
-    bench: Bench,
-    seed: int,
-) -> MutantResult:
-    folder = bench.root / mutant.name
-    folder.mkdir(parents=True, exist_ok=True)
-    filelist = write_mutant(mutant, files, folder)
-    try:
-        # A mutant's ports are those of the original: what is declared is never changed.
-        built = build(replace(spec, filelist=filelist), folder / "build", ports=ports)
-    except BuildError as error:
-        return MutantResult(mutant, None, str(error).splitlines()[0], 0, 0.0, 0.0)
-    own = replace(bench, built=built)
-    played, catch, seconds = until_caught((own.job(source, seed) for source in found), own, folder)
-    shutil.rmtree(folder / "build")
-    return MutantResult(mutant, catch, "", played, built.seconds, seconds)
+def likely_first(module: str, found: Sequence[Source]) -> list[Source]:
+    """Return scenarios, those first that exercise a module by their names."""
+    engines = [engine for engine, parts in _ENGINES.items() if any(part in module.lower() for part in parts)]
+    return sorted(found, key=lambda source: source.name.split("_")[0] not in engines)
 
 
-def write_mutant(mutant: Mutant, files: FileList, folder: Path) -> Path:
-    """Write the mutated file and a filelist that takes it instead of the original.
+def write_mutants(mutants: Sequence[Mutant], files: FileList, folder: Path) -> Path:
+    """Write the sources with all mutants, of which ``+mutant=N`` chooses one, and a filelist that takes them.
 
     Args:
-        mutant: what to change.
-        files: the filelist that it is a source of.
+        mutants: what to change, in the order of their numbers, from 1.
+        files: the filelist that they are sources of.
         folder: where to write.
 
     Returns:
         The filelist.
 
     Raises:
-        ValueError: when the mutated file is no source of the filelist.
+        ValueError: when a mutated file is no source of the filelist.
     """
-    original = mutant.path.resolve()
-    if original not in (path.resolve() for path in files.sources):
-        raise ValueError(f"mutant must change a source of the filelist, not {mutant.path}")
-    text = original.read_text(encoding="utf-8", errors="surrogateescape")
-    changed = folder / original.name
-    changed.write_text(mutant.apply(text), encoding="utf-8", errors="surrogateescape")
-    sources = [changed.resolve() if path.resolve() == original else path.resolve() for path in files.sources]
-    lines = [f"+incdir+{path.resolve()}" for path in (*files.include_dirs, original.parent)]
+    by_path: dict[Path, list[tuple[int, Mutant]]] = {}
+    for number, mutant in enumerate(mutants, 1):
+        by_path.setdefault(mutant.path.resolve(), []).append((number, mutant))
+    originals = {path.resolve() for path in files.sources}
+    folder.mkdir(parents=True, exist_ok=True)
+    changed: dict[Path, Path] = {}
+    for path, numbered in by_path.items():
+        if path not in originals:
+            raise ValueError(f"mutants must change sources of the filelist, not {path}")
+        text = path.read_text(encoding="utf-8", errors="surrogateescape")
+        changed[path] = (folder / path.name).resolve()
+        changed[path].write_text(switched(text, numbered), encoding="utf-8", errors="surrogateescape")
+    lines = [f"+incdir+{path}" for path in dict.fromkeys((*files.include_dirs, *(p.parent for p in changed)))]
     lines += [f"+define+{name}={value}" if value else f"+define+{name}" for name, value in files.defines]
     lines += [f"-y {path.resolve()}" for path in files.library_dirs]
     lines += [f"+libext+{extension}" for extension in files.library_extensions]
     lines += [f"-v {path.resolve()}" for path in files.library_files]
-    filelist = folder / "mutant.f"
-    filelist.write_text("\n".join([*lines, *map(str, sources)]) + "\n", encoding="utf-8")
+    lines += [str(changed.get(path.resolve(), path.resolve())) for path in files.sources]
+    filelist = folder / "mutants.f"
+    filelist.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return filelist
+
+
+def switched(text: str, mutants: Sequence[tuple[int, Mutant]]) -> str:
+    """Return a file's text in which every mutated expression asks which mutant was chosen.
+
+    Args:
+        text: of the file.
+        mutants: of this file, with their numbers.
+    """
+    changes: dict[tuple[int, int], str] = {}
+    for number, mutant in mutants:
+        start, end = mutant.span
+        otherwise = changes.get(mutant.span, f"({text[start:end]})")
+        changes[mutant.span] = f"(({_CHOSEN} == {number}) ? ({mutant.expression(text)}) : {otherwise})"
+    modules = {mutant.module for _, mutant in mutants}
+    for name, head, _ in modules_of(visible(without_comments(text))):
+        if name in modules:
+            changes[head, head] = (
+                f' integer {_CHOSEN}; initial if (!$value$plusargs("mutant=%d", {_CHOSEN})) {_CHOSEN} = 0;'
+            )
+    for (start, end), after in sorted(changes.items(), reverse=True):
+        text = text[:start] + after + text[end:]
+    return text

@@ -10,9 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
+from tb.score.spans import spans
+
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
 _MODULE = re.compile(r"\bmodule\s+(\w+)(.*?)\bendmodule\b", re.DOTALL)
 _CONDITIONAL = re.compile(r"^[ \t]*`(ifdef|ifndef|else|elsif|endif)\b[ \t]*(\w*)", re.MULTILINE)
+_DIRECTIVE = re.compile(r"^[ \t]*`[^\n]*", re.MULTILINE)
 # What is declared, not computed.
 _DECLARATION = re.compile(
     r"^[ \t]*(?:(?:input|output|inout|parameter|localparam|genvar|integer|function|task|initial|for)\b|`)[^;\n]*",
@@ -23,9 +26,9 @@ _INSIDE = "\N{FULL BLOCK}"
 _SELECTION = re.compile(r"\[[^\[\]]*\]")
 _LITERAL = re.compile(r"\b(\d+)'(s?)([dhb])([0-9a-fA-F]+)\b")
 _TERM = rf"[A-Za-z_]\w*{_INSIDE}*"
-_PAIR = re.compile(rf"\{{({_TERM}), *({_TERM})\}}(?! *<?=[^=])")
-_SUM = re.compile(rf"({_TERM}) *[-+&|] *{_TERM}(?= *[;,)])")
-_IF = re.compile(r"\bif *\(")
+_PAIR = re.compile(rf"\{{({_TERM}), *({_TERM})\}}")
+_SUM = re.compile(rf"({_TERM}) *[-+&|] *{_TERM}(?= *(?:[,)]|$))")
+_IF = re.compile(r"\bif\s*\($")
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,7 @@ class Mutant:
         start: where the text that is replaced begins.
         before: that text.
         after: what it becomes.
+        span: where the expression begins and ends that it is in.
     """
 
     path: Path
@@ -49,6 +53,7 @@ class Mutant:
     start: int
     before: str
     after: str
+    span: tuple[int, int]
 
     @property
     def name(self) -> str:
@@ -59,18 +64,19 @@ class Mutant:
         """Return the mutant in one line."""
         return f"{self.path.name}:{self.line} ({self.module}): {self.kind}: {_flat(self.before)} -> {_flat(self.after)}"
 
-    def apply(self, text: str) -> str:
-        """Return the file's text with the change.
+    def expression(self, text: str) -> str:
+        """Return the expression with the change, from the file's text.
 
         Raises:
             ValueError: when the text is not the one that the mutant was made from.
         """
-        end = self.start + len(self.before)
-        if text[self.start : end] != self.before:
+        start, end = self.span
+        changed_end = self.start + len(self.before)
+        if text[self.start : changed_end] != self.before:
             raise ValueError(
-                f"{self.path.name} must hold {self.before!r} at {self.start}, not {text[self.start : end]!r}"
+                f"{self.path.name} must hold {self.before!r} at {self.start}, not {text[self.start : changed_end]!r}"
             )
-        return text[: self.start] + self.after + text[end:]
+        return text[start : self.start] + self.after + text[changed_end:end]
 
 
 def choose(files: Sequence[Path], count: int, seed: int, modules: str = "*") -> list[Mutant]:
@@ -107,21 +113,32 @@ def choose(files: Sequence[Path], count: int, seed: int, modules: str = "*") -> 
 def mutants_of(path: Path, modules: str = "*") -> Iterator[Mutant]:
     """Yield every mutant of the modules of a file whose names match one of the shell patterns."""
     text = path.read_text(encoding="utf-8", errors="surrogateescape")
-    plain = visible(text)
-    for module in _MODULE.finditer(plain):
-        if any(fnmatchcase(module[1], pattern) for pattern in modules.split(",")):
-            head = plain.find(";", module.start(2))
+    code = without_comments(text)
+    plain = visible(code)
+    for name, head, end in modules_of(plain):
+        if not any(fnmatchcase(name, pattern) for pattern in modules.split(",")):
+            continue
+        for start, stop in spans(code, head, end):
             for kind, find in KINDS.items():
-                for start, end, after in find(plain, text, max(head, module.start(2)), module.end(2)):
-                    line = text.count("\n", 0, start) + 1
-                    yield Mutant(path, module[1], line, kind, start, text[start:end], after)
+                for at, behind, after in find(plain, text, start, stop):
+                    line = text.count("\n", 0, at) + 1
+                    yield Mutant(path, name, line, kind, at, text[at:behind], after, (start, stop))
 
 
-def visible(text: str) -> str:
-    """Return text of the same length with blanks for what is no expression of the synthesised design."""
-    text = _COMMENT.sub(_blank, text)
-    text = _without_conditionals(text)
-    text = _DECLARATION.sub(_blank, text)
+def modules_of(plain: str) -> Iterator[tuple[str, int, int]]:
+    """Yield name, begin of the items and end of every module of a text without comments."""
+    for module in _MODULE.finditer(plain):
+        yield module[1], plain.index(";", module.start(2)) + 1, module.end(2)
+
+
+def without_comments(text: str) -> str:
+    """Return text of the same length with blanks for comments, strings, directives and what they leave out."""
+    return _DIRECTIVE.sub(_blank, _without_conditionals(_COMMENT.sub(_blank, text)))
+
+
+def visible(code: str) -> str:
+    """Return text of the same length with blanks for what is declared, and one character for all in brackets."""
+    text = _DECLARATION.sub(_blank, code)
     previous = ""
     while previous != text:
         previous, text = text, _SELECTION.sub(lambda found: re.sub(r"[^\n]", _INSIDE, found[0]), text)
@@ -198,21 +215,10 @@ def _dropped(plain: str, text: str, start: int, end: int) -> Found:
 
 
 def _conditions(plain: str, text: str, start: int, end: int) -> Found:
-    for found in _IF.finditer(plain, start, end):
-        close = _closing(plain, found.end() - 1, end)
-        condition = text[found.end() : close]
-        if close > 0 and "rst" not in condition and "reset" not in condition:
-            yield found.end(), close, f"!({condition})"
-
-
-def _closing(text: str, opening: int, end: int) -> int:
-    """Return where the parenthesis closes that opens at a place, or -1."""
-    depth = 0
-    for at in range(opening, end):
-        depth += (text[at] == "(") - (text[at] == ")")
-        if depth == 0:
-            return at
-    return -1
+    condition = text[start:end]
+    is_condition = _IF.search(plain, max(0, start - 40), start)
+    if is_condition and is_condition.end() == start and "rst" not in condition and "reset" not in condition:
+        yield start, end, f"!({condition})"
 
 
 def _flat(text: str) -> str:

@@ -16,6 +16,7 @@ from tb.launch.build import Built
 from tb.regress.jobs import Job, JobResult, run_job
 from tb.scenario import Scenario
 from tb.score.catalogue import Bug, Place
+from tb.score.journal import Played
 from tb.score.judge import Catch, catch_of
 from tb.score.operands import Alteration, alterations
 from tb.score.scenarios import Source
@@ -127,19 +128,17 @@ def play_bug(bug: Bug, found: Sequence[Source], bench: Bench, seed: int) -> BugR
         seed: of all data.
     """
     jobs = (job for source in found if (job := job_of(bug, source, bench, seed)) is not None)
-    return BugResult(bug, *until_caught(jobs, bench, bench.root / bug.name))
+    ended = until_caught(jobs, bench, bench.root / bug.name)
+    return BugResult(bug, ended.played, ended.catch, ended.seconds)
 
 
-def until_caught(jobs: Iterable[Job], bench: Bench, folder: Path) -> tuple[int, Catch | None, float]:
-    """Play jobs until one fails.
+def until_caught(jobs: Iterable[Job], bench: Bench, folder: Path) -> Played:
+    """Play jobs until one fails, and return how many were played, how the last one failed, and the seconds of all.
 
     Args:
         jobs: the first one first.
         bench: what they are played on.
         folder: for what they leave behind.
-
-    Returns:
-        How many were played, how the last one failed, None when none did, and the seconds of all.
     """
     played, seconds = 0, 0.0
     for job in jobs:
@@ -148,8 +147,8 @@ def until_caught(jobs: Iterable[Job], bench: Bench, folder: Path) -> tuple[int, 
         seconds += result.seconds
         catch = catch_of(result, played)
         if catch is not None:
-            return played, catch, seconds
-    return played, None, seconds
+            return Played(played, catch, seconds)
+    return Played(played, None, seconds)
 
 
 def job_of(bug: Bug, source: Source, bench: Bench, seed: int) -> Job | None:

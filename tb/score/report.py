@@ -111,26 +111,27 @@ def _plain(result: BugResult) -> dict[str, Any]:
 
 def mutant_line(result: MutantResult) -> str:
     """Return what became of a mutant in one line."""
-    if result.refused:
-        return f"{result.mutant}: not built: {result.refused}"
-    times = f"built in {result.build_seconds:.0f} s, played in {result.seconds:.0f} s"
-    if result.catch is None:
-        return f"{result.mutant}: SURVIVED {result.played} scenarios ({times})"
-    checks = ", ".join(check.value for check in result.catch.checks)
-    return f"{result.mutant}: {checks} in scenario {result.catch.number} ({result.catch.scenario}; {times})"
+    catch = result.catch
+    if catch is None:
+        return f"{result.mutant}: SURVIVED {result.played} scenarios ({result.seconds:.0f} s)"
+    when = "" if catch.cycle is None else f", cycle {catch.cycle}"
+    why = f"; cause {catch.cause}" if catch.cause else ""
+    checks = ", ".join(check.value for check in catch.checks)
+    return f"{result.mutant}: {checks} in scenario {catch.number} ({catch.scenario}{when}){why}"
 
 
 def mutant_summary(results: Sequence[MutantResult]) -> list[str]:
-    """Return the score of mutants, the survivors and those that could not be built."""
-    built = [result for result in results if not result.refused]
-    survivors = [result for result in built if result.catch is None]
-    lines = [f"  {mutant_line(result)}" for result in (*survivors, *(r for r in results if r.refused))]
-    part = len(built) - len(survivors)
-    share = f" ({100 * part / len(built):.1f} %)" if built else ""
-    return [*lines, f"caught: {part} of {len(built)} mutants{share}; {len(results) - len(built)} could not be built"]
+    """Return the survivors and the score of mutants."""
+    survivors = [result for result in results if result.catch is None]
+    part = len(results) - len(survivors)
+    first = sum(result.catch is not None and result.catch.number == 1 for result in results)
+    lines = [f"  {mutant_line(result)}" for result in survivors]
+    return [
+        *lines,
+        f"caught: {part} of {len(results)} mutants ({100 * part / len(results):.1f} %), {first} in the first scenario",
+    ]
 
 
 def mutants_passed(results: Sequence[MutantResult]) -> bool:
-    """Return whether something was built and enough of it was caught."""
-    built = [result for result in results if not result.refused]
-    return bool(built) and sum(result.catch is not None for result in built) / len(built) >= LEAST_CAUGHT
+    """Return whether enough mutants were caught."""
+    return sum(result.catch is not None for result in results) / len(results) >= LEAST_CAUGHT

@@ -1,0 +1,73 @@
+"""What was played so far, a line a bug or mutant, so that an interrupted score can go on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tb.score.judge import Catch, Check
+
+
+@dataclass(frozen=True)
+class Played:
+    """What became of a bug or mutant.
+
+    Attributes:
+        catch: how it was caught, None for a survivor.
+        played: scenarios that were played.
+        seconds: of simulation.
+    """
+
+    played: int
+    catch: Catch | None
+    seconds: float
+
+
+class Journal:
+    """Results by name in a file that every result is added to at once."""
+
+    def __init__(self, path: Path, about: Mapping[str, Any], *, resume: bool) -> None:
+        """Begin a journal, or go on with the one that is there.
+
+        Args:
+            path: its file.
+            about: what all results depend on: model, seed.
+            resume: whether results that are there are kept.
+
+        Raises:
+            ValueError: when results are to be kept that are about something else.
+        """
+        self._path = path
+        self.done: dict[str, Played] = {}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        header = json.loads(json.dumps(dict(about)))
+        if resume and path.is_file():
+            first, *rest = path.read_text(encoding="utf-8").splitlines()
+            if json.loads(first) != header:
+                raise ValueError(f"--resume must go on with the same model, seed and choice: {path} has {first}")
+            # The last line may have been cut off with the run.
+            self.done = dict(_entry(line) for line in rest if line.endswith("}"))
+        lines = [json.dumps(header), *(_line(name, played) for name, played in self.done.items())]
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+    def add(self, name: str, played: Played) -> None:
+        """Write down what became of a bug or mutant."""
+        self.done[name] = played
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(f"{_line(name, played)}\n")
+
+
+def _line(name: str, played: Played) -> str:
+    catch = played.catch
+    facts = None if catch is None else {**vars(catch), "checks": [check.value for check in catch.checks]}
+    return json.dumps({"name": name, "played": played.played, "seconds": played.seconds, "catch": facts})
+
+
+def _entry(line: str) -> tuple[str, Played]:
+    raw = json.loads(line)
+    facts = raw["catch"]
+    catch = None if facts is None else Catch(**{**facts, "checks": tuple(Check(value) for value in facts["checks"])})
+    return raw["name"], Played(raw["played"], catch, raw["seconds"])

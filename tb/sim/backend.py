@@ -47,7 +47,11 @@ class Backend(Protocol):
         """Let the bench have everything that was seen by now."""
 
     def close(self) -> None:
-        """Stop listening, for good."""
+        """Stop listening, for good, so that another bench may take up the DUT.
+
+        Raises:
+            RuntimeError: for agents that cannot stop.
+        """
 
 
 def rams_of(config: HwConfig) -> tuple[Ram, ...]:
@@ -121,12 +125,12 @@ class CoroutineBackend:
         """Do nothing: the bench has everything as it is seen."""
 
     def close(self) -> None:
-        """Refuse.
+        """Refuse: a simulator that knows X shall not find what an earlier scenario left in RAM.
 
         Raises:
-            NotImplementedError: always, as its agents live as long as the simulation.
+            RuntimeError: always.
         """
-        raise NotImplementedError("coroutine agents live as long as the simulation")
+        raise RuntimeError("only the native back end lets another bench take up the DUT")
 
     def _see_memory(self, ram: Ram, request: ReadRequest | WriteBurst) -> None:
         width = self.monitors[ram].bus_bytes

@@ -32,6 +32,7 @@ SIMULATOR = {
     "cocotb_bus": ("tb.sim",),
     "cocotbext": ("tb.sim",),
     "cocotb_tools": ("tb.sim", "tb.launch"),
+    "cocotb_coverage": ("tb.coverage",),
 }
 TB_PARTS = ("tb.layers", "tb.predictor", "tb.program")  # folders that belong to tb's own modules
 
@@ -121,6 +122,7 @@ def test_imports_only_go_down_the_list_of_folders() -> None:
         ("tb/memory.py", "def f():\n    import tb.cli", "tb/memory.py:2: tb must not import tb.cli"),
         ("tb/trace/x.py", "from tb.launch.build import y", "tb/trace/x.py:1: tb.trace must not import tb.launch"),
         ("tb/launch/x.py", "import cocotb.handle", "tb/launch/x.py:1: tb.launch must not import cocotb"),
+        ("tb/sim/x.py", "import cocotb_coverage", "tb/sim/x.py:1: tb.sim must not import cocotb_coverage"),
         ("tb/generate/x.py", "import tb.explain", "tb/generate/x.py:1: tb.generate must not import tb.explain"),
         ("tb/sim/x.py", "import tb.__main__", "tb/sim/x.py:1: tb.sim must not import tb.__main__"),
         ("tb/sim/x.py", "import tests.unit", "tb/sim/x.py:1: tb.sim must not import tests"),

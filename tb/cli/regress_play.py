@@ -20,7 +20,7 @@ from tb.regress.page_coverage import coverage_sections
 from tb.regress.progress import Progress
 from tb.regress.store import Run, Store
 from tb.regress.task import Task
-from tb.regress.worker import Limits
+from tb.regress.worker import Limits, remove_worker_folders
 
 if TYPE_CHECKING:
     from dask.distributed import Client
@@ -68,6 +68,7 @@ class Player:
             self._drive(client)
             if goal is not None:
                 self._go_on(client, goal, search)
+        remove_worker_folders(self._run.folder)
         return conclude(self._store, self._run)
 
     def _drive(self, client: Client) -> None:
@@ -128,8 +129,10 @@ def conclude(store: Store, run: Run) -> int:
     plan = load_feature_plan(FEATURES, model.config)
     latest = store.latest(store.tasks(run)[0].dut.config)
     sections = [section(feature_status(plan, plan.features, latest, hits)), *coverage_sections(model, hits)]
-    modules = code_coverage.per_module(code_coverage.of_run(run.folder))
+    counted = code_coverage.of_run(run.folder)
+    modules = code_coverage.per_module(counted)
     if modules:
+        code_coverage.write_counts(counted, run.folder / code_coverage.MERGED_FILE)
         sections.append(code_coverage.section(modules))
     page.write_html(run, ended, trend, run.folder / "index.html", sections)
     page.write_junit(run, ended, run.folder / "junit.xml")

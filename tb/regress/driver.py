@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -36,12 +36,11 @@ def drive(
         until: ``time.monotonic`` after which no further task is started, or None.
         play: What a worker calls with a task as plain data and ``limits``.
     """
-    for record in _left_behind(run):
-        yield _keep(store, run, record)
+    yield from _keep(store, run, list(_left_behind(run)))
     missing = store.missing(run)
     ordered = longest_first(missing, store.durations(task.test for task in missing))
-    for record in run_tasks(client, ordered, partial(play, limits=limits), until=until):
-        yield _keep(store, run, record)
+    for records in run_tasks(client, ordered, partial(play, limits=limits), until=until):
+        yield from _keep(store, run, records)
 
 
 def _left_behind(run: Run) -> Iterator[Record]:
@@ -49,7 +48,8 @@ def _left_behind(run: Run) -> Iterator[Record]:
         yield Record.from_dict(json.loads(path.read_text(encoding="utf-8")))
 
 
-def _keep(store: Store, run: Run, record: Record) -> Record:
-    store.add(run, record)
-    record_path(run.folder, record.key).unlink(missing_ok=True)
-    return record
+def _keep(store: Store, run: Run, records: Sequence[Record]) -> Sequence[Record]:
+    store.add(run, *records)
+    for record in records:
+        record_path(run.folder, record.key).unlink(missing_ok=True)
+    return records

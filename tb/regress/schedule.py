@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import time
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import count, islice
 from typing import Any
 
 from dask.distributed import Client, Future, LocalCluster, wait
@@ -13,11 +15,14 @@ from dask.distributed import Client, Future, LocalCluster, wait
 from tb.regress.record import Ending, Record
 from tb.regress.task import Task
 
-_IN_FLIGHT_PER_WORKER = 4
+_FEWEST_AHEAD, _MOST_AHEAD = 4, 64
 """Tasks handed to the scheduler ahead of each worker: enough to keep it busy, few enough for any memory."""
 
+_SECONDS_AHEAD = 1.0
+"""How much work a worker has ahead: short tasks go out in larger lots, each of which costs some milliseconds."""
+
 _CHECK_SECONDS = 2.0
-"""How often a driver without news looks whether there are workers."""
+"""How often a driver looks how many workers there are."""
 
 Execute = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -75,8 +80,8 @@ def run_tasks(
     *,
     until: float | None = None,
     patience_seconds: float = 120.0,
-) -> Iterator[Record]:
-    """Play tasks on the workers of a cluster, and yield their records as they arrive.
+) -> Iterator[list[Record]]:
+    """Play tasks on the workers of a cluster, and yield their records as they arrive, those of one moment together.
 
     A worker that dies costs a task another try; Dask takes a task that loses several for the cause, and it is
     recorded as lost.
@@ -92,29 +97,56 @@ def run_tasks(
         NoWorkersError: when it was without for longer.
     """
     waiting = iter(tasks)
+    workers = _Workers(client, patience_seconds)
+    names = (f"task-{uuid.uuid4().hex}-{number:09}" for number in count())
     running: dict[Future, Task] = {}
+    while True:
+        if until is None or time.monotonic() < until:
+            lot = list(islice(waiting, max(0, workers.room - len(running))))
+            if lot:
+                plain = [task.to_dict() for task in lot]
+                futures = client.map(execute, plain, key=list(islice(names, len(lot))), pure=False)
+                running.update(zip(futures, lot, strict=True))
+        if not running:
+            return
+        ended = _ended(running)
+        workers.look(len(ended))
+        if ended:
+            yield _records(client, {future: running.pop(future) for future in ended})
 
-    def start() -> None:
-        room = max(1, sum(client.nthreads().values())) * _IN_FLIGHT_PER_WORKER - len(running)
-        for _ in range(room):
-            if until is not None and time.monotonic() >= until:
-                return
-            task = next(waiting, None)
-            if task is None:
-                return
-            running[client.submit(execute, task.to_dict(), pure=False)] = task
 
-    start()
-    seen = time.monotonic()
-    while running:
-        for future in _ended(running):
-            yield _record(future, running.pop(future))
-            future.release()
-        if client.nthreads():
-            seen = time.monotonic()
-        elif time.monotonic() - seen > patience_seconds:
-            raise NoWorkersError(f"the cluster had no worker for {patience_seconds:g} seconds")
-        start()
+class _Workers:
+    """How many tasks the workers of a cluster should have ahead, by how many there are and how fast they were."""
+
+    def __init__(self, client: Client, patience_seconds: float) -> None:
+        self._client, self._patience = client, patience_seconds
+        self._started = self._seen = self._looked = time.monotonic()
+        self._threads: int = sum(client.nthreads().values())
+        self._ended = 0
+
+    @property
+    def room(self) -> int:
+        """How many tasks may be with the scheduler."""
+        threads = max(1, self._threads)
+        rate = self._ended / (time.monotonic() - self._started) / threads if self._ended else 0.0
+        ahead: int = min(max(int(rate * _SECONDS_AHEAD), _FEWEST_AHEAD), _MOST_AHEAD)
+        return threads * ahead
+
+    def look(self, ended: int) -> None:
+        """Take note that so many tasks have ended, and now and then of the workers.
+
+        Raises:
+            NoWorkersError: when there were none for too long.
+        """
+        self._ended += ended
+        now = time.monotonic()
+        if ended and now - self._looked < _CHECK_SECONDS:
+            return
+        self._looked, self._threads = now, sum(self._client.nthreads().values())
+        if self._threads:
+            self._seen = now
+        elif now - self._seen > self._patience:
+            raise NoWorkersError(f"the cluster had no worker for {self._patience:g} seconds")
 
 
 def _ended(running: Mapping[Future, Task]) -> list[Future]:
@@ -124,6 +156,14 @@ def _ended(running: Mapping[Future, Task]) -> list[Future]:
     except TimeoutError:
         return []
     return [future for future in running if future.done()]
+
+
+def _records(client: Client, ended: Mapping[Future, Task]) -> list[Record]:
+    """Return the records of tasks that ended, fetched together where nothing is wrong with them."""
+    fetched = client.gather(list(ended), errors="skip")
+    if len(fetched) == len(ended):
+        return [Record.from_dict(record) for record in fetched]
+    return [_record(future, task) for future, task in ended.items()]
 
 
 def _record(future: Future, task: Task) -> Record:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -115,21 +116,23 @@ class Store:
         rows = [(run.id, n, task.key, task.test, json.dumps(task.to_dict())) for n, task in enumerate(tasks, first)]
         self._database.executemany("INSERT INTO tasks VALUES (?, ?, ?, ?, ?)", rows)
 
-    def add(self, run: Run, record: Record) -> None:
-        """Enter a result; one that is there already stays, as the task ended once.
+    def add(self, run: Run, *records: Record) -> None:
+        """Enter results, all of them or none; one that is there already stays, as the task ended once.
 
         Raises:
             ValueError: when the run has no such task.
         """
-        if self._one("SELECT count(*) FROM tasks WHERE run = ? AND key = ?", run.id, record.key) == 0:
-            raise ValueError(f"run {run.id} has no task {record.key}")
-        data = record.to_dict()
-        bins = data.pop("coverage").items()
-        row = (run.id, record.key, record.ending.value, record.seconds, json.dumps(data))
+        hits: Counter[str] = Counter()
         with self._database:
-            added = self._database.execute("INSERT OR IGNORE INTO results VALUES (?, ?, ?, ?, ?)", row)
-            if added.rowcount:
-                self._database.executemany(_COUNT_BIN, [(run.id, name, hits) for name, hits in bins])
+            for record in records:
+                if self._one("SELECT count(*) FROM tasks WHERE run = ? AND key = ?", run.id, record.key) == 0:
+                    raise ValueError(f"run {run.id} has no task {record.key}")
+                data = record.to_dict()
+                bins = data.pop("coverage")
+                row = (run.id, record.key, record.ending.value, record.seconds, json.dumps(data))
+                if self._database.execute("INSERT OR IGNORE INTO results VALUES (?, ?, ?, ?, ?)", row).rowcount:
+                    hits.update(bins)
+            self._database.executemany(_COUNT_BIN, [(run.id, name, count) for name, count in hits.items()])
 
     def runs(self) -> list[Run]:
         """Return all runs, the oldest first."""

@@ -29,6 +29,9 @@ from tb.regress.task import BENCH, Dut, Task
 RECORD_DIR = "records"
 """Folder of a run with one file per task that ended, whether or not the driver heard of it."""
 
+_WORKER_DIR = ".worker-"
+"""Begins the names of the folders of a run in which its workers play."""
+
 _MOST_WAVE_CYCLES = 300_000
 """Longer failures leave no waves, which would fill a disk; ``replay --waves`` writes them."""
 
@@ -69,8 +72,11 @@ def execute(task: dict[str, Any], limits: Limits) -> dict[str, Any]:
         return dict(json.loads(path.read_text(encoding="utf-8")))
     record = _play(parsed, limits).to_dict()
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_suffix(f".{os.getpid()}")
-    partial.write_text(json.dumps(record), encoding="utf-8")
+    partial = path.with_suffix(f".{_worker()}")
+    with partial.open("w", encoding="utf-8") as file:
+        json.dump(record, file)
+        file.flush()
+        os.fsync(file.fileno())
     partial.replace(path)
     return record
 
@@ -80,37 +86,61 @@ def record_path(folder: Path, key: str) -> Path:
     return folder / RECORD_DIR / f"{key}.json"
 
 
+def remove_worker_folders(run_folder: Path) -> None:
+    """Remove what workers of a run have left of tasks that they did not end."""
+    for folder in run_folder.glob(f"{_WORKER_DIR}*"):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _worker() -> str:
+    return f"{os.uname().nodename}-{os.getpid()}"
+
+
+def _worker_folder(limits: Limits) -> Path:
+    """Return a folder that no other worker plays in: one that has lost its driver may still be at the same task."""
+    return limits.folder / f"{_WORKER_DIR}{_worker()}"
+
+
 def _play(task: Task, limits: Limits) -> Record:
     started = time.monotonic()
-    work_dir = limits.folder / task.key
+    work_dir = _worker_folder(limits) / task.key
     try:
         built = _built(task.dut, limits.build_root)
         play = _play_test if task.kind == BENCH else _play_scenario
         record = play(task, built, work_dir, limits)
         if record.ending.is_failure:
-            bundle.write(work_dir, task, record)
             if limits.waves and task.kind != BENCH:
                 _add_waves(task, record, work_dir, limits)
+            record = replace(record, folder=str(limits.folder / task.key))
+            bundle.write(work_dir, task, record)
+            shutil.rmtree(limits.folder / task.key, ignore_errors=True)
+            work_dir.rename(limits.folder / task.key)
             return record
         if task.dut.coverage is not None:
             code_coverage.keep(work_dir, limits.folder)
     except LaunchError as error:
         return Record(task.key, Ending.BUILD_ERROR, (str(error),), seconds=time.monotonic() - started)
-    except Exception:  # a task that cannot even be described must not take its worker with it
+    except (
+        Exception
+    ):  # whatever a plan, a generator, a model or the bench raises is this task's ending, not the worker's
         return Record(task.key, Ending.BENCH_ERROR, (traceback.format_exc(),), seconds=time.monotonic() - started)
     shutil.rmtree(work_dir, ignore_errors=True)
     return replace(record, folder=None)
 
 
 def _add_waves(task: Task, record: Record, work_dir: Path, limits: Limits) -> None:
-    """Play a failure again with a model that writes waves, and leave them in its folder.
+    """Play a failure again with a model that writes waves, and leave them in its folder, or why there are none.
 
     Of failures that share a signature, a worker does so for the first.
     """
     if (record.ending, record.signature) in _with_waves or record.facts.get("cycles", 0) > _MOST_WAVE_CYCLES:
         return
     _with_waves.add((record.ending, record.signature))
-    built = build(task.dut.build_spec(waves=True), limits.build_root)
+    try:
+        built = build(task.dut.build_spec(waves=True), limits.build_root)
+    except LaunchError as error:
+        (work_dir / "no_waves.txt").write_text(f"{error}\n", encoding="utf-8")
+        return
     again = work_dir / "again"
     run_job(task.job(), built, task.dut.config, again, limits.timeout_seconds, waves=True)
     for path in again.glob("waves.*"):
@@ -153,7 +183,7 @@ def _process(dut: Dut, limits: Limits) -> SharedProcess | None:
     built = _built(dut, limits.build_root)
     if not SharedProcess.fits(built):
         return None
-    process = shared_process(built, dut.config, limits.folder / f".simulator-{os.getpid()}")
+    process = shared_process(built, dut.config, _worker_folder(limits) / ".simulator")
     atexit.register(process.close)
     return process
 

@@ -25,20 +25,34 @@ def written(path: Path, counts: dict[str, int]) -> Path:
     return path
 
 
-def test_counts_of_files_add_up(tmp_path: Path) -> None:
+def keep(folder: Path, counts: dict[str, int]) -> None:
+    written(folder / "task" / "coverage.dat", counts)
+    code_coverage.keep(folder / "task", folder / "run")
+    assert not (folder / "task" / "coverage.dat").exists()
+
+
+def test_counts_of_tasks_and_workers_add_up(tmp_path: Path) -> None:
+    one, other = point("line", "sdp", 1), point("toggle", "sdp", 2)
+    keep(tmp_path, {one: 2, other: 0})
+    keep(tmp_path, {one: 3, other: 0})
+    (kept,) = (tmp_path / "run" / "code_coverage").glob("*.counts")
+    kept.rename(kept.with_name(f"{kept.name.split('.')[0]}.elsewhere-1.counts"))
+    keep(tmp_path, {one: 0, other: 7})
+    assert len(list(kept.parent.iterdir())) == 3, "points, and a file for each of two workers"
+    assert code_coverage.of_run(tmp_path / "run") == {one: 5, other: 7}
+
+
+def test_models_with_other_points_are_counted_beside_each_other(tmp_path: Path) -> None:
     one, other = point("line", "sdp", 1), point("line", "sdp", 2)
-    files = [written(tmp_path / "a.dat", {one: 2, other: 0}), written(tmp_path / "b.dat", {one: 3})]
-    assert code_coverage.merge(files) == {one: 5, other: 0}
+    keep(tmp_path, {one: 2})
+    keep(tmp_path, {one: 3, other: 1})
+    assert code_coverage.of_run(tmp_path / "run") == {one: 5, other: 1}
 
 
-def test_what_a_simulation_counts_is_kept_in_one_file_a_worker(tmp_path: Path) -> None:
-    name = point("toggle", "sdp", 1)
-    for count in (2, 5):
-        written(tmp_path / "task" / "coverage.dat", {name: count})
-        code_coverage.keep(tmp_path / "task", tmp_path / "run")
-    assert not (tmp_path / "task" / "coverage.dat").exists()
-    assert len(list((tmp_path / "run" / "code_coverage").iterdir())) == 1
-    assert code_coverage.of_run(tmp_path / "run") == {name: 7}
+def test_what_was_counted_is_written_for_other_tools(tmp_path: Path) -> None:
+    counts = {point("line", "sdp", 1): 4, point("toggle", "pdp", 2): 0}
+    code_coverage.write_counts(counts, tmp_path / "merged.dat")
+    assert code_coverage.read_counts(tmp_path / "merged.dat") == counts
 
 
 def test_a_simulation_that_counted_nothing_leaves_nothing(tmp_path: Path) -> None:
@@ -83,6 +97,12 @@ def test_hostile_module_names_stay_text() -> None:
 def test_another_file_is_not_taken_for_coverage(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "coverage.dat"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(CodeCoverageError) as error:
-        code_coverage.read_counts(path)
-    assert str(error.value) == message.format(path)
+    for read in (code_coverage.read_counts, lambda path: code_coverage.keep(path.parent, tmp_path / "run")):
+        with pytest.raises(CodeCoverageError) as error:
+            read(path)
+        assert str(error.value) == message.format(path)
+
+
+def test_a_point_says_where_it_is() -> None:
+    with pytest.raises(CodeCoverageError, match=r"^a point must name its file, kind and module, not 'nowhere'$"):
+        code_coverage.per_module({"nowhere": 1})

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ def test_the_longest_tests_start_first_and_unknown_ones_before_them() -> None:
 
 def test_every_task_ends_once(client: Client) -> None:
     many = [task(seed) for seed in range(100)]
-    keys = [ended.key for ended in run_tasks(client, many, at_once)]
+    keys = [ended.key for ended in chain(*run_tasks(client, many, at_once))]
     assert sorted(keys) == sorted(entry.key for entry in many)
 
 
@@ -60,7 +61,8 @@ def test_nothing_starts_behind_the_time_budget(client: Client) -> None:
 
 
 def test_a_task_that_kills_its_workers_is_lost_and_the_others_end(client: Client) -> None:
-    endings = {ended.key: ended.ending for ended in run_tasks(client, [task(seed) for seed in range(4)], deadly)}
+    ended = chain(*run_tasks(client, [task(seed) for seed in range(4)], deadly))
+    endings = {record.key: record.ending for record in ended}
     assert endings.pop(task(1).key) is Ending.LOST
     assert set(endings.values()) == {Ending.PASSED}
     assert len(endings) == 3

@@ -20,7 +20,9 @@ PLAN_DIR = Path(__file__).resolve().parents[2] / "tests" / "plan"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
-    parser.add_argument("--plan", type=Path, metavar="TOML", help="plan file (default: tests/plan/CONFIG.toml)")
+    parser.add_argument(
+        "--plan", type=Path, metavar="TOML", help="plan file (default: tests/plan/CONFIG.toml, else nv_small.toml)"
+    )
     parser.add_argument("--only", metavar="PATTERN", help="scenarios whose name matches, such as 'sdp_*'")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of all data (default: 1)")
     parser.add_argument("--list", action="store_true", help="print the scenarios and stop")
@@ -31,11 +33,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
     config = HwConfig.load(args.config)
-    path = args.plan or PLAN_DIR / f"{config.name}.toml"
+    path = args.plan or default_plan(config)
     entries = select(load_plan(path), args.only)
     if args.list:
         print("\n".join(f"{entry.name:45} {entry.about}" for entry in entries))
         return 0
+    print(f"plan: {path.name}")
     built = build_dut(args, config, waves=args.waves)
     plan = f" --plan {args.plan}" if args.plan else ""
     jobs = [
@@ -48,6 +51,15 @@ def main(args: argparse.Namespace) -> int:
         for entry in entries
     ]
     return play_and_report(args, jobs, built, path.stem)
+
+
+def default_plan(config: HwConfig) -> Path:
+    """Return the plan that stands in the project for a configuration.
+
+    A configuration without one plays that of nv_small, which is written in elements and fits every configuration.
+    """
+    own = PLAN_DIR / f"{config.name}.toml"
+    return own if own.is_file() else PLAN_DIR / "nv_small.toml"
 
 
 def select(entries: tuple[PlanEntry, ...], pattern: str | None) -> list[PlanEntry]:

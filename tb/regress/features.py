@@ -129,10 +129,12 @@ def load_feature_plan(path: Path, config: HwConfig) -> FeaturePlan:
     tests += [test for module in table.take("bench", list, []) for test in _bench_tests(path, module)]
     model = load_model(folder, config)
     levels = tuple(_level(path, data) for data in table.take("level", list, required=True))
-    features = [_feature(path, data, tests, model, levels) for data in table.take("feature", list, required=True)]
+    # Scenarios of nv_small are written in elements and fit every configuration without a plan of its own.
+    home = config.name if any(test.config == config.name for test in tests) else "nv_small"
+    features = [_feature(path, data, tests, home, model, levels) for data in table.take("feature", list, required=True)]
     table.done()
     here = tuple(feature for feature in features if not feature.configs or config.name in feature.configs)
-    known = [test.name for test in tests if test.config in (None, config.name)]
+    known = [test.name for test in tests if test.config in (None, home)]
     aimed = {test.name for test in planned_tests(features)}
     return FeaturePlan(model, levels, here, tuple(name for name in known if name not in aimed))
 
@@ -167,7 +169,12 @@ def _level(path: Path, data: dict[str, object]) -> Level:
 
 
 def _feature(
-    path: Path, data: dict[str, object], tests: Sequence[PlannedTest], model: CoverageModel, levels: Sequence[Level]
+    path: Path,
+    data: dict[str, object],
+    tests: Sequence[PlannedTest],
+    home: str,
+    model: CoverageModel,
+    levels: Sequence[Level],
 ) -> Feature:
     table = Table(f"{path.name}: feature", data)
     name = table.take("name", str, required=True)
@@ -185,7 +192,7 @@ def _feature(
         raise PlanError(f"{table.where}: {error}") from error
     configs = tuple(table.take("configs", list, []))
     table.done()
-    here = [test for test in dict.fromkeys(found) if test.config in (None, model.config.name)]
+    here = [test for test in dict.fromkeys(found) if test.config in (None, home)]
     return Feature(name, about, level, tuple(here), random, items, configs)
 
 

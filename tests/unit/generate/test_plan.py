@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.config import HwConfig
+from models.config import HwConfig, builtin_names
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
 from tb.generate.describe import PlanError, Table
@@ -37,12 +37,16 @@ def build_one(description: dict[str, Any]) -> PdpLayer:
     return layer
 
 
-@pytest.mark.parametrize(("name", "least"), [("nv_small", 59), ("bench", 2)])
-def test_every_scenario_of_a_plan_is_predicted(name: str, least: int) -> None:
+@pytest.mark.parametrize("config", builtin_names())
+@pytest.mark.parametrize(
+    ("name", "least"), [("nv_small", 59), ("nv_small_corners", 4), ("nv_small_stress", 8), ("bench", 2)]
+)
+def test_every_scenario_of_a_plan_is_predicted_for_every_configuration(name: str, least: int, config: str) -> None:
+    hw = HwConfig.load(config)
     entries = load_plan(PLANS / f"{name}.toml")
     assert len(entries) >= least
     for each in entries:
-        assert refusal(each.build(SMALL, 3).ops, SMALL) is None, each.name
+        assert refusal(each.build(hw, 3).ops, hw) is None, each.name
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_others() -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from models.config import HwConfig, builtin_names
+from models.config import BUILTIN_DIR, HwConfig, builtin_names
+from tb.cli.run import default_plan
 from tb.coverage.status import totals
 from tb.generate.describe import PlanError
 from tb.regress.features import FeaturePlan, load_feature_plan, planned_tests
@@ -94,6 +95,15 @@ def test_everything_that_the_plan_of_the_project_names_exists(name: str) -> None
     loaded = load_feature_plan(FEATURES, HwConfig.load(name))
     assert [level.name for level in loaded.levels] == ["L0", "L1", "L2", "L3"]
     assert len(loaded.features) > 30
+
+
+def test_a_configuration_of_the_users_own_plays_the_scenarios_of_nv_small(tmp_path: Path) -> None:
+    path = tmp_path / "my_build.toml"
+    path.write_text((BUILTIN_DIR / "nv_small.toml").read_text(encoding="utf-8"), encoding="utf-8")
+    own, small = (load_feature_plan(FEATURES, config) for config in (HwConfig.load(path), CONFIG))
+    assert planned_tests(own.features) == planned_tests(small.features)
+    assert default_plan(HwConfig.load(path)) == default_plan(CONFIG)
+    assert default_plan(HwConfig.load("nv_full")).name == "nv_full.toml"
 
 
 def test_the_plan_of_the_project_looks_at_every_bin_that_can_be_reached() -> None:

@@ -1,4 +1,4 @@
-"""The memory ports, DBB and CVSRAM: a passive monitor that rebuilds bursts from the pins.
+"""The memory ports, DBB and CVSRAM: a passive monitor that rebuilds bursts from the pins and judges both sides.
 
 The port is a subset of AXI4: 4-bit len, no size, burst, lock or response pins; every beat is as wide
 as the bus. Measured on the public nv_small RTL: data can be accepted before its address.
@@ -11,13 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
+import cocotb
 from cocotb.handle import SimHandleBase
 from cocotb.triggers import First, RisingEdge
 from cocotb_bus.monitors import BusMonitor
 
-from tb.memory import Ram
+from tb.memory import MemoryImage, Ram
 from tb.sim.clocking import HIGH, cycle
-from tb.sim.port_rules import CHANGED, CHANNELS, DROPPED, LAST, violation
+from tb.sim.port_rules import CHANNELS, LAST, PortRules, violation
 
 PORT_PREFIX = {Ram.MC: "nvdla_core2dbb", Ram.CVSRAM: "nvdla_core2cvsram"}
 
@@ -53,7 +54,8 @@ class WriteBurst:
 class MemoryPortMonitor(BusMonitor):
     """Samples one memory port on every clock edge while something is valid, and sleeps otherwise.
 
-    Callbacks receive ``ReadRequest`` and ``WriteBurst``; ``complain`` receives protocol violations.
+    Callbacks receive ``ReadRequest`` and ``WriteBurst``; ``complain`` receives protocol violations, whichever slave
+    there is. Read data are compared with ``memory``, which a slave sets to the image that it serves.
     """
 
     _signals: ClassVar[dict[str, str]] = {
@@ -69,10 +71,11 @@ class MemoryPortMonitor(BusMonitor):
         self._complain = complain
         self._addresses: deque[tuple[int, int, int, int]] = deque()
         self._beats: deque[tuple[bytes, int, int, bool]] = deque()
-        self._offers: dict[str, tuple[int, ...]] = {}
-        self._broken: set[int] = set()
+        self._rules = PortRules(lambda rule: complain(violation(ram, rule, cycle())))
+        self.memory: MemoryImage | None = None
         super().__init__(entity, PORT_PREFIX[ram], clock, case_insensitive=False)
         self.bus_bytes = len(self.bus.wdata) // 8
+        cocotb.start_soon(self._see_answers())
 
     @property
     def unmatched(self) -> str:
@@ -88,26 +91,23 @@ class MemoryPortMonitor(BusMonitor):
         """Forget half-seen bursts, as a reset of the DUT does."""
         self._addresses.clear()
         self._beats.clear()
-        self._offers.clear()
+        self._rules.flush()
 
     async def _monitor_recv(self) -> None:
         bus, edge = self.bus, RisingEdge(self.clock)
         arvalid, awvalid, wvalid = bus.arvalid, bus.awvalid, bus.wvalid
         arready, awready, wready = bus.arready, bus.awready, bus.wready
-        pairs = {name: (getattr(bus, valid), getattr(bus, ready)) for name, (valid, ready, _) in CHANNELS.items()}
+        pairs = self._pairs("ar", "aw", "w")
         wake = [RisingEdge(signal) for signal in (arvalid, awvalid, wvalid)]
         reset_n = self.entity.dla_reset_rstn
         while True:
             await edge
             if reset_n.value != HIGH:
                 # A DUT that is held in reset asks for nothing, and may take back what it offered.
-                self._offers.clear()
+                self._rules.flush()
                 await RisingEdge(reset_n)
                 continue
-            for channel, (valid, ready) in pairs.items():
-                waits = valid.value == HIGH and ready.value != HIGH
-                if waits or channel in self._offers:
-                    self._judge_offer(channel, valid.value == HIGH, waits)
+            self._judge_offers(pairs)
             idle = True
             if arvalid.value == HIGH:
                 idle = False
@@ -124,9 +124,40 @@ class MemoryPortMonitor(BusMonitor):
             if idle:
                 await First(*wake)
 
+    async def _see_answers(self) -> None:
+        """Judge read data and write responses, whoever drives them."""
+        bus, edge, rules = self.bus, RisingEdge(self.clock), self._rules
+        rvalid, bvalid, rready, bready = bus.rvalid, bus.bvalid, bus.rready, bus.bready
+        pairs = self._pairs("r", "b")
+        wake = [RisingEdge(signal) for signal in (rvalid, bvalid)]
+        reset_n = self.entity.dla_reset_rstn
+        while True:
+            await edge
+            if reset_n.value != HIGH:
+                await RisingEdge(reset_n)
+                continue
+            self._judge_offers(pairs)
+            idle = True
+            if rvalid.value == HIGH:
+                idle = False
+                if rready.value == HIGH:
+                    last = self._number("rlast") == 1
+                    rules.read_answer(self._number("rid"), self._number("rdata"), last=last)
+            if bvalid.value == HIGH:
+                idle = False
+                if bready.value == HIGH:
+                    rules.write_answer(self._number("bid"))
+            if idle:
+                await First(*wake)
+
     def _see_read(self) -> None:
         self.handshakes += 1
-        self._recv(ReadRequest(self._number("arid"), self._number("araddr"), self._number("arlen") + 1, cycle()))
+        request = ReadRequest(self._number("arid"), self._number("araddr"), self._number("arlen") + 1, cycle())
+        width = self.bus_bytes
+        start = request.address // width * width
+        words = [self._word(start + n * width) for n in range(request.beats)]
+        self._rules.read(request.axi_id, words)
+        self._recv(request)
 
     def _see_address(self) -> None:
         self.handshakes += 1
@@ -145,27 +176,26 @@ class MemoryPortMonitor(BusMonitor):
             axi_id, address, count, at = self._addresses.popleft()
             beats = [self._beats.popleft() for _ in range(count)]
             if [last for _, _, _, last in beats] != [False] * (count - 1) + [True]:
-                self._violate(LAST)
+                self._rules.broken(LAST)
+            self._rules.write(axi_id)
             self._recv(WriteBurst(axi_id, address, tuple(beat[:3] for beat in beats), at))
 
-    def _judge_offer(self, channel: str, valid: bool, waits: bool) -> None:
-        """Compare what a channel offers with what it offered while it had to wait."""
-        held = self._offers.pop(channel, None)
-        number = 2 * list(CHANNELS).index(channel)
-        if not valid:
-            self._violate(number + DROPPED)
-            return
-        offered = tuple(self._number(name) for name in CHANNELS[channel][2])
-        if held is not None and held != offered:
-            self._violate(number + CHANGED)
-        if waits:
-            self._offers[channel] = offered
+    def _pairs(self, *channels: str) -> dict[str, tuple[SimHandleBase, SimHandleBase]]:
+        """Return valid and ready of channels."""
+        return {name: tuple(getattr(self.bus, pin) for pin in CHANNELS[name][:2]) for name in channels}
 
-    def _violate(self, rule: int) -> None:
-        """Complain of a rule, once."""
-        if rule not in self._broken:
-            self._broken.add(rule)
-            self._complain(violation(self.ram, rule, cycle()))
+    def _judge_offers(self, pairs: dict[str, tuple[SimHandleBase, SimHandleBase]]) -> None:
+        """Judge the channels that have to wait, and those that had to at the last edge."""
+        for channel, (valid, ready) in pairs.items():
+            offered = valid.value == HIGH
+            taken = ready.value == HIGH
+            if (offered and not taken) or self._rules.is_waiting(channel):
+                payload = tuple(self._number(name) for name in CHANNELS[channel][2]) if offered else None
+                self._rules.offer(channel, payload, taken=taken)
+
+    def _word(self, address: int) -> int | None:
+        """Return what memory holds, or None when nobody said which it is."""
+        return None if self.memory is None else int.from_bytes(self.memory.read(address, self.bus_bytes), "little")
 
     def _number(self, name: str) -> int:
         """Return a payload signal as a number; X and Z on a valid payload are a violation and read as 0."""

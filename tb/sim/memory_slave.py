@@ -126,6 +126,7 @@ class MemorySlave(BusDriver):
         self._wake_reads, self._wake_writes = Event(), Event()
         self.hold_write_responses = False
         self._drive_idle()
+        monitor.memory = image
         monitor.add_callback(self._serve)
         cocotb.start_soon(self._answer_reads())
         cocotb.start_soon(self._answer_writes())

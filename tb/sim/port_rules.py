@@ -1,6 +1,9 @@
-"""The rules that a memory port's master must keep, and how a violation is reported."""
+"""The rules that a memory port's master and its slave must keep, and how a violation is reported."""
 
 from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Sequence
 
 from tb.memory import Ram
 
@@ -12,21 +15,33 @@ RULES = (
     "wvalid must stay until wready",
     "wdata, wstrb and wlast must stay until wready",
     "wlast must be set on the last beat of a burst and on no other",
+    "rvalid must stay until rready",
+    "rid, rdata and rlast must stay until rready",
+    "bvalid must stay until bready",
+    "bid must stay until bready",
+    "rid must be that of a read which has not been answered",
+    "rlast must be set on the last beat of an answer and on no other",
+    "rdata must be what memory holds, and answers of an id must keep the order of its reads",
+    "bid must be that of a whole write which has not been answered",
 )
-"""Two for each channel, then that of bursts; the compiled harness counts them in this order.
+"""Those of the master, which the compiled harness counts in this order, and behind them those of the slave.
 
-Source: AMBA AXI protocol specification, "Handshake process" and "Write data channel".
+Source: AMBA AXI protocol specification, "Handshake process", "Write data channel" and "Ordering model".
 """
 
 CHANNELS = {
     "ar": ("arvalid", "arready", ("araddr", "arid", "arlen")),
     "aw": ("awvalid", "awready", ("awaddr", "awid", "awlen")),
     "w": ("wvalid", "wready", ("wdata", "wstrb", "wlast")),
+    "r": ("rvalid", "rready", ("rid", "rdata", "rlast")),
+    "b": ("bvalid", "bready", ("bid",)),
 }
-"""Valid, ready and payload of the channels, in the order of the rules."""
+"""Valid, ready and payload of the channels."""
 
-DROPPED, CHANGED = 0, 1
-LAST = 2 * len(CHANNELS)
+_DROPPED = {"ar": 0, "aw": 2, "w": 4, "r": 7, "b": 9}
+"""The first rule of each channel; its next is that of a payload that changes."""
+
+LAST, READ_UNASKED, READ_LAST, READ_DATA, WRITE_UNASKED = 6, 11, 12, 13, 14
 
 
 def violation(ram: Ram, rule: int, cycle: int) -> str:
@@ -38,3 +53,76 @@ def violation(ram: Ram, rule: int, cycle: int) -> str:
         cycle: when it was broken.
     """
     return f"protocol: {ram.value}: {RULES[rule]} (broken at cycle {cycle})"
+
+
+class PortRules:
+    """Judges what is seen of one port, edge by edge."""
+
+    def __init__(self, violate: Callable[[int], None]) -> None:
+        """Take what is called with the rule, when one is broken for the first time."""
+        self._violate = violate
+        self._broken: set[int] = set()
+        self.flush()
+
+    def flush(self) -> None:
+        """Forget what is offered and owed, as a reset of the DUT does."""
+        self._offers: dict[str, tuple[int, ...]] = {}
+        self._reads: dict[int, deque[deque[int | None]]] = {}
+        self._writes: dict[int, int] = {}
+
+    def is_waiting(self, channel: str) -> bool:
+        """Return whether a channel has offered something that was not taken yet."""
+        return channel in self._offers
+
+    def offer(self, channel: str, payload: tuple[int, ...] | None, *, taken: bool) -> None:
+        """Compare what a channel offers with what it offered while it had to wait.
+
+        Args:
+            channel: key of ``CHANNELS``.
+            payload: what it offers, or None when its valid is low.
+            taken: whether ready is high.
+        """
+        held = self._offers.pop(channel, None)
+        if payload is None:
+            if held is not None:
+                self.broken(_DROPPED[channel])
+            return
+        if held is not None and held != payload:
+            self.broken(_DROPPED[channel] + 1)
+        if not taken:
+            self._offers[channel] = payload
+
+    def read(self, axi_id: int, words: Sequence[int | None]) -> None:
+        """Note a read that was accepted, and the words that memory holds; None where that is not known."""
+        self._reads.setdefault(axi_id, deque()).append(deque(words))
+
+    def read_answer(self, axi_id: int, data: int, *, last: bool) -> None:
+        """Judge one beat of an answer that was taken."""
+        owed = self._reads.get(axi_id)
+        if not owed:
+            self.broken(READ_UNASKED)
+            return
+        words = owed[0]
+        if words.popleft() not in (None, data):
+            self.broken(READ_DATA)
+        if last != (not words):
+            self.broken(READ_LAST)
+        if not words:
+            owed.popleft()
+
+    def write(self, axi_id: int) -> None:
+        """Note a write whose address and data were accepted."""
+        self._writes[axi_id] = self._writes.get(axi_id, 0) + 1
+
+    def write_answer(self, axi_id: int) -> None:
+        """Judge the answer to a write that was taken."""
+        if not self._writes.get(axi_id):
+            self.broken(WRITE_UNASKED)
+            return
+        self._writes[axi_id] -= 1
+
+    def broken(self, rule: int) -> None:
+        """Report a rule, once."""
+        if rule not in self._broken:
+            self._broken.add(rule)
+            self._violate(rule)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import shutil
 from pathlib import Path
 
@@ -11,6 +12,15 @@ from models.config import HwConfig
 from tb.launch.build import BuildSpec, Built, build
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def coroutines_of(module: str) -> list[str]:
+    """Return the cocotb tests of a module beside this one, without importing cocotb."""
+    return [
+        node.name
+        for node in ast.parse((Path(__file__).parent / f"{module}.py").read_text(encoding="utf-8")).body
+        if isinstance(node, ast.AsyncFunctionDef) and node.decorator_list
+    ]
 
 
 def builds() -> list[object]:

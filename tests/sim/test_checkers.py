@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import ast
 from pathlib import Path
 
 import pytest
 
 from tb.launch.build import Built
 from tb.launch.simulate import simulate
+from tests.sim.conftest import coroutines_of
 
-HERE = Path(__file__).parent
-
-
-def cocotb_tests() -> list[tuple[str, str]]:
-    """Return (module, test) of every coroutine in the modules, without importing cocotb."""
-    return [
-        (name, node.name)
-        for name in ("checkers", "interfaces", "stress")
-        for node in ast.parse((HERE / f"{name}.py").read_text(encoding="utf-8")).body
-        if isinstance(node, ast.AsyncFunctionDef) and node.decorator_list
-    ]
-
+MODULES = ("checkers", "interfaces", "stress")
 
 NEEDS_AGENTS = {
     "a_lost_write_response_ends_in_a_hang_report": "it withholds an answer, which only the coroutine slave can",
@@ -30,7 +19,7 @@ NEEDS_AGENTS = {
 }
 
 
-@pytest.mark.parametrize(("module", "name"), cocotb_tests())
+@pytest.mark.parametrize(("module", "name"), [(module, name) for module in MODULES for name in coroutines_of(module)])
 def test_in_simulation(built: Built, tmp_path: Path, module: str, name: str) -> None:
     if built.spec.native and name in NEEDS_AGENTS:
         pytest.skip(f"coroutine back end only: {NEEDS_AGENTS[name]}")

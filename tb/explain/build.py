@@ -6,35 +6,53 @@ from models.converter import Converter
 from models.layout import PixelConversion
 from models.sdp import SdpParams, SdpStage, YStage
 from tb.explain.engine_conv import ConvRun, CubeInput, ImageInput
+from tb.explain.engine_move import MoveRun
+from tb.explain.engine_pooled import PooledRun
 from tb.explain.engines import CdpRun, Engine, PdpRun, SdpRun, StageRun
 from tb.explain.kernels import Packing, WeightInput
 from tb.explain.run import Run
 from tb.explain.walk import Walk
-from tb.layers import CdpLayer, ConvLayer, Layer, PdpLayer, SdpLayer, StageSource
-from tb.surfaces import ImageSurface, Surface
+from tb.layers import BdmaLayer, CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, RubikLayer, SdpLayer, StageSource
+from tb.surfaces import ImageSurface
 
 
 def run_of(layer: Layer) -> Run:
     """Return the run of a layer.
 
     Raises:
-        ValueError: for an engine that the explainer cannot run.
+        ValueError: for a layer that the explainer cannot run.
     """
-    engine = _engine(layer)
-    assert isinstance(layer.dst, Surface)
-    return Run(engine, Walk.of(layer.dst.layout, layer.dst.address))
+    return Run(_engine(layer), Walk.of(layer.dst.layout, layer.dst.address))
 
 
 def _engine(layer: Layer) -> Engine:
-    if isinstance(layer, SdpLayer):
-        return _sdp(Walk.of(layer.src.layout, layer.src.address), layer.params, layer)
-    if isinstance(layer, PdpLayer):
-        return PdpRun(Walk.of(layer.src.layout, layer.src.address), layer.params, layer.dst.layout.shape[1:])
-    if isinstance(layer, CdpLayer):
-        return CdpRun(Walk.of(layer.src.layout, layer.src.address), layer.params, layer.src.layout.shape[0])
+    match layer:
+        case SdpLayer() | ConvLayer():
+            return _producer(layer)
+        case PdpLayer():
+            return PdpRun(Walk.of(layer.src.layout, layer.src.address), layer.params, layer.dst.layout.shape[1:])
+        case CdpLayer():
+            return CdpRun(Walk.of(layer.src.layout, layer.src.address), layer.params, layer.src.layout.shape[0])
+        case PooledLayer():
+            between = Walk.of(layer.producer.dst.layout, layer.producer.dst.address)
+            return PooledRun(_producer(layer.producer), PdpRun(between, layer.params, layer.dst.layout.shape[1:]))
+        case RubikLayer() | BdmaLayer():
+            return _movement(layer)
+
+
+def _producer(layer: SdpLayer | ConvLayer) -> SdpRun | ConvRun:
     if isinstance(layer, ConvLayer):
         return _convolution(layer)
-    raise ValueError(f"layer must be of SDP, PDP, CDP or a convolution, not {type(layer).__name__}")
+    return _sdp(Walk.of(layer.src.layout, layer.src.address), layer.params, layer)
+
+
+def _movement(layer: RubikLayer | BdmaLayer) -> MoveRun:
+    src, dst = Walk.of(layer.src.layout, layer.src.address), Walk.of(layer.dst.layout, layer.dst.address)
+    padded = (dst.shape[0], dst.shape[2])
+    if isinstance(layer, BdmaLayer):
+        return MoveRun(src, padded, padded)
+    shape = layer.dst.layout.shape
+    return MoveRun(src, (shape[0], shape[2]), padded, (layer.stride_y, layer.stride_x))
 
 
 def _sdp(src: Walk, params: SdpParams, layer: SdpLayer | ConvLayer) -> SdpRun:

@@ -6,6 +6,7 @@ wrong one can be tried out. What an engine returns of FP16 are patterns.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol
 
@@ -145,6 +146,18 @@ class PdpRun:
 
     def compute(self, memory: Bytes, rows: slice) -> Cube:
         """Return some lines of the output, (C, lines, W) with padding channels."""
+        return self.pool(lambda lines: patterns(self.src.rows(lines).read(memory)), rows)
+
+    def pool(self, read: Callable[[slice], Cube], rows: slice) -> Cube:
+        """Return some lines of the output, (C, lines, W) with padding channels.
+
+        Args:
+            read: from lines to the input cube there, FP16 as patterns; ``src`` says how large the whole is.
+            rows: which lines of the output.
+
+        Raises:
+            ValueError: for windows that lie in the padding alone.
+        """
         params = self.params
         first = rows.start * params.stride_y - params.pad_top + self.shift[0]
         behind = (rows.stop - 1) * params.stride_y - params.pad_top + self.shift[0] + params.kernel_height
@@ -155,7 +168,7 @@ class PdpRun:
         start, stop = max(left, 0), min(right, width)
         if top >= bottom or start >= stop:
             raise ValueError("windows must touch the cube")
-        cube = patterns(self.src.rows(slice(top, bottom)).read(memory)[:, :, start:stop])
+        cube = read(slice(top, bottom))[:, :, start:stop]
         pads = (top - first, behind - bottom, start - left, right - stop)
         if self.pads_take_part:
             cube = np.pad(cube, ((0, 0), pads[:2], pads[2:]))

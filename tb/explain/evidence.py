@@ -8,12 +8,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from models.layout import FeatureLayout
+from models.layout import LinesLayout
 from tb.beats import Beats
 from tb.explain.build import run_of
 from tb.explain.memory import ByteArray, Bytes, MaskArray, Patch
 from tb.explain.run import Recorded, Run
-from tb.explain.walk import Walk
+from tb.explain.walk import CubeLayout, Walk
 from tb.layers import Layer
 from tb.tracker import StartedLayer
 
@@ -24,7 +24,7 @@ class Evidence:
 
     Attributes:
         name: what messages call the layer, or the file.
-        layout: of the surface.
+        layout: of the surface: a feature cube, planes or lines.
         expected: its bytes; the mask says which must be written.
         actual: what lies in memory; known are the bytes that were written.
         memory: what lay in memory when the layer began.
@@ -37,7 +37,7 @@ class Evidence:
     """
 
     name: str
-    layout: FeatureLayout
+    layout: CubeLayout
     expected: Patch
     actual: Bytes
     memory: Bytes
@@ -56,15 +56,25 @@ class Evidence:
         return right
 
     @cached_property
+    def walk(self) -> Walk:
+        """How the surface should have been written."""
+        return Walk.of(self.layout, self.expected.address)
+
+    @property
+    def channels(self) -> int:
+        """Channels that are no padding."""
+        return self.walk.shape[0] if isinstance(self.layout, LinesLayout) else self.layout.shape[0]
+
+    @cached_property
     def cube(self) -> NDArray[np.generic]:
         """The expected cube with padding channels."""
-        return Walk.of(self.layout, self.expected.address).read(Bytes.of([self.expected]))
+        return self.walk.read(Bytes.of([self.expected]))
 
     @cached_property
     def run(self) -> Run:
         """How the hardware should have run the layer; what is known of it when it cannot be run again."""
         again = self.rerun
-        return again if again is not None else Run(Recorded(self.cube), Walk.of(self.layout, self.expected.address))
+        return again if again is not None else Run(Recorded(self.cube), self.walk)
 
     @cached_property
     def rerun(self) -> Run | None:
@@ -121,7 +131,7 @@ class Evidence:
         return int(np.bincount(rest, minlength=256).argmax()) if len(rest) else 0
 
 
-def from_dumps(name: str, layout: FeatureLayout, address: int, expected: ByteArray, actual: ByteArray) -> Evidence:
+def from_dumps(name: str, layout: CubeLayout, address: int, expected: ByteArray, actual: ByteArray) -> Evidence:
     """Return the evidence of two memory dumps that begin at the start of a surface.
 
     Args:
@@ -145,7 +155,7 @@ def from_dumps(name: str, layout: FeatureLayout, address: int, expected: ByteArr
 
 def from_writes(
     started: StartedLayer,
-    layout: FeatureLayout,
+    layout: CubeLayout,
     expected: Patch,
     beats: Beats,
     memory: Bytes,

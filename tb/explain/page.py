@@ -12,7 +12,6 @@ from tb.explain.evidence import Evidence
 from tb.explain.picture import SurfacePicture, data_url, pictures
 from tb.explain.text import Explanation
 from tb.explain.timeline import timeline
-from tb.explain.walk import Walk
 
 FILE_NAME = "failure.html"
 """Name of the page in the folder of a failed run."""
@@ -129,12 +128,12 @@ def _picture(picture: SurfacePicture) -> str:
 
 
 def _elements(evidence: Evidence) -> str:
-    walk = Walk.of(evidence.layout, evidence.expected.address)
+    walk = evidence.walk
     wrong, got = walk.any_byte(evidence.bad), walk.read_patch(evidence.got)
     missing = walk.any_byte(evidence.expected.mask & ~evidence.got.mask)
     rows = []
     for c, h, w in np.argwhere(wrong)[:_ELEMENTS].tolist():
-        address = evidence.expected.address + evidence.layout.offset(c, h, w)
+        address = evidence.expected.address + walk.offset(c, h, w)
         value = "never written" if missing[c, h, w] else str(got[c, h, w])
         cells = [
             str(c),

@@ -52,7 +52,7 @@ class SurfacePicture:
 
 def pictures(evidence: Evidence) -> Iterator[SurfacePicture]:
     """Yield the surfaces with most wrong elements, in their order."""
-    walk = Walk.of(evidence.layout, evidence.expected.address)
+    walk = evidence.walk
     got, expected = walk.read_patch(evidence.got), evidence.cube
     missing = walk.any_byte(evidence.expected.mask & ~evidence.got.mask)
     wrong = walk.any_byte(evidence.bad)

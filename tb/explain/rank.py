@@ -11,7 +11,6 @@ from tb.explain.cause import Cause, Fit, Variant
 from tb.explain.causes import CAUSES
 from tb.explain.evidence import Evidence
 from tb.explain.run import Recorded, Run
-from tb.explain.walk import Walk
 
 BYTE_BITS = 10.0
 """What it takes to say that one more byte is wrong, and what it holds."""
@@ -80,7 +79,7 @@ Candidate = tuple[tuple[Cause, ...], tuple[Variant, ...]]
 
 
 def _variants(evidence: Evidence, causes: Iterable[Cause]) -> Iterable[Candidate]:
-    known = Run(Recorded(evidence.cube), Walk.of(evidence.layout, evidence.expected.address))
+    known = Run(Recorded(evidence.cube), evidence.walk)
     for cause in causes:
         start = evidence.rerun if cause.reruns else known
         if start is not None:
@@ -93,7 +92,7 @@ def _pairs(
 ) -> list[Candidate]:
     """Return what becomes of the best single causes when another one acts as well."""
     work = evidence.run.engine.work
-    if evidence.layout.padded_channels * evidence.layout.shape[2] * work > _PAIR_ELEMENTS:
+    if evidence.walk.shape[0] * evidence.walk.shape[2] * work > _PAIR_ELEMENTS:
         return []
     pairs: list[Candidate] = []
     for fit in fits[:_PAIR_STARTS]:
@@ -144,7 +143,7 @@ def _sample(evidence: Evidence, work: int) -> slice:
     """Return lines around the one with most wrong bytes."""
     channels, height, width = evidence.cube.shape
     most = max(_LEAST_SAMPLE_ELEMENTS, _SAMPLE_ELEMENTS // work)
-    bad = Walk.of(evidence.layout, evidence.expected.address).mask_rows(evidence.bad)
+    bad = evidence.walk.mask_rows(evidence.bad)
     worst = int(bad.argmax()) if bad.any() else 0
     count = max(1, min(height, most // (channels * width)))
     first = max(0, min(worst - count // 2, height - count))
@@ -170,7 +169,7 @@ def _sampled(evidence: Evidence, run: Run, rows: slice, baseline: float) -> floa
 
 def _baseline(evidence: Evidence, rows: slice) -> float:
     """Return the part of the bytes of some lines that is as expected."""
-    walk = Walk.of(evidence.layout, evidence.expected.address)
+    walk = evidence.walk
     bad = walk.mask_rows(evidence.bad)[rows].sum()
     total = walk.shape[0] * (rows.stop - rows.start) * walk.shape[2] * walk.dtype.itemsize
     return 1.0 - float(bad) / float(total)

@@ -10,8 +10,6 @@ from zipfile import BadZipFile
 import numpy as np
 
 from models.config import HwConfig
-from models.layout import FeatureLayout
-from models.precision import Precision
 from tb.beats import Beats
 from tb.explain.memory import Patch
 from tb.explain.seen import Seen, SeenLayer
@@ -54,7 +52,7 @@ def save(path: Path, seen: Seen, config: HwConfig, config_name: str) -> None:
 
 
 def _facts(layer: SeenLayer, config: HwConfig) -> dict[str, Any]:
-    started, layout = layer.started, layer.layout
+    started = layer.started
     writes = [op for op in encode(started.layer, config) if isinstance(op, RegWrite)]
     return {
         "index": started.index,
@@ -63,9 +61,6 @@ def _facts(layer: SeenLayer, config: HwConfig) -> dict[str, Any]:
         "writes": [(op.register, op.value) for op in writes],
         "ram": layer.ram.value,
         "address": layer.expected.address,
-        "shape": layout.shape,
-        "strides": (layout.line_stride_bytes, layout.surface_stride_bytes),
-        "precision": layout.precision.value,
         "beats_before": layer.beats_before,
     }
 
@@ -99,8 +94,6 @@ def load(path: Path, config_name: str | None = None) -> tuple[Seen, HwConfig]:
 
 
 def _layer(entry: dict[str, Any], file: Any, number: int, config: HwConfig) -> SeenLayer:
-    channels, height, width = entry["shape"]
-    layout = FeatureLayout(config, Precision(entry["precision"]), (channels, height, width), *entry["strides"])
     tracker = LayerTracker(config)
     found = [
         started
@@ -112,4 +105,5 @@ def _layer(entry: dict[str, Any], file: Any, number: int, config: HwConfig) -> S
     started = StartedLayer(entry["index"], entry["engine"], entry["group"], found[0].layer)
     data = file[f"layer_{number}_data"]
     mask = np.unpackbits(file[f"layer_{number}_mask"], count=len(data)).astype(np.bool_)
+    layout = started.layer.dst.layout
     return SeenLayer(started, layout, Ram(entry["ram"]), Patch(entry["address"], data, mask), entry["beats_before"])

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from models.layout import FeatureLayout
 from tb.beats import Beats
 from tb.explain.evidence import Evidence, from_writes
 from tb.explain.memory import Bytes, Patch
+from tb.explain.walk import CubeLayout
 from tb.memory import Ram
 from tb.program.ops import MemInit, MemLoad, Op
 from tb.scoreboard import Scoreboard
@@ -23,7 +23,7 @@ class SeenLayer:
     """A layer, what it should write, and how many of the beats were seen before it began."""
 
     started: StartedLayer
-    layout: FeatureLayout
+    layout: CubeLayout
     ram: Ram
     expected: Patch
     beats_before: int
@@ -34,7 +34,7 @@ class Seen:
     """A run.
 
     Attributes:
-        layers: that write feature cubes, in the order in which they began.
+        layers: in the order in which they began.
         beats: write beats of all ports, oldest first.
     """
 
@@ -54,7 +54,7 @@ class Seen:
                 before - dropped,
             )
             for expectation, before in scoreboard.expected
-            if isinstance(expectation.layout, FeatureLayout) and before >= dropped
+            if before >= dropped
         ]
         return cls(tuple(layers), tuple(scoreboard.history))
 

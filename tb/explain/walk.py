@@ -9,11 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.layout import FeatureLayout, OperandLayout
+from models.layout import FeatureLayout, LinesLayout, OperandLayout, PlanarLayout
 from models.layout.atoms import atoms_to_planes, planes_to_atoms
+from models.layout.lines import BDMA_UNIT_BYTES
 from tb.explain.memory import ByteArray, Bytes, Patch
 
 Cube = NDArray[Any]
+
+CubeLayout = FeatureLayout | PlanarLayout | LinesLayout
+"""What layers write."""
 
 _MOST_BYTES = 1 << 28
 """A walk that spans more than that is not followed: only wild strides do."""
@@ -48,8 +52,21 @@ class Walk:
     twist: Callable[[Cube], Cube] | None = None
 
     @classmethod
-    def of(cls, layout: FeatureLayout, address: int) -> Walk:
-        """Return the walk of a feature cube with its padding channels."""
+    def of(cls, layout: CubeLayout, address: int) -> Walk:
+        """Return the walk of a cube with everything that is written with it: padding channels, ends of lines.
+
+        Planes have atoms of one element. Lines count as cubes with atoms of 32 bytes, the unit of BDMA.
+        """
+        if isinstance(layout, PlanarLayout):
+            size = layout.precision.nbytes
+            shape = (*layout.shape[:2], layout.line_bytes // size)
+            steps = (layout.planar_stride_bytes, layout.line_stride_bytes, size)
+            return cls(address, shape, steps, 1, layout.precision.dtype)
+        if isinstance(layout, LinesLayout):
+            surfaces, lines, line = layout.shape
+            shape = (surfaces * BDMA_UNIT_BYTES, lines, line // BDMA_UNIT_BYTES)
+            steps = (layout.surface_stride_bytes, layout.line_stride_bytes, BDMA_UNIT_BYTES)
+            return cls(address, shape, steps, BDMA_UNIT_BYTES, layout.precision.dtype)
         shape = (layout.padded_channels, *layout.shape[1:])
         steps = (layout.surface_stride_bytes, layout.line_stride_bytes, layout.atom_bytes)
         return cls(address, shape, steps, layout.atom_elements, layout.precision.dtype)
@@ -66,6 +83,12 @@ class Walk:
     def atom_bytes(self) -> int:
         """Bytes of an atom."""
         return self.atom_elements * self.dtype.itemsize
+
+    def offset(self, c: int, h: int, w: int) -> int:
+        """Return the bytes from the start to an element."""
+        surface, lane = divmod(c, self.atom_elements)
+        at = surface * self.steps[0] + h * self.steps[1] + w * self.steps[2]
+        return at + lane * self.dtype.itemsize
 
     @property
     def surfaces(self) -> int:

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb.explain.evidence import Evidence
-from tb.explain.walk import Walk
-from tb.layers import ConvLayer
+from tb.layers import ConvLayer, PooledLayer
 
 _LISTED = 6
 _STRIKING_SHARE = 0.5
@@ -41,7 +40,7 @@ class Where:
     @classmethod
     def of(cls, evidence: Evidence) -> Where:
         """Return where the bytes of a surface are wrong."""
-        walk = Walk.of(evidence.layout, evidence.expected.address)
+        walk = evidence.walk
         missing = evidence.expected.mask & ~evidence.got.mask
         outside = evidence.actual.known & ~evidence.truth.known
         first = np.flatnonzero(outside)
@@ -50,7 +49,7 @@ class Where:
             walk.any_byte(missing),
             len(first),
             evidence.actual.address_of(int(first[0])) if len(first) else None,
-            evidence.layout.shape[0],
+            evidence.channels,
             walk.atom_elements,
             _group_kernels(evidence),
         )
@@ -84,6 +83,8 @@ class Where:
 
 def _group_kernels(evidence: Evidence) -> int | None:
     layer = None if evidence.started is None else evidence.started.layer
+    if isinstance(layer, PooledLayer):
+        layer = layer.producer
     return layer.weights.layout.kernels_per_group if isinstance(layer, ConvLayer) else None
 
 
@@ -158,7 +159,7 @@ def bad_beats(evidence: Evidence) -> NDArray[np.bool_]:
 
 def statistics(evidence: Evidence) -> list[str]:
     """Return what stands out in the wrong values: differences, bits, zeros, old neighbours."""
-    walk = Walk.of(evidence.layout, evidence.expected.address)
+    walk = evidence.walk
     got = walk.read_patch(evidence.got)
     wrong = walk.any_byte(evidence.bad) & ~walk.any_byte(evidence.expected.mask & ~evidence.got.mask)
     places = np.flatnonzero(wrong)

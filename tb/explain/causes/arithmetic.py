@@ -196,7 +196,7 @@ def _of_stages(kind: str, evidence: Evidence, run: Run) -> Iterator[Variant]:
 
 def _signs(evidence: Evidence, run: Run) -> Iterator[Variant]:
     sdp = reach.sdp_of(run)
-    if isinstance(run.engine, SdpRun) and sdp is not None:
+    if sdp is not None and sdp is reach.first(run):
         yield Variant("input taken as unsigned", reach.with_sdp(run, replace(sdp, unsigned=True)))
     for name, part in reach.stages(run):
         if part.walk is not None:

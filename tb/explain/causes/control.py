@@ -13,7 +13,7 @@ from tb.explain.cause import Cause, Family, Variant, attempt
 from tb.explain.causes import reach
 from tb.explain.evidence import Evidence
 from tb.explain.run import Run
-from tb.explain.walk import Cube, Walk
+from tb.explain.walk import Cube
 
 Shape = tuple[int, int, int]
 Mask = NDArray[np.bool_]
@@ -64,7 +64,7 @@ def _atoms_but(lost: tuple[tuple[int, ...], ...], per_atom: int, shape: Shape) -
 
 def _singles(evidence: Evidence, run: Run) -> Iterator[Variant]:
     """Yield exactly the atoms that are missing, when there are few: each must be said."""
-    walk = Walk.of(evidence.layout, evidence.expected.address)
+    walk = evidence.walk
     missing = walk.write(np.zeros(walk.shape, walk.dtype)).mask & ~evidence.got.mask
     atoms = walk.atoms_with(missing)
     total = atoms.size
@@ -90,7 +90,7 @@ def _strobes(evidence: Evidence, run: Run) -> Iterator[Variant]:
         yield Variant(
             f"{name} of every atom never written", replace(run, touch=partial(_lanes_but, tuple(chosen), per_atom))
         )
-    real = evidence.layout.shape[0]
+    real = evidence.channels
     if real % per_atom:
         where = (slice(real, None), slice(None), slice(None))
         yield Variant("padding channels never written", replace(run, touch=_except(where)))

@@ -10,6 +10,7 @@ from models.conv import ConvParams
 from models.converter import Converter
 from models.layout import ImageWeightLayout, KernelLayout, PixelLayout, WeightLayout, supported_formats
 from tb.explain.cause import Cause, Family, Variant, attempt
+from tb.explain.causes import reach
 from tb.explain.causes.reach import setting
 from tb.explain.engine_conv import ConvRun, CubeInput, ImageInput
 from tb.explain.evidence import Evidence
@@ -18,8 +19,9 @@ from tb.explain.run import Run
 
 
 def _engine(run: Run, make: Callable[[ConvRun], ConvRun]) -> Run:
-    assert isinstance(run.engine, ConvRun)
-    return replace(run, engine=make(run.engine))
+    engine = reach.first(run)
+    assert isinstance(engine, ConvRun)
+    return reach.with_first(run, make(engine))
 
 
 def _params(**new: int) -> Callable[[ConvRun], ConvRun]:
@@ -209,7 +211,7 @@ def _with_image(change: Callable[[ImageInput], ImageInput], run: ConvRun) -> Con
 
 
 def _of(kind: str, evidence: Evidence, run: Run) -> Iterator[Variant]:
-    engine = run.engine
+    engine = reach.first(run)
     if not isinstance(engine, ConvRun):
         return
     ways = [*_ways(engine), *_converted(engine)]

@@ -12,7 +12,7 @@ from tb.explain.engine_conv import ConvRun
 from tb.explain.evidence import Evidence
 from tb.explain.kernels import WeightInput
 from tb.explain.run import Run
-from tb.layers import ConvLayer
+from tb.layers import ConvLayer, PooledLayer
 
 
 def _inherited(evidence: Evidence, run: Run) -> Iterator[Variant]:
@@ -29,14 +29,16 @@ def _early(evidence: Evidence, run: Run) -> Iterator[Variant]:
 
 def _kernels(evidence: Evidence, run: Run) -> Iterator[Variant]:
     """The convolution buffer still held kernels of the layer before."""
-    if not isinstance(run.engine, ConvRun):
+    engine = reach.first(run)
+    if not isinstance(engine, ConvRun):
         return
     count = 0
-    for layer in reversed(evidence.before):
+    for earlier in reversed(evidence.before):
+        layer = earlier.producer if isinstance(earlier, PooledLayer) else earlier
         if isinstance(layer, ConvLayer):
             count += 1
             whose = "of the layer before" if count == 1 else f"of {count} layers before"
-            weights = replace(run.engine.weights, address=layer.weights.address)
+            weights = replace(engine.weights, address=layer.weights.address)
             yield from attempt(f"kernels {whose}", partial(_with_weights, run, weights))
             source = reach.source(run)
             address = getattr(layer.src, "address", None)
@@ -48,8 +50,9 @@ def _kernels(evidence: Evidence, run: Run) -> Iterator[Variant]:
 
 
 def _with_weights(run: Run, weights: WeightInput) -> Run:
-    assert isinstance(run.engine, ConvRun)
-    return replace(run, engine=replace(run.engine, weights=weights))
+    engine = reach.first(run)
+    assert isinstance(engine, ConvRun)
+    return reach.with_first(run, replace(engine, weights=weights))
 
 
 CAUSES = (

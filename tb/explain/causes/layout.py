@@ -168,7 +168,7 @@ _SIGNS = ((1, "too far"), (-1, "too early"))
 
 def _unpadded(evidence: Evidence, walk: Walk) -> Iterator[tuple[str, Walk]]:
     """Yield walks through the real channels alone, one pixel behind the other."""
-    channels, (_, height, width) = evidence.layout.shape[0], walk.shape
+    channels, (_, height, width) = evidence.channels, walk.shape
     if channels == walk.shape[0]:
         return
     real = replace(walk, shape=(channels, height, width))
@@ -180,9 +180,9 @@ def _unpadded(evidence: Evidence, walk: Walk) -> Iterator[tuple[str, Walk]]:
 
 def _padding_of_output(evidence: Evidence, run: Run) -> Iterator[Variant]:
     for detail, walk in _unpadded(evidence, run.dst):
-        cut = partial(_first_channels, evidence.layout.shape[0])
+        cut = partial(_first_channels, evidence.channels)
         yield Variant(detail, replace(run, dst=walk, order=(*run.order, cut)))
-    channels = evidence.layout.shape[0]
+    channels = evidence.channels
     if channels != run.dst.shape[0]:
         yield Variant("0 instead of what is computed", replace(run, order=(*run.order, partial(_cleared, channels))))
 
@@ -214,7 +214,7 @@ def _of_input(moves: Moves, evidence: Evidence, run: Run) -> Iterator[Variant]:
 def _found_stride(axis: int, evidence: Evidence, run: Run) -> Iterator[Variant]:
     """Look for the second surface or line of the output where it lies now."""
     walk = run.dst
-    if (walk.surfaces, walk.shape[1])[axis] == 1:
+    if walk.shape != evidence.walk.shape or (walk.surfaces, walk.shape[1])[axis] == 1:
         return
     line = walk.shape[2] * walk.atom_bytes
     second = walk.address + walk.steps[axis] - evidence.expected.address
@@ -228,6 +228,8 @@ def _found_stride(axis: int, evidence: Evidence, run: Run) -> Iterator[Variant]:
 def _found_base(evidence: Evidence, run: Run) -> Iterator[Variant]:
     """Look for the first line of the output where it lies now."""
     walk = run.dst
+    if walk.shape != evidence.walk.shape:
+        return
     line = walk.shape[2] * walk.atom_bytes
     needle = walk.rows(slice(0, 1)).write(evidence.cube[:, :1]).data[:line].tobytes()
     for address in _places(evidence, needle):

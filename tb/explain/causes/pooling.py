@@ -8,6 +8,7 @@ from functools import partial
 
 from models.pdp import MAX_KERNEL, PdpParams, PoolMethod
 from tb.explain.cause import Cause, Family, Variant, attempt
+from tb.explain.causes import reach
 from tb.explain.causes.reach import setting
 from tb.explain.engines import PdpRun
 from tb.explain.evidence import Evidence
@@ -16,9 +17,8 @@ from tb.explain.run import Run
 _ENTRIES = MAX_KERNEL - 1
 
 
-def _changed(run: Run, make: Callable[[PdpRun], PdpRun]) -> Run:
-    assert isinstance(run.engine, PdpRun)
-    return replace(run, engine=make(run.engine))
+def _changed(run: Run, pooling: PdpRun, make: Callable[[PdpRun], PdpRun]) -> Run:
+    return reach.with_pooling(run, make(pooling))
 
 
 def _ways(engine: PdpRun) -> Iterator[tuple[str, str, Callable[[PdpRun], PdpRun]]]:
@@ -106,10 +106,11 @@ def _replaced(params: PdpParams, new: dict[str, object]) -> PdpParams:
 
 
 def _of(kind: str, evidence: Evidence, run: Run) -> Iterator[Variant]:
-    if isinstance(run.engine, PdpRun):
-        for found, detail, make in _ways(run.engine):
+    pooling = reach.pooling(run)
+    if pooling is not None:
+        for found, detail, make in _ways(pooling):
             if found == kind:
-                yield from attempt(detail, partial(_changed, run, make))
+                yield from attempt(detail, partial(_changed, run, pooling, make))
 
 
 _KINDS = {

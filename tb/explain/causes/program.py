@@ -10,7 +10,6 @@ from typing import Any
 from tb.explain.build import run_of
 from tb.explain.cause import Cause, Family, Variant, attempt
 from tb.explain.causes import reach
-from tb.explain.causes.reach import setting
 from tb.explain.engine_conv import ConvRun
 from tb.explain.engines import CdpRun, PdpRun
 from tb.explain.evidence import Evidence
@@ -65,19 +64,28 @@ def _stale(evidence: Evidence, run: Run) -> Iterator[Variant]:
 
 
 def _parameters(run: Run, other: Run, whose: str) -> Iterator[Variant]:
-    mine, theirs = run.engine, other.engine
-    params, others = getattr(mine, "params", None), getattr(theirs, "params", None)
-    if not isinstance(mine, PdpRun | CdpRun | ConvRun) or params is None or others is None:
-        return
-    for field in fields(params):
-        change = setting(**{field.name: getattr(others, field.name)})
-        yield from attempt(f"{field.name} {whose}", partial(_with_params, run, change))
-    yield from attempt(f"all parameters {whose}", partial(_with_params, run, lambda _: others))
+    ways: list[tuple[Any, Any, Callable[[Run, Any], Run]]] = [
+        (reach.first(run), reach.first(other), reach.with_first),
+    ]
+    if run.engine is not reach.first(run):
+        ways.append((reach.pooling(run), reach.pooling(other), reach.with_pooling))
+    for mine, theirs, put in ways:
+        if type(mine) is not type(theirs) or not isinstance(mine, PdpRun | CdpRun | ConvRun):
+            continue
+        for field in fields(mine.params):
+            params = partial(_replaced, mine.params, **{field.name: getattr(theirs.params, field.name)})
+            yield from attempt(f"{field.name} {whose}", partial(_with_params, run, mine, params, put))
+        yield from attempt(
+            f"all parameters {whose}", partial(_with_params, run, mine, partial(_replaced, theirs.params), put)
+        )
 
 
-def _with_params(run: Run, change: Callable[[Any], Any]) -> Run:
-    params = change(getattr(run.engine, "params", None))
-    return replace(run, engine=setting(params=params)(run.engine))
+def _replaced(params: Any, **new: Any) -> Any:
+    return replace(params, **new)
+
+
+def _with_params(run: Run, engine: Any, params: Callable[[], Any], put: Callable[[Run, Any], Run]) -> Run:
+    return put(run, replace(engine, params=params()))
 
 
 CAUSES = (Cause("stale-register", "registers that belong to another layer", Family.CONTROL, _stale, reruns=True),)

@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from tb.explain.engine_conv import ConvRun, CubeInput
+from tb.explain.engine_move import MoveRun
+from tb.explain.engine_pooled import PooledRun
 from tb.explain.engines import CdpRun, Engine, PdpRun, SdpRun, StageRun
 from tb.explain.run import Run
 from tb.explain.walk import Walk
@@ -21,10 +23,36 @@ def setting(**new: Any) -> Callable[[T], T]:
     return lambda value: replace(value, **new)  # type: ignore[type-var]
 
 
+def first(run: Run) -> Engine:
+    """Return the engine that reads the input: what runs alone, or hands its result to PDP."""
+    return run.engine.producer if isinstance(run.engine, PooledRun) else run.engine
+
+
+def with_first(run: Run, engine: Engine) -> Run:
+    """Return the run with another engine that reads the input."""
+    if isinstance(run.engine, PooledRun):
+        assert isinstance(engine, SdpRun | ConvRun)
+        engine = replace(run.engine, producer=engine)
+    return replace(run, engine=engine)
+
+
+def pooling(run: Run) -> PdpRun | None:
+    """Return the PDP of a run, on the fly or from memory."""
+    if isinstance(run.engine, PooledRun):
+        return run.engine.pooling
+    return run.engine if isinstance(run.engine, PdpRun) else None
+
+
+def with_pooling(run: Run, pooled: PdpRun) -> Run:
+    """Return the run with another PDP."""
+    engine: Engine = replace(run.engine, pooling=pooled) if isinstance(run.engine, PooledRun) else pooled
+    return replace(run, engine=engine)
+
+
 def source(run: Run) -> Walk | None:
     """Return the walk through the input cube, None when there is none."""
-    engine = run.engine
-    if isinstance(engine, SdpRun | PdpRun | CdpRun):
+    engine = first(run)
+    if isinstance(engine, SdpRun | PdpRun | CdpRun | MoveRun):
         return engine.src
     if isinstance(engine, ConvRun) and isinstance(engine.source, CubeInput):
         return engine.source.walk
@@ -37,25 +65,26 @@ def with_source(run: Run, walk: Walk) -> Run:
     Raises:
         ValueError: for a run without one.
     """
-    engine = run.engine
-    if isinstance(engine, SdpRun | PdpRun | CdpRun):
-        return replace(run, engine=replace(engine, src=walk))
+    engine = first(run)
+    if isinstance(engine, SdpRun | PdpRun | CdpRun | MoveRun):
+        return with_first(run, replace(engine, src=walk))
     if isinstance(engine, ConvRun) and isinstance(engine.source, CubeInput):
-        return replace(run, engine=replace(engine, source=replace(engine.source, walk=walk)))
+        return with_first(run, replace(engine, source=replace(engine.source, walk=walk)))
     raise ValueError("engine must read a feature cube")
 
 
 def sdp_of(run: Run) -> SdpRun | None:
     """Return the SDP of a run, on the fly or from memory."""
-    if isinstance(run.engine, SdpRun):
-        return run.engine
-    return run.engine.sdp if isinstance(run.engine, ConvRun) else None
+    engine = first(run)
+    if isinstance(engine, SdpRun):
+        return engine
+    return engine.sdp if isinstance(engine, ConvRun) else None
 
 
 def with_sdp(run: Run, sdp: SdpRun) -> Run:
     """Return the run with another SDP."""
-    engine: Engine = replace(run.engine, sdp=sdp) if isinstance(run.engine, ConvRun) else sdp
-    return replace(run, engine=engine)
+    engine = first(run)
+    return with_first(run, replace(engine, sdp=sdp) if isinstance(engine, ConvRun) else sdp)
 
 
 def stages(run: Run) -> Iterator[tuple[str, StageRun]]:

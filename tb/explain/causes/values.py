@@ -117,7 +117,7 @@ def _operands(kind: str, evidence: Evidence, run: Run) -> Iterator[Variant]:
 def _constant(evidence: Evidence, run: Run) -> Iterator[Variant]:
     """Yield a constant difference, taken from the most frequent one."""
     got, walk = evidence.got, run.dst
-    if walk.dtype.kind == "f" or not got.mask.any():
+    if walk.dtype.kind == "f" or not got.mask.any() or walk.shape != evidence.walk.shape:
         return
     there = walk.read_patch(got)
     difference = (_bits(there).astype(np.int64) - _bits(evidence.cube)).ravel()

@@ -15,6 +15,7 @@ from tb.explain.causes import CAUSES
 from tb.explain.memory import Bytes, Patch
 from tb.layers import Layer
 from tests.unit.explain import cases
+from tests.unit.explain.joint_faults import CONTRACT, SPLIT
 
 LAYERS: dict[str, Callable[[], Layer]] = {
     "sdp": cases.sdp_layer,
@@ -26,6 +27,8 @@ LAYERS: dict[str, Callable[[], Layer]] = {
     "cdp": cases.cdp_layer,
     "cube": cases.conv_layer,
     "image": cases.image_layer,
+    "contract": lambda: CONTRACT,
+    "split": lambda: SPLIT,
 }
 MEMORY = cases.memory_for(1)
 

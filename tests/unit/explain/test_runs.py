@@ -24,8 +24,8 @@ from tb.scoreboard import Scoreboard
 from tb.trace import write
 from tb.tracker import StartedLayer
 from tests.unit.cli.conftest import Run, tb
-from tests.unit.explain import cases
-from tests.unit.tb.samples import SMALL
+from tests.unit.explain import cases, joint_faults
+from tests.unit.tb.samples import FULL, SMALL
 
 __all__ = ["tb"]
 
@@ -71,6 +71,21 @@ def test_only_the_layer_that_wrote_wrong_bytes_is_explained(wrong: int) -> None:
     assert explanation.causes[0].text == f"output: wrong start address: {address + 16:#x} instead of {address:#x}"
     assert explanation.when is not None
     assert 1000 * wrong < explanation.when.first_cycle < 1000 * wrong + 1000
+
+
+MOVEMENTS = (joint_faults.CONTRACT, joint_faults.SPLIT, joint_faults.MERGE, joint_faults.COPIED)
+
+
+@pytest.mark.parametrize("layer", MOVEMENTS, ids=lambda layer: layer.unit)
+def test_a_movement_is_stored_and_explained_again(tmp_path: Path, layer: Layer) -> None:
+    (tmp_path / "scenario").mkdir()
+    write(Scenario("movement", "nv_full", (LOAD,), 1), tmp_path / "scenario")
+    save(tmp_path / FILE_NAME, Seen.of(played(layer, wrong=0, moved=64)), FULL, "nv_full")
+    (explanation,) = explain_folder(tmp_path)
+    assert explanation.evidence.rerun is not None
+    assert explanation.causes[0].name == "dst-base"
+    first = explanation.evidence.wrong.argmax()
+    assert explanation.evidence.actual.address_of(int(first)) == layer.dst.address
 
 
 def test_a_run_without_wrong_bytes_has_no_explanation() -> None:

@@ -1,0 +1,90 @@
+"""Faults of SDP: other parameters, altered operands, and its arithmetic done literally with one thing wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.sdp import AluOp
+from tb.layers import SdpLayer
+from tests.unit.explain import cases
+from tests.unit.explain.faults import MEMORY, Fault, altered, by_value, elements, run
+
+SDP, REGISTERS, PAIRS = cases.sdp_layer(), cases.register_layer(), cases.pair_layer()
+
+
+def sdp() -> Iterator[tuple[str, Fault]]:
+    def parameters(layer: SdpLayer, names: str, **new: Any) -> Fault:
+        return Fault(layer, run(replace(layer, params=replace(layer.params, **new))), (names,))
+
+    converter = REGISTERS.params.converter
+    yield "converter shift", parameters(REGISTERS, "converter-shift", converter=replace(converter, shift=8))
+    yield "converter scale", parameters(REGISTERS, "converter-scale", converter=replace(converter, scale=1))
+    yield "converter offset", parameters(REGISTERS, "converter-offset", converter=replace(converter, offset=0))
+    for name in ("relu", "bias shift", "operation"):
+        stage = SDP.params.x1
+        assert stage is not None
+        new = {"relu": {"relu": False}, "bias shift": {"alu_shift": 0}, "operation": {"alu": AluOp.MAX}}[name]
+        cause = {"relu": "stage-relu", "bias shift": "stage-alu-shift", "operation": "stage-alu"}[name]
+        yield f"X1 {name}", parameters(SDP, cause, x1=replace(stage, **new))
+    second = SDP.params.x2
+    assert second is not None
+    yield "X2 truncation", parameters(SDP, "stage-mul-shift", x2=replace(second, mul_shift=4))
+    yield "X2 PReLU", parameters(SDP, "stage-prelu", x2=replace(second, mul_prelu=True))
+    yield (
+        "X2 before X1",
+        Fault(
+            SDP,
+            run(replace(SDP, params=replace(SDP.params, x1=second, x2=SDP.params.x1), x1=SDP.x2, x2=SDP.x1)),
+            ("stage-order",),
+        ),
+    )
+    yield (
+        "bias of zeros",
+        Fault(SDP, altered(SDP, cases.X1, 24, np.zeros_like, MEMORY), ("operand-zero", "operand-sharing", "stage-alu")),
+    )
+    yield (
+        "operands swapped",
+        Fault(
+            PAIRS,
+            altered(
+                PAIRS,
+                cases.X1,
+                96,
+                lambda b: b.view("<u2").reshape(-1, 2)[:, ::-1].copy().view(np.uint8).ravel(),
+                MEMORY,
+            ),
+            ("operand-pairs",),
+        ),
+    )
+    yield (
+        "operands' bytes swapped",
+        Fault(
+            PAIRS,
+            altered(PAIRS, cases.X1, 96, lambda b: b.view("<u2").byteswap().view(np.uint8), MEMORY),
+            ("operand-byte-order",),
+        ),
+    )
+    # ((x + alu) * mul) >> 2, - 23, * 3, >> 7, each literally with a rounding or without a limit.
+    raw = REGISTERS.src.layout.unpack_padded(MEMORY.read(cases.SRC, REGISTERS.src.layout.nbytes).data).astype(object)
+    products = (raw - 61) * 293
+
+    def literal(shift: Callable[[Any, int], Any], limit: Callable[[Any], Any]) -> NDArray[np.int8]:
+        scaled = np.vectorize(lambda v: limit(shift((shift(v, 2) - 23) * 3, 7)), otypes=[np.int64])(products)
+        return scaled.astype(np.int8)
+
+    def away(value: int, bits: int) -> int:
+        half = 1 << (bits - 1)
+        return (value + half) >> bits if value >= 0 else -((-value + half) >> bits)
+
+    def clip(value: int) -> int:
+        return max(-128, min(127, value))
+
+    right = literal(away, clip)
+    np.testing.assert_array_equal(right, elements(REGISTERS))
+    yield "rounding", Fault(REGISTERS, by_value(REGISTERS, lambda _: literal(lambda v, n: v >> n, clip)), ("rounding",))
+    yield "saturation", Fault(REGISTERS, by_value(REGISTERS, lambda _: literal(away, lambda v: v)), ("saturation",))

@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -22,8 +23,16 @@ from tb.launch.filelist import FileList, parse
 from tb.launch.inputs import InputFile, collect
 from tb.launch.ports import Port, PortMap, check, expected_ports, load_port_map
 from tb.launch.process import last_relevant_lines
-from tb.launch.runners import ALL_SIGNALS, HARNESS_DIR, TOP_PORTS_ONLY, make_runner
-from tb.launch.toolchain import SIMULATORS, fst_available, tool_versions, verilator_version
+from tb.launch.runners import (
+    ALL_SIGNALS,
+    HARNESS_DIR,
+    HIERARCHICAL,
+    TOP_PORTS_CONTROL,
+    TOP_PORTS_FILE,
+    TOP_PORTS_ONLY,
+    make_runner,
+)
+from tb.launch.toolchain import SIMULATORS, fst_available, require, tool_versions, verilator_version
 from tb.launch.wrapper import TIME_PRECISION, TIME_UNIT, WRAPPER_TOP, wrapper_text
 
 BACKENDS = ("native", "coroutine")
@@ -39,6 +48,7 @@ COVERAGE_FILE = "coverage.dat"
 
 STUB_DIR = Path(__file__).resolve().parents[2] / "hdl_stubs"
 SCOPE_DIR = STUB_DIR / "scope"
+_BLOCK = re.compile(r"^\s*hier_block\b", re.MULTILINE)
 # What is written into a build folder follows from these files, so they are part of its key.
 _RECIPE = ("elaborate.py", "wrapper.py", "runners.py")
 
@@ -223,11 +233,15 @@ def _compile(spec: BuildSpec, files: FileList, wrapper: str, directory: Path, wa
     wrapper_path = directory / f"{WRAPPER_TOP}.sv"
     wrapper_path.write_text(wrapper, encoding="utf-8")
     log_path = directory / "build.log"
+    hierarchical = spec.simulator == "verilator" and _has_blocks(files)
+    if hierarchical:
+        require("perl")
+        (directory / TOP_PORTS_FILE).write_text(TOP_PORTS_CONTROL, encoding="utf-8")
     ended = make_runner(spec.simulator, spec.backend).run_build(
         sources=[Verilog(wrapper_path), *_scope_sources(spec), *(Verilog(path) for path in files.sources)],
         includes=files.include_dirs,
         defines=dict(files.defines),
-        build_args=_build_arguments(spec, files, wave_suffix),
+        build_args=_build_arguments(spec, files, wave_suffix, directory, hierarchical=hierarchical),
         hdl_toplevel=WRAPPER_TOP,
         always=True,
         build_dir=directory,
@@ -238,19 +252,29 @@ def _compile(spec: BuildSpec, files: FileList, wrapper: str, directory: Path, wa
         lines = last_relevant_lines(log_path)
         raise BuildError(f"{spec.simulator} cannot build {spec.top}:\n{lines}\nlog: {log_path}", log_path)
     # Precompiled headers are most of the folder and serve nobody any more.
-    for header in directory.glob("*.gch"):
+    for header in directory.rglob("*.gch"):
         header.unlink()
+
+
+def _has_blocks(files: FileList) -> bool:
+    return any(_BLOCK.search(path.read_text(encoding="utf-8")) for path in files.controls)
 
 
 def _scope_sources(spec: BuildSpec) -> list[Verilog]:
     return [Verilog(path) for path in sorted(SCOPE_DIR.iterdir())] if spec.waves else []
 
 
-def _build_arguments(spec: BuildSpec, files: FileList, wave_suffix: str | None) -> list[str]:
+def _build_arguments(
+    spec: BuildSpec, files: FileList, wave_suffix: str | None, directory: Path, *, hierarchical: bool
+) -> list[str]:
     if spec.simulator == "verilator":
+        visible = ALL_SIGNALS if spec.debug else TOP_PORTS_ONLY
+        if hierarchical:
+            # A depth would count from the top of every block.
+            visible = (HIERARCHICAL, *(ALL_SIGNALS if spec.debug else (str(directory / TOP_PORTS_FILE),)))
         waves = [f"--trace-{wave_suffix}"] if wave_suffix else []
         counts = CODE_COVERAGE[spec.coverage] if spec.coverage else ()
-        return [*(ALL_SIGNALS if spec.debug else TOP_PORTS_ONLY), *waves, *counts, *library_arguments(files)]
+        return [*visible, *waves, *counts, *library_arguments(files), *map(str, files.controls)]
     suffixes = [argument for extension in files.library_extensions for argument in ("-Y", extension)]
     folders = [argument for path in files.library_dirs for argument in ("-y", str(path))]
     return [*suffixes, *folders, *(argument for path in files.library_files for argument in ("-l", str(path)))]

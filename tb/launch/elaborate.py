@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 from tb.launch.errors import BuildError
 from tb.launch.filelist import FileList
@@ -17,6 +18,12 @@ from tb.launch.toolchain import tool_environment, verilator_root
 
 # A user's RTL is not lint-clean, and its warnings are not what is being checked.
 QUIET = ("-Wno-fatal", "-Wno-lint", "-Wno-style", "-Wno-TIMESCALEMOD")
+Node = Mapping[str, str]
+
+_MODULE = '  {"type":'
+_VARIABLE = '    {"type":"VAR",'
+_TYPE = re.compile(r' *(\{"type":"[A-Z]+DTYPE",)')
+_TEXT_ATTRIBUTE = re.compile(r'"\w+":"(?:[^"\\]|\\.)*"')
 
 
 @dataclass(frozen=True)
@@ -25,6 +32,13 @@ class Elaboration:
 
     ports: tuple[Port, ...]
     read_files: tuple[Path, ...]
+
+
+class Netlist(NamedTuple):
+    """What is read of Verilator's tree: variables of one module, and all types, by their addresses."""
+
+    variables: tuple[Node, ...]
+    types: Mapping[str, Node]
 
 
 def library_arguments(files: FileList) -> list[str]:
@@ -53,32 +67,58 @@ def elaborate(files: FileList, top: str, log_path: Path) -> Elaboration:
             *(f"-D{name}={value}" for name, value in files.defines),
             *(f"-I{path}" for path in files.include_dirs),
             *library_arguments(files),
-            *map(str, files.sources),
+            *map(str, (*files.controls, *files.sources)),
         ]
         log_path.write_bytes(b"")
         ended = supervise(command, cwd=Path(folder), environment=tool_environment(), log_path=log_path)
         if ended.returncode != 0:
             lines = last_relevant_lines(log_path)
             raise BuildError(f"Verilator cannot elaborate {top}:\n{lines}\nlog: {log_path}", log_path)
-        tree = json.loads((Path(folder) / "Vtop.tree.json").read_text(encoding="utf-8"))
+        with (Path(folder) / "Vtop.tree.json").open(encoding="utf-8") as tree_file:
+            netlist = _netlist(tree_file, top)
         meta = json.loads((Path(folder) / "Vtop.tree.meta.json").read_text(encoding="utf-8"))
-    return Elaboration(tuple(_ports(tree, top, log_path)), tuple(_read_files(meta)))
+    return Elaboration(tuple(_ports(netlist, top, log_path)), tuple(_read_files(meta)))
 
 
-def _ports(tree: Mapping[str, Any], top: str, log_path: Path) -> Iterator[Port]:
+def _netlist(lines: Iterable[str], top: str) -> Netlist:
+    """Return what the tree says of a module's variables and of types.
+
+    The tree of a large design has hundreds of megabytes and is nested deeper than Python's decoder goes, so its
+    lines are read one by one: each begins with one node and all of its attributes, indented by its depth.
+    """
+    variables: list[Node] = []
+    types: dict[str, Node] = {}
+    inside = False
+    for line in lines:
+        if line.startswith(_MODULE):
+            inside = line.startswith(f'{_MODULE}"MODULE"') and _attributes(line)["name"] == top
+        elif inside and line.startswith(_VARIABLE):
+            variables.append(_attributes(line))
+        elif match := _TYPE.match(line):
+            node = _attributes(line[match.start(1) :])
+            types[node["addr"]] = node
+    return Netlist(tuple(variables), types)
+
+
+def _attributes(line: str) -> Node:
+    """Return a node's attributes that are text, without those of nodes below it on its line."""
+    own = line.split(": [", 1)[0]
+    node: Node = json.loads(f"{{{','.join(_TEXT_ATTRIBUTE.findall(own))}}}")
+    return node
+
+
+def _ports(netlist: Netlist, top: str, log_path: Path) -> Iterator[Port]:
     """Yield the top module's ports; in the tree a port is a variable with a direction."""
-    module = next(m for m in tree["modulesp"] if m["name"] == top)
-    types = {t["addr"]: t for misc in tree["miscsp"] for t in misc.get("typesp", ())}
-    for item in module["stmtsp"]:
-        if item["type"] != "VAR" or item["direction"] == "NONE":
+    for item in netlist.variables:
+        if item["direction"] == "NONE":
             continue
-        width = _width(types[item["dtypep"]], types)
+        width = _width(netlist.types[item["dtypep"]], netlist.types)
         if width is None:
             raise BuildError(f"port {item['name']} of {top} must be a vector, not a struct or the like", log_path)
         yield Port(item["name"], item["direction"].lower(), width)
 
 
-def _width(kind: Mapping[str, Any], types: Mapping[str, Any]) -> int | None:
+def _width(kind: Node, types: Mapping[str, Node]) -> int | None:
     """Return the bits of a packed type, or None for one that is no vector."""
     if kind["type"] == "BASICDTYPE":
         return _range_width(kind["range"]) if "range" in kind else _KEYWORD_BITS.get(kind["keyword"])

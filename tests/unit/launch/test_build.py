@@ -47,6 +47,66 @@ def test_a_moved_tree_finds_the_model(model_of_verilator: Built, tmp_path: Path)
     assert build(spec, model_of_verilator.directory.parent).cached
 
 
+def test_a_module_that_a_control_file_names_is_compiled_as_a_block_of_its_own(rtl: Path, tmp_path: Path) -> None:
+    (rtl.parent / "blocks.vlt").write_text('`verilator_config\nhier_block -module "tiny_increment"\n')
+    rtl.write_text(f"{rtl.read_text()}blocks.vlt\n")
+
+    built = build(BuildSpec(CONFIG, filelist=rtl), tmp_path / "builds")
+
+    assert (built.directory / "Vtiny_increment/libtiny_increment.a").is_file()
+    assert run_tiny(built, tmp_path / "run") == ""
+    names = " ".join(port.name for port in expected_ports(CONFIG))
+    result = simulate(
+        built,
+        test_module="tests.unit.launch.launched",
+        testcase="every_handle_is_a_port",
+        env={"EXPECTED_HANDLES": names},
+        work_dir=tmp_path / "handles",
+        timeout_seconds=60,
+    )
+    assert result.message == ""
+
+
+def test_all_signals_outside_of_blocks_are_visible_to_a_debugging_build(rtl: Path, tmp_path: Path) -> None:
+    (rtl.parent / "blocks.vlt").write_text('`verilator_config\nhier_block -module "tiny_increment"\n')
+    rtl.write_text(f"{rtl.read_text()}blocks.vlt\n")
+
+    built = build(BuildSpec(CONFIG, filelist=rtl, debug=True), tmp_path / "builds")
+
+    assert run_tiny(built, tmp_path / "run", "internals_are_visible") == ""
+
+
+def test_a_control_file_without_blocks_leaves_the_model_in_one_piece(rtl: Path, tmp_path: Path) -> None:
+    (rtl.parent / "lint.vlt").write_text("`verilator_config\nlint_off -rule UNUSED\n// no hier_block here\n")
+    rtl.write_text(f"{rtl.read_text()}lint.vlt\n")
+
+    built = build(BuildSpec(CONFIG, filelist=rtl), tmp_path / "builds")
+
+    assert not (built.directory / "Vtop_hier.mk").exists()
+    assert run_tiny(built, tmp_path / "run") == ""
+
+
+@needs_icarus
+def test_icarus_is_not_given_control_files(rtl: Path, tmp_path: Path) -> None:
+    (rtl.parent / "blocks.vlt").write_text('`verilator_config\nhier_block -module "tiny_increment"\n')
+    rtl.write_text(f"{rtl.read_text()}blocks.vlt\n")
+
+    built = build(BuildSpec(CONFIG, "icarus", filelist=rtl), tmp_path / "builds")
+
+    assert run_tiny(built, tmp_path / "run") == ""
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "many", ""])
+def test_a_number_of_compilers_that_is_none_is_refused(
+    rtl: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setenv("NVDLA_BUILD_JOBS", text)
+
+    message = f"NVDLA_BUILD_JOBS must be a positive number of processes, not {text}"
+    with pytest.raises(ToolError, match=f"^{re.escape(message)}$"):
+        build(BuildSpec(CONFIG, filelist=rtl), tmp_path / "builds")
+
+
 @needs_icarus
 def test_a_changed_library_cell_is_built_anew(rtl: Path, tmp_path: Path) -> None:
     spec = BuildSpec(CONFIG, "icarus", filelist=rtl)

@@ -47,6 +47,22 @@ def test_every_kind_of_entry_is_read_in_order(folder: Path) -> None:
     )
 
 
+def test_control_files_are_told_from_sources_by_their_suffix(folder: Path) -> None:
+    (folder / "blocks.vlt").write_text("")
+
+    files = parse(write(folder, "blocks.vlt a.v blocks.vlt"))
+
+    assert files.sources == (folder / "a.v",)
+    assert files.controls == (folder / "blocks.vlt",)
+
+
+def test_control_files_alone_are_no_rtl(folder: Path) -> None:
+    (folder / "blocks.vlt").write_text("")
+    path = write(folder, "blocks.vlt")
+
+    refused(path, f"{path}: a filelist must name at least one source file")
+
+
 def test_all_three_kinds_of_comment_are_skipped(folder: Path) -> None:
     path = write(folder, "// one.v\n# two.v\n/* three.v\nfour.v */ a.v // five.v\n")
 

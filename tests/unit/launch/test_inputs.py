@@ -28,6 +28,16 @@ def test_a_changed_file_changes_the_key_and_its_old_content_restores_it(rtl: Pat
     assert facts(rtl) == before
 
 
+def test_a_changed_control_file_changes_the_key(rtl: Path) -> None:
+    control = rtl.parent / "blocks.vlt"
+    control.write_text("`verilator_config\n")
+    rtl.write_text(f"{rtl.read_text()}blocks.vlt\n")
+    before = facts(rtl)
+    control.write_text('`verilator_config\nhier_block -module "tiny_increment"\n')
+
+    assert facts(rtl) != before
+
+
 def test_a_new_cell_in_a_library_folder_counts(rtl: Path) -> None:
     before = facts(rtl)
     (rtl.parent / "library/other.v").write_text("module other; endmodule\n")

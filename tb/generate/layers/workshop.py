@@ -43,6 +43,10 @@ class Workshop:
         """Allocate memory for a cube without writing it: stride gaps and results stay poisoned."""
         return Surface(layout, self._allocate(layout.nbytes, name))
 
+    def skip(self, name: str, atoms: int) -> None:
+        """Leave some atoms unused, which nothing may read or write."""
+        self._allocate(atoms * self.config.memory_atomic_bytes, name)
+
     def place_image(self, name: str, layout: PixelLayout) -> ImageSurface:
         """Put an image of random pixels into memory, those around it included; gaps stay poisoned."""
         addresses = []
@@ -100,10 +104,16 @@ def take_source(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer
 
 
 def take_destination(shop: Workshop, name: str, table: Table, shape: tuple[int, int, int]) -> Surface:
-    """Return where a layer writes its result; PDP takes it on the fly when a description pools it."""
+    """Return where a layer writes its result; PDP takes it on the fly when a description pools it.
+
+    ``dst_skip`` atoms before it are left unused, so that it starts elsewhere in a block of memory.
+    """
     if "pool" in table:
         return on_the_fly(shop.config, Precision.INT8, shape)
     gaps = table.integers("dst_gaps", 2, (0, 0))
+    skipped = table.take("dst_skip", int, 0)
+    if skipped:
+        shop.skip(f"{name}_skipped", skipped)
     return shop.reserve(f"{name}_dst", feature_layout(shop.config, shape, gaps))
 
 

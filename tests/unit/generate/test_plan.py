@@ -155,3 +155,9 @@ def test_a_plan_with_two_scenarios_of_one_name_is_refused(tmp_path: Path) -> Non
     path.write_text(f'config = "nv_small"\n{scenario}{scenario}', encoding="utf-8")
     with pytest.raises(PlanError, match=r"^twice\.toml: scenario name a must be unique$"):
         load_plan(path)
+
+
+def test_skipped_atoms_lie_between_a_result_and_what_is_before_it() -> None:
+    whole, moved = build_one(PDP), build_one({**PDP, "dst_skip": 4})
+    assert moved.dst.address == whole.dst.address + 4 * SMALL.memory_atomic_bytes + GUARD_BYTES
+    assert moved.src.address == whole.src.address

@@ -5,15 +5,15 @@ A TOML file names the hand-overs, in the order in which data pass them:
     [[stage]]
     name = "CACC to SDP"
     engines = ["CONV"]            # whose layers pass it: CONV, SDP, PDP or CDP
-    value = "sums"                # sums of CACC, entered (what SDP takes) or written (bytes to memory)
+    value = "sums"                # what passes it, see VALUES
     valid = "conv.sdp_valid"      # paths from the RTL's top
-    ready = "conv.sdp_ready"
-    data = "conv.sdp_data"
+    ready = "conv.sdp_ready"      # may be left out: every valid beat is taken
+    data = "conv.sdp_data"        # or a list of paths, from bit 0 up
     element_bits = 32             # elements one behind the other from bit 0; not for written
+    stripe = 16                   # for kernels, elements and products: outputs of a stripe operation
     address = "sdp.wr_req_addr"   # for written alone
 
-Elements come surface by surface, line by line, column by column, whole surfaces or a part of their channels a beat;
-bytes that are written come in any order.
+Bytes that are written come in any order; all other values in the order that ``tb.explain.handed`` gives them.
 """
 
 from __future__ import annotations
@@ -28,15 +28,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb.explain.evidence import Evidence
+from tb.explain.handed import VALUES, NotComparable, handed
 from tb.explain.seen import Seen, SeenLayer
-from tb.layers import ConvLayer, SdpLayer
-from tb.memory import Ram
-from tb.predictor.conv import convolve
-from tb.predictor.cubes import read_patterns
 from tb.program.ops import Op
 
 ENGINES = ("CONV", "SDP", "PDP", "CDP")
-VALUES = ("sums", "entered", "written")
+MOST_BITS = 64
 
 
 class StageError(ValueError):
@@ -51,21 +48,25 @@ class Stage:
     engines: tuple[str, ...]
     value: str
     valid: str
-    ready: str
-    data: str
+    ready: str | None
+    data: tuple[str, ...]
     element_bits: int = 8
+    stripe: int | None = None
     address: str | None = None
 
     def __post_init__(self) -> None:
         for engine in self.engines:
             if engine not in ENGINES:
                 raise StageError(f"{self.name}: engines must be of {', '.join(ENGINES)}, not {engine}")
-        if self.value not in VALUES:
-            raise StageError(f"{self.name}: value must be one of {', '.join(VALUES)}, not {self.value}")
+        if self.value not in (*VALUES, "written"):
+            raise StageError(f"{self.name}: value must be one of {', '.join(VALUES)}, written, not {self.value}")
         if (self.value == "written") != (self.address is not None):
             raise StageError(f"{self.name}: address must be given for written, and for nothing else")
-        if self.element_bits not in (8, 16, 32):
-            raise StageError(f"{self.name}: element_bits must be 8, 16 or 32, not {self.element_bits}")
+        if (self.value in ("kernels", "elements", "products")) != (self.stripe is not None):
+            raise StageError(f"{self.name}: stripe must be given for kernels, elements and products, and nothing else")
+        for key, number, most in (("element_bits", self.element_bits, MOST_BITS), ("stripe", self.stripe, 1 << 26)):
+            if number is not None and not 1 <= number <= most:
+                raise StageError(f"{self.name}: {key} must be 1 to {most}, not {number}")
 
 
 @dataclass(frozen=True)
@@ -76,11 +77,13 @@ class Handover:
         cycle: of the handshake.
         data: as bytes, bit 0 first.
         address: where it is written, None for what is not written.
+        unknown: which bits are neither 0 nor 1, as bytes; empty for none.
     """
 
     cycle: int
     data: bytes
     address: int | None = None
+    unknown: bytes = b""
 
 
 def load_stages(path: Path) -> tuple[Stage, ...]:
@@ -101,12 +104,14 @@ def load_stages(path: Path) -> tuple[Stage, ...]:
 
 
 def _stage(path: Path, entry: dict[str, Any]) -> Stage:
-    needed = {"name", "engines", "value", "valid", "ready", "data"}
+    needed = {"name", "engines", "value", "valid", "data"}
     for name in sorted(needed - set(entry)):
         raise StageError(f"{path}: a stage must have the key {name}")
-    for name in sorted(set(entry) - needed - {"element_bits", "address"}):
+    for name in sorted(set(entry) - needed - {"ready", "element_bits", "stripe", "address"}):
         raise StageError(f"{path}: a stage has no key {name}")
-    return Stage(**{**entry, "engines": tuple(entry["engines"])})
+    data = entry["data"]
+    lists = {"engines": tuple(entry["engines"]), "data": (data,) if isinstance(data, str) else tuple(data)}
+    return Stage(**{"ready": None, **entry, **lists})
 
 
 @dataclass(frozen=True)
@@ -119,6 +124,7 @@ class Finding:
         beats: that passed.
         expected: beats that should have passed.
         wrong: the first that differs, in words, None when none does.
+        skipped: why it was not compared, None when it was.
     """
 
     stage: str
@@ -126,14 +132,17 @@ class Finding:
     beats: int
     expected: int
     wrong: str | None
+    skipped: str | None = None
 
     @property
     def is_bad(self) -> bool:
         """Whether anything differs."""
-        return self.wrong is not None or self.beats != self.expected
+        return self.skipped is None and (self.wrong is not None or self.beats != self.expected)
 
     def __str__(self) -> str:
         """Return the finding as one line."""
+        if self.skipped is not None:
+            return f"{self.stage}: not compared: {self.skipped}"
         if self.wrong is not None:
             return f"{self.stage}: {self.wrong}"
         if self.is_bad:
@@ -158,21 +167,33 @@ def judge(
     findings: dict[int, list[Finding]] = {layer.started.index: [] for layer in run.layers}
     evidence = {e.started.index: e for e in run.every(ops) if e.started is not None}
     for stage in stages:
-        layers = [layer for layer in run.layers if layer.started.engine in stage.engines]
+        layers = [layer for layer in run.layers if _passes(stage, layer.started.engine)]
         rest = list(seen[stage.name])
+        skipped: str | None = None
         for number, layer in enumerate(layers):
-            found = evidence[layer.started.index]
+            name = layer.started.name
             if stage.value == "written":
                 own = [beat for beat in rest if beat.address is not None and _belongs(beat.address, layer, layers)]
                 findings[layer.started.index].append(_written(stage, layer, own))
                 continue
-            values = _values(stage, found)
-            beat_elements = len(rest[0].data) * 8 // stage.element_bits if rest else values.shape[0]
-            count = values.size // beat_elements
-            last = number == len(layers) - 1
-            findings[layer.started.index].append(_in_order(stage, layer, values, rest if last else rest[:count]))
-            rest = rest[count:]
+            if skipped is None:
+                try:
+                    finding, count = _in_order(stage, evidence[layer.started.index], rest, number == len(layers) - 1)
+                except NotComparable as why:
+                    skipped = str(why)
+                else:
+                    findings[layer.started.index].append(finding)
+                    rest = rest[count:]
+                    continue
+            findings[layer.started.index].append(Finding(stage.name, name, 0, 0, None, skipped))
+            skipped = "it is not known where the layer before ends"
     return findings
+
+
+def _passes(stage: Stage, engine: str) -> bool:
+    """Return whether layers of an engine pass a stage; what is pooled on the fly is written by PDP."""
+    parts = engine.split("-")
+    return parts[-1 if stage.value == "written" else 0] in stage.engines
 
 
 def _belongs(address: int, layer: SeenLayer, layers: Sequence[SeenLayer]) -> bool:
@@ -181,43 +202,45 @@ def _belongs(address: int, layer: SeenLayer, layers: Sequence[SeenLayer]) -> boo
     return (owners[-1] if owners else layers[0]) is layer
 
 
-def _values(stage: Stage, evidence: Evidence) -> NDArray[Any]:
-    """Return what should pass a stage, (C, H, W) with padding channels."""
+def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_last: bool) -> tuple[Finding, int]:
+    """Return what passed a stage for a layer, and how many of the beats are its own."""
     assert evidence.started is not None
-    layer = evidence.started.layer
-
-    def read(ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
-        return evidence.memory.read(address, nbytes).data
-
-    if isinstance(layer, ConvLayer):
-        return convolve(layer, read)
-    if isinstance(layer, SdpLayer) and stage.value == "entered":
-        return read_patterns(layer.src, read)
-    raise StageError(
-        f"{stage.name}: value {stage.value} must be of a layer of CONV or SDP, not {evidence.started.engine}"
-    )
-
-
-def _in_order(stage: Stage, layer: SeenLayer, values: NDArray[Any], beats: Sequence[Handover]) -> Finding:
-    dtype = np.dtype(f"<i{stage.element_bits // 8}")
-    lanes = len(beats[0].data) // dtype.itemsize if beats else values.shape[0]
-    channels, height, width = values.shape
-    if channels % lanes:
-        raise StageError(f"{stage.name}: a beat must hold a part of {channels} channels, not {lanes}")
-    ordered = values.reshape(-1, lanes, height, width).transpose(0, 2, 3, 1).reshape(-1, lanes).astype(dtype)
-    got = np.frombuffer(b"".join(beat.data for beat in beats), dtype=dtype).reshape(-1, lanes)
-    count = min(len(got), len(ordered))
-    wrong = np.flatnonzero((got[:count] != ordered[:count]).any(axis=1))
+    lanes = len(rest[0].data) * 8 // stage.element_bits if rest else _usual_lanes(stage, evidence)
+    right = handed(stage.value, evidence, lanes, stage.stripe or 1)
+    beats = rest if is_last else rest[: len(right.values)]
+    got = _elements([beat.data for beat in beats], stage.element_bits, lanes)
+    unknown = _elements([beat.unknown or bytes(len(beat.data)) for beat in beats], stage.element_bits, lanes) != 0
+    count = min(len(got), len(right.values))
+    kept = np.int64(-1) if stage.element_bits == MOST_BITS else np.int64((1 << stage.element_bits) - 1)
+    differs = (((got[:count] ^ right.values[:count]) & kept != 0) | unknown[:count]) & right.counts[:count]
+    wrong = np.flatnonzero(differs.any(axis=1))
     text = None
     if len(wrong):
         beat = int(wrong[0])
-        lane = int(np.flatnonzero(got[beat] != ordered[beat])[0])
-        surface, h, w = np.unravel_index(beat, (channels // lanes, height, width))
+        lane = int(np.flatnonzero(differs[beat])[0])
+        value = "unknown bits" if unknown[beat, lane] else got[beat, lane]
         text = (
-            f"first wrong at c={int(surface) * lanes + lane} h={h} w={w} in beat {beat + 1} of {len(ordered)}, "
-            f"cycle {beats[beat].cycle}: expected {ordered[beat, lane]}, got {got[beat, lane]}"
+            f"first wrong at {right.place(beat, lane)} in beat {beat + 1} of {len(right.values)}, "
+            f"cycle {beats[beat].cycle}: expected {right.values[beat, lane]}, got {value}"
         )
-    return Finding(stage.name, layer.started.name, len(beats), len(ordered), text)
+    return Finding(stage.name, evidence.started.name, len(beats), len(right.values), text), len(right.values)
+
+
+def _usual_lanes(stage: Stage, evidence: Evidence) -> int:
+    """Return how many elements a beat would have had, when none passed."""
+    config = evidence.layout.config
+    sizes = {"products": config.mac_atomic_k_size, "elements": config.mac_atomic_c_size}
+    sizes["kernels"] = config.mac_atomic_k_size * config.mac_atomic_c_size
+    return sizes.get(stage.value, evidence.walk.atom_elements)
+
+
+def _elements(beats: Sequence[bytes], bits: int, lanes: int) -> NDArray[np.int64]:
+    """Return the signed elements of beats, (beats, lanes)."""
+    raw = np.frombuffer(b"".join(beats), dtype=np.uint8).reshape(len(beats), -1)
+    single = np.unpackbits(raw, axis=1, bitorder="little")[:, : lanes * bits].reshape(len(beats), lanes, bits)
+    weights = np.left_shift(np.int64(1), np.arange(bits, dtype=np.int64))
+    weights[-1] = -weights[-1]
+    return single.astype(np.int64) @ weights
 
 
 def _written(stage: Stage, layer: SeenLayer, beats: Sequence[Handover]) -> Finding:
@@ -233,7 +256,10 @@ def _written(stage: Stage, layer: SeenLayer, beats: Sequence[Handover]) -> Findi
             text = f"first wrong {where}: the layer writes nothing there"
             break
         mask = expected.mask[first : first + size]
-        if (np.frombuffer(beat.data, dtype=np.uint8) != expected.data[first : first + size])[mask].any():
+        differs = np.frombuffer(beat.data, dtype=np.uint8) != expected.data[first : first + size]
+        if beat.unknown:
+            differs |= np.frombuffer(beat.unknown, dtype=np.uint8) != 0
+        if differs[mask].any():
             want = expected.data[first : first + size].tobytes().hex(" ")
             place = layer.layout.element_at(first)
             element = "" if place is None else f", from c={place.c} h={place.h} w={place.w}"

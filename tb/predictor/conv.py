@@ -46,7 +46,7 @@ def convolve_counted(layer: ConvLayer, read: ReadMemory) -> tuple[NDArray[Any], 
     Returns:
         int32, or uint32 FP32 patterns of FP16, (padded channels, H, W); counts by ``UNIT.REGISTER``.
     """
-    cube, weights = _inputs(layer, read)
+    cube, weights = inputs(layer, read)
     if not layer.params.is_float:
         sums = conv.accumulate(layer.params, cube, weights)
         counts = dict.fromkeys(_INPUT_COUNTS, 0) | {_SATURATION: int(np.count_nonzero(sums.saturated))}
@@ -80,7 +80,7 @@ def tolerated(layer: ConvLayer, read: ReadMemory) -> Tolerated | None:
     """
     if not layer.params.is_float or layer.dst.layout.precision is not Precision.FP16 or layer.sdp.compares:
         return None
-    cube, weights = _inputs(layer, read)
+    cube, weights = inputs(layer, read)
     reference = conv.run_float64(layer.params, cube, weights)
     rule = conv.threshold(layer.params, cube, weights, reference)
     assert rule.allowance is not None
@@ -110,8 +110,16 @@ def _through_sdp(
     return result, np.nan_to_num(np.maximum(*ends)) + last_place(result)
 
 
-def _inputs(layer: ConvLayer, read: ReadMemory) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the cube in the convolution buffer and the kernels, FP16 as patterns."""
+def inputs(layer: ConvLayer, read: ReadMemory) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the cube in the convolution buffer and the kernels, FP16 as patterns.
+
+    Args:
+        layer: The layer.
+        read: How to read memory as the layer will find it.
+
+    Returns:
+        (C, H, W) and (K, C, R, S).
+    """
     src, conversion = layer.src, layer.conversion
     if isinstance(src, ImageSurface):
         planes = zip(src.addresses, src.layout.plane_nbytes, strict=True)

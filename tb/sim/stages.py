@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import cocotb
@@ -26,10 +27,7 @@ class StageWatch:
         self.stages = tuple(stages)
         self.seen: dict[str, list[Handover]] = {stage.name: [] for stage in stages}
         self._clock = clock
-        self._signals = {
-            stage.name: [None if path is None else _signal(dut, stage, path) for path in _paths(stage)]
-            for stage in stages
-        }
+        self._signals = {stage.name: _Signals.of(dut, stage) for stage in stages}
 
     @classmethod
     def from_env(cls, dut: SimHandleBase, clock: SimHandleBase) -> StageWatch:
@@ -42,18 +40,43 @@ class StageWatch:
             cocotb.start_soon(self._watch(stage))
 
     async def _watch(self, stage: Stage) -> None:
-        valid, ready, data, address = self._signals[stage.name]
-        seen, edge = self.seen[stage.name], RisingEdge(self._clock)
-        nbytes = -(-len(data) // 8)
+        signals, seen, edge = self._signals[stage.name], self.seen[stage.name], RisingEdge(self._clock)
+        valid, ready, address = signals.valid, signals.ready, signals.address
         while True:
             await edge
-            if valid.value == HIGH and ready.value == HIGH:
-                word = int(data.value).to_bytes(nbytes, "little")
-                seen.append(Handover(cycle(), word, None if address is None else int(address.value)))
+            if valid.value == HIGH and (ready is None or ready.value == HIGH):
+                at = None if address is None else int(address.value)
+                data, unknown = signals.word()
+                seen.append(Handover(cycle(), data, at, unknown))
 
 
-def _paths(stage: Stage) -> tuple[str | None, ...]:
-    return stage.valid, stage.ready, stage.data, stage.address
+@dataclass(frozen=True)
+class _Signals:
+    """The signals of a stage."""
+
+    valid: SimHandleBase
+    ready: SimHandleBase | None
+    data: tuple[SimHandleBase, ...]
+    address: SimHandleBase | None
+
+    @classmethod
+    def of(cls, dut: SimHandleBase, stage: Stage) -> _Signals:
+        ready, address = (None if path is None else _signal(dut, stage, path) for path in (stage.ready, stage.address))
+        data = tuple(_signal(dut, stage, path) for path in stage.data)
+        return cls(_signal(dut, stage, stage.valid), ready, data, address)
+
+    def word(self) -> tuple[bytes, bytes]:
+        """Return the data of this cycle, bit 0 first, and which bits are neither 0 nor 1; empty for none."""
+        bits = "".join(str(signal.value) for signal in reversed(self.data))
+        nbytes = -(-len(bits) // 8)
+        if _KNOWN.issuperset(bits):
+            return int(bits, 2).to_bytes(nbytes, "little"), b""
+        known = "".join(bit if bit in _KNOWN else "0" for bit in bits)
+        unknown = "".join("0" if bit in _KNOWN else "1" for bit in bits)
+        return int(known, 2).to_bytes(nbytes, "little"), int(unknown, 2).to_bytes(nbytes, "little")
+
+
+_KNOWN = frozenset("01")
 
 
 def _signal(dut: SimHandleBase, stage: Stage, path: str) -> SimHandleBase:

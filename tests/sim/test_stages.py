@@ -31,8 +31,11 @@ def debug_model() -> Built:
 @pytest.mark.parametrize(
     ("scenario", "bug", "bad", "right"),
     [
-        ("conv_1x1_full_atoms", "conv_truncate", "CACC to SDP", None),
-        ("conv_3x3_partial_groups", "conv_window_one_line_down", "CACC to SDP", None),
+        ("conv_input_converter", "conv_src_line_stride", "CDMA to buffer", None),
+        ("conv_3x3_partial_groups", "conv_window_one_line_down", "CSC data to CMAC", "CDMA to buffer"),
+        ("conv_strides_and_padding", "conv_pad_value_ignored", "CSC data to CMAC", "CSC weights to CMAC"),
+        ("conv_3x3_partial_groups", "conv_data_unsigned", "CMAC to CACC", "CSC data to CMAC"),
+        ("conv_1x1_full_atoms", "conv_truncate", "CACC to SDP", "CMAC to CACC"),
         ("sdp_x1_bias_per_channel", "sdp_src_base", "input of SDP", None),
         ("sdp_x1_bias_per_channel", "sdp_relu_missing", "SDP to memory", "input of SDP"),
         ("sdp_x1_bias_per_channel", "sdp_dst_base", "SDP to memory", "input of SDP"),

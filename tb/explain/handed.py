@@ -1,0 +1,190 @@
+"""What units hand to each other, as the model computes it, beat by beat in the order of the hardware."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.precision import Precision
+from tb.explain.evidence import Evidence
+from tb.layers import ConvLayer, PooledLayer, SdpLayer
+from tb.memory import Ram
+from tb.predictor.conv import convolve, inputs
+from tb.predictor.cubes import read_patterns
+from tb.surfaces import ImageSurface
+
+VALUES = ("converted", "kernels", "elements", "products", "sums", "entered")
+
+
+class NotComparable(ValueError):
+    """A layer whose hand-overs the model has no values for, or whose order is not known."""
+
+
+@dataclass(frozen=True, eq=False)
+class Handed:
+    """Beats as they should be.
+
+    Attributes:
+        values: int64 (beats, lanes).
+        counts: bool of the same shape, lanes that are compared; what lies in the others is not defined.
+        place: from beat and lane to words that say which element it is.
+    """
+
+    values: NDArray[np.int64]
+    counts: NDArray[np.bool_]
+    place: Callable[[int, int], str]
+
+
+def handed(value: str, evidence: Evidence, lanes: int, stripe: int) -> Handed:
+    """Return what passes a stage for a layer.
+
+    Args:
+        value: one of ``VALUES``.
+        evidence: the layer, and the memory that it found.
+        lanes: elements of a beat.
+        stripe: outputs for which a kernel's weights stay in the multipliers.
+
+    Raises:
+        NotComparable: when the model has no values for it, or a beat no such number of lanes.
+    """
+    assert evidence.started is not None
+    layer = evidence.started.layer
+    first = layer.producer if isinstance(layer, PooledLayer) else layer
+
+    def read(ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
+        return evidence.memory.read(address, nbytes).data
+
+    if isinstance(first, ConvLayer):
+        if value in ("sums", "entered"):
+            return _cube(convolve(first, read).view(np.int32).astype(np.int64), lanes)
+        if isinstance(first.src, ImageSurface) or first.params.winograd or first.params.precision is not Precision.INT8:
+            raise NotComparable("only direct convolutions of INT8 feature cubes have a known order there")
+        cube, weights = (array.astype(np.int64) for array in inputs(first, read))
+        if value == "converted":
+            return _lines(cube, lanes)
+        return _operations(value, first, cube, weights, lanes, stripe)
+    if isinstance(first, SdpLayer) and value == "entered":
+        return _cube(read_patterns(first.src, read).astype(np.int64), lanes)
+    raise NotComparable(f"{value} are values of another engine than {evidence.started.engine}")
+
+
+def _whole(cube: NDArray[np.int64], lanes: int) -> NDArray[np.int64]:
+    """Return a cube with channels in whole beats."""
+    return np.pad(cube, ((0, -cube.shape[0] % lanes), (0, 0), (0, 0)))
+
+
+def _cube(cube: NDArray[np.int64], lanes: int) -> Handed:
+    """Return a cube surface by surface, line by line, column by column, with all its padding channels."""
+    channels, height, width = cube.shape
+    if channels % lanes:
+        raise NotComparable(f"a beat must hold a part of {channels} channels, not {lanes}")
+    values = cube.reshape(-1, lanes, height, width).transpose(0, 2, 3, 1).reshape(-1, lanes)
+
+    def place(beat: int, lane: int) -> str:
+        surface, h, w = np.unravel_index(beat, (channels // lanes, height, width))
+        return f"c={int(surface) * lanes + lane} h={h} w={w}"
+
+    return Handed(values, np.ones(values.shape, dtype=np.bool_), place)
+
+
+def _lines(cube: NDArray[np.int64], lanes: int) -> Handed:
+    """Return a cube line by line, in a line surface by surface, column by column; padding channels do not count."""
+    channels, height, width = cube.shape
+    atoms = _whole(cube, lanes).reshape(-1, lanes, height, width)
+    values = atoms.transpose(2, 0, 3, 1).reshape(-1, lanes)
+    real = (np.arange(len(atoms) * lanes) < channels).reshape(1, -1, 1, lanes)
+
+    def place(beat: int, lane: int) -> str:
+        h, surface, w = np.unravel_index(beat, (height, len(atoms), width))
+        return f"c={int(surface) * lanes + lane} h={h} w={w}"
+
+    return Handed(values, np.broadcast_to(real, (height, len(atoms), width, lanes)).reshape(-1, lanes), place)
+
+
+def _operations(
+    value: str, layer: ConvLayer, cube: NDArray[np.int64], weights: NDArray[np.int64], lanes: int, stripe: int
+) -> Handed:
+    """Return what passes CSC and CMAC: kernels of a stripe, elements or sums of products of an atomic operation.
+
+    The order is kernel group, stripe of outputs, block of channels, line and column of the kernel, output.
+
+    Source: public architecture documentation, unit description, "Convolution operation".
+    """
+    config = layer.weights.layout.config
+    per_block, per_group = config.mac_atomic_c_size, config.mac_atomic_k_size
+    wanted = {"elements": per_block, "products": per_group, "kernels": per_block * per_group}[value]
+    if lanes != wanted:
+        raise NotComparable(f"a beat of {value} must hold {wanted} of them, not {lanes}")
+    kernels, channels, rows, columns = weights.shape
+    padded = np.pad(weights, ((0, -kernels % per_group), (0, -channels % per_block), (0, 0), (0, 0)))
+    groups = padded.reshape(-1, per_group, padded.shape[1] // per_block, per_block, rows, columns)
+    grouped = groups.transpose(0, 2, 4, 5, 1, 3)  # group, block, r, s, kernel, channel
+    taps = _taps(layer, cube, per_block, (rows, columns))
+    real = _real(kernels, channels, per_group, per_block)
+    outputs = taps.shape[3]
+    parts: list[NDArray[np.int64]] = []
+    marks: list[NDArray[np.bool_]] = []
+    places: list[NDArray[np.int64]] = []
+    for group, (start, stop) in _stripes(len(grouped), outputs, stripe):
+        count = stop - start
+        at = np.stack(np.meshgrid(*map(np.arange, taps.shape[:3]), np.arange(start, stop), indexing="ij"), axis=-1)
+        if value == "kernels":
+            parts.append(grouped[group].reshape(-1, wanted))
+            counted = real[group][:, np.newaxis, np.newaxis]
+            marks.append(np.broadcast_to(counted, grouped[group].shape).reshape(-1, wanted))
+            at = at[:, :, :, :1]
+        elif value == "elements":
+            parts.append(taps[:, :, :, start:stop].reshape(-1, wanted))
+            counted = real[group].any(axis=1)[:, np.newaxis, np.newaxis, np.newaxis]
+            marks.append(np.broadcast_to(counted, (*taps.shape[:3], count, per_block)).reshape(-1, wanted))
+        else:
+            products = np.einsum("brsnc,brskc->brsnk", taps[:, :, :, start:stop], grouped[group])
+            parts.append(products.reshape(-1, wanted))
+            counted = real[group].any(axis=(0, 2))
+            marks.append(np.broadcast_to(counted, (len(parts[-1]), wanted)))
+        places.append(np.concatenate([np.full((at[..., 0].size, 1), group), at.reshape(-1, 4)], axis=1))
+    where, width = np.concatenate(places), layer.dst.layout.shape[2]
+
+    def place(beat: int, lane: int) -> str:
+        group, block, r, s, output = where[beat].tolist()
+        kernel = f"k={group * per_group + lane // (1 if value == 'products' else per_block)}"
+        channel = f"c={block * per_block + lane % per_block}"
+        named = {"kernels": f"{kernel} {channel}", "elements": channel, "products": f"{kernel} block {block}"}[value]
+        return f"{named} r={r} s={s} for the output h={output // width} w={output % width}"
+
+    return Handed(np.concatenate(parts), np.concatenate(marks), place)
+
+
+def _stripes(groups: int, outputs: int, stripe: int) -> Iterator[tuple[int, tuple[int, int]]]:
+    for group in range(groups):
+        for start in range(0, outputs, stripe):
+            yield group, (start, min(start + stripe, outputs))
+
+
+def _real(kernels: int, channels: int, per_group: int, per_block: int) -> NDArray[np.bool_]:
+    """Return which weights there are: (groups, blocks, kernels of a group, channels of a block)."""
+    groups, blocks = -(-kernels // per_group), -(-channels // per_block)
+    kernel = (np.arange(groups * per_group) < kernels).reshape(groups, 1, per_group, 1)
+    channel = (np.arange(blocks * per_block) < channels).reshape(1, blocks, 1, per_block)
+    return kernel & channel
+
+
+def _taps(layer: ConvLayer, cube: NDArray[np.int64], per_block: int, window: tuple[int, int]) -> NDArray[np.int64]:
+    """Return the input of every atomic operation: (blocks, R, S, outputs, channels of a block)."""
+    params, (_, height, width) = layer.params, layer.dst.layout.shape
+    rows, columns = window
+    down, right = (height - 1) * params.stride_y + 1, (width - 1) * params.stride_x + 1
+    below = down + (rows - 1) * params.dilation_y - params.pad_top - cube.shape[1]
+    behind = right + (columns - 1) * params.dilation_x - params.pad_left - cube.shape[2]
+    sides = ((0, 0), (params.pad_top, max(0, below)), (params.pad_left, max(0, behind)))
+    blocks = _whole(np.pad(cube, sides, constant_values=params.pad_value), per_block)
+    blocks = blocks.reshape(-1, per_block, *blocks.shape[1:])
+    taps = np.empty((len(blocks), rows, columns, height * width, per_block), dtype=np.int64)
+    for r, s in np.ndindex(rows, columns):
+        y, x = r * params.dilation_y, s * params.dilation_x
+        seen = blocks[:, :, y : y + down : params.stride_y, x : x + right : params.stride_x]
+        taps[:, r, s] = seen.reshape(len(blocks), per_block, -1).transpose(0, 2, 1)
+    return taps

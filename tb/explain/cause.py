@@ -80,6 +80,7 @@ class Fit:
         contradicted: bytes that are right and that the prediction gets wrong.
         wrong: wrong bytes that there are.
         cost_bits: what it takes to describe the evidence with this cause; less is better.
+        prediction: digest of the bytes that it predicts.
     """
 
     causes: tuple[Cause, ...]
@@ -88,6 +89,7 @@ class Fit:
     contradicted: int
     wrong: int
     cost_bits: float
+    prediction: bytes
 
     @property
     def name(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -136,7 +137,10 @@ def _fit(evidence: Evidence, causes: tuple[Cause, ...], variants: tuple[Variant,
     left = int(np.count_nonzero(different & evidence.wrong))
     contradicted = int(np.count_nonzero(different)) - left + outside
     cost = sum(cause.cost_bits for cause in causes) + sum(variant.cost_bits for variant in variants)
-    return Fit(causes, variants, wrong - left, contradicted, wrong, cost + BYTE_BITS * (left + contradicted))
+    digest = hashlib.blake2b(predicted.data.tobytes(), digest_size=16)
+    digest.update(np.packbits(predicted.known).tobytes())
+    cost += BYTE_BITS * (left + contradicted)
+    return Fit(causes, variants, wrong - left, contradicted, wrong, cost, digest.digest())
 
 
 def _sample(evidence: Evidence, work: int) -> slice:

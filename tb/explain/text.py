@@ -29,6 +29,11 @@ class Explanation:
         return () if self.diagnosis.probable is None else self.diagnosis.fits
 
     @property
+    def equal(self) -> tuple[Fit, ...]:
+        """The first cause, and those that predict the very same bytes."""
+        return tuple(fit for fit in self.causes if fit.prediction == self.causes[0].prediction)
+
+    @property
     def headline(self) -> str:
         """The probable cause in one line, or that none fits."""
         return str(self.causes[0]) if self.causes else "no known cause fits"
@@ -52,9 +57,12 @@ class Explanation:
             lines += [f"closest: {fit}" for fit in diagnosis.fits[:2]]
             lines += statistics(self.evidence)
         else:
-            lines += [f"{n}. {fit}" for n, fit in enumerate(self.causes[:_LISTED], start=1)]
-            if len(self.causes) > 1 and self.causes[1].share == self.causes[0].share:
-                lines.append("causes of the same share cannot be told apart by these bytes; the simplest is first")
+            listed = self.causes[: max(_LISTED, len(self.equal))]
+            lines += [f"{n}. {fit}" for n, fit in enumerate(listed, start=1)]
+            if len(self.equal) > 1:
+                numbers = [str(n) for n, fit in enumerate(listed, start=1) if fit in self.equal]
+                same = f"{', '.join(numbers[:-1])} and {numbers[-1]}"
+                lines.append(f"the same bytes follow from {same}: they cannot be told apart; the simplest is first")
         if not diagnosis.reran and self.evidence.started is not None:
             lines.append("the layer could not be computed again: only its result was moved about")
         return lines

@@ -69,5 +69,8 @@ def _line(name: str, played: Played) -> str:
 def _entry(line: str) -> tuple[str, Played]:
     raw = json.loads(line)
     facts = raw["catch"]
-    catch = None if facts is None else Catch(**{**facts, "checks": tuple(Check(value) for value in facts["checks"])})
+    catch = None
+    if facts is not None:
+        checks = tuple(Check(value) for value in facts["checks"])
+        catch = Catch(**{**facts, "checks": checks, "equal": tuple(facts["equal"])})
     return raw["name"], Played(raw["played"], catch, raw["seconds"])

@@ -52,6 +52,7 @@ class Catch:
         checks: those that complained, the earliest first.
         cycle: of the earliest complaint that has one, None when none has.
         cause: name of the explainer's first cause, None when it was not asked or knew none.
+        equal: names of others that predict the very same bytes.
         complaint: the first line of the first complaint.
     """
 
@@ -61,6 +62,7 @@ class Catch:
     cycle: int | None
     cause: str | None
     complaint: str
+    equal: tuple[str, ...] = ()
 
 
 def catch_of(result: JobResult, number: int) -> Catch | None:
@@ -85,7 +87,8 @@ def catch_of(result: JobResult, number: int) -> Catch | None:
     cycle = cycle_of(ordered[0])
     causes = result.facts.get("causes") or [[]]
     cause = causes[0][0] if causes[0] else None
-    return Catch(result.job.identity, number, checks, None if cycle == _NEVER else cycle, cause, first)
+    equal = tuple((result.facts.get("equal") or [[]])[0][1:])
+    return Catch(result.job.identity, number, checks, None if cycle == _NEVER else cycle, cause, first, equal)
 
 
 def check_of(complaint: str) -> Check:

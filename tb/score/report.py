@@ -28,7 +28,15 @@ def line(result: BugResult) -> str:
 
 
 def _right(result: BugResult) -> str:
-    return "right" if result.explained else f"expected {' or '.join(result.bug.causes)}"
+    if not result.explained:
+        return f"expected {' or '.join(result.bug.causes)}"
+    assert result.catch is not None
+    return f"right, the same bytes as {', '.join(result.catch.equal)}" if result.catch.equal else "right"
+
+
+def undecided(results: Sequence[BugResult]) -> int:
+    """Return for how many of the bugs whose cause is right another one predicts the very same bytes."""
+    return sum(bool(result.explained and result.catch and result.catch.equal) for result in results)
 
 
 def caught(results: Sequence[BugResult]) -> tuple[int, int]:
@@ -58,6 +66,8 @@ def summary(results: Sequence[BugResult]) -> list[str]:
     lines += _listed("survivors", [r for r in results if r.catch is None and not r.bug.equivalent])
     lines += _listed("equivalent", [r for r in results if r.bug.equivalent])
     lines += _listed("another first cause", [r for r in results if r.explained is False and r.catch is not None])
+    if undecided(results):
+        lines.append(f"right first causes of which another predicts the very same bytes: {undecided(results)}")
     for name, (part, whole), least in (
         ("caught", caught(results), LEAST_CAUGHT),
         ("first cause right", explained(results), LEAST_EXPLAINED),
@@ -103,6 +113,7 @@ def _plain(result: BugResult) -> dict[str, Any]:
         "cycle": catch and catch.cycle,
         "complaint": catch and catch.complaint,
         "cause": catch and catch.cause,
+        "equal": list(catch.equal) if catch else [],
         "expected_causes": list(bug.causes),
         "explained": result.explained,
         "seconds": round(result.seconds, 2),

@@ -28,7 +28,8 @@ def explained(folder: Path, bench: Bench, scenario: Scenario) -> dict[str, Any]:
         scenario: what was played.
 
     Returns:
-        The explanation as lines, and the names of the probable causes of each layer, best first.
+        The explanation as lines, the names of the probable causes of each layer, best first, and of those that
+        predict the same bytes as the first.
     """
     seen = Seen.of(bench.scoreboard)
     record.save(folder / record.FILE_NAME, seen, bench.config, os.environ["NVDLA_CONFIG"])
@@ -41,6 +42,7 @@ def explained(folder: Path, bench: Bench, scenario: Scenario) -> dict[str, Any]:
         "explanation": [line for explanation in explanations for line in explanation.lines()] + stages,
         "rerun": rerun,
         "causes": [[fit.name for fit in explanation.causes] for explanation in explanations],
+        "equal": [[fit.name for fit in explanation.equal] for explanation in explanations],
     }
 
 

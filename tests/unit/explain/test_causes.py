@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from models.pdp import PoolMethod
-from tb.explain import diagnose
+from tb.explain import diagnose, explain
+from tb.explain.build import run_of
 from tb.explain.cause import Cause, Variant
 from tb.explain.causes import CAUSES
 from tb.explain.memory import Bytes, Patch
@@ -139,3 +140,21 @@ def test_an_unknown_engine_still_has_its_result_moved_about() -> None:
     assert not diagnosis.reran
     assert diagnosis.probable is not None
     assert diagnosis.probable.name == "dst-base"
+
+
+def test_causes_that_predict_the_very_same_bytes_are_named_as_equal() -> None:
+    layer = cases.copy_layer()
+    backwards = run_of(layer).patch(MEMORY)
+    cube = layer.dst.layout.unpack_padded(backwards.data)[:, ::-1]
+    padded = replace(layer.dst.layout, shape=cube.shape)
+    found = explain(cases.evidence_of(layer, MEMORY, lambda patch: replace(patch, data=padded.pack(cube.copy()))))
+    assert {fit.name for fit in found.equal} == {"src-order", "dst-order"}
+    assert "the same bytes follow from 1 and 2: they cannot be told apart; the simplest is first" in found.reasons()
+
+
+def test_a_cause_that_alone_predicts_its_bytes_has_no_equal() -> None:
+    layer = cases.sdp_layer()
+    moved = replace(run_of(layer), dst=run_of(layer).dst.moved(64)).patch(MEMORY)
+    found = explain(cases.evidence_of(layer, MEMORY, lambda _: moved))
+    assert [fit.name for fit in found.equal] == ["dst-base"]
+    assert not any("the same bytes follow" in line for line in found.reasons())

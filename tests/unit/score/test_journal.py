@@ -10,7 +10,9 @@ import pytest
 from tb.score.journal import Journal, Played
 from tb.score.judge import Catch, Check
 
-CAUGHT = Played(2, Catch("sdp.1", 2, (Check.MISMATCH, Check.MISSING), 312, "dst-base", "wrong value at c=0"), 1.5)
+CAUGHT = Played(
+    2, Catch("sdp.1", 2, (Check.MISMATCH, Check.MISSING), 312, "dst-base", "wrong value at c=0", ("dst-order",)), 1.5
+)
 SURVIVED = Played(7, None, 9.25)
 
 

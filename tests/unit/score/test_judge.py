@@ -75,6 +75,18 @@ def test_the_cause_is_the_first_of_the_first_layer_that_was_explained() -> None:
     assert catch.cause == "dst-base"
 
 
+def test_causes_that_predict_the_same_bytes_as_the_first_are_kept_and_counted() -> None:
+    facts = {"causes": [["dst-base", "dst-order"], ["src-base"]], "equal": [["dst-base", "dst-order"], ["src-base"]]}
+    catch = catch_of(result("wrong value: 3 elements; at cycle 7", **facts), 1)
+    assert catch is not None
+    assert catch.equal == ("dst-order",)
+    both = BugResult(bug(), 1, catch, 1.0)
+    assert line(both).endswith("cause dst-base: right, the same bytes as dst-order")
+    assert "right first causes of which another predicts the very same bytes: 1" in summary([both])
+    wrong = BugResult(bug(causes=("src-base",)), 1, catch, 1.0)
+    assert not any("very same bytes" in text for text in summary([wrong]))
+
+
 @pytest.mark.parametrize("causes", [[], [[]], [[], ["src-base"]]])
 def test_a_layer_without_a_known_cause_has_none(causes: list[list[str]]) -> None:
     catch = catch_of(result("wrong value: 3 elements", causes=causes), 1)

@@ -59,7 +59,8 @@ def handed(value: str, evidence: Evidence, lanes: int, stripe: int) -> Handed:
 
     if isinstance(first, ConvLayer):
         if value in ("sums", "entered"):
-            return _cube(convolve(first, read).view(np.int32).astype(np.int64), lanes)
+            sums = convolve(first, read).view(np.int32).astype(np.int64)
+            return _cube(sums, first.dst.layout.atom_elements, lanes)
         if isinstance(first.src, ImageSurface) or first.params.winograd or first.params.precision is not Precision.INT8:
             raise NotComparable("only direct convolutions of INT8 feature cubes have a known order there")
         cube, weights = (array.astype(np.int64) for array in inputs(first, read))
@@ -67,7 +68,7 @@ def handed(value: str, evidence: Evidence, lanes: int, stripe: int) -> Handed:
             return _lines(cube, lanes)
         return _operations(value, first, cube, weights, lanes, stripe)
     if isinstance(first, SdpLayer) and value == "entered":
-        return _cube(read_patterns(first.src, read).astype(np.int64), lanes)
+        return _cube(read_patterns(first.src, read).astype(np.int64), first.src.layout.atom_elements, lanes)
     raise NotComparable(f"{value} are values of another engine than {evidence.started.engine}")
 
 
@@ -76,16 +77,22 @@ def _whole(cube: NDArray[np.int64], lanes: int) -> NDArray[np.int64]:
     return np.pad(cube, ((0, -cube.shape[0] % lanes), (0, 0), (0, 0)))
 
 
-def _cube(cube: NDArray[np.int64], lanes: int) -> Handed:
-    """Return a cube surface by surface, line by line, column by column, with all its padding channels."""
+def _cube(cube: NDArray[np.int64], atom: int, lanes: int) -> Handed:
+    """Return a cube surface by surface, line by line, column by column, with all its padding channels.
+
+    Args:
+        cube: (C, H, W).
+        atom: channels of a surface.
+        lanes: channels of a beat, a part of an atom.
+    """
     channels, height, width = cube.shape
-    if channels % lanes:
-        raise NotComparable(f"a beat must hold a part of {channels} channels, not {lanes}")
-    values = cube.reshape(-1, lanes, height, width).transpose(0, 2, 3, 1).reshape(-1, lanes)
+    if atom % lanes:
+        raise NotComparable(f"a beat must hold an atom of {atom} elements or a part of it, not {lanes}")
+    values = cube.reshape(-1, atom, height, width).transpose(0, 2, 3, 1).reshape(-1, lanes)
 
     def place(beat: int, lane: int) -> str:
-        surface, h, w = np.unravel_index(beat, (channels // lanes, height, width))
-        return f"c={int(surface) * lanes + lane} h={h} w={w}"
+        surface, h, w, part = np.unravel_index(beat, (channels // atom, height, width, atom // lanes))
+        return f"c={int(surface) * atom + int(part) * lanes + lane} h={h} w={w}"
 
     return Handed(values, np.ones(values.shape, dtype=np.bool_), place)
 

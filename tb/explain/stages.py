@@ -9,6 +9,7 @@ A TOML file names the hand-overs, in the order in which data pass them:
     valid = "conv.sdp_valid"      # paths from the RTL's top
     ready = "conv.sdp_ready"      # may be left out: every valid beat is taken
     data = "conv.sdp_data"        # or a list of paths, from bit 0 up
+    mask = "conv.sdp_mask"        # may be left out: a bit an element, 0 for one that counts as 0
     element_bits = 32             # elements one behind the other from bit 0; not for written
     stripe = 16                   # for kernels, elements and products: outputs of a stripe operation
     address = "sdp.wr_req_addr"   # for written alone
@@ -52,6 +53,7 @@ class Stage:
     data: tuple[str, ...]
     element_bits: int = 8
     stripe: int | None = None
+    mask: tuple[str, ...] = ()
     address: str | None = None
 
     def __post_init__(self) -> None:
@@ -107,10 +109,10 @@ def _stage(path: Path, entry: dict[str, Any]) -> Stage:
     needed = {"name", "engines", "value", "valid", "data"}
     for name in sorted(needed - set(entry)):
         raise StageError(f"{path}: a stage must have the key {name}")
-    for name in sorted(set(entry) - needed - {"ready", "element_bits", "stripe", "address"}):
+    for name in sorted(set(entry) - needed - {"ready", "element_bits", "stripe", "mask", "address"}):
         raise StageError(f"{path}: a stage has no key {name}")
-    data = entry["data"]
-    lists = {"engines": tuple(entry["engines"]), "data": (data,) if isinstance(data, str) else tuple(data)}
+    named = {key: entry.get(key, ()) for key in ("engines", "data", "mask")}
+    lists = {key: (value,) if isinstance(value, str) else tuple(value) for key, value in named.items()}
     return Stage(**{"ready": None, **entry, **lists})
 
 

@@ -57,17 +57,27 @@ class _Signals:
     valid: SimHandleBase
     ready: SimHandleBase | None
     data: tuple[SimHandleBase, ...]
+    mask: tuple[SimHandleBase, ...]
+    element_bits: int
     address: SimHandleBase | None
 
     @classmethod
     def of(cls, dut: SimHandleBase, stage: Stage) -> _Signals:
         ready, address = (None if path is None else _signal(dut, stage, path) for path in (stage.ready, stage.address))
-        data = tuple(_signal(dut, stage, path) for path in stage.data)
-        return cls(_signal(dut, stage, stage.valid), ready, data, address)
+        data, mask = (tuple(_signal(dut, stage, path) for path in paths) for paths in (stage.data, stage.mask))
+        return cls(_signal(dut, stage, stage.valid), ready, data, mask, stage.element_bits, address)
 
     def word(self) -> tuple[bytes, bytes]:
         """Return the data of this cycle, bit 0 first, and which bits are neither 0 nor 1; empty for none."""
-        bits = "".join(str(signal.value) for signal in reversed(self.data))
+        bits = _bits(self.data)
+        if self.mask:
+            # Bit 0 of both is the last character.
+            parts = (bits[end - self.element_bits : end] for end in range(len(bits), 0, -self.element_bits))
+            empty = "0" * self.element_bits
+            kept = [
+                part if there == "1" else empty for part, there in zip(parts, reversed(_bits(self.mask)), strict=True)
+            ]
+            bits = "".join(reversed(kept))
         nbytes = -(-len(bits) // 8)
         if _KNOWN.issuperset(bits):
             return int(bits, 2).to_bytes(nbytes, "little"), b""
@@ -77,6 +87,11 @@ class _Signals:
 
 
 _KNOWN = frozenset("01")
+
+
+def _bits(signals: tuple[SimHandleBase, ...]) -> str:
+    """Return the bits of signals, those of the first one last."""
+    return "".join(str(signal.value) for signal in reversed(signals))
 
 
 def _signal(dut: SimHandleBase, stage: Stage, path: str) -> SimHandleBase:

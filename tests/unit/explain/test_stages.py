@@ -63,6 +63,18 @@ def test_right_hand_overs_of_layers_one_after_the_other_are_right() -> None:
     assert findings[2] == []
 
 
+def test_parts_of_an_atom_come_one_behind_the_other() -> None:
+    halves = [
+        Handover(2 * beat.cycle + part, beat.data[16 * part : 16 * part + 16])
+        for beat in entering(0) + entering(1)
+        for part in range(2)
+    ]
+    assert not judge([ENTERED], {ENTERED.name: halves}, RUN, (LOAD,))[1][0].is_bad
+    halves[-1] = replace(halves[-1], data=bytes(16))
+    found = str(judge([ENTERED], {ENTERED.name: halves}, RUN, (LOAD,))[1][0])
+    assert found.startswith("input of SDP: first wrong at c=20 h=4 w=5 in beat 180 of 180, ")
+
+
 def test_a_wrong_element_is_named_with_place_and_cycle() -> None:
     beats = entering(0) + entering(1)
     at = len(entering(0)) + (1 * 5 + 2) * 6 + 3

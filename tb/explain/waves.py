@@ -128,11 +128,16 @@ def gtkwave_text(view: View) -> str:
 
 
 def surfer_text(view: View) -> str:
-    """Return commands of Surfer: cursor and markers 1 and 2 as in GTKWave, a divider for each group."""
+    """Return commands of Surfer: cursor and markers 1 and 2 as in GTKWave, a divider for each group.
+
+    A divider's name is one word, and a marker takes its time; anything else Surfer refuses.
+
+    Source: Surfer, documentation of its commands, and what its command parser takes.
+    """
     lines = [f"load_file {view.waves.name}", f"variable_add {view.top}dla_core_clk"]
     for name, signals in view.groups():
-        lines.append(f"divider_add {name}")
+        lines.append(f"divider_add {name.replace(' ', '_')}")
         lines += [f"variable_add {signal.partition('[')[0]}" for signal, _ in signals]
-    lines += [f"cursor_set {view.last}", "marker_set #2", f"cursor_set {view.first}", "marker_set #1"]
+    lines += [f"marker_set #1 {view.first}", f"marker_set #2 {view.last}", f"cursor_set {view.first}"]
     lines += ["zoom_fit", *["zoom_in"] * _SURFER_ZOOMS, "goto_cursor"]
     return "\n".join(lines) + "\n"

@@ -63,10 +63,30 @@ def test_both_open_at_the_first_wrong_write_and_mark_the_last(tmp_path: Path) ->
     commands = surfer.read_text(encoding="utf-8").splitlines()
     assert commands[0] == "load_file waves.fst"
     order = [
-        commands.index(line) for line in ("cursor_set 599000", "marker_set #2", "cursor_set 535000", "marker_set #1")
+        commands.index(line)
+        for line in ("marker_set #1 535000", "marker_set #2 599000", "cursor_set 535000", "zoom_fit")
     ]
     assert order == sorted(order)
-    assert [line for line in commands if line.startswith("cursor_set")][-1] == "cursor_set 535000"
+
+
+SURFER = {
+    "load_file": r".+",
+    "variable_add": r"\S+",
+    "divider_add": r"\w+",
+    "marker_set": r"#\d+ \d+",
+    "cursor_set": r"\d+",
+    "zoom_fit": "",
+    "zoom_in": "",
+    "goto_cursor": "",
+}
+"""What Surfer's command parser takes behind each command that is used."""
+
+
+@pytest.mark.parametrize(("name", "ram"), CASES)
+def test_surfer_takes_every_command(name: str, ram: Ram, tmp_path: Path) -> None:
+    for line in surfer_text(view(HwConfig.load(name), ram, tmp_path)).splitlines():
+        command, _, rest = line.partition(" ")
+        assert re.fullmatch(SURFER[command], rest), line
 
 
 def test_groups_are_closed_in_the_save_file(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from models.config import HwConfig
 from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, play_options
-from tb.cli.regress_play import Player, conclude
+from tb.cli.regress_play import Player, batch_of, conclude
 from tb.cli.regress_tasks import feature_plan, tasks_of
 from tb.generate.random import ENGINES
 from tb.launch.build import CODE_COVERAGE, build
@@ -67,13 +67,21 @@ def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("running")
     play_options(group)
     group.add_argument("--scheduler", metavar="ADDRESS", help="of a running Dask cluster (default: a local one)")
-    group.add_argument("--listen", default=LOOPBACK, metavar="HOST", help=f"of a local cluster (default: {LOOPBACK})")
+    group.add_argument(
+        "--cluster", choices=("slurm", "lsf"), help="workers are jobs of this batch system (needs dask-jobqueue)"
+    )
+    group.add_argument("--cluster-settings", type=Path, metavar="TOML", help="queue, memory, walltime ... of its jobs")
+    group.add_argument(
+        "--listen", default=LOOPBACK, metavar="HOST", help=f"address of a scheduler started here (default: {LOOPBACK})"
+    )
     group.add_argument("--no-waves", action="store_true", help="do not play failures again for their waves")
     group.add_argument("--time-budget", type=float, metavar="SECONDS", help="start nothing later (default: no limit)")
 
 
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
+    if args.kind != "show":
+        batch_of(args)
     with Store(args.results / STORE) as store:
         if args.kind == "show":
             return conclude(store, store.run(args.run))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -24,6 +25,8 @@ from tb.regress.worker import Limits, remove_worker_folders
 
 if TYPE_CHECKING:
     from dask.distributed import Client
+
+    from tb.regress.batch import Batch
 
 COVERAGE_DIR = FEATURES.parent / "coverage"
 
@@ -50,6 +53,7 @@ class Player:
             isolated=args.isolate,
         )
         self._model = model_of(store, run)
+        self._batch = batch_of(args)
 
     def play(self, search: int = 0, steered: int | None = None) -> int:
         """Play what the run lacks, and random scenarios that reach what it would miss; return the exit code.
@@ -59,10 +63,12 @@ class Player:
             steered: how many of them to play at most; None sets no limit.
         """
         # Dask takes a second to import, which no other subcommand should wait for.
+        from tb.regress.batch import batch_cluster
         from tb.regress.schedule import cluster
 
-        goal: float | None = getattr(self._args, "until_coverage", None)
-        with cluster(self._args.scheduler, self._args.jobs, self._args.listen) as client:
+        args = self._args
+        goal: float | None = getattr(args, "until_coverage", None)
+        with batch_cluster(self._batch) if self._batch else cluster(args.scheduler, args.jobs, args.listen) as client:
             if search:
                 self._steer(client, range(search), steered, self._beforehand(client))
             self._drive(client)
@@ -73,12 +79,16 @@ class Player:
 
     def _drive(self, client: Client) -> None:
         from tb.regress.driver import drive
+        from tb.regress.schedule import PATIENCE_SECONDS
 
         total, missing = len(self._store.tasks(self._run)), len(self._store.missing(self._run))
         where = self._run.folder.parent
         print(f"run {self._run.id} ({self._run.title}): {missing} of {total} to play; results: {where}", flush=True)
         progress = Progress(total, total - missing)
-        for record in drive(self._store, self._run, client, self._limits, until=self._until):
+        # Jobs may wait in a queue for hours.
+        patience = math.inf if self._batch else PATIENCE_SECONDS
+        drive_on = drive(self._store, self._run, client, self._limits, until=self._until, patience_seconds=patience)
+        for record in drive_on:
             print(progress.line(record), flush=True)
 
     def _beforehand(self, client: Client) -> set[str]:
@@ -117,6 +127,25 @@ class Player:
 
     def _is_over(self) -> bool:
         return self._until is not None and time.monotonic() >= self._until
+
+
+def batch_of(args: argparse.Namespace) -> Batch | None:
+    """Return the batch system that the options name, or None.
+
+    Raises:
+        ValueError: for options that contradict each other, and for settings that cannot be.
+    """
+    if args.cluster is None:
+        if args.cluster_settings is not None:
+            raise ValueError("--cluster-settings must come with --cluster")
+        return None
+    if args.scheduler is not None:
+        raise ValueError("--cluster must not come with --scheduler, which is a cluster of its own")
+    from tb.regress.batch import Batch, read_settings
+
+    batch = Batch(args.cluster, args.jobs, args.listen, read_settings(args.cluster_settings))
+    batch.arguments()
+    return batch
 
 
 def conclude(store: Store, run: Run) -> int:

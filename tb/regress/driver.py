@@ -10,7 +10,7 @@ from typing import Any
 from dask.distributed import Client
 
 from tb.regress.record import Record
-from tb.regress.schedule import longest_first, run_tasks
+from tb.regress.schedule import PATIENCE_SECONDS, longest_first, run_tasks
 from tb.regress.store import Run, Store
 from tb.regress.worker import RECORD_DIR, Limits, execute, record_path
 
@@ -22,6 +22,7 @@ def drive(
     limits: Limits,
     *,
     until: float | None = None,
+    patience_seconds: float = PATIENCE_SECONDS,
     play: Callable[..., dict[str, Any]] = execute,
 ) -> Iterator[Record]:
     """Play what a run lacks, and yield each record once it is in the store.
@@ -34,12 +35,16 @@ def drive(
         client: The cluster.
         limits: Where and how its tasks are played.
         until: ``time.monotonic`` after which no further task is started, or None.
+        patience_seconds: How long the cluster may be without any worker.
         play: What a worker calls with a task as plain data and ``limits``.
     """
-    yield from _keep(store, run, list(_left_behind(run)))
+    lacking = {task.key for task in store.missing(run)}
+    left = _keep(store, run, list(_left_behind(run)))
+    yield from (record for record in left if record.key in lacking)
     missing = store.missing(run)
     ordered = longest_first(missing, store.durations(task.test for task in missing))
-    for records in run_tasks(client, ordered, partial(play, limits=limits), until=until):
+    playing = partial(play, limits=limits)
+    for records in run_tasks(client, ordered, playing, until=until, patience_seconds=patience_seconds):
         yield from _keep(store, run, records)
 
 

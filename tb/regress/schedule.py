@@ -24,6 +24,9 @@ _SECONDS_AHEAD = 1.0
 _CHECK_SECONDS = 2.0
 """How often a driver looks how many workers there are."""
 
+PATIENCE_SECONDS = 120.0
+"""How long a cluster may be without any worker."""
+
 Execute = Callable[[dict[str, Any]], dict[str, Any]]
 
 
@@ -79,7 +82,7 @@ def run_tasks(
     execute: Execute,
     *,
     until: float | None = None,
-    patience_seconds: float = 120.0,
+    patience_seconds: float = PATIENCE_SECONDS,
 ) -> Iterator[list[Record]]:
     """Play tasks on the workers of a cluster, and yield their records as they arrive, those of one moment together.
 

@@ -25,7 +25,8 @@ def ending_of(seed: int) -> Ending:
 def record(task: Task) -> Record:
     ending = ending_of(task.seed)
     complaints = ("wrong value: 1 elements",) if ending.is_failure else ()
-    return Record(task.key, ending, complaints, {"cycles": 100 * task.seed}, 0.25)
+    bins = {} if ending.is_failure else {f"SDP.group={task.seed % 2}": 1, "SDP.height=1": task.seed}
+    return Record(task.key, ending, complaints, {"cycles": 100 * task.seed}, 0.25, coverage=bins)
 
 
 def pretend(data: dict[str, Any], limits: Limits) -> dict[str, Any]:

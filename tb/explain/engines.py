@@ -170,6 +170,10 @@ class PdpRun:
             raise ValueError("windows must touch the cube")
         cube = read(slice(top, bottom))[:, :, start:stop]
         pads = (top - first, behind - bottom, start - left, right - stop)
+        # Windows wholly behind the cube come of a wrong stride or padding: what they give is not known.
+        extra = (max(0, pads[1] - params.kernel_height + 1), max(0, pads[3] - params.kernel_width + 1))
+        cube = np.pad(cube, ((0, 0), (0, extra[0]), (0, extra[1])))
+        pads = (pads[0], pads[1] - extra[0], pads[2], pads[3] - extra[1])
         if self.pads_take_part:
             cube = np.pad(cube, ((0, 0), pads[:2], pads[2:]))
             pads = (0, 0, 0, 0)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -66,12 +68,13 @@ def diagnose(evidence: Evidence, causes: Sequence[Cause] = CAUSES) -> Diagnosis:
     if wrong == 0:
         return Diagnosis((), 0, evidence.rerun is not None)
     singles = list(_variants(evidence, causes))
-    fits = _best(evidence, singles, wrong)
+    choices = Counter(causes[0].name for causes, _ in singles)
+    fits = _best(evidence, singles, wrong, choices)
     tried = len(singles)
     if not fits or fits[0].share < _GOOD_SHARE:
         pairs = _pairs(evidence, causes, singles, fits)
         tried += len(pairs)
-        fits = sorted([*fits, *_best(evidence, pairs, wrong)], key=lambda fit: fit.cost_bits)
+        fits = sorted([*fits, *_best(evidence, pairs, wrong, choices)], key=partial(_rank, choices))
     shorter = [fit for fit in fits if fit.cost_bits < BYTE_BITS * wrong and fit.explained]
     return Diagnosis(tuple(_distinct(shorter)), tried, evidence.rerun is not None)
 
@@ -105,7 +108,12 @@ def _pairs(
     return pairs
 
 
-def _best(evidence: Evidence, candidates: Sequence[Candidate], wrong: int) -> list[Fit]:
+def _rank(choices: Mapping[str, int], fit: Fit) -> tuple[float, int]:
+    """Return by what causes are sorted: of two that cost the same, the one that had fewer ways to be right."""
+    return fit.cost_bits, sum(choices[cause.name] for cause in fit.causes)
+
+
+def _best(evidence: Evidence, candidates: Sequence[Candidate], wrong: int, choices: Mapping[str, int]) -> list[Fit]:
     """Return the fits of the candidates that do best, all of them for a small surface."""
     elements = int(np.prod(evidence.cube.shape))
     work = max((variants[-1].run.engine.work for _, variants in candidates), default=1)
@@ -123,7 +131,7 @@ def _best(evidence: Evidence, candidates: Sequence[Candidate], wrong: int) -> li
             fits.append(fit)
             if elements > _FINAL_ELEMENTS and fit.share == 1.0:
                 break
-    return sorted(fits, key=lambda fit: fit.cost_bits)
+    return sorted(fits, key=partial(_rank, choices))
 
 
 def _fit(evidence: Evidence, causes: tuple[Cause, ...], variants: tuple[Variant, ...], wrong: int) -> Fit | None:

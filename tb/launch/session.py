@@ -10,7 +10,7 @@ import json
 import socket
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,14 @@ class Session:
     """A simulator process that waits for requests."""
 
     def __init__(
-        self, built: Built, *, test_module: str, testcase: str, env: Mapping[str, str], work_dir: Path
+        self,
+        built: Built,
+        *,
+        test_module: str,
+        testcase: str,
+        env: Mapping[str, str],
+        work_dir: Path,
+        plusargs: Sequence[str] = (),
     ) -> None:
         """Start the process.
 
@@ -37,6 +44,7 @@ class Session:
             testcase: Exact name of the test function, which answers requests.
             env: Environment variables for the simulator.
             work_dir: Folder for what the process says before the first request; made when missing.
+            plusargs: Arguments for the simulator.
         """
         self._test = f"{test_module}.{testcase}"
         self._work_dir = work_dir.resolve()
@@ -44,8 +52,10 @@ class Session:
         self._socket = ours
         self._answers = ours.makefile("r", encoding="utf-8")
         with theirs:
+            variables = {**env, REQUESTS: str(theirs.fileno())}
+            arguments = test_arguments(built, test_module, testcase, variables, self._work_dir)
             prepared = make_runner(built.spec.simulator, built.spec.backend).prepare_test(
-                **test_arguments(built, test_module, testcase, {**env, REQUESTS: str(theirs.fileno())}, self._work_dir)
+                **arguments, plusargs=list(plusargs)
             )
             with (self._work_dir / LOG_NAME).open("wb") as log:
                 self._process = subprocess.Popen(

@@ -145,16 +145,17 @@ def run_jobs(
                 process.close()
 
 
-def shared_process(built: Built, config_name: str, work_dir: Path) -> SharedProcess:
+def shared_process(built: Built, config_name: str, work_dir: Path, plusargs: tuple[str, ...] = ()) -> SharedProcess:
     """Return a process that ``run_job`` can play jobs in, one after the other.
 
     Args:
         built: A compiled model with the native back end.
         config_name: Name or path of the configuration, as the simulator process will load it.
         work_dir: Folder for what the process says between jobs.
+        plusargs: Arguments for the simulator; only jobs with the same ones can be played in it.
     """
     environment = {**lean_environment(built), "NVDLA_CONFIG": config_name}
-    return SharedProcess(built, f"{ENTRY_MODULE}.serve", environment, work_dir)
+    return SharedProcess(built, f"{ENTRY_MODULE}.serve", environment, work_dir, plusargs)
 
 
 def lean_environment(built: Built) -> dict[str, str]:
@@ -232,7 +233,7 @@ def run_job(
         work_dir: Folder for the scenario and everything the run leaves behind.
         timeout_seconds: Wall-clock limit.
         waves: Whether to write waves.
-        process: What plays it instead of a simulator process of its own, unless it has plusargs.
+        process: What plays it instead of a simulator process of its own, unless their plusargs differ.
     """
     if job.refused is not None:
         return JobResult(job, Outcome.REFUSED, (job.refused,), 0.0, None)
@@ -242,7 +243,7 @@ def run_job(
     scenario_dir.mkdir(parents=True)
     write(job.make(), scenario_dir)
     variables = {**job.variables, "NVDLA_RERUN": job.rerun}
-    if process is not None and not job.plusargs:
+    if process is not None and job.plusargs == process.plusargs:
         run = process.play(scenario_dir, work_dir / RESULT_FILE, variables, timeout_seconds)
         verdict = _saved(work_dir / RESULT_FILE)
         if verdict is None or Outcome(verdict["outcome"]) is Outcome.FAILED:

@@ -16,7 +16,9 @@ class SharedProcess:
     Unless one passes, the next gets a new process: whatever went wrong stays where it was.
     """
 
-    def __init__(self, built: Built, test: str, environment: Mapping[str, str], work_dir: Path) -> None:
+    def __init__(
+        self, built: Built, test: str, environment: Mapping[str, str], work_dir: Path, plusargs: tuple[str, ...] = ()
+    ) -> None:
         """Remember what to play on; the process starts with the first scenario.
 
         Args:
@@ -24,7 +26,9 @@ class SharedProcess:
             test: ``MODULE.FUNCTION`` of the test that answers requests.
             environment: Variables for the simulator.
             work_dir: Folder for what the process says between scenarios.
+            plusargs: Arguments for the simulator; only jobs with the same ones can be played in it.
         """
+        self.plusargs = plusargs
         self._built, self._test, self._environment, self._work_dir = built, test, environment, work_dir
         self._session: Session | None = None
 
@@ -52,7 +56,12 @@ class SharedProcess:
         if self._session is None:
             module, _, function = self._test.rpartition(".")
             self._session = Session(
-                self._built, test_module=module, testcase=function, env=self._environment, work_dir=self._work_dir
+                self._built,
+                test_module=module,
+                testcase=function,
+                env=self._environment,
+                work_dir=self._work_dir,
+                plusargs=self.plusargs,
             )
         paths = {"scenario": scenario_dir, "result": result_path, "log": log_path}
         request = {name: str(path.resolve()) for name, path in paths.items()}

@@ -56,9 +56,10 @@ def play_mutants(
     """
 
     def play(number: int, mutant: Mutant) -> MutantResult:
+        folder, plusargs = bench.root / f"{number:03}.{mutant.name}", (f"+mutant={number}",)
         jobs = (bench.job(source, seed) for source in likely_first(mutant.module, found))
-        chosen = (replace(job, plusargs=(f"+mutant={number}",)) for job in jobs)
-        ended = until_caught(chosen, bench, bench.root / f"{number:03}.{mutant.name}")
+        with bench.process(folder, plusargs) as process:
+            ended = until_caught((replace(job, plusargs=plusargs) for job in jobs), bench, folder, process)
         return MutantResult(number, mutant, ended.played, ended.catch, ended.seconds)
 
     with ThreadPoolExecutor(workers) as pool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,7 +14,8 @@ import numpy as np
 
 from models.config import HwConfig
 from tb.launch.build import Built
-from tb.regress.jobs import Job, JobResult, run_job
+from tb.regress.jobs import Job, JobResult, run_job, shared_process
+from tb.regress.shared import SharedProcess
 from tb.scenario import Scenario
 from tb.score.catalogue import Bug, Place
 from tb.score.journal import Played
@@ -75,9 +77,22 @@ class Bench:
             return scenario
         return replace(scenario, settings=replace(scenario.settings, hang_cycles=self.hang_cycles))
 
-    def play(self, job: Job, folder: Path) -> JobResult:
-        """Play one job in a folder of its own below another."""
-        return run_job(job, self.built, self.config.name, folder / job.identity, self.timeout_seconds, waves=False)
+    def play(self, job: Job, folder: Path, process: SharedProcess | None = None) -> JobResult:
+        """Play one job in a folder of its own below another, in a simulator process of its own or a given one."""
+        work = folder / job.identity
+        return run_job(job, self.built, self.config.name, work, self.timeout_seconds, waves=False, process=process)
+
+    @contextmanager
+    def process(self, folder: Path, plusargs: tuple[str, ...] = ()) -> Iterator[SharedProcess | None]:
+        """Give a simulator process for many jobs with the same arguments, None when the model allows none."""
+        if not SharedProcess.fits(self.built):
+            yield None
+            return
+        shared = shared_process(self.built, self.config.name, folder / ".simulator", plusargs)
+        try:
+            yield shared
+        finally:
+            shared.close()
 
 
 def play_bugs(
@@ -132,18 +147,19 @@ def play_bug(bug: Bug, found: Sequence[Source], bench: Bench, seed: int) -> BugR
     return BugResult(bug, ended.played, ended.catch, ended.seconds)
 
 
-def until_caught(jobs: Iterable[Job], bench: Bench, folder: Path) -> Played:
+def until_caught(jobs: Iterable[Job], bench: Bench, folder: Path, process: SharedProcess | None = None) -> Played:
     """Play jobs until one fails, and return how many were played, how the last one failed, and the seconds of all.
 
     Args:
         jobs: the first one first.
         bench: what they are played on.
         folder: for what they leave behind.
+        process: in which they are played, None for one each.
     """
     played, seconds = 0, 0.0
     for job in jobs:
         played += 1
-        result = bench.play(job, folder)
+        result = bench.play(job, folder, process)
         seconds += result.seconds
         catch = catch_of(result, played)
         if catch is not None:

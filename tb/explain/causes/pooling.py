@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
 
 from models.pdp import MAX_KERNEL, PdpParams, PoolMethod
 from tb.explain.cause import Cause, Family, Variant, attempt
@@ -13,6 +17,8 @@ from tb.explain.causes.reach import setting
 from tb.explain.engines import PdpRun
 from tb.explain.evidence import Evidence
 from tb.explain.run import Run
+from tb.explain.walk import Cube
+from tb.layers import PdpLayer
 
 _ENTRIES = MAX_KERNEL - 1
 
@@ -113,6 +119,38 @@ def _of(kind: str, evidence: Evidence, run: Run) -> Iterator[Variant]:
                 yield from attempt(detail, partial(_changed, run, pooling, make))
 
 
+def _bands(evidence: Evidence, run: Run) -> Iterator[Variant]:
+    """Bands of a split cube that begin at other columns of the output; a later one overwrites an earlier one."""
+    layer = None if evidence.started is None else evidence.started.layer
+    if not isinstance(layer, PdpLayer) or layer.split is None:
+        return
+    split = layer.split
+    starts = [0, *(split.first_out + number * split.middle_out for number in range(split.parts - 1))]
+    bands = list(pairwise((*starts, split.total_out)))
+    for what, moved in (
+        ("one column early", [starts[0], *(start - 1 for start in starts[1:])]),
+        ("one column late", [starts[0], *(start + 1 for start in starts[1:])]),
+        ("all at the first column", [0] * len(starts)),
+    ):
+        columns = np.full(split.total_out, -1, dtype=np.int64)
+        for (start, stop), first in zip(bands, moved, strict=True):
+            end = min(first + stop - start, split.total_out)
+            columns[first:end] = np.arange(start, start + end - first)
+        yield Variant(
+            f"those behind the first {what}",
+            replace(run, order=(*run.order, partial(_taken, columns)), touch=partial(_written, columns)),
+        )
+
+
+def _taken(columns: NDArray[np.int64], cube: Cube) -> Cube:
+    taken: Cube = cube[:, :, columns]
+    return taken
+
+
+def _written(columns: NDArray[np.int64], shape: tuple[int, int, int]) -> NDArray[np.bool_]:
+    return np.broadcast_to(columns >= 0, shape)
+
+
 _KINDS = {
     "method": "pooling: wrong method",
     "kernel": "pooling: wrong kernel size",
@@ -123,6 +161,10 @@ _KINDS = {
     "reciprocal": "pooling: wrong reciprocal",
 }
 
-CAUSES = tuple(
-    Cause(f"pool-{kind}", about, Family.ARITHMETIC, partial(_of, kind), reruns=True) for kind, about in _KINDS.items()
+CAUSES = (
+    *(
+        Cause(f"pool-{kind}", about, Family.ARITHMETIC, partial(_of, kind), reruns=True)
+        for kind, about in _KINDS.items()
+    ),
+    Cause("pool-split", "bands of a split cube", Family.LAYOUT, _bands),
 )

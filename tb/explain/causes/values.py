@@ -142,13 +142,28 @@ _KINDS = {
     "stuck-lane": "stuck lane",
 }
 
+_ZERO_BITS = 8.0
+"""Memory that nobody wrote is no rarer than a wrong address."""
+
+
+def _cost(kind: str, usual: float) -> float:
+    return _ZERO_BITS if kind == "zero" else usual
+
+
 CAUSES = (
     *(
-        Cause(f"dst-{kind}", f"output: {about}", Family.FORMAT, partial(_output, kind), cost_bits=9.0)
+        Cause(f"dst-{kind}", f"output: {about}", Family.FORMAT, partial(_output, kind), cost_bits=_cost(kind, 9.0))
         for kind, about in _KINDS.items()
     ),
     *(
-        Cause(f"src-{kind}", f"input: {about}", Family.FORMAT, partial(_input, kind), reruns=True, cost_bits=9.5)
+        Cause(
+            f"src-{kind}",
+            f"input: {about}",
+            Family.FORMAT,
+            partial(_input, kind),
+            reruns=True,
+            cost_bits=_cost(kind, 9.5),
+        )
         for kind, about in _KINDS.items()
     ),
     *(

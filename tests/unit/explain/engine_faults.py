@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from models.lut import LutChoice
-from models.pdp import PoolMethod
+from models.pdp import PdpParams, PoolMethod
+from models.precision import Precision
 from models.sdp import AluOp, YStage
-from tb.layers import PdpLayer
+from tb.layers import PdpLayer, Surface, WidthSplit
 from tests.unit.explain import cases
 from tests.unit.explain import full_cases as full
-from tests.unit.explain.faults import Fault, run
+from tests.unit.explain.faults import MEMORY, Fault, elements, run, strides, written
 
 AVERAGE, MAXIMUM, CDP = cases.pdp_layer(), cases.pdp_layer(PoolMethod.MAX), cases.cdp_layer()
 
@@ -31,6 +32,26 @@ def other_engines() -> Iterator[tuple[str, Fault]]:
             AVERAGE, "pool-reciprocal", recip_width=AVERAGE.params.recip_height, recip_height=AVERAGE.params.recip_width
         ),
     )
+
+    split = WidthSplit(2, 5, 0, 4, 3, 0, 2)
+    cut = replace(AVERAGE, split=split)
+    surface, line = strides(cut)
+    # The second band writes one column early: over the last column of the first, and the last one is never written.
+    right, late = elements(cut), []
+    for c, h, w in np.ndindex(right.shape):
+        if w != 2:
+            late.append((c // 8 * surface + h * line + (w - (w > 2)) * 8 + c % 8, right[c, h, w].tobytes()))
+    yield "band one column early", Fault(cut, written(cut, iter(late)), ("pool-split",))
+    # With strides swapped, windows soon lie behind the cube, and nothing is written of them.
+    params = PdpParams(PoolMethod.MAX, 2, 2, 1, 2, 0, 0, 0, 0, (0,) * 7, 0, 0, Precision.INT8)
+    flat = PdpLayer(Surface(cases.gapped((16, 6, 9)), cases.SRC), Surface(cases.gapped((16, 3, 8)), cases.DST), params)
+    cube = flat.src.layout.unpack(MEMORY.read(cases.SRC, flat.src.layout.nbytes).data)
+    surface, line = strides(flat)
+    swapped = (
+        (c // 8 * surface + h * line + w * 8 + c % 8, cube[c, h : h + 2, 2 * w : 2 * w + 2].max().tobytes())
+        for c, h, w in np.ndindex(16, 3, 4)
+    )
+    yield "strides swapped", Fault(flat, written(flat, swapped), ("pool-stride+lost-write", "pool-stride+lost-part"))
 
     def tables(name: str, **new: Any) -> Fault:
         return Fault(CDP, run(replace(CDP, params=replace(CDP.params, **new))), (name,))

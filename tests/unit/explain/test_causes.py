@@ -64,6 +64,7 @@ UNSEEN = {
     "read-early",
     "stale-buffer",
     "lut-slope",
+    "pool-split",
     *(f"y-{kind}" for kind in ("alu", "mul", "truncate", "converter", "lut")),
     *(f"y-lut-{kind}" for kind in ("priority", "index", "entries", "slope")),
     *(f"{end}-{kind}" for end in ("src", "dst") for kind in ("byte-order", "narrow")),

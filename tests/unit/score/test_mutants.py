@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tb.launch.filelist import parse
+from tb.launch.simulate import Outcome as SimOutcome
+from tb.launch.simulate import SimResult
+from tb.regress import jobs
+from tb.scenario import Scenario
 from tb.score.mutants import likely_first, switched, write_mutants
 from tb.score.mutate import Mutant, mutants_of
 from tb.score.scenarios import Source
+from tb.verdict import Outcome
 
 CHAIN = """\
 module chain (input [3:0] a, input [3:0] b, output [3:0] sum, output reg [3:0] most);
@@ -96,3 +104,39 @@ def test_scenarios_of_the_mutated_engine_are_played_first(module: str, first: st
     order = [source.name for source in likely_first(module, found)]
     assert order[0] == first
     assert sorted(order) == ["cdp_a", "conv_a", "pdp_a", "sdp_a"]
+
+
+class FakeProcess:
+    """Stands for a simulator process that was started with arguments."""
+
+    plusargs = ("+mutant=3",)
+
+    def __init__(self) -> None:
+        self.played: list[str] = []
+
+    def play(self, scenario: Path, result: Path, variables: Mapping[str, str], timeout_seconds: float) -> SimResult:
+        self.played.append(scenario.parent.name)
+        passed = {"outcome": Outcome.PASSED.value, "complaints": []}
+        result.write_text(json.dumps(passed), encoding="utf-8")
+        return SimResult(SimOutcome.PASSED, "", 0, 0.0, result, result, None)
+
+
+@pytest.mark.parametrize("plusargs", [("+mutant=3",), ("+mutant=4",), ()])
+def test_a_process_plays_only_what_has_its_own_arguments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plusargs: tuple[str, ...]
+) -> None:
+    alone: list[Sequence[str]] = []
+
+    def entry(*_: Any, plusargs: Sequence[str], **__: Any) -> tuple[SimResult, dict[str, Any]]:
+        alone.append(plusargs)
+        result = SimResult(SimOutcome.PASSED, "", 0, 0.0, tmp_path, tmp_path, None)
+        return result, {"outcome": Outcome.PASSED.value, "complaints": []}
+
+    monkeypatch.setattr(jobs, "run_entry", entry)
+    process: Any = FakeProcess()
+    job = jobs.Job("empty", 1, "rerun", lambda: Scenario("empty", "nv_small", (), 1), plusargs=plusargs)
+    built: Any = None
+    assert jobs.run_job(job, built, "nv_small", tmp_path / "work", 1.0, False, process).outcome is Outcome.PASSED
+    shared = plusargs == FakeProcess.plusargs
+    assert process.played == (["work"] if shared else [])
+    assert alone == ([] if shared else [plusargs])

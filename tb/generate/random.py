@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from models.config import HwConfig
+from models.winograd_transform import TILE
 from tb.generate.draw.cdp import draw_cdp
 from tb.generate.draw.conv import draw_conv
 from tb.generate.draw.numbers import Cube, Description
@@ -64,10 +65,15 @@ def _layers(rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]
             continue
         weights += _weights(drawn[0], before)
         layer, written = drawn
-        if layer["engine"] in _ENDED_BY_SDP and "PDP" in engines and rng.random() < _POOLED:
+        if _may_be_pooled(layer) and "PDP" in engines and rng.random() < _POOLED:
             layer, written = draw_pooled(rng, layer, written)
         layers.append(layer)
     return layers
+
+
+def _may_be_pooled(layer: Description) -> bool:
+    """Return whether PDP can take what a layer ends with on the fly."""
+    return layer["engine"] in _ENDED_BY_SDP and "output_precision" not in layer and "winograd" not in layer
 
 
 def _weights(layer: Description, before: Cube | None) -> int:
@@ -75,7 +81,8 @@ def _weights(layer: Description, before: Cube | None) -> int:
     if layer["engine"] != "CONV":
         return 0
     channels = layer["shape"][0] if before is None else before.shape[0]
-    return int(layer["kernels"]) * int(channels) * math.prod(layer["kernel"])
+    taps = TILE * TILE if layer.get("winograd") else math.prod(layer["kernel"])
+    return int(layer["kernels"]) * int(channels) * taps
 
 
 def _port(rng: np.random.Generator) -> Description:

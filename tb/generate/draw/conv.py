@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from models.cbuf import bank_entries, feature_entries
 from models.config import HwConfig
 from models.conv.params import MAX_DILATION, MAX_PAD_BEFORE, MAX_PAD_BEHIND, MAX_TRUNCATE
 from models.layout import PixelFormat, pixel_format, supported_formats
 from models.precision import Precision
+from models.winograd_transform import TILE
 from tb.generate.draw.numbers import (
     Axis,
     Cube,
@@ -15,15 +17,21 @@ from tb.generate.draw.numbers import (
     draw_channels,
     draw_converter,
     draw_gaps,
+    draw_kind,
+    draw_numbers,
+    draw_precision,
     fit_axis,
 )
-from tb.generate.draw.sdp import draw_processing
+from tb.generate.draw.sdp import draw_output, draw_processing
 
 _KERNELS = (1, 2, 5, 7, 8, 9, 12, 16, 17, 24, 33, 65)
 _STRIDES = (1, 1, 1, 2, 2, 3, 4, 5, 6, 7, 8)
 _DILATIONS = (1, 1, 1, 1, 2, 3, 7)
 _MOST_KERNEL = 32
 _WEIGHTS = ((-128, 127), (-128, 127), (-3, 3), (-128, -127), (126, 127))
+_WIDER = ((-32768, 32767), (-32768, 32767), (-300, 300), (-32768, -32767), (32766, 32767))
+_WINOGRAD = 0.2
+_COMPRESSED = 0.3
 _MOST_SIDE = 40
 _MOST_WINDOWS = 8
 _MOST_STEPS = 8000
@@ -32,49 +40,109 @@ _MOST_STEPS = 8000
 
 def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -> tuple[Description, Cube] | None:
     """Draw a convolution, None where it cannot read what was before it."""
-    pixels = _format(rng, config) if before is None and rng.random() < 0.45 else None
-    found = _axes(rng, before, pixels)
+    precision = draw_precision(rng, config, before)
+    winograd = config.winograd_enable and rng.random() < _WINOGRAD
+    pixels = _format(rng, config, precision) if before is None and not winograd and rng.random() < 0.45 else None
+    found = _axes(rng, before, pixels) if not winograd else _tiled(rng, before)
     if found is None:
         return None
     height, width = found
     kernels = int(rng.choice(_KERNELS))
-    group = config.kernel_group_size(Precision.INT8)
+    group = config.kernel_group_size(precision)
     taps = height.kernel * width.kernel * height.windows * width.windows * -(-kernels // group)
-    channels = _channels(rng, config, before, pixels, _MOST_STEPS // taps)
+    channels = _channels(rng, config, before, pixels, _MOST_STEPS // taps, precision)
     steps = taps * -(-channels // config.mac_atomic_c_size)
-    if steps > _MOST_STEPS:
+    padded = width.before + width.size + width.behind
+    data = feature_entries(config, precision, channels, padded) * (height.before + height.size + height.behind)
+    if steps > _MOST_STEPS or data > bank_entries(config, config.cbuf_bank_number // 2):
         return None
     out = (kernels, height.windows, width.windows)
-    dst = Cube(out, draw_gaps(rng, out))
-    limits = _WEIGHTS[int(rng.integers(len(_WEIGHTS)))]
-    sums = 7 + max(map(abs, limits)).bit_length() + (height.kernel * width.kernel * channels).bit_length() // 2
-    truncate = _truncate(rng, sums)
+    output = draw_output(rng, config, Cube(out, precision=precision))
+    dst = Cube(out, draw_gaps(rng, out), output)
+    numbers, bits = _numbers(rng, precision, height.kernel * width.kernel * channels)
     layer: Description = {
         "engine": "CONV",
         "kernels": kernels,
-        "kernel": [width.kernel, height.kernel],
-        "stride": [width.stride, height.stride],
-        "dilation": [width.dilation, height.dilation],
+        **(_transform(rng, precision) if winograd else _windows(height, width)),
         "pad": [width.before, width.behind, height.before, height.behind],
-        "pad_value": int(rng.choice([0, -128, 127, int(rng.integers(-128, 128))])),
-        "weights": list(limits),
-        "truncate": truncate,
+        **numbers,
         "spare_banks": [int(rng.choice([0, 0, 1, 4])), int(rng.choice([0, 0, 1, 4]))],
         "all_weights": bool(rng.random() < 0.5),
         "dst_gaps": list(dst.gaps),
-        **draw_processing(rng, out, max(1, sums - truncate)),
+        **draw_processing(rng, config, out, max(1, bits), precision, output),
     }
-    if rng.random() < (0.7 if pixels else 0.3):
-        layer["input_converter"] = draw_converter(rng, 16, 63, 7, wild=bool(rng.random() < 0.2))
+    if config.weight_compression_enable and rng.random() < _COMPRESSED:
+        layer["zero_percent"] = int(rng.integers(0, 96))
+    if precision is not Precision.FP16 and rng.random() < (0.7 if pixels else 0.3):
+        wild = bool(rng.random() < 0.2)
+        layer["input_converter"] = draw_converter(
+            rng, 16, 63, precision.bits - 1, wild=wild, result_bits=precision.bits
+        )
     shape = (channels, height.size, width.size)
     if pixels is not None:
         layer |= {"shape": list(shape), "image": _image(rng, config, pixels, width, "input_converter" in layer)}
+        if precision is not Precision.INT8:
+            layer["precision"] = precision.value
         return layer, dst
-    src = before or Cube(shape, draw_gaps(rng, shape))
-    layer |= {"chain": True} if before else {"shape": list(shape), "src_gaps": list(src.gaps)}
+    src = before or Cube(shape, draw_gaps(rng, shape), precision)
+    if before:
+        layer["chain"] = True
+    else:
+        layer |= {"shape": list(shape), "src_gaps": list(src.gaps), **draw_kind(rng, precision)}
     if src.gaps[0] == 0 and rng.random() < 0.5:
         layer["fetch_slices"] = int(rng.integers(1, height.size + 2))
     return layer, dst
+
+
+def _numbers(rng: np.random.Generator, precision: Precision, products: int) -> tuple[Description, int]:
+    """Draw weights, padding value and truncation, and return with them the magnitude of what the sums become."""
+    if precision is Precision.FP16:
+        keys = {"pad_value": int(rng.choice([0, 0x3C00, 0xC500])), "weight_numbers": draw_numbers(rng)}
+        return keys | {"flush_nan": bool(rng.random() < 0.2)}, 0
+    limits = _WEIGHTS[int(rng.integers(len(_WEIGHTS)))]
+    if precision is not Precision.INT8:
+        limits = _WIDER[int(rng.integers(len(_WIDER)))]
+    low, high = precision.limits
+    sums = precision.bits - 1 + max(map(abs, limits)).bit_length() + products.bit_length() // 2
+    truncate = _truncate(rng, sums)
+    value = int(rng.choice([0, low, high, int(rng.integers(low, high + 1))]))
+    return {"pad_value": value, "weights": list(limits), "truncate": truncate}, sums - truncate
+
+
+def _windows(height: Axis, width: Axis) -> Description:
+    return {
+        "kernel": [width.kernel, height.kernel],
+        "stride": [width.stride, height.stride],
+        "dilation": [width.dilation, height.dilation],
+    }
+
+
+def _transform(rng: np.random.Generator, precision: Precision) -> Description:
+    """Draw what Winograd has besides its windows."""
+    return {"winograd": True, **({} if precision is Precision.FP16 else {"pre_truncate": int(rng.integers(0, 4))})}
+
+
+def _tiled(rng: np.random.Generator, before: Cube | None) -> tuple[Axis, Axis] | None:
+    """Draw H and W for Winograd; None where what was before is not made of whole tiles."""
+    axes = []
+    for size in before.shape[1:] if before else (0, 0):
+        before_it, behind = (int(side) for side in rng.integers(0, TILE, 2))
+        if size == 0:
+            size = int(rng.choice([8, 8, 12])) + TILE - before_it - behind
+        windows = size + before_it + behind - TILE
+        if windows < 8 or windows % TILE:
+            return None
+        axes.append(_Tiles(size, TILE, 1, 1, before_it, behind))
+    return axes[0], axes[1]
+
+
+class _Tiles(Axis):
+    """An axis of Winograd: its outputs are those of whole tiles, one fewer than there are windows."""
+
+    @property
+    def windows(self) -> int:
+        """Output elements."""
+        return self.size + self.before + self.behind - TILE
 
 
 def _axes(rng: np.random.Generator, before: Cube | None, pixels: PixelFormat | None) -> tuple[Axis, Axis] | None:
@@ -117,22 +185,27 @@ def _narrow(rng: np.random.Generator) -> Axis:
     return Axis(kernel + rest - before - behind, kernel, stride, 1, before, behind)
 
 
-def _format(rng: np.random.Generator, config: HwConfig) -> PixelFormat:
+def _format(rng: np.random.Generator, config: HwConfig, precision: Precision) -> PixelFormat:
     """Draw a format: those of fewer channels more often, because they allow more lines in one step."""
     formats = [pixel_format(name) for name in supported_formats(config)]
-    allowed = [pixels for pixels in formats if pixels.precision is Precision.INT8]
+    allowed = [pixels for pixels in formats if pixels.precision is precision]
     weights = np.array([1 / pixels.channels**1.5 for pixels in allowed])
     return allowed[int(rng.choice(len(allowed), p=weights / weights.sum()))]
 
 
 def _channels(
-    rng: np.random.Generator, config: HwConfig, before: Cube | None, pixels: PixelFormat | None, most_blocks: int
+    rng: np.random.Generator,
+    config: HwConfig,
+    before: Cube | None,
+    pixels: PixelFormat | None,
+    most_blocks: int,
+    precision: Precision,
 ) -> int:
     if before is not None:
         return before.shape[0]
     if pixels is not None:
         return pixels.channels
-    return draw_channels(rng, config, most=max(1, min(most_blocks, 10)) * config.mac_atomic_c_size)
+    return draw_channels(rng, config, max(1, min(most_blocks, 10)) * config.mac_atomic_c_size, precision)
 
 
 def _truncate(rng: np.random.Generator, bits: int) -> int:

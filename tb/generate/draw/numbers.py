@@ -21,6 +21,7 @@ class Cube:
 
     shape: tuple[int, int, int]
     gaps: tuple[int, int] = (0, 0)
+    precision: Precision = Precision.INT8
 
     @property
     def is_one_pixel(self) -> bool:
@@ -46,25 +47,46 @@ class Axis:
         return (self.size + self.before + self.behind - extent) // self.stride + 1
 
 
-def draw_channels(rng: np.random.Generator, config: HwConfig, most: int) -> int:
+def draw_precision(rng: np.random.Generator, config: HwConfig, before: Cube | None) -> Precision:
+    """Draw a precision: that of the cube that is read, or any that the build has."""
+    if before is not None:
+        return before.precision
+    allowed = config.feature_data_types
+    return allowed[int(rng.integers(len(allowed)))] if len(allowed) > 1 else allowed[0]
+
+
+def draw_kind(rng: np.random.Generator, precision: Precision) -> Description:
+    """Return the keys that say which data a cube has; INT8 needs none, and FP16 one for its numbers."""
+    keys: Description = {} if precision is Precision.INT8 else {"precision": precision.value}
+    return keys | ({"numbers": draw_numbers(rng)} if precision is Precision.FP16 else {})
+
+
+def draw_numbers(rng: np.random.Generator) -> str:
+    """Draw which FP16 numbers data are: mostly those around 1."""
+    return str(rng.choice(["middle", "middle", "wide", "special"]))
+
+
+def draw_channels(rng: np.random.Generator, config: HwConfig, most: int, precision: Precision = Precision.INT8) -> int:
     """Draw a channel count: often one, or one below, at or above a multiple of the atom."""
-    atom = config.atom_elements(Precision.INT8)
+    atom = config.atom_elements(precision)
     corners = [1, atom - 1, atom, atom + 1, 2 * atom, 2 * atom + 1]
     drawn = int(rng.choice(corners)) if rng.random() < 0.5 else int(rng.integers(1, most + 1))
     return max(1, min(drawn, most))
 
 
-def draw_shape(rng: np.random.Generator, config: HwConfig, most_elements: int) -> tuple[int, int, int]:
+def draw_shape(
+    rng: np.random.Generator, config: HwConfig, most_elements: int, precision: Precision = Precision.INT8
+) -> tuple[int, int, int]:
     """Draw a cube of about ``most_elements`` or fewer, sometimes of one pixel or one line, or long along one axis."""
     if rng.random() < 0.1:
-        return draw_channels(rng, config, most=200), 1, 1
+        return draw_channels(rng, config, 200, precision), 1, 1
     if rng.random() < 0.06:
         long, short = int(rng.integers(40, most_elements // 2)), int(rng.integers(1, 3))
         channels, height, width = rng.permutation([long, short, 1]).tolist()
         return channels, height, width
     height, width = (int(rng.choice([1, 2, int(rng.integers(1, 12)), int(rng.integers(1, 40))])) for _ in range(2))
-    atom = config.atom_elements(Precision.INT8)
-    return draw_channels(rng, config, most=max(most_elements // (height * width), atom)), height, width
+    most = max(most_elements // (height * width), config.atom_elements(precision))
+    return draw_channels(rng, config, most, precision), height, width
 
 
 def draw_gaps(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[int, int]:
@@ -94,8 +116,10 @@ def draw_magnitude(rng: np.random.Generator, bits: int) -> int:
     return int(rng.choice([-1, 1])) * int(rng.integers(magnitude >> 1, magnitude))
 
 
-def draw_converter(rng: np.random.Generator, offset_bits: int, most_shift: int, bits: int, *, wild: bool) -> list[int]:
-    """Draw offset, scale and shift such that the results fill 8 bits.
+def draw_converter(
+    rng: np.random.Generator, offset_bits: int, most_shift: int, bits: int, *, wild: bool, result_bits: int = 8
+) -> list[int]:
+    """Draw offset, scale and shift such that the results fill so many bits.
 
     Args:
         rng: Randomness.
@@ -103,15 +127,16 @@ def draw_converter(rng: np.random.Generator, offset_bits: int, most_shift: int, 
         most_shift: Largest shift.
         bits: Magnitude of most of what comes in.
         wild: Whether the results do not matter, so that most of them saturate.
+        result_bits: Of the precision that the results have.
     """
     if wild:
         return [draw_wide(rng, offset_bits), draw_wide(rng, SCALE_BITS), int(rng.integers(0, most_shift + 1))]
     offset = draw_magnitude(rng, min(bits - 1, offset_bits)) if rng.random() < 0.5 else 0
-    least = max(2, 9 - bits)
+    least = min(max(2, result_bits + 1 - bits), SCALE_BITS - 1)
     scale = draw_magnitude(rng, SCALE_BITS)
     while abs(scale).bit_length() < least:
         scale *= 2
-    shift = bits + abs(scale).bit_length() - 8 + int(rng.integers(-1, 3))
+    shift = bits + abs(scale).bit_length() - result_bits + int(rng.integers(-1, 3))
     return [offset, scale, min(max(shift, 0), most_shift)]
 
 
@@ -121,9 +146,10 @@ def source_of(
     """Return the cube that a layer reads, and the keys that say so: what was before it, or one of its own."""
     if before is not None:
         return before, {"chain": True}
-    shape = draw_shape(rng, config, most_elements)
-    cube = Cube(shape, draw_gaps(rng, shape))
-    return cube, {"shape": list(cube.shape), "src_gaps": list(cube.gaps)}
+    precision = draw_precision(rng, config, before)
+    shape = draw_shape(rng, config, most_elements, precision)
+    cube = Cube(shape, draw_gaps(rng, shape), precision)
+    return cube, {"shape": list(cube.shape), "src_gaps": list(cube.gaps), **draw_kind(rng, precision)}
 
 
 def fit_axis(rng: np.random.Generator, size: int, axis: Axis, *, exact: bool = True) -> Axis | None:

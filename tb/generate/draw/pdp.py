@@ -6,7 +6,18 @@ import numpy as np
 
 from models.config import HwConfig
 from models.pdp import MAX_KERNEL, PAD_VALUE_BITS, RECIPROCAL_BITS
-from tb.generate.draw.numbers import Axis, Cube, Description, draw_channels, draw_gaps, draw_wide, fit_axis
+from models.precision import Precision
+from tb.generate.draw.numbers import (
+    Axis,
+    Cube,
+    Description,
+    draw_channels,
+    draw_gaps,
+    draw_kind,
+    draw_precision,
+    draw_wide,
+    fit_axis,
+)
 from tb.layers import LINE_BUFFER_ELEMENTS
 
 _METHODS = ("max", "min", "average")
@@ -15,7 +26,10 @@ _MOST_WINDOWS = 8
 _MOST_COLUMNS = (20, 20, 20, 150)
 _MOST_CHANNELS = 24
 _FEW_CHANNELS = 9
-"""Where lines are long, so that a scenario takes seconds."""
+"""Where lines are long, so that a scenario takes seconds; for atoms of 8 elements."""
+
+_FEWEST_IN_AN_ATOM = 8
+_FLUSHED = 0.3
 
 _MOST_PARTS = 7
 _MOST_PART_WIDTH = 1024
@@ -27,27 +41,33 @@ def draw_pdp(rng: np.random.Generator, config: HwConfig, before: Cube | None) ->
     height: Axis | None = _axis(rng, _MOST_WINDOWS)
     columns = int(rng.choice(_MOST_COLUMNS))
     width: Axis | None = _axis(rng, columns)
-    channels = draw_channels(rng, config, most=_MOST_CHANNELS if columns == min(_MOST_COLUMNS) else _FEW_CHANNELS)
+    precision = draw_precision(rng, config, before)
+    most = _MOST_CHANNELS if columns == min(_MOST_COLUMNS) else _FEW_CHANNELS
+    channels = draw_channels(rng, config, most * config.atom_elements(precision) // _FEWEST_IN_AN_ATOM, precision)
     if before is not None and height and width:
         channels = before.shape[0]
         height, width = fit_axis(rng, before.shape[1], height), fit_axis(rng, before.shape[2], width)
     if height is None or width is None:
         return None
     shape = (channels, height.size, width.size)
-    keys = {"chain": True} if before else {"shape": list(shape), "src_gaps": list(draw_gaps(rng, shape))}
+    keys: Description = {"chain": True}
+    if before is None:
+        keys = {"shape": list(shape), "src_gaps": list(draw_gaps(rng, shape)), **draw_kind(rng, precision)}
     split = _split(rng, height, width)
     if split is None:
         return None
     out = (channels, height.windows, width.windows)
-    dst = Cube(out, draw_gaps(rng, out))
+    dst = Cube(out, draw_gaps(rng, out), precision)
     layer: Description = {
         "engine": "PDP",
         **keys,
         **_windows(height, width),
         "dst_gaps": list(dst.gaps),
-        **_method(rng),
+        **_method(rng, precision),
         **split,
     }
+    if precision is Precision.FP16:
+        layer["nan_to_zero"] = bool(rng.random() < _FLUSHED)
     return layer, dst
 
 
@@ -66,8 +86,8 @@ def draw_pooled(rng: np.random.Generator, producer: Description, cube: Cube) -> 
     if height is None or width is None or not _cut_fits(width, _widest(height), 1, 0, 0):
         return producer, cube
     out = (cube.shape[0], height.windows, width.windows)
-    dst = Cube(out, draw_gaps(rng, out))
-    pool = {**_windows(height, width), "dst_gaps": list(dst.gaps), **_method(rng)}
+    dst = Cube(out, draw_gaps(rng, out), cube.precision)
+    pool = {**_windows(height, width), "dst_gaps": list(dst.gaps), **_method(rng, cube.precision)}
     return {**{key: value for key, value in producer.items() if key != "dst_gaps"}, "pool": pool}, dst
 
 
@@ -85,10 +105,12 @@ def _widest(height: Axis) -> int:
     return LINE_BUFFER_ELEMENTS >> (rows - 1).bit_length()
 
 
-def _method(rng: np.random.Generator) -> Description:
+def _method(rng: np.random.Generator, precision: Precision) -> Description:
     """Draw the method; for an average also what software decides freely, as a rule sensibly."""
     method: Description = {"method": str(rng.choice(_METHODS))}
-    if method["method"] == "average":
+    if method["method"] == "average" and precision is Precision.FP16:
+        method["pad_value"] = int(rng.integers(-8, 9))
+    elif method["method"] == "average":
         if rng.random() < 0.6:
             method["pad_value"] = int(rng.integers(-128, 128))
         else:

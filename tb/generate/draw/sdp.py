@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from models.config import HwConfig
+from models.precision import Precision
+from tb.generate.draw.element_wise import draw_element_wise
+from tb.generate.draw.floats import draw_float_processing
 from tb.generate.draw.numbers import (
     Cube,
     Description,
@@ -15,10 +18,19 @@ from tb.generate.draw.numbers import (
     draw_wide,
     source_of,
 )
+from tb.layers import processing_precision
 
 _MOST_ELEMENTS = 3000
 """Elements of one cube, so that a scenario takes seconds."""
 
+_MOST_CONVERTED_BITS = 16
+_CONVERSIONS = {
+    Precision.INT8: (Precision.INT16,),
+    Precision.INT16: (Precision.INT8, Precision.FP16),
+    Precision.FP16: (Precision.INT16,),
+}
+_CONVERTED = 0.5
+_ELEMENT_WISE = 0.4
 _OPERATIONS = ("max", "min", "sum")
 _OPERAND_BITS = 16
 _MOST_BITS = 31
@@ -31,32 +43,62 @@ def draw_sdp(rng: np.random.Generator, config: HwConfig, before: Cube | None) ->
     if before is not None and before.is_one_pixel and any(before.gaps):
         return None
     src, keys = source_of(rng, config, before, _MOST_ELEMENTS)
-    dst = Cube(src.shape, draw_gaps(rng, src.shape))
-    return {"engine": "SDP", **keys, "dst_gaps": list(dst.gaps), **draw_processing(rng, src.shape, 7)}, dst
+    output = draw_output(rng, config, src)
+    dst = Cube(src.shape, draw_gaps(rng, src.shape), output)
+    processing = draw_processing(rng, config, src.shape, src.precision.bits - 1, src.precision, output)
+    return {"engine": "SDP", **keys, "dst_gaps": list(dst.gaps), **processing}, dst
 
 
-def draw_processing(rng: np.random.Generator, shape: tuple[int, int, int], bits: int) -> Description:
-    """Draw the stages X1 and X2, and the output converter.
+def draw_output(rng: np.random.Generator, config: HwConfig, src: Cube) -> Precision:
+    """Draw the precision of what SDP writes: mostly the same, another where that leaves the channels in memory."""
+    targets = _CONVERSIONS[src.precision] if len(config.feature_data_types) > 1 else ()
+    atoms = [config.atom_elements(precision) for precision in (src.precision, *targets)]
+    if targets and src.shape[0] % max(atoms) == 0 and rng.random() < _CONVERTED:
+        return targets[int(rng.integers(len(targets)))]
+    return src.precision
+
+
+def draw_processing(
+    rng: np.random.Generator,
+    config: HwConfig,
+    shape: tuple[int, int, int],
+    bits: int,
+    precision: Precision = Precision.INT8,
+    output: Precision = Precision.INT8,
+) -> Description:
+    """Draw the stages X1, X2 and, where there is one, Y, and the output converter.
 
     Args:
         rng: Randomness.
+        config: The build.
         shape: (C, H, W) of the cube.
         bits: Magnitude of most of what comes in.
+        precision: What comes in.
+        output: What goes out.
     """
-    processing: Description = {}
+    processing: Description = {} if output is precision else {"output_precision": output.value}
+    if precision is Precision.FP16:
+        return processing | draw_float_processing(rng, config, shape)
+    inside = processing_precision(precision, output)
     wild = bool(rng.random() < _WILD)
     for stage in ("x1", "x2"):
         if rng.random() < 0.6:
-            processing[stage], bits = _stage(rng, shape, bits, wild=wild)
-    if rng.random() < (0.4 if bits < 8 else 0.9):
-        processing["converter"] = draw_converter(rng, 32, 63, bits, wild=wild)
+            processing[stage], bits = _stage(rng, shape, bits, inside, wild=wild)
+    if config.sdp_ew_enable and rng.random() < _ELEMENT_WISE:
+        processing["y"], bits = draw_element_wise(rng, config, shape, bits, inside, wild=wild)
+    result = min(output.bits, _MOST_CONVERTED_BITS)
+    if rng.random() < (0.4 if bits < result else 0.9):
+        processing["converter"] = draw_converter(rng, 32, 63, bits, wild=wild, result_bits=result)
     return processing
 
 
-def _stage(rng: np.random.Generator, shape: tuple[int, int, int], bits: int, *, wild: bool) -> tuple[Description, int]:
+def _stage(
+    rng: np.random.Generator, shape: tuple[int, int, int], bits: int, precision: Precision, *, wild: bool
+) -> tuple[Description, int]:
     """Draw a stage, and return with it the magnitude of what comes out."""
     memory = str(rng.choice(["channel", "element"]))
-    stage: Description = {"relu": bool(rng.random() < 0.3), "operand_bytes": int(rng.integers(1, 3))}
+    stage: Description = {"relu": bool(rng.random() < 0.3)}
+    stage["operand_bytes"] = int(rng.integers(1, 3)) if precision is Precision.INT8 else precision.nbytes
     in_memory = 8 * int(stage["operand_bytes"]) - 1
     if rng.random() < 0.7:
         operation = str(rng.choice(_OPERATIONS))

@@ -4,56 +4,91 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from models.cbuf import bank_bytes, bank_entries, feature_entries, image_entries
+from models.cbuf import bank_bytes, bank_entries, feature_entries, image_entries, winograd_entries
 from models.config import HwConfig
 from models.conv import ConvParams
 from models.converter import Converter, ConverterEncoding
-from models.layout import ImageWeightLayout, PixelConversion, PixelLayout, WeightLayout
+from models.layout import (
+    ImageWeightLayout,
+    KernelLayout,
+    PixelConversion,
+    PixelLayout,
+    WeightLayout,
+    WinogradWeightLayout,
+)
 from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES
+from models.layout.winograd import KERNEL_SIDE
 from models.precision import Precision
 from tb.generate.describe import Table
 from tb.generate.layers.sdp import take_processing
-from tb.generate.layers.workshop import Workshop, take_converter, take_destination, take_source
+from tb.generate.layers.workshop import (
+    Workshop,
+    take_converter,
+    take_destination,
+    take_numbers,
+    take_precision,
+    take_source,
+)
 from tb.layers import ConvLayer, Layer, PooledLayer, Surface
-from tb.surfaces import CbufUse, ImageSurface, leftover_weight_entries
+from tb.surfaces import CbufUse, ImageSurface, WeightSurface, leftover_weight_entries
 
 
 def build_conv(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]) -> ConvLayer:
     """Return the convolution that a description asks for: of an image when it names one, else of a cube."""
-    params = _params(table)
     kernels = table.take("kernels", int, required=True)
-    kernel_width, kernel_height = table.integers("kernel", 2)
+    winograd = table.take("winograd", bool, False)
+    kernel_width, kernel_height = table.integers("kernel", 2, (KERNEL_SIDE,) * 2 if winograd else None)
     converter = _converter(table)
     image = table.table("image")
     src: Surface | ImageSurface
-    weights: WeightLayout
+    weights: KernelLayout
     conversion: Converter | PixelConversion | None
     if image is None:
         conversion = converter
         src = take_source(shop, name, table, earlier)
+        precision = src.layout.precision
         channels, height, width = src.layout.shape
-        weights = WeightLayout(shop.config, Precision.INT8, (kernels, channels, kernel_height, kernel_width))
-        entries = feature_entries(shop.config, Precision.INT8, channels, width)
+        params = _params(table, precision, winograd=winograd)
+        shape = (kernels, channels, kernel_height, kernel_width)
+        kind = WinogradWeightLayout if winograd else WeightLayout
+        weights = kind(shop.config, precision, shape)
+        entries = feature_entries(shop.config, precision, channels, width)
+        if winograd:
+            entries = winograd_entries(shop.config, precision, channels, params.pad_left + width + params.pad_right)
+            height += params.pad_top + params.pad_bottom
     else:
+        precision = take_precision(table)
+        params = _params(table, precision, winograd=winograd)
         src = _image(shop, name, table, image)
         channels, height, width = src.layout.shape
-        conversion = PixelConversion(
-            Precision.INT8, converter, _mean(image, channels), image.take("signed", bool, False)
-        )
+        conversion = PixelConversion(precision, converter, _mean(image, channels), image.take("signed", bool, False))
         shape = (kernels, channels, kernel_height, kernel_width)
-        weights = ImageWeightLayout(shop.config, Precision.INT8, shape, image.take("post_extension", int, 1))
-        entries = image_entries(shop.config, Precision.INT8, channels, params.pad_left + width + params.pad_right)
+        weights = ImageWeightLayout(shop.config, precision, shape, image.take("post_extension", int, 1))
+        entries = image_entries(shop.config, precision, channels, params.pad_left + width + params.pad_right)
         image.done()
-    out = (kernels, params.output_height(height, kernel_height), params.output_width(width, kernel_width))
-    processing, x1, x2 = take_processing(shop, name, table, out)
-    low, high = table.integers("weights", 2, Precision.INT8.limits)
-    placed = shop.place_weights(f"{name}_weights", weights, (low, high))
-    cbuf = _cbuf(shop.config, table, height, entries, weights, earlier)
-    dst = take_destination(shop, name, table, out)
-    return ConvLayer(src, placed, dst, params, processing, cbuf, conversion, x1, x2)
+    sides = weights.packed_shape[2:] if winograd else (kernel_height, kernel_width)
+    src_height, src_width = src.layout.shape[1:]
+    out = (kernels, params.output_height(src_height, sides[0]), params.output_width(src_width, sides[1]))
+    output = take_precision(table, "output_precision") if "output_precision" in table else precision
+    processing, x1, x2, y = take_processing(shop, name, table, out, precision, output)
+    placed = _weights(shop, name, table, weights)
+    cbuf = _cbuf(shop.config, table, height, entries, placed, earlier)
+    dst = take_destination(shop, name, table, out, output)
+    return ConvLayer(src, placed, dst, params, processing, cbuf, conversion, x1, x2, y)
 
 
-def _params(table: Table) -> ConvParams:
+def _weights(shop: Workshop, name: str, table: Table, layout: KernelLayout) -> WeightSurface:
+    """Return random weights, compressed when the description says how many of them are 0."""
+    limits = layout.precision.limits if layout.precision is not Precision.FP16 else (0, 0)
+    low, high = table.integers("weights", 2, limits)
+    numbers = take_numbers(table, "weight_numbers")
+    zeros = table.take("zero_percent", int)
+    if zeros is None:
+        return shop.place_weights(f"{name}_weights", layout, (low, high), numbers)
+    return shop.place_compressed(f"{name}_weights", layout, (low, high), numbers, zeros)
+
+
+def _params(table: Table, precision: Precision, *, winograd: bool) -> ConvParams:
     stride_x, stride_y = table.integers("stride", 2, (1, 1))
     dilation_x, dilation_y = table.integers("dilation", 2, (1, 1))
     left, right, top, bottom = table.integers("pad", 4, (0, 0, 0, 0))
@@ -68,7 +103,10 @@ def _params(table: Table) -> ConvParams:
         pad_bottom=bottom,
         pad_value=table.take("pad_value", int, 0),
         truncate=table.take("truncate", int, 0),
-        precision=Precision.INT8,
+        precision=precision,
+        nan_to_zero=table.take("flush_nan", bool, False),
+        winograd=winograd,
+        pre_truncate=table.take("pre_truncate", int, 0),
     )
 
 
@@ -98,7 +136,7 @@ def _mean(image: Table, channels: int) -> tuple[int, ...] | None:
 
 
 def _cbuf(
-    config: HwConfig, table: Table, height: int, entries: int, weights: WeightLayout, earlier: Sequence[Layer]
+    config: HwConfig, table: Table, height: int, entries: int, placed: WeightSurface, earlier: Sequence[Layer]
 ) -> CbufUse:
     """Return the share of the convolution buffer: as few banks as hold everything, and those that are to spare.
 
@@ -112,6 +150,8 @@ def _cbuf(
     behind them.
     """
     spare_data, spare_weight = table.integers("spare_banks", 2, (0, 0))
+    weights = placed.layout
+    banks = config.cbuf_bank_number - (placed.compression is not None)
     data = -(-height * entries // bank_entries(config, 1)) + spare_data
     producers = (layer.producer if isinstance(layer, PooledLayer) else layer for layer in earlier)
     before = [layer for layer in producers if isinstance(layer, ConvLayer)]
@@ -120,10 +160,10 @@ def _cbuf(
         group = weights.group_elements[0] * weights.precision.nbytes
         needed = min(needed, group + WEIGHT_SIZE_ALIGNMENT_BYTES)
     weight = -(-needed // bank_bytes(config, 1)) + spare_weight
-    weight = max(min(weight, config.cbuf_bank_number - data), 1)
+    weight = max(min(weight, banks - data), 1)
     if before and (data, weight) == (before[-1].cbuf.data_banks, before[-1].cbuf.weight_banks):
         left = leftover_weight_entries(before[-1].weights.layout, before[-1].cbuf)
-        weight += 0 if not left else 1 if data + weight < config.cbuf_bank_number else -1
+        weight += 0 if not left else 1 if data + weight < banks else -1
     data, weight = table.integers("banks", 2, (data, weight))
     return CbufUse(
         data,

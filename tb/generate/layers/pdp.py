@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from models.fp16 import FP17
 from models.pdp import MAX_KERNEL, PdpParams, PoolMethod
 from models.precision import Precision
 from tb.generate.describe import Table
@@ -14,10 +17,10 @@ from tb.layers import ConvLayer, Layer, PdpLayer, PooledLayer, SdpLayer, WidthSp
 def build_pdp(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]) -> PdpLayer:
     """Return the PDP layer that a description asks for."""
     src = take_source(shop, name, table, earlier)
-    params = _take_pooling(table)
+    params = _take_pooling(table, src.layout.precision)
     channels, height, width = src.layout.shape
     shape = (channels, params.output_height(height), params.output_width(width))
-    dst = take_destination(shop, name, table, shape)
+    dst = take_destination(shop, name, table, shape, src.layout.precision)
     parts = table.take("split", int, 1)
     columns = table.integers("split_columns", 2, (shape[2] // parts,) * 2) if parts > 1 else (0, 0)
     return PdpLayer(src, dst, params, split_width(params, width, parts, *columns))
@@ -31,28 +34,30 @@ def build_pooled(shop: Workshop, name: str, table: Table, producer: Layer) -> Po
     """
     if not isinstance(producer, SdpLayer | ConvLayer):
         raise ValueError(f"pool must be left out: SDP does not end a layer of {producer.unit}")
-    params = _take_pooling(table)
-    channels, height, width = producer.dst.layout.shape
-    dst = take_destination(shop, name, table, (channels, params.output_height(height), params.output_width(width)))
+    between = producer.dst.layout
+    params = _take_pooling(table, between.precision)
+    channels, height, width = between.shape
+    shape = (channels, params.output_height(height), params.output_width(width))
+    dst = take_destination(shop, name, table, shape, between.precision)
     table.done()
     return PooledLayer(producer, dst, params)
 
 
-def _take_pooling(table: Table) -> PdpParams:
+def _take_pooling(table: Table, precision: Precision) -> PdpParams:
     kernel_width, kernel_height = table.integers("kernel", 2)
     stride_x, stride_y = table.integers("stride", 2, (1, 1))
     left, right, top, bottom = table.integers("pad", 4, (0, 0, 0, 0))
     method = table.choice("method", PoolMethod, required=True)
     assert method is not None
     average = method is PoolMethod.AVERAGE
-    reciprocals = tuple(round((1 << 16) / side) for side in (kernel_width, kernel_height))
+    reciprocals = tuple(_reciprocal(side, precision) for side in (kernel_width, kernel_height))
     if average:
         reciprocals = table.integers("reciprocals", 2, reciprocals)
     if average and "pad_values" in table:
         pad_values = table.integers("pad_values", MAX_KERNEL - 1)
     else:
         value = table.take("pad_value", int, 0) if average else 0
-        pad_values = tuple(value * n for n in range(1, MAX_KERNEL))
+        pad_values = tuple(_multiple(value, count, precision) for count in range(1, MAX_KERNEL))
     return PdpParams(
         method=method,
         kernel_width=kernel_width,
@@ -66,8 +71,23 @@ def _take_pooling(table: Table) -> PdpParams:
         pad_values=pad_values,
         recip_width=reciprocals[0] if average else 0,
         recip_height=reciprocals[1] if average else 0,
-        precision=Precision.INT8,
+        precision=precision,
+        nan_to_zero=table.take("nan_to_zero", bool, False),
     )
+
+
+def _reciprocal(side: int, precision: Precision) -> int:
+    """Return the register's value for one over the side of a window."""
+    return _fp17(1 / side) if precision is Precision.FP16 else round((1 << 16) / side)
+
+
+def _multiple(value: int, count: int, precision: Precision) -> int:
+    """Return the register's value for so many missing elements."""
+    return _fp17(float(value * count)) if precision is Precision.FP16 else value * count
+
+
+def _fp17(value: float) -> int:
+    return int(FP17.encode(np.array([value]))[0])
 
 
 def split_width(params: PdpParams, width: int, parts: int, first: int, middle: int) -> WidthSplit | None:

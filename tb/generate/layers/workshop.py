@@ -4,18 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from models.config import HwConfig
 from models.converter import Converter, ConverterEncoding
-from models.layout import FeatureLayout, OperandLayout, PixelLayout, WeightLayout
-from models.layout.alignment import WEIGHT_START_ALIGNMENT_BYTES
+from models.layout import (
+    CompressedWeightLayout,
+    FeatureLayout,
+    KernelLayout,
+    OperandLayout,
+    PixelLayout,
+    WinogradWeightLayout,
+)
+from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES, WEIGHT_START_ALIGNMENT_BYTES
 from models.precision import Precision
 from tb.generate.describe import PlanError, Table
+from tb.generate.layers.floats import NUMBERS, draw_bytes, draw_patterns
 from tb.layers import Layer, OperandSurface, Surface, on_the_fly
 from tb.memory import MemoryImage
-from tb.surfaces import ImageSurface, WeightSurface
+from tb.surfaces import Compression, ImageSurface, WeightSurface
 
 
 @dataclass(frozen=True)
@@ -26,8 +36,8 @@ class Workshop:
     memory: MemoryImage
     rng: np.random.Generator
 
-    def place(self, name: str, layout: FeatureLayout) -> Surface:
-        """Put a cube of random data into memory, padding channels included."""
+    def place(self, name: str, layout: FeatureLayout, numbers: str = NUMBERS[0]) -> Surface:
+        """Put a cube of random data into memory, padding channels included; ``numbers`` are those of FP16."""
         shape = (layout.padded_channels, *layout.shape[1:])
         whole = FeatureLayout(
             layout.config, layout.precision, shape, layout.line_stride_bytes, layout.surface_stride_bytes
@@ -36,7 +46,8 @@ class Workshop:
         inside = whole.written_mask()
         edges = np.flatnonzero(np.diff(inside.astype(np.int8), prepend=0, append=0))
         for start, stop in zip(edges[::2], edges[1::2], strict=True):
-            self._fill(surface.address + int(start), int(stop - start))
+            data = draw_bytes(self.rng, int(stop - start), layout.precision, numbers)
+            self.memory.write(surface.address + int(start), data)
         return surface
 
     def reserve(self, name: str, layout: FeatureLayout) -> Surface:
@@ -58,26 +69,63 @@ class Workshop:
             addresses.append(address)
         return ImageSurface(layout, tuple(addresses))
 
-    def place_weights(self, name: str, layout: WeightLayout, limits: tuple[int, int]) -> WeightSurface:
+    def place_weights(
+        self, name: str, layout: KernelLayout, limits: tuple[int, int], numbers: str = NUMBERS[0]
+    ) -> WeightSurface:
         """Put random weights into memory; the padding behind them is random too.
 
         Args:
             name: What messages call them.
             layout: How they lie.
-            limits: Smallest and largest weight.
+            limits: Smallest and largest weight of integers.
+            numbers: Which weights of FP16.
         """
         address = self.memory.allocate(layout.nbytes, name, WEIGHT_START_ALIGNMENT_BYTES)
-        weights = self.rng.integers(*limits, layout.packed_shape, dtype=layout.precision.dtype, endpoint=True)
-        data = layout.pack(weights)
+        data = layout.pack(self.draw_weights(layout, limits, numbers))
         used = layout.elements * layout.precision.nbytes
         data[used:] = self.rng.integers(0, 256, len(data) - used, dtype=np.uint8)
         self.memory.write(address, data)
         return WeightSurface(layout, address)
 
-    def place_operands(self, name: str, layout: OperandLayout) -> OperandSurface:
+    def place_compressed(
+        self, name: str, layout: KernelLayout, limits: tuple[int, int], numbers: str, zero_percent: int
+    ) -> WeightSurface:
+        """Put random weights into memory without those that are 0, and their mask and sizes.
+
+        Args:
+            name: What messages call them.
+            layout: How they would lie in whole.
+            limits: Smallest and largest weight of integers.
+            numbers: Which weights of FP16.
+            zero_percent: How many of them are 0.
+        """
+        weights = self.draw_weights(layout, limits, numbers)
+        weights[self.rng.random(weights.shape) < zero_percent / 100] = 0
+        packed = CompressedWeightLayout(layout).pack(weights)
+        addresses = []
+        for part, data in (("weights", packed.weights), ("mask", packed.wmb), ("sizes", packed.wgs)):
+            size = max(len(data), WEIGHT_SIZE_ALIGNMENT_BYTES)
+            addresses.append(self.memory.allocate(size, f"{name}_{part}", WEIGHT_START_ALIGNMENT_BYTES))
+            self.memory.write(addresses[-1], np.concatenate([data, np.zeros(size - len(data), np.uint8)]))
+        size = max(len(packed.weights), WEIGHT_SIZE_ALIGNMENT_BYTES)
+        compression = Compression(addresses[1], addresses[2], size)
+        return WeightSurface(layout, addresses[0], compression=compression)
+
+    def draw_weights(self, layout: KernelLayout, limits: tuple[int, int], numbers: str) -> NDArray[Any]:
+        """Return random kernels as they are packed; channels that only fill an atom are 0."""
+        if layout.precision is Precision.FP16:
+            count = int(np.prod(layout.packed_shape))
+            weights = draw_patterns(self.rng, count, numbers).view(np.float16).reshape(layout.packed_shape)
+        else:
+            weights = self.rng.integers(*limits, layout.packed_shape, dtype=layout.precision.dtype, endpoint=True)
+        if isinstance(layout, WinogradWeightLayout):
+            weights[:, layout.shape[1] :] = 0
+        return weights
+
+    def place_operands(self, name: str, layout: OperandLayout, numbers: str = NUMBERS[0]) -> OperandSurface:
         """Put random operands into memory; their padding channels are random too."""
         address = self._allocate(layout.nbytes, name)
-        self._fill(address, layout.nbytes)
+        self.memory.write(address, draw_bytes(self.rng, layout.nbytes, layout.precision, numbers))
         return OperandSurface(layout, address)
 
     def _allocate(self, nbytes: int, name: str) -> int:
@@ -100,21 +148,34 @@ def take_source(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer
         assert isinstance(written, Surface)
         return written
     shape = table.integers("shape", 3)
-    return shop.place(f"{name}_src", feature_layout(shop.config, shape, table.integers("src_gaps", 2, (0, 0))))
+    layout = feature_layout(shop.config, shape, table.integers("src_gaps", 2, (0, 0)), take_precision(table))
+    return shop.place(f"{name}_src", layout, take_numbers(table))
 
 
-def take_destination(shop: Workshop, name: str, table: Table, shape: tuple[int, int, int]) -> Surface:
+def take_precision(table: Table, key: str = "precision") -> Precision:
+    """Return the precision that a description names; without the key, INT8."""
+    return table.choice(key, Precision, Precision.INT8) or Precision.INT8
+
+
+def take_numbers(table: Table, key: str = "numbers") -> str:
+    """Return which FP16 numbers a description asks for."""
+    return table.one_of(key, NUMBERS, NUMBERS[0])
+
+
+def take_destination(
+    shop: Workshop, name: str, table: Table, shape: tuple[int, int, int], precision: Precision = Precision.INT8
+) -> Surface:
     """Return where a layer writes its result; PDP takes it on the fly when a description pools it.
 
     ``dst_skip`` atoms before it are left unused, so that it starts elsewhere in a block of memory.
     """
     if "pool" in table:
-        return on_the_fly(shop.config, Precision.INT8, shape)
+        return on_the_fly(shop.config, precision, shape)
     gaps = table.integers("dst_gaps", 2, (0, 0))
     skipped = table.take("dst_skip", int, 0)
     if skipped:
         shop.skip(f"{name}_skipped", skipped)
-    return shop.reserve(f"{name}_dst", feature_layout(shop.config, shape, gaps))
+    return shop.reserve(f"{name}_dst", feature_layout(shop.config, shape, gaps, precision))
 
 
 def take_converter(table: Table, key: str, encoding: ConverterEncoding) -> Converter:
@@ -123,9 +184,11 @@ def take_converter(table: Table, key: str, encoding: ConverterEncoding) -> Conve
     return Converter(offset, scale, shift, encoding)
 
 
-def feature_layout(config: HwConfig, shape: Sequence[int], gaps_atoms: Sequence[int]) -> FeatureLayout:
-    """Return a layout of INT8 whose lines and surfaces end with gaps of so many atoms."""
+def feature_layout(
+    config: HwConfig, shape: Sequence[int], gaps_atoms: Sequence[int], precision: Precision = Precision.INT8
+) -> FeatureLayout:
+    """Return a layout whose lines and surfaces end with gaps of so many atoms."""
     channels, height, width = shape
     line = (width + gaps_atoms[0]) * config.memory_atomic_bytes
     surface = height * line + gaps_atoms[1] * config.memory_atomic_bytes
-    return FeatureLayout(config, Precision.INT8, (channels, height, width), line, surface)
+    return FeatureLayout(config, precision, (channels, height, width), line, surface)

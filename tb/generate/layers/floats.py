@@ -1,0 +1,56 @@
+"""FP16 data at random, of the kinds that a description names."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.fp16 import FP16
+from models.precision import Precision
+
+NUMBERS = ("middle", "wide", "special")
+"""Numbers around 1; finite ones of every exponent; those with NaN, infinities, zeros and denormals among them."""
+
+_MIDDLE_EXPONENTS = (-3, 4)
+_SPECIAL_SHARE = 0.05
+_NORMAL_EXPONENTS = (1, 31)
+
+
+def draw_patterns(rng: np.random.Generator, count: int, numbers: str) -> NDArray[np.uint16]:
+    """Return FP16 patterns.
+
+    Args:
+        rng: randomness.
+        count: how many.
+        numbers: one of ``NUMBERS``.
+
+    Returns:
+        (count,) uint16.
+    """
+    if numbers == "middle":
+        values = rng.normal(size=count) * 2.0 ** rng.integers(*_MIDDLE_EXPONENTS, count)
+        return FP16.encode(values).astype(np.uint16)
+    patterns = np.empty(count, np.uint16)
+    exponents = rng.integers(*_NORMAL_EXPONENTS, count, dtype=np.uint16)
+    patterns[:] = (rng.integers(0, 2, count, dtype=np.uint16) << 15) | (exponents << 10)
+    patterns |= rng.integers(0, 1 << 10, count, dtype=np.uint16)
+    if numbers == "special":
+        extremes = rng.choice(np.array([0x0000, 0x03FF, 0x7BFF, 0x7C00, 0x7C01, 0x7FFF], np.uint16), count)
+        extremes |= rng.integers(0, 2, count, dtype=np.uint16) << 15
+        chosen = rng.random(count) < _SPECIAL_SHARE
+        patterns[chosen] = extremes[chosen]
+    return patterns
+
+
+def draw_bytes(rng: np.random.Generator, nbytes: int, precision: Precision, numbers: str) -> NDArray[np.uint8]:
+    """Return the bytes of so many elements at random; integers take every value.
+
+    Args:
+        rng: randomness.
+        nbytes: how many bytes.
+        precision: of the elements.
+        numbers: one of ``NUMBERS``, for FP16.
+    """
+    if precision is not Precision.FP16:
+        return rng.integers(0, 256, nbytes, dtype=np.uint8)
+    return draw_patterns(rng, nbytes // precision.nbytes, numbers).astype("<u2").view(np.uint8)

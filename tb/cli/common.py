@@ -146,8 +146,7 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
         by_identity[result.job.identity] = result
         print(report.progress_line(result, len(by_identity), len(jobs)), flush=True)
     results = [by_identity[job.identity] for job in jobs]
-    report.write_junit(results, root / "junit.xml", title)
-    report.write_html(results, root / "index.html", f"{title} on {built.spec.config.name}, {args.sim}")
+    report.write_pages(results, root, title, f"{title} on {built.spec.config.name}, {args.sim}")
     if args.json:
         report.write_json(results, args.json)
     print(f"\n{report.table(results)}\n")

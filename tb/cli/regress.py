@@ -11,7 +11,6 @@ from tb.cli.regress_play import Player, batch_of, conclude
 from tb.cli.regress_tasks import feature_plan, tasks_of
 from tb.generate.random import ENGINES
 from tb.launch.build import CODE_COVERAGE, build
-from tb.regress import summary
 from tb.regress.store import Store
 
 HELP = "play many scenarios on a cluster, keep every result, take up what is missing"
@@ -89,7 +88,8 @@ def main(args: argparse.Namespace) -> int:
             return Player(args, store, store.run(args.run)).play()
         if args.kind == "rerun-failed":
             old = store.run(args.run)
-            failed = [e.task for e in summary.pair(store.tasks(old), store.records(old)) if e.record.ending.is_failure]
+            failing = {record.key for record in store.records(old) if record.ending.is_failure}
+            failed = [task for task in store.tasks(old) if task.key in failing]
             return Player(args, store, store.start(f"failures of {old.title}", args.results, failed)).play()
         tasks = tasks_of(args)
         build_dut(args, HwConfig.load(args.config), coverage=args.code_coverage)

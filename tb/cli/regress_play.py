@@ -164,7 +164,7 @@ def conclude(store: Store, run: Run) -> int:
         code_coverage.write_counts(counted, run.folder / code_coverage.MERGED_FILE)
         sections.append(code_coverage.section(modules))
     page.write_html(run, ended, trend, run.folder / "index.html", sections)
-    page.write_junit(run, ended, run.folder / "junit.xml")
+    page.write_junit(run.title, ended, run.folder / "junit.xml")
     problems = summary.failures(ended)
     if problems:
         print(f"\n{problems}")

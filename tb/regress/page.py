@@ -1,4 +1,4 @@
-"""A regression's results for a browser and for CI systems: one self-contained page, and JUnit XML."""
+"""Results for a browser and for CI systems, of a regression or of jobs played at once: one page, and JUnit XML."""
 
 from __future__ import annotations
 
@@ -7,16 +7,20 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tb.regress.markup import bar, document, escaped, table
 from tb.regress.record import Ending
-from tb.regress.store import Run
-from tb.regress.summary import Ended, counts_line, groups, slowest
+from tb.regress.summary import Ended, counts_line, endings, groups, slowest
 
-Trend = Sequence[tuple[Run, Mapping[Ending, int], int]]
+if TYPE_CHECKING:
+    from tb.regress.store import Run
+
+Trend = Sequence[tuple["Run", Mapping[Ending, int], int]]
 """Runs, the oldest first, with the counts of their endings and of tasks that were not played."""
 
 _TREND_RUNS = 30
+_COLUMNS = ("result", "task", "layers:n", "bytes judged:n", "worst margin:n", "cycles:n", "seconds:n")
 
 
 def write_html(run: Run, ended: Sequence[Ended], trend: Trend, path: Path, sections: Sequence[str] = ()) -> None:
@@ -31,29 +35,36 @@ def write_html(run: Run, ended: Sequence[Ended], trend: Trend, path: Path, secti
     """
     title = f"Run {run.id}: {run.title}"
     counts, missing = next((counts, missing) for other, counts, missing in trend if other.id == run.id)
+    _write(title, counts_line(counts, missing), ended, [_trend(trend, run), *sections], path)
+
+
+def write_results(title: str, ended: Sequence[Ended], path: Path) -> None:
+    """Write the page of jobs that belong to no run of a store; see ``write_html``."""
+    _write(title, counts_line(endings(ended), 0), ended, [], path)
+
+
+def _write(title: str, counts: str, ended: Sequence[Ended], sections: Sequence[str], path: Path) -> None:
     body = [
-        f"<h1>{escaped(title)}</h1><p>{escaped(counts_line(counts, missing))}</p>",
+        f"<h1>{escaped(title)}</h1><p>{escaped(counts)}</p>",
         _failures(ended, path.parent),
-        _trend(trend, run),
         *sections,
+        _refused(ended),
         _slowest(ended),
-        table("Tasks", ("result", "task", "layers:n", "bytes judged:n", "cycles:n", "seconds:n"), map(_row, ended)),
+        table("Tasks", _COLUMNS, map(_row, ended)),
     ]
     path.write_text(document(title, body), encoding="utf-8")
 
 
-def write_junit(run: Run, ended: Sequence[Ended], path: Path) -> None:
+def write_junit(title: str, ended: Sequence[Ended], path: Path) -> None:
     """Write JUnit XML; refused tasks are skipped tests with their reason, endings the types of failures."""
     failed = sum(entry.record.ending.is_failure for entry in ended)
     refused = sum(entry.record.ending is Ending.REFUSED for entry in ended)
     root = ElementTree.Element(
-        "testsuite", name=run.title, tests=str(len(ended)), failures=str(failed), skipped=str(refused)
+        "testsuite", name=title, tests=str(len(ended)), failures=str(failed), skipped=str(refused)
     )
     for entry in ended:
         record = entry.record
-        case = ElementTree.SubElement(
-            root, "testcase", classname=run.title, name=record.key, time=f"{record.seconds:.3f}"
-        )
+        case = ElementTree.SubElement(root, "testcase", classname=title, name=record.key, time=f"{record.seconds:.3f}")
         text = _printable("\n".join(record.complaints))
         if record.ending.is_failure:
             failure = ElementTree.SubElement(case, "failure", type=record.ending.value, message=text.split("\n", 1)[0])
@@ -67,7 +78,7 @@ def _failures(ended: Sequence[Ended], base: Path) -> str:
     blocks = []
     for group in groups(ended):
         first = group.members[0]
-        complaints = "\n".join(first.record.complaints)
+        complaints = "\n".join((*first.record.complaints, *first.record.facts.get("explanation", ())))
         names = ", ".join(_linked(entry, base) for entry in group.members)
         blocks.append(
             f'<p><span class="bad">{escaped(group.ending.value)}</span>, {len(group.members)} times: {names}</p>'
@@ -102,14 +113,23 @@ def _slowest(ended: Sequence[Ended]) -> str:
     return table("Slowest", ("task", "seconds:n"), rows)
 
 
+def _refused(ended: Sequence[Ended]) -> str:
+    refused = [entry for entry in ended if entry.record.ending is Ending.REFUSED]
+    rows = [(escaped(entry.record.key), escaped("\n".join(entry.record.complaints))) for entry in refused]
+    return table("Refused", ("task", "reason"), rows) if rows else ""
+
+
 def _row(entry: Ended) -> tuple[str, ...]:
     record = entry.record
     kind = {Ending.PASSED: "good", Ending.REFUSED: "other"}.get(record.ending, "bad")
-    facts = (str(record.facts.get(name, "-")) for name in ("layers", "judged_bytes", "cycles"))
+    facts = (str(record.facts.get(name, "-")) for name in ("layers", "judged_bytes"))
+    margin = record.facts.get("worst_margin")
     return (
         f'<span class="{kind}">{escaped(record.ending.value)}</span>',
         escaped(record.key),
         *map(escaped, facts),
+        "-" if margin is None else f"{margin:.3f}",
+        escaped(str(record.facts.get("cycles", "-"))),
         f"{record.seconds:.1f}",
     )
 

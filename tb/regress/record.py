@@ -127,7 +127,7 @@ def _ending(result: JobResult) -> Ending:
         return _SIMULATION[result.simulation]
     if _begins(result, ("hang",)):
         return Ending.HANG
-    if result.facts["crc_failed"] or _begins(result, tuple(kind.value for kind in Kind)):
+    if result.facts.get("crc_failed") or _begins(result, tuple(kind.value for kind in Kind)):
         return Ending.MISMATCH
     return Ending.EMPTY if _begins(result, ("nothing was compared",)) else Ending.PROTOCOL
 

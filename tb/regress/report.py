@@ -1,14 +1,15 @@
-"""Results as a table on the terminal, as JUnit XML, as JSON, and as an HTML page."""
+"""Results of jobs that belong to no run of a store: a table on the terminal, JSON, page and JUnit XML."""
 
 from __future__ import annotations
 
-import html
 import json
-import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from pathlib import Path
 
+from tb.regress import page
 from tb.regress.jobs import JobResult
+from tb.regress.record import record_of
+from tb.regress.summary import Ended
 from tb.verdict import Outcome
 
 _COLUMNS = ("result", "scenario.seed", "layers", "bytes judged", "worst margin", "cycles", "CRC", "seconds")
@@ -65,28 +66,6 @@ def exit_code(results: Sequence[JobResult]) -> int:
     return 0 if Outcome.PASSED in outcomes and Outcome.FAILED not in outcomes else 1
 
 
-def write_junit(results: Sequence[JobResult], path: Path, suite: str) -> None:
-    """Write JUnit XML; refused jobs are skipped tests with their reason."""
-    counts = {outcome: sum(r.outcome is outcome for r in results) for outcome in Outcome}
-    root = ElementTree.Element(
-        "testsuite",
-        name=suite,
-        tests=str(len(results)),
-        failures=str(counts[Outcome.FAILED]),
-        skipped=str(counts[Outcome.REFUSED]),
-    )
-    for result in results:
-        case = ElementTree.SubElement(
-            root, "testcase", classname=suite, name=result.job.identity, time=f"{result.seconds:.3f}"
-        )
-        text = "\n".join(result.complaints)
-        if result.outcome is Outcome.FAILED:
-            ElementTree.SubElement(case, "failure", message=text.split("\n", 1)[0]).text = text
-        elif result.outcome is Outcome.REFUSED:
-            ElementTree.SubElement(case, "skipped", message=text)
-    ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
-
-
 def write_json(results: Sequence[JobResult], path: Path) -> None:
     """Write all results as a list of objects."""
     data = [
@@ -104,33 +83,11 @@ def write_json(results: Sequence[JobResult], path: Path) -> None:
     path.write_text(json.dumps(data, indent=1), encoding="utf-8")
 
 
-def write_html(results: Sequence[JobResult], path: Path, title: str) -> None:
-    """Write a page with the table, and every complaint below it."""
-    rows = "\n".join(
-        f'<tr class="{r.outcome.value}">' + "".join(f"<td>{html.escape(cell)}</td>" for cell in _row(r)) + "</tr>"
-        for r in results
-    )
-    heading = "".join(f"<th>{column}</th>" for column in _COLUMNS)
-    details = html.escape(complaints(results)) or "Nothing to complain about."
-    path.write_text(
-        f"""<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title><style>
-body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 70rem; color: #222 }}
-table {{ border-collapse: collapse; width: 100% }}
-th, td {{ text-align: right; padding: .25rem .7rem; border-bottom: 1px solid #ddd; font-variant-numeric: tabular-nums }}
-th:nth-child(-n+2), td:nth-child(-n+2) {{ text-align: left }}
-.passed td:first-child {{ color: #16703c }} .failed td:first-child {{ color: #b3261e; font-weight: bold }}
-.refused td:first-child {{ color: #8a6100 }} pre {{ background: #f6f6f4; padding: 1rem; white-space: pre-wrap }}
-</style></head><body>
-<h1>{html.escape(title)}</h1><p>{summary(results)}</p>
-<table><thead><tr>{heading}</tr></thead><tbody>
-{rows}
-</tbody></table>
-<pre>{details}</pre>
-</body></html>
-""",
-        encoding="utf-8",
-    )
+def write_pages(results: Sequence[JobResult], folder: Path, suite: str, title: str) -> None:
+    """Write what browsers and CI systems read, as regressions do: ``index.html`` and ``junit.xml`` in a folder."""
+    ended = [Ended(result.job, record_of(result.job.identity, result)) for result in results]
+    page.write_results(title, ended, folder / "index.html")
+    page.write_junit(suite, ended, folder / "junit.xml")
 
 
 def _row(result: JobResult) -> tuple[str, ...]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from tb.regress.record import Ending, Record
 from tb.regress.task import Task
@@ -11,11 +13,23 @@ from tb.regress.task import Task
 _SLOWEST = 5
 
 
+class Named(Protocol):
+    """What is played: a task of a regression, or a job of its own."""
+
+    @property
+    def identity(self) -> str:
+        """``TEST.SEED``."""
+
+    @property
+    def rerun(self) -> str:
+        """The command that repeats just it."""
+
+
 @dataclass(frozen=True)
 class Ended:
-    """A task and its record."""
+    """What was played, and its record."""
 
-    task: Task
+    task: Named
     record: Record
 
 
@@ -32,6 +46,12 @@ def pair(tasks: Iterable[Task], records: Iterable[Record]) -> list[Ended]:
     """Return the tasks that have a record, in the order of the tasks."""
     by_key = {record.key: record for record in records}
     return [Ended(task, by_key[task.key]) for task in tasks if task.key in by_key]
+
+
+def endings(ended: Iterable[Ended]) -> dict[Ending, int]:
+    """Return how many ended how; endings that did not occur are absent."""
+    found = Counter(entry.record.ending for entry in ended)
+    return {ending: found[ending] for ending in Ending if ending in found}
 
 
 def groups(ended: Iterable[Ended]) -> list[Group]:

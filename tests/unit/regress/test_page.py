@@ -77,7 +77,7 @@ def test_hostile_names_stay_text(tmp_path: Path) -> None:
 
 
 def test_junit_is_xml_whatever_it_holds(tmp_path: Path) -> None:
-    page.write_junit(Run(1, HOSTILE.replace("\x07", ""), 0.0, tmp_path), entries(tmp_path), tmp_path / "junit.xml")
+    page.write_junit(HOSTILE.replace("\x07", ""), entries(tmp_path), tmp_path / "junit.xml")
     root = ElementTree.parse(tmp_path / "junit.xml").getroot()
     assert (root.get("tests"), root.get("failures"), root.get("skipped")) == ("5", "3", "1")
     failures = [(case.get("name"), case.find("failure")) for case in root]

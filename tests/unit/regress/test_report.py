@@ -60,7 +60,7 @@ def test_a_run_fails_when_something_failed_or_nothing_passed() -> None:
 
 
 def test_junit_has_failures_and_skips(tmp_path: Path) -> None:
-    report.write_junit([PASSED, FAILED, REFUSED], tmp_path / "junit.xml", "plan")
+    report.write_pages([PASSED, FAILED, REFUSED], tmp_path, "plan", "plan <x>")
     root = ElementTree.parse(tmp_path / "junit.xml").getroot()
     assert (root.get("tests"), root.get("failures"), root.get("skipped")) == ("3", "1", "1")
     failure = root.find("testcase[@name='bad.3']/failure")
@@ -75,9 +75,10 @@ def test_json_carries_the_facts(tmp_path: Path) -> None:
     assert (entry["scenario"], entry["outcome"], entry["judged_bytes"]) == ("good", "passed", 8)
 
 
-def test_html_escapes_what_it_shows(tmp_path: Path) -> None:
-    report.write_html([FAILED], tmp_path / "index.html", "plan <x>")
+def test_the_page_shows_what_the_terminal_does_and_escapes_it(tmp_path: Path) -> None:
+    report.write_pages([PASSED, FAILED, REFUSED], tmp_path, "plan", "plan <x>")
     text = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert "&lt;1&gt; elements" in text
-    assert "plan &lt;x&gt;" in text
-    assert "0 passed, 1 failed, 0 refused" in text
+    assert "1 passed, 1 failed (1 hang), 1 refused" in text
+    for shown in ("&lt;1&gt; elements", "plan &lt;x&gt;", "rerun: python -m tb run --only bad", "no Y", ">0.250<"):
+        assert shown in text
+    assert 'href="' in text, "a failure links to its folder"

@@ -12,13 +12,21 @@ from models.config import HwConfig
 from models.winograd_transform import TILE
 from tb.generate.draw.cdp import draw_cdp
 from tb.generate.draw.conv import draw_conv
+from tb.generate.draw.moving import draw_bdma, draw_rubik
 from tb.generate.draw.numbers import Cube, Description
 from tb.generate.draw.pdp import draw_pdp, draw_pooled
 from tb.generate.draw.sdp import draw_sdp
 from tb.generate.plan import PlanEntry
 
-_Drawer = Callable[[np.random.Generator, HwConfig, Cube | None], tuple[Description, Cube] | None]
-_DRAWERS: dict[str, _Drawer] = {"SDP": draw_sdp, "PDP": draw_pdp, "CDP": draw_cdp, "CONV": draw_conv}
+_Drawer = Callable[[np.random.Generator, HwConfig, Cube | None], tuple[Description, Cube | None] | None]
+_DRAWERS: dict[str, _Drawer] = {
+    "SDP": draw_sdp,
+    "PDP": draw_pdp,
+    "CDP": draw_cdp,
+    "CONV": draw_conv,
+    "RUBIK": draw_rubik,
+    "BDMA": draw_bdma,
+}
 ENGINES = tuple(_DRAWERS)
 
 _BASES = (0, 0x8000_0000, 0x8000_0000, 0xFFE0_0000)
@@ -40,8 +48,14 @@ def random_entry(config: HwConfig, seed: int, engines: tuple[str, ...]) -> PlanE
     Args:
         config: Configuration that must be able to run it.
         seed: Any non-negative integer.
-        engines: Names of the engines to draw from.
+        engines: Names of the engines to draw from; those that the build lacks are passed over.
+
+    Raises:
+        ValueError: when the build has none of them.
     """
+    engines = tuple(engine for engine in engines if engine in engines_of(config))
+    if not engines:
+        raise ValueError(f"engines must be of {', '.join(engines_of(config))} for {config.name}")
     rng = np.random.default_rng([seed, 0x5EED])
     data = {
         "order": str(rng.choice(["in_turn", "back_to_back"])),
@@ -50,6 +64,12 @@ def random_entry(config: HwConfig, seed: int, engines: tuple[str, ...]) -> PlanE
         "layer": _layers(rng, config, engines),
     }
     return PlanEntry("random", "drawn from the seed", config.name, data)
+
+
+def engines_of(config: HwConfig) -> tuple[str, ...]:
+    """Return the engines that a build has."""
+    absent = {name for name, enabled in (("RUBIK", config.rubik_enable), ("BDMA", config.bdma_enable)) if not enabled}
+    return tuple(engine for engine in ENGINES if engine not in absent)
 
 
 def _layers(rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]) -> list[Description]:
@@ -65,7 +85,7 @@ def _layers(rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]
             continue
         weights += _weights(drawn[0], before)
         layer, written = drawn
-        if _may_be_pooled(layer) and "PDP" in engines and rng.random() < _POOLED:
+        if written is not None and _may_be_pooled(layer) and "PDP" in engines and rng.random() < _POOLED:
             layer, written = draw_pooled(rng, layer, written)
         layers.append(layer)
     return layers

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from tb.generate.describe import PlanError, Table
 from tb.generate.layers.cdp import build_cdp
 from tb.generate.layers.conv import build_conv
+from tb.generate.layers.moving import build_bdma, build_rubik
 from tb.generate.layers.pdp import build_pdp, build_pooled, split_width
 from tb.generate.layers.sdp import build_sdp
 from tb.generate.layers.workshop import Workshop
@@ -15,7 +16,14 @@ from tb.layers import Layer
 __all__ = ["Workshop", "build_layer", "split_width"]
 
 _Builder = Callable[[Workshop, str, Table, Sequence[Layer]], Layer]
-_BUILDERS: dict[str, _Builder] = {"SDP": build_sdp, "PDP": build_pdp, "CDP": build_cdp, "CONV": build_conv}
+_BUILDERS: dict[str, _Builder] = {
+    "SDP": build_sdp,
+    "PDP": build_pdp,
+    "CDP": build_cdp,
+    "CONV": build_conv,
+    "RUBIK": build_rubik,
+    "BDMA": build_bdma,
+}
 
 
 def build_layer(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]) -> Layer:

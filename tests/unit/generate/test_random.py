@@ -15,7 +15,7 @@ from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES
 from models.precision import Precision
 from tb.generate.describe import Table
 from tb.generate.layers import Workshop, build_layer
-from tb.generate.random import ENGINES, random_entry
+from tb.generate.random import ENGINES, engines_of, random_entry
 from tb.layers import ConvLayer, Layer, PooledLayer
 from tb.memory import MemoryImage
 from tb.playback import play_model
@@ -56,7 +56,7 @@ def test_the_same_seed_gives_the_same_description_and_another_seed_another() -> 
     assert random_entry(SMALL, 7, ENGINES) != random_entry(SMALL, 8, ENGINES)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", engines_of(SMALL))
 def test_only_the_engines_that_are_asked_for_are_drawn(engine: str) -> None:
     layers = [layer for seed in range(50) for layer in random_entry(SMALL, seed, (engine,)).data["layer"]]
     assert {layer["engine"] for layer in layers} == {engine}
@@ -80,7 +80,7 @@ def test_the_convolution_buffer_holds_what_all_layers_of_a_scenario_leave_behind
 
 def test_every_engine_has_its_share(drawn: list[dict[str, Any]]) -> None:
     counts = Counter(layer["engine"] for layer in drawn)
-    assert set(counts) == set(ENGINES)
+    assert set(counts) == set(engines_of(SMALL))
     assert min(counts.values()) > len(drawn) // 8
 
 
@@ -127,7 +127,7 @@ def test_sdp_and_convolutions_are_pooled_on_the_fly_where_pdp_is_asked_for(drawn
 
 
 def test_channels_lie_at_the_edges_of_an_atom(drawn: list[dict[str, Any]]) -> None:
-    for engine in ENGINES:
+    for engine in engines_of(SMALL):
         channels = {layer["shape"][0] for layer in of(drawn, engine) if "shape" in layer}
         assert {1, 7, 8, 9, 16, 17} <= channels, engine
 

@@ -53,6 +53,26 @@ def test_a_broken_rule_of_the_memory_port_is_reported(built: Built, tmp_path: Pa
     assert any(wanted.fullmatch(line) for line in said), said
 
 
+@pytest.mark.parametrize(
+    ("bug", "pattern"),
+    [
+        (
+            "axi_awlen",
+            r"(hang: .*\n(.*\n)*  )?MC: \d+ write addresses without all data, \d+ beats without address(\n.*)*",
+        ),
+        ("sdp_interrupt_at_start", r"missing write: \d+ elements; layer 0 \(SDP, group 0\): .*"),
+        ("axi_read_id", r"hang: nothing moved for 3000 cycles(.|\n)*"),
+        ("axi_write_id", r"hang: nothing moved for 3000 cycles(.|\n)*"),
+    ],
+)
+def test_beats_without_address_early_interrupts_and_foreign_ids_are_reported(
+    built: Built, tmp_path: Path, bug: str, pattern: str
+) -> None:
+    outcome, said = complaints(built, tmp_path, bug)
+    assert outcome is Outcome.FAILED
+    assert any(re.fullmatch(pattern, line) for line in said), said
+
+
 @pytest.mark.parametrize(("bug", "event"), [("interrupt_wrong_group", "SDP_1"), ("interrupt_wrong_unit", "PDP_0")])
 def test_an_interrupt_that_no_layer_owes_is_reported(built: Built, tmp_path: Path, bug: str, event: str) -> None:
     outcome, said = complaints(built, tmp_path, bug)

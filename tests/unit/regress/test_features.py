@@ -10,6 +10,7 @@ from models.config import BUILTIN_DIR, HwConfig, builtin_names
 from tb.cli.run import default_plan
 from tb.coverage.status import totals
 from tb.generate.describe import PlanError
+from tb.generate.random import ENGINES
 from tb.regress.features import FeaturePlan, load_feature_plan, planned_tests
 from tb.regress.features_table import feature_status, lines, section
 from tb.regress.record import Ending
@@ -154,7 +155,7 @@ def test_the_plan_on_a_page_is_escaped(plan: FeaturePlan) -> None:
     [
         ('["sdp_*"]', '["spd_*"]', "features.toml: all: a test must be a scenario or a test of the bench, not spd_*"),
         ('["SDP.*"]', '["SPD.*"]', "features.toml: all: coverage must be a point or a cross of the model, not SPD.*"),
-        ('random = ["SDP"]', 'random = ["EW"]', "features.toml: all: random must be of SDP, PDP, CDP, CONV, not EW"),
+        ('random = ["SDP"]', 'random = ["EW"]', f"features.toml: all: random must be of {', '.join(ENGINES)}, not EW"),
         ('level = "L0"', 'level = "L7"', "features.toml: smoke.level must be one of L0, L1, not L7"),
         ("seeds = 2", "seeds = 0", "features.toml: level L1 must have a seed or more, and no negative number"),
         (

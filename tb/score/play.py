@@ -125,12 +125,15 @@ def false_alarms(found: Sequence[Source], bench: Bench, *, seed: int, workers: i
         seed: of all data.
         workers: simulations at a time.
     """
+    folder = bench.root / "without"
+
+    def play(number: int) -> list[JobResult]:
+        with bench.process(folder / str(number)) as process:
+            return [bench.play(bench.job(source, seed), folder, process) for source in found[number::workers]]
+
     with ThreadPoolExecutor(workers) as pool:
-        futures = [pool.submit(bench.play, bench.job(source, seed), bench.root / "without") for source in found]
-        for future in as_completed(futures):
-            result = future.result()
-            if result.outcome is not Outcome.PASSED:
-                yield result
+        for results in pool.map(play, range(workers)):
+            yield from (result for result in results if result.outcome is not Outcome.PASSED)
 
 
 def play_bug(bug: Bug, found: Sequence[Source], bench: Bench, seed: int) -> BugResult:
@@ -143,7 +146,9 @@ def play_bug(bug: Bug, found: Sequence[Source], bench: Bench, seed: int) -> BugR
         seed: of all data.
     """
     jobs = (job for source in found if (job := job_of(bug, source, bench, seed)) is not None)
-    ended = until_caught(jobs, bench, bench.root / bug.name)
+    folder, plusargs = bench.root / bug.name, (f"+bug={bug.name}",) if bug.place is Place.RTL else ()
+    with bench.process(folder, plusargs) as process:
+        ended = until_caught(jobs, bench, folder, process)
     return BugResult(bug, ended.played, ended.catch, ended.seconds)
 
 

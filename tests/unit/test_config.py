@@ -102,6 +102,14 @@ def test_nv_large_departs_from_the_published_table_only_in_the_port_widths() -> 
     assert differing == {"primary_memif_width_bytes": 32, "secondary_memif_width_bytes": 32}
 
 
+def test_the_public_rtl_of_nv_large_lacks_what_was_measured_to_be_missing() -> None:
+    missing = dict.fromkeys(
+        ("winograd_enable", "weight_compression_enable", "batch_enable", "bdma_enable", "rubik_enable"), False
+    )
+    expected = replace(LARGE, name="nv_large_rtl", max_batch_size=0, **missing)
+    assert HwConfig.load("nv_large_rtl") == expected
+
+
 def test_nv_small_256_differs_from_nv_small_only_in_atomic_c_and_the_shape_of_cbuf() -> None:
     expected = replace(SMALL, name="nv_small_256", mac_atomic_c_size=32, cbuf_bank_width_bytes=32, cbuf_bank_depth=128)
     assert expected == SMALL_256

@@ -76,32 +76,21 @@ module NV_nvdla (
 
   nvdla_bug_names bug_names ();
 
-  wire csb_rst_n, core_rst_n;
-
-  nvdla_reset csb_reset (
-      .clk           (dla_csb_clk),
-      .dla_reset_rstn(dla_reset_rstn),
-      .direct_reset_ (direct_reset_),
-      .test_mode     (test_mode),
-      .rst_n         (csb_rst_n)
-  );
-
-  nvdla_reset core_reset (
-      .clk           (dla_core_clk),
-      .dla_reset_rstn(dla_reset_rstn),
-      .direct_reset_ (direct_reset_),
-      .test_mode     (test_mode),
-      .rst_n         (core_rst_n)
-  );
-
-  wire req_valid, req_write;
+  wire core_rst_n, req_valid, req_write;
   wire [15:0] req_addr;
   wire [31:0] req_wdata;
-  wire [31:0] cfgrom_rdata, glb_rdata, mcif_rdata, conv_rdata, sdp_rdata, pdp_rdata, cdp_rdata;
+  wire [31:0] cfgrom_rdata, mcif_rdata, conv_rdata, sdp_rdata, pdp_rdata, cdp_rdata;
+  wire [1:0] sdp_done, pdp_done, cdp_done, cdma_dat_done, cdma_wt_done, cacc_done;
 
-  nvdla_csb csb (
-      .csb_clk              (dla_csb_clk),
-      .csb_rst_n            (csb_rst_n),
+  nvdla_control #(
+      .SLOT_GLB   (6'd1),
+      .STATUS_BITS(22'h3f_003f)
+  ) control (
+      .dla_core_clk         (dla_core_clk),
+      .dla_csb_clk          (dla_csb_clk),
+      .dla_reset_rstn       (dla_reset_rstn),
+      .direct_reset_        (direct_reset_),
+      .test_mode            (test_mode),
       .csb2nvdla_valid      (csb2nvdla_valid),
       .csb2nvdla_ready      (csb2nvdla_ready),
       .csb2nvdla_addr       (csb2nvdla_addr),
@@ -111,13 +100,21 @@ module NV_nvdla (
       .nvdla2csb_valid      (nvdla2csb_valid),
       .nvdla2csb_data       (nvdla2csb_data),
       .nvdla2csb_wr_complete(nvdla2csb_wr_complete),
-      .core_clk             (dla_core_clk),
+      .dla_intr             (dla_intr),
       .core_rst_n           (core_rst_n),
       .req_valid            (req_valid),
       .req_write            (req_write),
       .req_addr             (req_addr),
       .req_wdata            (req_wdata),
-      .rdata                (cfgrom_rdata | glb_rdata | mcif_rdata | conv_rdata | sdp_rdata | pdp_rdata | cdp_rdata)
+      .rdata                (cfgrom_rdata | mcif_rdata | conv_rdata | sdp_rdata | pdp_rdata | cdp_rdata),
+      .sdp_done             (sdp_done),
+      .cdp_done             (cdp_done),
+      .pdp_done             (pdp_done),
+      .bdma_done            (2'b00),
+      .rubik_done           (2'b00),
+      .cdma_dat_done        (cdma_dat_done),
+      .cdma_wt_done         (cdma_wt_done),
+      .cacc_done            (cacc_done)
   );
 
   nvdla_cfgrom #(
@@ -129,29 +126,6 @@ module NV_nvdla (
       .req_write(req_write),
       .req_addr (req_addr),
       .rdata    (cfgrom_rdata)
-  );
-
-  wire [1:0] sdp_done, pdp_done, cdp_done, cdma_dat_done, cdma_wt_done, cacc_done;
-
-  nvdla_glb #(
-      .SLOT(6'd1)
-  ) glb (
-      .clk          (dla_core_clk),
-      .rst_n        (core_rst_n),
-      .req_valid    (req_valid),
-      .req_write    (req_write),
-      .req_addr     (req_addr),
-      .req_wdata    (req_wdata),
-      .rdata        (glb_rdata),
-      .sdp_done     (sdp_done),
-      .cdp_done     (cdp_done),
-      .pdp_done     (pdp_done),
-      .bdma_done    (2'b00),
-      .rubik_done   (2'b00),
-      .cdma_dat_done(cdma_dat_done),
-      .cdma_wt_done (cdma_wt_done),
-      .cacc_done    (cacc_done),
-      .dla_intr     (dla_intr)
   );
 
   wire [7:0] max_reads, max_writes;
@@ -183,6 +157,10 @@ module NV_nvdla (
   wire conv_valid, conv_ready, conv_last;
   wire [32*ATOM_BYTES-1:0] conv_data;
 
+  // There is one memory, whatever the RAM type registers say.
+  wire [9:0] unused_mc;
+  wire [2:0] conv_mode;
+
   nvdla_conv #(
       .SLOT_CDMA (6'd3),
       .ADDR_WIDTH(ADDR_WIDTH),
@@ -200,9 +178,11 @@ module NV_nvdla (
       .cacc_done    (cacc_done),
       .rd_req_valid (rd_req_valid[6:5]),
       .rd_req_ready (rd_req_ready[6:5]),
+      .rd_req_mc    (unused_mc[5:4]),
       .rd_req_addr  (rd_req_addr[5*ADDR_WIDTH+:2*ADDR_WIDTH]),
       .rd_rsp_valid (rd_rsp_valid[6:5]),
       .rd_rsp_data  (rd_rsp_data),
+      .sdp_mode     (conv_mode),
       .sdp_valid    (conv_valid),
       .sdp_ready    (conv_ready),
       .sdp_data     (conv_data),
@@ -212,7 +192,6 @@ module NV_nvdla (
   // From SDP to PDP on the fly; there is one memory, whatever the RAM type registers say.
   wire pooled_valid, pooled_ready;
   wire [8*ATOM_BYTES-1:0] pooled_data;
-  wire [3:0] unused_mc;
 
   nvdla_sdp #(
       .SLOT_RDMA (6'd8),
@@ -229,14 +208,17 @@ module NV_nvdla (
       .layer_done  (sdp_done),
       .rd_req_valid(rd_req_valid[2:0]),
       .rd_req_ready(rd_req_ready[2:0]),
+      .rd_req_mc   (unused_mc[8:6]),
       .rd_req_addr (rd_req_addr[3*ADDR_WIDTH-1:0]),
       .rd_rsp_valid(rd_rsp_valid[2:0]),
       .rd_rsp_data (rd_rsp_data),
       .wr_req_valid(wr_req_valid[0]),
       .wr_req_ready(wr_req_ready[0]),
+      .wr_req_mc   (unused_mc[9]),
       .wr_req_addr (wr_req_addr[ADDR_WIDTH-1:0]),
       .wr_req_data (wr_req_data[DATA_WIDTH-1:0]),
       .wr_rsp_valid(wr_rsp_valid[0]),
+      .conv_mode   (conv_mode),
       .conv_valid  (conv_valid),
       .conv_ready  (conv_ready),
       .conv_data   (conv_data),

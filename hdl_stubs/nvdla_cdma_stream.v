@@ -5,40 +5,43 @@
 // those that CSC is done with; the ring holds the difference. After `drain` nobody
 // reads what is still to come, so it needs no room.
 module nvdla_cdma_stream #(
-    parameter ADDR_WIDTH = 64,
+    parameter ADDR_WIDTH = 32,
+    parameter ATOM_BYTES = 8,
     parameter ADDR_BITS = 14
 ) (
-    input  wire                  clk,
-    input  wire                  rst_n,
-    input  wire                  start,
-    input  wire                  active,        // the layer has such a stream
-    input  wire                  drain,
-    input  wire [ADDR_WIDTH-1:0] base,
-    input  wire [          31:0] bytes,
-    input  wire                  complete,
-    input  wire [   ADDR_BITS:0] first,         // word of the ring
-    input  wire [   ADDR_BITS:0] capacity,      // words
-    output wire                  rd_req_valid,
-    input  wire                  rd_req_ready,
-    output wire [ADDR_WIDTH-1:0] rd_req_addr,
-    input  wire                  rd_rsp_valid,
-    input  wire [         255:0] rd_rsp_data,
-    output wire                  write_valid,
-    input  wire                  write_ready,
-    output wire [ ADDR_BITS-1:0] write_addr,
-    output wire [         255:0] write_data,
-    output reg  [          31:0] loaded,
-    input  wire [          31:0] released,
-    output wire                  idle
+    input  wire                    clk,
+    input  wire                    rst_n,
+    input  wire                    start,
+    input  wire                    active,        // the layer has such a stream
+    input  wire                    drain,
+    input  wire [  ADDR_WIDTH-1:0] base,
+    input  wire [            31:0] bytes,
+    input  wire                    complete,
+    input  wire [     ADDR_BITS:0] first,         // word of the ring
+    input  wire [     ADDR_BITS:0] capacity,      // words
+    output wire                    rd_req_valid,
+    input  wire                    rd_req_ready,
+    output wire [  ADDR_WIDTH-1:0] rd_req_addr,
+    input  wire                    rd_rsp_valid,
+    input  wire [8*ATOM_BYTES-1:0] rd_rsp_data,
+    output wire                    write_valid,
+    input  wire                    write_ready,
+    output wire [   ADDR_BITS-1:0] write_addr,
+    output wire [8*ATOM_BYTES-1:0] write_data,
+    output reg  [            31:0] loaded,
+    input  wire [            31:0] released,
+    output wire                    idle
 );
-  localparam [ADDR_WIDTH-1:0] STEP = 32;
+  localparam LOG2_ATOM = $clog2(ATOM_BYTES);
+  localparam [31:0] ROUND_UP = ATOM_BYTES - 1;
+  localparam [ADDR_WIDTH-1:0] STEP = {{(ADDR_WIDTH - 8) {1'b0}}, ATOM_BYTES[7:0]};
 
   reg running, drained;
   reg [31:0] requested;
   reg [ADDR_BITS:0] tail;
   reg [ADDR_WIDTH-1:0] addr;
 
-  wire [31:0] words = (bytes + 32'd31) >> 5;
+  wire [31:0] words = (bytes + ROUND_UP) >> LOG2_ATOM;
   /* verilator lint_off UNUSEDSIGNAL */
   wire [ADDR_BITS:0] place = first + tail;  // inside the buffer
   /* verilator lint_on UNUSEDSIGNAL */
@@ -53,7 +56,7 @@ module nvdla_cdma_stream #(
 
   nvdla_dma_read #(
       .ADDR_WIDTH(ADDR_WIDTH),
-      .DATA_WIDTH(256)
+      .DATA_WIDTH(8 * ATOM_BYTES)
   ) read (
       .clk       (clk),
       .rst_n     (rst_n),

@@ -1,36 +1,48 @@
-// CMAC_A or CMAC_B: registers and MAC cells of one half of a kernel group. A cell
-// keeps the weights of one kernel and adds ATOMIC_C products per clock.
+// CMAC_A or CMAC_B: registers and the MAC cells of one half of a kernel group. Each slot
+// keeps the weights of a kernel, in two sets: one in use, one that arrives.
 `include "nvdla_register_offsets.vh"
-`include "nvdla_bugs.vh"
 
 module nvdla_cmac #(
     parameter [5:0] SLOT = 6'd5,
     parameter UNIT = `UNIT_CMAC_A,
+    parameter FULL = 0,
     parameter ATOMIC_C = 8,
-    parameter CELLS = 4,
+    parameter ELEMENT_BITS = 8,
+    parameter SLOT_BITS = 3,
+    parameter FIRST = 0,  // of the slots
+    parameter SLOTS = 4,
     parameter SUM_BITS = 20
 ) (
-    input  wire                        clk,
-    input  wire                        rst_n,
-    input  wire                        req_valid,
-    input  wire                        req_write,
-    input  wire [                15:0] req_addr,
-    input  wire [                31:0] req_wdata,
-    output wire [                31:0] rdata,
-    output wire                        enabled,
-    input  wire                        load,
-    input  wire                        done,
-    input  wire                        advance,
-    input  wire                        weights_load,
-    input  wire [8*ATOMIC_C*CELLS-1:0] weights,
-    input  wire                        op_valid,
-    input  wire [      8*ATOMIC_C-1:0] op_elements,
-    output reg  [  SUM_BITS*CELLS-1:0] sums         // one clock later
+    input  wire                             clk,
+    input  wire                             rst_n,
+    input  wire                             req_valid,
+    input  wire                             req_write,
+    input  wire [                     15:0] req_addr,
+    input  wire [                     31:0] req_wdata,
+    output wire [                     31:0] rdata,
+    output wire                             enabled,
+    input  wire                             load,
+    output wire [                      2:0] mode,             // {Winograd, precision}
+    input  wire                             done,
+    input  wire                             advance,
+    input  wire                             kernel_valid,
+    input  wire [            SLOT_BITS-1:0] kernel_slot,
+    input  wire [ATOMIC_C*ELEMENT_BITS-1:0] kernel_elements,
+    input  wire                             weights_load,
+    input  wire                             op_valid,
+    input  wire [ATOMIC_C*ELEMENT_BITS-1:0] op_elements,
+    input  wire [                     16:0] op_nan,
+    output wire [       SUM_BITS*SLOTS-1:0] sums              // one clock later
 );
-  localparam C = 8 * ATOMIC_C;
+  localparam KW = $clog2(SLOTS);
+  localparam [SLOT_BITS:0] LOWEST = FIRST[SLOT_BITS:0];
+  localparam [SLOT_BITS:0] COUNT = SLOTS[SLOT_BITS:0];
 
   wire unused_producer, unused_consumer;
-  wire [32*(`CMAC_A_WORDS-`CMAC_A_OP_ENABLE)-1:0] unused_cfg;
+  /* verilator lint_off UNUSEDSIGNAL */
+  wire [32*(`CMAC_A_WORDS-`CMAC_A_OP_ENABLE)-1:0] cfg;
+  wire [31:0] misc = cfg[32*(`CMAC_A_D_MISC_CFG-`CMAC_A_OP_ENABLE)+:32];
+  /* verilator lint_on UNUSEDSIGNAL */
 
   nvdla_regfile #(
       .SLOT     (SLOT),
@@ -50,35 +62,55 @@ module nvdla_cmac #(
       .consumer (unused_consumer),
       .enabled  (enabled),
       .load     (load),
-      .cfg      (unused_cfg),
+      .cfg      (cfg),
       .done     (done)
   );
 
-  `NVDLA_BUG(conv_data_unsigned)
-  reg [C*CELLS-1:0] active;
+  wire [SLOT_BITS:0] slot = {1'b0, kernel_slot} - LOWEST;
+  wire mine = kernel_valid && (slot < COUNT);
+  wire [KW-1:0] own_slot = slot[KW-1:0];
+  wire fresh = kernel_valid && (kernel_slot == 0);  // the first kernel of a new set
 
-  always @(posedge clk) if (weights_load) active <= weights;
-
-  genvar g;
   generate
-    for (g = 0; g < CELLS; g = g + 1) begin : mac_cell
-      always @(posedge clk)
-        if (advance && op_valid)
-          sums[SUM_BITS*g+:SUM_BITS] <= dot(op_elements, active[C*g+:C]);
+    if (FULL != 0) begin : all_precisions
+      assign mode = {misc[0], misc[13:12]};
+
+      nvdla_cmac_arithmetic_full #(
+          .SLOTS(SLOTS)
+      ) arithmetic (
+          .clk            (clk),
+          .rst_n          (rst_n),
+          .mode           (mode),
+          .fresh          (fresh),
+          .store          (mine),
+          .store_slot     (own_slot),
+          .kernel_elements(kernel_elements),
+          .weights_load   (weights_load),
+          .take           (advance && op_valid),
+          .op_elements    (op_elements),
+          .op_nan         (op_nan),
+          .sums           (sums)
+      );
+    end else begin : int8
+      wire unused_nan = &{1'b0, op_nan};
+
+      assign mode = 3'd0;
+
+      nvdla_cmac_arithmetic #(
+          .ATOMIC_C(ATOMIC_C),
+          .SLOTS   (SLOTS),
+          .SUM_BITS(SUM_BITS)
+      ) arithmetic (
+          .clk            (clk),
+          .fresh          (fresh),
+          .store          (mine),
+          .store_slot     (own_slot),
+          .kernel_elements(kernel_elements),
+          .weights_load   (weights_load),
+          .take           (advance && op_valid),
+          .op_elements    (op_elements),
+          .sums           (sums)
+      );
     end
   endgenerate
-
-  function automatic [SUM_BITS-1:0] dot(input [C-1:0] elements, input [C-1:0] factors);
-    integer i;
-    reg signed [15:0] element, factor, product;
-    begin
-      dot = 0;
-      for (i = 0; i < ATOMIC_C; i = i + 1) begin
-        element = {{8{elements[8*i+7] && !bug_conv_data_unsigned}}, elements[8*i+:8]};
-        factor  = {{8{factors[8*i+7]}}, factors[8*i+:8]};
-        product = element * factor;
-        dot     = dot + {{(SUM_BITS - 16) {product[15]}}, product};
-      end
-    end
-  endfunction
 endmodule

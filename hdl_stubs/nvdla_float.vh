@@ -93,6 +93,21 @@ function automatic [31:0] fp32_bits(input real v);
   end
 endfunction
 
+// The bits of a double with 24 bits, halves away from zero
+function automatic [63:0] rounded_24(input real v);
+  rounded_24 = ($realtobits(v) + 64'h1000_0000) & ~64'h1fff_ffff;
+endfunction
+
+// Of 64 FP16 elements: {there is a NaN, the first one}
+function automatic [16:0] first_nan(input [1023:0] bits);
+  integer n;
+  begin
+    first_nan = 17'd0;
+    /* verilator unroll_disable */
+    for (n = 63; n >= 0; n = n - 1) if (is_nan16(bits[16*n+:16])) first_nan = {1'b1, bits[16*n+:16]};
+  end
+endfunction
+
 function automatic is_nan16(input [15:0] h);
   is_nan16 = (h[14:10] == 5'h1f) && (h[9:0] != 10'd0);
 endfunction

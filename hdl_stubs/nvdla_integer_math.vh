@@ -1,4 +1,4 @@
-// Integer arithmetic of CDP and of the SDP that has all precisions.
+// Integer arithmetic of several units.
 
 // v / 2^amount, rounded to nearest, halves away from zero. |v| is below 2^62.
 function automatic signed [63:0] shift_round(input signed [63:0] v, input [5:0] amount);

@@ -19,6 +19,7 @@
 `define CDMA_D_DAIN_RAM_TYPE                     11
 `define CDMA_D_DAIN_ADDR_HIGH_0                  12
 `define CDMA_D_DAIN_ADDR_LOW_0                   13
+`define CDMA_D_DAIN_ADDR_HIGH_1                  14
 `define CDMA_D_DAIN_ADDR_LOW_1                   15
 `define CDMA_D_LINE_STRIDE                       16
 `define CDMA_D_LINE_UV_STRIDE                    17

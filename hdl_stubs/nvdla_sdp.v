@@ -1,75 +1,81 @@
-// SDP_RDMA and SDP: registers, layer control, memory clients and data path of
-// INT8 layers from memory or from the convolution pipeline (FLYING_MODE) to memory
-// or to PDP (OUTPUT_DST).
+// SDP_RDMA and SDP: registers, layer control, memory clients and data path of layers from
+// memory or from the convolution pipeline (FLYING_MODE) to memory, or to PDP on the fly
+// (OUTPUT_DST): X1, X2 and output converter in INT8. FULL adds INT16 and FP16, Y and its
+// lookup tables, and Winograd.
 //
-// Batches, Winograd, other precisions, EW and LUT do not exist in nv_small. Of the
-// status and performance counters only OUT_SATURATION counts; the others read 0.
+// Of FULL: a layer on the fly has the precision that it is processed in; convolution comes
+// position by position, in Winograd mode in squares of 2x2, and operands and results
+// follow that order. Not in this design: batches, other than flying Winograd layers,
+// INT8 on the fly from or to 16 bits, and Winograd to PDP; such a layer never
+// finishes, nor does one whose mode or precision is not that of the convolution. A
+// layer that compares (EQL) writes nothing and leaves its verdict in D_STATUS.
 //
-// Measured on the public nv_small RTL: surfaces of an output cube that is 1x1 in
-// width and height follow each other directly, whatever the strides; S_STATUS
-// goes IDLE and CONSUMER flips when the last write was handed to the memory
-// interface, and the done interrupt alone waits for the last response.
+// Each group remembers the counts of the last layer that it ran. The stall counters
+// read 0.
 `include "nvdla_register_offsets.vh"
 `include "nvdla_bugs.vh"
 
 module nvdla_sdp #(
     parameter [5:0] SLOT_RDMA = 6'd8,
+    parameter FULL = 0,
     parameter ADDR_WIDTH = 32,
     parameter ATOM_BYTES = 8,
-    parameter LANES = 8
+    parameter LANES = 8,
+    parameter OPERANDS = 2  // with the read clients X1, X2 and, of FULL, Y
 ) (
-    input  wire                    clk,
-    input  wire                    rst_n,
-    input  wire                    req_valid,
-    input  wire                    req_write,
-    input  wire [            15:0] req_addr,
-    input  wire [            31:0] req_wdata,
-    output wire [            31:0] rdata,
-    output wire [             1:0] layer_done,    // one bit per group
-    // Read clients: cube, X1 operands, X2 operands from bit 0 up
-    output wire [             2:0] rd_req_valid,
-    input  wire [             2:0] rd_req_ready,
-    output wire [3*ADDR_WIDTH-1:0] rd_req_addr,
-    input  wire [             2:0] rd_rsp_valid,
-    input  wire [8*ATOM_BYTES-1:0] rd_rsp_data,
-    output wire                    wr_req_valid,
-    input  wire                    wr_req_ready,
-    output wire [  ADDR_WIDTH-1:0] wr_req_addr,
-    output wire [8*ATOM_BYTES-1:0] wr_req_data,
-    input  wire                    wr_rsp_valid,
-    // Results of the convolution pipeline, 32 bits per channel
-    input  wire                    conv_valid,
-    output wire                    conv_ready,
-    input  wire [32*ATOM_BYTES-1:0] conv_data,
-    input  wire                    conv_last,     // of the layer
-    output wire                    pdp_valid,
-    input  wire                    pdp_ready,
-    output wire [8*ATOM_BYTES-1:0] pdp_data
+    input  wire                               clk,
+    input  wire                               rst_n,
+    input  wire                               req_valid,
+    input  wire                               req_write,
+    input  wire [                       15:0] req_addr,
+    input  wire [                       31:0] req_wdata,
+    output wire [                       31:0] rdata,
+    output wire [                        1:0] layer_done,    // one bit per group
+    // Read clients: cube, X1, X2, Y operands from bit 0 up
+    output wire [                 OPERANDS:0] rd_req_valid,
+    input  wire [                 OPERANDS:0] rd_req_ready,
+    output wire [                 OPERANDS:0] rd_req_mc,     // DBB, else CVSRAM
+    output wire [(OPERANDS+1)*ADDR_WIDTH-1:0] rd_req_addr,
+    input  wire [                 OPERANDS:0] rd_rsp_valid,
+    input  wire [           8*ATOM_BYTES-1:0] rd_rsp_data,
+    output wire                               wr_req_valid,
+    input  wire                               wr_req_ready,
+    output wire                               wr_req_mc,
+    output wire [             ADDR_WIDTH-1:0] wr_req_addr,
+    output wire [           8*ATOM_BYTES-1:0] wr_req_data,
+    input  wire                               wr_rsp_valid,
+    // Results of the convolution pipeline: a channel for each byte of an atom, or half as many
+    input  wire [                        2:0] conv_mode,     // {Winograd, precision}
+    input  wire                               conv_valid,
+    output wire                               conv_ready,
+    input  wire [          32*ATOM_BYTES-1:0] conv_data,
+    input  wire                               conv_last,     // of the layer
+    output wire                               pdp_valid,
+    input  wire                               pdp_ready,
+    output wire [           8*ATOM_BYTES-1:0] pdp_data
 );
-  localparam W = 8 * ATOM_BYTES;
+  localparam [1:0] INT8 = 2'd0;
+  localparam [31:0] ATOM = ATOM_BYTES;
+  localparam COUNTERS = 9;
   localparam LOG2_ATOM = $clog2(ATOM_BYTES);
-  localparam [ADDR_WIDTH-1:0] OUT_ATOM = ATOM_BYTES[ADDR_WIDTH-1:0];
-  localparam [9:0] W_OUT_SATURATION = `SDP_D_PERF_OUT_SATURATION;
+  localparam O = OPERANDS * 16 * ATOM_BYTES;
 
   `NVDLA_BUG(sdp_dst_line_stride)
   `NVDLA_BUG(sdp_dst_surface_stride)
   `NVDLA_BUG(sdp_dst_base)
   `NVDLA_BUG(sdp_dst_surfaces_reversed)
-  `NVDLA_BUG(sdp_input_unsigned)
   `NVDLA_BUG(sdp_ends_one_surface_early)
   `NVDLA_BUG(sdp_write_repeated)
   `NVDLA_BUG(sdp_interrupt_at_start)
+
   wire [32*(`SDP_RDMA_WORDS-`SDP_RDMA_OP_ENABLE)-1:0] rdma_cfg;
   /* verilator lint_off UNUSEDSIGNAL */
   wire [32*(`SDP_WORDS-`SDP_OP_ENABLE)-1:0] cfg;  // a layer needs a part of it
   /* verilator lint_on UNUSEDSIGNAL */
-  wire [31:0] rdma_rdata, core_rdata;
+  wire [31:0] rdma_rdata, core_rdata, entry_rdata;
   wire rdma_enabled, core_enabled, rdma_done, core_done, rdma_load, core_load, rdma_start, start;
-  wire producer, consumer, unused_rdma_producer, unused_rdma_consumer;
-
-  // Each group remembers the count of the last layer that it ran.
-  reg [31:0] out_saturation_0, out_saturation_1;
-  wire [31:0] out_saturation = producer ? out_saturation_1 : out_saturation_0;
+  wire rdma_producer, producer, rdma_consumer, consumer;
+  reg [31:0] rdma_ro, core_ro;
 
   assign rdata = rdma_rdata | core_rdata;
 
@@ -86,9 +92,9 @@ module nvdla_sdp #(
       .req_addr (req_addr),
       .req_wdata(req_wdata),
       .rdata    (rdma_rdata),
-      .ro_data  (32'd0),
-      .producer (unused_rdma_producer),
-      .consumer (unused_rdma_consumer),
+      .ro_data  (rdma_ro),
+      .producer (rdma_producer),
+      .consumer (rdma_consumer),
       .enabled  (rdma_enabled),
       .load     (rdma_load),
       .cfg      (rdma_cfg),
@@ -108,7 +114,7 @@ module nvdla_sdp #(
       .req_addr (req_addr),
       .req_wdata(req_wdata),
       .rdata    (core_rdata),
-      .ro_data  ((req_addr[9:0] == W_OUT_SATURATION) ? out_saturation : 32'd0),
+      .ro_data  (core_ro | entry_rdata),
       .producer (producer),
       .consumer (consumer),
       .enabled  (core_enabled),
@@ -117,14 +123,42 @@ module nvdla_sdp #(
       .done     (core_done)
   );
 
-  wire sat_enable = cfg[32*(`SDP_D_PERF_ENABLE-`SDP_OP_ENABLE)+2];  // PERF_SAT_EN
-  wire [1:0] feature_mode = cfg[32*(`SDP_D_FEATURE_MODE_CFG-`SDP_OP_ENABLE)+:2];
-  wire rdma_flying = rdma_cfg[32*(`SDP_RDMA_D_FEATURE_MODE_CFG-`SDP_RDMA_OP_ENABLE)];
+  /* verilator lint_off UNUSEDSIGNAL */
+  wire [12:0] feature_mode = cfg[32*(`SDP_D_FEATURE_MODE_CFG-`SDP_OP_ENABLE)+:13];
+  wire [7:0] rdma_mode = rdma_cfg[32*(`SDP_RDMA_D_FEATURE_MODE_CFG-`SDP_RDMA_OP_ENABLE)+:8];
+  wire [3:0] formats = cfg[32*(`SDP_D_DATA_FORMAT-`SDP_OP_ENABLE)+:4];
+  wire [6:0] ew_cfg = cfg[32*(`SDP_D_DP_EW_CFG-`SDP_OP_ENABLE)+:7];
+  /* verilator lint_on UNUSEDSIGNAL */
+  wire flying = feature_mode[0];
+  wire to_pdp = feature_mode[1];
+  wire compares, winograd, wide, runnable;
+  wire [1:0] in_precision, proc_precision, out_precision;
+
+  generate
+    if (FULL != 0) begin : all_precisions
+      assign compares       = !ew_cfg[0] && !ew_cfg[1] && (ew_cfg[3:2] == 2'd3);
+      assign winograd       = feature_mode[2];
+      assign in_precision   = flying ? formats[1:0] : rdma_mode[3:2];
+      assign proc_precision = formats[1:0];
+      assign out_precision  = formats[3:2];
+      assign wide           = (in_precision == INT8) || (out_precision == INT8);
+      assign runnable       = (feature_mode[12:8] == 5'd0) && !(winograd && (!flying || to_pdp)) &&
+                              !(flying && (in_precision == INT8) != (out_precision == INT8));
+    end else begin : int8
+      assign compares       = 1'b0;
+      assign winograd       = 1'b0;
+      assign in_precision   = INT8;
+      assign proc_precision = INT8;
+      assign out_precision  = INT8;
+      assign wide           = 1'b1;
+      assign runnable       = 1'b1;
+    end
+  endgenerate
+
   wire rdma_idle, write_walking, interrupt_room;
 
-  wire flying = feature_mode[0];
   wire paired, needs_operands;
-  wire [1:0] operand_on;
+  wire [OPERANDS-1:0] operand_on;
 
   nvdla_sdp_control control (
       .clk                (clk),
@@ -133,11 +167,11 @@ module nvdla_sdp #(
       .core_enabled       (core_enabled),
       .rdma_load          (rdma_load),
       .core_load          (core_load),
-      .rdma_flying        (rdma_flying),
-      .rdma_reads         (operand_on != 2'b00),
+      .rdma_flying        (rdma_mode[0]),
+      .rdma_reads         (operand_on != 0),
       .core_flying        (flying),
       .core_needs_operands(needs_operands),
-      .core_runnable      (1'b1),
+      .core_runnable      (runnable),
       .rdma_start         (rdma_start),
       .core_start         (start),
       .paired             (paired),
@@ -147,31 +181,43 @@ module nvdla_sdp #(
       .core_done          (core_done)
   );
 
-  // From the start of a layer on the fly to its last atom
+  // From the start of a layer on the fly to the last result of its convolution
   reg streaming;
+  wire conv_fits = streaming && (conv_mode == {winograd, in_precision});
 
   always @(posedge clk or negedge rst_n)
     if (!rst_n) streaming <= 1'b0;
     else if (start) streaming <= flying;
     else if (conv_valid && conv_ready && conv_last) streaming <= 1'b0;
 
+  wire [12:0] width = cfg[32*(`SDP_D_DATA_CUBE_WIDTH-`SDP_OP_ENABLE)+:13];
+  wire [12:0] height = cfg[32*(`SDP_D_DATA_CUBE_HEIGHT-`SDP_OP_ENABLE)+:13];
+  wire [12:0] channels = cfg[32*(`SDP_D_DATA_CUBE_CHANNEL-`SDP_OP_ENABLE)+:13];
+  wire [12:0] groups = wide ? channels >> LOG2_ATOM : channels >> (LOG2_ATOM - 1);
+
   wire m_valid, m_ready;
-  wire [W-1:0] m_data;
-  wire [1:0] operand_per_element, operand_valid, operand_next;
-  wire [4*W-1:0] operand_alu, operand_mul;
+  wire [8*ATOM_BYTES-1:0] m_data;
+  wire [OPERANDS-1:0] operand_per_element, operand_valid, operand_next;
+  wire [O-1:0] operand_alu, operand_mul;
 
   nvdla_sdp_rdma #(
       .ADDR_WIDTH(ADDR_WIDTH),
-      .ATOM_BYTES(ATOM_BYTES)
+      .ATOM_BYTES(ATOM_BYTES),
+      .OPERANDS  (OPERANDS)
   ) rdma (
       .clk                (clk),
       .rst_n              (rst_n),
       .start              (rdma_start),
-      .flying             (rdma_flying),
+      .flying             (rdma_mode[0]),
+      .winograd           (winograd),
       .cfg                (rdma_cfg),
+      .groups             (groups),
+      .wide               (wide),
+      .in_bytes           (in_precision == INT8),
       .idle               (rdma_idle),
       .rd_req_valid       (rd_req_valid),
       .rd_req_ready       (rd_req_ready),
+      .rd_req_mc          (rd_req_mc),
       .rd_req_addr        (rd_req_addr),
       .rd_rsp_valid       (rd_rsp_valid),
       .rd_rsp_data        (rd_rsp_data),
@@ -186,76 +232,96 @@ module nvdla_sdp #(
       .operand_mul        (operand_mul)
   );
 
-  wire [12:0] width = cfg[32*(`SDP_D_DATA_CUBE_WIDTH-`SDP_OP_ENABLE)+:13];
-  wire [12:0] height = cfg[32*(`SDP_D_DATA_CUBE_HEIGHT-`SDP_OP_ENABLE)+:13];
-  wire [12:0] surfaces = cfg[32*(`SDP_D_DATA_CUBE_CHANNEL-`SDP_OP_ENABLE)+:13] >> LOG2_ATOM;
-  wire [ADDR_WIDTH-1:0] dst_surface_stride = cfg[32*(`SDP_D_DST_SURFACE_STRIDE-`SDP_OP_ENABLE)+:ADDR_WIDTH] +
-                                             (bug_sdp_dst_surface_stride ? dst_line_stride : 0);
-  wire [ADDR_WIDTH-1:0] surface_step = one_column ? OUT_ATOM : dst_surface_stride;
-  wire [ADDR_WIDTH-1:0] last_surface = dst_base + {{(ADDR_WIDTH - 13) {1'b0}}, surfaces} * surface_step;
-  wire one_column = (width == 13'd0) && (height == 13'd0);
-  wire [ADDR_WIDTH-1:0] dst_line_stride = cfg[32*(`SDP_D_DST_LINE_STRIDE-`SDP_OP_ENABLE)+:ADDR_WIDTH] +
-                                          (bug_sdp_dst_line_stride ? OUT_ATOM : 0);
-  wire [ADDR_WIDTH-1:0] dst_base = cfg[32*(`SDP_D_DST_BASE_ADDR_LOW-`SDP_OP_ENABLE)+:ADDR_WIDTH] +
-                                   (bug_sdp_dst_base ? OUT_ATOM : 0);
-  wire out_valid, in_ready;
-  wire [31:0] saturations;
+  wire [319:0] settings;
+  wire [6*LANES-1:0] le_index;
+  wire [8*LANES-1:0] lo_index;
+  wire [32*LANES-1:0] le_pair, lo_pair;
+
+  generate
+    if (FULL != 0) begin : tables
+      nvdla_lut #(
+          .SLOT          (SLOT_RDMA + 6'd1),
+          .SETTINGS_WORDS(10),
+          .LANES         (LANES)
+      ) lut (
+          .clk        (clk),
+          .rst_n      (rst_n),
+          .req_valid  (req_valid),
+          .req_write  (req_write),
+          .req_addr   (req_addr),
+          .req_wdata  (req_wdata),
+          .entry_rdata(entry_rdata),
+          .settings   (settings),
+          .le_index   (le_index),
+          .lo_index   (lo_index),
+          .le_pair    (le_pair),
+          .lo_pair    (lo_pair)
+      );
+    end else begin : no_tables
+      wire unused_indices = &{1'b0, le_index, lo_index};
+
+      assign entry_rdata = 32'd0;
+      assign settings    = 320'd0;
+      assign le_pair     = 0;
+      assign lo_pair     = 0;
+    end
+  endgenerate
+
+  wire out_valid, unequal;
   wire [1:0] answered;
-
-  // Elements of the cube, widened
-  reg [32*ATOM_BYTES-1:0] m_wide;
-  integer i;
-
-  always @* begin
-    for (i = 0; i < ATOM_BYTES; i = i + 1)
-      m_wide[32*i+:32] = {{24{m_data[8*i+7] && !bug_sdp_input_unsigned}}, m_data[8*i+:8]};
-  end
-
-  assign m_ready    = in_ready && !flying;
-  assign conv_ready = in_ready && streaming;
-
-  wire to_pdp = feature_mode[1];
-  wire taken = to_pdp ? pdp_ready && pdp_valid : wr_req_ready;
+  wire [32*COUNTERS-1:0] counters;
+  wire taken = to_pdp ? pdp_ready : compares || wr_req_ready;
 
   nvdla_sdp_core #(
+      .FULL      (FULL),
       .ATOM_BYTES(ATOM_BYTES),
-      .LANES     (LANES)
+      .LANES     (LANES),
+      .OPERANDS  (OPERANDS)
   ) core (
-      .clk           (clk),
-      .rst_n         (rst_n),
-      .start         (start),
-      .width         (width),
-      .height        (height),
-      .bs_cfg        (cfg[32*(`SDP_D_DP_BS_CFG-`SDP_OP_ENABLE)+:160]),
-      .bn_cfg        (cfg[32*(`SDP_D_DP_BN_CFG-`SDP_OP_ENABLE)+:160]),
-      .cvt_offset    (cfg[32*(`SDP_D_CVT_OFFSET-`SDP_OP_ENABLE)+:32]),
-      .cvt_scale     (cfg[32*(`SDP_D_CVT_SCALE-`SDP_OP_ENABLE)+:16]),
-      .cvt_shift     (cfg[32*(`SDP_D_CVT_SHIFT-`SDP_OP_ENABLE)+:6]),
-      .needs_operands(needs_operands),
-      .in_valid      (flying ? conv_valid && streaming : m_valid),
-      .in_ready      (in_ready),
-      .in_data       (flying ? conv_data : m_wide),
-      .bs_mem        (operand_on[0] && paired),
-      .bs_per_element(operand_per_element[0]),
-      .bs_valid      (operand_valid[0]),
-      .bs_next       (operand_next[0]),
-      .bs_alu        (operand_alu[0+:2*W]),
-      .bs_mul        (operand_mul[0+:2*W]),
-      .bn_mem        (operand_on[1] && paired),
-      .bn_per_element(operand_per_element[1]),
-      .bn_valid      (operand_valid[1]),
-      .bn_next       (operand_next[1]),
-      .bn_alu        (operand_alu[2*W+:2*W]),
-      .bn_mul        (operand_mul[2*W+:2*W]),
-      .out_valid     (out_valid),
-      .out_ready     (taken),
-      .out_data      (wr_req_data),
-      .saturations   (saturations)
+      .clk                (clk),
+      .rst_n              (rst_n),
+      .start              (start),
+      .width              (width),
+      .height             (height),
+      .wide               (wide),
+      .in_precision       (in_precision),
+      .proc_precision     (proc_precision),
+      .out_precision      (out_precision),
+      .nan_to_zero        (feature_mode[3]),
+      .bs_cfg             (cfg[32*(`SDP_D_DP_BS_CFG-`SDP_OP_ENABLE)+:160]),
+      .bn_cfg             (cfg[32*(`SDP_D_DP_BN_CFG-`SDP_OP_ENABLE)+:160]),
+      .ew_cfg             (cfg[32*(`SDP_D_DP_EW_CFG-`SDP_OP_ENABLE)+:384]),
+      .cvt                (cfg[32*(`SDP_D_CVT_OFFSET-`SDP_OP_ENABLE)+:96]),
+      .in_valid           (m_valid),
+      .in_ready           (m_ready),
+      .in_data            (m_data),
+      .flying             (flying),
+      .conv_valid         (conv_valid && conv_fits),
+      .conv_ready         (conv_ready),
+      .conv_data          (conv_data),
+      .needs_operands     (needs_operands),
+      .operand_on         (operand_on & {OPERANDS{paired}}),
+      .operand_per_element(operand_per_element),
+      .operand_valid      (operand_valid),
+      .operand_next       (operand_next),
+      .operand_alu        (operand_alu),
+      .operand_mul        (operand_mul),
+      .out_valid          (out_valid),
+      .out_ready          (write_walking && taken),
+      .out_data           (wr_req_data),
+      .settings           (settings),
+      .le_index           (le_index),
+      .lo_index           (lo_index),
+      .le_pair            (le_pair),
+      .lo_pair            (lo_pair),
+      .counters           (counters),
+      .unequal            (unequal)
   );
 
-  assign wr_req_valid = out_valid && write_walking && !to_pdp;
   assign pdp_valid    = out_valid && write_walking && to_pdp;
   assign pdp_data     = wr_req_data;
+  assign wr_req_valid = out_valid && write_walking && !to_pdp && !compares;
+  assign wr_req_mc    = cfg[32*(`SDP_D_DST_DMA_CFG-`SDP_OP_ENABLE)];
 
   // The seeded bug sdp_write_repeated leaves the address of one write of a layer to the next one.
   reg repeated;
@@ -265,23 +331,43 @@ module nvdla_sdp #(
     else if (start) repeated <= 1'b0;
     else if (wr_req_valid && taken) repeated <= 1'b1;
 
-  nvdla_cube_walker #(
+  // Counts the atoms of a layer that leave, wherever they go.
+  wire two_parts = wide && (out_precision != INT8);
+  wire [31:0] dst_stride = cfg[32*(`SDP_D_DST_SURFACE_STRIDE-`SDP_OP_ENABLE)+:32];
+  wire [31:0] dst_line_stride = cfg[32*(`SDP_D_DST_LINE_STRIDE-`SDP_OP_ENABLE)+:32];
+  wire [31:0] line_stride = dst_line_stride + (bug_sdp_dst_line_stride ? ATOM : 32'd0);
+  wire [31:0] surface_stride = (width == 13'd0 && height == 13'd0) ? ATOM :
+                               dst_stride + (bug_sdp_dst_surface_stride ? line_stride : 32'd0);
+  wire [31:0] last_surface = {19'd0, groups} * surface_stride;
+  wire [ADDR_WIDTH-1:0] dst_base = cfg[32*(`SDP_D_DST_BASE_ADDR_LOW-`SDP_OP_ENABLE)+:ADDR_WIDTH];
+  reg [ADDR_WIDTH-1:0] moved;  // by a seeded bug
+
+  always @* begin
+    moved       = 0;
+    moved[31:0] = (bug_sdp_dst_base ? ATOM : 32'd0) + (bug_sdp_dst_surfaces_reversed ? last_surface : 32'd0);
+  end
+
+  nvdla_walker #(
       .ADDR_WIDTH(ADDR_WIDTH),
-      .ATOM_BYTES(ATOM_BYTES)
+      .LOOPS     (6)
   ) write_walker (
-      .clk           (clk),
-      .rst_n         (rst_n),
-      .start         (start),
-      .base          (bug_sdp_dst_surfaces_reversed ? last_surface : dst_base),
-      .width         (width),
-      .height        (height),
-      .surfaces      (surfaces - {12'd0, bug_sdp_ends_one_surface_early && surfaces != 0}),
-      .beats         (2'd0),
-      .line_stride   (dst_line_stride),
-      .surface_stride(bug_sdp_dst_surfaces_reversed ? -surface_step : surface_step),
-      .valid         (write_walking),
-      .ready         (taken && !(bug_sdp_write_repeated && wr_req_valid && !repeated)),
-      .addr          (wr_req_addr)
+      .clk    (clk),
+      .rst_n  (rst_n),
+      .start  (start),
+      .base   (dst_base + moved),
+      .last   ({
+        groups - {12'd0, bug_sdp_ends_one_surface_early && groups != 0},
+        winograd ? {height >> 1, width >> 1, 13'd1, 13'd1} : {height, width, 26'd0},
+        12'd0, two_parts
+      }),
+      .strides({
+        two_parts ? surface_stride << 1 : bug_sdp_dst_surfaces_reversed ? -surface_stride : surface_stride,
+        winograd ? {line_stride << 1, ATOM << 1, line_stride, ATOM} : {line_stride, ATOM, 64'd0},
+        surface_stride
+      }),
+      .valid  (write_walking),
+      .ready  (out_valid && taken && !(bug_sdp_write_repeated && wr_req_valid && !repeated)),
+      .addr   (wr_req_addr)
   );
 
   nvdla_dma_write writes (
@@ -297,12 +383,43 @@ module nvdla_sdp #(
 
   assign layer_done = bug_sdp_interrupt_at_start ? {start && consumer, start && !consumer} : answered;
 
+  // Each group keeps the counts of the last layer that it ran.
+  wire [3:0] perf = cfg[32*(`SDP_D_PERF_ENABLE-`SDP_OP_ENABLE)+:4];
+  wire unused_perf = perf[0];
+  reg [32*COUNTERS-1:0] kept[0:1];
+  reg [1:0] kept_unequal;
+  /* verilator lint_off UNUSEDSIGNAL */
+  wire [32*COUNTERS-1:0] shown = kept[producer];  // all but the last two counts
+  wire [32*COUNTERS-1:0] rdma_shown = kept[rdma_producer];  // its last two counts
+  /* verilator lint_on UNUSEDSIGNAL */
+  wire unused_pointer = rdma_consumer;
+
   always @(posedge clk or negedge rst_n)
     if (!rst_n) begin
-      out_saturation_0 <= 32'd0;
-      out_saturation_1 <= 32'd0;
+      kept[0]      <= 0;
+      kept[1]      <= 0;
+      kept_unequal <= 2'b00;
     end else if (core_done) begin
-      if (consumer) out_saturation_1 <= sat_enable ? saturations : 32'd0;
-      else out_saturation_0 <= sat_enable ? saturations : 32'd0;
+      kept[consumer] <= counters & {{96{perf[3]}}, {160{perf[1]}}, {32{perf[2]}}};
+      kept_unequal[consumer] <= unequal;
     end
+
+  always @* begin
+    case (req_addr[9:0])
+      10'd`SDP_D_STATUS:                core_ro = {31'd0, kept_unequal[producer]};
+      10'd`SDP_D_STATUS_NAN_OUTPUT_NUM: core_ro = shown[223:192];
+      10'd`SDP_D_PERF_LUT_UFLOW:        core_ro = shown[63:32];
+      10'd`SDP_D_PERF_LUT_OFLOW:        core_ro = shown[95:64];
+      10'd`SDP_D_PERF_OUT_SATURATION:   core_ro = shown[31:0];
+      10'd`SDP_D_PERF_LUT_HYBRID:       core_ro = shown[127:96];
+      10'd`SDP_D_PERF_LUT_LE_HIT:       core_ro = shown[159:128];
+      10'd`SDP_D_PERF_LUT_LO_HIT:       core_ro = shown[191:160];
+      default:                          core_ro = 32'd0;
+    endcase
+    case (req_addr[9:0])
+      10'd`SDP_RDMA_D_STATUS_NAN_INPUT_NUM:         rdma_ro = rdma_shown[287:256];
+      10'd`SDP_RDMA_D_STATUS_NAN_INPUT_NUM + 10'd1: rdma_ro = rdma_shown[255:224];
+      default:                                      rdma_ro = 32'd0;
+    endcase
+  end
 endmodule

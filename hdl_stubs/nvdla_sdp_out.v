@@ -1,11 +1,13 @@
-// One lane of the output converter with all precisions; one clock.
+// One lane of the output converter; one clock.
 //
-// Integers: (x - offset) * scale >> shift with halves away from zero, limited to 17
-// bits, then limited to INT8 or INT16 or rounded to FP16. FP16 layers: rounded from
-// FP32 once; an integer output is that FP16 number rounded half away from zero,
-// that of a NaN the lowest one, or 0 while NaN are flushed.
+// Integers: converted and limited to 17 bits by nvdla_sdp_cvt, then limited to INT8 or, of
+// FULL, to INT16 or rounded to FP16. FP16 layers: rounded from FP32 once; an integer
+// output is that FP16 number rounded half away from zero, that of a NaN the lowest one,
+// or 0 while NaN are flushed.
 // Source: SDP precision conversion; measured on the public nv_full RTL.
-module nvdla_sdp_out (
+module nvdla_sdp_out #(
+    parameter FULL = 0
+) (
     input  wire        clk,
     input  wire        advance,
     input  wire        is_float,
@@ -15,41 +17,64 @@ module nvdla_sdp_out (
     input  wire [95:0] cvt,            // D_CVT_OFFSET, SCALE, SHIFT
     /* verilator lint_on UNUSEDSIGNAL */
     input  wire [31:0] x,
-    output reg  [15:0] y,
+    output reg  [15:0] y,              // INT8 in the lower byte
     output reg         saturated,
     output reg         is_nan
 );
   `include "nvdla_integer_math.vh"
   `include "nvdla_sdp_float.vh"
 
-  localparam [1:0] INT8 = 2'd0, INT16 = 2'd1, FP16 = 2'd2;
+  wire signed [31:0] converted;
+  wire over;
 
-  reg signed [63:0] scaled, limited;
-  reg [15:0] half, value;
+  nvdla_sdp_cvt integer_part (
+      .offset   (cvt[31:0]),
+      .scale    (cvt[47:32]),
+      .shift    (cvt[69:64]),
+      .x        (x),
+      .y        (converted),
+      .saturated(over)
+  );
 
-  always @* begin
-    scaled  = {{32{x[31]}}, x} - {{32{cvt[31]}}, cvt[31:0]};
-    scaled  = shift_round(scaled * {{48{cvt[47]}}, cvt[47:32]}, cvt[69:64]);
-    limited = widened(saturate(scaled, 17));
-    half    = fp_narrowed(x);
-    if (is_float) begin
-      if (is_nan16(half)) limited = nan_to_zero ? 64'sd0 : -64'sd65536;
-      else limited = nearest(from_fp16(half));
+  generate
+    if (FULL != 0) begin : all_precisions
+      localparam [1:0] INT8 = 2'd0, INT16 = 2'd1, FP16 = 2'd2;
+
+      reg signed [63:0] limited;
+      reg [15:0] half, value;
+
+      always @* begin
+        limited = widened(converted);
+        half    = fp_narrowed(x);
+        if (is_float) begin
+          if (is_nan16(half)) limited = nan_to_zero ? 64'sd0 : -64'sd65536;
+          else limited = nearest(from_fp16(half));
+        end
+        case (out_precision)
+          INT8:    limited = widened(saturate(limited, 8));
+          INT16:   limited = widened(saturate(limited, 16));
+          default: limited = limited;
+        endcase
+        value = (out_precision != FP16) ? limited[15:0] : is_float ? half : to_fp16($itor($signed(limited[31:0])));
+      end
+
+      always @(posedge clk)
+        if (advance) begin
+          y         <= value;
+          is_nan    <= (out_precision == FP16) && is_nan16(value);
+          saturated <= is_float ? (half[14:0] == 15'h7bff) : over;
+        end
+    end else begin : int8
+      wire unused_bits = &{1'b0, is_float, out_precision, nan_to_zero};
+
+      always @(posedge clk)
+        if (advance) begin
+          y         <= (converted > 32'sd127) ? 16'h007f : (converted < -32'sd128) ? 16'hff80 : converted[15:0];
+          is_nan    <= 1'b0;
+          saturated <= over;
+        end
     end
-    case (out_precision)
-      INT8:    limited = widened(saturate(limited, 8));
-      INT16:   limited = widened(saturate(limited, 16));
-      default: limited = limited;
-    endcase
-    value = (out_precision != FP16) ? limited[15:0] : is_float ? half : to_fp16($itor($signed(limited[31:0])));
-  end
-
-  always @(posedge clk)
-    if (advance) begin
-      y         <= value;
-      is_nan    <= (out_precision == FP16) && is_nan16(value);
-      saturated <= is_float ? (half[14:0] == 15'h7bff) : (scaled != widened(saturate(scaled, 17)));
-    end
+  endgenerate
 
   function automatic signed [63:0] widened(input signed [31:0] v);
     widened = {{32{v[31]}}, v};
@@ -59,7 +84,7 @@ module nvdla_sdp_out (
     reg signed [31:0] whole;
     begin
       whole   = (v < 0.0) ? -$rtoi(0.5 - v) : $rtoi(v + 0.5);
-      nearest = {{32{whole[31]}}, whole};
+      nearest = widened(whole);
     end
   endfunction
 endmodule

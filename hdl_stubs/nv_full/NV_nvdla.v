@@ -1,10 +1,9 @@
 // NV_nvdla, nv_full: the embedded stand-in with two 512-bit memory ports, INT8, INT16
 // and FP16, and all units. It shares the units with nv_small and sets their sizes.
 //
-//   nvdla_csb      CSB port, both clock domains     nvdla_glb     version, interrupts
-//   nvdla_mcif     registers of MCIF and CVIF       nvdla_wide_port  DBB and CVSRAM
-//   nvdla_conv_full  CDMA, convolution buffer, CSC, CMAC_A, CMAC_B, CACC
-//   nvdla_sdp_full SDP_RDMA and SDP with X1, X2, Y and lookup tables
+//   nvdla_control  resets, CSB port, GLB            nvdla_two_ports  DBB and CVSRAM
+//   nvdla_conv     CDMA, convolution buffer, CSC, CMAC_A, CMAC_B, CACC
+//   nvdla_sdp      SDP_RDMA and SDP with X1, X2, Y and lookup tables
 //   nvdla_pdp, nvdla_cdp  with INT16 and FP16       nvdla_rubik, nvdla_bdma
 //
 // There is no ConfigROM in this configuration. A client's surface lies in the memory
@@ -95,32 +94,21 @@ module NV_nvdla (
   localparam WRITE_CLIENTS = 5;
   localparam [8*WRITE_CLIENTS-1:0] WRITE_IDS = {8'd0, 8'd4, 8'd3, 8'd2, 8'd1};
 
-  wire csb_rst_n, core_rst_n;
-
-  nvdla_reset csb_reset (
-      .clk           (dla_csb_clk),
-      .dla_reset_rstn(dla_reset_rstn),
-      .direct_reset_ (direct_reset_),
-      .test_mode     (test_mode),
-      .rst_n         (csb_rst_n)
-  );
-
-  nvdla_reset core_reset (
-      .clk           (dla_core_clk),
-      .dla_reset_rstn(dla_reset_rstn),
-      .direct_reset_ (direct_reset_),
-      .test_mode     (test_mode),
-      .rst_n         (core_rst_n)
-  );
-
-  wire req_valid, req_write;
+  wire core_rst_n, req_valid, req_write;
   wire [15:0] req_addr;
   wire [31:0] req_wdata;
-  wire [31:0] glb_rdata, mcif_rdata, cvif_rdata, conv_rdata, sdp_rdata, pdp_rdata, cdp_rdata, rubik_rdata, bdma_rdata;
+  wire [31:0] ports_rdata, conv_rdata, sdp_rdata, pdp_rdata, cdp_rdata, rubik_rdata, bdma_rdata;
+  wire [1:0] sdp_done, pdp_done, cdp_done, bdma_done, rubik_done, cdma_dat_done, cdma_wt_done, cacc_done;
 
-  nvdla_csb csb (
-      .csb_clk              (dla_csb_clk),
-      .csb_rst_n            (csb_rst_n),
+  nvdla_control #(
+      .SLOT_GLB   (6'd0),
+      .STATUS_BITS(22'h3f_03ff)
+  ) control (
+      .dla_core_clk         (dla_core_clk),
+      .dla_csb_clk          (dla_csb_clk),
+      .dla_reset_rstn       (dla_reset_rstn),
+      .direct_reset_        (direct_reset_),
+      .test_mode            (test_mode),
       .csb2nvdla_valid      (csb2nvdla_valid),
       .csb2nvdla_ready      (csb2nvdla_ready),
       .csb2nvdla_addr       (csb2nvdla_addr),
@@ -130,71 +118,21 @@ module NV_nvdla (
       .nvdla2csb_valid      (nvdla2csb_valid),
       .nvdla2csb_data       (nvdla2csb_data),
       .nvdla2csb_wr_complete(nvdla2csb_wr_complete),
-      .core_clk             (dla_core_clk),
+      .dla_intr             (dla_intr),
       .core_rst_n           (core_rst_n),
       .req_valid            (req_valid),
       .req_write            (req_write),
       .req_addr             (req_addr),
       .req_wdata            (req_wdata),
-      .rdata                (glb_rdata | mcif_rdata | cvif_rdata | conv_rdata | sdp_rdata | pdp_rdata | cdp_rdata | rubik_rdata
-                             | bdma_rdata)
-  );
-
-  wire [1:0] sdp_done, pdp_done, cdp_done, bdma_done, rubik_done, cdma_dat_done, cdma_wt_done, cacc_done;
-
-  nvdla_glb #(
-      .SLOT       (6'd0),
-      .STATUS_BITS(22'h3f_03ff)
-  ) glb (
-      .clk          (dla_core_clk),
-      .rst_n        (core_rst_n),
-      .req_valid    (req_valid),
-      .req_write    (req_write),
-      .req_addr     (req_addr),
-      .req_wdata    (req_wdata),
-      .rdata        (glb_rdata),
-      .sdp_done     (sdp_done),
-      .cdp_done     (cdp_done),
-      .pdp_done     (pdp_done),
-      .bdma_done    (bdma_done),
-      .rubik_done   (rubik_done),
-      .cdma_dat_done(cdma_dat_done),
-      .cdma_wt_done (cdma_wt_done),
-      .cacc_done    (cacc_done),
-      .dla_intr     (dla_intr)
-  );
-
-  wire [7:0] mc_max_reads, mc_max_writes, cv_max_reads, cv_max_writes;
-  wire mc_idle, cv_idle;
-
-  nvdla_mcif #(
-      .SLOT(6'd2)
-  ) mcif (
-      .clk       (dla_core_clk),
-      .rst_n     (core_rst_n),
-      .req_valid (req_valid),
-      .req_write (req_write),
-      .req_addr  (req_addr),
-      .req_wdata (req_wdata),
-      .rdata     (mcif_rdata),
-      .max_reads (mc_max_reads),
-      .max_writes(mc_max_writes),
-      .idle      (mc_idle)
-  );
-
-  nvdla_mcif #(
-      .SLOT(6'd3)
-  ) cvif (
-      .clk       (dla_core_clk),
-      .rst_n     (core_rst_n),
-      .req_valid (req_valid),
-      .req_write (req_write),
-      .req_addr  (req_addr),
-      .req_wdata (req_wdata),
-      .rdata     (cvif_rdata),
-      .max_reads (cv_max_reads),
-      .max_writes(cv_max_writes),
-      .idle      (cv_idle)
+      .rdata                (ports_rdata | conv_rdata | sdp_rdata | pdp_rdata | cdp_rdata | rubik_rdata | bdma_rdata),
+      .sdp_done             (sdp_done),
+      .cdp_done             (cdp_done),
+      .pdp_done             (pdp_done),
+      .bdma_done            (bdma_done),
+      .rubik_done           (rubik_done),
+      .cdma_dat_done        (cdma_dat_done),
+      .cdma_wt_done         (cdma_wt_done),
+      .cacc_done            (cacc_done)
   );
 
   wire [READ_CLIENTS-1:0] rd_valid, rd_ready, rd_mc, rd_rsp_valid;
@@ -211,9 +149,18 @@ module NV_nvdla (
   wire pooled_valid, pooled_ready;
   wire [W-1:0] pooled_data;
 
-  nvdla_conv_full #(
-      .SLOT_CDMA (6'd5),
-      .ADDR_WIDTH(ADDR_WIDTH)
+  nvdla_conv #(
+      .SLOT_CDMA   (6'd5),
+      .FULL        (1),
+      .ADDR_WIDTH  (ADDR_WIDTH),
+      .ATOM_BYTES  (ATOM_BYTES),
+      .ATOMIC_C    (64),
+      .ATOMIC_K    (32),
+      .BANKS       (16),
+      .BANK_ENTRIES(256),
+      .ENTRY_BYTES (128),
+      .LOG2_STRIPE (5),
+      .CLIENTS     (4)
   ) conv (
       .clk          (dla_core_clk),
       .rst_n        (core_rst_n),
@@ -238,10 +185,13 @@ module NV_nvdla (
       .sdp_last     (conv_last)
   );
 
-  nvdla_sdp_full #(
+  nvdla_sdp #(
       .SLOT_RDMA (6'd10),
+      .FULL      (1),
       .ADDR_WIDTH(ADDR_WIDTH),
-      .ATOM_BYTES(ATOM_BYTES)
+      .ATOM_BYTES(ATOM_BYTES),
+      .LANES     (4),
+      .OPERANDS  (3)
   ) sdp (
       .clk         (dla_core_clk),
       .rst_n       (core_rst_n),
@@ -386,113 +336,79 @@ module NV_nvdla (
       .wr_rsp_valid(wr_rsp_valid[4])
   );
 
-  // Both ports answer into the same wires, CVSRAM when DBB has nothing to say.
-  wire [READ_CLIENTS-1:0] mc_rd_ready, mc_rd_rsp, cv_rd_ready, cv_rd_rsp;
-  wire [WRITE_CLIENTS-1:0] mc_wr_ready, mc_wr_rsp, cv_wr_ready, cv_wr_rsp;
-  wire [W-1:0] mc_rd_data, cv_rd_data;
-
-  assign rd_ready     = mc_rd_ready | cv_rd_ready;
-  assign rd_rsp_valid = mc_rd_rsp | cv_rd_rsp;
-  assign rd_rsp_data  = nvdla_core2dbb_r_rvalid ? mc_rd_data : cv_rd_data;
-  assign wr_ready     = mc_wr_ready | cv_wr_ready;
-  assign wr_rsp_valid = mc_wr_rsp | cv_wr_rsp;
-
-  nvdla_wide_port #(
+  nvdla_two_ports #(
+      .SLOT_MCIF    (6'd2),
+      .SLOT_CVIF    (6'd3),
       .ADDR_WIDTH   (ADDR_WIDTH),
       .ATOM_BYTES   (ATOM_BYTES),
       .READ_CLIENTS (READ_CLIENTS),
       .READ_IDS     (READ_IDS),
       .WRITE_CLIENTS(WRITE_CLIENTS),
       .WRITE_IDS    (WRITE_IDS)
-  ) dbb (
+  ) ports (
       .clk         (dla_core_clk),
       .rst_n       (core_rst_n),
-      .rd_req_valid(rd_valid & rd_mc),
-      .rd_req_ready(mc_rd_ready),
+      .req_valid   (req_valid),
+      .req_write   (req_write),
+      .req_addr    (req_addr),
+      .req_wdata   (req_wdata),
+      .rdata       (ports_rdata),
+      .rd_req_valid(rd_valid),
+      .rd_req_ready(rd_ready),
+      .rd_req_mc   (rd_mc),
       .rd_req_addr (rd_addr),
-      .rd_rsp_valid(mc_rd_rsp),
-      .rd_rsp_data (mc_rd_data),
-      .wr_req_valid(wr_valid & wr_mc),
-      .wr_req_ready(mc_wr_ready),
+      .rd_rsp_valid(rd_rsp_valid),
+      .rd_rsp_data (rd_rsp_data),
+      .wr_req_valid(wr_valid),
+      .wr_req_ready(wr_ready),
+      .wr_req_mc   (wr_mc),
       .wr_req_addr (wr_addr),
       .wr_req_data (wr_data),
-      .wr_rsp_valid(mc_wr_rsp),
-      .hold_reads  (1'b0),
-      .hold_writes (1'b0),
-      .max_reads   (mc_max_reads),
-      .max_writes  (mc_max_writes),
-      .idle        (mc_idle),
-      .awvalid     (nvdla_core2dbb_aw_awvalid),
-      .awready     (nvdla_core2dbb_aw_awready),
-      .awid        (nvdla_core2dbb_aw_awid),
-      .awlen       (nvdla_core2dbb_aw_awlen),
-      .awaddr      (nvdla_core2dbb_aw_awaddr),
-      .wvalid      (nvdla_core2dbb_w_wvalid),
-      .wready      (nvdla_core2dbb_w_wready),
-      .wdata       (nvdla_core2dbb_w_wdata),
-      .wstrb       (nvdla_core2dbb_w_wstrb),
-      .wlast       (nvdla_core2dbb_w_wlast),
-      .bvalid      (nvdla_core2dbb_b_bvalid),
-      .bready      (nvdla_core2dbb_b_bready),
-      .bid         (nvdla_core2dbb_b_bid[2:0]),
-      .arvalid     (nvdla_core2dbb_ar_arvalid),
-      .arready     (nvdla_core2dbb_ar_arready),
-      .arid        (nvdla_core2dbb_ar_arid),
-      .arlen       (nvdla_core2dbb_ar_arlen),
-      .araddr      (nvdla_core2dbb_ar_araddr),
-      .rvalid      (nvdla_core2dbb_r_rvalid),
-      .rready      (nvdla_core2dbb_r_rready),
-      .rid         (nvdla_core2dbb_r_rid),
-      .rdata       (nvdla_core2dbb_r_rdata)
-  );
-
-  nvdla_wide_port #(
-      .ADDR_WIDTH   (ADDR_WIDTH),
-      .ATOM_BYTES   (ATOM_BYTES),
-      .READ_CLIENTS (READ_CLIENTS),
-      .READ_IDS     (READ_IDS),
-      .WRITE_CLIENTS(WRITE_CLIENTS),
-      .WRITE_IDS    (WRITE_IDS)
-  ) cvsram (
-      .clk         (dla_core_clk),
-      .rst_n       (core_rst_n),
-      .rd_req_valid(rd_valid & ~rd_mc),
-      .rd_req_ready(cv_rd_ready),
-      .rd_req_addr (rd_addr),
-      .rd_rsp_valid(cv_rd_rsp),
-      .rd_rsp_data (cv_rd_data),
-      .wr_req_valid(wr_valid & ~wr_mc),
-      .wr_req_ready(cv_wr_ready),
-      .wr_req_addr (wr_addr),
-      .wr_req_data (wr_data),
-      .wr_rsp_valid(cv_wr_rsp),
-      .hold_reads  (nvdla_core2dbb_r_rvalid),
-      .hold_writes (nvdla_core2dbb_b_bvalid),
-      .max_reads   (cv_max_reads),
-      .max_writes  (cv_max_writes),
-      .idle        (cv_idle),
-      .awvalid     (nvdla_core2cvsram_aw_awvalid),
-      .awready     (nvdla_core2cvsram_aw_awready),
-      .awid        (nvdla_core2cvsram_aw_awid),
-      .awlen       (nvdla_core2cvsram_aw_awlen),
-      .awaddr      (nvdla_core2cvsram_aw_awaddr),
-      .wvalid      (nvdla_core2cvsram_w_wvalid),
-      .wready      (nvdla_core2cvsram_w_wready),
-      .wdata       (nvdla_core2cvsram_w_wdata),
-      .wstrb       (nvdla_core2cvsram_w_wstrb),
-      .wlast       (nvdla_core2cvsram_w_wlast),
-      .bvalid      (nvdla_core2cvsram_b_bvalid),
-      .bready      (nvdla_core2cvsram_b_bready),
-      .bid         (nvdla_core2cvsram_b_bid[2:0]),
-      .arvalid     (nvdla_core2cvsram_ar_arvalid),
-      .arready     (nvdla_core2cvsram_ar_arready),
-      .arid        (nvdla_core2cvsram_ar_arid),
-      .arlen       (nvdla_core2cvsram_ar_arlen),
-      .araddr      (nvdla_core2cvsram_ar_araddr),
-      .rvalid      (nvdla_core2cvsram_r_rvalid),
-      .rready      (nvdla_core2cvsram_r_rready),
-      .rid         (nvdla_core2cvsram_r_rid),
-      .rdata       (nvdla_core2cvsram_r_rdata)
+      .wr_rsp_valid(wr_rsp_valid),
+      .mc_awvalid  (nvdla_core2dbb_aw_awvalid),
+      .mc_awready  (nvdla_core2dbb_aw_awready),
+      .mc_awid     (nvdla_core2dbb_aw_awid),
+      .mc_awlen    (nvdla_core2dbb_aw_awlen),
+      .mc_awaddr   (nvdla_core2dbb_aw_awaddr),
+      .mc_wvalid   (nvdla_core2dbb_w_wvalid),
+      .mc_wready   (nvdla_core2dbb_w_wready),
+      .mc_wdata    (nvdla_core2dbb_w_wdata),
+      .mc_wstrb    (nvdla_core2dbb_w_wstrb),
+      .mc_wlast    (nvdla_core2dbb_w_wlast),
+      .mc_bvalid   (nvdla_core2dbb_b_bvalid),
+      .mc_bready   (nvdla_core2dbb_b_bready),
+      .mc_bid      (nvdla_core2dbb_b_bid[2:0]),
+      .mc_arvalid  (nvdla_core2dbb_ar_arvalid),
+      .mc_arready  (nvdla_core2dbb_ar_arready),
+      .mc_arid     (nvdla_core2dbb_ar_arid),
+      .mc_arlen    (nvdla_core2dbb_ar_arlen),
+      .mc_araddr   (nvdla_core2dbb_ar_araddr),
+      .mc_rvalid   (nvdla_core2dbb_r_rvalid),
+      .mc_rready   (nvdla_core2dbb_r_rready),
+      .mc_rid      (nvdla_core2dbb_r_rid),
+      .mc_rdata    (nvdla_core2dbb_r_rdata),
+      .cv_awvalid  (nvdla_core2cvsram_aw_awvalid),
+      .cv_awready  (nvdla_core2cvsram_aw_awready),
+      .cv_awid     (nvdla_core2cvsram_aw_awid),
+      .cv_awlen    (nvdla_core2cvsram_aw_awlen),
+      .cv_awaddr   (nvdla_core2cvsram_aw_awaddr),
+      .cv_wvalid   (nvdla_core2cvsram_w_wvalid),
+      .cv_wready   (nvdla_core2cvsram_w_wready),
+      .cv_wdata    (nvdla_core2cvsram_w_wdata),
+      .cv_wstrb    (nvdla_core2cvsram_w_wstrb),
+      .cv_wlast    (nvdla_core2cvsram_w_wlast),
+      .cv_bvalid   (nvdla_core2cvsram_b_bvalid),
+      .cv_bready   (nvdla_core2cvsram_b_bready),
+      .cv_bid      (nvdla_core2cvsram_b_bid[2:0]),
+      .cv_arvalid  (nvdla_core2cvsram_ar_arvalid),
+      .cv_arready  (nvdla_core2cvsram_ar_arready),
+      .cv_arid     (nvdla_core2cvsram_ar_arid),
+      .cv_arlen    (nvdla_core2cvsram_ar_arlen),
+      .cv_araddr   (nvdla_core2cvsram_ar_araddr),
+      .cv_rvalid   (nvdla_core2cvsram_r_rvalid),
+      .cv_rready   (nvdla_core2cvsram_r_rready),
+      .cv_rid      (nvdla_core2cvsram_r_rid),
+      .cv_rdata    (nvdla_core2cvsram_r_rdata)
   );
 
   // Clock gating and RAM power pins have no function in this model.

@@ -1,17 +1,22 @@
-"""The embedded nv_full: measured layers pass within the published thresholds, whose edges the scoreboard keeps."""
+"""The embedded nv_full: measured and random layers pass within the published thresholds, whose edges are kept."""
 
 from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from models.config import HwConfig
+from models.precision import Precision
 from tb.launch.build import BuildSpec, Built, build
 from tb.launch.simulate import SimResult, simulate
+from tb.scenario import Scenario
+from tb.trace import write
+from tests.sim import full_layers
 
 ROOT = Path(__file__).resolve().parents[2]
 LAYERS = ROOT / "tests" / "data" / "measured"
@@ -30,9 +35,20 @@ EDGES = [
     ("sdp_bn_batchnorm_ch_mid", "identical"),
 ]
 
+LAYERS_AT_RANDOM = [
+    (full_layers.images, Precision.INT8),
+    (full_layers.images, Precision.INT16),
+    (full_layers.images, Precision.FP16),
+    (full_layers.converted_cubes, Precision.INT8),
+    (full_layers.converted_cubes, Precision.INT16),
+    (full_layers.winograd, Precision.INT8),
+    (full_layers.winograd, Precision.INT16),
+]
+
 NOT_COMPUTED = {
-    "an image": "CSC.D_DATAIN_FORMAT=1",
-    "channel post-extension": "CSC.D_POST_Y_EXTENSION=1",
+    "Winograd of an image": "CSC.D_DATAIN_FORMAT=1",
+    "a converter for FP16": "CDMA.D_CVT_CFG=1",
+    "channel post-extension of a cube": "CSC.D_POST_Y_EXTENSION=1",
     "batches": "CACC.D_BATCH_NUMBER=1",
     "Winograd with a stride": "CDMA.D_CONV_STRIDE=1",
     "another precision in CMAC": "CMAC_B.D_MISC_CFG=0x1001",
@@ -46,15 +62,15 @@ def full() -> Built:
     return build(BuildSpec(CONFIG, "verilator", backend="native"), ROOT / "sim_build")
 
 
-def played(built: Built, layer: str, folder: Path) -> tuple[SimResult, dict[str, Any]]:
-    """Play a measured layer and return how the simulation ended and its verdict."""
+def played(built: Built, scenario: Path, folder: Path) -> tuple[SimResult, dict[str, Any]]:
+    """Play a file and return how the simulation ended and its verdict."""
     result = simulate(
         built,
         test_module="tb.sim.entry",
         testcase="play",
         env={
             "NVDLA_CONFIG": CONFIG.name,
-            "NVDLA_SCENARIO": str(LAYERS / f"{layer}.npz"),
+            "NVDLA_SCENARIO": str(scenario),
             "NVDLA_RESULT": str(folder / "result.json"),
         },
         work_dir=folder,
@@ -78,14 +94,29 @@ def assert_passed(layer: str, result: SimResult, verdict: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize("layer", sorted(path.stem for path in LAYERS.glob("*.npz")))
 def test_a_measured_layer_passes_and_tells_its_margin(full: Built, tmp_path: Path, layer: str) -> None:
-    assert_passed(layer, *played(full, layer, tmp_path))
+    assert_passed(layer, *played(full, LAYERS / f"{layer}.npz", tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("make", "precision"),
+    LAYERS_AT_RANDOM,
+    ids=[f"{make.__name__}-{precision.name.lower()}" for make, precision in LAYERS_AT_RANDOM],
+)
+def test_layers_that_nv_small_lacks_pass(
+    full: Built, tmp_path: Path, make: Callable[[Precision, int], Scenario], precision: Precision
+) -> None:
+    scenario = make(precision, 1)
+    write(scenario, tmp_path / "scenario")
+    result, verdict = played(full, tmp_path / "scenario", tmp_path)
+    assert_passed(scenario.name, result, verdict)
+    assert verdict["layers"] == sum(op.register == "CACC.D_OP_ENABLE" for op in scenario.ops if hasattr(op, "register"))
 
 
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed (apt-get install iverilog)")
 def test_a_small_convolution_passes_under_icarus(tmp_path: Path) -> None:
     built = build(BuildSpec(CONFIG, "icarus"), ROOT / "sim_build")
     layer = "dc_fp16_4x4x128_k32_nan_collide"
-    assert_passed(layer, *played(built, layer, tmp_path))
+    assert_passed(layer, *played(built, LAYERS / f"{layer}.npz", tmp_path))
 
 
 def in_simulation(built: Built, testcase: str, layer: str, folder: Path, **env: str) -> None:

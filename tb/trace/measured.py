@@ -34,6 +34,11 @@ CONFIG = "nv_full"
 
 _DONE = "done"
 _LUT_ENTRIES = " x"
+_LOOKUPS = "SDP.D_PERF_LUT_"
+"""Counters that go on in idle slots of the pipeline: a slower memory gives more.
+
+Source: measured on the public nv_full RTL, on which one layer read 344 and 5020 behind two memories.
+"""
 _RAW = {
     "raw_weight": "CDMA.D_WEIGHT_ADDR_{}",
     "raw_wmb": "CDMA.D_WMB_ADDR_{}",
@@ -259,7 +264,7 @@ class _Reader:
             if unit not in waiting:
                 waiting.add(unit)
                 yield SyncWait(unit, _DONE)
-            yield RegRead(name, value)
+            yield RegRead(name, None if name.startswith(_LOOKUPS) else value)
 
     @cached_property
     def _rooms(self) -> tuple[tuple[int, int], ...]:

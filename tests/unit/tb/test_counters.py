@@ -113,7 +113,6 @@ def test_a_comparison_leaves_whether_anything_differed() -> None:
     ("name", "register"),
     [
         ("dc_fp16_4x4x128_k32_nan_collide", "CDMA.D_NAN_INPUT_WEIGHT_NUM"),
-        ("sdp_lut_gap_hybridmiss_h1", "SDP.D_PERF_LUT_LE_HIT"),
         ("sdp_bn_batchnorm_ch_mid", "SDP_RDMA.D_STATUS_NAN_INPUT_NUM"),
         ("cdp_lrn3_k1_mid", "CDP.D_OUT_SATURATION"),
     ],
@@ -127,8 +126,8 @@ def test_a_measured_counter_that_differs_is_found(name: str, register: str, tmp_
     def spoil(arrays: object, meta: dict[str, dict[str, int]]) -> None:
         del arrays
         status = meta["status_read_after_done"]
-        status[register] = 0 if "LUT" in register else status[register] + 1
+        status[register] += 1
 
     other = rewritten(tmp_path / f"{name}.npz", name, spoil)
     (problem,) = play_model(read(other, FULL), FULL).verdict.complaints()
-    assert re.match(rf"^{register} must read (at least )?\d+ after layer 0 ", problem)
+    assert re.match(rf"^{register} must read \d+ after layer 0 ", problem)

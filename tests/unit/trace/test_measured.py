@@ -35,7 +35,9 @@ def test_a_file_reads_as_its_writes_and_expects_its_bytes_and_counters(path: Pat
     assert isinstance(check, CheckFile)
     assert (check.ram, check.nbytes, check.chunks) == (Ram.MC, len(output), ((0, output),))
     reads = {op.register: op.expected for op in scenario.ops if isinstance(op, RegRead)}
-    assert reads == meta.get("status_read_after_done", {})
+    counters = meta.get("status_read_after_done", {})
+    # Lookups are also counted in idle slots, so another memory gives other numbers.
+    assert reads == {name: None if "PERF_LUT" in name else value for name, value in counters.items()}
     inits = [(op.address, op.nbytes) for op in scenario.ops if isinstance(op, MemInit)]
     assert inits == [(int(address, 16), nbytes) for address, nbytes in meta["memory"]]
 

@@ -21,16 +21,17 @@ def sequence(layers: Sequence[Layer], config: HwConfig, *, in_turn: bool) -> tup
         config: The configuration they run on.
         in_turn: True programs a layer only when the one before is done; False as soon as the register
             groups of its units are free, so that both groups and several units work at once. A layer with
-            lookup tables waits for all before it on its unit, because both groups share the tables.
+            lookup tables waits for the one before it on its unit, and the one behind it waits, too: both
+            groups share the tables and their registers.
     """
     ops: list[Op] = []
     by_unit: dict[str, list[int]] = {}
     for number, layer in enumerate(layers):
         units = engine_of(layer).units
-        depth = 1 if uses_lut(layer) else GROUPS
         groups = {}
         for unit in units:
             history = by_unit.setdefault(unit, [])
+            depth = 1 if uses_lut(layer) or (history and uses_lut(layers[history[-1]])) else GROUPS
             groups[unit] = len(history) % GROUPS
             awaited = number - 1 if in_turn else (history[-depth] if len(history) >= depth else -1)
             if awaited >= 0:

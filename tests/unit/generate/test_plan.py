@@ -77,6 +77,14 @@ def test_layers_back_to_back_wait_only_for_their_group() -> None:
     assert waits == [("SDP_RDMA", "layer_0"), ("SDP", "layer_0")]
 
 
+def test_a_layer_behind_one_with_tables_waits_for_it_as_both_groups_share_their_registers() -> None:
+    lookup = {"le": {"start": 0, "exponent": 2}, "lo": {"start": 0, "select": 5}}
+    looked_up = {**SDP, "y": {"operand_bytes": 2, "lut": lookup}}
+    ops = entry(looked_up, SDP, SDP, order="back_to_back").build(HwConfig.load("nv_large"), 1).ops
+    waits = [(op.target, op.sync_id) for op in ops if isinstance(op, SyncWait)]
+    assert waits == [(unit, "layer_0") for _ in range(2) for unit in ("SDP_RDMA", "SDP")]
+
+
 def test_a_chained_layer_reads_what_the_one_before_wrote() -> None:
     scenario = entry(SDP, {"engine": "SDP", "chain": True}).build(SMALL, 1)
     tracker = LayerTracker(SMALL)

@@ -119,4 +119,16 @@ def _masked(entry: PlanEntry, config: HwConfig, seed: int) -> Scenario:
     return Scenario(scenario.name, scenario.config, ops, seed, scenario.settings)
 
 
-_DIRECTED = {"score_registers": _registers, "score_masked_interrupt": _masked}
+def _one_at_a_time(entry: PlanEntry, config: HwConfig, seed: int) -> Scenario:
+    """Return a scenario in which the memory interface may have a single read and a single write outstanding."""
+    scenario = entry.build(config, seed)
+    at = next(n for n, op in enumerate(scenario.ops) if not isinstance(op, MemInit | MemLoad))
+    ops = (*scenario.ops[:at], RegWrite("MCIF.CFG_OUTSTANDING_CNT", 0), *scenario.ops[at:])
+    return Scenario(scenario.name, scenario.config, ops, seed, scenario.settings)
+
+
+_DIRECTED = {
+    "score_registers": _registers,
+    "score_masked_interrupt": _masked,
+    "score_one_at_a_time": _one_at_a_time,
+}

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from models import float_ops
 from models.arithmetic import check_range, saturate, shift_right_rounded
 from models.fp16 import FP16, FP17, narrow, widen
+from models.precision import Precision
 
 TILE = 4
 OUTPUT_TILE = 2
@@ -71,21 +72,22 @@ def transform_fp16(data: npt.NDArray[np.uint16]) -> npt.NDArray[np.uint16]:
     return result
 
 
-def transform_integer(data: npt.NDArray[Any], truncate: int) -> npt.NDArray[np.int64]:
-    """Transform integer tiles: exact sums, then ``pra_trunc`` to 16 bits.
+def transform_integer(data: npt.NDArray[Any], truncate: int, precision: Precision) -> npt.NDArray[np.int64]:
+    """Transform integer tiles: exact sums, then ``pra_trunc`` to what the multipliers take.
 
     Args:
-        data: (..., 4, 4) integers of at most 16 bits.
+        data: (..., 4, 4) integers of the precision.
         truncate: right shift, 0 to 3, rounded half away from zero.
+        precision: INT8 or INT16.
 
     Returns:
-        int64, same shape, saturated to 16 bits.
+        int64, same shape, saturated to the precision's bits.
 
-    Source: precision document, pra_trunc; measured on the public nv_full RTL.
+    Source: precision document, pra_trunc; measured on the public nv_full RTL, INT8 on its cell alone.
     """
     check_range("truncate", truncate, 0, 3)
     sums = _both_ways(data.astype(np.int64), np.add, np.subtract)
-    return saturate(shift_right_rounded(sums, truncate), 16)
+    return saturate(shift_right_rounded(sums, truncate), precision.bits)
 
 
 def untransform(sums: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -153,7 +153,7 @@ def _winograd_sums(
     kernels, channels = weights.shape[:2]
     matrices = weights.astype(np.float64).transpose(2, 3, 0, 1).reshape(TILE * TILE, kernels, channels)
     for rows, cut in tile_runs(padded, out_shape, max(channels, kernels) * matrices.itemsize * TILE * TILE):
-        data = transform_integer(cut, params.pre_truncate).astype(np.float64)
+        data = transform_integer(cut, params.pre_truncate, params.precision).astype(np.float64)
         count, across = data.shape[1:3]
         flat = data.transpose(3, 4, 0, 1, 2).reshape(TILE * TILE, channels, count * across)
         products = (matrices @ flat).astype(np.int64).reshape(TILE, TILE, kernels, count, across)

@@ -42,7 +42,7 @@ def integer_tile(
                 total = sum(BEFORE[u][i] * BEFORE[v][j] * elements[i][j] for i in range(4) for j in range(4))
                 half = (1 << params.pre_truncate) // 2
                 shifted = (abs(total) + half >> params.pre_truncate) * (1 if total >= 0 else -1)
-                sums[u][v] += kernel[c][u][v] * oracles_conv.clip(shifted, 16)
+                sums[u][v] += kernel[c][u][v] * oracles_conv.clip(shifted, params.precision.bits)
     bits = oracles_conv.WIDTHS[params.precision]
     assert params.precision is not Precision.FP16
     return [

@@ -21,7 +21,7 @@ WEIGHT_MATRIX = np.array([[2, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 2]])
 def test_the_transforms_make_a_convolution() -> None:
     rng = np.random.default_rng(2)
     cube, weight = rng.integers(-99, 99, (3, 6, 9)), rng.integers(-99, 99, (2, 3, 3, 3))
-    data = transform_integer(tiles(cube, 1, 1, 6, 8), 0)
+    data = transform_integer(tiles(cube, 1, 1, 6, 8), 0, Precision.INT16)
     kernel = WEIGHT_MATRIX @ weight @ WEIGHT_MATRIX.T
     sums = np.einsum("kcuv,cabuv->kabuv", kernel, data)
     window = Window(pad_left=1, pad_right=0, pad_top=1, pad_bottom=1)
@@ -31,28 +31,29 @@ def test_the_transforms_make_a_convolution() -> None:
 
 def test_a_tile_is_transformed_by_the_matrix_on_both_sides() -> None:
     tile = np.random.default_rng(1).integers(-100, 100, (4, 4))
-    np.testing.assert_array_equal(transform_integer(tile, 0), INPUT_MATRIX @ tile @ INPUT_MATRIX.T)
+    np.testing.assert_array_equal(transform_integer(tile, 0, Precision.INT16), INPUT_MATRIX @ tile @ INPUT_MATRIX.T)
 
 
 @pytest.mark.parametrize(("truncate_bits", "result"), [(0, 5), (1, 3), (2, 1), (3, 1)])
 def test_pra_truncation_rounds_half_away_from_zero(truncate_bits: int, result: int) -> None:
     tile = np.zeros((4, 4), dtype=np.int16)
     tile[0, 0] = 5
-    assert transform_integer(tile, truncate_bits)[0, 0] == result
-    assert transform_integer(-tile, truncate_bits)[0, 0] == -result
+    assert transform_integer(tile, truncate_bits, Precision.INT8)[0, 0] == result
+    assert transform_integer(-tile, truncate_bits, Precision.INT8)[0, 0] == -result
 
 
-def test_the_integer_transform_saturates_at_16_bits() -> None:
+@pytest.mark.parametrize(("precision", "largest"), [(Precision.INT8, 127), (Precision.INT16, 32767)])
+def test_the_integer_transform_saturates_at_the_bits_of_the_precision(precision: Precision, largest: int) -> None:
     tile = np.zeros((4, 4), dtype=np.int16)
-    tile[1:3, 1:3] = 32767
-    assert transform_integer(tile, 0)[1, 1] == 32767
-    assert transform_integer(tile, 2)[1, 1] == 32767
-    assert transform_integer(-tile, 0)[1, 1] == -32768
+    tile[1:3, 1:3] = largest
+    assert transform_integer(tile, 0, precision)[1, 1] == largest
+    assert transform_integer(tile, 2, precision)[1, 1] == largest
+    assert transform_integer(-tile, 0, precision)[1, 1] == -largest - 1
 
 
 def test_a_truncation_beyond_its_register_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^truncate must be an integer from 0 to 3, not 4$"):
-        transform_integer(np.zeros((4, 4), dtype=np.int16), 4)
+        transform_integer(np.zeros((4, 4), dtype=np.int16), 4, Precision.INT16)
 
 
 @pytest.mark.parametrize("size", [(3, 4), (4, 0)])
@@ -84,7 +85,9 @@ def test_every_measured_int16_winograd_layer_is_reproduced_bit_for_bit(measured:
         left, _, top, _ = layer.meta["pad_LRTB"]
         output = layer.arrays["output"].view(np.int16)
         cube = layer.arrays["input"].view(np.int16)
-        data = transform_integer(tiles(cube, left, top, *output.shape[1:]), layer.field("CSC.D_PRA_CFG", 0, 2))
+        data = transform_integer(
+            tiles(cube, left, top, *output.shape[1:]), layer.field("CSC.D_PRA_CFG", 0, 2), Precision.INT16
+        )
         kernel = layer.arrays["weight_wino4x4"].view(np.int16).astype(np.int64)
         sums = untransform(np.einsum("kcuv,cabuv->kabuv", kernel, data))
         accumulated = truncate(sums, layer.field("CACC.D_CLIP_CFG", 0, 5), 32)

@@ -120,9 +120,8 @@ def _play(task: Task, limits: Limits) -> Record:
             code_coverage.keep(work_dir, limits.folder)
     except LaunchError as error:
         return Record(task.key, Ending.BUILD_ERROR, (str(error),), seconds=time.monotonic() - started)
-    except (
-        Exception
-    ):  # whatever a plan, a generator, a model or the bench raises is this task's ending, not the worker's
+    except Exception:
+        # Whatever a plan, a generator, a model or the bench raises is this task's ending, not the worker's.
         return Record(task.key, Ending.BENCH_ERROR, (traceback.format_exc(),), seconds=time.monotonic() - started)
     shutil.rmtree(work_dir, ignore_errors=True)
     return replace(record, folder=None)

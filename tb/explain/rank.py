@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
@@ -68,13 +66,12 @@ def diagnose(evidence: Evidence, causes: Sequence[Cause] = CAUSES) -> Diagnosis:
     if wrong == 0:
         return Diagnosis((), 0, evidence.rerun is not None)
     singles = list(_variants(evidence, causes))
-    choices = Counter(causes[0].name for causes, _ in singles)
-    fits = _best(evidence, singles, wrong, choices)
+    fits = _best(evidence, singles, wrong)
     tried = len(singles)
     if not fits or fits[0].share < _GOOD_SHARE:
         pairs = _pairs(evidence, causes, singles, fits)
         tried += len(pairs)
-        fits = sorted([*fits, *_best(evidence, pairs, wrong, choices)], key=partial(_rank, choices))
+        fits = sorted([*fits, *_best(evidence, pairs, wrong)], key=lambda fit: fit.cost_bits)
     shorter = [fit for fit in fits if fit.cost_bits < BYTE_BITS * wrong and fit.explained]
     return Diagnosis(tuple(_distinct(shorter)), tried, evidence.rerun is not None)
 
@@ -108,12 +105,7 @@ def _pairs(
     return pairs
 
 
-def _rank(choices: Mapping[str, int], fit: Fit) -> tuple[float, int]:
-    """Return by what causes are sorted: of two that cost the same, the one that had fewer ways to be right."""
-    return fit.cost_bits, sum(choices[cause.name] for cause in fit.causes)
-
-
-def _best(evidence: Evidence, candidates: Sequence[Candidate], wrong: int, choices: Mapping[str, int]) -> list[Fit]:
+def _best(evidence: Evidence, candidates: Sequence[Candidate], wrong: int) -> list[Fit]:
     """Return the fits of the candidates that do best, all of them for a small surface."""
     elements = int(np.prod(evidence.cube.shape))
     work = max((variants[-1].run.engine.work for _, variants in candidates), default=1)
@@ -131,7 +123,7 @@ def _best(evidence: Evidence, candidates: Sequence[Candidate], wrong: int, choic
             fits.append(fit)
             if elements > _FINAL_ELEMENTS and fit.share == 1.0:
                 break
-    return sorted(fits, key=partial(_rank, choices))
+    return sorted(fits, key=lambda fit: fit.cost_bits)
 
 
 def _fit(evidence: Evidence, causes: tuple[Cause, ...], variants: tuple[Variant, ...], wrong: int) -> Fit | None:

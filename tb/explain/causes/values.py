@@ -142,8 +142,8 @@ _KINDS = {
     "stuck-lane": "stuck lane",
 }
 
-_ZERO_BITS = 8.0
-"""Memory that nobody wrote is no rarer than a wrong address."""
+_ZERO_BITS = 7.9
+"""Memory that nobody wrote is a simpler reason than an address at which there are zeros."""
 
 
 def _cost(kind: str, usual: float) -> float:

@@ -239,6 +239,10 @@ class LayerTracker:
                 self._pass_idle_rdma()
             self._count += 1
             yield started
+            # A layer that was enabled before this one on another of its units may be next there.
+            for other in dict.fromkeys(done_unit_of(part) for part in engine.units):
+                if other != unit:
+                    yield from self._start(other)
 
     def _counting(self, words: Words) -> frozenset[str]:
         """Return the statistics that are enabled, as ``UNIT.field``."""

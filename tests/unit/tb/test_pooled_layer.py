@@ -161,6 +161,17 @@ def test_pdp_waits_for_a_layer_of_sdp_that_hands_its_output_on() -> None:
     assert [s.layer for s in tracked.write("SDP.D_OP_ENABLE", 1)] == [layer]
 
 
+def test_a_layer_of_pdp_that_was_enabled_before_sdp_starts_behind_the_pooled_one() -> None:
+    tracked, layer = Tracked(), pooled(bias_sdp((3, 4, 6)))
+    assert tracked.program(layer, but="SDP") == []
+    assert tracked.program(small_pdp(), {"PDP_RDMA": 0, "PDP": 1}) == []
+    started = tracked.write("SDP.D_OP_ENABLE", 1)
+    assert [(s.index, s.engine, s.group, s.layer) for s in started] == [
+        (0, "SDP-PDP", 0, layer),
+        (1, "PDP", 1, small_pdp()),
+    ]
+
+
 def test_pdp_from_memory_does_not_wait_for_sdp() -> None:
     tracked = Tracked()
     tracked.program(pooled(bias_sdp((3, 4, 6))), but="PDP")

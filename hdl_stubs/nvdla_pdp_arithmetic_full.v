@@ -4,8 +4,8 @@
 // halves round away from zero. Of FP16, maximum and minimum keep the bits; a NaN
 // passes, of several the first one. Sums and averages are doubles rounded once, to
 // FP16 at the end, where the hardware rounds every step to FP17; infinity counts as
-// the largest FP17 number and padding as 0, as measured on the public nv_full RTL.
-// RECIP registers hold FP17 then.
+// the largest FP17 number, as measured on the public nv_full RTL. RECIP and padding
+// registers hold FP17 then.
 module nvdla_pdp_arithmetic_full #(
     parameter ATOM_BYTES = 32,
     parameter W = 32 * ATOM_BYTES
@@ -43,15 +43,18 @@ module nvdla_pdp_arithmetic_full #(
   wire bytes = (precision == INT8);
   wire is_float = (precision == FP16);
   wire average = (method == METHOD_AVERAGE);
-  wire signed [63:0] columns_add = (average && !is_float) ? {{45{pad_columns[18]}}, pad_columns} : 64'sd0;
+  wire signed [63:0] columns_add = average ? {{45{pad_columns[18]}}, pad_columns} : 64'sd0;
   wire signed [63:0] rows_add =
-      (average && !is_float) ? {{45{pad_rows[18]}}, pad_rows} * ({60'd0, kernel_width} + 64'sd1) : 64'sd0;
+      average ? {{45{pad_rows[18]}}, pad_rows} * ({60'd0, kernel_width} + 64'sd1) : 64'sd0;
+  wire [63:0] columns_real = average ? $realtobits(from_fp17(pad_columns[16:0])) : 64'd0;
+  wire [63:0] rows_real =
+      average ? $realtobits(from_fp17(pad_rows[16:0]) * $itor({28'd0, kernel_width} + 32'd1)) : 64'd0;
 
   assign widened      = extended(in_data);
   assign along_next   = merged(column_fresh, along, atom);
-  assign partial_next = added(along_next, columns_add);
+  assign partial_next = added(along_next, is_float ? columns_real : columns_add);
   assign down_next    = merged(row_fresh, down, partial);
-  assign total_next   = added(down_next, rows_add);
+  assign total_next   = added(down_next, is_float ? rows_real : rows_add);
   assign finished     = results(total);
 
   /* verilator lint_off UNUSEDSIGNAL */
@@ -128,6 +131,7 @@ module nvdla_pdp_arithmetic_full #(
       added = value;
       for (e = 0; e < ATOM_BYTES; e = e + 1)
         if (bytes) added[32*e+:32] = value[32*e+:32] + more[31:0];
+        else if (is_float && average && e < ATOM_BYTES / 2) added[S*e+:S] = combined(value[S*e+:S], more);
         else if (e < ATOM_BYTES / 2) added[S*e+:S] = value[S*e+:S] + more;
     end
   endfunction

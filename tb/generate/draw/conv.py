@@ -212,7 +212,7 @@ def _truncate(rng: np.random.Generator, bits: int) -> int:
     """Draw a shift: often one that leaves 5 to 16 bits of sums of so many."""
     if rng.random() < 0.2:
         return int(rng.integers(0, MAX_TRUNCATE + 1))
-    return max(0, bits - int(rng.integers(5, 17)))
+    return min(max(0, bits - int(rng.integers(5, 17))), MAX_TRUNCATE)
 
 
 def _image(

@@ -21,8 +21,8 @@ def altered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "hdl_stubs", folder)
     path = folder / "nvdla_sdp_cvt.v"
     text = path.read_text(encoding="utf-8")
-    assert text.count("<= converted(x);") == 1
-    path.write_text(text.replace("converted(x);", "converted(x + 32'sd1);"), encoding="utf-8")
+    assert text.count(" : limited;") == 1
+    path.write_text(text.replace(" : limited;", " : limited + 32'sd1;"), encoding="utf-8")
     return folder / "nv_small.f"
 
 

@@ -3,7 +3,8 @@
 // Integers: converted and limited to 17 bits by nvdla_sdp_cvt, then limited to INT8 or, of
 // FULL, to INT16 or rounded to FP16. FP16 layers: rounded from FP32 once; an integer
 // output is that FP16 number rounded half away from zero, that of a NaN the lowest one,
-// or 0 while NaN are flushed.
+// or 0 while NaN are flushed. Saturated count FP16 outputs of +-65504 and integers of an
+// integer layer beyond the 17 bits.
 // Source: SDP precision conversion; measured on the public nv_full RTL.
 module nvdla_sdp_out #(
     parameter FULL = 0
@@ -62,7 +63,7 @@ module nvdla_sdp_out #(
         if (advance) begin
           y         <= value;
           is_nan    <= (out_precision == FP16) && is_nan16(value);
-          saturated <= is_float ? (half[14:0] == 15'h7bff) : over;
+          saturated <= (out_precision == FP16) ? (value[14:0] == 15'h7bff) : (over && !is_float);
         end
     end else begin : int8
       wire unused_bits = &{1'b0, is_float, out_precision, nan_to_zero};

@@ -29,7 +29,7 @@ _DRAWERS: dict[str, _Drawer] = {
 }
 ENGINES = tuple(_DRAWERS)
 
-_BASES = (0, 0x8000_0000, 0x8000_0000, 0xFFE0_0000)
+_BASES = (0, 0x8000_0000, 0x8000_0000, 0xFE00_0000)
 _LATENCIES = (0, 1, 5, 50, 300, 1200)
 _LATENCY_SHARES = (0.12, 0.12, 0.3, 0.34, 0.1, 0.02)
 """Long latencies are rare, because they make a scenario take a minute."""

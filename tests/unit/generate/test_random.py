@@ -146,3 +146,9 @@ def test_tables_are_linear_and_exponential_and_windows_of_all_sizes(drawn: list[
     assert {layer.get("local_size") for layer in layers} == {None, 3, 5, 7, 9}
     assert {"exponent" in layer["lut"]["le"] for layer in layers} == {False, True}
     assert not any("exponent" in layer["lut"]["lo"] for layer in layers)
+
+
+def test_large_cubes_fit_below_the_end_of_the_address_space() -> None:
+    entry = random_entry(SMALL, 9072, ENGINES)
+    assert entry.data["base"] > 0xFE00_0000
+    assert entry.build(SMALL, 9072).ops

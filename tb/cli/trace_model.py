@@ -15,6 +15,7 @@ from tb.playback import Played, play_model
 from tb.regress import report
 from tb.regress.jobs import Job, JobResult
 from tb.trace import TraceUnsupported, find_traces, measured, read
+from tb.trace.files import MEASURED
 from tb.verdict import Outcome, Verdict
 
 _COLUMNS = ("result", "scenario", "family", "layers", "bytes judged", "golden", "differing", "worst margin", "seconds")
@@ -80,7 +81,7 @@ def play(path: Path, config_name: str, exact: bool) -> JobResult:
     Returns:
         The result; its facts tell how many golden bytes the bit-accurate model does not reproduce.
     """
-    name = measured.CONFIG if path.suffix == measured.SUFFIX else config_name
+    name = measured.CONFIG if path.suffix == MEASURED else config_name
     config = HwConfig.load(name)
     rerun = f"python -m tb trace --model-only {shlex.quote(str(path))} --config {shlex.quote(config_name)}"
     job = Job(path.stem, 0, f"{rerun} --exact" if exact else rerun, partial(read, path, config))
@@ -100,7 +101,7 @@ def play(path: Path, config_name: str, exact: bool) -> JobResult:
 
 def family_of(path: Path) -> str:
     """Return what a trace or layer is counted under."""
-    if path.suffix == measured.SUFFIX:
+    if path.suffix == MEASURED:
         return measured.MeasuredFile.load(path).family
     return path.stem.removeprefix(_PREFIX).partition("_")[0]
 

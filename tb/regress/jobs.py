@@ -27,6 +27,7 @@ _LOG_LINES = 12
 _LEAN = {
     # Rewriting asserts costs more than all the rest of the start, and nothing here shows them.
     "COCOTB_REWRITE_ASSERTION_FILES": "",
+    "PYGPI_USERS": "tb.sim.lean:load",
     # Simulations run side by side; threads of one would only take processors from another.
     "OPENBLAS_NUM_THREADS": "1",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
 
 import numpy as np
 from cocotb.handle import SimHandleBase
@@ -62,7 +63,7 @@ class Bench:
         """Build the agents; ``start`` also resets the DUT."""
         self.dut, self.config, self.settings = dut, config, settings
         self.clock = dut.dla_core_clk
-        self.rng = np.random.default_rng(seed)
+        self._seed = seed
         self.registers = RegisterMap.of(config)
         self.tracker = LayerTracker(config)
         self.scoreboard = Scoreboard(settings.exact)
@@ -139,6 +140,11 @@ class Bench:
     def _drive_resets(self, value: int) -> None:
         for name in ("dla_reset_rstn", "direct_reset_"):
             getattr(self.dut, name).value = value
+
+    @cached_property
+    def rng(self) -> np.random.Generator:
+        """Random numbers for a test, of the bench's seed."""
+        return np.random.default_rng(self._seed)
 
     @property
     def memory(self) -> MemoryImage:

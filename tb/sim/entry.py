@@ -18,7 +18,6 @@ import cocotb
 import numpy as np
 from cocotb.handle import SimHandleBase
 
-from tb.configrom import is_complete
 from tb.memory import Ram
 from tb.program.ops import MemInit, MemLoad, Program
 from tb.sim.bench import Bench
@@ -63,6 +62,9 @@ async def idle(dut: SimHandleBase) -> None:
 @cocotb.test()
 async def configrom(dut: SimHandleBase) -> None:
     """Read the ConfigROM over CSB."""
+    # Only this test pays for loading it.
+    from tb.configrom import is_complete
+
     bench = await Bench.start(dut, Bench.config_from_env())
     words: list[int] = []
     while not is_complete(words):

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from tb.trace.data import Chunks, read_data
 from tb.trace.errors import TraceError
-from tb.trace.measured import SUFFIX as MEASURED
 
 SUFFIX = ".cfg"
+MEASURED = ".npz"
 
 
 @dataclass(frozen=True)

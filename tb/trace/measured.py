@@ -26,9 +26,9 @@ from tb.program.ops import CheckFile, InterruptNotify, MemInit, MemLoad, Op, Pol
 from tb.registers import RegisterError, RegisterMap
 from tb.scenario import Scenario
 from tb.trace.errors import TraceError, TraceUnsupported
+from tb.trace.files import MEASURED
 from tb.trace.words import WORD_LIMIT
 
-SUFFIX = ".npz"
 CONFIG = "nv_full"
 """The configuration that all files were measured on."""
 
@@ -108,7 +108,7 @@ class MeasuredFile:
             with np.load(path, allow_pickle=False) as file:
                 arrays = {key: file[key] for key in file.files}
         except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-            raise TraceError(f"{path}: cannot be read as {SUFFIX}: {error}") from error
+            raise TraceError(f"{path}: cannot be read as {MEASURED}: {error}") from error
         try:
             meta = json.loads(str(arrays.pop("meta")))
         except KeyError:

@@ -22,6 +22,9 @@ from tb.launch.simulate import JUNIT_NAME, LOG_NAME, Outcome, SimResult, judge, 
 REQUESTS = "NVDLA_REQUESTS"
 CLOSING_GRACE_SECONDS = 5.0
 
+COUNTING_GRACE_SECONDS = 300.0
+"""The same with code coverage: hundreds of thousands of points are written at the end."""
+
 
 class Session:
     """A simulator process that waits for requests."""
@@ -48,6 +51,7 @@ class Session:
         """
         self._test = f"{test_module}.{testcase}"
         self._work_dir = work_dir.resolve()
+        self._counts = built.spec.coverage
         ours, theirs = socket.socketpair()
         self._socket = ours
         self._answers = ours.makefile("r", encoding="utf-8")
@@ -100,7 +104,7 @@ class Session:
         self._answers.close()
         self._socket.close()
         try:
-            self._process.wait(CLOSING_GRACE_SECONDS)
+            self._process.wait(CLOSING_GRACE_SECONDS if self._counts is None else COUNTING_GRACE_SECONDS)
         except subprocess.TimeoutExpired:
             pass
         finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from tb.launch.wrapper import WRAPPER_TOP
 from tb.regress.markup import bar, escaped, table
 
 FOLDER = "code_coverage"
-"""Folder of a run with the points of each model, and one file of counts per worker."""
+"""Folder of a run with the points of each model, and one file of counts per thread that played."""
 
 MERGED_FILE = "coverage.dat"
 """What all workers have counted, in Verilator's format."""
@@ -68,7 +69,7 @@ def read_counts(path: Path) -> dict[str, int]:
 
 
 def keep(work_dir: Path, run_folder: Path) -> None:
-    """Add what a simulation has counted to this worker's file of a run, and remove it from the simulation's folder.
+    """Add what a simulator has counted to this thread's file of a run, and remove it from the simulator's folder.
 
     A model writes its points in the same order every time, so only numbers are added; RTL has so many points that
     to look each up would take longer than the simulation.
@@ -87,7 +88,7 @@ def keep(work_dir: Path, run_folder: Path) -> None:
     names = folder / f"{hashlib.sha256(points).hexdigest()[:16]}.points"
     if not names.is_file():
         _replace(names, points)
-    kept = names.with_suffix(f".{os.uname().nodename}-{os.getpid()}.counts")
+    kept = names.with_suffix(f".{os.uname().nodename}-{threading.get_native_id()}.counts")
     if kept.is_file():
         counts += np.fromfile(kept, dtype=np.int64)
     _replace(kept, counts.tobytes())
@@ -114,7 +115,7 @@ def write_counts(counts: Counts, path: Path) -> None:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    part = path.with_name(f"{path.name}.{os.getpid()}")
+    part = path.with_name(f"{path.name}.{threading.get_native_id()}")
     part.write_bytes(content)
     part.replace(path)
 

@@ -10,9 +10,9 @@ from typing import Any
 from dask.distributed import Client
 
 from tb.regress.record import Record
-from tb.regress.schedule import PATIENCE_SECONDS, longest_first, run_tasks
+from tb.regress.schedule import PATIENCE_SECONDS, longest_first, on_each_worker, run_tasks
 from tb.regress.store import Run, Store
-from tb.regress.worker import RECORD_DIR, Limits, execute, record_path
+from tb.regress.worker import RECORD_DIR, Limits, end_processes, execute, record_path
 
 
 def drive(
@@ -42,10 +42,11 @@ def drive(
     left = _keep(store, run, list(_left_behind(run)))
     yield from (record for record in left if record.key in lacking)
     missing = store.missing(run)
-    ordered = longest_first(missing, store.durations(task.test for task in missing))
+    ordered = longest_first(missing, store.durations(missing))
     playing = partial(play, limits=limits)
     for records in run_tasks(client, ordered, playing, until=until, patience_seconds=patience_seconds):
         yield from _keep(store, run, records)
+    on_each_worker(client, end_processes)
 
 
 def _left_behind(run: Run) -> Iterator[Record]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count, islice
 from typing import Any
@@ -62,7 +62,7 @@ def cluster(scheduler: str | None, workers: int, host: str) -> Iterator[Client]:
             n_workers=workers,
             threads_per_worker=1,
             host=host,
-            dashboard_address=None,
+            dashboard_address=f"{host}:0",
             memory_limit=0,
             silence_logs=logging.CRITICAL,
         ) as local,
@@ -72,8 +72,8 @@ def cluster(scheduler: str | None, workers: int, host: str) -> Iterator[Client]:
 
 
 def longest_first(tasks: Sequence[Task], seconds: Mapping[str, float]) -> list[Task]:
-    """Return tasks ordered by the time their tests took before; unknown ones come first, as they may be long."""
-    return sorted(tasks, key=lambda task: -seconds.get(task.test, float("inf")))
+    """Return tasks ordered by the time they took before, by key; unknown ones come first, as they may be long."""
+    return sorted(tasks, key=lambda task: -seconds.get(task.key, float("inf")))
 
 
 def run_tasks(
@@ -118,6 +118,21 @@ def run_tasks(
             yield _records(client, {future: running.pop(future) for future in ended})
 
 
+def on_each_worker(client: Client, function: Callable[[], object]) -> None:
+    """Call a function once on each worker, behind what the worker is at; one that dies meanwhile is left out.
+
+    Raises:
+        Exception: whatever the function has raised.
+    """
+    calls = {client.submit(function, workers=[address], pure=False): address for address in client.nthreads()}
+    while calls:
+        for future in _ended(calls):
+            del calls[future]
+            future.result()
+        alive = client.nthreads()
+        calls = {future: address for future, address in calls.items() if address in alive}
+
+
 class _Workers:
     """How many tasks the workers of a cluster should have ahead, by how many there are and how fast they were."""
 
@@ -152,7 +167,7 @@ class _Workers:
             raise NoWorkersError(f"the cluster had no worker for {self._patience:g} seconds")
 
 
-def _ended(running: Mapping[Future, Task]) -> list[Future]:
+def _ended(running: Collection[Future]) -> list[Future]:
     """Return futures that ended, or none after a while without any."""
     try:
         wait(list(running), timeout=_CHECK_SECONDS, return_when="FIRST_COMPLETED")

@@ -14,6 +14,11 @@ class SharedProcess:
     """Plays scenario after scenario in one simulator process, with a reset before each.
 
     Unless one passes, the next gets a new process: whatever went wrong stays where it was.
+
+    Attributes:
+        plusargs: Arguments of the simulator.
+        work_dir: Where it runs, and leaves at its end what it has counted of the RTL's code.
+        scenarios: How many the process that is alive has been given.
     """
 
     def __init__(
@@ -28,17 +33,17 @@ class SharedProcess:
             work_dir: Folder for what the process says between scenarios.
             plusargs: Arguments for the simulator; only jobs with the same ones can be played in it.
         """
-        self.plusargs = plusargs
-        self._built, self._test, self._environment, self._work_dir = built, test, environment, work_dir
+        self.plusargs, self.work_dir, self.scenarios = plusargs, work_dir, 0
+        self._built, self._test, self._environment = built, test, environment
         self._session: Session | None = None
 
     @staticmethod
     def fits(built: Built) -> bool:
         """Return whether scenarios can share a process of this model.
 
-        Coroutines live as long as the process, and code coverage and waves are written at its end.
+        Coroutines live as long as the process, and waves are written at its end.
         """
-        return built.spec.native and built.spec.coverage is None and not built.spec.waves
+        return built.spec.native and not built.spec.waves
 
     def play(
         self, scenario_dir: Path, result_path: Path, variables: Mapping[str, str], timeout_seconds: float
@@ -60,9 +65,10 @@ class SharedProcess:
                 test_module=module,
                 testcase=function,
                 env=self._environment,
-                work_dir=self._work_dir,
+                work_dir=self.work_dir,
                 plusargs=self.plusargs,
             )
+        self.scenarios += 1
         paths = {"scenario": scenario_dir, "result": result_path, "log": log_path}
         request = {name: str(path.resolve()) for name, path in paths.items()}
         run = self._session.ask({**request, "variables": dict(variables)}, log_path, timeout_seconds)
@@ -72,6 +78,6 @@ class SharedProcess:
 
     def close(self) -> None:
         """End the process."""
-        session, self._session = self._session, None
+        session, self._session, self.scenarios = self._session, None, 0
         if session is not None:
             session.close()

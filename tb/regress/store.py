@@ -196,14 +196,24 @@ class Store:
             newest[test][1][Ending(ending)] = count
         return {test: counts for test, (_, counts) in newest.items()}
 
-    def durations(self, tests: Iterable[str]) -> dict[str, float]:
-        """Return how many seconds tests took on average in all runs; tests without history are absent."""
+    def durations(self, tasks: Iterable[Task]) -> dict[str, float]:
+        """Return by key how many seconds tasks took on average in all runs.
+
+        One that was never played takes what its test took with other seeds; without these it is absent.
+        """
         rows = self._database.execute(
-            "SELECT test, avg(seconds) FROM results JOIN tasks USING (run, key) WHERE ending != ? GROUP BY test",
+            "SELECT key, test, sum(seconds), count(*) FROM results JOIN tasks USING (run, key) WHERE ending != ? "
+            "GROUP BY key, test",
             (Ending.REFUSED.value,),
         )
-        wanted = set(tests)
-        return {test: seconds for test, seconds in rows if test in wanted}
+        by_key: dict[str, float] = {}
+        tests: dict[str, list[float]] = {}
+        for key, test, seconds, count in rows:
+            by_key[key] = seconds / count
+            tests.setdefault(test, []).append(by_key[key])
+        by_test = {test: sum(seconds) / len(seconds) for test, seconds in tests.items()}
+        known = ((task.key, by_key.get(task.key, by_test.get(task.test))) for task in tasks)
+        return {key: seconds for key, seconds in known if seconds is not None}
 
     def _one(self, query: str, *values: object) -> int:
         return int(self._database.execute(query, values).fetchone()[0])

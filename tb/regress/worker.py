@@ -6,6 +6,7 @@ import atexit
 import json
 import os
 import shutil
+import threading
 import time
 import traceback
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from models.config import HwConfig
 from tb.coverage.collect import Collector
 from tb.coverage.model import load_model
 from tb.coverage.steer import reached
-from tb.launch.build import Built, build
+from tb.launch.build import COVERAGE_FILE, Built, build
 from tb.launch.errors import LaunchError
 from tb.launch.simulate import simulate
 from tb.regress import bundle, code_coverage
@@ -35,6 +36,11 @@ _WORKER_DIR = ".worker-"
 _MOST_WAVE_CYCLES = 300_000
 """Longer failures leave no waves, which would fill a disk; ``replay --waves`` writes them."""
 
+_COUNTED_TOGETHER = 16
+"""Scenarios in one process that counts code coverage: to start it and to write its counts takes longer than most of
+them. So many at most go uncounted when the process or its worker dies."""
+
+_processes: dict[tuple[int, Dut, Limits], SharedProcess] = {}
 _with_waves: set[tuple[Ending, str]] = set()
 
 
@@ -152,6 +158,12 @@ def _play_scenario(task: Task, built: Built, work_dir: Path, limits: Limits) -> 
     process = None if limits.isolated else _process(task.dut, limits)
     result = run_job(job, built, task.dut.config, work_dir, limits.timeout_seconds, waves=False, process=process)
     record = record_of(task.key, result)
+    if process is not None and task.dut.coverage is not None:
+        if record.ending.is_failure:
+            process.close()
+            (process.work_dir / COVERAGE_FILE).unlink(missing_ok=True)
+        elif process.scenarios >= _COUNTED_TOGETHER:
+            _end(process, limits)
     if limits.coverage is None or record.ending is not Ending.PASSED:
         return record
     return replace(record, coverage=reached(collector_of(limits.coverage, task.dut.config), job.make()))
@@ -176,15 +188,32 @@ def collector_of(model: Path, config: str) -> Collector:
     return Collector(load_model(model, HwConfig.load(config)))
 
 
-@cache
+def end_processes() -> None:
+    """End the simulators that this worker keeps for scenarios to come, once no run needs them."""
+    while _processes:
+        (_, _, limits), process = _processes.popitem()
+        _end(process, limits)
+
+
 def _process(dut: Dut, limits: Limits) -> SharedProcess | None:
-    """Return the simulator process of this worker's scenarios on a device, if they can share one."""
-    built = _built(dut, limits.build_root)
-    if not SharedProcess.fits(built):
-        return None
-    process = shared_process(built, dut.config, _worker_folder(limits) / ".simulator")
-    atexit.register(process.close)
-    return process
+    """Return the simulator process of this thread's scenarios on a device, if they can share one."""
+    key = threading.get_ident(), dut, limits
+    if key not in _processes:
+        built = _built(dut, limits.build_root)
+        if not SharedProcess.fits(built):
+            return None
+        folder = _worker_folder(limits) / f".simulator-{len(_processes)}"
+        _processes[key] = shared_process(built, dut.config, folder)
+    return _processes[key]
+
+
+def _end(process: SharedProcess, limits: Limits) -> None:
+    """End a simulator, and keep what it has counted of the RTL's code."""
+    process.close()
+    code_coverage.keep(process.work_dir, limits.folder)
+
+
+atexit.register(end_processes)
 
 
 @cache

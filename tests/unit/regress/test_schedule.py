@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from dask.distributed import Client
 
 from tb.regress.driver import drive
 from tb.regress.record import Ending, Record
-from tb.regress.schedule import NoWorkersError, cluster, longest_first, run_tasks
+from tb.regress.schedule import NoWorkersError, cluster, longest_first, on_each_worker, run_tasks
 from tb.regress.store import Store
 from tb.regress.worker import Limits
 from tests.unit.regress import tasks as synthetic
@@ -45,9 +46,9 @@ def client() -> Iterator[Client]:
         yield connected
 
 
-def test_the_longest_tests_start_first_and_unknown_ones_before_them() -> None:
-    order = longest_first([task(1, "short"), task(1, "long"), task(1, "new")], {"short": 1.0, "long": 60.0})
-    assert [entry.test for entry in order] == ["new", "long", "short"]
+def test_the_longest_tasks_start_first_and_unknown_ones_before_them() -> None:
+    short, long, new = (task(seed) for seed in range(3))
+    assert longest_first([short, long, new], {short.key: 1.0, long.key: 60.0}) == [new, long, short]
 
 
 def test_every_task_ends_once(client: Client) -> None:
@@ -74,6 +75,26 @@ def test_a_cluster_without_workers_is_not_waited_for_for_ever() -> None:
         pytest.raises(NoWorkersError, match=r"^the cluster had no worker for 0\.1 seconds$"),
     ):
         list(run_tasks(empty, TASKS, at_once, patience_seconds=0.1))
+
+
+def leave_a_file(folder: Path) -> None:
+    (folder / f"{os.getpid()}.{time.monotonic_ns()}").touch()
+
+
+def test_each_worker_is_called_once(client: Client, tmp_path: Path) -> None:
+    on_each_worker(client, partial(leave_a_file, tmp_path))
+    called = [path.name.split(".")[0] for path in tmp_path.iterdir()]
+    assert sorted(called) == sorted(str(pid) for pid in client.run(os.getpid).values())
+
+
+def test_a_worker_that_dies_when_it_is_called_is_not_waited_for(client: Client) -> None:
+    on_each_worker(client, partial(deadly, task(1).to_dict()))
+    client.wait_for_workers(2)
+
+
+def test_what_a_worker_raises_when_it_is_called_is_raised(client: Client) -> None:
+    with pytest.raises(FileNotFoundError, match=r"No such file or directory: '/nowhere"):
+        on_each_worker(client, partial(leave_a_file, Path("/nowhere")))
 
 
 def test_a_local_cluster_listens_on_loopback(client: Client) -> None:

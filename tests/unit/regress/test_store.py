@@ -55,13 +55,16 @@ def test_two_processes_may_use_a_store(tmp_path: Path) -> None:
         assert one.records(run) == [record(TASKS[2])]
 
 
-def test_history_gives_the_average_duration_of_a_test(tmp_path: Path) -> None:
+def test_history_gives_a_task_the_average_of_its_runs_and_one_without_any_that_of_its_test(tmp_path: Path) -> None:
+    first, second, new, refused, unknown = task(1), task(2), task(3), task(1, "refused"), task(1, "unknown")
     with Store(tmp_path / "store.sqlite") as store:
         for seconds in (1.0, 3.0):
-            run = store.start("plan", tmp_path, [task(1, "long"), task(1, "refused")])
-            store.add(run, Record(task(1, "long").key, Ending.PASSED, (), {}, seconds))
-            store.add(run, Record(task(1, "refused").key, Ending.REFUSED, ("no Y",), {}, 9.0))
-        assert store.durations(["long", "refused", "never"]) == {"long": 2.0}
+            run = store.start("random", tmp_path, [first, second, refused])
+            store.add(run, Record(first.key, Ending.PASSED, (), {}, seconds))
+            store.add(run, Record(second.key, Ending.PASSED, (), {}, 10 * seconds))
+            store.add(run, Record(refused.key, Ending.REFUSED, ("no Y",), {}, 9.0))
+        known = store.durations([first, second, new, refused, unknown])
+    assert known == {first.key: 2.0, second.key: 20.0, new.key: 11.0}
 
 
 def test_a_run_grows_by_tasks_that_it_does_not_have(tmp_path: Path) -> None:

@@ -42,8 +42,18 @@ def look_up(lut: HybridLut, local_size: int | None, data: BitsArray) -> LutResul
     Returns:
         FP17 patterns, and the place in each table.
     """
+    return lut_fp16.lookup(lut, looked_up(local_size, data), LutUnit.CDP)
+
+
+def looked_up(local_size: int | None, data: BitsArray) -> BitsArray:
+    """Return what enters the tables, as FP32 patterns.
+
+    Args:
+        local_size: channels whose squares are summed, or None for the data themselves.
+        data: (C, positions) FP17 patterns.
+    """
     wide = widen(data, FP32, FP17)
-    return lut_fp16.lookup(lut, wide if local_size is None else _window_sums(local_size, wide), LutUnit.CDP)
+    return wide if local_size is None else _window_sums(local_size, wide)
 
 
 def leave(data: BitsArray, factor: BitsArray, multiply: bool) -> BitsArray:

@@ -129,6 +129,14 @@ class HwConfig:
         """Elements of ``precision`` in one memory atom."""
         return self.memory_atomic_bytes // precision.nbytes
 
+    @property
+    def pdp_int8_sum_bits(self) -> int:
+        """Bits in which PDP sums a window of INT8; two such sums share the register of one of INT16.
+
+        Source: measured on the public nv_small and nv_full RTL.
+        """
+        return 14 if Precision.INT16 in self.feature_data_types else 15
+
     def kernel_group_size(self, precision: Precision) -> int:
         """Kernels in one full kernel group: ATOMIC_K for INT8, half of it for 16-bit weights."""
         return self.mac_atomic_k_size // precision.nbytes

@@ -98,8 +98,12 @@ def _direct(
     scratch, products, marks = Scratch(_FLOAT64), Scratch(_FLOAT64), Scratch(np.dtype(np.bool_))
     for rows in line_runs(height, (height, width), max(matrix.shape) * _FLOAT64.itemsize):
         window = columns(params, data, (sides[0], sides[1]), rows, width, scratch)
-        sums = np.matmul(matrix, window, out=products.array((kernels, window.shape[1])))
-        result[:, rows] = sums.reshape(kernels, -1, width)
+        if window.shape[1] == height * width:
+            # All lines in one run: the sums need no copy.
+            np.matmul(matrix, window, out=result.reshape(kernels, -1))
+        else:
+            sums = np.matmul(matrix, window, out=products.array((kernels, window.shape[1])))
+            result[:, rows] = sums.reshape(kernels, -1, width)
         if poisoned is not None:
             bad = columns(params, poisoned, (sides[0], sides[1]), rows, width, marks).any(axis=0)
             result[:, rows][:, bad.reshape(-1, width)] = np.nan

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from models.conv.params import ConvParams
 from models.winograd_transform import OUTPUT_TILE, TILE, tiles
 
-_COLUMN_BYTES = 2 << 20
+_COLUMN_BYTES = 16 << 20
 
 
 def pad(params: ConvParams, cube: NDArray[Any], value: int | float) -> NDArray[Any]:
@@ -22,7 +22,7 @@ def pad(params: ConvParams, cube: NDArray[Any], value: int | float) -> NDArray[A
 
 
 def line_runs(rows: int, out_shape: tuple[int, int], bytes_per_pixel: int) -> Iterator[slice]:
-    """Yield runs of output lines whose columns and sums take about 2 MiB.
+    """Yield runs of output lines whose columns and sums take about 16 MiB.
 
     Args:
         rows: most lines of a run that are useful.

@@ -24,19 +24,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.arithmetic import channel_blocks
+from models.config import HwConfig
 from models.pdp import floating, integer
 from models.pdp.params import MAX_KERNEL, MAX_STRIDE, PAD_VALUE_BITS, RECIPROCAL_BITS, PdpParams, PoolMethod
 
 __all__ = ["MAX_KERNEL", "MAX_STRIDE", "PAD_VALUE_BITS", "RECIPROCAL_BITS", "PdpParams", "PoolMethod", "run"]
 
 
-def run(params: PdpParams, cube: NDArray[Any]) -> NDArray[Any]:
+def run(params: PdpParams, cube: NDArray[Any], config: HwConfig) -> NDArray[Any]:
     """Compute what the PDP writes for one cube.
 
     Args:
         params: the layer.
         cube: (C, H, W), int8, int16 or uint16 FP16 patterns. C may include padding channels; see the
             module's description.
+        config: the build, which decides how wide sums of INT8 are.
 
     Returns:
         (C, H_out, W_out) of the cube's dtype.
@@ -56,5 +58,8 @@ def run(params: PdpParams, cube: NDArray[Any]) -> NDArray[Any]:
     out_width, out_height = params.output_width(width), params.output_height(height)
     result = np.empty((channels, out_height, out_width), cube.dtype)
     for block in channel_blocks(cube.shape):
-        result[block] = (floating if params.is_float else integer).pool(params, cube[block], out_width, out_height)
+        if params.is_float:
+            result[block] = floating.pool(params, cube[block], out_width, out_height)
+        else:
+            result[block] = integer.pool(params, cube[block], out_width, out_height, config)
     return result

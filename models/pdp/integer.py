@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.arithmetic import limits, shift_right_rounded, wrap
+from models.config import HwConfig
 from models.pdp.params import PdpParams, PoolMethod, missing_elements
 from models.precision import Precision
 
@@ -26,7 +27,7 @@ class _Widths:
     Attributes:
         row: sum of one row of the window, padding included.
         pad_rows: what the missing rows add.
-        total: sum of the window.
+        total: sum of the window; of INT8 the build decides (``HwConfig.pdp_int8_sum_bits``).
         product: sum times the reciprocal of the width.
         middle: that product rounded to an integer.
         output: the result.
@@ -40,29 +41,32 @@ class _Widths:
     output: int
 
 
-# INT8 as measured on the public nv_small RTL; INT16 as in the public nv_full RTL.
-_WIDTHS = {
-    Precision.INT8: _Widths(row=11, pad_rows=14, total=15, product=31, middle=11, output=8),
-    Precision.INT16: _Widths(row=22, pad_rows=22, total=22, product=39, middle=19, output=16),
-}
+_OUTPUT_BITS = {Precision.INT8: 8, Precision.INT16: 16}
 
 
-def pool(params: PdpParams, cube: NDArray[Any], out_width: int, out_height: int) -> NDArray[Any]:
+def _widths(params: PdpParams, config: HwConfig) -> _Widths:
+    """Return the widths of a build, as measured on the public nv_small and nv_full RTL."""
+    output = _OUTPUT_BITS[params.precision]
+    if params.precision is Precision.INT8:
+        return _Widths(11, pad_rows=14, total=config.pdp_int8_sum_bits, product=31, middle=11, output=output)
+    return _Widths(22, pad_rows=22, total=22, product=39, middle=19, output=output)
+
+
+def pool(params: PdpParams, cube: NDArray[Any], out_width: int, out_height: int, config: HwConfig) -> NDArray[Any]:
     """Pool some channels: (C, H, W) int8 or int16 to (C, out_height, out_width)."""
     if params.method is PoolMethod.AVERAGE:
-        return _average(params, cube, out_width, out_height)
+        return _average(params, cube, out_width, out_height, _widths(params, config))
     return _extreme(params, cube, out_width, out_height)
 
 
 def _extreme(params: PdpParams, cube: NDArray[Any], out_width: int, out_height: int) -> NDArray[Any]:
-    low, high = limits(_WIDTHS[params.precision].output)
+    low, high = limits(_OUTPUT_BITS[params.precision])
     reduce, neutral = (np.maximum, low) if params.method is PoolMethod.MAX else (np.minimum, high)
     rows = _reduce_along_width(params, cube, out_width, reduce, neutral)
     return _reduce_along_height(params, rows, out_height, reduce, neutral)
 
 
-def _average(params: PdpParams, cube: NDArray[Any], out_width: int, out_height: int) -> NDArray[Any]:
-    bits = _WIDTHS[params.precision]
+def _average(params: PdpParams, cube: NDArray[Any], out_width: int, out_height: int, bits: _Widths) -> NDArray[Any]:
     _, height, width = cube.shape
     table = np.array([0, *params.pad_values], dtype=np.int64)
 

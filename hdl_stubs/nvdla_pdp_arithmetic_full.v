@@ -1,7 +1,7 @@
 // Arithmetic of pooling in INT8, INT16 and FP16, see nvdla_pdp_core. No clock.
 //
-// Integers have 24 bits up to the window, limited nowhere before the result, which
-// halves round away from zero. Of FP16, maximum and minimum keep the bits; a NaN
+// Integers are as wide as measured on the public nv_full RTL and wrap in two's
+// complement, where nothing is limited; halves round away from zero. Of FP16, maximum and minimum keep the bits; a NaN
 // passes, of several the first one. Sums and averages are doubles rounded once, to
 // FP16 at the end, where the hardware rounds every step to FP17; infinity counts as
 // the largest FP17 number, as measured on the public nv_full RTL. RECIP and padding
@@ -43,6 +43,10 @@ module nvdla_pdp_arithmetic_full #(
   wire bytes = (precision == INT8);
   wire is_float = (precision == FP16);
   wire average = (method == METHOD_AVERAGE);
+  localparam ROW8 = 11, ROW16 = 22;  // elements of one line of a window with its padded columns
+  localparam SUM8 = 14, SUM16 = 22;  // a window, and what its padded lines add
+  localparam MIDDLE8 = 11, MIDDLE16 = 19;  // a sum times the first reciprocal
+
   wire signed [63:0] columns_add = average ? {{45{pad_columns[18]}}, pad_columns} : 64'sd0;
   wire signed [63:0] rows_add =
       average ? {{45{pad_rows[18]}}, pad_rows} * ({60'd0, kernel_width} + 64'sd1) : 64'sd0;
@@ -52,9 +56,9 @@ module nvdla_pdp_arithmetic_full #(
 
   assign widened      = extended(in_data);
   assign along_next   = merged(column_fresh, along, atom);
-  assign partial_next = added(along_next, is_float ? columns_real : columns_add);
+  assign partial_next = added(along_next, is_float ? columns_real : columns_add, ROW8, ROW16);
   assign down_next    = merged(row_fresh, down, partial);
-  assign total_next   = added(down_next, is_float ? rows_real : rows_add);
+  assign total_next   = added(down_next, is_float ? rows_real : rows_add, SUM8, SUM16);
   assign finished     = results(total);
 
   /* verilator lint_off UNUSEDSIGNAL */
@@ -88,15 +92,23 @@ module nvdla_pdp_arithmetic_full #(
     end
   endfunction
 
+  function automatic signed [S-1:0] wrapped(input [S-1:0] v, input integer bits);
+    wrapped = $signed(v << (S - bits)) >>> (S - bits);
+  endfunction
+
+  // A product without its 16 fraction bits. From 0 up it first loses the bits above the
+  // magnitude of the result; rounding may then carry into the sign.
+  function automatic signed [S-1:0] rounded(input signed [S-1:0] p, input integer bits);
+    rounded = wrapped(shift_round(p[S-1] ? p : p & ~(~64'd0 << (bits + 15)), 6'd16), bits);
+  endfunction
+
   function automatic [15:0] quotient(input [S-1:0] v);
     reg signed [63:0] middle;
-    reg signed [31:0] limited;
     begin
-      middle = shift_round(v * {47'd0, recip_width}, 6'd16);
-      middle = shift_round(middle * {47'd0, recip_height}, 6'd16);
-      limited = saturate(middle, bytes ? 8 : 16);
+      middle = rounded(v * {47'd0, recip_width}, bytes ? MIDDLE8 : MIDDLE16);
+      middle = rounded(middle * {47'd0, recip_height}, bytes ? 8 : 16);
       if (!average) quotient = v[15:0];
-      else if (!is_float) quotient = limited[15:0];
+      else if (!is_float) quotient = middle[15:0];
       else if (is_nan(v)) quotient = {v[63], 5'h1f, v[51:42]};
       else quotient = to_fp16($bitstoreal(v) * from_fp17(recip_width) * from_fp17(recip_height));
     end
@@ -125,14 +137,19 @@ module nvdla_pdp_arithmetic_full #(
     end
   endfunction
 
-  function automatic [W-1:0] added(input [W-1:0] value, input signed [63:0] more);
+  function automatic [W-1:0] added(input [W-1:0] value, input signed [63:0] more, input integer bits8,
+                                   input integer bits16);
     integer e;
+    reg [S-1:0] sum;
     begin
       added = value;
       for (e = 0; e < ATOM_BYTES; e = e + 1)
-        if (bytes) added[32*e+:32] = value[32*e+:32] + more[31:0];
-        else if (is_float && average && e < ATOM_BYTES / 2) added[S*e+:S] = combined(value[S*e+:S], more);
-        else if (e < ATOM_BYTES / 2) added[S*e+:S] = value[S*e+:S] + more;
+        if (bytes) begin
+          sum = wrapped({32'd0, value[32*e+:32] + more[31:0]}, bits8);
+          added[32*e+:32] = sum[31:0];
+        end else if (is_float && e < ATOM_BYTES / 2)
+          added[S*e+:S] = average ? combined(value[S*e+:S], more) : value[S*e+:S];
+        else if (e < ATOM_BYTES / 2) added[S*e+:S] = wrapped(value[S*e+:S] + more, bits16);
     end
   endfunction
 

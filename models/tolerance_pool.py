@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from models.arithmetic import check_range
 from models.fp16 import FP16, FP17
@@ -39,6 +40,28 @@ def planar_window_maximum(cube: Float64Array, kernel_height: int, kernel_width: 
     rows = views.max(axis=-1)
     views = np.lib.stride_tricks.sliding_window_view(rows, kernel_height, axis=1)[:, :: window.stride_y]
     largest: Float64Array = views.max(axis=-1)
+    return largest
+
+
+def padding_maximum(
+    pad_values: Float64Array, missing_columns: NDArray[np.int64], missing_rows: NDArray[np.int64]
+) -> Float64Array:
+    """Return the largest magnitude of a padding element in each window of an average.
+
+    Elements in the padding belong to the window like any others; an entry of the table is the sum of so many.
+
+    Args:
+        pad_values: (7,) what stands for 1 to 7 missing elements.
+        missing_columns: (W',) of each window.
+        missing_rows: (H',) of each window.
+
+    Returns:
+        (H', W'); 0 where nothing is missing.
+
+    Source: precision document, "FP16 error threshold"; register map of PDP.
+    """
+    one = np.append(0.0, _magnitude(pad_values) / np.arange(1, len(pad_values) + 1))
+    largest: Float64Array = np.maximum(one[missing_rows][:, np.newaxis], one[missing_columns])
     return largest
 
 

@@ -30,14 +30,19 @@ def _engine(layer: Layer) -> Engine:
         case SdpLayer() | ConvLayer():
             return _producer(layer)
         case PdpLayer():
-            return PdpRun(Walk.of(layer.src.layout, layer.src.address), layer.params, layer.dst.layout.shape[1:])
+            return _pooling(Walk.of(layer.src.layout, layer.src.address), layer)
         case CdpLayer():
             return CdpRun(Walk.of(layer.src.layout, layer.src.address), layer.params, layer.src.layout.shape[0])
         case PooledLayer():
             between = Walk.of(layer.producer.dst.layout, layer.producer.dst.address)
-            return PooledRun(_producer(layer.producer), PdpRun(between, layer.params, layer.dst.layout.shape[1:]))
+            return PooledRun(_producer(layer.producer), _pooling(between, layer))
         case RubikLayer() | BdmaLayer():
             return _movement(layer)
+
+
+def _pooling(src: Walk, layer: PdpLayer | PooledLayer) -> PdpRun:
+    out = layer.dst.layout
+    return PdpRun(src, layer.params, out.shape[1:], out.config)
 
 
 def _producer(layer: SdpLayer | ConvLayer) -> SdpRun | ConvRun:

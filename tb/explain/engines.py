@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from models import cdp, pdp, sdp
 from models.cdp import CdpParams
+from models.config import HwConfig
 from models.pdp import PdpParams
 from models.sdp import SdpParams, SdpStage, YStage
 from tb.explain.memory import Bytes
@@ -133,6 +134,7 @@ class PdpRun:
         src: walk through the input.
         params: of the model; padding behind the cube follows from ``out_size``.
         out_size: (H, W) of the output.
+        config: of the build.
         shift: elements (down, right) that every window is displaced.
         pads_take_part: whether maximum and minimum see zeros in the padding.
     """
@@ -140,6 +142,7 @@ class PdpRun:
     src: Walk
     params: PdpParams
     out_size: tuple[int, int]
+    config: HwConfig
     shift: tuple[int, int] = (0, 0)
     pads_take_part: bool = False
     work: ClassVar[int] = 1
@@ -178,7 +181,7 @@ class PdpRun:
             cube = np.pad(cube, ((0, 0), pads[:2], pads[2:]))
             pads = (0, 0, 0, 0)
         names = ("pad_top", "pad_bottom", "pad_left", "pad_right")
-        return pdp.run(replace(params, **dict(zip(names, pads, strict=True))), cube)
+        return pdp.run(replace(params, **dict(zip(names, pads, strict=True))), cube, self.config)
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def predict(started: StartedLayer, read: ReadMemory) -> Expectation:
             if layer.dst.layout.precision is Precision.FP16:
                 tolerated = Tolerated(result, bit_identical(Module.SDP))
         case PdpLayer():
-            result, tolerated = pool(layer.params, read_patterns(layer.src, read))
+            result, tolerated = pool(layer.params, read_patterns(layer.src, read), layer.dst.layout.config)
         case ConvLayer():
             processed, before = process(layer, read)
             result, counts = processed.cube, counted(started, processed, before)
@@ -60,9 +60,10 @@ def predict(started: StartedLayer, read: ReadMemory) -> Expectation:
         case PooledLayer():
             processed, before = process(layer.producer, read)
             counts = counted(started, processed, before)
-            result, tolerated = pool(layer.params, processed.cube)
+            result, tolerated = pool(layer.params, processed.cube, layer.dst.layout.config)
             if tolerated is not None and isinstance(layer.producer, ConvLayer):
-                tolerated = pool_tolerated(layer.params, allowed(layer.producer, read), tolerated)
+                convolved = allowed(layer.producer, read)
+                tolerated = pool_tolerated(layer.params, convolved, tolerated, layer.dst.layout.config)
         case CdpLayer():
             result, tolerated = normalise(layer, read_patterns(layer.src, read))
             counts = counted_by_cdp(layer, result)

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models import cdp, pdp, tolerance_pool
-from models.fp16 import FP16
+from models import cdp, pdp, tolerance_cdp, tolerance_pool
+from models.config import HwConfig
+from models.fp16 import FP16, FP17
 from models.pdp import PdpParams, PoolMethod
+from models.pdp.params import missing_elements
 from models.tolerance import Float64Array, Module, bit_identical, clip_reference
 from models.tolerance_conv import Window
 from tb.layers import CdpLayer
@@ -19,7 +21,7 @@ from tb.predictor.expectation import Tolerated, last_place
 _NAN = 0x7E00
 
 
-def pool(params: PdpParams, cube: NDArray[Any]) -> tuple[NDArray[Any], Tolerated | None]:
+def pool(params: PdpParams, cube: NDArray[Any], config: HwConfig) -> tuple[NDArray[Any], Tolerated | None]:
     """Return what PDP makes of a cube, and what an FP16 result is measured by.
 
     An average's reference is what the bit-accurate model computes; maximum and minimum are exact.
@@ -27,8 +29,9 @@ def pool(params: PdpParams, cube: NDArray[Any]) -> tuple[NDArray[Any], Tolerated
     Args:
         params: The pooling.
         cube: (C, H, W) with padding channels, FP16 as patterns.
+        config: The build.
     """
-    result = pdp.run(params, cube)
+    result = pdp.run(params, cube, config)
     if not params.is_float:
         return result, None
     if params.method is not PoolMethod.AVERAGE:
@@ -42,10 +45,17 @@ def pool(params: PdpParams, cube: NDArray[Any]) -> tuple[NDArray[Any], Tolerated
         pad_bottom=params.pad_bottom,
     )
     largest = tolerance_pool.planar_window_maximum(FP16.decode(cube), params.kernel_height, params.kernel_width, window)
+    height, width = cube.shape[1:]
+    padding = tolerance_pool.padding_maximum(
+        FP17.decode(np.array(params.pad_values, dtype=FP17.dtype)),
+        missing_elements(params.kernel_width, params.stride_x, params.pad_left, width, result.shape[2]),
+        missing_elements(params.kernel_height, params.stride_y, params.pad_top, height, result.shape[1]),
+    )
+    largest = np.maximum(largest, padding)
     return result, Tolerated(FP16.decode(result), tolerance_pool.pdp(largest))
 
 
-def pool_tolerated(params: PdpParams, convolved: Tolerated | None, pooled: Tolerated) -> Tolerated:
+def pool_tolerated(params: PdpParams, convolved: Tolerated | None, pooled: Tolerated, config: HwConfig) -> Tolerated:
     """Return what a pooled FP16 convolution is measured by.
 
     Pooling is monotonic in every element: it is pooled what lies at both ends of the convolution's allowance.
@@ -55,6 +65,7 @@ def pool_tolerated(params: PdpParams, convolved: Tolerated | None, pooled: Toler
         params: The pooling, without negative reciprocals.
         convolved: What the convolution is measured by, before PDP.
         pooled: What the pooling of exact inputs is measured by.
+        config: The build.
     """
     assert convolved is not None
     assert convolved.tolerance.allowance is not None
@@ -62,7 +73,7 @@ def pool_tolerated(params: PdpParams, convolved: Tolerated | None, pooled: Toler
 
     def processed(values: Float64Array) -> Float64Array:
         numbers = FP16.encode(clip_reference(np.where(np.isnan(values), 0.0, values)))
-        return FP16.decode(pdp.run(params, np.where(np.isnan(values), np.uint16(_NAN), numbers)))
+        return FP16.decode(pdp.run(params, np.where(np.isnan(values), np.uint16(_NAN), numbers), config))
 
     result = processed(reference)
     ends = [np.abs(processed(reference + side * allowance) - result) for side in (-1.0, 1.0)]
@@ -90,4 +101,5 @@ def normalise(layer: CdpLayer, cube: NDArray[Any]) -> tuple[NDArray[Any], Tolera
     values[channels:] = 0.0
     largest = tolerance_pool.channel_window_maximum(values, layer.params.local_size or 1)
     expected = FP16.decode(result)
-    return result, Tolerated(expected, tolerance_pool.cdp(largest, expected))
+    carried = tolerance_cdp.carried(layer.params, cube, channels)
+    return result, Tolerated(expected, tolerance_pool.cdp(largest, expected, carried=carried))

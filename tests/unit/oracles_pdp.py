@@ -8,7 +8,11 @@ from models.precision import Precision
 Plane = list[list[int]]
 
 # Bits of row sum, contribution of missing rows, window sum, first product, first quotient, output.
-WIDTHS = {Precision.INT8: (11, 14, 15, 31, 11, 8), Precision.INT16: (22, 22, 22, 39, 19, 16)}
+WIDTHS = {
+    ("nv_small", Precision.INT8): (11, 14, 15, 31, 11, 8),
+    ("nv_full", Precision.INT8): (11, 14, 14, 31, 11, 8),
+    ("nv_full", Precision.INT16): (22, 22, 22, 39, 19, 16),
+}
 
 
 def signed(value: int, bits: int) -> int:
@@ -26,8 +30,8 @@ def drop_fraction(product: int, bits: int) -> int:
     return signed(whole % (1 << (bits - 1)) + up, bits)
 
 
-def element(params: PdpParams, plane: Plane, out_y: int, out_x: int) -> int:
-    """Pool one window of one channel; ``plane`` is indexed [y][x]."""
+def element(params: PdpParams, plane: Plane, out_y: int, out_x: int, build: str) -> int:
+    """Pool one window of one channel on a build; ``plane`` is indexed [y][x]."""
     top = out_y * params.stride_y - params.pad_top
     left = out_x * params.stride_x - params.pad_left
     rows: list[list[int]] = []
@@ -40,7 +44,7 @@ def element(params: PdpParams, plane: Plane, out_y: int, out_x: int) -> int:
     if params.method is PoolMethod.MIN:
         return min(min(row) for row in rows)
 
-    row_bits, pad_bits, total_bits, product_bits, middle_bits, output_bits = WIDTHS[params.precision]
+    row_bits, pad_bits, total_bits, product_bits, middle_bits, output_bits = WIDTHS[build, params.precision]
     total = 0
     for row in rows:
         row_sum = sum(row)

@@ -7,11 +7,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.pdp import PdpParams, PoolMethod, run
+from models import pdp
+from models.config import HwConfig
+from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
 from tests.unit import oracles_pdp
 
 THIRD, HALF, EIGHTH, WHOLE = 21845, 32768, 8192, 65536
+SMALL, FULL = HwConfig.load("nv_small"), HwConfig.load("nv_full")
+
+
+def run(layer: PdpParams, cube: np.ndarray[Any, Any], config: HwConfig = SMALL) -> np.ndarray[Any, Any]:
+    """Return what PDP of a build makes of a cube."""
+    return pdp.run(layer, cube, config)
 
 
 def params(method: PoolMethod, **changes: Any) -> PdpParams:
@@ -79,11 +87,13 @@ def random_layer(rng: np.random.Generator, method: PoolMethod, precision: Precis
     return layer, height, width
 
 
-@pytest.mark.parametrize("precision", [Precision.INT8, Precision.INT16])
+@pytest.mark.parametrize(
+    ("config", "precision"), [(SMALL, Precision.INT8), (FULL, Precision.INT8), (FULL, Precision.INT16)]
+)
 @pytest.mark.parametrize("method", list(PoolMethod))
 @pytest.mark.parametrize("seed", range(4))
 def test_every_element_of_random_layers_agrees_with_the_oracle(
-    seed: int, method: PoolMethod, precision: Precision
+    seed: int, method: PoolMethod, config: HwConfig, precision: Precision
 ) -> None:
     rng = np.random.default_rng(seed)
     info = np.iinfo(precision.dtype)
@@ -95,8 +105,8 @@ def test_every_element_of_random_layers_agrees_with_the_oracle(
         shape = (2, layer.output_height(height), layer.output_width(width))
         expected = np.empty(shape, dtype=precision.dtype)
         for c, y, x in np.ndindex(shape):
-            expected[c, y, x] = oracles_pdp.element(layer, cube[c].tolist(), y, x)
-        np.testing.assert_array_equal(run(layer, cube), expected, strict=True)
+            expected[c, y, x] = oracles_pdp.element(layer, cube[c].tolist(), y, x, config.name)
+        np.testing.assert_array_equal(run(layer, cube, config), expected, strict=True)
 
 
 def test_a_cube_of_several_blocks_agrees_with_its_channels_alone() -> None:
@@ -175,6 +185,23 @@ def test_a_padded_row_sum_wraps_at_11_bits() -> None:
         PoolMethod.AVERAGE, kernel_width=2, pad_left=1, pad_values=(1000, 0, 0, 0, 0, 0, 0), recip_height=HALF // 2
     )
     assert run(layer, plane([100])).item() == 19
+
+
+def test_a_window_of_int8_sums_in_14_bits_where_int16_shares_the_register_and_in_15_elsewhere() -> None:
+    # A corner: 682 of the padded column and 8190 of the padded line are 8872. The eighth of it, 1109, loses
+    # its top bit and leaves 85, an eighth of which is 11. In 14 bits it is -7512, and twice its eighth -117.
+    layer = params(
+        PoolMethod.AVERAGE,
+        kernel_width=3,
+        kernel_height=2,
+        pad_left=1,
+        pad_top=1,
+        pad_values=(2730, 0, 0, 0, 0, 0, 0),
+        recip_width=EIGHTH,
+        recip_height=EIGHTH,
+    )
+    assert run(layer, plane([0, 0]), SMALL).item() == 11
+    assert run(layer, plane([0, 0]), FULL).item() == -117
 
 
 def test_int16_averages_over_its_whole_range() -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from models.config import HwConfig
 from tb.cli.common import backend_of, dut_arguments
-from tb.cli.run import PLAN_DIR, default_plan, select
+from tb.cli.run import PLAN_DIR, select
 from tb.generate.describe import PlanError
-from tb.generate.plan import load_plan
+from tb.generate.plan import load_plan, plan_of
 from tb.generate.random import ENGINES
 from tb.regress.features import FeaturePlan, Level, PlannedTest, load_feature_plan, planned_tests
 from tb.regress.task import BENCH, Dut, Task
@@ -68,7 +68,7 @@ def _seeds(args: argparse.Namespace) -> range:
 
 
 def _plan_tasks(args: argparse.Namespace) -> list[Task]:
-    path = (args.plan or default_plan(HwConfig.load(args.config))).resolve()
+    path = (args.plan or plan_of(HwConfig.load(args.config), PLAN_DIR)).resolve()
     entries = select(load_plan(path), args.only)
     tests = [PlannedTest(entry.name, str(path), "plan") for entry in entries]
     return _test_tasks(args, tests, _seeds(args))

@@ -10,7 +10,7 @@ from pathlib import Path
 from models.config import HwConfig
 from tb.cli.common import add_dut_options, add_run_options, build_dut, dut_arguments, play_and_report
 from tb.generate.describe import PlanError
-from tb.generate.plan import PlanEntry, load_plan
+from tb.generate.plan import PlanEntry, load_plan, plan_of
 from tb.regress.jobs import Job
 
 HELP = "play a plan of scenarios and judge every byte"
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
     config = HwConfig.load(args.config)
-    path = args.plan or default_plan(config)
+    path = args.plan or plan_of(config, PLAN_DIR)
     entries = select(load_plan(path), args.only)
     if args.list:
         print("\n".join(f"{entry.name:45} {entry.about}" for entry in entries))
@@ -51,15 +51,6 @@ def main(args: argparse.Namespace) -> int:
         for entry in entries
     ]
     return play_and_report(args, jobs, built, path.stem)
-
-
-def default_plan(config: HwConfig) -> Path:
-    """Return the plan that stands in the project for a configuration.
-
-    A configuration without one plays that of nv_small, which is written in elements and fits every configuration.
-    """
-    own = PLAN_DIR / f"{config.name}.toml"
-    return own if own.is_file() else PLAN_DIR / "nv_small.toml"
 
 
 def select(entries: tuple[PlanEntry, ...], pattern: str | None) -> list[PlanEntry]:

@@ -60,6 +60,15 @@ class PlanEntry:
         return Scenario(self.name, config.name, ops, seed, settings)
 
 
+def plan_of(config: HwConfig, folder: Path) -> Path:
+    """Return the plan in a folder that a configuration plays.
+
+    A configuration without one plays that of nv_small, which is written in elements and fits every configuration.
+    """
+    own = folder / f"{config.name}.toml"
+    return own if own.is_file() else folder / "nv_small.toml"
+
+
 def load_plan(path: Path) -> tuple[PlanEntry, ...]:
     """Read a plan file.
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from models.config import HwConfig
 from tb.coverage.model import CoverageModel, Item, load_model
 from tb.generate.describe import PlanError, Table
-from tb.generate.plan import load_plan
+from tb.generate.plan import load_plan, plan_of
 from tb.generate.random import ENGINES
 
 
@@ -129,8 +129,7 @@ def load_feature_plan(path: Path, config: HwConfig) -> FeaturePlan:
     tests += [test for module in table.take("bench", list, []) for test in _bench_tests(path, module)]
     model = load_model(folder, config)
     levels = tuple(_level(path, data) for data in table.take("level", list, required=True))
-    # Scenarios of nv_small are written in elements and fit every configuration without a plan of its own.
-    home = config.name if any(test.config == config.name for test in tests) else "nv_small"
+    home = plan_of(config, path.parent).stem
     features = [_feature(path, data, tests, home, model, levels) for data in table.take("feature", list, required=True)]
     table.done()
     here = tuple(feature for feature in features if not feature.configs or config.name in feature.configs)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from models.config import BUILTIN_DIR, HwConfig, builtin_names
-from tb.cli.run import default_plan
 from tb.coverage.status import totals
 from tb.generate.describe import PlanError
+from tb.generate.plan import plan_of
 from tb.generate.random import ENGINES
 from tb.regress.features import FeaturePlan, load_feature_plan, planned_tests
 from tb.regress.features_table import feature_status, lines, section
@@ -103,8 +103,8 @@ def test_a_configuration_of_the_users_own_plays_the_scenarios_of_nv_small(tmp_pa
     path.write_text((BUILTIN_DIR / "nv_small.toml").read_text(encoding="utf-8"), encoding="utf-8")
     own, small = (load_feature_plan(FEATURES, config) for config in (HwConfig.load(path), CONFIG))
     assert planned_tests(own.features) == planned_tests(small.features)
-    assert default_plan(HwConfig.load(path)) == default_plan(CONFIG)
-    assert default_plan(HwConfig.load("nv_full")).name == "nv_full.toml"
+    assert plan_of(HwConfig.load(path), FEATURES.parent) == plan_of(CONFIG, FEATURES.parent)
+    assert plan_of(HwConfig.load("nv_full"), FEATURES.parent).name == "nv_full.toml"
 
 
 def test_the_plan_of_the_project_looks_at_every_bin_that_can_be_reached() -> None:

@@ -6,7 +6,9 @@ import logging
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from functools import partial
 from itertools import count, islice
 from typing import Any
 
@@ -24,10 +26,17 @@ _SECONDS_AHEAD = 1.0
 _CHECK_SECONDS = 2.0
 """How often a driver looks how many workers there are."""
 
+_FETCH_SECONDS = 10.0
+"""How long results may take to arrive; those of a worker that has died never do."""
+
 PATIENCE_SECONDS = 120.0
 """How long a cluster may be without any worker."""
 
 Execute = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+class NoSchedulerError(ValueError):
+    """A scheduler that is gone; what was played is in the store, or lies beside the run."""
 
 
 class NoWorkersError(ValueError):
@@ -97,7 +106,8 @@ def run_tasks(
         patience_seconds: How long the cluster may be without any worker.
 
     Raises:
-        NoWorkersError: when it was without for longer.
+        NoSchedulerError: when the connection to the scheduler is lost.
+        NoWorkersError: when it was without any worker for longer.
     """
     waiting = iter(tasks)
     workers = _Workers(client, patience_seconds)
@@ -112,10 +122,12 @@ def run_tasks(
                 running.update(zip(futures, lot, strict=True))
         if not running:
             return
-        ended = _ended(running)
-        workers.look(len(ended))
-        if ended:
-            yield _records(client, {future: running.pop(future) for future in ended})
+        records = _fetched(client, {future: running[future] for future in _ended(running)})
+        workers.look(len(records))
+        for future in records:
+            del running[future]
+        if records:
+            yield list(records.values())
 
 
 def on_each_worker(client: Client, function: Callable[[], object]) -> None:
@@ -161,31 +173,42 @@ class _Workers:
         if ended and now - self._looked < _CHECK_SECONDS:
             return
         self._looked, self._threads = now, sum(self._client.nthreads().values())
-        if self._threads:
+        if self._threads or ended:
             self._seen = now
         elif now - self._seen > self._patience:
             raise NoWorkersError(f"the cluster had no worker for {self._patience:g} seconds")
 
 
 def _ended(running: Collection[Future]) -> list[Future]:
-    """Return futures that ended, or none after a while without any."""
+    """Return futures that ended, or none after a while without any.
+
+    Raises:
+        NoSchedulerError: when the connection to the scheduler is lost.
+    """
     try:
         wait(list(running), timeout=_CHECK_SECONDS, return_when="FIRST_COMPLETED")
     except TimeoutError:
         return []
+    except CancelledError as error:
+        raise NoSchedulerError("the connection to the scheduler is lost") from error
     return [future for future in running if future.done()]
 
 
-def _records(client: Client, ended: Mapping[Future, Task]) -> list[Record]:
-    """Return the records of tasks that ended, fetched together where nothing is wrong with them."""
-    fetched = client.gather(list(ended), errors="skip")
-    if len(fetched) == len(ended):
-        return [Record.from_dict(record) for record in fetched]
-    return [_record(future, task) for future, task in ended.items()]
+def _fetched(client: Client, ended: Mapping[Future, Task]) -> dict[Future, Record]:
+    """Return the records of tasks that ended, but of those that another worker plays again as theirs has died."""
+    lost = {future: task for future, task in ended.items() if future.status == "error"}
+    records = {future: _lost(future, task) for future, task in lost.items()}
+    sound = [future for future in ended if future.status == "finished"]
+    gather = partial(client.gather, sound, errors="skip", asynchronous=True)
+    try:
+        fetched = client.sync(gather, callback_timeout=_FETCH_SECONDS) if sound else []
+    except TimeoutError:
+        fetched = []
+    if len(fetched) == len(sound):
+        records.update(zip(sound, map(Record.from_dict, fetched), strict=True))
+    return records
 
 
-def _record(future: Future, task: Task) -> Record:
+def _lost(future: Future, task: Task) -> Record:
     error = future.exception()
-    if error is None:
-        return Record.from_dict(future.result())
     return Record(task.key, Ending.LOST, (f"{type(error).__name__}: {error}",))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -15,18 +13,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dask.distributed import Client
+from dask.distributed import Client, wait
 
+from tb.regress import schedule
 from tb.regress.driver import drive
 from tb.regress.record import Ending, Record
-from tb.regress.schedule import NoWorkersError, cluster, longest_first, on_each_worker, run_tasks
+from tb.regress.schedule import NoSchedulerError, NoWorkersError, cluster, longest_first, on_each_worker, run_tasks
 from tb.regress.store import Store
 from tb.regress.worker import Limits
 from tests.unit.regress import tasks as synthetic
+from tests.unit.regress.processes import LOOPBACK, processes
 from tests.unit.regress.tasks import pretend, record, task
 
-LOOPBACK = "127.0.0.1"
-ROOT = Path(__file__).resolve().parents[3]
 TASKS = [task(seed) for seed in range(60)]
 
 
@@ -62,7 +60,7 @@ def test_nothing_starts_behind_the_time_budget(client: Client) -> None:
 
 
 def test_a_task_that_kills_its_workers_is_lost_and_the_others_end(client: Client) -> None:
-    ended = chain(*run_tasks(client, [task(seed) for seed in range(4)], deadly))
+    ended = chain(*run_tasks(client, [task(seed) for seed in range(4)], deadly, patience_seconds=900))
     endings = {record.key: record.ending for record in ended}
     assert endings.pop(task(1).key) is Ending.LOST
     assert set(endings.values()) == {Ending.PASSED}
@@ -75,6 +73,37 @@ def test_a_cluster_without_workers_is_not_waited_for_for_ever() -> None:
         pytest.raises(NoWorkersError, match=r"^the cluster had no worker for 0\.1 seconds$"),
     ):
         list(run_tasks(empty, TASKS, at_once, patience_seconds=0.1))
+
+
+def test_results_of_a_worker_that_does_not_answer_are_not_waited_for_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schedule, "_FETCH_SECONDS", 0.5)
+    with processes() as started:
+        address = started.scheduler(tmp_path / "scheduler.json")
+        stopped = started.worker(address, tmp_path / "worker")
+        with cluster(address, 1, LOOPBACK) as connected:
+            ended = {connected.submit(at_once, entry.to_dict(), pure=False): entry for entry in TASKS[:3]}
+            wait(list(ended), timeout=60)
+            stopped.send_signal(signal.SIGSTOP)
+            assert schedule._fetched(connected, ended) == {}
+            stopped.send_signal(signal.SIGCONT)
+            until = time.monotonic() + 60
+            while not (records := schedule._fetched(connected, ended)):
+                assert time.monotonic() < until
+    assert [entry.key for entry in records.values()] == [entry.key for entry in TASKS[:3]]
+
+
+def test_a_scheduler_that_is_gone_is_an_error(tmp_path: Path) -> None:
+    with processes() as started:
+        address = started.scheduler(tmp_path / "scheduler.json")
+        started.worker(address, tmp_path / "worker")
+        with cluster(address, 1, LOOPBACK) as connected:
+            playing = run_tasks(connected, TASKS, at_once)
+            next(playing)
+            started.kill()
+            with pytest.raises(NoSchedulerError, match=r"^the connection to the scheduler is lost$"):
+                list(playing)
 
 
 def leave_a_file(folder: Path) -> None:
@@ -122,27 +151,6 @@ with Store(root / "store.sqlite") as store, cluster(address, 1, "127.0.0.1") as 
 """
 
 
-def start(*command: str) -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(
-        [sys.executable, *command], env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
-
-
-def dask_worker(address: str, folder: Path) -> subprocess.Popen[str]:
-    options = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", LOOPBACK)
-    return start("-m", "distributed.cli.dask_worker", address, *options, "--local-directory", str(folder))
-
-
-def await_address(scheduler: subprocess.Popen[str], file: Path) -> str:
-    until = time.monotonic() + 60
-    while not file.is_file() or '"address"' not in file.read_text():
-        assert scheduler.poll() is None
-        assert time.monotonic() < until
-        time.sleep(0.05)
-    return file.read_text().split('"address": "')[1].split('"')[0]
-
-
 def play_undisturbed(folder: Path, client: Client) -> tuple[list[Record], dict[str, int]]:
     with Store(folder / "store.sqlite") as store:
         run = store.start("killed", folder / "runs", TASKS)
@@ -156,20 +164,11 @@ def test_killing_a_worker_and_the_driver_loses_no_result_and_repeats_none(
 ) -> None:
     rng = random.Random(seed)
     undisturbed = play_undisturbed(tmp_path / "undisturbed", client)
-    address_file = tmp_path / "scheduler.json"
-    scheduler = start(
-        "-m", "distributed.cli.dask_scheduler", "--host", LOOPBACK, "--port", "0", "--no-dashboard",
-        "--scheduler-file", str(address_file),
-    )  # fmt: skip
-    running = [scheduler]
-    try:
-        address = await_address(scheduler, address_file)
-        workers = [dask_worker(address, tmp_path / f"worker{number}") for number in range(2)]
-        running += workers
-        with Store(tmp_path / "store.sqlite") as store:
-            run = store.start("killed", tmp_path / "runs", TASKS)
-        first = start("-c", DRIVER, address, str(tmp_path))
-        running.append(first)
+    with processes() as started, Store(tmp_path / "store.sqlite") as store:
+        address = started.scheduler(tmp_path / "scheduler.json")
+        workers = [started.worker(address, tmp_path / f"worker{number}") for number in range(2)]
+        run = store.start("killed", tmp_path / "runs", TASKS)
+        first = started.start("-c", DRIVER, address, str(tmp_path))
         assert first.stdout is not None
         assert first.stdout.readline(), "the first driver must have begun"
         victims = [workers[rng.randrange(2)], first]
@@ -179,19 +178,13 @@ def test_killing_a_worker_and_the_driver_loses_no_result_and_repeats_none(
             victim.send_signal(signal.SIGKILL)
         heard = 1 + len(first.communicate()[0].split())
         assert heard < len(TASKS), "the driver must have been killed before its end"
-        running.append(dask_worker(address, tmp_path / "worker2"))
-        resumed = start("-c", DRIVER, address, str(tmp_path))
-        running.append(resumed)
+        started.worker(address, tmp_path / "worker2")
+        resumed = started.start("-c", DRIVER, address, str(tmp_path))
         output, _ = resumed.communicate(timeout=120)
         assert resumed.returncode == 0
-        with Store(tmp_path / "store.sqlite") as store:
-            assert store.missing(run) == []
-            assert (store.records(run), store.coverage(run)) == undisturbed
+        assert store.missing(run) == []
+        assert (store.records(run), store.coverage(run)) == undisturbed
         assert len(output.split()) <= len(TASKS) - heard, "what the first driver has stored must not be played again"
-    finally:
-        for process in running:
-            process.kill()
-            process.wait()
 
 
 def test_a_record_that_no_driver_heard_of_is_not_played_again(tmp_path: Path, client: Client) -> None:

@@ -1,0 +1,66 @@
+"""Simulations on two separate Dask workers: one of them and the driver are killed, and nothing is lost."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tb.__main__ import main
+from tb.regress.record import Record
+from tb.regress.store import Store
+from tests.sim.test_shared import MEASURED
+from tests.unit.regress.processes import processes
+
+PLAYED = ("regress", "plan", "--only", "sdp_*")
+SCENARIOS = 27
+
+
+def ended(folder: Path) -> tuple[list[Record], dict[str, int]]:
+    """Return the results of the newest run without what the machine's speed decides, and what they cover."""
+    with Store(folder / "results.sqlite") as store:
+        run = store.run()
+        assert store.missing(run) == []
+        facts = [{k: v for k, v in record.facts.items() if k not in MEASURED} for record in store.records(run)]
+        records = [replace(record, facts=kept) for record, kept in zip(store.records(run), facts, strict=True)]
+        return records, store.coverage(run)
+
+
+@pytest.mark.parametrize("seed", [1])
+def test_a_worker_and_the_driver_are_killed_and_the_resumed_run_equals_an_undisturbed_one(
+    seed: int, tmp_path: Path
+) -> None:
+    rng = random.Random(seed)
+    undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
+    assert main([*PLAYED, "--jobs", "2", "--results", str(undisturbed)]) == 0
+    with processes() as started:
+        address = started.scheduler(tmp_path / "scheduler.json")
+        workers = [started.worker(address, tmp_path / f"worker{number}") for number in range(2)]
+        options = ("--results", str(killed), "--scheduler", address)
+        driver = started.start("-m", "tb", *PLAYED, *options)
+        assert driver.stdout is not None
+        heard = 0
+        for line in driver.stdout:
+            heard += line.startswith("[")
+            if heard == 3:
+                break
+        victims = [workers[rng.randrange(2)], driver]
+        rng.shuffle(victims)
+        for victim in victims:
+            time.sleep(rng.uniform(0.0, 0.3))
+            victim.send_signal(signal.SIGKILL)
+        heard += sum(line.startswith("[") for line in driver.communicate()[0].splitlines())
+        assert 3 <= heard < SCENARIOS, "the driver must have been killed before its end"
+        started.worker(address, tmp_path / "worker2")
+        resumed = started.start("-m", "tb", "regress", "resume", *options)
+        output, _ = resumed.communicate(timeout=120)
+        assert resumed.returncode == 0, output
+    assert ended(killed) == ended(undisturbed)
+    assert len(ended(killed)[0]) == SCENARIOS
+    left = sorted(path.name for path in (killed / "0001").iterdir())
+    assert left == ["index.html", "junit.xml", "records"], "passing tasks leave nothing else behind"
+    assert not any((killed / "0001" / "records").iterdir())

@@ -28,11 +28,10 @@ def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out; the exit code is 0 when the failure is reproduced."""
     found = bundle.load(args.bundle)
     job = found.job()
-    task = bundle.with_rtl(found.task, args.rtl)
-    dut = replace(task.dut, config=found.config, coverage=None)
+    dut = replace(bundle.with_rtl(found.dut, args.rtl), coverage=None)
     built = build(dut.build_spec(waves=args.waves), BUILD_ROOT)
     work_dir = BUILD_ROOT / "replay" / found.task.key
-    result = run_job(job, built, found.config, work_dir, args.timeout, waves=args.waves)
+    result = run_job(job, built, dut.config, work_dir, args.timeout, waves=args.waves)
     record = record_of(found.task.key, result)
     print(f"{found.task.key}: {record.ending.value}")
     print("\n".join(f"  {line}" for complaint in record.complaints for line in complaint.splitlines()))

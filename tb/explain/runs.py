@@ -17,8 +17,8 @@ from tb.trace import read
 MOST_LAYERS = 3
 """Layers of a run that are explained unless more are asked for: what follows is mostly of the same cause."""
 
-OWN_CONFIG = "config.toml"
-"""Name of the configuration that the bundle of a failure brings."""
+OWN_CONFIG = "config"
+"""Name of the folder with the configuration that the bundle of a failure brings: the file keeps the name it had."""
 
 SCENARIO_FOLDER = "scenario"
 """Name of the trace in the folder of a run."""
@@ -72,6 +72,11 @@ def explain_folder(folder: Path, config_name: str | None = None, most: int = MOS
         RecordError: when the folder holds no record of a failed run.
         TraceError: when its scenario cannot be read.
     """
-    own = folder / OWN_CONFIG
-    seen, config = record.load(folder / record.FILE_NAME, config_name or (str(own) if own.is_file() else None))
+    own = own_config(folder)
+    seen, config = record.load(folder / record.FILE_NAME, config_name or (None if own is None else str(own)))
     return explain_run(seen, read(folder / SCENARIO_FOLDER, config).ops, most)
+
+
+def own_config(folder: Path) -> Path | None:
+    """Return the configuration that a bundle brings, None when that of its run is a built-in one."""
+    return next((folder / OWN_CONFIG).glob("*.toml"), None)

@@ -1,26 +1,28 @@
 """Failure bundles: a folder that plays a failure again, on any machine that has the same RTL.
 
-Beside log and result it holds the scenario as a trace, and ``bundle.json`` with the task, its seed and command,
-how it ended, and the configuration when that is the user's own.
+Beside log and result it holds the scenario as a trace, ``bundle.json`` with the task, its seed and command, and how
+it ended, and what is the user's own: configuration and port map.
 """
 
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from models.config import HwConfig
+from tb.explain.runs import OWN_CONFIG, own_config
 from tb.launch.toolchain import tool_versions
 from tb.regress.jobs import Job, bit_exact
 from tb.regress.record import Record
-from tb.regress.task import BENCH, Task
+from tb.regress.task import BENCH, Dut, Task
 from tb.trace import read
 
 BUNDLE_FILE = "bundle.json"
-CONFIG_FILE = "config.toml"
+PORT_MAP_FILE = "port_map.toml"
 SCENARIO = "scenario"
 _VERSION = 1
 
@@ -38,10 +40,14 @@ class Bundle:
     record: Record
 
     @property
-    def config(self) -> str:
-        """Name of the configuration, or the file that the bundle brings."""
-        own = self.folder / CONFIG_FILE
-        return str(own.resolve()) if own.is_file() else self.task.dut.config
+    def dut(self) -> Dut:
+        """What it was found on, with the files that the bundle brings in the place of the user's."""
+        config, port_map = own_config(self.folder), self.folder / PORT_MAP_FILE
+        return replace(
+            self.task.dut,
+            config=self.task.dut.config if config is None else str(config.resolve()),
+            port_map=str(port_map.resolve()) if port_map.is_file() else self.task.dut.port_map,
+        )
 
     def job(self) -> Job:
         """Return what plays the failure again, from the trace alone.
@@ -49,12 +55,13 @@ class Bundle:
         Raises:
             BundleError: for a test in Python, which has no scenario.
         """
-        task, folder = self.task, self.folder / SCENARIO
+        task, folder, rerun = self.task, self.folder / SCENARIO, replay_command(self.folder)
         if task.kind == BENCH:
             raise BundleError(f"{task.test} must be a scenario to be replayed; as a test in Python it is: {task.rerun}")
-        config = HwConfig.load(self.config)
-        job = Job(task.test, task.seed, f"python -m tb replay {self.folder}", lambda: read(folder, config))
-        return bit_exact(job) if task.exact else job
+        config = HwConfig.load(self.dut.config)
+        job = Job(task.test, task.seed, rerun, lambda: read(folder, config))
+        # The bundle itself says how it is compared.
+        return replace(bit_exact(job), rerun=rerun) if task.exact else job
 
 
 def write(folder: Path, task: Task, record: Record) -> None:
@@ -66,7 +73,11 @@ def write(folder: Path, task: Task, record: Record) -> None:
         record: how.
     """
     if task.dut.config.endswith(".toml"):
-        shutil.copyfile(task.dut.config, folder / CONFIG_FILE)
+        own = folder / OWN_CONFIG / Path(task.dut.config).name
+        own.parent.mkdir()
+        shutil.copyfile(task.dut.config, own)
+    if task.dut.port_map is not None:
+        shutil.copyfile(task.dut.port_map, folder / PORT_MAP_FILE)
     data = {
         "version": _VERSION,
         "seed": task.seed,
@@ -108,6 +119,11 @@ def differences(before: Record, after: Record) -> list[str]:
     return found
 
 
-def with_rtl(task: Task, rtl: Path | None) -> Task:
-    """Return the task on other RTL; None keeps its own."""
-    return task if rtl is None else replace(task, dut=replace(task.dut, rtl=str(rtl.resolve())))
+def replay_command(folder: Path) -> str:
+    """Return the command that plays the bundle in a folder again."""
+    return f"python -m tb replay {shlex.quote(str(folder))}"
+
+
+def with_rtl(dut: Dut, rtl: Path | None) -> Dut:
+    """Return the device with other RTL; None keeps its own."""
+    return dut if rtl is None else replace(dut, rtl=str(rtl.resolve()))

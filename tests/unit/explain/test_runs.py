@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,9 +11,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from models.config import BUILTIN_DIR
 from tb.beats import Beats
 from tb.explain import explain_folder, explain_run
 from tb.explain.record import FILE_NAME, RecordError, save
+from tb.explain.runs import OWN_CONFIG
 from tb.explain.seen import Seen
 from tb.layers import Layer, Surface
 from tb.memory import Ram
@@ -106,6 +109,17 @@ def test_a_stored_run_is_explained_as_it_was_while_it_was_in_memory(folder: Path
     now = explain_run(Seen.of(played(*LAYERS, wrong=1, moved=16)), (LOAD,))
     later = explain_folder(folder)
     assert [explanation.lines() for explanation in later] == [explanation.lines() for explanation in now]
+
+
+def test_a_bundle_is_explained_with_the_configuration_that_it_brings(tmp_path: Path) -> None:
+    own = tmp_path / "bundle" / OWN_CONFIG / "mine.toml"
+    own.parent.mkdir(parents=True)
+    shutil.copyfile(BUILTIN_DIR / "nv_small.toml", own)
+    folder = tmp_path / "bundle"
+    write(Scenario("three_layers", "mine", (LOAD,), 1), folder / "scenario")
+    save(folder / FILE_NAME, Seen.of(played(*LAYERS, wrong=1, moved=16)), SMALL, "elsewhere/mine.toml")
+    (explanation,) = explain_folder(folder)
+    assert explanation.causes[0].name == "dst-base"
 
 
 def test_the_command_prints_the_explanation_of_a_folder(folder: Path, tb: Run) -> None:

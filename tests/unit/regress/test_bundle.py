@@ -11,6 +11,7 @@ import pytest
 
 from models.config import BUILTIN_DIR, HwConfig
 from tb.generate.random import random_entry
+from tb.launch.ports import load_port_map
 from tb.regress import bundle
 from tb.regress.bundle import BundleError
 from tb.regress.record import Ending, Record
@@ -45,15 +46,37 @@ def test_a_moved_bundle_plays_the_same_scenario(tmp_path: Path) -> None:
     assert found.job().identity == TASK.identity
 
 
-def test_a_bundle_brings_a_configuration_of_the_user(tmp_path: Path) -> None:
-    own = tmp_path / "mine.toml"
+def test_a_bundle_brings_configuration_and_port_map_of_the_user(tmp_path: Path) -> None:
+    own, ports = tmp_path / "mine.toml", tmp_path / "my_ports.toml"
     shutil.copyfile(BUILTIN_DIR / "nv_small.toml", own)
-    mine = replace(TASK, dut=replace(TASK.dut, config=str(own)))
-    (tmp_path / "bundle").mkdir()
-    bundle.write(tmp_path / "bundle", mine, FAILED)
+    ports.write_text('[ports]\ndla_intr = "irq"\n', encoding="utf-8")
+    mine = replace(TASK, dut=replace(TASK.dut, config=str(own), port_map=str(ports), top="my_nvdla"))
+    config = HwConfig.load(own)
+    scenario = random_entry(config, mine.seed, ("SDP", "PDP")).build(config, mine.seed)
+    folder = tmp_path / "bundle"
+    write(scenario, folder / bundle.SCENARIO)
+    bundle.write(folder, mine, FAILED)
     own.unlink()
-    config = bundle.load(tmp_path / "bundle").config
-    assert HwConfig.load(config) == replace(CONFIG, name="config")
+    ports.unlink()
+    shutil.move(folder, tmp_path / "moved")
+    found = bundle.load(tmp_path / "moved")
+    assert found.job().make().ops == scenario.ops
+    spec = found.dut.build_spec(waves=False)
+    assert (spec.config, spec.top) == (replace(CONFIG, name="mine"), "my_nvdla")
+    assert spec.port_map is not None
+    assert load_port_map(spec.port_map, spec.config).names == {"dla_intr": "irq"}
+
+
+def test_a_bundle_of_the_embedded_device_needs_no_files(tmp_path: Path) -> None:
+    assert bundle.load(made(tmp_path)).dut == TASK.dut
+
+
+def test_the_command_of_a_replay_takes_no_options_of_the_run(tmp_path: Path) -> None:
+    folder = made(tmp_path / "a failure")
+    bundle.write(folder, replace(TASK, exact=True), FAILED)
+    job = bundle.load(folder).job()
+    assert job.rerun == f"python -m tb replay '{folder}'"
+    assert job.make().settings.exact
 
 
 def test_what_is_different_is_told() -> None:
@@ -68,8 +91,8 @@ def test_what_is_different_is_told() -> None:
 
 
 def test_the_rtl_of_another_machine_takes_the_place_of_its_own(tmp_path: Path) -> None:
-    assert bundle.with_rtl(TASK, None) == TASK
-    assert bundle.with_rtl(TASK, tmp_path / "x.f").dut.rtl == str(tmp_path / "x.f")
+    assert bundle.with_rtl(TASK.dut, None) == TASK.dut
+    assert bundle.with_rtl(TASK.dut, tmp_path / "x.f").rtl == str(tmp_path / "x.f")
 
 
 def test_a_test_in_python_has_no_scenario(tmp_path: Path) -> None:

@@ -16,14 +16,18 @@ from tb.explain.stages import load_stages
 from tb.launch.build import BACKENDS, BuildSpec, Built, build
 from tb.regress import report
 from tb.regress.jobs import Job, JobResult, bit_exact, run_jobs, stopping_at_first
+from tb.regress.task import Device
 
 BUILD_ROOT = Path("sim_build")
+DEFAULT_CONFIG = "nv_small"
 
 
 def add_dut_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which RTL to build and how."""
     group = parser.add_argument_group("device under test")
-    group.add_argument("--config", default="nv_small", metavar="NAME|FILE", help="configuration (default: nv_small)")
+    group.add_argument(
+        "--config", default=DEFAULT_CONFIG, metavar="NAME|FILE", help=f"configuration (default: {DEFAULT_CONFIG})"
+    )
     group.add_argument("--sim", default="verilator", choices=("verilator", "icarus"), help="default: verilator")
     group.add_argument("--rtl", type=Path, metavar="FILELIST", help="filelist of your RTL (default: the embedded DUT)")
     group.add_argument("--top", default="NV_nvdla", metavar="MODULE", help="top module (default: NV_nvdla)")
@@ -73,6 +77,12 @@ def dut_arguments(args: argparse.Namespace) -> str:
     if args.debug:
         words.append("--debug")
     return shlex.join(words)
+
+
+def device_of(config: str, rtl: Path | None) -> Device:
+    """Return the device that options name, with paths that every worker and every folder understands."""
+    absolute = str(Path(config).resolve()) if config.endswith(".toml") else config
+    return Device(absolute, None if rtl is None else str(rtl.resolve()))
 
 
 def backend_of(args: argparse.Namespace) -> str:

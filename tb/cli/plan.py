@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from models.config import HwConfig
-from tb.cli.common import BUILD_ROOT
-from tb.cli.regress import STORE
+from tb.cli.common import DEFAULT_CONFIG, device_of
 from tb.cli.regress_tasks import FEATURES
-from tb.coverage.status import item_status, totals
+from tb.cli.results import (
+    STORE,
+    add_device_options,
+    add_results_option,
+    check_device,
+    existing_store,
+    wanted_device,
+)
+from tb.coverage.status import Hits, item_status, totals
 from tb.regress.features import load_feature_plan
-from tb.regress.features_table import RANDOM, feature_status, lines
-from tb.regress.record import Ending
-from tb.regress.store import Store
+from tb.regress.features_table import RANDOM, Latest, feature_status, lines
 from tb.regress.summary import counts_line
+from tb.regress.task import Device
 
 HELP = "print the test plan with the latest result and the coverage of each feature"
 EXAMPLE = "python -m tb plan --level L1"
@@ -23,24 +28,16 @@ EXAMPLE = "python -m tb plan --level L1"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
     parser.add_argument("--level", metavar="LEVEL", help="only what this level plays (default: all)")
-    parser.add_argument("--config", default="nv_small", metavar="NAME", help="configuration (default: nv_small)")
+    add_device_options(parser, f"that of --run, else {DEFAULT_CONFIG}")
     parser.add_argument("--run", type=int, metavar="RUN", help="coverage of one run (default: of all runs together)")
-    parser.add_argument(
-        "--results", type=Path, default=BUILD_ROOT / "regress", metavar="DIR",
-        help="folder of the store (default: sim_build/regress)",
-    )  # fmt: skip
+    add_results_option(parser)
 
 
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
-    plan = load_feature_plan(FEATURES, HwConfig.load(args.config))
+    device, latest, hits = _results(args)
+    plan = load_feature_plan(FEATURES, HwConfig.load(device.config))
     features = plan.up_to(args.level) if args.level else list(plan.features)
-    latest: dict[str, dict[Ending, int]] = {}
-    hits: dict[str, int] = {}
-    if (args.results / STORE).is_file():
-        with Store(args.results / STORE) as store:
-            latest = store.latest(args.config)
-            hits = store.coverage(*(store.runs() if args.run is None else [store.run(args.run)]))
     statuses = feature_status(plan, features, latest, hits)
     print("\n".join(lines(statuses)))
     if plan.aimless:
@@ -55,3 +52,19 @@ def main(args: argparse.Namespace) -> int:
         f"{covered.crosses} crosses"
     )
     return 0
+
+
+def _results(args: argparse.Namespace) -> tuple[Device, Latest, Hits]:
+    """Return whose results are meant, how its tests ended last, and what is covered."""
+    device = wanted_device(args)
+    if args.run is None:
+        device = device or device_of(DEFAULT_CONFIG, None)
+        if not (args.results / STORE).is_file():
+            return device, {}, {}
+        with existing_store(args.results) as store:
+            return device, store.latest(device), store.coverage(*store.runs_of(device))
+    with existing_store(args.results) as store:
+        run = store.run(args.run)
+        device = device or store.device(run)
+        check_device(store, run, device)
+        return device, store.latest(device), store.coverage(run)

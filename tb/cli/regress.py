@@ -9,13 +9,13 @@ from models.config import HwConfig
 from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, play_options
 from tb.cli.regress_play import Player, batch_of, conclude
 from tb.cli.regress_tasks import feature_plan, tasks_of
+from tb.cli.results import STORE, existing_store
 from tb.generate.random import ENGINES
 from tb.launch.build import CODE_COVERAGE, build
 from tb.regress.store import Store
 
 HELP = "play many scenarios on a cluster, keep every result, take up what is missing"
 EXAMPLE = "python -m tb regress random --seeds 200 --engines SDP,PDP"
-STORE = "results.sqlite"
 LOOPBACK = "127.0.0.1"
 
 
@@ -81,7 +81,8 @@ def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
     if args.kind != "show":
         batch_of(args)
-    with Store(args.results / STORE) as store:
+    reads = args.kind in ("show", "resume", "rerun-failed")
+    with existing_store(args.results) if reads else Store(args.results / STORE) as store:
         if args.kind == "show":
             return conclude(store, store.run(args.run))
         if args.kind == "resume":

@@ -20,7 +20,6 @@ from tb.regress.features_table import feature_status, section
 from tb.regress.page_coverage import coverage_sections
 from tb.regress.progress import Progress
 from tb.regress.store import Run, Store
-from tb.regress.task import Task
 from tb.regress.worker import Limits, remove_worker_folders
 
 if TYPE_CHECKING:
@@ -152,11 +151,12 @@ def conclude(store: Store, run: Run) -> int:
     """Print and write the results of a run, and return the exit code."""
     ended = summary.pair(store.tasks(run), store.records(run))
     counts, missing = store.counts(run), len(store.missing(run))
-    trend = [(earlier, store.counts(earlier), len(store.missing(earlier))) for earlier in store.runs()]
+    device = store.device(run)
+    trend = [(earlier, store.counts(earlier), len(store.missing(earlier))) for earlier in store.runs_of(device)]
     run.folder.mkdir(parents=True, exist_ok=True)
     hits, model = store.coverage(run), model_of(store, run)
     plan = load_feature_plan(FEATURES, model.config)
-    latest = store.latest(store.tasks(run)[0].dut.config)
+    latest = store.latest(device)
     sections = [section(feature_status(plan, plan.features, latest, hits)), *coverage_sections(model, hits)]
     counted = code_coverage.of_run(run.folder)
     modules = code_coverage.per_module(counted)
@@ -181,5 +181,4 @@ def conclude(store: Store, run: Run) -> int:
 
 def model_of(store: Store, run: Run) -> CoverageModel:
     """Return the coverage model for the configuration that a run is of."""
-    tasks: list[Task] = store.tasks(run)
-    return load_model(COVERAGE_DIR, HwConfig.load(tasks[0].dut.config))
+    return load_model(COVERAGE_DIR, HwConfig.load(store.device(run).config))

@@ -7,10 +7,9 @@ import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from pathlib import Path
 
 from models.config import HwConfig
-from tb.cli.common import backend_of, dut_arguments
+from tb.cli.common import backend_of, device_of, dut_arguments
 from tb.cli.run import PLAN_DIR, select
 from tb.generate.describe import PlanError
 from tb.generate.plan import load_plan, plan_of
@@ -56,8 +55,8 @@ def random_tasks(args: argparse.Namespace, engines: str, seeds: Iterable[int]) -
 
 def dut_of(args: argparse.Namespace) -> Dut:
     """Return the device under test with paths that every worker understands."""
-    config = str(Path(args.config).resolve()) if args.config.endswith(".toml") else args.config
-    rtl, port_map = (None if path is None else str(path.resolve()) for path in (args.rtl, args.port_map))
+    config, rtl = device_of(args.config, args.rtl)
+    port_map = None if args.port_map is None else str(args.port_map.resolve())
     return Dut(config, args.sim, rtl, args.top, port_map, args.debug, backend_of(args), args.code_coverage)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 
 from tb.regress.record import Ending, Record
-from tb.regress.task import Task
+from tb.regress.task import Device, Task
 
 _VERSION = 2
 _TABLES = """
@@ -84,11 +84,12 @@ class Store:
         """Enter a new run with all its tasks.
 
         Raises:
-            ValueError: when there is no task, or one of them twice.
+            ValueError: when there is no task, one of them twice, or they are of several devices.
         """
         _check_different(tasks)
         if not tasks:
             raise ValueError("a run must have at least one task")
+        _check_one_device(tasks[0].dut.device, tasks)
         started = time.time()
         with self._database, closing(self._database.cursor()) as cursor:
             cursor.execute("INSERT INTO runs (title, started, folder) VALUES (?, ?, '')", (title, started))
@@ -103,9 +104,10 @@ class Store:
         """Enter more tasks of a run, and return those that it did not have.
 
         Raises:
-            ValueError: when one of them is there twice.
+            ValueError: when one of them is there twice, or of another device than the run.
         """
         _check_different(tasks)
+        _check_one_device(self.device(run), tasks)
         known = {key for (key,) in self._database.execute("SELECT key FROM tasks WHERE run = ?", (run.id,))}
         fresh = [task for task in tasks if task.key not in known]
         with self._database:
@@ -138,6 +140,19 @@ class Store:
         """Return all runs, the oldest first."""
         rows = self._database.execute("SELECT id, title, started, folder FROM runs ORDER BY id")
         return [Run(number, title, started, Path(folder)) for number, title, started, folder in rows]
+
+    def device(self, run: Run) -> Device:
+        """Return what all tasks of a run are of."""
+        row = self._database.execute(
+            "SELECT json_extract(task, '$.dut.config'), json_extract(task, '$.dut.rtl') FROM tasks "
+            "WHERE run = ? LIMIT 1",
+            (run.id,),
+        )
+        return Device(*row.fetchone())
+
+    def runs_of(self, device: Device) -> list[Run]:
+        """Return the runs of a device, the oldest first: only these say something of it."""
+        return [run for run in self.runs() if self.device(run) == device]
 
     def run(self, number: int | None = None) -> Run:
         """Return a run by its number, or the newest.
@@ -182,12 +197,13 @@ class Store:
         counts = dict(rows)
         return {ending: counts[ending.value] for ending in Ending if ending.value in counts}
 
-    def latest(self, config: str) -> dict[str, dict[Ending, int]]:
-        """Return how each test ended, by its name, in the newest run that has played it on a configuration."""
+    def latest(self, device: Device) -> dict[str, dict[Ending, int]]:
+        """Return how each test ended, by its name, in the newest run that has played it on a device."""
         rows = self._database.execute(
             "SELECT test, run, ending, count(*) FROM results JOIN tasks USING (run, key) "
-            "WHERE json_extract(task, '$.dut.config') = ? GROUP BY test, run, ending ORDER BY run",
-            (config,),
+            "WHERE json_extract(task, '$.dut.config') = ? AND json_extract(task, '$.dut.rtl') IS ? "
+            "GROUP BY test, run, ending ORDER BY run",
+            device,
         )
         newest: dict[str, tuple[int, dict[Ending, int]]] = {}
         for test, run, ending, count in rows:
@@ -217,6 +233,12 @@ class Store:
 
     def _one(self, query: str, *values: object) -> int:
         return int(self._database.execute(query, values).fetchone()[0])
+
+
+def _check_one_device(device: Device, tasks: Sequence[Task]) -> None:
+    for task in tasks:
+        if task.dut.device != device:
+            raise ValueError(f"tasks of a run must all be of {device}, not of {task.dut.device}: {task.key}")
 
 
 def _check_different(tasks: Sequence[Task]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from models.config import HwConfig
 from tb.generate.plan import load_plan
@@ -18,6 +18,17 @@ from tb.tracker import refusal
 
 BENCH = "bench"
 """The kind of tasks that are tests in Python, which bring their own stimulus."""
+
+
+class Device(NamedTuple):
+    """What results are of, however it was simulated: a configuration, and the user's filelist or None."""
+
+    config: str
+    rtl: str | None
+
+    def __str__(self) -> str:
+        """Return it in words."""
+        return f"{self.config} on {self.rtl or 'the embedded DUT'}"
 
 
 @dataclass(frozen=True)
@@ -43,6 +54,11 @@ class Dut:
     debug: bool
     backend: str = "coroutine"
     coverage: str | None = None
+
+    @property
+    def device(self) -> Device:
+        """What results are of."""
+        return Device(self.config, self.rtl)
 
     def build_spec(self, *, waves: bool) -> BuildSpec:
         """Return what to build.

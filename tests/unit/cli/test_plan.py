@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from models.config import HwConfig
+from models.config import BUILTIN_DIR, HwConfig
 from tb.cli.regress_play import COVERAGE_DIR
 from tb.coverage.model import load_model
 from tb.regress.record import Ending, Record
@@ -51,6 +51,64 @@ def test_results_and_coverage_of_a_store_are_shown(tb: Tb, results: Path) -> Non
 def test_a_level_shows_its_features_and_one_run_its_own_coverage(tb: Tb, results: Path) -> None:
     out = tb(f"plan --level L0 --run 2 --results {results}").out
     assert "1 features, 0 without holes, 1 with; coverage 0.0 % of" in out
+
+
+@pytest.fixture
+def own(results: Path) -> Path:
+    """A configuration of the user's own, of which the store has a third run on the user's RTL: pdp_max_2x2 hung."""
+    config = results / "my_build.toml"
+    config.write_text((BUILTIN_DIR / "nv_small.toml").read_text(encoding="utf-8"), encoding="utf-8")
+    hung = task(1, "pdp_max_2x2")
+    hung = replace(hung, dut=replace(hung.dut, config=str(config), rtl=str(results / "my.f")))
+    with Store(results / "results.sqlite") as store:
+        run = store.start("own", results, [hung])
+        store.add(run, replace(Record(hung.key, Ending.HANG, ()), coverage={"PDP.group=0": 1}))
+    return config
+
+
+def test_results_of_another_configuration_or_rtl_count_for_neither(tb: Tb, results: Path, own: Path) -> None:
+    assert "coverage 100.0 % of" in tb(f"plan --results {results}").out
+    for other in ("--config nv_small_256", "--rtl my.f", f"--config {own}"):
+        out = tb(f"plan {other} --results {results}").out
+        assert "coverage 0.0 % of" in out
+        assert "passed" not in out
+    assert "failed: smoke: pdp_max_2x2" in tb(f"plan --config my_build.toml --rtl my.f --results {results}").out
+
+
+def test_one_run_is_shown_as_what_it_is_of(tb: Tb, results: Path, own: Path) -> None:
+    assert "failed: smoke: pdp_max_2x2" in tb(f"plan --run 3 --results {results}").out
+    theirs = f"{own} on {results / 'my.f'}"
+    for command in ("plan --run", "coverage"):
+        ran = tb(f"{command} 3 --config nv_small --results {results}")
+        message = f"error: run 3 must be of nv_small on the embedded DUT, not of {theirs}\n"
+        assert (ran.code, ran.err) == (2, message)
+
+
+def test_coverage_merges_only_runs_of_one_device(tb: Tb, results: Path, own: Path) -> None:
+    title = f"Coverage of my_build on {results / 'my.f'} in run 3\n"
+    for words in ("", "3", "--all", "--config my_build.toml --rtl my.f"):
+        assert tb(f"coverage {words} --results {results}").out.startswith(title)
+    assert tb(f"coverage --config nv_small --results {results}").out.startswith("Coverage of nv_small in run 2\n")
+    assert tb(f"coverage --config nv_small --all --results {results}").out.startswith(
+        "Coverage of nv_small in run 1, run 2\n"
+    )
+    ran = tb(f"coverage 1 3 --results {results}")
+    message = f"error: run 3 must be of nv_small on the embedded DUT, not of {own} on {results / 'my.f'}\n"
+    assert (ran.code, ran.err) == (2, message)
+    ran = tb(f"coverage --config nv_full --results {results}")
+    assert (ran.code, ran.err) == (2, f"error: {results} holds no run of nv_full on the embedded DUT\n")
+    ran = tb(f"coverage --all 1 2 --results {results}")
+    assert (ran.code, ran.err) == (2, "error: --all must not come with numbers of runs, here 1, 2\n")
+
+
+@pytest.mark.parametrize(
+    "words", ["coverage", "plan --run 1", "regress show", "regress resume", "regress rerun-failed"]
+)
+def test_a_store_that_is_not_there_is_not_made_by_reading_it(tb: Tb, tmp_path: Path, words: str) -> None:
+    ran = tb(f"{words} --results nowhere")
+    message = "error: --results must be a folder with results.sqlite, which regress makes, not nowhere\n"
+    assert (ran.code, ran.err) == (2, message)
+    assert not (tmp_path / "nowhere").exists()
 
 
 def test_a_level_that_there_is_not_is_refused(tb: Tb, tmp_path: Path) -> None:

@@ -10,9 +10,11 @@ import pytest
 
 from tb.regress.record import Ending, Record
 from tb.regress.store import Store
+from tb.regress.task import Device
 from tests.unit.regress.tasks import record, task
 
 TASKS = [task(seed) for seed in range(5)]
+EMBEDDED = Device("nv_small", None)
 
 
 def test_results_outlive_the_process_that_added_them(tmp_path: Path) -> None:
@@ -79,19 +81,40 @@ def test_a_run_grows_by_tasks_that_it_does_not_have(tmp_path: Path) -> None:
 def test_the_latest_result_of_a_test_is_that_of_the_newest_run_that_played_it(tmp_path: Path) -> None:
     one, other = (task(seed, "one") for seed in (1, 2)), task(1, "other")
     tasks = [*one, other]
-    full = replace(other, dut=replace(other.dut, config="nv_full"))
+    full, own = (replace(other, dut=replace(other.dut, **what)) for what in ({"config": "nv_full"}, {"rtl": "/my.f"}))
     with Store(tmp_path / "store.sqlite") as store:
-        first, second = store.start("first", tmp_path, tasks), store.start("second", tmp_path, [*tasks, full])
+        first, second = store.start("first", tmp_path, tasks), store.start("second", tmp_path, tasks)
         for entry in tasks:
             store.add(first, Record(entry.key, Ending.HANG, ("hang",)))
         store.add(second, Record(tasks[0].key, Ending.PASSED, ()))
         store.add(second, Record(tasks[1].key, Ending.MISMATCH, ()))
-        store.add(second, Record(full.key, Ending.PASSED, ()))
-        assert store.latest("nv_small") == {
+        for entry in (full, own):
+            store.add(store.start("of another", tmp_path, [entry]), Record(entry.key, Ending.PASSED, ()))
+        assert store.latest(EMBEDDED) == {
             "one": {Ending.PASSED: 1, Ending.MISMATCH: 1},
             "other": {Ending.HANG: 1},
         }
-        assert store.latest("nv_large") == {}
+        assert store.latest(own.dut.device) == {"other": {Ending.PASSED: 1}}
+        assert store.latest(Device("nv_large", None)) == {}
+
+
+def test_a_run_is_of_one_device_and_found_by_it(tmp_path: Path) -> None:
+    own = [replace(entry, dut=replace(entry.dut, rtl="/my.f")) for entry in TASKS]
+    with Store(tmp_path / "store.sqlite") as store:
+        first = store.start("embedded", tmp_path, TASKS)
+        second = store.start("own", tmp_path, own[:2])
+        assert store.runs_of(EMBEDDED) == [first]
+        assert store.runs_of(own[0].dut.device) == [second]
+        assert store.runs_of(Device("nv_full", None)) == []
+        message = (
+            r"^tasks of a run must all be of nv_small on the embedded DUT, not of nv_small on /my\.f: "
+            r"random\.1\.nv_small\.verilator$"
+        )
+        with pytest.raises(ValueError, match=message):
+            store.start("mixed", tmp_path, [TASKS[0], own[1]])
+        with pytest.raises(ValueError, match=message):
+            store.extend(first, [own[1]])
+        assert store.runs() == [first, second]
 
 
 def test_coverage_is_summed_up_over_tasks_and_merged_over_runs(tmp_path: Path) -> None:

@@ -49,7 +49,8 @@ def _write_page(args: argparse.Namespace, explanations: list[Explanation]) -> No
         return
     result = args.run / RESULT_FILE
     saved = json.loads(result.read_text(encoding="utf-8")) if result.is_file() else {}
-    write_page(args.html, explanations, args.run.name, saved.get("complaints", ()), saved.get("rerun"))
+    commands = (saved.get(name) for name in ("rerun", "rerun_waves"))
+    write_page(args.html, explanations, args.run.name, saved.get("complaints", ()), *commands)
 
 
 def _of_run(args: argparse.Namespace) -> list[Explanation]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from models.config import HwConfig
-from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, play_options
+from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, dut_arguments, play_options
 from tb.cli.run import PLAN_DIR
-from tb.launch.build import STUB_DIR
+from tb.launch.build import embedded_filelist
 from tb.launch.filelist import parse
 from tb.score import report
 from tb.score.catalogue import Bug, load_catalogue
@@ -34,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list", action="store_true", help="print the bugs and stop")
     mutants = parser.add_argument_group("source mutants", "instead of the seeded bugs")
     mutants.add_argument("--mutants", type=int, metavar="N", help="change one expression of the RTL, N times")
+    mutants.add_argument("--number", type=int, metavar="K", help="play only the one with this number in --list")
     mutants.add_argument(
         "--modules", default="*", metavar="PATTERN", help="modules to change, comma-separated (default: all)"
     )
@@ -63,10 +65,12 @@ def main(args: argparse.Namespace) -> int:
         return 0
     if args.rtl is not None:
         raise ValueError("--rtl must not be given: the seeded bugs are those of the embedded DUT")
+    if args.number is not None:
+        raise ValueError("--number must only be given with --mutants")
     config = HwConfig.load(args.config)
     found = sources(PLAN_DIR)
     cases = [(bug, of_unit(found, catalogue.units[bug.unit])) for bug in bugs]
-    bench = Bench(build_dut(args, config), config, args.results, args.timeout, args.hang_cycles)
+    bench = bench_of(args, config, rerun(args), args.results)
     used = {source.name: source for _, scenarios in cases for source in scenarios}
     if complaints(list(used.values()), bench, args):
         return 1
@@ -89,27 +93,54 @@ def mutate(args: argparse.Namespace) -> int:
     if args.only is not None or args.kind is not None:
         raise ValueError("--only and --kind must not be given with --mutants: they choose seeded bugs")
     config = HwConfig.load(args.config)
-    files = parse(args.rtl or STUB_DIR / f"{config.name}.f")
+    files = parse(args.rtl or embedded_filelist(config))
     mutants = choose(files.sources, args.mutants, args.seed, args.modules)
     if args.list:
         print("\n".join(f"{number:3} {mutant}" for number, mutant in enumerate(mutants, 1)))
         return 0
+    if args.number is not None and not 1 <= args.number <= len(mutants):
+        raise ValueError(f"--number must be from 1 to {len(mutants)}, not {args.number}")
+    chosen = [(n, mutant) for n, mutant in enumerate(mutants, 1) if args.number in (None, n)]
     found = of_unit(sources(PLAN_DIR), args.scenarios.split(","))
-    root = args.results / "mutants"
+    root, again = args.results / "mutants", rerun(args)
     args.rtl = write_mutants(mutants, files, root / "source")
-    bench = Bench(build_dut(args, config), config, root, args.timeout, args.hang_cycles)
+    bench = bench_of(args, config, again, root)
     about = {"model": bench.built.directory.name, "seed": args.seed, "scenarios": args.scenarios}
-    journal = Journal(root / "played.jsonl", about, resume=args.resume)
-    if not journal.done and complaints(found, bench, args):
+    # A single one shall not take the place of all in the journal that --resume goes on with.
+    name = "played.jsonl" if args.number is None else f"played_{args.number}.jsonl"
+    journal = Journal(root / name, about, resume=args.resume)
+    if args.number is None and not journal.done and complaints(found, bench, args):
         return 1
-    left = [(number, mutant) for number, mutant in enumerate(mutants, 1) if mutant.name not in journal.done]
+    left = [(number, mutant) for number, mutant in chosen if mutant.name not in journal.done]
     for result in play_mutants(left, found, bench, seed=args.seed, workers=args.jobs):
         journal.add(result.mutant.name, Played(result.played, result.catch, result.seconds))
-        print(f"[{len(journal.done):3}/{len(mutants)}] {report.mutant_line(result)}", flush=True)
-    ended = ((number, mutant, journal.done[mutant.name]) for number, mutant in enumerate(mutants, 1))
+        print(f"[{len(journal.done):3}/{len(chosen)}] {report.mutant_line(result)}", flush=True)
+    ended = ((number, mutant, journal.done[mutant.name]) for number, mutant in chosen)
     results = [MutantResult(number, mutant, p.played, p.catch, p.seconds) for number, mutant, p in ended]
     print("\n" + "\n".join(report.mutant_summary(results)))
     return 0 if report.mutants_passed(results) else 1
+
+
+def bench_of(args: argparse.Namespace, config: HwConfig, again: str, root: Path) -> Bench:
+    """Build what the options select, and return the bench that plays on it.
+
+    Args:
+        args: the options.
+        config: the configuration.
+        again: the command that plays everything again.
+        root: folder of everything that runs leave behind.
+    """
+    return Bench(build_dut(args, config), config, args.config, again, root, args.timeout, args.hang_cycles)
+
+
+def rerun(args: argparse.Namespace) -> str:
+    """Return the command that plays the same again; what follows it may choose one bug or mutant."""
+    words = ["--seed", str(args.seed)]
+    if args.mutants is not None:
+        words += ["--mutants", str(args.mutants), "--modules", args.modules, "--scenarios", args.scenarios]
+    if args.hang_cycles is not None:
+        words += ["--hang-cycles", str(args.hang_cycles)]
+    return f"python -m tb score {shlex.join(words)} {dut_arguments(args)}"
 
 
 def complaints(found: Sequence[Source], bench: Bench, args: argparse.Namespace) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
@@ -36,7 +37,12 @@ def explain_run(seen: Seen, ops: Iterable[Op], most: int = MOST_LAYERS) -> list[
 
 
 def write_page(
-    path: Path, explanations: Sequence[Explanation], name: str, complaints: Sequence[str], rerun: str | None
+    path: Path,
+    explanations: Sequence[Explanation],
+    name: str,
+    complaints: Sequence[str],
+    rerun: str | None,
+    with_waves: str | None,
 ) -> None:
     """Write a page about a failed run.
 
@@ -46,15 +52,16 @@ def write_page(
         name: what identifies the run.
         complaints: why it failed.
         rerun: the command that repeats it, None when it is not known.
+        with_waves: the same with waves, None when there is none.
     """
     opened = []
     for suffix, command in ((GTKWAVE_SUFFIX, "gtkwave"), (SURFER_SUFFIX, "surfer --command-file")):
         saved = path.with_name(f"waves{suffix}")
         if saved.is_file():
             opened.append(f"{command} {saved.name}")
-    commands = [("Explain it on the terminal", f"python -m tb explain {path.parent}")]
-    if rerun is not None:
-        commands = [("Run it again", rerun), ("Run it again with waves", f"{rerun} --waves"), *commands]
+    again = (("Run it again", rerun), ("Run it again with waves", with_waves))
+    commands = [(about, command) for about, command in again if command is not None]
+    commands.append(("Explain it on the terminal", f"python -m tb explain {shlex.quote(str(path.parent))}"))
     if opened:
         commands.append(("Open the waves at the first wrong write, in this folder", "\n".join(opened)))
     path.write_text(page(Failure(name, complaints, explanations, commands)), encoding="utf-8")

@@ -140,7 +140,7 @@ def build(spec: BuildSpec, root: Path = Path("sim_build")) -> Built:
     if spec.waves:
         # The scope that the bench drives needs Python at every write; the cycles are the same.
         spec = replace(spec, backend="coroutine")
-    files = parse(spec.filelist or _embedded_filelist(spec.config))
+    files = parse(spec.filelist or embedded_filelist(spec.config))
     port_map = load_port_map(spec.port_map, spec.config) if spec.port_map else PortMap()
     inputs = collect(files)
     wave_suffix = _wave_suffix(spec)
@@ -163,7 +163,12 @@ def build(spec: BuildSpec, root: Path = Path("sim_build")) -> Built:
     return Built(spec, directory, directory / "build.log", wave_suffix, time.monotonic() - started, cached)
 
 
-def _embedded_filelist(config: HwConfig) -> Path:
+def embedded_filelist(config: HwConfig) -> Path:
+    """Return the filelist of the embedded DUT.
+
+    Raises:
+        BuildError: for a configuration that there is none of.
+    """
     path = STUB_DIR / f"{config.name}.f"
     if not path.is_file():
         known = ", ".join(sorted(p.stem for p in STUB_DIR.glob("*.f"))) or "none"

@@ -38,7 +38,7 @@ class Job:
     """One scenario to play; ``TEST.SEED`` identifies it, ``rerun`` is the command that repeats just it.
 
     ``make`` builds the scenario, or reads it; ``refused`` is why it is not played at all. ``plusargs`` are
-    the simulator's, ``variables`` more environment of the test.
+    the simulator's, ``variables`` more environment of the test; ``waves`` says whether ``rerun`` takes ``--waves``.
     """
 
     name: str
@@ -48,6 +48,7 @@ class Job:
     refused: str | None = None
     plusargs: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
+    waves: bool = True
 
     @property
     def identity(self) -> str:
@@ -244,6 +245,8 @@ def run_job(
     scenario_dir.mkdir(parents=True)
     write(job.make(), scenario_dir)
     variables = {**job.variables, "NVDLA_RERUN": job.rerun}
+    if job.waves:
+        variables["NVDLA_RERUN_WAVES"] = f"{job.rerun} --waves"
     if process is not None and job.plusargs == process.plusargs:
         run = process.play(scenario_dir, work_dir / RESULT_FILE, variables, timeout_seconds)
         verdict = _saved(work_dir / RESULT_FILE)

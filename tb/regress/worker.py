@@ -22,7 +22,7 @@ from tb.launch.build import COVERAGE_FILE, Built, build
 from tb.launch.errors import LaunchError
 from tb.launch.simulate import simulate
 from tb.regress import bundle, code_coverage
-from tb.regress.jobs import run_job, shared_process
+from tb.regress.jobs import Job, run_job, shared_process
 from tb.regress.record import Ending, Record, record_of, record_of_test
 from tb.regress.shared import SharedProcess
 from tb.regress.task import BENCH, Dut, Task
@@ -35,6 +35,9 @@ _WORKER_DIR = ".worker-"
 
 _MOST_WAVE_CYCLES = 300_000
 """Longer failures leave no waves, which would fill a disk; ``replay --waves`` writes them."""
+
+NO_WAVES_FILE = "no_waves.txt"
+"""Says in the folder of a failure without waves why, and how to get them."""
 
 _COUNTED_TOGETHER = 16
 """Scenarios in one process that counts code coverage: to start it and to write its counts takes longer than most of
@@ -138,23 +141,35 @@ def _add_waves(task: Task, record: Record, work_dir: Path, limits: Limits) -> No
 
     Of failures that share a signature, a worker does so for the first.
     """
-    if (record.ending, record.signature) in _with_waves or record.facts.get("cycles", 0) > _MOST_WAVE_CYCLES:
-        return
-    _with_waves.add((record.ending, record.signature))
-    try:
-        built = build(task.dut.build_spec(waves=True), limits.build_root)
-    except LaunchError as error:
-        (work_dir / "no_waves.txt").write_text(f"{error}\n", encoding="utf-8")
+    reason, built = _no_waves(record), None
+    if reason is None:
+        _with_waves.add((record.ending, record.signature))
+        try:
+            built = build(task.dut.build_spec(waves=True), limits.build_root)
+        except LaunchError as error:
+            reason = str(error)
+    if built is None:
+        (work_dir / NO_WAVES_FILE).write_text(f"{reason}\n{_job(task, limits).rerun} --waves\n", encoding="utf-8")
         return
     again = work_dir / "again"
-    run_job(task.job(), built, task.dut.config, again, limits.timeout_seconds, waves=True)
+    run_job(_job(task, limits), built, task.dut.config, again, limits.timeout_seconds, waves=True)
     for path in again.glob("waves.*"):
         path.replace(work_dir / path.name)
     shutil.rmtree(again)
 
 
+def _no_waves(record: Record) -> str | None:
+    """Return why a failure is not played again for its waves, None when it is."""
+    cycles = record.facts.get("cycles", 0)
+    if cycles > _MOST_WAVE_CYCLES:
+        return f"failures must take at most {_MOST_WAVE_CYCLES} cycles to leave waves, not {cycles}"
+    if (record.ending, record.signature) in _with_waves:
+        return "another failure of this worker with the same signature has waves"
+    return None
+
+
 def _play_scenario(task: Task, built: Built, work_dir: Path, limits: Limits) -> Record:
-    job = task.job()
+    job = _job(task, limits)
     process = None if limits.isolated else _process(task.dut, limits)
     result = run_job(job, built, task.dut.config, work_dir, limits.timeout_seconds, waves=False, process=process)
     record = record_of(task.key, result)
@@ -167,6 +182,11 @@ def _play_scenario(task: Task, built: Built, work_dir: Path, limits: Limits) -> 
     if limits.coverage is None or record.ending is not Ending.PASSED:
         return record
     return replace(record, coverage=reached(collector_of(limits.coverage, task.dut.config), job.make()))
+
+
+def _job(task: Task, limits: Limits) -> Job:
+    """Return the job of a task, which is played again from the bundle that it leaves when it fails."""
+    return replace(task.job(), rerun=bundle.replay_command(limits.folder / task.key))
 
 
 def _play_test(task: Task, built: Built, work_dir: Path, limits: Limits) -> Record:

@@ -57,9 +57,11 @@ def play_mutants(
 
     def play(number: int, mutant: Mutant) -> MutantResult:
         folder, plusargs = bench.root / f"{number:03}.{mutant.name}", (f"+mutant={number}",)
-        jobs = (bench.job(source, seed) for source in likely_first(mutant.module, found))
+        again = f"{bench.rerun} --number {number}"
+        plain = (bench.job(source, seed) for source in likely_first(mutant.module, found))
+        jobs = (replace(job, plusargs=plusargs, rerun=again) for job in plain)
         with bench.process(folder, plusargs) as process:
-            ended = until_caught((replace(job, plusargs=plusargs) for job in jobs), bench, folder, process)
+            ended = until_caught(jobs, bench, folder, process)
         return MutantResult(number, mutant, ended.played, ended.catch, ended.seconds)
 
     with ThreadPoolExecutor(workers) as pool:

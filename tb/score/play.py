@@ -56,6 +56,8 @@ class Bench:
     Attributes:
         built: the compiled device.
         config: its configuration.
+        config_name: name or path of the configuration, as the simulator process will load it.
+        rerun: the command that plays everything again.
         root: folder of everything that runs leave behind.
         timeout_seconds: of one simulation.
         hang_cycles: how long nothing may move, None for what each scenario says.
@@ -63,13 +65,15 @@ class Bench:
 
     built: Built
     config: HwConfig
+    config_name: str
+    rerun: str
     root: Path
     timeout_seconds: float
     hang_cycles: int | None = None
 
     def job(self, source: Source, seed: int) -> Job:
         """Return the job that plays a scenario."""
-        return Job(source.name, seed, f"python -m tb score --seed {seed}", partial(self._scenario, source, seed))
+        return Job(source.name, seed, self.rerun, partial(self._scenario, source, seed), waves=False)
 
     def _scenario(self, source: Source, seed: int) -> Scenario:
         scenario = source.build(self.config, seed)
@@ -80,7 +84,7 @@ class Bench:
     def play(self, job: Job, folder: Path, process: SharedProcess | None = None) -> JobResult:
         """Play one job in a folder of its own below another, in a simulator process of its own or a given one."""
         work = folder / job.identity
-        return run_job(job, self.built, self.config.name, work, self.timeout_seconds, waves=False, process=process)
+        return run_job(job, self.built, self.config_name, work, self.timeout_seconds, waves=False, process=process)
 
     @contextmanager
     def process(self, folder: Path, plusargs: tuple[str, ...] = ()) -> Iterator[SharedProcess | None]:
@@ -88,7 +92,7 @@ class Bench:
         if not SharedProcess.fits(self.built):
             yield None
             return
-        shared = shared_process(self.built, self.config.name, folder / ".simulator", plusargs)
+        shared = shared_process(self.built, self.config_name, folder / ".simulator", plusargs)
         try:
             yield shared
         finally:
@@ -174,7 +178,7 @@ def until_caught(jobs: Iterable[Job], bench: Bench, folder: Path, process: Share
 
 def job_of(bug: Bug, source: Source, bench: Bench, seed: int) -> Job | None:
     """Return the job that plays a scenario with a bug; None when it has no operand that the bug could change."""
-    plain = replace(bench.job(source, seed), rerun=f"python -m tb score --only {bug.name} --seed {seed}")
+    plain = replace(bench.job(source, seed), rerun=f"{bench.rerun} --only {bug.name}")
     if bug.place is Place.RTL:
         return replace(plain, plusargs=(f"+bug={bug.name}",))
     changes = alterations(bug.name, plain.make(), bench.config)

@@ -20,7 +20,8 @@ from tb.sim.clocking import steps_of
 def explained(folder: Path, bench: Bench, scenario: Scenario) -> dict[str, Any]:
     """Write record and page of a failed run, and return what its result gets besides.
 
-    ``NVDLA_CONFIG`` names the configuration, ``NVDLA_RERUN`` may hold the command that repeats the run.
+    ``NVDLA_CONFIG`` names the configuration, ``NVDLA_RERUN`` may hold the command that repeats the run,
+    ``NVDLA_RERUN_WAVES`` the one that does so with waves.
 
     Args:
         folder: of the run.
@@ -36,11 +37,12 @@ def explained(folder: Path, bench: Bench, scenario: Scenario) -> dict[str, Any]:
     explanations = explain_run(seen, scenario.ops)
     stages = _stages(bench, seen, scenario, explanations)
     _save_view(folder, bench, explanations)
-    complaints, rerun = bench.verdict.complaints(), os.environ.get("NVDLA_RERUN")
-    write_page(folder / FILE_NAME, explanations, folder.name, complaints, rerun)
+    rerun, with_waves = (os.environ.get(name) for name in ("NVDLA_RERUN", "NVDLA_RERUN_WAVES"))
+    write_page(folder / FILE_NAME, explanations, folder.name, bench.verdict.complaints(), rerun, with_waves)
     return {
         "explanation": [line for explanation in explanations for line in explanation.lines()] + stages,
         "rerun": rerun,
+        "rerun_waves": with_waves,
         "causes": [[fit.name for fit in explanation.causes] for explanation in explanations],
         "equal": [[fit.name for fit in explanation.equal] for explanation in explanations],
     }

@@ -174,7 +174,8 @@ def test_a_page_without_a_cause_says_so() -> None:
 
 
 def test_the_page_of_a_run_has_the_commands(explanation: Explanation, tmp_path: Path) -> None:
-    write_page(tmp_path / "failure.html", [explanation], "any.1", ["wrong"], "python -m tb run --seed 1")
+    rerun = "python -m tb run --seed 1"
+    write_page(tmp_path / "failure.html", [explanation], "any.1", ["wrong"], rerun, f"{rerun} --waves")
     said = Parsed((tmp_path / "failure.html").read_text(encoding="utf-8")).words
     for command in (
         "python -m tb run --seed 1",
@@ -182,3 +183,13 @@ def test_the_page_of_a_run_has_the_commands(explanation: Explanation, tmp_path: 
         f"python -m tb explain {tmp_path}",
     ):
         assert command in said
+
+
+def test_the_page_names_no_command_that_there_is_not(explanation: Explanation, tmp_path: Path) -> None:
+    folder = tmp_path / "a run"
+    folder.mkdir()
+    write_page(folder / "failure.html", [explanation], "any.1", ["wrong"], "python -m tb score --number 3", None)
+    said = Parsed((folder / "failure.html").read_text(encoding="utf-8")).words
+    assert "python -m tb score --number 3" in said
+    assert f"python -m tb explain '{folder}'" in said
+    assert not any("--waves" in word for word in said)

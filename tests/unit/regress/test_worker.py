@@ -14,8 +14,9 @@ from models.config import HwConfig
 from tb.launch.build import BuildSpec, Built
 from tb.regress import code_coverage, worker
 from tb.regress.jobs import Job, JobResult
+from tb.regress.record import Ending, Record
 from tb.regress.task import Task
-from tb.regress.worker import Limits, end_processes, execute
+from tb.regress.worker import NO_WAVES_FILE, Limits, end_processes, execute
 from tb.verdict import Outcome
 from tests.unit.regress.tasks import DUT, task
 from tests.unit.regress.test_code_coverage import point, written
@@ -65,6 +66,33 @@ def play(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[
 
     yield played
     end_processes()
+
+
+@pytest.mark.parametrize("prior", [None, "another failure of this worker with the same signature has waves"])
+@pytest.mark.parametrize("cycles", [300_000, 300_001])
+def test_a_failure_has_waves_or_says_why_not(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, prior: str | None, cycles: int
+) -> None:
+    played: list[str] = []
+
+    def run_job(job: Job, built: str, config: str, folder: Path, *_: Any, **__: Any) -> None:
+        played.append(job.rerun)
+        folder.mkdir()
+        (folder / "waves.fst").touch()
+
+    failed = Record(task(WRONG).key, Ending.MISMATCH, ("wrong value: 1 elements",), {"cycles": cycles}, 1.0)
+    monkeypatch.setattr(worker, "_with_waves", {(failed.ending, failed.signature)} if prior else set())
+    monkeypatch.setattr(worker, "build", lambda *_: "model")
+    monkeypatch.setattr(worker, "run_job", run_job)
+    limits = Limits(tmp_path / "a run", tmp_path, 1.0)
+    worker._add_waves(task(WRONG), failed, tmp_path, limits)
+    replay = f"python -m tb replay '{tmp_path}/a run/{task(WRONG).key}'"
+    long = "failures must take at most 300000 cycles to leave waves, not 300001"
+    reason = long if cycles == 300_001 else prior
+    assert (tmp_path / "waves.fst").is_file() == (reason is None)
+    assert played == ([replay] if reason is None else [])
+    if reason is not None:
+        assert (tmp_path / NO_WAVES_FILE).read_text(encoding="utf-8") == f"{reason}\n{replay} --waves\n"
 
 
 def counted(tmp_path: Path) -> int:

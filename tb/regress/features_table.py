@@ -27,6 +27,7 @@ class FeatureStatus:
         feature: the feature.
         passed: tests whose last runs all passed.
         failed: names of tests of which one failed.
+        refused: names of tests of which one was refused, and none failed.
         unplayed: names of tests that were never played.
         coverage: of its points and crosses.
         holes: what it lacks, in words.
@@ -35,6 +36,7 @@ class FeatureStatus:
     feature: Feature
     passed: int
     failed: tuple[str, ...]
+    refused: tuple[str, ...]
     unplayed: tuple[str, ...]
     coverage: Totals
     holes: tuple[str, ...]
@@ -55,7 +57,9 @@ def lines(statuses: Sequence[FeatureStatus]) -> Iterator[str]:
         name = status.feature.name
         if status.failed:
             yield f"failed: {name}: {', '.join(status.failed)}"
-        if status.unplayed and status.passed + len(status.failed):
+        if status.refused:
+            yield f"refused: {name}: {', '.join(status.refused)}"
+        if status.unplayed and status.passed + len(status.failed) + len(status.refused):
             yield f"not played: {name}: {', '.join(status.unplayed)}"
 
 
@@ -64,7 +68,7 @@ def section(statuses: Sequence[FeatureStatus]) -> str:
     rows = []
     for status in statuses:
         name, level, tests, result, random, coverage, holes = map(escaped, _row(status))
-        kind = "bad" if status.failed else "other" if status.unplayed or not status.passed else "good"
+        kind = "bad" if status.failed else "other" if status.unplayed or status.refused or not status.passed else "good"
         percent = status.coverage.percent if status.coverage.reachable else 0.0
         rows.append(
             (
@@ -83,22 +87,30 @@ def section(statuses: Sequence[FeatureStatus]) -> str:
 def _status(plan: FeaturePlan, feature: Feature, latest: Latest, hits: Hits) -> FeatureStatus:
     names = [test.name for test in feature.tests]
     failed = tuple(name for name in names if any(ending.is_failure for ending in latest.get(name, ())))
+    refused = tuple(name for name in names if name not in failed and Ending.REFUSED in latest.get(name, ()))
     unplayed = tuple(name for name in names if name not in latest)
+    passed = len(names) - len(failed) - len(refused) - len(unplayed)
     coverage = totals(item_status(plan.model, hits, feature.items))
     lacks = []
     if not names:
         lacks.append("no test")
+    elif not passed:
+        lacks.append("nothing passed")
     if not feature.items:
         lacks.append("no coverage")
     elif coverage.reachable and not coverage.hit:
         lacks.append("nothing covered")
-    passed = len(names) - len(failed) - len(unplayed)
-    return FeatureStatus(feature, passed, failed, unplayed, coverage, tuple(lacks))
+    return FeatureStatus(feature, passed, failed, refused, unplayed, coverage, tuple(lacks))
 
 
 def _row(status: FeatureStatus) -> tuple[str, ...]:
     feature, coverage = status.feature, status.coverage
-    counts = {"passed": status.passed, "failed": len(status.failed), "not played": len(status.unplayed)}
+    counts = {
+        "passed": status.passed,
+        "failed": len(status.failed),
+        "refused": len(status.refused),
+        "not played": len(status.unplayed),
+    }
     return (
         feature.name,
         feature.level,

@@ -141,7 +141,22 @@ def test_a_test_that_no_feature_has_is_told(tmp_path: Path) -> None:
 
 def test_a_feature_of_which_nothing_was_covered_is_a_hole(plan: FeaturePlan) -> None:
     (status, *_) = feature_status(plan, plan.features, {}, {})
-    assert (status.unplayed, status.holes) == (("sdp_a",), ("nothing covered",))
+    assert (status.unplayed, status.holes) == (("sdp_a",), ("nothing passed", "nothing covered"))
+
+
+def test_a_refused_test_has_not_passed_and_a_feature_of_which_nothing_passed_is_a_hole(plan: FeaturePlan) -> None:
+    latest = {"sdp_a": {Ending.REFUSED: 2}, "sdp_b": {Ending.PASSED: 1, Ending.REFUSED: 1}}
+    smoke, both, _ = feature_status(plan, plan.features, latest, {"SDP.group=0": 3})
+    for status, refused in ((smoke, ("sdp_a",)), (both, ("sdp_a", "sdp_b"))):
+        assert (status.passed, status.refused, status.holes) == (0, refused, ("nothing passed",))
+    table = list(lines([smoke]))
+    assert table[1:] == [
+        "smoke    L0     1      1 refused  -       50.0 % of 2  HOLE: nothing passed",
+        "refused: smoke: sdp_a",
+    ]
+    assert '<span class="other">1 refused</span>' in section([smoke])
+    (smoke, *_) = feature_status(plan, plan.features, {"sdp_a": {Ending.REFUSED: 1, Ending.HANG: 1}}, {})
+    assert (smoke.failed, smoke.refused) == (("sdp_a",), ())
 
 
 def test_the_plan_on_a_page_is_escaped(plan: FeaturePlan) -> None:

@@ -21,6 +21,7 @@ from tb.cli import (
     score,
     trace,
 )
+from tb.launch.process import stop
 
 COMMANDS = {
     "run": run,
@@ -59,14 +60,22 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+INTERRUPTED = 130
+"""The exit code of a command that the user interrupts, as shells have it: 128 and the number of SIGINT."""
+
+
 def main(arguments: list[str] | None = None) -> int:
-    """Run one subcommand; what the user got wrong is one message and exit code 2."""
+    """Run one subcommand; what the user got wrong is one message and exit code 2, an interrupt ends all simulations."""
     args = parser().parse_args(arguments)
     try:
         code: int = COMMANDS[args.command].main(args)
     except ValueError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        stop()
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
     return code
 
 

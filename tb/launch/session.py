@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tb.launch.build import Built
-from tb.launch.process import Ended, abort, kill
+from tb.launch.process import Ended, abort, kill, start
 from tb.launch.runners import make_runner
 from tb.launch.simulate import JUNIT_NAME, LOG_NAME, Outcome, SimResult, judge, test_arguments
 
@@ -62,14 +62,11 @@ class Session:
                 **arguments, plusargs=list(plusargs)
             )
             with (self._work_dir / LOG_NAME).open("wb") as log:
-                self._process = subprocess.Popen(
+                self._process = start(
                     prepared.command,
                     cwd=prepared.cwd,
-                    env=prepared.environment,
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=subprocess.STDOUT,
-                    start_new_session=True,
+                    environment=prepared.environment,
+                    log=log,
                     pass_fds=[theirs.fileno()],
                 )
 

@@ -6,13 +6,14 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
 from tb.launch.build import Built
+from tb.launch.process import threads
 from tb.launch.simulate import Outcome as SimOutcome
 from tb.launch.simulate import SimResult, simulate
 from tb.regress.shared import SharedProcess
@@ -133,7 +134,7 @@ def run_jobs(
             free.put(process)
 
     try:
-        with ThreadPoolExecutor(workers) as pool:
+        with threads(workers) as pool:
             futures = [pool.submit(play, job) for job in jobs]
             try:
                 for future in as_completed(futures):

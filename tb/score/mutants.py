@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tb.launch.filelist import FileList
+from tb.launch.process import threads
 from tb.score.judge import Catch
 from tb.score.mutate import Mutant, modules_of, visible, without_comments
 from tb.score.play import Bench, until_caught
@@ -64,7 +65,7 @@ def play_mutants(
             ended = until_caught(jobs, bench, folder, process)
         return MutantResult(number, mutant, ended.played, ended.catch, ended.seconds)
 
-    with ThreadPoolExecutor(workers) as pool:
+    with threads(workers) as pool:
         futures = [pool.submit(play, number, mutant) for number, mutant in mutants]
         try:
             for future in as_completed(futures):

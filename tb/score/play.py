@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,6 +14,7 @@ import numpy as np
 
 from models.config import HwConfig
 from tb.launch.build import Built
+from tb.launch.process import threads
 from tb.regress.jobs import Job, JobResult, run_job, shared_process
 from tb.regress.shared import SharedProcess
 from tb.scenario import Scenario
@@ -73,7 +74,9 @@ class Bench:
 
     def job(self, source: Source, seed: int) -> Job:
         """Return the job that plays a scenario."""
-        return Job(source.name, seed, self.rerun, partial(self._scenario, source, seed), waves=False)
+        make = partial(self._scenario, source, seed)
+        # A refusal says nothing about a bug: it must not look as if one had been caught.
+        return Job(source.name, seed, self.rerun, make, refusable=True, waves=False)
 
     def _scenario(self, source: Source, seed: int) -> Scenario:
         scenario = source.build(self.config, seed)
@@ -110,7 +113,7 @@ def play_bugs(
         seed: of all data.
         workers: simulations at a time.
     """
-    with ThreadPoolExecutor(workers) as pool:
+    with threads(workers) as pool:
         futures = [pool.submit(play_bug, bug, found, bench, seed) for bug, found in cases]
         try:
             for future in as_completed(futures):
@@ -135,7 +138,7 @@ def false_alarms(found: Sequence[Source], bench: Bench, *, seed: int, workers: i
         with bench.process(folder / str(number)) as process:
             return [bench.play(bench.job(source, seed), folder, process) for source in found[number::workers]]
 
-    with ThreadPoolExecutor(workers) as pool:
+    with threads(workers) as pool:
         for results in pool.map(play, range(workers)):
             yield from (result for result in results if result.outcome is not Outcome.PASSED)
 

@@ -1,0 +1,38 @@
+"""A command in the middle of simulations that take a minute each, for a test that interrupts it: ``FOLDER KIND``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any, NoReturn
+
+from models.config import HwConfig
+from tb.__main__ import main
+from tb.cli import run, score
+from tb.launch.build import BuildSpec, Built
+from tb.launch.process import supervise
+from tb.regress import jobs
+from tb.score import play
+
+
+def minute(_: Built, *, work_dir: Path, **__: Any) -> NoReturn:
+    """Run in the place of a simulation what says its process id and then does nothing."""
+    supervise(
+        ["sh", "-c", "echo $$ > pid; exec sleep 60"],
+        cwd=work_dir,
+        environment=os.environ,
+        log_path=work_dir / "sim.log",
+    )
+    raise InterruptedError("the simulation was ended")
+
+
+if __name__ == "__main__":
+    folder, kind = Path(sys.argv[1]), sys.argv[2]
+    os.chdir(folder)
+    built = Built(BuildSpec(HwConfig.load("nv_small")), folder, folder / "build.log", None, 0.0, cached=True)
+    for module in (run, score):
+        module.build_dut = lambda *_, **__: built
+    jobs.simulate = minute  # type: ignore[assignment]
+    play.SharedProcess.fits = staticmethod(lambda _: False)  # type: ignore[method-assign]
+    sys.exit(main([kind, "--jobs", "2", "--only", "sdp_*"]))

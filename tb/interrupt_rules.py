@@ -1,9 +1,9 @@
-"""When the DUT may interrupt: once for each layer that it was told to run, and for nothing else."""
+"""When the DUT has to interrupt: once for each layer that it was told to run, and for nothing else."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from tb.program.ops import INTERRUPT_UNITS
 from tb.program.state import GROUPS
@@ -18,7 +18,7 @@ _PARTS = {"CDMA": ("CDMA_DAT", "CDMA_WT"), "CACC": ("CACC",)}
 
 
 class InterruptRules:
-    """Follows GLB's status and tells done bits that no layer owes.
+    """Follows GLB's status and tells done bits that no layer owes, and those that never came.
 
     A bit that software sets says nothing about a layer; one that was read stays known until it is cleared.
     The parts of a layer may be done after its end: measured on the embedded device, weights are fetched to
@@ -29,20 +29,30 @@ class InterruptRules:
         """Start from the reset state."""
         self._known = 0
         self._owed: Counter[Event] = Counter()
+        self._unseen: set[Event] = set()
+
+    @property
+    def owed(self) -> list[str]:
+        """The names, such as ``SDP_1``, of done bits that were not seen since they were owed last.
+
+        How often does not count: a bit that nobody clears stands for more than one layer.
+        """
+        return sorted(f"{unit}_{group}" for unit, group in self._unseen)
 
     def reset(self) -> None:
         """Forget all bits and layers, as a reset of the DUT does."""
         self._known = 0
         self._owed.clear()
+        self._unseen.clear()
 
     def enable(self, unit: str, group: int) -> None:
         """Note the interrupts of a unit that begins as soon as it is enabled, before its layer can as a whole."""
-        self._owed.update((part, group) for part in _PARTS.get(unit, ()))
+        self._owe([(part, group) for part in _PARTS.get(unit, ())])
 
     def start(self, events: Iterable[Event]) -> None:
         """Note the interrupts of a layer that was started, those of its first units apart."""
         parts = {part for names in _PARTS.values() for part in names}
-        self._owed.update(event for event in events if event[0] not in parts)
+        self._owe([event for event in events if event[0] not in parts])
 
     def write(self, register: Register, value: int) -> None:
         """Follow one CSB write."""
@@ -66,9 +76,15 @@ class InterruptRules:
         fresh, self._known = value & ~self._known, self._known | value
         for unit in INTERRUPT_UNITS:
             for group in range(GROUPS):
+                if value >> done_bit(unit, group) & 1:
+                    self._unseen.discard((unit, group))
                 if not fresh >> done_bit(unit, group) & 1:
                     continue
                 if not self._owed[unit, group]:
                     yield f"{unit}_{group}"
                 else:
                     self._owed[unit, group] -= 1
+
+    def _owe(self, events: Sequence[Event]) -> None:
+        self._owed.update(events)
+        self._unseen.update(events)

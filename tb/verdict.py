@@ -138,10 +138,10 @@ class Verdict:
 
     @property
     def outcome(self) -> Outcome:
-        """Passed only when something was compared and nothing was wrong."""
-        if self.refused is not None:
-            return Outcome.REFUSED
-        return Outcome.FAILED if self.complaints() else Outcome.PASSED
+        """Passed only when something was compared and nothing was wrong; what is wrong outweighs a refusal."""
+        if self.complaints():
+            return Outcome.FAILED
+        return Outcome.PASSED if self.refused is None else Outcome.REFUSED
 
     @property
     def worst_margin(self) -> float | None:
@@ -149,9 +149,11 @@ class Verdict:
         return max((margin.worst for margin in self.margins), default=None)
 
     def complaints(self) -> list[str]:
-        """Return why the scenario fails, a line each; empty when it passes."""
+        """Return why the scenario fails, a line each; empty when it passes or is refused."""
         lines = [str(finding) for finding in self.findings] + self.problems
-        if self.judged_bytes == 0 and not lines:
+        if lines and self.refused is not None:
+            lines.append(f"refused behind that: {self.refused}")
+        if not lines and self.refused is None and self.judged_bytes == 0:
             lines.append("nothing was compared: no layer wrote a byte that was expected")
         return lines
 
@@ -159,7 +161,7 @@ class Verdict:
         """Return the verdict as plain data, for files."""
         return {
             "outcome": self.outcome.value,
-            "complaints": self.complaints() if self.refused is None else [],
+            "complaints": self.complaints(),
             "refused": self.refused,
             "judged_bytes": self.judged_bytes,
             "written_bytes": self.written_bytes,

@@ -171,12 +171,10 @@ class Bench:
         self.verdict.problems.append(problem)
 
     async def run(self, *layers: Layer) -> None:
-        """Run layers one after the other, alternating the register groups of each engine."""
-        counts: dict[str, int] = {}
+        """Run layers one after the other, each in the register groups that its units run next."""
         for number, layer in enumerate(layers):
-            name = engine_of(layer).name
-            group = (self.tracker.state.consumer(name) + counts.get(name, 0)) % 2
-            await self.play(encode(layer, self.config, group, sync_id=f"run_{self.tracker.layers_seen}_{number}"))
+            groups = {unit: self.tracker.state.consumer(unit) for unit in engine_of(layer).units}
+            await self.play(encode(layer, self.config, groups, sync_id=f"run_{self.tracker.layers_seen}_{number}"))
 
     async def play(self, program: Program) -> None:
         """Play a program to its end; a hang or a refusal ends it early and is part of the verdict."""
@@ -188,11 +186,26 @@ class Bench:
         except (ScenarioError, CsbTimeout) as error:
             self.complain(str(error))
             return
-        if ended == 3:
+        if ended in (2, 3):
             self._stopped = True
             self.scoreboard.abandon()
         elif ended == 1:
             self.complain(await watchdog.report(self, quiet, sorted(set(player.waiting_for.values()))))
+
+    async def settle(self) -> None:
+        """See what comes late, behind a program that was played to its end: writes, and interrupts."""
+        if self._stopped or self.verdict.problems:
+            return
+        self.verdict.cycles = cycle()
+        if not await watchdog.memory_rests(self):
+            self.complain(f"memory must rest when all layers are done, but it is still accessed (cycle {cycle()})")
+        self.look()
+        if self._interrupt_rules.owed:
+            # Those that are masked show up when they are read.
+            await self.csb.read(self.registers.register("GLB", "S_INTR_STATUS"))
+            self.look()
+        for name in self._interrupt_rules.owed:
+            self.complain(f"interrupt {name} of a layer that was started must be raised by its end")
 
     def finish(self) -> Verdict:
         """Judge what is left and return the verdict."""
@@ -203,7 +216,7 @@ class Bench:
         if self._faults > _MAX_FAULTS:
             self.complain(f"{self._faults - _MAX_FAULTS} more memory faults")
         self.scoreboard.finish()
-        self.verdict.cycles = cycle()
+        self.verdict.cycles = self.verdict.cycles or cycle()
         return self.verdict
 
     def look(self) -> None:
@@ -222,11 +235,11 @@ class Bench:
             AssertionError: with every complaint, when the scenario failed or compared nothing.
         """
         verdict = self.finish()
-        if verdict.refused is not None:
-            raise AssertionError(f"refused: {verdict.refused}")
         complaints = verdict.complaints()
         if complaints:
             raise AssertionError("\n".join(complaints))
+        if verdict.refused is not None:
+            raise AssertionError(f"refused: {verdict.refused}")
 
     def see_csb(self, access: CsbAccess) -> None:
         """Follow one access: a write may start layers, a read may show that one ended."""
@@ -253,8 +266,9 @@ class Bench:
         if register.name == "D_OP_ENABLE":
             # RDMA fetches as soon as it is enabled, before the last unit of its layer is.
             self._check_quiet(access.cycle)
-            if access.value:
-                self._interrupt_rules.enable(register.unit, self.tracker.state.producer(register.unit))
+            group = self.tracker.state.producer(register.unit)
+            if access.value and not self.tracker.state.enabled(register.unit, group):
+                self._interrupt_rules.enable(register.unit, group)
         try:
             for started in self.tracker.write(register, access.value):
                 self._check_quiet(access.cycle)

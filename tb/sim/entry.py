@@ -80,6 +80,7 @@ async def _play(dut: SimHandleBase, path: Path, result_path: Path) -> Bench:
     started, first = time.process_time(), cycle()
     ops = await _loaded(bench, scenario.ops) if "NVDLA_ALTERED" in os.environ else scenario.ops
     await bench.play(ops)
+    await bench.settle()
     verdict = bench.finish()
     speed = (cycle() - first) / (time.process_time() - started)
     result = {

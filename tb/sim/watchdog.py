@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _CHECKS_PER_DEADLINE = 4
 _LOOK_CYCLES = 1000
+_REST_CYCLES = 256
 
 
 async def nothing_moves(bench: Bench) -> int:
@@ -25,6 +26,16 @@ async def nothing_moves(bench: Bench) -> int:
         quiet = quiet + step if bench.activity == last else 0
         last = bench.activity
     return quiet
+
+
+async def memory_rests(bench: Bench) -> bool:
+    """Return True once no memory port has moved or owed anything for a while, False when that never comes."""
+    for _ in range(0, bench.settings.hang_cycles, _REST_CYCLES):
+        last = bench.activity
+        await wait_cycles(bench.clock, _REST_CYCLES)
+        if bench.activity == last and not any(slave.outstanding() for slave in bench.slaves.values()):
+            return True
+    return False
 
 
 async def first_mismatch(bench: Bench) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import cocotb
 import numpy as np
@@ -14,16 +15,21 @@ from models.layout import FeatureLayout
 from models.precision import Precision
 from models.sdp import SdpParams, output_converter
 from tb.beats import Beats
+from tb.generate.describe import Table
+from tb.generate.layers import Workshop, build_layer
+from tb.generate.plan import load_plan
 from tb.layers import SdpLayer, Surface
 from tb.memory import Ram
 from tb.program.codec import encode
 from tb.program.ops import CheckCrc, InterruptNotify, Poll, RegRead, RegWrite, SyncWait
 from tb.settings import BenchSettings
 from tb.sim.bench import Bench
+from tb.sim.clocking import cycle
 from tb.verdict import Outcome
 
 CONFIG = HwConfig.load("nv_small")
 PASS_THROUGH = SdpParams(None, None, output_converter(0, 1, 0), Precision.INT8, Precision.INT8)
+ENTRIES = {entry.name: entry for entry in load_plan(Path(__file__).parents[1] / "plan" / "nv_small.toml")}
 QUICK_HANG = BenchSettings(hang_cycles=3000)
 
 
@@ -242,6 +248,52 @@ async def an_unsupported_program_is_refused(dut: SimHandleBase) -> None:
     assert verdict.refused == (
         "SDP.D_DP_EW_CFG.ew_bypass must be YES, not NO: nv_small has no Y (element-wise and LUT)"
     )
+
+
+@cocotb.test()
+async def a_wrong_byte_before_a_refusal_still_fails(dut: SimHandleBase) -> None:
+    bench = await Bench.start(dut, CONFIG)
+    tamper(bench, 5, lambda write, a: None)
+    await bench.run(pass_through(bench))
+    program = encode(pass_through(bench), CONFIG, group=1, sync_id="done")
+    no_y = [RegWrite(op.register, 0) if "D_DP_EW_CFG" in str(op) else op for op in program]
+    await bench.play(tuple(no_y))
+    expect_complaint(bench, r"missing write: 8 elements")
+    expect_complaint(bench, r"refused behind that: SDP.D_DP_EW_CFG.ew_bypass must be YES")
+
+
+@cocotb.test()
+async def layers_of_all_engines_run_one_after_the_other(dut: SimHandleBase) -> None:
+    bench = await Bench.start(dut, CONFIG)
+    shop = Workshop(CONFIG, bench.memory, bench.rng)
+    names = ("conv_1x1_full_atoms", "sdp_pass_through_full_atom", "sdp_pooled_on_the_fly", "cdp_lookup_of_the_element")
+    described = [ENTRIES[name].data["layer"][0] for name in (*names, names[0])]
+    layers = [build_layer(shop, f"l{n}", Table(f"l{n}", layer), []) for n, layer in enumerate(described)]
+    await bench.run(*layers)
+    await bench.settle()
+    bench.check()
+    assert bench.verdict.layers == len(layers)
+
+
+@cocotb.test()
+async def writes_behind_the_end_of_the_program_are_seen(dut: SimHandleBase) -> None:
+    bench = await Bench.start(dut, CONFIG)
+    await bench.play(encode(pass_through(bench), CONFIG))
+    ended = cycle()
+    assert bench.verdict.judged_bytes == 0
+    await bench.settle()
+    bench.check()
+    assert bench.verdict.cycles == ended
+
+
+@cocotb.test()
+async def an_interrupt_that_never_comes_is_reported(dut: SimHandleBase) -> None:
+    bench = await Bench.start(dut, CONFIG)
+    start = bench._interrupt_rules.start
+    bench._interrupt_rules.start = lambda events: start([*events, ("PDP", 1)])
+    await bench.run(pass_through(bench))
+    await bench.settle()
+    expect_complaint(bench, r"^interrupt PDP_1 of a layer that was started must be raised by its end$")
 
 
 @cocotb.test()

@@ -49,6 +49,25 @@ def test_what_software_sets_is_no_interrupt_of_a_layer() -> None:
     assert list(rules.read(STATUS, SDP_1)) == ["SDP_1"]
 
 
+def test_an_interrupt_that_never_comes_stays_owed() -> None:
+    rules = InterruptRules()
+    rules.enable("CDMA", 0)
+    rules.start([("SDP", 0), ("SDP", 1), ("CDMA_WT", 0)])
+    assert list(rules.read(STATUS, SDP_0)) == []
+    assert rules.owed == ["CDMA_DAT_0", "CDMA_WT_0", "SDP_1"]
+
+
+def test_a_bit_that_nobody_clears_stands_for_two_layers_but_not_for_one_that_starts_behind_it() -> None:
+    rules = InterruptRules()
+    rules.start([("SDP", 0)])
+    rules.start([("SDP", 0)])
+    assert list(rules.read(STATUS, SDP_0)) == []
+    assert rules.owed == []
+    rules.write(STATUS, SDP_0)
+    rules.start([("SDP", 0)])
+    assert rules.owed == ["SDP_0"]
+
+
 def test_other_registers_say_nothing() -> None:
     rules = InterruptRules()
     assert list(rules.read(REGISTERS.parse("GLB.S_INTR_MASK"), 0xFFFF)) == []

@@ -31,10 +31,16 @@ def test_a_problem_fails_even_when_every_byte_is_right() -> None:
 
 
 def test_what_was_refused_is_neither_passed_nor_failed() -> None:
-    verdict = Verdict(judged_bytes=8, problems=["hang"], refused="SDP has no Y")
+    verdict = Verdict(judged_bytes=8, refused="SDP has no Y")
     assert verdict.outcome is Outcome.REFUSED
     assert verdict.to_dict()["complaints"] == []
     assert verdict.to_dict()["refused"] == "SDP has no Y"
+
+
+def test_a_refusal_does_not_hide_what_was_wrong_before_it() -> None:
+    verdict = Verdict(judged_bytes=8, problems=["no interrupt"], refused="SDP has no Y")
+    assert verdict.outcome is Outcome.FAILED
+    assert verdict.to_dict()["complaints"] == ["no interrupt", "refused behind that: SDP has no Y"]
 
 
 def test_findings_of_one_kind_and_layer_are_summed_and_keep_their_first() -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from fnmatch import fnmatchcase
-from functools import partial
 from pathlib import Path
 
 from models.config import HwConfig
 from tb.cli.common import add_dut_options, add_run_options, build_dut, dut_arguments, play_and_report
 from tb.generate.describe import PlanError
 from tb.generate.plan import PlanEntry, load_plan, plan_of
-from tb.regress.jobs import Job
+from tb.regress.sources import planned_job
 
 HELP = "play a plan of scenarios and judge every byte"
 EXAMPLE = "python -m tb run --only 'pdp_*' --seed 7 --sim icarus"
@@ -40,13 +40,13 @@ def main(args: argparse.Namespace) -> int:
         return 0
     print(f"plan: {path.name}")
     built = build_dut(args, config, waves=args.waves)
-    plan = f" --plan {args.plan}" if args.plan else ""
+    plan = f" --plan {shlex.quote(str(args.plan))}" if args.plan else ""
     jobs = [
-        Job(
-            entry.name,
+        planned_job(
+            entry,
+            config,
             args.seed,
-            f"python -m tb run --only {entry.name} --seed {args.seed}{plan} {dut_arguments(args)}",
-            partial(entry.build, config, args.seed),
+            f"python -m tb run --only {shlex.quote(entry.name)} --seed {args.seed}{plan} {dut_arguments(args)}",
         )
         for entry in entries
     ]

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from functools import partial
 from pathlib import Path
 
 from models.config import HwConfig
 from tb.cli import trace_model
 from tb.cli.common import add_dut_options, add_run_options, build_dut, dut_arguments, play_and_report
-from tb.regress.jobs import Job
-from tb.trace import TraceUnsupported, find_traces, read
-from tb.tracker import refusal
+from tb.regress.sources import trace_job
+from tb.trace import find_traces
 
 HELP = "play traces of the public format and judge every byte and CRC"
 EXAMPLE = "python -m tb trace traces/sdp_* --rtl my_filelist.f"
@@ -35,17 +33,10 @@ def main(args: argparse.Namespace) -> int:
     if args.model_only:
         return trace_model.main(args)
     config = HwConfig.load(args.config)
-    jobs = [make_job(path, config, dut_arguments(args)) for path in find_traces(args.paths)]
+    options = dut_arguments(args)
+    jobs = [
+        trace_job(path, config, f"python -m tb trace {shlex.quote(str(path))} {options}")
+        for path in find_traces(args.paths)
+    ]
     built = build_dut(args, config, waves=args.waves)
     return play_and_report(args, jobs, built, "trace")
-
-
-def make_job(path: Path, config: HwConfig, dut_options: str) -> Job:
-    """Return the job that plays one trace, or that says why it cannot be judged."""
-    rerun = f"python -m tb trace {shlex.quote(str(path))} {dut_options}"
-    try:
-        scenario = read(path, config)
-    except TraceUnsupported as error:
-        return Job(path.stem, 0, rerun, partial(read, path, config), refused=str(error))
-    reason = refusal(scenario.ops, config)
-    return Job(scenario.name, scenario.seed, rerun, lambda: scenario, refused=reason)

@@ -38,8 +38,9 @@ _LEAN = {
 class Job:
     """One scenario to play; ``TEST.SEED`` identifies it, ``rerun`` is the command that repeats just it.
 
-    ``make`` builds the scenario, or reads it; ``refused`` is why it is not played at all. ``plusargs`` are
-    the simulator's, ``variables`` more environment of the test; ``waves`` says whether ``rerun`` takes ``--waves``.
+    ``make`` builds the scenario, or reads it; ``refused`` is why it is not played at all, ``refusable`` whether it
+    may be refused while it is played, as a trace may, which is no failure then. ``plusargs`` are the simulator's,
+    ``variables`` more environment of the test; ``waves`` says whether ``rerun`` takes ``--waves``.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Job:
     rerun: str
     make: Callable[[], Scenario]
     refused: str | None = None
+    refusable: bool = False
     plusargs: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     waves: bool = True
@@ -269,6 +271,9 @@ def run_job(
         return JobResult(job, Outcome.FAILED, (run.message, *tail), run.seconds, work_dir, simulation=run.outcome)
     outcome = Outcome(verdict["outcome"])
     complaints = [verdict["refused"]] if outcome is Outcome.REFUSED else verdict["complaints"]
+    if outcome is Outcome.REFUSED and not job.refusable:
+        # It was made for this configuration, so that the bench or what made it is wrong.
+        outcome, complaints = Outcome.FAILED, [f"refused: {verdict['refused']}"]
     if outcome is Outcome.PASSED and run.outcome is not SimOutcome.PASSED:
         # The verdict was good, but the simulator did not end as it should.
         outcome, complaints = Outcome.FAILED, [run.message]

@@ -125,6 +125,8 @@ def _ending(result: JobResult) -> Ending:
         return Ending.REFUSED
     if result.simulation is not None and (not result.facts or result.facts["outcome"] == Outcome.PASSED.value):
         return _SIMULATION[result.simulation]
+    if result.facts.get("outcome") == Outcome.REFUSED.value:
+        return Ending.BENCH_ERROR
     if _begins(result, ("hang",)):
         return Ending.HANG
     if result.facts.get("crc_failed") or _begins(result, tuple(kind.value for kind in Kind)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,9 +12,8 @@ from tb.generate.plan import load_plan
 from tb.generate.random import random_entry
 from tb.launch.build import BuildSpec
 from tb.regress.jobs import Job, bit_exact
+from tb.regress.sources import planned_job, trace_job
 from tb.scenario import Scenario
-from tb.trace import TraceUnsupported, read
-from tb.tracker import refusal
 
 BENCH = "bench"
 """The kind of tasks that are tests in Python, which bring their own stimulus."""
@@ -147,8 +146,7 @@ def _plan_job(task: Task) -> Job:
     entries = {entry.name: entry for entry in load_plan(Path(task.source))}
     if task.test not in entries:
         raise ValueError(f"{task.source} must hold {task.test}; it holds {', '.join(entries)}")
-    entry, config = entries[task.test], HwConfig.load(task.dut.config)
-    return Job(task.test, task.seed, task.rerun, lambda: entry.build(config, task.seed))
+    return planned_job(entries[task.test], HwConfig.load(task.dut.config), task.seed, task.rerun)
 
 
 def _random_job(task: Task) -> Job:
@@ -161,14 +159,8 @@ def _random_job(task: Task) -> Job:
 
 
 def _trace_job(task: Task) -> Job:
-    config = HwConfig.load(task.dut.config)
-    try:
-        scenario = read(Path(task.source), config)
-    except TraceUnsupported as error:
-        reason: str | None = str(error)
-        return Job(task.test, task.seed, task.rerun, lambda: read(Path(task.source), config), refused=reason)
-    reason = refusal(scenario.ops, config)
-    return Job(task.test, task.seed, task.rerun, lambda: scenario, refused=reason)
+    job = trace_job(Path(task.source), HwConfig.load(task.dut.config), task.rerun)
+    return replace(job, name=task.test, seed=task.seed)
 
 
 _MAKERS: dict[str, Callable[[Task], Job]] = {"plan": _plan_job, "random": _random_job, "trace": _trace_job}

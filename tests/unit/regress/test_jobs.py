@@ -1,14 +1,20 @@
-"""Jobs: what a simulator process is started with."""
+"""Jobs: what a simulator process is started with, and what a refusal means."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from models.config import HwConfig
 from tb.launch.build import BuildSpec, Built
-from tb.regress.jobs import lean_environment
+from tb.launch.simulate import Outcome as SimOutcome
+from tb.launch.simulate import SimResult
+from tb.regress import jobs
+from tb.regress.jobs import Job, JobResult, lean_environment, run_job
+from tb.scenario import Scenario
+from tb.verdict import Outcome, Verdict
 
 BUILT = Built(
     BuildSpec(HwConfig.load("nv_small")), Path("/builds/model"), Path("/builds/model/build.log"), None, 0.0, True
@@ -22,3 +28,19 @@ def test_bytecode_lies_beside_the_sources_unless_that_is_unwanted(monkeypatch: p
     monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     moved = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": "/builds/bytecode"}
     assert lean_environment(BUILT) == {**plain, **moved}
+
+
+@pytest.mark.parametrize(
+    ("refusable", "outcome", "complaint"), [(True, Outcome.REFUSED, "no Y"), (False, Outcome.FAILED, "refused: no Y")]
+)
+def test_a_refusal_while_playing_is_a_failure_unless_the_job_may_be_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusable: bool, outcome: Outcome, complaint: str
+) -> None:
+    def run_entry(*_: Any, **__: Any) -> tuple[SimResult, dict[str, Any]]:
+        ended = SimResult(SimOutcome.PASSED, "", 0, 1.0, tmp_path / "sim.log", tmp_path / "results.xml", None)
+        return ended, Verdict(refused="no Y").to_dict()
+
+    monkeypatch.setattr(jobs, "run_entry", run_entry)
+    job = Job("made", 1, "rerun", lambda: Scenario("made", "nv_small", (), 1), refusable=refusable)
+    result: JobResult = run_job(job, BUILT, "nv_small", tmp_path / "work", 1.0, waves=False)
+    assert (result.outcome, result.complaints) == (outcome, (complaint,))

@@ -76,6 +76,11 @@ def test_passed_and_refused_are_no_failures() -> None:
     assert [ending for ending in Ending if not ending.is_failure] == [Ending.PASSED, Ending.REFUSED]
 
 
+def test_a_scenario_that_was_made_for_the_configuration_and_is_refused_is_an_error_of_the_bench() -> None:
+    complaint = "refused: SDP.D_DP_BN_CFG.bn_bypass must be YES"
+    assert ended(Outcome.FAILED, SimOutcome.PASSED, complaint, verdict="refused") is Ending.BENCH_ERROR
+
+
 def test_the_signature_leaves_numbers_out() -> None:
     failures = [
         Record("a", Ending.MISMATCH, (f"wrong value: {n} elements; at c={n} (address {n:#x} of MC)", "more"))

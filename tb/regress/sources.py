@@ -1,0 +1,40 @@
+"""Jobs from plans and traces, and which of them are refused before they are played."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from models.config import HwConfig
+from tb.generate.plan import PlanEntry
+from tb.registers import RegisterError
+from tb.regress.jobs import Job
+from tb.trace import TraceUnsupported, read
+from tb.tracker import refusal
+
+
+def planned_job(entry: PlanEntry, config: HwConfig, seed: int, rerun: str) -> Job:
+    """Return the job that plays a scenario of a plan.
+
+    One of another configuration's plan is refused when it needs what this configuration lacks. All others are made for
+    it, so that a refusal is a failure.
+    """
+    job = Job(entry.name, seed, rerun, partial(entry.build, config, seed))
+    if entry.config == config.name:
+        return job
+    try:
+        return replace(job, refused=refusal(job.make().ops, config))
+    except RegisterError as error:
+        return replace(job, refused=str(error))
+
+
+def trace_job(path: Path, config: HwConfig, rerun: str) -> Job:
+    """Return the job that plays a trace, or that says why it cannot be judged."""
+    job = Job(path.stem, 0, rerun, partial(read, path, config), refusable=True)
+    try:
+        scenario = job.make()
+    except TraceUnsupported as error:
+        return replace(job, refused=str(error))
+    reason = refusal(scenario.ops, config)
+    return replace(job, name=scenario.name, seed=scenario.seed, make=lambda: scenario, refused=reason)

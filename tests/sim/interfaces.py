@@ -8,6 +8,7 @@ from cocotb.handle import SimHandleBase
 from cocotb.triggers import RisingEdge
 
 from models.config import HwConfig
+from tb import configrom
 from tb.memory import Ram
 from tb.program.codec import encode
 from tb.program.ops import InterruptNotify
@@ -78,6 +79,14 @@ async def every_register_has_its_reset_value(dut: SimHandleBase) -> None:
         if register.full_name == FLUSHED:
             continue
         assert value == expected, f"{register.full_name} reads {value:#x}, not {expected:#x}"
+
+
+@cocotb.test()
+async def the_configrom_is_that_of_the_configuration_and_ends_in_zeros(dut: SimHandleBase) -> None:
+    bench = await Bench.start(dut, CONFIG)
+    expected = configrom.encode(CONFIG)
+    words = [await bench.csb.read_address(configrom.WORD_BYTES * word) for word in range(len(expected) + 4)]
+    assert words == [*expected, 0, 0, 0, 0]
 
 
 @cocotb.test()

@@ -105,17 +105,27 @@ def write_mutants(mutants: Sequence[Mutant], files: FileList, folder: Path) -> P
         if path not in originals:
             raise ValueError(f"mutants must change sources of the filelist, not {path}")
         text = path.read_text(encoding="utf-8", errors="surrogateescape")
-        changed[path] = (folder / path.name).resolve()
+        alike = sum(other.name == path.name for other in changed)
+        changed[path] = (folder / (str(alike) if alike else "") / path.name).resolve()
+        changed[path].parent.mkdir(exist_ok=True)
         changed[path].write_text(switched(text, numbered), encoding="utf-8", errors="surrogateescape")
-    lines = [f"+incdir+{path}" for path in dict.fromkeys((*files.include_dirs, *(p.parent for p in changed)))]
-    lines += [f"+define+{name}={value}" if value else f"+define+{name}" for name, value in files.defines]
-    lines += [f"-y {path.resolve()}" for path in files.library_dirs]
+    include_dirs = dict.fromkeys((*files.include_dirs, *(path.parent for path in changed)))
+    lines = [_quoted(f"+incdir+{path}") for path in include_dirs]
+    lines += [_quoted(f"+define+{name}={value}") for name, value in files.defines]
+    lines += [f"-y {_quoted(path.resolve())}" for path in files.library_dirs]
     lines += [f"+libext+{extension}" for extension in files.library_extensions]
-    lines += [f"-v {path.resolve()}" for path in files.library_files]
-    lines += [str(changed.get(path.resolve(), path.resolve())) for path in files.sources]
+    lines += [f"-v {_quoted(path.resolve())}" for path in files.library_files]
+    lines += [_quoted(path.resolve()) for path in files.controls]
+    lines += [_quoted(changed.get(path.resolve(), path.resolve())) for path in files.sources]
     filelist = folder / "mutants.f"
     filelist.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return filelist
+
+
+def _quoted(word: str | Path) -> str:
+    """Return a word of a filelist that may hold blanks."""
+    escaped = str(word).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def switched(text: str, mutants: Sequence[tuple[int, Mutant]]) -> str:

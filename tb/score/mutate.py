@@ -13,6 +13,9 @@ import numpy as np
 from tb.score.spans import spans
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
+_NOT_SYNTHESIZED = re.compile(
+    r"(?://|/\*)[ \t]*\w+[ \t]+translate_off\b.*?(?:(?://|/\*)[ \t]*\w+[ \t]+translate_on\b[^\n]*|\Z)", re.DOTALL
+)
 _MODULE = re.compile(r"\bmodule\s+(\w+)(.*?)\bendmodule\b", re.DOTALL)
 _CONDITIONAL = re.compile(r"^[ \t]*`(ifdef|ifndef|else|elsif|endif)\b[ \t]*(\w*)", re.MULTILINE)
 _DIRECTIVE = re.compile(r"^[ \t]*`[^\n]*", re.MULTILINE)
@@ -133,7 +136,8 @@ def modules_of(plain: str) -> Iterator[tuple[str, int, int]]:
 
 def without_comments(text: str) -> str:
     """Return text of the same length with blanks for comments, strings, directives and what they leave out."""
-    return _DIRECTIVE.sub(_blank, _without_conditionals(_COMMENT.sub(_blank, text)))
+    synthesized = _NOT_SYNTHESIZED.sub(_blank, text)
+    return _DIRECTIVE.sub(_blank, _without_conditionals(_COMMENT.sub(_blank, synthesized)))
 
 
 def visible(code: str) -> str:
@@ -150,8 +154,8 @@ def _blank(found: re.Match[str]) -> str:
 
 
 def _without_conditionals(text: str) -> str:
-    """Blank what stands behind ``ifdef``, and behind ``ifndef SYNTHESIS``: assertions and simulation aids."""
-    kept, hidden, stack = [], 0, []
+    """Blank what stands behind ``ifdef``, and all that asks for SYNTHESIS: assertions and simulation aids."""
+    kept, hidden, stack, aids = [], 0, [], []
     at = 0
     for found in _CONDITIONAL.finditer(text):
         part = text[at : found.start()]
@@ -160,13 +164,15 @@ def _without_conditionals(text: str) -> str:
         at = found.end()
         word, name = found[1], found[2]
         if word in ("ifdef", "ifndef"):
-            stack.append(word == "ifdef" or name == "SYNTHESIS")
+            aids.append(name == "SYNTHESIS")
+            stack.append(word == "ifdef" or aids[-1])
             hidden += stack[-1]
         elif stack and word == "endif":
             hidden -= stack.pop()
+            aids.pop()
         elif stack:
             hidden -= stack[-1]
-            stack[-1] = not stack[-1]
+            stack[-1] = aids[-1] or not stack[-1]
             hidden += stack[-1]
     kept.append(text[at:])
     return "".join(kept)

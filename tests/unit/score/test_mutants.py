@@ -86,6 +86,33 @@ def test_sources_are_written_beside_a_filelist_that_takes_them_instead(tmp_path:
     assert (tmp_path / "chain.v").read_text() == CHAIN
 
 
+def test_a_filelist_of_mutants_has_all_that_the_one_of_the_sources_has(tmp_path: Path) -> None:
+    """Sources of one name, folders with blanks, Verilator's control files, libraries and macros with blanks."""
+    rtl = tmp_path / "my rtl"
+    for folder in ("a", "b", "c", "library", "include"):
+        (rtl / folder).mkdir(parents=True)
+    for folder in ("a", "b", "c"):
+        (rtl / folder / "chain.v").write_text(CHAIN.replace("module chain", f"module chain_{folder}"))
+    (rtl / "library" / "cell.v").write_text("module cell; endmodule\n")
+    (rtl / "blocks.vlt").write_text("`verilator_config\n")
+    (rtl / "rtl.f").write_text(
+        "a/chain.v b/chain.v c/chain.v blocks.vlt +incdir+include -y library +libext+.vlib -v library/cell.v\n"
+        r'+define+X=1 "+define+TEXT=\"two words\""'
+    )
+    files = parse(rtl / "rtl.f")
+    mutants = [next(mutants_of(rtl / folder / "chain.v")) for folder in ("a", "b", "c")]
+    written = parse(write_mutants(mutants, files, tmp_path / "all mutants"))
+    assert [path.read_text() for path in written.sources] == [
+        switched((rtl / folder / "chain.v").read_text(), [(number, mutant)])
+        for number, (folder, mutant) in enumerate(zip("abc", mutants, strict=True), 1)
+    ]
+    assert written.defines == files.defines == (("X", "1"), ("TEXT", '"two words"'))
+    assert written.controls == files.controls == (rtl / "blocks.vlt",)
+    assert (written.library_dirs, written.library_files) == (files.library_dirs, files.library_files)
+    assert written.library_extensions == files.library_extensions
+    assert written.include_dirs == (rtl / "include", rtl / "a", rtl / "b", rtl / "c")
+
+
 def test_mutants_of_a_file_outside_the_filelist_are_refused(tmp_path: Path) -> None:
     mutants = every_mutant(tmp_path / "chain.v")
     (tmp_path / "other.v").write_text("module other; endmodule\n")

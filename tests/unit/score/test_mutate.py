@@ -31,6 +31,17 @@ module adder #(parameter W = 4) (
 `ifndef SYNTHESIS
   wire shown = a > b;
 `endif
+`ifdef SYNTHESIS
+  wire built = 1'b1;
+`else
+  wire simulated = a > b;
+`endif
+  // synopsys translate_off
+  wire noted = a > b; // synthesis as in the words below
+  // synopsys translate_on
+  /* pragma translate_off */
+  wire noted_too = a > b;
+  /* pragma translate_on */
   always @(posedge clk)
     if (!rst_n) y <= 4'd0;
     else if (less && y <= 4'd9) y <= both[3:0] - 4'd2;

@@ -65,6 +65,30 @@ def padding_maximum(
     return largest
 
 
+def cancelling_infinities(
+    cube: Float64Array, kernel_height: int, kernel_width: int, window: Window
+) -> NDArray[np.bool_]:
+    """Tell which pooling windows hold infinities of both signs.
+
+    Infinity counts as nearly 2^32, beside which FP17 keeps nothing below 2^21: what an average leaves of two that
+    cancel depends on the order of the additions, and may be any FP16 number.
+
+    Args:
+        cube: (C, H, W) float64.
+        kernel_height: rows of the window.
+        kernel_width: columns of the window.
+        window: as in :func:`planar_window_maximum`.
+
+    Returns:
+        (C, H', W').
+
+    Source: formats document, "INF converted values"; measured on the public nv_full RTL.
+    """
+    signs = ((cube == side).astype(np.float64) for side in (np.inf, -np.inf))
+    positive, negative = (planar_window_maximum(sign, kernel_height, kernel_width, window) > 0.0 for sign in signs)
+    return positive & negative
+
+
 def channel_window_maximum(cube: Float64Array, local_size: int) -> Float64Array:
     """Return ``max_value`` of CDP: the largest magnitude among the channels of one square sum.
 

@@ -44,15 +44,18 @@ def pool(params: PdpParams, cube: NDArray[Any], config: HwConfig) -> tuple[NDArr
         pad_top=params.pad_top,
         pad_bottom=params.pad_bottom,
     )
-    largest = tolerance_pool.planar_window_maximum(FP16.decode(cube), params.kernel_height, params.kernel_width, window)
+    values, kernel = FP16.decode(cube), (params.kernel_height, params.kernel_width)
+    largest = tolerance_pool.planar_window_maximum(values, *kernel, window)
     height, width = cube.shape[1:]
     padding = tolerance_pool.padding_maximum(
         FP17.decode(np.array(params.pad_values, dtype=FP17.dtype)),
         missing_elements(params.kernel_width, params.stride_x, params.pad_left, width, result.shape[2]),
         missing_elements(params.kernel_height, params.stride_y, params.pad_top, height, result.shape[1]),
     )
-    largest = np.maximum(largest, padding)
-    return result, Tolerated(FP16.decode(result), tolerance_pool.pdp(largest))
+    rule = tolerance_pool.pdp(np.maximum(largest, padding))
+    anything = tolerance_pool.cancelling_infinities(values, *kernel, window)
+    allowance = np.where(anything, 2 * FP16.max_value, rule.allowance)
+    return result, Tolerated(FP16.decode(result), replace(rule, allowance=allowance))
 
 
 def pool_tolerated(params: PdpParams, convolved: Tolerated | None, pooled: Tolerated, config: HwConfig) -> Tolerated:

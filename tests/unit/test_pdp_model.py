@@ -204,6 +204,24 @@ def test_a_window_of_int8_sums_in_14_bits_where_int16_shares_the_register_and_in
     assert run(layer, plane([0, 0]), FULL).item() == -117
 
 
+def test_a_corner_measured_on_the_public_nv_full_rtl_is_reproduced() -> None:
+    # Three channels of 2 x 2 elements in the corner of a 3 x 3 window; the sum of the first exceeds 14 bits.
+    corners = np.array(
+        [[[-28, -125], [49, -55]], [[101, 54], [66, 72]], [[-82, 34], [-106, -84]]],
+        dtype=np.int8,
+    )
+    layer = params(
+        PoolMethod.AVERAGE,
+        kernel_width=3,
+        kernel_height=3,
+        pad_left=1,
+        pad_top=1,
+        pad_values=(2730, 1000, 900, 0, 0, 0, 0),
+    )
+    assert run(layer, corners, FULL).ravel().tolist() == [-77, 119, 100]
+    assert run(layer, corners, SMALL).ravel().tolist() == [51, 119, 100]
+
+
 def test_int16_averages_over_its_whole_range() -> None:
     layer = params(
         PoolMethod.AVERAGE,

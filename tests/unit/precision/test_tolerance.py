@@ -14,7 +14,14 @@ from hypothesis import strategies as st
 from models.fp16 import FP16
 from models.tolerance import Form, Module, Tolerance, bit_identical, compare, exponent
 from models.tolerance_conv import Window, direct, max_exponent, window_sum, winograd, winograd_published
-from models.tolerance_pool import cdp, channel_window_maximum, padding_maximum, pdp, planar_window_maximum
+from models.tolerance_pool import (
+    cancelling_infinities,
+    cdp,
+    channel_window_maximum,
+    padding_maximum,
+    pdp,
+    planar_window_maximum,
+)
 
 Bits = npt.NDArray[np.uint16]
 
@@ -208,6 +215,12 @@ def test_infinity_counts_as_65504_in_a_window_maximum() -> None:
         [[0.0, 2.0]],
     ]
     assert channel_window_maximum(cube, 1).tolist() == [[[65504.0, 1.0]], [[65504.0, 65504.0]], [[0.0, 2.0]]]
+
+
+def test_only_infinities_of_both_signs_in_a_window_cancel() -> None:
+    cube = np.array([[[np.inf, 1.0, -np.inf, -np.inf, np.nan]]])
+    assert cancelling_infinities(cube, 1, 3, Window()).tolist() == [[[True, False, False]]]
+    assert cancelling_infinities(cube, 1, 2, Window(stride_x=2, pad_right=1)).tolist() == [[[False, False, False]]]
 
 
 def test_an_element_of_the_padding_counts_by_its_part_of_the_table_s_entry() -> None:

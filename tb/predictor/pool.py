@@ -54,6 +54,7 @@ def pool(params: PdpParams, cube: NDArray[Any], config: HwConfig) -> tuple[NDArr
     )
     rule = tolerance_pool.pdp(np.maximum(largest, padding))
     anything = tolerance_pool.cancelling_infinities(values, *kernel, window)
+    assert rule.allowance is not None
     allowance = np.where(anything, 2 * FP16.max_value, rule.allowance)
     return result, Tolerated(FP16.decode(result), replace(rule, allowance=allowance))
 

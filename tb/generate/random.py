@@ -68,7 +68,13 @@ def random_entry(config: HwConfig, seed: int, engines: tuple[str, ...]) -> PlanE
 
 def engines_of(config: HwConfig) -> tuple[str, ...]:
     """Return the engines that a build has."""
-    absent = {name for name, enabled in (("RUBIK", config.rubik_enable), ("BDMA", config.bdma_enable)) if not enabled}
+    enabled = {
+        "PDP": config.pdp_enable,
+        "CDP": config.cdp_enable,
+        "RUBIK": config.rubik_enable,
+        "BDMA": config.bdma_enable,
+    }
+    absent = {name for name, there in enabled.items() if not there}
     return tuple(engine for engine in ENGINES if engine not in absent)
 
 

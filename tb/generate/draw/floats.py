@@ -7,7 +7,7 @@ import numpy as np
 from models.config import HwConfig
 from models.lut import LutUnit
 from models.precision import Precision
-from tb.generate.draw.numbers import Description, draw_gaps, draw_numbers
+from tb.generate.draw.numbers import Description, draw_gaps, draw_numbers, stages_of
 from tb.generate.draw.tables import draw_lut
 
 _OPERATIONS = ("max", "min", "sum")
@@ -25,7 +25,7 @@ def draw_float_processing(rng: np.random.Generator, config: HwConfig, shape: tup
         shape: (C, H, W) of the cube.
     """
     processing: Description = {"nan_to_zero": bool(rng.random() < _FLUSHED)}
-    for stage in ("x1", "x2"):
+    for stage in stages_of(config):
         if rng.random() < 0.6:
             processing[stage] = {**_stage(rng, shape), "relu": bool(rng.random() < 0.3)}
     if config.sdp_ew_enable and rng.random() < _ELEMENT_WISE:

@@ -47,6 +47,11 @@ class Axis:
         return (self.size + self.before + self.behind - extent) // self.stride + 1
 
 
+def stages_of(config: HwConfig) -> tuple[str, ...]:
+    """Return which of SDP's stages X1 and X2 a build has."""
+    return tuple(stage for stage, there in (("x1", config.sdp_bs_enable), ("x2", config.sdp_bn_enable)) if there)
+
+
 def draw_precision(rng: np.random.Generator, config: HwConfig, before: Cube | None) -> Precision:
     """Draw a precision: that of the cube that is read, or any that the build has."""
     if before is not None:

@@ -17,6 +17,7 @@ from tb.generate.draw.numbers import (
     draw_shift,
     draw_wide,
     source_of,
+    stages_of,
 )
 from tb.layers import processing_precision
 
@@ -81,7 +82,7 @@ def draw_processing(
         return processing | draw_float_processing(rng, config, shape)
     inside = processing_precision(precision, output)
     wild = bool(rng.random() < _WILD)
-    for stage in ("x1", "x2"):
+    for stage in stages_of(config):
         if rng.random() < 0.6:
             processing[stage], bits = _stage(rng, shape, bits, inside, wild=wild)
     if config.sdp_ew_enable and rng.random() < _ELEMENT_WISE:

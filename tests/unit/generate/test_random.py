@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,14 @@ def test_random_scenarios_are_legal() -> None:
     for seed in range(120):
         scenario = random_entry(SMALL, seed, ENGINES).build(SMALL, seed)
         assert refusal(scenario.ops, SMALL) is None, seed
+
+
+@pytest.mark.parametrize("lacks", ["sdp_bs", "sdp_bn", "pdp", "cdp"])
+def test_random_scenarios_are_legal_where_a_unit_is_missing(lacks: str) -> None:
+    config = replace(SMALL, **{f"{lacks}_enable": False, f"{lacks}_throughput": 0})
+    for seed in range(60):
+        scenario = random_entry(config, seed, engines_of(config)).build(config, seed)
+        assert refusal(scenario.ops, config) is None, seed
 
 
 @pytest.mark.parametrize(("engine", "constant"), [("SDP", 0.3), ("PDP", 0.3), ("CDP", 0.3), ("CONV", 0.35)])

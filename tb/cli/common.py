@@ -128,7 +128,7 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
         The exit code.
     """
     if args.exact:
-        jobs = [bit_exact(job) for job in jobs]
+        jobs = [replace(bit_exact(job), rerun=f"{job.rerun} --exact") for job in jobs]
     if args.stop_at_first:
         jobs = [stopping_at_first(job) for job in jobs]
     if args.waves_from is not None:

@@ -48,7 +48,7 @@ def random_tasks(args: argparse.Namespace, engines: str, seeds: Iterable[int]) -
     for engine in engines.split(","):
         if engine not in ENGINES:
             raise ValueError(f"engines must be of {', '.join(ENGINES)}, not {engine}")
-    rerun = f"python -m tb regress random --seeds 1 --engines {engines} {dut_arguments(args)} --first"
+    rerun = f"python -m tb regress random --seeds 1 --engines {engines} {_scenario_arguments(args)} --first"
     dut = dut_of(args)
     return [Task("random", seed, "random", engines, dut, f"{rerun} {seed}", args.exact) for seed in seeds]
 
@@ -58,6 +58,11 @@ def dut_of(args: argparse.Namespace) -> Dut:
     config, rtl = device_of(args.config, args.rtl)
     port_map = None if args.port_map is None else str(args.port_map.resolve())
     return Dut(config, args.sim, rtl, args.top, port_map, args.debug, backend_of(args), args.code_coverage)
+
+
+def _scenario_arguments(args: argparse.Namespace) -> str:
+    """Return the options that play a scenario on the same device and compare it as strictly again."""
+    return f"{dut_arguments(args)} --exact" if args.exact else dut_arguments(args)
 
 
 def _seeds(args: argparse.Namespace) -> range:
@@ -90,16 +95,17 @@ def _as_they_come(args: argparse.Namespace, level: Level) -> list[Task]:
 
 
 def _test_tasks(args: argparse.Namespace, tests: Sequence[PlannedTest], seeds: range) -> list[Task]:
-    dut, options = dut_of(args), dut_arguments(args)
+    dut = dut_of(args)
     # Tests in Python drive pins, which only the coroutines leave to them; nothing in them follows from a seed.
     bench_dut = replace(dut, backend="coroutine")
     tasks = []
     for test in tests:
         if test.kind == BENCH:
-            rerun = f"python -m tb regress plan --level {args.level} {options} --only {test.name}"
+            rerun = f"python -m tb regress plan --level {args.level} {dut_arguments(args)} --only {test.name}"
             tasks.append(Task(test.name, seeds[0], BENCH, test.source, bench_dut, rerun))
             continue
-        rerun = f"python -m tb run --plan {shlex.quote(test.source)} {options} --only {test.name} --seed"
+        options = f"--plan {shlex.quote(test.source)} {_scenario_arguments(args)} --only {shlex.quote(test.name)}"
+        rerun = f"python -m tb run {options} --seed"
         tasks += [Task(test.name, seed, "plan", test.source, dut, f"{rerun} {seed}", args.exact) for seed in seeds]
     return tasks
 
@@ -112,7 +118,7 @@ def _trace_tasks(args: argparse.Namespace) -> list[Task]:
             "trace",
             str(path.resolve()),
             dut_of(args),
-            f"python -m tb trace {shlex.quote(str(path))} {dut_arguments(args)}",
+            f"python -m tb trace {shlex.quote(str(path))} {_scenario_arguments(args)}",
             args.exact,
         )
         for path in find_traces(args.paths)

@@ -82,7 +82,7 @@ def bit_exact(job: Job) -> Job:
         scenario = job.make()
         return replace(scenario, settings=replace(scenario.settings, exact=True))
 
-    return replace(job, make=make, rerun=f"{job.rerun} --exact")
+    return replace(job, make=make)
 
 
 def stopping_at_first(job: Job) -> Job:

@@ -16,6 +16,7 @@ from tb.generate.describe import PlanError
 from tb.regress.record import Ending, Record
 from tb.regress.store import Store
 from tb.regress.task import BENCH
+from tb.trace import write
 
 
 def options(words: str) -> argparse.Namespace:
@@ -55,6 +56,27 @@ def test_tests_of_a_level_are_chosen_by_name() -> None:
         tasks_of(options("plan --level L0 --only conv_chain"))
     with pytest.raises(PlanError, match=r"^level must be one of L0, L1, L2, L3, not L4$"):
         tasks_of(options("plan --level L4"))
+
+
+@pytest.mark.parametrize(
+    ("words", "rerun"),
+    [
+        ("random --seeds 1", "--engines SDP,PDP,CDP,CONV,RUBIK,BDMA {} --first 0"),
+        ("plan --only pdp_max_2x2", "{} --only pdp_max_2x2 --seed 1"),
+        ("traces one", "python -m tb trace one {}"),
+    ],
+)
+def test_a_rerun_compares_as_strictly_as_the_regression(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str, rerun: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (planned,) = tasks_of(options("plan --only pdp_max_2x2"))
+    write(planned.job().make(), tmp_path / "one")
+    for exact in ("", " --exact"):
+        (task,) = tasks_of(options(words + exact))
+        assert task.rerun.endswith(rerun.format("--config nv_small --sim verilator" + exact))
+        assert task.job().rerun == task.rerun
+        assert task.job().make().settings.exact is bool(exact)
 
 
 class Steered(Player):

@@ -1,0 +1,29 @@
+"""The test in Python that the README shows runs as it stands there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from models.config import HwConfig
+from tb.launch.build import BuildSpec, build
+from tb.launch.simulate import simulate
+from tests.sim.conftest import ROOT
+
+
+def test_the_test_in_the_readme_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (example,) = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.M | re.S)
+    (tmp_path / "readme_example.py").write_text(example, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    built = build(BuildSpec(HwConfig.load("nv_small")), ROOT / "sim_build")
+    result = simulate(
+        built,
+        test_module="readme_example",
+        testcase="a_cube_is_copied",
+        env={"NVDLA_CONFIG": "nv_small"},
+        work_dir=tmp_path / "run",
+        timeout_seconds=120,
+    )
+    assert result.passed, result.message

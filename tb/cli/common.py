@@ -46,6 +46,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of commands that play scenarios."""
     group = parser.add_argument_group("running")
     play_options(group)
+    isolate_option(group)
     group.add_argument("--exact", action="store_true", help="FP16: bit-accurate, not by the published thresholds")
     group.add_argument("--stop-at-first", action="store_true", help="end a scenario soon after its first wrong byte")
     group.add_argument("--waves", action="store_true", help="write waves beside every log")
@@ -57,12 +58,16 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
 def play_options(group: argparse._ArgumentGroup) -> None:
     """Add the options of everything that plays: how many simulations at a time, and for how long."""
     group.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="simulations at a time")
+    group.add_argument("--timeout", type=float, default=3600.0, metavar="SECONDS", help="per simulation (3600)")
+
+
+def isolate_option(group: argparse._ArgumentGroup) -> None:
+    """Add the option that gives every scenario a simulator process of its own."""
     group.add_argument(
         "--isolate",
         action="store_true",
         help="a simulator process for every scenario (default: with the native back end they share one per job)",
     )
-    group.add_argument("--timeout", type=float, default=3600.0, metavar="SECONDS", help="per simulation (3600)")
 
 
 def dut_arguments(args: argparse.Namespace) -> str:

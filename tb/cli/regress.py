@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from models.config import HwConfig
-from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, play_options
+from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, isolate_option, play_options
 from tb.cli.regress_play import Player, batch_of, conclude
 from tb.cli.regress_tasks import feature_plan, tasks_of
 from tb.cli.results import STORE, existing_store
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--level", metavar="LEVEL", help="of the test plan, such as L1: its tests, and what covers more"
     )
     planned.add_argument("--only", metavar="PATTERN", help="scenarios whose name matches, such as 'sdp_*'")
-    planned.add_argument("--seeds", type=int, default=1, metavar="N", help="seeds of each scenario (default: 1)")
+    planned.add_argument("--seeds", type=int, metavar="N", help="seeds of each scenario (default: 1, or the level's)")
     planned.add_argument("--first", type=int, default=1, metavar="SEED", help="first seed (default: 1)")
     traces = kinds.add_parser("traces", help="traces of the public format")
     traces.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="trace folder, .cfg, or folder of traces")
@@ -65,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("running")
     play_options(group)
+    isolate_option(group)
     group.add_argument("--scheduler", metavar="ADDRESS", help="of a running Dask cluster (default: a local one)")
     group.add_argument(
         "--cluster", choices=("slurm", "lsf"), help="workers are jobs of this batch system (needs dask-jobqueue)"

@@ -66,9 +66,10 @@ def _scenario_arguments(args: argparse.Namespace) -> str:
 
 
 def _seeds(args: argparse.Namespace) -> range:
-    if args.seeds < 1 or args.first < 0:
-        raise ValueError(f"seeds must be at least 1 and first at least 0, not {args.seeds} and {args.first}")
-    return range(args.first, args.first + args.seeds)
+    count = 1 if args.seeds is None else args.seeds
+    if count < 1 or args.first < 0:
+        raise ValueError(f"seeds must be at least 1 and first at least 0, not {count} and {args.first}")
+    return range(args.first, args.first + count)
 
 
 def _plan_tasks(args: argparse.Namespace) -> list[Task]:
@@ -79,6 +80,9 @@ def _plan_tasks(args: argparse.Namespace) -> list[Task]:
 
 
 def _level_tasks(args: argparse.Namespace) -> list[Task]:
+    for name in ("plan", "seeds"):
+        if getattr(args, name) is not None:
+            raise ValueError(f"--{name} must not be given with --level, which says what is played")
     plan = feature_plan(args)
     level = plan.level(args.level)
     tests = planned_tests(plan.up_to(level.name))

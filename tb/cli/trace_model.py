@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from models.config import HwConfig
+from tb.cli.common import add_dut_options, add_run_options
 from tb.playback import Played, play_model
 from tb.regress import report
 from tb.regress.jobs import Job, JobResult
@@ -36,6 +37,10 @@ _LEGEND = (
     "described: files without register writes; theirs are made from the file's description"
 )
 _PREFIX = "measured_"
+_SIMULATOR_OPTIONS = (
+    *("sim", "rtl", "top", "port_map", "backend", "debug"),
+    *("jobs", "isolate", "timeout", "stop_at_first", "waves", "waves_from", "stages"),
+)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -44,8 +49,11 @@ def main(args: argparse.Namespace) -> int:
     Raises:
         ValueError: for an option that needs a simulator.
     """
-    for option in ("rtl", "port_map", "debug", "waves"):
-        if getattr(args, option):
+    parser = argparse.ArgumentParser()
+    add_dut_options(parser)
+    add_run_options(parser)
+    for option in _SIMULATOR_OPTIONS:
+        if getattr(args, option) != parser.get_default(option):
             raise ValueError(f"--{option.replace('_', '-')} must be left out: --model-only plays no RTL")
     started = time.monotonic()
     families: dict[str, list[JobResult]] = {}

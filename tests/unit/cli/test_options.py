@@ -1,0 +1,34 @@
+"""Options that a command would not read are refused by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.cli.conftest import Run
+from tests.unit.trace.measured_files import CARRIED
+
+
+@pytest.mark.parametrize("option", ["--plan mine.toml", "--seeds 20"])
+def test_a_level_says_itself_what_it_plays(tb: Run, option: str) -> None:
+    ran = tb(f"regress plan --level L1 {option}")
+    name = option.split()[0]
+    assert (ran.code, ran.err) == (2, f"error: {name} must not be given with --level, which says what is played\n")
+
+
+def test_score_lets_nobody_choose_its_processes(tb: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match=r"^2$"):
+        tb("score --list --isolate")
+    assert capsys.readouterr().err.endswith("error: unrecognized arguments: --isolate\n")
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        *("--sim icarus", "--top mine", "--backend coroutine", "--jobs 99", "--isolate", "--timeout 5"),
+        *("--stop-at-first", "--waves-from cycle:5", "--stages stages.toml"),
+    ],
+)
+def test_the_model_alone_takes_no_option_of_a_simulation(tb: Run, option: str) -> None:
+    ran = tb("trace --model-only", str(CARRIED), option)
+    name = option.split()[0]
+    assert (ran.code, ran.err) == (2, f"error: {name} must be left out: --model-only plays no RTL\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import zlib
 from pathlib import Path
 
@@ -21,9 +20,9 @@ from models.layout import (
     split,
 )
 from tb.trace.data import read_data
+from tests.references import NO_TRACES, TRACES
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.layouts import FP16, FULL, INT8, SAMPLES, SMALL
-from tests.unit.layout.hardware_files import SHARED
 
 CUBE = "--format feature --precision int8 --shape 3,1,2"
 
@@ -250,9 +249,9 @@ def test_no_damage_to_a_npy_file_is_more_than_one_line(tb: Run) -> None:
 )
 def test_the_files_of_a_golden_trace_unpack_and_pack_to_the_same_bytes(tb: Run, file: str, words: str) -> None:
     name = "dc_24x44x14_5x3x14x41_int8_0"
-    path = Path(os.environ.get("NVDLA_TRACES_DIR", SHARED / "traces")) / "nv_small" / name / f"{name}_{file}.dat"
+    path = TRACES / "nv_small" / name / f"{name}_{file}.dat"
     if not path.is_file():
-        pytest.skip("golden traces are absent: set NVDLA_TRACES_DIR to the folder of the trace sets")
+        pytest.skip(NO_TRACES)
     # The file leaves out words of zeros, because the trace clears the memory first.
     assert tb(f"unpack {path} tensor.npy --fill 0", words).code == 0
     assert tb("pack tensor.npy again.dat", words).code == 0

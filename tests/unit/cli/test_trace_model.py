@@ -8,15 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.references import MEASURED, TRACES, needs_measured, needs_traces
 from tests.unit.cli.conftest import Run
 from tests.unit.trace.measured_files import CARRIED, rewritten
 
-SHARED = Path(__file__).resolve().parents[4] / "shared" / "nvdla"
-TRACES = SHARED / "traces"
-MEASURED = SHARED / "measured_nv_full"
 
-
-@pytest.mark.skipif(not TRACES.is_dir(), reason="the public traces are not in ../shared/nvdla/traces")
+@needs_traces
 def test_every_golden_crc_comes_out_within_half_a_minute_and_y_is_refused(tb: Run) -> None:
     started = time.monotonic()
     ran = tb("trace --model-only", str(TRACES))
@@ -46,7 +43,7 @@ def test_a_measured_layer_is_played_on_its_own_configuration(tb: Run, tmp_path: 
     assert (result["scenario"], result["outcome"], result["judged_bytes"]) == ("sdp_int16_to_int8", "passed", 6336)
 
 
-@pytest.mark.skipif(not MEASURED.is_dir(), reason="the measured layers are not in ../shared/nvdla/measured_nv_full")
+@needs_measured
 @pytest.mark.parametrize("options", ["", "--exact"])
 def test_every_measured_layer_is_accepted_by_its_rule_and_reproduced_bit_by_bit(tb: Run, options: str) -> None:
     ran = tb("trace --model-only", str(MEASURED), options)

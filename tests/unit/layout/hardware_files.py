@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-SHARED = Path(__file__).resolve().parents[4] / "shared" / "nvdla"
+from tests.references import MEASURED, NO_MEASURED, NO_TRACES, TRACES
 
 
 @dataclass(frozen=True)
@@ -37,11 +36,10 @@ class Trace:
 
 def load_measured() -> list[MeasuredLayer]:
     """Return every measured layer; skip the test when the files are absent."""
-    folder = Path(os.environ.get("NVDLA_MEASURED_DIR", SHARED / "measured_nv_full"))
-    if not folder.is_dir():
-        pytest.skip("measured layers are absent: set NVDLA_MEASURED_DIR to the folder of their .npz files")
+    if not MEASURED.is_dir():
+        pytest.skip(NO_MEASURED)
     layers = []
-    for path in sorted(folder.glob("*.npz")):
+    for path in sorted(MEASURED.glob("*.npz")):
         with np.load(path) as file:
             arrays = {key: file[key] for key in file.files if key != "meta"}
             layers.append(MeasuredLayer(path.stem, arrays, json.loads(str(file["meta"]))))
@@ -50,10 +48,9 @@ def load_measured() -> list[MeasuredLayer]:
 
 def load_traces() -> list[Trace]:
     """Return every nv_small trace; skip the test when they are absent."""
-    folder = Path(os.environ.get("NVDLA_TRACES_DIR", SHARED / "traces"))
-    if not folder.is_dir():
-        pytest.skip("golden traces are absent: set NVDLA_TRACES_DIR to the folder of the trace sets")
-    return [_load_trace(path) for path in sorted(folder.glob("nv_small*/*/*.cfg"))]
+    if not TRACES.is_dir():
+        pytest.skip(NO_TRACES)
+    return [_load_trace(path) for path in sorted(TRACES.glob("nv_small*/*/*.cfg"))]
 
 
 def _load_trace(path: Path) -> Trace:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +13,11 @@ import numpy.typing as npt
 import pytest
 from hypothesis import settings
 
+from tests.references import MEASURED, NO_MEASURED
+
 # The literal oracles are slow by design; a busy machine must not fail them.
 settings.register_profile("no_deadline", deadline=None)
 settings.load_profile("no_deadline")
-
-DEFAULT_DIR = Path(__file__).resolve().parents[4] / "shared" / "nvdla" / "measured_nv_full"
 
 
 @dataclass(frozen=True)
@@ -49,12 +48,11 @@ Measured = Callable[[str], list[Layer]]
 @pytest.fixture(scope="session")
 def measured() -> Measured:
     """Return a loader of all layers that match a file pattern; skip when the files are absent."""
-    folder = Path(os.environ.get("NVDLA_MEASURED_DIR", DEFAULT_DIR))
-    if not folder.is_dir():
-        pytest.skip("measured layers are absent: set NVDLA_MEASURED_DIR to the folder of their .npz files")
+    if not MEASURED.is_dir():
+        pytest.skip(NO_MEASURED)
 
     def load(pattern: str) -> list[Layer]:
-        return [_load(path) for path in sorted(folder.glob(f"{pattern}.npz"))]
+        return [_load(path) for path in sorted(MEASURED.glob(f"{pattern}.npz"))]
 
     return load
 

@@ -21,10 +21,9 @@ from tb.trace import read
 from tb.trace.measured import read_measured
 from tb.tracker import LayerTracker
 from tb.verdict import Outcome, Verdict
-from tests.unit.layout.hardware_files import SHARED, load_measured
+from tests.references import MEASURED, TRACES, needs_traces
+from tests.unit.layout.hardware_files import load_measured
 
-TRACES = SHARED / "traces"
-FOLDER = SHARED / "measured_nv_full"
 FOLDERS = [
     *sorted(TRACES.glob("nv_small/dc_*")),
     *sorted(TRACES.glob("nv_small_measured/*")),
@@ -43,7 +42,7 @@ def predicted(
     return tracker, found
 
 
-@pytest.mark.skipif(not FOLDERS, reason="the public traces are not in ../shared/nvdla/traces")
+@needs_traces
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_the_golden_crc_comes_out_of_memory_and_register_writes(folder: Path) -> None:
     config = HwConfig.load("nv_small")
@@ -77,7 +76,7 @@ def test_every_measured_convolution_comes_out_of_its_register_writes_bit_by_bit_
         family = layer.name.rpartition("fp16_")[0] or layer.name.split("_")[0]
         if not layer.name.startswith(("dc_", "wino_")) or "registers" not in layer.meta:
             continue
-        scenario = read_measured(FOLDER / f"{layer.name}.npz", config)
+        scenario = read_measured(MEASURED / f"{layer.name}.npz", config)
         memory = MemoryImage(limit=1 << 64)
         for op in scenario.ops:
             if isinstance(op, MemInit | MemLoad):

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from tests import references
+
 ROOT = Path(__file__).resolve().parents[3]
 CARRIED = ROOT / "tests" / "data" / "measured"
-_SHARED = Path(os.environ.get("NVDLA_MEASURED_DIR", ROOT.parent / "shared" / "nvdla" / "measured_nv_full"))
-MEASURED = _SHARED if _SHARED.is_dir() else CARRIED
+MEASURED = references.MEASURED if references.MEASURED.is_dir() else CARRIED
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 

@@ -10,10 +10,9 @@ import pytest
 from models.config import HwConfig
 from tb.program.ops import CheckCrc, InterruptNotify, MemInit, MemLoad, Op, Poll, RegWrite
 from tb.trace import find_traces, read, write
+from tests.references import TRACES, needs_traces
 
-TRACES = Path(__file__).parents[4] / "shared" / "nvdla" / "traces"
-
-pytestmark = pytest.mark.skipif(not TRACES.is_dir(), reason="the public traces are not in ../shared/nvdla/traces")
+pytestmark = needs_traces
 
 COMMANDS: dict[type[Op], str] = {
     RegWrite: "reg_write",

@@ -1,0 +1,22 @@
+"""Golden traces and layers measured on the real hardware: beside the project, or where the environment says."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+_BESIDE = Path(__file__).resolve().parents[2] / "shared" / "nvdla"
+
+TRACES = Path(os.environ.get("NVDLA_TRACES_DIR", _BESIDE / "traces"))
+"""Folder of the trace sets: ``nv_small``, ``nv_small_measured``."""
+
+MEASURED = Path(os.environ.get("NVDLA_MEASURED_DIR", _BESIDE / "measured_nv_full"))
+"""Folder of the measured layers, ``.npz`` files."""
+
+NO_TRACES = f"golden traces are not in {TRACES}: set NVDLA_TRACES_DIR to the folder of the trace sets"
+NO_MEASURED = f"measured layers are not in {MEASURED}: set NVDLA_MEASURED_DIR to the folder of their .npz files"
+
+needs_traces = pytest.mark.skipif(not TRACES.is_dir(), reason=NO_TRACES)
+needs_measured = pytest.mark.skipif(not MEASURED.is_dir(), reason=NO_MEASURED)

@@ -6,7 +6,7 @@ PYTHON ?= python3
 PY := .venv/bin/python
 DUT := --sim $(SIM) --config $(CONFIG) $(if $(RTL),--rtl $(RTL)) $(if $(TOP),--top $(TOP)) $(if $(PORT_MAP),--port-map $(PORT_MAP))
 
-.PHONY: run regress test score lint clean
+.PHONY: run regress test score lint clean distclean
 
 run: .venv/ready
 	$(PY) -m tb run $(DUT) $(if $(JOBS),--jobs $(JOBS))
@@ -23,7 +23,11 @@ score: .venv/ready
 lint: .venv/ready
 	$(PY) -m ruff check . && $(PY) -m ruff format --check . && $(PY) -m mypy
 
+# Regressions with their history, failures and scores stay.
 clean:
+	[ ! -d sim_build ] || find sim_build -mindepth 1 -maxdepth 1 ! -name regress ! -name score -exec rm -rf {} +
+
+distclean:
 	rm -rf .venv sim_build
 
 .venv/ready: requirements.txt

@@ -52,7 +52,19 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--waves", action="store_true", help="write waves beside every log")
     group.add_argument("--waves-from", metavar="cycle:N|layer:N", help="write no waves before (default: cycle:0)")
     group.add_argument("--stages", type=Path, metavar="TOML", help="name the first bad hand-over inside; needs --debug")
-    group.add_argument("--json", type=Path, metavar="FILE", help="write the results there, too")
+    group.add_argument("--json", type=output_file, metavar="FILE", help="write the results there, too")
+
+
+def output_file(text: str) -> Path:
+    """Return the file that an option names for results, which must not be lost for want of a folder.
+
+    Raises:
+        ArgumentTypeError: when its folder does not exist, or it is one.
+    """
+    path = Path(text)
+    if path.is_dir() or not path.parent.is_dir():
+        raise argparse.ArgumentTypeError(f"must be a file in a folder that exists, not {text}")
+    return path
 
 
 def play_options(group: argparse._ArgumentGroup) -> None:
@@ -162,12 +174,12 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
         print(report.progress_line(result, len(by_identity), len(jobs)), flush=True)
     results = [by_identity[job.identity] for job in jobs]
     report.write_pages(results, root, title, f"{title} on {built.spec.config.name}, {args.sim}")
-    if args.json:
-        report.write_json(results, args.json)
     print(f"\n{report.table(results)}\n")
     problems = report.complaints(results)
     if problems:
         print(f"{problems}\n")
+    if args.json:
+        report.write_json(results, args.json)
     print(f"{time.monotonic() - started:.1f} s; reports: {root}/index.html, {root}/junit.xml")
     print(report.summary(results))
     return report.exit_code(results)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from models.config import HwConfig
+from tb.cli.common import output_file
 from tb.cli.regress_play import COVERAGE_DIR
 from tb.cli.results import add_device_options, add_results_option, check_device, existing_store, wanted_device
 from tb.coverage.model import load_model
@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_device_options(parser, "that of the run")
     parser.add_argument("--excluded", action="store_true", help="print what cannot be reached, with reasons")
-    parser.add_argument("--html", type=Path, metavar="FILE", help="write a page there, too")
+    parser.add_argument("--html", type=output_file, metavar="FILE", help="write a page there, too")
     add_results_option(parser)
 
 

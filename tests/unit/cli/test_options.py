@@ -1,6 +1,8 @@
-"""Options that a command would not read are refused by name."""
+"""Options that cannot be used, or that nothing would read, are refused by name before anything is played."""
 
 from __future__ import annotations
+
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +21,18 @@ def test_score_lets_nobody_choose_its_processes(tb: Run, capsys: pytest.CaptureF
     with pytest.raises(SystemExit, match=r"^2$"):
         tb("score --list --isolate")
     assert capsys.readouterr().err.endswith("error: unrecognized arguments: --isolate\n")
+
+
+@pytest.mark.parametrize("command", ["run --json", "trace one --json", "coverage --html"])
+def test_results_are_not_lost_for_want_of_a_folder(
+    tb: Run, capsys: pytest.CaptureFixture[str], tmp_path: Path, command: str
+) -> None:
+    for path in ("none/results", str(tmp_path)):
+        with pytest.raises(SystemExit, match=r"^2$"):
+            tb(f"{command} {path}")
+        option = command.split()[-1]
+        said = f"error: argument {option}: must be a file in a folder that exists, not {path}\n"
+        assert capsys.readouterr().err.endswith(said)
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import fcntl
 import os
 import re
 import shlex
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -128,6 +130,18 @@ def build_dut(args: argparse.Namespace, config: HwConfig, *, waves: bool = False
     return built
 
 
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Wait for another run that plays in a folder: each removes what the one before it has left there."""
+    with (folder / ".lock").open("w", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"another run plays in {folder}: waiting for its end", flush=True)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def _waves_from(args: argparse.Namespace, job: Job) -> Job:
     """Return the job with a start condition for its waves."""
     if not args.waves:
@@ -158,6 +172,11 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
         jobs = [replace(job, variables={**job.variables, **watched}) for job in jobs]
     root = BUILD_ROOT / "runs" / title
     root.mkdir(parents=True, exist_ok=True)
+    with _alone_in(root):
+        return _play_and_report(args, jobs, built, root)
+
+
+def _play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built, root: Path) -> int:
     started = time.monotonic()
     by_identity: dict[str, JobResult] = {}
     for result in run_jobs(
@@ -173,7 +192,7 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
         by_identity[result.job.identity] = result
         print(report.progress_line(result, len(by_identity), len(jobs)), flush=True)
     results = [by_identity[job.identity] for job in jobs]
-    report.write_pages(results, root, title, f"{title} on {built.spec.config.name}, {args.sim}")
+    report.write_pages(results, root, root.name, f"{root.name} on {built.spec.config.name}, {args.sim}")
     print(f"\n{report.table(results)}\n")
     problems = report.complaints(results)
     if problems:

@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from models.config import HwConfig
 from tb.cli.common import backend_of, device_of, dut_arguments
 from tb.cli.run import PLAN_DIR, select
+from tb.cli.trace import check_different
 from tb.generate.describe import PlanError
 from tb.generate.plan import load_plan, plan_of
 from tb.generate.random import ENGINES
@@ -115,15 +116,10 @@ def _test_tasks(args: argparse.Namespace, tests: Sequence[PlannedTest], seeds: r
 
 
 def _trace_tasks(args: argparse.Namespace) -> list[Task]:
+    paths, dut, options = find_traces(args.paths), dut_of(args), _scenario_arguments(args)
+    check_different([path.stem for path in paths], paths)
+    reruns = [f"python -m tb trace {shlex.quote(str(path))} {options}" for path in paths]
     return [
-        Task(
-            path.stem,
-            0,
-            "trace",
-            str(path.resolve()),
-            dut_of(args),
-            f"python -m tb trace {shlex.quote(str(path))} {_scenario_arguments(args)}",
-            args.exact,
-        )
-        for path in find_traces(args.paths)
+        Task(path.stem, 0, "trace", str(path.resolve()), dut, rerun, args.exact)
+        for path, rerun in zip(paths, reruns, strict=True)
     ]

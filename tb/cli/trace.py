@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 from models.config import HwConfig
@@ -33,10 +34,21 @@ def main(args: argparse.Namespace) -> int:
     if args.model_only:
         return trace_model.main(args)
     config = HwConfig.load(args.config)
-    options = dut_arguments(args)
-    jobs = [
-        trace_job(path, config, f"python -m tb trace {shlex.quote(str(path))} {options}")
-        for path in find_traces(args.paths)
-    ]
+    options, paths = dut_arguments(args), find_traces(args.paths)
+    jobs = [trace_job(path, config, f"python -m tb trace {shlex.quote(str(path))} {options}") for path in paths]
+    check_different([job.identity for job in jobs], paths)
     built = build_dut(args, config, waves=args.waves)
     return play_and_report(args, jobs, built, "trace")
+
+
+def check_different(names: Sequence[str], paths: Sequence[Path]) -> None:
+    """Check that traces can be told apart by their names, which their results and folders have.
+
+    Raises:
+        ValueError: for two of one name.
+    """
+    found: dict[str, Path] = {}
+    for name, path in zip(names, paths, strict=True):
+        if name in found:
+            raise ValueError(f"traces must have different names, not both {name}: {found[name]} and {path}")
+        found[name] = path

@@ -1,0 +1,81 @@
+"""Runs of scenarios and traces: results that are kept apart."""
+
+from __future__ import annotations
+
+import argparse
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from models.config import HwConfig
+from tb.__main__ import parser
+from tb.cli import common
+from tb.generate.plan import load_plan
+from tb.launch.build import BuildSpec, Built
+from tb.regress.jobs import Job, JobResult
+from tb.scenario import Scenario
+from tb.trace import write
+from tb.verdict import Outcome
+from tests.unit.cli.conftest import Run
+
+ROOT = Path(__file__).resolve().parents[3]
+SMALL = HwConfig.load("nv_small")
+ENTRY = load_plan(ROOT / "tests" / "plan" / "nv_small.toml")[0]
+BUILT = Built(BuildSpec(SMALL), Path("/builds/model"), Path("/builds/model/build.log"), None, 0.0, True)
+
+
+@pytest.fixture
+def twice(tmp_path: Path) -> Path:
+    """Two different traces called ``one``."""
+    for number, folder in enumerate(("a", "b")):
+        (tmp_path / folder).mkdir()
+        write(replace(ENTRY.build(SMALL, number), name="one", seed=0), tmp_path / folder / "one")
+    return tmp_path
+
+
+@pytest.mark.parametrize(("command", "name"), [("trace", "one.0"), ("regress traces", "one")])
+def test_two_traces_of_one_name_are_refused_with_both_paths(tb: Run, twice: Path, command: str, name: str) -> None:
+    ran = tb(f"{command} a b")
+    message = f"error: traces must have different names, not both {name}: a/one and b/one\n"
+    assert (ran.code, ran.err) == (2, message)
+
+
+def test_a_run_waits_for_another_one_in_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of two runs of one plan the second plays nothing before the first one has ended."""
+    monkeypatch.chdir(tmp_path)
+    playing, go_on, events = threading.Event(), threading.Event(), []
+
+    def run_jobs(jobs: list[Job], *_: Any, **__: Any) -> Iterator[JobResult]:
+        events.append(f"{jobs[0].name} starts")
+        playing.set()
+        assert jobs[0].name == "second" or go_on.wait(30)
+        events.append(f"{jobs[0].name} ends")
+        yield JobResult(jobs[0], Outcome.PASSED, (), 0.0, None)
+
+    def run(name: str) -> int:
+        args: argparse.Namespace = parser().parse_args(["run"])
+        job = Job(name, 1, "rerun", lambda: Scenario(name, "nv_small", (), 1))
+        return common.play_and_report(args, [job], BUILT, "nv_small")
+
+    monkeypatch.setattr(common, "run_jobs", run_jobs)
+    first, second = (threading.Thread(target=run, args=(name,)) for name in ("first", "second"))
+    first.start()
+    assert playing.wait(30)
+    second.start()
+    waiting = "another run plays in sim_build/runs/nv_small: waiting for its end"
+    said, until = "", time.monotonic() + 30
+    while waiting not in said:
+        assert time.monotonic() < until, said
+        time.sleep(0.01)
+        said += capsys.readouterr().out
+    go_on.set()
+    first.join(30)
+    second.join(30)
+    assert events == ["first starts", "first ends", "second starts", "second ends"]

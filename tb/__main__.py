@@ -5,23 +5,30 @@ from __future__ import annotations
 import argparse
 import sys
 
-from tb.cli import (
-    bench,
-    configrom,
-    coverage,
-    explain,
-    layout_describe,
-    layout_offset,
-    layout_pack,
-    layout_unpack,
-    plan,
-    regress,
-    replay,
-    run,
-    score,
-    trace,
-)
-from tb.launch.process import stop
+try:
+    from tb.cli import (
+        bench,
+        configrom,
+        coverage,
+        explain,
+        layout_describe,
+        layout_offset,
+        layout_pack,
+        layout_unpack,
+        plan,
+        regress,
+        replay,
+        run,
+        score,
+        trace,
+    )
+    from tb.launch.process import stop
+except ModuleNotFoundError as error:
+    if error.name is None or error.name.partition(".")[0] in ("tb", "models"):
+        raise
+    raise SystemExit(
+        f"error: {error.name} is missing: `make` installs it into .venv, `. .venv/bin/activate` finds it there"
+    ) from error
 
 COMMANDS = {
     "run": run,

@@ -67,8 +67,7 @@ def _of_dumps(args: argparse.Namespace) -> list[Explanation]:
     if args.layers is not None:
         raise ValueError("--layers must only be given for the folder of a run")
     subject = chosen(args, "explain")
-    if not isinstance(subject, FeatureSubject):
-        raise ValueError(f"--format must be feature, not {args.format}")
+    assert isinstance(subject, FeatureSubject)
     base = integer("base", args.base or "0")
     subject.layout.alignment.check(start_address=base)
     fill = None if args.fill is None else integer("fill", args.fill)

@@ -64,11 +64,13 @@ class Format:
 def add_layout_options(parser: argparse.ArgumentParser, command: str) -> None:
     """Add the options that say a layout."""
     group = parser.add_argument_group("layout", "An option that the format does not use is refused.")
-    group.add_argument("--format", metavar="FORMAT", help=f"always needed: {', '.join(FORMATS)}")
+    formats = _formats(command)
+    when = "with dumps" if command == "explain" else "always"
+    group.add_argument("--format", metavar="FORMAT", help=f"{when} needed: {', '.join(formats)}")
     for name, option in OPTIONS.items():
         if command not in option.commands:
             continue
-        users = ", ".join(known for known, form in FORMATS.items() if name in form.required + form.optional)
+        users = ", ".join(known for known in formats if name in FORMATS[known].required + FORMATS[known].optional)
         text = f"{option.about} [{users}]"
         if option.metavar is None:
             group.add_argument(f"--{name}", action="store_true", help=text)
@@ -82,8 +84,10 @@ def chosen(args: argparse.Namespace, command: str) -> Subject:
     Raises:
         ValueError: for an option that is missing, left over or wrong, and as the layouts.
     """
-    if args.format not in FORMATS:
-        raise ValueError(f"--format must be one of {', '.join(FORMATS)}, not {args.format or 'nothing'}")
+    formats = _formats(command)
+    if args.format not in formats:
+        one_of = "one of " if len(formats) > 1 else ""
+        raise ValueError(f"--format must be {one_of}{', '.join(formats)}, not {args.format or 'nothing'}")
     found = {name: getattr(args, name.replace("-", "_"), None) for name in OPTIONS}
     given = Given(
         command, args.format, {name: str(value) for name, value in found.items() if value not in (None, False)}
@@ -91,6 +95,11 @@ def chosen(args: argparse.Namespace, command: str) -> Subject:
     form = FORMATS[args.format]
     given.check(form.required, form.optional)
     return form.build(given)
+
+
+def _formats(command: str) -> tuple[str, ...]:
+    """Return the formats of a subcommand: the output of a layer is always a feature cube."""
+    return ("feature",) if command == "explain" else tuple(FORMATS)
 
 
 def surface_files(args: argparse.Namespace, first: Path) -> tuple[Path, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -50,6 +51,27 @@ def test_the_help_states_every_option_of_layouts_with_its_default(
     for name, option in OPTIONS.items():
         assert (f"--{name} " in text) == (command in option.commands)
         assert (option.about in text) == (command in option.commands)
+
+
+def test_the_help_of_dumps_lists_the_one_format_that_is_explained(
+    tb: Run, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "1000")
+    with pytest.raises(SystemExit, match=r"^0$"):
+        tb("explain --help")
+    text = capsys.readouterr().out
+    assert re.search(r"--format FORMAT +with dumps needed: feature$", text, re.MULTILINE)
+    assert "pixel" not in text
+
+
+def test_outside_of_the_environment_the_command_that_enters_it_is_named(tmp_path: Path) -> None:
+    (tmp_path / "numpy.py").write_text("raise ModuleNotFoundError(\"No module named 'numpy'\", name='numpy')\n")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    ran = subprocess.run(
+        [sys.executable, "-m", "tb", "plan"], cwd=ROOT, capture_output=True, text=True, timeout=60, env=environment
+    )
+    said = "error: numpy is missing: `make` installs it into .venv, `. .venv/bin/activate` finds it there\n"
+    assert (ran.returncode, ran.stderr) == (1, said)
 
 
 def test_an_unknown_subcommand_is_refused_with_all_that_exist(capsys: pytest.CaptureFixture[str]) -> None:

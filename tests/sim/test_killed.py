@@ -57,7 +57,7 @@ def test_a_worker_and_the_driver_are_killed_and_the_resumed_run_equals_an_undist
         assert 3 <= heard < SCENARIOS, "the driver must have been killed before its end"
         started.worker(address, tmp_path / "worker2")
         resumed = started.start("-m", "tb", "regress", "resume", *options)
-        output, _ = resumed.communicate(timeout=120)
+        output, _ = resumed.communicate(timeout=600)
         assert resumed.returncode == 0, output
     assert ended(killed) == ended(undisturbed)
     assert len(ended(killed)[0]) == SCENARIOS

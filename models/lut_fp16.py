@@ -81,6 +81,9 @@ def _one_table(table: LutTable, x: BitsArray, unit: LutUnit) -> tuple[IntArray, 
         exact = widen(table.entries, FP32)
         step = narrow(float_ops.subtract(exact[index + 1], exact[index], FP32), FP32, FP17)
         hit = float_ops.add(entries[index], float_ops.multiply(step, FP17.encode(part), FP17), FP17)
+        # Of the difference the earlier entry is subtracted: its NaN comes out with the other sign.
+        negated = FP17.is_nan(entries[index]) & ~FP17.is_nan(entries[index + 1])
+        hit = np.where(negated, entries[index] ^ FP17.sign_bit, hit).astype(FP17.dtype)
     origin = _constant(table.start)
     if table.exponent:
         origin = float_ops.add(origin, FP32.encode(np.array([np.ldexp(1.0, table.index_offset)])), FP32)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models import lut_fp16, lut_integer
-from models.fp16 import FP16, FP17, FP32, widen
+from models.fp16 import FP16, FP17, FP32, narrow, widen
 from models.lut import HybridLut, LutChoice, LutCounts, LutTable, LutUnit, Place, Slope
 from tests.unit.precision import oracle
 
@@ -249,6 +249,18 @@ def test_a_nan_input_underflows_and_comes_out_with_its_payload() -> None:
     result = lut_fp16.lookup(float_lut(), nan, LutUnit.SDP)
     assert result.values.tolist() == widen(np.array([0xFD55], dtype=np.uint16), FP17).tolist()
     assert (int(result.le_place[0]), int(result.lo_place[0])) == (Place.UNDERFLOW, Place.UNDERFLOW)
+
+
+def test_cdp_turns_the_sign_of_a_nan_in_the_earlier_of_two_entries() -> None:
+    # Measured on the public nv_full RTL: 0x7fff before 0x6d84 gave 0xffff, 0xffff before 0xdedd gave 0x7fff.
+    entries = np.zeros(65, dtype=np.uint16)
+    entries[:6] = 0x7FFF, 0x6D84, 0xFFFF, 0xDEDD, 0x2668, 0x7FFF
+    le = LutTable(entries, fp32(0.0), fp32(64.0))
+    lo = LutTable(np.zeros(257, dtype=np.uint16), fp32(0.0), fp32(256.0))
+    lut = HybridLut(le, lo, LutChoice.LE, LutChoice.LE, LutChoice.LE)
+    inputs = np.array([fp32(0.5), fp32(2.5), fp32(4.5)], dtype=np.uint32)
+    values = lut_fp16.lookup(lut, inputs, LutUnit.CDP).values
+    assert narrow(values, FP17, FP16).tolist() == [0xFFFF, 0x7FFF, 0x7FFF]
 
 
 def literal_fp16_sdp_hit(low: int, high: int, fraction: Fraction) -> int:

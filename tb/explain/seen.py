@@ -102,7 +102,7 @@ class Seen:
         """Return which beats a layer wrote: those into its surface, and strays while it was the last begun."""
         layer = self.layers[number]
         at = np.arange(len(part)) + start
-        again = [other.beats_before for other in self.layers[number + 1 :] if _overlap(other.expected, layer.expected)]
+        again = [other.beats_before for other in self.layers[number + 1 :] if _overlap(other, layer)]
         into = _within(part, layer) & (at >= layer.beats_before) & (at < min(again, default=1 << 62))
         nowhere = np.ones(len(part), dtype=np.bool_)
         for other in self.layers:
@@ -133,8 +133,9 @@ def _within(part: Beats, layer: SeenLayer) -> NDArray[np.bool_]:
     return within
 
 
-def _overlap(first: Patch, second: Patch) -> bool:
-    return first.address < second.end and second.address < first.end
+def _overlap(one: SeenLayer, other: SeenLayer) -> bool:
+    first, second = one.expected, other.expected
+    return one.ram is other.ram and first.address < second.end and second.address < first.end
 
 
 def _joined(parts: Sequence[Beats], ram: Ram) -> Beats:

@@ -9,7 +9,7 @@ from models.config import HwConfig
 from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, isolate_option, play_options
 from tb.cli.regress_play import Player, batch_of, conclude
 from tb.cli.regress_tasks import feature_plan, tasks_of
-from tb.cli.results import STORE, existing_store
+from tb.cli.results import STORE, add_results_option, existing_store
 from tb.generate.random import ENGINES
 from tb.launch.build import CODE_COVERAGE, build
 from tb.regress.store import Store
@@ -56,10 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for kind in (drawn, planned, traces, resumed, again):
         _add_cluster_options(kind)
     for kind in (drawn, planned, traces, resumed, again, shown):
-        kind.add_argument(
-            "--results", type=Path, default=BUILD_ROOT / "regress", metavar="DIR",
-            help="folder of the store and of what failures leave behind (default: sim_build/regress)",
-        )  # fmt: skip
+        add_results_option(kind)
 
 
 def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
@@ -92,6 +89,9 @@ def main(args: argparse.Namespace) -> int:
             old = store.run(args.run)
             failing = {record.key for record in store.records(old) if record.ending.is_failure}
             failed = [task for task in store.tasks(old) if task.key in failing]
+            if not failed:
+                print(f"run {old.id} has no failures")
+                return 0
             return Player(args, store, store.start(f"failures of {old.title}", args.results, failed)).play()
         tasks = tasks_of(args)
         build_dut(args, HwConfig.load(args.config), coverage=args.code_coverage)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import shlex
 import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 from models.config import HwConfig
 from tb.cli.common import BUILD_ROOT
 from tb.cli.regress_tasks import FEATURES, random_tasks
+from tb.cli.results import DEFAULT_RESULTS
 from tb.coverage.model import CoverageModel, load_model
 from tb.coverage.status import item_status, table, totals
 from tb.generate.random import ENGINES
@@ -171,12 +173,20 @@ def conclude(store: Store, run: Run) -> int:
     print("\n" + "\n".join(table(model, item_status(model, hits))))
     if modules:
         print("\n" + "\n".join(code_coverage.lines(modules)))
-    print(f"holes: python -m tb coverage {run.id}")
+    again = _numbered(run)
+    print(f"holes: python -m tb coverage {again}")
     print(f"reports: {run.folder}/index.html, {run.folder}/junit.xml")
     if missing:
-        print(f"resume: python -m tb regress resume {run.id}")
+        print(f"resume: python -m tb regress resume {again}")
     print(summary.counts_line(counts, missing))
     return summary.exit_code(counts, missing)
+
+
+def _numbered(run: Run) -> str:
+    """Return the words that name a run to a subcommand, with the folder of its store unless that is the default."""
+    folder = run.folder.parent
+    elsewhere = folder != DEFAULT_RESULTS.resolve()
+    return f"{run.id} --results {shlex.quote(str(folder))}" if elsewhere else str(run.id)
 
 
 def model_of(store: Store, run: Run) -> CoverageModel:

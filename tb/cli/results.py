@@ -10,6 +10,7 @@ from tb.regress.store import Run, Store
 from tb.regress.task import Device
 
 STORE = "results.sqlite"
+DEFAULT_RESULTS = BUILD_ROOT / "regress"
 
 
 def add_device_options(parser: argparse.ArgumentParser, default: str) -> None:
@@ -23,9 +24,12 @@ def add_device_options(parser: argparse.ArgumentParser, default: str) -> None:
 def add_results_option(parser: argparse.ArgumentParser) -> None:
     """Add the option that says where the store is."""
     parser.add_argument(
-        "--results", type=Path, default=BUILD_ROOT / "regress", metavar="DIR",
-        help="folder of the store (default: sim_build/regress)",
-    )  # fmt: skip
+        "--results",
+        type=Path,
+        default=DEFAULT_RESULTS,
+        metavar="DIR",
+        help=f"folder of the store and of what failures leave behind (default: {DEFAULT_RESULTS})",
+    )
 
 
 def existing_store(folder: Path) -> Store:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -61,5 +62,7 @@ def select(entries: tuple[PlanEntry, ...], pattern: str | None) -> list[PlanEntr
     """
     chosen = [entry for entry in entries if pattern is None or fnmatchcase(entry.name, pattern)]
     if not chosen:
-        raise PlanError(f"no scenario matches {pattern}; there are {', '.join(entry.name for entry in entries)}")
+        closest = get_close_matches(pattern or "", [entry.name for entry in entries])
+        meant = f"; closest: {', '.join(closest)}" if closest else ""
+        raise PlanError(f"no scenario of {len(entries)} matches {pattern}{meant}; see python -m tb run --list")
     return chosen

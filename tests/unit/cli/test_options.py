@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from tb.cli.run import PLAN_DIR
+from tb.generate.plan import load_plan
 from tests.unit.cli.conftest import Run
 from tests.unit.trace.measured_files import CARRIED
+
+COUNT = len(load_plan(PLAN_DIR / "nv_small.toml"))
 
 
 @pytest.mark.parametrize("option", ["--plan mine.toml", "--seeds 20"])
@@ -33,6 +37,30 @@ def test_results_are_not_lost_for_want_of_a_folder(
         option = command.split()[-1]
         said = f"error: argument {option}: must be a file in a folder that exists, not {path}\n"
         assert capsys.readouterr().err.endswith(said)
+
+
+@pytest.mark.parametrize("command", ["run", "regress random", "score"])
+@pytest.mark.parametrize("count", ["0", "-2", "two"])
+def test_at_least_one_simulation_is_played_at_a_time(
+    tb: Run, capsys: pytest.CaptureFixture[str], command: str, count: str
+) -> None:
+    with pytest.raises(SystemExit, match=r"^2$"):
+        tb(f"{command} --jobs={count}")
+    assert capsys.readouterr().err.endswith(f"error: argument --jobs: must be 1 or more, not {count}\n")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "meant"),
+    [
+        ("sdp_chain_of_tree", "; closest: sdp_chain_of_three"),
+        ("pdp_max_3x3", "; closest: pdp_max_2x2"),
+        ("nope", ""),
+    ],
+)
+def test_a_scenario_that_there_is_not_is_told_with_the_closest_ones(tb: Run, pattern: str, meant: str) -> None:
+    ran = tb(f"run --only {pattern}")
+    message = f"error: no scenario of {COUNT} matches {pattern}{meant}; see python -m tb run --list\n"
+    assert (ran.code, ran.err) == (2, message)
 
 
 @pytest.mark.parametrize(

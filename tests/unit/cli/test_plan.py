@@ -111,6 +111,18 @@ def test_a_store_that_is_not_there_is_not_made_by_reading_it(tb: Tb, tmp_path: P
     assert not (tmp_path / "nowhere").exists()
 
 
+def test_printed_commands_find_the_run_again(tb: Tb, results: Path) -> None:
+    lines = tb(f"regress show 1 --results {results}").out.splitlines()
+    assert f"holes: python -m tb coverage 1 --results {results}" in lines
+    assert tb(f"coverage 1 --results {results}").out.startswith("Coverage of nv_small in run 1\n")
+    assert f"resume: python -m tb regress resume 2 --results {results}" in tb(f"regress show --results {results}").out
+
+
+def test_a_run_without_failures_is_not_played_again(tb: Tb, results: Path) -> None:
+    ran = tb(f"regress rerun-failed 2 --results {results}")
+    assert (ran.code, ran.out) == (0, "run 2 has no failures\n")
+
+
 def test_a_level_that_there_is_not_is_refused(tb: Tb, tmp_path: Path) -> None:
     ran = tb(f"plan --level L7 --results {tmp_path}")
     assert (ran.code, ran.err) == (2, "error: level must be one of L0, L1, L2, L3, not L7\n")

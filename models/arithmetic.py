@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from models.errors import InputError
+
 MAX_SHIFT = 63
 _SHIFT_RIGHT_LIMIT = 1 << 62
 _BLOCK_ELEMENTS = 1 << 15
@@ -71,7 +73,7 @@ def limits(bits: int) -> tuple[int, int]:
         ValueError: when ``bits`` is not 2 to 63.
     """
     if not 2 <= bits <= 63:
-        raise ValueError(f"bits must be 2 to 63, not {bits}")
+        raise InputError(f"bits must be 2 to 63, not {bits}")
     return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
 
 
@@ -150,7 +152,7 @@ def shift_right_rounded(values: NDArray[np.int64], shift: int) -> NDArray[np.int
     """
     check_shift("shift", shift)
     if values.size and max(int(values.max()), -int(values.min())) >= _SHIFT_RIGHT_LIMIT:
-        raise ValueError("values must be below 2**62 in magnitude to be rounded in 64 bits")
+        raise InputError("values must be below 2**62 in magnitude to be rounded in 64 bits")
     if shift == 0:
         return values
     rounding = _RULES.get().rounding
@@ -199,7 +201,7 @@ def check_range(name: str, value: int, low: int, high: int) -> None:
         ValueError: when ``value`` is not an integer from ``low`` to ``high``.
     """
     if type(value) is not int or not low <= value <= high:
-        raise ValueError(f"{name} must be an integer from {low} to {high}, not {value!r}")
+        raise InputError(f"{name} must be an integer from {low} to {high}, not {value!r}")
 
 
 def check_shift(name: str, value: int) -> None:

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from models import cdp_fp16, lut_integer
 from models.arithmetic import channel_blocks, check_range, limits, saturate
 from models.converter import Converter, ConverterEncoding
+from models.errors import InputError
 from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutCounts, LutResult, LutTable, LutUnit
 from models.precision import Precision
 from models.programming_lut import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE
@@ -64,7 +65,7 @@ def widths(precision: Precision) -> Widths:
         ValueError: for FP16, whose converters do nothing.
     """
     if precision not in _WIDTHS:
-        raise ValueError(f"precision must be INT8 or INT16 to have converters, not {precision.name}")
+        raise InputError(f"precision must be INT8 or INT16 to have converters, not {precision.name}")
     return _WIDTHS[precision]
 
 
@@ -100,15 +101,15 @@ class CdpParams:
 
     def __post_init__(self) -> None:
         if self.local_size not in (None, *LOCAL_SIZES):
-            raise ValueError(f"local_size must be 3, 5, 7, 9 or None, not {self.local_size!r}")
+            raise InputError(f"local_size must be 3, 5, 7, 9 or None, not {self.local_size!r}")
         self._check_converters()
         wanted = np.dtype(np.uint16 if self.is_float else np.int16)
         if self.lut.le.entries.dtype != wanted:
-            raise ValueError(
+            raise InputError(
                 f"lut must have {wanted} entries for {self.precision.name}, not {self.lut.le.entries.dtype}"
             )
         if self.nan_to_zero and not self.is_float:
-            raise ValueError(f"nan_to_zero must be False for {self.precision.name}, which has no NaN")
+            raise InputError(f"nan_to_zero must be False for {self.precision.name}, which has no NaN")
         _check_table("lut.le", self.lut.le, LE_ENTRIES, self.precision)
         _check_table("lut.lo", self.lut.lo, LO_ENTRIES, self.precision)
 
@@ -124,12 +125,12 @@ class CdpParams:
         ):
             converter: Converter = getattr(self, name)
             if converter.encoding is not encoding:
-                raise ValueError(f"{name} must have the encoding {encoding.name}, not {converter.encoding.name}")
+                raise InputError(f"{name} must have the encoding {encoding.name}, not {converter.encoding.name}")
             if not self.is_float:
                 bits = getattr(widths(self.precision), name.replace("converter", "offset"))
                 check_range(f"{name}.offset", converter.offset, *limits(bits))
             elif converter != Converter(0, 1, 0, encoding):
-                raise ValueError(f"{name} must have offset 0, scale 1 and shift 0 for FP16, which it does not convert")
+                raise InputError(f"{name} must have offset 0, scale 1 and shift 0 for FP16, which it does not convert")
 
 
 def run(params: CdpParams, cube: NDArray[Any], channels: int) -> NDArray[Any]:
@@ -191,9 +192,9 @@ def _columns(params: CdpParams, cube: NDArray[Any], channels: int) -> NDArray[An
     """Check a cube and return it as (C, H * W)."""
     wanted = np.dtype(np.uint16) if params.is_float else params.precision.dtype
     if cube.dtype != wanted:
-        raise ValueError(f"cube must be {wanted}, not {cube.dtype}")
+        raise InputError(f"cube must be {wanted}, not {cube.dtype}")
     if cube.ndim != 3:
-        raise ValueError(f"cube must have the axes (C, H, W), not {cube.ndim} axes")
+        raise InputError(f"cube must have the axes (C, H, W), not {cube.ndim} axes")
     check_range("channels", channels, 1, len(cube))
     return cube.reshape(len(cube), -1)
 

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from models.errors import InputError
 from models.precision import Precision
 
 BUILTIN_DIR = Path(__file__).parent / "configs"
@@ -38,7 +39,7 @@ _UNITS_WITHOUT_REGISTERS: dict[str, tuple[str, ...]] = {
 }
 
 
-class ConfigError(ValueError):
+class ConfigError(InputError):
     """A configuration that no hardware can have; the message names the parameter and the rule."""
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from models.arithmetic import check_range, limits, saturate, shift_left_saturating, shift_right_rounded
+from models.errors import InputError
 from models.fp16 import FP16, integer_to_fp16
 from models.precision import Precision
 
@@ -100,12 +101,12 @@ class Converter:
             ValueError: when the values are no integers or wider.
         """
         if values.dtype.kind not in "iu":
-            raise ValueError(f"values must be integers, not {values.dtype}: FP16 has no converter")
+            raise InputError(f"values must be integers, not {values.dtype}: FP16 has no converter")
         wide = values.astype(np.int64, copy=False)
         low, high = limits(INPUT_BITS)
         for extreme in (int(wide.min()), int(wide.max())) if wide.size else ():
             if not low <= extreme <= high:
-                raise ValueError(f"values must be from {low} to {high}, not {extreme}")
+                raise InputError(f"values must be from {low} to {high}, not {extreme}")
         return shift_right_rounded((wide - self.offset) * self.scale, self.shift)
 
     def to_width(self, values: npt.NDArray[Any], bits: int) -> npt.NDArray[np.int64]:
@@ -164,7 +165,7 @@ def check_conversion(source: Precision, target: Precision) -> None:
     Source: precision document, "Programming interface": FP16->INT and FP16->FP16 are not supported.
     """
     if source is Precision.FP16:
-        raise ValueError(
+        raise InputError(
             f"source of a converter to {target.name} must be INT8 or INT16, not FP16: "
             "offset, scale and shift do not exist for it"
         )

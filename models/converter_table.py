@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from models.errors import InputError
 from models.precision import Precision
 
 
@@ -96,9 +97,9 @@ def check_use(name: str, precision: Precision, offset: int) -> ConverterRow:
             break
     else:
         known = ", ".join(row.name for row in CONVERTERS)
-        raise ValueError(f"converter must be one of {known}, not {name}")
+        raise InputError(f"converter must be one of {known}, not {name}")
     if row.integer_only and precision is Precision.FP16:
-        raise ValueError(f"precision must be INT8 or INT16 for {name}, not FP16: it does not exist there")
+        raise InputError(f"precision must be INT8 or INT16 for {name}, not FP16: it does not exist there")
     if offset and not row.offset_allowed:
-        raise ValueError(f"offset must be 0 for {name}, not {offset}")
+        raise InputError(f"offset must be 0 for {name}, not {offset}")
     return row

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from models.errors import InputError
 from models.fp16 import FP16
 from models.precision import Precision
 
@@ -122,7 +123,7 @@ def counter(unit: str, name: str) -> Counter:
         if (row.unit, row.name) == (unit, name):
             return row
     known = ", ".join(f"{row.unit}.{row.name}" for row in COUNTERS)
-    raise ValueError(f"counter must be one of {known}, not {unit}.{name}")
+    raise InputError(f"counter must be one of {known}, not {unit}.{name}")
 
 
 def count_nan(bits: npt.NDArray[np.uint16]) -> int:

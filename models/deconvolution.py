@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from models import conv
 from models.conv import ConvParams
+from models.errors import InputError
 from models.layout import DeconvolutionWeightLayout
 from models.precision import Precision
 
@@ -79,7 +80,7 @@ def run(
     Source: unit description, "Deconvolution"; formats document, "Weight Format".
     """
     if layout.precision is Precision.FP16:
-        raise ValueError("precision must be INT8 or INT16 for integer sums, not FP16")
+        raise InputError("precision must be INT8 or INT16 for integer sums, not FP16")
     params = set_params(layout, truncate)
     sets = layout.split(weights)
     return interleave(np.stack([conv.run(params, cube, kernels) for kernels in sets]), layout.stride)

@@ -14,6 +14,8 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
+from models.errors import InputError
+
 BitsArray = npt.NDArray[np.uint16] | npt.NDArray[np.uint32]
 
 
@@ -137,7 +139,7 @@ class FloatFormat:
         """
         wide = np.asarray(values, dtype=np.float64)
         if np.isnan(wide).any():
-            raise ValueError(f"values to round to {self.name} must not be NaN: carry NaN as a bit pattern")
+            raise InputError(f"values to round to {self.name} must not be NaN: carry NaN as a bit pattern")
         hidden = 1 << self.mantissa_bits
         magnitude = np.minimum(np.abs(wide), self.max_value)
         # One exponent below the normal range is enough to see whether rounding carries into it.
@@ -261,7 +263,7 @@ def integer_to_fp16(values: npt.NDArray[np.int64]) -> BitsArray:
     Source: formats document, Equation 1 ``int2fp``; measured on the public nv_full RTL.
     """
     if values.size and int(np.abs(values).max()) > 1 << 53:
-        raise ValueError(f"values must be at most 2**53 in magnitude, not {int(np.abs(values).max())}")
+        raise InputError(f"values must be at most 2**53 in magnitude, not {int(np.abs(values).max())}")
     return FP16.encode(values.astype(np.float64))
 
 
@@ -281,5 +283,5 @@ def fp16_to_int16(bits: BitsArray) -> npt.NDArray[np.int16]:
 
 def _checked(fmt: FloatFormat, bits: BitsArray) -> BitsArray:
     if bits.dtype != fmt.dtype:
-        raise ValueError(f"{fmt.name} patterns must have dtype {fmt.dtype}, not {bits.dtype}")
+        raise InputError(f"{fmt.name} patterns must have dtype {fmt.dtype}, not {bits.dtype}")
     return bits

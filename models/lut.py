@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from models.arithmetic import check_range, limits
+from models.errors import InputError
 
 LE_ENTRIES = 65
 LO_ENTRIES = 257
@@ -114,11 +115,11 @@ class LutTable:
 
     def __post_init__(self) -> None:
         if self.entries.shape not in ((LE_ENTRIES,), (LO_ENTRIES,)):
-            raise ValueError(f"entries must have the shape (65,) or (257,), not {self.entries.shape}")
+            raise InputError(f"entries must have the shape (65,) or (257,), not {self.entries.shape}")
         if self.entries.dtype not in (np.int16, np.uint16):
-            raise ValueError(f"entries must be int16 or uint16 FP16 patterns, not {self.entries.dtype}")
+            raise InputError(f"entries must be int16 or uint16 FP16 patterns, not {self.entries.dtype}")
         if self.exponent and self.entries.shape != (LE_ENTRIES,):
-            raise ValueError("exponent must be False for the table of 257 entries: only LE has the exponent mode")
+            raise InputError("exponent must be False for the table of 257 entries: only LE has the exponent mode")
         check_range("index_select", self.index_select, *limits(8))
         check_range("index_offset", self.index_offset, *limits(8))
 
@@ -166,9 +167,9 @@ class HybridLut:
     def __post_init__(self) -> None:
         for name, table, size in (("le", self.le, LE_ENTRIES), ("lo", self.lo, LO_ENTRIES)):
             if len(table.entries) != size:
-                raise ValueError(f"{name} must have {size} entries, not {len(table.entries)}")
+                raise InputError(f"{name} must have {size} entries, not {len(table.entries)}")
         if self.le.entries.dtype != self.lo.entries.dtype:
-            raise ValueError(
+            raise InputError(
                 f"le and lo must have the same entry type, not {self.le.entries.dtype} and {self.lo.entries.dtype}"
             )
 

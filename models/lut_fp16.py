@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from models import float_ops
+from models.errors import InputError
 from models.fp16 import FP17, FP32, BitsArray, narrow, widen
 from models.lut import HybridLut, IntArray, LutChoice, LutResult, LutTable, LutUnit, Place, Slope
 
@@ -26,11 +27,11 @@ def lookup(lut: HybridLut, x: BitsArray, unit: LutUnit) -> LutResult:
     Source: LUT programming; precision document, "LUT"; every step measured on the public nv_full RTL.
     """
     if lut.le.entries.dtype != np.uint16:
-        raise ValueError(f"entries must be uint16 FP16 patterns for the FP16 pipeline, not {lut.le.entries.dtype}")
+        raise InputError(f"entries must be uint16 FP16 patterns for the FP16 pipeline, not {lut.le.entries.dtype}")
     for name, table in (("le", lut.le), ("lo", lut.lo)):
         for edge, value in (("start", table.start), ("end", table.end)):
             if not 0 <= value < 1 << 32:
-                raise ValueError(f"{name} {edge} must be a 32-bit FP32 pattern, not {value}")
+                raise InputError(f"{name} {edge} must be a 32-bit FP32 pattern, not {value}")
     le_place, le_values = _one_table(lut.le, x, unit)
     lo_place, lo_values = _one_table(lut.lo, x, unit)
     values = np.where(lut.choose(le_place, lo_place) == LutChoice.LO, lo_values, le_values)

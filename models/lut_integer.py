@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from models.arithmetic import limits, saturate, shift_left_saturating, shift_right_rounded
+from models.errors import InputError
 from models.lut import HybridLut, IntArray, LutChoice, LutResult, LutTable, LutUnit, Place, Slope
 
 _RESULT_BITS = {LutUnit.SDP: 32, LutUnit.CDP: 16}
@@ -34,7 +35,7 @@ def lookup(lut: HybridLut, x: IntArray, unit: LutUnit) -> LutResult:
     """
     low, high = limits(unit.input_bits)
     if lut.le.entries.dtype != np.int16:
-        raise ValueError(f"entries must be int16 for the integer pipeline, not {lut.le.entries.dtype}")
+        raise InputError(f"entries must be int16 for the integer pipeline, not {lut.le.entries.dtype}")
     for name, value in (("le start", lut.le.start), ("le end", lut.le.end), ("lo start", lut.lo.start)):
         _check_width(name, value, low, high)
     _check_width("lo end", lut.lo.end, low, high)
@@ -127,4 +128,4 @@ def _continue(entry: np.int64, distance: IntArray, slope: Slope, unit: LutUnit) 
 
 def _check_width(name: str, value: int, low: int, high: int) -> None:
     if not low <= value <= high:
-        raise ValueError(f"{name} must be from {low} to {high}, not {value}")
+        raise InputError(f"{name} must be from {low} to {high}, not {value}")

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from models.arithmetic import limits
+from models.errors import InputError
 from models.fp16 import FP16
 
 
@@ -60,7 +61,7 @@ class Precision(Enum):
         Source: precision document, "Converter"; formats document, "Rounding".
         """
         if np.isnan(values).any():
-            raise ValueError(f"values to round to {self.name} must not be NaN")
+            raise InputError(f"values to round to {self.name} must not be NaN")
         if self is Precision.FP16:
             return FP16.encode(values).view(self.dtype)
         low, high = self.limits

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from models.arithmetic import MAX_SHIFT, check_range
 from models.converter import Converter, ConverterEncoding
+from models.errors import InputError
 from models.precision import Precision
 
 Number = int | float | Fraction
@@ -35,7 +36,7 @@ class Affine:
 
     def __post_init__(self) -> None:
         if self.scale == 0:
-            raise ValueError("scale must not be 0")
+            raise InputError("scale must not be 0")
 
     @classmethod
     def of(cls, offset: Number, scale: Number) -> Affine:
@@ -93,7 +94,7 @@ def operand_shift(data_scale: Number, operand_scale: Number) -> int:
     ratio = Fraction(data_scale) / Fraction(operand_scale)
     shift = log2_exact(ratio)
     if shift is None or not 0 <= shift <= MAX_SHIFT:
-        raise ValueError(f"data scale / operand scale must be 2**0 to 2**{MAX_SHIFT} for a left shift, not {ratio}")
+        raise InputError(f"data scale / operand scale must be 2**0 to 2**{MAX_SHIFT} for a left shift, not {ratio}")
     return shift
 
 
@@ -114,12 +115,12 @@ def padding_value(encoding: Affine, precision: Precision) -> int:
     """
     if precision is Precision.FP16:
         if encoding.offset != 0:
-            raise ValueError(f"offset must be 0 for FP16, not {encoding.offset}")
+            raise InputError(f"offset must be 0 for FP16, not {encoding.offset}")
         return 0
     value = round_half_away(encoding.encode(0))
     low, high = precision.limits
     if not low <= value <= high:
-        raise ValueError(f"padding value must be from {low} to {high} for {precision.name}, not {value}")
+        raise InputError(f"padding value must be from {low} to {high} for {precision.name}, not {value}")
     return value
 
 
@@ -159,7 +160,7 @@ def offset_compensation(
         SF_in * SF_wt * offset_in * sum(W') / 2^(pra_trunc + cc_out_trunc), per channel.
     """
     if weight.ndim != 4 or weight.dtype.kind not in "iu":
-        raise ValueError(
+        raise InputError(
             f"weight must be integers with the axes (K, C, R, S), not {weight.dtype} with {weight.ndim} axes"
         )
     check_range("cc_out_trunc", cc_out_trunc, 0, 31)
@@ -249,7 +250,7 @@ def as_converter(wanted: Affine, encoding: ConverterEncoding) -> tuple[Converter
                 break
             converter = Converter(offset, scale, shift, encoding)
             return converter, Affine(Fraction(offset), Fraction(scale, 1 << shift))
-    raise ValueError(f"scale must be representable as {low} to {high} >> shift, not {wanted.scale}")
+    raise InputError(f"scale must be representable as {low} to {high} >> shift, not {wanted.scale}")
 
 
 def round_half_away(value: Fraction) -> int:

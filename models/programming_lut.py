@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from models.errors import InputError
 from models.fp16 import FP16, FP32
 from models.lut import LE_ENTRIES, LO_ENTRIES, LutUnit, Slope
 from models.precision import Precision
@@ -64,7 +65,7 @@ def index_select(minimum: Number, maximum: Number, scale: Number, entries: int) 
     step = distance / (1 << _interval_bits(entries))
     select = log2_exact(step)
     if select is None:
-        raise ValueError(f"distance of two entries must be a power of two, not {step}")
+        raise InputError(f"distance of two entries must be a power of two, not {step}")
     return select
 
 
@@ -87,10 +88,10 @@ def linear_end(start: Number, select: int, entries: int, unit: LutUnit, precisio
     bits = _interval_bits(entries)
     low, high = INDEX_SELECT_RANGE[unit, precision, entries]
     if not low <= select <= high:
-        raise ValueError(f"index select must be from {low} to {high} for {unit.name} {precision.name}, not {select}")
+        raise InputError(f"index select must be from {low} to {high} for {unit.name} {precision.name}, not {select}")
     width = Fraction(2) ** (select + bits)
     if precision is Precision.FP16 and abs(Fraction(start)) >= width * 2**24:
-        raise ValueError(
+        raise InputError(
             f"start must be below {width * 2**24} in magnitude, not {start}: FP32 cannot tell the ends apart"
         )
     return Fraction(start) + width
@@ -112,7 +113,7 @@ def exponent_end(start: Number, offset: int, unit: LutUnit, precision: Precision
     """
     low, high = INDEX_OFFSET_RANGE[unit, precision]
     if not low <= offset <= high:
-        raise ValueError(f"index offset must be from {low} to {high} for {unit.name} {precision.name}, not {offset}")
+        raise InputError(f"index offset must be from {low} to {high} for {unit.name} {precision.name}, not {offset}")
     integer = (1 << (unit.input_bits - 1)) - 1
     largest = Fraction(FP32.max_value if precision is Precision.FP16 else integer)
     return min(Fraction(start) + Fraction(2) ** (offset + LE_ENTRIES - 1), largest)
@@ -136,7 +137,7 @@ def exponent_fields(encoding: Affine, start: Number, first_exponent: int) -> tup
     """
     shift = log2_exact(encoding.scale)
     if shift is None:
-        raise ValueError(f"scale of an exponent table's input must be a power of two, not {encoding.scale}")
+        raise InputError(f"scale of an exponent table's input must be a power of two, not {encoding.scale}")
     return shift + first_exponent, encoding.encode(start)
 
 
@@ -159,7 +160,7 @@ def linear_input(minimum: Number, maximum: Number, entries: int, select: int = 0
     """
     width = Fraction(maximum) - Fraction(minimum)
     if width <= 0:
-        raise ValueError(f"maximum must be above the minimum {minimum}, not {maximum}")
+        raise InputError(f"maximum must be above the minimum {minimum}, not {maximum}")
     intervals = 1 << _interval_bits(entries)
     return Affine(Fraction(minimum), intervals * Fraction(2) ** select / width)
 
@@ -184,16 +185,16 @@ def slope(gradient: Number, entry_scale: Number, binary_point: int, precision: P
     wanted = Fraction(gradient) * Fraction(entry_scale) / Fraction(2) ** binary_point
     if precision is Precision.FP16:
         if abs(wanted) > int(FP16.max_value):
-            raise ValueError(f"slope must be at most 65504 in magnitude, not {wanted}")
+            raise InputError(f"slope must be at most 65504 in magnitude, not {wanted}")
         return Slope(int(FP16.encode(np.array([float(wanted)]))[0]))
     for shift in range(15, -17, -1):
         scale = round_half_away(wanted * Fraction(2) ** shift)
         if -(1 << 15) <= scale < 1 << 15:
             return Slope(scale, shift)
-    raise ValueError(f"slope must be representable in 16 bits shifted by at most 16, not {wanted}")
+    raise InputError(f"slope must be representable in 16 bits shifted by at most 16, not {wanted}")
 
 
 def _interval_bits(entries: int) -> int:
     if entries not in _INTERVAL_BITS:
-        raise ValueError(f"entries must be 65 or 257, not {entries}")
+        raise InputError(f"entries must be 65 or 257, not {entries}")
     return _INTERVAL_BITS[entries]

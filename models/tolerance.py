@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from models.errors import InputError
 from models.fp16 import FP16, BitsArray
 
 Float64Array = npt.NDArray[np.float64]
@@ -233,17 +234,17 @@ def _place(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def _check(expected: npt.NDArray[Any], actual: Fp16Bits, tolerance: Tolerance) -> None:
     if actual.dtype != np.uint16:
-        raise ValueError(f"actual must be uint16 FP16 patterns, not {actual.dtype}")
+        raise InputError(f"actual must be uint16 FP16 patterns, not {actual.dtype}")
     wanted = np.dtype(np.uint16 if tolerance.allowance is None else np.float64)
     if expected.dtype != wanted:
-        raise ValueError(f"expected must be {wanted} for the rule of {tolerance.module.value}, not {expected.dtype}")
+        raise InputError(f"expected must be {wanted} for the rule of {tolerance.module.value}, not {expected.dtype}")
     if expected.shape != actual.shape:
-        raise ValueError(f"expected must have the shape {actual.shape} of actual, not {expected.shape}")
+        raise InputError(f"expected must have the shape {actual.shape} of actual, not {expected.shape}")
     if actual.size == 0:
-        raise ValueError("actual must hold at least one element: nothing would be compared")
+        raise InputError("actual must hold at least one element: nothing would be compared")
     if tolerance.allowance is None:
         return
     if tolerance.allowance.shape != actual.shape:
-        raise ValueError(f"allowance must have the shape {actual.shape} of actual, not {tolerance.allowance.shape}")
+        raise InputError(f"allowance must have the shape {actual.shape} of actual, not {tolerance.allowance.shape}")
     if not (tolerance.allowance >= 0).all():
-        raise ValueError("allowance must not be negative or NaN")
+        raise InputError("allowance must not be negative or NaN")

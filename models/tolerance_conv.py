@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from models.arithmetic import check_range
+from models.errors import InputError
 from models.fp16 import FP16
 from models.tolerance import Float64Array, Form, Fp16Bits, Module, Tolerance, clip_reference, exponent
 
@@ -64,12 +65,12 @@ def window_sum(data: Float64Array, weight: Float64Array, window: Window, pad_val
     channels, _, _ = data.shape
     kernels, weight_channels, rows, columns = weight.shape
     if channels != weight_channels:
-        raise ValueError(f"weight must have the {channels} channels of data, not {weight_channels}")
+        raise InputError(f"weight must have the {channels} channels of data, not {weight_channels}")
     padding = ((0, 0), (window.pad_top, window.pad_bottom), (window.pad_left, window.pad_right))
     padded = np.pad(data, padding, constant_values=pad_value)
     span_y, span_x = (rows - 1) * window.dilation_y + 1, (columns - 1) * window.dilation_x + 1
     if padded.shape[1] < span_y or padded.shape[2] < span_x:
-        raise ValueError(f"data with padding must be at least {span_y} x {span_x}, not {padded.shape[1:]}")
+        raise InputError(f"data with padding must be at least {span_y} x {span_x}, not {padded.shape[1:]}")
     height = (padded.shape[1] - span_y) // window.stride_y + 1
     width = (padded.shape[2] - span_x) // window.stride_x + 1
     total = np.zeros((kernels, height * width))
@@ -225,7 +226,7 @@ def _allowance(
     largest: npt.NDArray[np.int64], products: int, scale: float | Float64Array, expected: Float64Array
 ) -> Float64Array:
     if expected.shape != largest.shape:
-        raise ValueError(f"expected must have the shape {largest.shape} of the output, not {expected.shape}")
+        raise InputError(f"expected must have the shape {largest.shape} of the output, not {expected.shape}")
     # NaN has no allowance of its own: it is compared by rule.
     rounded = FP16.encode(clip_reference(np.where(np.isnan(expected), 0.0, expected)))
     alignment = np.ldexp(1.0, (largest - 20).astype(np.int32)) * products * 2 * scale

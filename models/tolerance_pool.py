@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.arithmetic import check_range
+from models.errors import InputError
 from models.fp16 import FP16, FP17
 from models.tolerance import Float64Array, Form, Module, Tolerance, clip_reference
 from models.tolerance_conv import Window
@@ -105,7 +106,7 @@ def channel_window_maximum(cube: Float64Array, local_size: int) -> Float64Array:
     Source: precision document, "FP16 error threshold".
     """
     if local_size not in (1, 3, 5, 7, 9):
-        raise ValueError(f"local_size must be 1, 3, 5, 7 or 9, not {local_size}")
+        raise InputError(f"local_size must be 1, 3, 5, 7 or 9, not {local_size}")
     half = local_size // 2
     padded = np.pad(_magnitude(cube), ((half, half), (0, 0), (0, 0)))
     views = np.lib.stride_tricks.sliding_window_view(padded, local_size, axis=0)
@@ -152,7 +153,7 @@ def cdp(
     Source: precision document, "FP16 error threshold", CDP; measured on the public nv_full RTL.
     """
     if expected.shape != max_value.shape:
-        raise ValueError(f"expected must have the shape {max_value.shape} of max_value, not {expected.shape}")
+        raise InputError(f"expected must have the shape {max_value.shape} of max_value, not {expected.shape}")
     if form is Form.PUBLISHED:
         return Tolerance(Module.CDP, form, _BOTH, np.minimum(ABSOLUTE, RELATIVE * max_value))
     output = np.abs(clip_reference(np.where(np.isnan(expected), 0.0, expected)))

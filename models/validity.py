@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from models.errors import InputError
 from models.precision import Precision
 
 
@@ -126,8 +127,8 @@ def conversion(kind: LayerKind, source: InputFormat, target: Precision) -> Conve
             return row
     allowed = " or ".join(row.target.name for row in valid)
     if not allowed:
-        raise ValueError(f"source of a {title} must be feature data, not {source.value} (Table {number})")
-    raise ValueError(f"target must be {allowed} for a {title} with {source.value}, not {target.name} (Table {number})")
+        raise InputError(f"source of a {title} must be feature data, not {source.value} (Table {number})")
+    raise InputError(f"target must be {allowed} for a {title} with {source.value}, not {target.name} (Table {number})")
 
 
 def check_sdp_processing(source: Precision, processing: Precision, target: Precision) -> None:
@@ -144,6 +145,6 @@ def check_sdp_processing(source: Precision, processing: Precision, target: Preci
     conversion(LayerKind.SDP_OFFLINE, FEATURE_FORMAT[source], target)
     if (source is _FP16) != (processing is _FP16):
         allowed = "FP16" if source is _FP16 else "INT8 or INT16"
-        raise ValueError(f"processing must be {allowed} for {source.name} input, not {processing.name}")
+        raise InputError(f"processing must be {allowed} for {source.name} input, not {processing.name}")
     if (source, processing, target) == (_INT16, _INT16, _INT8):
-        raise ValueError("processing must be INT8 for INT16 to INT8, not INT16: the layer would never finish")
+        raise InputError("processing must be INT8 for INT16 to INT8, not INT16: the layer would never finish")

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from models import float_ops
 from models.arithmetic import check_range, saturate, shift_right_rounded
+from models.errors import InputError
 from models.fp16 import FP16, FP17, narrow, widen
 from models.precision import Precision
 
@@ -40,7 +41,7 @@ def tiles(cube: npt.NDArray[Any], pad_left: int, pad_top: int, height: int, widt
     """
     for name, value in (("height", height), ("width", width)):
         if value < OUTPUT_TILE or value % OUTPUT_TILE:
-            raise ValueError(f"{name} must be a positive multiple of 2 for Winograd, not {value}")
+            raise InputError(f"{name} must be a positive multiple of 2 for Winograd, not {value}")
     rows, columns = height + TILE - OUTPUT_TILE, width + TILE - OUTPUT_TILE
     _, cube_rows, cube_columns = cube.shape
     below, right = max(rows - pad_top - cube_rows, 0), max(columns - pad_left - cube_columns, 0)

@@ -6,6 +6,7 @@ import argparse
 import sys
 
 try:
+    from models.errors import InputError
     from tb.cli import (
         bench,
         configrom,
@@ -76,7 +77,7 @@ def main(arguments: list[str] | None = None) -> int:
     args = parser().parse_args(arguments)
     try:
         code: int = COMMANDS[args.command].main(args)
-    except ValueError as error:
+    except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from models.config import PACKED_IMAGE_FORMATS, SEMI_PLANAR_IMAGE_FORMATS, HwConfig
+from models.errors import InputError
 from models.precision import Precision
 
 # fmt: off
@@ -30,7 +31,7 @@ Rule = Callable[[HwConfig, Slots], int]
 Presence = Callable[[HwConfig], bool]
 
 
-class ConfigRomError(ValueError):
+class ConfigRomError(InputError):
     """A word list that is no ConfigROM, or a configuration that has none; the message says where."""
 
 

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from models.errors import InputError
+
 PAGE_BYTES = 1 << 16
 GUARD_BYTES = 256
 POISON = 0xDB
@@ -22,7 +24,7 @@ _POISON_PAGE = bytes([POISON]) * PAGE_BYTES
 _VALID = bytes([0xFF]) * (PAGE_BYTES // 8)
 
 
-class MemoryFault(ValueError):
+class MemoryFault(InputError):
     """An access that the memory image refuses: the message names address, length and rule."""
 
 

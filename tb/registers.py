@@ -19,6 +19,7 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from models.config import HwConfig
+from models.errors import InputError
 
 UNIT_BYTES = 0x1000
 _DATA = Path(__file__).with_suffix(".json")
@@ -27,7 +28,7 @@ _FIELD = re.compile(
 )
 
 
-class RegisterError(ValueError):
+class RegisterError(InputError):
     """A register, field or value that does not exist or is not allowed."""
 
 

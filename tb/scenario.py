@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from models.errors import InputError
 from tb.memory import MemoryImage, Ram
 from tb.program.ops import CheckCrc, CheckFile, MemInit, MemLoad, Op, Program
 from tb.settings import BenchSettings
 
 
-class ScenarioError(ValueError):
+class ScenarioError(InputError):
     """A scenario that cannot be played as it is; the message names the operation and the rule."""
 
 

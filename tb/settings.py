@@ -7,8 +7,10 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
+from models.errors import InputError
 
-class SettingsError(ValueError):
+
+class SettingsError(InputError):
     """An unknown setting or a value outside its range."""
 
 

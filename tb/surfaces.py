@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from models.cbuf import bank_bytes, bank_entries
 from models.config import HwConfig
+from models.errors import InputError
 from models.layout import (
     CompressedWeightLayout,
     FeatureLayout,
@@ -50,7 +51,7 @@ class PlanarSurface:
     def __post_init__(self) -> None:
         alignment = self.layout.alignment.start_address_bytes
         if self.address < 0 or self.address % alignment:
-            raise ValueError(f"address must be a multiple of {alignment} bytes, not {self.address:#x}")
+            raise InputError(f"address must be a multiple of {alignment} bytes, not {self.address:#x}")
         check_address(self.address, self.layout.nbytes, self.layout.config)
 
 
@@ -103,7 +104,7 @@ class ImageSurface:
     def __post_init__(self) -> None:
         planes = len(self.layout.format.planes)
         if len(self.addresses) != planes:
-            raise ValueError(f"addresses must be {planes} for {self.layout.format_name}, not {len(self.addresses)}")
+            raise InputError(f"addresses must be {planes} for {self.layout.format_name}, not {len(self.addresses)}")
         for address, nbytes in zip(self.addresses, self.layout.plane_nbytes, strict=True):
             check_address(address, nbytes, self.layout.config)
 
@@ -132,7 +133,7 @@ class Compression:
         for name in ("mask_address", "sizes_address"):
             _check_weight_address(name, getattr(self, name))
         if self.weight_bytes < 1 or self.weight_bytes % WEIGHT_SIZE_ALIGNMENT_BYTES:
-            raise ValueError(
+            raise InputError(
                 f"weight_bytes must be a positive multiple of {WEIGHT_SIZE_ALIGNMENT_BYTES}, not {self.weight_bytes}"
             )
 
@@ -158,7 +159,7 @@ class WeightSurface:
             check_address(self.address, self.layout.nbytes, config)
             return
         if self.compression.weight_bytes > self.layout.nbytes:
-            raise ValueError(
+            raise InputError(
                 f"weight_bytes must be at most the {self.layout.nbytes} of all weights, "
                 f"not {self.compression.weight_bytes}"
             )
@@ -204,14 +205,14 @@ class CbufUse:
         """
         config = weights.config
         if not 1 <= self.data_banks < config.cbuf_bank_number:
-            raise ValueError(f"data_banks must be 1 to {config.cbuf_bank_number - 1}, not {self.data_banks}")
+            raise InputError(f"data_banks must be 1 to {config.cbuf_bank_number - 1}, not {self.data_banks}")
         most = config.cbuf_bank_number - self.data_banks - compressed
         if not 1 <= self.weight_banks <= most:
-            raise ValueError(
+            raise InputError(
                 f"weight_banks must be 1 to {most} of {config.cbuf_bank_number} banks, not {self.weight_banks}"
             )
         if entries * height > bank_entries(config, self.data_banks):
-            raise ValueError(
+            raise InputError(
                 f"data_banks must hold {height} slices of {entries} entries, not {self.data_banks} banks of "
                 f"{config.cbuf_bank_depth} entries"
             )
@@ -220,13 +221,13 @@ class CbufUse:
             needed = weights.nbytes
         # How much of compressed weights stays is known only with their contents.
         if not compressed and needed > bank_bytes(config, self.weight_banks):
-            raise ValueError(
+            raise InputError(
                 f"weight_banks must hold {needed} bytes, not {self.weight_banks} banks of {bank_bytes(config, 1)}"
             )
         if self.fetch_slices < 1:
-            raise ValueError(f"fetch_slices must be at least 1, not {self.fetch_slices}")
+            raise InputError(f"fetch_slices must be at least 1, not {self.fetch_slices}")
         if not 1 <= self.release_slices <= height:
-            raise ValueError(f"release_slices must be 1 to the {height} lines of src, not {self.release_slices}")
+            raise InputError(f"release_slices must be 1 to the {height} lines of src, not {self.release_slices}")
 
 
 def leftover_weight_entries(weights: KernelLayout, cbuf: CbufUse) -> int:
@@ -247,7 +248,7 @@ def leftover_weight_entries(weights: KernelLayout, cbuf: CbufUse) -> int:
 
 def _check_weight_address(name: str, address: int) -> None:
     if address < 0 or address % WEIGHT_START_ALIGNMENT_BYTES:
-        raise ValueError(f"{name} must be a multiple of {WEIGHT_START_ALIGNMENT_BYTES} bytes, not {address:#x}")
+        raise InputError(f"{name} must be a multiple of {WEIGHT_START_ALIGNMENT_BYTES} bytes, not {address:#x}")
 
 
 def check_address(address: int, nbytes: int, config: HwConfig) -> None:
@@ -258,9 +259,9 @@ def check_address(address: int, nbytes: int, config: HwConfig) -> None:
     """
     atom = config.memory_atomic_bytes
     if address < 0 or address % atom:
-        raise ValueError(f"address must be a multiple of the {atom}-byte atom, not {address:#x}")
+        raise InputError(f"address must be a multiple of the {atom}-byte atom, not {address:#x}")
     if address + nbytes > 1 << config.memif_address_width_bits:
-        raise ValueError(
+        raise InputError(
             f"address must leave room for {nbytes} bytes in the {config.memif_address_width_bits}-bit address "
             f"space of {config.name}, not {address:#x}"
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from models.config import HwConfig
+from models.errors import InputError
 from tb.layers import BdmaLayer, ConvLayer, Layer, PooledLayer
 from tb.program import conv_table
 from tb.program.bdma import LAUNCHES, CopyQueue
@@ -292,9 +293,9 @@ def done_bit(unit: str, group: int) -> int:
         ValueError: for a unit without a done interrupt, or a group that does not exist.
     """
     if unit not in INTERRUPT_UNITS:
-        raise ValueError(f"interrupt unit must be one of {', '.join(INTERRUPT_UNITS)}, not {unit}")
+        raise InputError(f"interrupt unit must be one of {', '.join(INTERRUPT_UNITS)}, not {unit}")
     if group not in range(GROUPS):
-        raise ValueError(f"group must be 0 or 1, not {group}")
+        raise InputError(f"group must be 0 or 1, not {group}")
     at = INTERRUPT_UNITS.index(unit)
     return (2 * at if at < 5 else 16 + 2 * (at - 5)) + group
 

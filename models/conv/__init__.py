@@ -28,6 +28,7 @@ from models.conv.params import (
     ConvParams,
     check_arrays,
 )
+from models.errors import InputError
 from models.fp16 import BitsArray
 from models.tolerance import Float64Array, Tolerance
 
@@ -78,7 +79,7 @@ def accumulate(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any]) ->
         ValueError: as ``run``.
     """
     if params.is_float:
-        raise ValueError("precision must be INT8 or INT16 for integer sums, not FP16")
+        raise InputError("precision must be INT8 or INT16 for integer sums, not FP16")
     check_arrays(params, cube, weights)
     return integer.accumulate(params, cube, weights)
 
@@ -151,5 +152,5 @@ def threshold(
 
 def _check_float(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any]) -> None:
     if not params.is_float:
-        raise ValueError(f"precision must be FP16 for floating sums, not {params.precision.name}")
+        raise InputError(f"precision must be FP16 for floating sums, not {params.precision.name}")
     check_arrays(params, cube, weights)

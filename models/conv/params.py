@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from models.arithmetic import check_range
+from models.errors import InputError
 from models.precision import Precision
 from models.winograd_transform import TILE
 
@@ -82,7 +83,7 @@ class ConvParams:
         if self.winograd:
             for name in ("stride_x", "stride_y", "dilation_x", "dilation_y"):
                 if getattr(self, name) != 1:
-                    raise ValueError(f"{name} must be 1 for Winograd, not {getattr(self, name)}")
+                    raise InputError(f"{name} must be 1 for Winograd, not {getattr(self, name)}")
 
     @property
     def is_float(self) -> bool:
@@ -148,18 +149,18 @@ def check_arrays(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any]) 
     dtype = "uint16" if params.is_float else params.precision.dtype
     for name, array, axes in (("cube", cube, "(C, H, W)"), ("weights", weights, "(K, C, R, S)")):
         if array.dtype != dtype:
-            raise ValueError(f"{name} must be {dtype}, not {array.dtype}")
+            raise InputError(f"{name} must be {dtype}, not {array.dtype}")
         if array.ndim != axes.count(",") + 1:
-            raise ValueError(f"{name} must have the axes {axes}, not {array.ndim} axes")
+            raise InputError(f"{name} must have the axes {axes}, not {array.ndim} axes")
         if 0 in array.shape:
-            raise ValueError(f"{name} must not be empty, not of shape {array.shape}")
+            raise InputError(f"{name} must not be empty, not of shape {array.shape}")
     if weights.shape[1] != cube.shape[0]:
-        raise ValueError(f"weights must have the {cube.shape[0]} channels of the cube, not {weights.shape[1]}")
+        raise InputError(f"weights must have the {cube.shape[0]} channels of the cube, not {weights.shape[1]}")
     if params.winograd and weights.shape[2:] != (TILE, TILE):
-        raise ValueError(f"weights must be 4 x 4 for Winograd, not {weights.shape[2]} x {weights.shape[3]}")
+        raise InputError(f"weights must be 4 x 4 for Winograd, not {weights.shape[2]} x {weights.shape[3]}")
     nbytes = weights[0].size * params.precision.nbytes
     if nbytes > MAX_KERNEL_BYTES:
-        raise ValueError(f"bytes of one kernel must be at most {MAX_KERNEL_BYTES}, not {nbytes}")
+        raise InputError(f"bytes of one kernel must be at most {MAX_KERNEL_BYTES}, not {nbytes}")
 
 
 def _output_size(axis: str, size: int, dilated: int, stride: int, paddings: tuple[str, str], params: ConvParams) -> int:
@@ -167,14 +168,14 @@ def _output_size(axis: str, size: int, dilated: int, stride: int, paddings: tupl
     for name in paddings:
         value = getattr(params, name)
         if value >= dilated:
-            raise ValueError(f"{name} must be less than the dilated kernel's {axis} of {dilated}, not {value}")
+            raise InputError(f"{name} must be less than the dilated kernel's {axis} of {dilated}, not {value}")
         padded += value
     if params.winograd:
         output = padded - TILE
         if output < _WINOGRAD_LEAST or output % TILE:
-            raise ValueError(f"{axis} with padding must be 4 more than a multiple of 4, and at least 12, not {padded}")
+            raise InputError(f"{axis} with padding must be 4 more than a multiple of 4, and at least 12, not {padded}")
         return output
     if padded < dilated:
-        raise ValueError(f"{axis} with padding must be at least the dilated kernel's {dilated}, not {padded}")
+        raise InputError(f"{axis} with padding must be at least the dilated kernel's {dilated}, not {padded}")
     # What is left over behind the last window is not read: measured on the public nv_full RTL.
     return (padded - dilated) // stride + 1

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from models.config import HwConfig
+from models.errors import InputError
 from models.layout.raw import check_aligned
 
 #: Weights, WMB and WGS end on a multiple of this; the rest is 0.
@@ -77,9 +78,9 @@ class Alignment:
             if value is None:
                 continue
             if alignment is None:
-                raise ValueError(f"{name} does not exist for {self.data_format.value} data, so it must not be {value}")
+                raise InputError(f"{name} does not exist for {self.data_format.value} data, so it must not be {value}")
             if value < 0:
-                raise ValueError(f"{name} must not be negative, not {value}")
+                raise InputError(f"{name} must not be negative, not {value}")
             if alignment == self.atom_bytes:
                 check_aligned(name, value, alignment, f"the {alignment}-byte atom")
             else:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from models.errors import InputError
 from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES, Alignment
 from models.layout.kernel import KernelLayout, Weight
 from models.layout.raw import Array, ByteArray, BytesLike, check_index, checked_bytes, round_up
@@ -51,9 +52,9 @@ class CompressedWeightLayout:
 
     def __post_init__(self) -> None:
         if not self.layout.config.weight_compression_enable:
-            raise ValueError(f"weights must be uncompressed for {self.layout.config.name}, which cannot decompress")
+            raise InputError(f"weights must be uncompressed for {self.layout.config.name}, which cannot decompress")
         if self.wmb_nbytes > MAX_WMB_BYTES:
-            raise ValueError(f"WMB must be at most {MAX_WMB_BYTES} bytes, not {self.wmb_nbytes}")
+            raise InputError(f"WMB must be at most {MAX_WMB_BYTES} bytes, not {self.wmb_nbytes}")
 
     @property
     def alignment(self) -> Alignment:
@@ -122,7 +123,7 @@ class CompressedWeightLayout:
         wrong = np.flatnonzero(sizes != counts * size)
         if wrong.size:
             group = int(wrong[0])
-            raise ValueError(
+            raise InputError(
                 f"WGS of group {group} must be the {int(counts[group]) * size} bytes its mask keeps, "
                 f"not {int(sizes[group])}"
             )

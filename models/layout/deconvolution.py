@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from models.config import HwConfig
+from models.errors import InputError
 from models.layout.alignment import WEIGHT_START_ALIGNMENT_BYTES, Alignment
 from models.layout.kernel import Weight
 from models.layout.raw import Array, ByteArray, BytesLike, check_array, check_index, check_size, checked_bytes, round_up
@@ -49,7 +50,7 @@ class DeconvolutionWeightLayout:
 
     def __post_init__(self) -> None:
         if len(self.shape) != 4:
-            raise ValueError(f"shape must be (K, C, R, S), not {self.shape}")
+            raise InputError(f"shape must be (K, C, R, S), not {self.shape}")
         for name, stride in zip(("stride y", "stride x"), self.stride, strict=True):
             check_size(name, stride, MAX_DECONV_STRIDE)
         self.set_layout  # noqa: B018 - its constructor checks precision and sizes

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from models.errors import InputError
 from models.layout.atoms import atoms_to_planes, planes_to_atoms
 from models.layout.feature import Element
 from models.layout.raw import Array, ByteArray, BytesLike, check_array, check_index, checked_bytes, round_up
@@ -36,7 +37,7 @@ def thread_number(conv_thread_number: int) -> int:
     """
     root = math.isqrt(max(conv_thread_number, 0))
     if root < 1 or root * root != conv_thread_number:
-        raise ValueError(f"ConvThreadNumber must be the square of a positive integer, not {conv_thread_number}")
+        raise InputError(f"ConvThreadNumber must be the square of a positive integer, not {conv_thread_number}")
     return root
 
 
@@ -46,7 +47,7 @@ def parallel_transfer_number(threads: int) -> int:
     Source: external memory data format document, "Parallel transfer data number".
     """
     if threads < 1:
-        raise ValueError(f"threads must be at least 1, not {threads}")
+        raise InputError(f"threads must be at least 1, not {threads}")
     return 1 << (threads - 1).bit_length()
 
 
@@ -77,10 +78,10 @@ class ConvolutionDataLayout:
 
     def __post_init__(self) -> None:
         if len(self.shape) != 3:
-            raise ValueError(f"shape must be (Z, Y, X), not {self.shape}")
+            raise InputError(f"shape must be (Z, Y, X), not {self.shape}")
         for name, value in zip(("features", "rows", "row pixels"), self.shape, strict=True):
             if value < 1:
-                raise ValueError(f"{name} must be at least 1, not {value}")
+                raise InputError(f"{name} must be at least 1, not {value}")
         parallel_transfer_number(self.threads)
 
     @property
@@ -197,7 +198,7 @@ class FullyConnectedDataLayout:
 
     def __post_init__(self) -> None:
         if self.features < 1:
-            raise ValueError(f"features must be at least 1, not {self.features}")
+            raise InputError(f"features must be at least 1, not {self.features}")
         parallel_transfer_number(self.threads)
 
     @property

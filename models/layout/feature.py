@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from models.config import HwConfig
+from models.errors import InputError
 from models.layout.alignment import Alignment, DataFormat, alignment_of
 from models.layout.atoms import atom_view, atoms_to_planes, planes_to_atoms
 from models.layout.raw import (
@@ -67,9 +68,9 @@ class FeatureLayout:
     def __post_init__(self) -> None:
         if self.precision not in self.config.feature_data_types:
             allowed = ", ".join(p.name for p in self.config.feature_data_types)
-            raise ValueError(f"precision must be one of {allowed} for {self.config.name}, not {self.precision.name}")
+            raise InputError(f"precision must be one of {allowed} for {self.config.name}, not {self.precision.name}")
         if len(self.shape) != 3:
-            raise ValueError(f"shape must be (C, H, W), not {self.shape}")
+            raise InputError(f"shape must be (C, H, W), not {self.shape}")
         for name, value in zip(("channels", "height", "width"), self.shape, strict=True):
             check_size(name, value, MAX_CUBE_ELEMENTS)
         self.alignment.check(line_stride_bytes=self.line_stride_bytes, surface_stride_bytes=self.surface_stride_bytes)
@@ -84,7 +85,7 @@ class FeatureLayout:
             ValueError: as the constructor.
         """
         if len(shape) != 3:
-            raise ValueError(f"shape must be (C, H, W), not {shape}")
+            raise InputError(f"shape must be (C, H, W), not {shape}")
         line = shape[2] * config.memory_atomic_bytes
         return cls(config, precision, shape, line, shape[1] * line)
 
@@ -148,7 +149,7 @@ class FeatureLayout:
         Source: format document, "Feature Data Format", last paragraph.
         """
         if self.shape[1:] != (1, 1) or self.surface_stride_bytes != self.atom_bytes:
-            raise ValueError(f"cube must be 1x1xC with adjacent atoms, not {self.shape} with {self.nbytes} bytes")
+            raise InputError(f"cube must be 1x1xC with adjacent atoms, not {self.shape} with {self.nbytes} bytes")
         return FeatureLayout.packed(self.config, self.precision, (self.atom_elements, 1, self.surfaces))
 
     def pack(self, cube: Array, padding: int | float = 0) -> ByteArray:
@@ -288,7 +289,7 @@ class FeatureLayout:
     def _padding_element(self, padding: int | float) -> Array:
         """Return ``padding`` as one stored element, or refuse it."""
         if math.isnan(padding):
-            raise ValueError("padding must not be NaN")
+            raise InputError("padding must not be NaN")
         if self.precision is Precision.FP16:
             with np.errstate(over="ignore"):
                 element = np.array(padding, dtype=self.precision.dtype)
@@ -297,7 +298,7 @@ class FeatureLayout:
             inside = limits.min <= padding <= limits.max
             element = np.array(int(padding) if inside else 0, dtype=self.precision.dtype)
         if float(element) != padding:
-            raise ValueError(f"padding must be a value of {self.precision.name}, not {padding}")
+            raise InputError(f"padding must be a value of {self.precision.name}, not {padding}")
         return element
 
     def _unpack(self, data: BytesLike, channels: int) -> Array:

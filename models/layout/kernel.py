@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from models.config import HwConfig
+from models.errors import InputError
 from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES, Alignment, DataFormat, alignment_of
 from models.layout.raw import Array, ByteArray, BytesLike, check_array, check_index, checked_bytes, round_up
 from models.precision import Precision
@@ -60,12 +61,12 @@ class KernelLayout(ABC):
     def __post_init__(self) -> None:
         if self.precision not in self.config.weight_data_types:
             allowed = ", ".join(p.name for p in self.config.weight_data_types)
-            raise ValueError(f"precision must be one of {allowed} for {self.config.name}, not {self.precision.name}")
+            raise InputError(f"precision must be one of {allowed} for {self.config.name}, not {self.precision.name}")
         if len(self.shape) != 4:
-            raise ValueError(f"shape must be (K, C, R, S), not {self.shape}")
+            raise InputError(f"shape must be (K, C, R, S), not {self.shape}")
         for name, value in zip(("kernels", "channels", "height", "width"), self.shape, strict=True):
             if value < 1:
-                raise ValueError(f"{name} must be at least 1, not {value}")
+                raise InputError(f"{name} must be at least 1, not {value}")
         self._check_order()
         for name, value, most in (
             ("kernels", self.packed_shape[0], MAX_KERNELS),
@@ -75,7 +76,7 @@ class KernelLayout(ABC):
             ("bytes of one kernel", self.kernel_elements * self.precision.nbytes, MAX_KERNEL_BYTES),
         ):
             if value > most:
-                raise ValueError(f"{name} must be at most {most}, not {value}")
+                raise InputError(f"{name} must be at most {most}, not {value}")
 
     @property
     @abstractmethod

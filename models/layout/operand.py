@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from models.config import HwConfig
+from models.errors import InputError
 from models.layout.alignment import Alignment, DataFormat, alignment_of
 from models.layout.atoms import atom_view, atoms_to_planes, planes_to_atoms
 from models.layout.raw import (
@@ -84,17 +85,17 @@ class OperandLayout:
     def __post_init__(self) -> None:
         if self.precision not in self.config.feature_data_types:
             allowed = ", ".join(p.name for p in self.config.feature_data_types)
-            raise ValueError(f"precision must be one of {allowed} for {self.config.name}, not {self.precision.name}")
+            raise InputError(f"precision must be one of {allowed} for {self.config.name}, not {self.precision.name}")
         if len(self.shape) != 3:
-            raise ValueError(f"shape must be (C, H, W), not {self.shape}")
+            raise InputError(f"shape must be (C, H, W), not {self.shape}")
         for name, value in zip(("channels", "height", "width"), self.shape, strict=True):
             check_size(name, value, MAX_CUBE_ELEMENTS)
         if self.components not in COMPONENTS:
-            raise ValueError(f"components must be one of {COMPONENTS}, not {self.components}")
+            raise InputError(f"components must be one of {COMPONENTS}, not {self.components}")
         if self.component_bytes not in (1, 2):
-            raise ValueError(f"component_bytes must be 1 or 2, not {self.component_bytes}")
+            raise InputError(f"component_bytes must be 1 or 2, not {self.component_bytes}")
         if self.component_bytes == 1 and self.precision is Precision.FP16:
-            raise ValueError("component_bytes must be 2 for FP16, not 1")
+            raise InputError("component_bytes must be 2 for FP16, not 1")
         if not self.contiguous:
             self.alignment.check(
                 line_stride_bytes=self.line_stride_bytes, surface_stride_bytes=self.surface_stride_bytes
@@ -120,7 +121,7 @@ class OperandLayout:
             ValueError: as the constructor.
         """
         if len(shape) != 3:
-            raise ValueError(f"shape must be (C, H, W), not {shape}")
+            raise InputError(f"shape must be (C, H, W), not {shape}")
         atom = config.atom_elements(precision) * len(components) * component_bytes
         line = shape[2] * atom
         if shape[1:] != (1, 1):
@@ -198,7 +199,7 @@ class OperandLayout:
             ValueError: when components are missing or left over, or a shape or dtype is wrong.
         """
         if tuple(operands) != self.components:
-            raise ValueError(f"operands must be {self.components}, not {tuple(operands)}")
+            raise InputError(f"operands must be {self.components}, not {tuple(operands)}")
         height, width = self.shape[1:]
         number = len(self.components)
         planes = np.zeros((self.padded_channels, number, height, width), dtype=self.component_dtype)
@@ -237,7 +238,7 @@ class OperandLayout:
             ValueError: for a component that the layout lacks or coordinates outside it.
         """
         if component not in self.components:
-            raise ValueError(f"component must be one of {self.components}, not {component}")
+            raise InputError(f"component must be one of {self.components}, not {component}")
         for name, value, end in zip("chw", (c, h, w), (self.padded_channels, *self.shape[1:]), strict=True):
             check_index(name, value, end)
         surface, element = divmod(c, self.atom_elements)

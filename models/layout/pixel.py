@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from models.config import HwConfig
+from models.errors import InputError
 from models.layout.alignment import Alignment, DataFormat, alignment_of
 from models.layout.feature import Element
 from models.layout.pixel_formats import PixelFormat, Plane, pixel_format, supported_formats
@@ -60,18 +61,18 @@ class PixelLayout:
     def __post_init__(self) -> None:
         supported = supported_formats(self.config)
         if self.format.name not in supported:
-            raise ValueError(
+            raise InputError(
                 f"pixel format must be one of {', '.join(supported)} for {self.config.name}, not {self.format.name}"
             )
         if len(self.shape) != 3:
-            raise ValueError(f"shape must be (C, H, W), not {self.shape}")
+            raise InputError(f"shape must be (C, H, W), not {self.shape}")
         if self.shape[0] != self.format.channels:
-            raise ValueError(f"channels must be {self.format.channels} for {self.format.name}, not {self.shape[0]}")
+            raise InputError(f"channels must be {self.format.channels} for {self.format.name}, not {self.shape[0]}")
         for name, value in zip(("height", "width"), self.shape[1:], strict=True):
             check_size(name, value, MAX_CUBE_ELEMENTS)
         check_index("x_offset", self.x_offset, self.format.max_x_offset(self.config) + 1)
         if len(self.line_stride_bytes) != len(self.format.planes):
-            raise ValueError(
+            raise InputError(
                 f"line_stride_bytes must hold {len(self.format.planes)} strides for {self.format.name}, "
                 f"not {len(self.line_stride_bytes)}"
             )
@@ -87,7 +88,7 @@ class PixelLayout:
             ValueError: as the constructor.
         """
         if len(shape) != 3:
-            raise ValueError(f"shape must be (C, H, W), not {shape}")
+            raise InputError(f"shape must be (C, H, W), not {shape}")
         atom = config.memory_atomic_bytes
         strides = []
         for plane in pixel_format(format_name).planes:
@@ -277,7 +278,7 @@ class PixelLayout:
         for c in range(self.shape[0]):
             most = (1 << self.format.field(c)[1].bits) - 1
             if most < np.iinfo(image.dtype).max and int(image[c].max()) > most:
-                raise ValueError(f"elements of channel {c} must be 0 to {most}, not {int(image[c].max())}")
+                raise InputError(f"elements of channel {c} must be 0 to {most}, not {int(image[c].max())}")
 
 
 def _write_fields(words: Array, plane: Plane, image: Array) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from models.converter import Converter, ConverterEncoding
+from models.errors import InputError
 from models.layout.pixel_formats import PixelFormat
 from models.layout.raw import Array, check_array
 from models.precision import Precision
@@ -38,9 +39,9 @@ class PixelConversion:
     def __post_init__(self) -> None:
         if self.converter is None:
             if self.mean is not None:
-                raise ValueError(f"mean must be None without a converter, not {self.mean}")
+                raise InputError(f"mean must be None without a converter, not {self.mean}")
         elif self.converter.encoding is not ConverterEncoding.CDMA_INPUT:
-            raise ValueError(f"converter must have the CDMA_INPUT encoding, not {self.converter.encoding.name}")
+            raise InputError(f"converter must have the CDMA_INPUT encoding, not {self.converter.encoding.name}")
 
     def apply(self, pixels: PixelFormat, image: Array) -> Array:
         """Return the elements that the convolution sees.
@@ -59,15 +60,15 @@ class PixelConversion:
         check_array("image", image, (pixels.channels, *image.shape[1:]), pixels.element_dtype)
         if pixels.is_float:
             if self.precision is not Precision.FP16:
-                raise ValueError(f"precision must be FP16 for {pixels.name}, not {self.precision.name}")
+                raise InputError(f"precision must be FP16 for {pixels.name}, not {self.precision.name}")
             return image.copy()
         if self.mean is not None and len(self.mean) != pixels.channels:
-            raise ValueError(f"mean must hold {pixels.channels} values for {pixels.name}, not {len(self.mean)}")
+            raise InputError(f"mean must hold {pixels.channels} values for {pixels.name}, not {len(self.mean)}")
         raw = image.view(f"<u{image.itemsize}")
         lifted = np.stack([raw[c] << raw.dtype.type(pixels.converter_shift(c)) for c in range(pixels.channels)])
         if self.converter is None:
             if self.precision.nbytes != image.itemsize:
-                raise ValueError(
+                raise InputError(
                     f"precision must have the {image.itemsize} bytes of {pixels.name} without a "
                     f"converter, not {self.precision.name}"
                 )

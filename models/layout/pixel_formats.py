@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 
 from models.config import PACKED_IMAGE_FORMATS, SEMI_PLANAR_IMAGE_FORMATS, HwConfig
+from models.errors import InputError
 from models.precision import Precision
 
 #: Channel of each colour letter: an image lies in the convolution buffer as R(Y), G(U), B(V), A(X).
@@ -101,7 +102,7 @@ class PixelFormat:
             for field in plane.fields:
                 if field.channel == channel:
                     return number, field
-        raise ValueError(f"c must be 0 to {self.channels - 1}, not {channel}")
+        raise InputError(f"c must be 0 to {self.channels - 1}, not {channel}")
 
     def converter_shift(self, channel: int) -> int:
         """Return how far the hardware shifts an element left before the converter.
@@ -129,7 +130,7 @@ def pixel_format(name: str) -> PixelFormat:
         ValueError: for a name that Table 33 does not have.
     """
     if name not in PACKED_NAMES and name not in SEMI_PLANAR_NAMES:
-        raise ValueError(f"pixel format must be one of {', '.join(PACKED_NAMES + SEMI_PLANAR_NAMES)}, not {name}")
+        raise InputError(f"pixel format must be one of {', '.join(PACKED_NAMES + SEMI_PLANAR_NAMES)}, not {name}")
     planes = tuple(_plane(letters) for letters in re.sub(r"^T_|_N444$|_[IF]$", "", name).split("___"))
     if name.endswith("_F"):
         return PixelFormat(name, planes, np.dtype("<f2"), Precision.FP16)

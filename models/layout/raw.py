@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from models.errors import InputError
+
 Array = npt.NDArray[Any]
 ByteArray = npt.NDArray[np.uint8]
 MaskArray = npt.NDArray[np.bool_]
@@ -37,14 +39,14 @@ def checked_bytes(data: BytesLike, nbytes: int) -> ByteArray:
     """
     if isinstance(data, np.ndarray):
         if data.dtype != np.uint8 or data.ndim != 1:
-            raise ValueError(
+            raise InputError(
                 f"data must be a one-dimensional uint8 array, not {data.ndim}-dimensional {data.dtype.name}"
             )
         raw = data
     else:
         raw = np.frombuffer(data, dtype=np.uint8)
     if raw.size < nbytes:
-        raise ValueError(f"data must hold at least {nbytes} bytes, not {raw.size}")
+        raise InputError(f"data must hold at least {nbytes} bytes, not {raw.size}")
     return np.ascontiguousarray(raw[:nbytes])
 
 
@@ -55,9 +57,9 @@ def check_array(name: str, array: Array, shape: Sequence[int], dtype: np.dtype[A
         ValueError: naming the array, the rule and the value.
     """
     if array.dtype != dtype:
-        raise ValueError(f"{name} must have dtype {dtype.str}, not {array.dtype.str}")
+        raise InputError(f"{name} must have dtype {dtype.str}, not {array.dtype.str}")
     if array.shape != tuple(shape):
-        raise ValueError(f"{name} must have shape {tuple(shape)}, not {array.shape}")
+        raise InputError(f"{name} must have shape {tuple(shape)}, not {array.shape}")
 
 
 def check_size(name: str, value: int, maximum: int) -> None:
@@ -67,7 +69,7 @@ def check_size(name: str, value: int, maximum: int) -> None:
         ValueError: naming the size, the rule and the value.
     """
     if not 1 <= value <= maximum:
-        raise ValueError(f"{name} must be 1 to {maximum}, not {value}")
+        raise InputError(f"{name} must be 1 to {maximum}, not {value}")
 
 
 def check_index(name: str, value: int, end: int) -> None:
@@ -77,7 +79,7 @@ def check_index(name: str, value: int, end: int) -> None:
         ValueError: naming the index, the rule and the value.
     """
     if not 0 <= value < end:
-        raise ValueError(f"{name} must be 0 to {end - 1}, not {value}")
+        raise InputError(f"{name} must be 0 to {end - 1}, not {value}")
 
 
 def check_aligned(name: str, value: int, multiple: int, what: str) -> None:
@@ -93,7 +95,7 @@ def check_aligned(name: str, value: int, multiple: int, what: str) -> None:
         ValueError: naming the quantity, the rule and the value.
     """
     if value % multiple:
-        raise ValueError(f"{name} must be a multiple of {what}, not {value}")
+        raise InputError(f"{name} must be a multiple of {what}, not {value}")
 
 
 def check_stride(name: str, value: int, minimum: int, what: str) -> None:
@@ -109,6 +111,6 @@ def check_stride(name: str, value: int, minimum: int, what: str) -> None:
         ValueError: naming the stride, the rule and the value.
     """
     if value < minimum:
-        raise ValueError(f"{name} must be at least the {minimum} bytes of a {what}, not {value}")
+        raise InputError(f"{name} must be at least the {minimum} bytes of a {what}, not {value}")
     if value > MAX_STRIDE_BYTES:
-        raise ValueError(f"{name} must be at most {MAX_STRIDE_BYTES}, not {value}")
+        raise InputError(f"{name} must be at most {MAX_STRIDE_BYTES}, not {value}")

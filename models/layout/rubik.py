@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from models.config import HwConfig
+from models.errors import InputError
 from models.layout.alignment import PLANAR_STRIDE_ALIGNMENT_BYTES, Alignment, DataFormat, alignment_of
 from models.layout.feature import Element, FeatureLayout
 from models.layout.raw import (
@@ -61,9 +62,9 @@ class PlanarLayout:
         _check_rubik(self.config)
         if self.precision not in self.config.feature_data_types:
             allowed = ", ".join(p.name for p in self.config.feature_data_types)
-            raise ValueError(f"precision must be one of {allowed} for {self.config.name}, not {self.precision.name}")
+            raise InputError(f"precision must be one of {allowed} for {self.config.name}, not {self.precision.name}")
         if len(self.shape) != 3:
-            raise ValueError(f"shape must be (C, H, W), not {self.shape}")
+            raise InputError(f"shape must be (C, H, W), not {self.shape}")
         for name, value in zip(("channels", "height", "width"), self.shape, strict=True):
             check_size(name, value, MAX_CUBE_ELEMENTS)
         self.alignment.check(line_stride_bytes=self.line_stride_bytes)
@@ -81,7 +82,7 @@ class PlanarLayout:
             ValueError: as the constructor.
         """
         if len(shape) != 3:
-            raise ValueError(f"shape must be (C, H, W), not {shape}")
+            raise InputError(f"shape must be (C, H, W), not {shape}")
         line = round_up(shape[2] * precision.nbytes, PLANAR_STRIDE_ALIGNMENT_BYTES)
         return cls(config, precision, shape, line, shape[1] * line)
 
@@ -226,7 +227,7 @@ def contract(source: FeatureLayout, target: FeatureLayout, stride: tuple[int, in
     expected = contracted_shape(source, stride)
     _, height, width = source.shape
     if target.shape != expected:
-        raise ValueError(f"target must have shape {expected}, not {target.shape}")
+        raise InputError(f"target must have shape {expected}, not {target.shape}")
     split = source.unpack(data).reshape(stride_y, stride_x, expected[0], height, width)
     return target.pack(split.transpose(2, 3, 0, 4, 1).reshape(expected))
 
@@ -250,7 +251,7 @@ def split(source: FeatureLayout, target: PlanarLayout, data: BytesLike) -> ByteA
     _check_pair(source, target)
     channels = target.shape[0]
     if channels > source.shape[0] or target.shape[1:] != source.shape[1:]:
-        raise ValueError(f"target must have the shape {source.shape} of source or fewer channels, not {target.shape}")
+        raise InputError(f"target must have the shape {source.shape} of source or fewer channels, not {target.shape}")
     return target.pack(source.unpack(data)[:channels])
 
 
@@ -272,19 +273,19 @@ def merge(source: PlanarLayout, target: FeatureLayout, data: BytesLike) -> ByteA
     """
     _check_pair(source, target)
     if target.shape != source.shape:
-        raise ValueError(f"target must have the shape {source.shape} of source, not {target.shape}")
+        raise InputError(f"target must have the shape {source.shape} of source, not {target.shape}")
     return target.pack(source.unpack(data))
 
 
 def _check_rubik(config: HwConfig) -> None:
     if not config.rubik_enable:
-        raise ValueError(f"RUBIK must not be used: {config.name} has none")
+        raise InputError(f"RUBIK must not be used: {config.name} has none")
 
 
 def _check_pair(source: FeatureLayout | PlanarLayout, target: FeatureLayout | PlanarLayout) -> None:
     _check_rubik(source.config)
     if (source.config, source.precision) != (target.config, target.precision):
-        raise ValueError(
+        raise InputError(
             f"target must be {source.precision.name} of {source.config.name} like source, "
             f"not {target.precision.name} of {target.config.name}"
         )

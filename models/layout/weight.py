@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from models.errors import InputError
 from models.layout.atoms import BLOCK_ELEMENTS, as_words, kernels_to_planes, planes_to_kernels
 from models.layout.kernel import KernelLayout, Weight
 from models.layout.raw import Array, check_array
@@ -54,10 +55,10 @@ class WeightLayout(KernelLayout):
 
     def _check_order(self) -> None:
         if self.line_group not in (1, 2, 4):
-            raise ValueError(f"line_group must be 1, 2 or 4, not {self.line_group}")
+            raise InputError(f"line_group must be 1, 2 or 4, not {self.line_group}")
         most = self.cube_channels // self.line_group
         if self.line_group > 1 and self.packed_shape[1] > most:
-            raise ValueError(
+            raise InputError(
                 f"extended channels must be at most {most} with {self.line_group}-line post-extension, "
                 f"not {self.packed_shape[1]}"
             )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from models.errors import InputError
 from models.layout.atoms import as_words
 from models.layout.kernel import KernelLayout, Weight
 from models.layout.raw import Array, check_array, round_up
@@ -59,14 +60,14 @@ class WinogradWeightLayout(KernelLayout):
 
     def _check_order(self) -> None:
         if not self.config.winograd_enable:
-            raise ValueError(f"weights must not be for Winograd: {self.config.name} has none")
+            raise InputError(f"weights must not be for Winograd: {self.config.name} has none")
         for name, stride in zip(("stride y", "stride x"), self.stride, strict=True):
             if not 1 <= stride <= MAX_CONV_STRIDE:
-                raise ValueError(f"{name} must be 1 to {MAX_CONV_STRIDE}, not {stride}")
+                raise InputError(f"{name} must be 1 to {MAX_CONV_STRIDE}, not {stride}")
         for name, size, stride in zip(("height", "width"), self.shape[2:], self.stride, strict=True):
             least, most = (KERNEL_SIDE - 1) * stride + 1, KERNEL_SIDE * stride
             if not least <= size <= most:
-                raise ValueError(f"kernel {name} must be {least} to {most} with stride {stride}, not {size}")
+                raise InputError(f"kernel {name} must be {least} to {most} with stride {stride}, not {size}")
 
     def _title(self) -> str:
         return f"weights for Winograd convolution, stride y={self.stride[0]} x={self.stride[1]}"
@@ -114,14 +115,14 @@ class WinogradWeightLayout(KernelLayout):
         """
         extended = self.extend(weights).astype(np.float64)
         if not np.isfinite(extended).all():
-            raise ValueError("weights must be finite for the Winograd conversion")
+            raise InputError("weights must be finite for the Winograd conversion")
         exact = scale * (G_MATRIX @ extended @ G_MATRIX.T)
         limits = np.finfo(np.float16) if self.precision is Precision.FP16 else np.iinfo(self.precision.dtype)
         rounded = exact if self.precision is Precision.FP16 else np.rint(exact)
         low, high = float(limits.min), float(limits.max)
         outside = (rounded < low) | (rounded > high)
         if outside.any():
-            raise ValueError(
+            raise InputError(
                 f"converted weights must be {low:g} to {high:g} for {self.precision.name}, "
                 f"not {rounded[outside].flat[0]:g}: lower the scale"
             )

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from models.arithmetic import channel_blocks
 from models.config import HwConfig
+from models.errors import InputError
 from models.pdp import floating, integer
 from models.pdp.params import MAX_KERNEL, MAX_STRIDE, PAD_VALUE_BITS, RECIPROCAL_BITS, PdpParams, PoolMethod
 
@@ -51,9 +52,9 @@ def run(params: PdpParams, cube: NDArray[Any], config: HwConfig) -> NDArray[Any]
     """
     wanted = np.dtype(np.uint16) if params.is_float else params.precision.dtype
     if cube.dtype != wanted:
-        raise ValueError(f"cube must be {wanted}, not {cube.dtype}")
+        raise InputError(f"cube must be {wanted}, not {cube.dtype}")
     if cube.ndim != 3:
-        raise ValueError(f"cube must have the axes (C, H, W), not {cube.ndim} axes")
+        raise InputError(f"cube must have the axes (C, H, W), not {cube.ndim} axes")
     channels, height, width = cube.shape
     out_width, out_height = params.output_width(width), params.output_height(height)
     result = np.empty((channels, out_height, out_width), cube.dtype)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.arithmetic import check_range, limits
+from models.errors import InputError
 from models.precision import Precision
 
 MAX_KERNEL = 8
@@ -70,7 +71,7 @@ class PdpParams:
 
     def __post_init__(self) -> None:
         if self.nan_to_zero and not self.is_float:
-            raise ValueError(f"nan_to_zero must be False for {self.precision.name}, which has no NaN")
+            raise InputError(f"nan_to_zero must be False for {self.precision.name}, which has no NaN")
         for name, most in (
             ("kernel_width", MAX_KERNEL),
             ("kernel_height", MAX_KERNEL),
@@ -87,9 +88,9 @@ class PdpParams:
             check_range(name, getattr(self, name), 0, MAX_KERNEL - 1)
             size = getattr(self, kernel)
             if getattr(self, name) >= size:
-                raise ValueError(f"{name} must be less than the {kernel} of {size}, not {getattr(self, name)}")
+                raise InputError(f"{name} must be less than the {kernel} of {size}, not {getattr(self, name)}")
         if len(self.pad_values) != MAX_KERNEL - 1:
-            raise ValueError(f"pad_values must hold {MAX_KERNEL - 1} values, not {len(self.pad_values)}")
+            raise InputError(f"pad_values must hold {MAX_KERNEL - 1} values, not {len(self.pad_values)}")
         for count, value in enumerate(self.pad_values, start=1):
             low, high = (0, (1 << RECIPROCAL_BITS) - 1) if self.is_float else limits(PAD_VALUE_BITS)
             check_range(f"pad value {count}x", value, low, high)
@@ -135,9 +136,9 @@ def missing_elements(kernel: int, stride: int, pad_before: int, size: int, out_s
 
 def _output_size(axis: str, padded: int, kernel: int, stride: int) -> int:
     if padded < kernel:
-        raise ValueError(f"{axis} with padding must be at least the kernel's {kernel}, not {padded}")
+        raise InputError(f"{axis} with padding must be at least the kernel's {kernel}, not {padded}")
     if (padded - kernel) % stride:
-        raise ValueError(
+        raise InputError(
             f"{axis} with padding minus the kernel's {kernel} must be a multiple of the stride {stride}, "
             f"not {padded - kernel}"
         )

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from models.arithmetic import channel_blocks
 from models.converter import saturated_fp16
 from models.counters import count_infinity, count_nan
+from models.errors import InputError
 from models.lut import LutCounts, LutResult
 from models.precision import Precision
 from models.sdp import floating, integer
@@ -133,9 +134,9 @@ def compute(
     from_memory = _MEMORY_DTYPES[params.input_precision]
     on_the_fly = np.dtype(np.uint32 if params.is_float else np.int32)
     if cube.dtype not in (from_memory, on_the_fly):
-        raise ValueError(f"cube must be {from_memory} or {on_the_fly}, not {cube.dtype}")
+        raise InputError(f"cube must be {from_memory} or {on_the_fly}, not {cube.dtype}")
     if cube.ndim != 3:
-        raise ValueError(f"cube must have the axes (C, H, W), not {cube.ndim} axes")
+        raise InputError(f"cube must have the axes (C, H, W), not {cube.ndim} axes")
     operands = [
         checked_operands("x1", params.x1, x1_operands, cube.shape, params.is_float),
         checked_operands("x2", params.x2, x2_operands, cube.shape, params.is_float),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from models.arithmetic import check_range, check_shift, limits
 from models.converter import Converter, ConverterEncoding
+from models.errors import InputError
 from models.lut import HybridLut
 from models.precision import Precision
 from models.validity import FEATURE_FORMAT, LayerKind, conversion
@@ -59,7 +60,7 @@ class SdpStage:
 
     def __post_init__(self) -> None:
         if self.alu is AluOp.EQUAL:
-            raise ValueError("alu must be MAX, MIN or SUM in X1 and X2, not EQUAL")
+            raise InputError("alu must be MAX, MIN or SUM in X1 and X2, not EQUAL")
         check_shift("alu_shift", self.alu_shift)
         check_shift("mul_shift", self.mul_shift)
 
@@ -102,7 +103,7 @@ class YStage:
         for name in ("alu_converter", "mul_converter"):
             _check_encoding(name, getattr(self, name), ConverterEncoding.SDP_OPERAND)
         if self.alu is AluOp.EQUAL and self.lut is not None:
-            raise ValueError("lut must be None, because the comparison EQUAL has no result to look up")
+            raise InputError("lut must be None, because the comparison EQUAL has no result to look up")
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,17 +161,17 @@ class SdpParams:
         if self.is_float:
             self._check_nothing_is_ignored()
         elif self.nan_to_zero:
-            raise ValueError(f"nan_to_zero must be False for {self.input_precision.name}, which has no NaN")
+            raise InputError(f"nan_to_zero must be False for {self.input_precision.name}, which has no NaN")
         if self.y is not None and self.y.lut is not None:
             wanted = np.dtype(np.uint16 if self.is_float else np.int16)
             got = self.y.lut.le.entries.dtype
             if got != wanted:
-                raise ValueError(f"y.lut must have {wanted} entries for {self.input_precision.name}, not {got}")
+                raise InputError(f"y.lut must have {wanted} entries for {self.input_precision.name}, not {got}")
 
     def _check_nothing_is_ignored(self) -> None:
         """Refuse what FP16 does not have, so that no layer says what the hardware does not do."""
         if self.converter != output_converter(0, 1, 0):
-            raise ValueError("converter must have offset 0, scale 1 and shift 0 for FP16, which it does not convert")
+            raise InputError("converter must have offset 0, scale 1 and shift 0 for FP16, which it does not convert")
         for name, fields in (
             ("x1", ("alu_shift", "mul_shift")),
             ("x2", ("alu_shift", "mul_shift")),
@@ -179,7 +180,7 @@ class SdpParams:
             for field in fields:
                 value = getattr(getattr(self, name), field, None)
                 if value:
-                    raise ValueError(f"{name}.{field} must be 0 or None for FP16, which ignores it, not {value}")
+                    raise InputError(f"{name}.{field} must be 0 or None for FP16, which ignores it, not {value}")
 
     @property
     def is_float(self) -> bool:
@@ -214,7 +215,7 @@ def checked_operands(
     """
     if stage is None:
         if operands is not None:
-            raise ValueError(f"{name}_operands must be None, because {name} is bypassed")
+            raise InputError(f"{name}_operands must be None, because {name} is bypassed")
         return None
     operands = operands or Operands(alu=None, mul=None)
     wide = isinstance(stage, YStage)
@@ -229,7 +230,7 @@ def _part(operand: NDArray[Any] | None, channels: slice) -> NDArray[Any] | None:
 
 def _check_encoding(name: str, converter: Converter | None, encoding: ConverterEncoding) -> None:
     if converter is not None and converter.encoding is not encoding:
-        raise ValueError(f"{name} must have the encoding {encoding.name}, not {converter.encoding.name}")
+        raise InputError(f"{name} must have the encoding {encoding.name}, not {converter.encoding.name}")
 
 
 def _check_operand(
@@ -237,23 +238,23 @@ def _check_operand(
 ) -> None:
     if operand is None:
         if wanted:
-            raise ValueError(f"{name} operand must be given, because the {name} is active")
+            raise InputError(f"{name} operand must be given, because the {name} is active")
         return
     if not wanted:
-        raise ValueError(f"{name} operand must be None, because the {name} is bypassed")
+        raise InputError(f"{name} operand must be None, because the {name} is bypassed")
     bits = 2 * OPERAND_BITS if wide and operand.ndim == 0 else OPERAND_BITS
     if is_float:
         pattern = np.dtype(f"uint{bits}")
         if operand.dtype != pattern:
-            raise ValueError(f"{name} operand must be {pattern} patterns, not {operand.dtype}")
+            raise InputError(f"{name} operand must be {pattern} patterns, not {operand.dtype}")
     elif operand.dtype.kind != "i":
-        raise ValueError(f"{name} operand must be of a signed integer dtype, not {operand.dtype}")
+        raise InputError(f"{name} operand must be of a signed integer dtype, not {operand.dtype}")
     per_channel = (shape[0], 1, 1)
     if operand.shape not in ((), per_channel, shape):
-        raise ValueError(f"{name} operand must have the shape (), {per_channel} or {shape}, not {operand.shape}")
+        raise InputError(f"{name} operand must have the shape (), {per_channel} or {shape}, not {operand.shape}")
     if is_float:
         return
     low, high = limits(bits)
     for value in (int(operand.min()), int(operand.max())) if operand.size else ():
         if not low <= value <= high:
-            raise ValueError(f"{name} operand must be from {low} to {high}, not {value}")
+            raise InputError(f"{name} operand must be from {low} to {high}, not {value}")

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from models.errors import InputError
 from models.layout.raw import Array
 from tb.cli.bench_layout_cases import CASES, Case
 
@@ -58,12 +59,12 @@ def main(args: argparse.Namespace) -> int:
         ValueError: for too few rounds, no size, or a pattern without cases.
     """
     if args.rounds < _LEAST_ROUNDS:
-        raise ValueError(f"--rounds must be at least {_LEAST_ROUNDS}, not {args.rounds}")
+        raise InputError(f"--rounds must be at least {_LEAST_ROUNDS}, not {args.rounds}")
     if not 1 <= args.mib <= 64:
-        raise ValueError(f"--mib must be 1 to 64, beyond which the hardware has no sizes, not {args.mib}")
+        raise InputError(f"--mib must be 1 to 64, beyond which the hardware has no sizes, not {args.mib}")
     cases = [case for case in CASES if args.only is None or fnmatchcase(case.name, args.only)]
     if not cases:
-        raise ValueError(f"no case matches {args.only}; there are {', '.join(case.name for case in CASES)}")
+        raise InputError(f"no case matches {args.only}; there are {', '.join(case.name for case in CASES)}")
     load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs"
     print(f"{args.mib} MiB, processor time, medians of {args.rounds} rounds, {load}")
     print(f"{'case':40} {'ms':>8} {'copy ms':>8} {'reached':>9} {'target':>7}")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
+from models.errors import InputError
 from tb.cli.bench_model_cases import CASES, Case, Work
 
 HELP = "convolutions of the model against PyTorch's conv2d in float32 on the same shapes"
@@ -70,10 +71,10 @@ def main(args: argparse.Namespace) -> int:
         ValueError: for too few rounds, or a pattern without cases.
     """
     if args.rounds < _LEAST_ROUNDS:
-        raise ValueError(f"--rounds must be at least {_LEAST_ROUNDS}, not {args.rounds}")
+        raise InputError(f"--rounds must be at least {_LEAST_ROUNDS}, not {args.rounds}")
     cases = [case for case in CASES if args.only is None or fnmatchcase(case.name, args.only)]
     if not cases:
-        raise ValueError(f"no case matches {args.only}; there are {', '.join(case.name for case in CASES)}")
+        raise InputError(f"no case matches {args.only}; there are {', '.join(case.name for case in CASES)}")
     if any(os.environ.get(name) != "1" for name in _THREADS):
         command = [sys.executable, "-m", "tb", "bench", "model", "--rounds", str(args.rounds)]
         command += ["--only", args.only] if args.only else []

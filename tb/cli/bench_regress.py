@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from models.errors import InputError
 from tb.regress.record import Ending, Record
 from tb.regress.store import Store
 from tb.regress.task import Dut, Task
@@ -43,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Measure, print a table and return the exit code."""
     if args.tasks < 1 or min(args.workers) < 1 or args.seconds < 0:
-        raise ValueError("tasks and workers must be at least 1, and seconds at least 0")
+        raise InputError("tasks and workers must be at least 1, and seconds at least 0")
     print(f"{args.tasks} tasks of {args.seconds:g} s, {len(_BINS)} bins hit by each")
     print(f"{'workers':>7} {'seconds':>8} {'tasks/s':>8} {'ms a task':>10} {'driver MiB':>11} {'MiB before':>11}")
     before = _peak_bytes()

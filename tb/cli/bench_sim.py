@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from models.config import HwConfig
+from models.errors import InputError
 from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut
 from tb.cli.run import PLAN_DIR, select
 from tb.generate.plan import load_plan
@@ -65,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Measure, print a table and return the exit code."""
     if args.rounds < 1:
-        raise ValueError(f"rounds must be at least 1, not {args.rounds}")
+        raise InputError(f"rounds must be at least 1, not {args.rounds}")
     config = HwConfig.load(args.config)
     models = dict(_models(args, config))
     print(f"medians of {args.rounds} rounds, processor time")

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from models.config import HwConfig
+from models.errors import InputError
 from tb.explain.stages import load_stages
 from tb.launch.build import BACKENDS, BuildSpec, Built, build
 from tb.regress import report
@@ -151,9 +152,9 @@ def _alone_in(folder: Path) -> Iterator[None]:
 def _waves_from(args: argparse.Namespace, job: Job) -> Job:
     """Return the job with a start condition for its waves."""
     if not args.waves:
-        raise ValueError("--waves-from must only be given with --waves")
+        raise InputError("--waves-from must only be given with --waves")
     if not re.fullmatch(r"(cycle|layer):[0-9]+", args.waves_from):
-        raise ValueError(f"--waves-from must be cycle:N or layer:N, not {args.waves_from}")
+        raise InputError(f"--waves-from must be cycle:N or layer:N, not {args.waves_from}")
     variables = {**job.variables, "NVDLA_WAVES_FROM": args.waves_from}
     return replace(job, plusargs=(*job.plusargs, "+wave_wait"), variables=variables)
 
@@ -173,7 +174,7 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
     if args.stages is not None:
         load_stages(args.stages)
         if not args.debug:
-            raise ValueError("--stages must be given with --debug, which makes signals inside visible")
+            raise InputError("--stages must be given with --debug, which makes signals inside visible")
         watched = {"NVDLA_STAGES": str(args.stages.resolve())}
         jobs = [replace(job, variables={**job.variables, **watched}) for job in jobs]
     root = BUILD_ROOT / "runs" / title

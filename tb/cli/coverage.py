@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from models.config import HwConfig
+from models.errors import InputError
 from tb.cli.common import output_file
 from tb.cli.regress_play import COVERAGE_DIR
 from tb.cli.results import add_device_options, add_results_option, check_device, existing_store, wanted_device
@@ -53,12 +54,12 @@ def _chosen(store: Store, args: argparse.Namespace) -> list[Run]:
         ValueError: for runs of several devices, of another one than was asked for, or none at all.
     """
     if args.all and args.runs:
-        raise ValueError(f"--all must not come with numbers of runs, here {', '.join(map(str, args.runs))}")
+        raise InputError(f"--all must not come with numbers of runs, here {', '.join(map(str, args.runs))}")
     named = [store.run(number) for number in args.runs]
     device = wanted_device(args) or store.device(named[0] if named else store.run())
     for run in named:
         check_device(store, run, device)
     runs = named or store.runs_of(device)
     if not runs:
-        raise ValueError(f"{args.results} holds no run of {device}")
+        raise InputError(f"{args.results} holds no run of {device}")
     return runs if named or args.all else runs[-1:]

@@ -6,6 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
+from models.errors import InputError
 from tb.cli.layout_files import read_memory
 from tb.cli.layout_formats import add_layout_options, chosen
 from tb.cli.layout_options import OPTIONS, integer
@@ -56,16 +57,16 @@ def _write_page(args: argparse.Namespace, explanations: list[Explanation]) -> No
 def _of_run(args: argparse.Namespace) -> list[Explanation]:
     for name in ("expected", "actual", "base", "fill", "format", *(n for n in OPTIONS if n != "config")):
         if getattr(args, name.replace("-", "_"), None) not in (None, False):
-            raise ValueError(f"--{name} must not be given for the folder of a run")
+            raise InputError(f"--{name} must not be given for the folder of a run")
     return explain_folder(args.run, args.config, integer("layers", args.layers or str(MOST_LAYERS)))
 
 
 def _of_dumps(args: argparse.Namespace) -> list[Explanation]:
     for name in ("expected", "actual"):
         if getattr(args, name) is None:
-            raise ValueError(f"--{name} must be given, or the folder of a run")
+            raise InputError(f"--{name} must be given, or the folder of a run")
     if args.layers is not None:
-        raise ValueError("--layers must only be given for the folder of a run")
+        raise InputError("--layers must only be given for the folder of a run")
     subject = chosen(args, "explain")
     assert isinstance(subject, FeatureSubject)
     base = integer("base", args.base or "0")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from models.errors import InputError
 from models.layout.raw import Array, ByteArray
 from tb.trace.data import format_data, read_data
 
@@ -22,7 +23,7 @@ def check_suffix(path: Path, allowed: Sequence[str]) -> None:
         ValueError: naming the file and the kinds.
     """
     if path.suffix not in allowed:
-        raise ValueError(f"{path}: the file must be {' or '.join(allowed)}, not {path.suffix or 'without suffix'}")
+        raise InputError(f"{path}: the file must be {' or '.join(allowed)}, not {path.suffix or 'without suffix'}")
 
 
 def read_tensor(path: Path) -> Array:
@@ -34,9 +35,9 @@ def read_tensor(path: Path) -> Array:
     try:
         return np.lib.format.open_memmap(path, mode="r")
     except OSError as error:
-        raise ValueError(f"{path}: cannot be read: {error.strerror}") from error
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     except (ValueError, tokenize.TokenError) as error:
-        raise ValueError(f"{path}: cannot be read as .npy: {' '.join(str(error).split())}") from error
+        raise InputError(f"{path}: cannot be read as .npy: {' '.join(str(error).split())}") from error
 
 
 def write_tensor(path: Path, tensor: Array) -> str:
@@ -48,7 +49,7 @@ def write_tensor(path: Path, tensor: Array) -> str:
     try:
         np.save(path, np.ascontiguousarray(tensor), allow_pickle=False)
     except OSError as error:
-        raise ValueError(f"{path}: cannot be written: {error.strerror}") from error
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
     return f"{path}: {tensor.dtype.name} {tensor.shape}"
 
 
@@ -70,11 +71,11 @@ def read_memory(path: Path, limit: int, fill: int | None) -> ByteArray:
     if path.suffix == ".dat":
         return _read_dat(path, limit, fill)
     if fill is not None:
-        raise ValueError(f"--fill must only be given for .dat files, which can have holes, not for {path}")
+        raise InputError(f"--fill must only be given for .dat files, which can have holes, not for {path}")
     try:
         return np.fromfile(path, dtype=np.uint8, count=limit)
     except OSError as error:
-        raise ValueError(f"{path}: cannot be read: {error.strerror}") from error
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
 
 
 def write_memory(path: Path, data: ByteArray) -> str:
@@ -91,7 +92,7 @@ def write_memory(path: Path, data: ByteArray) -> str:
             with path.open("w", encoding="ascii") as file:
                 file.writelines(format_data(((0, data.tobytes()),)))
     except OSError as error:
-        raise ValueError(f"{path}: cannot be written: {error.strerror}") from error
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
     return f"{path}: {data.size} bytes, CRC-32 {zlib.crc32(data.data):#010x}"
 
 
@@ -107,5 +108,5 @@ def _read_dat(path: Path, limit: int, fill: int | None) -> ByteArray:
     if fill is None and not known.all():
         first = int(np.argmin(known))
         count = int(np.argmax(known[first:]))
-        raise ValueError(f"{path}: no packet has bytes {first:#x} to {first + count - 1:#x}: give --fill for all such")
+        raise InputError(f"{path}: no packet has bytes {first:#x} to {first + count - 1:#x}: give --fill for all such")
     return image

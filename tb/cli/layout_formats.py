@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from models.config import HwConfig
+from models.errors import InputError
 from models.layout import (
     COMPONENTS,
     CompressedWeightLayout,
@@ -87,7 +88,7 @@ def chosen(args: argparse.Namespace, command: str) -> Subject:
     formats = _formats(command)
     if args.format not in formats:
         one_of = "one of " if len(formats) > 1 else ""
-        raise ValueError(f"--format must be {one_of}{', '.join(formats)}, not {args.format or 'nothing'}")
+        raise InputError(f"--format must be {one_of}{', '.join(formats)}, not {args.format or 'nothing'}")
     found = {name: getattr(args, name.replace("-", "_"), None) for name in OPTIONS}
     given = Given(
         command, args.format, {name: str(value) for name, value in found.items() if value not in (None, False)}
@@ -157,7 +158,7 @@ def _winograd(given: Given) -> KernelSubject:
     layout = WinogradWeightLayout(_config(given), _precision(given), given.quadruple("shape", "K,C,R,S"), stride)
     converted = "converted" in given.values
     if converted and "scale" in given.values:
-        raise ValueError("--scale must not be given with --converted, which converts nothing")
+        raise InputError("--scale must not be given with --converted, which converts nothing")
     return WinogradKernelSubject(layout, KERNEL_AXES, layout.alignment, given.number("scale", 1), converted)
 
 
@@ -251,7 +252,7 @@ def _rubik(given: Given) -> Subject:
 
 def _moved(mode: str, target: FeatureLayout | PlanarLayout, movement: Callable[[Array], ByteArray]) -> Subject:
     if not target.config.rubik_enable:
-        raise ValueError(f"--config must be a build with RUBIK, not {target.config.name}")
+        raise InputError(f"--config must be a build with RUBIK, not {target.config.name}")
     return RubikSubject(target, CUBE_AXES, target.alignment, mode, movement)
 
 

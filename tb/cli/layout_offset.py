@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from models.errors import InputError
 from tb.cli.layout_formats import add_layout_options, chosen
 from tb.cli.layout_options import integer
 from tb.cli.layout_subjects import Coordinates, Subject
@@ -35,7 +36,7 @@ def main(args: argparse.Namespace) -> int:
     offset = integer("address", args.address) - base
     last = subject.limits[0] - 1
     if not 0 <= offset <= last:
-        raise ValueError(f"--address must be {base:#x} to {base + last:#x}, not {base + offset:#x}")
+        raise InputError(f"--address must be {base:#x} to {base + last:#x}, not {base + offset:#x}")
     for name in subject.names_at(offset) or ("no element",):
         print(f"{place(offset, base)}: {name}")
     return 0
@@ -54,7 +55,7 @@ def coordinates(subject: Subject, text: str) -> Coordinates:
     """
     words = text.split(",")
     if len(words) != len(subject.axes):
-        raise ValueError(f"--element must be {','.join(subject.axes)}, not {text}")
+        raise InputError(f"--element must be {','.join(subject.axes)}, not {text}")
     return tuple(
         word if axis == "component" else integer("element", word)
         for axis, word in zip(subject.axes, words, strict=True)

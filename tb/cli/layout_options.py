@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from models.errors import InputError
+
 
 @dataclass(frozen=True)
 class Option:
@@ -61,7 +63,7 @@ def integer(name: str, text: str) -> int:
     try:
         return int(text, 0)
     except ValueError:
-        raise ValueError(f"--{name} must be a decimal or 0x number, not {text}") from None
+        raise InputError(f"--{name} must be a decimal or 0x number, not {text}") from None
 
 
 @dataclass(frozen=True)
@@ -82,10 +84,10 @@ class Given:
         for name in self.values:
             if name not in takes:
                 allowed = ", ".join(f"--{known}" for known in takes)
-                raise ValueError(f"--{name} must not be given for {self.format_name}, which takes {allowed}")
+                raise InputError(f"--{name} must not be given for {self.format_name}, which takes {allowed}")
         for name in required:
             if name in takes and name not in self.values:
-                raise ValueError(f"--{name} must be given for {self.format_name}: {OPTIONS[name].about}")
+                raise InputError(f"--{name} must be given for {self.format_name}: {OPTIONS[name].about}")
 
     def choice(self, name: str, allowed: Sequence[str]) -> str:
         """Return one of the allowed words.
@@ -95,7 +97,7 @@ class Given:
         """
         if self.values[name] not in allowed:
             words = ", ".join(allowed)
-            raise ValueError(f"--{name} must be one of {words} for {self.format_name}, not {self.values[name]}")
+            raise InputError(f"--{name} must be one of {words} for {self.format_name}, not {self.values[name]}")
         return self.values[name]
 
     def integer(self, name: str, default: int) -> int:
@@ -118,7 +120,7 @@ class Given:
         """
         words = self.values[name].split(",")
         if len(words) != form.count(",") + 1:
-            raise ValueError(f"--{name} must be {form} for {self.format_name}, not {self.values[name]}")
+            raise InputError(f"--{name} must be {form} for {self.format_name}, not {self.values[name]}")
         return tuple(integer(name, word) for word in words)
 
     def pair(self, name: str, form: str) -> tuple[int, int]:
@@ -151,4 +153,4 @@ class Given:
         try:
             return float(self.values[name])
         except ValueError:
-            raise ValueError(f"--{name} must be a number, not {self.values[name]}") from None
+            raise InputError(f"--{name} must be a number, not {self.values[name]}") from None

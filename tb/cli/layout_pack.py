@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from models.errors import InputError
 from tb.cli.layout_files import MEMORY_SUFFIXES, check_suffix, read_tensor, write_memory
 from tb.cli.layout_formats import add_layout_options, chosen, surface_files
 from tb.cli.layout_options import integer
@@ -33,7 +34,7 @@ def main(args: argparse.Namespace) -> int:
         tensor = read_png(args.input, subject.pixels, alpha)
     else:
         if args.alpha is not None:
-            raise ValueError(f"--alpha must only be given for .png, not for {args.input}")
+            raise InputError(f"--alpha must only be given for .png, not for {args.input}")
         tensor = read_tensor(args.input)
     for path, surface in zip(files, subject.pack(tensor), strict=True):
         print(write_memory(path, surface))

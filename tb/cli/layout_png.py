@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from models.errors import InputError
 from models.layout import PixelFormat
 from models.layout.raw import Array
 
@@ -25,7 +26,7 @@ def png_mode(pixels: PixelFormat) -> str:
     for (dtype, channels), mode in _MODES.items():
         if pixels.element_dtype == np.dtype(dtype) and pixels.channels == channels:
             return mode
-    raise ValueError(
+    raise InputError(
         f".png must hold 8-bit elements, or one channel of 16 unsigned bits; {pixels.name} has "
         f"{pixels.channels} of {pixels.element_dtype.name}: use .npy"
     )
@@ -47,15 +48,15 @@ def read_png(path: Path, pixels: PixelFormat, alpha: int | None) -> Array:
     """
     wanted = png_mode(pixels)
     if alpha is not None and wanted != "RGBA":
-        raise ValueError(f"--alpha must only be given for formats of four channels, not for {pixels.name}")
+        raise InputError(f"--alpha must only be given for formats of four channels, not for {pixels.name}")
     needed = "RGB" if alpha is not None else wanted
     from_file, mode = _load(path)
     if mode != needed:
-        raise ValueError(f"{path}: the image must be {_name(needed)} for {pixels.name}, not {_name(mode)}")
+        raise InputError(f"{path}: the image must be {_name(needed)} for {pixels.name}, not {_name(mode)}")
     planes = from_file.reshape(*from_file.shape[:2], -1).transpose(2, 0, 1)
     if alpha is not None:
         if not 0 <= alpha <= 255:
-            raise ValueError(f"--alpha must be 0 to 255, not {alpha}")
+            raise InputError(f"--alpha must be 0 to 255, not {alpha}")
         planes = np.concatenate([planes, np.full((1, *planes.shape[1:]), alpha, dtype=planes.dtype)])
     return np.ascontiguousarray(planes, dtype=pixels.element_dtype)
 
@@ -76,11 +77,11 @@ def write_png(path: Path, image: Array, pixels: PixelFormat) -> str:
     try:
         from PIL import Image
     except ImportError as error:
-        raise ValueError(_NO_PILLOW) from error
+        raise InputError(_NO_PILLOW) from error
     try:
         Image.fromarray(lines[..., 0] if image.shape[0] == 1 else lines).save(path, format="PNG")
     except OSError as error:
-        raise ValueError(f"{path}: cannot be written: {error.strerror}") from error
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
     return f"{path}: {_name(mode)} {image.shape[2]}x{image.shape[1]}"
 
 
@@ -92,7 +93,7 @@ def _load(path: Path) -> tuple[Array, str]:
     try:
         from PIL import Image
     except ImportError as error:
-        raise ValueError(_NO_PILLOW) from error
+        raise InputError(_NO_PILLOW) from error
     try:
         with path.open("rb") as file:
             depth = file.read(_BIT_DEPTH_AT + 1)[_BIT_DEPTH_AT:]
@@ -100,9 +101,9 @@ def _load(path: Path) -> tuple[Array, str]:
             mode = image.mode if depth == (b"\x10" if image.mode == "I;16" else b"\x08") else f"{depth[0]}-bit colour"
             return np.asarray(image), mode
     except FileNotFoundError as error:
-        raise ValueError(f"{path}: cannot be read: {error.strerror}") from error
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
     except (OSError, SyntaxError, Image.DecompressionBombError) as error:
-        raise ValueError(f"{path}: cannot be read as .png: {error}") from error
+        raise InputError(f"{path}: cannot be read as .png: {error}") from error
 
 
 def _name(mode: str) -> str:

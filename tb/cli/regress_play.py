@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from models.config import HwConfig
+from models.errors import InputError
 from tb.cli.common import BUILD_ROOT
 from tb.cli.regress_tasks import FEATURES, random_tasks
 from tb.cli.results import DEFAULT_RESULTS
@@ -138,10 +139,10 @@ def batch_of(args: argparse.Namespace) -> Batch | None:
     """
     if args.cluster is None:
         if args.cluster_settings is not None:
-            raise ValueError("--cluster-settings must come with --cluster")
+            raise InputError("--cluster-settings must come with --cluster")
         return None
     if args.scheduler is not None:
-        raise ValueError("--cluster must not come with --scheduler, which is a cluster of its own")
+        raise InputError("--cluster must not come with --scheduler, which is a cluster of its own")
     from tb.regress.batch import Batch, read_settings
 
     batch = Batch(args.cluster, args.jobs, args.listen, read_settings(args.cluster_settings))

@@ -9,6 +9,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from models.config import HwConfig
+from models.errors import InputError
 from tb.cli.common import backend_of, device_of, dut_arguments
 from tb.cli.run import PLAN_DIR, select
 from tb.cli.trace import check_different
@@ -48,7 +49,7 @@ def random_tasks(args: argparse.Namespace, engines: str, seeds: Iterable[int]) -
     """
     for engine in engines.split(","):
         if engine not in ENGINES:
-            raise ValueError(f"engines must be of {', '.join(ENGINES)}, not {engine}")
+            raise InputError(f"engines must be of {', '.join(ENGINES)}, not {engine}")
     rerun = f"python -m tb regress random --seeds 1 --engines {engines} {_scenario_arguments(args)} --first"
     dut = dut_of(args)
     return [Task("random", seed, "random", engines, dut, f"{rerun} {seed}", args.exact) for seed in seeds]
@@ -69,7 +70,7 @@ def _scenario_arguments(args: argparse.Namespace) -> str:
 def _seeds(args: argparse.Namespace) -> range:
     count = 1 if args.seeds is None else args.seeds
     if count < 1 or args.first < 0:
-        raise ValueError(f"seeds must be at least 1 and first at least 0, not {count} and {args.first}")
+        raise InputError(f"seeds must be at least 1 and first at least 0, not {count} and {args.first}")
     return range(args.first, args.first + count)
 
 
@@ -83,7 +84,7 @@ def _plan_tasks(args: argparse.Namespace) -> list[Task]:
 def _level_tasks(args: argparse.Namespace) -> list[Task]:
     for name in ("plan", "seeds"):
         if getattr(args, name) is not None:
-            raise ValueError(f"--{name} must not be given with --level, which says what is played")
+            raise InputError(f"--{name} must not be given with --level, which says what is played")
     plan = feature_plan(args)
     level = plan.level(args.level)
     tests = planned_tests(plan.up_to(level.name))

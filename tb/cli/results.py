@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from models.errors import InputError
 from tb.cli.common import BUILD_ROOT, DEFAULT_CONFIG, device_of
 from tb.regress.store import Run, Store
 from tb.regress.task import Device
@@ -40,7 +41,7 @@ def existing_store(folder: Path) -> Store:
     """
     path = folder / STORE
     if not path.is_file():
-        raise ValueError(f"--results must be a folder with {STORE}, which regress makes, not {folder}")
+        raise InputError(f"--results must be a folder with {STORE}, which regress makes, not {folder}")
     return Store(path)
 
 
@@ -58,4 +59,4 @@ def check_device(store: Store, run: Run, device: Device) -> None:
         ValueError: when it is of another one.
     """
     if store.device(run) != device:
-        raise ValueError(f"run {run.id} must be of {device}, not of {store.device(run)}")
+        raise InputError(f"run {run.id} must be of {device}, not of {store.device(run)}")

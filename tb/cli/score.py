@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from models.config import HwConfig
+from models.errors import InputError
 from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, dut_arguments, play_options
 from tb.cli.run import PLAN_DIR
 from tb.launch.build import embedded_filelist
@@ -64,9 +65,9 @@ def main(args: argparse.Namespace) -> int:
         print("\n".join(f"{bug.name:32} {bug.kind.value:10} {bug.about}" for bug in bugs))
         return 0
     if args.rtl is not None:
-        raise ValueError("--rtl must not be given: the seeded bugs are those of the embedded DUT")
+        raise InputError("--rtl must not be given: the seeded bugs are those of the embedded DUT")
     if args.number is not None:
-        raise ValueError("--number must only be given with --mutants")
+        raise InputError("--number must only be given with --mutants")
     config = HwConfig.load(args.config)
     found = sources(PLAN_DIR)
     cases = [(bug, of_unit(found, catalogue.units[bug.unit])) for bug in bugs]
@@ -91,7 +92,7 @@ def main(args: argparse.Namespace) -> int:
 def mutate(args: argparse.Namespace) -> int:
     """Build and play source mutants, and return the exit code."""
     if args.only is not None or args.kind is not None:
-        raise ValueError("--only and --kind must not be given with --mutants: they choose seeded bugs")
+        raise InputError("--only and --kind must not be given with --mutants: they choose seeded bugs")
     config = HwConfig.load(args.config)
     files = parse(args.rtl or embedded_filelist(config))
     mutants = choose(files.sources, args.mutants, args.seed, args.modules)
@@ -99,7 +100,7 @@ def mutate(args: argparse.Namespace) -> int:
         print("\n".join(f"{number:3} {mutant}" for number, mutant in enumerate(mutants, 1)))
         return 0
     if args.number is not None and not 1 <= args.number <= len(mutants):
-        raise ValueError(f"--number must be from 1 to {len(mutants)}, not {args.number}")
+        raise InputError(f"--number must be from 1 to {len(mutants)}, not {args.number}")
     chosen = [(n, mutant) for n, mutant in enumerate(mutants, 1) if args.number in (None, n)]
     found = of_unit(sources(PLAN_DIR), args.scenarios.split(","))
     root, again = args.results / "mutants", rerun(args)
@@ -164,5 +165,5 @@ def select(bugs: tuple[Bug, ...], pattern: str | None, kind: str | None) -> list
         if (pattern is None or fnmatchcase(bug.name, pattern)) and (kind is None or bug.kind.value == kind)
     ]
     if not chosen:
-        raise ValueError(f"no bug matches {pattern or '*'} of kind {kind or 'any'}; see python -m tb score --list")
+        raise InputError(f"no bug matches {pattern or '*'} of kind {kind or 'any'}; see python -m tb score --list")
     return chosen

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from models.config import HwConfig
+from models.errors import InputError
 from tb.cli import trace_model
 from tb.cli.common import add_dut_options, add_run_options, build_dut, dut_arguments, play_and_report
 from tb.regress.sources import trace_job
@@ -50,5 +51,5 @@ def check_different(names: Sequence[str], paths: Sequence[Path]) -> None:
     found: dict[str, Path] = {}
     for name, path in zip(names, paths, strict=True):
         if name in found:
-            raise ValueError(f"traces must have different names, not both {name}: {found[name]} and {path}")
+            raise InputError(f"traces must have different names, not both {name}: {found[name]} and {path}")
         found[name] = path

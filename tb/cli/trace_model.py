@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from models.config import HwConfig
+from models.errors import InputError
 from tb.cli.common import add_dut_options, add_run_options
 from tb.playback import Played, play_model
 from tb.regress import report
@@ -54,7 +55,7 @@ def main(args: argparse.Namespace) -> int:
     add_run_options(parser)
     for option in _SIMULATOR_OPTIONS:
         if getattr(args, option) != parser.get_default(option):
-            raise ValueError(f"--{option.replace('_', '-')} must be left out: --model-only plays no RTL")
+            raise InputError(f"--{option.replace('_', '-')} must be left out: --model-only plays no RTL")
     started = time.monotonic()
     families: dict[str, list[JobResult]] = {}
     results = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from models.converter import Converter
+from models.errors import InputError
 from models.layout import PixelConversion
 from models.sdp import SdpParams, SdpStage, YStage
 from tb.explain.engine_conv import ConvRun, CubeInput, ImageInput
@@ -80,7 +81,7 @@ def _convolution(layer: ConvLayer) -> ConvRun:
     source: CubeInput | ImageInput
     if isinstance(layer.src, ImageSurface):
         if not isinstance(layer.conversion, PixelConversion):
-            raise ValueError("conversion must be a PixelConversion for an image")
+            raise InputError("conversion must be a PixelConversion for an image")
         channels = tuple(range(layer.src.layout.shape[0]))
         source = ImageInput(layer.src.layout, layer.src.addresses, layer.conversion, channels)
         walk = Walk.of(dst, layer.dst.address)

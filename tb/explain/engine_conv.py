@@ -11,6 +11,7 @@ from models import conv
 from models.arithmetic import Rules, current_rules
 from models.conv import AtomOrder, ConvParams
 from models.converter import Converter
+from models.errors import InputError
 from models.layout import ImageWeightLayout, PixelConversion, PixelLayout
 from models.precision import Precision
 from tb.explain.engines import SdpRun, patterns
@@ -144,7 +145,7 @@ def _sums(core: _Core, memory: Bytes, start_row: int, stop_row: int) -> Cube:
     top, bottom = max(first, 0), min(behind, cube.shape[1])
     start, stop = max(left, 0), min(right, cube.shape[2])
     if top >= bottom or start >= stop:
-        raise ValueError("windows must touch the cube")
+        raise InputError("windows must touch the cube")
     cube = np.pad(
         cube[:, top:bottom, start:stop],
         ((0, 0), (top - first, behind - bottom), (start - left, right - stop)),
@@ -155,7 +156,7 @@ def _sums(core: _Core, memory: Bytes, start_row: int, stop_row: int) -> Cube:
     bare = replace(params, pad_left=0, pad_right=0, pad_top=0, pad_bottom=0)
     if not all(core.signed):
         if params.precision is not Precision.INT8:
-            raise ValueError("precision must be INT8 for unsigned numbers")
+            raise InputError("precision must be INT8 for unsigned numbers")
         # In 16 bits the numbers of both kinds have room, and the sums are the same.
         bare = replace(bare, precision=Precision.INT16)
         cube, weights = (_widened(*pair) for pair in zip((cube, weights), core.signed, strict=True))

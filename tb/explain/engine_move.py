@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from models.errors import InputError
 from tb.explain.memory import Bytes
 from tb.explain.walk import Cube, Walk
 
@@ -60,7 +61,7 @@ class MoveRun:
         """Return a cube whose channels of one stride became rows and columns."""
         parts, (channels, height, width) = self.stride[0] * self.stride[1], cube.shape
         if channels % parts:
-            raise ValueError(f"channels must be a multiple of {parts} for the stride {self.stride}, not {channels}")
+            raise InputError(f"channels must be a multiple of {parts} for the stride {self.stride}, not {channels}")
         sizes = (*self.stride, channels // parts)
         axes = _AXES[self.order]
         stored = [0, 0, 0]

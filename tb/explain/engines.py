@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from models import cdp, pdp, sdp
 from models.cdp import CdpParams
 from models.config import HwConfig
+from models.errors import InputError
 from models.pdp import PdpParams
 from models.sdp import SdpParams, SdpStage, YStage
 from tb.explain.memory import Bytes
@@ -83,7 +84,7 @@ class StageRun:
             elif name in fetched:
                 taken[name] = fetched[name]
             else:
-                raise ValueError(f"{name} operand must come from a register or from memory")
+                raise InputError(f"{name} operand must come from a register or from memory")
         return sdp.Operands(**taken)
 
 
@@ -170,7 +171,7 @@ class PdpRun:
         top, bottom = max(first, 0), min(behind, height)
         start, stop = max(left, 0), min(right, width)
         if top >= bottom or start >= stop:
-            raise ValueError("windows must touch the cube")
+            raise InputError("windows must touch the cube")
         cube = read(slice(top, bottom))[:, :, start:stop]
         pads = (top - first, behind - bottom, start - left, right - stop)
         # Windows wholly behind the cube come of a wrong stride or padding: what they give is not known.

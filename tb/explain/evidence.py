@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from models.errors import InputError
 from models.layout import LinesLayout
 from tb.beats import Beats
 from tb.explain.build import run_of
@@ -146,7 +147,7 @@ def from_dumps(name: str, layout: CubeLayout, address: int, expected: ByteArray,
     """
     for which, data in (("expected", expected), ("actual", actual)):
         if len(data) < layout.nbytes:
-            raise ValueError(f"{which} must hold at least {layout.nbytes} bytes, not {len(data)}")
+            raise InputError(f"{which} must hold at least {layout.nbytes} bytes, not {len(data)}")
     right = Patch(address, expected[: layout.nbytes], layout.written_mask())
     found = Bytes((address,), (len(actual),), actual, np.ones(len(actual), dtype=np.bool_))
     memory = Bytes.blank([])

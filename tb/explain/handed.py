@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from models.errors import InputError
 from models.precision import Precision
 from tb.explain.evidence import Evidence
 from tb.layers import ConvLayer, PooledLayer, SdpLayer
@@ -19,7 +20,7 @@ from tb.surfaces import ImageSurface
 VALUES = ("converted", "kernels", "elements", "products", "sums", "entered")
 
 
-class NotComparable(ValueError):
+class NotComparable(InputError):
     """A layer whose hand-overs the model has no values for, or whose order is not known."""
 
 

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from models.errors import InputError
 from models.layout import CompressedWeightLayout, ImageWeightLayout, KernelLayout
 from models.layout.compression import WGS_DTYPE
 from tb.explain.memory import ByteArray, Bytes
@@ -38,14 +39,14 @@ def _negated(rows: bool, columns: bool, weights: Cube, per_group: int) -> Cube:
     """Return kernels of Winograd whose products of the last row or column count with the other sign."""
     del per_group
     if weights.shape[2:] != (4, 4):
-        raise ValueError("kernels must be 4 x 4 for a sign of Winograd's matrices")
+        raise InputError("kernels must be 4 x 4 for a sign of Winograd's matrices")
     signs = np.ones((4, 4), dtype=np.int8)
     if rows:
         signs[3] *= -1
     if columns:
         signs[:, 3] *= -1
     if weights.dtype.kind != "f" and (weights[..., signs < 0] == np.iinfo(weights.dtype).min).any():
-        raise ValueError("kernels must not be the smallest number, which has no other sign")
+        raise InputError("kernels must not be the smallest number, which has no other sign")
     signed: Cube = (weights * signs).astype(weights.dtype)
     return signed
 

@@ -9,6 +9,7 @@ from itertools import accumulate
 import numpy as np
 from numpy.typing import NDArray
 
+from models.errors import InputError
 from tb.beats import Beats
 from tb.memory import POISON
 
@@ -157,4 +158,4 @@ class Bytes:
             if 0 <= rest < size:
                 return start + rest
             rest -= size
-        raise ValueError(f"position must be 0 to {len(self.data) - 1}, not {position}")
+        raise InputError(f"position must be 0 to {len(self.data) - 1}, not {position}")

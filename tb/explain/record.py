@@ -10,6 +10,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from models.config import HwConfig
+from models.errors import InputError
 from tb.beats import Beats
 from tb.explain.memory import Patch
 from tb.explain.seen import Seen, SeenLayer
@@ -24,7 +25,7 @@ FILE_NAME = "writes.npz"
 _BEAT_FIELDS = ("address", "data", "strobe", "cycle", "axi_id")
 
 
-class RecordError(ValueError):
+class RecordError(InputError):
     """A file that is no record of a failed run."""
 
 

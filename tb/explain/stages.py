@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from models.errors import InputError
 from tb.explain.evidence import Evidence
 from tb.explain.handed import VALUES, NotComparable, handed
 from tb.explain.seen import Seen, SeenLayer
@@ -37,7 +38,7 @@ ENGINES = ("CONV", "SDP", "PDP", "CDP")
 MOST_BITS = 64
 
 
-class StageError(ValueError):
+class StageError(InputError):
     """A file of stages, or a stage, that cannot be used; the message names it and the rule."""
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from models.errors import InputError
 from models.layout import FeatureLayout, LinesLayout, OperandLayout, PlanarLayout
 from models.layout.atoms import atoms_to_planes, planes_to_atoms
 from models.layout.lines import BDMA_UNIT_BYTES
@@ -27,7 +28,7 @@ _SPARSE = 4
 """How much further than its atoms a walk must reach before they are picked one by one."""
 
 
-class WildWalk(ValueError):
+class WildWalk(InputError):
     """A walk that spans more memory than is worth following."""
 
 

@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any, TypeVar
 
+from models.errors import InputError
+
 E = TypeVar("E", bound=Enum)
 
 
-class PlanError(ValueError):
+class PlanError(InputError):
     """A plan that cannot be understood; the message names the place, the key and what is allowed."""
 
 

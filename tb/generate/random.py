@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from models.config import HwConfig
+from models.errors import InputError
 from models.winograd_transform import TILE
 from tb.generate.draw.cdp import draw_cdp
 from tb.generate.draw.conv import draw_conv
@@ -55,7 +56,7 @@ def random_entry(config: HwConfig, seed: int, engines: tuple[str, ...]) -> PlanE
     """
     engines = tuple(engine for engine in engines if engine in engines_of(config))
     if not engines:
-        raise ValueError(f"engines must be of {', '.join(engines_of(config))} for {config.name}")
+        raise InputError(f"engines must be of {', '.join(engines_of(config))} for {config.name}")
     rng = np.random.default_rng([seed, 0x5EED])
     data = {
         "order": str(rng.choice(["in_turn", "back_to_back"])),

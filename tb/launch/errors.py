@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from models.errors import InputError
 
-class LaunchError(ValueError):
+
+class LaunchError(InputError):
     """Something the user gave cannot be built or run; the message says what and why."""
 
 

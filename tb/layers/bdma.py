@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from models.errors import InputError
 from tb.surfaces import LinesSurface
 
 
@@ -23,9 +24,9 @@ class BdmaLayer:
     def __post_init__(self) -> None:
         src, dst = self.src.layout, self.dst.layout
         if dst.config != src.config:
-            raise ValueError(f"dst must be laid out for {src.config.name} as src, not {dst.config.name}")
+            raise InputError(f"dst must be laid out for {src.config.name} as src, not {dst.config.name}")
         if dst.shape != src.shape:
-            raise ValueError(f"dst must have the shape {src.shape} of src, not {dst.shape}")
+            raise InputError(f"dst must have the shape {src.shape} of src, not {dst.shape}")
 
     @property
     def unit(self) -> str:

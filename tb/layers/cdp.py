@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from models.cdp import CdpParams
+from models.errors import InputError
 from tb.layers.checks import check_configs
 from tb.surfaces import Surface
 
@@ -24,11 +25,11 @@ class CdpLayer:
     def __post_init__(self) -> None:
         check_configs(self.src, {"dst": self.dst.layout})
         if self.dst.layout.shape != self.src.layout.shape:
-            raise ValueError(f"dst must have the shape {self.src.layout.shape} of src, not {self.dst.layout.shape}")
+            raise InputError(f"dst must have the shape {self.src.layout.shape} of src, not {self.dst.layout.shape}")
         for end in ("src", "dst"):
             got = getattr(self, end).layout.precision
             if got is not self.params.precision:
-                raise ValueError(f"{end} must have the precision {self.params.precision.name}, not {got.name}")
+                raise InputError(f"{end} must have the precision {self.params.precision.name}, not {got.name}")
 
     @property
     def unit(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from models.errors import InputError
 from models.layout import FeatureLayout, KernelLayout, OperandLayout
 from tb.surfaces import ImageSurface, Surface
 
@@ -18,4 +19,4 @@ def check_configs(
     """
     for name, layout in others.items():
         if layout.config != src.layout.config:
-            raise ValueError(f"{name} must be laid out for {src.layout.config.name} as src, not {layout.config.name}")
+            raise InputError(f"{name} must be laid out for {src.layout.config.name} as src, not {layout.config.name}")

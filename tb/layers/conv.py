@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from models.cbuf import feature_entries, image_entries, winograd_entries
 from models.conv import ConvParams
 from models.converter import Converter, ConverterEncoding
+from models.errors import InputError
 from models.layout import (
     FeatureLayout,
     ImageWeightLayout,
@@ -64,22 +65,22 @@ class ConvLayer:
             self._check_cube(self.src.layout)
         channels, height, width = self.src.layout.shape
         if weights.shape[1] != channels:
-            raise ValueError(f"weights must have the {channels} channels of src, not {weights.shape[1]}")
+            raise InputError(f"weights must have the {channels} channels of src, not {weights.shape[1]}")
         rows, columns = self.kernel_sides
         shape = (weights.shape[0], self.params.output_height(height, rows), self.params.output_width(width, columns))
         if dst.shape != shape:
-            raise ValueError(f"dst must have the shape {shape}, not {dst.shape}")
+            raise InputError(f"dst must have the shape {shape}, not {dst.shape}")
         for name, got, precision in (
             ("weights", weights.precision, self.params.precision),
             ("sdp.input_precision", self.sdp.input_precision, self.params.precision),
             ("dst", dst.precision, self.sdp.output_precision),
         ):
             if got is not precision:
-                raise ValueError(f"{name} must have the precision {precision.name}, not {got.name}")
+                raise InputError(f"{name} must have the precision {precision.name}, not {got.name}")
         atom = dst.config.atom_elements(self.processing_precision)
         padded = -(-shape[0] // atom) * atom
         if dst.padded_channels != padded:
-            raise ValueError(f"dst must have the {padded} channels of SDP with padding, not {dst.padded_channels}")
+            raise InputError(f"dst must have the {padded} channels of SDP with padding, not {dst.padded_channels}")
         check_one_pixel("dst", dst)
         for name in ("x1", "x2", "y"):
             check_stage(name, getattr(self.sdp, name), getattr(self, name), shape)
@@ -125,43 +126,43 @@ class ConvLayer:
         weights = self.weights.layout
         if self.params.winograd:
             if not isinstance(weights, WinogradWeightLayout) or weights.stride != (1, 1):
-                raise ValueError("weights must be laid out for Winograd with stride 1, because params say so")
+                raise InputError("weights must be laid out for Winograd with stride 1, because params say so")
         elif type(weights) is not WeightLayout or weights.line_group != 1:
-            raise ValueError("weights must be laid out for direct convolution, because src is a feature cube")
+            raise InputError("weights must be laid out for direct convolution, because src is a feature cube")
         if layout.precision is not self.params.precision:
-            raise ValueError(f"src must have the precision {self.params.precision.name}, not {layout.precision.name}")
+            raise InputError(f"src must have the precision {self.params.precision.name}, not {layout.precision.name}")
         if self.conversion is not None and not (
             isinstance(self.conversion, Converter) and self.conversion.encoding is ConverterEncoding.CDMA_INPUT
         ):
-            raise ValueError("conversion must be a Converter of CDMA or None, because src is a feature cube")
+            raise InputError("conversion must be a Converter of CDMA or None, because src is a feature cube")
         if self.conversion is not None and self.params.is_float:
-            raise ValueError("conversion must be None for a cube of FP16, which no converter takes")
+            raise InputError("conversion must be None for a cube of FP16, which no converter takes")
         if self.cbuf.fetch_slices > 1 and not layout.line_packed:
-            raise ValueError(f"fetch_slices must be 1, because lines are not packed, not {self.cbuf.fetch_slices}")
+            raise InputError(f"fetch_slices must be 1, because lines are not packed, not {self.cbuf.fetch_slices}")
 
     def _check_image(self, layout: PixelLayout) -> None:
         weights, params = self.weights.layout, self.params
         if params.winograd:
-            raise ValueError("winograd must be False for image input")
+            raise InputError("winograd must be False for image input")
         if not isinstance(weights, ImageWeightLayout):
-            raise ValueError("weights must be laid out for image input, because src is an image")
+            raise InputError("weights must be laid out for image input, because src is an image")
         if not isinstance(self.conversion, PixelConversion):
-            raise ValueError("conversion must be a PixelConversion, because src is an image")
+            raise InputError("conversion must be a PixelConversion, because src is an image")
         if self.conversion.precision is not params.precision:
-            raise ValueError(
+            raise InputError(
                 f"conversion must have the precision {params.precision.name}, not {self.conversion.precision.name}"
             )
         if layout.format.is_float and self.conversion != PixelConversion(Precision.FP16):
-            raise ValueError(f"conversion must take {layout.format_name} as it is: mean and converter are not modelled")
+            raise InputError(f"conversion must take {layout.format_name} as it is: mean and converter are not modelled")
         if (params.dilation_x, params.dilation_y) != (1, 1):
-            raise ValueError(
+            raise InputError(
                 f"dilation must be 1 for image input, not {params.dilation_x} along W and {params.dilation_y} along H"
             )
         most = weights.cube_channels // weights.line_group
         if weights.line_group > 1 and params.stride_x * layout.shape[0] > most:
-            raise ValueError(
+            raise InputError(
                 f"stride_x times channels must be at most {most} with {weights.line_group}-line post-extension, "
                 f"not {params.stride_x * layout.shape[0]}"
             )
         if self.cbuf.fetch_slices != 1:
-            raise ValueError(f"fetch_slices must be 1 for image input, not {self.cbuf.fetch_slices}")
+            raise InputError(f"fetch_slices must be 1 for image input, not {self.cbuf.fetch_slices}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from models import deconvolution
 from models.cbuf import bank_bytes, bank_entries, feature_entries
+from models.errors import InputError
 from models.layout import DeconvolutionWeightLayout, FeatureLayout, contracted_shape
 from models.sdp import SdpParams
 from tb.layers.conv import ConvLayer
@@ -38,7 +39,7 @@ def deconvolve(
     kernels = layout.shape[0]
     atom = config.atom_elements(precision)
     if kernels % atom:
-        raise ValueError(f"kernels must be a multiple of the {atom} elements of an atom, not {kernels}")
+        raise InputError(f"kernels must be a multiple of the {atom} elements of an atom, not {kernels}")
     params = deconvolution.set_params(layout)
     channels, height, width = src.layout.shape
     out = params.output_shape(src.layout.shape, layout.set_layout.shape)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from models.config import HwConfig
+from models.errors import InputError
 from models.pdp import PdpParams
 from tb.layers.checks import check_configs
 from tb.surfaces import Surface
@@ -27,10 +28,10 @@ class WidthSplit:
 
     def __post_init__(self) -> None:
         if not 2 <= self.parts <= 256:
-            raise ValueError(f"parts must be 2 to 256, not {self.parts}")
+            raise InputError(f"parts must be 2 to 256, not {self.parts}")
         for name in ("middle_in", "middle_out"):
             if self.parts == 2 and getattr(self, name):
-                raise ValueError(f"{name} must be 0 with 2 parts, not {getattr(self, name)}")
+                raise InputError(f"{name} must be 0 with 2 parts, not {getattr(self, name)}")
 
     @property
     def total_in(self) -> int:
@@ -61,20 +62,20 @@ class PdpLayer:
         channels, height, width = self.src.layout.shape
         expected = (channels, self.params.output_height(height), self.params.output_width(width))
         if self.dst.layout.shape != expected:
-            raise ValueError(f"dst must have the shape {expected}, not {self.dst.layout.shape}")
+            raise InputError(f"dst must have the shape {expected}, not {self.dst.layout.shape}")
         for end in ("src", "dst"):
             got = getattr(self, end).layout.precision
             if got is not self.params.precision:
-                raise ValueError(f"{end} must have the precision {self.params.precision.name}, not {got.name}")
+                raise InputError(f"{end} must have the precision {self.params.precision.name}, not {got.name}")
         if self.split is not None and (self.split.total_in, self.split.total_out) != (width, expected[2]):
-            raise ValueError(
+            raise InputError(
                 f"split must add up to the widths {width} in and {expected[2]} out, "
                 f"not {self.split.total_in} and {self.split.total_out}"
             )
         if self.split is not None and self.split.first_out * self.params.stride_x < self.params.pad_left:
             # Measured on the public nv_small RTL: the columns that a part shares with the one before are read
             # again, in the padding, too, which lies in front of the cube's memory.
-            raise ValueError(
+            raise InputError(
                 f"split must begin every part inside the cube: its first {self.split.first_out} output columns with "
                 f"the stride of {self.params.stride_x} do not pass the left padding of {self.params.pad_left}"
             )
@@ -98,7 +99,7 @@ def check_line_buffer(name: str, params: PdpParams, config: HwConfig, widest: in
     """
     most = line_buffer_elements(params, config)
     if most is not None and widest > most:
-        raise ValueError(
+        raise InputError(
             f"{name} must leave parts of at most {most} output columns, which the line buffer of "
             f"{config.name} holds for this pooling, not {widest}"
         )

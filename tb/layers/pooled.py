@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from models.config import HwConfig
+from models.errors import InputError
 from models.layout import FeatureLayout
 from models.pdp import PdpParams
 from models.precision import Precision
@@ -44,25 +45,25 @@ class PooledLayer:
         config, precision, shape = between.layout.config, between.layout.precision, between.layout.shape
         check_configs(between, {"dst": self.dst.layout})
         if between != on_the_fly(config, precision, shape):
-            raise ValueError("producer.dst must be without gaps at address 0 of MC, because it is not written")
+            raise InputError("producer.dst must be without gaps at address 0 of MC, because it is not written")
         processing = self.processing
         if processing.input_precision is not precision:
-            raise ValueError(
+            raise InputError(
                 f"producer must keep the precision {processing.input_precision.name} for PDP, not convert to "
                 f"{precision.name}"
             )
         if processing.compares:
-            raise ValueError("producer must not compare, because a comparison has no result to pool")
+            raise InputError("producer must not compare, because a comparison has no result to pool")
         if isinstance(self.producer, ConvLayer) and self.producer.params.winograd:
-            raise ValueError("producer must not be Winograd: the order in which its results reach PDP is not known")
+            raise InputError("producer must not be Winograd: the order in which its results reach PDP is not known")
         if self.params.nan_to_zero:
-            raise ValueError("nan_to_zero must be False, because PDP flushes NaN from memory alone")
+            raise InputError("nan_to_zero must be False, because PDP flushes NaN from memory alone")
         expected = (shape[0], self.params.output_height(shape[1]), self.params.output_width(shape[2]))
         if self.dst.layout.shape != expected:
-            raise ValueError(f"dst must have the shape {expected}, not {self.dst.layout.shape}")
+            raise InputError(f"dst must have the shape {expected}, not {self.dst.layout.shape}")
         for name, got in (("params", self.params.precision), ("dst", self.dst.layout.precision)):
             if got is not precision:
-                raise ValueError(f"{name} must have the precision {precision.name}, not {got.name}")
+                raise InputError(f"{name} must have the precision {precision.name}, not {got.name}")
         check_line_buffer("dst", self.params, config, expected[2])
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from models.errors import InputError
 from models.layout import FeatureLayout, PlanarLayout, contracted_shape
 from tb.surfaces import PlanarSurface, Surface
 
@@ -53,25 +54,25 @@ class RubikLayer:
         src, dst = self.src.layout, self.dst.layout
         for end, layout, kind in zip(("src", "dst"), (src, dst), _LAYOUTS[self.mode], strict=True):
             if type(layout) is not kind:
-                raise ValueError(f"{end} must be {_NAMES[kind]} for {self.mode.value}, not {_NAMES[type(layout)]}")
+                raise InputError(f"{end} must be {_NAMES[kind]} for {self.mode.value}, not {_NAMES[type(layout)]}")
         if not src.config.rubik_enable:
-            raise ValueError(f"mode must not be used: {src.config.name} has no RUBIK")
+            raise InputError(f"mode must not be used: {src.config.name} has no RUBIK")
         if dst.config != src.config:
-            raise ValueError(f"dst must be laid out for {src.config.name} as src, not {dst.config.name}")
+            raise InputError(f"dst must be laid out for {src.config.name} as src, not {dst.config.name}")
         if dst.precision is not src.precision:
-            raise ValueError(f"dst must have the precision {src.precision.name} of src, not {dst.precision.name}")
+            raise InputError(f"dst must have the precision {src.precision.name} of src, not {dst.precision.name}")
         if self.mode is RubikMode.CONTRACT:
             assert isinstance(src, FeatureLayout)
             expected = contracted_shape(src, (self.stride_y, self.stride_x))
         else:
             for name in ("stride_y", "stride_x"):
                 if getattr(self, name) != 1:
-                    raise ValueError(f"{name} must be 1 for {self.mode.value}, not {getattr(self, name)}")
+                    raise InputError(f"{name} must be 1 for {self.mode.value}, not {getattr(self, name)}")
             expected = src.shape
         if self.mode is RubikMode.SPLIT and dst.shape[0] < src.shape[0]:
             expected = (dst.shape[0], *src.shape[1:])
         if dst.shape != expected:
-            raise ValueError(f"dst must have the shape {expected}, not {dst.shape}")
+            raise InputError(f"dst must have the shape {expected}, not {dst.shape}")
 
     @property
     def unit(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from models.errors import InputError
 from models.precision import Precision
 from models.sdp import SdpParams
 from tb.layers.checks import check_configs
@@ -34,17 +35,17 @@ class SdpLayer:
 
     def __post_init__(self) -> None:
         if self.src.layout.shape != self.dst.layout.shape:
-            raise ValueError(f"dst must have the shape {self.src.layout.shape} of src, not {self.dst.layout.shape}")
+            raise InputError(f"dst must have the shape {self.src.layout.shape} of src, not {self.dst.layout.shape}")
         operands = {"x1.memory": self.x1, "x2.memory": self.x2, "y.memory": self.y}
         memories = {name: source.memory.layout for name, source in operands.items() if source and source.memory}
         check_configs(self.src, {"dst": self.dst.layout, **memories})
         for end, precision in (("src", self.params.input_precision), ("dst", self.params.output_precision)):
             got = getattr(self, end).layout.precision
             if got is not precision:
-                raise ValueError(f"{end} must have the precision {precision.name} of params, not {got.name}")
+                raise InputError(f"{end} must have the precision {precision.name} of params, not {got.name}")
         if self.dst.layout.padded_channels != self.src.layout.padded_channels:
             # What the hardware takes for channels that only one side has in memory is not known.
-            raise ValueError(
+            raise InputError(
                 f"dst must have the {self.src.layout.padded_channels} channels of src with padding, "
                 f"not {self.dst.layout.padded_channels}"
             )

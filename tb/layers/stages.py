@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from models.errors import InputError
 from models.layout import FeatureLayout, OperandLayout
 from models.precision import Precision
 from models.sdp import SdpStage, YStage
@@ -54,31 +55,31 @@ def check_stage(
     """Check that a stage's operands all come from somewhere, and that nothing is fetched in vain."""
     if stage is None:
         if source is not None:
-            raise ValueError(f"{name} must be None, because the stage is bypassed")
+            raise InputError(f"{name} must be None, because the stage is bypassed")
         return
     source = source or StageSource()
     wanted = {"alu": stage.alu is not None, "mul": stage.mul}
     for component, active in wanted.items():
         register = getattr(source, component)
         if not active and register is not None:
-            raise ValueError(f"{name}.{component} must be None, because the unit is bypassed")
+            raise InputError(f"{name}.{component} must be None, because the unit is bypassed")
         fetched = source.memory is not None and component in source.memory.layout.components
         if active and register is None and not fetched:
-            raise ValueError(f"{name}.{component} must come from a register or from memory")
+            raise InputError(f"{name}.{component} must come from a register or from memory")
     if source.memory is None:
         return
     taken = tuple(component for component, active in wanted.items() if active and getattr(source, component) is None)
     if not taken:
-        raise ValueError(f"{name}.memory must be None, because no unit takes its operand from memory")
+        raise InputError(f"{name}.memory must be None, because no unit takes its operand from memory")
     layout = source.memory.layout
     if layout.components != taken:
         # Measured on the public nv_small RTL: what nothing takes stays in SDP_RDMA, where it fills the queue until
         # the layer hangs, or the next one takes it.
-        raise ValueError(f"{name}.memory must hold {taken[0]} alone, because nothing takes the other operand")
+        raise InputError(f"{name}.memory must hold {taken[0]} alone, because nothing takes the other operand")
     if layout.shape not in ((shape[0], 1, 1), shape):
-        raise ValueError(f"{name}.memory must have the shape {(shape[0], 1, 1)} or {shape}, not {layout.shape}")
+        raise InputError(f"{name}.memory must have the shape {(shape[0], 1, 1)} or {shape}, not {layout.shape}")
     if layout.shape != shape and not is_per_channel(layout):
-        raise ValueError(
+        raise InputError(
             f"{name}.memory must be packed per channel, not with surfaces {layout.surface_stride_bytes} bytes apart"
         )
 
@@ -88,7 +89,7 @@ def check_one_pixel(name: str, layout: FeatureLayout) -> None:
     atom = layout.config.memory_atomic_bytes
     strides = (layout.line_stride_bytes, layout.surface_stride_bytes)
     if strides_are_ignored(layout.shape) and strides != (atom, atom):
-        raise ValueError(
+        raise InputError(
             f"{name} must have strides of {atom} bytes, because SDP ignores those of a 1 x 1 cube, "
             f"not {strides[0]} and {strides[1]}"
         )
@@ -98,4 +99,4 @@ def check_operand_precision(memories: dict[str, OperandLayout], precision: Preci
     """Check that operands in memory have the precision that SDP computes in."""
     for name, layout in memories.items():
         if layout.precision is not precision:
-            raise ValueError(f"{name} must have the processing precision {precision.name}, not {layout.precision.name}")
+            raise InputError(f"{name} must have the processing precision {precision.name}, not {layout.precision.name}")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from models.errors import InputError
 from models.fp16 import FP16
 from models.layout import FeatureLayout, LinesLayout, PlanarLayout
 from models.precision import Precision
@@ -67,14 +68,14 @@ class Expectation:
         if self.tolerated is None:
             return
         if self.layout.precision is not Precision.FP16:
-            raise ValueError(f"tolerated must be None for {self.layout.precision.name}, which is compared exactly")
+            raise InputError(f"tolerated must be None for {self.layout.precision.name}, which is compared exactly")
         if not isinstance(self.layout, FeatureLayout):
-            raise ValueError("tolerated must be None for what is only moved")
+            raise InputError("tolerated must be None for what is only moved")
         shape = (self.layout.padded_channels, *self.layout.shape[1:])
         allowance = self.tolerated.tolerance.allowance
         for name, array in (("reference", self.tolerated.reference), ("allowance", allowance)):
             if array is not None and array.shape != shape:
-                raise ValueError(f"{name} must have the shape {shape} with padding channels, not {array.shape}")
+                raise InputError(f"{name} must have the shape {shape} with padding channels, not {array.shape}")
 
     @property
     def end(self) -> int:

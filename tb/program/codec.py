@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from models.config import HwConfig
+from models.errors import InputError
 from tb.layers import BdmaLayer, CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, RubikLayer, SdpLayer
 from tb.program import bdma, cdp, conv, conv_table, pdp, pooled, rubik, sdp
 from tb.program.lut import ENTRIES, LutEntries, lut_writes
@@ -198,13 +199,13 @@ def encode(
         ValueError: for a group that does not exist, or a layer of another configuration.
     """
     if layer.src.layout.config != config:
-        raise ValueError(f"layer must be laid out for {config.name}, not {layer.src.layout.config.name}")
+        raise InputError(f"layer must be laid out for {config.name}, not {layer.src.layout.config.name}")
     registers = RegisterMap.of(config)
     engine = engine_of(layer)
     groups = {unit: group if isinstance(group, int) else group[unit] for unit in engine.units}
     for number in groups.values():
         if number not in (0, 1):
-            raise ValueError(f"group must be 0 or 1, not {number}")
+            raise InputError(f"group must be 0 or 1, not {number}")
     if isinstance(layer, BdmaLayer):
         return encode_copies((layer,), config, groups["BDMA"], sync_id)
     flat = engine.flatten(layer)

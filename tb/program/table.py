@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from models.errors import InputError
 from tb.registers import RegisterMap, with_field
 
 Words = Mapping[str, Mapping[str, int]]
@@ -21,7 +22,7 @@ Flat = dict[str, Any]
 """A layer's attributes by dotted name."""
 
 
-class Refused(ValueError):
+class Refused(InputError):
     """A register program that is illegal, or needs what this configuration or the models lack.
 
     The message names register, field, rule and value.
@@ -35,7 +36,7 @@ class Codec:
     def encode(self, value: Any, width: int) -> int:
         """Return the bits for ``value``; ValueError when it cannot be expressed."""
         if not 0 <= int(value) < 1 << width:
-            raise ValueError(f"must be 0 to {(1 << width) - 1}, not {value}")
+            raise InputError(f"must be 0 to {(1 << width) - 1}, not {value}")
         return int(value)
 
     def decode(self, bits: int, width: int) -> Any:
@@ -49,7 +50,7 @@ class MinusOne(Codec):
 
     def encode(self, value: Any, width: int) -> int:  # noqa: D102
         if not 1 <= value <= 1 << width:
-            raise ValueError(f"must be 1 to {1 << width}, not {value}")
+            raise InputError(f"must be 1 to {1 << width}, not {value}")
         return int(value) - 1
 
     def decode(self, bits: int, width: int) -> int:  # noqa: D102
@@ -62,7 +63,7 @@ class Signed(Codec):
     def encode(self, value: Any, width: int) -> int:  # noqa: D102
         half = 1 << (width - 1)
         if not -half <= value < half:
-            raise ValueError(f"must be {-half} to {half - 1}, not {value}")
+            raise InputError(f"must be {-half} to {half - 1}, not {value}")
         return int(value) & ((1 << width) - 1)
 
     def decode(self, bits: int, width: int) -> int:  # noqa: D102
@@ -77,7 +78,7 @@ class Multiple(Codec):
 
     def encode(self, value: Any, width: int) -> int:  # noqa: D102
         if value % self.unit_bytes:
-            raise ValueError(f"must be a multiple of {self.unit_bytes} bytes, not {value}")
+            raise InputError(f"must be a multiple of {self.unit_bytes} bytes, not {value}")
         return super().encode(value // self.unit_bytes, width)
 
     def decode(self, bits: int, width: int) -> int:  # noqa: D102
@@ -125,13 +126,13 @@ class Named(Codec):
         for known, bits in self.pairs:
             if known == value:
                 return bits
-        raise ValueError(f"must be one of {self._allowed()}, not {_name(value)}")
+        raise InputError(f"must be one of {self._allowed()}, not {_name(value)}")
 
     def decode(self, bits: int, width: int) -> Any:  # noqa: D102
         for known, known_bits in self.pairs:
             if known_bits == bits:
                 return known
-        raise ValueError(f"must be one of {', '.join(str(b) for _, b in self.pairs)}, not {bits}")
+        raise InputError(f"must be one of {', '.join(str(b) for _, b in self.pairs)}, not {bits}")
 
     def _allowed(self) -> str:
         return ", ".join(_name(known) for known, _ in self.pairs)

@@ -16,6 +16,8 @@ from typing import Any
 import dask
 from dask.distributed import Client
 
+from models.errors import InputError
+
 PACKAGE = "dask_jobqueue"
 EXTRA = "batch"
 """What ``pyproject.toml`` calls the extra that brings the package."""
@@ -24,7 +26,7 @@ SYSTEMS = {"slurm": "SLURMCluster", "lsf": "LSFCluster"}
 _ROOT = Path(__file__).resolve().parents[2]
 
 
-class BatchError(ValueError):
+class BatchError(InputError):
     """A batch system that cannot be used: the package is missing, or its settings are wrong."""
 
 

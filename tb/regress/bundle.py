@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from models.config import HwConfig
+from models.errors import InputError
 from tb.explain.runs import OWN_CONFIG, own_config
 from tb.launch.toolchain import tool_versions
 from tb.regress.jobs import Job, bit_exact
@@ -27,7 +28,7 @@ SCENARIO = "scenario"
 _VERSION = 1
 
 
-class BundleError(ValueError):
+class BundleError(InputError):
     """A folder that is no bundle, or one that cannot be played."""
 
 

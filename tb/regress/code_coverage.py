@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from models.errors import InputError
 from tb.launch.build import COVERAGE_FILE
 from tb.launch.runners import HARNESS_DIR
 from tb.launch.wrapper import WRAPPER_TOP
@@ -46,7 +47,7 @@ class ModuleCoverage:
     total: Mapping[str, int]
 
 
-class CodeCoverageError(ValueError):
+class CodeCoverageError(InputError):
     """A file that is not Verilator's coverage."""
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from dask.distributed import Client, Future, LocalCluster, wait
 
+from models.errors import InputError
 from tb.regress.record import Ending, Record
 from tb.regress.task import Task
 
@@ -35,11 +36,11 @@ PATIENCE_SECONDS = 120.0
 Execute = Callable[[dict[str, Any]], dict[str, Any]]
 
 
-class NoSchedulerError(ValueError):
+class NoSchedulerError(InputError):
     """A scheduler that is gone; what was played is in the store, or lies beside the run."""
 
 
-class NoWorkersError(ValueError):
+class NoWorkersError(InputError):
     """A cluster whose workers are all gone; what was played is in the store."""
 
 
@@ -62,7 +63,7 @@ def cluster(scheduler: str | None, workers: int, host: str) -> Iterator[Client]:
         try:
             client = Client(scheduler, timeout="20s")
         except (OSError, TimeoutError, ValueError) as error:
-            raise ValueError(f"scheduler must be the address of a running Dask scheduler, not {scheduler}") from error
+            raise InputError(f"scheduler must be the address of a running Dask scheduler, not {scheduler}") from error
         with client:
             yield client
         return

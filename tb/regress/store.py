@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
+from models.errors import InputError
 from tb.regress.record import Ending, Record
 from tb.regress.task import Device, Task
 
@@ -66,9 +67,9 @@ class Store:
                 tables = f"{_TABLES} {_COVERAGE_TABLE}" if empty else _COVERAGE_TABLE
                 self._database.executescript(f"BEGIN IMMEDIATE; {tables} PRAGMA user_version = {_VERSION}; COMMIT;")
             elif version != _VERSION:
-                raise ValueError(f"{path} must be a regression store of version {_VERSION}, not {version}")
+                raise InputError(f"{path} must be a regression store of version {_VERSION}, not {version}")
         except sqlite3.DatabaseError as error:
-            raise ValueError(f"{path} must be a regression store: {error}") from error
+            raise InputError(f"{path} must be a regression store: {error}") from error
 
     def __enter__(self) -> Store:
         """Return the store."""
@@ -88,7 +89,7 @@ class Store:
         """
         _check_different(tasks)
         if not tasks:
-            raise ValueError("a run must have at least one task")
+            raise InputError("a run must have at least one task")
         _check_one_device(tasks[0].dut.device, tasks)
         started = time.time()
         with self._database, closing(self._database.cursor()) as cursor:
@@ -128,7 +129,7 @@ class Store:
         with self._database:
             for record in records:
                 if self._one("SELECT count(*) FROM tasks WHERE run = ? AND key = ?", run.id, record.key) == 0:
-                    raise ValueError(f"run {run.id} has no task {record.key}")
+                    raise InputError(f"run {run.id} has no task {record.key}")
                 data = record.to_dict()
                 bins = data.pop("coverage")
                 row = (run.id, record.key, record.ending.value, record.seconds, json.dumps(data))
@@ -164,7 +165,7 @@ class Store:
         for run in reversed(runs):
             if number in (None, run.id):
                 return run
-        raise ValueError(f"there is no run {number}; there are {len(runs)}" if number else "the store holds no run")
+        raise InputError(f"there is no run {number}; there are {len(runs)}" if number else "the store holds no run")
 
     def tasks(self, run: Run) -> list[Task]:
         """Return all tasks of a run, in their order."""
@@ -238,11 +239,11 @@ class Store:
 def _check_one_device(device: Device, tasks: Sequence[Task]) -> None:
     for task in tasks:
         if task.dut.device != device:
-            raise ValueError(f"tasks of a run must all be of {device}, not of {task.dut.device}: {task.key}")
+            raise InputError(f"tasks of a run must all be of {device}, not of {task.dut.device}: {task.key}")
 
 
 def _check_different(tasks: Sequence[Task]) -> None:
     keys = [task.key for task in tasks]
     twice = sorted({key for key in keys if keys.count(key) > 1}) if len(set(keys)) < len(keys) else []
     if twice:
-        raise ValueError(f"tasks must be different; more than once: {', '.join(twice)}")
+        raise InputError(f"tasks must be different; more than once: {', '.join(twice)}")

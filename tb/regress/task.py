@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from models.config import HwConfig
+from models.errors import InputError
 from tb.generate.plan import load_plan
 from tb.generate.random import random_entry
 from tb.launch.build import BuildSpec
@@ -102,7 +103,7 @@ class Task:
 
     def __post_init__(self) -> None:
         if self.kind not in (*_MAKERS, BENCH):
-            raise ValueError(f"kind must be one of {', '.join((*_MAKERS, BENCH))}, not {self.kind}")
+            raise InputError(f"kind must be one of {', '.join((*_MAKERS, BENCH))}, not {self.kind}")
 
     @property
     def identity(self) -> str:
@@ -121,7 +122,7 @@ class Task:
             ValueError: when the source does not hold the scenario, or a test in Python has none.
         """
         if self.kind == BENCH:
-            raise ValueError(f"{self.test} must be a scenario to be a job, not a test in Python")
+            raise InputError(f"{self.test} must be a scenario to be a job, not a test in Python")
         job = _MAKERS[self.kind](self)
         return bit_exact(job) if self.exact else job
 
@@ -138,14 +139,14 @@ class Task:
         """
         expected = {field.name for field in fields(cls)}
         if set(data) != expected:
-            raise ValueError(f"a task must have the keys {', '.join(sorted(expected))}, not {', '.join(sorted(data))}")
+            raise InputError(f"a task must have the keys {', '.join(sorted(expected))}, not {', '.join(sorted(data))}")
         return cls(**{**data, "dut": Dut(**data["dut"])})
 
 
 def _plan_job(task: Task) -> Job:
     entries = {entry.name: entry for entry in load_plan(Path(task.source))}
     if task.test not in entries:
-        raise ValueError(f"{task.source} must hold {task.test}; it holds {', '.join(entries)}")
+        raise InputError(f"{task.source} must hold {task.test}; it holds {', '.join(entries)}")
     return planned_job(entries[task.test], HwConfig.load(task.dut.config), task.seed, task.rerun)
 
 

@@ -9,11 +9,13 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, TypeVar
 
+from models.errors import InputError
+
 BUGS_FILE = Path(__file__).with_name("bugs.toml")
 _Member = TypeVar("_Member", bound=Enum)
 
 
-class CatalogueError(ValueError):
+class CatalogueError(InputError):
     """A catalogue that cannot be understood; the message names the bug, the key and the rule."""
 
 

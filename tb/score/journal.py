@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from models.errors import InputError
 from tb.score.judge import Catch, Check
 
 
@@ -47,7 +48,7 @@ class Journal:
         if resume and path.is_file():
             first, *rest = path.read_text(encoding="utf-8").splitlines()
             if json.loads(first) != header:
-                raise ValueError(f"--resume must go on with the same model, seed and choice: {path} has {first}")
+                raise InputError(f"--resume must go on with the same model, seed and choice: {path} has {first}")
             # The last line may have been cut off with the run.
             self.done = dict(_entry(line) for line in rest if line.endswith("}"))
         lines = [json.dumps(header), *(_line(name, played) for name, played in self.done.items())]

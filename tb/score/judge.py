@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
+from models.errors import InputError
 from tb.launch.simulate import Outcome as SimOutcome
 from tb.regress.jobs import JobResult
 from tb.verdict import Outcome
@@ -78,7 +79,7 @@ def catch_of(result: JobResult, number: int) -> Catch | None:
     if result.outcome is Outcome.PASSED:
         return None
     if result.outcome is Outcome.REFUSED:
-        raise ValueError(f"scenario {result.job.identity} must be playable, not refused: {result.complaints[0]}")
+        raise InputError(f"scenario {result.job.identity} must be playable, not refused: {result.complaints[0]}")
     first = result.complaints[0].splitlines()[0]
     if result.simulation in _ENDED:
         return Catch(result.job.identity, number, (_ENDED[result.simulation],), None, None, first)

@@ -7,6 +7,7 @@ from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from models.errors import InputError
 from tb.launch.filelist import FileList
 from tb.launch.process import threads
 from tb.score.judge import Catch
@@ -103,7 +104,7 @@ def write_mutants(mutants: Sequence[Mutant], files: FileList, folder: Path) -> P
     changed: dict[Path, Path] = {}
     for path, numbered in by_path.items():
         if path not in originals:
-            raise ValueError(f"mutants must change sources of the filelist, not {path}")
+            raise InputError(f"mutants must change sources of the filelist, not {path}")
         text = path.read_text(encoding="utf-8", errors="surrogateescape")
         alike = sum(other.name == path.name for other in changed)
         changed[path] = (folder / (str(alike) if alike else "") / path.name).resolve()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from models.errors import InputError
 from tb.score.spans import spans
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
@@ -76,7 +77,7 @@ class Mutant:
         start, end = self.span
         changed_end = self.start + len(self.before)
         if text[self.start : changed_end] != self.before:
-            raise ValueError(
+            raise InputError(
                 f"{self.path.name} must hold {self.before!r} at {self.start}, not {text[self.start : changed_end]!r}"
             )
         return text[start : self.start] + self.after + text[changed_end:end]
@@ -95,14 +96,14 @@ def choose(files: Sequence[Path], count: int, seed: int, modules: str = "*") -> 
         ValueError: when nothing can be changed.
     """
     if count < 1:
-        raise ValueError(f"count must be at least 1, not {count}")
+        raise InputError(f"count must be at least 1, not {count}")
     rng = np.random.default_rng([seed, 0x3417])
     groups: dict[tuple[str, str], list[Mutant]] = {}
     for path in files:
         for mutant in mutants_of(path, modules):
             groups.setdefault((mutant.module, mutant.kind), []).append(mutant)
     if not groups:
-        raise ValueError(f"modules must match a module with expressions, not {modules}")
+        raise InputError(f"modules must match a module with expressions, not {modules}")
     lots = [[lot[n] for n in rng.permutation(len(lot))] for lot in groups.values()]
     lots = [lots[n] for n in rng.permutation(len(lots))]
     chosen: list[Mutant] = []

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.config import HwConfig
+from models.errors import InputError
 from models.layout import FeatureLayout, ImageWeightLayout, OperandLayout, WeightLayout
 from tb.layers import ConvLayer, Layer, Surface
 from tb.memory import Ram
@@ -53,7 +54,7 @@ def alterations(bug: str, scenario: Scenario, config: HwConfig) -> list[Alterati
         ValueError: for an unknown bug.
     """
     if bug not in OPERAND_BUGS:
-        raise ValueError(f"operand bug must be one of {', '.join(OPERAND_BUGS)}, not {bug}")
+        raise InputError(f"operand bug must be one of {', '.join(OPERAND_BUGS)}, not {bug}")
     layers, loaded = layers_of(scenario.ops, config), _Loaded(scenario.ops)
     found = []
     for address, right, wrong in OPERAND_BUGS[bug](layers, loaded):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from models.errors import InputError
 
-class TraceError(ValueError):
+
+class TraceError(InputError):
     """A trace that cannot be read or written; the message says where, what is wrong and what is allowed."""
 
     @classmethod

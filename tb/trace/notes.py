@@ -10,6 +10,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from models.errors import InputError
+
 MARK = "// nvdla-testbench: "
 
 SCENARIO = "scenario"
@@ -35,7 +37,7 @@ ALLOWED: Mapping[str, frozenset[str]] = {
 """The keys that a note may hold, by the command behind it."""
 
 
-class NoteError(ValueError):
+class NoteError(InputError):
     """A note that cannot be understood."""
 
 

@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 
 from models.arithmetic import Rounding, Rules
+from models.errors import InputError
 from models.sdp import AluOp, SdpStage, YStage
 from tb.explain.cause import Cause, Family, Variant, attempt
 from tb.explain.causes import reach
@@ -159,7 +160,7 @@ def _relu_first(make: Callable[[], Run]) -> Run:
     run = make()
     walk = reach.source(run)
     if walk is None:
-        raise ValueError("engine must read a feature cube")
+        raise InputError("engine must read a feature cube")
     return reach.with_source(run, replace(walk, twist=_positive))
 
 

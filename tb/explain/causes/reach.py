@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from models.errors import InputError
 from tb.explain.engine_conv import ConvRun, CubeInput
 from tb.explain.engine_move import MoveRun
 from tb.explain.engine_pooled import PooledRun
@@ -70,7 +71,7 @@ def with_source(run: Run, walk: Walk) -> Run:
         return with_first(run, replace(engine, src=walk))
     if isinstance(engine, ConvRun) and isinstance(engine.source, CubeInput):
         return with_first(run, replace(engine, source=replace(engine.source, walk=walk)))
-    raise ValueError("engine must read a feature cube")
+    raise InputError("engine must read a feature cube")
 
 
 def sdp_of(run: Run) -> SdpRun | None:
@@ -104,5 +105,5 @@ def with_stage(run: Run, name: str, stage: StageRun | None) -> Run:
     """
     sdp = sdp_of(run)
     if sdp is None:
-        raise ValueError("engine must end in SDP")
+        raise InputError("engine must end in SDP")
     return with_sdp(run, setting(**{name: stage})(sdp))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from models.errors import InputError
 from models.fp16 import FP17
 from models.pdp import MAX_KERNEL, PdpParams, PoolMethod
 from models.precision import Precision
@@ -33,7 +34,7 @@ def build_pooled(shop: Workshop, name: str, table: Table, producer: Layer) -> Po
         ValueError: for a layer that SDP does not end.
     """
     if not isinstance(producer, SdpLayer | ConvLayer):
-        raise ValueError(f"pool must be left out: SDP does not end a layer of {producer.unit}")
+        raise InputError(f"pool must be left out: SDP does not end a layer of {producer.unit}")
     between = producer.dst.layout
     params = _take_pooling(table, between.precision)
     channels, height, width = between.shape
@@ -110,15 +111,15 @@ def split_width(params: PdpParams, width: int, parts: int, first: int, middle: i
         return None
     out = params.output_width(width)
     if parts < 1 or out < parts:
-        raise ValueError(f"split must be 1 to the output width {out}, not {parts}")
+        raise InputError(f"split must be 1 to the output width {out}, not {parts}")
     last = out - first - middle * (parts - 2)
     if min(first, middle, last) < 1:
-        raise ValueError(f"split must leave every part at least one output column, not {first}, {middle} and {last}")
+        raise InputError(f"split must leave every part at least one output column, not {first}, {middle} and {last}")
     first_in = (first - 1) * params.stride_x + params.kernel_width - params.pad_left
     middle_in = middle * params.stride_x
     last_in = width - first_in - (parts - 2) * middle_in
     if min(first_in, last_in) < 1:
-        raise ValueError(f"split must leave every part at least one input column, not {parts} parts")
+        raise InputError(f"split must leave every part at least one input column, not {parts} parts")
     return WidthSplit(
         parts,
         first_in=first_in,

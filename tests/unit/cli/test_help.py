@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import shlex
@@ -9,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tb.__main__ import COMMANDS, parser
@@ -72,6 +74,18 @@ def test_outside_of_the_environment_the_command_that_enters_it_is_named(tmp_path
     )
     said = "error: numpy is missing: `make` installs it into .venv, `. .venv/bin/activate` finds it there\n"
     assert (ran.returncode, ran.stderr) == (1, said)
+
+
+def test_a_refusal_is_one_message_and_a_bug_keeps_its_traceback(tb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = tb("regress random --engines NOPE --seeds 1")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+
+    def broken(args: argparse.Namespace) -> int:
+        return int((np.zeros(2) + np.zeros(3)).sum())
+
+    monkeypatch.setattr(COMMANDS["plan"], "main", broken)
+    with pytest.raises(ValueError, match=r"^operands could not be broadcast together with shapes \(2,\) \(3,\) $"):
+        tb("plan")
 
 
 def test_an_unknown_subcommand_is_refused_with_all_that_exist(capsys: pytest.CaptureFixture[str]) -> None:

@@ -111,7 +111,7 @@ def load_model(folder: Path, config: HwConfig) -> CoverageModel:
     for path in paths:
         try:
             table = Table(path.name, tomllib.loads(path.read_text(encoding="utf-8")))
-        except tomllib.TOMLDecodeError as error:
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise PlanError(f"{path}: {error}") from error
         unit = table.one_of("unit", UNITS, "")
         if unit in bins:

@@ -99,7 +99,7 @@ def load_stages(path: Path) -> tuple[Stage, ...]:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise StageError(f"{path}: cannot be read: {error.strerror}") from error
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise StageError(f"{path}: {error}") from error
     if set(raw) != {"stage"}:
         raise StageError(f"{path}: the file must hold tables [[stage]] alone, not {', '.join(raw) or 'nothing'}")

@@ -77,7 +77,7 @@ def load_plan(path: Path) -> tuple[PlanEntry, ...]:
     """
     try:
         raw = Table(path.name, tomllib.loads(path.read_text(encoding="utf-8")))
-    except (OSError, tomllib.TOMLDecodeError) as error:
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise PlanError(f"{path}: {error}") from error
     config = raw.take("config", str, required=True)
     scenarios = raw.take("scenario", list, required=True)

@@ -262,7 +262,7 @@ def _compile(spec: BuildSpec, files: FileList, wrapper: str, directory: Path, wa
 
 
 def _has_blocks(files: FileList) -> bool:
-    return any(_BLOCK.search(path.read_text(encoding="utf-8")) for path in files.controls)
+    return any(_BLOCK.search(path.read_text(encoding="utf-8", errors="replace")) for path in files.controls)
 
 
 def _scope_sources(spec: BuildSpec) -> list[Verilog]:

@@ -98,7 +98,7 @@ def load(folder: Path) -> Bundle:
     path = folder / BUNDLE_FILE
     try:
         data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, json.JSONDecodeError) as error:
+    except (OSError, json.JSONDecodeError, UnicodeDecodeError) as error:
         raise BundleError(f"{folder} must be a failure bundle with {BUNDLE_FILE}: {error}") from error
     if data.get("version") != _VERSION:
         raise BundleError(f"{path} must be of version {_VERSION}, not {data.get('version')}")

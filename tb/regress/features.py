@@ -121,7 +121,7 @@ def load_feature_plan(path: Path, config: HwConfig) -> FeaturePlan:
     """
     try:
         table = Table(path.name, tomllib.loads(path.read_text(encoding="utf-8")))
-    except (OSError, tomllib.TOMLDecodeError) as error:
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise PlanError(f"{path}: {error}") from error
     plans = [path.parent / name for name in table.take("plans", list, required=True)]
     folder = path.parent / table.take("coverage", str, required=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from models.config import BUILTIN_DIR
 from tb.__main__ import main
 from tb.regress import bundle
 from tests.sim.conftest import ROOT
@@ -29,14 +30,19 @@ def altered(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_bundle_is_replayed(altered: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     if shutil.which("iverilog") is None:
         pytest.skip("Icarus is not installed (apt-get install iverilog)")
+    own = tmp_path / "mine.toml"
+    shutil.copyfile(BUILTIN_DIR / "nv_small.toml", own)
     options = ("--sim", "icarus", "--rtl", str(altered), "--jobs", "1", "--results", str(tmp_path / "results"))
-    assert main(["regress", "plan", "--only", SCENARIO, *options]) == 1
+    assert main(["regress", "plan", "--only", SCENARIO, "--config", str(own), *options]) == 1
+    own.unlink()
     (left,) = (tmp_path / "results" / "0001").glob(f"{SCENARIO}.*")
     assert (left / "sim.log").is_file()
     assert (left / "waves.fst").stat().st_size > 1000
     moved = tmp_path / "elsewhere"
     shutil.move(left, moved)
     assert bundle.load(moved).record.complaints[0].startswith("wrong value: ")
+    assert f"python -m tb replay {left} --waves" in (moved / "failure.html").read_text(encoding="utf-8")
+    assert main(["explain", str(moved)]) == 1
     capsys.readouterr()
     assert main(["replay", str(moved)]) == 0
     assert capsys.readouterr().out.endswith("\nreproduced\n")

@@ -11,6 +11,7 @@ import time
 import traceback
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ _COUNTED_TOGETHER = 16
 them. So many at most go uncounted when the process or its worker dies."""
 
 _processes: dict[tuple[int, Dut, Limits], SharedProcess] = {}
+_numbers = count()
 _with_waves: set[tuple[Ending, str]] = set()
 
 
@@ -222,7 +224,7 @@ def _process(dut: Dut, limits: Limits) -> SharedProcess | None:
         built = _built(dut, limits.build_root)
         if not SharedProcess.fits(built):
             return None
-        folder = _worker_folder(limits) / f".simulator-{len(_processes)}"
+        folder = _worker_folder(limits) / f".simulator-{next(_numbers)}"
         _processes[key] = shared_process(built, dut.config, folder)
     return _processes[key]
 

@@ -1,4 +1,4 @@
-"""Start cocotb without pytest, a quarter of its start: cocotb needs it only to name how a test failed.
+"""Start cocotb without pytest, which would take 0.1 s more: cocotb needs it only to name how a test failed.
 
 ``PYGPI_USERS=tb.sim.lean:load`` makes this the first Python that a simulator runs.
 """

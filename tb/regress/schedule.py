@@ -12,6 +12,7 @@ from functools import partial
 from itertools import count, islice
 from typing import Any
 
+from dask import config
 from dask.distributed import Client, Future, LocalCluster, wait
 
 from models.errors import InputError
@@ -32,6 +33,9 @@ _FETCH_SECONDS = 10.0
 
 PATIENCE_SECONDS = 120.0
 """How long a cluster may be without any worker."""
+
+_NEVER_GIVEN_UP = {"distributed.deploy.lost-worker-timeout": "1 day"}
+"""A local cluster gives up a worker that is down some time after a death; one that is just starting again stays."""
 
 Execute = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -68,6 +72,7 @@ def cluster(scheduler: str | None, workers: int, host: str) -> Iterator[Client]:
             yield client
         return
     with (
+        config.set(_NEVER_GIVEN_UP),
         LocalCluster(
             n_workers=workers,
             threads_per_worker=1,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dask import config
 from dask.distributed import Client, wait
 
 from tb.regress import schedule
@@ -119,6 +120,14 @@ def test_each_worker_is_called_once(client: Client, tmp_path: Path) -> None:
 def test_a_worker_that_dies_when_it_is_called_is_not_waited_for(client: Client) -> None:
     on_each_worker(client, partial(deadly, task(1).to_dict()))
     client.wait_for_workers(2)
+
+
+def test_a_worker_that_takes_long_to_start_again_is_not_given_up() -> None:
+    with config.set({"distributed.deploy.lost-worker-timeout": "1ms"}), cluster(None, 1, LOOPBACK) as connected:
+        on_each_worker(connected, partial(deadly, task(1).to_dict()))
+        assert [record.key for record in chain(*run_tasks(connected, TASKS[:3], at_once))] == [
+            entry.key for entry in TASKS[:3]
+        ]
 
 
 def test_what_a_worker_raises_when_it_is_called_is_raised(client: Client) -> None:

@@ -22,7 +22,6 @@ from tb.memory import Ram
 from tb.program.ops import MemInit, MemLoad, Program
 from tb.sim.bench import Bench
 from tb.sim.clocking import cycle, wait_cycles
-from tb.sim.requests import output_to, requests, variables
 from tb.trace import read
 from tb.verdict import Outcome
 
@@ -43,6 +42,9 @@ async def play(dut: SimHandleBase) -> None:
 @cocotb.test()
 async def serve(dut: SimHandleBase) -> None:
     """Play and judge one scenario per request, each behind a reset, until nobody asks any more."""
+    # Only this test pays for loading sockets.
+    from tb.sim.requests import output_to, requests, variables
+
     with requests() as asked:
         for request in asked:
             with output_to(Path(request["log"])), variables(request["variables"]):

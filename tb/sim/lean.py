@@ -1,11 +1,16 @@
-"""Start cocotb without pytest, which would take 0.1 s more: cocotb needs it only to name how a test failed.
+"""Start cocotb without what it imports and never uses in a simulation: pytest, asyncio, pdb, profilers, metadata.
 
-``PYGPI_USERS=tb.sim.lean:load`` makes this the first Python that a simulator runs.
+``PYGPI_USERS=tb.sim.lean:load`` makes this the first Python that a simulator runs. What is left out is loaded as
+soon as anybody asks for it.
 """
+
+from __future__ import annotations
 
 import importlib
 import os
 import sys
+from importlib.util import find_spec, module_from_spec
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -16,18 +21,29 @@ class _NeverRaised(BaseException):
     """In the place of what ``pytest.raises`` raises, which no test of ours uses."""
 
 
-class _LatePytest(ModuleType):
-    """Has what cocotb takes from pytest while it is imported; for anything else pytest is loaded."""
+class _Late(ModuleType):
+    """A module whose code runs as soon as it is asked for what it neither has nor lacks."""
 
-    raises = SimpleNamespace(Exception=_NeverRaised)
+    _lacks: tuple[str, ...] = ()
 
     def __getattr__(self, name: str) -> Any:
-        # cocotb goes without these two where an older pytest lacks them.
-        if name in ("RaisesExc", "RaisesGroup") or name.startswith("__"):
+        if name in self._lacks:
             raise AttributeError(f"module {self.__name__} has no attribute {name}")
-        for stand_in in _STAND_INS:
-            sys.modules.pop(stand_in.__name__, None)
-        return getattr(importlib.import_module(self.__name__), name)
+        self.__class__ = ModuleType
+        if self.__name__ == "pytest":
+            for stand_in in _OF_PYTEST:
+                sys.modules.pop(stand_in.__name__, None)
+        self.__spec__.loader.exec_module(self)
+        return getattr(self, name)
+
+
+def _late(name: str, *lacks: str) -> _Late:
+    """Return a module that is found, but not loaded, and that goes without the attributes that it ``lacks``."""
+    module = module_from_spec(find_spec(name))
+    module.__class__ = _Late
+    # Import asks every module for its path, which packages have.
+    module._lacks = ("__path__", *lacks)
+    return module
 
 
 def _empty(name: str, attribute: str) -> ModuleType:
@@ -36,8 +52,7 @@ def _empty(name: str, attribute: str) -> ModuleType:
     return module
 
 
-_STAND_INS = (
-    _LatePytest("pytest"),
+_OF_PYTEST = (
     ModuleType("_pytest"),
     # cocotb imports these before it looks whether COCOTB_REWRITE_ASSERTION_FILES asks for them.
     _empty("_pytest.assertion", "install_importhook"),
@@ -47,6 +62,30 @@ _STAND_INS = (
 
 def load() -> None:
     """Put the stand-ins in place and load cocotb as usual."""
-    sys.modules.update({module.__name__: module for module in _STAND_INS})
+    # cocotb goes without these two where an older pytest lacks them.
+    pytest = _late("pytest", "RaisesExc", "RaisesGroup")
+    pytest.raises = SimpleNamespace(Exception=_NeverRaised)
+    asyncio = _late("asyncio")
+    for module in (pytest, asyncio, _late("pdb"), _late("cProfile"), _late("pstats"), *_OF_PYTEST, *_version()):
+        sys.modules[module.__name__] = module
+    # All that cocotb takes from asyncio.
+    exceptions = importlib.import_module("asyncio.exceptions")
+    asyncio.CancelledError = exceptions.CancelledError
+    asyncio.InvalidStateError = exceptions.InvalidStateError
     del os.environ["PYGPI_USERS"]
     pygpi.entry.load_entry()
+
+
+def _version() -> list[ModuleType]:
+    """Return cocotb's module that knows its version, as the folder of its metadata is named; none without one folder.
+
+    The module itself reads and parses the metadata of a package for that.
+    """
+    packages = Path(find_spec("cocotb").origin).parents[1]
+    prefix, suffix = "cocotb-", ".dist-info"
+    found = [path.name.removeprefix(prefix).removesuffix(suffix) for path in packages.glob(f"{prefix}*{suffix}")]
+    if len(found) != 1:
+        return []
+    module = ModuleType("cocotb._version")
+    module.__version__ = found[0]
+    return [module]

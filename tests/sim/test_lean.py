@@ -1,4 +1,4 @@
-"""Simulator processes of ours start cocotb without pytest."""
+"""Simulator processes of ours start cocotb without what it imports and does not use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from tb.sim import lean
 
 pygpi.entry.load_entry = lambda: __import__("cocotb.regression")
 lean.load()
-import pytest
+import asyncio, cocotb, pdb, pytest
+from cocotb.task import CancelledError
 """
 STAND_INS = ["_pytest", "_pytest.assertion", "_pytest.config", "pytest"]
 
@@ -33,6 +34,43 @@ def test_cocotb_loads_with_nothing_of_pytest_but_the_stand_ins() -> None:
     assert printed("print(*sorted(name for name in sys.modules if 'pytest' in name))") == STAND_INS
 
 
+def test_cocotb_loads_nothing_of_asyncio_but_its_exceptions_and_neither_debugger_nor_metadata() -> None:
+    then = """
+heavy = ("asyncio.", "_asyncio", "ssl", "cmd", "_lsprof", "importlib.metadata", "email")
+print(*sorted(name for name in sys.modules if name.startswith(heavy)))
+"""
+    assert printed(then) == ["asyncio.exceptions"]
+
+
 def test_what_else_is_asked_of_pytest_is_pytests_own() -> None:
     then = "skip = pytest.skip; import pytest as real; print(skip is real.skip, real.__version__)"
     assert printed(then) == ["True", version("pytest")]
+
+
+def test_asyncio_runs_once_it_is_asked_for_and_its_exceptions_stay_those_of_cocotb() -> None:
+    then = """
+async def cancelled():
+    raise asyncio.CancelledError
+
+try:
+    asyncio.run(cancelled())
+except CancelledError:
+    print(*(name in asyncio.__all__ for name in ("run", "CancelledError", "InvalidStateError")))
+import asyncio.queues
+print(asyncio.exceptions.CancelledError is CancelledError, asyncio.queues.Queue is asyncio.Queue)
+"""
+    assert printed(then) == ["True"] * 5
+
+
+def test_debugger_and_profilers_are_whole_once_they_are_asked_for() -> None:
+    then = """
+import cProfile, pstats
+profile = cProfile.Profile()
+profile.runcall(len, "")
+print(pstats.Stats(profile).total_calls, pdb.Pdb.__base__.__name__)
+"""
+    assert printed(then) == ["2", "Bdb"]
+
+
+def test_cocotb_knows_its_version_without_metadata() -> None:
+    assert printed("print(cocotb.__version__)") == [version("cocotb")]

@@ -22,6 +22,10 @@ class Count:
         """Return whether a counter may read ``got``."""
         return got >= self.value if self.at_least else got == self.value
 
+    def __add__(self, other: Count) -> Count:
+        """Return what a counter must read that has counted both."""
+        return Count(self.value + other.value, self.at_least or other.at_least)
+
     def __str__(self) -> str:
         """Return what a message says that the counter must read."""
         return f"at least {self.value}" if self.at_least else str(self.value)
@@ -34,7 +38,8 @@ Counts = Mapping[str, Count]
 class CounterBoard:
     """Knows what the counters of both register groups must read, and judges what was read.
 
-    A group's counters belong to the layer that ran in it last; while a layer runs, they are not judged.
+    A group's counters belong to the layer that ran in it last; while a layer runs, they are not judged. The cubes
+    of a batch count together.
     """
 
     def __init__(self) -> None:
@@ -49,8 +54,10 @@ class CounterBoard:
         self._ended.clear()
 
     def start(self, started: StartedLayer, counts: Counts) -> None:
-        """Note what a layer will count; what its groups held before is gone."""
+        """Note what a layer will count; what its groups held before is gone, but for earlier cubes of its batch."""
         self._running[started.index] = started, counts
+        if started.cube:
+            return
         for unit, group in started.groups.items():
             self._ended.pop((unit, group), None)
 
@@ -60,7 +67,9 @@ class CounterBoard:
             return
         started, counts = self._running.pop(index)
         for unit, group in started.groups.items():
-            self._ended[unit, group] = started, counts
+            before = self._ended[unit, group][1] if started.cube else {}
+            total = {name: before[name] + count if name in before else count for name, count in counts.items()}
+            self._ended[unit, group] = started, {**before, **total}
 
     def check(self, unit: str, register: str, group: int, got: int) -> str | None:
         """Judge a counter that was read.

@@ -188,7 +188,9 @@ class CbufUse:
     skip_data_release: bool = False
     skip_weight_release: bool = False
 
-    def check(self, entries: int, height: int, weights: KernelLayout, *, compressed: bool = False) -> None:
+    def check(
+        self, entries: int, height: int, weights: KernelLayout, *, compressed: bool = False, cubes: int = 1
+    ) -> None:
         """Refuse a share that makes the hardware wait forever.
 
         Args:
@@ -196,6 +198,7 @@ class CbufUse:
             height: slices of the input.
             weights: how the weights lie in memory.
             compressed: whether they are, which takes the last bank for their mask.
+            cubes: of a batch, whose slices lie beside each other.
 
         Raises:
             ValueError: when input or weights do not fit the banks, or the banks the buffer.
@@ -211,9 +214,9 @@ class CbufUse:
             raise InputError(
                 f"weight_banks must be 1 to {most} of {config.cbuf_bank_number} banks, not {self.weight_banks}"
             )
-        if entries * height > bank_entries(config, self.data_banks):
+        if cubes * entries * height > bank_entries(config, self.data_banks):
             raise InputError(
-                f"data_banks must hold {height} slices of {entries} entries, not {self.data_banks} banks of "
+                f"data_banks must hold {cubes * height} slices of {entries} entries, not {self.data_banks} banks of "
                 f"{config.cbuf_bank_depth} entries"
             )
         needed = weights.group_elements[0] * weights.precision.nbytes + WEIGHT_SIZE_ALIGNMENT_BYTES

@@ -31,7 +31,7 @@ class StartedLayer:
     """A layer that the hardware will run next on its engine; ``index`` counts all layers from 0.
 
     ``groups`` are the register groups of its units, ``counting`` the statistics that are enabled for it, as
-    ``UNIT.field`` of ``D_PERF_ENABLE``.
+    ``UNIT.field`` of ``D_PERF_ENABLE``. A batch is one for each of its ``cubes``, ``cube`` the number of this one.
     """
 
     index: int
@@ -40,18 +40,21 @@ class StartedLayer:
     layer: Layer
     groups: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
     counting: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    cube: int = 0
+    cubes: int = 1
 
     @property
     def name(self) -> str:
         """What messages call the layer."""
-        return f"layer {self.index} ({self.engine}, group {self.group})"
+        cube = f", cube {self.cube}" if self.cubes > 1 else ""
+        return f"layer {self.index} ({self.engine}, group {self.group}{cube})"
 
 
 @dataclass
 class _Running:
-    """A layer that runs, with the register groups that it still holds and the done bits of parts seen."""
+    """A layer or the cubes of a batch, the register groups that it still holds, and the done bits of parts seen."""
 
-    started: StartedLayer
+    started: tuple[StartedLayer, ...]
     held: dict[str, int]
     parts_done: set[str]
 
@@ -90,13 +93,15 @@ class LayerTracker:
     @property
     def running(self) -> tuple[StartedLayer, ...]:
         """Layers that were started and whose end was not seen."""
-        copies = (started for group in self._copies.values() for started in group)
-        return (*(running.started for running in self._running.values()), *copies)
+        layers = (started for running in self._running.values() for started in running.started)
+        return (*layers, *(started for group in self._copies.values() for started in group))
 
     def interrupts_of(self, started: StartedLayer) -> tuple[tuple[str, int], ...]:
-        """Return the done interrupts, as (unit, group), that a running layer raises."""
+        """Return the done interrupts, as (unit, group), that a running layer raises; those of a batch its last cube."""
         if isinstance(started.layer, BdmaLayer):
             return (("BDMA", started.group),) if started is self._copies[started.group][-1] else ()
+        if started.cube < started.cubes - 1:
+            return ()
         last = started.layer.unit
         held = self._running[last, started.group].held
         parts = (("SDP", "SDP"), ("CACC", "CACC"), *((part, "CDMA") for part in _CDMA_PARTS))
@@ -168,14 +173,14 @@ class LayerTracker:
             group: Its register group.
 
         Returns:
-            The layer that ended, if one was running and the unit is its last.
+            What ended, if a layer was running there and the unit is its last.
         """
         if unit == "BDMA":
             return self._copies.pop(group, [])
         running = self._running.pop((unit_of_interrupt(unit), group), None)
         if running is not None:
             self._give_back(running, tuple(running.held))
-            return [running.started]
+            return list(running.started)
         for running in self._running.values():
             if unit in _CDMA_PARTS and running.held.get("CDMA") == group:
                 running.parts_done.add(unit)
@@ -198,11 +203,10 @@ class LayerTracker:
         """
         if register.name.startswith("S_LUT_"):
             for running in self._running.values():
-                layer = running.started.layer
-                if register.unit in running.held and uses_lut(layer) and engine_of(layer).lut_unit == register.unit:
-                    raise Refused(
-                        f"{register.full_name} must not be written while {running.started.name} uses the tables"
-                    )
+                started = running.started[0]
+                used = uses_lut(started.layer) and engine_of(started.layer).lut_unit == register.unit
+                if register.unit in running.held and used:
+                    raise Refused(f"{register.full_name} must not be written while {started.name} uses the tables")
 
     def _copy(self, register: str) -> Iterator[StartedLayer]:
         """Follow what enables a copy of BDMA, or launches the copies of a group."""
@@ -227,19 +231,22 @@ class LayerTracker:
             groups = {part: self._next_group[part] for part in engine.units}
             words = {part: self._next_words(part) for part in engine.units}
             decoded = decode(engine, words, self.config, self.state.lut(engine.lut_unit))
-            started = StartedLayer(
-                self._count, engine.name, groups[engine.done_unit], decoded, groups, self._counting(words)
+            layers = decoded.cubes if isinstance(decoded, ConvLayer) else (decoded,)
+            group, counting = groups[engine.done_unit], self._counting(words)
+            started = tuple(
+                StartedLayer(self._count + n, engine.name, group, layer, groups, counting, n, len(layers))
+                for n, layer in enumerate(layers)
             )
             first = decoded.producer if isinstance(decoded, PooledLayer) else decoded
             if isinstance(first, ConvLayer):
                 self._check_weights_left(first)
-                self._last_convolution = started.name, first
-            self._running[engine.done_unit, started.group] = _Running(started, groups, set())
+                self._last_convolution = started[0].name, first
+            self._running[engine.done_unit, group] = _Running(started, dict(groups), set())
             self._next_group |= {part: 1 - number for part, number in groups.items()}
             if "CDMA" in engine.units and "SDP_RDMA" not in engine.units:
                 self._pass_idle_rdma()
-            self._count += 1
-            yield started
+            self._count += len(started)
+            yield from started
             # A layer that was enabled before this one on another of its units may be next there.
             for other in dict.fromkeys(done_unit_of(part) for part in engine.units):
                 if other != unit:

@@ -96,12 +96,13 @@ def _see(
     config: HwConfig,
 ) -> Iterator[Observation]:
     found = layer_attributes(started.layer)
-    if not found:
+    if not found or started.cube:
         return
     unit, _ = found[-1]
     beside = [(name, other) for name, other in seen if other in tracker.running]
     context: Attributes = {
         "group": started.group,
+        "cubes": started.cubes,
         "reads_from": _producer(started.layer, seen),
         "behind": seen[-1][0] if seen else FIRST,
         "beside": beside[-1][0] if beside else ALONE,

@@ -59,6 +59,8 @@ def _facts(layer: SeenLayer, config: HwConfig) -> dict[str, Any]:
         "index": started.index,
         "engine": started.engine,
         "group": started.group,
+        "cube": started.cube,
+        "cubes": started.cubes,
         "writes": [(op.register, op.value) for op in writes],
         "ram": layer.ram.value,
         "address": layer.expected.address,
@@ -103,7 +105,8 @@ def _layer(entry: dict[str, Any], file: Any, number: int, config: HwConfig) -> S
     ]
     if len(found) != 1:
         raise RecordError(f"layer {entry['index']}: its registers must start one layer, not {len(found)}")
-    started = StartedLayer(entry["index"], entry["engine"], entry["group"], found[0].layer)
+    facts = {name: entry[name] for name in ("index", "engine", "group", "cube", "cubes")}
+    started = StartedLayer(**facts, layer=found[0].layer)
     data = file[f"layer_{number}_data"]
     mask = np.unpackbits(file[f"layer_{number}_mask"], count=len(data)).astype(np.bool_)
     layout = started.layer.dst.layout

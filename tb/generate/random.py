@@ -38,6 +38,9 @@ _LATENCY_SHARES = (0.12, 0.12, 0.3, 0.34, 0.1, 0.02)
 _MOST_LAYERS = 4
 _CHAINED = 0.35
 _ENDED_BY_SDP = ("SDP", "CONV")
+_NOT_POOLED = {"output_precision", "winograd", "batch"}
+"""What PDP does not take on the fly."""
+
 _POOLED = 0.2
 _MOST_WEIGHTS = 60_000
 """Of all convolutions of a scenario, so that the convolution buffer has room for all of them at once."""
@@ -100,7 +103,7 @@ def _layers(rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]
 
 def _may_be_pooled(layer: Description) -> bool:
     """Return whether PDP can take what a layer ends with on the fly."""
-    return layer["engine"] in _ENDED_BY_SDP and "output_precision" not in layer and "winograd" not in layer
+    return layer["engine"] in _ENDED_BY_SDP and _NOT_POOLED.isdisjoint(layer)
 
 
 def _weights(layer: Description, before: Cube | None) -> int:

@@ -1,5 +1,6 @@
 """Hardware layers: what one unit, or one pair of RDMA and unit, is programmed to do, in real sizes."""
 
+from tb.layers.batch import Batch
 from tb.layers.bdma import BdmaLayer
 from tb.layers.cdp import CdpLayer
 from tb.layers.conv import ConvLayer
@@ -14,6 +15,7 @@ Layer = SdpLayer | PdpLayer | CdpLayer | ConvLayer | PooledLayer | RubikLayer | 
 
 __all__ = [
     "LINE_BUFFER_ELEMENTS",
+    "Batch",
     "BdmaLayer",
     "CdpLayer",
     "ConvLayer",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from models.cbuf import feature_entries, image_entries, winograd_entries
 from models.conv import ConvParams
@@ -18,6 +18,7 @@ from models.layout import (
 )
 from models.precision import Precision
 from models.sdp import SdpParams
+from tb.layers.batch import Batch
 from tb.layers.checks import check_configs
 from tb.layers.stages import (
     StageSource,
@@ -31,10 +32,10 @@ from tb.surfaces import CbufUse, ImageSurface, Surface, WeightSurface
 
 @dataclass(frozen=True)
 class ConvLayer:
-    """One convolution of a cube or an image, with SDP on the fly, to memory.
+    """One convolution of a cube, an image or a batch of cubes, with SDP on the fly, to memory.
 
     ``conversion`` is the input converter: of an image always given, of a cube None when it is off. ``sdp``
-    has the convolution's precision as its input.
+    has the convolution's precision as its input. With a ``batch``, ``src`` and ``dst`` are its first cube.
 
     Raises:
         ValueError: when source, weights, destination, parameters, operand sources and the share of the
@@ -53,6 +54,7 @@ class ConvLayer:
     x1: StageSource | None = None
     x2: StageSource | None = None
     y: StageSource | None = None
+    batch: Batch | None = None
 
     def __post_init__(self) -> None:
         weights, dst = self.weights.layout, self.dst.layout
@@ -85,7 +87,10 @@ class ConvLayer:
         for name in ("x1", "x2", "y"):
             check_stage(name, getattr(self.sdp, name), getattr(self, name), shape)
         check_operand_precision(memories, self.processing_precision)
-        self.cbuf.check(self.entries, self.slices, weights, compressed=self.weights.compression is not None)
+        if self.batch is not None:
+            self._check_batch(self.batch)
+        compressed = self.weights.compression is not None
+        self.cbuf.check(self.entries, self.slices, weights, compressed=compressed, cubes=len(self.cubes))
 
     @property
     def unit(self) -> str:
@@ -121,6 +126,31 @@ class ConvLayer:
             return feature_entries(layout.config, precision, channels, width)
         padded = self.params.pad_left + width + self.params.pad_right
         return image_entries(layout.config, precision, channels, padded)
+
+    @property
+    def cubes(self) -> tuple[ConvLayer, ...]:
+        """A layer for each cube of the batch, of that cube alone; the layer itself without one."""
+        src, batch = self.src, self.batch
+        if batch is None or isinstance(src, ImageSurface):
+            return (self,)
+        return tuple(
+            replace(
+                self,
+                src=replace(src, address=src.address + number * batch.src_stride_bytes),
+                dst=replace(self.dst, address=self.dst.address + number * batch.dst_stride_bytes),
+                batch=None,
+            )
+            for number in range(batch.cubes)
+        )
+
+    def _check_batch(self, batch: Batch) -> None:
+        if isinstance(self.src, ImageSurface):
+            raise InputError(f"batch.cubes must be 1 for image input, not {batch.cubes}")
+        if self.params.winograd:
+            raise InputError(f"batch.cubes must be 1 in Winograd, whose batches are not modelled, not {batch.cubes}")
+        if self.sdp.compares:
+            raise InputError(f"batch.cubes must be 1 for a comparison, which writes no cube, not {batch.cubes}")
+        batch.check(self.src, self.dst)
 
     def _check_cube(self, layout: FeatureLayout) -> None:
         weights = self.weights.layout

@@ -56,6 +56,8 @@ class PooledLayer:
             raise InputError("producer must not compare, because a comparison has no result to pool")
         if isinstance(self.producer, ConvLayer) and self.producer.params.winograd:
             raise InputError("producer must not be Winograd: the order in which its results reach PDP is not known")
+        if isinstance(self.producer, ConvLayer) and self.producer.batch is not None:
+            raise InputError("producer must not be a batch, whose cubes reach PDP in turns")
         if self.params.nan_to_zero:
             raise InputError("nan_to_zero must be False, because PDP flushes NaN from memory alone")
         expected = (shape[0], self.params.output_height(shape[1]), self.params.output_width(shape[2]))

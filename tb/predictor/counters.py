@@ -25,6 +25,9 @@ _LUT = {
     "SDP.D_PERF_LUT_LO_HIT": "lo_hit",
 }
 
+_ONCE = ("CDMA.D_NAN_INPUT_WEIGHT_NUM", "CDMA.D_INF_INPUT_WEIGHT_NUM")
+"""What a batch counts once, because its weights are fetched once."""
+
 
 def counted(started: StartedLayer, processed: SdpResult, before: Mapping[str, int]) -> Counts:
     """Return what the counters of SDP and the units before it must read; those that are enabled.
@@ -35,7 +38,7 @@ def counted(started: StartedLayer, processed: SdpResult, before: Mapping[str, in
         before: Counts of the convolution core.
     """
     found, counting = processed.counts, started.counting
-    counts = {name: Count(value) for name, value in before.items()}
+    counts = {name: Count(value) for name, value in before.items() if not (started.cube and name in _ONCE)}
     if "SDP.perf_sat_en" in counting:
         counts["SDP.D_PERF_OUT_SATURATION"] = Count(found.saturation)
     if "SDP.perf_nan_inf_count_en" in counting:

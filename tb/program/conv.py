@@ -19,7 +19,7 @@ from models.layout import (
 )
 from models.layout.winograd import KERNEL_SIDE
 from models.precision import Precision
-from tb.layers import ConvLayer, Surface
+from tb.layers import Batch, ConvLayer, Surface
 from tb.program import sdp
 from tb.program.common import build_surface, check_precision, check_ram, field_of
 from tb.program.conv_table import CBUF, MEANS, PADS, TABLE
@@ -67,7 +67,11 @@ def flatten(layer: ConvLayer) -> Flat:
         "truncate": params.truncate,
         "atomics": out[1] * out[2],
         "cvt": converter is not None,
+        "batch": layer.batch is not None,
+        "batch.cubes": len(layer.cubes),
     }
+    if layer.batch is not None:
+        flat |= {f"batch.{end}_stride_bytes": getattr(layer.batch, f"{end}_stride_bytes") for end in ("src", "dst")}
     if params.winograd:
         flat |= {
             "extended.width": params.pad_left + width + params.pad_right,
@@ -191,6 +195,7 @@ def build(config: HwConfig, flat: Flat) -> ConvLayer:
             processing.x1,
             processing.x2,
             processing.y,
+            _build_batch(flat),
         )
     _demand(flat, "entries", layer.entries, "that a line of the input takes")
     if params.winograd:
@@ -206,6 +211,12 @@ def _demand(flat: Flat, attribute: str, expected: Any, what: str) -> None:
     if got != expected:
         names = [value.name if isinstance(value, Precision) else str(value) for value in (expected, got)]
         raise Refused(f"{field_of(TABLE, attribute)}: must be the {names[0]} {what}, not {names[1]}")
+
+
+def _build_batch(flat: Flat) -> Batch | None:
+    if not flat["batch"]:
+        return None
+    return Batch(flat["batch.cubes"], flat["batch.src_stride_bytes"], flat["batch.dst_stride_bytes"])
 
 
 def _build_converter(flat: Flat) -> Converter | None:

@@ -59,7 +59,11 @@ _CONV_TABLE: Table = (
         for what in ("data", "weight")
         for unit in ("CDMA", "CSC")
     ),
-    *(Fixed(f"{unit}.D_BATCH_NUMBER.batches", 0, "batches are not modelled") for unit in ("CDMA", "CSC", "CACC")),
+    *(row("batch.cubes", f"{unit}.D_BATCH_NUMBER.batches", codec=MINUS_ONE) for unit in ("CDMA", "CSC", "CACC")),
+    row("batch.cubes", "SDP.D_FEATURE_MODE_CFG.batch_number", codec=MINUS_ONE),
+    View("batch", "CDMA.D_BATCH_NUMBER.batches", lambda bits: bits > 0),
+    row("batch.src_stride_bytes", "CDMA.D_BATCH_STRIDE.batch_stride", when="batch"),
+    row("batch.dst_stride_bytes", "SDP.D_DST_BATCH_STRIDE.dst_batch_stride", when="batch"),
     *_both("compressed", "D_WEIGHT_FORMAT.weight_format", FLAG),
     *_both("conversion_precision", "D_MISC_CFG.in_precision", PRECISION),
     *(row("input_precision", f"{unit}.D_MISC_CFG.proc_precision", codec=PRECISION) for unit in _PIPELINE),
@@ -177,7 +181,7 @@ def _sdp_rows(unit: str) -> Table:
         entry
         for entry in sdp.TABLE
         if (entry.fields[0] if isinstance(entry, Row) else entry.field).startswith(f"{unit}.")
-        and not (isinstance(entry, Fixed) and entry.field.endswith(("flying_mode", "winograd")))
+        and not (isinstance(entry, Fixed) and entry.field.endswith(("flying_mode", "winograd", "batch_number")))
         and not (isinstance(entry, Row) and entry.attribute.startswith(("src.", "input_precision")))
     )
 
@@ -187,6 +191,7 @@ TABLE_WITH_OPERANDS: Table = (
     *TABLE,
     Fixed("SDP_RDMA.D_FEATURE_MODE_CFG.flying_mode", 1, "SDP takes its input from the convolution core"),
     row("winograd", "SDP_RDMA.D_FEATURE_MODE_CFG.winograd", codec=FLAG),
+    row("batch.cubes", "SDP_RDMA.D_FEATURE_MODE_CFG.batch_number", codec=MINUS_ONE),
     *_sdp_rows("SDP_RDMA"),
 )
 

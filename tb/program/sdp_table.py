@@ -153,8 +153,8 @@ TABLE: Table = (
     Fixed("SDP.D_FEATURE_MODE_CFG.output_dst", 0, "the output goes to memory"),
     Fixed("SDP.D_FEATURE_MODE_CFG.winograd", 0, "Winograd is not modelled"),
     Fixed("SDP_RDMA.D_FEATURE_MODE_CFG.winograd", 0, "Winograd is not modelled"),
-    Fixed("SDP.D_FEATURE_MODE_CFG.batch_number", 0, "batches are not modelled"),
-    Fixed("SDP_RDMA.D_FEATURE_MODE_CFG.batch_number", 0, "batches are not modelled"),
+    Fixed("SDP.D_FEATURE_MODE_CFG.batch_number", 0, "batches from memory are not modelled"),
+    Fixed("SDP_RDMA.D_FEATURE_MODE_CFG.batch_number", 0, "batches from memory are not modelled"),
     *(
         row(f"shape.{axis}", f"{unit}.D_DATA_CUBE_{axis.upper()}.{axis}", codec=MINUS_ONE)
         for axis in ("channel", "height", "width")

@@ -32,6 +32,7 @@ _WEIGHTS = ((-128, 127), (-128, 127), (-3, 3), (-128, -127), (126, 127))
 _WIDER = ((-32768, 32767), (-32768, 32767), (-300, 300), (-32768, -32767), (32766, 32767))
 _WINOGRAD = 0.2
 _COMPRESSED = 0.3
+_BATCHED = 0.25
 _MOST_SIDE = 40
 _MOST_WINDOWS = 8
 _MOST_STEPS = 8000
@@ -54,11 +55,15 @@ def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -
     steps = taps * -(-channels // config.mac_atomic_c_size)
     padded = width.before + width.size + width.behind
     data = feature_entries(config, precision, channels, padded) * (height.before + height.size + height.behind)
-    if steps > _MOST_STEPS or data > bank_entries(config, config.cbuf_bank_number // 2):
+    room = bank_entries(config, config.cbuf_bank_number // 2)
+    if steps > _MOST_STEPS or data > room:
         return None
+    alone = winograd or pixels is not None or before is not None
+    cubes = 1 if alone else _cubes(rng, config, min(_MOST_STEPS // steps, room // data))
     out = (kernels, height.windows, width.windows)
     output = draw_output(rng, config, Cube(out, precision=precision))
-    dst = Cube(out, draw_gaps(rng, out), output)
+    gaps = draw_gaps(rng, out)
+    dst = Cube(out, gaps if cubes == 1 else _even(out, gaps), output)
     numbers, bits = _numbers(rng, precision, height.kernel * width.kernel * channels)
     layer: Description = {
         "engine": "CONV",
@@ -71,6 +76,8 @@ def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -
         "dst_gaps": list(dst.gaps),
         **draw_processing(rng, config, out, max(1, bits), precision, output),
     }
+    if cubes > 1:
+        layer["batch"] = cubes
     if config.weight_compression_enable and rng.random() < _COMPRESSED:
         layer["zero_percent"] = int(rng.integers(0, 96))
     if precision is not Precision.FP16 and rng.random() < (0.7 if pixels else 0.3):
@@ -92,6 +99,21 @@ def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -
     if src.gaps[0] == 0 and rng.random() < 0.5:
         layer["fetch_slices"] = int(rng.integers(1, height.size + 2))
     return layer, dst
+
+
+def _cubes(rng: np.random.Generator, config: HwConfig, most: int) -> int:
+    """Draw how many cubes a batch has, 1 for none."""
+    most = min(most, config.max_batch_size)
+    if most < 2 or rng.random() >= _BATCHED:
+        return 1
+    return min(most, int(rng.choice([2, 2, 3, int(rng.integers(2, most + 1))])))
+
+
+def _even(out: tuple[int, int, int], gaps: tuple[int, int]) -> tuple[int, int]:
+    """Return gaps with which lines and surfaces are even numbers of atoms; those of one pixel do not matter."""
+    if out[1:] == (1, 1):
+        return gaps
+    return gaps[0] + (out[2] + gaps[0]) % 2, gaps[1] + gaps[1] % 2
 
 
 def _numbers(rng: np.random.Generator, precision: Precision, products: int) -> tuple[Description, int]:

@@ -19,17 +19,18 @@ from models.layout import (
 from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES
 from models.layout.winograd import KERNEL_SIDE
 from models.precision import Precision
-from tb.generate.describe import Table
+from tb.generate.describe import PlanError, Table
 from tb.generate.layers.sdp import take_processing
 from tb.generate.layers.workshop import (
     Workshop,
     take_converter,
+    take_cubes,
     take_destination,
     take_numbers,
     take_precision,
-    take_source,
 )
-from tb.layers import ConvLayer, Layer, PooledLayer, Surface
+from tb.layers import Batch, ConvLayer, Layer, PooledLayer, Surface
+from tb.layers.batch import DST_ATOMS
 from tb.surfaces import CbufUse, ImageSurface, WeightSurface, leftover_weight_entries
 
 
@@ -39,13 +40,18 @@ def build_conv(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]
     winograd = table.take("winograd", bool, False)
     kernel_width, kernel_height = table.integers("kernel", 2, (KERNEL_SIDE,) * 2 if winograd else None)
     converter = _converter(table)
+    cubes = table.take("batch", int, 1)
+    if cubes < 1:
+        raise PlanError(f"{table.where}.batch must be at least 1, not {cubes}")
     image = table.table("image")
     src: Surface | ImageSurface
+    src_stride = 0
     weights: KernelLayout
     conversion: Converter | PixelConversion | None
     if image is None:
         conversion = converter
-        src = take_source(shop, name, table, earlier)
+        src, *more = take_cubes(shop, name, table, earlier, cubes)
+        src_stride = more[0].address - src.address if more else 0
         precision = src.layout.precision
         channels, height, width = src.layout.shape
         params = _params(table, precision, winograd=winograd)
@@ -72,9 +78,11 @@ def build_conv(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]
     output = take_precision(table, "output_precision") if "output_precision" in table else precision
     processing, x1, x2, y = take_processing(shop, name, table, out, precision, output)
     placed = _weights(shop, name, table, weights)
-    cbuf = _cbuf(shop.config, table, height, entries, placed, earlier)
-    dst = take_destination(shop, name, table, out, output)
-    return ConvLayer(src, placed, dst, params, processing, cbuf, conversion, x1, x2, y)
+    cbuf = _cbuf(shop.config, table, height, cubes * entries, placed, earlier)
+    dst = take_destination(shop, name, table, out, output, 1 if cubes == 1 else DST_ATOMS)
+    others = [shop.reserve(f"{name}_dst_cube{number}", dst.layout, DST_ATOMS) for number in range(1, cubes)]
+    batch = Batch(cubes, src_stride, others[0].address - dst.address) if others else None
+    return ConvLayer(src, placed, dst, params, processing, cbuf, conversion, x1, x2, y, batch)
 
 
 def _weights(shop: Workshop, name: str, table: Table, layout: KernelLayout) -> WeightSurface:

@@ -23,7 +23,7 @@ from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES, WEIGHT_START_AL
 from models.precision import Precision
 from tb.generate.describe import PlanError, Table
 from tb.generate.layers.floats import NUMBERS, draw_bytes, draw_patterns
-from tb.layers import Layer, OperandSurface, Surface, on_the_fly
+from tb.layers import ConvLayer, Layer, OperandSurface, Surface, on_the_fly
 from tb.memory import MemoryImage
 from tb.surfaces import Compression, ImageSurface, WeightSurface
 
@@ -50,9 +50,10 @@ class Workshop:
             self.memory.write(surface.address + int(start), data)
         return surface
 
-    def reserve(self, name: str, layout: FeatureLayout) -> Surface:
+    def reserve(self, name: str, layout: FeatureLayout, alignment_atoms: int = 1) -> Surface:
         """Allocate memory for a cube without writing it: stride gaps and results stay poisoned."""
-        return Surface(layout, self._allocate(layout.nbytes, name))
+        alignment = alignment_atoms * self.config.memory_atomic_bytes
+        return Surface(layout, self.memory.allocate(layout.nbytes, name, alignment))
 
     def skip(self, name: str, atoms: int) -> None:
         """Leave some atoms unused, which nothing may read or write."""
@@ -141,15 +142,28 @@ def take_source(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer
     Raises:
         PlanError: when there is no layer before, or the shape is missing.
     """
+    return take_cubes(shop, name, table, earlier, 1)[0]
+
+
+def take_cubes(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer], cubes: int) -> list[Surface]:
+    """Return the cubes of a batch: what the layer before wrote, or random data, evenly apart because they are alike.
+
+    Raises:
+        PlanError: when there is no layer before or one of fewer cubes, or the shape is missing.
+    """
     if table.take("chain", bool, False):
         if not earlier:
             raise PlanError(f"{table.where}.chain needs a layer before it")
-        written = earlier[-1].dst
-        assert isinstance(written, Surface)
-        return written
+        before = earlier[-1]
+        written = [layer.dst for layer in before.cubes] if isinstance(before, ConvLayer) else [before.dst]
+        if len(written) < cubes:
+            raise PlanError(f"{table.where}.batch must be at most the {len(written)} of the layer before, not {cubes}")
+        return [surface for surface in written[:cubes] if isinstance(surface, Surface)]
     shape = table.integers("shape", 3)
     layout = feature_layout(shop.config, shape, table.integers("src_gaps", 2, (0, 0)), take_precision(table))
-    return shop.place(f"{name}_src", layout, take_numbers(table))
+    numbers = take_numbers(table)
+    names = (f"{name}_src", *(f"{name}_src_cube{number}" for number in range(1, cubes)))
+    return [shop.place(each, layout, numbers) for each in names]
 
 
 def take_precision(table: Table, key: str = "precision") -> Precision:
@@ -163,7 +177,12 @@ def take_numbers(table: Table, key: str = "numbers") -> str:
 
 
 def take_destination(
-    shop: Workshop, name: str, table: Table, shape: tuple[int, int, int], precision: Precision = Precision.INT8
+    shop: Workshop,
+    name: str,
+    table: Table,
+    shape: tuple[int, int, int],
+    precision: Precision = Precision.INT8,
+    alignment_atoms: int = 1,
 ) -> Surface:
     """Return where a layer writes its result; PDP takes it on the fly when a description pools it.
 
@@ -175,7 +194,7 @@ def take_destination(
     skipped = table.take("dst_skip", int, 0)
     if skipped:
         shop.skip(f"{name}_skipped", skipped)
-    return shop.reserve(f"{name}_dst", feature_layout(shop.config, shape, gaps, precision))
+    return shop.reserve(f"{name}_dst", feature_layout(shop.config, shape, gaps, precision), alignment_atoms)
 
 
 def take_converter(table: Table, key: str, encoding: ConverterEncoding) -> Converter:

@@ -6,15 +6,18 @@ value that ``decode`` gives them, because no register holds them.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from models.cbuf import bank_bytes, feature_entries, image_entries, winograd_entries
+from models.cbuf import bank_bytes, bank_entries, feature_entries, image_entries, winograd_entries
 from models.config import HwConfig
 from models.conv import ConvParams
 from models.converter import Converter, ConverterEncoding
 from models.layout import (
     CompressedWeightLayout,
+    FeatureLayout,
     ImageWeightLayout,
     KernelLayout,
     PixelConversion,
@@ -25,7 +28,7 @@ from models.layout import (
     supported_formats,
 )
 from models.precision import Precision
-from tb.layers import ConvLayer, Surface
+from tb.layers import Batch, ConvLayer, Surface, strides_are_ignored
 from tb.surfaces import CbufUse, Compression, ImageSurface, WeightSurface
 from tests.unit.tb.sdp_strategies import TARGETS, processings
 from tests.unit.tb.strategies import GAP_ATOMS, INTEGERS, OPERAND, places, surfaces
@@ -128,16 +131,35 @@ def conv_layers(draw: st.DrawFn, config: HwConfig) -> ConvLayer:
     sdp, *sources = draw(processings(config, precision, target, out))
     last = ((1 << config.memif_address_width_bits) - weights.nbytes) // 256
     weight_address, ram = 256 * draw(st.integers(0, last)), draw(places(config, 0))[1]
-    return ConvLayer(
-        src,
-        WeightSurface(weights, weight_address, ram, compression),
-        draw(surfaces(config, target, out)),
-        params,
-        sdp,
-        cbuf,
-        conversion,
-        *sources,
+    dst = draw(surfaces(config, target, out))
+    layer = ConvLayer(
+        src, WeightSurface(weights, weight_address, ram, compression), dst, params, sdp, cbuf, conversion, *sources
     )
+    most = bank_entries(config, cbuf.data_banks) // (entries * slices)
+    if kind != "cube" or not config.batch_enable or sdp.compares or most < 2 or draw(st.booleans()):
+        return layer
+    return draw(_batches(layer, most))
+
+
+@st.composite
+def _batches(draw: st.DrawFn, layer: ConvLayer, most: int) -> ConvLayer:
+    """Draw a batch of cubes like those of a layer, as many as the convolution buffer holds."""
+    dst, config = layer.dst.layout, layer.dst.layout.config
+    unit, room = 2 * config.memory_atomic_bytes, 1 << config.memif_address_width_bits
+    if not strides_are_ignored(dst.shape):
+        line, surface = (-(-stride // unit) * unit for stride in (dst.line_stride_bytes, dst.surface_stride_bytes))
+        surface = max(surface, dst.shape[1] * line)
+        dst = FeatureLayout(config, dst.precision, dst.shape, line, surface)
+    cubes = draw(st.integers(2, min(most, config.max_batch_size)))
+    src, address = layer.src, layer.dst.address // unit * unit
+    assert isinstance(src, Surface)
+    strides = (
+        config.memory_atomic_bytes * draw(st.integers(0, 1 << 20)),
+        unit * draw(st.integers(-(-dst.nbytes // unit), 1 << 20)),
+    )
+    for start, nbytes, stride in zip((src.address, address), (src.layout.nbytes, dst.nbytes), strides, strict=True):
+        assume(start + nbytes + (cubes - 1) * stride <= room)
+    return replace(layer, dst=Surface(dst, address, layer.dst.ram), batch=Batch(cubes, *strides))
 
 
 @st.composite
@@ -188,11 +210,12 @@ def unused_conv(layer: ConvLayer) -> list[str]:
     """Name the fields of CDMA, CSC and CACC that mean nothing in a convolution of this kind."""
     cdma = [
         "D_RESERVED_X_CFG.rsv_per_line",
-        "D_BATCH_STRIDE.batch_stride",
         "D_CYA.cya",
     ]
     csc = ["D_CYA.cya"]
     params = layer.params
+    if layer.batch is None:
+        cdma.append("D_BATCH_STRIDE.batch_stride")
     if not params.winograd:
         cdma += ["D_DATAIN_SIZE_EXT_0.datain_width_ext", "D_DATAIN_SIZE_EXT_0.datain_height_ext"]
     if not params.winograd or params.is_float:

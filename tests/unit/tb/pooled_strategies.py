@@ -33,7 +33,7 @@ def pooled_layers(draw: st.DrawFn, config: HwConfig) -> PooledLayer:
     producer: SdpLayer | ConvLayer = draw(st.one_of(sdp_layers(config), conv_layers(config)))
     processing = producer.sdp if isinstance(producer, ConvLayer) else producer.params
     assume(processing.input_precision is processing.output_precision and not processing.compares)
-    assume(not (isinstance(producer, ConvLayer) and producer.params.winograd))
+    assume(not (isinstance(producer, ConvLayer) and (producer.params.winograd or producer.batch)))
     precision, shape = producer.dst.layout.precision, producer.dst.layout.shape
     producer = replace(producer, dst=on_the_fly(config, precision, shape))
     kernel_height, stride_y, pad_top, pad_bottom = draw(_axes(shape[1]))

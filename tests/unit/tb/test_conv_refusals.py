@@ -20,6 +20,10 @@ PIPELINE = ("CDMA", "CSC", "CMAC_A", "CMAC_B", "CACC")
 INT8 = Precision.INT8
 
 MISC = {unit: f"{unit}.D_MISC_CFG" for unit in PIPELINE}
+BATCHES = (
+    *(f"{unit}.D_BATCH_NUMBER.batches" for unit in ("CDMA", "CSC", "CACC")),
+    "SDP.D_FEATURE_MODE_CFG.batch_number",
+)
 Refusal = tuple[ConvLayer, dict[str, int], str]
 REUSE = "reuse of what lies in the convolution buffer is not modelled"
 
@@ -58,13 +62,18 @@ REFUSALS: dict[str, Refusal] = {
         for unit in ("CDMA", "CSC")
         for what in ("data", "weight")
     },
+    "batches of a build without": (
+        small_conv(),
+        dict.fromkeys(BATCHES, 3),
+        f"{BATCHES[0]}: batch.cubes must be 1 on nv_small, which has no batches, not 4",
+    ),
     **{
-        f"batches {unit}": (
-            small_conv(),
-            {f"{unit}.D_BATCH_NUMBER.batches": 3},
-            f"{unit}.D_BATCH_NUMBER.batches must be 0, not 3: batches are not modelled",
+        f"batches {field.split('.')[0]}": (
+            small_conv(FULL),
+            {field: 3},
+            f"{field} must agree with {BATCHES[0]} (1), not 4",
         )
-        for unit in ("CDMA", "CSC", "CACC")
+        for field in BATCHES[1:]
     },
     "compression CSC": (
         small_conv(),

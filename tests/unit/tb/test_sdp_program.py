@@ -134,12 +134,12 @@ REFUSALS = {
     "batches": (
         small_sdp(),
         {f"{FM}.batch_number": 3},
-        f"{FM}.batch_number must be 0, not 3: batches are not modelled",
+        f"{FM}.batch_number must be 0, not 3: batches from memory are not modelled",
     ),
     "batches of RDMA": (
         small_sdp(),
         {f"{RFM}.batch_number": 3},
-        f"{RFM}.batch_number must be 0, not 3: batches are not modelled",
+        f"{RFM}.batch_number must be 0, not 3: batches from memory are not modelled",
     ),
     **{
         f"disagreeing {axis}": (

@@ -234,7 +234,7 @@ def test_a_later_illegal_layer_refuses_the_program() -> None:
     bad = (*encode(A, SMALL)[:-2], RegWrite("SDP.D_FEATURE_MODE_CFG", 1 << 8))
     enables = (RegWrite("SDP_RDMA.D_OP_ENABLE", 1), RegWrite("SDP.D_OP_ENABLE", 1))
     first, second = encode(A, SMALL, 0, "a"), encode(B, SMALL, 1, "b")
-    expected = "SDP.D_FEATURE_MODE_CFG.batch_number must be 0, not 1: batches are not modelled"
+    expected = "SDP.D_FEATURE_MODE_CFG.batch_number must be 0, not 1: batches from memory are not modelled"
     assert refusal((*first, *second, *bad, *enables), SMALL) == expected
 
 

@@ -24,6 +24,8 @@ from tests.unit.tb.conv_strategies import unused_conv
 
 Sources = tuple[StageSource | None, ...]
 
+_BATCH_STRIDE = "SDP.D_DST_BATCH_STRIDE.dst_batch_stride"
+
 
 def unused_fields(layer: Layer) -> list[str]:
     """Name the fields that the register manual gives no meaning in a layer of this kind."""
@@ -38,6 +40,8 @@ def unused_fields(layer: Layer) -> list[str]:
             return [*unused_fields(layer.producer), *_unused_between(), *_unused_pooling(layer.params)]
         case ConvLayer():
             sdp = _unused_sdp(layer.sdp, (layer.x1, layer.x2, layer.y), layer.dst.layout.shape)
+            if layer.batch is not None:
+                sdp.remove(_BATCH_STRIDE)
             return [*unused_conv(layer), *(name for name in sdp if name.split(".")[0] in engine_of(layer).units)]
 
 
@@ -54,7 +58,7 @@ def used_width(layer: Layer, field: Field) -> int:
 
 
 def _unused_sdp(params: SdpParams, sources: Sources, shape: tuple[int, int, int]) -> list[str]:
-    fields = ["SDP.D_DST_BATCH_STRIDE.dst_batch_stride"]
+    fields = [_BATCH_STRIDE]
     if params.is_float:
         fields += ["SDP.D_CVT_OFFSET.cvt_offset", "SDP.D_CVT_SCALE.cvt_scale", "SDP.D_CVT_SHIFT.cvt_shift"]
     else:

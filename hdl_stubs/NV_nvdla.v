@@ -159,7 +159,7 @@ module NV_nvdla (
 
   // There is one memory, whatever the RAM type registers say.
   wire [9:0] unused_mc;
-  wire [2:0] conv_mode;
+  wire [7:0] conv_mode;
 
   nvdla_conv #(
       .SLOT_CDMA (6'd3),

@@ -24,8 +24,7 @@ module nvdla_cacc #(
     output wire [              31:0] rdata,
     output wire                      enabled,
     input  wire                      load,
-    output wire                      runnable,
-    output wire [               2:0] mode,        // {Winograd, precision}
+    output wire [               7:0] mode,        // {cubes minus one, Winograd, precision}
     input  wire                      start,
     output wire                      done,
     output wire [               1:0] layer_done,  // one bit per group
@@ -121,15 +120,14 @@ module nvdla_cacc #(
 
   generate
     if (FULL != 0) begin : all_precisions
-      assign mode     = {misc[0], misc[13:12]};
-      assign runnable = (batches == 5'd0);
+      assign mode = {batches, misc[0], misc[13:12]};
 
       nvdla_cacc_arithmetic_full #(
           .SLOTS      (SLOTS),
           .LOG2_STRIPE(LOG2_STRIPE)
       ) arithmetic (
           .clk     (clk),
-          .mode    (mode),
+          .mode    (mode[2:0]),
           .truncate(amount),
           .floors  (bug_conv_truncation_floors),
           .take    (take),
@@ -144,8 +142,7 @@ module nvdla_cacc #(
     end else begin : int8
       wire unused_bits = &{1'b0, batches};
 
-      assign mode     = 3'd0;
-      assign runnable = 1'b1;
+      assign mode = 8'd0;
 
       nvdla_cacc_arithmetic #(
           .SLOTS      (SLOTS),

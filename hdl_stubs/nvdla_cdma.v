@@ -10,10 +10,11 @@
 // are. NaN and infinities are counted as they enter the buffer; the performance
 // counters read 0.
 //
-// FULL adds INT16, FP16, Winograd and compressed weights. A layer of a kind that is
-// not computed then stays RUNNING for ever: batches, Winograd with strides or of
-// images, a converter for FP16, cubes of another precision than they are processed
-// in, and compressed weights that are used again.
+// FULL adds INT16, FP16, several cubes, Winograd and compressed weights. A layer of a
+// kind that is not computed then stays RUNNING for ever: several images, several cubes
+// with Winograd, Winograd with strides or of images, a converter for FP16, cubes of
+// another precision than they are processed in, and compressed weights that are used
+// again.
 `include "nvdla_register_offsets.vh"
 
 module nvdla_cdma #(
@@ -53,7 +54,7 @@ module nvdla_cdma #(
     output wire [      8*ATOM_BYTES-1:0] wt_write_data,
     output wire                          started,        // a layer is on its way
     output wire                          wt_cleared,     // it brings weights of its own
-    output wire [                   2:0] mode,           // of its layer: {Winograd, precision}
+    output wire [                   7:0] mode,           // of its layer: {cubes minus one, Winograd, precision}
     output wire                          compressed,
     output wire [           ADDR_BITS:0] dat_first,
     output wire [                  13:0] dat_slices,
@@ -94,15 +95,16 @@ module nvdla_cdma #(
     if (FULL != 0) begin : all_precisions
       wire strided = (strides[2:0] != 3'd0) || (strides[18:16] != 3'd0);
 
-      assign mode       = {misc[0], misc[13:12]};
+      assign mode       = {batches, misc[0], misc[13:12]};
       assign compressed = cfg[32*(`CDMA_D_WEIGHT_FORMAT-`CDMA_OP_ENABLE)];
-      assign runnable   = (batches == 5'd0) && (misc[13:12] != 2'd3) && (is_image || misc[9:8] == misc[13:12]) &&
+      assign runnable   = (misc[13:12] != 2'd3) && (is_image || misc[9:8] == misc[13:12]) &&
+                          (batches == 5'd0 || !(is_image || misc[0])) &&
                           !(misc[0] && (is_image || strided)) && !(converts && misc[9:8] == FP16) &&
                           !(compressed && misc[20]);
     end else begin : int8
       wire unused_bits = &{1'b0, batches, converts, is_image, strides};
 
-      assign mode       = 3'd0;
+      assign mode       = 8'd0;
       assign compressed = 1'b0;
       assign runnable   = 1'b1;
     end

@@ -2,9 +2,10 @@
 // and CDMA_IMG (images), and the slices that they fill.
 //
 // A slice of a feature cube holds one line of all surfaces, surface by surface, atom
-// by atom. For Winograd the slices are lines of the extended cube: CDMA puts the
-// padding around the cube, where direct convolution leaves it to CSC. Measured on the
-// public nv_small RTL: the converter applies to feature cubes, too, without means.
+// by atom; of several cubes, that line of each in turn. For Winograd the slices are lines
+// of the extended cube: CDMA puts the padding around the cube, where direct convolution
+// leaves it to CSC. Measured on the public nv_small RTL: the converter applies to feature
+// cubes, too, without means.
 `include "nvdla_register_offsets.vh"
 `include "nvdla_bugs.vh"
 
@@ -22,7 +23,7 @@ module nvdla_cdma_dat #(
     /* verilator lint_off UNUSEDSIGNAL */
     input  wire [32*(`CDMA_WORDS-`CDMA_OP_ENABLE)-1:0] cfg,  // a layer needs a part of it
     /* verilator lint_on UNUSEDSIGNAL */
-    input  wire [             2:0] mode,            // {Winograd, precision}
+    input  wire [             7:0] mode,            // {cubes minus one, Winograd, precision}
     input  wire                    flush_nan,
     output wire                    idle,
     output wire                    rd_req_valid,
@@ -66,6 +67,8 @@ module nvdla_cdma_dat #(
   wire [31:0] line_stride = cfg[32*(`CDMA_D_LINE_STRIDE-`CDMA_OP_ENABLE)+:32];
   wire [31:0] uv_stride = cfg[32*(`CDMA_D_LINE_UV_STRIDE-`CDMA_OP_ENABLE)+:32];
   wire [31:0] surface_stride = cfg[32*(`CDMA_D_SURF_STRIDE-`CDMA_OP_ENABLE)+:32];
+  wire [31:0] batch_stride = cfg[32*(`CDMA_D_BATCH_STRIDE-`CDMA_OP_ENABLE)+:32];
+  wire [4:0] cubes = mode[7:3];
   wire is_image = format[0];
   wire is_byte = (mode[1:0] == INT8);
   wire winograd = mode[2];
@@ -83,7 +86,11 @@ module nvdla_cdma_dat #(
   wire [4:0] banks = cfg[32*(`CDMA_D_BANK-`CDMA_OP_ENABLE)+:5];
 
   wire [ADDR_BITS:0] capacity = ({{(ADDR_BITS - 4) {1'b0}}, banks} + 1'b1) << LOG2_BANK;
-  wire [ADDR_BITS:0] slice_words = ({{(ADDR_BITS - 13) {1'b0}}, entries} + 1'b1) << LOG2_ENTRY;
+  wire [ADDR_BITS:0] part_words = ({{(ADDR_BITS - 13) {1'b0}}, entries} + 1'b1) << LOG2_ENTRY;
+  wire [ADDR_BITS+6:0] line_words = {6'd0, part_words} * {{(ADDR_BITS + 1) {1'b0}}, {1'b0, cubes} + 6'd1};
+  // Lines of so many cubes that no buffer has room for one do not become small ones.
+  wire [ADDR_BITS:0] slice_words = (line_words[ADDR_BITS+6:ADDR_BITS+1] != 6'd0) ? {(ADDR_BITS + 1) {1'b1}} :
+                                   line_words[ADDR_BITS:0];
 
   // A layer whose lines are all in the buffer already fetches none.
   wire reuse = reuse_data && (slices > {1'b0, slice_count});
@@ -94,18 +101,19 @@ module nvdla_cdma_dat #(
   wire addr_ready, word_valid, word_ready, img_word_ready;
   wire [W-1:0] word;
 
-  // Memory order is surface, line, atom; a slice wants line, surface, atom.
+  // Memory order is cube, surface, line, atom; a slice wants line, cube, surface, atom.
   nvdla_walker #(
       .ADDR_WIDTH(ADDR_WIDTH),
-      .LOOPS     (3)
+      .LOOPS     (4)
   ) walker (
       .clk    (clk),
       .rst_n  (rst_n),
       .start  (fetch && !is_image),
       .base   (cube_base[ADDR_WIDTH-1:0]),
-      .last   ({height, surfaces, width}),
+      .last   ({height, 8'd0, cubes, surfaces, width}),
       .strides({
         line_stride + (bug_conv_src_line_stride ? ATOM : 32'd0),
+        batch_stride,
         surface_stride + (bug_conv_src_surface_stride ? ATOM : 32'd0),
         ATOM
       }),
@@ -137,21 +145,26 @@ module nvdla_cdma_dat #(
   // Position of the next word of a cube in the slices
   reg filling;
   reg [12:0] x, surface, line;
+  reg [4:0] cube;
   wire slice_ready;
   wire in_cube = (x >= left) && (x - left <= width) && (line >= top) && (line - top <= height);
-  wire slice_ends = (x == slice_width) && (surface == surfaces);
+  wire part_ends = (x == slice_width) && (surface == surfaces);
+  wire slice_ends = part_ends && (cube == cubes);
   wire cube_valid = filling && (!in_cube || word_valid);
 
   always @(posedge clk or negedge rst_n)
     if (!rst_n) begin
       filling <= 1'b0;
       {x, surface, line} <= 39'd0;
+      cube    <= 5'd0;
     end else if (start) begin
       filling <= fetch && !is_image;
       {x, surface, line} <= 39'd0;
+      cube    <= 5'd0;
     end else if (cube_valid && slice_ready) begin
       x <= (x == slice_width) ? 13'd0 : x + 13'd1;
       if (x == slice_width) surface <= (surface == surfaces) ? 13'd0 : surface + 13'd1;
+      if (part_ends) cube <= slice_ends ? 5'd0 : cube + 5'd1;
       if (slice_ends) line <= line + 13'd1;
       if (slice_ends && line == slice_count) filling <= 1'b0;
     end
@@ -265,10 +278,12 @@ module nvdla_cdma_dat #(
       .start         (start),
       .reuse         (reuse_data),
       .capacity      (capacity),
+      .part_words    (part_words),
       .slice_words   (slice_words),
       .in_valid      (is_image ? img_valid : cube_valid),
       .in_ready      (slice_ready),
       .in_data       (!is_padding ? clean : is_byte ? {ATOM_BYTES{pad_value[7:0]}} : {ATOM_BYTES / 2{pad_value}}),
+      .in_part_last  (is_image ? img_last : part_ends),
       .in_last       (is_image ? img_last : slice_ends),
       .write         (write),
       .write_addr    (write_addr),

@@ -1,7 +1,8 @@
 // Data part of the convolution buffer, seen from its writing side: a ring of
-// slices, one slice per line of the input cube. A slice owns ENTRY_PER_SLICE
-// entries whether it fills them or not; a word goes behind the one before it, and
-// the word marked last completes the slice.
+// slices, one slice per line of the input. A slice has a part for that line of each
+// cube, which owns ENTRY_PER_SLICE entries whether it fills them or not; a word goes
+// behind the one before it, or at the start of the next part, and the word marked last
+// completes the slice.
 //
 // A layer that reuses data starts with the slices that the layer before left
 // behind, any other layer with an empty ring.
@@ -14,11 +15,13 @@ module nvdla_cdma_slices #(
     input  wire                 start,
     input  wire                 reuse,
     input  wire [ADDR_BITS:0]   capacity,       // words
-    input  wire [ADDR_BITS:0]   slice_words,
+    input  wire [ADDR_BITS:0]   part_words,
+    input  wire [ADDR_BITS:0]   slice_words,    // of all parts
     input  wire                 in_valid,
     output wire                 in_ready,
     input  wire [WORD_BITS-1:0] in_data,
-    input  wire                 in_last,
+    input  wire                 in_part_last,   // of its part
+    input  wire                 in_last,        // of the slice
     output wire                 write,
     output wire [ADDR_BITS-1:0] write_addr,
     output wire [WORD_BITS-1:0] write_data,
@@ -27,7 +30,8 @@ module nvdla_cdma_slices #(
     output reg  [  ADDR_BITS:0] first,          // word of the oldest slice
     output reg  [         13:0] slices          // complete slices from there on
 );
-  reg [ADDR_BITS:0] tail, used, offset;
+  reg [ADDR_BITS:0] tail, used, offset, part;  // offsets of the next word and of its part in the slice
+  wire [ADDR_BITS:0] next_part = in_last ? 0 : part + part_words;
 
   wire room = {1'b0, used} + {1'b0, slice_words} <= {1'b0, capacity};
   wire ends = write && in_last;
@@ -52,18 +56,21 @@ module nvdla_cdma_slices #(
       tail   <= 0;
       used   <= 0;
       offset <= 0;
+      part   <= 0;
     end else if (start && !reuse) begin
       first  <= 0;
       slices <= 14'd0;
       tail   <= 0;
       used   <= 0;
       offset <= 0;
+      part   <= 0;
     end else if (release_valid) begin
       slices <= all_released ? 14'd0 : slices - release_slices;
       used   <= all_released ? 0 : used - freed[ADDR_BITS:0];
       first  <= all_released ? tail : wrap({1'b0, first} + {1'b0, freed[ADDR_BITS:0]}, capacity);
     end else begin
-      if (write) offset <= in_last ? 0 : offset + 1'b1;
+      if (write) offset <= in_part_last ? next_part : offset + 1'b1;
+      if (write && in_part_last) part <= next_part;
       if (ends) begin
         tail   <= wrap({1'b0, tail} + {1'b0, slice_words}, capacity);
         used   <= used + slice_words;

@@ -1,14 +1,18 @@
 // Convolution pipeline: CDMA -> buffer -> CSC -> CMAC_A and CMAC_B -> CACC -> SDP.
 // Direct convolution of INT8 feature cubes and images; with FULL also of INT16 and FP16,
-// Winograd, and compressed weights.
+// of several cubes with the same weights (batches), Winograd, and compressed weights.
 //
 // CSC, both CMACs and CACC start a layer together, when all four have an enabled
 // group in turn, CDMA is on the way with its data, and the layer before has left
 // them. They are done one after the other: CSC with its last atomic operation, CACC
 // when SDP has taken the last result.
 //
-// With FULL, batches and Winograd with strides are not in this design; such a layer,
-// and one whose units disagree about mode or precision, stays RUNNING for ever.
+// Several cubes: CDMA puts their lines beside each other into the buffer, and CSC computes
+// for each group of kernels one cube after the other.
+//
+// With FULL, batches of Winograd or of images and Winograd with strides are not in this
+// design; such a layer, and one whose units disagree about the number of cubes, mode or
+// precision, stays RUNNING for ever.
 `include "nvdla_register_offsets.vh"
 
 module nvdla_conv #(
@@ -43,7 +47,7 @@ module nvdla_conv #(
     input  wire [           CLIENTS-1:0] rd_rsp_valid,
     input  wire [      8*ATOM_BYTES-1:0] rd_rsp_data,
     // Results: ATOMIC_K channels of one output position, half as many of 16 bits
-    output wire [                   2:0] sdp_mode,       // {Winograd, precision}
+    output wire [                   7:0] sdp_mode,       // {cubes minus one, Winograd, precision}
     output wire                          sdp_valid,
     input  wire                          sdp_ready,
     output wire [       32*ATOMIC_K-1:0] sdp_data,
@@ -73,11 +77,12 @@ module nvdla_conv #(
   reg fetched;
   reg [1:0] state;
   wire fetch_started, csc_enabled, cmac_a_enabled, cmac_b_enabled, cacc_enabled, csc_done, last_taken;
-  wire csc_runnable, cacc_runnable, cdma_compressed, csc_compressed;
-  wire [2:0] cdma_mode, csc_mode, cmac_a_mode, cmac_b_mode;
+  wire csc_runnable, cdma_compressed, csc_compressed;
+  wire [7:0] cdma_mode, csc_mode;
+  wire [2:0] cmac_a_mode, cmac_b_mode;
   wire load = fetched && (state == FREE) && csc_enabled && cmac_a_enabled && cmac_b_enabled && cacc_enabled;
-  wire start = (state == LOADED) && csc_runnable && cacc_runnable && (cdma_compressed == csc_compressed) &&
-               (cdma_mode == csc_mode) && (csc_mode == cmac_a_mode) && (csc_mode == cmac_b_mode) &&
+  wire start = (state == LOADED) && csc_runnable && (cdma_compressed == csc_compressed) &&
+               (cdma_mode == csc_mode) && (csc_mode[2:0] == cmac_a_mode) && (csc_mode[2:0] == cmac_b_mode) &&
                (csc_mode == sdp_mode);
 
   always @(posedge clk or negedge rst_n)
@@ -335,7 +340,6 @@ module nvdla_conv #(
       .rdata     (cacc_rdata),
       .enabled   (cacc_enabled),
       .load      (load),
-      .runnable  (cacc_runnable),
       .mode      (sdp_mode),
       .start     (start),
       .done      (last_taken),

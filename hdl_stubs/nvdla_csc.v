@@ -41,7 +41,7 @@ module nvdla_csc #(
     output wire                                 enabled,
     input  wire                                 load,
     output wire                                 runnable,
-    output wire [                          2:0] mode,            // {Winograd, precision}
+    output wire [                          7:0] mode,            // {cubes minus one, Winograd, precision}
     output wire                                 compressed,
     input  wire                                 start,
     output wire                                 done,
@@ -136,7 +136,8 @@ module nvdla_csc #(
 
   wire [ADDR_BITS:0] dat_capacity = ({{(ADDR_BITS - 4) {1'b0}}, dat_banks} + 1'b1) << LOG2_BANK;
   wire [ADDR_BITS:0] wt_capacity = ({{(ADDR_BITS - 4) {1'b0}}, wt_banks} + 1'b1) << LOG2_BANK;
-  wire [ADDR_BITS:0] slice_words = ({{(ADDR_BITS - 13) {1'b0}}, entries} + 1'b1) << LOG2_ENTRY;
+  wire [31:0] part_words = ({18'd0, entries} + 32'd1) << LOG2_ENTRY;  // a line of a cube
+  wire [4:0] cubes = mode[7:3];
   wire winograd = mode[2];
   wire is_byte = (mode[1:0] == INT8);
 
@@ -148,15 +149,16 @@ module nvdla_csc #(
                          ({1'b0, cube_width} + 14'd2 <= {1'b0, in_width}) &&
                          ({1'b0, cube_height} + 14'd2 <= {1'b0, in_height});
 
-      assign mode       = {misc[0], misc[13:12]};
+      assign mode       = {batches, misc[0], misc[13:12]};
       assign compressed = cfg[32*(`CSC_D_WEIGHT_FORMAT-`CSC_OP_ENABLE)];
-      assign runnable   = (batches == 5'd0) && (misc[13:12] != 2'd3) && (is_image || misc[9:8] == misc[13:12]) &&
+      assign runnable   = (misc[13:12] != 2'd3) && (is_image || misc[9:8] == misc[13:12]) &&
+                          (batches == 5'd0 || !(is_image || winograd)) &&
                           (is_image || extension == 2'd0) && !(compressed && misc[28]) &&
                           (!winograd || (!is_image && whole_tiles));
     end else begin : int8
       wire unused_bits = &{1'b0, batches};
 
-      assign mode       = 3'd0;
+      assign mode       = 8'd0;
       assign compressed = 1'b0;
       assign runnable   = 1'b1;
     end
@@ -179,11 +181,12 @@ module nvdla_csc #(
   `NVDLA_BUG(conv_dilation_ignored)
   `NVDLA_BUG(conv_window_one_line_down)
   `NVDLA_BUG(conv_kernel_columns_reversed)
-  // Sequence
+  // Sequence: groups of kernels, in them cubes, in them stripes, so that weights come once
   reg run;
   reg [13:0] kernels_left;
+  reg [4:0] cube;
   reg [17:0] depth_left;
-  reg [26:0] outputs_left;  // of the group, from this stripe on
+  reg [26:0] outputs_left;  // of the cube, from this stripe on
   reg [12:0] stripe_x, stripe_y, out_x, out_y, block;
   reg [5:0] row, column;
   reg [LOG2_STRIPE-1:0] index;
@@ -198,7 +201,8 @@ module nvdla_csc #(
   wire block_ends = (lines != 3'd1) || (depth_left <= BLOCK);
   wire last_operation = column_ends && row_ends && block_ends;
   wire stripe_ends = index_ends && last_operation;
-  wire group_ends = stripe_ends && (outputs_left == length);
+  wire cube_ends = stripe_ends && (outputs_left == length);
+  wire group_ends = cube_ends && (cube == cubes);
   wire layer_ends = group_ends && (kernels_left <= group);
   wire [12:0] next_x = (out_x == out_width) ? 13'd0 : out_x + 13'd1;
   wire [12:0] next_y = (out_x == out_width) ? out_y + 13'd1 : out_y;
@@ -233,6 +237,7 @@ module nvdla_csc #(
     if (!rst_n) begin
       run          <= 1'b0;
       kernels_left <= 14'd0;
+      cube         <= 5'd0;
       depth_left   <= 18'd0;
       outputs_left <= 27'd0;
       {stripe_x, stripe_y, out_x, out_y, block} <= 65'd0;
@@ -241,6 +246,7 @@ module nvdla_csc #(
     end else if (start) begin
       run          <= 1'b1;
       kernels_left <= {1'b0, kernels} + 14'd1;
+      cube         <= 5'd0;
       depth_left   <= depth;
       outputs_left <= outputs;
       {stripe_x, stripe_y, out_x, out_y, block} <= 65'd0;
@@ -258,9 +264,10 @@ module nvdla_csc #(
         end
       end
       if (stripe_ends) begin
-        outputs_left <= group_ends ? outputs : outputs_left - length;
-        {stripe_x, stripe_y} <= group_ends ? 26'd0 : {next_x, next_y};
-        {out_x, out_y} <= group_ends ? 26'd0 : {next_x, next_y};
+        outputs_left <= cube_ends ? outputs : outputs_left - length;
+        {stripe_x, stripe_y} <= cube_ends ? 26'd0 : {next_x, next_y};
+        {out_x, out_y} <= cube_ends ? 26'd0 : {next_x, next_y};
+        if (cube_ends) cube <= group_ends ? 5'd0 : cube + 5'd1;
         if (group_ends) kernels_left <= kernels_left - group;
         if (layer_ends) run <= 1'b0;
       end
@@ -297,7 +304,8 @@ module nvdla_csc #(
       .pad_value   (bug_conv_pad_value_ignored ? 16'd0 : pad_value),
       .first       (dat_first),
       .capacity    (dat_capacity),
-      .slice_words (slice_words),
+      .line_words  (part_words * ({27'd0, cubes} + 32'd1)),
+      .cube_words  (part_words * {27'd0, cube}),
       .issue       (issue),
       .x           (in_x),
       .y           (in_y),
@@ -340,7 +348,7 @@ module nvdla_csc #(
       .columns     (columns),
       .lines       (lines),
       .group       (group),
-      .stripes     ((outputs + STRIPE - 27'd1) >> LOG2_STRIPE),
+      .stripes     (((outputs + STRIPE - 27'd1) >> LOG2_STRIPE) * ({22'd0, cubes} + 27'd1)),
       .keep        (misc[28]),
       .first       (dat_capacity),
       .capacity    (wt_capacity),

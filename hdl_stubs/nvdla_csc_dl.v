@@ -28,7 +28,8 @@ module nvdla_csc_dl #(
     input  wire [                     15:0] pad_value,
     input  wire [              ADDR_BITS:0] first,         // word of the oldest slice
     input  wire [              ADDR_BITS:0] capacity,      // words
-    input  wire [              ADDR_BITS:0] slice_words,
+    input  wire [                     31:0] line_words,    // of all cubes
+    input  wire [                     31:0] cube_words,    // of the line before this cube's part
     input  wire                             issue,
     input  wire signed [              17:0] x,             // first column; not used for images
     input  wire signed [              17:0] y,             // first line
@@ -72,8 +73,7 @@ module nvdla_csc_dl #(
 
   always @* begin
     for (a = 0; a < LINES; a = a + 1) begin
-      line_word = ({{14{y[17]}}, y} + a) * {{(31 - ADDR_BITS) {1'b0}}, slice_words} + in_slice +
-                  {{(31 - ADDR_BITS) {1'b0}}, first};
+      line_word = ({{14{y[17]}}, y} + a) * line_words + cube_words + in_slice + {{(31 - ADDR_BITS) {1'b0}}, first};
       for (b = 0; b < LINE_PORTS; b = b + 1) begin
         word_at = line_word + b * word_step;
         if (word_at >= {{(31 - ADDR_BITS) {1'b0}}, capacity})

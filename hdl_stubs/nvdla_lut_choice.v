@@ -1,6 +1,7 @@
 // Which of the two tables gives the result, LE in bit 0 and LO in bit 1 of the
-// flags, and what is counted. A hit of a table is counted whether or not its
-// result is used (measured on the public nv_full RTL).
+// flags, and what is counted (measured on the public nv_full RTL): a hit of a
+// table whether or not its result is used, as hybrid every input that hits at all,
+// as underflow one that is below one table and above the other, too.
 // Source: LUT programming guide, hit/miss behaviour.
 module nvdla_lut_choice (
     input  wire [2:0] priorities,  // {hybrid, overflow, underflow}: 1 for LO
@@ -13,8 +14,7 @@ module nvdla_lut_choice (
   wire one_hits = ^hits;
   wire both_under = &underflow;
   wire both_over = &overflow;
-  wire hybrid = !one_hits && !both_under && !both_over;
 
   assign use_lo = one_hits ? hits[1] : both_under ? priorities[0] : both_over ? priorities[1] : priorities[2];
-  assign events = {hits, hybrid, both_over, both_under};
+  assign events = {hits, |hits, both_over, !(|hits) && !both_over};
 endmodule

@@ -126,6 +126,7 @@ module nvdla_pdp #(
       .core_flying        (flying),
       .core_needs_operands(1'b0),
       .core_runnable      (1'b1),
+      .same_cubes         (1'b1),
       .rdma_start         (rdma_start),
       .core_start         (start),
       .paired             (unused_paired),

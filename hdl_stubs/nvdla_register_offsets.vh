@@ -25,6 +25,7 @@
 `define CDMA_D_LINE_UV_STRIDE                    17
 `define CDMA_D_SURF_STRIDE                       18
 `define CDMA_D_BATCH_NUMBER                      22
+`define CDMA_D_BATCH_STRIDE                      23
 `define CDMA_D_ENTRY_PER_SLICE                   24
 `define CDMA_D_WEIGHT_FORMAT                     26
 `define CDMA_D_WEIGHT_SIZE_1                     28
@@ -120,6 +121,7 @@
 `define SDP_D_DP_EW_CFG                          32
 `define SDP_D_FEATURE_MODE_CFG                   44
 `define SDP_D_DST_DMA_CFG                        45
+`define SDP_D_DST_BATCH_STRIDE                   46
 `define SDP_D_DATA_FORMAT                        47
 `define SDP_D_CVT_OFFSET                         48
 `define SDP_D_CVT_SCALE                          49

@@ -1,14 +1,16 @@
 // SDP_RDMA and SDP: registers, layer control, memory clients and data path of layers from
 // memory or from the convolution pipeline (FLYING_MODE) to memory, or to PDP on the fly
 // (OUTPUT_DST): X1, X2 and output converter in INT8. FULL adds INT16 and FP16, Y and its
-// lookup tables, and Winograd.
+// lookup tables, Winograd, and several cubes of a convolution.
 //
 // Of FULL: a layer on the fly has the precision that it is processed in; convolution comes
 // position by position, in Winograd mode in squares of 2x2, and operands and results
-// follow that order. Not in this design: batches, other than flying Winograd layers,
-// INT8 on the fly from or to 16 bits, and Winograd to PDP; such a layer never
-// finishes, nor does one whose mode or precision is not that of the convolution. A
-// layer that compares (EQL) writes nothing and leaves its verdict in D_STATUS.
+// follow that order. Each group of channels comes for one cube after the other, with the
+// same operands. Not in this design: several cubes or Winograd of layers that do not come
+// on the fly or go to PDP, both together, and INT8 on the fly from or to 16 bits; such a
+// layer never finishes, nor does one whose number of cubes, mode or precision is not that
+// of the convolution. A layer that compares (EQL) writes nothing and leaves its verdict in
+// D_STATUS.
 //
 // Each group remembers the counts of the last layer that it ran. The stall counters
 // read 0.
@@ -45,7 +47,7 @@ module nvdla_sdp #(
     output wire [           8*ATOM_BYTES-1:0] wr_req_data,
     input  wire                               wr_rsp_valid,
     // Results of the convolution pipeline: a channel for each byte of an atom, or half as many
-    input  wire [                        2:0] conv_mode,     // {Winograd, precision}
+    input  wire [                        7:0] conv_mode,     // {cubes minus one, Winograd, precision}
     input  wire                               conv_valid,
     output wire                               conv_ready,
     input  wire [          32*ATOM_BYTES-1:0] conv_data,
@@ -125,7 +127,7 @@ module nvdla_sdp #(
 
   /* verilator lint_off UNUSEDSIGNAL */
   wire [12:0] feature_mode = cfg[32*(`SDP_D_FEATURE_MODE_CFG-`SDP_OP_ENABLE)+:13];
-  wire [7:0] rdma_mode = rdma_cfg[32*(`SDP_RDMA_D_FEATURE_MODE_CFG-`SDP_RDMA_OP_ENABLE)+:8];
+  wire [12:0] rdma_mode = rdma_cfg[32*(`SDP_RDMA_D_FEATURE_MODE_CFG-`SDP_RDMA_OP_ENABLE)+:13];
   wire [3:0] formats = cfg[32*(`SDP_D_DATA_FORMAT-`SDP_OP_ENABLE)+:4];
   wire [6:0] ew_cfg = cfg[32*(`SDP_D_DP_EW_CFG-`SDP_OP_ENABLE)+:7];
   /* verilator lint_on UNUSEDSIGNAL */
@@ -133,6 +135,7 @@ module nvdla_sdp #(
   wire to_pdp = feature_mode[1];
   wire compares, winograd, wide, runnable;
   wire [1:0] in_precision, proc_precision, out_precision;
+  wire [4:0] cubes, rdma_cubes;
 
   generate
     if (FULL != 0) begin : all_precisions
@@ -142,7 +145,9 @@ module nvdla_sdp #(
       assign proc_precision = formats[1:0];
       assign out_precision  = formats[3:2];
       assign wide           = (in_precision == INT8) || (out_precision == INT8);
-      assign runnable       = (feature_mode[12:8] == 5'd0) && !(winograd && (!flying || to_pdp)) &&
+      assign cubes          = feature_mode[12:8];
+      assign rdma_cubes     = rdma_mode[12:8];
+      assign runnable       = !((winograd || cubes != 5'd0) && (!flying || to_pdp)) && !(winograd && cubes != 5'd0) &&
                               !(flying && (in_precision == INT8) != (out_precision == INT8));
     end else begin : int8
       assign compares       = 1'b0;
@@ -151,6 +156,8 @@ module nvdla_sdp #(
       assign proc_precision = INT8;
       assign out_precision  = INT8;
       assign wide           = 1'b1;
+      assign cubes          = 5'd0;
+      assign rdma_cubes     = 5'd0;
       assign runnable       = 1'b1;
     end
   endgenerate
@@ -172,6 +179,7 @@ module nvdla_sdp #(
       .core_flying        (flying),
       .core_needs_operands(needs_operands),
       .core_runnable      (runnable),
+      .same_cubes         (cubes == rdma_cubes),
       .rdma_start         (rdma_start),
       .core_start         (start),
       .paired             (paired),
@@ -183,7 +191,7 @@ module nvdla_sdp #(
 
   // From the start of a layer on the fly to the last result of its convolution
   reg streaming;
-  wire conv_fits = streaming && (conv_mode == {winograd, in_precision});
+  wire conv_fits = streaming && (conv_mode == {cubes, winograd, in_precision});
 
   always @(posedge clk or negedge rst_n)
     if (!rst_n) streaming <= 1'b0;
@@ -212,6 +220,7 @@ module nvdla_sdp #(
       .winograd           (winograd),
       .cfg                (rdma_cfg),
       .groups             (groups),
+      .cubes              (cubes),
       .wide               (wide),
       .in_bytes           (in_precision == INT8),
       .idle               (rdma_idle),
@@ -283,6 +292,7 @@ module nvdla_sdp #(
       .start              (start),
       .width              (width),
       .height             (height),
+      .cubes              (cubes),
       .wide               (wide),
       .in_precision       (in_precision),
       .proc_precision     (proc_precision),
@@ -338,6 +348,7 @@ module nvdla_sdp #(
   wire [31:0] line_stride = dst_line_stride + (bug_sdp_dst_line_stride ? ATOM : 32'd0);
   wire [31:0] surface_stride = (width == 13'd0 && height == 13'd0) ? ATOM :
                                dst_stride + (bug_sdp_dst_surface_stride ? line_stride : 32'd0);
+  wire [31:0] batch_stride = cfg[32*(`SDP_D_DST_BATCH_STRIDE-`SDP_OP_ENABLE)+:32];
   wire [31:0] last_surface = {19'd0, groups} * surface_stride;
   wire [ADDR_WIDTH-1:0] dst_base = cfg[32*(`SDP_D_DST_BASE_ADDR_LOW-`SDP_OP_ENABLE)+:ADDR_WIDTH];
   reg [ADDR_WIDTH-1:0] moved;  // by a seeded bug
@@ -349,7 +360,7 @@ module nvdla_sdp #(
 
   nvdla_walker #(
       .ADDR_WIDTH(ADDR_WIDTH),
-      .LOOPS     (6)
+      .LOOPS     (7)
   ) write_walker (
       .clk    (clk),
       .rst_n  (rst_n),
@@ -357,11 +368,13 @@ module nvdla_sdp #(
       .base   (dst_base + moved),
       .last   ({
         groups - {12'd0, bug_sdp_ends_one_surface_early && groups != 0},
+        8'd0, cubes,
         winograd ? {height >> 1, width >> 1, 13'd1, 13'd1} : {height, width, 26'd0},
         12'd0, two_parts
       }),
       .strides({
         two_parts ? surface_stride << 1 : bug_sdp_dst_surfaces_reversed ? -surface_stride : surface_stride,
+        batch_stride,
         winograd ? {line_stride << 1, ATOM << 1, line_stride, ATOM} : {line_stride, ATOM, 64'd0},
         surface_stride
       }),

@@ -4,9 +4,9 @@
 // layer on the fly that it reads nothing for.
 //
 // A unit presents the registers of its layer from `*_load` on. Halves that do not fit
-// each other (one reads the cube from memory, the other one does not) and layers that
-// the core cannot run stay RUNNING for ever, as a layer does on hardware whose other
-// half never delivers.
+// each other (one reads the cube from memory, the other one does not, or they disagree
+// about the number of cubes) and layers that the core cannot run stay RUNNING for ever,
+// as a layer does on hardware whose other half never delivers.
 module nvdla_sdp_control (
     input  wire clk,
     input  wire rst_n,
@@ -20,6 +20,7 @@ module nvdla_sdp_control (
     input  wire core_flying,
     input  wire core_needs_operands,
     input  wire core_runnable,
+    input  wire same_cubes,
     output wire rdma_start,
     output wire core_start,
     output reg  paired,               // the core's layer uses SDP_RDMA
@@ -34,7 +35,7 @@ module nvdla_sdp_control (
   reg [1:0] rdma_state, core_state;
 
   wire core_ready = (core_state == LOADED) && core_runnable;
-  wire pair = core_ready && (rdma_state == LOADED) && (core_flying == rdma_flying) &&
+  wire pair = core_ready && (rdma_state == LOADED) && (core_flying == rdma_flying) && same_cubes &&
               (!core_flying || core_needs_operands);
   wire core_alone = core_ready && core_flying && !core_needs_operands;
   wire rdma_alone = (rdma_state == LOADED) && rdma_flying && !rdma_reads;

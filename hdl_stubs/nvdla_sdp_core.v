@@ -22,6 +22,7 @@ module nvdla_sdp_core #(
     input  wire                              start,
     input  wire [                      12:0] width,          // minus one
     input  wire [                      12:0] height,         // minus one
+    input  wire [                       4:0] cubes,          // minus one
     input  wire                              wide,           // groups of ATOM_BYTES channels
     input  wire [                       1:0] in_precision,
     input  wire [                       1:0] proc_precision,
@@ -111,20 +112,22 @@ module nvdla_sdp_core #(
   };
   wire [OPERANDS-1:0] operand_there = (operand_on & operand_valid) | ~(operand_on | needs[OPERANDS-1:0]);
 
-  // Groups to lanes; a per-channel operand serves a whole surface.
+  // Groups to lanes; a per-channel operand serves a whole surface of each cube.
   reg [32*E-1:0] group;
   reg [16*E-1:0] alu[0:OPERANDS-1];
   reg [16*E-1:0] mul[0:OPERANDS-1];
   reg busy;
   reg [BW-1:0] beat;
   reg [12:0] x, y;
+  reg [4:0] cube;
   wire group_ends = busy && advance && (beat == last_beat);
   wire surface_ends = (x == width) && (y == height);
+  wire surfaces_end = surface_ends && (cube == cubes);
 
   assign conv_ready     = flying && take;
   assign needs_operands = (needs != 3'd0);
   assign take           = (flying ? conv_valid : raw_valid) && (&operand_there) && (!busy || group_ends);
-  assign operand_next   = {OPERANDS{take}} & operand_on & (operand_per_element | {OPERANDS{surface_ends}});
+  assign operand_next   = {OPERANDS{take}} & operand_on & (operand_per_element | {OPERANDS{surfaces_end}});
 
   always @(posedge clk or negedge rst_n)
     if (!rst_n) begin
@@ -132,17 +135,20 @@ module nvdla_sdp_core #(
       beat <= 0;
       x    <= 13'd0;
       y    <= 13'd0;
+      cube <= 5'd0;
     end else if (start) begin
       busy <= 1'b0;
       beat <= 0;
       x    <= 13'd0;
       y    <= 13'd0;
+      cube <= 5'd0;
     end else begin
       if (busy && advance) beat <= group_ends ? 0 : beat + 1'b1;
       if (take) begin
         busy <= 1'b1;
         x    <= (x == width) ? 13'd0 : x + 13'd1;
         if (x == width) y <= (y == height) ? 13'd0 : y + 13'd1;
+        if (surface_ends) cube <= surfaces_end ? 5'd0 : cube + 5'd1;
       end else if (group_ends) busy <= 1'b0;
     end
 

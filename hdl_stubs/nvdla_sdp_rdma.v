@@ -5,7 +5,9 @@
 // A per-channel operand is a continuous 1x1xC run, so its surfaces follow each
 // other directly and the operand strides do not apply. The same holds for the
 // cube and for per-element operands when the cube is 1x1 in width and height
-// (both measured on the public nv_small RTL).
+// (both measured on the public nv_small RTL). All cubes of a layer use the operands of
+// the first one (measured on the public nv_full RTL), and their batch strides do not
+// apply; those per element are read once for each cube.
 `include "nvdla_register_offsets.vh"
 `include "nvdla_bugs.vh"
 
@@ -23,6 +25,7 @@ module nvdla_sdp_rdma #(
     input  wire [32*(`SDP_RDMA_WORDS-`SDP_RDMA_OP_ENABLE)-1:0] cfg,  // a layer needs a part of it
     /* verilator lint_on UNUSEDSIGNAL */
     input  wire [                      12:0] groups,        // minus one
+    input  wire [                       4:0] cubes,         // minus one
     input  wire                              wide,          // groups of ATOM_BYTES channels, else of half as many
     input  wire                              in_bytes,      // INT8 is read
     output wire                              idle,
@@ -140,15 +143,16 @@ module nvdla_sdp_rdma #(
 
       nvdla_walker #(
           .ADDR_WIDTH(ADDR_WIDTH),
-          .LOOPS     (6)
+          .LOOPS     (7)
       ) walker (
           .clk    (clk),
           .rst_n  (rst_n),
           .start  (start && !off),
           .base   (cfg[FIRST+32+:ADDR_WIDTH] + moved(atom_bytes, bug_sdp_operand_base)),
-          .last   ({groups, squares ? {height >> 1, width >> 1, 13'd1, 13'd1} : {size, 26'd0}, 11'd0, beats}),
+          .last   ({groups, 8'd0, per_element ? cubes : 5'd0, squares ? {height >> 1, width >> 1, 13'd1, 13'd1} : {size, 26'd0}, 11'd0, beats}),
           .strides({
             (per_element && !one_column) ? own_surface_stride : atom_bytes,
+            32'd0,
             squares ? {own_line_stride << 1, atom_bytes << 1, own_line_stride, atom_bytes} :
                       {own_line_stride, atom_bytes, 64'd0},
             ATOM

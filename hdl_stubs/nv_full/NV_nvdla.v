@@ -144,7 +144,7 @@ module NV_nvdla (
 
   // From convolution to SDP, and from SDP to PDP, on the fly
   wire conv_valid, conv_ready, conv_last;
-  wire [2:0] conv_mode;
+  wire [7:0] conv_mode;
   wire [1023:0] conv_data;
   wire pooled_valid, pooled_ready;
   wire [W-1:0] pooled_data;

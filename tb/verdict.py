@@ -111,7 +111,7 @@ class Verdict:
 
     ``problems`` are everything that fails a scenario apart from bytes: hangs, poisoned reads, accesses
     outside allocations, wrong CRCs, unexpected register values. ``refused`` is why it was not judged.
-    ``margins`` has one entry for each layer that a tolerance judged.
+    ``counters`` is how many statistics were judged, ``margins`` has one entry for each layer that a tolerance judged.
     """
 
     judged_bytes: int = 0
@@ -122,6 +122,7 @@ class Verdict:
     crc_passed: int = 0
     crc_failed: int = 0
     memory_faults: int = 0
+    counters: int = 0
     margins: list[Margin] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -171,6 +172,7 @@ class Verdict:
             "crc_passed": self.crc_passed,
             "crc_failed": self.crc_failed,
             "memory_faults": self.memory_faults,
+            "counters": self.counters,
             "margins": [str(margin) for margin in self.margins],
             "worst_margin": self.worst_margin,
         }

@@ -47,6 +47,9 @@ class PlanEntry:
         table = Table(self.name, self.data)
         order = table.one_of("order", _ORDERS, "in_turn")
         settings = BenchSettings.from_dict(table.take("settings", dict, {}))
+        counters = table.take("counters", bool, False)
+        if counters and order != "in_turn":
+            raise PlanError(f"{self.name}.counters needs the order in_turn, not {order}")
         base = table.take("base", int, _BASE)
         descriptions = table.take("layer", list, required=True)
         table.done()
@@ -56,7 +59,10 @@ class PlanEntry:
         for number, description in enumerate(descriptions):
             where = Table(f"{self.name}.layer[{number}]", description)
             layers.append(build_layer(shop, f"l{number}", where, layers))
-        ops = (*memory_ops(shop.memory, Ram.MC), *sequence(layers, config, in_turn=order == "in_turn"))
+        ops = (
+            *memory_ops(shop.memory, Ram.MC),
+            *sequence(layers, config, in_turn=order == "in_turn", counters=counters),
+        )
         return Scenario(self.name, config.name, ops, seed, settings)
 
 

@@ -37,6 +37,9 @@ _LATENCY_SHARES = (0.12, 0.12, 0.3, 0.34, 0.1, 0.02)
 
 _MOST_LAYERS = 4
 _CHAINED = 0.35
+_COUNTED = 0.5
+"""Of the scenarios whose layers run one after the other."""
+
 _ENDED_BY_SDP = ("SDP", "CONV")
 _NOT_POOLED = {"output_precision", "winograd", "batch"}
 """What PDP does not take on the fly."""
@@ -61,12 +64,13 @@ def random_entry(config: HwConfig, seed: int, engines: tuple[str, ...]) -> PlanE
     if not engines:
         raise InputError(f"engines must be of {', '.join(engines_of(config))} for {config.name}")
     rng = np.random.default_rng([seed, 0x5EED])
-    data = {
+    data: Description = {
         "order": str(rng.choice(["in_turn", "back_to_back"])),
         "settings": {"csb_stall": _sometimes(rng, 0.3, 0.4, 0.0), "port": _port(rng)},
         "base": int(rng.choice(_BASES)) + 8 * int(rng.integers(0, 1 << 13)),
         "layer": _layers(rng, config, engines),
     }
+    data["counters"] = data["order"] == "in_turn" and bool(rng.random() < _COUNTED)
     return PlanEntry("random", "drawn from the seed", config.name, data)
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from models.config import HwConfig
+from tb.generate.counters import COUNTERS, enables, reads
 from tb.layers import Layer
 from tb.program.codec import encode, engine_of, uses_lut
 from tb.program.ops import CheckNothing, Op, RegWrite, SyncWait
 from tb.program.state import GROUPS
 
 
-def sequence(layers: Sequence[Layer], config: HwConfig, *, in_turn: bool) -> tuple[Op, ...]:
+def sequence(layers: Sequence[Layer], config: HwConfig, *, in_turn: bool, counters: bool = False) -> tuple[Op, ...]:
     """Return the program that runs layers; each unit takes turns with its register groups on its own.
 
     A layer that reads what an earlier one writes is enabled when that one is done.
@@ -23,6 +24,7 @@ def sequence(layers: Sequence[Layer], config: HwConfig, *, in_turn: bool) -> tup
             groups of its units are free, so that both groups and several units work at once. A layer with
             lookup tables waits for the one before it on its unit, and the one behind it waits, too: both
             groups share the tables and their registers.
+        counters: Whether to read the statistics of each layer when it has ended, before the next one's program.
     """
     ops: list[Op] = []
     by_unit: dict[str, list[int]] = {}
@@ -40,10 +42,22 @@ def sequence(layers: Sequence[Layer], config: HwConfig, *, in_turn: bool) -> tup
         body = encode(layer, config, groups, sync_id=_name(number))
         producer = next((n for n in reversed(range(number)) if layers[n].dst == layer.src), None)
         if producer is not None and not in_turn:
-            enable = next(n for n, op in enumerate(body) if isinstance(op, RegWrite) and "D_OP_ENABLE" in op.register)
-            body = (*body[:enable], *(SyncWait(unit, _name(producer)) for unit in units), *body[enable:])
+            body = _before_enables(body, [SyncWait(unit, _name(producer)) for unit in units])
+        if counters:
+            counted = [unit for unit in units if unit in COUNTERS]
+            body = _before_enables(body, enables(counted))
+            for unit in counted:
+                body = (*body, SyncWait(unit, _name(number)), *reads(unit))
         ops += [*body, CheckNothing(_name(number))]
     return tuple(ops)
+
+
+def _before_enables(body: tuple[Op, ...], ops: Sequence[Op]) -> tuple[Op, ...]:
+    """Return a layer's program with more before its units are enabled."""
+    if not ops:
+        return body
+    first = next(n for n, op in enumerate(body) if isinstance(op, RegWrite) and "D_OP_ENABLE" in op.register)
+    return (*body[:first], *ops, *body[first:])
 
 
 def _name(number: int) -> str:

@@ -259,6 +259,7 @@ class Bench:
                     self.scope.see_end()
             group = self.tracker.state.producer(register.unit)
             complaint = self.counters.check(register.unit, register.name, group, access.value)
+            self.verdict.counters = self.counters.judged
             if complaint is not None:
                 self.complain(f"{complaint} (cycle {access.cycle})")
             return

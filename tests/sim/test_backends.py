@@ -123,3 +123,14 @@ def test_the_native_back_end_needs_verilator() -> None:
 def test_an_unknown_back_end_is_refused() -> None:
     with pytest.raises(LaunchError, match=r"^backend must be one of native, coroutine, not python$"):
         BuildSpec(CONFIG, backend="python")
+
+
+def test_counters_are_judged(models: dict[str, Built], tmp_path: Path) -> None:
+    (entry,) = (
+        each
+        for each in load_plan(ROOT / "tests" / "plan" / "nv_small_corners.toml")
+        if each.name == "corners_conv_counters"
+    )
+    verdict = assert_alike(models, entry.build(CONFIG, 1), tmp_path)
+    assert verdict["complaints"] == []
+    assert verdict["counters"] == 24, "9 of a convolution with SDP, twice, and 6 of SDP alone"

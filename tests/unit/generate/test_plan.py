@@ -17,7 +17,7 @@ from tb.generate.layers import Workshop, build_layer, split_width
 from tb.generate.plan import PlanEntry, load_plan
 from tb.layers import PdpLayer
 from tb.memory import GUARD_BYTES, MemoryImage
-from tb.program.ops import InterruptNotify, MemLoad, RegWrite, SyncWait
+from tb.program.ops import InterruptNotify, MemLoad, RegRead, RegWrite, SyncWait
 from tb.tracker import LayerTracker, refusal
 
 PLANS = Path(__file__).resolve().parents[2] / "plan"
@@ -169,3 +169,18 @@ def test_skipped_atoms_lie_between_a_result_and_what_is_before_it() -> None:
     whole, moved = build_one(PDP), build_one({**PDP, "dst_skip": 4})
     assert moved.dst.address == whole.dst.address + 4 * SMALL.memory_atomic_bytes + GUARD_BYTES
     assert moved.src.address == whole.src.address
+
+
+def test_counters_are_enabled_before_a_layer_and_read_behind_its_end() -> None:
+    ops = entry(SDP, PDP, counters=True).build(SMALL, 1).ops
+    enables = {op.register: op.value for op in ops if isinstance(op, RegWrite) and op.register.endswith("PERF_ENABLE")}
+    assert enables == {"SDP_RDMA.D_PERF_ENABLE": 0b10, "SDP.D_PERF_ENABLE": 0b1110}
+    reads = [number for number, op in enumerate(ops) if isinstance(op, RegRead)]
+    assert len(reads) == 11
+    assert SyncWait("SDP", "layer_0") in ops[: reads[-1]]
+    assert ops.index(RegWrite("SDP.D_OP_ENABLE", 1)) < reads[0]
+
+
+def test_counters_are_refused_where_layers_overlap() -> None:
+    with pytest.raises(PlanError, match=r"^probe\.counters needs the order in_turn, not back_to_back$"):
+        entry(SDP, counters=True, order="back_to_back").build(SMALL, 1)

@@ -86,6 +86,7 @@ def test_a_mismatch_is_one_line(mismatch: Mismatch, text: str) -> None:
 def test_a_verdict_as_data_holds_every_count() -> None:
     verdict = Verdict(judged_bytes=1, written_bytes=2, repeated_bytes=3, layers=4, cycles=5, crc_passed=6, crc_failed=7)
     verdict.memory_faults = 8
+    verdict.counters = 9
     assert verdict.to_dict() == {
         "outcome": "passed",
         "complaints": [],
@@ -98,6 +99,7 @@ def test_a_verdict_as_data_holds_every_count() -> None:
         "crc_passed": 6,
         "crc_failed": 7,
         "memory_faults": 8,
+        "counters": 9,
         "margins": [],
         "worst_margin": None,
     }

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from models.config import HwConfig
 from models.errors import InputError
-from tb.layers import BdmaLayer, ConvLayer, Layer, PooledLayer
-from tb.program import conv_table
-from tb.program.bdma import LAUNCHES, CopyQueue
+from tb.program import units
 from tb.program.codec import ENGINES, chosen_engine, decode, done_unit_of, engine_of, uses_lut
+from tb.program.copies import LAUNCHES, CopyQueue
 from tb.program.ops import INTERRUPT_UNITS, InterruptNotify, Program, RegWrite, interrupt_of_unit, unit_of_interrupt
 from tb.program.state import GROUPS, RegisterState
 from tb.program.table import Refused, Words
 from tb.registers import Register, RegisterError, RegisterMap
-from tb.surfaces import leftover_weight_entries
+
+if TYPE_CHECKING:
+    from tb.layers import ConvLayer, Layer
 
 _ENABLE = "D_PERF_ENABLE"
 _CDMA_PARTS = ("CDMA_DAT", "CDMA_WT")
@@ -98,7 +100,7 @@ class LayerTracker:
 
     def interrupts_of(self, started: StartedLayer) -> tuple[tuple[str, int], ...]:
         """Return the done interrupts, as (unit, group), that a running layer raises; those of a batch its last cube."""
-        if isinstance(started.layer, BdmaLayer):
+        if started.layer.kind == "BDMA":
             return (("BDMA", started.group),) if started is self._copies[started.group][-1] else ()
         if started.cube < started.cubes - 1:
             return ()
@@ -211,9 +213,9 @@ class LayerTracker:
     def _copy(self, register: str) -> Iterator[StartedLayer]:
         """Follow what enables a copy of BDMA, or launches the copies of a group."""
         if register == "CFG_OP":
-            engine = next(engine for engine in ENGINES if engine.layer is BdmaLayer)
+            engine = next(engine for engine in ENGINES if engine.kind == "BDMA")
             layer = decode(engine, {"BDMA": self.state.words("BDMA", 0)}, self.config)
-            assert isinstance(layer, BdmaLayer)
+            assert layer.kind == "BDMA"
             self._queue.enable(layer, len(self._copies))
         elif register in LAUNCHES:
             group = LAUNCHES.index(register)
@@ -231,14 +233,14 @@ class LayerTracker:
             groups = {part: self._next_group[part] for part in engine.units}
             words = {part: self._next_words(part) for part in engine.units}
             decoded = decode(engine, words, self.config, self.state.lut(engine.lut_unit))
-            layers = decoded.cubes if isinstance(decoded, ConvLayer) else (decoded,)
+            layers = decoded.cubes if decoded.kind == "CONV" else (decoded,)
             group, counting = groups[engine.done_unit], self._counting(words)
             started = tuple(
                 StartedLayer(self._count + n, engine.name, group, layer, groups, counting, n, len(layers))
                 for n, layer in enumerate(layers)
             )
-            first = decoded.producer if isinstance(decoded, PooledLayer) else decoded
-            if isinstance(first, ConvLayer):
+            first = decoded.producer if decoded.kind == "POOLED" else decoded
+            if first.kind == "CONV":
                 self._check_weights_left(first)
                 self._last_convolution = started[0].name, first
             self._running[engine.done_unit, group] = _Running(started, dict(groups), set())
@@ -270,7 +272,7 @@ class LayerTracker:
         if self._last_convolution is None:
             return
         name, last = self._last_convolution
-        left = leftover_weight_entries(last.weights.layout, last.cbuf)
+        left = last.cbuf.leftover_weight_entries(last.weights.layout)
         banks = [(conv.cbuf.data_banks, conv.cbuf.weight_banks) for conv in (last, layer)]
         if left and banks[0] == banks[1]:
             raise Refused(
@@ -288,7 +290,7 @@ class LayerTracker:
         """Let SDP_RDMA pass when it is enabled for a layer that needs nothing from it."""
         group = self._next_group["SDP_RDMA"]
         words = self.state.words("SDP_RDMA", group)
-        if self._waits("SDP_RDMA") and conv_table.fetches_nothing(words, self.state.registers):
+        if self._waits("SDP_RDMA") and units.fetches_nothing(words, self.state.registers):
             self.state.finish("SDP_RDMA", group)
             self._next_group["SDP_RDMA"] = 1 - group
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 from models.cdp import CdpParams
 from models.errors import InputError
@@ -17,6 +18,8 @@ class CdpLayer:
     Raises:
         ValueError: when the sizes or precisions of source, destination and parameters do not fit each other.
     """
+
+    kind: ClassVar[Literal["CDP"]] = "CDP"
 
     src: Surface
     dst: Surface

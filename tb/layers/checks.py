@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from models.errors import InputError
-from models.layout import FeatureLayout, KernelLayout, OperandLayout
-from tb.surfaces import ImageSurface, Surface
+
+if TYPE_CHECKING:
+    from models.layout import FeatureLayout, KernelLayout, OperandLayout
+    from tb.surfaces import ImageSurface, Surface
 
 
 def check_configs(

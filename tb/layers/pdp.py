@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 from models.config import HwConfig
 from models.errors import InputError
@@ -51,6 +52,8 @@ class PdpLayer:
     Raises:
         ValueError: when the sizes of source, destination, pooling and split do not fit each other.
     """
+
+    kind: ClassVar[Literal["PDP"]] = "PDP"
 
     src: Surface
     dst: Surface

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import ClassVar, Literal
 
 from models.errors import InputError
 from models.layout import FeatureLayout, PlanarLayout, contracted_shape
@@ -43,6 +44,8 @@ class RubikLayer:
 
     Source: unit description, "RUBIK"; programming guide, "Rubik programming" and "Limitation".
     """
+
+    kind: ClassVar[Literal["RUBIK"]] = "RUBIK"
 
     mode: RubikMode
     src: Surface | PlanarSurface

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 from models.errors import InputError
 from models.precision import Precision
@@ -25,6 +26,8 @@ class SdpLayer:
     Raises:
         ValueError: when surfaces, parameters and operand sources do not fit each other.
     """
+
+    kind: ClassVar[Literal["SDP"]] = "SDP"
 
     src: Surface
     dst: Surface

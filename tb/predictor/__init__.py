@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
-import numpy as np
-from numpy.typing import NDArray
-
-from models.precision import Precision
-from models.tolerance import Module, bit_identical
-from tb.counters import Counts
-from tb.layers import BdmaLayer, CdpLayer, ConvLayer, PdpLayer, PooledLayer, RubikLayer, SdpLayer
-from tb.predictor.conv import tolerated as allowed
-from tb.predictor.counters import counted, counted_by_cdp
-from tb.predictor.cubes import pack_patterns, read_patterns
-from tb.predictor.expectation import Expectation, ReadMemory, Tolerated
-from tb.predictor.pool import normalise, pool, pool_tolerated
-from tb.predictor.rubik import move
-from tb.predictor.sdp import process
+from tb.layers import Kind
+from tb.predictor.expectation import Expectation, ReadMemory
+from tb.program.codec import ENGINES
+from tb.program.ops import Program, RegWrite
 from tb.tracker import StartedLayer
 
-__all__ = ["Expectation", "ReadMemory", "predict"]
+__all__ = ["Expectation", "ReadMemory", "load", "predict"]
+
+Predictor = Callable[[StartedLayer, ReadMemory], Expectation]
 
 
 def predict(started: StartedLayer, read: ReadMemory) -> Expectation:
@@ -34,41 +26,47 @@ def predict(started: StartedLayer, read: ReadMemory) -> Expectation:
         started: The layer.
         read: How to read memory as the layer will find it.
     """
-    layer = started.layer
-    if isinstance(layer, RubikLayer):
-        moved, touched = move(layer, read)
-        return Expectation(started, layer.dst.ram, layer.dst.address, layer.dst.layout, moved, touched)
-    if isinstance(layer, BdmaLayer):
-        lines = layer.src.layout.unpack(read(layer.src.ram, layer.src.address, layer.src.layout.nbytes))
-        target = layer.dst.layout
-        return Expectation(started, layer.dst.ram, layer.dst.address, target, target.pack(lines), target.written_mask())
-    tolerated = None
-    counts: Counts = {}
-    result: NDArray[Any]
-    match layer:
-        case SdpLayer():
-            processed, before = process(layer, read)
-            result, counts = processed.cube, counted(started, processed, before)
-            if layer.dst.layout.precision is Precision.FP16:
-                tolerated = Tolerated(result, bit_identical(Module.SDP))
-        case PdpLayer():
-            result, tolerated = pool(layer.params, read_patterns(layer.src, read), layer.dst.layout.config)
-        case ConvLayer():
-            processed, before = process(layer, read)
-            result, counts = processed.cube, counted(started, processed, before)
-            tolerated = allowed(layer, read)
-        case PooledLayer():
-            processed, before = process(layer.producer, read)
-            counts = counted(started, processed, before)
-            result, tolerated = pool(layer.params, processed.cube, layer.dst.layout.config)
-            if tolerated is not None and isinstance(layer.producer, ConvLayer):
-                convolved = allowed(layer.producer, read)
-                tolerated = pool_tolerated(layer.params, convolved, tolerated, layer.dst.layout.config)
-        case CdpLayer():
-            result, tolerated = normalise(layer, read_patterns(layer.src, read))
-            counts = counted_by_cdp(layer, result)
-    dst = layer.dst
-    data, written = pack_patterns(dst.layout, result)
-    if isinstance(layer, SdpLayer) and layer.params.compares:
-        written = np.zeros_like(written)
-    return Expectation(started, dst.ram, dst.address, dst.layout, data, written, tolerated, counts)
+    return _predictor_of(started.layer.kind)(started, read)
+
+
+def _predictor_of(kind: Kind) -> Predictor:
+    """Return what predicts the layers of a kind; that loads the models that it takes, and no others."""
+    match kind:
+        case "SDP":
+            from tb.predictor.sdp import predict_sdp
+
+            return predict_sdp
+        case "CONV":
+            from tb.predictor.conv import predict_conv
+
+            return predict_conv
+        case "PDP":
+            from tb.predictor.pdp import predict_pdp
+
+            return predict_pdp
+        case "POOLED":
+            from tb.predictor.pooled import predict_pooled
+
+            return predict_pooled
+        case "CDP":
+            from tb.predictor.cdp import predict_cdp
+
+            return predict_cdp
+        case "RUBIK":
+            from tb.predictor.rubik import predict_rubik
+
+            return predict_rubik
+        case "BDMA":
+            from tb.predictor.bdma import predict_bdma
+
+            return predict_bdma
+
+
+def load(ops: Program) -> None:
+    """Load all that the layers of a program take, so that it costs a simulation no time when they start."""
+    enabled = {op.register for op in ops if isinstance(op, RegWrite)}
+    for engine in ENGINES:
+        enables = {f"{unit}.{'CFG_OP' if unit == 'BDMA' else 'D_OP_ENABLE'}" for unit in engine.units}
+        if enables <= enabled:
+            engine.coding()
+            _predictor_of(engine.kind)

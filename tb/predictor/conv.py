@@ -18,9 +18,13 @@ from models.layout.compression import WGS_DTYPE
 from models.precision import Precision
 from models.tolerance import Float64Array
 from tb.layers import ConvLayer
-from tb.predictor.expectation import ReadMemory, Tolerated, last_place
+from tb.predictor.counters import counted
+from tb.predictor.cubes import expect
+from tb.predictor.expectation import Expectation, ReadMemory, Tolerated, last_place
 from tb.predictor.operands import read_operands
+from tb.predictor.sdp import process
 from tb.surfaces import ImageSurface, WeightSurface
+from tb.tracker import StartedLayer
 
 _SATURATION = "CACC.D_OUT_SATURATION"
 _INPUT_COUNTS = (
@@ -29,6 +33,26 @@ _INPUT_COUNTS = (
     "CDMA.D_INF_INPUT_DATA_NUM",
     "CDMA.D_INF_INPUT_WEIGHT_NUM",
 )
+
+
+def predict_conv(started: StartedLayer, read: ReadMemory) -> Expectation:
+    """Return what a convolution with SDP on the fly must write."""
+    layer = started.layer
+    assert layer.kind == "CONV"
+    processed, before = process_convolved(layer, read)
+    counts = counted(started, processed, before)
+    return expect(started, layer.dst, processed.cube, tolerated(layer, read), counts)
+
+
+def process_convolved(layer: ConvLayer, read: ReadMemory) -> tuple[sdp.SdpResult, dict[str, int]]:
+    """Return what SDP makes of the convolution and counts, padding channels included, and what is counted before it.
+
+    Args:
+        layer: The layer.
+        read: How to read memory as the layer will find it.
+    """
+    cube, before = convolve_counted(layer, read)
+    return process(layer, layer.sdp, cube, read), before
 
 
 def convolve(layer: ConvLayer, read: ReadMemory) -> NDArray[Any]:

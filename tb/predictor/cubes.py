@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from models.layout import FeatureLayout
 from models.precision import Precision
-from tb.predictor.expectation import ReadMemory
+from tb.counters import Counts
+from tb.predictor.expectation import Expectation, ReadMemory, Tolerated
 from tb.surfaces import Surface
+from tb.tracker import StartedLayer
 
 
 def whole_atoms(layout: FeatureLayout) -> FeatureLayout:
@@ -26,13 +28,28 @@ def read_patterns(surface: Surface, read: ReadMemory) -> NDArray[Any]:
     return cube.view(np.uint16) if layout.precision is Precision.FP16 else cube
 
 
-def pack_patterns(layout: FeatureLayout, cube: NDArray[Any]) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-    """Return the bytes of a cube with its padding channels, and which of them are not in a stride gap.
+def expect(
+    started: StartedLayer,
+    dst: Surface,
+    cube: NDArray[Any],
+    tolerated: Tolerated | None = None,
+    counts: Counts | None = None,
+    *,
+    written: bool = True,
+) -> Expectation:
+    """Return what a layer must leave behind that writes one cube.
 
     Args:
-        layout: Of the cube in memory.
+        started: The layer.
+        dst: Where the cube lies.
         cube: (padded channels, H, W) as :func:`read_patterns` returns it.
+        tolerated: What an FP16 cube is measured by, None when bytes are compared.
+        counts: What the statistics counters must read.
+        written: Whether the layer writes the cube at all.
     """
+    layout = dst.layout
     padded = whole_atoms(layout)
     elements = cube.view(layout.precision.dtype) if layout.precision is Precision.FP16 else cube
-    return padded.pack(elements), padded.written_mask()
+    must_write = padded.written_mask() & written
+    data = padded.pack(elements)
+    return Expectation(started, dst.ram, dst.address, layout, data, must_write, tolerated, counts or {})

@@ -7,7 +7,16 @@ from numpy.typing import NDArray
 
 from models.layout import FeatureLayout, PlanarLayout, contract, merge, split
 from tb.layers import RubikLayer
-from tb.predictor.expectation import ReadMemory
+from tb.predictor.expectation import Expectation, ReadMemory
+from tb.tracker import StartedLayer
+
+
+def predict_rubik(started: StartedLayer, read: ReadMemory) -> Expectation:
+    """Return what a layer of RUBIK must write."""
+    layer = started.layer
+    assert layer.kind == "RUBIK"
+    dst = layer.dst
+    return Expectation(started, dst.ram, dst.address, dst.layout, *move(layer, read))
 
 
 def move(layer: RubikLayer, read: ReadMemory) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:

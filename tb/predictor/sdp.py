@@ -2,32 +2,53 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from models import sdp
-from tb.layers import ConvLayer, SdpLayer
-from tb.predictor.conv import convolve_counted
-from tb.predictor.cubes import read_patterns
-from tb.predictor.expectation import ReadMemory
+from models.precision import Precision
+from models.tolerance import Module, bit_identical
+from tb.predictor.counters import counted
+from tb.predictor.cubes import expect, read_patterns
+from tb.predictor.expectation import Expectation, ReadMemory, Tolerated
 from tb.predictor.operands import read_operands
+from tb.tracker import StartedLayer
+
+if TYPE_CHECKING:
+    from tb.layers import ConvLayer, SdpLayer
 
 
-def process(layer: SdpLayer | ConvLayer, read: ReadMemory) -> tuple[sdp.SdpResult, dict[str, int]]:
-    """Return what SDP makes of its input and counts, padding channels included, and what is counted before it.
+def predict_sdp(started: StartedLayer, read: ReadMemory) -> Expectation:
+    """Return what a layer of SDP must write; one that compares writes nothing."""
+    layer = started.layer
+    assert layer.kind == "SDP"
+    processed, tolerated = process_memory(layer, read), None
+    if layer.dst.layout.precision is Precision.FP16:
+        tolerated = Tolerated(processed.cube, bit_identical(Module.SDP))
+    counts = counted(started, processed, {})
+    return expect(started, layer.dst, processed.cube, tolerated, counts, written=not layer.params.compares)
+
+
+def process_memory(layer: SdpLayer, read: ReadMemory) -> sdp.SdpResult:
+    """Return what SDP makes of its input in memory and counts, padding channels included.
 
     Args:
-        layer: A layer from memory, or a convolution with SDP on the fly.
+        layer: The layer.
         read: How to read memory as the layer will find it.
     """
-    if isinstance(layer, ConvLayer):
-        cube, counts = convolve_counted(layer, read)
-        return _process(layer, layer.sdp, cube, read), counts
-    return _process(layer, layer.params, read_patterns(layer.src, read), read), {}
+    return process(layer, layer.params, read_patterns(layer.src, read), read)
 
 
-def _process(layer: SdpLayer | ConvLayer, params: sdp.SdpParams, cube: NDArray[Any], read: ReadMemory) -> sdp.SdpResult:
+def process(layer: SdpLayer | ConvLayer, params: sdp.SdpParams, cube: NDArray[Any], read: ReadMemory) -> sdp.SdpResult:
+    """Return what SDP makes of a cube and counts.
+
+    Args:
+        layer: Where operands come from.
+        params: What SDP does.
+        cube: (padded channels, H, W), from memory or from the convolution core.
+        read: How to read memory as the layer will find it.
+    """
     sources = ((layer.x1, params.x1), (layer.x2, params.x2), (layer.y, params.y))
     return sdp.compute(
         params, cube, *(read_operands(source, stage, params.is_float, read) for source, stage in sources)

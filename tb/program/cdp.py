@@ -24,8 +24,6 @@ from tb.program.table import (
     row,
 )
 
-UNITS = ("CDP_RDMA", "CDP")
-
 _LOCAL_SIZE = Named(tuple((size, bits) for bits, size in enumerate(LOCAL_SIZES)))
 _AXES = ("channel", "height", "width")
 _PARTS = ("offset", "scale", "shift")

@@ -4,19 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from models.config import HwConfig
 from models.errors import InputError
-from tb.layers import BdmaLayer, CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, RubikLayer, SdpLayer
-from tb.program import bdma, cdp, conv, conv_table, pdp, pooled, rubik, sdp
+from tb.layers import Kind
+from tb.program import units
+from tb.program.copies import LAUNCHES
 from tb.program.lut import ENTRIES, LutEntries, lut_writes
 from tb.program.ops import InterruptNotify, Op, Poll, RegWrite, interrupt_of_unit
 from tb.program.table import Flat, Refused, Table, Words, decode_rows, encode_rows
 from tb.registers import RegisterMap
 
+if TYPE_CHECKING:
+    from tb.layers import BdmaLayer, ConvLayer, Layer
+
 WordsOf = Callable[[str], Mapping[str, int]]
 """From a unit to the register words of its next group."""
+
+
+class Coding(NamedTuple):
+    """How the layers of an engine stand in registers.
+
+    Attributes:
+        table: Field table of all units.
+        flatten: From a layer to its attributes by the names of the table.
+        build: From attributes to the layer.
+    """
+
+    table: Table
+    flatten: Callable[[Any], Flat]
+    build: Callable[[HwConfig, Flat], Layer]
 
 
 def _always(words_of: WordsOf, registers: RegisterMap) -> bool:
@@ -31,21 +50,17 @@ class Engine:
         name: What messages call it.
         units: All units that must be enabled, in the order that ``encode`` enables them.
         done_unit: The unit whose done interrupt ends the layer.
-        layer: Type of its layers.
-        table: Field table of all units.
-        flatten: From a layer to its attributes by the names of the table.
-        build: From attributes to the layer.
-        runs: Whether it runs this layer, among the engines for the type.
+        kind: That of its layers.
+        coding: Loads what its layers take, and returns how they stand in registers.
+        runs: Whether it runs this layer, among the engines for the kind.
         chosen: Whether the words of its units select it, among the engines that share a unit.
     """
 
     name: str
     units: tuple[str, ...]
     done_unit: str
-    layer: type
-    table: Table
-    flatten: Callable[[Any], Flat]
-    build: Callable[[HwConfig, Flat], Layer]
+    kind: Kind
+    coding: Callable[[], Coding]
     runs: Callable[[Any], bool] = lambda layer: True
     chosen: Callable[[WordsOf, RegisterMap], bool] = _always
 
@@ -55,97 +70,140 @@ class Engine:
         return "SDP" if "SDP" in self.units else self.done_unit
 
 
-def _sdp_from_memory(words_of: WordsOf, registers: RegisterMap) -> bool:
-    return not conv_table.is_flying("SDP", words_of("SDP"), registers)
+@cache
+def _sdp() -> Coding:
+    from tb.program import sdp
+
+    return Coding(sdp.TABLE, sdp.flatten, sdp.build)
 
 
-def _conv_without_operands(words_of: WordsOf, registers: RegisterMap) -> bool:
+@cache
+def _conv() -> Coding:
+    from tb.program import conv, conv_table
+
+    return Coding(conv_table.TABLE, conv.flatten, conv.build)
+
+
+@cache
+def _conv_with_operands() -> Coding:
+    from tb.program import conv, conv_table
+
+    return Coding(conv_table.TABLE_WITH_OPERANDS, conv.flatten, conv.build)
+
+
+@cache
+def _pdp() -> Coding:
+    from tb.program import pdp
+
+    return Coding(pdp.TABLE, pdp.flatten, pdp.build)
+
+
+def _pooled(producer: Callable[[], Coding]) -> Callable[[], Coding]:
+    """Return what loads the coding of layers whose producer has another one."""
+
+    @cache
+    def load() -> Coding:
+        from tb.program import pooled
+
+        table, flatten, build = producer()
+        return Coding(pooled.table(table), partial(pooled.flatten, flatten), partial(pooled.build, build))
+
+    return load
+
+
+@cache
+def _cdp() -> Coding:
+    from tb.program import cdp
+
+    return Coding(cdp.TABLE, cdp.flatten, cdp.build)
+
+
+@cache
+def _rubik() -> Coding:
+    from tb.program import rubik
+
+    return Coding(rubik.TABLE, rubik.flatten, rubik.build)
+
+
+@cache
+def _bdma() -> Coding:
+    from tb.program import bdma
+
+    return Coding(bdma.TABLE, bdma.flatten, bdma.build)
+
+
+def _from_memory(words_of: WordsOf, registers: RegisterMap) -> bool:
+    return not units.is_flying("SDP", words_of("SDP"), registers)
+
+
+def _without_operands(words_of: WordsOf, registers: RegisterMap) -> bool:
     words = words_of("SDP")
-    return conv_table.is_flying("SDP", words, registers) and not conv_table.takes_operands(words, registers)
+    return units.is_flying("SDP", words, registers) and not units.takes_operands(words, registers)
 
 
-def _conv_with_operands(words_of: WordsOf, registers: RegisterMap) -> bool:
+def _with_operands(words_of: WordsOf, registers: RegisterMap) -> bool:
     words = words_of("SDP")
-    return conv_table.is_flying("SDP", words, registers) and conv_table.takes_operands(words, registers)
+    return units.is_flying("SDP", words, registers) and units.takes_operands(words, registers)
 
 
 def _to_memory(chosen: Callable[[WordsOf, RegisterMap], bool]) -> Callable[[WordsOf, RegisterMap], bool]:
     """Return the condition under which SDP's output goes to memory."""
-    return lambda words_of, registers: not pooled.hands_on(words_of("SDP"), registers) and chosen(words_of, registers)
+    return lambda words_of, registers: not units.hands_on(words_of("SDP"), registers) and chosen(words_of, registers)
 
 
 def _to_pdp(chosen: Callable[[WordsOf, RegisterMap], bool]) -> Callable[[WordsOf, RegisterMap], bool]:
     """Return the condition under which SDP's output goes to PDP, and PDP's input comes from SDP."""
     return lambda words_of, registers: (
-        pooled.hands_on(words_of("SDP"), registers)
-        and pooled.takes_from_sdp(words_of("PDP"), registers)
+        units.hands_on(words_of("SDP"), registers)
+        and units.takes_from_sdp(words_of("PDP"), registers)
         and chosen(words_of, registers)
     )
 
 
 def _pdp_from_memory(words_of: WordsOf, registers: RegisterMap) -> bool:
-    return not pooled.takes_from_sdp(words_of("PDP"), registers)
+    return not units.takes_from_sdp(words_of("PDP"), registers)
+
+
+def _fetches(layer: ConvLayer) -> bool:
+    """Return whether SDP_RDMA takes part in a convolution."""
+    return any(source is not None and source.memory is not None for source in (layer.x1, layer.x2, layer.y))
 
 
 ENGINES = (
-    Engine("SDP", sdp.UNITS, "SDP", SdpLayer, sdp.TABLE, sdp.flatten, sdp.build, chosen=_to_memory(_sdp_from_memory)),
+    Engine("SDP", units.SDP, "SDP", "SDP", _sdp, chosen=_to_memory(_from_memory)),
     Engine(
         "CONV",
-        conv_table.UNITS_WITH_OPERANDS,
+        units.CONV_WITH_OPERANDS,
         "SDP",
-        ConvLayer,
-        conv_table.TABLE_WITH_OPERANDS,
-        conv.flatten,
-        conv.build,
-        runs=conv.fetches,
-        chosen=_to_memory(_conv_with_operands),
-    ),
-    Engine(
         "CONV",
-        conv_table.UNITS,
-        "SDP",
-        ConvLayer,
-        conv_table.TABLE,
-        conv.flatten,
-        conv.build,
-        chosen=_to_memory(_conv_without_operands),
+        _conv_with_operands,
+        runs=_fetches,
+        chosen=_to_memory(_with_operands),
     ),
-    Engine("PDP", pdp.UNITS, "PDP", PdpLayer, pdp.TABLE, pdp.flatten, pdp.build, chosen=_pdp_from_memory),
+    Engine("CONV", units.CONV, "SDP", "CONV", _conv, chosen=_to_memory(_without_operands)),
+    Engine("PDP", units.PDP, "PDP", "PDP", _pdp, chosen=_pdp_from_memory),
     Engine(
         "SDP-PDP",
-        pooled.SDP_UNITS,
+        units.SDP_TO_PDP,
         "PDP",
-        PooledLayer,
-        pooled.SDP_TABLE,
-        pooled.flatten,
-        pooled.build_sdp,
-        runs=lambda layer: isinstance(layer.producer, SdpLayer),
-        chosen=_to_pdp(_sdp_from_memory),
+        "POOLED",
+        _pooled(_sdp),
+        runs=lambda layer: layer.producer.kind == "SDP",
+        chosen=_to_pdp(_from_memory),
     ),
     Engine(
         "CONV-PDP",
-        pooled.CONV_UNITS_WITH_OPERANDS,
+        units.CONV_WITH_OPERANDS_TO_PDP,
         "PDP",
-        PooledLayer,
-        pooled.CONV_TABLE_WITH_OPERANDS,
-        pooled.flatten,
-        pooled.build_conv,
-        runs=lambda layer: conv.fetches(layer.producer),
-        chosen=_to_pdp(_conv_with_operands),
+        "POOLED",
+        _pooled(_conv_with_operands),
+        runs=lambda layer: _fetches(layer.producer),
+        chosen=_to_pdp(_with_operands),
     ),
-    Engine(
-        "CONV-PDP",
-        pooled.CONV_UNITS,
-        "PDP",
-        PooledLayer,
-        pooled.CONV_TABLE,
-        pooled.flatten,
-        pooled.build_conv,
-        chosen=_to_pdp(_conv_without_operands),
-    ),
-    Engine("CDP", cdp.UNITS, "CDP", CdpLayer, cdp.TABLE, cdp.flatten, cdp.build),
-    Engine("RUBIK", rubik.UNITS, "RBK", RubikLayer, rubik.TABLE, rubik.flatten, rubik.build),
-    Engine("BDMA", bdma.UNITS, "BDMA", BdmaLayer, bdma.TABLE, bdma.flatten, bdma.build),
+    Engine("CONV-PDP", units.CONV_TO_PDP, "PDP", "POOLED", _pooled(_conv), chosen=_to_pdp(_without_operands)),
+    Engine("CDP", units.CDP, "CDP", "CDP", _cdp),
+    Engine("RUBIK", units.RUBIK, "RBK", "RUBIK", _rubik),
+    Engine("BDMA", units.BDMA, "BDMA", "BDMA", _bdma),
 )
 
 
@@ -168,12 +226,12 @@ def chosen_engine(unit: str, words_of: WordsOf, registers: RegisterMap) -> Engin
 
 def engine_of(layer: Layer) -> Engine:
     """Return the engine that runs a layer."""
-    return next(engine for engine in ENGINES if isinstance(layer, engine.layer) and engine.runs(layer))
+    return next(engine for engine in ENGINES if layer.kind == engine.kind and engine.runs(layer))
 
 
 def uses_lut(layer: Layer) -> bool:
     """Return whether a layer reads its engine's lookup tables, which both register groups share."""
-    return ENTRIES in engine_of(layer).flatten(layer)
+    return ENTRIES in engine_of(layer).coding().flatten(layer)
 
 
 def encode(
@@ -206,10 +264,11 @@ def encode(
     for number in groups.values():
         if number not in (0, 1):
             raise InputError(f"group must be 0 or 1, not {number}")
-    if isinstance(layer, BdmaLayer):
+    if layer.kind == "BDMA":
         return encode_copies((layer,), config, groups["BDMA"], sync_id)
-    flat = engine.flatten(layer)
-    words = encode_rows(engine.table, flat, registers)
+    coding = engine.coding()
+    flat = coding.flatten(layer)
+    words = encode_rows(coding.table, flat, registers)
     ops: list[Op] = list(lut_writes(engine.lut_unit, flat[ENTRIES])) if ENTRIES in flat else []
     for unit in engine.units:
         ops.append(RegWrite(f"{unit}.S_POINTER", groups[unit]))
@@ -218,7 +277,7 @@ def encode(
         ops.append(Poll("CDMA.S_CBUF_FLUSH_STATUS", 1))
     ops += [RegWrite(f"{unit}.D_OP_ENABLE", 1) for unit in engine.units]
     if sync_id is not None:
-        if isinstance(layer, PooledLayer):
+        if layer.kind == "POOLED":
             # SDP raises its own interrupt, which a later layer that ends in SDP would take for its end.
             ops.append(InterruptNotify("SDP", groups["SDP"], f"{sync_id}_sdp"))
         ops.append(InterruptNotify(interrupt_of_unit(engine.done_unit), groups[engine.done_unit], sync_id))
@@ -240,12 +299,13 @@ def encode_copies(
         Refused: for a copy that the registers cannot hold.
     """
     registers = RegisterMap.of(config)
+    table, flatten, _ = _bdma()
     ops: list[Op] = []
     for layer in layers:
-        words = encode_rows(bdma.TABLE, bdma.flatten(layer), registers)["BDMA"]
+        words = encode_rows(table, flatten(layer), registers)["BDMA"]
         ops += [RegWrite(f"BDMA.{register}", value) for register, value in words.items()]
         ops.append(RegWrite("BDMA.CFG_OP", 1))
-    ops.append(RegWrite(f"BDMA.{bdma.LAUNCHES[group]}", 1))
+    ops.append(RegWrite(f"BDMA.{LAUNCHES[group]}", 1))
     if sync_id is not None:
         ops.append(InterruptNotify("BDMA", group, sync_id))
     return tuple(ops)
@@ -263,4 +323,5 @@ def decode(engine: Engine, words: Words, config: HwConfig, lut: LutEntries | Non
     Raises:
         Refused: naming register, field and rule, when they are illegal or need what is not modelled.
     """
-    return engine.build(config, decode_rows(engine.table, words, RegisterMap.of(config)) | {ENTRIES: lut})
+    table, _, build = engine.coding()
+    return build(config, decode_rows(table, words, RegisterMap.of(config)) | {ENTRIES: lut})

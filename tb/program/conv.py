@@ -27,11 +27,6 @@ from tb.program.table import Flat, Refused, blame, blame_attributes
 from tb.surfaces import CbufUse, Compression, ImageSurface, WeightSurface
 
 
-def fetches(layer: ConvLayer) -> bool:
-    """Return whether SDP_RDMA takes part in a layer."""
-    return any(source is not None and source.memory is not None for source in (layer.x1, layer.x2, layer.y))
-
-
 def flatten(layer: ConvLayer) -> Flat:
     """Return a layer's attributes by the names of the tables."""
     channels, height, width = layer.src.layout.shape

@@ -5,17 +5,12 @@ SDP_RDMA takes part only when a stage of SDP takes an operand from memory, so th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from models.layout import PACKED_NAMES, SEMI_PLANAR_NAMES
 from tb.program import sdp
 from tb.program.common import PRECISION, RAM
 from tb.program.table import FLAG, MINUS_ONE, SIGNED, Codec, Fixed, Named, Row, Table, View, row
-from tb.registers import RegisterMap
-
-UNITS = ("SDP", "CACC", "CMAC_A", "CMAC_B", "CSC", "CDMA")
-UNITS_WITH_OPERANDS = ("SDP_RDMA", *UNITS)
 
 _PIPELINE = ("CDMA", "CSC", "CMAC_A", "CMAC_B", "CACC")
 _FIRST_PLANAR = len(PACKED_NAMES)
@@ -194,37 +189,3 @@ TABLE_WITH_OPERANDS: Table = (
     row("batch.cubes", "SDP_RDMA.D_FEATURE_MODE_CFG.batch_number", codec=MINUS_ONE),
     *_sdp_rows("SDP_RDMA"),
 )
-
-
-def is_flying(unit: str, words: Mapping[str, int], registers: RegisterMap) -> bool:
-    """Return whether the words of SDP or SDP_RDMA say that the input comes from the convolution core."""
-    field = registers.register(unit, "D_FEATURE_MODE_CFG").field("flying_mode")
-    return bool(field.extract(words["D_FEATURE_MODE_CFG"]))
-
-
-def fetches_nothing(words: Mapping[str, int], registers: RegisterMap) -> bool:
-    """Return whether the words of SDP_RDMA leave it nothing to do: it is done as soon as it is enabled.
-
-    Source: measured on the public nv_small RTL.
-    """
-    return is_flying("SDP_RDMA", words, registers) and all(
-        registers.register("SDP_RDMA", f"D_{name.upper()}_CFG")
-        .field(f"{name}_disable")
-        .extract(words[f"D_{name.upper()}_CFG"])
-        for name in ("brdma", "nrdma", "erdma")
-    )
-
-
-def takes_operands(words: Mapping[str, int], registers: RegisterMap) -> bool:
-    """Return whether the words of SDP say that a stage takes an operand from memory."""
-
-    def on(register: str, field: str) -> bool:
-        return bool(registers.register("SDP", register).field(field).extract(words[register]))
-
-    return any(
-        not on(f"D_DP_{name}_CFG", f"{low}_bypass")
-        and not on(f"D_DP_{name}_CFG", f"{low}_{part}_bypass")
-        and on(f"D_DP_{name}_{part.upper()}_CFG", f"{low}_{part}_src")
-        for name, low in (("BS", "bs"), ("BN", "bn"), ("EW", "ew"))
-        for part in ("alu", "mul")
-    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from models.config import HwConfig
 from models.pdp import RECIPROCAL_BITS, PdpParams, PoolMethod
 from tb.layers import PdpLayer, Surface, WidthSplit
+from tb.program import units
 from tb.program.common import (
     PRECISION,
     build_surface,
@@ -29,8 +30,6 @@ from tb.program.table import (
     blame_attributes,
     row,
 )
-
-UNITS = ("PDP_RDMA", "PDP")
 
 _METHOD = Named(((PoolMethod.AVERAGE, 0), (PoolMethod.MAX, 1), (PoolMethod.MIN, 2)))
 _PARTS = ("first", "middle", "last")
@@ -58,7 +57,7 @@ def _split_rows() -> tuple[Row, ...]:
     rows: list[Row] = []
     for part, field in zip(_PARTS, ("first", "mid", "last"), strict=True):
         when = "split & split.has_middle" if part == "middle" else "split"
-        for way, units in (("in", ("PDP", "PDP_RDMA")), ("out", ("PDP",))):
+        for way, holders in (("in", ("PDP", "PDP_RDMA")), ("out", ("PDP",))):
             rows += [
                 row(
                     f"split.{part}_{way}",
@@ -66,7 +65,7 @@ def _split_rows() -> tuple[Row, ...]:
                     codec=MINUS_ONE,
                     when=when,
                 )
-                for unit in units
+                for unit in holders
             ]
     return tuple(rows)
 
@@ -77,7 +76,7 @@ TABLE: Table = (
     *(
         row(f"in.{axis}", f"{unit}.D_DATA_CUBE_IN_{axis.upper()}.cube_in_{axis}", codec=MINUS_ONE)
         for axis in ("channel", "height", "width")
-        for unit in UNITS
+        for unit in units.PDP
     ),
     *(
         row(f"out.{axis}", f"PDP.D_DATA_CUBE_OUT_{axis.upper()}.cube_out_{axis}", codec=MINUS_ONE)

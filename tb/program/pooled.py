@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from models.config import HwConfig
-from tb.layers import ConvLayer, PooledLayer, SdpLayer, on_the_fly
+from tb.layers import PooledLayer, on_the_fly
 from tb.memory import Ram
-from tb.program import conv, conv_table, pdp, sdp
+from tb.program import pdp
 from tb.program.table import Fixed, Flat, Refused, Row, Table, View, blame
-from tb.registers import RegisterMap
 
 _POOL = "pool."
 _OUTPUT = "SDP.D_FEATURE_MODE_CFG.output_dst"
@@ -56,52 +56,35 @@ def _pool_rows() -> Table:
 
 _POOL_TABLE = _pool_rows()
 
-SDP_UNITS = ("SDP_RDMA", "PDP", "SDP")
-SDP_TABLE: Table = (*_handed_on(sdp.TABLE), *_POOL_TABLE)
 
-CONV_UNITS = ("PDP", *conv_table.UNITS)
-CONV_TABLE: Table = (*_handed_on(conv_table.TABLE), *_POOL_TABLE)
-
-CONV_UNITS_WITH_OPERANDS = ("SDP_RDMA", *CONV_UNITS)
-CONV_TABLE_WITH_OPERANDS: Table = (*_handed_on(conv_table.TABLE_WITH_OPERANDS), *_POOL_TABLE)
+def table(producer: Table) -> Table:
+    """Return the table of layers whose producer has a table."""
+    return (*_handed_on(producer), *_POOL_TABLE)
 
 
-def takes_from_sdp(words: Mapping[str, int], registers: RegisterMap) -> bool:
-    """Return whether the words of PDP say that its input comes from SDP."""
-    field = registers.register("PDP", "D_OPERATION_MODE_CFG").field("flying_mode")
-    return field.extract(words["D_OPERATION_MODE_CFG"]) == 0
+def flatten(producer: Callable[[Any], Flat], layer: PooledLayer) -> Flat:
+    """Return a layer's attributes by the names of the table, those of its producer as ``producer`` returns them."""
+    pool = pdp.flatten_pooling(layer.producer.dst.layout.shape, layer.dst, layer.params)
+    return producer(layer.producer) | {f"{_POOL}{name}": value for name, value in pool.items()}
 
 
-def hands_on(words: Mapping[str, int], registers: RegisterMap) -> bool:
-    """Return whether the words of SDP say that its output goes to PDP."""
-    field = registers.register("SDP", "D_FEATURE_MODE_CFG").field("output_dst")
-    return field.extract(words["D_FEATURE_MODE_CFG"]) == 1
-
-
-def flatten(layer: PooledLayer) -> Flat:
-    """Return a layer's attributes by the names of the tables."""
-    producer = layer.producer
-    flat = conv.flatten(producer) if isinstance(producer, ConvLayer) else sdp.flatten(producer)
-    pool = pdp.flatten_pooling(producer.dst.layout.shape, layer.dst, layer.params)
-    return flat | {f"{_POOL}{name}": value for name, value in pool.items()}
-
-
-def build_sdp(config: HwConfig, flat: Flat) -> PooledLayer:
-    """Return the layer that decoded attributes of SDP from memory and of PDP describe.
+def build(producer: Callable[[HwConfig, Flat], Any], config: HwConfig, flat: Flat) -> PooledLayer:
+    """Return the layer that decoded attributes describe, those of its producer as ``producer`` builds it.
 
     Raises:
         Refused: naming the register, field and rule that make it illegal or unsupported.
     """
-    return _build(config, flat, sdp.build(config, _without_memory(config, flat)))
-
-
-def build_conv(config: HwConfig, flat: Flat) -> PooledLayer:
-    """Return the layer that decoded attributes of a convolution and of PDP describe.
-
-    Raises:
-        Refused: naming the register, field and rule that make it illegal or unsupported.
-    """
-    return _build(config, flat, conv.build(config, _without_memory(config, flat)))
+    pool = {name.removeprefix(_POOL): value for name, value in flat.items() if name.startswith(_POOL)}
+    layer = producer(config, _without_memory(config, flat))
+    layout = layer.dst.layout
+    for axis, size in zip(pdp.AXES, layout.shape, strict=True):
+        if pool[f"in.{axis}"] != size:
+            field = f"PDP.D_DATA_CUBE_IN_{axis.upper()}.cube_in_{axis}"
+            raise Refused(f"{field}: must be the {size} that SDP hands on, not {pool[f'in.{axis}']}")
+    layer = replace(layer, dst=on_the_fly(config, layout.precision, layout.shape))
+    params, dst = pdp.build_pooling(config, pool)
+    with blame((_OUTPUT,)):
+        return PooledLayer(layer, dst, params)
 
 
 def _without_memory(config: HwConfig, flat: Flat) -> Flat:
@@ -113,16 +96,3 @@ def _without_memory(config: HwConfig, flat: Flat) -> Flat:
         "dst.surface_stride_bytes": flat["shape.height"] * line,
         "dst.ram": Ram.MC,
     }
-
-
-def _build(config: HwConfig, flat: Flat, producer: SdpLayer | ConvLayer) -> PooledLayer:
-    pool = {name.removeprefix(_POOL): value for name, value in flat.items() if name.startswith(_POOL)}
-    layout = producer.dst.layout
-    for axis, size in zip(pdp.AXES, layout.shape, strict=True):
-        if pool[f"in.{axis}"] != size:
-            field = f"PDP.D_DATA_CUBE_IN_{axis.upper()}.cube_in_{axis}"
-            raise Refused(f"{field}: must be the {size} that SDP hands on, not {pool[f'in.{axis}']}")
-    producer = replace(producer, dst=on_the_fly(config, layout.precision, layout.shape))
-    params, dst = pdp.build_pooling(config, pool)
-    with blame((_OUTPUT,)):
-        return PooledLayer(producer, dst, params)

@@ -9,8 +9,6 @@ from tb.layers import PlanarSurface, RubikLayer, RubikMode, Surface
 from tb.program.common import PRECISION, RAM, build_surface, check_precision, check_ram, field_of
 from tb.program.table import MINUS_ONE, Flat, Multiple, Named, Refused, Table, View, blame, blame_attributes, row
 
-UNITS = ("RBK",)
-
 _UNITS_OF_32 = Multiple(32)
 _MODE = "RBK.D_MISC_CFG.rubik_mode"
 _MODES = tuple((mode, bits) for bits, mode in enumerate(RubikMode))

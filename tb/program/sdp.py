@@ -10,10 +10,10 @@ from models.validity import FEATURE_FORMAT, LayerKind, conversion
 from tb.layers import SdpLayer, StageSource, Surface, processing_precision, strides_are_ignored
 from tb.program.common import build_surface, check_precision, field_of, flatten_surface
 from tb.program.sdp_stages import build_x, build_y, flatten_stage
-from tb.program.sdp_table import CONVERTER_PARTS, TABLE, UNITS
+from tb.program.sdp_table import CONVERTER_PARTS, TABLE
 from tb.program.table import Flat, Refused, blame, blame_attributes
 
-__all__ = ["TABLE", "UNITS", "Processing", "build", "build_processing", "flatten", "flatten_processing"]
+__all__ = ["TABLE", "Processing", "build", "build_processing", "flatten", "flatten_processing"]
 
 _NEUTRAL = {"offset": 0, "scale": 1, "shift": 0}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from models.sdp import AluOp
+from tb.program import units
 from tb.program.common import PRECISION, RAM, surface_rows
 from tb.program.lut import lut_rows
 from tb.program.table import (
@@ -18,8 +19,6 @@ from tb.program.table import (
     View,
     row,
 )
-
-UNITS = ("SDP_RDMA", "SDP")
 
 CONVERTER_PARTS = ("offset", "scale", "shift")
 
@@ -158,7 +157,7 @@ TABLE: Table = (
     *(
         row(f"shape.{axis}", f"{unit}.D_DATA_CUBE_{axis.upper()}.{axis}", codec=MINUS_ONE)
         for axis in ("channel", "height", "width")
-        for unit in UNITS
+        for unit in units.SDP
     ),
     row("input_precision", "SDP_RDMA.D_FEATURE_MODE_CFG.in_precision", codec=PRECISION),
     row("processing_precision", "SDP.D_DATA_FORMAT.proc_precision", codec=PRECISION),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from cocotb.handle import SimHandleBase
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 from models.config import HwConfig
 from tb.counters import CounterBoard
 from tb.interrupt_rules import InterruptRules
-from tb.layers import Layer
 from tb.memory import MemoryImage, Ram
 from tb.predictor import predict
 from tb.program.codec import encode, engine_of
@@ -33,6 +33,9 @@ from tb.sim.player import Player
 from tb.sim.scope import WaveScope
 from tb.tracker import LayerTracker
 from tb.verdict import Verdict
+
+if TYPE_CHECKING:
+    from tb.layers import Layer
 
 RESET_CYCLES = 20
 QUIET_CYCLES = 16

@@ -31,7 +31,7 @@ from tb.generate.layers.workshop import (
 )
 from tb.layers import Batch, ConvLayer, Layer, PooledLayer, Surface
 from tb.layers.batch import DST_ATOMS
-from tb.surfaces import CbufUse, ImageSurface, WeightSurface, leftover_weight_entries
+from tb.surfaces import CbufUse, ImageSurface, WeightSurface
 
 
 def build_conv(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]) -> ConvLayer:
@@ -170,7 +170,7 @@ def _cbuf(
     weight = -(-needed // bank_bytes(config, 1)) + spare_weight
     weight = max(min(weight, banks - data), 1)
     if before and (data, weight) == (before[-1].cbuf.data_banks, before[-1].cbuf.weight_banks):
-        left = leftover_weight_entries(before[-1].weights.layout, before[-1].cbuf)
+        left = before[-1].cbuf.leftover_weight_entries(before[-1].weights.layout)
         weight += 0 if not left else 1 if data + weight < banks else -1
     data, weight = table.integers("banks", 2, (data, weight))
     return CbufUse(

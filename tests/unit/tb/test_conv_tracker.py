@@ -15,7 +15,6 @@ from tb.layers import ConvLayer, Layer
 from tb.program.codec import encode
 from tb.program.ops import InterruptNotify, Op, Poll, RegWrite
 from tb.program.table import Refused
-from tb.surfaces import leftover_weight_entries
 from tb.tracker import LayerTracker, StartedLayer, done_bit, refusal
 from tests.unit.tb.conv_samples import biased_conv, image_conv, small_conv
 from tests.unit.tb.samples import FULL, SMALL, small_sdp
@@ -211,14 +210,14 @@ def test_a_reset_empties_the_convolution_buffer() -> None:
 @pytest.mark.parametrize(("kernels", "left"), [(1, 8), (2, 1), (9, 12), (32, 0)])
 def test_padding_is_counted_in_entries_that_the_weights_do_not_reach(kernels: int, left: int) -> None:
     weights = WeightLayout(SMALL, Precision.INT8, (kernels, 10, 2, 3))
-    assert leftover_weight_entries(weights, small_conv().cbuf) == left
+    assert small_conv().cbuf.leftover_weight_entries(weights) == left
 
 
 def test_entries_of_128_bytes_leave_nothing() -> None:
     rng = np.random.default_rng(5)
     for kernels, channels in rng.integers(1, 60, (50, 2)).tolist():
         weights = WeightLayout(FULL, Precision.INT8, (kernels, channels, 2, 3))
-        assert leftover_weight_entries(weights, small_conv().cbuf) == 0
+        assert small_conv().cbuf.leftover_weight_entries(weights) == 0
 
 
 def test_a_program_of_several_convolutions_is_judged_before_it_is_played() -> None:

@@ -1,91 +1,15 @@
-"""Where the data of layers lie: cubes, images, weights, operands, and a layer's share of the convolution buffer."""
+"""What only a convolution has: images and weights in memory, and a share of the convolution buffer."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from models.cbuf import bank_bytes, bank_entries
-from models.config import HwConfig
 from models.errors import InputError
-from models.layout import (
-    CompressedWeightLayout,
-    FeatureLayout,
-    KernelLayout,
-    LinesLayout,
-    OperandLayout,
-    PixelLayout,
-    PlanarLayout,
-)
+from models.layout import CompressedWeightLayout, KernelLayout, PixelLayout
 from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES, WEIGHT_START_ALIGNMENT_BYTES
 from tb.memory import Ram
-
-
-@dataclass(frozen=True)
-class Surface:
-    """A feature cube in memory.
-
-    Raises:
-        ValueError: when the address is not a multiple of the atom, or the cube leaves the address space.
-    """
-
-    layout: FeatureLayout
-    address: int
-    ram: Ram = Ram.MC
-
-    def __post_init__(self) -> None:
-        check_address(self.address, self.layout.nbytes, self.layout.config)
-
-
-@dataclass(frozen=True)
-class PlanarSurface:
-    """One plane per channel in memory, as RUBIK splits and merges them.
-
-    Raises:
-        ValueError: when the address is not a multiple of 64 bytes, or the planes leave the address space.
-    """
-
-    layout: PlanarLayout
-    address: int
-    ram: Ram = Ram.MC
-
-    def __post_init__(self) -> None:
-        alignment = self.layout.alignment.start_address_bytes
-        if self.address < 0 or self.address % alignment:
-            raise InputError(f"address must be a multiple of {alignment} bytes, not {self.address:#x}")
-        check_address(self.address, self.layout.nbytes, self.layout.config)
-
-
-@dataclass(frozen=True)
-class LinesSurface:
-    """Lines in memory, as BDMA copies them.
-
-    Raises:
-        ValueError: when the address is not a multiple of the atom, or the lines leave the address space.
-    """
-
-    layout: LinesLayout
-    address: int
-    ram: Ram = Ram.MC
-
-    def __post_init__(self) -> None:
-        check_address(self.address, self.layout.nbytes, self.layout.config)
-
-
-@dataclass(frozen=True)
-class OperandSurface:
-    """Operands of an SDP stage in memory.
-
-    Raises:
-        ValueError: when the address is not a multiple of the feature atom, or the operands leave the
-            address space.
-    """
-
-    layout: OperandLayout
-    address: int
-    ram: Ram = Ram.MC
-
-    def __post_init__(self) -> None:
-        check_address(self.address, self.layout.nbytes, self.layout.config)
+from tb.surfaces.cube import check_address
 
 
 @dataclass(frozen=True)
@@ -232,39 +156,22 @@ class CbufUse:
         if not 1 <= self.release_slices <= height:
             raise InputError(f"release_slices must be 1 to the {height} lines of src, not {self.release_slices}")
 
+    def leftover_weight_entries(self, weights: KernelLayout) -> int:
+        """Return the entries of padding behind the weights that stay in the buffer after a layer.
 
-def leftover_weight_entries(weights: KernelLayout, cbuf: CbufUse) -> int:
-    """Return the entries of padding behind the weights that stay in the convolution buffer after a layer.
+        CDMA fetches weights up to a multiple of 128 bytes, but only the entries that CSC used are given back. The
+        rest stays in front of the next weights, which are then read too early, until the banks change. Weights
+        that are kept for reuse are given back as a whole.
 
-    CDMA fetches weights up to a multiple of 128 bytes, but only the entries that CSC used are given back. The
-    rest stays in front of the next weights, which are then read too early, until the banks change. Weights
-    that are kept for reuse are given back as a whole.
-
-    Source: measured on the public nv_small RTL, where 348 wrong elements of a layer were those of weights
-        that begin so many entries early.
-    """
-    if cbuf.skip_weight_release:
-        return 0
-    entry = weights.config.cbuf_bank_width_bytes
-    return weights.nbytes // entry - -(-weights.elements * weights.precision.nbytes // entry)
+        Source: measured on the public nv_small RTL, where 348 wrong elements of a layer were those of weights
+            that begin so many entries early.
+        """
+        if self.skip_weight_release:
+            return 0
+        entry = weights.config.cbuf_bank_width_bytes
+        return weights.nbytes // entry - -(-weights.elements * weights.precision.nbytes // entry)
 
 
 def _check_weight_address(name: str, address: int) -> None:
     if address < 0 or address % WEIGHT_START_ALIGNMENT_BYTES:
         raise InputError(f"{name} must be a multiple of {WEIGHT_START_ALIGNMENT_BYTES} bytes, not {address:#x}")
-
-
-def check_address(address: int, nbytes: int, config: HwConfig) -> None:
-    """Refuse an address that is not a multiple of the atom, or has no room behind it.
-
-    Raises:
-        ValueError: naming the rule.
-    """
-    atom = config.memory_atomic_bytes
-    if address < 0 or address % atom:
-        raise InputError(f"address must be a multiple of the {atom}-byte atom, not {address:#x}")
-    if address + nbytes > 1 << config.memif_address_width_bits:
-        raise InputError(
-            f"address must leave room for {nbytes} bytes in the {config.memif_address_width_bits}-bit address "
-            f"space of {config.name}, not {address:#x}"
-        )

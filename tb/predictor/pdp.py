@@ -1,4 +1,4 @@
-"""PDP and CDP: from memory through the models, and what FP16 outputs are measured by."""
+"""PDP: from memory through the model, and what FP16 outputs are measured by."""
 
 from __future__ import annotations
 
@@ -8,17 +8,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models import cdp, pdp, tolerance_cdp, tolerance_pool
+from models import pdp, tolerance_pool
 from models.config import HwConfig
 from models.fp16 import FP16, FP17
 from models.pdp import PdpParams, PoolMethod
 from models.pdp.params import missing_elements
 from models.tolerance import Float64Array, Module, bit_identical, clip_reference
 from models.tolerance_conv import Window
-from tb.layers import CdpLayer
-from tb.predictor.expectation import Tolerated, last_place
+from tb.predictor.cubes import expect, read_patterns
+from tb.predictor.expectation import Expectation, ReadMemory, Tolerated, last_place
+from tb.tracker import StartedLayer
 
 _NAN = 0x7E00
+
+
+def predict_pdp(started: StartedLayer, read: ReadMemory) -> Expectation:
+    """Return what a pooling of a cube in memory must write."""
+    layer = started.layer
+    assert layer.kind == "PDP"
+    return expect(started, layer.dst, *pool(layer.params, read_patterns(layer.src, read), layer.dst.layout.config))
 
 
 def pool(params: PdpParams, cube: NDArray[Any], config: HwConfig) -> tuple[NDArray[Any], Tolerated | None]:
@@ -86,24 +94,3 @@ def pool_tolerated(params: PdpParams, convolved: Tolerated | None, pooled: Toler
         own = last_place(result)
     total = np.nan_to_num(np.maximum(*ends)) + own
     return Tolerated(result, replace(convolved.tolerance, allowance=total))
-
-
-def normalise(layer: CdpLayer, cube: NDArray[Any]) -> tuple[NDArray[Any], Tolerated | None]:
-    """Return what CDP makes of a cube, and what an FP16 result is measured by.
-
-    The reference is what the bit-accurate model computes.
-
-    Args:
-        layer: The layer.
-        cube: (C, H, W) with padding channels, FP16 as patterns.
-    """
-    channels = layer.src.layout.shape[0]
-    result = cdp.run(layer.params, cube, channels)
-    if not layer.params.is_float:
-        return result, None
-    values = FP16.decode(cube)
-    values[channels:] = 0.0
-    largest = tolerance_pool.channel_window_maximum(values, layer.params.local_size or 1)
-    expected = FP16.decode(result)
-    carried = tolerance_cdp.carried(layer.params, cube, channels)
-    return result, Tolerated(expected, tolerance_pool.cdp(largest, expected, carried=carried))

@@ -1,0 +1,15 @@
+"""What BDMA writes."""
+
+from __future__ import annotations
+
+from tb.predictor.expectation import Expectation, ReadMemory
+from tb.tracker import StartedLayer
+
+
+def predict_bdma(started: StartedLayer, read: ReadMemory) -> Expectation:
+    """Return what a copy must write: the lines of its source where those of its destination lie."""
+    layer = started.layer
+    assert layer.kind == "BDMA"
+    src, dst = layer.src, layer.dst
+    lines = src.layout.unpack(read(src.ram, src.address, src.layout.nbytes))
+    return Expectation(started, dst.ram, dst.address, dst.layout, dst.layout.pack(lines), dst.layout.written_mask())

@@ -1,0 +1,44 @@
+"""CDP: from memory through the model, and what FP16 outputs are measured by."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from models import cdp, tolerance_cdp, tolerance_pool
+from models.fp16 import FP16
+from tb.layers import CdpLayer
+from tb.predictor.counters import counted_by_cdp
+from tb.predictor.cubes import expect, read_patterns
+from tb.predictor.expectation import Expectation, ReadMemory, Tolerated
+from tb.tracker import StartedLayer
+
+
+def predict_cdp(started: StartedLayer, read: ReadMemory) -> Expectation:
+    """Return what a layer of CDP must write."""
+    layer = started.layer
+    assert layer.kind == "CDP"
+    result, tolerated = normalise(layer, read_patterns(layer.src, read))
+    return expect(started, layer.dst, result, tolerated, counted_by_cdp(layer, result))
+
+
+def normalise(layer: CdpLayer, cube: NDArray[Any]) -> tuple[NDArray[Any], Tolerated | None]:
+    """Return what CDP makes of a cube, and what an FP16 result is measured by.
+
+    The reference is what the bit-accurate model computes.
+
+    Args:
+        layer: The layer.
+        cube: (C, H, W) with padding channels, FP16 as patterns.
+    """
+    channels = layer.src.layout.shape[0]
+    result = cdp.run(layer.params, cube, channels)
+    if not layer.params.is_float:
+        return result, None
+    values = FP16.decode(cube)
+    values[channels:] = 0.0
+    largest = tolerance_pool.channel_window_maximum(values, layer.params.local_size or 1)
+    expected = FP16.decode(result)
+    carried = tolerance_cdp.carried(layer.params, cube, channels)
+    return result, Tolerated(expected, tolerance_pool.cdp(largest, expected, carried=carried))

@@ -1,0 +1,28 @@
+"""PDP on the fly: SDP, from memory or behind a convolution, and PDP after it."""
+
+from __future__ import annotations
+
+from tb.predictor.counters import counted
+from tb.predictor.cubes import expect
+from tb.predictor.expectation import Expectation, ReadMemory
+from tb.predictor.pdp import pool, pool_tolerated
+from tb.predictor.sdp import process_memory
+from tb.tracker import StartedLayer
+
+
+def predict_pooled(started: StartedLayer, read: ReadMemory) -> Expectation:
+    """Return what a layer must write whose result PDP pools on the fly."""
+    layer = started.layer
+    assert layer.kind == "POOLED"
+    producer, config = layer.producer, layer.dst.layout.config
+    if producer.kind == "SDP":
+        processed = process_memory(producer, read)
+        result, allowed = pool(layer.params, processed.cube, config)
+        return expect(started, layer.dst, result, allowed, counted(started, processed, {}))
+    from tb.predictor.conv import process_convolved, tolerated
+
+    processed, before = process_convolved(producer, read)
+    result, allowed = pool(layer.params, processed.cube, config)
+    if allowed is not None:
+        allowed = pool_tolerated(layer.params, tolerated(producer, read), allowed, config)
+    return expect(started, layer.dst, result, allowed, counted(started, processed, before))

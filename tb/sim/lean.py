@@ -6,6 +6,7 @@ soon as anybody asks for it.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -74,6 +75,8 @@ def load() -> None:
     asyncio.InvalidStateError = exceptions.InvalidStateError
     del os.environ["PYGPI_USERS"]
     pygpi.entry.load_entry()
+    # What was imported never becomes garbage, so that no collection needs to look at it, nor the end of the process.
+    gc.freeze()
 
 
 def _version() -> list[ModuleType]:

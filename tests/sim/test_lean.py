@@ -74,3 +74,11 @@ print(pstats.Stats(profile).total_calls, pdb.Pdb.__base__.__name__)
 
 def test_cocotb_knows_its_version_without_metadata() -> None:
     assert printed("print(cocotb.__version__)") == [version("cocotb")]
+
+
+def test_garbage_collection_passes_over_what_was_imported() -> None:
+    then = """
+import gc
+print(gc.isenabled(), gc.get_freeze_count() > 20_000, len(gc.get_objects()) < 5_000)
+"""
+    assert printed(then) == ["True"] * 3

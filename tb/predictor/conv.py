@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +20,7 @@ from models.precision import Precision
 from models.tolerance import Float64Array
 from tb.layers import ConvLayer
 from tb.predictor.counters import counted
-from tb.predictor.cubes import expect
+from tb.predictor.cubes import expect, read_patterns
 from tb.predictor.expectation import Expectation, ReadMemory, Tolerated, last_place
 from tb.predictor.operands import read_operands
 from tb.predictor.sdp import process
@@ -75,14 +76,10 @@ def convolve_counted(layer: ConvLayer, read: ReadMemory) -> tuple[NDArray[Any], 
         sums = conv.accumulate(layer.params, cube, weights)
         counts = dict.fromkeys(_INPUT_COUNTS, 0) | {_SATURATION: int(np.count_nonzero(sums.saturated))}
         return _padded(layer, sums.output), counts
-    counts = {
-        name: count(array)
-        for name, (count, array) in zip(
-            _INPUT_COUNTS,
-            ((count_nan, cube), (count_nan, weights), (count_infinity, cube), (count_infinity, weights)),
-            strict=True,
-        )
-    }
+    fetched = tuple(_fetched(layer, read, (cube, weights)))
+    counts = dict(
+        zip(_INPUT_COUNTS, (count(array) for count in (count_nan, count_infinity) for array in fetched), strict=True)
+    )
     stored = layer.weights.layout
     order = AtomOrder(stored.config.mac_atomic_c_size)
     if isinstance(stored, ImageWeightLayout):
@@ -162,6 +159,19 @@ def inputs(layer: ConvLayer, read: ReadMemory) -> tuple[NDArray[Any], NDArray[An
     if layer.params.is_float:
         return cube.view(np.uint16), weights.view(np.uint16)
     return cube, weights
+
+
+def _fetched(layer: ConvLayer, read: ReadMemory, used: tuple[NDArray[Any], NDArray[Any]]) -> Iterator[NDArray[Any]]:
+    """Yield the patterns of data and weights that CDMA counts: all that it fetches, padding included.
+
+    Source: measured on the public nv_full RTL: padding channels of a cube and padding behind plain weights count.
+    """
+    data, weights = layer.src, layer.weights
+    yield used[0] if isinstance(data, ImageSurface) else read_patterns(data, read)
+    if weights.compression is not None:
+        yield used[1]
+    else:
+        yield read(weights.ram, weights.address, weights.layout.nbytes).view(np.uint16)
 
 
 def _read_weights(surface: WeightSurface, read: ReadMemory) -> NDArray[Any]:

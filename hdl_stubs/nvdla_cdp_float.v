@@ -4,7 +4,7 @@
 // the end, where the hardware rounds every step to FP32 or FP17. Measured on the
 // public nv_full RTL and the same here: infinity counts as (2 - 2^-10) * 2^31, a NaN
 // in the centre passes unchanged, else that of the nearest channel, the lower first,
-// and the result is at most 65504.
+// else that of the table's entries, and the result is at most 65504.
 module nvdla_cdp_float (
     input  wire            clk,
     input  wire            advance,
@@ -37,8 +37,8 @@ module nvdla_cdp_float (
       {sum_is_nan, sum_nan} <= deciding_nan(window, local_size);
       sum_centre   <= window[X*CENTRE+:16];
       sum          <= $realtobits(sum_bypass ? from_fp16_limited(window[X*CENTRE+:16]) : squares(window, local_size));
-      value_is_nan <= sum_is_nan;
-      value_nan    <= sum_nan;
+      value_is_nan <= sum_is_nan || entry_nan[16];
+      value_nan    <= sum_is_nan ? sum_nan : entry_nan[15:0];
       value_centre <= sum_centre;
       value        <= use_lo ? lo_y : le_y;
     end
@@ -46,7 +46,8 @@ module nvdla_cdp_float (
   wire [1:0] underflow, overflow;
   wire [63:0] le_y, lo_y;
   wire use_lo;
-  wire [33:0] unused_entry_nan;
+  wire [16:0] le_nan, lo_nan;
+  wire [16:0] entry_nan = use_lo ? lo_nan : le_nan;
 
   nvdla_lut_table_float #(
       .INDEX(6)
@@ -64,7 +65,7 @@ module nvdla_cdp_float (
       .index      (le_index),
       .pair       (le_pair),
       .y          (le_y),
-      .entry_nan  (unused_entry_nan[16:0])
+      .entry_nan  (le_nan)
   );
 
   nvdla_lut_table_float #(
@@ -83,7 +84,7 @@ module nvdla_cdp_float (
       .index      (lo_index),
       .pair       (lo_pair),
       .y          (lo_y),
-      .entry_nan  (unused_entry_nan[33:17])
+      .entry_nan  (lo_nan)
   );
 
   nvdla_lut_choice choice (

@@ -215,6 +215,27 @@ async def a_register_that_reads_another_value_is_reported(dut: SimHandleBase) ->
 
 
 @cocotb.test()
+async def a_counter_that_reads_another_value_is_reported(dut: SimHandleBase) -> None:
+    bench = await Bench.start(dut, CONFIG)
+    layer = pass_through(bench)
+    layer = replace(layer, params=replace(PASS_THROUGH, converter=output_converter(0, 30000, 0)))
+    bench.memory.write(layer.src.address, bytes(layer.src.layout.nbytes))
+    expect = bench.scoreboard.expect
+
+    def corrupt_behind_the_predictor(expectation) -> None:
+        expect(expectation)
+        bench.memory.write(layer.src.address, bytes([100]))
+
+    bench.scoreboard.expect = corrupt_behind_the_predictor
+    program = (RegWrite("SDP.D_PERF_ENABLE", 0b100), *encode(layer, CONFIG, sync_id="done"))
+    await bench.play((*program, SyncWait("SDP", "done"), RegRead("SDP.D_PERF_OUT_SATURATION")))
+    assert bench.verdict.counters == 1
+    expect_complaint(
+        bench, r"^SDP.D_PERF_OUT_SATURATION must read 0 after layer 0 \(SDP, group 0\), not 1 \(cycle \d+\)$"
+    )
+
+
+@cocotb.test()
 async def a_poll_that_never_ends_is_reported(dut: SimHandleBase) -> None:
     bench = await Bench.start(dut, CONFIG, BenchSettings(poll_deadline_cycles=500))
     await bench.play((Poll("GLB.S_INTR_STATUS", 1),))

@@ -2,6 +2,7 @@
 +incdir+.
 nv_full/NV_nvdla.v
 nvdla_bug.v
+nvdla_bug_names.v
 nvdla_control.v
 nvdla_reset.v
 nvdla_csb.v

@@ -51,6 +51,7 @@ module nvdla_cdma_dat #(
   `NVDLA_BUG(conv_src_line_stride)
   `NVDLA_BUG(conv_src_surface_stride)
   `NVDLA_BUG(conv_src_base)
+  `NVDLA_BUG(conv_src_batch_stride)
   /* verilator lint_off UNUSEDSIGNAL */
   wire [31:0] format = cfg[32*(`CDMA_D_DATAIN_FORMAT-`CDMA_OP_ENABLE)+:32];
   wire [31:0] misc = cfg[32*(`CDMA_D_MISC_CFG-`CDMA_OP_ENABLE)+:32];
@@ -113,7 +114,7 @@ module nvdla_cdma_dat #(
       .last   ({height, 8'd0, cubes, surfaces, width}),
       .strides({
         line_stride + (bug_conv_src_line_stride ? ATOM : 32'd0),
-        batch_stride,
+        batch_stride + (bug_conv_src_batch_stride ? line_stride : 32'd0),
         surface_stride + (bug_conv_src_surface_stride ? ATOM : 32'd0),
         ATOM
       }),

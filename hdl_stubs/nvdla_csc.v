@@ -181,6 +181,7 @@ module nvdla_csc #(
   `NVDLA_BUG(conv_dilation_ignored)
   `NVDLA_BUG(conv_window_one_line_down)
   `NVDLA_BUG(conv_kernel_columns_reversed)
+  `NVDLA_BUG(conv_last_cube_repeated)
   // Sequence: groups of kernels, in them cubes, in them stripes, so that weights come once
   reg run;
   reg [13:0] kernels_left;
@@ -224,6 +225,8 @@ module nvdla_csc #(
   wire [17:0] needed_y = ($signed(last_y) > $signed({5'd0, in_height})) ? {5'd0, in_height} : last_y;
   wire line_there = $signed({4'd0, dat_slices}) > $signed(needed_y);
   wire [19:0] element = {2'd0, step_x} * {6'd0, {1'b0, in_channels} + 14'd1} + {7'd0, block} * {2'd0, BLOCK};
+
+  wire [4:0] cube_read = cube - {4'd0, bug_conv_last_cube_repeated && cube != 5'd0 && cube == cubes};
 
   wire weights_valid;
   wire issue = run && advance && line_there && (index != 0 || weights_valid);
@@ -305,7 +308,7 @@ module nvdla_csc #(
       .first       (dat_first),
       .capacity    (dat_capacity),
       .line_words  (part_words * ({27'd0, cubes} + 32'd1)),
-      .cube_words  (part_words * {27'd0, cube}),
+      .cube_words  (part_words * {27'd0, cube_read}),
       .issue       (issue),
       .x           (in_x),
       .y           (in_y),

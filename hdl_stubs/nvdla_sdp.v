@@ -65,6 +65,7 @@ module nvdla_sdp #(
   `NVDLA_BUG(sdp_dst_line_stride)
   `NVDLA_BUG(sdp_dst_surface_stride)
   `NVDLA_BUG(sdp_dst_base)
+  `NVDLA_BUG(sdp_dst_batch_stride)
   `NVDLA_BUG(sdp_dst_surfaces_reversed)
   `NVDLA_BUG(sdp_ends_one_surface_early)
   `NVDLA_BUG(sdp_write_repeated)
@@ -348,7 +349,8 @@ module nvdla_sdp #(
   wire [31:0] line_stride = dst_line_stride + (bug_sdp_dst_line_stride ? ATOM : 32'd0);
   wire [31:0] surface_stride = (width == 13'd0 && height == 13'd0) ? ATOM :
                                dst_stride + (bug_sdp_dst_surface_stride ? line_stride : 32'd0);
-  wire [31:0] batch_stride = cfg[32*(`SDP_D_DST_BATCH_STRIDE-`SDP_OP_ENABLE)+:32];
+  wire [31:0] dst_batch_stride = cfg[32*(`SDP_D_DST_BATCH_STRIDE-`SDP_OP_ENABLE)+:32];
+  wire [31:0] batch_stride = bug_sdp_dst_batch_stride ? 32'd0 : dst_batch_stride;
   wire [31:0] last_surface = {19'd0, groups} * surface_stride;
   wire [ADDR_WIDTH-1:0] dst_base = cfg[32*(`SDP_D_DST_BASE_ADDR_LOW-`SDP_OP_ENABLE)+:ADDR_WIDTH];
   reg [ADDR_WIDTH-1:0] moved;  // by a seeded bug

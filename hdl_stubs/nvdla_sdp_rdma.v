@@ -63,6 +63,7 @@ module nvdla_sdp_rdma #(
   `NVDLA_BUG(sdp_operand_line_stride)
   `NVDLA_BUG(sdp_operand_surface_stride)
   `NVDLA_BUG(sdp_operand_per_channel)
+  `NVDLA_BUG(sdp_operand_per_cube)
   wire one_column = (width == 13'd0) && (height == 13'd0);
   wire two_parts = wide && !in_bytes;
   wire [31:0] src_line_stride = cfg[32*(`SDP_RDMA_D_SRC_LINE_STRIDE-`SDP_RDMA_OP_ENABLE)+:32];
@@ -152,7 +153,7 @@ module nvdla_sdp_rdma #(
           .last   ({groups, 8'd0, per_element ? cubes : 5'd0, squares ? {height >> 1, width >> 1, 13'd1, 13'd1} : {size, 26'd0}, 11'd0, beats}),
           .strides({
             (per_element && !one_column) ? own_surface_stride : atom_bytes,
-            32'd0,
+            bug_sdp_operand_per_cube ? atom_bytes : 32'd0,
             squares ? {own_line_stride << 1, atom_bytes << 1, own_line_stride, atom_bytes} :
                       {own_line_stride, atom_bytes, 64'd0},
             ATOM

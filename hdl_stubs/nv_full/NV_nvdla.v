@@ -94,6 +94,8 @@ module NV_nvdla (
   localparam WRITE_CLIENTS = 5;
   localparam [8*WRITE_CLIENTS-1:0] WRITE_IDS = {8'd0, 8'd4, 8'd3, 8'd2, 8'd1};
 
+  nvdla_bug_names bug_names ();
+
   wire core_rst_n, req_valid, req_write;
   wire [15:0] req_addr;
   wire [31:0] req_wdata;

@@ -60,7 +60,8 @@ def main(args: argparse.Namespace) -> int:
     if args.mutants is not None:
         return mutate(args)
     catalogue = load_catalogue()
-    bugs = select(catalogue.bugs, args.only, args.kind)
+    config = HwConfig.load(args.config)
+    bugs = select(catalogue.bugs, args.only, args.kind, config.name)
     if args.list:
         print("\n".join(f"{bug.name:32} {bug.kind.value:10} {bug.about}" for bug in bugs))
         return 0
@@ -68,8 +69,7 @@ def main(args: argparse.Namespace) -> int:
         raise InputError("--rtl must not be given: the seeded bugs are those of the embedded DUT")
     if args.number is not None:
         raise InputError("--number must only be given with --mutants")
-    config = HwConfig.load(args.config)
-    found = sources(PLAN_DIR)
+    found = sources(PLAN_DIR, config.name)
     cases = [(bug, of_unit(found, catalogue.units[bug.unit])) for bug in bugs]
     bench = bench_of(args, config, rerun(args), args.results)
     used = {source.name: source for _, scenarios in cases for source in scenarios}
@@ -153,8 +153,8 @@ def complaints(found: Sequence[Source], bench: Bench, args: argparse.Namespace) 
     return bool(failed)
 
 
-def select(bugs: tuple[Bug, ...], pattern: str | None, kind: str | None) -> list[Bug]:
-    """Return the bugs of a kind whose name matches a shell pattern.
+def select(bugs: tuple[Bug, ...], pattern: str | None, kind: str | None, config: str) -> list[Bug]:
+    """Return the bugs of a kind and a configuration whose name matches a shell pattern.
 
     Raises:
         ValueError: when there is none.
@@ -162,8 +162,11 @@ def select(bugs: tuple[Bug, ...], pattern: str | None, kind: str | None) -> list
     chosen = [
         bug
         for bug in bugs
-        if (pattern is None or fnmatchcase(bug.name, pattern)) and (kind is None or bug.kind.value == kind)
+        if bug.config == config
+        and (pattern is None or fnmatchcase(bug.name, pattern))
+        and (kind is None or bug.kind.value == kind)
     ]
     if not chosen:
-        raise InputError(f"no bug matches {pattern or '*'} of kind {kind or 'any'}; see python -m tb score --list")
+        known = f"see python -m tb score --list --config {' or '.join(sorted({bug.config for bug in bugs}))}"
+        raise InputError(f"no bug of {config} matches {pattern or '*'} of kind {kind or 'any'}; {known}")
     return chosen

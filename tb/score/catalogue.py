@@ -53,6 +53,7 @@ class Bug:
         about: what is wrong, in words.
         causes: names of the causes that are right first answers of the explainer.
         equivalent: why no scenario can show it; empty for a bug that must be caught.
+        config: name of the embedded device that it is played on.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Bug:
     about: str
     causes: tuple[str, ...] = ()
     equivalent: str = ""
+    config: str = "nv_small"
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,7 @@ def _bug(entry: Mapping[str, Any], units: Mapping[str, tuple[str, ...]]) -> Bug:
         if key not in entry:
             raise CatalogueError(f"bug {name} lacks the key {key}")
     for key in entry:
-        if key not in ("name", "kind", "where", "unit", "about", "causes", "equivalent"):
+        if key not in ("name", "kind", "where", "unit", "about", "causes", "equivalent", "config"):
             raise CatalogueError(f"bug {name} has no key {key}")
     if entry["unit"] not in units:
         raise CatalogueError(f"unit of bug {name} must be one of {', '.join(units)}, not {entry['unit']}")
@@ -104,7 +106,8 @@ def _bug(entry: Mapping[str, Any], units: Mapping[str, tuple[str, ...]]) -> Bug:
     if kind.has_cause and not causes:
         raise CatalogueError(f"bug {name} lacks causes, which a bug of kind {kind.value} must have")
     place = _member(Place, name, "where", entry.get("where", Place.RTL.value))
-    return Bug(name, kind, place, entry["unit"], entry["about"], causes, entry.get("equivalent", ""))
+    equivalent, config = entry.get("equivalent", ""), entry.get("config", Bug.config)
+    return Bug(name, kind, place, entry["unit"], entry["about"], causes, equivalent, config)
 
 
 def _member(kind: type[_Member], bug: str, key: str, value: str) -> _Member:

@@ -15,7 +15,6 @@ from tb.registers import Register, RegisterMap
 from tb.scenario import Scenario
 from tb.score.catalogue import CatalogueError
 
-PLAN_FILES = ("nv_small.toml",)
 OWN_PLAN = Path(__file__).with_name("scenarios.toml")
 
 _ALL_EVENTS = 0x3F03FF
@@ -31,10 +30,10 @@ class Source:
     build: Callable[[HwConfig, int], Scenario]
 
 
-def sources(plan_dir: Path) -> tuple[Source, ...]:
-    """Return all scenarios: those of the plans in a folder, those of the score's own plan, the directed ones."""
-    files = [plan_dir / name for name in PLAN_FILES]
-    entries = [entry for path in (*files, OWN_PLAN) for entry in load_plan(path)]
+def sources(plan_dir: Path, config: str = "nv_small") -> tuple[Source, ...]:
+    """Return all scenarios of a configuration: those of its plan in a folder, then the score's own."""
+    files = (plan_dir / f"{config}.toml", OWN_PLAN)
+    entries = [entry for path in files for entry in load_plan(path) if entry.config == config]
     found = [Source(entry.name, partial(_DIRECTED.get(entry.name, PlanEntry.build), entry)) for entry in entries]
     return tuple(found)
 

@@ -140,15 +140,16 @@ async def one_element_is_moved_to_the_edge(dut: SimHandleBase) -> None:
 
 @cocotb.test()
 async def a_layer_that_the_device_does_not_compute_stays_running(dut: SimHandleBase) -> None:
-    """Play ``NVDLA_LAYER`` with a register changed to ask for what the device lacks."""
+    """Play ``NVDLA_LAYER`` with registers changed to ask for what the device lacks."""
     scenario = read(Path(os.environ["NVDLA_LAYER"]), CONFIG)
-    changed, value = os.environ["NVDLA_CHANGE"].split("=")
+    changed = dict(change.split("=") for change in os.environ["NVDLA_CHANGE"].split())
     bench = await Bench.start(dut, CONFIG, scenario.settings, scenario.seed)
     await bench.play(tuple(op for op in scenario.ops if isinstance(op, MemInit | MemLoad)))
     await wait_cycles(bench.clock, FLUSHED_CYCLES)
     for op in scenario.ops:
         if isinstance(op, RegWrite):
-            await bench.csb.write(REGISTERS.parse(op.register), int(value, 0) if op.register == changed else op.value)
+            value = int(changed[op.register], 0) if op.register in changed else op.value
+            await bench.csb.write(REGISTERS.parse(op.register), value)
     await wait_cycles(bench.clock, HANG_CYCLES)
     for unit in ("CACC", "SDP"):
         assert await bench.csb.read(REGISTERS.parse(f"{unit}.S_STATUS")) == 1, unit

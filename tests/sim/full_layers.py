@@ -26,6 +26,7 @@ from models.layout.alignment import WEIGHT_START_ALIGNMENT_BYTES
 from models.precision import Precision
 from models.sdp import SdpParams
 from tb.generate.layers import Workshop
+from tb.generate.plan import PlanEntry
 from tb.generate.sequence import sequence
 from tb.layers import ConvLayer, Surface
 from tb.memory import MemoryImage, Ram
@@ -38,6 +39,9 @@ BASE = 0x8000_0000
 
 # Bits that a sum of INT8 and INT16 loses in CACC so that few results saturate.
 TRUNCATE = {Precision.INT8: 10, Precision.INT16: 20, Precision.FP16: 0}
+
+CUBES = (5, 3)
+"""Of each layer of ``batches``."""
 
 
 def images(precision: Precision, seed: int) -> Scenario:
@@ -79,6 +83,19 @@ def winograd(precision: Precision, seed: int) -> Scenario:
     amounts = (2, 2) if precision is Precision.INT8 else (0, 1, 2)
     layers = [truncated(winograd_conv(shop, f"l{n}", precision), amount) for n, amount in enumerate(amounts)]
     return scenario(f"winograd_{precision.name.lower()}", seed, shop, layers)
+
+
+def batches(precision: Precision, seed: int) -> Scenario:
+    """Return batches of ``CUBES``: of single pixels, and by compressed weights with operands of X1 and X2."""
+    common = {"engine": "CONV", "precision": precision.name.lower(), "truncate": TRUNCATE[precision]}
+    pixels = {"shape": [50, 1, 1], "kernels": 70, "kernel": [1, 1], "batch": CUBES[0]}
+    windows = {"shape": [70, 5, 6], "kernels": 37, "kernel": [3, 2], "pad": [1, 0, 0, 1], "batch": CUBES[1]}
+    gaps = {"src_gaps": [1, 2], "dst_gaps": [1, 2], "zero_percent": 50}
+    scale = {"mul": True, "mul_operand": "element"} | ({} if precision is Precision.FP16 else {"mul_shift": 6})
+    stages = {"x1": {"alu": "sum", "alu_operand": "channel", "operand_bytes": 2}, "x2": scale}
+    layers = [common | pixels, common | windows | gaps | stages]
+    entry = PlanEntry(f"batches_{precision.name.lower()}", "batches", CONFIG.name, {"layer": layers, "counters": True})
+    return entry.build(CONFIG, seed)
 
 
 def truncated(layer: ConvLayer, amount: int) -> ConvLayer:

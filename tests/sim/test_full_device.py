@@ -50,7 +50,9 @@ NOT_COMPUTED = {
     "Winograd of an image": "CSC.D_DATAIN_FORMAT=1",
     "a converter for FP16": "CDMA.D_CVT_CFG=1",
     "channel post-extension of a cube": "CSC.D_POST_Y_EXTENSION=1",
-    "batches": "CACC.D_BATCH_NUMBER=1",
+    "batches by Winograd": "CDMA.D_BATCH_NUMBER=1 CSC.D_BATCH_NUMBER=1 CACC.D_BATCH_NUMBER=1 "
+    "SDP.D_FEATURE_MODE_CFG=0x105",
+    "another number of cubes in CACC": "CACC.D_BATCH_NUMBER=1",
     "Winograd with a stride": "CDMA.D_CONV_STRIDE=1",
     "another precision in CMAC": "CMAC_B.D_MISC_CFG=0x1001",
     "another precision in SDP": "SDP.D_DATA_FORMAT=5",
@@ -111,6 +113,15 @@ def test_layers_that_nv_small_lacks_pass(
     assert_passed(scenario.name, result, verdict)
     enabled = [op for op in scenario.ops if isinstance(op, RegWrite) and op.register == "CACC.D_OP_ENABLE"]
     assert verdict["layers"] == len(enabled)
+
+
+@pytest.mark.parametrize("precision", Precision, ids=lambda precision: precision.name.lower())
+def test_every_cube_of_a_batch_is_what_it_is_alone(full: Built, tmp_path: Path, precision: Precision) -> None:
+    scenario = full_layers.batches(precision, 1)
+    write(scenario, tmp_path / "scenario")
+    result, verdict = played(full, tmp_path / "scenario", tmp_path)
+    assert_passed(scenario.name, result, verdict)
+    assert verdict["layers"] == sum(full_layers.CUBES)
 
 
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed (apt-get install iverilog)")

@@ -57,9 +57,9 @@ def test_every_expected_cause_is_one_that_the_explainer_knows() -> None:
 
 
 def test_every_unit_has_scenarios() -> None:
-    found = sources(ROOT / "tests" / "plan")
-    for name, patterns in CATALOGUE.units.items():
-        assert of_unit(found, patterns), name
+    assert {bug.unit for bug in CATALOGUE.bugs} == set(CATALOGUE.units)
+    for bug in CATALOGUE.bugs:
+        assert of_unit(sources(ROOT / "tests" / "plan", bug.config), CATALOGUE.units[bug.unit]), bug.name
 
 
 def test_a_pattern_that_no_scenario_matches_is_refused() -> None:

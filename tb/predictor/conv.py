@@ -76,7 +76,7 @@ def convolve_counted(layer: ConvLayer, read: ReadMemory) -> tuple[NDArray[Any], 
         sums = conv.accumulate(layer.params, cube, weights)
         counts = dict.fromkeys(_INPUT_COUNTS, 0) | {_SATURATION: int(np.count_nonzero(sums.saturated))}
         return _padded(layer, sums.output), counts
-    fetched = tuple(_fetched(layer, read, (cube, weights)))
+    fetched = tuple(_fetched(layer, read, cube))
     counts = dict(
         zip(_INPUT_COUNTS, (count(array) for count in (count_nan, count_infinity) for array in fetched), strict=True)
     )
@@ -161,17 +161,15 @@ def inputs(layer: ConvLayer, read: ReadMemory) -> tuple[NDArray[Any], NDArray[An
     return cube, weights
 
 
-def _fetched(layer: ConvLayer, read: ReadMemory, used: tuple[NDArray[Any], NDArray[Any]]) -> Iterator[NDArray[Any]]:
+def _fetched(layer: ConvLayer, read: ReadMemory, cube: NDArray[Any]) -> Iterator[NDArray[Any]]:
     """Yield the patterns of data and weights that CDMA counts: all that it fetches, padding included.
 
-    Source: measured on the public nv_full RTL: padding channels of a cube and padding behind plain weights count.
+    Source: measured on the public nv_full RTL: padding channels of a cube, and padding behind weights.
     """
     data, weights = layer.src, layer.weights
-    yield used[0] if isinstance(data, ImageSurface) else read_patterns(data, read)
-    if weights.compression is not None:
-        yield used[1]
-    else:
-        yield read(weights.ram, weights.address, weights.layout.nbytes).view(np.uint16)
+    yield cube if isinstance(data, ImageSurface) else read_patterns(data, read)
+    nbytes = weights.layout.nbytes if weights.compression is None else weights.compression.weight_bytes
+    yield read(weights.ram, weights.address, nbytes).view(np.uint16)
 
 
 def _read_weights(surface: WeightSurface, read: ReadMemory) -> NDArray[Any]:

@@ -41,7 +41,7 @@ class Compression:
         mask_address: of the mask (WMB).
         sizes_address: of the group sizes (WGS).
         weight_bytes: what the registers give as the size of the weights: that of the compressed weights, or
-            more, up to that of all weights. It changes nothing.
+            more, up to that of all weights. So much is fetched; the result is the same.
 
     Raises:
         ValueError: when an address is not a multiple of 256 bytes, or the size not one of 128.

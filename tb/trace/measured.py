@@ -277,7 +277,15 @@ class _Reader:
                 rooms.append((int(entry[0], 16), entry[1]))
             except ValueError:
                 raise self._file.error(f"memory must be [address, size], not {entry!r}") from None
-        return tuple(rooms)
+        return tuple((start, self._with_weights(start, size)) for start, size in rooms)
+
+    def _with_weights(self, start: int, nbytes: int) -> int:
+        """Return the size of an allocation that holds all that CDMA reads of weights, and may hold less of them.
+
+        Source: measured on the public nv_full RTL: compressed weights are read up to D_WEIGHT_BYTES, too.
+        """
+        fetched = self._words.get("CDMA.D_WEIGHT_BYTES", 0)
+        return max(nbytes, fetched) if fetched and start == self._address(_RAW["raw_weight"]) else nbytes
 
     def _inits(self, destination: int) -> Iterator[MemInit]:
         prefill = self._file.meta.get("dst_prefill", "0x0")

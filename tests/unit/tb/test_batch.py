@@ -126,20 +126,6 @@ def test_counters_count_all_cubes_and_weights_once() -> None:
     )
 
 
-def test_cdma_counts_padding_channels_and_padding_behind_weights() -> None:
-    layer = replace(batched(Precision.FP16), batch=None)
-    image, nan = MemoryImage(), np.array([FP16.infinity_bits | 1], np.uint16).view(np.uint8)
-    assert isinstance(layer.src, Surface)
-    image.write(layer.src.address, np.zeros(layer.src.layout.nbytes, np.uint8))
-    image.write(layer.weights.address, np.zeros(layer.weights.layout.nbytes, np.uint8))
-    image.write(layer.src.address + 2 * 10, nan)
-    image.write(layer.weights.address + layer.weights.layout.nbytes - 2, nan)
-    assert layer.weights.layout.nbytes > 2 * layer.weights.layout.elements
-    (started,) = started_by(layer, LayerTracker(FULL))
-    counts = predict(started, lambda _, address, nbytes: image.read_array(address, nbytes)).counts
-    assert [counts[f"CDMA.D_NAN_INPUT_{of}_NUM"].value for of in ("DATA", "WEIGHT")] == [1, 1]
-
-
 def test_the_record_of_a_failed_run_keeps_the_cubes(tmp_path: Path) -> None:
     started = started_by(batched(), LayerTracker(FULL))
     seen = Seen(

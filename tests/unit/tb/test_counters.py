@@ -10,14 +10,18 @@ import numpy as np
 import pytest
 
 from models.config import HwConfig
+from models.fp16 import FP16
+from models.precision import Precision
 from models.sdp import AluOp, YStage, output_converter
 from tb.counters import Count, CounterBoard
-from tb.layers import StageSource
-from tb.memory import Ram
+from tb.layers import StageSource, Surface
+from tb.memory import MemoryImage, Ram
 from tb.playback import play_model
+from tb.predictor import predict
 from tb.program.codec import encode
 from tb.program.ops import CheckNothing, MemInit, MemLoad, Op, RegRead, RegWrite
 from tb.scenario import Scenario
+from tb.surfaces import Compression
 from tb.trace import read
 from tb.tracker import StartedLayer
 from tests.unit.tb.conv_samples import small_conv
@@ -131,3 +135,23 @@ def test_a_measured_counter_that_differs_is_found(name: str, register: str, tmp_
     other = rewritten(tmp_path / f"{name}.npz", name, spoil)
     (problem,) = play_model(read(other, FULL), FULL).verdict.complaints()
     assert re.match(rf"^{register} must read \d+ after layer 0 ", problem)
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_cdma_counts_padding_channels_and_padding_behind_weights(compressed: bool) -> None:
+    layer = small_conv(FULL, Precision.FP16)
+    image, nan = MemoryImage(), np.array([FP16.infinity_bits | 1], np.uint16).view(np.uint8)
+    weights, fetched = layer.weights, layer.weights.layout.nbytes
+    if compressed:
+        image.write(0x7000, np.zeros(1 << 12, np.uint8))
+        fetched = 256
+        layer = replace(layer, weights=replace(weights, compression=Compression(0x7000, 0x7800, fetched)))
+    assert isinstance(layer.src, Surface)
+    image.write(layer.src.address, np.zeros(layer.src.layout.nbytes, np.uint8))
+    image.write(weights.address, np.zeros(weights.layout.nbytes, np.uint8))
+    image.write(layer.src.address + 2 * 10, nan)
+    image.write(weights.address + fetched - 2, nan)
+    assert weights.layout.nbytes > 2 * weights.layout.elements
+    started = StartedLayer(0, "CONV", 0, layer)
+    counts = predict(started, lambda _, address, nbytes: image.read_array(address, nbytes)).counts
+    assert [counts[f"CDMA.D_NAN_INPUT_{of}_NUM"].value for of in ("DATA", "WEIGHT")] == [1, 1]

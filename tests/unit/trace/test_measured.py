@@ -39,7 +39,9 @@ def test_a_file_reads_as_its_writes_and_expects_its_bytes_and_counters(path: Pat
     # Lookups are also counted in idle slots, so another memory gives other numbers.
     assert reads == {name: None if "PERF_LUT" in name else value for name, value in counters.items()}
     inits = [(op.address, op.nbytes) for op in scenario.ops if isinstance(op, MemInit)]
-    assert inits == [(int(address, 16), nbytes) for address, nbytes in meta["memory"]]
+    assert [address for address, _ in inits] == [int(address, 16) for address, _ in meta["memory"]]
+    larger = [new for (_, new), (_, nbytes) in zip(inits, meta["memory"], strict=True) if new != nbytes]
+    assert larger in ([], [dict(meta["registers"]).get("CDMA.D_WEIGHT_BYTES")])
 
 
 def test_operands_lie_where_the_registers_say(nv_full: HwConfig) -> None:

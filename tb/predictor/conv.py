@@ -148,14 +148,12 @@ def inputs(layer: ConvLayer, read: ReadMemory) -> tuple[NDArray[Any], NDArray[An
         assert isinstance(conversion, PixelConversion)
         cube = conversion.apply(src.layout.format, image)
     else:
-        cube = src.layout.unpack(read(src.ram, src.address, src.layout.nbytes))
+        whole = src.layout.unpack_padded(read(src.ram, src.address, src.layout.nbytes))
+        # Winograd multiplies whole atoms of channels, so a NaN in a padding channel counts.
+        cube = whole[: layer.weights.layout.packed_shape[1] if layer.params.winograd else src.layout.shape[0]]
         if isinstance(conversion, Converter):
             cube = conversion.convert(cube, layer.params.precision)
     weights = _read_weights(layer.weights, read)
-    # Winograd multiplies whole atoms of channels.
-    missing = weights.shape[1] - cube.shape[0]
-    if missing:
-        cube = np.pad(cube, ((0, missing), (0, 0), (0, 0)))
     if layer.params.is_float:
         return cube.view(np.uint16), weights.view(np.uint16)
     return cube, weights

@@ -12,11 +12,14 @@ import pytest
 from numpy.typing import NDArray
 
 from models.config import HwConfig
+from models.fp16 import FP16
+from tb.generate.plan import PlanEntry
 from tb.memory import MemoryImage, Ram
 from tb.predictor import Expectation, predict
 from tb.program.ops import CheckCrc, MemInit, MemLoad, RegWrite
 from tb.scenario import apply_memory_op
 from tb.scoreboard import Scoreboard
+from tb.surfaces import Surface
 from tb.trace import read
 from tb.trace.measured import read_measured
 from tb.tracker import LayerTracker
@@ -97,3 +100,24 @@ def test_every_measured_convolution_comes_out_of_its_register_writes_bit_by_bit_
     assert counts == {"dc_": 17, "dc": 4, "wino_": 4, "wino": 2}
     assert sorted(worst) == ["CC DC", "CC Winograd"]
     assert all(0.4 < part < 0.75 for part in worst.values()), worst
+
+
+def test_a_nan_in_a_padding_channel_counts_in_winograd_alone() -> None:
+    config = HwConfig.load("nv_full")
+    for winograd in (False, True):
+        layer = {"engine": "CONV", "shape": [1, 12, 12], "kernels": 16, "kernel": [3, 3], "precision": "fp16"}
+        layer["winograd"] = winograd
+        scenario = PlanEntry("padding", "", "nv_full", {"layer": [layer]}).build(config, 5)
+        memory = MemoryImage()
+        for op in scenario.ops:
+            if isinstance(op, MemInit | MemLoad):
+                apply_memory_op({Ram.MC: memory}, op)
+        writes = [(op.register, op.value) for op in scenario.ops if isinstance(op, RegWrite)]
+        _, (before,) = predicted(writes, config, memory)
+        src = before.started.layer.src
+        assert isinstance(src, Surface)
+        nan = np.array([FP16.infinity_bits | 1], np.uint16).view(np.uint8)
+        memory.write(src.address + src.layout.precision.nbytes, nan)
+        _, (after,) = predicted(writes, config, memory)
+        nans = [int(FP16.is_nan(found.data.view(np.uint16)).sum()) for found in (before, after)]
+        assert nans == [0, 16 * 4 if winograd else 0], "a NaN in a tile makes its 2 x 2 outputs NaN"

@@ -99,8 +99,13 @@ class Seen:
         return replace(evidence, initial=Bytes.of(initial), left=left if wrong else None)
 
     def _owned(self, part: Beats, start: int, number: int) -> NDArray[np.bool_]:
-        """Return which beats a layer wrote: those into its surface, and strays while it was the last begun."""
+        """Return which beats a layer wrote: those into its surface, and strays while it was the last begun.
+
+        Of the cubes of a batch, the nearest one wrote them.
+        """
         layer = self.layers[number]
+        first = layer.started.index - layer.started.cube
+        batch = [other for other in self.layers if other.started.index - other.started.cube == first]
         at = np.arange(len(part)) + start
         again = [other.beats_before for other in self.layers[number + 1 :] if _overlap(other, layer)]
         into = _within(part, layer) & (at >= layer.beats_before) & (at < min(again, default=1 << 62))
@@ -109,10 +114,13 @@ class Seen:
             if other.ram is part.ram:
                 nowhere &= ~_within(part, other)
         # Of layers that began together, because their program was complete at once, the first one runs.
-        first_of_its_time = all(other.beats_before != layer.beats_before for other in self.layers[:number])
+        earlier = (other for other in self.layers if other.started.index < first)
+        first_of_its_time = all(other.beats_before != layer.beats_before for other in earlier)
         later = [other.beats_before for other in self.layers[number + 1 :] if other.beats_before > layer.beats_before]
         runs = (at >= layer.beats_before) & (at < min(later, default=1 << 62)) & first_of_its_time
-        owned: NDArray[np.bool_] = into | (nowhere & runs)
+        distances = [_distance(part, cube) for cube in batch]
+        nearest = np.argmin(distances, axis=0) == batch.index(layer)
+        owned: NDArray[np.bool_] = into | (nowhere & runs & nearest)
         return owned
 
 
@@ -131,6 +139,13 @@ def _within(part: Beats, layer: SeenLayer) -> NDArray[np.bool_]:
     address, width = part.address.astype(np.int64), part.data.shape[1]
     within: NDArray[np.bool_] = (address + width > layer.expected.address) & (address < layer.expected.end)
     return within
+
+
+def _distance(part: Beats, layer: SeenLayer) -> NDArray[np.int64]:
+    """Return how many bytes beats lie before or behind the surface of a layer."""
+    address = part.address.astype(np.int64)
+    before, behind = layer.expected.address - address, address - layer.expected.end
+    return np.maximum(np.maximum(before, behind), 0)
 
 
 def _overlap(one: SeenLayer, other: SeenLayer) -> bool:

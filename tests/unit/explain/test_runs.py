@@ -12,22 +12,25 @@ import pytest
 from numpy.typing import NDArray
 
 from models.config import BUILTIN_DIR
+from models.layout import WeightLayout
+from models.precision import Precision
 from tb.beats import Beats
 from tb.explain import explain_folder, explain_run
 from tb.explain.record import FILE_NAME, RecordError, save
 from tb.explain.runs import OWN_CONFIG
 from tb.explain.seen import Seen
-from tb.layers import Layer, Surface
+from tb.layers import Batch, Layer, Surface
 from tb.memory import Ram
 from tb.predictor import predict
 from tb.program.codec import engine_of
 from tb.program.ops import MemLoad
 from tb.scenario import Scenario
 from tb.scoreboard import Scoreboard
+from tb.surfaces import WeightSurface
 from tb.trace import write
 from tb.tracker import StartedLayer
 from tests.unit.cli.conftest import Run, tb
-from tests.unit.explain import cases, joint_faults
+from tests.unit.explain import cases, full_cases, joint_faults
 from tests.unit.tb.samples import FULL, SMALL
 
 __all__ = ["tb"]
@@ -74,6 +77,30 @@ def test_only_the_layer_that_wrote_wrong_bytes_is_explained(wrong: int) -> None:
     assert explanation.causes[0].text == f"output: wrong start address: {address + 16:#x} instead of {address:#x}"
     assert explanation.when is not None
     assert 1000 * wrong < explanation.when.first_cycle < 1000 * wrong + 1000
+
+
+def test_strays_of_a_batch_are_those_of_the_nearest_cube() -> None:
+    weights = WeightSurface(WeightLayout(FULL, Precision.INT8, (20, 20, 3, 3)), cases.X2)
+    layer = replace(full_cases.convolution(Precision.INT8, weights), batch=Batch(3, 0x1000, 0x2000))
+    scoreboard, further = Scoreboard(), 64
+    cubes = [
+        predict(StartedLayer(number, "CONV", 0, cube, cube=number, cubes=3), read)
+        for number, cube in enumerate(layer.cubes)
+    ]
+    for expectation in cubes:
+        scoreboard.expect(expectation)
+    for number, expectation in enumerate(cubes):
+        patch = cases.Patch(expectation.address + further * number, expectation.data, expectation.must_write)
+        scoreboard.write_beats(cases.beats_of(patch))
+    scoreboard.judge()
+    explanations = explain_run(Seen.of(scoreboard), (LOAD,))
+    wrong = [explanation.evidence.started for explanation in explanations]
+    assert [started.cube for started in wrong if started is not None] == [1, 2]
+    assert [explanation.causes[0].text for explanation in explanations] == [
+        f"output: wrong start address: {cube.address + further * number:#x} instead of {cube.address:#x}, {further * number} bytes too far"
+        for number, cube in enumerate(cubes)
+        if number
+    ]
 
 
 MOVEMENTS = (joint_faults.CONTRACT, joint_faults.SPLIT, joint_faults.MERGE, joint_faults.COPIED)

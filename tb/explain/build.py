@@ -78,6 +78,8 @@ def _stage(stage: SdpStage | YStage | None, source: StageSource | None) -> Stage
 
 def _convolution(layer: ConvLayer) -> ConvRun:
     dst = layer.dst.layout
+    stored, compression = layer.weights.layout, layer.weights.compression
+    shape = stored.packed_shape if layer.params.winograd else stored.shape
     source: CubeInput | ImageInput
     if isinstance(layer.src, ImageSurface):
         if not isinstance(layer.conversion, PixelConversion):
@@ -88,9 +90,7 @@ def _convolution(layer: ConvLayer) -> ConvRun:
     else:
         converter = layer.conversion if isinstance(layer.conversion, Converter) else None
         walk = Walk.of(layer.src.layout, layer.src.address)
-        source = CubeInput(walk, layer.src.layout.shape[0], converter)
-    stored, compression = layer.weights.layout, layer.weights.compression
-    shape = stored.packed_shape if layer.params.winograd else stored.shape
+        source = CubeInput(walk, shape[1], converter)
     packing = None if compression is None else Packing(compression.mask_address, compression.sizes_address)
     weights = WeightInput(stored, layer.weights.address, shape, packing=packing)
     behind = _sdp(walk, layer.sdp, layer)

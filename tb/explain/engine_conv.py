@@ -51,7 +51,7 @@ class CubeInput:
 
     Attributes:
         walk: through the cube with its padding channels.
-        channels: how many are real.
+        channels: how many are multiplied; by Winograd whole atoms.
         converter: None when it is off.
     """
 
@@ -151,8 +151,6 @@ def _sums(core: _Core, memory: Bytes, start_row: int, stop_row: int) -> Cube:
         ((0, 0), (top - first, behind - bottom), (start - left, right - stop)),
         constant_values=params.pad_value,
     )
-    # Winograd multiplies whole atoms of channels.
-    cube = np.pad(cube, ((0, max(0, weights.shape[1] - cube.shape[0])), (0, 0), (0, 0)))
     bare = replace(params, pad_left=0, pad_right=0, pad_top=0, pad_bottom=0)
     if not all(core.signed):
         if params.precision is not Precision.INT8:

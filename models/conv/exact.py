@@ -29,7 +29,7 @@ from models.winograd_transform import OUTPUT_TILE, TILE, transform_fp16, untrans
 _LAST_BIT = -50
 _TILE_CHANNELS = 4
 _TILE_BYTES = 64 * TILE * TILE * 8
-_PRODUCTS_AT_ONCE = 1 << 18
+_PRODUCTS_AT_ONCE = 1 << 16
 
 Places = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 """Channel, row and column in the kernel of each element of an atom."""
@@ -184,7 +184,7 @@ def _blocks(kernels: int, elements: int, width: int) -> Iterator[tuple[slice, in
         yield slice(first, first + step), max(1, _PRODUCTS_AT_ONCE // (elements * width * step))
 
 
-def _aligned(weights: NDArray[Any], data: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def _aligned(weights: NDArray[Any], data: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the products of one atom, and the exponent of their unit.
 
     Args:
@@ -204,7 +204,7 @@ def _aligned(weights: NDArray[Any], data: NDArray[Any]) -> tuple[NDArray[np.int6
     result = np.where(steps == 0, np.where(negative, -product, product), 0)
     k, e, p = np.nonzero((steps > 0) & (steps < FARTHEST))
     result[k, e, p] = aligned(weight[k, e, 0], element[e, p], negative[k, e, p], steps[k, e, p])
-    return result, (GROUP_BITS * largest + _LAST_BIT).astype(np.int32)
+    return result, GROUP_BITS * largest + _LAST_BIT
 
 
 def _first_nan(bits: NDArray[Any]) -> NDArray[np.uint16]:

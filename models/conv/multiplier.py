@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-IntArray = NDArray[np.int64]
+IntArray = NDArray[np.int32]
+"""A product has 28 bits, and 31 with the offsets of its rows."""
 
 GROUP_BITS = 4
 """Exponents are compared, and products shifted, in steps of so many bits."""
@@ -41,7 +42,7 @@ def split(bits: NDArray[Any]) -> tuple[IntArray, IntArray, NDArray[np.bool_]]:
 
     Source: measured on the public nv_full RTL.
     """
-    wide = bits.astype(np.int64)
+    wide = bits.astype(np.int32)
     exponent, fraction = (wide >> 10) & 0x1F, wide & 0x3FF
     mantissa = np.where(exponent == 0, fraction << 1, (fraction | 0x400) << (exponent & 3))
     mantissa[(exponent == 0x1F) & (fraction != 0)] = 0
@@ -58,7 +59,7 @@ def aligned(weight: IntArray, data: IntArray, negative: NDArray[np.bool_], steps
         steps: how many steps of 4 bits it lies below the largest, 0 to 7.
 
     Returns:
-        int64 of the same shape, in units of the largest product's last bit.
+        int32 of the same shape, in units of the largest product's last bit.
 
     Source: arrangement of the multiplier from the public nv_full RTL, the results measured there.
     """
@@ -70,13 +71,13 @@ def aligned(weight: IntArray, data: IntArray, negative: NDArray[np.bool_], steps
 
 def _carry_lost(weight: IntArray, data: IntArray, negative: NDArray[np.bool_], shift: IntArray) -> NDArray[np.bool_]:
     """Return whether the bits cut off the two halves add up to a unit."""
-    mask = ((1 << shift) - 1).astype(np.int32)
-    first, second = _halves(weight.astype(np.int32), data.astype(np.int32), negative)
+    mask = (1 << shift) - 1
+    first, second = _halves(weight, data, negative)
     lost: NDArray[np.bool_] = (first & mask) + (second & mask) > mask
     return lost
 
 
-def _halves(weight: NDArray[np.int32], data: NDArray[np.int32], negative: NDArray[np.bool_]) -> list[NDArray[np.int32]]:
+def _halves(weight: IntArray, data: IntArray, negative: NDArray[np.bool_]) -> list[IntArray]:
     """Return the low 28 bits and more of the two halves of a product."""
     sign = np.where(negative, np.int32(-1), np.int32(1))
     recoded = weight << 1
@@ -97,7 +98,7 @@ def _halves(weight: NDArray[np.int32], data: NDArray[np.int32], negative: NDArra
     return _carry_save(halves)
 
 
-def _carry_save(terms: list[NDArray[np.int32]]) -> list[NDArray[np.int32]]:
+def _carry_save(terms: list[IntArray]) -> list[IntArray]:
     """Add up to two numbers, three at a time."""
     while len(terms) > 2:
         added = []

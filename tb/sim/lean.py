@@ -1,15 +1,18 @@
 """Start cocotb without what it imports and never uses in a simulation: pytest, asyncio, pdb, profilers, metadata.
 
 ``PYGPI_USERS=tb.sim.lean:load`` makes this the first Python that a simulator runs. What is left out is loaded as
-soon as anybody asks for it.
+soon as anybody asks for it; likewise methods of dataclasses are compiled when they are called.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import importlib
 import os
 import sys
+from collections.abc import Callable
+from functools import cache
 from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -61,6 +64,29 @@ _OF_PYTEST = (
 )
 
 
+def _late_methods(create: Callable[..., Any]) -> Callable[..., Any]:
+    """Return what makes a method of a dataclass, but compiles all save ``__init__`` at their first call.
+
+    A class has six of them, a simulation compares, hashes and prints hardly any, and a fault alone assigns.
+    """
+
+    def made(name: str, args: list[str], body: list[str], **options: Any) -> Callable[..., Any]:
+        if name == "__init__":
+            return create(name, args, body, **options)
+
+        @cache
+        def compiled() -> Callable[..., Any]:
+            return create(name, args, body, **options)
+
+        def method(*given: Any) -> Any:
+            return compiled()(*given)
+
+        method.__name__ = name
+        return method
+
+    return made
+
+
 def load() -> None:
     """Put the stand-ins in place and load cocotb as usual."""
     # cocotb goes without these two where an older pytest lacks them.
@@ -73,6 +99,9 @@ def load() -> None:
     exceptions = importlib.import_module("asyncio.exceptions")
     asyncio.CancelledError = exceptions.CancelledError
     asyncio.InvalidStateError = exceptions.InvalidStateError
+    # Python 3.13 makes all methods of a class at once, by other means.
+    if hasattr(dataclasses, "_create_fn"):
+        dataclasses._create_fn = _late_methods(dataclasses._create_fn)
     del os.environ["PYGPI_USERS"]
     pygpi.entry.load_entry()
     # What was imported never becomes garbage, so that no collection needs to look at it, nor the end of the process.

@@ -8,6 +8,8 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 LOAD = """
 import sys
@@ -74,6 +76,54 @@ print(pstats.Stats(profile).total_calls, pdb.Pdb.__base__.__name__)
 
 def test_cocotb_knows_its_version_without_metadata() -> None:
     assert printed("print(cocotb.__version__)") == [version("cocotb")]
+
+
+def test_dataclasses_compare_hash_print_and_stay_frozen_as_ever() -> None:
+    then = """
+from dataclasses import FrozenInstanceError, dataclass, replace
+
+@dataclass(frozen=True, order=True)
+class Pair:
+    one: int
+    other: str = "b"
+
+def refused(change):
+    try:
+        change()
+    except FrozenInstanceError as error:
+        return str(error)
+
+pair = Pair(1)
+assert pair == Pair(1, "b") and pair != replace(pair, one=2) and pair != (1, "b")
+assert hash(pair) == hash((1, "b")) and pair < Pair(2)
+assert refused(lambda: setattr(pair, "one", 3)) == "cannot assign to field 'one'"
+assert refused(lambda: delattr(pair, "one")) == "cannot delete field 'one'"
+print(pair, Pair.__eq__.__qualname__)
+"""
+    assert printed(then) == ["Pair(one=1,", "other='b')", "Pair.__eq__"]
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 13), reason="Python 3.13 compiles the methods of a dataclass together")
+def test_only_the_init_of_a_dataclass_is_compiled_before_it_is_called() -> None:
+    then = """
+import dataclasses
+compiled = []
+
+def listed(text, *scope):
+    compiled.append(text.split()[-1])
+    exec(text, *scope)
+
+dataclasses.exec = listed
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    x: int
+
+print(*compiled)
+hash(Point(1)), hash(Point(2))
+print(*compiled)
+"""
+    assert printed(then) == ["__init__", "__init__", "__hash__"]
 
 
 def test_garbage_collection_passes_over_what_was_imported() -> None:

@@ -13,8 +13,11 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from models.errors import InputError
-from tb.cli.bench_model_cases import CASES, Case, Work
+from tb.cli.bench_model_cases import CASES, Case
 
 HELP = "convolutions of the model against PyTorch's conv2d in float32 on the same shapes"
 
@@ -33,11 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @dataclass(frozen=True)
 class Measured:
-    """The best times of one case in seconds of processor time; None for the reference where there is none."""
+    """The best times of one case in seconds of processor time, and of the reference in float32 and float64, if any."""
 
     case: Case
     seconds: float
-    reference_seconds: float | None
+    reference_seconds: float | None = None
+    float64_seconds: float | None = None
 
     @property
     def reached(self) -> float | None:
@@ -51,14 +55,17 @@ class Measured:
 
     def line(self) -> str:
         """Return a line of the table."""
-        reference = "-" if self.reference_seconds is None else f"{self.reference_seconds * 1e3:.1f}"
+        references = (
+            "-" if seconds is None else f"{seconds * 1e3:.1f}"
+            for seconds in (self.reference_seconds, self.float64_seconds)
+        )
         reached = "-" if self.reached is None else f"{self.reached:.2f}"
         target = "-" if self.case.target is None else f"{self.case.target:.2f}"
         judged = self.reached is not None and self.case.target is not None
         verdict = ("NO" if self.missed else "yes") if judged else ""
         rate = self.case.shape.products / self.seconds / 1e9
         own = f"{self.case.name:42} {self.seconds * 1e3:8.1f} {rate:8.2f}"
-        return f"{own} {reference:>9} {reached:>8} {target:>7} {verdict}".rstrip()
+        return f"{own} {' '.join(f'{time:>10}' for time in references)} {reached:>8} {target:>7} {verdict}".rstrip()
 
 
 def main(args: argparse.Namespace) -> int:
@@ -81,9 +88,13 @@ def main(args: argparse.Namespace) -> int:
         return subprocess.run(command, env=os.environ | dict.fromkeys(_THREADS, "1"), check=False).returncode
     torch = load_torch()
     load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs"
-    against = _MISSING if torch is None else f"PyTorch {torch.__version__}, conv2d in float32"
+    against = (
+        _MISSING
+        if torch is None
+        else f"PyTorch {torch.__version__}, conv2d; what is reached is of its speed in float32"
+    )
     print(f"processor time on one thread, best of {args.rounds} rounds, {load}\n{against}")
-    print(f"{'case':42} {'ms':>8} {'GMAC/s':>8} {'torch ms':>9} {'reached':>8} {'target':>7}")
+    print(f"{'case':42} {'ms':>8} {'GMAC/s':>8} {'float32 ms':>10} {'float64 ms':>10} {'reached':>8} {'target':>7}")
     results = []
     for case in cases:
         results.append(measure(case, torch, args.rounds))
@@ -105,18 +116,17 @@ def load_torch() -> Any | None:
 def measure(case: Case, torch: Any | None, rounds: int) -> Measured:
     """Time a case and the reference in turns, after one round that does not count."""
     work = case.prepare()
-    reference = None if torch is None else _reference(case, work, torch)
-    own, references = [], []
-    for _ in range(rounds + 1):
-        if reference is not None:
-            references.append(_seconds(reference))
-        own.append(_seconds(work.run))
+    runs = [work.run]
+    if torch is not None:
+        types = (np.float32, np.float64) if case.float64 else (np.float32,)
+        runs += [_reference(case, work.cube.astype(dtype), work.weights.astype(dtype), torch) for dtype in types]
+    times = [[_seconds(run) for run in runs] for _ in range(rounds + 1)]
     # What else runs on the machine can only slow a round down.
-    return Measured(case, min(own[1:]), min(references[1:]) if references else None)
+    return Measured(case, *(min(seconds) for seconds in zip(*times[1:], strict=True)))
 
 
-def _reference(case: Case, work: Work, torch: Any) -> Callable[[], object]:
-    cube, weights = torch.from_numpy(work.cube)[None], torch.from_numpy(work.weights)
+def _reference(case: Case, cube: NDArray[Any], weights: NDArray[Any], torch: Any) -> Callable[[], object]:
+    cube, weights = torch.from_numpy(cube)[None], torch.from_numpy(weights)
     conv2d, stride, padding = torch.nn.functional.conv2d, case.shape.stride, case.shape.padding
     return lambda: conv2d(cube, weights, stride=stride, padding=padding)
 

@@ -55,12 +55,13 @@ class Work:
 
 @dataclass(frozen=True)
 class Case:
-    """A name, the least that must be reached or None, the shape, and how the work is made."""
+    """A name, the least that must be reached or None, the shape, how the work is made, whether it is in float64."""
 
     name: str
     target: float | None
     shape: Shape
     prepare: Callable[[], Work]
+    float64: bool = False
 
 
 def _integers(shape: Shape, precision: Precision) -> Work:
@@ -99,7 +100,7 @@ def _all() -> Iterator[Case]:
     for shape in SHAPES:
         yield Case(f"INT8 {shape.name}", TARGET, shape, partial(_integers, shape, Precision.INT8))
     for shape in SHAPES:
-        yield Case(f"FP16 {shape.name}", TARGET, shape, partial(_numbers, shape, conv.run_float64))
+        yield Case(f"FP16 {shape.name}", TARGET, shape, partial(_numbers, shape, conv.run_float64), float64=True)
     for shape in SHAPES:
         yield Case(f"INT16 {shape.name}", None, shape, partial(_integers, shape, Precision.INT16))
     yield Case(f"FP16 bit by bit {_SMALL.name}", None, _SMALL, partial(_numbers, _SMALL, _exact))

@@ -28,10 +28,12 @@ class Torch(SimpleNamespace):
         super().__init__(__version__="9.9", nn=SimpleNamespace(functional=functional), from_numpy=np.asarray)
 
 
-def timed(monkeypatch: pytest.MonkeyPatch, target: float | None, torch: Any, times: list[float]) -> None:
+def timed(
+    monkeypatch: pytest.MonkeyPatch, target: float | None, torch: Any, times: list[float], float64: bool = False
+) -> None:
     """Make the command measure one case that takes ``times`` in turn."""
     operands = np.zeros((8, 6, 6), np.float32), np.zeros((4, 8, 3, 3), np.float32)
-    case = Case("one", target, SMALL, lambda: Work(nothing, *operands))
+    case = Case("one", target, SMALL, lambda: Work(nothing, *operands), float64)
     rounds = iter(times * 100)
     for name in bench_model._THREADS:
         monkeypatch.setenv(name, "1")
@@ -44,13 +46,14 @@ def timed(monkeypatch: pytest.MonkeyPatch, target: float | None, torch: Any, tim
 def test_less_than_the_target_is_said_and_is_exit_code_1(
     tb: Run, monkeypatch: pytest.MonkeyPatch, seconds: float, code: int, verdict: str
 ) -> None:
-    timed(monkeypatch, 0.5, Torch(), [1.0, seconds])
+    timed(monkeypatch, 0.5, Torch(), [seconds, 1.0])
     ran = tb("bench model --rounds 5")
     assert ran.code == code
     lines = ran.out.splitlines()
-    assert lines[1] == "PyTorch 9.9, conv2d in float32"
+    assert lines[1] == "PyTorch 9.9, conv2d; what is reached is of its speed in float32"
     rate = f"{36 * 4 * 72 / seconds / 1e9:.2f}"
-    assert lines[3].split() == ["one", f"{seconds * 1e3:.1f}", rate, "1000.0", f"{1 / seconds:.2f}", "0.50", verdict]
+    reached = f"{1 / seconds:.2f}"
+    assert lines[3].split() == ["one", f"{seconds * 1e3:.1f}", rate, "1000.0", "-", reached, "0.50", verdict]
     assert lines[4].startswith(f"{1 - code} of 1 targets reached; load ")
 
 
@@ -60,19 +63,28 @@ def test_without_pytorch_it_says_so_and_judges_nothing(tb: Run, monkeypatch: pyt
     assert ran.code == 0
     lines = ran.out.splitlines()
     assert lines[1].startswith("PyTorch is not installed: nothing is compared and no target is judged")
-    assert lines[3].split() == ["one", "1000.0", "0.00", "-", "-", "0.50"]
+    assert lines[3].split() == ["one", "1000.0", "0.00", "-", "-", "-", "0.50"]
     assert lines[4].startswith("0 of 0 targets reached; load ")
 
 
 def test_a_case_without_a_target_is_reported_alone(tb: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    timed(monkeypatch, None, Torch(), [1.0, 10.0])
+    timed(monkeypatch, None, Torch(), [10.0, 1.0])
     ran = tb("bench model")
     assert ran.code == 0
-    assert ran.out.splitlines()[3].split() == ["one", "10000.0", "0.00", "1000.0", "0.10", "-"]
+    assert ran.out.splitlines()[3].split() == ["one", "10000.0", "0.00", "1000.0", "-", "0.10", "-"]
+
+
+def test_work_in_float64_is_judged_by_float32_and_shown_beside_float64(
+    tb: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timed(monkeypatch, 0.5, Torch(), [4.0, 1.0, 3.0], float64=True)
+    ran = tb("bench model")
+    assert ran.code == 1
+    assert ran.out.splitlines()[3].split()[3:] == ["1000.0", "3000.0", "0.25", "0.50", "NO"]
 
 
 def test_the_best_round_counts_apart_from_the_first() -> None:
-    times = iter([0.1, 0.2, 5.0, 4.0, 3.0, 6.0, 2.0, 8.0, 5.0, 9.0, 4.0, 7.0])
+    times = iter([0.2, 0.1, 4.0, 5.0, 6.0, 3.0, 8.0, 2.0, 9.0, 5.0, 7.0, 4.0])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bench_model, "_seconds", lambda run: next(times))
         operands = np.zeros((8, 6, 6), np.float32), np.zeros((4, 8, 3, 3), np.float32)

@@ -101,6 +101,10 @@ class HwConfig:
         for rule in _RULES:
             rule(self)
 
+    def __hash__(self) -> int:
+        """Hash the name alone: few configurations share one, and caches ask at every register of a trace."""
+        return hash(self.name)
+
     @classmethod
     def load(cls, name_or_path: str | Path) -> HwConfig:
         """Load a built-in configuration by name, or a user's from a TOML file.

@@ -60,17 +60,22 @@ class Field:
 
 @dataclass(frozen=True)
 class Register:
-    """One 32-bit register of a unit; ``offset`` in bytes from the unit's base."""
+    """One 32-bit register of a unit; ``offset`` in bytes from the unit's base, fields as the data file spells them."""
 
     unit: str
     name: str
     offset: int
-    fields: tuple[Field, ...]
+    spelt_fields: tuple[str, ...]
 
     @property
     def full_name(self) -> str:
         """``UNIT.NAME``, as traces and messages spell it."""
         return f"{self.unit}.{self.name}"
+
+    @cached_property
+    def fields(self) -> tuple[Field, ...]:
+        """The fields; a simulation takes those of few registers apart."""
+        return tuple(_field(text) for text in self.spelt_fields)
 
     @cached_property
     def reset(self) -> int:
@@ -132,16 +137,24 @@ class RegisterMap:
         """Iterate over all registers in address order."""
         return (self._by_address[address] for address in sorted(self._by_address))
 
+    def of_unit(self, unit: str) -> Mapping[str, Register]:
+        """Return the registers of a unit by name.
+
+        Raises:
+            RegisterError: for a unit that this configuration lacks.
+        """
+        if unit not in self._units:
+            raise RegisterError(f"unit must be one of {', '.join(self._units)}, not {unit}")
+        return self._units[unit]
+
     def register(self, unit: str, name: str) -> Register:
         """Return one register by name.
 
         Raises:
             RegisterError: for a unit or a register that this configuration lacks.
         """
-        if unit not in self._units:
-            raise RegisterError(f"unit must be one of {', '.join(self._units)}, not {unit}")
         try:
-            return self._units[unit][name]
+            return self.of_unit(unit)[name]
         except KeyError:
             raise RegisterError(f"unit {unit} has no register {name}") from None
 
@@ -204,8 +217,7 @@ def _data() -> tuple[dict[str, dict[str, int]], dict[str, dict[str, Register]]]:
     bases = {layout: {unit: int(base, 16) for unit, base in of.items()} for layout, of in raw["base"].items()}
     units = {
         unit: {
-            name: Register(unit, name, int(offset, 16), tuple(_field(text) for text in fields))
-            for name, (offset, *fields) in registers.items()
+            name: Register(unit, name, int(offset, 16), tuple(fields)) for name, (offset, *fields) in registers.items()
         }
         for unit, registers in raw["unit"].items()
     }

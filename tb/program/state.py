@@ -32,18 +32,22 @@ class RegisterState:
         """Start from the reset values of ``registers``."""
         self.registers = registers
         self._units: dict[str, _Unit] = {}
-        self.reset()
 
     def reset(self) -> None:
         """Return every register to its reset value."""
         self._units = {}
-        for register in self.registers:
-            unit = self._units.setdefault(register.unit, _Unit({}, [{} for _ in range(GROUPS)]))
-            files = unit.groups if register.is_grouped else [unit.shared]
-            for words in files:
-                words[register.name] = register.reset
-            if register.name == "S_LUT_ACCESS_DATA":
-                unit.lut = LutMemory()
+
+    def _unit(self, name: str) -> _Unit:
+        """Return a unit, which holds reset values when it is first asked for: most programs use few units."""
+        if name not in self._units:
+            unit = self._units[name] = _Unit({}, [{} for _ in range(GROUPS)])
+            for register in self.registers.of_unit(name).values():
+                files = unit.groups if register.is_grouped else [unit.shared]
+                for words in files:
+                    words[register.name] = register.reset
+                if register.name == "S_LUT_ACCESS_DATA":
+                    unit.lut = LutMemory()
+        return self._units[name]
 
     def write(self, register: Register, value: int) -> int | None:
         """Apply one CSB write.
@@ -55,7 +59,7 @@ class RegisterState:
         Returns:
             The group that the write enabled, or None when it enabled nothing.
         """
-        unit = self._units[register.unit]
+        unit = self._unit(register.unit)
         value &= register.writable
         if register.name == "S_POINTER":
             unit.producer = value & 1
@@ -76,26 +80,26 @@ class RegisterState:
 
     def enabled(self, unit: str, group: int) -> bool:
         """Return whether a unit's group waits for its turn or runs."""
-        return self._units[unit].enabled[group]
+        return self._unit(unit).enabled[group]
 
     def finish(self, unit: str, group: int) -> None:
         """Note that a unit's layer is done: OP_ENABLE clears and the consumer moves on."""
-        self._units[unit].enabled[group] = False
-        self._units[unit].consumer = 1 - group
+        self._unit(unit).enabled[group] = False
+        self._unit(unit).consumer = 1 - group
 
     def producer(self, unit: str) -> int:
         """Return the group whose registers software sees."""
-        return self._units[unit].producer
+        return self._unit(unit).producer
 
     def consumer(self, unit: str) -> int:
         """Return the group that the unit runs next or is running."""
-        return self._units[unit].consumer
+        return self._unit(unit).consumer
 
     def lut(self, unit: str) -> LutEntries | None:
         """Return the entries of a unit's lookup tables, or None when it has none."""
-        memory = self._units[unit].lut
+        memory = self._unit(unit).lut
         return None if memory is None else memory.entries
 
     def words(self, unit: str, group: int) -> Mapping[str, int]:
         """Return all register words that a layer of ``unit`` in ``group`` sees, by register name."""
-        return {**self._units[unit].shared, **self._units[unit].groups[group]}
+        return {**self._unit(unit).shared, **self._unit(unit).groups[group]}

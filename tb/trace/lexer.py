@@ -106,15 +106,17 @@ def _next(name: Token, stream: Iterator[Token], path: Path) -> Token:
 
 def _tokens(text: str, path: Path) -> Iterator[Token]:
     position, line = 0, 1
-    while position < len(text):
-        match = _TOKEN.match(text, position)
-        if match is None:
-            raise TraceError.at(path, line, _unreadable(text, position))
-        kind = str(match.lastgroup)
-        if kind not in ("blank", "comment"):
+    for match in _TOKEN.finditer(text):
+        if match.start() > position:
+            break
+        position, kind = match.end(), str(match.lastgroup)
+        # No other token holds line breaks.
+        if kind in ("blank", "comment"):
+            line += match[0].count("\n")
+        else:
             yield Token(kind, match[0], line)
-        line += match[0].count("\n")
-        position = match.end()
+    if position < len(text):
+        raise TraceError.at(path, line, _unreadable(text, position))
 
 
 def _unreadable(text: str, position: int) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from models.config import HwConfig, builtin_names
 from tb.program.state import RegisterState
-from tb.registers import UNIT_BYTES, Field, RegisterError, RegisterMap, field_value, with_field
+from tb.registers import UNIT_BYTES, Field, Register, RegisterError, RegisterMap, field_value, with_field
 from tests.unit.tb.samples import FULL, SMALL
 
 ENABLED = "D_OP_ENABLE"
@@ -60,6 +60,18 @@ def test_every_address_has_one_register_and_every_bit_one_field(name: str) -> No
             assert all(0 <= value < 1 << field.width for value in field.values.values())
 
 
+def test_fields_are_read_when_they_are_asked_for_and_malformed_ones_are_refused() -> None:
+    register = Register("SDP", "D_X", 0, ("on[0:0] rw 0x1 NO=0 YES=1", "size[15:4] r 0x20"))
+    assert "fields" not in vars(register)
+    assert register.fields == (
+        Field("on", 0, 0, "rw", 1, {"NO": 0, "YES": 1}),
+        Field("size", 4, 15, "r", 0x20, {}),
+    )
+    assert (register.reset, register.writable, register.readable) == (0x201, 1, 0xFFF1)
+    with refused("malformed field in registers.json: size[15] r 0x20"):
+        Register("SDP", "D_X", 0, ("size[15] r 0x20",)).field("size")
+
+
 def test_nothing_is_mapped_between_registers() -> None:
     registers = RegisterMap.of(SMALL)
     assert registers.at(0x1010) is None
@@ -87,6 +99,12 @@ def test_a_unit_that_the_configuration_lacks_is_refused() -> None:
     registers = RegisterMap.of(SMALL)
     with refused(f"unit must be one of {', '.join(registers.units)}, not BDMA"):
         registers.parse("BDMA.CFG_LAUNCH0")
+
+
+def test_a_unit_that_the_configuration_lacks_has_no_state() -> None:
+    registers = RegisterMap.of(SMALL)
+    with refused(f"unit must be one of {', '.join(registers.units)}, not BDMA"):
+        RegisterState(registers).words("BDMA", 0)
 
 
 def test_field_value_keeps_reset_values() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from models.config import HwConfig
@@ -70,32 +71,15 @@ class Engine:
         return "SDP" if "SDP" in self.units else self.done_unit
 
 
-@cache
-def _sdp() -> Coding:
-    from tb.program import sdp
+def _coding(module: str, table: str = "TABLE") -> Callable[[], Coding]:
+    """Return what loads the coding of the layers that a module of this package programs."""
 
-    return Coding(sdp.TABLE, sdp.flatten, sdp.build)
+    @cache
+    def load() -> Coding:
+        program = import_module(f"tb.program.{module}")
+        return Coding(getattr(program, table), program.flatten, program.build)
 
-
-@cache
-def _conv() -> Coding:
-    from tb.program import conv, conv_table
-
-    return Coding(conv_table.TABLE, conv.flatten, conv.build)
-
-
-@cache
-def _conv_with_operands() -> Coding:
-    from tb.program import conv, conv_table
-
-    return Coding(conv_table.TABLE_WITH_OPERANDS, conv.flatten, conv.build)
-
-
-@cache
-def _pdp() -> Coding:
-    from tb.program import pdp
-
-    return Coding(pdp.TABLE, pdp.flatten, pdp.build)
+    return load
 
 
 def _pooled(producer: Callable[[], Coding]) -> Callable[[], Coding]:
@@ -109,27 +93,6 @@ def _pooled(producer: Callable[[], Coding]) -> Callable[[], Coding]:
         return Coding(pooled.table(table), partial(pooled.flatten, flatten), partial(pooled.build, build))
 
     return load
-
-
-@cache
-def _cdp() -> Coding:
-    from tb.program import cdp
-
-    return Coding(cdp.TABLE, cdp.flatten, cdp.build)
-
-
-@cache
-def _rubik() -> Coding:
-    from tb.program import rubik
-
-    return Coding(rubik.TABLE, rubik.flatten, rubik.build)
-
-
-@cache
-def _bdma() -> Coding:
-    from tb.program import bdma
-
-    return Coding(bdma.TABLE, bdma.flatten, bdma.build)
 
 
 def _from_memory(words_of: WordsOf, registers: RegisterMap) -> bool:
@@ -169,25 +132,28 @@ def _fetches(layer: ConvLayer) -> bool:
     return any(source is not None and source.memory is not None for source in (layer.x1, layer.x2, layer.y))
 
 
+_SDP, _BDMA = _coding("sdp"), _coding("bdma")
+_CONV, _CONV_WITH_OPERANDS = _coding("conv"), _coding("conv", "TABLE_WITH_OPERANDS")
+
 ENGINES = (
-    Engine("SDP", units.SDP, "SDP", "SDP", _sdp, chosen=_to_memory(_from_memory)),
+    Engine("SDP", units.SDP, "SDP", "SDP", _SDP, chosen=_to_memory(_from_memory)),
     Engine(
         "CONV",
         units.CONV_WITH_OPERANDS,
         "SDP",
         "CONV",
-        _conv_with_operands,
+        _CONV_WITH_OPERANDS,
         runs=_fetches,
         chosen=_to_memory(_with_operands),
     ),
-    Engine("CONV", units.CONV, "SDP", "CONV", _conv, chosen=_to_memory(_without_operands)),
-    Engine("PDP", units.PDP, "PDP", "PDP", _pdp, chosen=_pdp_from_memory),
+    Engine("CONV", units.CONV, "SDP", "CONV", _CONV, chosen=_to_memory(_without_operands)),
+    Engine("PDP", units.PDP, "PDP", "PDP", _coding("pdp"), chosen=_pdp_from_memory),
     Engine(
         "SDP-PDP",
         units.SDP_TO_PDP,
         "PDP",
         "POOLED",
-        _pooled(_sdp),
+        _pooled(_SDP),
         runs=lambda layer: layer.producer.kind == "SDP",
         chosen=_to_pdp(_from_memory),
     ),
@@ -196,14 +162,14 @@ ENGINES = (
         units.CONV_WITH_OPERANDS_TO_PDP,
         "PDP",
         "POOLED",
-        _pooled(_conv_with_operands),
+        _pooled(_CONV_WITH_OPERANDS),
         runs=lambda layer: _fetches(layer.producer),
         chosen=_to_pdp(_with_operands),
     ),
-    Engine("CONV-PDP", units.CONV_TO_PDP, "PDP", "POOLED", _pooled(_conv), chosen=_to_pdp(_without_operands)),
-    Engine("CDP", units.CDP, "CDP", "CDP", _cdp),
-    Engine("RUBIK", units.RUBIK, "RBK", "RUBIK", _rubik),
-    Engine("BDMA", units.BDMA, "BDMA", "BDMA", _bdma),
+    Engine("CONV-PDP", units.CONV_TO_PDP, "PDP", "POOLED", _pooled(_CONV), chosen=_to_pdp(_without_operands)),
+    Engine("CDP", units.CDP, "CDP", "CDP", _coding("cdp")),
+    Engine("RUBIK", units.RUBIK, "RBK", "RUBIK", _coding("rubik")),
+    Engine("BDMA", units.BDMA, "BDMA", "BDMA", _BDMA),
 )
 
 
@@ -299,7 +265,7 @@ def encode_copies(
         Refused: for a copy that the registers cannot hold.
     """
     registers = RegisterMap.of(config)
-    table, flatten, _ = _bdma()
+    table, flatten, _ = _BDMA()
     ops: list[Op] = []
     for layer in layers:
         words = encode_rows(table, flatten(layer), registers)["BDMA"]

@@ -22,9 +22,11 @@ from models.precision import Precision
 from tb.layers import Batch, ConvLayer, Surface
 from tb.program import sdp
 from tb.program.common import build_surface, check_precision, check_ram, field_of
-from tb.program.conv_table import CBUF, MEANS, PADS, TABLE
+from tb.program.conv_table import CBUF, MEANS, PADS, TABLE, TABLE_WITH_OPERANDS
 from tb.program.table import Flat, Refused, blame, blame_attributes
 from tb.surfaces import CbufUse, Compression, ImageSurface, WeightSurface
+
+__all__ = ["TABLE", "TABLE_WITH_OPERANDS", "build", "flatten"]
 
 
 def flatten(layer: ConvLayer) -> Flat:

@@ -6,7 +6,6 @@ soon as anybody asks for it; likewise methods of dataclasses are compiled when t
 
 from __future__ import annotations
 
-import dataclasses
 import gc
 import importlib
 import os
@@ -131,6 +130,8 @@ def load() -> None:
     asyncio.CancelledError = exceptions.CancelledError
     asyncio.InvalidStateError = exceptions.InvalidStateError
     _load_numpy()
+    # Not before: it loads what reads source code, which takes the stand-in of tokenize.
+    dataclasses = importlib.import_module("dataclasses")
     # Python 3.13 makes all methods of a class at once, by other means.
     if hasattr(dataclasses, "_create_fn"):
         dataclasses._create_fn = _late_methods(dataclasses._create_fn)

@@ -58,6 +58,7 @@ print(*sorted(name for name, module in sys.modules.items() if type(module) is le
         "asyncio cProfile cocotb._xunit_reporter numpy.linalg numpy.typing pdb pickle platform pstats pytest tokenize"
     )
     assert printed(then) == late.split()
+    assert printed("import inspect, tokenize; print(inspect.tokenize is tokenize)") == ["True"]
 
 
 def test_what_else_is_asked_of_pytest_is_pytests_own() -> None:

@@ -1,4 +1,4 @@
-"""Start cocotb and numpy without what they import and no simulation uses, or not before its first register access.
+"""Start cocotb without what it imports and never uses in a simulation: pytest, asyncio, pdb, profilers, metadata.
 
 ``PYGPI_USERS=tb.sim.lean:load`` makes this the first Python that a simulator runs. What is left out is loaded as
 soon as anybody asks for it; likewise methods of dataclasses are compiled when they are called.
@@ -6,16 +6,16 @@ soon as anybody asks for it; likewise methods of dataclasses are compiled when t
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 import importlib
 import os
 import sys
 from collections.abc import Callable
 from functools import cache
-from importlib.machinery import PathFinder
 from importlib.util import find_spec, module_from_spec
 from pathlib import Path
-from types import GenericAlias, ModuleType, SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pygpi.entry
@@ -33,48 +33,21 @@ class _Late(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name in self._lacks:
             raise AttributeError(f"module {self.__name__} has no attribute {name}")
-        return getattr(_loaded(self), name)
-
-
-def _loaded(module: ModuleType) -> ModuleType:
-    """Run the code of a late module, unless it has run, and return the module."""
-    if isinstance(module, _Late):
-        module.__class__ = ModuleType
-        if module.__name__ == "pytest":
+        self.__class__ = ModuleType
+        if self.__name__ == "pytest":
             for stand_in in _OF_PYTEST:
                 sys.modules.pop(stand_in.__name__, None)
-        module.__spec__.loader.exec_module(module)
-    return module
+        self.__spec__.loader.exec_module(self)
+        return getattr(self, name)
 
 
 def _late(name: str, *lacks: str) -> _Late:
     """Return a module that is found, but not loaded, and that goes without the attributes that it ``lacks``."""
-    package = name.rpartition(".")[0]
-    # Python's own way to find a part of a package loads the package.
-    folders = find_spec(package).submodule_search_locations if package else None
-    module = module_from_spec(PathFinder.find_spec(name, folders))
+    module = module_from_spec(find_spec(name))
     module.__class__ = _Late
     # Import asks every module for its path, which packages have.
     module._lacks = ("__path__", *lacks)
     return module
-
-
-def _called_late(module: _Late, name: str) -> Callable[..., Any]:
-    """Return a function of a late module that loads it when it is called."""
-    return lambda *args, **options: getattr(_loaded(module), name)(*args, **options)
-
-
-class _LateReporter:
-    """cocotb's reporter of results, which becomes a real one when it is asked for anything: behind the first test."""
-
-    def __init__(self, *args: Any, **options: Any) -> None:
-        self._made_with = args, options
-
-    def __getattr__(self, name: str) -> Any:
-        args, options = vars(self).pop("_made_with")
-        self.__class__ = _loaded(sys.modules["cocotb._xunit_reporter"]).XUnitReporter
-        self.__init__(*args, **options)
-        return getattr(self, name)
 
 
 def _empty(name: str, attribute: str) -> ModuleType:
@@ -120,18 +93,12 @@ def load() -> None:
     pytest = _late("pytest", "RaisesExc", "RaisesGroup")
     pytest.raises = SimpleNamespace(Exception=_NeverRaised)
     asyncio = _late("asyncio")
-    reporter = _late("cocotb._xunit_reporter")
-    reporter.XUnitReporter, reporter.Status = _LateReporter, str
-    unused = [_late(name) for name in ("pdb", "cProfile", "pstats", "pickle", "platform", "tokenize")]
-    for module in (pytest, asyncio, reporter, *unused, *_OF_PYTEST, *_version()):
+    for module in (pytest, asyncio, _late("pdb"), _late("cProfile"), _late("pstats"), *_OF_PYTEST, *_version()):
         sys.modules[module.__name__] = module
     # All that cocotb takes from asyncio.
     exceptions = importlib.import_module("asyncio.exceptions")
     asyncio.CancelledError = exceptions.CancelledError
     asyncio.InvalidStateError = exceptions.InvalidStateError
-    _load_numpy()
-    # Not before: it loads what reads source code, which takes the stand-in of tokenize.
-    dataclasses = importlib.import_module("dataclasses")
     # Python 3.13 makes all methods of a class at once, by other means.
     if hasattr(dataclasses, "_create_fn"):
         dataclasses._create_fn = _late_methods(dataclasses._create_fn)
@@ -139,19 +106,6 @@ def load() -> None:
     pygpi.entry.load_entry()
     # What was imported never becomes garbage, so that no collection needs to look at it, nor the end of the process.
     gc.freeze()
-
-
-def _load_numpy() -> None:
-    """Load numpy without linear algebra, and without the types of annotations."""
-    linalg, typing = _late("numpy.linalg"), _late("numpy.typing")
-    # All that numpy itself takes from there while it is loaded.
-    for name in ("eigvals", "inv", "lstsq", "matrix_power"):
-        setattr(linalg, name, _called_late(linalg, name))
-    # Annotations are never looked at, but the names of types are made of it.
-    typing.NDArray = type("NDArray", (), {"__class_getitem__": classmethod(GenericAlias)})
-    sys.modules.update({"numpy.linalg": linalg, "numpy.typing": typing})
-    numpy = importlib.import_module("numpy")
-    numpy.linalg, numpy.typing = linalg, typing
 
 
 def _version() -> list[ModuleType]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import platform
 import subprocess
 import sys
-import xml.etree.ElementTree as ElementTree
 from importlib.metadata import version
 from pathlib import Path
 
@@ -35,9 +33,7 @@ def printed(then: str) -> list[str]:
 
 
 def test_cocotb_loads_with_nothing_of_pytest_but_the_stand_ins() -> None:
-    assert (
-        printed("print(*sorted(name for name in sys.modules if name.startswith(('pytest', '_pytest'))))") == STAND_INS
-    )
+    assert printed("print(*sorted(name for name in sys.modules if 'pytest' in name))") == STAND_INS
 
 
 def test_cocotb_loads_nothing_of_asyncio_but_its_exceptions_and_neither_debugger_nor_metadata() -> None:
@@ -46,19 +42,6 @@ heavy = ("asyncio.", "_asyncio", "ssl", "cmd", "_lsprof", "importlib.metadata", 
 print(*sorted(name for name in sys.modules if name.startswith(heavy)))
 """
     assert printed(then) == ["asyncio.exceptions"]
-
-
-def test_numpy_loads_neither_linear_algebra_nor_types_and_cocotb_no_reporter() -> None:
-    then = """
-heavy = ("numpy.linalg.", "numpy._typing", "_pickle", "token.", "xml", "pyexpat")
-print(*sorted(name for name in sys.modules if name.startswith(heavy)))
-print(*sorted(name for name, module in sys.modules.items() if type(module) is lean._Late))
-"""
-    late = (
-        "asyncio cProfile cocotb._xunit_reporter numpy.linalg numpy.typing pdb pickle platform pstats pytest tokenize"
-    )
-    assert printed(then) == late.split()
-    assert printed("import inspect, tokenize; print(inspect.tokenize is tokenize)") == ["True"]
 
 
 def test_what_else_is_asked_of_pytest_is_pytests_own() -> None:
@@ -89,57 +72,6 @@ profile.runcall(len, "")
 print(pstats.Stats(profile).total_calls, pdb.Pdb.__base__.__name__)
 """
     assert printed(then) == ["2", "Bdb"]
-
-
-def test_linear_algebra_is_whole_once_it_is_asked_for_or_numpy_needs_it() -> None:
-    asked = "import numpy as np, numpy.linalg as la; print(la.norm([3, 4]), np.linalg is la, la.inv is np.linalg.inv)"
-    assert printed(asked) == ["5.0", "True", "True"]
-    assert printed("import numpy as np; print(*np.roots([1, -3, 2]), np.linalg.det(np.eye(2)))") == [
-        "2.0",
-        "1.0",
-        "1.0",
-    ]
-    assert printed("import numpy as np; print(*(np.matrix([[1, 1], [0, 1]]) ** 5).flat)") == ["1", "5", "0", "1"]
-
-
-def test_types_of_numpy_are_its_own_once_more_is_asked_of_them_than_arrays() -> None:
-    then = """
-import numpy as np
-import numpy.typing as npt
-made = npt.NDArray[np.uint8] | npt.NDArray[np.int64]
-print(len(made.__args__), npt.ArrayLike is not None)
-import numpy._typing
-print(npt.NDArray is numpy._typing.NDArray, np.typing is npt)
-"""
-    assert printed(then) == ["2", "True", "True", "True"]
-
-
-def test_modules_that_are_only_imported_work_once_they_are_used() -> None:
-    then = """
-import io, pickle, platform, tokenize
-print(pickle.loads(pickle.dumps([1])), platform.python_implementation())
-print(len(list(tokenize.generate_tokens(io.StringIO("a + b").readline))))
-"""
-    assert printed(then) == ["[1]", platform.python_implementation(), "5"]
-
-
-def test_results_are_reported_by_cocotb_as_ever(tmp_path: Path) -> None:
-    then = f"""
-import cocotb.regression
-made = cocotb.regression.XUnitReporter(relative_to={str(tmp_path)!r}, default_attachments=["sim.log"])
-made.add_testcase("one", "tests", "failed", reason="bad", extra_properties={{"file": made.normalize_path("a.py")}})
-made.write({str(tmp_path / "results.xml")!r})
-import cocotb._xunit_reporter as real
-print(type(made) is real.XUnitReporter)
-"""
-    assert printed(then) == ["True"]
-    suites = ElementTree.parse(tmp_path / "results.xml").getroot()
-    assert [case.get("name") for case in suites.iter("testcase")] == ["one"]
-    assert [failure.get("message") for failure in suites.iter("failure")] == ["bad"]
-    assert [(found.get("name"), found.get("value")) for found in suites.iter("property")] == [
-        ("file", "a.py"),
-        ("attachment", "sim.log"),
-    ]
 
 
 def test_cocotb_knows_its_version_without_metadata() -> None:

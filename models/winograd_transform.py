@@ -67,7 +67,7 @@ def transform_fp16(data: npt.NDArray[np.uint16]) -> npt.NDArray[np.uint16]:
         return float_ops.add(left, right, FP17)
 
     def minus(left: npt.NDArray[Any], right: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        # Unlike SDP's subtraction, this one turns the sign of a NaN.
+        # Unlike the subtraction of lookups, this one turns the sign of a NaN.
         return float_ops.add(left, right ^ FP17.dtype.type(FP17.sign_bit), FP17)
 
     result: npt.NDArray[np.uint16] = narrow(_both_ways(wide, plus, minus), FP17, FP16).astype(np.uint16)

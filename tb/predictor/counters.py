@@ -28,7 +28,7 @@ _LUT = {
 }
 
 _ONCE = ("CDMA.D_NAN_INPUT_WEIGHT_NUM", "CDMA.D_INF_INPUT_WEIGHT_NUM")
-"""What a batch counts once, because its weights are fetched once; not measured."""
+"""What a batch counts once, because its weights are fetched once; measured on the public nv_full RTL."""
 
 
 def counted(started: StartedLayer, processed: SdpResult, before: Mapping[str, int]) -> Counts:

@@ -50,6 +50,18 @@ class Allocation:
 
 
 @dataclass(frozen=True)
+class BadByte:
+    """A byte that an access must not touch: outside every allocation, or read and never written.
+
+    ``place`` is where it lies, relative to the nearest allocation.
+    """
+
+    address: int
+    outside: bool
+    place: str
+
+
+@dataclass(frozen=True)
 class Page:
     """The bytes of one page, and a bit per byte, least significant first: 1 once written."""
 
@@ -269,8 +281,8 @@ class MemoryImage:
             holes += stop - start - int(np.count_nonzero(_unpack(page.valid, start, stop)))
         return crc, holes
 
-    def fault(self, address: int, nbytes: int, *, reading: bool) -> str | None:
-        """Say what is wrong with an access, or None.
+    def fault(self, address: int, nbytes: int, *, reading: bool) -> BadByte | None:
+        """Return the first byte that an access must not touch, or None.
 
         Args:
             address: First byte.
@@ -281,7 +293,7 @@ class MemoryImage:
         while reached < address + nbytes:
             inside = self.allocation_at(reached)
             if inside is None:
-                return self.describe_fault(reached, outside=True)
+                return self.bad_byte(reached, outside=True)
             reached = inside.end
         if not reading:
             return None
@@ -293,14 +305,12 @@ class MemoryImage:
                 return None
         holes = np.flatnonzero(~self.written(address, nbytes))
         if len(holes):
-            return self.describe_fault(address + int(holes[0]), outside=False)
+            return self.bad_byte(address + int(holes[0]), outside=False)
         return None
 
-    def describe_fault(self, address: int, *, outside: bool) -> str:
-        """Say what is wrong with the byte at ``address``: outside every allocation, or never written."""
-        if outside:
-            return f"outside every allocation at {address:#x} ({self.describe(address)})"
-        return f"byte {address:#x} was never written ({self.describe(address)})"
+    def bad_byte(self, address: int, *, outside: bool) -> BadByte:
+        """Return the byte at ``address`` as one that must not be touched."""
+        return BadByte(address, outside, self.describe(address))
 
     def runs(self) -> Iterator[tuple[int, bytes]]:
         """Yield the written bytes of all allocations as (address, bytes), longest runs possible."""

@@ -31,7 +31,7 @@ struct FaultRecord {
     uint32_t id, reading, kind, unused;
 };
 
-// Rules of the port, in the order of RULES in tb/sim/port_rules.py.
+// Rules of the port, in the order of RULES in tb/judge/port_rules.py.
 enum Rule : uint32_t { AR_DROPPED, AR_CHANGED, AW_DROPPED, AW_CHANGED, W_DROPPED, W_CHANGED, W_LAST, RULES };
 
 struct ViolationRecord {

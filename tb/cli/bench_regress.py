@@ -9,12 +9,15 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from models.errors import InputError
-from tb.regress.record import Ending, Record
+from tb.judge.verdict import Verdict
+from tb.regress.dut import Dut
+from tb.regress.result import Result
 from tb.regress.store import Store
-from tb.regress.task import Dut, Task
+from tb.regress.task import Task
 from tb.regress.worker import Limits
 
 HELP = "overhead of a regression per task, with simulations that take no time or a given one"
@@ -83,10 +86,10 @@ def measure(tasks: int, workers: list[int], seconds: float) -> Iterator[Sample]:
             yield Sample(count, taken, _peak_bytes())
 
 
-def pretend(task: dict[str, Any], limits: Limits) -> dict[str, Any]:
-    """Do on a worker what a task does besides its simulation: none is played, and the record is not kept apart."""
+def pretend(task: Task, limits: Limits) -> Result:
+    """Do on a worker what a task does besides its simulation: none is played, and the result is not kept apart."""
     time.sleep(limits.timeout_seconds)
-    return Record(Task.from_dict(task).key, Ending.PASSED, (), {"cycles": 1}, coverage=_BINS).to_dict()
+    return msgspec.structs.replace(task.result(Verdict(judged_bytes=1, cycles=1)), coverage=_BINS)
 
 
 def _peak_bytes() -> int:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import msgspec
+
 from models.config import HwConfig
 from models.errors import InputError
 from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut
@@ -20,7 +22,8 @@ from tb.cli.run import PLAN_DIR, select
 from tb.generate.plan import load_plan
 from tb.launch.build import Built
 from tb.launch.errors import LaunchError
-from tb.regress.jobs import run_entry
+from tb.regress.jobs import RESULT_FILE, run_entry
+from tb.stimulus.exchange import Answer, Request
 from tb.trace import find_traces, write
 
 HELP = "cycles per second of the bench against another harness, or the same model with idle inputs"
@@ -146,21 +149,25 @@ def _subjects(args: argparse.Namespace, models: dict[str, Built], trace: Path, w
 
 
 def _play(built: Built, config_name: str, work_dir: Path, trace: str) -> Sample:
-    saved = _saved(built, "play", config_name, work_dir, NVDLA_SCENARIO=trace)
-    return Sample(int(saved["cycles"]), saved["cycles_per_second"], saved["start_seconds"])
+    path = _answered(built, "play", Request(config_name, scenario=trace), work_dir)
+    answer = Answer.load(path)
+    assert answer is not None
+    return Sample(answer.verdict.cycles, answer.performance.cycles_per_second, answer.performance.start_seconds)
 
 
 def _idle(built: Built, config_name: str, work_dir: Path, cycles: int) -> Sample:
-    saved = _saved(built, "idle", config_name, work_dir, NVDLA_CYCLES=str(cycles))
-    return Sample(cycles, saved["cycles_per_second"])
+    path = _answered(built, "idle", Request(config_name, cycles=cycles), work_dir)
+    return Sample(cycles, msgspec.json.decode(path.read_bytes(), type=float))
 
 
-def _saved(built: Built, test: str, config_name: str, work_dir: Path, **variables: str) -> dict[str, float]:
-    """Run one entry test that must pass, and return what it measured."""
-    run, saved = run_entry(built, test, config_name, work_dir, timeout_seconds=_TIMEOUT_SECONDS, variables=variables)
-    if not run.passed or saved is None:
+def _answered(built: Built, test: str, request: Request, work_dir: Path) -> Path:
+    """Run one entry test that must pass, and return the file with what it measured."""
+    path = (work_dir / RESULT_FILE).resolve()
+    asked = msgspec.structs.replace(request, result=str(path))
+    run = run_entry(built, test, asked, work_dir, timeout_seconds=_TIMEOUT_SECONDS)
+    if not run.passed:
         raise LaunchError(f"{run.message}; log: {run.log_path}")
-    return saved
+    return path
 
 
 def against(command: str, trace: str) -> Sample:

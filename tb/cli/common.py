@@ -18,8 +18,9 @@ from models.errors import InputError
 from tb.explain.stages import load_stages
 from tb.launch.build import BACKENDS, BuildSpec, Built, build
 from tb.regress import report
-from tb.regress.jobs import Job, JobResult, bit_exact, run_jobs, stopping_at_first
-from tb.regress.task import Device
+from tb.regress.dut import Device, Dut
+from tb.regress.jobs import Job, bit_exact, run_jobs, stopping_at_first
+from tb.regress.result import Result
 
 BUILD_ROOT = Path("sim_build")
 DEFAULT_CONFIG = "nv_small"
@@ -111,6 +112,13 @@ def device_of(config: str, rtl: Path | None) -> Device:
     return Device(absolute, None if rtl is None else str(rtl.resolve()))
 
 
+def dut_of(args: argparse.Namespace) -> Dut:
+    """Return the device under test that the options select, with paths that every worker understands."""
+    config, rtl = device_of(args.config, args.rtl)
+    port_map = None if args.port_map is None else str(args.port_map.resolve())
+    return Dut(config, args.sim, rtl, args.top, port_map, args.debug, backend_of(args))
+
+
 def backend_of(args: argparse.Namespace) -> str:
     """Return the back end that was asked for, or the fastest that the simulator can have."""
     return str(args.backend or ("native" if args.sim == "verilator" else "coroutine"))
@@ -155,8 +163,7 @@ def _waves_from(args: argparse.Namespace, job: Job) -> Job:
         raise InputError("--waves-from must only be given with --waves")
     if not re.fullmatch(r"(cycle|layer):[0-9]+", args.waves_from):
         raise InputError(f"--waves-from must be cycle:N or layer:N, not {args.waves_from}")
-    variables = {**job.variables, "NVDLA_WAVES_FROM": args.waves_from}
-    return replace(job, plusargs=(*job.plusargs, "+wave_wait"), variables=variables)
+    return replace(job, plusargs=(*job.plusargs, "+wave_wait"), waves_from=args.waves_from)
 
 
 def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built, title: str) -> int:
@@ -175,8 +182,7 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
         load_stages(args.stages)
         if not args.debug:
             raise InputError("--stages must be given with --debug, which makes signals inside visible")
-        watched = {"NVDLA_STAGES": str(args.stages.resolve())}
-        jobs = [replace(job, variables={**job.variables, **watched}) for job in jobs]
+        jobs = [replace(job, stages=args.stages) for job in jobs]
     root = BUILD_ROOT / "runs" / title
     root.mkdir(parents=True, exist_ok=True)
     with _alone_in(root):
@@ -185,23 +191,23 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
 
 def _play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built, root: Path) -> int:
     started = time.monotonic()
-    by_identity: dict[str, JobResult] = {}
-    for result in run_jobs(
+    by_identity: dict[str, Result] = {}
+    for job, result in run_jobs(
         jobs,
         built,
-        args.config,
+        dut_of(args),
         root,
         workers=args.jobs,
         timeout_seconds=args.timeout,
         isolated=args.isolate,
         waves=args.waves,
     ):
-        by_identity[result.job.identity] = result
+        by_identity[job.identity] = result
         print(report.progress_line(result, len(by_identity), len(jobs)), flush=True)
     results = [by_identity[job.identity] for job in jobs]
     report.write_pages(results, root, root.name, f"{root.name} on {built.spec.config.name}, {args.sim}")
     print(f"\n{report.table(results)}\n")
-    problems = report.complaints(results)
+    problems = report.problems(results)
     if problems:
         print(f"{problems}\n")
     if args.json:

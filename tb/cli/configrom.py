@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 
+import msgspec
+
 from models.config import HwConfig
-from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut
+from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, dut_of
 from tb.configrom import differences, encode, parse
 from tb.launch.errors import LaunchError
-from tb.regress.jobs import run_entry
+from tb.regress.jobs import RESULT_FILE, run_entry
+from tb.stimulus.exchange import Request
 
 HELP = "read the ConfigROM over CSB and say what differs from the configuration"
 EXAMPLE = "python -m tb configrom --rtl my_filelist.f"
@@ -24,12 +27,12 @@ def main(args: argparse.Namespace) -> int:
     config = HwConfig.load(args.config)
     encode(config)  # refuses a configuration without a ConfigROM before anything is built
     built = build_dut(args, config)
-    run, saved = run_entry(
-        built, "configrom", args.config, BUILD_ROOT / "runs" / "configrom", timeout_seconds=600, variables={}
-    )
-    if saved is None:
+    work_dir = BUILD_ROOT / "runs" / "configrom"
+    path = (work_dir / RESULT_FILE).resolve()
+    run = run_entry(built, "configrom", Request(dut_of(args).config, result=str(path)), work_dir, timeout_seconds=600)
+    if not run.passed:
         raise LaunchError(f"{run.message}; log: {run.log_path}")
-    rom = parse(saved["words"])
+    rom = parse(msgspec.json.decode(path.read_bytes(), type=list[int]))
     for descriptor in rom.descriptors:
         print(f"{descriptor.offset:#06x}  {descriptor.unit}")
         for word in descriptor.payload:

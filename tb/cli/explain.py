@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 from models.errors import InputError
@@ -13,7 +12,9 @@ from tb.cli.layout_options import OPTIONS, integer
 from tb.cli.layout_subjects import FeatureSubject
 from tb.explain import MOST_LAYERS, Explanation, explain, explain_folder, from_dumps, write_page
 from tb.explain.page import Failure, page
+from tb.judge.text import complaints
 from tb.regress.jobs import RESULT_FILE
+from tb.stimulus.exchange import Answer
 
 HELP = "say where, when and why a failed run, or a memory dump, is wrong"
 EXAMPLE = "python -m tb explain sim_build/runs/nv_small/sdp_x1_bias_per_channel.1"
@@ -48,10 +49,12 @@ def _write_page(args: argparse.Namespace, explanations: list[Explanation]) -> No
     if args.run is None:
         args.html.write_text(page(Failure(str(args.actual), (), explanations, ())), encoding="utf-8")
         return
-    result = args.run / RESULT_FILE
-    saved = json.loads(result.read_text(encoding="utf-8")) if result.is_file() else {}
-    commands = (saved.get(name) for name in ("rerun", "rerun_waves"))
-    write_page(args.html, explanations, args.run.name, saved.get("complaints", ()), *commands)
+    answer = Answer.load(args.run / RESULT_FILE)
+    if answer is None:
+        write_page(args.html, explanations, args.run.name, (), None, None)
+        return
+    why = complaints(answer.verdict)
+    write_page(args.html, explanations, args.run.name, why, answer.rerun, answer.rerun_waves)
 
 
 def _of_run(args: argparse.Namespace) -> list[Explanation]:

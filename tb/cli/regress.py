@@ -87,7 +87,7 @@ def main(args: argparse.Namespace) -> int:
             return Player(args, store, store.run(args.run)).play()
         if args.kind == "rerun-failed":
             old = store.run(args.run)
-            failing = {record.key for record in store.records(old) if record.ending.is_failure}
+            failing = {result.key for result in store.results(old) if result.ending.is_failure}
             failed = [task for task in store.tasks(old) if task.key in failing]
             if not failed:
                 print(f"run {old.id} has no failures")

@@ -152,7 +152,7 @@ def batch_of(args: argparse.Namespace) -> Batch | None:
 
 def conclude(store: Store, run: Run) -> int:
     """Print and write the results of a run, and return the exit code."""
-    ended = summary.pair(store.tasks(run), store.records(run))
+    results = store.results(run)
     counts, missing = store.counts(run), len(store.missing(run))
     device = store.device(run)
     trend = [(earlier, store.counts(earlier), len(store.missing(earlier))) for earlier in store.runs_of(device)]
@@ -166,9 +166,9 @@ def conclude(store: Store, run: Run) -> int:
     if modules:
         code_coverage.write_counts(counted, run.folder / code_coverage.MERGED_FILE)
         sections.append(code_coverage.section(modules))
-    page.write_html(run, ended, trend, run.folder / "index.html", sections)
-    page.write_junit(run.title, ended, run.folder / "junit.xml")
-    problems = summary.failures(ended)
+    page.write_html(run, results, trend, run.folder / "index.html", sections)
+    page.write_junit(run.title, results, run.folder / "junit.xml")
+    problems = summary.failures(results)
     if problems:
         print(f"\n{problems}")
     print("\n" + "\n".join(table(model, item_status(model, hits))))

@@ -5,19 +5,21 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from fnmatch import fnmatchcase
+
+import msgspec
 
 from models.config import HwConfig
 from models.errors import InputError
-from tb.cli.common import backend_of, device_of, dut_arguments
+from tb.cli.common import dut_arguments, dut_of
 from tb.cli.run import PLAN_DIR, select
 from tb.cli.trace import check_different
 from tb.generate.describe import PlanError
 from tb.generate.plan import load_plan, plan_of
 from tb.generate.random import ENGINES
+from tb.regress.dut import Dut
 from tb.regress.features import FeaturePlan, Level, PlannedTest, load_feature_plan, planned_tests
-from tb.regress.task import BENCH, Dut, Task
+from tb.regress.task import BENCH, Task
 from tb.trace import find_traces
 
 FEATURES = PLAN_DIR / "features.toml"
@@ -51,15 +53,13 @@ def random_tasks(args: argparse.Namespace, engines: str, seeds: Iterable[int]) -
         if engine not in ENGINES:
             raise InputError(f"engines must be of {', '.join(ENGINES)}, not {engine}")
     rerun = f"python -m tb regress random --seeds 1 --engines {engines} {_scenario_arguments(args)} --first"
-    dut = dut_of(args)
+    dut = counting_dut(args)
     return [Task("random", seed, "random", engines, dut, f"{rerun} {seed}", args.exact) for seed in seeds]
 
 
-def dut_of(args: argparse.Namespace) -> Dut:
-    """Return the device under test with paths that every worker understands."""
-    config, rtl = device_of(args.config, args.rtl)
-    port_map = None if args.port_map is None else str(args.port_map.resolve())
-    return Dut(config, args.sim, rtl, args.top, port_map, args.debug, backend_of(args), args.code_coverage)
+def counting_dut(args: argparse.Namespace) -> Dut:
+    """Return the device under test with what is counted of its code."""
+    return msgspec.structs.replace(dut_of(args), coverage=args.code_coverage)
 
 
 def _scenario_arguments(args: argparse.Namespace) -> str:
@@ -101,9 +101,9 @@ def _as_they_come(args: argparse.Namespace, level: Level) -> list[Task]:
 
 
 def _test_tasks(args: argparse.Namespace, tests: Sequence[PlannedTest], seeds: range) -> list[Task]:
-    dut = dut_of(args)
+    dut = counting_dut(args)
     # Tests in Python drive pins, which only the coroutines leave to them; nothing in them follows from a seed.
-    bench_dut = replace(dut, backend="coroutine")
+    bench_dut = msgspec.structs.replace(dut, backend="coroutine")
     tasks = []
     for test in tests:
         if test.kind == BENCH:
@@ -117,7 +117,7 @@ def _test_tasks(args: argparse.Namespace, tests: Sequence[PlannedTest], seeds: r
 
 
 def _trace_tasks(args: argparse.Namespace) -> list[Task]:
-    paths, dut, options = find_traces(args.paths), dut_of(args), _scenario_arguments(args)
+    paths, dut, options = find_traces(args.paths), counting_dut(args), _scenario_arguments(args)
     check_different([path.stem for path in paths], paths)
     reruns = [f"python -m tb trace {shlex.quote(str(path))} {options}" for path in paths]
     return [

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 
+import msgspec
+
 from tb.cli.common import BUILD_ROOT
+from tb.judge.text import why_not_passed
 from tb.launch.build import build
 from tb.regress import bundle
 from tb.regress.jobs import run_job
-from tb.regress.record import record_of
 
 HELP = "play a failure bundle again, and say whether it is reproduced"
 EXAMPLE = "python -m tb replay sim_build/regress/0007/random.12.nv_small.verilator --waves"
@@ -28,14 +29,13 @@ def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out; the exit code is 0 when the failure is reproduced."""
     found = bundle.load(args.bundle)
     job = found.job()
-    dut = replace(bundle.with_rtl(found.dut, args.rtl), coverage=None)
+    dut = msgspec.structs.replace(bundle.with_rtl(found.dut, args.rtl), coverage=None)
     built = build(dut.build_spec(waves=args.waves), BUILD_ROOT)
     work_dir = BUILD_ROOT / "replay" / found.task.key
-    result = run_job(job, built, dut.config, work_dir, args.timeout, waves=args.waves)
-    record = record_of(found.task.key, result)
-    print(f"{found.task.key}: {record.ending.value}")
-    print("\n".join(f"  {line}" for complaint in record.complaints for line in complaint.splitlines()))
+    result = run_job(job, built, dut, work_dir, args.timeout, waves=args.waves)
+    print(f"{found.task.key}: {result.ending.value}")
+    print("\n".join(f"  {line}" for why in why_not_passed(result.verdict) for line in why.splitlines()))
     print(f"folder: {work_dir}")
-    different = bundle.differences(found.record, record)
+    different = bundle.differences(found.result, result)
     print("reproduced" if not different else "not reproduced:\n" + "\n".join(f"  {line}" for line in different))
     return 1 if different else 0

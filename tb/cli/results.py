@@ -7,8 +7,8 @@ from pathlib import Path
 
 from models.errors import InputError
 from tb.cli.common import BUILD_ROOT, DEFAULT_CONFIG, device_of
+from tb.regress.dut import Device
 from tb.regress.store import Run, Store
-from tb.regress.task import Device
 
 STORE = "results.sqlite"
 DEFAULT_RESULTS = BUILD_ROOT / "regress"

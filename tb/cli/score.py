@@ -10,8 +10,9 @@ from pathlib import Path
 
 from models.config import HwConfig
 from models.errors import InputError
-from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, dut_arguments, play_options
+from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, dut_arguments, dut_of, play_options
 from tb.cli.run import PLAN_DIR
+from tb.judge.text import why_not_passed
 from tb.launch.build import embedded_filelist
 from tb.launch.filelist import parse
 from tb.score import report
@@ -73,7 +74,7 @@ def main(args: argparse.Namespace) -> int:
     cases = [(bug, of_unit(found, catalogue.units[bug.unit])) for bug in bugs]
     bench = bench_of(args, config, rerun(args), args.results)
     used = {source.name: source for _, scenarios in cases for source in scenarios}
-    if complaints(list(used.values()), bench, args):
+    if alarms(list(used.values()), bench, args):
         return 1
     about = {"model": bench.built.directory.name, "seed": args.seed}
     journal = Journal(args.results / "played.jsonl", about, resume=args.resume)
@@ -110,7 +111,7 @@ def mutate(args: argparse.Namespace) -> int:
     # A single one shall not take the place of all in the journal that --resume goes on with.
     name = "played.jsonl" if args.number is None else f"played_{args.number}.jsonl"
     journal = Journal(root / name, about, resume=args.resume)
-    if args.number is None and not journal.done and complaints(found, bench, args):
+    if args.number is None and not journal.done and alarms(found, bench, args):
         return 1
     left = [(number, mutant) for number, mutant in chosen if mutant.name not in journal.done]
     for result in play_mutants(left, found, bench, seed=args.seed, workers=args.jobs):
@@ -131,7 +132,7 @@ def bench_of(args: argparse.Namespace, config: HwConfig, again: str, root: Path)
         again: the command that plays everything again.
         root: folder of everything that runs leave behind.
     """
-    return Bench(build_dut(args, config), config, args.config, again, root, args.timeout, args.hang_cycles)
+    return Bench(build_dut(args, config), config, dut_of(args), again, root, args.timeout, args.hang_cycles)
 
 
 def rerun(args: argparse.Namespace) -> str:
@@ -144,11 +145,11 @@ def rerun(args: argparse.Namespace) -> str:
     return f"python -m tb score {shlex.join(words)} {dut_arguments(args)}"
 
 
-def complaints(found: Sequence[Source], bench: Bench, args: argparse.Namespace) -> bool:
-    """Play scenarios without a bug, and return whether one complained; its complaints are printed."""
+def alarms(found: Sequence[Source], bench: Bench, args: argparse.Namespace) -> bool:
+    """Play scenarios without a bug, and return whether one failed; why is printed."""
     failed = list(false_alarms(found, bench, seed=args.seed, workers=args.jobs))
     for result in failed:
-        print("\n  ".join([f"false alarm: {result.job.identity}", *result.complaints]))
+        print("\n  ".join([f"false alarm: {result.identity}", *why_not_passed(result.verdict)]))
     print(f"without a bug: {len(found) - len(failed)} of {len(found)} scenarios pass", flush=True)
     return bool(failed)
 

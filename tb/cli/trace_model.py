@@ -13,18 +13,21 @@ from pathlib import Path
 from models.config import HwConfig
 from models.errors import InputError
 from tb.cli.common import add_dut_options, add_run_options
+from tb.judge.text import margin_part
+from tb.judge.verdict import Ending, Verdict
 from tb.playback import Played, play_model
 from tb.regress import report
-from tb.regress.jobs import Job, JobResult
+from tb.regress.dut import Dut
+from tb.regress.jobs import Job
+from tb.regress.result import Result
 from tb.trace import TraceUnsupported, find_traces, measured, read
 from tb.trace.files import MEASURED
-from tb.verdict import Outcome, Verdict
 
 _COLUMNS = ("result", "scenario", "family", "layers", "bytes judged", "golden", "differing", "worst margin", "seconds")
 _FAMILY_COLUMNS = (
     "family",
     "files",
-    *(outcome.value for outcome in Outcome),
+    *("passed", "failed", "refused"),
     "exact",
     "by tolerance",
     "worst margin",
@@ -38,6 +41,8 @@ _LEGEND = (
     "described: files without register writes; theirs are made from the file's description"
 )
 _PREFIX = "measured_"
+MODEL = "model"
+"""What takes the simulator's place in results of the model alone."""
 _SIMULATOR_OPTIONS = (
     *("sim", "rtl", "top", "port_map", "backend", "debug"),
     *("jobs", "isolate", "timeout", "stop_at_first", "waves", "waves_from", "stages"),
@@ -57,14 +62,14 @@ def main(args: argparse.Namespace) -> int:
         if getattr(args, option) != parser.get_default(option):
             raise InputError(f"--{option.replace('_', '-')} must be left out: --model-only plays no RTL")
     started = time.monotonic()
-    families: dict[str, list[JobResult]] = {}
+    families: dict[str, list[Result]] = {}
     results = []
     for path in find_traces(args.paths):
         result = play(path, args.config, args.exact)
         results.append(result)
         families.setdefault(family_of(path), []).append(result)
     print(f"{report.aligned([_COLUMNS, *_rows(families)], left=3)}\n")
-    problems = report.complaints(results)
+    problems = report.problems(results)
     if problems:
         print(f"{problems}\n")
     totals = [_totals(*item) for item in families.items()]
@@ -79,7 +84,7 @@ def main(args: argparse.Namespace) -> int:
     return report.exit_code(results)
 
 
-def play(path: Path, config_name: str, exact: bool) -> JobResult:
+def play(path: Path, config_name: str, exact: bool) -> Result:
     """Play one trace or layer; layers are played on the configuration that they were measured on.
 
     Args:
@@ -88,7 +93,7 @@ def play(path: Path, config_name: str, exact: bool) -> JobResult:
         exact: Whether FP16 results must equal the bit-accurate model.
 
     Returns:
-        The result; its facts tell how many golden bytes the bit-accurate model does not reproduce.
+        The result; its verdict tells how many golden bytes the bit-accurate model does not reproduce.
     """
     name = measured.CONFIG if path.suffix == MEASURED else config_name
     config = HwConfig.load(name)
@@ -101,11 +106,7 @@ def play(path: Path, config_name: str, exact: bool) -> JobResult:
         played = play_model(scenario, config)
     except TraceUnsupported as error:
         played = Played(Verdict(refused=str(error)))
-    verdict = played.verdict
-    complaints = verdict.complaints() if verdict.refused is None else [verdict.refused]
-    seconds = time.monotonic() - started
-    facts = verdict.to_dict() | {"differing_bytes": played.differing_bytes, "counters": played.counters}
-    return JobResult(job, verdict.outcome, tuple(complaints), seconds, None, facts)
+    return job.result(Dut(name, MODEL), played.verdict, time.monotonic() - started)
 
 
 def family_of(path: Path) -> str:
@@ -115,17 +116,17 @@ def family_of(path: Path) -> str:
     return path.stem.removeprefix(_PREFIX).partition("_")[0]
 
 
-def _rows(families: dict[str, list[JobResult]]) -> list[tuple[str, ...]]:
+def _rows(families: dict[str, list[Result]]) -> list[tuple[str, ...]]:
     return [
         (
-            result.outcome.value,
-            result.job.name,
+            report.outcome(result.ending),
+            result.test,
             family,
-            str(result.facts["layers"]),
-            str(result.facts["judged_bytes"]),
-            f"{result.facts['crc_passed']}/{result.facts['crc_passed'] + result.facts['crc_failed']}",
-            str(result.facts["differing_bytes"]),
-            _margin([result]),
+            str(result.verdict.layers),
+            str(result.verdict.judged_bytes),
+            f"{result.verdict.crc_passed}/{result.verdict.crc_passed + result.verdict.crc_failed}",
+            str(result.verdict.differing_bytes),
+            margin_part(result.verdict.worst_margin),
             f"{result.seconds:.2f}",
         )
         for family, results in families.items()
@@ -133,18 +134,13 @@ def _rows(families: dict[str, list[JobResult]]) -> list[tuple[str, ...]]:
     ]
 
 
-def _totals(family: str, results: Sequence[JobResult]) -> tuple[str, ...]:
-    counts = [sum(result.outcome is outcome for result in results) for outcome in Outcome]
-    passed = [result for result in results if result.outcome is Outcome.PASSED]
-    judged = sum(result.facts["judged_bytes"] for result in passed)
-    exact = sum(result.facts["differing_bytes"] == 0 for result in passed)
-    tolerated = sum(result.facts["worst_margin"] is not None for result in results)
-    counters = sum(result.facts["counters"] for result in passed)
-    numbers = [str(number) for number in (len(results), *counts, exact, tolerated)]
-    return (family, *numbers, _margin(results), str(counters), str(judged))
-
-
-def _margin(results: Sequence[JobResult]) -> str:
-    """Return the largest part of a tolerance that was used."""
-    margins = [result.facts["worst_margin"] for result in results if result.facts["worst_margin"] is not None]
-    return f"{max(margins):.3f}" if margins else "-"
+def _totals(family: str, results: Sequence[Result]) -> tuple[str, ...]:
+    outcomes = [report.outcome(result.ending) for result in results]
+    counts = [outcomes.count(name) for name in ("passed", "failed", "refused")]
+    passed = [result.verdict for result in results if result.ending is Ending.PASSED]
+    judged = sum(verdict.judged_bytes for verdict in passed)
+    exact = sum(verdict.differing_bytes == 0 for verdict in passed)
+    margins = [result.verdict.worst_margin for result in results if result.verdict.worst_margin is not None]
+    counters = sum(verdict.counters for verdict in passed)
+    numbers = [str(number) for number in (len(results), *counts, exact, len(margins))]
+    return (family, *numbers, margin_part(max(margins, default=None)), str(counters), str(judged))

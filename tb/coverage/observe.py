@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from models.config import HwConfig
 from tb.coverage.attributes import Attributes, Value, layer_attributes
 from tb.coverage.attributes.values import yes
+from tb.judge.tracker import LayerTracker, StartedLayer
 from tb.layers import Layer
 from tb.program.codec import uses_lut
 from tb.program.ops import InterruptNotify, RegWrite, SyncWait
 from tb.registers import Register
 from tb.scenario import Scenario
 from tb.surfaces import ImageSurface
-from tb.tracker import LayerTracker, StartedLayer
 
 FIRST, MEMORY, ALONE = "first", "memory", "alone"
 

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from models.errors import InputError
 from models.layout import LinesLayout
-from tb.beats import Beats
 from tb.explain.build import run_of
 from tb.explain.memory import ByteArray, Bytes, MaskArray, Patch
 from tb.explain.run import Recorded, Run
 from tb.explain.walk import CubeLayout, Walk
+from tb.judge.beats import Beats
+from tb.judge.tracker import StartedLayer
 from tb.layers import Layer
-from tb.tracker import StartedLayer
 
 
 @dataclass(frozen=True, eq=False)

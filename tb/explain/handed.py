@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from models.errors import InputError
 from models.precision import Precision
 from tb.explain.evidence import Evidence
+from tb.judge.predictor.conv import convolve, inputs
+from tb.judge.predictor.cubes import read_patterns
 from tb.layers import ConvLayer, PooledLayer, SdpLayer
 from tb.memory import Ram
-from tb.predictor.conv import convolve, inputs
-from tb.predictor.cubes import read_patterns
 from tb.surfaces import ImageSurface
 
 VALUES = ("converted", "kernels", "elements", "products", "sums", "entered")

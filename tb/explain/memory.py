@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.errors import InputError
-from tb.beats import Beats
+from tb.judge.beats import Beats
 from tb.memory import POISON
 
 ByteArray = NDArray[np.uint8]

@@ -11,13 +11,13 @@ import numpy as np
 
 from models.config import HwConfig
 from models.errors import InputError
-from tb.beats import Beats
 from tb.explain.memory import Patch
 from tb.explain.seen import Seen, SeenLayer
+from tb.judge.beats import Beats
+from tb.judge.tracker import LayerTracker, StartedLayer
 from tb.memory import Ram
 from tb.program.codec import encode
 from tb.program.ops import RegWrite
-from tb.tracker import LayerTracker, StartedLayer
 
 FILE_NAME = "writes.npz"
 """Name of the file in the folder of a failed run."""

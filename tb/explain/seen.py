@@ -8,14 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.beats import Beats
 from tb.explain.evidence import Evidence, from_writes
 from tb.explain.memory import Bytes, Patch
 from tb.explain.walk import CubeLayout
+from tb.judge.beats import Beats
+from tb.judge.scoreboard import Scoreboard
+from tb.judge.tracker import StartedLayer
 from tb.memory import Ram
 from tb.program.ops import MemInit, MemLoad, Op
-from tb.scoreboard import Scoreboard
-from tb.tracker import StartedLayer
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,5 +158,4 @@ def _joined(parts: Sequence[Beats], ram: Ram) -> Beats:
         empty = np.zeros(0, dtype=np.int64)
         lanes = np.zeros((0, 1), dtype=np.uint8)
         return Beats(ram, empty.astype(np.uint64), lanes, lanes.astype(np.bool_), empty, empty)
-    names = ("address", "data", "strobe", "cycle", "axi_id")
-    return Beats(ram, *(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    return Beats.joined(parts)

@@ -6,18 +6,17 @@ Requests and answers are lines of JSON. The cocotb test on the other end is give
 
 from __future__ import annotations
 
-import json
 import socket
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
+from tb.judge.finding import Check
 from tb.launch.build import Built
 from tb.launch.process import Ended, abort, kill, start
 from tb.launch.runners import make_runner
-from tb.launch.simulate import JUNIT_NAME, LOG_NAME, Outcome, SimResult, judge, test_arguments
+from tb.launch.simulate import JUNIT_NAME, LOG_NAME, SimResult, judge, test_arguments
 
 REQUESTS = "NVDLA_REQUESTS"
 CLOSING_GRACE_SECONDS = 5.0
@@ -70,24 +69,25 @@ class Session:
                     pass_fds=[theirs.fileno()],
                 )
 
-    def ask(self, request: Mapping[str, Any], log_path: Path, timeout_seconds: float) -> SimResult:
+    def ask(self, request: str, log_path: Path, timeout_seconds: float) -> SimResult:
         """Have one request carried out and say how that ended; unless it passed, the process has ended, too.
 
         Args:
-            request: What to do, as plain data.
+            request: What to do, as a line of text.
             log_path: The file that the simulator writes to meanwhile, if it got that far.
             timeout_seconds: Wall-clock deadline, after which the whole process group is killed.
         """
         started = time.monotonic()
-        outcome, message = Outcome.PASSED, ""
+        check: Check | None = None
+        message = ""
         ended = self._ask(request, timeout_seconds)
         log_path = log_path if log_path.is_file() else self._work_dir / LOG_NAME
         if ended is not None:
-            outcome, message = judge(ended, self._work_dir / JUNIT_NAME, log_path, self._test, timeout_seconds)
-            if outcome is Outcome.PASSED:
-                outcome, message = Outcome.CRASHED, f"{self._test}: the simulator ended without an answer"
+            check, message = judge(ended, self._work_dir / JUNIT_NAME, log_path, self._test, timeout_seconds)
+            if check is None:
+                check, message = Check.CRASH, f"{self._test}: the simulator ended without an answer"
         return SimResult(
-            outcome=outcome,
+            check=check,
             message=message,
             returncode=0 if ended is None else ended.returncode,
             seconds=time.monotonic() - started,
@@ -107,11 +107,11 @@ class Session:
         finally:
             kill(self._process)
 
-    def _ask(self, request: Mapping[str, Any], timeout_seconds: float) -> Ended | None:
+    def _ask(self, request: str, timeout_seconds: float) -> Ended | None:
         """Return how the process ended instead of answering, or None."""
         self._socket.settimeout(timeout_seconds)
         try:
-            self._socket.sendall(json.dumps(request).encode() + b"\n")
+            self._socket.sendall(f"{request}\n".encode())
             if self._answers.readline():
                 return None
             # It closed the socket without an answer: the test failed, or the process is dead.

@@ -7,11 +7,11 @@ import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from pathlib import Path
 from signal import Signals
 from typing import Any
 
+from tb.judge.finding import Check
 from tb.launch.build import Built
 from tb.launch.errors import LaunchError
 from tb.launch.process import Ended, last_relevant_lines
@@ -22,21 +22,12 @@ LOG_NAME = "sim.log"
 JUNIT_NAME = "results.xml"
 
 
-class Outcome(Enum):
-    """How a simulation ended."""
-
-    PASSED = "passed"
-    FAILED = "failed"
-    CRASHED = "crashed"
-    TIMED_OUT = "timed out"
-
-
 @dataclass(frozen=True)
 class SimResult:
     """One finished simulation.
 
     Attributes:
-        outcome: How it ended; PASSED means that the test ran and nothing failed.
+        check: What went wrong: the test itself, a crash or a timeout; None when the test ran and nothing failed.
         message: Why it did not pass; empty when it did.
         returncode: The simulator's exit code; negative when a signal ended it.
         seconds: Wall-clock time.
@@ -45,7 +36,7 @@ class SimResult:
         waves_path: The waves, or None when none were asked for.
     """
 
-    outcome: Outcome
+    check: Check | None
     message: str
     returncode: int
     seconds: float
@@ -56,12 +47,12 @@ class SimResult:
     @property
     def passed(self) -> bool:
         """Whether the test ran and nothing failed."""
-        return self.outcome is Outcome.PASSED
+        return self.check is None
 
     @property
     def timed_out(self) -> bool:
         """Whether the deadline ended the simulation."""
-        return self.outcome is Outcome.TIMED_OUT
+        return self.check is Check.TIMEOUT
 
 
 def simulate(
@@ -103,9 +94,9 @@ def simulate(
         plusargs=[*_wave_arguments(built.spec.simulator, waves_path), *plusargs],
         **test_arguments(built, test_module, testcase, env, work_dir),
     )
-    outcome, message = judge(ended, junit_path, log_path, f"{test_module}.{testcase}", timeout_seconds)
+    check, message = judge(ended, junit_path, log_path, f"{test_module}.{testcase}", timeout_seconds)
     seconds = time.monotonic() - started
-    return SimResult(outcome, message, ended.returncode, seconds, log_path, junit_path, waves_path)
+    return SimResult(check, message, ended.returncode, seconds, log_path, junit_path, waves_path)
 
 
 def test_arguments(
@@ -131,25 +122,27 @@ def _wave_arguments(simulator: str, path: Path | None) -> list[str]:
     return [*chosen, *([f"+wave_file={path}"] if path else [])]
 
 
-def judge(ended: Ended, junit_path: Path, log_path: Path, test: str, timeout_seconds: float) -> tuple[Outcome, str]:
+def judge(
+    ended: Ended, junit_path: Path, log_path: Path, test: str, timeout_seconds: float
+) -> tuple[Check | None, str]:
     """Return how a simulation ended and why; only a result file that says so makes it pass."""
     if ended.timed_out:
-        return Outcome.TIMED_OUT, f"{test} was killed after {timeout_seconds:g} seconds"
+        return Check.TIMEOUT, f"{test} was killed after {timeout_seconds:g} seconds"
     if ended.returncode < 0:
-        return Outcome.CRASHED, f"{test}: the simulator was ended by {Signals(-ended.returncode).name}"
+        return Check.CRASH, f"{test}: the simulator was ended by {Signals(-ended.returncode).name}"
     if not junit_path.is_file():
         last = last_relevant_lines(log_path).rpartition("\n")[2]
-        return Outcome.CRASHED, f"{test}: the simulator ended with code {ended.returncode} and no result file: {last}"
+        return Check.CRASH, f"{test}: the simulator ended with code {ended.returncode} and no result file: {last}"
     try:
         cases = list(ElementTree.parse(junit_path).iter("testcase"))
     except ElementTree.ParseError as error:
-        return Outcome.CRASHED, f"{test}: the result file is incomplete: {error}"
+        return Check.CRASH, f"{test}: the result file is incomplete: {error}"
     problems = [problem for case in cases for kind in ("failure", "error") for problem in case.iter(kind)]
     if problems:
-        return Outcome.FAILED, f"{test}: {problems[0].get('message') or problems[0].get('error_msg') or 'failed'}"
+        return Check.TEST, f"{test}: {problems[0].get('message') or problems[0].get('error_msg') or 'failed'}"
     ran = [case for case in cases if case.find("skipped") is None]
     if not ran:
-        return Outcome.CRASHED, f"{test}: no such test ran"
+        return Check.CRASH, f"{test}: no such test ran"
     if ended.returncode != 0:
-        return Outcome.CRASHED, f"{test}: the simulator ended with code {ended.returncode} after the test passed"
-    return Outcome.PASSED, ""
+        return Check.CRASH, f"{test}: the simulator ended with code {ended.returncode} after the test passed"
+    return None, ""

@@ -6,30 +6,46 @@ it ended, and what is the user's own: configuration and port map.
 
 from __future__ import annotations
 
-import json
 import shlex
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from models.config import HwConfig
 from models.errors import InputError
 from tb.explain.runs import OWN_CONFIG, own_config
+from tb.judge.text import complaints
 from tb.launch.toolchain import tool_versions
-from tb.regress.jobs import Job, bit_exact
-from tb.regress.record import Record
-from tb.regress.task import BENCH, Dut, Task
+from tb.regress.dut import Dut
+from tb.regress.jobs import SCENARIO_DIR, Job, bit_exact
+from tb.regress.result import Result
+from tb.regress.task import BENCH, Task
 from tb.trace import read
 
 BUNDLE_FILE = "bundle.json"
 PORT_MAP_FILE = "port_map.toml"
-SCENARIO = "scenario"
-_VERSION = 1
+_VERSION = 2
 
 
 class BundleError(InputError):
     """A folder that is no bundle, or one that cannot be played."""
+
+
+class _Head(msgspec.Struct):
+    """What every version of the file begins with."""
+
+    version: int
+
+
+class _Contents(msgspec.Struct):
+    """The file of a bundle."""
+
+    version: int
+    task: Task
+    result: Result
+    tools: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -38,13 +54,13 @@ class Bundle:
 
     folder: Path
     task: Task
-    record: Record
+    result: Result
 
     @property
     def dut(self) -> Dut:
         """What it was found on, with the files that the bundle brings in the place of the user's."""
         config, port_map = own_config(self.folder), self.folder / PORT_MAP_FILE
-        return replace(
+        return msgspec.structs.replace(
             self.task.dut,
             config=self.task.dut.config if config is None else str(config.resolve()),
             port_map=str(port_map.resolve()) if port_map.is_file() else self.task.dut.port_map,
@@ -56,7 +72,7 @@ class Bundle:
         Raises:
             BundleError: for a test in Python, which has no scenario.
         """
-        task, folder, rerun = self.task, self.folder / SCENARIO, replay_command(self.folder)
+        task, folder, rerun = self.task, self.folder / SCENARIO_DIR, replay_command(self.folder)
         if task.kind == BENCH:
             raise BundleError(f"{task.test} must be a scenario to be replayed; as a test in Python it is: {task.rerun}")
         config = HwConfig.load(self.dut.config)
@@ -64,13 +80,13 @@ class Bundle:
         return bit_exact(job) if task.exact else job
 
 
-def write(folder: Path, task: Task, record: Record) -> None:
+def write(folder: Path, task: Task, result: Result) -> None:
     """Make what a failure left behind a bundle.
 
     Args:
         folder: of the failure, with its scenario and log.
         task: what failed.
-        record: how.
+        result: how.
     """
     if task.dut.config.endswith(".toml"):
         own = folder / OWN_CONFIG / Path(task.dut.config).name
@@ -78,15 +94,8 @@ def write(folder: Path, task: Task, record: Record) -> None:
         shutil.copyfile(task.dut.config, own)
     if task.dut.port_map is not None:
         shutil.copyfile(task.dut.port_map, folder / PORT_MAP_FILE)
-    data = {
-        "version": _VERSION,
-        "seed": task.seed,
-        "command": task.rerun,
-        "task": task.to_dict(),
-        "record": record.to_dict(),
-        "tools": tool_versions(task.dut.simulator),
-    }
-    (folder / BUNDLE_FILE).write_text(json.dumps(data, indent=1), encoding="utf-8")
+    contents = _Contents(_VERSION, task, result, tool_versions(task.dut.simulator))
+    (folder / BUNDLE_FILE).write_bytes(msgspec.json.format(msgspec.json.encode(contents), indent=1))
 
 
 def load(folder: Path) -> Bundle:
@@ -97,25 +106,26 @@ def load(folder: Path) -> Bundle:
     """
     path = folder / BUNDLE_FILE
     try:
-        data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, json.JSONDecodeError, UnicodeDecodeError) as error:
+        data = path.read_bytes()
+        version = msgspec.json.decode(data, type=_Head).version
+        if version != _VERSION:
+            raise BundleError(f"{path} must be of version {_VERSION}, not {version}")
+        contents = msgspec.json.decode(data, type=_Contents)
+    except (OSError, msgspec.DecodeError) as error:
         raise BundleError(f"{folder} must be a failure bundle with {BUNDLE_FILE}: {error}") from error
-    if data.get("version") != _VERSION:
-        raise BundleError(f"{path} must be of version {_VERSION}, not {data.get('version')}")
-    return Bundle(folder, Task.from_dict(data["task"]), Record.from_dict(data["record"]))
+    return Bundle(folder, contents.task, contents.result)
 
 
-def differences(before: Record, after: Record) -> list[str]:
+def differences(before: Result, after: Result) -> list[str]:
     """Return how a failure differs when it is played again; nothing when it is reproduced."""
     found = []
     if after.ending is not before.ending:
         found.append(f"ended as {after.ending.value}, not {before.ending.value}")
-    if after.complaints != before.complaints:
-        found += [f"now: {line}" for line in after.complaints if line not in before.complaints]
-        found += [f"no more: {line}" for line in before.complaints if line not in after.complaints]
-    cycles = [record.facts.get("cycles") for record in (before, after)]
-    if cycles[0] != cycles[1]:
-        found.append(f"took {cycles[1]} cycles, not {cycles[0]}")
+    earlier, later = complaints(before.verdict), complaints(after.verdict)
+    found += [f"now: {line}" for line in later if line not in earlier]
+    found += [f"no more: {line}" for line in earlier if line not in later]
+    if before.verdict.cycles != after.verdict.cycles:
+        found.append(f"took {after.verdict.cycles} cycles, not {before.verdict.cycles}")
     return found
 
 
@@ -126,4 +136,4 @@ def replay_command(folder: Path) -> str:
 
 def with_rtl(dut: Dut, rtl: Path | None) -> Dut:
     """Return the device with other RTL; None keeps its own."""
-    return dut if rtl is None else replace(dut, rtl=str(rtl.resolve()))
+    return dut if rtl is None else msgspec.structs.replace(dut, rtl=str(rtl.resolve()))

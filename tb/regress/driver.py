@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
 
 from dask.distributed import Client
 
-from tb.regress.record import Record
+from tb.regress.result import Result
 from tb.regress.schedule import PATIENCE_SECONDS, longest_first, on_each_worker, run_tasks
 from tb.regress.store import Run, Store
 from tb.regress.worker import RECORD_DIR, Limits, end_processes, execute, record_path
@@ -23,9 +21,9 @@ def drive(
     *,
     until: float | None = None,
     patience_seconds: float = PATIENCE_SECONDS,
-    play: Callable[..., dict[str, Any]] = execute,
-) -> Iterator[Record]:
-    """Play what a run lacks, and yield each record once it is in the store.
+    play: Callable[..., Result] = execute,
+) -> Iterator[Result]:
+    """Play what a run lacks, and yield each result once it is in the store.
 
     Records that workers left while no driver listened come first; their tasks are not played again.
 
@@ -36,7 +34,7 @@ def drive(
         limits: Where and how its tasks are played.
         until: ``time.monotonic`` after which no further task is started, or None.
         patience_seconds: How long the cluster may be without any worker.
-        play: What a worker calls with a task as plain data and ``limits``.
+        play: What a worker calls with a task and ``limits``.
     """
     lacking = {task.key for task in store.missing(run)}
     left = _keep(store, run, list(_left_behind(run)))
@@ -49,12 +47,12 @@ def drive(
     on_each_worker(client, end_processes)
 
 
-def _left_behind(run: Run) -> Iterator[Record]:
+def _left_behind(run: Run) -> Iterator[Result]:
     for path in sorted((run.folder / RECORD_DIR).glob("*.json")):
-        yield Record.from_dict(json.loads(path.read_text(encoding="utf-8")))
+        yield Result.decode(path.read_bytes())
 
 
-def _keep(store: Store, run: Run, records: Sequence[Record]) -> Sequence[Record]:
+def _keep(store: Store, run: Run, records: Sequence[Result]) -> Sequence[Result]:
     store.add(run, *records)
     for record in records:
         record_path(run.folder, record.key).unlink(missing_ok=True)

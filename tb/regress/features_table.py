@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tb.coverage.status import Hits, Totals, item_status, totals
+from tb.judge.verdict import Ending
 from tb.regress.features import Feature, FeaturePlan
 from tb.regress.markup import bar, escaped, table
-from tb.regress.record import Ending
 
 Latest = Mapping[str, Mapping[Ending, int]]
 """How tests ended last, by their names; tests that were never played are absent."""

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
 
+import msgspec
+
+from tb.judge.finding import Check, Finding, Note
+from tb.judge.verdict import Ending, Verdict
 from tb.launch.build import Built
 from tb.launch.process import threads
-from tb.launch.simulate import Outcome as SimOutcome
-from tb.launch.simulate import SimResult, simulate
+from tb.launch.simulate import LOG_NAME, SimResult, simulate
+from tb.regress.dut import Dut
+from tb.regress.result import Result, identity
 from tb.regress.shared import SharedProcess
 from tb.scenario import Scenario
+from tb.stimulus.exchange import REQUEST, Answer, Request
 from tb.trace import write
-from tb.verdict import Outcome
 
 ENTRY_MODULE = "tb.sim.entry"
 RESULT_FILE = "result.json"
+SCENARIO_DIR = "scenario"
 _LOG_LINES = 12
 
 _LEAN = {
@@ -40,7 +44,8 @@ class Job:
 
     ``make`` builds the scenario, or reads it; ``refused`` is why it is not played at all, ``refusable`` whether it
     may be refused while it is played, as a trace may, which is no failure then. ``plusargs`` are the simulator's,
-    ``variables`` more environment of the test; ``waves`` says whether ``rerun`` takes ``--waves``.
+    ``altered`` a file of bytes that only the DUT finds in its memory, ``stages`` one of hand-overs to watch;
+    ``waves_from`` holds waves back, and ``waves`` says whether ``rerun`` takes ``--waves``.
     """
 
     name: str
@@ -50,29 +55,35 @@ class Job:
     refused: str | None = None
     refusable: bool = False
     plusargs: tuple[str, ...] = ()
-    variables: Mapping[str, str] = field(default_factory=dict)
+    altered: Path | None = None
+    stages: Path | None = None
+    waves_from: str = "cycle:0"
     waves: bool = True
 
     @property
     def identity(self) -> str:
         """``TEST.SEED``."""
-        return f"{self.name}.{self.seed}"
+        return identity(self.name, self.seed)
 
+    def request(self, dut: Dut, folder: Path) -> Request:
+        """Return what a simulator is asked to do to play the scenario that is saved in a folder."""
+        folder = folder.resolve()
+        return Request(
+            dut.config,
+            scenario=str(folder / SCENARIO_DIR),
+            result=str(folder / RESULT_FILE),
+            log=str(folder / LOG_NAME),
+            altered=None if self.altered is None else str(self.altered.resolve()),
+            rerun=self.rerun,
+            rerun_waves=f"{self.rerun} --waves" if self.waves else None,
+            waves_from=self.waves_from,
+            stages=None if self.stages is None else str(self.stages.resolve()),
+        )
 
-@dataclass(frozen=True)
-class JobResult:
-    """How one job ended; ``facts`` are the verdict's counts, empty when the simulation left none.
-
-    ``simulation`` is how the simulation itself ended, or None when there was none.
-    """
-
-    job: Job
-    outcome: Outcome
-    complaints: tuple[str, ...]
-    seconds: float
-    work_dir: Path | None
-    facts: dict[str, Any] = field(default_factory=dict)
-    simulation: SimOutcome | None = None
+    def result(self, dut: Dut, verdict: Verdict, seconds: float = 0.0, folder: Path | None = None) -> Result:
+        """Return how the job ended."""
+        where = None if folder is None else str(folder)
+        return Result(self.name, self.seed, dut, self.rerun, verdict, seconds, where)
 
 
 def bit_exact(job: Job) -> Job:
@@ -98,20 +109,20 @@ def stopping_at_first(job: Job) -> Job:
 def run_jobs(
     jobs: Sequence[Job],
     built: Built,
-    config_name: str,
+    dut: Dut,
     root: Path,
     *,
     workers: int,
     timeout_seconds: float,
     isolated: bool = False,
     waves: bool = False,
-) -> Iterator[JobResult]:
-    """Play jobs and yield their results as they end.
+) -> Iterator[tuple[Job, Result]]:
+    """Play jobs and yield them with their results as they end.
 
     Args:
         jobs: What to play.
         built: The compiled model.
-        config_name: Name or path of the configuration, as the simulator process will load it.
+        dut: What was built.
         root: Folder that gets one folder per job.
         workers: Simulations at a time.
         timeout_seconds: Wall-clock limit of each.
@@ -120,18 +131,15 @@ def run_jobs(
         waves: Whether to write waves.
     """
     alone = isolated or not SharedProcess.fits(built)
-    processes = [
-        None if alone else shared_process(built, config_name, root / f".simulator-{number}")
-        for number in range(workers)
-    ]
+    processes = [None if alone else shared_process(built, root / f".simulator-{number}") for number in range(workers)]
     free: SimpleQueue[SharedProcess | None] = SimpleQueue()
     for process in processes:
         free.put(process)
 
-    def play(job: Job) -> JobResult:
+    def play(job: Job) -> tuple[Job, Result]:
         process = free.get()
         try:
-            return run_job(job, built, config_name, root / job.identity, timeout_seconds, waves, process)
+            return job, run_job(job, built, dut, root / job.identity, timeout_seconds, waves, process)
         finally:
             free.put(process)
 
@@ -150,17 +158,15 @@ def run_jobs(
                 process.close()
 
 
-def shared_process(built: Built, config_name: str, work_dir: Path, plusargs: tuple[str, ...] = ()) -> SharedProcess:
+def shared_process(built: Built, work_dir: Path, plusargs: tuple[str, ...] = ()) -> SharedProcess:
     """Return a process that ``run_job`` can play jobs in, one after the other.
 
     Args:
         built: A compiled model with the native back end.
-        config_name: Name or path of the configuration, as the simulator process will load it.
         work_dir: Folder for what the process says between jobs.
         plusargs: Arguments for the simulator; only jobs with the same ones can be played in it.
     """
-    environment = {**lean_environment(built), "NVDLA_CONFIG": config_name}
-    return SharedProcess(built, f"{ENTRY_MODULE}.serve", environment, work_dir, plusargs)
+    return SharedProcess(built, f"{ENTRY_MODULE}.serve", lean_environment(built), work_dir, plusargs)
 
 
 def lean_environment(built: Built) -> dict[str, str]:
@@ -175,110 +181,94 @@ def lean_environment(built: Built) -> dict[str, str]:
 def run_entry(
     built: Built,
     test: str,
-    config_name: str,
+    request: Request,
     work_dir: Path,
     *,
     timeout_seconds: float,
-    variables: Mapping[str, str],
     waves: bool = False,
     plusargs: Sequence[str] = (),
-) -> tuple[SimResult, dict[str, Any] | None]:
-    """Run one of the entry module's tests in an emptied folder.
+) -> SimResult:
+    """Run one of the entry module's tests in a folder.
 
     Args:
         built: The compiled model.
         test: Name of the test function.
-        config_name: Name or path of the configuration.
+        request: What it is asked to do; an earlier answer in its file is removed.
         work_dir: Folder for everything the run leaves behind.
         timeout_seconds: Wall-clock limit.
-        variables: More environment for the test.
         waves: Whether to write waves.
         plusargs: Arguments for the simulator, such as ``+bug=NAME``.
 
     Returns:
-        How the simulation ended, and what the test saved, or None when it saved nothing.
+        How the simulation ended.
     """
-    result_path = work_dir / RESULT_FILE
-    result_path.unlink(missing_ok=True)
+    if request.result is not None:
+        Path(request.result).unlink(missing_ok=True)
     work_dir.mkdir(parents=True, exist_ok=True)
-    environment = {
-        **lean_environment(built),
-        "NVDLA_CONFIG": config_name,
-        "NVDLA_RESULT": str(result_path.resolve()),
-        **variables,
-    }
-    run = simulate(
+    return simulate(
         built,
         test_module=ENTRY_MODULE,
         testcase=test,
-        env=environment,
+        env={**lean_environment(built), REQUEST: request.encode()},
         work_dir=work_dir,
         timeout_seconds=timeout_seconds,
         waves=waves,
         plusargs=plusargs,
     )
-    return run, _saved(result_path)
 
 
 def run_job(
     job: Job,
     built: Built,
-    config_name: str,
+    dut: Dut,
     work_dir: Path,
     timeout_seconds: float,
     waves: bool,
     process: SharedProcess | None = None,
-) -> JobResult:
+) -> Result:
     """Play one job in an emptied folder.
 
     Args:
         job: What to play.
         built: The compiled model.
-        config_name: Name or path of the configuration, as the simulator process will load it.
+        dut: What was built.
         work_dir: Folder for the scenario and everything the run leaves behind.
         timeout_seconds: Wall-clock limit.
         waves: Whether to write waves.
         process: What plays it instead of a simulator process of its own, unless their plusargs differ.
     """
     if job.refused is not None:
-        return JobResult(job, Outcome.REFUSED, (job.refused,), 0.0, None)
+        return job.result(dut, Verdict(refused=job.refused))
     if work_dir.exists():
         shutil.rmtree(work_dir)
-    scenario_dir = work_dir / "scenario"
-    scenario_dir.mkdir(parents=True)
-    write(job.make(), scenario_dir)
-    variables = {**job.variables, "NVDLA_RERUN": job.rerun}
-    if job.waves:
-        variables["NVDLA_RERUN_WAVES"] = f"{job.rerun} --waves"
+    (work_dir / SCENARIO_DIR).mkdir(parents=True)
+    write(job.make(), work_dir / SCENARIO_DIR)
+    request = job.request(dut, work_dir)
     if process is not None and job.plusargs == process.plusargs:
-        run = process.play(scenario_dir, work_dir / RESULT_FILE, variables, timeout_seconds)
-        verdict = _saved(work_dir / RESULT_FILE)
-        if verdict is None or Outcome(verdict["outcome"]) is Outcome.FAILED:
+        run = process.play(request, work_dir / LOG_NAME, timeout_seconds)
+        answer = Answer.load(work_dir / RESULT_FILE)
+        if answer is None or answer.verdict.ending.is_failure:
             process.close()
     else:
-        run, verdict = run_entry(
-            built,
-            "play",
-            config_name,
-            work_dir,
-            timeout_seconds=timeout_seconds,
-            variables={**variables, "NVDLA_SCENARIO": str(scenario_dir.resolve())},
-            waves=waves,
-            plusargs=job.plusargs,
+        run = run_entry(
+            built, "play", request, work_dir, timeout_seconds=timeout_seconds, waves=waves, plusargs=job.plusargs
         )
-    if verdict is None:
+        answer = Answer.load(work_dir / RESULT_FILE)
+    if answer is None:
         tail = run.log_path.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_LINES:]
-        return JobResult(job, Outcome.FAILED, (run.message, *tail), run.seconds, work_dir, simulation=run.outcome)
-    outcome = Outcome(verdict["outcome"])
-    complaints = [verdict["refused"]] if outcome is Outcome.REFUSED else verdict["complaints"]
-    if outcome is Outcome.REFUSED and not job.refusable:
+        verdict = Verdict.of(_check_of(run), "\n".join((run.message, *tail)))
+        return job.result(dut, verdict, run.seconds, work_dir)
+    verdict = answer.verdict
+    if verdict.ending is Ending.REFUSED and not job.refusable:
         # It was made for this configuration, so that the bench or what made it is wrong.
-        outcome, complaints = Outcome.FAILED, [f"refused: {verdict['refused']}"]
-    if outcome is Outcome.PASSED and run.outcome is not SimOutcome.PASSED:
+        verdict.add(Finding(Check.BENCH, Note(f"refused: {verdict.refused}")))
+    if verdict.ending is Ending.PASSED and not run.passed:
         # The verdict was good, but the simulator did not end as it should.
-        outcome, complaints = Outcome.FAILED, [run.message]
-    return JobResult(job, outcome, tuple(complaints), run.seconds, work_dir, verdict, run.outcome)
+        verdict.add(Finding(_check_of(run), Note(run.message)))
+    result = job.result(dut, verdict, run.seconds, work_dir)
+    return msgspec.structs.replace(result, performance=answer.performance, explained=answer.explained)
 
 
-def _saved(result_path: Path) -> dict[str, Any] | None:
-    return json.loads(result_path.read_text(encoding="utf-8")) if result_path.is_file() else None
+def _check_of(run: SimResult) -> Check:
+    """Return what went wrong with a simulation; a test that fails without a verdict is an error of the bench."""
+    return Check.BENCH if run.check in (None, Check.TEST) else run.check

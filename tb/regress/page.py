@@ -9,9 +9,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tb.judge.text import complaints, margin_part, why_not_passed
+from tb.judge.verdict import Ending
 from tb.regress.markup import bar, document, escaped, table
-from tb.regress.record import Ending
-from tb.regress.summary import Ended, counts_line, endings, groups, slowest
+from tb.regress.result import Result
+from tb.regress.summary import counts_line, endings, groups, slowest
 
 if TYPE_CHECKING:
     from tb.regress.store import Run
@@ -23,74 +25,74 @@ _TREND_RUNS = 30
 _COLUMNS = ("result", "task", "layers:n", "bytes judged:n", "worst margin:n", "cycles:n", "seconds:n")
 
 
-def write_html(run: Run, ended: Sequence[Ended], trend: Trend, path: Path, sections: Sequence[str] = ()) -> None:
+def write_html(run: Run, results: Sequence[Result], trend: Trend, path: Path, sections: Sequence[str] = ()) -> None:
     """Write the page of a run: summary, failures by signature, trend, slowest tests, every task.
 
     Args:
         run: The run.
-        ended: Its tasks that have a record.
+        results: Its results.
         trend: This run and others, the oldest first.
         path: Where to write; links to what failures left behind are relative to its folder.
         sections: More HTML, which comes before the tables of tasks.
     """
     title = f"Run {run.id}: {run.title}"
     counts, missing = next((counts, missing) for other, counts, missing in trend if other.id == run.id)
-    _write(title, counts_line(counts, missing), ended, [_trend(trend, run), *sections], path)
+    _write(title, counts_line(counts, missing), results, [_trend(trend, run), *sections], path)
 
 
-def write_results(title: str, ended: Sequence[Ended], path: Path) -> None:
+def write_results(title: str, results: Sequence[Result], path: Path) -> None:
     """Write the page of jobs that belong to no run of a store; see ``write_html``."""
-    _write(title, counts_line(endings(ended), 0), ended, [], path)
+    _write(title, counts_line(endings(results), 0), results, [], path)
 
 
-def _write(title: str, counts: str, ended: Sequence[Ended], sections: Sequence[str], path: Path) -> None:
+def _write(title: str, counts: str, results: Sequence[Result], sections: Sequence[str], path: Path) -> None:
     body = [
         f"<h1>{escaped(title)}</h1><p>{escaped(counts)}</p>",
-        _failures(ended, path.parent),
+        _failures(results, path.parent),
         *sections,
-        _refused(ended),
-        _slowest(ended),
-        table("Tasks", _COLUMNS, map(_row, ended)),
+        _refused(results),
+        _slowest(results),
+        table("Tasks", _COLUMNS, map(_row, results)),
     ]
     path.write_text(document(title, body), encoding="utf-8")
 
 
-def write_junit(title: str, ended: Sequence[Ended], path: Path) -> None:
+def write_junit(title: str, results: Sequence[Result], path: Path) -> None:
     """Write JUnit XML; refused tasks are skipped tests with their reason, endings the types of failures."""
-    failed = sum(entry.record.ending.is_failure for entry in ended)
-    refused = sum(entry.record.ending is Ending.REFUSED for entry in ended)
+    failed = sum(result.ending.is_failure for result in results)
+    refused = sum(result.ending is Ending.REFUSED for result in results)
     root = ElementTree.Element(
-        "testsuite", name=title, tests=str(len(ended)), failures=str(failed), skipped=str(refused)
+        "testsuite", name=title, tests=str(len(results)), failures=str(failed), skipped=str(refused)
     )
-    for entry in ended:
-        record = entry.record
-        case = ElementTree.SubElement(root, "testcase", classname=title, name=record.key, time=f"{record.seconds:.3f}")
-        text = _printable("\n".join(record.complaints))
-        if record.ending.is_failure:
-            failure = ElementTree.SubElement(case, "failure", type=record.ending.value, message=text.split("\n", 1)[0])
-            failure.text = f"{text}\nrerun: {entry.task.rerun}"
-        elif record.ending is Ending.REFUSED:
+    for result in results:
+        case = ElementTree.SubElement(root, "testcase", classname=title, name=result.key, time=f"{result.seconds:.3f}")
+        text = _printable("\n".join(why_not_passed(result.verdict)))
+        if result.ending.is_failure:
+            failure = ElementTree.SubElement(case, "failure", type=result.ending.value, message=text.split("\n", 1)[0])
+            failure.text = f"{text}\nrerun: {result.rerun}"
+        elif result.ending is Ending.REFUSED:
             ElementTree.SubElement(case, "skipped", message=text)
     ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
 
 
-def _failures(ended: Sequence[Ended], base: Path) -> str:
+def _failures(results: Sequence[Result], base: Path) -> str:
     blocks = []
-    for group in groups(ended):
+    for group in groups(results):
         first = group.members[0]
-        complaints = "\n".join((*first.record.complaints, *first.record.facts.get("explanation", ())))
-        names = ", ".join(_linked(entry, base) for entry in group.members)
+        explanation = () if first.explained is None else first.explained.lines
+        text = "\n".join((*complaints(first.verdict), *explanation))
+        names = ", ".join(_linked(result, base) for result in group.members)
         blocks.append(
             f'<p><span class="bad">{escaped(group.ending.value)}</span>, {len(group.members)} times: {names}</p>'
-            f"<pre>{escaped(complaints)}\n\nrerun: {escaped(first.task.rerun)}</pre>"
+            f"<pre>{escaped(text)}\n\nrerun: {escaped(first.rerun)}</pre>"
         )
     return "<h2>Failures by signature</h2>\n" + ("\n".join(blocks) or "<p>None.</p>")
 
 
-def _linked(entry: Ended, base: Path) -> str:
-    if entry.record.folder is None:
-        return escaped(entry.task.identity)
-    return f'<a href="{escaped(os.path.relpath(entry.record.folder, base))}">{escaped(entry.task.identity)}</a>'
+def _linked(result: Result, base: Path) -> str:
+    if result.folder is None:
+        return escaped(result.identity)
+    return f'<a href="{escaped(os.path.relpath(result.folder, base))}">{escaped(result.identity)}</a>'
 
 
 def _trend(trend: Trend, run: Run) -> str:
@@ -108,29 +110,29 @@ def _trend(trend: Trend, run: Run) -> str:
     return table("Trend", ("run", "started", "share", "endings"), rows)
 
 
-def _slowest(ended: Sequence[Ended]) -> str:
-    rows = [(escaped(entry.record.key), f"{entry.record.seconds:.1f}") for entry in slowest(ended)]
+def _slowest(results: Sequence[Result]) -> str:
+    rows = [(escaped(result.key), f"{result.seconds:.1f}") for result in slowest(results)]
     return table("Slowest", ("task", "seconds:n"), rows)
 
 
-def _refused(ended: Sequence[Ended]) -> str:
-    refused = [entry for entry in ended if entry.record.ending is Ending.REFUSED]
-    rows = [(escaped(entry.record.key), escaped("\n".join(entry.record.complaints))) for entry in refused]
+def _refused(results: Sequence[Result]) -> str:
+    refused = [result for result in results if result.ending is Ending.REFUSED]
+    rows = [(escaped(result.key), escaped(str(result.verdict.refused))) for result in refused]
     return table("Refused", ("task", "reason"), rows) if rows else ""
 
 
-def _row(entry: Ended) -> tuple[str, ...]:
-    record = entry.record
-    kind = {Ending.PASSED: "good", Ending.REFUSED: "other"}.get(record.ending, "bad")
-    facts = (str(record.facts.get(name, "-")) for name in ("layers", "judged_bytes"))
-    margin = record.facts.get("worst_margin")
+def _row(result: Result) -> tuple[str, ...]:
+    verdict = result.verdict
+    kind = {Ending.PASSED: "good", Ending.REFUSED: "other"}.get(result.ending, "bad")
+    played = result.performance is not None
     return (
-        f'<span class="{kind}">{escaped(record.ending.value)}</span>',
-        escaped(record.key),
-        *map(escaped, facts),
-        "-" if margin is None else f"{margin:.3f}",
-        escaped(str(record.facts.get("cycles", "-"))),
-        f"{record.seconds:.1f}",
+        f'<span class="{kind}">{escaped(result.ending.value)}</span>',
+        escaped(result.key),
+        str(verdict.layers) if played else "-",
+        str(verdict.judged_bytes) if played else "-",
+        margin_part(verdict.worst_margin),
+        str(verdict.cycles) if played else "-",
+        f"{result.seconds:.1f}",
     )
 
 

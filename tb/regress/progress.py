@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from tb.regress.record import Record
+from tb.regress.result import Result
 
 
 class Progress:
@@ -17,7 +17,7 @@ class Progress:
         self._here = 0
         self._started = time.monotonic()
 
-    def line(self, record: Record) -> str:
+    def line(self, result: Result) -> str:
         """Count a task that ended, and return its line."""
         self._done += 1
         self._here += 1
@@ -26,4 +26,4 @@ class Progress:
         left = round((self._total - self._done) / rate)
         count = f"[{self._done:{len(str(self._total))}}/{self._total}]"
         estimate = f"{rate:.1f}/s, {left // 60}:{left % 60:02} left"
-        return f"{count} {record.ending.value:8} {record.key}  {record.facts.get('cycles', 0)} cycles  {estimate}"
+        return f"{count} {result.ending.value:8} {result.key}  {result.verdict.cycles} cycles  {estimate}"

@@ -1,27 +1,34 @@
-"""Results of jobs that belong to no run of a store: a table on the terminal, JSON, page and JUnit XML."""
+"""Results that belong to no run of a store: a table on the terminal, JSON, page and JUnit XML."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import msgspec
+
+from tb.judge.text import margin_line, margin_part, why_not_passed
+from tb.judge.verdict import Ending
 from tb.regress import page
-from tb.regress.jobs import JobResult
-from tb.regress.record import record_of
-from tb.regress.summary import Ended
-from tb.verdict import Outcome
+from tb.regress.result import Result
+from tb.stimulus.exchange import Explained
 
 _COLUMNS = ("result", "scenario.seed", "layers", "bytes judged", "worst margin", "cycles", "CRC", "seconds")
 
 
-def progress_line(result: JobResult, done: int, total: int) -> str:
-    """Return the line printed when a job ends."""
-    cycles = result.facts.get("cycles", 0)
-    return f"[{done:{len(str(total))}}/{total}] {result.outcome.value:7} {result.job.identity}  {cycles} cycles"
+def outcome(ending: Ending) -> str:
+    """Return ``passed``, ``refused``, or ``failed`` for whatever somebody has to look at."""
+    return "failed" if ending.is_failure else ending.value
 
 
-def table(results: Sequence[JobResult]) -> str:
+def progress_line(result: Result, done: int, total: int) -> str:
+    """Return the line printed when a test ends."""
+    count = f"[{done:{len(str(total))}}/{total}]"
+    return f"{count} {outcome(result.ending):7} {result.identity}  {result.verdict.cycles} cycles"
+
+
+def table(results: Sequence[Result]) -> str:
     """Return one aligned line per result under a heading."""
     return aligned([_COLUMNS, *(_row(result) for result in results)], left=2)
 
@@ -36,75 +43,85 @@ def aligned(rows: Sequence[Sequence[str]], left: int) -> str:
     return "\n".join(lines)
 
 
-def complaints(results: Sequence[JobResult]) -> str:
-    """Return why each job that did not pass did not, with the command that repeats it."""
+def problems(results: Sequence[Result]) -> str:
+    """Return why each test that did not pass did not, with the command that repeats it."""
     blocks = []
     for result in results:
-        if result.outcome is Outcome.PASSED:
+        if result.ending is Ending.PASSED:
             continue
-        lines = [f"{result.outcome.value}: {result.job.identity}"]
-        lines += [f"  {line}" for complaint in result.complaints for line in complaint.splitlines()]
-        if result.outcome is Outcome.FAILED:
-            explanation = result.facts.get("explanation", [])
-            lines += [f"  {line}" for line in explanation]
-            lines += [f"  page: {result.work_dir}/failure.html"] if explanation else []
-            lines += [f"  log: {result.work_dir}/sim.log"] if result.work_dir else []
-            lines.append(f"  rerun: {result.job.rerun}")
+        lines = [f"{outcome(result.ending)}: {result.identity}"]
+        lines += [f"  {line}" for why in why_not_passed(result.verdict) for line in why.splitlines()]
+        if result.ending.is_failure:
+            if result.explained is not None:
+                lines += [f"  {line}" for line in result.explained.lines]
+                lines.append(f"  page: {result.folder}/failure.html")
+            lines += [f"  log: {result.folder}/sim.log"] if result.folder else []
+            lines.append(f"  rerun: {result.rerun}")
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
 
 
-def summary(results: Sequence[JobResult]) -> str:
+def summary(results: Sequence[Result]) -> str:
     """Return ``N passed, N failed, N refused``."""
-    counts = {outcome: sum(r.outcome is outcome for r in results) for outcome in Outcome}
-    return ", ".join(f"{count} {outcome.value}" for outcome, count in counts.items())
+    outcomes = [outcome(result.ending) for result in results]
+    return ", ".join(f"{outcomes.count(name)} {name}" for name in ("passed", "failed", "refused"))
 
 
-def exit_code(results: Sequence[JobResult]) -> int:
+def exit_code(results: Sequence[Result]) -> int:
     """Return 0 when something passed and nothing failed, else 1: a run that compared nothing has failed."""
-    outcomes = [result.outcome for result in results]
-    return 0 if Outcome.PASSED in outcomes and Outcome.FAILED not in outcomes else 1
+    endings = {result.ending for result in results}
+    return 0 if Ending.PASSED in endings and not any(ending.is_failure for ending in endings) else 1
 
 
-def write_json(results: Sequence[JobResult], path: Path) -> None:
+def write_json(results: Sequence[Result], path: Path) -> None:
     """Write all results as a list of objects."""
-    data = [
-        {
-            "scenario": result.job.name,
-            "seed": result.job.seed,
-            "outcome": result.outcome.value,
-            "complaints": list(result.complaints),
-            "seconds": round(result.seconds, 3),
-            "rerun": result.job.rerun,
-            **{key: value for key, value in result.facts.items() if key not in ("outcome", "complaints", "refused")},
-        }
-        for result in results
-    ]
-    path.write_text(json.dumps(data, indent=1), encoding="utf-8")
+    data = msgspec.json.encode([_plain(result) for result in results])
+    path.write_bytes(msgspec.json.format(data, indent=1))
 
 
-def write_pages(results: Sequence[JobResult], folder: Path, suite: str, title: str) -> None:
+def _plain(result: Result) -> dict[str, Any]:
+    verdict = result.verdict
+    counts: dict[str, Any] = msgspec.structs.asdict(verdict)
+    for name in ("findings", "margins", "refused", "self_checking"):
+        del counts[name]
+    return {
+        "scenario": result.test,
+        "seed": result.seed,
+        "outcome": outcome(result.ending),
+        "ending": result.ending,
+        "complaints": why_not_passed(verdict),
+        "seconds": round(result.seconds, 3),
+        "rerun": result.rerun,
+        **counts,
+        "findings": verdict.findings,
+        "margins": [margin_line(margin) for margin in verdict.margins],
+        "worst_margin": verdict.worst_margin,
+        **({} if result.performance is None else msgspec.structs.asdict(result.performance)),
+        **({} if result.explained is None else {"explanation": result.explained.lines, **_causes(result.explained)}),
+    }
+
+
+def _causes(explained: Explained) -> dict[str, Any]:
+    return {"causes": explained.causes, "equal": explained.equal}
+
+
+def write_pages(results: Sequence[Result], folder: Path, suite: str, title: str) -> None:
     """Write what browsers and CI systems read, as regressions do: ``index.html`` and ``junit.xml`` in a folder."""
-    ended = [Ended(result.job, record_of(result.job.identity, result)) for result in results]
-    page.write_results(title, ended, folder / "index.html")
-    page.write_junit(suite, ended, folder / "junit.xml")
+    page.write_results(title, results, folder / "index.html")
+    page.write_junit(suite, results, folder / "junit.xml")
 
 
-def _row(result: JobResult) -> tuple[str, ...]:
-    facts = result.facts
-    checked = facts.get("crc_passed", 0) + facts.get("crc_failed", 0)
+def _row(result: Result) -> tuple[str, ...]:
+    verdict = result.verdict
+    checked = verdict.crc_passed + verdict.crc_failed
+    played = result.performance is not None
     return (
-        result.outcome.value,
-        result.job.identity,
-        str(facts.get("layers", "-")),
-        str(facts.get("judged_bytes", "-")),
-        _margin(facts.get("worst_margin")),
-        str(facts.get("cycles", "-")),
-        f"{facts['crc_passed']}/{checked}" if checked else "-",
+        outcome(result.ending),
+        result.identity,
+        str(verdict.layers) if played else "-",
+        str(verdict.judged_bytes) if played else "-",
+        margin_part(verdict.worst_margin),
+        str(verdict.cycles) if played else "-",
+        f"{verdict.crc_passed}/{checked}" if checked else "-",
         f"{result.seconds:.1f}",
     )
-
-
-def _margin(worst: float | None) -> str:
-    """Return the largest part of a published threshold that was used; "-" where none applied."""
-    return "-" if worst is None else f"{worst:.3f}"

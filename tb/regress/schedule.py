@@ -10,13 +10,14 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from functools import partial
 from itertools import count, islice
-from typing import Any
 
 from dask import config
 from dask.distributed import Client, Future, LocalCluster, wait
 
 from models.errors import InputError
-from tb.regress.record import Ending, Record
+from tb.judge.finding import Check
+from tb.judge.verdict import Verdict
+from tb.regress.result import Result
 from tb.regress.task import Task
 
 _FEWEST_AHEAD, _MOST_AHEAD = 4, 64
@@ -37,7 +38,7 @@ PATIENCE_SECONDS = 120.0
 _NEVER_GIVEN_UP = {"distributed.deploy.lost-worker-timeout": "1 day"}
 """A local cluster gives up a worker that is down some time after a death; one that is just starting again stays."""
 
-Execute = Callable[[dict[str, Any]], dict[str, Any]]
+Execute = Callable[[Task], Result]
 
 
 class NoSchedulerError(InputError):
@@ -98,7 +99,7 @@ def run_tasks(
     *,
     until: float | None = None,
     patience_seconds: float = PATIENCE_SECONDS,
-) -> Iterator[list[Record]]:
+) -> Iterator[list[Result]]:
     """Play tasks on the workers of a cluster, and yield their records as they arrive, those of one moment together.
 
     A worker that dies costs a task another try; Dask takes a task that loses several for the cause, and it is
@@ -107,7 +108,7 @@ def run_tasks(
     Args:
         client: The cluster; workers may come and go.
         tasks: What to play, in the order of starting.
-        execute: What a worker calls with a task as plain data; it returns a record as plain data.
+        execute: What a worker calls with a task.
         until: ``time.monotonic`` after which no further task is started, or None.
         patience_seconds: How long the cluster may be without any worker.
 
@@ -123,8 +124,7 @@ def run_tasks(
         if until is None or time.monotonic() < until:
             lot = list(islice(waiting, max(0, workers.room - len(running))))
             if lot:
-                plain = [task.to_dict() for task in lot]
-                futures = client.map(execute, plain, key=list(islice(names, len(lot))), pure=False)
+                futures = client.map(execute, lot, key=list(islice(names, len(lot))), pure=False)
                 running.update(zip(futures, lot, strict=True))
         if not running:
             return
@@ -200,7 +200,7 @@ def _ended(running: Collection[Future]) -> list[Future]:
     return [future for future in running if future.done()]
 
 
-def _fetched(client: Client, ended: Mapping[Future, Task]) -> dict[Future, Record]:
+def _fetched(client: Client, ended: Mapping[Future, Task]) -> dict[Future, Result]:
     """Return the records of tasks that ended, but of those that another worker plays again as theirs has died."""
     lost = {future: task for future, task in ended.items() if future.status == "error"}
     records = {future: _lost(future, task) for future, task in lost.items()}
@@ -211,10 +211,10 @@ def _fetched(client: Client, ended: Mapping[Future, Task]) -> dict[Future, Recor
     except TimeoutError:
         fetched = []
     if len(fetched) == len(sound):
-        records.update(zip(sound, map(Record.from_dict, fetched), strict=True))
+        records.update(zip(sound, fetched, strict=True))
     return records
 
 
-def _lost(future: Future, task: Task) -> Record:
+def _lost(future: Future, task: Task) -> Result:
     error = future.exception()
-    return Record(task.key, Ending.LOST, (f"{type(error).__name__}: {error}",))
+    return task.result(Verdict.of(Check.LOST, f"{type(error).__name__}: {error}"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from dask.distributed import Client
 
@@ -38,12 +37,11 @@ def reach(client: Client, model: Path, tasks: Sequence[Task], names: Iterable[st
     return set().union(*_look(client, model, tasks, sorted(names)))
 
 
-def look(tasks: Sequence[dict[str, Any]], model: Path, names: Sequence[str]) -> list[list[int]]:
+def look(tasks: Sequence[Task], model: Path, names: Sequence[str]) -> list[list[int]]:
     """Return for each task, on a worker, the numbers of the named bins that it would reach; none when refused."""
     numbers = {name: number for number, name in enumerate(names)}
     found: list[list[int]] = []
-    for data in tasks:
-        task = Task.from_dict(data)
+    for task in tasks:
         job = None if task.kind == BENCH else task.job()
         if job is None or job.refused is not None:
             found.append([])
@@ -55,8 +53,6 @@ def look(tasks: Sequence[dict[str, Any]], model: Path, names: Sequence[str]) -> 
 
 def _look(client: Client, model: Path, tasks: Sequence[Task], names: Sequence[str]) -> list[frozenset[str]]:
     parts = [tasks[start : start + _TASKS_AT_A_TIME] for start in range(0, len(tasks), _TASKS_AT_A_TIME)]
-    futures = [
-        client.submit(look, [task.to_dict() for task in part], model=model, names=names, pure=False) for part in parts
-    ]
+    futures = [client.submit(look, part, model=model, names=names, pure=False) for part in parts]
     numbers = [found for future in futures for found in future.result()]
     return [frozenset(names[number] for number in found) for found in numbers]

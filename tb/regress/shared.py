@@ -7,7 +7,8 @@ from pathlib import Path
 
 from tb.launch.build import Built
 from tb.launch.session import Session
-from tb.launch.simulate import LOG_NAME, SimResult
+from tb.launch.simulate import SimResult
+from tb.stimulus.exchange import Request
 
 
 class SharedProcess:
@@ -45,18 +46,14 @@ class SharedProcess:
         """
         return built.spec.native and not built.spec.waves
 
-    def play(
-        self, scenario_dir: Path, result_path: Path, variables: Mapping[str, str], timeout_seconds: float
-    ) -> SimResult:
+    def play(self, request: Request, log_path: Path, timeout_seconds: float) -> SimResult:
         """Play a saved scenario.
 
         Args:
-            scenario_dir: Its folder.
-            result_path: Where the result goes; the log goes beside it.
-            variables: Environment of this scenario alone.
+            request: What to play, and where its answer and its log go.
+            log_path: That log.
             timeout_seconds: Wall-clock limit, after which the process is killed.
         """
-        log_path = result_path.with_name(LOG_NAME)
         log_path.unlink(missing_ok=True)
         if self._session is None:
             module, _, function = self._test.rpartition(".")
@@ -69,9 +66,7 @@ class SharedProcess:
                 plusargs=self.plusargs,
             )
         self.scenarios += 1
-        paths = {"scenario": scenario_dir, "result": result_path, "log": log_path}
-        request = {name: str(path.resolve()) for name, path in paths.items()}
-        run = self._session.ask({**request, "variables": dict(variables)}, log_path, timeout_seconds)
+        run = self._session.ask(request.encode(), log_path, timeout_seconds)
         if not run.passed:
             self.close()
         return run

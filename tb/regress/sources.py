@@ -8,10 +8,10 @@ from pathlib import Path
 
 from models.config import HwConfig
 from tb.generate.plan import PlanEntry
+from tb.judge.tracker import refusal
 from tb.registers import RegisterError
 from tb.regress.jobs import Job
 from tb.trace import TraceUnsupported, read
-from tb.tracker import refusal
 
 
 def planned_job(entry: PlanEntry, config: HwConfig, seed: int, rerun: str) -> Job:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
 from collections import Counter
@@ -12,11 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 
-from models.errors import InputError
-from tb.regress.record import Ending, Record
-from tb.regress.task import Device, Task
+import msgspec
 
-_VERSION = 2
+from models.errors import InputError
+from tb.judge.verdict import Ending
+from tb.regress.dut import Device
+from tb.regress.result import Result
+from tb.regress.task import Task
+
+_VERSION = 3
 _TABLES = """
 CREATE TABLE runs (id INTEGER PRIMARY KEY, title TEXT NOT NULL, started REAL NOT NULL, folder TEXT NOT NULL);
 CREATE TABLE tasks (
@@ -24,13 +27,11 @@ CREATE TABLE tasks (
   task TEXT NOT NULL, PRIMARY KEY (run, key));
 CREATE TABLE results (
   run INTEGER NOT NULL REFERENCES runs, key TEXT NOT NULL, ending TEXT NOT NULL, seconds REAL NOT NULL,
-  record TEXT NOT NULL, PRIMARY KEY (run, key));
-"""
-_COVERAGE_TABLE = """
+  result TEXT NOT NULL, PRIMARY KEY (run, key));
 CREATE TABLE coverage (
   run INTEGER NOT NULL REFERENCES runs, bin TEXT NOT NULL, hits INTEGER NOT NULL, PRIMARY KEY (run, bin));
 """
-"""Since version 2; bins are counted per run, not per task, so that many tasks need no more room than few."""
+"""Bins are counted for each run, not for each task, so that many tasks need no more room than few."""
 
 _COUNT_BIN = """
 INSERT INTO coverage VALUES (?, ?, ?) ON CONFLICT (run, bin) DO UPDATE SET hits = hits + excluded.hits
@@ -53,7 +54,7 @@ class Store:
     Several processes may use the file at once. A context manager that closes it.
 
     Raises:
-        ValueError: for a file that is not a store, or of another version.
+        InputError: for a file that is not a store, or of another version.
     """
 
     def __init__(self, path: Path) -> None:
@@ -63,9 +64,8 @@ class Store:
         try:
             version = self._database.execute("PRAGMA user_version").fetchone()[0]
             empty = not self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if empty or version == 1:
-                tables = f"{_TABLES} {_COVERAGE_TABLE}" if empty else _COVERAGE_TABLE
-                self._database.executescript(f"BEGIN IMMEDIATE; {tables} PRAGMA user_version = {_VERSION}; COMMIT;")
+            if empty:
+                self._database.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {_VERSION}; COMMIT;")
             elif version != _VERSION:
                 raise InputError(f"{path} must be a regression store of version {_VERSION}, not {version}")
         except sqlite3.DatabaseError as error:
@@ -116,10 +116,10 @@ class Store:
         return fresh
 
     def _enter(self, run: Run, tasks: Sequence[Task], first: int) -> None:
-        rows = [(run.id, n, task.key, task.test, json.dumps(task.to_dict())) for n, task in enumerate(tasks, first)]
+        rows = [(run.id, n, task.key, task.test, task.encode()) for n, task in enumerate(tasks, first)]
         self._database.executemany("INSERT INTO tasks VALUES (?, ?, ?, ?, ?)", rows)
 
-    def add(self, run: Run, *records: Record) -> None:
+    def add(self, run: Run, *results: Result) -> None:
         """Enter results, all of them or none; one that is there already stays, as the task ended once.
 
         Raises:
@@ -127,14 +127,13 @@ class Store:
         """
         hits: Counter[str] = Counter()
         with self._database:
-            for record in records:
-                if self._one("SELECT count(*) FROM tasks WHERE run = ? AND key = ?", run.id, record.key) == 0:
-                    raise InputError(f"run {run.id} has no task {record.key}")
-                data = record.to_dict()
-                bins = data.pop("coverage")
-                row = (run.id, record.key, record.ending.value, record.seconds, json.dumps(data))
+            for result in results:
+                if self._one("SELECT count(*) FROM tasks WHERE run = ? AND key = ?", run.id, result.key) == 0:
+                    raise InputError(f"run {run.id} has no task {result.key}")
+                kept = msgspec.structs.replace(result, coverage={})
+                row = (run.id, result.key, result.ending.value, result.seconds, kept.encode().decode())
                 if self._database.execute("INSERT OR IGNORE INTO results VALUES (?, ?, ?, ?, ?)", row).rowcount:
-                    hits.update(bins)
+                    hits.update(result.coverage)
             self._database.executemany(_COUNT_BIN, [(run.id, name, count) for name, count in hits.items()])
 
     def runs(self) -> list[Run]:
@@ -170,19 +169,19 @@ class Store:
     def tasks(self, run: Run) -> list[Task]:
         """Return all tasks of a run, in their order."""
         rows = self._database.execute("SELECT task FROM tasks WHERE run = ? ORDER BY number", (run.id,))
-        return [Task.from_dict(json.loads(text)) for (text,) in rows]
+        return [Task.decode(text) for (text,) in rows]
 
     def missing(self, run: Run) -> list[Task]:
         """Return the tasks of a run that have no result yet, in their order."""
         done = {key for (key,) in self._database.execute("SELECT key FROM results WHERE run = ?", (run.id,))}
         return [task for task in self.tasks(run) if task.key not in done]
 
-    def records(self, run: Run) -> list[Record]:
+    def results(self, run: Run) -> list[Result]:
         """Return the results of a run, in the order of its tasks; ``coverage`` has what they cover."""
         rows = self._database.execute(
-            "SELECT record FROM results JOIN tasks USING (run, key) WHERE run = ? ORDER BY number", (run.id,)
+            "SELECT result FROM results JOIN tasks USING (run, key) WHERE run = ? ORDER BY number", (run.id,)
         )
-        return [Record.from_dict({**json.loads(text), "coverage": {}}) for (text,) in rows]
+        return [Result.decode(text) for (text,) in rows]
 
     def coverage(self, *runs: Run) -> dict[str, int]:
         """Return how often runs together hit which bins."""

@@ -1,36 +1,16 @@
-"""A regression's results in words: endings, failures grouped by signature, slowest tests, trend."""
+"""Results in words: endings, failures grouped by signature, slowest tests."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
-from tb.regress.record import Ending, Record
-from tb.regress.task import Task
+from tb.judge.text import complaints, signature_line
+from tb.judge.verdict import Ending
+from tb.regress.result import Result
 
 _SLOWEST = 5
-
-
-class Named(Protocol):
-    """What is played: a task of a regression, or a job of its own."""
-
-    @property
-    def identity(self) -> str:
-        """``TEST.SEED``."""
-
-    @property
-    def rerun(self) -> str:
-        """The command that repeats just it."""
-
-
-@dataclass(frozen=True)
-class Ended:
-    """What was played, and its record."""
-
-    task: Named
-    record: Record
 
 
 @dataclass(frozen=True)
@@ -38,35 +18,29 @@ class Group:
     """Failures that end the same way with the same signature."""
 
     ending: Ending
-    signature: str
-    members: tuple[Ended, ...]
+    signature: tuple[str, ...]
+    members: tuple[Result, ...]
 
 
-def pair(tasks: Iterable[Task], records: Iterable[Record]) -> list[Ended]:
-    """Return the tasks that have a record, in the order of the tasks."""
-    by_key = {record.key: record for record in records}
-    return [Ended(task, by_key[task.key]) for task in tasks if task.key in by_key]
-
-
-def endings(ended: Iterable[Ended]) -> dict[Ending, int]:
+def endings(results: Iterable[Result]) -> dict[Ending, int]:
     """Return how many ended how; endings that did not occur are absent."""
-    found = Counter(entry.record.ending for entry in ended)
+    found = Counter(result.ending for result in results)
     return {ending: found[ending] for ending in Ending if ending in found}
 
 
-def groups(ended: Iterable[Ended]) -> list[Group]:
+def groups(results: Iterable[Result]) -> list[Group]:
     """Return failures by ending and signature, the largest group first."""
-    found: dict[tuple[Ending, str], list[Ended]] = {}
-    for entry in ended:
-        if entry.record.ending.is_failure:
-            found.setdefault((entry.record.ending, entry.record.signature), []).append(entry)
+    found: dict[tuple[Ending, tuple[str, ...]], list[Result]] = {}
+    for result in results:
+        if result.ending.is_failure:
+            found.setdefault((result.ending, result.verdict.signature), []).append(result)
     ordered = sorted(found.items(), key=lambda item: -len(item[1]))
     return [Group(ending, signature, tuple(members)) for (ending, signature), members in ordered]
 
 
-def slowest(ended: Iterable[Ended]) -> list[Ended]:
-    """Return the tasks that took longest."""
-    return sorted(ended, key=lambda entry: -entry.record.seconds)[:_SLOWEST]
+def slowest(results: Iterable[Result]) -> list[Result]:
+    """Return the tests that took longest."""
+    return sorted(results, key=lambda result: -result.seconds)[:_SLOWEST]
 
 
 def counts_line(counts: Mapping[Ending, int], missing: int) -> str:
@@ -81,19 +55,19 @@ def counts_line(counts: Mapping[Ending, int], missing: int) -> str:
     return ", ".join([*parts, f"{missing} not played"] if missing else parts)
 
 
-def failures(ended: Sequence[Ended]) -> str:
+def failures(results: Sequence[Result]) -> str:
     """Return every group of failures with its first member whole, and the others by name."""
     blocks = []
-    for group in groups(ended):
+    for group in groups(results):
         first, *others = group.members
-        lines = [f"{group.ending.value}: {len(group.members)} x {group.signature or 'without a message'}"]
-        lines.append(f"  {first.task.identity}:")
-        lines += [f"    {line}" for complaint in first.record.complaints for line in complaint.splitlines()]
-        if first.record.folder:
-            lines.append(f"    folder: {first.record.folder}")
-        lines.append(f"    rerun: {first.task.rerun}")
+        lines = [f"{group.ending.value}: {len(group.members)} x {signature_line(group.signature)}"]
+        lines.append(f"  {first.identity}:")
+        lines += [f"    {line}" for complaint in complaints(first.verdict) for line in complaint.splitlines()]
+        if first.folder:
+            lines.append(f"    folder: {first.folder}")
+        lines.append(f"    rerun: {first.rerun}")
         if others:
-            lines.append(f"  also: {', '.join(entry.task.identity for entry in others)}")
+            lines.append(f"  also: {', '.join(result.identity for result in others)}")
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+
+import msgspec
 
 from models.config import HwConfig
 from models.errors import InputError
 from tb.generate.plan import load_plan
 from tb.generate.random import random_entry
-from tb.launch.build import BuildSpec
+from tb.judge.verdict import Verdict
+from tb.regress.dut import Dut
 from tb.regress.jobs import Job, bit_exact
+from tb.regress.result import Result, identity, key
 from tb.regress.sources import planned_job, trace_job
 from tb.scenario import Scenario
 
@@ -20,67 +23,7 @@ BENCH = "bench"
 """The kind of tasks that are tests in Python, which bring their own stimulus."""
 
 
-class Device(NamedTuple):
-    """What results are of, however it was simulated: a configuration, and the user's filelist or None."""
-
-    config: str
-    rtl: str | None
-
-    def __str__(self) -> str:
-        """Return it in words."""
-        return f"{self.config} on {self.rtl or 'the embedded DUT'}"
-
-
-@dataclass(frozen=True)
-class Dut:
-    """What is tested: the options that select it, paths absolute.
-
-    Attributes:
-        config: Name or TOML file of the configuration.
-        simulator: ``verilator`` or ``icarus``.
-        rtl: The user's filelist, or None for the embedded DUT.
-        top: The RTL's top module.
-        port_map: TOML of port differences, or None.
-        debug: Whether all signals are visible.
-        backend: ``native`` or ``coroutine``; runs stored before there was a choice had the latter.
-        coverage: What is counted of the RTL's code: ``line``, ``toggle``, ``both``, or None.
-    """
-
-    config: str
-    simulator: str
-    rtl: str | None
-    top: str
-    port_map: str | None
-    debug: bool
-    backend: str = "coroutine"
-    coverage: str | None = None
-
-    @property
-    def device(self) -> Device:
-        """What results are of."""
-        return Device(self.config, self.rtl)
-
-    def build_spec(self, *, waves: bool) -> BuildSpec:
-        """Return what to build.
-
-        Raises:
-            ValueError: for a configuration or a combination that does not exist.
-        """
-        return BuildSpec(
-            HwConfig.load(self.config),
-            simulator=self.simulator,
-            top=self.top,
-            filelist=None if self.rtl is None else Path(self.rtl),
-            port_map=None if self.port_map is None else Path(self.port_map),
-            debug=self.debug,
-            waves=waves,
-            backend=self.backend,
-            coverage=self.coverage,
-        )
-
-
-@dataclass(frozen=True)
-class Task:
+class Task(msgspec.Struct, frozen=True):
     """One scenario, or one test in Python, on one device under test.
 
     Attributes:
@@ -108,12 +51,12 @@ class Task:
     @property
     def identity(self) -> str:
         """``TEST.SEED``."""
-        return f"{self.test}.{self.seed}"
+        return identity(self.test, self.seed)
 
     @property
     def key(self) -> str:
         """What tells the task apart in a run: ``TEST.SEED``, configuration and simulator."""
-        return f"{self.identity}.{Path(self.dut.config).stem}.{self.dut.simulator}"
+        return key(self.test, self.seed, self.dut)
 
     def job(self) -> Job:
         """Return the job, its scenario made only when it is played.
@@ -126,21 +69,26 @@ class Task:
         job = _MAKERS[self.kind](self)
         return bit_exact(job) if self.exact else job
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the task as plain data."""
-        return asdict(self)
+    def encode(self) -> str:
+        """Return the task as JSON."""
+        return msgspec.json.encode(self).decode()
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Task:
-        """Return the task that ``to_dict`` described.
+    def decode(cls, text: str) -> Task:
+        """Return the task that ``encode`` made JSON of.
 
         Raises:
-            ValueError: for missing or unknown keys.
+            InputError: for text that is none.
         """
-        expected = {field.name for field in fields(cls)}
-        if set(data) != expected:
-            raise InputError(f"a task must have the keys {', '.join(sorted(expected))}, not {', '.join(sorted(data))}")
-        return cls(**{**data, "dut": Dut(**data["dut"])})
+        try:
+            return msgspec.json.decode(text, type=cls)
+        except msgspec.DecodeError as error:
+            raise InputError(f"a task must be JSON of one: {error}") from error
+
+    def result(self, verdict: Verdict, seconds: float = 0.0, folder: Path | None = None) -> Result:
+        """Return how the task ended."""
+        where = None if folder is None else str(folder)
+        return Result(self.test, self.seed, self.dut, self.rerun, verdict, seconds, where)
 
 
 def _plan_job(task: Task) -> Job:

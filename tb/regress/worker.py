@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import json
 import os
 import shutil
 import threading
@@ -13,23 +12,28 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import count
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from models.config import HwConfig
 from tb.coverage.collect import Collector
 from tb.coverage.model import load_model
 from tb.coverage.steer import reached
+from tb.judge.finding import Check
+from tb.judge.verdict import Ending, Verdict
 from tb.launch.build import COVERAGE_FILE, Built, build
 from tb.launch.errors import LaunchError
 from tb.launch.simulate import simulate
 from tb.regress import bundle, code_coverage
+from tb.regress.dut import Dut
 from tb.regress.jobs import Job, run_job, shared_process
-from tb.regress.record import Ending, Record, record_of, record_of_test
+from tb.regress.result import Result
 from tb.regress.shared import SharedProcess
-from tb.regress.task import BENCH, Dut, Task
+from tb.regress.task import BENCH, Task
+from tb.stimulus.exchange import REQUEST, Request
 
 RECORD_DIR = "records"
-"""Folder of a run with one file per task that ended, whether or not the driver heard of it."""
+"""Folder of a run with one file for each task that ended, whether or not the driver heard of it."""
 
 _WORKER_DIR = ".worker-"
 """Begins the names of the folders of a run in which its workers play."""
@@ -46,7 +50,7 @@ them. So many at most go uncounted when the process or its worker dies."""
 
 _processes: dict[tuple[int, Dut, Limits], SharedProcess] = {}
 _numbers = count()
-_with_waves: set[tuple[Ending, str]] = set()
+_with_waves: set[tuple[str, ...]] = set()
 
 
 @dataclass(frozen=True)
@@ -71,29 +75,28 @@ class Limits:
     isolated: bool = False
 
 
-def execute(task: dict[str, Any], limits: Limits) -> dict[str, Any]:
-    """Play a task and return its record, both as plain data; the record is in the run's folder before.
+def execute(task: Task, limits: Limits) -> Result:
+    """Play a task and return its result, which is in the run's folder before.
 
-    A task whose record is there is not played again: its worker died after it had ended. Whatever goes
+    A task whose result is there is not played again: its worker died after it had ended. Whatever goes
     wrong is the task's ending, never this function's.
     """
-    parsed = Task.from_dict(task)
-    path = record_path(limits.folder, parsed.key)
+    path = record_path(limits.folder, task.key)
     if path.is_file():
-        return dict(json.loads(path.read_text(encoding="utf-8")))
-    record = _play(parsed, limits).to_dict()
+        return Result.decode(path.read_bytes())
+    result = _play(task, limits)
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(f".{_worker()}")
-    with partial.open("w", encoding="utf-8") as file:
-        json.dump(record, file)
+    with partial.open("wb") as file:
+        file.write(result.encode())
         file.flush()
         os.fsync(file.fileno())
     partial.replace(path)
-    return record
+    return result
 
 
 def record_path(folder: Path, key: str) -> Path:
-    """Return the file that a task's record is written to."""
+    """Return the file that a task's result is written to."""
     return folder / RECORD_DIR / f"{key}.json"
 
 
@@ -112,40 +115,41 @@ def _worker_folder(limits: Limits) -> Path:
     return limits.folder / f"{_WORKER_DIR}{_worker()}"
 
 
-def _play(task: Task, limits: Limits) -> Record:
+def _play(task: Task, limits: Limits) -> Result:
     started = time.monotonic()
     work_dir = _worker_folder(limits) / task.key
     try:
         built = _built(task.dut, limits.build_root)
         play = _play_test if task.kind == BENCH else _play_scenario
-        record = play(task, built, work_dir, limits)
-        if record.ending.is_failure:
+        result = play(task, built, work_dir, limits)
+        if result.ending.is_failure:
             if limits.waves and task.kind != BENCH:
-                _add_waves(task, record, work_dir, limits)
-            record = replace(record, folder=str(limits.folder / task.key))
-            bundle.write(work_dir, task, record)
+                _add_waves(task, result, work_dir, limits)
+            result = msgspec.structs.replace(result, folder=str(limits.folder / task.key))
+            bundle.write(work_dir, task, result)
             shutil.rmtree(limits.folder / task.key, ignore_errors=True)
             work_dir.rename(limits.folder / task.key)
-            return record
+            return result
         if task.dut.coverage is not None:
             code_coverage.keep(work_dir, limits.folder)
     except LaunchError as error:
-        return Record(task.key, Ending.BUILD_ERROR, (str(error),), seconds=time.monotonic() - started)
-    except Exception:
+        return task.result(Verdict.of(Check.BUILD, str(error)), time.monotonic() - started)
+    except Exception as error:
         # Whatever a plan, a generator, a model or the bench raises is this task's ending, not the worker's.
-        return Record(task.key, Ending.BENCH_ERROR, (traceback.format_exc(),), seconds=time.monotonic() - started)
+        message = f"{type(error).__name__}: {error}\n{traceback.format_exc()}"
+        return task.result(Verdict.of(Check.BENCH, message), time.monotonic() - started)
     shutil.rmtree(work_dir, ignore_errors=True)
-    return replace(record, folder=None)
+    return msgspec.structs.replace(result, folder=None)
 
 
-def _add_waves(task: Task, record: Record, work_dir: Path, limits: Limits) -> None:
+def _add_waves(task: Task, result: Result, work_dir: Path, limits: Limits) -> None:
     """Play a failure again with a model that writes waves, and leave them in its folder, or why there are none.
 
     Of failures that share a signature, a worker does so for the first.
     """
-    reason, built = _no_waves(record), None
+    reason, built = _no_waves(result), None
     if reason is None:
-        _with_waves.add((record.ending, record.signature))
+        _with_waves.add(result.verdict.signature)
         try:
             built = build(task.dut.build_spec(waves=True), limits.build_root)
         except LaunchError as error:
@@ -154,36 +158,35 @@ def _add_waves(task: Task, record: Record, work_dir: Path, limits: Limits) -> No
         (work_dir / NO_WAVES_FILE).write_text(f"{reason}\n{_job(task, limits).rerun} --waves\n", encoding="utf-8")
         return
     again = work_dir / "again"
-    run_job(_job(task, limits), built, task.dut.config, again, limits.timeout_seconds, waves=True)
+    run_job(_job(task, limits), built, task.dut, again, limits.timeout_seconds, waves=True)
     for path in again.glob("waves.*"):
         path.replace(work_dir / path.name)
     shutil.rmtree(again)
 
 
-def _no_waves(record: Record) -> str | None:
+def _no_waves(result: Result) -> str | None:
     """Return why a failure is not played again for its waves, None when it is."""
-    cycles = record.facts.get("cycles", 0)
+    cycles = result.verdict.cycles
     if cycles > _MOST_WAVE_CYCLES:
         return f"failures must take at most {_MOST_WAVE_CYCLES} cycles to leave waves, not {cycles}"
-    if (record.ending, record.signature) in _with_waves:
+    if result.verdict.signature in _with_waves:
         return "another failure of this worker with the same signature has waves"
     return None
 
 
-def _play_scenario(task: Task, built: Built, work_dir: Path, limits: Limits) -> Record:
+def _play_scenario(task: Task, built: Built, work_dir: Path, limits: Limits) -> Result:
     job = _job(task, limits)
     process = None if limits.isolated else _process(task.dut, limits)
-    result = run_job(job, built, task.dut.config, work_dir, limits.timeout_seconds, waves=False, process=process)
-    record = record_of(task.key, result)
+    result = run_job(job, built, task.dut, work_dir, limits.timeout_seconds, waves=False, process=process)
     if process is not None and task.dut.coverage is not None:
-        if record.ending.is_failure:
+        if result.ending.is_failure:
             process.close()
             (process.work_dir / COVERAGE_FILE).unlink(missing_ok=True)
         elif process.scenarios >= _COUNTED_TOGETHER:
             _end(process, limits)
-    if limits.coverage is None or record.ending is not Ending.PASSED:
-        return record
-    return replace(record, coverage=reached(collector_of(limits.coverage, task.dut.config), job.make()))
+    if limits.coverage is None or result.ending is not Ending.PASSED:
+        return result
+    return msgspec.structs.replace(result, coverage=reached(collector_of(limits.coverage, task.dut.config), job.make()))
 
 
 def _job(task: Task, limits: Limits) -> Job:
@@ -191,17 +194,18 @@ def _job(task: Task, limits: Limits) -> Job:
     return replace(task.job(), rerun=bundle.replay_command(limits.folder / task.key))
 
 
-def _play_test(task: Task, built: Built, work_dir: Path, limits: Limits) -> Record:
+def _play_test(task: Task, built: Built, work_dir: Path, limits: Limits) -> Result:
     """Play a test in Python, whose name is ``MODULE.FUNCTION`` with the last part of its module."""
-    result = simulate(
+    run = simulate(
         built,
         test_module=task.source,
         testcase=task.test.rpartition(".")[2],
-        env={"NVDLA_CONFIG": task.dut.config},
+        env={REQUEST: Request(task.dut.config).encode()},
         work_dir=work_dir,
         timeout_seconds=limits.timeout_seconds,
     )
-    return record_of_test(task.key, result)
+    verdict = Verdict(self_checking=True) if run.check is None else Verdict.of(run.check, run.message)
+    return task.result(verdict, run.seconds, run.log_path.parent)
 
 
 @cache
@@ -225,7 +229,7 @@ def _process(dut: Dut, limits: Limits) -> SharedProcess | None:
         if not SharedProcess.fits(built):
             return None
         folder = _worker_folder(limits) / f".simulator-{next(_numbers)}"
-        _processes[key] = shared_process(built, dut.config, folder)
+        _processes[key] = shared_process(built, folder)
     return _processes[key]
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from models.errors import InputError
-from tb.score.judge import Catch, Check
+from tb.score.catch import Catch
 
 
-@dataclass(frozen=True)
-class Played:
+class Played(msgspec.Struct, frozen=True):
     """What became of a bug or mutant.
 
     Attributes:
@@ -61,17 +61,17 @@ class Journal:
             file.write(f"{_line(name, played)}\n")
 
 
+class _Entry(msgspec.Struct):
+    """One line of a journal."""
+
+    name: str
+    played: Played
+
+
 def _line(name: str, played: Played) -> str:
-    catch = played.catch
-    facts = None if catch is None else {**vars(catch), "checks": [check.value for check in catch.checks]}
-    return json.dumps({"name": name, "played": played.played, "seconds": played.seconds, "catch": facts})
+    return msgspec.json.encode(_Entry(name, played)).decode()
 
 
 def _entry(line: str) -> tuple[str, Played]:
-    raw = json.loads(line)
-    facts = raw["catch"]
-    catch = None
-    if facts is not None:
-        checks = tuple(Check(value) for value in facts["checks"])
-        catch = Catch(**{**facts, "checks": checks, "equal": tuple(facts["equal"])})
-    return raw["name"], Played(raw["played"], catch, raw["seconds"])
+    entry = msgspec.json.decode(line, type=_Entry)
+    return entry.name, entry.played

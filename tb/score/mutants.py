@@ -10,7 +10,7 @@ from pathlib import Path
 from models.errors import InputError
 from tb.launch.filelist import FileList
 from tb.launch.process import threads
-from tb.score.judge import Catch
+from tb.score.catch import Catch
 from tb.score.mutate import Mutant, modules_of, visible, without_comments
 from tb.score.play import Bench, until_caught
 from tb.score.scenarios import Source

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from models.config import HwConfig
 from models.errors import InputError
 from models.layout import FeatureLayout, ImageWeightLayout, OperandLayout, WeightLayout
+from tb.judge.tracker import LayerTracker
 from tb.layers import ConvLayer, Layer, Surface
 from tb.memory import Ram
 from tb.program.ops import MemLoad, Op, RegWrite
 from tb.scenario import Scenario
 from tb.surfaces import OperandSurface
-from tb.tracker import LayerTracker
 
 ByteArray = NDArray[np.uint8]
 Cube = NDArray[np.generic]

@@ -13,17 +13,19 @@ from typing import Any
 import numpy as np
 
 from models.config import HwConfig
+from tb.judge.verdict import Ending
 from tb.launch.build import Built
 from tb.launch.process import threads
-from tb.regress.jobs import Job, JobResult, run_job, shared_process
+from tb.regress.dut import Dut
+from tb.regress.jobs import Job, run_job, shared_process
+from tb.regress.result import Result
 from tb.regress.shared import SharedProcess
 from tb.scenario import Scenario
 from tb.score.catalogue import Bug, Place
+from tb.score.catch import Catch, catch_of
 from tb.score.journal import Played
-from tb.score.judge import Catch, catch_of
 from tb.score.operands import Alteration, alterations
 from tb.score.scenarios import Source
-from tb.verdict import Outcome
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Bench:
     Attributes:
         built: the compiled device.
         config: its configuration.
-        config_name: name or path of the configuration, as the simulator process will load it.
+        dut: the options that select the device.
         rerun: the command that plays everything again.
         root: folder of everything that runs leave behind.
         timeout_seconds: of one simulation.
@@ -66,7 +68,7 @@ class Bench:
 
     built: Built
     config: HwConfig
-    config_name: str
+    dut: Dut
     rerun: str
     root: Path
     timeout_seconds: float
@@ -84,10 +86,10 @@ class Bench:
             return scenario
         return replace(scenario, settings=replace(scenario.settings, hang_cycles=self.hang_cycles))
 
-    def play(self, job: Job, folder: Path, process: SharedProcess | None = None) -> JobResult:
+    def play(self, job: Job, folder: Path, process: SharedProcess | None = None) -> Result:
         """Play one job in a folder of its own below another, in a simulator process of its own or a given one."""
         work = folder / job.identity
-        return run_job(job, self.built, self.config_name, work, self.timeout_seconds, waves=False, process=process)
+        return run_job(job, self.built, self.dut, work, self.timeout_seconds, waves=False, process=process)
 
     @contextmanager
     def process(self, folder: Path, plusargs: tuple[str, ...] = ()) -> Iterator[SharedProcess | None]:
@@ -95,7 +97,7 @@ class Bench:
         if not SharedProcess.fits(self.built):
             yield None
             return
-        shared = shared_process(self.built, self.config_name, folder / ".simulator", plusargs)
+        shared = shared_process(self.built, folder / ".simulator", plusargs)
         try:
             yield shared
         finally:
@@ -123,7 +125,7 @@ def play_bugs(
                 future.cancel()
 
 
-def false_alarms(found: Sequence[Source], bench: Bench, *, seed: int, workers: int) -> Iterator[JobResult]:
+def false_alarms(found: Sequence[Source], bench: Bench, *, seed: int, workers: int) -> Iterator[Result]:
     """Play scenarios on the device without a bug, and yield those that do not pass.
 
     Args:
@@ -134,13 +136,13 @@ def false_alarms(found: Sequence[Source], bench: Bench, *, seed: int, workers: i
     """
     folder = bench.root / "without"
 
-    def play(number: int) -> list[JobResult]:
+    def play(number: int) -> list[Result]:
         with bench.process(folder / str(number)) as process:
             return [bench.play(bench.job(source, seed), folder, process) for source in found[number::workers]]
 
     with threads(workers) as pool:
         for results in pool.map(play, range(workers)):
-            yield from (result for result in results if result.outcome is not Outcome.PASSED)
+            yield from (result for result in results if result.ending is not Ending.PASSED)
 
 
 def play_bug(bug: Bug, found: Sequence[Source], bench: Bench, seed: int) -> BugResult:
@@ -189,7 +191,7 @@ def job_of(bug: Bug, source: Source, bench: Bench, seed: int) -> Job | None:
         return None
     path = bench.root / bug.name / f"{source.name}.npz"
     save_alterations(changes, path)
-    return replace(plain, variables={"NVDLA_ALTERED": str(path.resolve())})
+    return replace(plain, altered=path)
 
 
 def save_alterations(changes: Sequence[Alteration], path: Path) -> None:

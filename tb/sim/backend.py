@@ -1,27 +1,98 @@
 """What stands between the DUT's pins and the bench: agents in Python, or the compiled harness.
 
-Both behave alike cycle by cycle. The coroutines are the reference, and the only ones on Icarus.
+Both behave alike cycle by cycle, and push what they see to the bench as events, in the order in which it happened.
+The coroutines are the reference, and the only ones on Icarus.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
 
 from cocotb.handle import SimHandleBase
 
 from models.config import HwConfig
-from tb.memory import MemoryImage, Ram
+from tb.judge.beats import Beats
+from tb.judge.finding import AnyDetail, BadAccess, Outstanding, Unmatched
+from tb.judge.judge import Access
+from tb.memory import BadByte, MemoryImage, Ram
 from tb.registers import RegisterMap
 from tb.settings import BenchSettings
+from tb.sim.clocking import cycle
 from tb.sim.csb import CsbDriver, CsbMonitor
 from tb.sim.interrupts import InterruptAgent
 from tb.sim.memory_port import MemoryPortMonitor, ReadRequest, WriteBurst
 from tb.sim.memory_slave import MemorySlave
+from tb.sim.native_csb import NativeCsb
 
-if TYPE_CHECKING:
-    from tb.sim.bench import Bench
-    from tb.sim.native_csb import NativeCsb
-    from tb.sim.native_port import NativePort
+
+class Events(Protocol):
+    """Who hears of what agents see."""
+
+    def see_access(self, access: Access) -> None:
+        """Hear of a finished register access."""
+
+    def see_writes(self, beats: Beats) -> None:
+        """Hear of write beats of one memory port."""
+
+    def see_bad_access(self, access: BadAccess, at: int) -> None:
+        """Hear of an access that memory refuses, and its cycle."""
+
+    def see_violation(self, detail: AnyDetail, at: int) -> None:
+        """Hear of a broken rule of a port, and its cycle."""
+
+
+class Port(Protocol):
+    """What sees one memory port."""
+
+    bus_bytes: int
+
+    @property
+    def handshakes(self) -> int:
+        """Accepted addresses and write beats."""
+
+    def unmatched(self) -> Unmatched | None:
+        """Return how many write addresses lack data and data an address, or None when all have matched."""
+
+
+class Slave(Protocol):
+    """What answers at one memory port."""
+
+    def outstanding(self) -> list[Outstanding]:
+        """Return the requests that have not been answered yet."""
+
+
+@dataclass(frozen=True)
+class Pins:
+    """What agents are bound to.
+
+    Attributes:
+        dut: The top, with the canonical port names.
+        config: The configuration of the RTL.
+        settings: Latencies and stalls.
+        registers: The register map.
+        seed: Seed of all randomness.
+    """
+
+    dut: SimHandleBase
+    config: HwConfig
+    settings: BenchSettings
+    registers: RegisterMap
+    seed: int
+
+    @property
+    def rams(self) -> tuple[Ram, ...]:
+        """The memories that the configuration has ports for."""
+        return (Ram.MC, Ram.CVSRAM) if self.config.secondary_memif_enable else (Ram.MC,)
+
+    def latency_cycles(self, ram: Ram) -> int:
+        """Return the latency of a port: the one that is set, or the configuration's published one."""
+        if self.settings.port.latency_cycles is not None:
+            return self.settings.port.latency_cycles
+        if ram is Ram.MC:
+            return self.config.primary_memif_latency_cycles
+        return self.config.secondary_memif_latency_cycles
 
 
 class Backend(Protocol):
@@ -30,8 +101,14 @@ class Backend(Protocol):
     csb: CsbDriver | NativeCsb
     interrupts: InterruptAgent
     memories: dict[Ram, MemoryImage]
-    monitors: dict[Ram, MemoryPortMonitor] | dict[Ram, NativePort]
-    slaves: dict[Ram, MemorySlave] | dict[Ram, NativePort]
+
+    @property
+    def monitors(self) -> Mapping[Ram, Port]:
+        """What sees each memory port."""
+
+    @property
+    def slaves(self) -> Mapping[Ram, Slave]:
+        """What answers at each memory port."""
 
     @property
     def accesses(self) -> int:
@@ -40,11 +117,8 @@ class Backend(Protocol):
     def flush(self) -> None:
         """Drop what is owed, half seen or requested: a reset of the DUT begins."""
 
-    def catch_up(self, until_cycle: int | None = None) -> None:
-        """Let the scoreboard have every write up to a cycle, or all."""
-
     def look(self) -> None:
-        """Let the bench have everything that was seen by now."""
+        """Push everything that was seen by now."""
 
     def close(self) -> None:
         """Stop listening, for good, so that another bench may take up the DUT.
@@ -54,41 +128,23 @@ class Backend(Protocol):
         """
 
 
-def rams_of(config: HwConfig) -> tuple[Ram, ...]:
-    """Return the memories that a configuration has ports for."""
-    return (Ram.MC, Ram.CVSRAM) if config.secondary_memif_enable else (Ram.MC,)
-
-
-def latency_cycles(ram: Ram, config: HwConfig, settings: BenchSettings) -> int:
-    """Return the latency of a port: the one that is set, or the configuration's published one."""
-    if settings.port.latency_cycles is not None:
-        return settings.port.latency_cycles
-    if ram is Ram.MC:
-        return config.primary_memif_latency_cycles
-    return config.secondary_memif_latency_cycles
-
-
 class CoroutineBackend:
-    """Agents that sample and drive pins themselves."""
+    """Agents that sample and drive pins themselves, and push everything as they see it."""
 
-    def __init__(
-        self,
-        dut: SimHandleBase,
-        clock: SimHandleBase,
-        config: HwConfig,
-        settings: BenchSettings,
-        registers: RegisterMap,
-        seed: int,
-        bench: Bench,
-    ) -> None:
-        """Bind all agents; the bench hears of accesses, faults and violations."""
-        self._bench = bench
-        rams = rams_of(config)
-        self.memories = {ram: MemoryImage(limit=1 << config.memif_address_width_bits) for ram in rams}
-        self.csb = CsbDriver(dut, clock, registers, settings.csb_stall, seed)
-        self.csb_monitor = CsbMonitor(dut, clock, registers)
-        self.csb_monitor.add_callback(bench.see_csb)
-        self.monitors = {ram: MemoryPortMonitor(dut, clock, ram, bench.complain) for ram in rams}
+    def __init__(self, pins: Pins, events: Events) -> None:
+        """Bind all agents."""
+        self._events = events
+        self._atom_bytes = pins.config.memory_atomic_bytes
+        dut, clock, settings = pins.dut, pins.dut.dla_core_clk, pins.settings
+        limit = 1 << pins.config.memif_address_width_bits
+        self.memories = {ram: MemoryImage(limit=limit) for ram in pins.rams}
+        self.csb = CsbDriver(dut, clock, pins.registers, settings.csb_stall, pins.seed)
+        self.csb_monitor = CsbMonitor(dut, clock, pins.registers)
+        self.csb_monitor.add_callback(events.see_access)
+        self.monitors = {
+            ram: MemoryPortMonitor(dut, clock, ram, lambda detail: events.see_violation(detail, cycle()))
+            for ram in pins.rams
+        }
         for ram, monitor in self.monitors.items():
             monitor.add_callback(lambda request, ram=ram: self._see_memory(ram, request))
         self.slaves = {
@@ -98,10 +154,10 @@ class CoroutineBackend:
                 self.monitors[ram],
                 self.memories[ram],
                 settings.port,
-                latency_cycles(ram, config, settings),
-                seed + n,
+                pins.latency_cycles(ram),
+                pins.seed + n,
             )
-            for n, ram in enumerate(rams, start=1)
+            for n, ram in enumerate(pins.rams, start=1)
         }
         self.interrupts = InterruptAgent(dut, clock, self.csb)
 
@@ -118,11 +174,8 @@ class CoroutineBackend:
             slave.flush()
             self.monitors[ram].flush()
 
-    def catch_up(self, until_cycle: int | None = None) -> None:
-        """Do nothing: the scoreboard has every write as it is seen."""
-
     def look(self) -> None:
-        """Do nothing: the bench has everything as it is seen."""
+        """Do nothing: everything is pushed as it is seen."""
 
     def close(self) -> None:
         """Refuse: a simulator that knows X shall not find what an earlier scenario left in RAM.
@@ -137,33 +190,36 @@ class CoroutineBackend:
         start = request.address // width * width
         if isinstance(request, ReadRequest):
             nbytes = request.beats * width
-            self._report(ram, request, "read", nbytes, self._read_fault(ram, start, nbytes, width))
+            self._report(ram, request, nbytes, self._bad_read(ram, start, nbytes, width))
             return
-        faults = (
-            self._write_fault(ram, start + number * width, strobe)
-            for number, (_, strobe, _) in enumerate(request.beats)
+        bad = (
+            self._bad_write(ram, start + number * width, strobe) for number, (_, strobe, _) in enumerate(request.beats)
         )
-        fault = next((fault for fault in faults if fault is not None), None)
-        self._report(ram, request, "write", len(request.beats) * width, fault)
+        first = next((byte for byte in bad if byte is not None), None)
+        self._report(ram, request, len(request.beats) * width, first)
         for number, (data, strobe, at) in enumerate(request.beats):
-            self._bench.scoreboard.write(ram, start + number * width, data, strobe, at, request.axi_id)
+            self._events.see_writes(Beats.of(ram, start + number * width, data, strobe, at, request.axi_id))
 
-    def _read_fault(self, ram: Ram, start: int, nbytes: int, width: int) -> str | None:
-        """Say what is wrong with a read, or None; of a word wider than an atom the DUT may use one atom alone."""
-        memory, atom = self.memories[ram], self._bench.config.memory_atomic_bytes
-        fault = memory.fault(start, nbytes, reading=True)
-        if fault is None or width <= atom:
-            return fault
+    def _bad_read(self, ram: Ram, start: int, nbytes: int, width: int) -> BadByte | None:
+        """Return the first byte that a read must not touch; of a word wider than an atom, one atom may be enough."""
+        memory, atom = self.memories[ram], self._atom_bytes
+        bad = memory.fault(start, nbytes, reading=True)
+        if bad is None or width <= atom:
+            return bad
         for word in range(start, start + nbytes, width):
             if all(memory.fault(at, atom, reading=True) is not None for at in range(word, word + width, atom)):
                 return memory.fault(word, width, reading=True)
         return None
 
-    def _write_fault(self, ram: Ram, address: int, strobe: int) -> str | None:
-        """Say what is wrong with the bytes of a beat from the first with its strobe set to the last, or None."""
+    def _bad_write(self, ram: Ram, address: int, strobe: int) -> BadByte | None:
+        """Return the first byte that a beat must not touch, from the first with its strobe set to the last."""
         first = (strobe & -strobe).bit_length() - 1
         return self.memories[ram].fault(address + first, strobe.bit_length() - first, reading=False) if strobe else None
 
-    def _report(self, ram: Ram, request: ReadRequest | WriteBurst, what: str, nbytes: int, fault: str | None) -> None:
-        if fault is not None:
-            self._bench.report_fault(ram, what, nbytes, request.address, request.axi_id, request.cycle, fault)
+    def _report(self, ram: Ram, request: ReadRequest | WriteBurst, nbytes: int, bad: BadByte | None) -> None:
+        if bad is not None:
+            reading = isinstance(request, ReadRequest)
+            access = BadAccess(
+                ram, reading, nbytes, request.address, request.axi_id, bad.address, bad.outside, bad.place
+            )
+            self._events.see_bad_access(access, request.cycle)

@@ -11,32 +11,36 @@ from cocotb.triggers import Lock, RisingEdge
 from cocotb_bus.drivers import BusDriver
 from cocotb_bus.monitors import BusMonitor
 
+from tb.judge.finding import NoAnswer, PollExpired
+from tb.judge.judge import Access
 from tb.program.ops import Poll, RegRead, RegWrite
 from tb.registers import Register, RegisterMap
 from tb.scenario import ScenarioError
 from tb.sim.clocking import HIGH, cycle
 from tb.sim.draws import Draws, Stream
+from tb.stimulus.player import RegisterOp
 
 ANSWER_DEADLINE_CYCLES = 400
 """Measured on the public nv_small RTL: an answer takes 18 to 19 cycles; more means that it was lost."""
 
 
 class CsbTimeout(RuntimeError):
-    """A request that CSB did not accept or answer in time; the message names the register."""
+    """A request that CSB did not accept or answer in time; ``detail`` names it."""
+
+    def __init__(self, access: str, *, accepted: bool) -> None:
+        """Take the access in words, and whether it was accepted at least."""
+        super().__init__(access)
+        self.detail = NoAnswer(access, accepted, ANSWER_DEADLINE_CYCLES)
 
 
-CsbOp = RegWrite | RegRead | Poll
+class PollTimeout(RuntimeError):
+    """A poll that never saw what it waits for; ``detail`` tells."""
 
-
-@dataclass(frozen=True)
-class CsbAccess:
-    """One finished access: a write as it was accepted, a read as it was answered."""
-
-    register: Register | None
-    address: int
-    value: int
-    is_write: bool
-    cycle: int
+    def __init__(self, poll: Poll, value: int, deadline_cycles: int) -> None:
+        """Take the poll, what it read last and how long it lasted."""
+        register = f"{poll.register}.{poll.field}" if poll.field else poll.register
+        super().__init__(register)
+        self.detail = PollExpired(register, poll.comparison.value, poll.value, value, deadline_cycles)
 
 
 @dataclass(frozen=True)
@@ -46,25 +50,6 @@ class ReadBack:
     op: RegRead
     value: int
     cycle: int
-
-
-def poll_expired(poll: Poll, value: int, deadline_cycles: int) -> ScenarioError:
-    """Return the error of a poll that read ``value`` last."""
-    what = f"{poll.register}.{poll.field}" if poll.field else poll.register
-    return ScenarioError(
-        f"poll of {what} for {poll.comparison.value} {poll.value:#x} still reads {value:#x} "
-        f"after {deadline_cycles} cycles"
-    )
-
-
-def not_accepted(what: str) -> CsbTimeout:
-    """Return the error of a request that was never accepted."""
-    return CsbTimeout(f"CSB did not accept the {what} within {ANSWER_DEADLINE_CYCLES} cycles")
-
-
-def not_answered(what: str) -> CsbTimeout:
-    """Return the error of a request whose answer or completion never came."""
-    return CsbTimeout(f"CSB did not answer the {what} within {ANSWER_DEADLINE_CYCLES} cycles")
 
 
 class CsbDriver(BusDriver):
@@ -146,7 +131,7 @@ class CsbDriver(BusDriver):
         async with self._lock:
             return await self._read(address, f"{address:#x}")
 
-    async def perform(self, ops: Sequence[CsbOp], poll_deadline_cycles: int) -> list[ReadBack]:
+    async def perform(self, ops: Sequence[RegisterOp], poll_deadline_cycles: int) -> list[ReadBack]:
         """Play accesses one behind the other and return what was read.
 
         Args:
@@ -155,7 +140,7 @@ class CsbDriver(BusDriver):
 
         Raises:
             CsbTimeout: when a request, its answer or its completion does not come through.
-            ScenarioError: for a poll that never ends.
+            PollTimeout: for a poll that never ends.
         """
         answers = []
         for op in ops:
@@ -191,7 +176,7 @@ class CsbDriver(BusDriver):
             if poll.comparison.holds(value, poll.value):
                 return
             if cycle() > deadline:
-                raise poll_expired(poll, value, deadline_cycles)
+                raise PollTimeout(poll, value, deadline_cycles)
 
     async def _write(self, register: Register, value: int, *, posted: bool) -> None:
         self.pending = f"write of {value:#x} to {register.full_name}"
@@ -225,18 +210,18 @@ class CsbDriver(BusDriver):
                 bus.valid.value = 0
                 return
         self.idle()
-        raise not_accepted(str(self.pending))
+        raise CsbTimeout(str(self.pending), accepted=False)
 
     async def _answer(self, signal: SimHandleBase) -> None:
         for _ in range(ANSWER_DEADLINE_CYCLES):
             await self._edge
             if signal.value == HIGH:
                 return
-        raise not_answered(str(self.pending))
+        raise CsbTimeout(str(self.pending), accepted=True)
 
 
 class CsbMonitor(BusMonitor):
-    """Watches CSB and publishes a ``CsbAccess`` per write accepted and per read answered.
+    """Watches CSB and publishes a ``Access`` per write accepted and per read answered.
 
     Sleeps while nothing is requested and nothing is owed.
     """
@@ -273,4 +258,4 @@ class CsbMonitor(BusMonitor):
 
     def _publish(self, address: int, value: int, *, is_write: bool) -> None:
         self.accesses += 1
-        self._recv(CsbAccess(self.registers.at(address), address, value, is_write, cycle()))
+        self._recv(Access(self.registers.at(address), address, value, is_write, cycle()))

@@ -2,50 +2,44 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from tb.explain import Explanation, explain_run, record, write_page
 from tb.explain.page import FILE_NAME
 from tb.explain.seen import Seen
 from tb.explain.stages import first_bad, judge
 from tb.explain.waves import View, write_save_files
+from tb.judge.text import complaints
 from tb.scenario import Scenario
 from tb.sim.bench import Bench
 from tb.sim.clocking import steps_of
+from tb.sim.memory_port import MemoryPortMonitor
+from tb.stimulus.exchange import Explained, Request
 
 
-def explained(folder: Path, bench: Bench, scenario: Scenario) -> dict[str, Any]:
-    """Write record and page of a failed run, and return what its result gets besides.
-
-    ``NVDLA_CONFIG`` names the configuration, ``NVDLA_RERUN`` may hold the command that repeats the run,
-    ``NVDLA_RERUN_WAVES`` the one that does so with waves.
+def explained(folder: Path, bench: Bench, scenario: Scenario, request: Request) -> Explained:
+    """Write record and page of a failed run, and return why its bytes are wrong.
 
     Args:
         folder: of the run.
         bench: after the run.
         scenario: what was played.
-
-    Returns:
-        The explanation as lines, the names of the probable causes of each layer, best first, and of those that
-        predict the same bytes as the first.
+        request: the launcher's, which names configuration and commands.
     """
     seen = Seen.of(bench.scoreboard)
-    record.save(folder / record.FILE_NAME, seen, bench.config, os.environ["NVDLA_CONFIG"])
+    record.save(folder / record.FILE_NAME, seen, bench.config, request.config)
     explanations = explain_run(seen, scenario.ops)
     stages = _stages(bench, seen, scenario, explanations)
     _save_view(folder, bench, explanations)
-    rerun, with_waves = (os.environ.get(name) for name in ("NVDLA_RERUN", "NVDLA_RERUN_WAVES"))
-    write_page(folder / FILE_NAME, explanations, folder.name, bench.verdict.complaints(), rerun, with_waves)
-    return {
-        "explanation": [line for explanation in explanations for line in explanation.lines()] + stages,
-        "rerun": rerun,
-        "rerun_waves": with_waves,
-        "causes": [[fit.name for fit in explanation.causes] for explanation in explanations],
-        "equal": [[fit.name for fit in explanation.equal] for explanation in explanations],
-    }
+    write_page(
+        folder / FILE_NAME, explanations, folder.name, complaints(bench.verdict), request.rerun, request.rerun_waves
+    )
+    return Explained(
+        [line for explanation in explanations for line in explanation.lines()] + stages,
+        [[fit.name for fit in explanation.causes] for explanation in explanations],
+        [[fit.name for fit in explanation.equal] for explanation in explanations],
+    )
 
 
 def _stages(bench: Bench, seen: Seen, scenario: Scenario, explanations: Sequence[Explanation]) -> list[str]:
@@ -71,13 +65,14 @@ def _save_view(folder: Path, bench: Bench, explanations: Sequence[Explanation]) 
     beats, when = bad[0].evidence.beats, bad[0].when
     assert beats is not None
     assert when is not None
-    bus = bench.monitors[beats.ram].bus
+    monitor = bench.monitors[beats.ram]
+    assert isinstance(monitor, MemoryPortMonitor)
     write_save_files(
         View(
             waves[0],
             beats.ram,
-            data_bits=len(bus.wdata),
-            address_bits=len(bus.awaddr),
+            data_bits=len(monitor.bus.wdata),
+            address_bits=len(monitor.bus.awaddr),
             first=steps_of(when.first_cycle),
             last=steps_of(when.last_cycle),
         )

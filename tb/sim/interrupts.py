@@ -8,11 +8,11 @@ import cocotb
 from cocotb.handle import SimHandleBase
 from cocotb.triggers import Event, ReadWrite, RisingEdge
 
+from tb.judge.tracker import done_bit
 from tb.program.ops import INTERRUPT_UNITS
 from tb.program.state import GROUPS
 from tb.sim.clocking import HIGH
 from tb.sim.csb import CsbDriver
-from tb.tracker import done_bit
 
 
 class InterruptAgent:

@@ -16,9 +16,10 @@ from cocotb.handle import SimHandleBase
 from cocotb.triggers import First, RisingEdge
 from cocotb_bus.monitors import BusMonitor
 
+from tb.judge.finding import AnyDetail, PortViolation, UnknownPin, Unmatched
+from tb.judge.port_rules import CHANNELS, LAST, PortRules
 from tb.memory import MemoryImage, Ram
 from tb.sim.clocking import HIGH, cycle
-from tb.sim.port_rules import CHANNELS, LAST, PortRules, violation
 
 PORT_PREFIX = {Ram.MC: "nvdla_core2dbb", Ram.CVSRAM: "nvdla_core2cvsram"}
 
@@ -54,7 +55,7 @@ class WriteBurst:
 class MemoryPortMonitor(BusMonitor):
     """Samples one memory port on every clock edge while something is valid, and sleeps otherwise.
 
-    Callbacks receive ``ReadRequest`` and ``WriteBurst``; ``complain`` receives protocol violations, whichever slave
+    Callbacks receive ``ReadRequest`` and ``WriteBurst``; ``violate`` receives what breaks the protocol, whichever slave
     there is. Read data are compared with ``memory``, which a slave sets to the image that it serves.
     """
 
@@ -64,28 +65,26 @@ class MemoryPortMonitor(BusMonitor):
         for signal in signals
     }
 
-    def __init__(self, entity: SimHandleBase, clock: SimHandleBase, ram: Ram, complain: Callable[[str], None]) -> None:
+    def __init__(
+        self, entity: SimHandleBase, clock: SimHandleBase, ram: Ram, violate: Callable[[AnyDetail], None]
+    ) -> None:
         """Bind the monitor to the port of ``ram``."""
         self.ram = ram
         self.handshakes = 0
-        self._complain = complain
+        self._violate = violate
         self._addresses: deque[tuple[int, int, int, int]] = deque()
         self._beats: deque[tuple[bytes, int, int, bool]] = deque()
-        self._rules = PortRules(lambda rule: complain(violation(ram, rule, cycle())))
+        self._rules = PortRules(lambda rule: violate(PortViolation(ram, rule)))
         self.memory: MemoryImage | None = None
         super().__init__(entity, PORT_PREFIX[ram], clock, case_insensitive=False)
         self.bus_bytes = len(self.bus.wdata) // 8
         cocotb.start_soon(self._see_answers())
 
-    @property
-    def unmatched(self) -> str:
-        """Say which write addresses lack data and which data lack an address."""
-        return f"{len(self._addresses)} write addresses without all data, {len(self._beats)} beats without address"
-
-    @property
-    def is_balanced(self) -> bool:
-        """Whether every write address has found its data and the other way round."""
-        return not self._addresses and not self._beats
+    def unmatched(self) -> Unmatched | None:
+        """Return how many write addresses lack data and data an address, or None when all have matched."""
+        if not self._addresses and not self._beats:
+            return None
+        return Unmatched(self.ram, len(self._addresses), len(self._beats))
 
     def flush(self) -> None:
         """Forget half-seen bursts, as a reset of the DUT does."""
@@ -203,5 +202,5 @@ class MemoryPortMonitor(BusMonitor):
         try:
             return int(value)
         except ValueError:
-            self._complain(f"{self.ram.value}: {name} is {value} while valid, at cycle {cycle()}")
+            self._violate(UnknownPin(self.ram, name, str(value)))
             return int(str(value).translate(str.maketrans("XZUWxzuw-", "000000000")), 2)

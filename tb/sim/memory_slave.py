@@ -12,6 +12,7 @@ from cocotb.handle import SimHandleBase
 from cocotb.triggers import Event, RisingEdge
 from cocotb_bus.drivers import BusDriver
 
+from tb.judge.finding import Outstanding
 from tb.memory import MemoryImage
 from tb.settings import PortSettings
 from tb.sim.clocking import HIGH, cycle, wait_cycles
@@ -119,6 +120,7 @@ class MemorySlave(BusDriver):
         self._settings = settings
         self._latency = max(latency_cycles, 1)
         self._draws = Draws(seed)
+        self.ram = monitor.ram
         self._bus_bytes = monitor.bus_bytes
         self._reads = _ResponseQueue(Stream.READ_CHOICE, self._draws, reorder=settings.reorder)
         self._writes = _ResponseQueue(Stream.WRITE_CHOICE, self._draws, reorder=settings.reorder)
@@ -135,11 +137,10 @@ class MemorySlave(BusDriver):
                 ready = getattr(self.bus, f"{stream.name.lower()}ready")
                 cocotb.start_soon(self._stall_ready(ready, stream))
 
-    def outstanding(self) -> list[str]:
-        """Say which requests have not been answered yet."""
-        return [f"read of {r.address:#x} with id {r.axi_id}" for r in self._reads] + [
-            f"write response of {r.address:#x} with id {r.axi_id}" for r in self._writes
-        ]
+    def outstanding(self) -> list[Outstanding]:
+        """Return the requests that have not been answered yet."""
+        reads = [Outstanding(self.ram, True, r.address, r.axi_id) for r in self._reads]
+        return reads + [Outstanding(self.ram, False, r.address, r.axi_id) for r in self._writes]
 
     def flush(self) -> None:
         """Drop every answer that is owed: one replayed behind a reset hangs the DUT."""

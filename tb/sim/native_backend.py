@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import cocotb
-from cocotb.handle import SimHandleBase
 from cocotb.triggers import ValueChange
 
-from models.config import HwConfig
+from tb.judge.finding import BadAccess, PortViolation
 from tb.memory import MemoryImage, Ram
-from tb.registers import RegisterMap
-from tb.settings import BenchSettings
-from tb.sim.backend import latency_cycles, rams_of
+from tb.sim.backend import Events, Pins
 from tb.sim.native import OUTSIDE
 from tb.sim.native_csb import NativeCsb, NativeInterrupts
 from tb.sim.native_port import NativePages, NativePort
-from tb.sim.port_rules import violation
-
-if TYPE_CHECKING:
-    from tb.sim.bench import Bench
 
 
 class NativeBackend:
@@ -29,36 +20,28 @@ class NativeBackend:
     starts, when an interrupt was served, and when a log runs full.
     """
 
-    def __init__(
-        self,
-        dut: SimHandleBase,
-        clock: SimHandleBase,
-        config: HwConfig,
-        settings: BenchSettings,
-        registers: RegisterMap,
-        seed: int,
-        bench: Bench,
-    ) -> None:
-        """Configure the harness; the bench hears of accesses and faults."""
-        self._bench = bench
+    def __init__(self, pins: Pins, events: Events) -> None:
+        """Configure the harness."""
+        self._events = events
+        config, settings = pins.config, pins.settings
         widths = {Ram.MC: config.primary_memif_width_bytes, Ram.CVSRAM: config.secondary_memif_width_bytes}
-        self.csb = NativeCsb(registers, settings.csb_stall, seed)
+        self.csb = NativeCsb(pins.registers, settings.csb_stall, pins.seed)
         self.slaves = {
             ram: NativePort(
                 ram,
                 widths[ram],
                 config.memory_atomic_bytes,
                 settings.port,
-                latency_cycles(ram, config, settings),
-                seed + n,
+                pins.latency_cycles(ram),
+                pins.seed + n,
             )
-            for n, ram in enumerate(rams_of(config), start=1)
+            for n, ram in enumerate(pins.rams, start=1)
         }
         self.monitors = self.slaves
         limit = 1 << config.memif_address_width_bits
         self.memories = {ram: MemoryImage(limit=limit, store=NativePages(ram)) for ram in self.slaves}
-        self.interrupts = NativeInterrupts(dut, clock, self.csb)
-        self._listener = cocotb.start_soon(self._listen(ValueChange(dut.harness_wake)))
+        self.interrupts = NativeInterrupts(pins.dut, pins.dut.dla_core_clk, self.csb)
+        self._listener = cocotb.start_soon(self._listen(ValueChange(pins.dut.harness_wake)))
 
     @property
     def accesses(self) -> int:
@@ -71,24 +54,10 @@ class NativeBackend:
         for port in self.slaves.values():
             port.flush()
 
-    def catch_up(self, until_cycle: int | None = None) -> None:
-        """Let the scoreboard have every write up to a cycle, or all, and the bench every fault and violation."""
-        for ram, port in self.slaves.items():
-            for record in port.take_faults().tolist():
-                at, address, nbytes, byte, axi_id, reading, kind, _ = record
-                what = "read" if reading else "write"
-                fault = self.memories[ram].describe_fault(byte, outside=kind == OUTSIDE)
-                self._bench.report_fault(ram, what, nbytes, address, axi_id, at, fault)
-            for at, rule, _ in port.take_violations().tolist():
-                self._bench.complain(violation(ram, rule, at))
-            beats = port.take_writes(until_cycle)
-            if beats is not None:
-                self._bench.scoreboard.write_beats(beats)
-
     def look(self) -> None:
-        """Let the bench have everything that was seen by now."""
-        self._follow_csb()
-        self.catch_up()
+        """Push everything that was seen by now."""
+        self._push_accesses()
+        self._push_writes()
 
     def close(self) -> None:
         """Stop listening, for good."""
@@ -97,12 +66,32 @@ class NativeBackend:
     async def _listen(self, called: ValueChange) -> None:
         while True:
             await called
-            self._follow_csb()
+            self._push_accesses()
             if any(port.is_filling for port in self.slaves.values()):
-                self.catch_up()
+                self._push_writes()
             self.interrupts.take_events()
             self.csb.take_results()
 
-    def _follow_csb(self) -> None:
+    def _push_accesses(self) -> None:
+        """Push all accesses, each after what was written before it."""
+        for ram, port in self.slaves.items():
+            self._push_faults(ram, port)
+            port.fetch_writes()
         for access in self.csb.take_accesses():
-            self._bench.see_csb(access)
+            self._push_writes(access.cycle)
+            self._events.see_access(access)
+
+    def _push_writes(self, until_cycle: int | None = None) -> None:
+        """Push the fetched writes that were complete by a cycle, or all."""
+        for port in self.slaves.values():
+            beats = port.take_writes(until_cycle)
+            if beats is not None:
+                self._events.see_writes(beats)
+
+    def _push_faults(self, ram: Ram, port: NativePort) -> None:
+        for at, address, nbytes, byte, axi_id, reading, kind, _ in port.take_faults().tolist():
+            bad = self.memories[ram].bad_byte(byte, outside=kind == OUTSIDE)
+            access = BadAccess(ram, bool(reading), nbytes, address, axi_id, byte, bad.outside, bad.place)
+            self._events.see_bad_access(access, at)
+        for at, rule, _ in port.take_violations().tolist():
+            self._events.see_violation(PortViolation(ram, rule), at)

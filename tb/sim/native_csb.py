@@ -9,19 +9,18 @@ from enum import IntEnum
 import numpy as np
 from cocotb.triggers import Event
 
+from tb.judge.judge import Access
 from tb.program.ops import Comparison, Poll, RegRead, RegWrite
 from tb.registers import Register, RegisterMap
 from tb.sim.csb import (
     ANSWER_DEADLINE_CYCLES,
-    CsbAccess,
-    CsbOp,
+    CsbTimeout,
+    PollTimeout,
     ReadBack,
-    not_accepted,
-    not_answered,
-    poll_expired,
 )
 from tb.sim.interrupts import InterruptAgent
 from tb.sim.native import ACCESS_RECORD, OP_RECORD, RESULT_RECORD, CsbSettingsRecord, RecordLog, library
+from tb.stimulus.player import RegisterOp
 
 _WORD = 0xFFFF_FFFF
 _COMPARISONS = list(Comparison)
@@ -113,7 +112,7 @@ class NativeCsb:
         """Read the word at a byte address; see ``CsbDriver``."""
         return await self._read(address, f"{address:#x}")
 
-    async def perform(self, ops: Sequence[CsbOp], poll_deadline_cycles: int) -> list[ReadBack]:
+    async def perform(self, ops: Sequence[RegisterOp], poll_deadline_cycles: int) -> list[ReadBack]:
         """Play accesses one behind the other and return what was read; see ``CsbDriver``."""
         batch = self._new(len(ops))
         for index, op in enumerate(ops):
@@ -133,14 +132,14 @@ class NativeCsb:
             value = error.value
             if op.field is not None:
                 value = self.registers.parse(op.register).field(op.field).extract(value)
-            raise poll_expired(op, value, poll_deadline_cycles) from None
+            raise PollTimeout(op, value, poll_deadline_cycles) from None
         return [ReadBack(op, *batch.answers[index]) for index, op in enumerate(ops) if isinstance(op, RegRead)]
 
-    def take_accesses(self) -> Iterator[CsbAccess]:
+    def take_accesses(self) -> Iterator[Access]:
         """Yield the accesses that were finished since the last call."""
         for record in self._accesses.drain().tolist():
             at, address, value, is_write, _ = record
-            yield CsbAccess(self.registers.at(address), address, value, bool(is_write), at)
+            yield Access(self.registers.at(address), address, value, bool(is_write), at)
 
     def take_results(self) -> None:
         """Hand finished accesses to those who wait for them."""
@@ -196,7 +195,7 @@ class NativeCsb:
         index, status, value = batch.failed
         if status is _Status.POLL_EXPIRED:
             raise _Expired(index, value)
-        raise (not_accepted if status is _Status.NOT_ACCEPTED else not_answered)(batch.names[index])
+        raise CsbTimeout(batch.names[index], accepted=status is not _Status.NOT_ACCEPTED)
 
 
 class _Expired(Exception):
@@ -225,7 +224,7 @@ class NativeInterrupts(InterruptAgent):
             CsbTimeout: when a service's request did not come through.
         """
         if self._library.nvb_csb_service_failed():
-            raise not_answered(f"service of {self._status_name}")
+            raise CsbTimeout(f"service of {self._status_name}", accepted=True)
         fired = self._library.nvb_csb_fired()[0:32]
         if fired != self._seen:
             for bit, (now, before) in enumerate(zip(fired, self._seen, strict=True)):

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.beats import Beats
+from tb.judge.beats import Beats
+from tb.judge.finding import Outstanding, Unmatched
 from tb.memory import PAGE_BYTES, Allocation, Page, PageStore, Ram
 from tb.settings import PortSettings
 from tb.sim.native import (
@@ -95,57 +96,53 @@ class NativePort:
         self._reads = RecordLog(READ_RECORD, self._library.nvb_port_reads, self._number)
         self._faults = RecordLog(FAULT_RECORD, self._library.nvb_port_faults, self._number)
         self._violations = RecordLog(VIOLATION_RECORD, self._library.nvb_port_violations, self._number)
-        self._rest = np.zeros(0, dtype=WRITE_RECORD)
+        self._fetched = np.zeros(0, dtype=WRITE_RECORD)
 
     @property
     def handshakes(self) -> int:
         """Accepted addresses and write beats."""
         return int(self._library.nvb_port_handshakes(self._number))
 
-    @property
-    def is_balanced(self) -> bool:
-        """Whether every write address has found its data and the other way round."""
-        return self._waiting() == (0, 0)
-
-    @property
-    def unmatched(self) -> str:
-        """Say which write addresses lack data and which data lack an address."""
-        addresses, beats = self._waiting()
-        return f"{addresses} write addresses without all data, {beats} beats without address"
+    def unmatched(self) -> Unmatched | None:
+        """Return how many write addresses lack data and data an address, or None when all have matched."""
+        addresses = self._library.nvb_port_addresses_waiting(self._number)
+        beats = self._library.nvb_port_beats_waiting(self._number)
+        return Unmatched(self.ram, addresses, beats) if addresses or beats else None
 
     @property
     def is_filling(self) -> bool:
         """Whether a log holds so much that it should be emptied."""
         return any(log.is_filling for log in (self._writes, self._reads, self._faults))
 
-    def outstanding(self) -> list[str]:
-        """Say which requests have not been answered yet."""
+    def outstanding(self) -> list[Outstanding]:
+        """Return the requests that have not been answered yet."""
         count = self._library.nvb_port_outstanding(self._number, None, 0)
         records = np.zeros(count, dtype=OUTSTANDING_RECORD)
         self._library.nvb_port_outstanding(self._number, records.ctypes.data, count)
-        return [
-            f"{'read' if record['reading'] else 'write response'} of {record['address']:#x} with id {record['id']}"
-            for record in records
-        ]
+        return [Outstanding(self.ram, bool(reading), address, axi_id) for address, axi_id, reading in records.tolist()]
 
     def flush(self) -> None:
         """Drop every answer that is owed and every half-seen burst."""
         self._library.nvb_port_flush(self._number)
 
+    def fetch_writes(self) -> None:
+        """Take all writes that were complete by now from the harness; ``take_writes`` hands them out."""
+        fresh = self._writes.drain()
+        self._fetched = np.concatenate([self._fetched, fresh]) if len(self._fetched) else fresh
+
     def take_writes(self, until_cycle: int | None = None) -> Beats | None:
-        """Return the beats of writes that were complete by a cycle and were not taken before, if any.
+        """Return the fetched beats of writes that were complete by a cycle and were not taken before, if any.
 
         Args:
             until_cycle: The cycle, or None for all.
         """
-        fresh = self._writes.drain()
-        records = np.concatenate([self._rest, fresh]) if len(self._rest) else fresh
+        records = self._fetched
         count = len(records)
-        if until_cycle is not None:
+        if until_cycle is not None and count:
             count = int(np.searchsorted(records["seen"], until_cycle, side="right"))
-        self._rest, records = records[count:], records[:count]
         if not count:
             return None
+        self._fetched, records = records[count:], records[:count]
         width = self.bus_bytes
         strobe = np.unpackbits(records["strobe"][:, : width // 8], axis=1, bitorder="little").astype(np.bool_)
         cycle, axi_id = records["cycle"].astype(np.int64), records["id"].astype(np.int64)
@@ -158,9 +155,3 @@ class NativePort:
     def take_violations(self) -> NDArray[np.void]:
         """Return the first violations of rules since the last call."""
         return self._violations.drain()
-
-    def _waiting(self) -> tuple[int, int]:
-        return (
-            self._library.nvb_port_addresses_waiting(self._number),
-            self._library.nvb_port_beats_waiting(self._number),
-        )

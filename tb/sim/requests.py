@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import os
 import socket
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO
+
+from tb.stimulus.exchange import Request
 
 
 @contextmanager
-def requests() -> Iterator[Iterator[dict[str, Any]]]:
+def requests() -> Iterator[Iterator[Request]]:
     """Give the requests of ``tb.launch.session``; each is answered when the next is taken."""
     with socket.socket(fileno=int(os.environ["NVDLA_REQUESTS"])) as connection, connection.makefile("rw") as lines:
         yield _answered(lines)
 
 
-def _answered(lines: Any) -> Iterator[dict[str, Any]]:
+def _answered(lines: IO[str]) -> Iterator[Request]:
     for line in iter(lines.readline, ""):
-        yield json.loads(line)
+        yield Request.decode(line)
         lines.write("{}\n")
         lines.flush()
 
@@ -37,18 +38,6 @@ def output_to(path: Path) -> Iterator[None]:
     _redirect((os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND),) * 2)
     yield
     _redirect(before)
-
-
-@contextmanager
-def variables(values: Mapping[str, str]) -> Iterator[None]:
-    """Let environment variables have values for a while."""
-    before = dict(os.environ)
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
 
 
 def _redirect(to: tuple[int, int]) -> None:

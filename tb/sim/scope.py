@@ -1,27 +1,25 @@
 """The harness scope of wave files: what the bench knows of layers and memory ports, driven as signals.
 
-It exists in models that were built with waves. ``NVDLA_WAVES_FROM`` may hold a start condition, ``cycle:N`` or
-``layer:N``: until then no waves are written.
+It exists in models that were built with waves, which have the coroutine back end. A start condition, ``cycle:N`` or
+``layer:N``, holds waves back until then.
 """
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict, deque
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 import cocotb
 from cocotb.handle import SimHandleBase
 from cocotb.triggers import RisingEdge
 
 from models.layout import FeatureLayout
+from tb.judge.predictor import Expectation
+from tb.judge.scoreboard import Scoreboard
+from tb.judge.tracker import StartedLayer
 from tb.memory import Ram
-from tb.predictor import Expectation
 from tb.sim.clocking import HIGH, cycle, wait_cycles
-from tb.tracker import StartedLayer
-
-if TYPE_CHECKING:
-    from tb.sim.bench import Bench
+from tb.sim.memory_port import MemoryPortMonitor
 
 PORT_SCOPES = {Ram.MC: "bench_mc", Ram.CVSRAM: "bench_cvsram"}
 LAYER_SCOPE = "bench_layer"
@@ -31,20 +29,20 @@ _NAME_BYTES = 16
 class WaveScope:
     """Drives the harness scope of a model that has one."""
 
-    def __init__(self, bench: Bench) -> None:
-        """Bind the scope to a bench."""
-        self._bench = bench
-        self._layer = getattr(bench.dut, LAYER_SCOPE)
-        self._started = self._ended = 0
-        kind, _, value = os.environ.get("NVDLA_WAVES_FROM", "cycle:0").partition(":")
+    def __init__(
+        self, dut: SimHandleBase, monitors: Mapping[Ram, MemoryPortMonitor], scoreboard: Scoreboard, waves_from: str
+    ) -> None:
+        """Bind the scope to the monitors of a bench and to what they expect."""
+        self._dut = dut
+        self._layer = getattr(dut, LAYER_SCOPE)
+        self._begun = self._over = 0
+        kind, _, value = waves_from.partition(":")
         self._from_layer = int(value) if kind == "layer" else None
         self._from_cycle = int(value) if kind == "cycle" else None
-        self._ports = [_PortScope(bench, ram, getattr(bench.dut, PORT_SCOPES[ram])) for ram in bench.monitors]
-
-    @staticmethod
-    def exists(dut: SimHandleBase) -> bool:
-        """Return whether a model has the scope."""
-        return hasattr(dut, LAYER_SCOPE)
+        self._ports = [
+            _PortScope(dut.dla_core_clk, monitor, scoreboard, ram, getattr(dut, PORT_SCOPES[ram]))
+            for ram, monitor in monitors.items()
+        ]
 
     def start(self) -> None:
         """Start to follow the ports, and to wait for the first cycle of the waves."""
@@ -56,38 +54,42 @@ class WaveScope:
             cocotb.start_soon(self._wait_for_cycle(self._from_cycle))
 
     async def _wait_for_cycle(self, at: int) -> None:
-        await wait_cycles(self._bench.clock, at)
+        await wait_cycles(self._dut.dla_core_clk, at)
         self._write_waves()
 
     def _write_waves(self) -> None:
-        self._bench.dut.wave_start.value = 1
+        self._dut.wave_start.value = 1
 
-    def see_start(self, started: StartedLayer) -> None:
+    def started(self, started: StartedLayer, expectation: Expectation) -> None:
         """Show a layer that begins."""
+        del expectation
         if self._from_layer is not None and started.index >= self._from_layer:
             self._write_waves()
-        self._started += 1
+        self._begun += 1
         scope = self._layer
         scope.name.value = _ascii(started.engine)
         scope.unit.value = _ascii(started.layer.unit)
         scope.index.value = started.index & 0xFFFF
         scope.group.value = started.group
-        scope.started.value = self._started & 0xFFFF
+        scope.started.value = self._begun & 0xFFFF
         scope.start_cycle.value = cycle()
 
-    def see_end(self) -> None:
+    def ended(self, started: StartedLayer) -> None:
         """Count a layer that ended."""
-        self._ended += 1
-        self._layer.ended.value = self._ended & 0xFFFF
+        del started
+        self._over += 1
+        self._layer.ended.value = self._over & 0xFFFF
 
 
 class _PortScope:
     """The scope of one memory port."""
 
-    def __init__(self, bench: Bench, ram: Ram, scope: SimHandleBase) -> None:
-        self._bench, self._ram, self._scope = bench, ram, scope
-        self._bus = bench.monitors[ram].bus
-        self._width = bench.monitors[ram].bus_bytes
+    def __init__(
+        self, clock: SimHandleBase, monitor: MemoryPortMonitor, scoreboard: Scoreboard, ram: Ram, scope: SimHandleBase
+    ) -> None:
+        self._clock, self._scoreboard, self._ram, self._scope = clock, scoreboard, ram, scope
+        self._bus = monitor.bus
+        self._width = monitor.bus_bytes
         self._addresses: deque[tuple[int, int]] = deque()
         self._reads: defaultdict[int, deque[int]] = defaultdict(deque)
         self._writes: defaultdict[int, deque[int]] = defaultdict(deque)
@@ -97,7 +99,7 @@ class _PortScope:
         """Follow the handshakes of all channels, cycle by cycle."""
         bus, scope = self._bus, self._scope
         while True:
-            await RisingEdge(self._bench.clock)
+            await RisingEdge(self._clock)
             if self._taken("aw"):
                 first = int(bus.awaddr.value) // self._width * self._width
                 self._addresses.append((first, int(bus.awlen.value) + 1))
@@ -149,7 +151,7 @@ class _PortScope:
 
     def _expectation(self, address: int) -> Expectation | None:
         """Return the newest expectation that a beat falls into."""
-        for expectation, _ in reversed(self._bench.scoreboard.expected):
+        for expectation, _ in reversed(self._scoreboard.expected):
             start = address - expectation.address
             if expectation.ram is self._ram and -self._width < start < len(expectation.data):
                 return expectation

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import cocotb
 from cocotb.handle import SimHandleBase
 from cocotb.triggers import RisingEdge
 
-from tb.explain.stages import Handover, Stage, StageError, load_stages
+from tb.explain.stages import Handover, Stage, StageError
 from tb.sim.clocking import HIGH, cycle
 
 
@@ -28,11 +26,6 @@ class StageWatch:
         self.seen: dict[str, list[Handover]] = {stage.name: [] for stage in stages}
         self._clock = clock
         self._signals = {stage.name: _Signals.of(dut, stage) for stage in stages}
-
-    @classmethod
-    def from_env(cls, dut: SimHandleBase, clock: SimHandleBase) -> StageWatch:
-        """Return a watch of the stages of the file that ``NVDLA_STAGES`` names."""
-        return cls(dut, clock, load_stages(Path(os.environ["NVDLA_STAGES"])))
 
     def start(self) -> None:
         """Start to watch."""

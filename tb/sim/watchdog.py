@@ -2,79 +2,104 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import msgspec
 from cocotb.triggers import Event
 
-from tb.sim.clocking import cycle, wait_cycles
+from tb.judge.finding import Hang, UnitState
+from tb.judge.judge import Judge
+from tb.sim.backend import Backend, Pins
+from tb.sim.clocking import wait_cycles
 from tb.sim.csb import CsbTimeout
-
-if TYPE_CHECKING:
-    from tb.sim.bench import Bench
 
 _CHECKS_PER_DEADLINE = 4
 _LOOK_CYCLES = 1000
 _REST_CYCLES = 256
+_WITHOUT_STATUS = ("GLB", "CFGROM", "MCIF", "CVIF", "BDMA")
 
 
-async def nothing_moves(bench: Bench) -> int:
-    """Return how many cycles were idle once CSB and the memory ports have been for long enough."""
-    step = max(bench.settings.hang_cycles // _CHECKS_PER_DEADLINE, 1)
-    last, quiet = bench.activity, 0
-    while quiet < bench.settings.hang_cycles:
-        await wait_cycles(bench.clock, step)
-        quiet = quiet + step if bench.activity == last else 0
-        last = bench.activity
-    return quiet
+class Watchdog:
+    """Watches the agents of one bench."""
 
+    def __init__(self, pins: Pins, backend: Backend, judge: Judge) -> None:
+        """Bind the watchdog."""
+        self._backend, self._judge = backend, judge
+        self._registers, self._settings = pins.registers, pins.settings
+        self._clock = pins.dut.dla_core_clk
 
-async def memory_rests(bench: Bench) -> bool:
-    """Return True once no memory port has moved or owed anything for a while, False when that never comes."""
-    for _ in range(0, bench.settings.hang_cycles, _REST_CYCLES):
-        last = bench.activity
-        await wait_cycles(bench.clock, _REST_CYCLES)
-        if bench.activity == last and not any(slave.outstanding() for slave in bench.slaves.values()):
-            return True
-    return False
+    @property
+    def handshakes(self) -> int:
+        """Accepted addresses and write beats of all memory ports."""
+        return sum(monitor.handshakes for monitor in self._backend.monitors.values())
 
+    @property
+    def activity(self) -> int:
+        """A count that changes whenever something moves on CSB or a memory port."""
+        return self._backend.accesses + self.handshakes
 
-async def first_mismatch(bench: Bench) -> int:
-    """Return soon after the first wrong byte, if that shall end the scenario; else never."""
-    if not bench.settings.stop_at_first:
-        await Event().wait()
-    while not bench.verdict.findings:
-        await wait_cycles(bench.clock, _LOOK_CYCLES)
-        bench.look()
-    return 0
+    async def nothing_moves(self) -> int:
+        """Return how many cycles were idle once CSB and the memory ports have been for long enough."""
+        step = max(self._settings.hang_cycles // _CHECKS_PER_DEADLINE, 1)
+        last, quiet = self.activity, 0
+        while quiet < self._settings.hang_cycles:
+            await wait_cycles(self._clock, step)
+            quiet = quiet + step if self.activity == last else 0
+            last = self.activity
+        return quiet
 
+    async def memory_rests(self) -> bool:
+        """Return True once no memory port has moved or owed anything for a while, False when that never comes."""
+        for _ in range(0, self._settings.hang_cycles, _REST_CYCLES):
+            last = self.activity
+            await wait_cycles(self._clock, _REST_CYCLES)
+            if self.activity == last and not any(slave.outstanding() for slave in self._backend.slaves.values()):
+                return True
+        return False
 
-async def report(bench: Bench, quiet_cycles: int, waiting_for: list[str]) -> str:
-    """Return what is outstanding: events, CSB, memory requests, and the S_STATUS of every unit."""
-    lines = [f"hang: nothing moved for {quiet_cycles} cycles, at cycle {cycle()}"]
-    lines += [f"  waiting for interrupt {event}" for event in waiting_for]
-    if bench.csb.pending:
-        lines.append(f"  CSB: {bench.csb.pending}")
-    lines += [f"  running: {started.name}" for started in bench.tracker.running]
-    for ram, slave in bench.slaves.items():
-        lines += [f"  {ram.value}: {text}" for text in slave.outstanding()]
-        if not bench.monitors[ram].is_balanced:
-            lines.append(f"  {ram.value}: {bench.monitors[ram].unmatched}")
-    lines += await _statuses(bench)
-    return "\n".join(lines)
+    async def first_mismatch(self) -> int:
+        """Return soon after the first wrong byte, if that shall end the scenario; else never."""
+        if not self._settings.stop_at_first:
+            await Event().wait()
+        while not self._judge.verdict.wrong_bytes:
+            await wait_cycles(self._clock, _LOOK_CYCLES)
+            self._backend.look()
+            self._judge.look()
+        return 0
 
+    async def hang(self, quiet_cycles: int, waiting_for: tuple[str, ...]) -> Hang:
+        """Return what is outstanding: interrupts, CSB, memory requests, and the units that are not idle.
 
-async def _statuses(bench: Bench) -> list[str]:
-    lines = []
-    try:
-        for unit in bench.registers.units:
-            if unit in ("GLB", "CFGROM", "MCIF", "CVIF", "BDMA"):
-                continue
-            register = bench.registers.register(unit, "S_STATUS")
-            word = await bench.csb.read(register)
-            names = {value: name for name, value in register.field("status_0").values.items()}
-            states = [names.get(register.field(f"status_{n}").extract(word), "?") for n in (0, 1)]
-            if states != ["IDLE", "IDLE"]:
-                lines.append(f"  {unit}.S_STATUS: group 0 {states[0]}, group 1 {states[1]}")
-    except CsbTimeout as error:
-        lines.append(f"  {error}")
-    return lines or ["  every unit's S_STATUS is IDLE"]
+        Args:
+            quiet_cycles: How long nothing has moved.
+            waiting_for: Interrupts that the program waits for.
+        """
+        unmatched = [monitor.unmatched() for monitor in self._backend.monitors.values()]
+        outstanding = [slave.outstanding() for slave in self._backend.slaves.values()]
+        hang = Hang(
+            quiet_cycles=quiet_cycles,
+            waiting_for=waiting_for,
+            csb=self._backend.csb.pending,
+            running=tuple(started.id for started in self._judge.tracker.running),
+            requests=tuple(request for port in outstanding for request in port),
+            unmatched=tuple(halves for halves in unmatched if halves is not None),
+            units=(),
+        )
+        return await self._with_states(hang)
+
+    async def _with_states(self, hang: Hang) -> Hang:
+        units: list[UnitState] = []
+        unanswered = None
+        try:
+            for unit in self._registers.units:
+                if unit not in _WITHOUT_STATUS:
+                    state = await self._state(unit)
+                    units += [] if state.states == ("IDLE", "IDLE") else [state]
+        except CsbTimeout as error:
+            unanswered = error.detail
+        return msgspec.structs.replace(hang, units=tuple(units), unanswered=unanswered)
+
+    async def _state(self, unit: str) -> UnitState:
+        register = self._registers.register(unit, "S_STATUS")
+        word = await self._backend.csb.read(register)
+        names = {value: name for name, value in register.field("status_0").values.items()}
+        first, second = (names.get(register.field(f"status_{n}").extract(word), "?") for n in (0, 1))
+        return UnitState(unit, (first, second))

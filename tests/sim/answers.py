@@ -9,11 +9,11 @@ import cocotb
 from cocotb.handle import SimHandleBase
 
 from models.config import HwConfig
+from tb.judge.port_rules import READ_DATA, READ_LAST, READ_UNASKED, RULES, WRITE_UNASKED
 from tb.memory import Ram
 from tb.settings import BenchSettings, PortSettings
 from tb.sim.bench import Bench
 from tb.sim.memory_slave import _Response
-from tb.sim.port_rules import READ_DATA, READ_LAST, READ_UNASKED, RULES, WRITE_UNASKED
 from tests.sim.checkers import expect_complaint, pass_through
 
 CONFIG = HwConfig.load("nv_small")

@@ -14,10 +14,11 @@ from models.config import HwConfig
 from models.layout import FeatureLayout
 from models.precision import Precision
 from models.sdp import SdpParams, output_converter
-from tb.beats import Beats
 from tb.generate.describe import Table
 from tb.generate.layers import Workshop, build_layer
 from tb.generate.plan import load_plan
+from tb.judge.beats import Beats
+from tb.judge.verdict import Outcome
 from tb.layers import SdpLayer, Surface
 from tb.memory import Ram
 from tb.program.codec import encode
@@ -25,7 +26,6 @@ from tb.program.ops import CheckCrc, InterruptNotify, Poll, RegRead, RegWrite, S
 from tb.settings import BenchSettings
 from tb.sim.bench import Bench
 from tb.sim.clocking import cycle
-from tb.verdict import Outcome
 
 CONFIG = HwConfig.load("nv_small")
 PASS_THROUGH = SdpParams(None, None, output_converter(0, 1, 0), Precision.INT8, Precision.INT8)
@@ -47,7 +47,7 @@ def pass_through(bench: Bench, shape: tuple[int, int, int] = (12, 3, 4), *, writ
 def expect_complaint(bench: Bench, pattern: str) -> None:
     """Require that the scenario fails, and that one complaint matches."""
     verdict = bench.finish()
-    complaints = verdict.complaints()
+    complaints = complaints(verdict)
     assert verdict.outcome is Outcome.FAILED
     assert any(re.search(pattern, complaint) for complaint in complaints), complaints
 
@@ -152,7 +152,7 @@ async def a_lost_write_response_ends_in_a_hang_report(dut: SimHandleBase) -> Non
     bench = await Bench.start(dut, CONFIG, QUICK_HANG)
     bench.slaves[Ram.MC].hold_write_responses = True
     await bench.run(pass_through(bench))
-    complaint = next(c for c in bench.finish().complaints() if c.startswith("hang: nothing moved for"))
+    complaint = next(c for c in complaints(bench.finish()) if c.startswith("hang: nothing moved for"))
     assert "waiting for interrupt SDP_0" in complaint
     assert "running: layer 0 (SDP, group 0)" in complaint
     assert "MC: write response of 0x" in complaint

@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 from models.config import HwConfig
 from models.layout import Element, FeatureLayout
-from tb.beats import Beats
+from tb.judge.beats import Beats
+from tb.judge.predictor import Expectation
+from tb.judge.verdict import Outcome
 from tb.memory import Ram
-from tb.predictor import Expectation
 from tb.program.ops import MemInit, MemLoad, RegRead, RegWrite, SyncWait
 from tb.registers import RegisterMap
 from tb.sim.bench import Bench
 from tb.sim.clocking import wait_cycles
 from tb.trace import read
-from tb.verdict import Outcome
 
 CONFIG = HwConfig.load("nv_full")
 REGISTERS = RegisterMap.of(CONFIG)
@@ -129,10 +129,10 @@ async def one_element_is_moved_to_the_edge(dut: SimHandleBase) -> None:
     assert alteration.element is not None
     c, h, w = alteration.element
     if not beyond:
-        assert verdict.outcome is Outcome.PASSED, verdict.complaints()
+        assert verdict.outcome is Outcome.PASSED, complaints(verdict)
         return
     assert verdict.outcome is Outcome.FAILED
-    assert [finding.elements for finding in verdict.findings] == [1], verdict.complaints()
+    assert [finding.elements for finding in verdict.findings] == [1], complaints(verdict)
     assert f"first at c={c} h={h} w={w} (" in str(verdict.findings[0]), str(verdict.findings[0])
     assert verdict.worst_margin is not None
     assert verdict.worst_margin > 1.0

@@ -23,11 +23,11 @@ ALL_EVENTS = 0x3F_03FF
 
 async def play_unseen(bench: Bench, shape: tuple[int, int, int] = (12, 3, 4)) -> None:
     """Start a layer behind the back of the bench, and wait until the device has run it."""
-    write = bench.tracker.write
-    bench.tracker.write = lambda register, value: iter(())
+    write = bench.judge.tracker.write
+    bench.judge.tracker.write = lambda register, value: iter(())
     bench._check_quiet = lambda at: None
     await bench.play(encode(pass_through(bench, shape), CONFIG))
-    bench.tracker.write = write
+    bench.judge.tracker.write = write
     del bench._check_quiet
     await wait_cycles(bench.clock, 1500)
 
@@ -43,7 +43,7 @@ async def an_interrupt_of_no_layer_is_reported(dut: SimHandleBase) -> None:
 async def memory_that_is_accessed_before_the_first_layer_is_reported(dut: SimHandleBase) -> None:
     bench = await Bench.start(dut, CONFIG)
     await play_unseen(bench)
-    bench.tracker.state.finish("SDP", 0)
+    bench.judge.tracker.state.finish("SDP", 0)
     await bench.play(encode(pass_through(bench), CONFIG, group=1))
     await bench.play(encode(pass_through(bench), CONFIG, group=0))
     expect_complaint(bench, r"^protocol: memory must not be accessed before the first layer \(before cycle \d+\)$")
@@ -54,7 +54,7 @@ async def events_that_software_raises_are_no_interrupts_of_layers(dut: SimHandle
     bench = await Bench.start(dut, CONFIG)
     await bench.interrupts.set_status(ALL_EVENTS)
     await bench.interrupts.wait("CACC", 1)
-    assert bench.finish().complaints() == ["nothing was compared: no layer wrote a byte that was expected"]
+    assert complaints(bench.finish()) == ["nothing was compared: no layer wrote a byte that was expected"]
 
 
 @cocotb.test()

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tb.judge.port_rules import READ_DATA, READ_LAST, READ_UNASKED, WRITE_UNASKED, PortRules
 from tb.launch.runners import HARNESS_DIR
 from tb.launch.toolchain import verilator_root
 from tb.sim.native import PortSettingsRecord
-from tb.sim.port_rules import READ_DATA, READ_LAST, READ_UNASKED, WRITE_UNASKED, PortRules
 
 WIDTH_BYTES = 8
 BURST_BYTES = 4 * WIDTH_BYTES

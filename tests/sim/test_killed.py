@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tb.regress.record import Record
 
 from tb.__main__ import main
-from tb.regress.record import Record
 from tb.regress.store import Store
 from tests.sim.test_shared import MEASURED
 from tests.unit.regress.processes import processes

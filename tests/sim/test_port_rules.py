@@ -11,11 +11,11 @@ import pytest
 
 from models.config import HwConfig
 from tb.generate.plan import PlanEntry
+from tb.judge.port_rules import READ_DATA, READ_LAST, READ_UNASKED, RULES, WRITE_UNASKED, PortRules
+from tb.judge.verdict import Outcome
 from tb.launch.build import Built
 from tb.launch.simulate import simulate
 from tb.regress.jobs import Job, run_job
-from tb.sim.port_rules import READ_DATA, READ_LAST, READ_UNASKED, RULES, WRITE_UNASKED, PortRules
-from tb.verdict import Outcome
 from tests.sim.conftest import coroutines_of
 
 CONFIG = HwConfig.load("nv_small")

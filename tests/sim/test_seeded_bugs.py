@@ -6,9 +6,9 @@ from pathlib import Path
 
 from models.config import HwConfig
 from tb.generate.plan import PlanEntry
+from tb.judge.verdict import Outcome
 from tb.launch.build import Built
 from tb.regress.jobs import Job, run_job
-from tb.verdict import Outcome
 
 CONFIG = HwConfig.load("nv_small")
 ENTRY = PlanEntry("it", "", "nv_small", {"layer": [{"engine": "SDP", "shape": [8, 2, 2]}]})

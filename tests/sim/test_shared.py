@@ -11,6 +11,7 @@ import pytest
 
 from models.config import HwConfig
 from tb.generate.plan import PlanEntry, load_plan
+from tb.judge.verdict import Outcome
 from tb.launch.build import BuildSpec, Built, build
 from tb.launch.simulate import Outcome as SimOutcome
 from tb.memory import Ram
@@ -18,7 +19,6 @@ from tb.program.ops import CheckCrc, InterruptNotify, MemInit, MemLoad
 from tb.regress.jobs import Job, JobResult, run_jobs
 from tb.scenario import Scenario
 from tb.settings import BenchSettings
-from tb.verdict import Outcome
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = HwConfig.load("nv_small")

@@ -8,9 +8,9 @@ import pytest
 
 from models.config import HwConfig
 from tb.generate.plan import load_plan
+from tb.judge.verdict import Outcome
 from tb.launch.build import BuildSpec, build
 from tb.regress.jobs import Job, JobResult, run_jobs, stopping_at_first
-from tb.verdict import Outcome
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = HwConfig.load("nv_small")

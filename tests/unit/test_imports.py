@@ -34,7 +34,7 @@ SIMULATOR = {
     "cocotb_tools": ("tb.sim", "tb.launch"),
     "cocotb_coverage": ("tb.coverage",),
 }
-TB_PARTS = ("tb.layers", "tb.predictor", "tb.program", "tb.surfaces")  # folders that belong to tb's own modules
+TB_PARTS = ("tb.layers", "tb.judge.predictor", "tb.program", "tb.surfaces")  # folders that belong to tb's own modules
 
 
 def place_of(module: str) -> str | None:
@@ -139,7 +139,7 @@ def test_the_checker_sees_a_violation(tmp_path: Path, path: str, source: str, ex
     ("path", "source"),
     [
         ("models/layout/x.py", "import numpy.typing\nimport tomllib\nfrom models.config import HwConfig"),
-        ("tb/predictor.py", "from models import sdp\nfrom tb.program.codec import encode"),
+        ("tb/judge/predictor.py", "from models import sdp\nfrom tb.program.codec import encode"),
         ("tb/program/x.py", "from tb.layers import Layer"),
         ("tb/sim/x.py", "import cocotb\nfrom cocotb_bus.drivers import BusDriver\nfrom tb.memory import Ram"),
         ("tb/launch/x.py", "from cocotb_tools.runner import get_runner\nimport find_libpython"),

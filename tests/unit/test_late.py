@@ -39,7 +39,7 @@ from pathlib import Path
 import tb.sim.entry
 from models.config import HwConfig
 from tb.playback import play_model
-from tb.predictor import load
+from tb.judge.predictor import load
 from tb.trace import read
 
 def loaded():

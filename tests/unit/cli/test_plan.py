@@ -6,11 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tb.regress.record import Ending, Record
 
 from models.config import BUILTIN_DIR, HwConfig
 from tb.cli.regress_play import COVERAGE_DIR
 from tb.coverage.model import load_model
-from tb.regress.record import Ending, Record
 from tb.regress.store import Store
 from tests.unit.cli.conftest import Run as Tb
 from tests.unit.regress.tasks import task

@@ -8,12 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tb.regress.record import Ending, Record
 
 from tb.__main__ import parser
 from tb.cli.regress_play import Player
 from tb.cli.regress_tasks import random_tasks, tasks_of
 from tb.generate.describe import PlanError
-from tb.regress.record import Ending, Record
 from tb.regress.store import Store
 from tb.regress.task import BENCH
 from tb.trace import write

@@ -16,11 +16,11 @@ from models.config import HwConfig
 from tb.__main__ import parser
 from tb.cli import common
 from tb.generate.plan import load_plan
+from tb.judge.verdict import Outcome
 from tb.launch.build import BuildSpec, Built
 from tb.regress.jobs import Job, JobResult
 from tb.scenario import Scenario
 from tb.trace import write
-from tb.verdict import Outcome
 from tests.unit.cli.conftest import Run
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -15,14 +15,14 @@ from models.lut import HybridLut, LutChoice, Slope
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
 from models.sdp import AluOp, SdpParams, SdpStage
-from tb.beats import Beats
 from tb.explain.evidence import Evidence, from_writes
 from tb.explain.memory import Bytes, Patch
+from tb.judge.beats import Beats
+from tb.judge.predictor import predict
+from tb.judge.tracker import StartedLayer
 from tb.layers import CdpLayer, ConvLayer, Layer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface
 from tb.memory import Ram
-from tb.predictor import predict
 from tb.surfaces import CbufUse, ImageSurface, WeightSurface
-from tb.tracker import StartedLayer
 from tests.unit.tb.samples import IDENTITY, SMALL, small_cdp
 
 BASE, NBYTES = 0x8000_0000, 1 << 17

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from models.layout import FeatureLayout
 from tb.explain.memory import Bytes, Patch
+from tb.judge.predictor import predict
+from tb.judge.tracker import StartedLayer
 from tb.layers import Layer, Surface
 from tb.memory import Ram
-from tb.predictor import predict
-from tb.tracker import StartedLayer
 from tests.unit.explain import cases
 from tests.unit.explain import full_cases as full
 

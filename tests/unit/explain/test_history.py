@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from tb.explain import Explanation, explain_run
 from tb.explain.memory import Bytes, Patch
 from tb.explain.seen import Seen
+from tb.judge.predictor import predict
+from tb.judge.scoreboard import Scoreboard
+from tb.judge.tracker import StartedLayer
 from tb.layers import ConvLayer, Layer, SdpLayer
 from tb.memory import Ram
-from tb.predictor import predict
 from tb.program.codec import engine_of
-from tb.scoreboard import Scoreboard
-from tb.tracker import StartedLayer
 from tests.unit.explain import cases
 from tests.unit.explain.faults import run
 from tests.unit.explain.full_cases import stored

@@ -14,21 +14,21 @@ from numpy.typing import NDArray
 from models.config import BUILTIN_DIR
 from models.layout import WeightLayout
 from models.precision import Precision
-from tb.beats import Beats
 from tb.explain import explain_folder, explain_run
 from tb.explain.record import FILE_NAME, RecordError, save
 from tb.explain.runs import OWN_CONFIG
 from tb.explain.seen import Seen
+from tb.judge.beats import Beats
+from tb.judge.predictor import predict
+from tb.judge.scoreboard import Scoreboard
+from tb.judge.tracker import StartedLayer
 from tb.layers import Batch, Layer, Surface
 from tb.memory import Ram
-from tb.predictor import predict
 from tb.program.codec import engine_of
 from tb.program.ops import MemLoad
 from tb.scenario import Scenario
-from tb.scoreboard import Scoreboard
 from tb.surfaces import WeightSurface
 from tb.trace import write
-from tb.tracker import StartedLayer
 from tests.unit.cli.conftest import Run, tb
 from tests.unit.explain import cases, full_cases, joint_faults
 from tests.unit.tb.samples import FULL, SMALL

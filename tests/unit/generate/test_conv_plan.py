@@ -13,11 +13,11 @@ from models.layout import ImageWeightLayout, PixelConversion
 from tb.generate.describe import PlanError, Table
 from tb.generate.layers import Workshop, build_layer
 from tb.generate.sequence import sequence
+from tb.judge.tracker import refusal
 from tb.layers import ConvLayer, Layer
 from tb.memory import MemoryImage
 from tb.program.ops import InterruptNotify, RegWrite, SyncWait
 from tb.surfaces import ImageSurface, Surface
-from tb.tracker import refusal
 
 SMALL = HwConfig.load("nv_small")
 CUBE: dict[str, Any] = {"engine": "CONV", "shape": [10, 5, 6], "kernels": 9, "kernel": [3, 2]}

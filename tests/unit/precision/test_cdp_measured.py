@@ -7,11 +7,11 @@ import numpy.typing as npt
 import pytest
 
 from models.config import HwConfig
+from tb.judge.predictor import predict
+from tb.judge.tracker import LayerTracker, StartedLayer
 from tb.layers import CdpLayer
 from tb.memory import Ram
-from tb.predictor import predict
 from tb.program.lut import lut_writes
-from tb.tracker import LayerTracker, StartedLayer
 from tests.unit.precision.conftest import Layer, Measured
 
 FULL = HwConfig.load("nv_full")

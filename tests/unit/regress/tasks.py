@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tb.regress.record import Ending, Record
+
 from tb.regress.task import Dut, Task
 from tb.regress.worker import Limits, record_path
 

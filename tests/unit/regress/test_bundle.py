@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tb.regress.record import Ending, Record
 
 from models.config import BUILTIN_DIR, HwConfig
 from tb.generate.random import random_entry
 from tb.launch.ports import load_port_map
 from tb.regress import bundle
 from tb.regress.bundle import BundleError
-from tb.regress.record import Ending, Record
 from tb.regress.task import BENCH
 from tb.trace import write
 from tests.unit.regress.tasks import task

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tb.regress.record import Ending
 
 from models.config import BUILTIN_DIR, HwConfig, builtin_names
 from tb.coverage.status import totals
@@ -13,7 +14,6 @@ from tb.generate.plan import plan_of
 from tb.generate.random import ENGINES
 from tb.regress.features import FeaturePlan, load_feature_plan, planned_tests
 from tb.regress.features_table import feature_status, lines, section
-from tb.regress.record import Ending
 
 ROOT = Path(__file__).resolve().parents[3]
 FEATURES = ROOT / "tests" / "plan" / "features.toml"

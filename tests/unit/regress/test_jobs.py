@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from models.config import HwConfig
+from tb.judge.verdict import Outcome, Verdict
 from tb.launch.build import BuildSpec, Built
 from tb.launch.simulate import Outcome as SimOutcome
 from tb.launch.simulate import SimResult
 from tb.regress import jobs
 from tb.regress.jobs import Job, JobResult, lean_environment, run_job
 from tb.scenario import Scenario
-from tb.verdict import Outcome, Verdict
 
 BUILT = Built(
     BuildSpec(HwConfig.load("nv_small")), Path("/builds/model"), Path("/builds/model/build.log"), None, 0.0, True

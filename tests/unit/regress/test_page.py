@@ -7,8 +7,9 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
-from tb.regress import page, summary
 from tb.regress.record import Ending, Record
+
+from tb.regress import page, summary
 from tb.regress.store import Run
 from tb.regress.summary import Ended
 from tests.unit.regress.tasks import task

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tb.regress.record import Ending
 
 from models.config import HwConfig
 from tb.coverage.model import load_model
@@ -16,7 +17,6 @@ from tb.regress import page
 from tb.regress.features import load_feature_plan
 from tb.regress.features_table import feature_status, section
 from tb.regress.page_coverage import coverage_sections
-from tb.regress.record import Ending
 from tb.regress.store import Run
 from tests.unit.regress.test_page import ended
 

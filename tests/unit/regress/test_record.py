@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tb.regress.record import Ending, Record, record_of
 
+from tb.judge.verdict import Outcome
 from tb.launch.simulate import Outcome as SimOutcome
 from tb.program.ops import Program
 from tb.regress.jobs import Job, JobResult
-from tb.regress.record import Ending, Record, record_of
 from tb.regress.task import Task
 from tb.scenario import Scenario
-from tb.verdict import Outcome
 from tests.unit.regress.tasks import record, task
 
 EMPTY: Program = ()

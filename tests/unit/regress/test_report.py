@@ -6,11 +6,11 @@ import json
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+from tb.judge.verdict import Outcome
 from tb.program.ops import Program
 from tb.regress import report
 from tb.regress.jobs import Job, JobResult
 from tb.scenario import Scenario
-from tb.verdict import Outcome
 
 EMPTY: Program = ()
 FACTS = {"layers": 1, "judged_bytes": 8, "cycles": 290, "crc_passed": 1, "crc_failed": 1, "worst_margin": 0.25}

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from dask import config
 from dask.distributed import Client, wait
+from tb.regress.record import Ending, Record
 
 from tb.regress import schedule
 from tb.regress.driver import drive
-from tb.regress.record import Ending, Record
 from tb.regress.schedule import NoSchedulerError, NoWorkersError, cluster, longest_first, on_each_worker, run_tasks
 from tb.regress.store import Store
 from tb.regress.worker import Limits

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
 from tb.regress.record import Ending, Record
+
 from tb.regress.store import Store
 from tb.regress.task import Device
 from tests.unit.regress.tasks import record, task

@@ -9,15 +9,15 @@ from threading import Thread
 from typing import Any
 
 import pytest
+from tb.regress.record import Ending, Record
 
 from models.config import HwConfig
+from tb.judge.verdict import Outcome
 from tb.launch.build import BuildSpec, Built
 from tb.regress import code_coverage, worker
 from tb.regress.jobs import Job, JobResult
-from tb.regress.record import Ending, Record
 from tb.regress.task import Task
 from tb.regress.worker import NO_WAVES_FILE, Limits, end_processes, execute
-from tb.verdict import Outcome
 from tests.unit.regress.tasks import DUT, task
 from tests.unit.regress.test_code_coverage import point, written
 

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from tb.score.judge import Catch, Check
 
 from tb.score.journal import Journal, Played
-from tb.score.judge import Catch, Check
 
 CAUGHT = Played(
     2, Catch("sdp.1", 2, (Check.MISMATCH, Check.MISSING), 312, "dst-base", "wrong value at c=0", ("dst-order",)), 1.5

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tb.score.judge import Check, catch_of, check_of
 
+from tb.judge.verdict import Outcome
 from tb.launch.simulate import Outcome as SimOutcome
 from tb.regress.jobs import Job, JobResult
 from tb.scenario import Scenario
 from tb.score.catalogue import Bug, BugKind, Place
-from tb.score.judge import Check, catch_of, check_of
 from tb.score.play import BugResult
 from tb.score.report import caught, explained, line, passed, summary
-from tb.verdict import Outcome
 
 JOB = Job("sdp_copy", 1, "rerun", lambda: Scenario("sdp_copy", "nv_small", (), 1))
 

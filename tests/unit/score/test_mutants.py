@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tb.judge.verdict import Outcome
 from tb.launch.filelist import parse
 from tb.launch.simulate import Outcome as SimOutcome
 from tb.launch.simulate import SimResult
@@ -20,7 +21,6 @@ from tb.scenario import Scenario
 from tb.score.mutants import likely_first, switched, write_mutants
 from tb.score.mutate import Mutant, mutants_of
 from tb.score.scenarios import Source
-from tb.verdict import Outcome
 
 CHAIN = """\
 module chain (input [3:0] a, input [3:0] b, output [3:0] sum, output reg [3:0] most);

@@ -13,6 +13,7 @@ import pytest
 from models.config import BUILTIN_DIR, HwConfig
 from tb.__main__ import parser
 from tb.cli.score import main, rerun
+from tb.judge.verdict import Outcome
 from tb.regress.jobs import Job, JobResult
 from tb.scenario import Scenario
 from tb.score import play
@@ -21,7 +22,6 @@ from tb.score.mutants import play_mutants
 from tb.score.mutate import mutants_of
 from tb.score.play import Bench, job_of
 from tb.score.scenarios import Source
-from tb.verdict import Outcome
 
 SMALL = HwConfig.load("nv_small")
 SOURCE = Source("empty", lambda config, seed: Scenario("empty", config.name, (), seed))

@@ -13,10 +13,10 @@ from models.lut import HybridLut, LutChoice, LutTable, Slope
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
 from models.sdp import AluOp, SdpParams, SdpStage, output_converter
+from tb.judge.predictor import Expectation
+from tb.judge.tracker import StartedLayer
 from tb.layers import CdpLayer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface, WidthSplit
 from tb.memory import Ram
-from tb.predictor import Expectation
-from tb.tracker import StartedLayer
 
 SMALL = HwConfig.load("nv_small")
 FULL = HwConfig.load("nv_full")

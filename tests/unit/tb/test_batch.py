@@ -16,17 +16,17 @@ from models.fp16 import FP16
 from models.layout import WeightLayout
 from models.precision import Precision
 from models.sdp import AluOp, YStage
-from tb.counters import CounterBoard
 from tb.explain import record
 from tb.explain.memory import Patch
 from tb.explain.seen import Seen, SeenLayer
+from tb.judge.counters import CounterBoard
+from tb.judge.predictor import predict
+from tb.judge.tracker import LayerTracker, StartedLayer
 from tb.layers import Batch, ConvLayer, PooledLayer, StageSource, Surface, on_the_fly
 from tb.memory import MemoryImage, Ram
-from tb.predictor import predict
 from tb.program.codec import encode
 from tb.program.ops import RegWrite
 from tb.surfaces import WeightSurface
-from tb.tracker import LayerTracker, StartedLayer
 from tests.unit.tb.conv_samples import conv_params, image_conv, small_conv
 from tests.unit.tb.registers_helper import check_refused
 from tests.unit.tb.samples import FULL, SMALL, small_pdp, surface

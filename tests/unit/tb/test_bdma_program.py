@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from models.layout import LinesLayout
+from tb.judge.predictor import predict
+from tb.judge.tracker import LayerTracker, StartedLayer, done_bit, refusal
 from tb.layers import BdmaLayer, LinesSurface
 from tb.memory import MemoryImage, Ram
 from tb.playback import play_model
-from tb.predictor import predict
 from tb.program.codec import encode, encode_copies, engine_of
 from tb.program.ops import CheckFile, InterruptNotify, MemLoad, Op, Poll, Program, RegWrite, SyncWait
 from tb.program.table import Refused
 from tb.scenario import Scenario
-from tb.tracker import LayerTracker, StartedLayer, done_bit, refusal
 from tests.unit.tb.registers_helper import check_refused, decode_with, words_of
 from tests.unit.tb.samples import FULL, SMALL
 
@@ -239,6 +239,6 @@ def test_copies_through_cvsram_come_back_and_groups_take_turns() -> None:
         CheckFile("back", Ram.MC, 0x6000, len(data), ((0, data),), "again.dat"),
     ]
     played = play_model(Scenario("t", "nv_full", tuple(ops), 0), FULL)
-    assert played.verdict.complaints() == []
+    assert complaints(played.verdict) == []
     assert (played.verdict.layers, played.verdict.judged_bytes) == (3, 2 * len(data))
     assert engine_of(there).name == "BDMA"

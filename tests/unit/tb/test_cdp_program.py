@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from models.precision import Precision
+from tb.judge.tracker import LayerTracker
 from tb.layers import CdpLayer
 from tb.program.codec import encode, uses_lut
 from tb.program.ops import RegWrite
 from tb.program.state import RegisterState
 from tb.program.table import Refused
 from tb.registers import RegisterMap
-from tb.tracker import LayerTracker
 from tests.unit.tb.registers_helper import check_refused, decode_with, state_after, words_of
 from tests.unit.tb.samples import FULL, SMALL, small_cdp, small_pdp, small_sdp, surface
 

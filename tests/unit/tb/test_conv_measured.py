@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 from models.config import HwConfig
 from models.fp16 import FP16
 from tb.generate.plan import PlanEntry
+from tb.judge.predictor import Expectation, predict
+from tb.judge.scoreboard import Scoreboard
+from tb.judge.tracker import LayerTracker
+from tb.judge.verdict import Outcome, Verdict
 from tb.memory import MemoryImage, Ram
-from tb.predictor import Expectation, predict
 from tb.program.ops import CheckCrc, MemInit, MemLoad, RegWrite
 from tb.scenario import apply_memory_op
-from tb.scoreboard import Scoreboard
 from tb.surfaces import Surface
 from tb.trace import read
 from tb.trace.measured import read_measured
-from tb.tracker import LayerTracker
-from tb.verdict import Outcome, Verdict
 from tests.references import MEASURED, TRACES, needs_traces
 from tests.unit.layout.hardware_files import load_measured
 
@@ -91,7 +91,7 @@ def test_every_measured_convolution_comes_out_of_its_register_writes_bit_by_bit_
         assert expected.must_write.all()
         for exact in (False, True):
             verdict = judged(expected, raw, exact=exact)
-            assert verdict.outcome is Outcome.PASSED, (layer.name, verdict.complaints())
+            assert verdict.outcome is Outcome.PASSED, (layer.name, complaints(verdict))
             if not exact and verdict.worst_margin is not None:
                 assert expected.tolerated is not None
                 module = expected.tolerated.tolerance.module.value

@@ -11,11 +11,11 @@ import pytest
 
 from models.layout import WeightLayout
 from models.precision import Precision
+from tb.judge.tracker import LayerTracker, StartedLayer, done_bit, refusal
 from tb.layers import ConvLayer, Layer
 from tb.program.codec import encode
 from tb.program.ops import InterruptNotify, Op, Poll, RegWrite
 from tb.program.table import Refused
-from tb.tracker import LayerTracker, StartedLayer, done_bit, refusal
 from tests.unit.tb.conv_samples import biased_conv, image_conv, small_conv
 from tests.unit.tb.samples import FULL, SMALL, small_sdp
 

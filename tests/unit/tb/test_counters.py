@@ -13,17 +13,17 @@ from models.config import HwConfig
 from models.fp16 import FP16
 from models.precision import Precision
 from models.sdp import AluOp, YStage, output_converter
-from tb.counters import Count, CounterBoard
+from tb.judge.counters import Count, CounterBoard
+from tb.judge.predictor import predict
+from tb.judge.tracker import StartedLayer
 from tb.layers import StageSource, Surface
 from tb.memory import MemoryImage, Ram
 from tb.playback import play_model
-from tb.predictor import predict
 from tb.program.codec import encode
 from tb.program.ops import CheckNothing, MemInit, MemLoad, Op, RegRead, RegWrite
 from tb.scenario import Scenario
 from tb.surfaces import Compression
 from tb.trace import read
-from tb.tracker import StartedLayer
 from tests.unit.tb.conv_samples import small_conv
 from tests.unit.tb.samples import FULL, SMALL, small_sdp
 from tests.unit.trace.measured_files import CARRIED, rewritten
@@ -124,7 +124,7 @@ def test_a_comparison_leaves_whether_anything_differed() -> None:
 def test_a_measured_counter_that_differs_is_found(name: str, register: str, tmp_path: Path) -> None:
     path = CARRIED / f"{name}.npz"
     played = play_model(read(path, FULL), FULL)
-    assert played.verdict.complaints() == []
+    assert complaints(played.verdict) == []
     assert played.counters >= 4
 
     def spoil(arrays: object, meta: dict[str, dict[str, int]]) -> None:
@@ -133,7 +133,7 @@ def test_a_measured_counter_that_differs_is_found(name: str, register: str, tmp_
         status[register] += 1
 
     other = rewritten(tmp_path / f"{name}.npz", name, spoil)
-    (problem,) = play_model(read(other, FULL), FULL).verdict.complaints()
+    (problem,) = play_model(read(other, FULL), FULL).complaints(verdict)
     assert re.match(rf"^{register} must read \d+ after layer 0 ", problem)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from models.config import HwConfig
-from tb.interrupt_rules import InterruptRules
+from tb.judge.interrupts import InterruptRules
+from tb.judge.tracker import done_bit
 from tb.registers import RegisterMap
-from tb.tracker import done_bit
 
 REGISTERS = RegisterMap.of(HwConfig.load("nv_small"))
 STATUS, SET = REGISTERS.parse("GLB.S_INTR_STATUS"), REGISTERS.parse("GLB.S_INTR_SET")

@@ -14,14 +14,14 @@ from models.config import HwConfig
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
 from models.sdp import AluOp, YStage
+from tb.judge.scoreboard import Scoreboard
+from tb.judge.tracker import LayerTracker, StartedLayer, done_bit
 from tb.layers import ConvLayer, Layer, PdpLayer, PooledLayer, SdpLayer, StageSource, on_the_fly
 from tb.memory import Ram
 from tb.playback import Played, play_model
 from tb.program.codec import encode, engine_of
 from tb.program.ops import CheckNothing, InterruptNotify, MemInit, MemLoad, Op, Poll, RegWrite, SyncWait
 from tb.scenario import Scenario
-from tb.scoreboard import Scoreboard
-from tb.tracker import LayerTracker, StartedLayer, done_bit
 from tests.unit.tb.conv_samples import biased_conv, small_conv
 from tests.unit.tb.registers_helper import check_refused
 from tests.unit.tb.samples import FULL, SMALL, bias_sdp, small_pdp, small_sdp, surface
@@ -221,7 +221,7 @@ def test_a_pooled_fp16_convolution_is_judged_by_what_the_convolution_may_differ_
         data = layer.dst.layout
         whole = type(data).packed(FULL, Precision.FP16, (data.padded_channels, *data.shape[1:]))
         board.write(Ram.MC, POOL_AT, whole.pack(cube.astype(np.float16)).tobytes(), (1 << data.nbytes) - 1, 0, 0)
-        assert len(board.finish().complaints()) == complaints, factor
+        assert len(complaints(board.finish())) == complaints, factor
 
 
 @pytest.mark.parametrize(

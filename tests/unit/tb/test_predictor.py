@@ -16,10 +16,10 @@ from models.lut import HybridLut, LutTable
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
 from models.sdp import AluOp, SdpParams, SdpStage, output_converter
+from tb.judge.predictor import Expectation, predict
+from tb.judge.tracker import StartedLayer
 from tb.layers import CdpLayer, Layer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface, WidthSplit
 from tb.memory import MemoryImage, Ram
-from tb.predictor import Expectation, predict
-from tb.tracker import StartedLayer
 from tests.unit.tb.samples import FULL, IDENTITY, SMALL, small_sdp, surface
 
 ADD = SdpStage(AluOp.SUM, 0, mul=False, mul_prelu=False, mul_shift=0, relu=False)

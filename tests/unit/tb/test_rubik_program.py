@@ -10,16 +10,16 @@ import pytest
 
 from models.layout import FeatureLayout, PlanarLayout
 from models.precision import Precision
+from tb.judge.predictor import Expectation, predict
+from tb.judge.tracker import LayerTracker, StartedLayer, done_bit, refusal
 from tb.layers import PlanarSurface, RubikLayer, RubikMode, Surface
 from tb.memory import MemoryImage, Ram
 from tb.playback import play_model
-from tb.predictor import Expectation, predict
 from tb.program.codec import encode
 from tb.program.ops import CheckFile, InterruptNotify, MemInit, MemLoad, RegWrite
 from tb.program.table import Refused
 from tb.registers import RegisterError
 from tb.scenario import Scenario
-from tb.tracker import LayerTracker, StartedLayer, done_bit, refusal
 from tests.unit.tb.registers_helper import check_refused, decode_with, words_of
 from tests.unit.tb.samples import FULL, SMALL, surface
 
@@ -298,5 +298,5 @@ def test_planes_that_are_split_merge_to_the_same_cube() -> None:
     ]
     assert InterruptNotify("RUBIK", 1, "b") in ops
     played = play_model(Scenario("t", "nv_full", tuple(ops), 0), FULL)
-    assert played.verdict.complaints() == []
+    assert complaints(played.verdict) == []
     assert (played.verdict.layers, played.verdict.judged_bytes) == (2, len(data))

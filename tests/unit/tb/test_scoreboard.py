@@ -9,9 +9,9 @@ import pytest
 
 from models.layout import Element, FeatureLayout
 from models.precision import Precision
+from tb.judge.scoreboard import Scoreboard
+from tb.judge.verdict import Kind, Outcome, Verdict
 from tb.memory import Ram
-from tb.scoreboard import Scoreboard
-from tb.verdict import Kind, Outcome, Verdict
 from tests.unit.tb.samples import BASE, FULL, SMALL, expected
 
 
@@ -56,7 +56,7 @@ def test_one_wrong_bit_fails_with_place_values_and_time(port: Port) -> None:
     verdict = port.board.finish()
     assert findings(verdict) == [(Kind.VALUE, 1, 1)]
     assert verdict.findings[0].first.element == Element(3, 0, 1)
-    assert verdict.complaints() == [
+    assert complaints(verdict) == [
         "wrong value: 1 elements; layer 0 (SDP, group 0): first at c=3 h=0 w=1 (address 0x100b of MC), "
         "expected 0x0b, got 0x4b, at cycle 101 with id 5"
     ]
@@ -93,7 +93,7 @@ def test_a_missing_write_fails_with_the_first_element(port: Port) -> None:
     port.write(BASE + 8, bytes(range(8, 16)), strobe=0b11111001)
     verdict = port.board.finish()
     assert verdict.outcome is Outcome.FAILED
-    assert verdict.complaints() == [
+    assert complaints(verdict) == [
         "missing write: 2 elements; layer 0 (SDP, group 0): first at c=1 h=0 w=1 (address 0x1009 of MC), expected 0x09"
     ]
 
@@ -109,7 +109,7 @@ def test_a_write_outside_every_surface_is_stray(port: Port, address: int) -> Non
     port.atoms()
     port.write(address, b"\x2a" * 8, strobe=0b110, axi_id=3)
     verdict = port.board.finish()
-    assert verdict.complaints() == [
+    assert complaints(verdict) == [
         f"stray write: 2 bytes; first at address {address + 1:#x} of MC, got 0x2a, at cycle 102 with id 3"
     ]
 
@@ -129,7 +129,7 @@ def test_the_right_address_on_the_other_port_is_stray(port: Port) -> None:
     port.write(BASE, bytes(range(8)), ram=Ram.CVSRAM)
     port.atoms()
     verdict = port.board.finish()
-    assert verdict.complaints() == [
+    assert complaints(verdict) == [
         "stray write: 8 bytes; first at address 0x1000 of CVSRAM, got 0x00, at cycle 100 with id 1"
     ]
 
@@ -154,7 +154,7 @@ def test_a_double_write_of_another_value_fails(port: Port, judge_between: bool) 
         port.board.judge()
     port.write(BASE, bytes([0, 1, 77, 3, 4, 5, 6, 7]))
     verdict = port.board.finish()
-    assert verdict.complaints() == [
+    assert complaints(verdict) == [
         "double write with another value: 1 elements; layer 0 (SDP, group 0): first at c=2 h=0 w=0 "
         "(address 0x1002 of MC), expected 0x02, got 0x4d, at cycle 102 with id 1"
     ]
@@ -256,7 +256,7 @@ def test_a_third_write_is_measured_by_the_newest_layer(port: Port, value: int, r
 def test_nothing_compared_fails(port: Port) -> None:
     verdict = port.board.finish()
     assert verdict.outcome is Outcome.FAILED
-    assert verdict.complaints() == ["nothing was compared: no layer wrote a byte that was expected"]
+    assert complaints(verdict) == ["nothing was compared: no layer wrote a byte that was expected"]
 
 
 def test_finishing_twice_counts_once(port: Port) -> None:

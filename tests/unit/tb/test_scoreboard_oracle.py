@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from models.layout import FeatureLayout
 from models.precision import Precision
+from tb.judge.predictor import Expectation
+from tb.judge.scoreboard import Scoreboard
+from tb.judge.verdict import Kind
 from tb.memory import Ram
-from tb.predictor import Expectation
-from tb.scoreboard import Scoreboard
-from tb.verdict import Kind
 from tests.unit.tb.samples import BASE, SMALL, expected
 
 

@@ -12,11 +12,11 @@ from models.fp16 import FP16
 from models.layout import Element, FeatureLayout
 from models.precision import Precision
 from models.tolerance import Form, Module, Tolerance, bit_identical
+from tb.judge.predictor import Expectation
+from tb.judge.predictor.expectation import Tolerated
+from tb.judge.scoreboard import Scoreboard
+from tb.judge.verdict import Kind, Outcome, Verdict
 from tb.memory import Ram
-from tb.predictor import Expectation
-from tb.predictor.expectation import Tolerated
-from tb.scoreboard import Scoreboard
-from tb.verdict import Kind, Outcome, Verdict
 from tests.unit.tb.samples import BASE, FULL, expected
 
 LAYOUT = FeatureLayout(FULL, Precision.FP16, (3, 2, 2), 96, 256)  # a line of 64 bytes, 32 bytes of gap

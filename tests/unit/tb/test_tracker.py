@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from models.config import HwConfig
+from tb.judge.tracker import LayerTracker, StartedLayer, done_bit, refusal
 from tb.layers import Layer
 from tb.program.codec import encode
 from tb.program.ops import INTERRUPT_UNITS, InterruptNotify, Op, Program, RegRead, RegWrite
 from tb.registers import RegisterMap
-from tb.tracker import LayerTracker, StartedLayer, done_bit, refusal
 from tests.unit.tb.samples import SMALL, small_pdp, small_sdp
 
 A, B, C, D = (small_sdp(dst=0x2000 + 0x100 * n) for n in range(4))

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from models.layout import Element
+from tb.judge.verdict import Kind, Margin, Mismatch, Outcome, Verdict
 from tb.memory import Ram
-from tb.verdict import Kind, Margin, Mismatch, Outcome, Verdict
 
 WRONG = Mismatch(Kind.VALUE, "layer 0 (SDP, group 0)", Ram.MC, Element(1, 2, 3), 0x1000, 1, 2, 30, 4)
 
@@ -16,7 +16,7 @@ WRONG = Mismatch(Kind.VALUE, "layer 0 (SDP, group 0)", Ram.MC, Element(1, 2, 3),
 def test_a_verdict_passes_when_bytes_were_judged_and_nothing_is_wrong() -> None:
     verdict = Verdict(judged_bytes=1)
     assert verdict.outcome is Outcome.PASSED
-    assert verdict.complaints() == []
+    assert complaints(verdict) == []
 
 
 def test_an_empty_verdict_fails() -> None:
@@ -27,7 +27,7 @@ def test_an_empty_verdict_fails() -> None:
 def test_a_problem_fails_even_when_every_byte_is_right() -> None:
     verdict = Verdict(judged_bytes=8, problems=["no interrupt"])
     assert verdict.outcome is Outcome.FAILED
-    assert verdict.complaints() == ["no interrupt"]
+    assert complaints(verdict) == ["no interrupt"]
 
 
 def test_what_was_refused_is_neither_passed_nor_failed() -> None:

@@ -10,11 +10,11 @@ import pytest
 
 from models.config import HwConfig
 from models.pdp import PoolMethod
+from tb.judge.verdict import Outcome
 from tb.layers import PdpLayer
 from tb.playback import play_model
 from tb.program.ops import CheckFile, MemLoad
 from tb.trace import TraceError, TraceUnsupported, read
-from tb.verdict import Outcome
 from tests.unit.trace.measured_files import CARRIED, rewritten
 
 
@@ -49,7 +49,7 @@ def test_source_and_golden_output_are_the_arrays_of_the_file(nv_full: HwConfig) 
 @pytest.mark.parametrize("name", ["pdp_avg", "pdp_max"])
 def test_every_byte_is_what_was_measured_and_a_wrong_one_is_found(name: str, tmp_path: Path, nv_full: HwConfig) -> None:
     played = play_model(read(CARRIED / f"{name}.npz", nv_full), nv_full)
-    assert played.verdict.complaints() == []
+    assert complaints(played.verdict) == []
     assert (played.verdict.judged_bytes, played.differing_bytes) == (64 * 7 * 7 * 2, 0)
 
     def spoil(arrays: dict[str, object], meta: dict[str, object]) -> None:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from models.converter import saturated_fp16
-from tb.counters import Count, Counts
-from tb.tracker import StartedLayer
+from tb.judge.counters import Count, Counts
+from tb.judge.tracker import StartedLayer
 
 if TYPE_CHECKING:
     from models.sdp import SdpResult

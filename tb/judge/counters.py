@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tb.tracker import StartedLayer
+from tb.judge.finding import LayerId, WrongCounter
+from tb.judge.tracker import StartedLayer
 
 
 @dataclass(frozen=True)
@@ -25,10 +26,6 @@ class Count:
     def __add__(self, other: Count) -> Count:
         """Return what a counter must read that has counted both."""
         return Count(self.value + other.value, self.at_least or other.at_least)
-
-    def __str__(self) -> str:
-        """Return what a message says that the counter must read."""
-        return f"at least {self.value}" if self.at_least else str(self.value)
 
 
 Counts = Mapping[str, Count]
@@ -71,7 +68,7 @@ class CounterBoard:
             total = {name: before[name] + count if name in before else count for name, count in counts.items()}
             self._ended[unit, group] = started, {**before, **total}
 
-    def check(self, unit: str, register: str, group: int, got: int) -> str | None:
+    def check(self, unit: str, register: str, group: int, got: int) -> tuple[LayerId, WrongCounter] | None:
         """Judge a counter that was read.
 
         Args:
@@ -81,7 +78,7 @@ class CounterBoard:
             got: The value.
 
         Returns:
-            A complaint, or None when the value is right or nothing is known of it.
+            The layer that counted and what is wrong, or None when the value is right or nothing is known of it.
         """
         started, counts = self._ended.get((unit, group), (None, {}))
         name = f"{unit}.{register}"
@@ -91,4 +88,4 @@ class CounterBoard:
         self.judged += 1
         if count.admits(got):
             return None
-        return f"{name} must read {count} after {started.name}, not {got}"
+        return started.id, WrongCounter(name, count.value, count.at_least, got)

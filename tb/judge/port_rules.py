@@ -1,11 +1,9 @@
-"""The rules that a memory port's master and its slave must keep, and how a violation is reported."""
+"""The rules that a memory port's master and its slave must keep."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-
-from tb.memory import Ram
 
 RULES = (
     "arvalid must stay until arready",
@@ -42,17 +40,6 @@ _DROPPED = {"ar": 0, "aw": 2, "w": 4, "r": 7, "b": 9}
 """The first rule of each channel; its next is that of a payload that changes."""
 
 LAST, READ_UNASKED, READ_LAST, READ_DATA, WRITE_UNASKED = 6, 11, 12, 13, 14
-
-
-def violation(ram: Ram, rule: int, cycle: int) -> str:
-    """Return the complaint about the first violation of a rule.
-
-    Args:
-        ram: whose port.
-        rule: index into ``RULES``.
-        cycle: when it was broken.
-    """
-    return f"protocol: {ram.value}: {RULES[rule]} (broken at cycle {cycle})"
 
 
 class PortRules:

@@ -18,14 +18,14 @@ from models.layout import CompressedWeightLayout, ImageWeightLayout, PixelConver
 from models.layout.compression import WGS_DTYPE
 from models.precision import Precision
 from models.tolerance import Float64Array
+from tb.judge.predictor.counters import counted
+from tb.judge.predictor.cubes import expect, read_patterns
+from tb.judge.predictor.expectation import Expectation, ReadMemory, Tolerated, last_place
+from tb.judge.predictor.operands import read_operands
+from tb.judge.predictor.sdp import process
+from tb.judge.tracker import StartedLayer
 from tb.layers import ConvLayer
-from tb.predictor.counters import counted
-from tb.predictor.cubes import expect, read_patterns
-from tb.predictor.expectation import Expectation, ReadMemory, Tolerated, last_place
-from tb.predictor.operands import read_operands
-from tb.predictor.sdp import process
 from tb.surfaces import ImageSurface, WeightSurface
-from tb.tracker import StartedLayer
 
 _SATURATION = "CACC.D_OUT_SATURATION"
 _INPUT_COUNTS = (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tb.judge.predictor.expectation import Expectation, ReadMemory
+from tb.judge.tracker import StartedLayer
 from tb.layers import Kind
-from tb.predictor.expectation import Expectation, ReadMemory
 from tb.program.codec import ENGINES
 from tb.program.ops import Program, RegWrite
-from tb.tracker import StartedLayer
 
 __all__ = ["Expectation", "ReadMemory", "load", "predict"]
 
@@ -33,31 +33,31 @@ def _predictor_of(kind: Kind) -> Predictor:
     """Return what predicts the layers of a kind; that loads the models that it takes, and no others."""
     match kind:
         case "SDP":
-            from tb.predictor.sdp import predict_sdp
+            from tb.judge.predictor.sdp import predict_sdp
 
             return predict_sdp
         case "CONV":
-            from tb.predictor.conv import predict_conv
+            from tb.judge.predictor.conv import predict_conv
 
             return predict_conv
         case "PDP":
-            from tb.predictor.pdp import predict_pdp
+            from tb.judge.predictor.pdp import predict_pdp
 
             return predict_pdp
         case "POOLED":
-            from tb.predictor.pooled import predict_pooled
+            from tb.judge.predictor.pooled import predict_pooled
 
             return predict_pooled
         case "CDP":
-            from tb.predictor.cdp import predict_cdp
+            from tb.judge.predictor.cdp import predict_cdp
 
             return predict_cdp
         case "RUBIK":
-            from tb.predictor.rubik import predict_rubik
+            from tb.judge.predictor.rubik import predict_rubik
 
             return predict_rubik
         case "BDMA":
-            from tb.predictor.bdma import predict_bdma
+            from tb.judge.predictor.bdma import predict_bdma
 
             return predict_bdma
 

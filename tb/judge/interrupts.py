@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from tb.judge.tracker import done_bit
 from tb.program.ops import INTERRUPT_UNITS
 from tb.program.state import GROUPS
 from tb.registers import Register
-from tb.tracker import done_bit
 
 Event = tuple[str, int]
 """What raises a done interrupt, and its register group."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from models.config import HwConfig
 from models.errors import InputError
+from tb.judge.finding import LayerId
 from tb.program import units
 from tb.program.codec import ENGINES, chosen_engine, decode, done_unit_of, engine_of, uses_lut
 from tb.program.copies import LAUNCHES, CopyQueue
@@ -46,10 +47,14 @@ class StartedLayer:
     cubes: int = 1
 
     @property
+    def id(self) -> LayerId:
+        """What findings call the layer."""
+        return LayerId(self.index, self.engine, self.group, self.cube, self.cubes)
+
+    @property
     def name(self) -> str:
         """What messages call the layer."""
-        cube = f", cube {self.cube}" if self.cubes > 1 else ""
-        return f"layer {self.index} ({self.engine}, group {self.group}{cube})"
+        return self.id.name
 
 
 @dataclass

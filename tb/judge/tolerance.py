@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,9 +11,9 @@ from models.fp16 import FP16
 from models.layout import Element, FeatureLayout
 from models.precision import Precision
 from models.tolerance import Tolerance, parts_used
-from tb.predictor import Expectation
-from tb.predictor.expectation import Tolerated
-from tb.verdict import Margin
+from tb.judge.predictor import Expectation
+from tb.judge.predictor.expectation import Tolerated
+from tb.judge.verdict import Margin
 
 _WHOLE = 0xFFFF
 
@@ -89,7 +91,7 @@ class ToleratedSurface:
             rule.module.value,
             rule.rule,
             int(np.count_nonzero(judged)),
-            float(self._part[c, h, w]),
+            float(self._part[c, h, w]) if isfinite(self._part[c, h, w]) else None,
             Element(c, h, w),
         )
 

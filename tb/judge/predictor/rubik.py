@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.layout import FeatureLayout, PlanarLayout, contract, merge, split
+from tb.judge.predictor.expectation import Expectation, ReadMemory
+from tb.judge.tracker import StartedLayer
 from tb.layers import RubikLayer
-from tb.predictor.expectation import Expectation, ReadMemory
-from tb.tracker import StartedLayer
 
 
 def predict_rubik(started: StartedLayer, read: ReadMemory) -> Expectation:

@@ -15,9 +15,9 @@ from models.pdp import PdpParams, PoolMethod
 from models.pdp.params import missing_elements
 from models.tolerance import Float64Array, Module, bit_identical, clip_reference
 from models.tolerance_conv import Window
-from tb.predictor.cubes import expect, read_patterns
-from tb.predictor.expectation import Expectation, ReadMemory, Tolerated, last_place
-from tb.tracker import StartedLayer
+from tb.judge.predictor.cubes import expect, read_patterns
+from tb.judge.predictor.expectation import Expectation, ReadMemory, Tolerated, last_place
+from tb.judge.tracker import StartedLayer
 
 _NAN = 0x7E00
 

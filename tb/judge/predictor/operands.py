@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models import sdp
+from tb.judge.predictor.expectation import ReadMemory
 from tb.layers import StageSource
-from tb.predictor.expectation import ReadMemory
 
 
 def read_operands(

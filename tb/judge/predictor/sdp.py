@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from models import sdp
 from models.precision import Precision
 from models.tolerance import Module, bit_identical
-from tb.predictor.counters import counted
-from tb.predictor.cubes import expect, read_patterns
-from tb.predictor.expectation import Expectation, ReadMemory, Tolerated
-from tb.predictor.operands import read_operands
-from tb.tracker import StartedLayer
+from tb.judge.predictor.counters import counted
+from tb.judge.predictor.cubes import expect, read_patterns
+from tb.judge.predictor.expectation import Expectation, ReadMemory, Tolerated
+from tb.judge.predictor.operands import read_operands
+from tb.judge.tracker import StartedLayer
 
 if TYPE_CHECKING:
     from tb.layers import ConvLayer, SdpLayer

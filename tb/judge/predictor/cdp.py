@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from models import cdp, tolerance_cdp, tolerance_pool
 from models.fp16 import FP16
+from tb.judge.predictor.counters import counted_by_cdp
+from tb.judge.predictor.cubes import expect, read_patterns
+from tb.judge.predictor.expectation import Expectation, ReadMemory, Tolerated
+from tb.judge.tracker import StartedLayer
 from tb.layers import CdpLayer
-from tb.predictor.counters import counted_by_cdp
-from tb.predictor.cubes import expect, read_patterns
-from tb.predictor.expectation import Expectation, ReadMemory, Tolerated
-from tb.tracker import StartedLayer
 
 
 def predict_cdp(started: StartedLayer, read: ReadMemory) -> Expectation:

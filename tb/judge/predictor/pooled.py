@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tb.predictor.counters import counted
-from tb.predictor.cubes import expect
-from tb.predictor.expectation import Expectation, ReadMemory
-from tb.predictor.pdp import pool, pool_tolerated
-from tb.predictor.sdp import process_memory
-from tb.tracker import StartedLayer
+from tb.judge.predictor.counters import counted
+from tb.judge.predictor.cubes import expect
+from tb.judge.predictor.expectation import Expectation, ReadMemory
+from tb.judge.predictor.pdp import pool, pool_tolerated
+from tb.judge.predictor.sdp import process_memory
+from tb.judge.tracker import StartedLayer
 
 
 def predict_pooled(started: StartedLayer, read: ReadMemory) -> Expectation:
@@ -19,7 +19,7 @@ def predict_pooled(started: StartedLayer, read: ReadMemory) -> Expectation:
         processed = process_memory(producer, read)
         result, allowed = pool(layer.params, processed.cube, config)
         return expect(started, layer.dst, result, allowed, counted(started, processed, {}))
-    from tb.predictor.conv import process_convolved, tolerated
+    from tb.judge.predictor.conv import process_convolved, tolerated
 
     processed, before = process_convolved(producer, read)
     result, allowed = pool(layer.params, processed.cube, config)

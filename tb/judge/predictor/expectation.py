@@ -14,9 +14,9 @@ from models.fp16 import FP16
 from models.layout import FeatureLayout
 from models.precision import Precision
 from models.tolerance import Float64Array, Tolerance, clip_reference, exponent
-from tb.counters import Counts
+from tb.judge.counters import Counts
+from tb.judge.tracker import StartedLayer
 from tb.memory import Ram
-from tb.tracker import StartedLayer
 
 if TYPE_CHECKING:
     from models.layout import LinesLayout, PlanarLayout

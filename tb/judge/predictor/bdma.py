@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tb.predictor.expectation import Expectation, ReadMemory
-from tb.tracker import StartedLayer
+from tb.judge.predictor.expectation import Expectation, ReadMemory
+from tb.judge.tracker import StartedLayer
 
 
 def predict_bdma(started: StartedLayer, read: ReadMemory) -> Expectation:

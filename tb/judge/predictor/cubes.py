@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from models.layout import FeatureLayout
 from models.precision import Precision
-from tb.counters import Counts
-from tb.predictor.expectation import Expectation, ReadMemory, Tolerated
+from tb.judge.counters import Counts
+from tb.judge.predictor.expectation import Expectation, ReadMemory, Tolerated
+from tb.judge.tracker import StartedLayer
 from tb.surfaces import Surface
-from tb.tracker import StartedLayer
 
 
 def whole_atoms(layout: FeatureLayout) -> FeatureLayout:

@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.beats import Beats
+from tb.judge.beats import Beats
+from tb.judge.finding import Check, Finding, Mismatch
+from tb.judge.predictor import Expectation
+from tb.judge.tolerance import ToleratedSurface
+from tb.judge.verdict import Verdict
 from tb.memory import Ram
-from tb.predictor import Expectation
-from tb.tolerated import ToleratedSurface
-from tb.verdict import Kind, Mismatch, Verdict
 
 HISTORY_BEATS = 1 << 22
 """Beats that are kept at least, when there were so many."""
 
 HISTORY_BYTES = 1 << 26
 """Bytes of expectations that are kept behind the oldest."""
-
-
-@dataclass
-class _WriteLog:
-    """Write beats that wait to be judged, in the order of the port."""
-
-    addresses: list[int] = field(default_factory=list)
-    data: list[bytes] = field(default_factory=list)
-    strobes: list[int] = field(default_factory=list)
-    cycles: list[int] = field(default_factory=list)
-    ids: list[int] = field(default_factory=list)
 
 
 @dataclass
@@ -57,6 +47,23 @@ class _Bytes:
         return _Bytes(self.address[selection], self.value[selection], self.beat[selection])
 
 
+@dataclass(frozen=True)
+class _Written:
+    """One byte of a beat."""
+
+    beats: Beats
+    beat: int
+    value: int
+
+    @property
+    def cycle(self) -> int:
+        return int(self.beats.cycle[self.beat])
+
+    @property
+    def axi_id(self) -> int:
+        return int(self.beats.axi_id[self.beat])
+
+
 class Scoreboard:
     """Compares writes with expectations; a byte belongs to the oldest layer that still lacks it.
 
@@ -77,8 +84,7 @@ class Scoreboard:
             exact: Whether to compare every byte with the bit-accurate model, tolerances or not.
         """
         self.exact = exact
-        self._logs: dict[Ram, _WriteLog] = {}
-        self._bulk: list[Beats] = []
+        self._waiting: dict[Ram, list[Beats]] = {}
         self._open: list[_Open] = []
         self.verdict = Verdict()
         self.history: list[Beats] = []
@@ -88,7 +94,7 @@ class Scoreboard:
     def expect(self, expectation: Expectation) -> None:
         """Add what a layer must write; layers must be added in the order they run.
 
-        Writes logged before are judged first: no layer is credited with what came before its start.
+        Writes taken before are judged first: no layer is credited with what came before its start.
         """
         self.judge()
         self.expected.append((expectation, self.beats_seen))
@@ -99,27 +105,9 @@ class Scoreboard:
             tolerated = ToleratedSurface(expectation, expectation.tolerated)
         self._open.append(_Open(expectation, np.zeros(len(expectation.data), dtype=np.bool_), tolerated))
 
-    def write(self, ram: Ram, address: int, data: bytes, strobe: int, cycle: int, axi_id: int) -> None:
-        """Log one write beat.
-
-        Args:
-            ram: Port it was seen on.
-            address: Address of the first byte lane.
-            data: The whole beat, lane 0 first.
-            strobe: One bit per lane.
-            cycle: Clock cycle of the handshake.
-            axi_id: Id of the burst.
-        """
-        log = self._logs.setdefault(ram, _WriteLog())
-        log.addresses.append(address)
-        log.data.append(data)
-        log.strobes.append(strobe)
-        log.cycles.append(cycle)
-        log.ids.append(axi_id)
-
     def write_beats(self, beats: Beats) -> None:
-        """Log many write beats of one port at once."""
-        self._bulk.append(beats)
+        """Take write beats of one port, in the order of the port."""
+        self._waiting.setdefault(beats.ram, []).append(beats)
 
     def overlay(self, ram: Ram, address: int, data: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Return ``data``, read at ``address``, with all bytes that running layers have yet to write."""
@@ -157,11 +145,10 @@ class Scoreboard:
         self._open = [entry for entry in self._open if entry.ended]
 
     def judge(self) -> None:
-        """Judge everything logged so far."""
-        logs, self._logs = self._logs, {}
-        bulk, self._bulk = self._bulk, []
-        for beats in (*(_to_beats(ram, log) for ram, log in logs.items()), *bulk):
-            self._judge_beats(beats)
+        """Judge everything taken so far."""
+        waiting, self._waiting = self._waiting, {}
+        for parts in waiting.values():
+            self._judge_beats(Beats.joined(parts))
 
     def finish(self) -> Verdict:
         """Judge the rest, count what is missing, and return the verdict."""
@@ -174,8 +161,7 @@ class Scoreboard:
             if margin is not None:
                 self.verdict.margins.append(margin)
             if len(offsets):
-                first = self._mismatch(Kind.MISSING, expectation, int(offsets[0]), got=None, cycle=None, axi_id=None)
-                self.verdict.add(Kind.MISSING, len(offsets), self._elements(expectation, offsets), first)
+                self._add(Check.MISSING, expectation, offsets, int(offsets[0]), None)
         self._open = []
         return self.verdict
 
@@ -223,10 +209,12 @@ class Scoreboard:
         if bad.any():
             order = np.lexsort((unique[bad], rest.beat[positions[bad]]))[0]
             offset, position = int(unique[bad][order]), int(positions[bad][order])
-            mismatch = self._at_beat(Kind.VALUE, expectation, offset, rest, position, beats)
-            if entry.tolerated is not None and mismatch.element is not None:
-                mismatch = replace(mismatch, rule=entry.tolerated.explain(mismatch.element))
-            self.verdict.add(Kind.VALUE, int(bad.sum()), self._elements(expectation, unique[bad]), mismatch)
+            written = _Written(beats, int(rest.beat[position]), int(rest.value[position]))
+            rule = None
+            if entry.tolerated is not None:
+                element = expectation.layout.element_at(offset)
+                rule = None if element is None else entry.tolerated.explain(element)
+            self._add(Check.VALUE, expectation, unique[bad], offset, written, rule)
         keep = np.ones(len(rest.address), dtype=np.bool_)
         keep[positions] = False
         return rest.take(keep)
@@ -241,58 +229,47 @@ class Scoreboard:
         self.verdict.repeated_bytes += int((~bad).sum())
         if bad.any():
             position = int(np.flatnonzero(bad)[0])
-            mismatch = self._at_beat(Kind.DOUBLE, expectation, int(offsets[position]), again, position, beats)
-            self.verdict.add(Kind.DOUBLE, int(bad.sum()), self._elements(expectation, offsets[bad]), mismatch)
+            written = _Written(beats, int(again.beat[position]), int(again.value[position]))
+            self._add(Check.DOUBLE, expectation, offsets[bad], int(offsets[position]), written)
 
     def _judge_stray(self, ram: Ram, stray: _Bytes, beats: Beats) -> None:
         if not len(stray.address):
             return
-        beat = int(stray.beat[0])
-        mismatch = Mismatch(
-            Kind.STRAY,
-            layer=None,
+        written = _Written(beats, int(stray.beat[0]), int(stray.value[0]))
+        detail = Mismatch(
+            nbytes=len(stray.address),
+            elements=len(stray.address),
             ram=ram,
-            element=None,
             address=int(stray.address[0]),
+            element=None,
             expected=None,
-            got=int(stray.value[0]),
-            cycle=int(beats.cycle[beat]),
-            axi_id=int(beats.axi_id[beat]),
+            got=written.value,
+            axi_id=written.axi_id,
         )
-        self.verdict.add(Kind.STRAY, len(stray.address), len(stray.address), mismatch)
+        self.verdict.add(Finding(Check.STRAY, detail, written.cycle))
 
-    def _at_beat(
-        self, kind: Kind, expectation: Expectation, offset: int, rest: _Bytes, position: int, beats: Beats
-    ) -> Mismatch:
-        beat = int(rest.beat[position])
-        got = int(rest.value[position])
-        return self._mismatch(kind, expectation, offset, got, int(beats.cycle[beat]), int(beats.axi_id[beat]))
-
-    def _mismatch(
+    def _add(
         self,
-        kind: Kind,
+        check: Check,
         expectation: Expectation,
-        offset: int,
-        got: int | None,
-        cycle: int | None,
-        axi_id: int | None,
-    ) -> Mismatch:
-        return Mismatch(
-            kind,
-            layer=expectation.started.name,
+        offsets: NDArray[np.int64],
+        first: int,
+        written: _Written | None,
+        rule: str | None = None,
+    ) -> None:
+        """Add wrong bytes of a layer, of which that at offset ``first`` was wrong first."""
+        detail = Mismatch(
+            nbytes=len(offsets),
+            elements=len(np.unique(offsets // expectation.layout.precision.nbytes)),
             ram=expectation.ram,
-            element=expectation.layout.element_at(offset),
-            address=expectation.address + offset,
-            expected=int(expectation.data[offset]),
-            got=got,
-            cycle=cycle,
-            axi_id=axi_id,
+            address=expectation.address + first,
+            element=expectation.layout.element_at(first),
+            expected=int(expectation.data[first]),
+            got=None if written is None else written.value,
+            axi_id=None if written is None else written.axi_id,
+            rule=rule,
         )
-
-    @staticmethod
-    def _elements(expectation: Expectation, offsets: NDArray[np.int64]) -> int:
-        """Count the elements that byte offsets belong to."""
-        return len(np.unique(offsets // expectation.layout.precision.nbytes))
+        self.verdict.add(Finding(check, detail, None if written is None else written.cycle, expectation.started.id))
 
 
 def _inside(expectation: Expectation, address: NDArray[np.uint64]) -> NDArray[np.bool_]:
@@ -301,16 +278,6 @@ def _inside(expectation: Expectation, address: NDArray[np.uint64]) -> NDArray[np
     inside = address - np.uint64(expectation.address) < np.uint64(len(expectation.data))
     inside[inside] = expectation.must_write[(address[inside] - np.uint64(expectation.address)).astype(np.int64)]
     return inside
-
-
-def _to_beats(ram: Ram, log: _WriteLog) -> Beats:
-    width = len(log.data[0])
-    value = np.frombuffer(b"".join(log.data), dtype=np.uint8).reshape(-1, width)
-    strobe_bytes = b"".join(s.to_bytes(-(-width // 8), "little") for s in log.strobes)
-    bits = np.unpackbits(np.frombuffer(strobe_bytes, dtype=np.uint8), bitorder="little")
-    active = bits.reshape(len(log.data), -1)[:, :width].astype(np.bool_)
-    address = np.array(log.addresses, dtype=np.uint64)
-    return Beats(ram, address, value, active, np.array(log.cycles), np.array(log.ids))
 
 
 def _to_bytes(beats: Beats) -> _Bytes:

@@ -1,0 +1,166 @@
+"""The board of the model alone: layers write to memory at once, and golden results are compared with it."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tb.judge.beats import Beats
+from tb.judge.finding import Check, CrcMismatch, Finding, Mismatch, UnpredictedGolden
+from tb.judge.predictor import Expectation
+from tb.judge.tolerance import ToleratedSurface
+from tb.judge.verdict import Verdict
+from tb.memory import MemoryImage, Ram
+from tb.program.ops import CheckCrc, CheckFile, CheckOp
+
+
+class GoldenBoard:
+    """Takes the place of a DUT that is infinitely fast, and judges golden results.
+
+    Golden bytes are judged as those of the layer that wrote there last. Bytes count as judged when a golden result
+    covers them and a layer wrote them.
+    """
+
+    def __init__(self, memories: Mapping[Ram, MemoryImage], *, exact: bool) -> None:
+        """Start without layers.
+
+        Args:
+            memories: What layers write to.
+            exact: Whether FP16 results must equal the bit-accurate model, tolerances or not.
+        """
+        self.verdict = Verdict()
+        self.expectations: list[Expectation] = []
+        self._memories = memories
+        self._exact = exact
+
+    def expect(self, expectation: Expectation) -> None:
+        """Write what a layer writes."""
+        self.expectations.append(expectation)
+        self.verdict.layers += 1
+        image = self._memories[expectation.ram]
+        untouched = image.read_array(expectation.address, len(expectation.data))
+        image.write(expectation.address, np.where(expectation.must_write, expectation.data, untouched))
+
+    def write_beats(self, beats: Beats) -> None:
+        """Refuse: nothing but the model writes here.
+
+        Raises:
+            TypeError: always.
+        """
+        raise TypeError(f"{len(beats)} beats must go to a scoreboard: the model alone writes to memory itself")
+
+    def overlay(self, ram: Ram, address: int, data: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return ``data``: no layer has anything left to write."""
+        del ram, address
+        return data
+
+    def end_layer(self, index: int) -> None:
+        """Do nothing: a layer ends as it starts."""
+
+    def abandon(self) -> None:
+        """Do nothing: no layer is unfinished."""
+
+    def judge(self) -> None:
+        """Do nothing: golden results are judged when they are due."""
+
+    def finish(self) -> Verdict:
+        """Return the verdict."""
+        return self.verdict
+
+    def check(self, check: CheckOp) -> None:
+        """Judge a golden result."""
+        match check:
+            case CheckCrc():
+                self._check_crc(check)
+            case CheckFile():
+                same = [self._compare(check, offset, data) for offset, data in check.chunks]
+                self.verdict.crc_passed += all(same)
+                self.verdict.crc_failed += not all(same)
+
+    def _check_crc(self, check: CheckCrc) -> None:
+        self._count_predicted(check.ram, check.address, check.nbytes)
+        crc = zlib.crc32(self._memories[check.ram].read(check.address, check.nbytes))
+        if crc == check.crc:
+            self.verdict.crc_passed += 1
+            return
+        self.verdict.crc_failed += 1
+        self.verdict.add(Finding(Check.GOLDEN, CrcMismatch(check.address, check.nbytes, check.crc, crc)))
+
+    def _compare(self, check: CheckFile, offset: int, data: bytes) -> bool:
+        """Compare golden bytes with memory, and return whether they agree."""
+        address = check.address + offset
+        self._count_predicted(check.ram, address, len(data))
+        golden = np.frombuffer(data, dtype=np.uint8)
+        differs = self._memories[check.ram].read_array(address, len(data)) != golden
+        self.verdict.differing_bytes += int(np.count_nonzero(differs))
+        right = True
+        rest = np.ones(len(data), dtype=np.bool_)
+        for expectation in reversed(self.expectations):
+            theirs, ours = _overlap(expectation, check.ram, address, len(data))
+            offsets = np.flatnonzero(rest[ours] & expectation.must_write[theirs]) + theirs.start
+            at = offsets + expectation.address - address
+            wrong = offsets[self._judge(expectation, offsets, golden[at], differs[at])]
+            if len(wrong):
+                right = False
+                self._add(expectation, wrong, int(golden[expectation.address + int(wrong[0]) - address]))
+            rest[at] = False
+        stray = np.flatnonzero(differs & rest)
+        if len(stray):
+            unpredicted = UnpredictedGolden(check.file_name, len(stray), address + int(stray[0]))
+            self.verdict.add(Finding(Check.GOLDEN, unpredicted))
+        return right and not len(stray)
+
+    def _judge(
+        self,
+        expectation: Expectation,
+        offsets: NDArray[np.int64],
+        golden: NDArray[np.uint8],
+        differs: NDArray[np.bool_],
+    ) -> NDArray[np.bool_]:
+        """Return which golden bytes are wrong: by the tolerance where an element is there as a whole."""
+        if expectation.tolerated is None or self._exact:
+            return differs
+        present = np.zeros(len(expectation.data), dtype=np.bool_)
+        present[offsets] = True
+        nbytes = expectation.layout.precision.nbytes
+        whole = present.reshape(-1, nbytes).all(axis=1).repeat(nbytes)[offsets]
+        surface = ToleratedSurface(expectation, expectation.tolerated)
+        wrong = differs.copy()
+        wrong[whole] = surface.write(offsets[whole], golden[whole])
+        if surface.margin is not None:
+            self.verdict.margins.append(surface.margin)
+        return wrong
+
+    def _add(self, expectation: Expectation, wrong: NDArray[np.int64], got: int) -> None:
+        """Add golden bytes that differ from what a layer writes; the first holds ``got``."""
+        first = int(wrong[0])
+        detail = Mismatch(
+            nbytes=len(wrong),
+            elements=len(np.unique(wrong // expectation.layout.precision.nbytes)),
+            ram=expectation.ram,
+            address=expectation.address + first,
+            element=expectation.layout.element_at(first),
+            expected=int(expectation.data[first]),
+            got=got,
+            axi_id=None,
+        )
+        self.verdict.add(Finding(Check.VALUE, detail, layer=expectation.started.id))
+
+    def _count_predicted(self, ram: Ram, address: int, nbytes: int) -> None:
+        """Count the bytes of a range that some layer was predicted to write."""
+        predicted = np.zeros(nbytes, dtype=np.bool_)
+        for expectation in self.expectations:
+            theirs, ours = _overlap(expectation, ram, address, nbytes)
+            predicted[ours] |= expectation.must_write[theirs]
+        self.verdict.judged_bytes += int(np.count_nonzero(predicted))
+
+
+def _overlap(expectation: Expectation, ram: Ram, address: int, nbytes: int) -> tuple[slice, slice]:
+    """Return the part of an expectation that lies in a range, and the same part of the range."""
+    start, stop = max(address, expectation.address), min(address + nbytes, expectation.end)
+    if expectation.ram is not ram or start >= stop:
+        return slice(0, 0), slice(0, 0)
+    return slice(start - expectation.address, stop - expectation.address), slice(start - address, stop - address)

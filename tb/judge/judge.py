@@ -1,0 +1,237 @@
+"""The judge: takes what monitors see of one DUT and yields findings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.config import HwConfig
+from tb.judge.beats import Beats
+from tb.judge.counters import CounterBoard
+from tb.judge.finding import (
+    AnyDetail,
+    BadAccess,
+    Check,
+    EarlyAccess,
+    Finding,
+    LayerId,
+    MoreBadAccesses,
+    UnexpectedInterrupt,
+)
+from tb.judge.interrupts import InterruptRules
+from tb.judge.predictor import Expectation, predict
+from tb.judge.tracker import LayerTracker, StartedLayer
+from tb.judge.verdict import Verdict
+from tb.memory import Ram
+from tb.program.table import Refused
+from tb.registers import Register
+from tb.settings import BenchSettings
+
+MOST_BAD_ACCESSES = 5
+"""How many accesses that memory refuses get a finding of their own."""
+
+ReadMemory = Callable[[Ram, int, int], NDArray[np.uint8]]
+"""Returns the bytes of a memory from an address on."""
+
+
+@dataclass(frozen=True)
+class Access:
+    """One finished register access: a write as it was accepted, a read as it was answered."""
+
+    register: Register | None
+    address: int
+    value: int
+    is_write: bool
+    cycle: int
+
+
+class Watcher(Protocol):
+    """Who wants to hear of layers as they start and end."""
+
+    def started(self, layer: StartedLayer, expectation: Expectation) -> None:
+        """Hear of a layer that starts, and of what it should write."""
+
+    def ended(self, layer: StartedLayer) -> None:
+        """Hear of a layer whose end was seen."""
+
+
+class Board(Protocol):
+    """What holds expectations against memory."""
+
+    verdict: Verdict
+
+    def expect(self, expectation: Expectation) -> None:
+        """Add what a layer writes; layers come in the order in which they run."""
+
+    def write_beats(self, beats: Beats) -> None:
+        """Take write beats of one port."""
+
+    def overlay(self, ram: Ram, address: int, data: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return ``data``, read at ``address``, with all bytes that running layers have yet to write."""
+
+    def end_layer(self, index: int) -> None:
+        """Take note that a layer's end was seen."""
+
+    def abandon(self) -> None:
+        """Give up layers whose end was not seen."""
+
+    def judge(self) -> None:
+        """Judge everything that was taken by now."""
+
+    def finish(self) -> Verdict:
+        """Judge the rest and return the verdict."""
+
+
+class Judge:
+    """Rebuilds layers from register accesses, predicts what they write, and judges what is written.
+
+    ::
+
+        judge = Judge(config, Scoreboard(), read_memory, settings)
+        judge.writes(beats)     # what was written before the next access
+        judge.csb(access)
+        verdict = judge.finish()
+
+    Events come in the order in which they happened: no layer is credited with what was written before it began.
+    """
+
+    def __init__(
+        self,
+        config: HwConfig,
+        board: Board,
+        read_memory: ReadMemory,
+        settings: BenchSettings,
+        *,
+        handshakes: Callable[[], int] = lambda: 0,
+    ) -> None:
+        """Start without layers.
+
+        Args:
+            config: The configuration of the DUT.
+            board: What holds expectations against memory.
+            read_memory: Returns what the DUT finds in memory.
+            settings: Strictness towards accesses of memory.
+            handshakes: Returns a count that grows whenever a memory port moves.
+        """
+        self.settings = settings
+        self.tracker = LayerTracker(config)
+        self.board = board
+        self.verdict = self.board.verdict
+        self.watchers: list[Watcher] = []
+        self._counters = CounterBoard()
+        self._interrupts = InterruptRules()
+        self._read_memory = read_memory
+        self._handshakes = handshakes
+        self._handshakes_at_reset: int | None = None
+        self._bad_accesses = 0
+
+    def reset(self) -> None:
+        """Follow a reset of the DUT: registers, running layers and counters are gone, and memory must rest."""
+        self.tracker.reset()
+        self.board.abandon()
+        self._counters.reset()
+        self._interrupts.reset()
+        self._handshakes_at_reset = self._handshakes()
+
+    def csb(self, access: Access) -> None:
+        """Follow one access: a write may start layers, a read may show that one ended.
+
+        Raises:
+            Refused: when a layer that starts is illegal or not modelled; the verdict says so, too.
+        """
+        if access.register is None:
+            return
+        if not access.is_write:
+            self._read(access.register, access)
+            return
+        try:
+            self._write(access.register, access)
+        except Refused as error:
+            self.verdict.refused = str(error)
+            raise
+
+    def writes(self, beats: Beats) -> None:
+        """Take write beats of one port, in the order of the port."""
+        self.board.write_beats(beats)
+
+    def bad_access(self, access: BadAccess, cycle: int) -> None:
+        """Count an access that memory refuses; the first few are findings."""
+        strictness = self.settings.stray_accesses if access.outside else self.settings.poison_reads
+        self.verdict.memory_faults += 1
+        if strictness != "error":
+            return
+        self._bad_accesses += 1
+        if self._bad_accesses <= MOST_BAD_ACCESSES:
+            self.find(Check.MEMORY, access, cycle)
+
+    def done(self, unit: str, group: int) -> None:
+        """Take note that a unit's register group is done, as its interrupt says."""
+        self._end(self.tracker.finish(unit, group))
+
+    def find(self, check: Check, detail: AnyDetail, cycle: int | None = None, layer: LayerId | None = None) -> None:
+        """Add a finding."""
+        self.verdict.add(Finding(check, detail, cycle, layer))
+
+    @property
+    def interrupts_owed(self) -> list[str]:
+        """The names, such as ``SDP_1``, of done interrupts that were not seen since they were owed last."""
+        return self._interrupts.owed
+
+    def look(self) -> None:
+        """Judge everything that was written by now."""
+        self.board.judge()
+
+    def finish(self) -> Verdict:
+        """Judge what is left and return the verdict."""
+        if self._bad_accesses > MOST_BAD_ACCESSES:
+            self.find(Check.MEMORY, MoreBadAccesses(self._bad_accesses - MOST_BAD_ACCESSES))
+        return self.board.finish()
+
+    def _write(self, register: Register, access: Access) -> None:
+        self._interrupts.write(register, access.value)
+        if register.name == "D_OP_ENABLE":
+            # RDMA fetches as soon as it is enabled, before the last unit of its layer is.
+            self._expect_quiet(access.cycle)
+            group = self.tracker.state.producer(register.unit)
+            if access.value and not self.tracker.state.enabled(register.unit, group):
+                self._interrupts.enable(register.unit, group)
+        for started in self.tracker.write(register, access.value):
+            self._expect_quiet(access.cycle)
+            self._interrupts.start(self.tracker.interrupts_of(started))
+            expectation = predict(started, self._found)
+            self.board.expect(expectation)
+            self._counters.start(started, expectation.counts)
+            for watcher in self.watchers:
+                watcher.started(started, expectation)
+
+    def _read(self, register: Register, access: Access) -> None:
+        for name in self._interrupts.read(register, access.value):
+            self.find(Check.INTERRUPT, UnexpectedInterrupt(name), access.cycle)
+        self._end(self.tracker.read(register, access.value))
+        group = self.tracker.state.producer(register.unit)
+        wrong = self._counters.check(register.unit, register.name, group, access.value)
+        self.verdict.counters = self._counters.judged
+        if wrong is not None:
+            layer, detail = wrong
+            self.find(Check.COUNTER, detail, access.cycle, layer)
+
+    def _end(self, ended: Iterable[StartedLayer]) -> None:
+        for started in ended:
+            self.board.end_layer(started.index)
+            self._counters.end(started.index)
+            for watcher in self.watchers:
+                watcher.ended(started)
+
+    def _expect_quiet(self, cycle: int) -> None:
+        """Find accesses to memory after a reset and before any unit was enabled."""
+        if self._handshakes_at_reset not in (None, self._handshakes()):
+            self.find(Check.PROTOCOL, EarlyAccess(), cycle)
+        self._handshakes_at_reset = None
+
+    def _found(self, ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
+        """Return what a layer that starts now finds in memory once all before it have written."""
+        return self.board.overlay(ram, address, self._read_memory(ram, address, nbytes))

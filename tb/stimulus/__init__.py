@@ -1,0 +1,1 @@
+"""Stimulus: scenarios, where they come from, and the order in which they are played."""

@@ -1,0 +1,123 @@
+"""What launcher and simulator say to each other: one request, one answer, both JSON.
+
+A simulator that is started for one test finds its request in the environment; one that serves many gets a line for
+each over a socket. The answer to a scenario goes to a file, which stays in the folder of its run.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from models.errors import InputError
+from tb.judge.verdict import Verdict
+
+REQUEST = "NVDLA_REQUEST"
+"""The environment variable that holds the request."""
+
+
+class Request(msgspec.Struct, frozen=True):
+    """What a simulator is asked to do; paths are absolute.
+
+    Attributes:
+        config: name or TOML file of the configuration.
+        scenario: folder of the scenario to play, None for a test in Python.
+        result: file for the answer.
+        log: file for everything that is printed meanwhile, None to go on as before.
+        altered: file of bytes that only the DUT finds in its memory.
+        rerun: command that repeats the test.
+        rerun_waves: the same with waves.
+        waves_from: ``cycle:N`` or ``layer:N``: no waves are written before.
+        stages: file of hand-overs to watch inside the DUT.
+        cycles: how long to clock an idle DUT.
+    """
+
+    config: str
+    scenario: str | None = None
+    result: str | None = None
+    log: str | None = None
+    altered: str | None = None
+    rerun: str | None = None
+    rerun_waves: str | None = None
+    waves_from: str = "cycle:0"
+    stages: str | None = None
+    cycles: int = 0
+
+    @classmethod
+    def from_env(cls) -> Request:
+        """Return the request that the launcher left in the environment.
+
+        Raises:
+            InputError: when there is none.
+        """
+        text = os.environ.get(REQUEST)
+        if text is None:
+            raise InputError(f"{REQUEST} must hold the launcher's request, or a configuration must be given")
+        return cls.decode(text)
+
+    @classmethod
+    def decode(cls, text: str | bytes) -> Request:
+        """Return the request that ``encode`` made text of."""
+        return msgspec.json.decode(text, type=cls)
+
+    def encode(self) -> str:
+        """Return the request as one line."""
+        return msgspec.json.encode(self).decode()
+
+
+class Performance(msgspec.Struct, frozen=True):
+    """How fast a scenario was played.
+
+    Attributes:
+        cycles_per_second: simulated clock cycles per second of processor time.
+        start_seconds: processor time from the process's start to the first register access.
+        peak_memory_bytes: largest resident size of the process.
+    """
+
+    cycles_per_second: float
+    start_seconds: float
+    peak_memory_bytes: int
+
+
+class Explained(msgspec.Struct, frozen=True):
+    """Why bytes are wrong.
+
+    Attributes:
+        lines: the explanation in words.
+        causes: names of the probable causes of each layer, the best first.
+        equal: those that predict the same bytes as the best, for each layer.
+    """
+
+    lines: list[str]
+    causes: list[list[str]]
+    equal: list[list[str]]
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """What came of a scenario, as the file in its folder holds it."""
+
+    verdict: Verdict
+    performance: Performance
+    rerun: str | None = None
+    rerun_waves: str | None = None
+    explained: Explained | None = None
+
+    @classmethod
+    def load(cls, path: Path) -> Answer | None:
+        """Return the answer in a file, or None when there is no such file.
+
+        Raises:
+            InputError: for a file that holds none.
+        """
+        if not path.is_file():
+            return None
+        try:
+            return msgspec.json.decode(path.read_bytes(), type=cls)
+        except msgspec.DecodeError as error:
+            raise InputError(f"{path} must hold the result of a scenario: {error}") from error
+
+    def save(self, path: Path) -> None:
+        """Write the answer to a file."""
+        path.write_bytes(msgspec.json.format(msgspec.json.encode(self), indent=1))

@@ -1,0 +1,127 @@
+"""The order in which a program is played, for a simulation and for the model alone."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tb.program.ops import (
+    CheckCrc,
+    CheckFile,
+    CheckNothing,
+    CheckOp,
+    InterruptNotify,
+    MemInit,
+    MemLoad,
+    Op,
+    Poll,
+    Program,
+    RegRead,
+    RegWrite,
+    SyncNotify,
+    SyncWait,
+    target_of,
+)
+from tb.scenario import ScenarioError
+
+RegisterOp = RegWrite | RegRead | Poll
+
+
+@dataclass(frozen=True)
+class Accesses:
+    """Register accesses that follow each other."""
+
+    ops: tuple[RegisterOp, ...]
+
+
+@dataclass(frozen=True)
+class Stalled:
+    """Nothing more can be played until a sync id is raised; ``first`` is the wait that holds longest."""
+
+    first: SyncWait
+
+    def error(self) -> ScenarioError:
+        """Return the error of a wait that nothing ends."""
+        return ScenarioError(f"{self.first.target} waits for sync id {self.first.sync_id}, which nothing raises")
+
+
+Step = Accesses | MemInit | MemLoad | InterruptNotify | SyncNotify | Stalled
+
+
+class Player:
+    """Decides what of a program is played next; who takes the steps carries them out.
+
+    ::
+
+        player = Player(program)
+        for step in player.steps():
+            ...                             # carry it out
+            for check in player.raises("layer_0"):
+                ...                         # golden results that are due now
+
+    Operations go out in file order; ``SyncWait`` holds back only those of its own target. A step is taken when all
+    before it were carried out, so that a sync id which they raise counts.
+    """
+
+    def __init__(self, program: Program) -> None:
+        """Take the program; its checks are due when their sync id is raised."""
+        self._raised: set[str] = set()
+        self._checks: dict[str, list[CheckOp]] = defaultdict(list)
+        self._rest: list[Op] = []
+        for op in program:
+            if isinstance(op, CheckCrc | CheckFile | CheckNothing):
+                self._checks[op.sync_id].append(op)
+            else:
+                self._rest.append(op)
+
+    def steps(self) -> Iterator[Step]:
+        """Yield what to do, in order; ends when everything but checks was played."""
+        while self._rest:
+            held: list[Op] = []
+            yield from self._pass_over(held)
+            self._rest = held
+            if held:
+                yield Stalled(next(op for op in held if isinstance(op, SyncWait)))
+
+    def raises(self, sync_id: str) -> list[CheckOp]:
+        """Take note that a sync id is raised, and return the checks that are due."""
+        self._raised.add(sync_id)
+        return self._checks[sync_id]
+
+    def end(self) -> None:
+        """Make sure that every check was due.
+
+        Raises:
+            ScenarioError: for a check whose sync id was never raised.
+        """
+        missing = sorted(set(self._checks) - self._raised)
+        if missing:
+            raise ScenarioError(f"check waits for sync id {missing[0]}, which nothing raises")
+
+    def _pass_over(self, held: list[Op]) -> Iterator[Step]:
+        """Yield what can be played now, and collect what has to wait."""
+        blocked: set[str] = set()
+        batch: list[RegisterOp] = []
+        for op in self._rest:
+            if target_of(op) in blocked:
+                held.append(op)
+                continue
+            if isinstance(op, RegWrite | RegRead | Poll):
+                batch.append(op)
+                continue
+            # What was raised by now depends on the accesses before.
+            if batch:
+                yield Accesses(tuple(batch))
+                batch = []
+            match op:
+                case SyncWait():
+                    if op.sync_id not in self._raised:
+                        blocked.add(op.target)
+                        held.append(op)
+                case MemInit() | MemLoad() | InterruptNotify() | SyncNotify():
+                    yield op
+                case _:
+                    raise TypeError(f"{type(op).__name__} is no operation of a player")
+        if batch:
+            yield Accesses(tuple(batch))

@@ -21,7 +21,7 @@ from tb.registers import RegisterMap
 from tb.settings import BenchSettings
 from tb.sim.clocking import cycle
 from tb.sim.csb import CsbDriver, CsbMonitor
-from tb.sim.interrupts import InterruptAgent
+from tb.sim.interrupts import InterruptAgent, Interrupts
 from tb.sim.memory_port import MemoryPortMonitor, ReadRequest, WriteBurst
 from tb.sim.memory_slave import MemorySlave
 from tb.sim.native_csb import NativeCsb
@@ -98,9 +98,15 @@ class Pins:
 class Backend(Protocol):
     """The agents of one bench."""
 
-    csb: CsbDriver | NativeCsb
-    interrupts: InterruptAgent
     memories: dict[Ram, MemoryImage]
+
+    @property
+    def csb(self) -> CsbDriver | NativeCsb:
+        """What accesses registers."""
+
+    @property
+    def interrupts(self) -> Interrupts:
+        """What serves the interrupt line."""
 
     @property
     def monitors(self) -> Mapping[Ram, Port]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Protocol
 
 import cocotb
 from cocotb.handle import SimHandleBase
@@ -11,21 +12,28 @@ from cocotb.triggers import Event, ReadWrite, RisingEdge
 from tb.judge.tracker import done_bit
 from tb.program.ops import INTERRUPT_UNITS
 from tb.program.state import GROUPS
+from tb.registers import Register, RegisterMap
 from tb.sim.clocking import HIGH
 from tb.sim.csb import CsbDriver
 
 
-class InterruptAgent:
-    """Serves ``dla_intr``: reads the status, clears exactly the bits it read, and counts events.
+class RegisterPort(Protocol):
+    """What reads and writes registers by CSB."""
 
-    Measured on the public nv_small RTL: clearing with all ones can lose a done bit that is set in the
-    same cycle, and the layer seems to hang.
-    """
+    registers: RegisterMap
 
-    def __init__(self, dut: SimHandleBase, clock: SimHandleBase, csb: CsbDriver) -> None:
-        """Bind the agent; ``start`` lets it serve."""
-        self._line = dut.dla_intr
-        self._clock = clock
+    async def read(self, register: Register) -> int:
+        """Read one register and return its 32-bit word."""
+
+    async def write(self, register: Register, value: int, *, posted: bool = True) -> None:
+        """Write one register."""
+
+
+class Interrupts:
+    """Counts done events, and lets programs wait for them."""
+
+    def __init__(self, csb: RegisterPort) -> None:
+        """Start without events."""
         self._csb = csb
         self._registers = csb.registers
         self._fired: Counter[tuple[str, int]] = Counter()
@@ -34,7 +42,7 @@ class InterruptAgent:
 
     def start(self) -> None:
         """Begin to serve the line."""
-        cocotb.start_soon(self._serve())
+        raise NotImplementedError
 
     @property
     def fired(self) -> dict[tuple[str, int], int]:
@@ -62,6 +70,34 @@ class InterruptAgent:
         """Raise events by software."""
         await self._csb.write(self._registers.register("GLB", "S_INTR_SET"), bits)
 
+    def _count(self, bits: int) -> None:
+        """Note the events of one service."""
+        if not bits:
+            return
+        for unit in INTERRUPT_UNITS:
+            for group in range(GROUPS):
+                self._fired[unit, group] += bits >> done_bit(unit, group) & 1
+        self._news.set()
+
+
+class InterruptAgent(Interrupts):
+    """Serves ``dla_intr``: reads the status, clears exactly the bits it read, and counts events.
+
+    Measured on the public nv_small RTL: clearing with all ones can lose a done bit that is set in the
+    same cycle, and the layer seems to hang.
+    """
+
+    def __init__(self, dut: SimHandleBase, clock: SimHandleBase, csb: CsbDriver) -> None:
+        """Bind the agent; ``start`` lets it serve."""
+        super().__init__(csb)
+        self._line = dut.dla_intr
+        self._clock = clock
+        self._driver = csb
+
+    def start(self) -> None:
+        """Begin to serve the line."""
+        cocotb.start_soon(self._serve())
+
     async def _serve(self) -> None:
         edge, rising, settled = RisingEdge(self._clock), RisingEdge(self._line), ReadWrite()
         status = self._registers.register("GLB", "S_INTR_STATUS")
@@ -74,13 +110,4 @@ class InterruptAgent:
                 continue
             # An access of the program that begins in this cycle goes first.
             await settled
-            self._count(await self._csb.serve_interrupt(status))
-
-    def _count(self, bits: int) -> None:
-        """Note the events of one service."""
-        if not bits:
-            return
-        for unit in INTERRUPT_UNITS:
-            for group in range(GROUPS):
-                self._fired[unit, group] += bits >> done_bit(unit, group) & 1
-        self._news.set()
+            self._count(await self._driver.serve_interrupt(status))

@@ -40,7 +40,7 @@ class NativeBackend:
         self.monitors = self.slaves
         limit = 1 << config.memif_address_width_bits
         self.memories = {ram: MemoryImage(limit=limit, store=NativePages(ram)) for ram in self.slaves}
-        self.interrupts = NativeInterrupts(pins.dut, pins.dut.dla_core_clk, self.csb)
+        self.interrupts = NativeInterrupts(self.csb)
         self._listener = cocotb.start_soon(self._listen(ValueChange(pins.dut.harness_wake)))
 
     @property

@@ -18,7 +18,7 @@ from tb.sim.csb import (
     PollTimeout,
     ReadBack,
 )
-from tb.sim.interrupts import InterruptAgent
+from tb.sim.interrupts import Interrupts
 from tb.sim.native import ACCESS_RECORD, OP_RECORD, RESULT_RECORD, CsbSettingsRecord, RecordLog, library
 from tb.stimulus.player import RegisterOp
 
@@ -206,8 +206,8 @@ class _Expired(Exception):
         self.index, self.value = index, value
 
 
-class NativeInterrupts(InterruptAgent):
-    """The same face as ``InterruptAgent``; the harness reads and clears the status."""
+class NativeInterrupts(Interrupts):
+    """The harness serves the line: it reads and clears the status."""
 
     def start(self) -> None:
         """Begin to serve the line."""

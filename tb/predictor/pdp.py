@@ -15,6 +15,7 @@ from models.pdp import PdpParams, PoolMethod
 from models.pdp.params import missing_elements
 from models.tolerance import Float64Array, Module, bit_identical, clip_reference
 from models.tolerance_conv import Window
+from tb.layers import PdpLayer
 from tb.predictor.cubes import expect, read_patterns
 from tb.predictor.expectation import Expectation, ReadMemory, Tolerated, last_place
 from tb.tracker import StartedLayer
@@ -25,7 +26,7 @@ _NAN = 0x7E00
 def predict_pdp(started: StartedLayer, read: ReadMemory) -> Expectation:
     """Return what a pooling of a cube in memory must write."""
     layer = started.layer
-    assert layer.kind == "PDP"
+    assert isinstance(layer, PdpLayer)
     return expect(started, layer.dst, *pool(layer.params, read_patterns(layer.src, read), layer.dst.layout.config))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tb.layers import PooledLayer, SdpLayer
+from tb.predictor.conv import process_convolved, tolerated
 from tb.predictor.counters import counted
 from tb.predictor.cubes import expect
 from tb.predictor.expectation import Expectation, ReadMemory
@@ -13,14 +15,12 @@ from tb.tracker import StartedLayer
 def predict_pooled(started: StartedLayer, read: ReadMemory) -> Expectation:
     """Return what a layer must write whose result PDP pools on the fly."""
     layer = started.layer
-    assert layer.kind == "POOLED"
+    assert isinstance(layer, PooledLayer)
     producer, config = layer.producer, layer.dst.layout.config
-    if producer.kind == "SDP":
+    if isinstance(producer, SdpLayer):
         processed = process_memory(producer, read)
         result, allowed = pool(layer.params, processed.cube, config)
         return expect(started, layer.dst, result, allowed, counted(started, processed, {}))
-    from tb.predictor.conv import process_convolved, tolerated
-
     processed, before = process_convolved(producer, read)
     result, allowed = pool(layer.params, processed.cube, config)
     if allowed is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
@@ -25,10 +24,9 @@ ENTRY_MODULE = "tb.sim.entry"
 RESULT_FILE = "result.json"
 _LOG_LINES = 12
 
-_LEAN = {
+_SIMULATOR = {
     # Rewriting asserts costs more than all the rest of the start, and nothing here shows them.
     "COCOTB_REWRITE_ASSERTION_FILES": "",
-    "PYGPI_USERS": "tb.sim.lean:load",
     # Simulations run side by side; threads of one would only take processors from another.
     "OPENBLAS_NUM_THREADS": "1",
 }
@@ -159,17 +157,8 @@ def shared_process(built: Built, config_name: str, work_dir: Path, plusargs: tup
         work_dir: Folder for what the process says between jobs.
         plusargs: Arguments for the simulator; only jobs with the same ones can be played in it.
     """
-    environment = {**lean_environment(built), "NVDLA_CONFIG": config_name}
+    environment = {**_SIMULATOR, "NVDLA_CONFIG": config_name}
     return SharedProcess(built, f"{ENTRY_MODULE}.serve", environment, work_dir, plusargs)
-
-
-def lean_environment(built: Built) -> dict[str, str]:
-    """Return variables with which a simulator process of a model starts fastest."""
-    if not os.environ.get("PYTHONDONTWRITEBYTECODE"):
-        return _LEAN
-    # Who wants no bytecode beside the sources shall not wait for all of them to be compiled every time.
-    bytecode = built.directory.parent / "bytecode"
-    return {**_LEAN, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(bytecode)}
 
 
 def run_entry(
@@ -202,7 +191,7 @@ def run_entry(
     result_path.unlink(missing_ok=True)
     work_dir.mkdir(parents=True, exist_ok=True)
     environment = {
-        **lean_environment(built),
+        **_SIMULATOR,
         "NVDLA_CONFIG": config_name,
         "NVDLA_RESULT": str(result_path.resolve()),
         **variables,

@@ -19,7 +19,6 @@ import numpy as np
 from cocotb.handle import SimHandleBase
 
 from tb.memory import Ram
-from tb.predictor import load
 from tb.program.ops import MemInit, MemLoad, Program
 from tb.sim.bench import Bench
 from tb.sim.clocking import cycle, wait_cycles
@@ -79,7 +78,6 @@ async def _play(dut: SimHandleBase, path: Path, result_path: Path) -> Bench:
     """Play a saved scenario, save its result, and return the bench that judged it."""
     config = Bench.config_from_env()
     scenario = read(path, config)
-    load(scenario.ops)
     bench = await Bench.start(dut, config, scenario.settings, scenario.seed)
     started, first = time.process_time(), cycle()
     ops = await _loaded(bench, scenario.ops) if "NVDLA_ALTERED" in os.environ else scenario.ops

@@ -1,14 +1,12 @@
 """Integer arithmetic that the engines share: saturation, wrapping, and shifts that round.
 
-All functions take integer arrays and compute in int64. ``altered`` makes them compute as faulty hardware
+All functions take integer arrays and compute in int64. Other ``Rules`` make them compute as faulty hardware
 would, so that every engine can be asked what memory would look like then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -44,27 +42,6 @@ class Rules:
 HARDWARE = Rules()
 """What the real hardware does."""
 
-_RULES: ContextVar[Rules] = ContextVar("rules", default=HARDWARE)
-
-
-@contextmanager
-def altered(rules: Rules) -> Iterator[None]:
-    """Compute with other rules inside a ``with`` block, in this thread alone.
-
-    Args:
-        rules: What faulty hardware would do.
-    """
-    token = _RULES.set(rules)
-    try:
-        yield
-    finally:
-        _RULES.reset(token)
-
-
-def current_rules() -> Rules:
-    """Return the rules that are computed with, those of ``altered`` inside its block."""
-    return _RULES.get()
-
 
 def limits(bits: int) -> tuple[int, int]:
     """Return the smallest and the largest two's-complement number of ``bits`` bits.
@@ -77,19 +54,20 @@ def limits(bits: int) -> tuple[int, int]:
     return -(1 << (bits - 1)), (1 << (bits - 1)) - 1
 
 
-def saturate(values: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
+def saturate(values: NDArray[np.int64], bits: int, rules: Rules = HARDWARE) -> NDArray[np.int64]:
     """Clip to the range of a ``bits``-bit signed number.
 
     Args:
         values: int64, any shape.
         bits: 2 to 63.
+        rules: what the hardware does, or what faulty hardware would do.
 
     Returns:
         int64 of the same shape.
 
     Source: precision document, "Precision Preservation" (saturation depends on the output bits).
     """
-    if not _RULES.get().saturates:
+    if not rules.saturates:
         return wrap(values, bits)
     low, high = limits(bits)
     return np.clip(values, low, high)
@@ -112,13 +90,14 @@ def wrap(values: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
     return ((values - low) & mask) + low
 
 
-def shift_left_saturating(values: NDArray[Any], shift: int, bits: int) -> NDArray[np.int64]:
+def shift_left_saturating(values: NDArray[Any], shift: int, bits: int, rules: Rules = HARDWARE) -> NDArray[np.int64]:
     """Multiply by ``2**shift`` and saturate to ``bits`` bits, exact for every shift.
 
     Args:
         values: integers, any shape.
         shift: 0 to 63 bits.
         bits: width of the result, 2 to 32.
+        rules: what the hardware does, or what faulty hardware would do.
 
     Returns:
         int64 of the same shape.
@@ -131,16 +110,17 @@ def shift_left_saturating(values: NDArray[Any], shift: int, bits: int) -> NDArra
     check_shift("shift", shift)
     check_range("bits", bits, 2, 32)
     # Every number but 0 is saturated after a shift by bits, so no greater one is needed; 32 + 32 bits fit into 64.
-    shifted = saturate(values.astype(np.int64), bits) << min(shift, bits)
-    return saturate(shifted, bits)
+    shifted = saturate(values.astype(np.int64), bits, rules) << min(shift, bits)
+    return saturate(shifted, bits, rules)
 
 
-def shift_right_rounded(values: NDArray[np.int64], shift: int) -> NDArray[np.int64]:
+def shift_right_rounded(values: NDArray[np.int64], shift: int, rules: Rules = HARDWARE) -> NDArray[np.int64]:
     """Divide by ``2**shift`` and round half away from zero.
 
     Args:
         values: int64 of a magnitude below 2**62, any shape: adding half a unit cannot then overflow.
         shift: 0 to 63 bits.
+        rules: what the hardware does, or what faulty hardware would do.
 
     Returns:
         int64 of the same shape.
@@ -155,9 +135,8 @@ def shift_right_rounded(values: NDArray[np.int64], shift: int) -> NDArray[np.int
         raise InputError("values must be below 2**62 in magnitude to be rounded in 64 bits")
     if shift == 0:
         return values
-    rounding = _RULES.get().rounding
-    if rounding is not Rounding.AWAY:
-        return _shift_right(values, shift, rounding)
+    if rules.rounding is not Rounding.AWAY:
+        return _shift_right(values, shift, rules.rounding)
     # values >> 63 is -1 for negative numbers: it turns "half up" into "half down" for them.
     rounded = values >> 63
     rounded += values

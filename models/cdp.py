@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models import cdp_fp16, lut_integer
-from models.arithmetic import channel_blocks, check_range, limits, saturate
+from models.arithmetic import HARDWARE, Rules, channel_blocks, check_range, limits
 from models.converter import Converter, ConverterEncoding
 from models.errors import InputError
 from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutCounts, LutResult, LutTable, LutUnit
@@ -133,7 +133,7 @@ class CdpParams:
                 raise InputError(f"{name} must have offset 0, scale 1 and shift 0 for FP16, which it does not convert")
 
 
-def run(params: CdpParams, cube: NDArray[Any], channels: int) -> NDArray[Any]:
+def run(params: CdpParams, cube: NDArray[Any], channels: int, rules: Rules = HARDWARE) -> NDArray[Any]:
     """Compute what the CDP writes for one cube.
 
     Args:
@@ -141,6 +141,7 @@ def run(params: CdpParams, cube: NDArray[Any], channels: int) -> NDArray[Any]:
         cube: (C, H, W), int8, int16 or uint16 FP16 patterns. C may include padding channels; see the
             module's description.
         channels: how many of them are real.
+        rules: of integer arithmetic.
 
     Returns:
         (C, H, W) of the cube's dtype.
@@ -159,10 +160,10 @@ def run(params: CdpParams, cube: NDArray[Any], channels: int) -> NDArray[Any]:
             looked_up = cdp_fp16.look_up(params.lut, params.local_size, floats)
             result[:, part] = cdp_fp16.leave(floats, looked_up.values, params.multiply)
             continue
-        data = _enter(params, columns[:, part], channels)
-        factor = _look_up(params, data).values
+        data = _enter(params, columns[:, part], channels, rules)
+        factor = _look_up(params, data, rules).values
         product = factor * data if params.multiply else factor
-        result[:, part] = params.output_converter.convert(product, params.precision)
+        result[:, part] = params.output_converter.convert(product, params.precision, rules)
     return result.reshape(cube.shape)
 
 
@@ -184,7 +185,7 @@ def lookup_counts(params: CdpParams, cube: NDArray[Any], channels: int) -> LutCo
         floats = cdp_fp16.enter(columns, channels, params.nan_to_zero)
         looked_up = cdp_fp16.look_up(params.lut, params.local_size, floats)
     else:
-        looked_up = _look_up(params, _enter(params, columns, channels))
+        looked_up = _look_up(params, _enter(params, columns, channels, HARDWARE), HARDWARE)
     return LutCounts.published(looked_up.le_place, looked_up.lo_place)
 
 
@@ -205,15 +206,15 @@ def _parts(columns: NDArray[Any]) -> list[slice]:
     return list(channel_blocks((positions, channels, 1)))
 
 
-def _enter(params: CdpParams, columns: NDArray[Any], channels: int) -> NDArray[np.int64]:
+def _enter(params: CdpParams, columns: NDArray[Any], channels: int, rules: Rules) -> NDArray[np.int64]:
     """Convert the input; padding channels become 0."""
-    data = saturate(params.input_converter.scaled(columns), widths(params.precision).data)
+    data = params.input_converter.to_width(columns, widths(params.precision).data, rules)
     data[channels:] = 0
     return data
 
 
-def _look_up(params: CdpParams, data: NDArray[np.int64]) -> LutResult:
-    return lut_integer.lookup(params.lut, _window_sums(params.local_size, data), LutUnit.CDP)
+def _look_up(params: CdpParams, data: NDArray[np.int64], rules: Rules) -> LutResult:
+    return lut_integer.lookup(params.lut, _window_sums(params.local_size, data), LutUnit.CDP, rules)
 
 
 def _window_sums(local_size: int | None, data: NDArray[np.int64]) -> NDArray[np.int64]:

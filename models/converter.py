@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from models.arithmetic import check_range, limits, saturate, shift_left_saturating, shift_right_rounded
+from models.arithmetic import HARDWARE, Rules, check_range, limits, saturate, shift_left_saturating, shift_right_rounded
 from models.errors import InputError
 from models.fp16 import FP16, integer_to_fp16
 from models.precision import Precision
@@ -88,11 +88,12 @@ class Converter:
         check_range("scale", self.scale, *self.encoding.scale_range)
         check_range("shift", self.shift, *self.encoding.shift_range)
 
-    def scaled(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    def scaled(self, values: npt.NDArray[Any], rules: Rules = HARDWARE) -> npt.NDArray[np.int64]:
         """Return offset, scale and rounded shift, before any saturation.
 
         Args:
             values: integers of at most 40 bits, any shape.
+            rules: of rounding.
 
         Returns:
             int64, same shape.
@@ -107,28 +108,30 @@ class Converter:
         for extreme in (int(wide.min()), int(wide.max())) if wide.size else ():
             if not low <= extreme <= high:
                 raise InputError(f"values must be from {low} to {high}, not {extreme}")
-        return shift_right_rounded((wide - self.offset) * self.scale, self.shift)
+        return shift_right_rounded((wide - self.offset) * self.scale, self.shift, rules)
 
-    def to_width(self, values: npt.NDArray[Any], bits: int) -> npt.NDArray[np.int64]:
+    def to_width(self, values: npt.NDArray[Any], bits: int, rules: Rules = HARDWARE) -> npt.NDArray[np.int64]:
         """Convert to an internal width: 32 bits for an SDP operand, 17 or 9 for the CDP's input.
 
         Args:
             values: integers, any shape.
             bits: of the signed result.
+            rules: of rounding and saturation.
 
         Returns:
             int64, same shape.
 
         Source: measured on the public nv_full RTL (Y operands, CDP INT16 and INT8).
         """
-        return saturate(self.scaled(values), bits)
+        return saturate(self.scaled(values, rules), bits, rules)
 
-    def convert(self, values: npt.NDArray[Any], target: Precision) -> npt.NDArray[Any]:
+    def convert(self, values: npt.NDArray[Any], target: Precision, rules: Rules = HARDWARE) -> npt.NDArray[Any]:
         """Convert to a memory format, through the 17 bits that the hardware keeps between.
 
         Args:
             values: integers, any shape.
             target: INT8, INT16, or FP16 (nearest even).
+            rules: of rounding and saturation.
 
         Returns:
             int8, int16, or uint16 FP16 patterns, same shape.
@@ -136,10 +139,10 @@ class Converter:
         Source: precision document, "Converter programming", INT->INT and INT->FP16; formats document,
             Equation 1; measured on the public nv_full RTL (all 65,536 INT16 inputs).
         """
-        middle = saturate(self.scaled(values), INTERMEDIATE_BITS)
+        middle = saturate(self.scaled(values, rules), INTERMEDIATE_BITS, rules)
         if target is Precision.FP16:
             return integer_to_fp16(middle)
-        return saturate(middle, OUTPUT_BITS[target]).astype(target.dtype)
+        return saturate(middle, OUTPUT_BITS[target], rules).astype(target.dtype)
 
     def saturation_count(self, values: npt.NDArray[Any], target: Precision) -> int:
         """Count the saturated outputs as the SDP's counter does.

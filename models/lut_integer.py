@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import numpy as np
 
-from models.arithmetic import limits, saturate, shift_left_saturating, shift_right_rounded
+from models.arithmetic import HARDWARE, Rules, limits, saturate, shift_left_saturating, shift_right_rounded
 from models.errors import InputError
 from models.lut import HybridLut, IntArray, LutChoice, LutResult, LutTable, LutUnit, Place, Slope
 
 _RESULT_BITS = {LutUnit.SDP: 32, LutUnit.CDP: 16}
 
 
-def lookup(lut: HybridLut, x: IntArray, unit: LutUnit) -> LutResult:
+def lookup(lut: HybridLut, x: IntArray, unit: LutUnit, rules: Rules = HARDWARE) -> LutResult:
     """Look every input up in both tables and take the output of the one that counts.
 
     Args:
         lut: tables of int16 entries.
         x: int64, any shape, within the unit's input width.
         unit: SDP interpolates with a 35-bit fraction, CDP with 16 bits.
+        rules: of rounding and saturation.
 
     Returns:
         int64 values, at most 32 bits in SDP and 16 in CDP, and the place in each table.
@@ -43,13 +44,15 @@ def lookup(lut: HybridLut, x: IntArray, unit: LutUnit) -> LutResult:
         _check_width("x", int(x.min()), low, high)
         _check_width("x", int(x.max()), low, high)
     wide = x.astype(np.int64)
-    le_place, le_values = _one_table(lut.le, wide, unit)
-    lo_place, lo_values = _one_table(lut.lo, wide, unit)
+    le_place, le_values = _one_table(lut.le, wide, unit, rules)
+    lo_place, lo_values = _one_table(lut.lo, wide, unit, rules)
     values = np.where(lut.choose(le_place, lo_place) == LutChoice.LO, lo_values, le_values)
     return LutResult(values, le_place, lo_place)
 
 
-def position(table: LutTable, x: IntArray, fraction_bits: int) -> tuple[IntArray, IntArray, IntArray]:
+def position(
+    table: LutTable, x: IntArray, fraction_bits: int, rules: Rules = HARDWARE
+) -> tuple[IntArray, IntArray, IntArray]:
     """Return the place of each input in one table, its index and its fraction.
 
     An input at the start underflows, one at the end overflows; both then get the end's own entry.
@@ -58,6 +61,7 @@ def position(table: LutTable, x: IntArray, fraction_bits: int) -> tuple[IntArray
         table: linear or exponent.
         x: int64, any shape.
         fraction_bits: of the unit.
+        rules: of saturation.
 
     Returns:
         Place, index (clipped to the last interval), fraction (0 to 2**fraction_bits - 1).
@@ -79,7 +83,7 @@ def position(table: LutTable, x: IntArray, fraction_bits: int) -> tuple[IntArray
         index = positive >> select
         fraction = _align(positive & ((1 << select) - 1), np.full_like(positive, select), fraction_bits)
     else:
-        index = shift_left_saturating(positive, min(-table.index_select, 63), 32)
+        index = shift_left_saturating(positive, min(-table.index_select, 63), 32, rules)
         fraction = np.zeros_like(positive)
     place = np.where(below, Place.UNDERFLOW, np.where(index >= table.last, Place.OVERFLOW, Place.HIT))
     return place.astype(np.int64), np.clip(index, 0, table.last - 1), fraction
@@ -92,24 +96,24 @@ def _align(remainder: IntArray, bits: IntArray, fraction_bits: int) -> IntArray:
     return (remainder << left) >> right
 
 
-def _one_table(table: LutTable, x: IntArray, unit: LutUnit) -> tuple[IntArray, IntArray]:
+def _one_table(table: LutTable, x: IntArray, unit: LutUnit, rules: Rules) -> tuple[IntArray, IntArray]:
     bits = unit.fraction_bits
-    place, index, fraction = position(table, x, bits)
+    place, index, fraction = position(table, x, bits, rules)
     entries = table.entries.astype(np.int64)
     first, second = entries[index], entries[index + 1]
     if unit is LutUnit.SDP:
-        hit = shift_right_rounded(first * ((1 << bits) - fraction) + second * fraction, bits)
+        hit = shift_right_rounded(first * ((1 << bits) - fraction) + second * fraction, bits, rules)
     else:
-        hit = first + shift_right_rounded((second - first) * fraction, bits)
+        hit = first + shift_right_rounded((second - first) * fraction, bits, rules)
     origin = table.start
     if table.exponent and table.index_offset >= 0:
         origin += 1 << min(table.index_offset, unit.input_bits)
-    below = _continue(entries[0], x - origin, table.underflow, unit)
-    above = _continue(entries[-1], x - table.end, table.overflow, unit)
+    below = _continue(entries[0], x - origin, table.underflow, unit, rules)
+    above = _continue(entries[-1], x - table.end, table.overflow, unit, rules)
     return place, np.where(place == Place.HIT, hit, np.where(place == Place.UNDERFLOW, below, above))
 
 
-def _continue(entry: np.int64, distance: IntArray, slope: Slope, unit: LutUnit) -> IntArray:
+def _continue(entry: np.int64, distance: IntArray, slope: Slope, unit: LutUnit, rules: Rules) -> IntArray:
     """Return ``entry + (distance * scale >> shift)``, saturated.
 
     SDP saturates the shifted product to 32 bits too, before the addition; CDP keeps it whole.
@@ -118,12 +122,12 @@ def _continue(entry: np.int64, distance: IntArray, slope: Slope, unit: LutUnit) 
     """
     product = distance * slope.scale
     if slope.shift < 0:
-        moved = shift_left_saturating(product, -slope.shift, 32)
+        moved = shift_left_saturating(product, -slope.shift, 32, rules)
     else:
-        moved = shift_right_rounded(product, slope.shift)
+        moved = shift_right_rounded(product, slope.shift, rules)
     if unit is LutUnit.SDP:
-        moved = saturate(moved, _RESULT_BITS[unit])
-    return saturate(moved + entry, _RESULT_BITS[unit])
+        moved = saturate(moved, _RESULT_BITS[unit], rules)
+    return saturate(moved + entry, _RESULT_BITS[unit], rules)
 
 
 def _check_width(name: str, value: int, low: int, high: int) -> None:

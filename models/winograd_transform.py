@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from models import float_ops
-from models.arithmetic import check_range, saturate, shift_right_rounded
+from models.arithmetic import HARDWARE, Rules, check_range, saturate, shift_right_rounded
 from models.errors import InputError
 from models.fp16 import FP16, FP17, narrow, widen
 from models.precision import Precision
@@ -74,13 +74,16 @@ def transform_fp16(data: npt.NDArray[np.uint16]) -> npt.NDArray[np.uint16]:
     return result
 
 
-def transform_integer(data: npt.NDArray[Any], truncate: int, precision: Precision) -> npt.NDArray[np.int64]:
+def transform_integer(
+    data: npt.NDArray[Any], truncate: int, precision: Precision, rules: Rules = HARDWARE
+) -> npt.NDArray[np.int64]:
     """Transform integer tiles: exact sums, then ``pra_trunc`` to what the multipliers take.
 
     Args:
         data: (..., 4, 4) integers of the precision.
         truncate: right shift, 0 to 3, rounded half away from zero.
         precision: INT8 or INT16.
+        rules: of rounding and saturation.
 
     Returns:
         int64, same shape, saturated to the precision's bits.
@@ -89,7 +92,7 @@ def transform_integer(data: npt.NDArray[Any], truncate: int, precision: Precisio
     """
     check_range("truncate", truncate, 0, 3)
     sums = _both_ways(data.astype(np.int64), np.add, np.subtract)
-    return saturate(shift_right_rounded(sums, truncate), precision.bits)
+    return saturate(shift_right_rounded(sums, truncate, rules), precision.bits, rules)
 
 
 def untransform(sums: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -17,22 +17,26 @@ enum Comparison : uint32_t { EQUAL, GREATER, LESS, NOT_EQUAL, NOT_GREATER, NOT_L
 struct Op {
     uint32_t kind, address, value, nonposted, wake, mask, shift, comparison, batch, deadline_cycles;
 };
+static_assert(sizeof(Op) == 40, "as OP_RECORD in tb/sim/native.py");
 
 struct Result {
     uint64_t cycle;
     uint32_t batch, index, status, value;
 };
+static_assert(sizeof(Result) == 24, "as RESULT_RECORD in tb/sim/native.py");
 
 struct Access {
     uint64_t cycle;
     uint32_t address, value, is_write, unused;
 };
+static_assert(sizeof(Access) == 24, "as ACCESS_RECORD in tb/sim/native.py");
 
 struct CsbSettings {
     uint64_t seed;
     double stall;
     uint32_t deadline_cycles, unused;
 };
+static_assert(sizeof(CsbSettings) == 24, "as CsbSettingsRecord in tb/sim/native.py");
 
 struct CsbInputs {
     bool ready, answer_valid, write_complete, interrupt;

@@ -16,6 +16,7 @@ struct Page {
     uint8_t valid[BYTES / 8];
     Page();
 };
+static_assert(sizeof(Page) == Page::BYTES / 8 * 9, "bytes and their bits, without padding");
 
 class Memory {
   public:

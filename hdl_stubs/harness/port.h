@@ -20,16 +20,19 @@ struct WriteRecord {
     uint8_t strobe[MAX_BUS_BYTES / 8];
     uint8_t data[MAX_BUS_BYTES];
 };
+static_assert(sizeof(WriteRecord) == 104, "as WRITE_RECORD in tb/sim/native.py");
 
 struct ReadRecord {
     uint64_t cycle, address;
     uint32_t id, beats;
 };
+static_assert(sizeof(ReadRecord) == 24, "as READ_RECORD in tb/sim/native.py");
 
 struct FaultRecord {
     uint64_t cycle, address, nbytes, at;
     uint32_t id, reading, kind, unused;
 };
+static_assert(sizeof(FaultRecord) == 48, "as FAULT_RECORD in tb/sim/native.py");
 
 // Rules of the port, in the order of RULES in tb/judge/port_rules.py.
 enum Rule : uint32_t { AR_DROPPED, AR_CHANGED, AW_DROPPED, AW_CHANGED, W_DROPPED, W_CHANGED, W_LAST, RULES };
@@ -38,6 +41,7 @@ struct ViolationRecord {
     uint64_t cycle;
     uint32_t rule, unused;
 };
+static_assert(sizeof(ViolationRecord) == 16, "as VIOLATION_RECORD in tb/sim/native.py");
 
 // As the bench fills it in; see BenchSettings and PortSettings.
 struct PortSettings {
@@ -45,11 +49,13 @@ struct PortSettings {
     double ready_stall, valid_stall;
     uint32_t bus_bytes, latency_cycles, jitter_cycles, reorder, log_reads, atom_bytes;
 };
+static_assert(sizeof(PortSettings) == 48, "as PortSettingsRecord in tb/sim/native.py");
 
 struct Outstanding {
     uint64_t address;
     uint32_t id, reading;
 };
+static_assert(sizeof(Outstanding) == 16, "as OUTSTANDING_RECORD in tb/sim/native.py");
 
 // What the port drives.
 struct PortPins {

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from models.arithmetic import HARDWARE, Rules
 from models.conv import exact, integer
 from models.conv.exact import AtomOrder
 from models.conv.floating import reference, tolerance
@@ -53,13 +54,14 @@ __all__ = [
 ]
 
 
-def run(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any]) -> NDArray[np.int32]:
+def run(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any], rules: Rules = HARDWARE) -> NDArray[np.int32]:
     """Compute what an integer convolution hands to SDP.
 
     Args:
         params: the layer.
         cube: (C, H, W) of the precision's dtype.
         weights: (K, C, R, S) of the precision's dtype; (K, C, 4, 4) transformed ones for Winograd.
+        rules: of rounding and saturation.
 
     Returns:
         int32 (K, H_out, W_out).
@@ -69,10 +71,10 @@ def run(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any]) -> NDArra
 
     Source: unit description, "Convolution Pipeline"; measured on the public nv_small and nv_full RTL.
     """
-    return accumulate(params, cube, weights).output
+    return accumulate(params, cube, weights, rules).output
 
 
-def accumulate(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any]) -> Accumulation:
+def accumulate(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any], rules: Rules = HARDWARE) -> Accumulation:
     """Compute as ``run`` does, and tell which outputs were saturated.
 
     Raises:
@@ -81,7 +83,7 @@ def accumulate(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any]) ->
     if params.is_float:
         raise InputError("precision must be INT8 or INT16 for integer sums, not FP16")
     check_arrays(params, cube, weights)
-    return integer.accumulate(params, cube, weights)
+    return integer.accumulate(params, cube, weights, rules)
 
 
 def run_exact(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any], order: AtomOrder) -> BitsArray:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.arithmetic import limits, saturate, shift_right_rounded
+from models.arithmetic import HARDWARE, Rules, limits, saturate, shift_right_rounded
 from models.conv.params import ConvParams
 from models.conv.windows import Scratch, columns, line_runs, pad, tile_runs
 from models.precision import Precision
@@ -60,33 +60,40 @@ class Accumulation:
     saturated: NDArray[np.bool_]
 
 
-def accumulate(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any]) -> Accumulation:
+def accumulate(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any], rules: Rules = HARDWARE) -> Accumulation:
     """Compute what CACC delivers, for arrays that were checked.
 
     Args:
         params: an integer layer.
         cube: (C, H, W).
         weights: (K, C, R, S), or (K, C, 4, 4) transformed ones for Winograd.
+        rules: of rounding and saturation.
     """
     shape = params.output_shape(cube.shape, weights.shape)
     padded = pad(params, cube, params.pad_value)
     result = Accumulation(np.empty(shape, np.int32), np.empty(shape, np.bool_))
-    sums_of = _winograd_sums if params.winograd else _sums
     narrow = not params.winograd and math.prod(weights.shape[1:]) << (2 * params.precision.bits - 2) < 1 << 31
     step = _KERNELS_AT_ONCE if shape[1] * shape[2] >= _FEW_PIXELS else _KERNELS_OF_FEW_PIXELS
     for first in range(0, len(weights), step):
         block = slice(first, first + step)
-        for rows, sums in sums_of(params, padded, weights[block], shape[1:]):
+        found = (
+            _winograd_sums(params, padded, weights[block], shape[1:], rules)
+            if params.winograd
+            else _sums(params, padded, weights[block], shape[1:])
+        )
+        for rows, sums in found:
             if narrow and params.truncate == 0:
                 result.output[block, rows] = sums
                 result.saturated[block, rows] = False
                 continue
-            wide = saturate(sums.astype(np.int64, copy=False), _ACCUMULATOR_BITS[params.precision])
-            result.output[block, rows], result.saturated[block, rows] = truncate(wide, params.truncate)
+            wide = saturate(sums.astype(np.int64, copy=False), _ACCUMULATOR_BITS[params.precision], rules)
+            result.output[block, rows], result.saturated[block, rows] = truncate(wide, params.truncate, rules)
     return result
 
 
-def truncate(sums: NDArray[np.int64], shift: int) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+def truncate(
+    sums: NDArray[np.int64], shift: int, rules: Rules = HARDWARE
+) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """Shift, round and saturate sums to 32 bits as CACC does.
 
     CACC keeps 16 bits below the result, so with a shift beyond 16 the bits further down are cut off before
@@ -97,6 +104,7 @@ def truncate(sums: NDArray[np.int64], shift: int) -> tuple[NDArray[np.int32], ND
     Args:
         sums: int64 of at most 48 bits, any shape.
         shift: 0 to 31 bits.
+        rules: of rounding and saturation.
 
     Returns:
         int32 and bool of the same shape.
@@ -104,10 +112,10 @@ def truncate(sums: NDArray[np.int64], shift: int) -> tuple[NDArray[np.int32], ND
     Source: unit description, "Convolution Accumulator"; measured on the public nv_small RTL.
     """
     cut = max(0, shift - _ROUNDING_BITS)
-    rounded = shift_right_rounded(sums >> cut, shift - cut)
+    rounded = shift_right_rounded(sums >> cut, shift - cut, rules)
     low, high = limits(OUTPUT_BITS)
     flags = (rounded > high) | ((sums >> shift) < low)
-    return saturate(rounded, OUTPUT_BITS).astype(np.int32), flags
+    return saturate(rounded, OUTPUT_BITS, rules).astype(np.int32), flags
 
 
 def _sums(
@@ -144,7 +152,7 @@ def _sums(
 
 
 def _winograd_sums(
-    params: ConvParams, padded: NDArray[Any], weights: NDArray[Any], out_shape: tuple[int, int]
+    params: ConvParams, padded: NDArray[Any], weights: NDArray[Any], out_shape: tuple[int, int], rules: Rules
 ) -> Iterator[tuple[slice, NDArray[np.int64]]]:
     """Yield runs of output lines with their exact sums, (kernels, lines, W_out).
 
@@ -153,7 +161,7 @@ def _winograd_sums(
     kernels, channels = weights.shape[:2]
     matrices = weights.astype(np.float64).transpose(2, 3, 0, 1).reshape(TILE * TILE, kernels, channels)
     for rows, cut in tile_runs(padded, out_shape, max(channels, kernels) * matrices.itemsize * TILE * TILE):
-        data = transform_integer(cut, params.pre_truncate, params.precision).astype(np.float64)
+        data = transform_integer(cut, params.pre_truncate, params.precision, rules).astype(np.float64)
         count, across = data.shape[1:3]
         flat = data.transpose(3, 4, 0, 1, 2).reshape(TILE * TILE, channels, count * across)
         products = (matrices @ flat).astype(np.int64).reshape(TILE, TILE, kernels, count, across)

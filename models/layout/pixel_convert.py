@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from models.arithmetic import HARDWARE, Rules
 from models.converter import Converter, ConverterEncoding
 from models.errors import InputError
 from models.layout.pixel_formats import PixelFormat
@@ -43,12 +44,13 @@ class PixelConversion:
         elif self.converter.encoding is not ConverterEncoding.CDMA_INPUT:
             raise InputError(f"converter must have the CDMA_INPUT encoding, not {self.converter.encoding.name}")
 
-    def apply(self, pixels: PixelFormat, image: Array) -> Array:
+    def apply(self, pixels: PixelFormat, image: Array, rules: Rules = HARDWARE) -> Array:
         """Return the elements that the convolution sees.
 
         Args:
             pixels: the format of the image.
             image: (C, H, W) of the format's dtype.
+            rules: of the converter's rounding and saturation.
 
         Returns:
             (C, H, W) of the precision's dtype.
@@ -79,5 +81,5 @@ class PixelConversion:
         for c in range(pixels.channels):
             offset = self.converter.offset if self.mean is None else self.mean[c]
             channel = Converter(offset, self.converter.scale, self.converter.shift, self.converter.encoding)
-            result[c] = channel.convert(lifted[c], self.precision).view(self.precision.dtype)
+            result[c] = channel.convert(lifted[c], self.precision, rules).view(self.precision.dtype)
         return result

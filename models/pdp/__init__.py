@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.arithmetic import channel_blocks
+from models.arithmetic import HARDWARE, Rules, channel_blocks
 from models.config import HwConfig
 from models.errors import InputError
 from models.pdp import floating, integer
@@ -32,7 +32,7 @@ from models.pdp.params import MAX_KERNEL, MAX_STRIDE, PAD_VALUE_BITS, RECIPROCAL
 __all__ = ["MAX_KERNEL", "MAX_STRIDE", "PAD_VALUE_BITS", "RECIPROCAL_BITS", "PdpParams", "PoolMethod", "run"]
 
 
-def run(params: PdpParams, cube: NDArray[Any], config: HwConfig) -> NDArray[Any]:
+def run(params: PdpParams, cube: NDArray[Any], config: HwConfig, rules: Rules = HARDWARE) -> NDArray[Any]:
     """Compute what the PDP writes for one cube.
 
     Args:
@@ -40,6 +40,7 @@ def run(params: PdpParams, cube: NDArray[Any], config: HwConfig) -> NDArray[Any]
         cube: (C, H, W), int8, int16 or uint16 FP16 patterns. C may include padding channels; see the
             module's description.
         config: the build, which decides how wide sums of INT8 are.
+        rules: of integer rounding.
 
     Returns:
         (C, H_out, W_out) of the cube's dtype.
@@ -62,5 +63,5 @@ def run(params: PdpParams, cube: NDArray[Any], config: HwConfig) -> NDArray[Any]
         if params.is_float:
             result[block] = floating.pool(params, cube[block], out_width, out_height)
         else:
-            result[block] = integer.pool(params, cube[block], out_width, out_height, config)
+            result[block] = integer.pool(params, cube[block], out_width, out_height, config, rules)
     return result

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.arithmetic import limits, shift_right_rounded, wrap
+from models.arithmetic import Rules, limits, shift_right_rounded, wrap
 from models.config import HwConfig
 from models.pdp.params import PdpParams, PoolMethod, missing_elements
 from models.precision import Precision
@@ -52,10 +52,12 @@ def _widths(params: PdpParams, config: HwConfig) -> _Widths:
     return _Widths(22, pad_rows=22, total=22, product=39, middle=19, output=output)
 
 
-def pool(params: PdpParams, cube: NDArray[Any], out_width: int, out_height: int, config: HwConfig) -> NDArray[Any]:
+def pool(
+    params: PdpParams, cube: NDArray[Any], out_width: int, out_height: int, config: HwConfig, rules: Rules
+) -> NDArray[Any]:
     """Pool some channels: (C, H, W) int8 or int16 to (C, out_height, out_width)."""
     if params.method is PoolMethod.AVERAGE:
-        return _average(params, cube, out_width, out_height, _widths(params, config))
+        return _average(params, cube, out_width, out_height, _widths(params, config), rules)
     return _extreme(params, cube, out_width, out_height)
 
 
@@ -66,7 +68,9 @@ def _extreme(params: PdpParams, cube: NDArray[Any], out_width: int, out_height: 
     return _reduce_along_height(params, rows, out_height, reduce, neutral)
 
 
-def _average(params: PdpParams, cube: NDArray[Any], out_width: int, out_height: int, bits: _Widths) -> NDArray[Any]:
+def _average(
+    params: PdpParams, cube: NDArray[Any], out_width: int, out_height: int, bits: _Widths, rules: Rules
+) -> NDArray[Any]:
     _, height, width = cube.shape
     table = np.array([0, *params.pad_values], dtype=np.int64)
 
@@ -83,11 +87,11 @@ def _average(params: PdpParams, cube: NDArray[Any], out_width: int, out_height: 
     total[:, edge] += pad_rows[:, np.newaxis]
     total = wrap(total, bits.total)
 
-    middle = _round_to_integer(wrap(total * params.recip_width, bits.product), bits.middle)
-    return _round_to_integer(middle * params.recip_height, bits.output).astype(params.precision.dtype)
+    middle = _round_to_integer(wrap(total * params.recip_width, bits.product), bits.middle, rules)
+    return _round_to_integer(middle * params.recip_height, bits.output, rules).astype(params.precision.dtype)
 
 
-def _round_to_integer(product: NDArray[np.int64], bits: int) -> NDArray[np.int64]:
+def _round_to_integer(product: NDArray[np.int64], bits: int, rules: Rules) -> NDArray[np.int64]:
     """Drop 16 fraction bits, half away from zero; what does not fit ``bits`` bits wraps.
 
     A non-negative product loses the bits above the result's magnitude before it is rounded, so it becomes
@@ -96,7 +100,7 @@ def _round_to_integer(product: NDArray[np.int64], bits: int) -> NDArray[np.int64
     magnitude = (1 << (bits - 1 + _FRACTION_BITS)) - 1
     sign = product >> 63
     kept = product & (sign | magnitude)
-    return wrap(shift_right_rounded(kept, _FRACTION_BITS), bits)
+    return wrap(shift_right_rounded(kept, _FRACTION_BITS, rules), bits)
 
 
 def _reduce_along_width(

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.arithmetic import channel_blocks
+from models.arithmetic import HARDWARE, Rules, channel_blocks
 from models.converter import saturated_fp16
 from models.counters import count_infinity, count_nan
 from models.errors import InputError
@@ -102,9 +102,11 @@ def run(
     x1_operands: Operands | None = None,
     x2_operands: Operands | None = None,
     y_operands: Operands | None = None,
+    *,
+    rules: Rules = HARDWARE,
 ) -> NDArray[Any]:
     """Compute what the SDP writes for one cube; see :func:`compute`."""
-    return compute(params, cube, x1_operands, x2_operands, y_operands).cube
+    return compute(params, cube, x1_operands, x2_operands, y_operands, rules=rules).cube
 
 
 def compute(
@@ -113,6 +115,8 @@ def compute(
     x1_operands: Operands | None = None,
     x2_operands: Operands | None = None,
     y_operands: Operands | None = None,
+    *,
+    rules: Rules = HARDWARE,
 ) -> SdpResult:
     """Compute what the SDP writes and counts for one cube.
 
@@ -124,6 +128,7 @@ def compute(
         x1_operands: operands of X1, None when X1 is bypassed.
         x2_operands: operands of X2, None when X2 is bypassed.
         y_operands: operands of Y, None when Y is bypassed.
+        rules: of integer arithmetic.
 
     Raises:
         ValueError: when the cube's type or shape, or an operand's presence, shape, type or range is wrong.
@@ -150,7 +155,7 @@ def compute(
         if params.is_float:
             result[block], found = floating.process(params, cube[block], *taken)
         else:
-            result[block], saturated, found = integer.process(params, cube[block], *taken)
+            result[block], saturated, found = integer.process(params, cube[block], *taken, rules=rules)
             saturation += saturated
         looked_up.append(found)
     return SdpResult(result, _counts(params, cube, result, saturation, looked_up))

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models import lut_integer
-from models.arithmetic import MAX_SHIFT, saturate, shift_left_saturating, shift_right_rounded, wrap
+from models.arithmetic import MAX_SHIFT, Rules, saturate, shift_left_saturating, shift_right_rounded, wrap
 from models.converter import INTERMEDIATE_BITS, OUTPUT_BITS, Converter
 from models.fp16 import integer_to_fp16
 from models.lut import LutResult, LutUnit
@@ -24,7 +24,13 @@ _LARGEST_SHIFTED = (1 << 62) - 1
 
 
 def process(
-    params: SdpParams, cube: NDArray[Any], x1: Operands | None, x2: Operands | None, y: Operands | None
+    params: SdpParams,
+    cube: NDArray[Any],
+    x1: Operands | None,
+    x2: Operands | None,
+    y: Operands | None,
+    *,
+    rules: Rules,
 ) -> tuple[NDArray[Any], int, LutResult | None]:
     """Pass some channels through all stages and the output converter.
 
@@ -34,6 +40,7 @@ def process(
         x1: operands of X1.
         x2: operands of X2.
         y: operands of Y.
+        rules: of rounding and saturation.
 
     Returns:
         (C, H, W) of the output precision, FP16 as uint16 patterns; how many outputs were saturated to the
@@ -42,56 +49,57 @@ def process(
     data = cube.astype(np.int64)
     for stage, operands in ((params.x1, x1), (params.x2, x2)):
         if stage is not None and operands is not None:
-            data = _x_stage(stage, data, operands)
+            data = _x_stage(stage, data, operands, rules)
     looked_up = None
     if params.y is not None and y is not None:
-        data = _y_stage(params.y, data, y)
+        data = _y_stage(params.y, data, y, rules)
         if params.y.lut is not None:
-            looked_up = lut_integer.lookup(params.y.lut, data, LutUnit.SDP)
+            looked_up = lut_integer.lookup(params.y.lut, data, LutUnit.SDP, rules)
             data = looked_up.values
     if params.compares:
         return data.astype(params.output_precision.dtype), 0, None
-    return (*_convert(params.converter, params.output_precision, data), looked_up)
+    return (*_convert(params.converter, params.output_precision, data, rules), looked_up)
 
 
-def _x_stage(stage: SdpStage, data: NDArray[np.int64], operands: Operands) -> NDArray[np.int64]:
+def _x_stage(stage: SdpStage, data: NDArray[np.int64], operands: Operands, rules: Rules) -> NDArray[np.int64]:
     if stage.alu is not None and operands.alu is not None:
-        operand = shift_left_saturating(operands.alu, stage.alu_shift, DATA_BITS)
+        operand = shift_left_saturating(operands.alu, stage.alu_shift, DATA_BITS, rules)
         # A sum is not saturated here: the hardware keeps the 33rd bit for the multiplier.
         data = _alu(stage.alu, data, operand)
     product = data if operands.mul is None else data * operands.mul.astype(np.int64)
-    result = saturate(shift_right_rounded(product, stage.mul_shift), DATA_BITS)
+    result = saturate(shift_right_rounded(product, stage.mul_shift, rules), DATA_BITS, rules)
     if stage.mul and stage.mul_prelu:
         # A positive number skips the truncation with its saturation: the low 32 of its 33 bits pass.
         result = np.where(data < 0, result, wrap(data, DATA_BITS))
     return np.maximum(result, 0) if stage.relu else result
 
 
-def _y_stage(stage: YStage, data: NDArray[np.int64], operands: Operands) -> NDArray[np.int64]:
+def _y_stage(stage: YStage, data: NDArray[np.int64], operands: Operands, rules: Rules) -> NDArray[np.int64]:
     if operands.mul is not None:
-        product = data * _converted(stage.mul_converter, operands.mul)
-        shifted = _truncate(product, stage.truncate)
+        product = data * _converted(stage.mul_converter, operands.mul, rules)
+        shifted = _truncate(product, stage.truncate, rules)
         data = np.where(data < 0, shifted, data) if stage.mul_prelu else shifted
     if stage.alu is not None and operands.alu is not None:
-        data = saturate(_alu(stage.alu, data, _converted(stage.alu_converter, operands.alu)), DATA_BITS)
+        operand = _converted(stage.alu_converter, operands.alu, rules)
+        data = saturate(_alu(stage.alu, data, operand), DATA_BITS, rules)
     return data
 
 
-def _converted(converter: Converter | None, operand: NDArray[Any]) -> NDArray[np.int64]:
+def _converted(converter: Converter | None, operand: NDArray[Any], rules: Rules) -> NDArray[np.int64]:
     """Return operands as Y takes them: only those from memory pass the converter."""
     if converter is None or operand.ndim == 0:
         return operand.astype(np.int64)
-    return converter.to_width(operand, DATA_BITS)
+    return converter.to_width(operand, DATA_BITS, rules)
 
 
-def _truncate(product: NDArray[np.int64], shift: int) -> NDArray[np.int64]:
+def _truncate(product: NDArray[np.int64], shift: int, rules: Rules) -> NDArray[np.int64]:
     """Shift a product of 64 bits right, rounded half away from zero, and saturate to 32 bits."""
     if shift > MAX_SHIFT:
         return np.zeros_like(product)
     if shift == MAX_SHIFT:
         return (product > _LARGEST_SHIFTED).astype(np.int64)
     # The largest product is 2**62; one less is rounded to the same number by any shift from 1 to 62.
-    return saturate(shift_right_rounded(np.minimum(product, _LARGEST_SHIFTED), shift), DATA_BITS)
+    return saturate(shift_right_rounded(np.minimum(product, _LARGEST_SHIFTED), shift, rules), DATA_BITS, rules)
 
 
 def _alu(operation: AluOp, data: NDArray[np.int64], operand: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -107,10 +115,12 @@ def _alu(operation: AluOp, data: NDArray[np.int64], operand: NDArray[np.int64]) 
     return result
 
 
-def _convert(converter: Converter, target: Precision, data: NDArray[np.int64]) -> tuple[NDArray[Any], int]:
-    scaled = converter.scaled(data)
-    middle = saturate(scaled, INTERMEDIATE_BITS)
+def _convert(
+    converter: Converter, target: Precision, data: NDArray[np.int64], rules: Rules
+) -> tuple[NDArray[Any], int]:
+    scaled = converter.scaled(data, rules)
+    middle = saturate(scaled, INTERMEDIATE_BITS, rules)
     saturated = int(np.count_nonzero(scaled != middle))
     if target is Precision.FP16:
         return integer_to_fp16(middle), saturated
-    return saturate(middle, OUTPUT_BITS[target]).astype(target.dtype), saturated
+    return saturate(middle, OUTPUT_BITS[target], rules).astype(target.dtype), saturated

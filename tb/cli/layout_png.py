@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 
 from models.errors import InputError
 from models.layout import PixelFormat
@@ -75,25 +76,14 @@ def write_png(path: Path, image: Array, pixels: PixelFormat) -> str:
     mode = png_mode(pixels)
     lines = np.ascontiguousarray(image.transpose(1, 2, 0))
     try:
-        from PIL import Image
-    except ImportError as error:
-        raise InputError(_NO_PILLOW) from error
-    try:
         Image.fromarray(lines[..., 0] if image.shape[0] == 1 else lines).save(path, format="PNG")
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror}") from error
     return f"{path}: {_name(mode)} {image.shape[2]}x{image.shape[1]}"
 
 
-_NO_PILLOW = ".png needs the package pillow of requirements.txt, which is not installed: use .npy or install it"
-
-
 def _load(path: Path) -> tuple[Array, str]:
     """Return the pixels of a file and their mode; Pillow would halve the bits of 16-bit colours silently."""
-    try:
-        from PIL import Image
-    except ImportError as error:
-        raise InputError(_NO_PILLOW) from error
     try:
         with path.open("rb") as file:
             depth = file.read(_BIT_DEPTH_AT + 1)[_BIT_DEPTH_AT:]

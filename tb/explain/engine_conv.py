@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from models import conv
-from models.arithmetic import Rules, current_rules
+from models.arithmetic import Rules
 from models.conv import AtomOrder, ConvParams
 from models.converter import Converter
 from models.errors import InputError
@@ -36,12 +36,12 @@ class ImageInput:
     conversion: PixelConversion
     channels: tuple[int, ...]
 
-    def read(self, memory: Bytes, precision: Precision) -> Cube:
+    def read(self, memory: Bytes, precision: Precision, rules: Rules) -> Cube:
         """Return the cube in the convolution buffer, (C, H, W)."""
         del precision
         planes = zip(self.addresses, self.layout.plane_nbytes, strict=True)
         raw = np.concatenate([memory.read(address, nbytes).data for address, nbytes in planes])
-        cube = self.conversion.apply(self.layout.format, self.layout.unpack(raw))
+        cube = self.conversion.apply(self.layout.format, self.layout.unpack(raw), rules)
         return cube[list(self.channels)]
 
 
@@ -59,11 +59,11 @@ class CubeInput:
     channels: int
     converter: Converter | None
 
-    def read(self, memory: Bytes, precision: Precision) -> Cube:
+    def read(self, memory: Bytes, precision: Precision, rules: Rules) -> Cube:
         """Return the cube in the convolution buffer, (C, H, W)."""
         cube = self.walk.read(memory)[: self.channels]
         if self.converter is not None:
-            cube = self.converter.convert(cube, precision)
+            cube = self.converter.convert(cube, precision, rules)
         return cube
 
 
@@ -97,14 +97,14 @@ class ConvRun:
         taps = int(np.prod(self.weights.shape[1:]))
         return 1 + taps // (4 if self.params.is_float else 256)
 
-    def compute(self, memory: Bytes, rows: slice) -> Cube:
+    def compute(self, memory: Bytes, rows: slice, rules: Rules) -> Cube:
         """Return some lines of the output, (K, lines, W) with padding channels."""
         whole = self._aligned(rows)
-        core = _Core(self.source, self.weights, self.params, self.out_size[1], self.shift, self.signed, current_rules())
+        core = _Core(self.source, self.weights, self.params, self.out_size[1], self.shift, self.signed, rules)
         sums = _sums(core, memory, whole.start, whole.stop)
         padding = self.padded_channels - sums.shape[0]
         sums = np.pad(sums, ((0, padding), (0, 0), (0, 0)))
-        return self.sdp.finish(sums[:, rows.start - whole.start : rows.stop - whole.start], memory, rows)
+        return self.sdp.finish(sums[:, rows.start - whole.start : rows.stop - whole.start], memory, rows, rules)
 
     def _aligned(self, rows: slice) -> slice:
         """Return the lines that are computed for some: Winograd makes four at a time, and at least eight."""
@@ -131,7 +131,7 @@ class _Core:
 def _sums(core: _Core, memory: Bytes, start_row: int, stop_row: int) -> Cube:
     """Return some lines of what the convolution core hands to SDP, (K, lines, W)."""
     params = core.params
-    cube = patterns(core.source.read(memory, params.precision))
+    cube = patterns(core.source.read(memory, params.precision, core.rules))
     weights = patterns(core.weights.read(memory))
     dilated = tuple(
         # By Winograd, inputs are one line and column larger than what windows reach.
@@ -159,7 +159,7 @@ def _sums(core: _Core, memory: Bytes, start_row: int, stop_row: int) -> Cube:
         bare = replace(bare, precision=Precision.INT16)
         cube, weights = (_widened(*pair) for pair in zip((cube, weights), core.signed, strict=True))
     if not params.is_float:
-        return conv.run(bare, cube, weights)
+        return conv.run(bare, cube, weights, core.rules)
     stored = core.weights.layout
     order = AtomOrder(stored.config.mac_atomic_c_size)
     if isinstance(stored, ImageWeightLayout):

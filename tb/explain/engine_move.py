@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from models.arithmetic import Rules
 from models.errors import InputError
 from tb.explain.memory import Bytes
 from tb.explain.walk import Cube, Walk
@@ -44,12 +45,13 @@ class MoveRun:
     order: ChannelOrder = ChannelOrder.ROWS
     work: ClassVar[int] = 1
 
-    def compute(self, memory: Bytes, rows: slice) -> Cube:
+    def compute(self, memory: Bytes, rows: slice, rules: Rules) -> Cube:
         """Return some lines of the output, (C, lines, W) with padding.
 
         Raises:
             ValueError: when the channels cannot be divided by the stride.
         """
+        del rules
         down = self.stride[0]
         first = rows.start // down
         cube = self._contracted(self.src.rows(slice(first, -(-rows.stop // down))).read(memory))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from models.arithmetic import Rules
 from tb.explain.engine_conv import ConvRun
 from tb.explain.engines import PdpRun, SdpRun
 from tb.explain.memory import Bytes
@@ -27,6 +28,6 @@ class PooledRun:
         """How much more an element takes than a copied one."""
         return self.producer.work * self.pooling.params.stride_x * self.pooling.params.stride_y
 
-    def compute(self, memory: Bytes, rows: slice) -> Cube:
+    def compute(self, memory: Bytes, rows: slice, rules: Rules) -> Cube:
         """Return some lines of the output, (C, lines, W) with padding channels."""
-        return self.pooling.pool(lambda lines: self.producer.compute(memory, lines), rows)
+        return self.pooling.pool(lambda lines: self.producer.compute(memory, lines, rules), rows, rules)

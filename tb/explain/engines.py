@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models import cdp, pdp, sdp
+from models.arithmetic import Rules
 from models.cdp import CdpParams
 from models.config import HwConfig
 from models.errors import InputError
@@ -30,8 +31,8 @@ class Engine(Protocol):
     def work(self) -> int:
         """How much more an element takes than a copied one."""
 
-    def compute(self, memory: Bytes, rows: slice) -> Cube:
-        """Return some lines of the output, (C, lines, W) with padding channels."""
+    def compute(self, memory: Bytes, rows: slice, rules: Rules) -> Cube:
+        """Return some lines of the output, (C, lines, W) with padding channels, computed by rules of arithmetic."""
 
 
 def patterns(cube: Cube) -> Cube:
@@ -109,14 +110,14 @@ class SdpRun:
     unsigned: bool = False
     work: ClassVar[int] = 1
 
-    def compute(self, memory: Bytes, rows: slice) -> Cube:
+    def compute(self, memory: Bytes, rows: slice, rules: Rules) -> Cube:
         """Return some lines of the output, (C, lines, W) with padding channels."""
         cube = patterns(self.src.rows(rows).read(memory))
         if self.unsigned and not self.params.is_float:
             cube = cube.astype(np.int32) & ((1 << (8 * self.src.dtype.itemsize)) - 1)
-        return self.finish(cube, memory, rows)
+        return self.finish(cube, memory, rows, rules)
 
-    def finish(self, cube: Cube, memory: Bytes, rows: slice) -> Cube:
+    def finish(self, cube: Cube, memory: Bytes, rows: slice, rules: Rules) -> Cube:
         """Return what the stages and the output converter make of a cube."""
         stages = (self.x1, self.x2, self.y)
         params = self.params
@@ -124,7 +125,7 @@ class SdpRun:
             what: Any = stage.stage if stage else None
             params = replace(params, **{name: what})
         taken = [stage.operands(memory, rows, params.is_float) if stage else None for stage in stages]
-        return sdp.run(params, cube, *taken)
+        return sdp.run(params, cube, *taken, rules=rules)
 
 
 @dataclass(frozen=True)
@@ -148,16 +149,17 @@ class PdpRun:
     pads_take_part: bool = False
     work: ClassVar[int] = 1
 
-    def compute(self, memory: Bytes, rows: slice) -> Cube:
+    def compute(self, memory: Bytes, rows: slice, rules: Rules) -> Cube:
         """Return some lines of the output, (C, lines, W) with padding channels."""
-        return self.pool(lambda lines: patterns(self.src.rows(lines).read(memory)), rows)
+        return self.pool(lambda lines: patterns(self.src.rows(lines).read(memory)), rows, rules)
 
-    def pool(self, read: Callable[[slice], Cube], rows: slice) -> Cube:
+    def pool(self, read: Callable[[slice], Cube], rows: slice, rules: Rules) -> Cube:
         """Return some lines of the output, (C, lines, W) with padding channels.
 
         Args:
             read: from lines to the input cube there, FP16 as patterns; ``src`` says how large the whole is.
             rows: which lines of the output.
+            rules: of integer rounding.
 
         Raises:
             ValueError: for windows that lie in the padding alone.
@@ -182,7 +184,7 @@ class PdpRun:
             cube = np.pad(cube, ((0, 0), pads[:2], pads[2:]))
             pads = (0, 0, 0, 0)
         names = ("pad_top", "pad_bottom", "pad_left", "pad_right")
-        return pdp.run(replace(params, **dict(zip(names, pads, strict=True))), cube, self.config)
+        return pdp.run(replace(params, **dict(zip(names, pads, strict=True))), cube, self.config, rules)
 
 
 @dataclass(frozen=True)
@@ -200,7 +202,7 @@ class CdpRun:
     channels: int
     work: ClassVar[int] = 1
 
-    def compute(self, memory: Bytes, rows: slice) -> Cube:
+    def compute(self, memory: Bytes, rows: slice, rules: Rules) -> Cube:
         """Return some lines of the output, (C, lines, W) with padding channels."""
         cube = patterns(self.src.rows(rows).read(memory))
-        return cdp.run(self.params, cube, self.channels)
+        return cdp.run(self.params, cube, self.channels, rules)

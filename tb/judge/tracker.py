@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from models.config import HwConfig
 from models.errors import InputError
 from tb.judge.finding import LayerId
+from tb.layers import BdmaLayer, ConvLayer, Layer, PooledLayer
 from tb.program import units
-from tb.program.codec import ENGINES, chosen_engine, decode, done_unit_of, engine_of, uses_lut
+from tb.program.codec import BDMA, ENGINES, chosen_engine, decode, done_unit_of, engine_of, uses_lut
 from tb.program.copies import LAUNCHES, CopyQueue
 from tb.program.ops import INTERRUPT_UNITS, InterruptNotify, Program, RegWrite, interrupt_of_unit, unit_of_interrupt
 from tb.program.state import GROUPS, RegisterState
 from tb.program.table import Refused, Words
 from tb.registers import Register, RegisterError, RegisterMap
-
-if TYPE_CHECKING:
-    from tb.layers import ConvLayer, Layer
 
 _ENABLE = "D_PERF_ENABLE"
 _CDMA_PARTS = ("CDMA_DAT", "CDMA_WT")
@@ -105,7 +102,7 @@ class LayerTracker:
 
     def interrupts_of(self, started: StartedLayer) -> tuple[tuple[str, int], ...]:
         """Return the done interrupts, as (unit, group), that a running layer raises; those of a batch its last cube."""
-        if started.layer.kind == "BDMA":
+        if isinstance(started.layer, BdmaLayer):
             return (("BDMA", started.group),) if started is self._copies[started.group][-1] else ()
         if started.cube < started.cubes - 1:
             return ()
@@ -218,9 +215,8 @@ class LayerTracker:
     def _copy(self, register: str) -> Iterator[StartedLayer]:
         """Follow what enables a copy of BDMA, or launches the copies of a group."""
         if register == "CFG_OP":
-            engine = next(engine for engine in ENGINES if engine.kind == "BDMA")
-            layer = decode(engine, {"BDMA": self.state.words("BDMA", 0)}, self.config)
-            assert layer.kind == "BDMA"
+            layer = decode(BDMA, {"BDMA": self.state.words("BDMA", 0)}, self.config)
+            assert isinstance(layer, BdmaLayer)
             self._queue.enable(layer, len(self._copies))
         elif register in LAUNCHES:
             group = LAUNCHES.index(register)
@@ -238,14 +234,14 @@ class LayerTracker:
             groups = {part: self._next_group[part] for part in engine.units}
             words = {part: self._next_words(part) for part in engine.units}
             decoded = decode(engine, words, self.config, self.state.lut(engine.lut_unit))
-            layers = decoded.cubes if decoded.kind == "CONV" else (decoded,)
+            layers = decoded.cubes if isinstance(decoded, ConvLayer) else (decoded,)
             group, counting = groups[engine.done_unit], self._counting(words)
             started = tuple(
                 StartedLayer(self._count + n, engine.name, group, layer, groups, counting, n, len(layers))
                 for n, layer in enumerate(layers)
             )
-            first = decoded.producer if decoded.kind == "POOLED" else decoded
-            if first.kind == "CONV":
+            first = decoded.producer if isinstance(decoded, PooledLayer) else decoded
+            if isinstance(first, ConvLayer):
                 self._check_weights_left(first)
                 self._last_convolution = started[0].name, first
             self._running[engine.done_unit, group] = _Running(started, dict(groups), set())

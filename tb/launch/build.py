@@ -14,15 +14,13 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from cocotb_tools.runner import Verilog
-
 from models.config import HwConfig
 from tb.launch.elaborate import elaborate, library_arguments
 from tb.launch.errors import BuildError, LaunchError
 from tb.launch.filelist import FileList, parse
 from tb.launch.inputs import InputFile, collect
 from tb.launch.ports import Port, PortMap, check, expected_ports, load_port_map
-from tb.launch.process import last_relevant_lines
+from tb.launch.process import last_relevant_lines, supervise
 from tb.launch.runners import (
     ALL_SIGNALS,
     HARNESS_DIR,
@@ -30,10 +28,10 @@ from tb.launch.runners import (
     TOP_PORTS_CONTROL,
     TOP_PORTS_FILE,
     TOP_PORTS_ONLY,
-    make_runner,
+    build_commands,
 )
-from tb.launch.toolchain import SIMULATORS, fst_available, require, tool_versions, verilator_version
-from tb.launch.wrapper import TIME_PRECISION, TIME_UNIT, WRAPPER_TOP, wrapper_text
+from tb.launch.toolchain import SIMULATORS, fst_available, require, tool_environment, tool_versions, verilator_version
+from tb.launch.wrapper import WRAPPER_TOP, wrapper_text
 
 BACKENDS = ("native", "coroutine")
 CODE_COVERAGE = {
@@ -242,20 +240,13 @@ def _compile(spec: BuildSpec, files: FileList, wrapper: str, directory: Path, wa
     if hierarchical:
         require("perl")
         (directory / TOP_PORTS_FILE).write_text(TOP_PORTS_CONTROL, encoding="utf-8")
-    ended = make_runner(spec.simulator, spec.backend).run_build(
-        sources=[Verilog(wrapper_path), *_scope_sources(spec), *(Verilog(path) for path in files.sources)],
-        includes=files.include_dirs,
-        defines=dict(files.defines),
-        build_args=_build_arguments(spec, files, wave_suffix, directory, hierarchical=hierarchical),
-        hdl_toplevel=WRAPPER_TOP,
-        always=True,
-        build_dir=directory,
-        timescale=(TIME_UNIT, TIME_PRECISION),
-        log_file=log_path,
-    )
-    if ended.returncode != 0:
-        lines = last_relevant_lines(log_path)
-        raise BuildError(f"{spec.simulator} cannot build {spec.top}:\n{lines}\nlog: {log_path}", log_path)
+    sources = [wrapper_path, *_scope_sources(spec), *files.sources]
+    arguments = _build_arguments(spec, files, wave_suffix, directory, hierarchical=hierarchical)
+    for command in build_commands(spec.simulator, spec.backend, directory, sources, arguments):
+        ended = supervise(command, cwd=directory, environment=tool_environment(), log_path=log_path)
+        if ended.returncode != 0:
+            lines = last_relevant_lines(log_path)
+            raise BuildError(f"{spec.simulator} cannot build {spec.top}:\n{lines}\nlog: {log_path}", log_path)
     # Precompiled headers are most of the folder and serve nobody any more.
     for header in directory.rglob("*.gch"):
         header.unlink()
@@ -265,13 +256,15 @@ def _has_blocks(files: FileList) -> bool:
     return any(_BLOCK.search(path.read_text(encoding="utf-8", errors="replace")) for path in files.controls)
 
 
-def _scope_sources(spec: BuildSpec) -> list[Verilog]:
-    return [Verilog(path) for path in sorted(SCOPE_DIR.iterdir())] if spec.waves else []
+def _scope_sources(spec: BuildSpec) -> list[Path]:
+    return sorted(SCOPE_DIR.iterdir()) if spec.waves else []
 
 
 def _build_arguments(
     spec: BuildSpec, files: FileList, wave_suffix: str | None, directory: Path, *, hierarchical: bool
 ) -> list[str]:
+    defined = [f"-D{name}={value}" for name, value in dict(files.defines).items()]
+    texts = [*defined, *(f"-I{path}" for path in files.include_dirs)]
     if spec.simulator == "verilator":
         visible = ALL_SIGNALS if spec.debug else TOP_PORTS_ONLY
         if hierarchical:
@@ -279,10 +272,11 @@ def _build_arguments(
             visible = (HIERARCHICAL, *(ALL_SIGNALS if spec.debug else (str(directory / TOP_PORTS_FILE),)))
         waves = [f"--trace-{wave_suffix}"] if wave_suffix else []
         counts = CODE_COVERAGE[spec.coverage] if spec.coverage else ()
-        return [*visible, *waves, *counts, *library_arguments(files), *map(str, files.controls)]
+        return [*visible, *waves, *counts, *library_arguments(files), *map(str, files.controls), *texts]
     suffixes = [argument for extension in files.library_extensions for argument in ("-Y", extension)]
     folders = [argument for path in files.library_dirs for argument in ("-y", str(path))]
-    return [*suffixes, *folders, *(argument for path in files.library_files for argument in ("-l", str(path)))]
+    libraries = [argument for path in files.library_files for argument in ("-l", str(path))]
+    return [*suffixes, *folders, *libraries, *texts]
 
 
 @contextmanager

@@ -1,19 +1,20 @@
-"""Runners for cocotb's own runner registry: only top ports visible, our supervision, our flags."""
+"""Commands that compile and run models, composed of what cocotb, Verilator and Icarus document."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import Any
 
 import cocotb_tools.config
-from cocotb_tools.runner import SUPPORTED_RUNNERS, Icarus, Runner, Verilator, get_runner
+import find_libpython
 
 from tb.launch.elaborate import QUIET
-from tb.launch.process import Ended, supervise
-from tb.launch.toolchain import build_jobs, tool_environment, verilator_root
+from tb.launch.errors import ToolError
+from tb.launch.toolchain import build_jobs, verilator_root
 from tb.launch.wrapper import TIME_PRECISION, TIME_UNIT, WRAPPER_TOP
 
 # Measured on the public nv_small RTL. Delays inside RTL are ignored: the clock comes from outside.
@@ -37,187 +38,119 @@ TOP_PORTS_CONTROL = f'`verilator_config\npublic_flat_rw -module "{WRAPPER_TOP}" 
 HIERARCHICAL = "--hierarchical"
 """Compiles the modules that control files name as blocks of their own."""
 
-
-class _CommandsEnded(Exception):
-    """The runner's commands are over; carries how the last one ended.
-
-    It leaves the stock ``build()`` and ``test()`` early, because what they do next depends on
-    whether pytest happens to run: under pytest a failing test makes them exit the process.
-    """
-
-    def __init__(self, ended: Ended) -> None:
-        super().__init__(ended)
-        self.ended = ended
+_ICARUS_MODEL = "sim.vvp"
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """A command that is ready to run: words, folder, complete environment."""
+class Simulation:
+    """A simulation that is ready to run: command, folder, complete environment."""
 
     command: list[str]
     cwd: Path
     environment: dict[str, str]
 
 
-class _CommandReady(Exception):
-    """The runner has prepared the command that it was asked for; see ``_CommandsEnded``."""
+def build_commands(
+    simulator: str, backend: str, directory: Path, sources: Iterable[Path], arguments: Sequence[str]
+) -> list[list[str]]:
+    """Return the commands that compile a model, to be run one after the other.
 
-    def __init__(self, prepared: Prepared) -> None:
-        super().__init__(prepared)
-        self.prepared = prepared
+    Args:
+        simulator: ``verilator`` or ``icarus``.
+        backend: ``coroutine``, or ``native``, whose agents are compiled into the model.
+        directory: The build folder.
+        sources: The wrapper of the top module and the RTL.
+        arguments: Further options of the simulator.
 
-
-class Supervised(Runner):  # type: ignore[misc]
-    """What both simulators share: environment, log, deadline."""
-
-    _timeout_seconds: float | None = None
-    _only_prepare = False
-
-    def run_build(self, **arguments: Any) -> Ended:
-        """Run the stock ``build`` with ``arguments`` and return how its last command ended."""
-        return _ended(self.build, arguments)
-
-    def run_test(self, timeout_seconds: float, **arguments: Any) -> Ended:
-        """Run the stock ``test`` with ``arguments`` and a deadline, and return how it ended."""
-        self._timeout_seconds = timeout_seconds
-        return _ended(self.test, arguments)
-
-    def prepare_test(self, **arguments: Any) -> Prepared:
-        """Return the command that the stock ``test`` would run with ``arguments``."""
-        self._only_prepare = True
-        try:
-            self.test(**arguments)
-        except _CommandReady as ready:
-            return ready.prepared
-        raise RuntimeError("the runner finished without preparing a command")
-
-    def _set_env_build(self) -> None:
-        super()._set_env_build()
-        self.env.update(tool_environment())
-
-    def _set_env_test(self) -> None:
-        # The stock runner lets the surrounding environment win over what it was given.
-        given = dict(self.env)
-        super()._set_env_test()
-        self.env.update(given)
-
-    def _execute(self, cmds: Sequence[list[str]], cwd: os.PathLike[str] | str) -> None:
-        if self._only_prepare:
-            raise _CommandReady(Prepared(cmds[0], Path(cwd), dict(self.env)))
-        log_path = Path(str(self.log_file))
-        log_path.write_bytes(b"")
-        ended = Ended(0, timed_out=False)
-        for command in cmds:
-            ended = supervise(
-                command,
-                cwd=Path(cwd),
-                environment=self.env,
-                log_path=log_path,
-                timeout_seconds=self._timeout_seconds,
-            )
-            if ended.returncode != 0:
-                break
-        raise _CommandsEnded(ended)
-
-
-class TopPortsVerilator(Supervised, Verilator):  # type: ignore[misc]
-    """Verilator from its Python package; what is visible is chosen by the build arguments."""
-
-    def _main_sources(self) -> tuple[Path, ...]:
-        return (cocotb_tools.config.share_dir / "lib" / "verilator" / "verilator.cpp",)
-
-    def _main_flags(self) -> tuple[str, ...]:
-        return ()
-
-    def _build_command(self) -> list[list[str]]:
-        libraries = cocotb_tools.config.libs_dir
-        hierarchical = HIERARCHICAL in self.build_args
-        jobs = str(build_jobs())
-        # With blocks Verilator starts itself for each, and then only by its launcher.
-        program, makefile = ("verilator", "Vtop_hier.mk") if hierarchical else ("verilator_bin", "Vtop.mk")
-        verilate = [
-            *(str(verilator_root() / "bin" / program), "-cc", "--exe", "--vpi", *VERILATOR_FLAGS),
-            *("-Mdir", str(self.build_dir), "--prefix", "Vtop", "--top-module", WRAPPER_TOP, "-o", WRAPPER_TOP),
-            *("-LDFLAGS", f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator"),
-            *("--timescale", f"{TIME_UNIT}/{TIME_PRECISION}"),
-            *(("--build-jobs", jobs) if hierarchical else ()),
-            *self.build_args,
-            *self._get_define_options(self.defines),
-            *self._get_include_options(self.includes),
-            *self._main_flags(),
-            *(str(source) for source in (*self._main_sources(), *self.sources)),
-        ]
-        compile_model = [
-            *("make", "-j", jobs, "-C", str(self.build_dir), "-f", makefile),
-            # The package was configured without these, and both are needed by larger designs.
-            *("CFG_CXXFLAGS_PCH_I=-include", "PYTHON3=python3"),
-        ]
-        return [verilate, compile_model]
-
-    def _test_command(self) -> list[list[str]]:
-        return [[str(self.build_dir / WRAPPER_TOP), *self.test_args, *self.plusargs]]
-
-
-class NativeVerilator(TopPortsVerilator):
-    """Verilator with our own clock loop and the native back end compiled in."""
-
-    def _main_sources(self) -> tuple[Path, ...]:
-        return harness_sources()
-
-    def _main_flags(self) -> tuple[str, ...]:
+    Source: cocotb documentation, "Extending Existing Build Flows".
+    """
+    if simulator == "icarus":
+        compiled = str(directory / _ICARUS_MODEL)
+        return [["iverilog", "-g2012", "-o", compiled, "-s", WRAPPER_TOP, *arguments, *map(str, sources)]]
+    libraries = cocotb_tools.config.libs_dir
+    hierarchical = HIERARCHICAL in arguments
+    jobs = str(build_jobs())
+    # With blocks Verilator starts itself for each, and then only by its launcher.
+    program, makefile = ("verilator", "Vtop_hier.mk") if hierarchical else ("verilator_bin", "Vtop.mk")
+    if backend == "native":
         # The bench finds the harness's functions in the running program.
-        return ("-CFLAGS", f"-I{HARNESS_DIR}", "-LDFLAGS", "-rdynamic")
+        main = ["-CFLAGS", f"-I{HARNESS_DIR}", "-LDFLAGS", "-rdynamic", *map(str, _harness_sources())]
+    else:
+        main = [str(cocotb_tools.config.share_dir / "lib" / "verilator" / "verilator.cpp")]
+    verilate = [
+        *(str(verilator_root() / "bin" / program), "-cc", "--exe", "--vpi", *VERILATOR_FLAGS),
+        *("-Mdir", str(directory), "--prefix", "Vtop", "--top-module", WRAPPER_TOP, "-o", WRAPPER_TOP),
+        *("-LDFLAGS", f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator"),
+        *("--timescale", f"{TIME_UNIT}/{TIME_PRECISION}"),
+        *(("--build-jobs", jobs) if hierarchical else ()),
+        *(*arguments, *main, *map(str, sources)),
+    ]
+    compile_model = [
+        *("make", "-j", jobs, "-C", str(directory), "-f", makefile),
+        # The package was configured without these, and both are needed by larger designs.
+        *("CFG_CXXFLAGS_PCH_I=-include", "PYTHON3=python3"),
+    ]
+    return [verilate, compile_model]
 
 
-class OwnDumpIcarus(Supervised, Icarus):  # type: ignore[misc]
-    """Icarus whose waves are written by the wrapper, where ``+wave_file=`` names the file."""
+def simulation(
+    simulator: str,
+    directory: Path,
+    *,
+    test_module: str,
+    test_filter: str,
+    env: Mapping[str, str],
+    work_dir: Path,
+    results_path: Path,
+    arguments: Sequence[str] = (),
+) -> Simulation:
+    """Return what runs tests on a compiled model.
 
-    def _build_command(self) -> list[list[str]]:
-        compile_model = [
-            *("iverilog", "-g2012", "-o", str(self.sim_file), "-s", WRAPPER_TOP),
-            *self.build_args,
-            *self._get_define_options(self.defines),
-            *self._get_include_options(self.includes),
-            *(str(source) for source in self.sources),
-        ]
-        return [compile_model]
+    Args:
+        simulator: ``verilator`` or ``icarus``.
+        directory: The build folder.
+        test_module: Module that holds the tests.
+        test_filter: Regular expression of the tests' full names.
+        env: Environment variables; they win over those of this process.
+        work_dir: Folder to run in.
+        results_path: File for cocotb's results.
+        arguments: Arguments of the simulation, such as ``+verbose``.
 
-    def _test_command(self) -> list[list[str]]:
-        library = cocotb_tools.config.lib_entry("vpi", "icarus")
-        return [["vvp", "-m", library, *self.test_args, str(self.sim_file), *self.plusargs]]
-
-
-SUPPORTED_RUNNERS.update(
-    {
-        "verilator_top_ports": TopPortsVerilator,
-        "verilator_native": NativeVerilator,
-        "icarus_own_dump": OwnDumpIcarus,
+    Source: cocotb documentation, "Extending Existing Build Flows" and "Environment Variables".
+    """
+    environment = {
+        "GPI_USERS": f"{_libpython()};{cocotb_tools.config.pygpi_entry_point()}",
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "PYGPI_PYTHON_BIN": sys.executable,
+        "COCOTB_TOPLEVEL": WRAPPER_TOP,
+        "COCOTB_TEST_MODULES": test_module,
+        "COCOTB_TEST_FILTER": test_filter,
+        "COCOTB_RESULTS_FILE": str(results_path),
     }
-)
-_REGISTERED = {
-    ("verilator", "coroutine"): "verilator_top_ports",
-    ("verilator", "native"): "verilator_native",
-    ("icarus", "coroutine"): "icarus_own_dump",
-}
+    if simulator == "icarus":
+        library = cocotb_tools.config.lib_entry("vpi", "icarus")
+        command = ["vvp", "-m", library, str(directory / _ICARUS_MODEL), *arguments]
+    else:
+        # Verilator applies inertial writes as cocotb expects them.
+        environment.setdefault("COCOTB_TRUST_INERTIAL_WRITES", "1")
+        command = [str(directory / WRAPPER_TOP), *arguments]
+    return Simulation(command, work_dir, {**environment, **env})
 
 
-def make_runner(simulator: str, backend: str = "coroutine") -> Supervised:
-    """Return a new runner for a simulator and a back end, from cocotb's registry."""
-    name = _REGISTERED[simulator, backend]
-    runner = get_runner(name)
-    if not isinstance(runner, Supervised):
-        raise TypeError(f"runner {name} was registered by someone else: {type(runner).__name__}")
-    return runner
+@cache
+def _libpython() -> str:
+    """Return the library of this interpreter, as ``cocotb-config --libpython`` prints it.
+
+    Raises:
+        ToolError: when there is none.
+    """
+    path = find_libpython.find_libpython()
+    if path is None:
+        raise ToolError("libpython is not installed; install a Python that is built with --enable-shared")
+    return str(path)
 
 
-def harness_sources() -> tuple[Path, ...]:
+def _harness_sources() -> list[Path]:
     """Return the harness's sources as Verilator takes them."""
-    return tuple(sorted(HARNESS_DIR.glob("*.cpp")) + sorted(HARNESS_DIR.glob("*.sv")))
-
-
-def _ended(run: Callable[..., object], arguments: dict[str, Any]) -> Ended:
-    try:
-        run(**arguments)
-    except _CommandsEnded as end:
-        return end.ended
-    raise RuntimeError("the runner finished without running a command")
+    return sorted(HARNESS_DIR.glob("*.cpp")) + sorted(HARNESS_DIR.glob("*.sv"))

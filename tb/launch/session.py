@@ -15,8 +15,7 @@ from pathlib import Path
 from tb.judge.finding import Check
 from tb.launch.build import Built
 from tb.launch.process import Ended, abort, kill, start
-from tb.launch.runners import make_runner
-from tb.launch.simulate import JUNIT_NAME, LOG_NAME, SimResult, judge, test_arguments
+from tb.launch.simulate import JUNIT_NAME, LOG_NAME, SimResult, judge, prepare
 
 REQUESTS = "NVDLA_REQUESTS"
 CLOSING_GRACE_SECONDS = 5.0
@@ -56,10 +55,7 @@ class Session:
         self._answers = ours.makefile("r", encoding="utf-8")
         with theirs:
             variables = {**env, REQUESTS: str(theirs.fileno())}
-            arguments = test_arguments(built, test_module, testcase, variables, self._work_dir)
-            prepared = make_runner(built.spec.simulator, built.spec.backend).prepare_test(
-                **arguments, plusargs=list(plusargs)
-            )
+            prepared = prepare(built, test_module, testcase, variables, self._work_dir, plusargs)
             with (self._work_dir / LOG_NAME).open("wb") as log:
                 self._process = start(
                     prepared.command,

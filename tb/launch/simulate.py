@@ -9,14 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from signal import Signals
-from typing import Any
 
 from tb.judge.finding import Check
 from tb.launch.build import Built
 from tb.launch.errors import LaunchError
-from tb.launch.process import Ended, last_relevant_lines
-from tb.launch.runners import make_runner
-from tb.launch.wrapper import WRAPPER_TOP
+from tb.launch.process import Ended, last_relevant_lines, supervise
+from tb.launch.runners import Simulation, simulation
 
 LOG_NAME = "sim.log"
 JUNIT_NAME = "results.xml"
@@ -89,32 +87,38 @@ def simulate(
     log_path, junit_path = work_dir / LOG_NAME, work_dir / JUNIT_NAME
     waves_path = work_dir / f"waves.{built.wave_suffix}" if waves else None
     started = time.monotonic()
-    ended = make_runner(built.spec.simulator, built.spec.backend).run_test(
-        timeout_seconds,
-        plusargs=[*_wave_arguments(built.spec.simulator, waves_path), *plusargs],
-        **test_arguments(built, test_module, testcase, env, work_dir),
+    arguments = [*_wave_arguments(built.spec.simulator, waves_path), *plusargs]
+    prepared = prepare(built, test_module, testcase, env, work_dir, arguments)
+    ended = supervise(
+        prepared.command,
+        cwd=prepared.cwd,
+        environment=prepared.environment,
+        log_path=log_path,
+        timeout_seconds=timeout_seconds,
     )
     check, message = judge(ended, junit_path, log_path, f"{test_module}.{testcase}", timeout_seconds)
     seconds = time.monotonic() - started
     return SimResult(check, message, ended.returncode, seconds, log_path, junit_path, waves_path)
 
 
-def test_arguments(
-    built: Built, test_module: str, testcase: str, env: Mapping[str, str], work_dir: Path
-) -> dict[str, Any]:
-    """Return what a runner is told about one cocotb test, whatever plays it."""
-    return {
-        "test_module": test_module,
-        "hdl_toplevel": WRAPPER_TOP,
-        "hdl_toplevel_lang": "verilog",
-        "test_filter": rf"^{re.escape(test_module)}\.{re.escape(testcase)}$",
+def prepare(
+    built: Built, test_module: str, testcase: str, env: Mapping[str, str], work_dir: Path, arguments: Sequence[str]
+) -> Simulation:
+    """Make a folder for one cocotb test, without log and results of an earlier one, and return what runs the test."""
+    work_dir.mkdir(parents=True, exist_ok=True)
+    (work_dir / LOG_NAME).unlink(missing_ok=True)
+    (work_dir / JUNIT_NAME).unlink(missing_ok=True)
+    return simulation(
+        built.spec.simulator,
+        built.directory,
+        test_module=test_module,
+        test_filter=rf"^{re.escape(test_module)}\.{re.escape(testcase)}$",
         # A crash or a hang then leaves the Python stack in the log.
-        "extra_env": {"PYTHONFAULTHANDLER": "1", **env},
-        "build_dir": built.directory,
-        "test_dir": work_dir,
-        "results_xml": str(work_dir / JUNIT_NAME),
-        "log_file": work_dir / LOG_NAME,
-    }
+        env={"PYTHONFAULTHANDLER": "1", **env},
+        work_dir=work_dir,
+        results_path=work_dir / JUNIT_NAME,
+        arguments=arguments,
+    )
 
 
 def _wave_arguments(simulator: str, path: Path | None) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
 
 from models.errors import InputError
 from tb.surfaces import LinesSurface
@@ -18,8 +17,6 @@ class BdmaLayer:
 
     Source: programming guide, "BDMA programming".
     """
-
-    kind: ClassVar[Literal["BDMA"]] = "BDMA"
 
     src: LinesSurface
     dst: LinesSurface

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
 
 from models.cdp import CdpParams
 from models.errors import InputError
@@ -18,8 +17,6 @@ class CdpLayer:
     Raises:
         ValueError: when the sizes or precisions of source, destination and parameters do not fit each other.
     """
-
-    kind: ClassVar[Literal["CDP"]] = "CDP"
 
     src: Surface
     dst: Surface

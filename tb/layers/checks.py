@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from models.errors import InputError
-
-if TYPE_CHECKING:
-    from models.layout import FeatureLayout, KernelLayout, OperandLayout
-    from tb.surfaces import ImageSurface, Surface
+from models.layout import FeatureLayout, KernelLayout, OperandLayout
+from tb.surfaces import ImageSurface, Surface
 
 
 def check_configs(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
 
 from models.cbuf import feature_entries, image_entries, winograd_entries
 from models.conv import ConvParams
@@ -44,8 +43,6 @@ class ConvLayer:
 
     Source: programming guide, "Convolution" and "Limitation"; formats document, "Pixel Format".
     """
-
-    kind: ClassVar[Literal["CONV"]] = "CONV"
 
     src: Surface | ImageSurface
     weights: WeightSurface

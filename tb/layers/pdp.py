@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
 
 from models.config import HwConfig
 from models.errors import InputError
@@ -52,8 +51,6 @@ class PdpLayer:
     Raises:
         ValueError: when the sizes of source, destination, pooling and split do not fit each other.
     """
-
-    kind: ClassVar[Literal["PDP"]] = "PDP"
 
     src: Surface
     dst: Surface

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
 
 from models.config import HwConfig
 from models.errors import InputError
@@ -12,13 +11,10 @@ from models.pdp import PdpParams
 from models.precision import Precision
 from models.sdp import SdpParams
 from tb.layers.checks import check_configs
+from tb.layers.conv import ConvLayer
 from tb.layers.pdp import check_line_buffer
-from tb.surfaces import Surface
-
-if TYPE_CHECKING:
-    from tb.layers.conv import ConvLayer
-    from tb.layers.sdp import SdpLayer
-    from tb.surfaces import ImageSurface
+from tb.layers.sdp import SdpLayer
+from tb.surfaces import ImageSurface, Surface
 
 
 def on_the_fly(config: HwConfig, precision: Precision, shape: tuple[int, int, int]) -> Surface:
@@ -40,8 +36,6 @@ class PooledLayer:
         Processor".
     """
 
-    kind: ClassVar[Literal["POOLED"]] = "POOLED"
-
     producer: SdpLayer | ConvLayer
     dst: Surface
     params: PdpParams
@@ -60,9 +54,9 @@ class PooledLayer:
             )
         if processing.compares:
             raise InputError("producer must not compare, because a comparison has no result to pool")
-        if self.producer.kind == "CONV" and self.producer.params.winograd:
+        if isinstance(self.producer, ConvLayer) and self.producer.params.winograd:
             raise InputError("producer must not be Winograd: the order in which its results reach PDP is not known")
-        if self.producer.kind == "CONV" and self.producer.batch is not None:
+        if isinstance(self.producer, ConvLayer) and self.producer.batch is not None:
             raise InputError("producer must not be a batch, whose cubes reach PDP in turns")
         if self.params.nan_to_zero:
             raise InputError("nan_to_zero must be False, because PDP flushes NaN from memory alone")
@@ -82,7 +76,7 @@ class PooledLayer:
     @property
     def processing(self) -> SdpParams:
         """What SDP does."""
-        return self.producer.sdp if self.producer.kind == "CONV" else self.producer.params
+        return self.producer.sdp if isinstance(self.producer, ConvLayer) else self.producer.params
 
     @property
     def unit(self) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import ClassVar, Literal
 
 from models.errors import InputError
 from models.layout import FeatureLayout, PlanarLayout, contracted_shape
@@ -44,8 +43,6 @@ class RubikLayer:
 
     Source: unit description, "RUBIK"; programming guide, "Rubik programming" and "Limitation".
     """
-
-    kind: ClassVar[Literal["RUBIK"]] = "RUBIK"
 
     mode: RubikMode
     src: Surface | PlanarSurface

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
 
 from models.errors import InputError
 from models.precision import Precision
@@ -26,8 +25,6 @@ class SdpLayer:
     Raises:
         ValueError: when surfaces, parameters and operand sources do not fit each other.
     """
-
-    kind: ClassVar[Literal["SDP"]] = "SDP"
 
     src: Surface
     dst: Surface

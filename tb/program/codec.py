@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 from models.config import HwConfig
 from models.errors import InputError
-from tb.layers import Kind
-from tb.program import units
+from tb.layers import (
+    BdmaLayer,
+    CdpLayer,
+    ConvLayer,
+    Layer,
+    PdpLayer,
+    PooledLayer,
+    RubikLayer,
+    SdpLayer,
+)
+from tb.program import bdma, cdp, conv, pdp, pooled, rubik, sdp, units
 from tb.program.copies import LAUNCHES
 from tb.program.lut import ENTRIES, LutEntries, lut_writes
 from tb.program.ops import InterruptNotify, Op, Poll, RegWrite, interrupt_of_unit
 from tb.program.table import Flat, Refused, Table, Words, decode_rows, encode_rows
 from tb.registers import RegisterMap
-
-if TYPE_CHECKING:
-    from tb.layers import BdmaLayer, ConvLayer, Layer
 
 WordsOf = Callable[[str], Mapping[str, int]]
 """From a unit to the register words of its next group."""
@@ -51,17 +56,17 @@ class Engine:
         name: What messages call it.
         units: All units that must be enabled, in the order that ``encode`` enables them.
         done_unit: The unit whose done interrupt ends the layer.
-        kind: That of its layers.
-        coding: Loads what its layers take, and returns how they stand in registers.
-        runs: Whether it runs this layer, among the engines for the kind.
+        layer: The type of its layers.
+        coding: How they stand in registers.
+        runs: Whether it runs this layer, among the engines for the type.
         chosen: Whether the words of its units select it, among the engines that share a unit.
     """
 
     name: str
     units: tuple[str, ...]
     done_unit: str
-    kind: Kind
-    coding: Callable[[], Coding]
+    layer: type[Layer]
+    coding: Coding
     runs: Callable[[Any], bool] = lambda layer: True
     chosen: Callable[[WordsOf, RegisterMap], bool] = _always
 
@@ -71,28 +76,10 @@ class Engine:
         return "SDP" if "SDP" in self.units else self.done_unit
 
 
-def _coding(module: str, table: str = "TABLE") -> Callable[[], Coding]:
-    """Return what loads the coding of the layers that a module of this package programs."""
-
-    @cache
-    def load() -> Coding:
-        program = import_module(f"tb.program.{module}")
-        return Coding(getattr(program, table), program.flatten, program.build)
-
-    return load
-
-
-def _pooled(producer: Callable[[], Coding]) -> Callable[[], Coding]:
-    """Return what loads the coding of layers whose producer has another one."""
-
-    @cache
-    def load() -> Coding:
-        from tb.program import pooled
-
-        table, flatten, build = producer()
-        return Coding(pooled.table(table), partial(pooled.flatten, flatten), partial(pooled.build, build))
-
-    return load
+def _pooled(producer: Coding) -> Coding:
+    """Return how layers stand in registers whose result PDP pools on the fly."""
+    table, flatten, build = producer
+    return Coding(pooled.table(table), partial(pooled.flatten, flatten), partial(pooled.build, build))
 
 
 def _from_memory(words_of: WordsOf, registers: RegisterMap) -> bool:
@@ -132,44 +119,46 @@ def _fetches(layer: ConvLayer) -> bool:
     return any(source is not None and source.memory is not None for source in (layer.x1, layer.x2, layer.y))
 
 
-_SDP, _BDMA = _coding("sdp"), _coding("bdma")
-_CONV, _CONV_WITH_OPERANDS = _coding("conv"), _coding("conv", "TABLE_WITH_OPERANDS")
+_SDP = Coding(sdp.TABLE, sdp.flatten, sdp.build)
+_CONV = Coding(conv.TABLE, conv.flatten, conv.build)
+_CONV_WITH_OPERANDS = Coding(conv.TABLE_WITH_OPERANDS, conv.flatten, conv.build)
 
+BDMA = Engine("BDMA", units.BDMA, "BDMA", BdmaLayer, Coding(bdma.TABLE, bdma.flatten, bdma.build))
 ENGINES = (
-    Engine("SDP", units.SDP, "SDP", "SDP", _SDP, chosen=_to_memory(_from_memory)),
+    Engine("SDP", units.SDP, "SDP", SdpLayer, _SDP, chosen=_to_memory(_from_memory)),
     Engine(
         "CONV",
         units.CONV_WITH_OPERANDS,
         "SDP",
-        "CONV",
+        ConvLayer,
         _CONV_WITH_OPERANDS,
         runs=_fetches,
         chosen=_to_memory(_with_operands),
     ),
-    Engine("CONV", units.CONV, "SDP", "CONV", _CONV, chosen=_to_memory(_without_operands)),
-    Engine("PDP", units.PDP, "PDP", "PDP", _coding("pdp"), chosen=_pdp_from_memory),
+    Engine("CONV", units.CONV, "SDP", ConvLayer, _CONV, chosen=_to_memory(_without_operands)),
+    Engine("PDP", units.PDP, "PDP", PdpLayer, Coding(pdp.TABLE, pdp.flatten, pdp.build), chosen=_pdp_from_memory),
     Engine(
         "SDP-PDP",
         units.SDP_TO_PDP,
         "PDP",
-        "POOLED",
+        PooledLayer,
         _pooled(_SDP),
-        runs=lambda layer: layer.producer.kind == "SDP",
+        runs=lambda layer: isinstance(layer.producer, SdpLayer),
         chosen=_to_pdp(_from_memory),
     ),
     Engine(
         "CONV-PDP",
         units.CONV_WITH_OPERANDS_TO_PDP,
         "PDP",
-        "POOLED",
+        PooledLayer,
         _pooled(_CONV_WITH_OPERANDS),
         runs=lambda layer: _fetches(layer.producer),
         chosen=_to_pdp(_with_operands),
     ),
-    Engine("CONV-PDP", units.CONV_TO_PDP, "PDP", "POOLED", _pooled(_CONV), chosen=_to_pdp(_without_operands)),
-    Engine("CDP", units.CDP, "CDP", "CDP", _coding("cdp")),
-    Engine("RUBIK", units.RUBIK, "RBK", "RUBIK", _coding("rubik")),
-    Engine("BDMA", units.BDMA, "BDMA", "BDMA", _BDMA),
+    Engine("CONV-PDP", units.CONV_TO_PDP, "PDP", PooledLayer, _pooled(_CONV), chosen=_to_pdp(_without_operands)),
+    Engine("CDP", units.CDP, "CDP", CdpLayer, Coding(cdp.TABLE, cdp.flatten, cdp.build)),
+    Engine("RUBIK", units.RUBIK, "RBK", RubikLayer, Coding(rubik.TABLE, rubik.flatten, rubik.build)),
+    BDMA,
 )
 
 
@@ -192,12 +181,12 @@ def chosen_engine(unit: str, words_of: WordsOf, registers: RegisterMap) -> Engin
 
 def engine_of(layer: Layer) -> Engine:
     """Return the engine that runs a layer."""
-    return next(engine for engine in ENGINES if layer.kind == engine.kind and engine.runs(layer))
+    return next(engine for engine in ENGINES if isinstance(layer, engine.layer) and engine.runs(layer))
 
 
 def uses_lut(layer: Layer) -> bool:
     """Return whether a layer reads its engine's lookup tables, which both register groups share."""
-    return ENTRIES in engine_of(layer).coding().flatten(layer)
+    return ENTRIES in engine_of(layer).coding.flatten(layer)
 
 
 def encode(
@@ -230,9 +219,9 @@ def encode(
     for number in groups.values():
         if number not in (0, 1):
             raise InputError(f"group must be 0 or 1, not {number}")
-    if layer.kind == "BDMA":
+    if isinstance(layer, BdmaLayer):
         return encode_copies((layer,), config, groups["BDMA"], sync_id)
-    coding = engine.coding()
+    coding = engine.coding
     flat = coding.flatten(layer)
     words = encode_rows(coding.table, flat, registers)
     ops: list[Op] = list(lut_writes(engine.lut_unit, flat[ENTRIES])) if ENTRIES in flat else []
@@ -243,7 +232,7 @@ def encode(
         ops.append(Poll("CDMA.S_CBUF_FLUSH_STATUS", 1))
     ops += [RegWrite(f"{unit}.D_OP_ENABLE", 1) for unit in engine.units]
     if sync_id is not None:
-        if layer.kind == "POOLED":
+        if isinstance(layer, PooledLayer):
             # SDP raises its own interrupt, which a later layer that ends in SDP would take for its end.
             ops.append(InterruptNotify("SDP", groups["SDP"], f"{sync_id}_sdp"))
         ops.append(InterruptNotify(interrupt_of_unit(engine.done_unit), groups[engine.done_unit], sync_id))
@@ -265,7 +254,7 @@ def encode_copies(
         Refused: for a copy that the registers cannot hold.
     """
     registers = RegisterMap.of(config)
-    table, flatten, _ = _BDMA()
+    table, flatten, _ = BDMA.coding
     ops: list[Op] = []
     for layer in layers:
         words = encode_rows(table, flatten(layer), registers)["BDMA"]
@@ -289,5 +278,5 @@ def decode(engine: Engine, words: Words, config: HwConfig, lut: LutEntries | Non
     Raises:
         Refused: naming register, field and rule, when they are illegal or need what is not modelled.
     """
-    table, _, build = engine.coding()
+    table, _, build = engine.coding
     return build(config, decode_rows(table, words, RegisterMap.of(config)) | {ENTRIES: lut})

@@ -6,12 +6,8 @@ CFG_LAUNCH0 or 1 makes all that wait there a group, which runs as one hardware l
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from tb.layers import BdmaLayer
 from tb.program.table import Refused
-
-if TYPE_CHECKING:
-    from tb.layers import BdmaLayer
 
 SLOTS = 20
 LAUNCHES = ("CFG_LAUNCH0", "CFG_LAUNCH1")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
@@ -29,10 +28,9 @@ RESULT_FILE = "result.json"
 SCENARIO_DIR = "scenario"
 _LOG_LINES = 12
 
-_LEAN = {
+_SIMULATOR = {
     # Rewriting asserts costs more than all the rest of the start, and nothing here shows them.
     "COCOTB_REWRITE_ASSERTION_FILES": "",
-    "PYGPI_USERS": "tb.sim.lean:load",
     # Simulations run side by side; threads of one would only take processors from another.
     "OPENBLAS_NUM_THREADS": "1",
 }
@@ -166,16 +164,7 @@ def shared_process(built: Built, work_dir: Path, plusargs: tuple[str, ...] = ())
         work_dir: Folder for what the process says between jobs.
         plusargs: Arguments for the simulator; only jobs with the same ones can be played in it.
     """
-    return SharedProcess(built, f"{ENTRY_MODULE}.serve", lean_environment(built), work_dir, plusargs)
-
-
-def lean_environment(built: Built) -> dict[str, str]:
-    """Return variables with which a simulator process of a model starts fastest."""
-    if not os.environ.get("PYTHONDONTWRITEBYTECODE"):
-        return _LEAN
-    # Who wants no bytecode beside the sources shall not wait for all of them to be compiled every time.
-    bytecode = built.directory.parent / "bytecode"
-    return {**_LEAN, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(bytecode)}
+    return SharedProcess(built, f"{ENTRY_MODULE}.serve", _SIMULATOR, work_dir, plusargs)
 
 
 def run_entry(
@@ -209,7 +198,7 @@ def run_entry(
         built,
         test_module=ENTRY_MODULE,
         testcase=test,
-        env={**lean_environment(built), REQUEST: request.encode()},
+        env={**_SIMULATOR, REQUEST: request.encode()},
         work_dir=work_dir,
         timeout_seconds=timeout_seconds,
         waves=waves,

@@ -7,18 +7,15 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tb.judge.text import complaints, margin_part, why_not_passed
 from tb.judge.verdict import Ending
 from tb.regress.markup import bar, document, escaped, table
 from tb.regress.result import Result
+from tb.regress.store import Run
 from tb.regress.summary import counts_line, endings, groups, slowest
 
-if TYPE_CHECKING:
-    from tb.regress.store import Run
-
-Trend = Sequence[tuple["Run", Mapping[Ending, int], int]]
+Trend = Sequence[tuple[Run, Mapping[Ending, int], int]]
 """Runs, the oldest first, with the counts of their endings and of tasks that were not played."""
 
 _TREND_RUNS = 30

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from ctypes import POINTER, Structure, c_double, c_uint32, c_uint64, c_void_p
+from ctypes import POINTER, Structure, c_char_p, c_double, c_uint32, c_uint64, c_void_p
 from functools import cache
 from typing import Any
 
 import numpy as np
 from cocotb.handle import SimHandleBase
 from numpy.typing import NDArray
+
+from tb.memory import PAGE_BYTES
 
 MAX_BUS_BYTES = 64
 
@@ -66,8 +68,24 @@ class CsbSettingsRecord(Structure):
     _fields_ = (("seed", c_uint64), ("stall", c_double), ("deadline_cycles", c_uint32), ("unused", c_uint32))
 
 
+RECORD_BYTES = {
+    "WriteRecord": WRITE_RECORD.itemsize,
+    "ReadRecord": READ_RECORD.itemsize,
+    "FaultRecord": FAULT_RECORD.itemsize,
+    "ViolationRecord": VIOLATION_RECORD.itemsize,
+    "PortSettings": ctypes.sizeof(PortSettingsRecord),
+    "Outstanding": OUTSTANDING_RECORD.itemsize,
+    "Op": OP_RECORD.itemsize,
+    "Result": RESULT_RECORD.itemsize,
+    "Access": ACCESS_RECORD.itemsize,
+    "CsbSettings": ctypes.sizeof(CsbSettingsRecord),
+    "Page": PAGE_BYTES + PAGE_BYTES // 8,
+}
+"""Sizes of all records that cross the border, by their names in the harness."""
+
 _SIGNATURES: dict[str, tuple[Any, ...]] = {
     # name: result, arguments
+    "nvb_record_bytes": (c_uint32, c_char_p),
     "nvb_start": (None, c_uint64),
     "nvb_csb_configure": (None, POINTER(CsbSettingsRecord)),
     "nvb_csb_drop_all": (None,),
@@ -102,12 +120,36 @@ def is_native(dut: SimHandleBase) -> bool:
 
 @cache
 def library() -> ctypes.CDLL:
-    """Return the functions of the running simulator."""
+    """Return the functions of the running simulator.
+
+    Raises:
+        RecordSizeError: when the harness was compiled with other records.
+    """
     functions = ctypes.CDLL(None)
     for name, (result, *arguments) in _SIGNATURES.items():
         function = getattr(functions, name)
         function.restype, function.argtypes = result, arguments
+    check_records(functions)
     return functions
+
+
+class RecordSizeError(Exception):
+    """A record of the harness that has another size than here."""
+
+
+def check_records(functions: ctypes.CDLL) -> None:
+    """Refuse a harness whose records have other sizes than here.
+
+    Args:
+        functions: The harness.
+
+    Raises:
+        RecordSizeError: naming the first such record.
+    """
+    for name, nbytes in RECORD_BYTES.items():
+        reported = functions.nvb_record_bytes(name.encode())
+        if nbytes != reported:
+            raise RecordSizeError(f"{name} must have {reported} bytes as in the harness, not {nbytes}")
 
 
 class RecordLog:

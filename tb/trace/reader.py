@@ -12,9 +12,11 @@ from tb.settings import BenchSettings, SettingsError
 from tb.trace import notes
 from tb.trace.arguments import Arguments
 from tb.trace.builders import BUILDERS
+from tb.trace.described import is_described, read_described
 from tb.trace.errors import TraceError, TraceUnsupported
 from tb.trace.files import MEASURED, TraceFolder
 from tb.trace.lexer import Command, commands
+from tb.trace.measured import MeasuredFile, read_measured
 from tb.trace.sync import unraised
 
 SEED = 0
@@ -39,10 +41,6 @@ def read(path: Path, config: HwConfig) -> Scenario:
     Source: verification suite user guide, Trace Test format.
     """
     if path.suffix == MEASURED:
-        # Simulators read folders; they start without these.
-        from tb.trace.described import is_described, read_described
-        from tb.trace.measured import MeasuredFile, read_measured
-
         file = MeasuredFile.load(path)
         return read_described(file, config) if is_described(file) else read_measured(path, config)
     folder = TraceFolder.open(path)

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tb.judge.predictor.bdma import predict_bdma
+from tb.judge.predictor.cdp import predict_cdp
+from tb.judge.predictor.conv import predict_conv
 from tb.judge.predictor.expectation import Expectation, ReadMemory
+from tb.judge.predictor.pdp import predict_pdp
+from tb.judge.predictor.pooled import predict_pooled
+from tb.judge.predictor.rubik import predict_rubik
+from tb.judge.predictor.sdp import predict_sdp
 from tb.judge.tracker import StartedLayer
-from tb.layers import Kind
-from tb.program.codec import ENGINES
-from tb.program.ops import Program, RegWrite
+from tb.layers import BdmaLayer, CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, RubikLayer, SdpLayer
 
-__all__ = ["Expectation", "ReadMemory", "load", "predict"]
+__all__ = ["Expectation", "ReadMemory", "predict"]
 
-Predictor = Callable[[StartedLayer, ReadMemory], Expectation]
+_PREDICTORS: dict[type[Layer], Callable[[StartedLayer, ReadMemory], Expectation]] = {
+    SdpLayer: predict_sdp,
+    ConvLayer: predict_conv,
+    PdpLayer: predict_pdp,
+    PooledLayer: predict_pooled,
+    CdpLayer: predict_cdp,
+    RubikLayer: predict_rubik,
+    BdmaLayer: predict_bdma,
+}
 
 
 def predict(started: StartedLayer, read: ReadMemory) -> Expectation:
@@ -26,47 +39,4 @@ def predict(started: StartedLayer, read: ReadMemory) -> Expectation:
         started: The layer.
         read: How to read memory as the layer will find it.
     """
-    return _predictor_of(started.layer.kind)(started, read)
-
-
-def _predictor_of(kind: Kind) -> Predictor:
-    """Return what predicts the layers of a kind; that loads the models that it takes, and no others."""
-    match kind:
-        case "SDP":
-            from tb.judge.predictor.sdp import predict_sdp
-
-            return predict_sdp
-        case "CONV":
-            from tb.judge.predictor.conv import predict_conv
-
-            return predict_conv
-        case "PDP":
-            from tb.judge.predictor.pdp import predict_pdp
-
-            return predict_pdp
-        case "POOLED":
-            from tb.judge.predictor.pooled import predict_pooled
-
-            return predict_pooled
-        case "CDP":
-            from tb.judge.predictor.cdp import predict_cdp
-
-            return predict_cdp
-        case "RUBIK":
-            from tb.judge.predictor.rubik import predict_rubik
-
-            return predict_rubik
-        case "BDMA":
-            from tb.judge.predictor.bdma import predict_bdma
-
-            return predict_bdma
-
-
-def load(ops: Program) -> None:
-    """Load all that the layers of a program take, so that it costs a simulation no time when they start."""
-    enabled = {op.register for op in ops if isinstance(op, RegWrite)}
-    for engine in ENGINES:
-        enables = {f"{unit}.{'CFG_OP' if unit == 'BDMA' else 'D_OP_ENABLE'}" for unit in engine.units}
-        if enables <= enabled:
-            engine.coding()
-            _predictor_of(engine.kind)
+    return _PREDICTORS[type(started.layer)](started, read)

@@ -18,7 +18,7 @@ from tb.layers import CdpLayer
 def predict_cdp(started: StartedLayer, read: ReadMemory) -> Expectation:
     """Return what a layer of CDP must write."""
     layer = started.layer
-    assert layer.kind == "CDP"
+    assert isinstance(layer, CdpLayer)
     result, tolerated = normalise(layer, read_patterns(layer.src, read))
     return expect(started, layer.dst, result, tolerated, counted_by_cdp(layer, result))
 

@@ -39,7 +39,7 @@ _INPUT_COUNTS = (
 def predict_conv(started: StartedLayer, read: ReadMemory) -> Expectation:
     """Return what a convolution with SDP on the fly must write."""
     layer = started.layer
-    assert layer.kind == "CONV"
+    assert isinstance(layer, ConvLayer)
     processed, before = process_convolved(layer, read)
     counts = counted(started, processed, before)
     return expect(started, layer.dst, processed.cube, tolerated(layer, read), counts)

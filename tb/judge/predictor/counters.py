@@ -7,17 +7,15 @@ Source: precision document, "Converter statistics"; LUT programming, "LUT Statis
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import NDArray
 
 from models.converter import saturated_fp16
+from models.sdp import SdpResult
 from tb.judge.counters import Count, Counts
 from tb.judge.tracker import StartedLayer
-
-if TYPE_CHECKING:
-    from models.sdp import SdpResult
-    from tb.layers import CdpLayer
+from tb.layers import CdpLayer, SdpLayer
 
 _LUT = {
     "SDP.D_PERF_LUT_UFLOW": "underflow",
@@ -46,12 +44,12 @@ def counted(started: StartedLayer, processed: SdpResult, before: Mapping[str, in
     if "SDP.perf_nan_inf_count_en" in counting:
         counts["SDP.D_STATUS_NAN_INPUT_NUM"] = counts["SDP.D_STATUS_INF_INPUT_NUM"] = Count(0)
         counts["SDP.D_STATUS_NAN_OUTPUT_NUM"] = Count(found.nan_output)
-    if "SDP_RDMA.perf_nan_inf_count_en" in counting and started.layer.kind == "SDP":
+    if "SDP_RDMA.perf_nan_inf_count_en" in counting and isinstance(started.layer, SdpLayer):
         counts["SDP_RDMA.D_STATUS_NAN_INPUT_NUM"] = Count(found.nan_input)
         counts["SDP_RDMA.D_STATUS_INF_INPUT_NUM"] = Count(found.infinity_input)
     if "SDP.perf_lut_en" in counting and found.lut is not None:
         counts |= {name: Count(getattr(found.lut, field), at_least=True) for name, field in _LUT.items()}
-    if found.unequal or (started.layer.kind == "SDP" and started.layer.params.compares):
+    if found.unequal or (isinstance(started.layer, SdpLayer) and started.layer.params.compares):
         counts["SDP.D_STATUS"] = Count(int(found.unequal))
     return counts
 

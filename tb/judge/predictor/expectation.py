@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models.errors import InputError
 from models.fp16 import FP16
-from models.layout import FeatureLayout
+from models.layout import FeatureLayout, LinesLayout, PlanarLayout
 from models.precision import Precision
 from models.tolerance import Float64Array, Tolerance, clip_reference, exponent
 from tb.judge.counters import Counts
 from tb.judge.tracker import StartedLayer
 from tb.memory import Ram
-
-if TYPE_CHECKING:
-    from models.layout import LinesLayout, PlanarLayout
 
 ReadMemory = Callable[[Ram, int, int], NDArray[np.uint8]]
 """(ram, address, nbytes) to the bytes as the layer will find them."""

@@ -18,6 +18,7 @@ from models.tolerance_conv import Window
 from tb.judge.predictor.cubes import expect, read_patterns
 from tb.judge.predictor.expectation import Expectation, ReadMemory, Tolerated, last_place
 from tb.judge.tracker import StartedLayer
+from tb.layers import PdpLayer
 
 _NAN = 0x7E00
 
@@ -25,7 +26,7 @@ _NAN = 0x7E00
 def predict_pdp(started: StartedLayer, read: ReadMemory) -> Expectation:
     """Return what a pooling of a cube in memory must write."""
     layer = started.layer
-    assert layer.kind == "PDP"
+    assert isinstance(layer, PdpLayer)
     return expect(started, layer.dst, *pool(layer.params, read_patterns(layer.src, read), layer.dst.layout.config))
 
 

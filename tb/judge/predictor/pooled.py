@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+from tb.judge.predictor.conv import process_convolved, tolerated
 from tb.judge.predictor.counters import counted
 from tb.judge.predictor.cubes import expect
 from tb.judge.predictor.expectation import Expectation, ReadMemory
 from tb.judge.predictor.pdp import pool, pool_tolerated
 from tb.judge.predictor.sdp import process_memory
 from tb.judge.tracker import StartedLayer
+from tb.layers import PooledLayer, SdpLayer
 
 
 def predict_pooled(started: StartedLayer, read: ReadMemory) -> Expectation:
     """Return what a layer must write whose result PDP pools on the fly."""
     layer = started.layer
-    assert layer.kind == "POOLED"
+    assert isinstance(layer, PooledLayer)
     producer, config = layer.producer, layer.dst.layout.config
-    if producer.kind == "SDP":
+    if isinstance(producer, SdpLayer):
         processed = process_memory(producer, read)
         result, allowed = pool(layer.params, processed.cube, config)
         return expect(started, layer.dst, result, allowed, counted(started, processed, {}))
-    from tb.judge.predictor.conv import process_convolved, tolerated
 
     processed, before = process_convolved(producer, read)
     result, allowed = pool(layer.params, processed.cube, config)

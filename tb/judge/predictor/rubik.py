@@ -14,7 +14,7 @@ from tb.layers import RubikLayer
 def predict_rubik(started: StartedLayer, read: ReadMemory) -> Expectation:
     """Return what a layer of RUBIK must write."""
     layer = started.layer
-    assert layer.kind == "RUBIK"
+    assert isinstance(layer, RubikLayer)
     dst = layer.dst
     return Expectation(started, dst.ram, dst.address, dst.layout, *move(layer, read))
 

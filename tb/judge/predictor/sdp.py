@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from numpy.typing import NDArray
 
@@ -14,15 +14,13 @@ from tb.judge.predictor.cubes import expect, read_patterns
 from tb.judge.predictor.expectation import Expectation, ReadMemory, Tolerated
 from tb.judge.predictor.operands import read_operands
 from tb.judge.tracker import StartedLayer
-
-if TYPE_CHECKING:
-    from tb.layers import ConvLayer, SdpLayer
+from tb.layers import ConvLayer, SdpLayer
 
 
 def predict_sdp(started: StartedLayer, read: ReadMemory) -> Expectation:
     """Return what a layer of SDP must write; one that compares writes nothing."""
     layer = started.layer
-    assert layer.kind == "SDP"
+    assert isinstance(layer, SdpLayer)
     processed, tolerated = process_memory(layer, read), None
     if layer.dst.layout.precision is Precision.FP16:
         tolerated = Tolerated(processed.cube, bit_identical(Module.SDP))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import sys
 import zlib
 from pathlib import Path
 
@@ -139,16 +138,6 @@ def test_no_damage_to_a_png_file_is_more_than_one_line(tb: Run) -> None:
         assert ran.code == 0 or (ran.code, ran.err.count("\n"), ran.err[:7]) == (2, 1, "error: ")
         refused += ran.code == 2
     assert refused > 100
-
-
-@pytest.mark.parametrize("words", ["pack in.png out.bin", "unpack in.bin out.png"])
-def test_without_pillow_the_error_says_what_is_allowed(tb: Run, monkeypatch: pytest.MonkeyPatch, words: str) -> None:
-    Image.fromarray(picture("L", 1)[:2, :3, 0]).save("in.png")
-    Path("in.bin").write_bytes(bytes(16))
-    monkeypatch.setitem(sys.modules, "PIL", None)
-    assert tb(words, GREY).err == (
-        "error: .png needs the package pillow of requirements.txt, which is not installed: use .npy or install it\n"
-    )
 
 
 def test_an_image_that_cannot_be_written_is_one_line(tb: Run) -> None:

@@ -1,4 +1,4 @@
-"""Jobs: what a simulator process is started with, and what a refusal means."""
+"""Jobs: what a refusal means."""
 
 from __future__ import annotations
 
@@ -13,21 +13,12 @@ from tb.launch.build import BuildSpec, Built
 from tb.launch.simulate import Outcome as SimOutcome
 from tb.launch.simulate import SimResult
 from tb.regress import jobs
-from tb.regress.jobs import Job, JobResult, lean_environment, run_job
+from tb.regress.jobs import Job, JobResult, run_job
 from tb.scenario import Scenario
 
 BUILT = Built(
     BuildSpec(HwConfig.load("nv_small")), Path("/builds/model"), Path("/builds/model/build.log"), None, 0.0, True
 )
-
-
-def test_bytecode_lies_beside_the_sources_unless_that_is_unwanted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
-    plain = lean_environment(BUILT)
-    assert plain["COCOTB_REWRITE_ASSERTION_FILES"] == ""
-    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
-    moved = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": "/builds/bytecode"}
-    assert lean_environment(BUILT) == {**plain, **moved}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,115 @@
+"""Every integer model computes as faulty hardware would when it is given other rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from models import cdp, conv, pdp, sdp
+from models.arithmetic import HARDWARE, Rounding, Rules
+from models.config import HwConfig
+from models.converter import Converter, ConverterEncoding
+from models.layout import PixelConversion, pixel_format
+from models.pdp import PoolMethod
+from models.precision import Precision
+from models.sdp import AluOp, Operands, SdpParams, YStage, output_converter
+from tests.unit import test_cdp_model as cdp_layers
+from tests.unit import test_conv_model as conv_layers
+from tests.unit import test_pdp_model as pdp_layers
+from tests.unit import test_sdp_model as sdp_layers
+
+FLOOR, WRAP = Rules(Rounding.FLOOR), Rules(saturates=False)
+ONE, MINUS = np.ones((1, 1, 1), np.int8), np.full((1, 1, 1), -1, np.int8)
+LARGE = np.full((1, 1, 1), 100, np.int8)
+SMALL = HwConfig.load("nv_small")
+IMAGE = np.array([[[1, 200]]], dtype=np.uint8)
+
+Model = Callable[[Rules], NDArray[Any]]
+
+
+def output(cube: NDArray[Any], scale: int, shift: int) -> Model:
+    params = SdpParams(None, None, output_converter(0, scale, shift), Precision.INT8, Precision.INT8)
+    return lambda rules: sdp.run(params, cube, rules=rules)
+
+
+def stage(cube: NDArray[Any], mul: int, shift: int) -> Model:
+    x1 = sdp_layers.stage(mul=True, mul_shift=shift)
+    params = SdpParams(x1, None, sdp_layers.IDENTITY, Precision.INT8, Precision.INT16)
+    return lambda rules: sdp.run(params, cube, Operands(None, np.array(mul)), rules=rules)
+
+
+def element_wise(shift: int) -> Model:
+    y = YStage(AluOp.SUM, mul=True, truncate=shift)
+    params = SdpParams(None, None, sdp_layers.IDENTITY, Precision.INT8, Precision.INT16, y)
+    return lambda rules: sdp.run(params, ONE, None, None, Operands(np.array(0), np.array(1)), rules=rules)
+
+
+def average() -> Model:
+    params = pdp_layers.params(PoolMethod.AVERAGE, kernel_width=2, recip_width=pdp_layers.HALF)
+    return lambda rules: pdp.run(params, np.array([[[0, 1]]], np.int8), SMALL, rules)
+
+
+def normalised(cube: NDArray[Any], **changes: Any) -> Model:
+    params = cdp_layers.params(**changes)
+    return lambda rules: cdp.run(params, cube, 1, rules)
+
+
+def convolved() -> Model:
+    params = conv_layers.params(truncate=1)
+    return lambda rules: conv.run(params, ONE, np.ones((1, 1, 1, 1), np.int8), rules)
+
+
+def image(scale: int, shift: int) -> Model:
+    conversion = PixelConversion(Precision.INT8, Converter(0, scale, shift, ConverterEncoding.CDMA_INPUT))
+    return lambda rules: conversion.apply(pixel_format("T_R8"), IMAGE, rules)
+
+
+@pytest.mark.parametrize(
+    ("model", "rules", "right", "faulty"),
+    [
+        (output(ONE, 1, 1), FLOOR, [1], [0]),
+        (output(LARGE, 2, 0), WRAP, [127], [-56]),
+        (stage(MINUS, 1, 1), FLOOR, [-1], [-1]),
+        (stage(ONE, 1, 1), FLOOR, [1], [0]),
+        (element_wise(1), FLOOR, [1], [0]),
+        (average(), FLOOR, [1], [0]),
+        (normalised(ONE, input_converter=cdp_layers.enter(shift=1)), FLOOR, [1], [0]),
+        (normalised(LARGE, output_converter=cdp_layers.leave(scale=2)), WRAP, [-128], [56]),
+        (convolved(), FLOOR, [1], [0]),
+        (image(1, 1), FLOOR, [1, 100], [0, 100]),
+        (image(1, 0), WRAP, [1, 127], [1, -56]),
+    ],
+    ids=[
+        "SDP converter, rounding",
+        "SDP converter, saturation",
+        "X1, negative",
+        "X1",
+        "Y",
+        "PDP",
+        "CDP, input",
+        "CDP, output",
+        "convolution",
+        "image, rounding",
+        "image, saturation",
+    ],
+)
+def test_other_rules_give_what_faulty_hardware_would(
+    model: Model, rules: Rules, right: list[int], faulty: list[int]
+) -> None:
+    assert model(HARDWARE).ravel().tolist() == right
+    assert model(rules).ravel().tolist() == faulty
+
+
+def test_winograd_rounds_its_transformed_input_by_the_rules() -> None:
+    padding = {"pad_left": 1, "pad_top": 1, "pad_right": 1, "pad_bottom": 1}
+    params = conv_layers.params(winograd=True, pre_truncate=1, **padding)
+    rng = np.random.default_rng(1)
+    cube = conv_layers.random_values(rng, Precision.INT8, (4, 10, 10))
+    weights = conv_layers.random_values(rng, Precision.INT8, (1, 4, 4, 4))
+    right, faulty = conv.run(params, cube, weights), conv.run(params, cube, weights, FLOOR)
+    assert right.shape == faulty.shape
+    assert (right != faulty).any()

@@ -28,6 +28,18 @@ class Precision(Enum):
         """The little-endian numpy dtype of one element in memory."""
         return np.dtype({"int8": "i1", "int16": "<i2", "fp16": "<f2"}[self.value])
 
+    @classmethod
+    def of(cls, dtype: np.dtype[Any]) -> Precision:
+        """Return the precision whose elements are of a numpy dtype.
+
+        Raises:
+            InputError: when there is none.
+        """
+        for precision in cls:
+            if precision.dtype == dtype:
+                return precision
+        raise InputError(f"dtype must be one of {', '.join(str(p.dtype) for p in cls)}, not {dtype}")
+
     @property
     def nbytes(self) -> int:
         """Bytes of one element."""

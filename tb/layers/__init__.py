@@ -9,6 +9,7 @@ from tb.layers.pdp import LINE_BUFFER_ELEMENTS, PdpLayer, WidthSplit
 from tb.layers.pooled import PooledLayer, on_the_fly
 from tb.layers.rubik import RubikLayer, RubikMode
 from tb.layers.sdp import SdpLayer
+from tb.layers.short import Sdp
 from tb.layers.stages import StageSource, is_per_channel, processing_precision, strides_are_ignored
 from tb.surfaces import LinesSurface, OperandSurface, PlanarSurface, Surface
 
@@ -26,6 +27,7 @@ __all__ = [
     "PooledLayer",
     "RubikLayer",
     "RubikMode",
+    "Sdp",
     "SdpLayer",
     "StageSource",
     "Surface",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from cocotb.handle import SimHandleBase
@@ -12,6 +12,8 @@ from cocotb.triggers import Event, RisingEdge, select
 from numpy.typing import NDArray
 
 from models.config import HwConfig
+from models.layout import FeatureLayout
+from models.precision import Precision
 from tb.explain.stages import load_stages
 from tb.judge.beats import Beats
 from tb.judge.finding import BYTES, AnyDetail, BadAccess, Check, MissingInterrupt, Note, Restless
@@ -19,7 +21,7 @@ from tb.judge.judge import Access, Judge
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.text import why_not_passed
 from tb.judge.verdict import Ending, Verdict
-from tb.layers import Layer
+from tb.layers import Layer, Surface
 from tb.memory import MemoryImage, Ram
 from tb.program.codec import encode, engine_of
 from tb.program.ops import Program
@@ -60,8 +62,9 @@ class Bench:
 
     ::
 
-        bench = await Bench.start(dut, config)
-        await bench.run(layer)
+        bench = await Bench.start(dut)
+        src = bench.place(bench.rng.integers(-128, 128, (33, 4, 5), dtype=np.int8))
+        await bench.run(Sdp(src, bench.reserve((33, 4, 5)), relu=True))
         bench.check()           # raises with every finding
 
     A subclass may override ``see_access``, ``see_writes``, ``see_bad_access`` and ``see_violation``, which pass on
@@ -158,17 +161,44 @@ class Bench:
         """The image behind the primary memory port."""
         return self.memories[Ram.MC]
 
+    def place(self, cube: NDArray[Any]) -> Surface:
+        """Write a feature cube to the primary memory, packed without gaps, and return where it lies.
+
+        Args:
+            cube: (C, H, W), of int8, int16 or float16.
+
+        Raises:
+            InputError: for another dtype, or a precision that the configuration lacks.
+        """
+        surface = self.reserve(cube.shape, Precision.of(cube.dtype))
+        self.memory.write(surface.address, surface.layout.pack(cube))
+        return surface
+
+    def reserve(self, shape: tuple[int, ...], precision: Precision = Precision.INT8) -> Surface:
+        """Return room for a feature cube in the primary memory, packed without gaps.
+
+        Args:
+            shape: (C, H, W).
+            precision: What the cube will hold.
+
+        Raises:
+            InputError: for a shape or a precision that the configuration cannot have.
+        """
+        layout = FeatureLayout.packed(self.config, precision, shape)
+        return Surface(layout, self.memory.allocate(layout.nbytes, f"cube_{len(self.memory.allocations)}"))
+
     def alter(self, ram: Ram, address: int, data: NDArray[np.uint8]) -> None:
         """Change bytes that the DUT reads; the model goes on to read what was there."""
         self._unaltered.append((ram, address, self.memories[ram].read_array(address, len(data))))
         self.memories[ram].write(address, data)
 
     async def run(self, *layers: Layer) -> None:
-        """Run layers one after the other, each in the register groups that its units run next."""
+        """Run layers one after the other, each in the register groups that its units run next, and settle."""
         tracker = self.judge.tracker
         for number, layer in enumerate(layers):
             groups = {unit: tracker.state.consumer(unit) for unit in engine_of(layer).units}
             await self.play(encode(layer, self.config, groups, sync_id=f"run_{tracker.layers_seen}_{number}"))
+        await self.settle()
 
     async def play(self, program: Program) -> None:
         """Play a program to its end; a hang or a refusal ends it early and is part of the verdict."""

@@ -25,6 +25,11 @@ class Surface:
     def __post_init__(self) -> None:
         check_address(self.address, self.layout.nbytes, self.layout.config)
 
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Channels, height and width of the cube."""
+        return self.layout.shape
+
 
 @dataclass(frozen=True)
 class OperandSurface:

@@ -17,7 +17,7 @@ from tb.regress.batch import PACKAGE, SYSTEMS, Batch, BatchError, batch_cluster,
 from tb.regress.driver import drive
 from tb.regress.store import Store
 from tb.regress.worker import Limits
-from tests.unit.regress.tasks import pretend, record, task
+from tests.unit.regress.tasks import pretend, stored, task
 
 HOST = "192.0.2.7"
 ROOT = Path(__file__).resolve().parents[3]
@@ -55,7 +55,7 @@ def test_tasks_are_played_by_the_workers_of_a_batch_system(
         ended = list(drive(store, run, client, Limits(run.folder, tmp_path, 0.0), play=pretend))
         assert len(client.scheduler_info()["workers"]) == 2
         assert sorted(one.key for one in ended) == sorted(one.key for one in many)
-        assert store.records(run) == [record(one) for one in many]
+        assert store.results(run) == [stored(one) for one in many]
     assert fake.seen["queue"] == "short"
     assert (fake.seen["cores"], fake.seen["processes"]) == (2, 2)
     assert fake.seen["scheduler_options"] == {"host": HOST}

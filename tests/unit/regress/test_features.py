@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tb.regress.record import Ending
 
 from models.config import BUILTIN_DIR, HwConfig, builtin_names
 from tb.coverage.status import totals
 from tb.generate.describe import PlanError
 from tb.generate.plan import plan_of
 from tb.generate.random import ENGINES
+from tb.judge.verdict import Ending
 from tb.regress.features import FeaturePlan, load_feature_plan, planned_tests
 from tb.regress.features_table import feature_status, lines, section
 

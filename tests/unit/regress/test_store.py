@@ -3,47 +3,50 @@
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tb.regress.record import Ending, Record
+from msgspec.structs import replace
 
+from models.layout import Element
+from tb.judge.verdict import Ending, Margin, Verdict
+from tb.regress.dut import Device
 from tb.regress.store import Store
-from tb.regress.task import Device
-from tests.unit.regress.tasks import record, task
+from tb.stimulus.exchange import Explained, Performance
+from tests.unit.regress.tasks import ended, hang, played, stored, task, wrong
 
 TASKS = [task(seed) for seed in range(5)]
 EMBEDDED = Device("nv_small", None)
+MARGIN = Margin("layer 0 (CONV, group 0)", "CC DC", "some rule", 9, None, Element(1, 2, 3))
 
 
 def test_results_outlive_the_process_that_added_them(tmp_path: Path) -> None:
     with Store(tmp_path / "store.sqlite") as store:
         run = store.start("random", tmp_path / "runs", TASKS)
         for number in (4, 0, 3):
-            store.add(run, record(TASKS[number]))
+            store.add(run, played(TASKS[number]))
     with Store(tmp_path / "store.sqlite") as store:
         run = store.run()
         assert run.folder == tmp_path / "runs" / "0001"
         assert store.tasks(run) == TASKS
         assert store.missing(run) == [TASKS[1], TASKS[2]]
-        assert store.records(run) == [record(TASKS[number]) for number in (0, 3, 4)]
+        assert store.results(run) == [stored(TASKS[number]) for number in (0, 3, 4)]
         assert store.counts(run) == {Ending.PASSED: 2, Ending.MISMATCH: 1}
 
 
 def test_the_first_result_of_a_task_stays(tmp_path: Path) -> None:
     with Store(tmp_path / "store.sqlite") as store:
         run = store.start("random", tmp_path, TASKS)
-        store.add(run, record(TASKS[0]))
-        store.add(run, Record(TASKS[0].key, Ending.LOST, ("gone",)))
-        assert store.records(run) == [record(TASKS[0])]
+        store.add(run, played(TASKS[0]))
+        store.add(run, ended(TASKS[0], Ending.LOST))
+        assert store.results(run) == [stored(TASKS[0])]
 
 
 def test_runs_are_kept_apart(tmp_path: Path) -> None:
     with Store(tmp_path / "store.sqlite") as store:
         first = store.start("first", tmp_path, TASKS[:2])
         second = store.start("second", tmp_path, TASKS)
-        store.add(first, record(TASKS[0]))
+        store.add(first, played(TASKS[0]))
         assert [run.title for run in store.runs()] == ["first", "second"]
         assert store.run() == second
         assert store.run(1) == first
@@ -53,8 +56,8 @@ def test_runs_are_kept_apart(tmp_path: Path) -> None:
 def test_two_processes_may_use_a_store(tmp_path: Path) -> None:
     with Store(tmp_path / "store.sqlite") as one, Store(tmp_path / "store.sqlite") as other:
         run = one.start("random", tmp_path, TASKS)
-        other.add(run, record(TASKS[2]))
-        assert one.records(run) == [record(TASKS[2])]
+        other.add(run, played(TASKS[2]))
+        assert one.results(run) == [stored(TASKS[2])]
 
 
 def test_history_gives_a_task_the_average_of_its_runs_and_one_without_any_that_of_its_test(tmp_path: Path) -> None:
@@ -62,9 +65,9 @@ def test_history_gives_a_task_the_average_of_its_runs_and_one_without_any_that_o
     with Store(tmp_path / "store.sqlite") as store:
         for seconds in (1.0, 3.0):
             run = store.start("random", tmp_path, [first, second, refused])
-            store.add(run, Record(first.key, Ending.PASSED, (), {}, seconds))
-            store.add(run, Record(second.key, Ending.PASSED, (), {}, 10 * seconds))
-            store.add(run, Record(refused.key, Ending.REFUSED, ("no Y",), {}, 9.0))
+            store.add(run, ended(first, Ending.PASSED, seconds))
+            store.add(run, ended(second, Ending.PASSED, 10 * seconds))
+            store.add(run, ended(refused, Ending.REFUSED, 9.0))
         known = store.durations([first, second, new, refused, unknown])
     assert known == {first.key: 2.0, second.key: 20.0, new.key: 11.0}
 
@@ -85,11 +88,11 @@ def test_the_latest_result_of_a_test_is_that_of_the_newest_run_that_played_it(tm
     with Store(tmp_path / "store.sqlite") as store:
         first, second = store.start("first", tmp_path, tasks), store.start("second", tmp_path, tasks)
         for entry in tasks:
-            store.add(first, Record(entry.key, Ending.HANG, ("hang",)))
-        store.add(second, Record(tasks[0].key, Ending.PASSED, ()))
-        store.add(second, Record(tasks[1].key, Ending.MISMATCH, ()))
+            store.add(first, ended(entry, Ending.HANG))
+        store.add(second, ended(tasks[0], Ending.PASSED))
+        store.add(second, ended(tasks[1], Ending.MISMATCH))
         for entry in (full, own):
-            store.add(store.start("of another", tmp_path, [entry]), Record(entry.key, Ending.PASSED, ()))
+            store.add(store.start("of another", tmp_path, [entry]), ended(entry, Ending.PASSED))
         assert store.latest(EMBEDDED) == {
             "one": {Ending.PASSED: 1, Ending.MISMATCH: 1},
             "other": {Ending.HANG: 1},
@@ -120,33 +123,45 @@ def test_a_run_is_of_one_device_and_found_by_it(tmp_path: Path) -> None:
 def test_coverage_is_summed_up_over_tasks_and_merged_over_runs(tmp_path: Path) -> None:
     with Store(tmp_path / "store.sqlite") as store:
         run, other = (store.start(title, tmp_path / title, TASKS) for title in ("one", "other"))
-        store.add(run, replace(record(TASKS[0]), coverage={"a": 2, "b": 1}))
-        store.add(run, replace(record(TASKS[1]), coverage={"b": 4}))
-        store.add(other, replace(record(TASKS[0]), coverage={"a": 1, "c": 7}))
+        store.add(run, replace(played(TASKS[0]), coverage={"a": 2, "b": 1}))
+        store.add(run, replace(played(TASKS[1]), coverage={"b": 4}))
+        store.add(other, replace(played(TASKS[0]), coverage={"a": 1, "c": 7}))
         assert store.coverage(run) == {"a": 2, "b": 5}
         assert store.coverage(run, other) == {"a": 3, "b": 5, "c": 7}
         assert store.coverage() == {}
-        assert store.records(run)[0].coverage == {}
+        assert store.results(run)[0].coverage == {}
 
 
 def test_a_result_that_comes_twice_covers_once(tmp_path: Path) -> None:
     with Store(tmp_path / "store.sqlite") as store:
         run = store.start("random", tmp_path, TASKS)
         for _ in range(2):
-            store.add(run, replace(record(TASKS[0]), coverage={"a": 1}))
+            store.add(run, replace(played(TASKS[0]), coverage={"a": 1}))
         assert store.coverage(run) == {"a": 1}
 
 
-def test_a_store_from_before_there_was_coverage_is_taken_over(tmp_path: Path) -> None:
+def test_a_store_of_another_version_is_refused_and_stays_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    with Store(path) as store:
+        store.start("random", tmp_path, TASKS)
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA user_version = 2")
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=r"store\.sqlite must be a regression store of version 3, not 2$"):
+        Store(path)
+    assert path.read_bytes() == before
+
+
+def test_a_result_is_kept_with_its_findings(tmp_path: Path) -> None:
+    verdict = Verdict(judged_bytes=8, findings=[wrong(3), hang("SDP_0")], margins=[MARGIN])
+    explained = Explained(["why"], [["dst-base"]], [["dst-base", "dst-order"]])
+    whole = replace(
+        TASKS[0].result(verdict, 2.5, tmp_path), performance=Performance(1e5, 0.5, 1 << 20), explained=explained
+    )
     with Store(tmp_path / "store.sqlite") as store:
         run = store.start("random", tmp_path, TASKS)
-        store.add(run, record(TASKS[0]))
-    with sqlite3.connect(tmp_path / "store.sqlite") as database:
-        database.executescript("DROP TABLE coverage; PRAGMA user_version = 1;")
-    with Store(tmp_path / "store.sqlite") as store:
-        assert store.records(run) == [record(TASKS[0])]
-        store.add(run, replace(record(TASKS[1]), coverage={"a": 1}))
-        assert store.coverage(run) == {"a": 1}
+        store.add(run, whole)
+        assert store.results(run) == [whole]
 
 
 @pytest.mark.parametrize(
@@ -168,7 +183,7 @@ def test_a_result_must_belong_to_the_run(tmp_path: Path) -> None:
     with Store(tmp_path / "store.sqlite") as store:
         run = store.start("random", tmp_path, TASKS)
         with pytest.raises(ValueError, match=r"^run 1 has no task random\.9\.nv_small\.verilator$"):
-            store.add(run, record(task(9)))
+            store.add(run, played(task(9)))
 
 
 def test_a_run_that_is_not_there_is_an_error(tmp_path: Path) -> None:
@@ -188,5 +203,5 @@ def test_another_file_is_not_taken_for_a_store(tmp_path: Path) -> None:
     other = tmp_path / "other.sqlite"
     with sqlite3.connect(other) as database:
         database.execute("CREATE TABLE mine (x)")
-    with pytest.raises(ValueError, match=r"other\.sqlite must be a regression store of version 2, not 0$"):
+    with pytest.raises(ValueError, match=r"other\.sqlite must be a regression store of version 3, not 0$"):
         Store(other)

@@ -13,6 +13,7 @@ from models.lut import HybridLut, LutChoice, LutTable, Slope
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
 from models.sdp import AluOp, SdpParams, SdpStage, output_converter
+from tb.judge.finding import Finding, Mismatch
 from tb.judge.predictor import Expectation
 from tb.judge.tracker import StartedLayer
 from tb.layers import CdpLayer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface, WidthSplit
@@ -78,6 +79,12 @@ def expected(
         data = np.arange(layout.nbytes, dtype=np.uint8)
     started = StartedLayer(index, "SDP", index % 2, small_sdp())
     return Expectation(started, ram, address, layout, data, layout.written_mask())
+
+
+def mismatch(finding: Finding) -> Mismatch:
+    """Return the wrong bytes that a finding is about."""
+    assert isinstance(finding.detail, Mismatch)
+    return finding.detail
 
 
 def small_lut() -> HybridLut:

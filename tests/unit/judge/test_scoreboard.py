@@ -9,10 +9,14 @@ import pytest
 
 from models.layout import Element, FeatureLayout
 from models.precision import Precision
+from tb.judge.beats import Beats
+from tb.judge.finding import Check, Finding, LayerId, Mismatch
 from tb.judge.scoreboard import Scoreboard
-from tb.judge.verdict import Kind, Outcome, Verdict
+from tb.judge.verdict import Ending, Verdict
 from tb.memory import Ram
-from tests.unit.tb.samples import BASE, FULL, SMALL, expected
+from tests.unit.tb.samples import BASE, FULL, SMALL, expected, mismatch
+
+FIRST, SECOND = LayerId(0, "SDP", 0), LayerId(1, "SDP", 1)
 
 
 @dataclass
@@ -24,7 +28,7 @@ class Port:
 
     def write(self, address: int, data: bytes, strobe: int | None = None, ram: Ram = Ram.MC, axi_id: int = 1) -> None:
         strobe = (1 << len(data)) - 1 if strobe is None else strobe
-        self.board.write(ram, address, data, strobe, self.cycle, axi_id)
+        self.board.write_beats(Beats.of(ram, address, data, strobe, self.cycle, axi_id))
         self.cycle += 1
 
     def atoms(self, first: int = 0, last: int = 2) -> None:
@@ -37,15 +41,15 @@ def port() -> Port:
     return Port()
 
 
-def findings(verdict: Verdict) -> list[tuple[Kind, int, int]]:
-    return [(f.kind, f.nbytes, f.elements) for f in verdict.findings]
+def findings(verdict: Verdict) -> list[tuple[Check, int, int]]:
+    return [(f.check, mismatch(f).nbytes, mismatch(f).elements) for f in verdict.findings]
 
 
 def test_the_expected_bytes_pass(port: Port) -> None:
     port.board.expect(expected())
     port.atoms()
     verdict = port.board.finish()
-    assert verdict.outcome is Outcome.PASSED
+    assert verdict.ending is Ending.PASSED
     assert (verdict.judged_bytes, verdict.written_bytes, verdict.repeated_bytes, verdict.layers) == (16, 16, 0, 1)
 
 
@@ -54,12 +58,9 @@ def test_one_wrong_bit_fails_with_place_values_and_time(port: Port) -> None:
     port.atoms(0, 1)
     port.write(BASE + 8, bytes([8, 9, 10, 11 ^ 0x40, 12, 13, 14, 15]), axi_id=5)
     verdict = port.board.finish()
-    assert findings(verdict) == [(Kind.VALUE, 1, 1)]
-    assert verdict.findings[0].first.element == Element(3, 0, 1)
-    assert complaints(verdict) == [
-        "wrong value: 1 elements; layer 0 (SDP, group 0): first at c=3 h=0 w=1 (address 0x100b of MC), "
-        "expected 0x0b, got 0x4b, at cycle 101 with id 5"
-    ]
+    assert verdict.ending is Ending.MISMATCH
+    wrong = Mismatch(1, 1, Ram.MC, BASE + 11, Element(3, 0, 1), expected=0x0B, got=0x4B, axi_id=5)
+    assert verdict.findings == [Finding(Check.VALUE, wrong, 101, FIRST)]
 
 
 def test_the_first_mismatch_is_the_first_in_time_and_then_in_address(port: Port) -> None:
@@ -67,8 +68,8 @@ def test_the_first_mismatch_is_the_first_in_time_and_then_in_address(port: Port)
     port.write(BASE + 8, bytes([8, 9, 10, 11, 12, 99, 99, 15]))
     port.write(BASE, bytes([99] * 8))
     (finding,) = port.board.finish().findings
-    assert (finding.nbytes, finding.elements) == (10, 10)
-    assert (finding.first.address, finding.first.cycle) == (BASE + 13, 100)
+    assert (mismatch(finding).nbytes, mismatch(finding).elements) == (10, 10)
+    assert (mismatch(finding).address, finding.cycle) == (BASE + 13, 100)
 
 
 def test_both_bytes_of_an_int16_element_count_as_one_element(port: Port) -> None:
@@ -76,7 +77,8 @@ def test_both_bytes_of_an_int16_element_count_as_one_element(port: Port) -> None
     port.board.expect(expected(layout=layout))
     port.write(BASE, bytes([0, 1, 99, 99, *range(4, 32)]))
     (finding,) = port.board.finish().findings
-    assert (finding.nbytes, finding.elements, finding.first.element) == (2, 1, Element(1, 0, 0))
+    wrong = mismatch(finding)
+    assert (wrong.nbytes, wrong.elements, wrong.element) == (2, 1, Element(1, 0, 0))
 
 
 def test_padding_channels_are_judged(port: Port) -> None:
@@ -84,7 +86,7 @@ def test_padding_channels_are_judged(port: Port) -> None:
     port.atoms(0, 1)
     port.write(BASE + 8, bytes([8, 9, 10, 11, 12, 13, 14, 0]))
     (finding,) = port.board.finish().findings
-    assert finding.first.element == Element(7, 0, 1)
+    assert mismatch(finding).element == Element(7, 0, 1)
 
 
 def test_a_missing_write_fails_with_the_first_element(port: Port) -> None:
@@ -92,15 +94,14 @@ def test_a_missing_write_fails_with_the_first_element(port: Port) -> None:
     port.atoms(0, 1)
     port.write(BASE + 8, bytes(range(8, 16)), strobe=0b11111001)
     verdict = port.board.finish()
-    assert verdict.outcome is Outcome.FAILED
-    assert complaints(verdict) == [
-        "missing write: 2 elements; layer 0 (SDP, group 0): first at c=1 h=0 w=1 (address 0x1009 of MC), expected 0x09"
-    ]
+    assert verdict.ending is Ending.MISMATCH
+    missing = Mismatch(2, 2, Ram.MC, BASE + 9, Element(1, 0, 1), expected=9, got=None, axi_id=None)
+    assert verdict.findings == [Finding(Check.MISSING, missing, None, FIRST)]
 
 
 def test_a_layer_that_writes_nothing_fails(port: Port) -> None:
     port.board.expect(expected())
-    assert findings(port.board.finish()) == [(Kind.MISSING, 16, 16)]
+    assert findings(port.board.finish()) == [(Check.MISSING, 16, 16)]
 
 
 @pytest.mark.parametrize("address", [BASE - 8, BASE + 16, 0])
@@ -109,9 +110,9 @@ def test_a_write_outside_every_surface_is_stray(port: Port, address: int) -> Non
     port.atoms()
     port.write(address, b"\x2a" * 8, strobe=0b110, axi_id=3)
     verdict = port.board.finish()
-    assert complaints(verdict) == [
-        f"stray write: 2 bytes; first at address {address + 1:#x} of MC, got 0x2a, at cycle 102 with id 3"
-    ]
+    stray = Mismatch(2, 2, Ram.MC, address + 1, element=None, expected=None, got=0x2A, axi_id=3)
+    assert verdict.findings == [Finding(Check.STRAY, stray, 102)]
+    assert verdict.ending is Ending.MISMATCH
 
 
 def test_a_write_into_a_stride_gap_is_stray(port: Port) -> None:
@@ -120,8 +121,8 @@ def test_a_write_into_a_stride_gap_is_stray(port: Port) -> None:
     port.write(BASE + 8, bytes(range(8, 16)))
     port.write(BASE + 16, bytes(range(16, 24)))
     verdict = port.board.finish()
-    assert findings(verdict) == [(Kind.STRAY, 8, 8)]
-    assert verdict.findings[0].first.address == BASE + 8
+    assert findings(verdict) == [(Check.STRAY, 8, 8)]
+    assert mismatch(verdict.findings[0]).address == BASE + 8
 
 
 def test_the_right_address_on_the_other_port_is_stray(port: Port) -> None:
@@ -129,9 +130,8 @@ def test_the_right_address_on_the_other_port_is_stray(port: Port) -> None:
     port.write(BASE, bytes(range(8)), ram=Ram.CVSRAM)
     port.atoms()
     verdict = port.board.finish()
-    assert complaints(verdict) == [
-        "stray write: 8 bytes; first at address 0x1000 of CVSRAM, got 0x00, at cycle 100 with id 1"
-    ]
+    stray = Mismatch(8, 8, Ram.CVSRAM, BASE, element=None, expected=None, got=0, axi_id=1)
+    assert verdict.findings == [Finding(Check.STRAY, stray, 100)]
 
 
 @pytest.mark.parametrize("judge_between", [False, True])
@@ -142,7 +142,7 @@ def test_a_repeated_write_of_the_same_value_is_counted(port: Port, judge_between
         port.board.judge()
     port.atoms(1, 2)
     verdict = port.board.finish()
-    assert verdict.outcome is Outcome.PASSED
+    assert verdict.ending is Ending.PASSED
     assert (verdict.judged_bytes, verdict.repeated_bytes, verdict.written_bytes) == (16, 8, 24)
 
 
@@ -154,10 +154,9 @@ def test_a_double_write_of_another_value_fails(port: Port, judge_between: bool) 
         port.board.judge()
     port.write(BASE, bytes([0, 1, 77, 3, 4, 5, 6, 7]))
     verdict = port.board.finish()
-    assert complaints(verdict) == [
-        "double write with another value: 1 elements; layer 0 (SDP, group 0): first at c=2 h=0 w=0 "
-        "(address 0x1002 of MC), expected 0x02, got 0x4d, at cycle 102 with id 1"
-    ]
+    double = Mismatch(1, 1, Ram.MC, BASE + 2, Element(2, 0, 0), expected=2, got=77, axi_id=1)
+    assert verdict.findings == [Finding(Check.DOUBLE, double, 102, FIRST)]
+    assert verdict.ending is Ending.MISMATCH
 
 
 def test_partial_strobes_add_up_to_the_surface(port: Port) -> None:
@@ -166,7 +165,7 @@ def test_partial_strobes_add_up_to_the_surface(port: Port) -> None:
         port.write(BASE, bytes(range(8)), strobe)
     port.atoms(1, 2)
     verdict = port.board.finish()
-    assert verdict.outcome is Outcome.PASSED
+    assert verdict.ending is Ending.PASSED
     assert (verdict.judged_bytes, verdict.written_bytes) == (16, 16)
 
 
@@ -174,7 +173,7 @@ def test_bytes_without_strobe_are_not_judged(port: Port) -> None:
     port.board.expect(expected())
     port.atoms()
     port.write(BASE, b"\xff" * 8, strobe=0)
-    assert port.board.finish().outcome is Outcome.PASSED
+    assert port.board.finish().ending is Ending.PASSED
 
 
 def test_strobes_of_wide_ports_have_a_bit_per_byte(port: Port) -> None:
@@ -182,13 +181,13 @@ def test_strobes_of_wide_ports_have_a_bit_per_byte(port: Port) -> None:
     port.board.expect(expected(layout=layout))
     port.write(BASE, bytes(range(64)), strobe=(1 << 64) - 1 ^ 1 << 63)
     (finding,) = port.board.finish().findings
-    assert (finding.kind, finding.first.element) == (Kind.MISSING, Element(63, 0, 0))
+    assert (finding.check, mismatch(finding).element) == (Check.MISSING, Element(63, 0, 0))
 
 
 def test_writes_before_the_layer_started_are_stray(port: Port) -> None:
     port.atoms()
     port.board.expect(expected())
-    assert findings(port.board.finish()) == [(Kind.STRAY, 16, 16), (Kind.MISSING, 16, 16)]
+    assert findings(port.board.finish()) == [(Check.STRAY, 16, 16), (Check.MISSING, 16, 16)]
 
 
 def test_a_write_after_the_end_of_its_layer_came_too_late(port: Port) -> None:
@@ -196,14 +195,14 @@ def test_a_write_after_the_end_of_its_layer_came_too_late(port: Port) -> None:
     port.atoms(0, 1)
     port.board.end_layer(0)
     port.atoms(1, 2)
-    assert findings(port.board.finish()) == [(Kind.MISSING, 8, 8)]
+    assert findings(port.board.finish()) == [(Check.MISSING, 8, 8)]
 
 
 def test_writes_logged_before_the_end_of_their_layer_count(port: Port) -> None:
     port.board.expect(expected())
     port.atoms()
     port.board.end_layer(0)
-    assert port.board.finish().outcome is Outcome.PASSED
+    assert port.board.finish().ending is Ending.PASSED
 
 
 def test_two_layers_to_one_surface_are_judged_in_turn(port: Port) -> None:
@@ -214,7 +213,7 @@ def test_two_layers_to_one_surface_are_judged_in_turn(port: Port) -> None:
     for offset in (0, 8):
         port.write(BASE + offset, b"\xee" * 8)
     verdict = port.board.finish()
-    assert verdict.outcome is Outcome.PASSED
+    assert verdict.ending is Ending.PASSED
     assert (verdict.judged_bytes, verdict.layers) == (32, 2)
 
 
@@ -226,8 +225,8 @@ def test_a_byte_that_the_first_of_two_layers_lacks_is_not_taken_from_the_second(
     for offset in (0, 8):
         port.write(BASE + offset, b"\xee" * 8)
     verdict = port.board.finish()
-    assert findings(verdict) == [(Kind.MISSING, 8, 8)]
-    assert verdict.findings[0].first.layer == "layer 0 (SDP, group 0)"
+    assert findings(verdict) == [(Check.MISSING, 8, 8)]
+    assert verdict.findings[0].layer == FIRST
 
 
 def test_a_second_layer_that_repeats_the_first_ones_values_is_told(port: Port) -> None:
@@ -236,7 +235,7 @@ def test_a_second_layer_that_repeats_the_first_ones_values_is_told(port: Port) -
     port.atoms()
     port.atoms()
     (finding,) = port.board.finish().findings
-    assert (finding.kind, finding.nbytes, finding.first.layer) == (Kind.VALUE, 16, "layer 1 (SDP, group 1)")
+    assert (finding.check, mismatch(finding).nbytes, finding.layer) == (Check.VALUE, 16, SECOND)
 
 
 @pytest.mark.parametrize(("value", "repeated"), [(0xEE, 16), (0x55, 0)])
@@ -248,22 +247,20 @@ def test_a_third_write_is_measured_by_the_newest_layer(port: Port, value: int, r
             port.write(BASE + offset, bytes([byte] * 8))
     verdict = port.board.finish()
     assert verdict.repeated_bytes == repeated
-    assert [(f.kind, f.first.layer) for f in verdict.findings] == (
-        [] if repeated else [(Kind.DOUBLE, "layer 1 (SDP, group 1)")]
-    )
+    assert [(f.check, f.layer) for f in verdict.findings] == ([] if repeated else [(Check.DOUBLE, SECOND)])
 
 
 def test_nothing_compared_fails(port: Port) -> None:
     verdict = port.board.finish()
-    assert verdict.outcome is Outcome.FAILED
-    assert complaints(verdict) == ["nothing was compared: no layer wrote a byte that was expected"]
+    assert verdict.ending is Ending.EMPTY
+    assert [finding.check for finding in verdict.failures] == [Check.EMPTY]
 
 
 def test_finishing_twice_counts_once(port: Port) -> None:
     port.board.expect(expected())
     port.board.finish()
     verdict = port.board.finish()
-    assert findings(verdict) == [(Kind.MISSING, 16, 16)]
+    assert findings(verdict) == [(Check.MISSING, 16, 16)]
     assert verdict.layers == 1
 
 
@@ -272,7 +269,7 @@ def test_a_surface_may_end_at_the_end_of_64_bits(port: Port) -> None:
     for offset in (16, 8):
         port.write((1 << 64) - offset, bytes(range(16 - offset, 24 - offset)))
     port.write(0, bytes(8))
-    assert findings(port.board.finish()) == [(Kind.STRAY, 8, 8)]
+    assert findings(port.board.finish()) == [(Check.STRAY, 8, 8)]
 
 
 def read(board: Scoreboard, address: int, nbytes: int, ram: Ram = Ram.MC) -> list[int]:

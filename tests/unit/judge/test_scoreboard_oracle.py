@@ -8,11 +8,12 @@ from hypothesis import strategies as st
 
 from models.layout import FeatureLayout
 from models.precision import Precision
+from tb.judge.beats import Beats
+from tb.judge.finding import BYTES, Check
 from tb.judge.predictor import Expectation
 from tb.judge.scoreboard import Scoreboard
-from tb.judge.verdict import Kind
 from tb.memory import Ram
-from tests.unit.tb.samples import BASE, SMALL, expected
+from tests.unit.tb.samples import BASE, SMALL, expected, mismatch
 
 
 class Oracle:
@@ -20,7 +21,7 @@ class Oracle:
 
     def __init__(self) -> None:
         self.entries: list[tuple[Expectation, dict[int, int], list[bool]]] = []
-        self.counts = {kind: 0 for kind in Kind}
+        self.counts = dict.fromkeys(BYTES, 0)
         self.judged = self.repeated = self.written = 0
 
     def expect(self, wanted: Expectation) -> None:
@@ -37,19 +38,19 @@ class Oracle:
         for wanted, lacking, ended in self.entries:
             if wanted.ram is ram and not ended[0] and address in lacking:
                 self.judged += 1
-                self.counts[Kind.VALUE] += lacking.pop(address) != value
+                self.counts[Check.VALUE] += lacking.pop(address) != value
                 return
         for wanted, _, _ in reversed(self.entries):
             offset = address - wanted.address
             if wanted.ram is ram and 0 <= offset < len(wanted.data) and wanted.must_write[offset]:
                 same = int(wanted.data[offset]) == value
                 self.repeated += same
-                self.counts[Kind.DOUBLE] += not same
+                self.counts[Check.DOUBLE] += not same
                 return
-        self.counts[Kind.STRAY] += 1
+        self.counts[Check.STRAY] += 1
 
     def finish(self) -> None:
-        self.counts[Kind.MISSING] = sum(len(lacking) for _, lacking, _ in self.entries)
+        self.counts[Check.MISSING] = sum(len(lacking) for _, lacking, _ in self.entries)
 
 
 LAYOUTS = [
@@ -75,7 +76,7 @@ def test_random_sequences_agree_with_the_literal_oracle(steps: list[tuple[object
     wanted: list[Expectation] = []
 
     def write(ram: Ram, address: int, data: bytes, strobe: int) -> None:
-        board.write(ram, address, data, strobe, 0, 0)
+        board.write_beats(Beats.of(ram, address, data, strobe, 0, 0))
         for lane, value in enumerate(data):
             if strobe >> lane & 1:
                 oracle.byte(ram, address + lane, value)
@@ -103,7 +104,8 @@ def test_random_sequences_agree_with_the_literal_oracle(steps: list[tuple[object
                 board.judge()
     verdict = board.finish()
     oracle.finish()
-    counts = {kind: sum(f.nbytes for f in verdict.findings if f.kind is kind) for kind in Kind}
+    assert {finding.check for finding in verdict.findings} <= set(BYTES)
+    counts = {check: sum(mismatch(f).nbytes for f in verdict.findings if f.check is check) for check in BYTES}
     assert counts == oracle.counts
     assert (verdict.judged_bytes, verdict.repeated_bytes) == (oracle.judged, oracle.repeated)
     assert (verdict.written_bytes, verdict.layers) == (oracle.written, len(wanted))

@@ -12,12 +12,14 @@ from models.fp16 import FP16
 from models.layout import Element, FeatureLayout
 from models.precision import Precision
 from models.tolerance import Form, Module, Tolerance, bit_identical
+from tb.judge.beats import Beats
+from tb.judge.finding import Check, Finding, LayerId, Mismatch
 from tb.judge.predictor import Expectation
 from tb.judge.predictor.expectation import Tolerated
 from tb.judge.scoreboard import Scoreboard
-from tb.judge.verdict import Kind, Outcome, Verdict
+from tb.judge.verdict import Ending, Verdict
 from tb.memory import Ram
-from tests.unit.tb.samples import BASE, FULL, expected
+from tests.unit.tb.samples import BASE, FULL, expected, mismatch
 
 LAYOUT = FeatureLayout(FULL, Precision.FP16, (3, 2, 2), 96, 256)  # a line of 64 bytes, 32 bytes of gap
 PADDED = (16, 2, 2)
@@ -52,7 +54,7 @@ def write(board: Scoreboard, data: NDArray[np.uint8], byte_lanes: int = 0xFFFFFF
     for line in (0, 96):
         for atom in (0, 32):
             at = line + atom
-            board.write(Ram.MC, BASE + at, data[at : at + 32].tobytes(), byte_lanes, at, 1)
+            board.write_beats(Beats.of(Ram.MC, BASE + at, data[at : at + 32].tobytes(), byte_lanes, at, 1))
 
 
 def moved(by: float, place: tuple[int, int, int] = (1, 0, 1)) -> NDArray[np.float64]:
@@ -64,7 +66,7 @@ def moved(by: float, place: tuple[int, int, int] = (1, 0, 1)) -> NDArray[np.floa
 @pytest.mark.parametrize("by", [0.0, 0.25, -0.25])
 def test_an_error_inside_the_allowance_passes_and_its_part_is_reported(by: float) -> None:
     verdict = written(moved(by), tolerant())
-    assert verdict.outcome is Outcome.PASSED
+    assert verdict.ending is Ending.PASSED
     assert verdict.judged_bytes == 128
     (margin,) = verdict.margins
     assert (margin.elements, margin.worst, margin.module) == (64, abs(by) / 0.25, "CC DC")
@@ -76,25 +78,27 @@ def test_an_error_inside_the_allowance_passes_and_its_part_is_reported(by: float
 @pytest.mark.parametrize("place", [(1, 0, 1), (12, 1, 0)])
 def test_an_error_beyond_the_allowance_fails_padding_channels_included(place: tuple[int, int, int]) -> None:
     verdict = written(moved(0.28125, place), tolerant())
-    assert verdict.outcome is Outcome.FAILED
+    assert verdict.ending is Ending.MISMATCH
     (finding,) = verdict.findings
-    assert (finding.kind, finding.elements, finding.first.element) == (Kind.VALUE, 1, Element(*place))
+    assert (finding.check, mismatch(finding).elements, mismatch(finding).element) == (Check.VALUE, 1, Element(*place))
     assert verdict.worst_margin == 1.125
 
 
 def test_a_failure_tells_values_allowance_and_rule() -> None:
-    (complaint,) = written(moved(-3.0), tolerant()).complaints()
-    assert complaint == (
-        "wrong value: 1 elements; layer 0 (SDP, group 0): first at c=1 h=0 w=1 (address 0x1022 of MC), "
-        "-18 instead of -15 within 0.25, a rule, at cycle 32 with id 1"
-    )
+    (finding,) = written(moved(-3.0), tolerant()).findings
+    right, wrong = patterns(np.array([-15.0, -18.0])).tolist()
+    # The two numbers differ in their upper byte alone, but an element is wrong as a whole.
+    assert right & 0xFF == wrong & 0xFF == 0x80
+    rule = "-18 instead of -15 within 0.25, a rule"
+    detail = Mismatch(2, 1, Ram.MC, BASE + 34, Element(1, 0, 1), expected=0x80, got=0x80, axi_id=1, rule=rule)
+    assert finding == Finding(Check.VALUE, detail, 32, LayerId(0, "SDP", 0))
 
 
 def test_exact_compares_with_the_bit_accurate_bytes() -> None:
     verdict = written(moved(0.015625), tolerant(), exact=True)
-    assert [(finding.kind, finding.elements) for finding in verdict.findings] == [(Kind.VALUE, 1)]
+    assert [(finding.check, mismatch(finding).elements) for finding in verdict.findings] == [(Check.VALUE, 1)]
     assert verdict.margins == []
-    assert written(REFERENCE, tolerant(), exact=True).outcome is Outcome.PASSED
+    assert written(REFERENCE, tolerant(), exact=True).ending is Ending.PASSED
 
 
 def test_an_element_is_judged_once_both_bytes_are_there() -> None:
@@ -106,7 +110,7 @@ def test_an_element_is_judged_once_both_bytes_are_there() -> None:
     assert board.verdict.findings == []
     write(board, data, byte_lanes=0xAAAAAAAA)
     verdict = board.finish()
-    assert [(finding.kind, finding.elements) for finding in verdict.findings] == [(Kind.VALUE, 1)]
+    assert [(finding.check, mismatch(finding).elements) for finding in verdict.findings] == [(Check.VALUE, 1)]
     assert verdict.margins[0].elements == 64
 
 
@@ -115,28 +119,28 @@ def test_half_an_element_is_a_missing_write() -> None:
     board.expect(tolerant())
     write(board, packed(patterns(REFERENCE)), byte_lanes=0xFFFFFFFB)
     verdict = board.finish()
-    assert [(f.kind, f.nbytes, f.elements) for f in verdict.findings] == [(Kind.MISSING, 4, 4)]
+    assert [(f.check, mismatch(f).nbytes, mismatch(f).elements) for f in verdict.findings] == [(Check.MISSING, 4, 4)]
     assert verdict.margins[0].elements == 60
 
 
-@pytest.mark.parametrize(("by", "outcome"), [(0.0, Outcome.PASSED), (0.0625, Outcome.FAILED)])
-def test_a_repeated_element_must_repeat_what_was_written_first(by: float, outcome: Outcome) -> None:
+@pytest.mark.parametrize(("by", "ending"), [(0.0, Ending.PASSED), (0.0625, Ending.MISMATCH)])
+def test_a_repeated_element_must_repeat_what_was_written_first(by: float, ending: Ending) -> None:
     board = Scoreboard()
     board.expect(tolerant())
     write(board, packed(patterns(moved(0.125))))
     board.judge()
     write(board, packed(patterns(moved(0.125 + by))))
     verdict = board.finish()
-    assert verdict.outcome is outcome
-    assert [finding.kind for finding in verdict.findings] == ([] if by == 0 else [Kind.DOUBLE])
+    assert verdict.ending is ending
+    assert [finding.check for finding in verdict.findings] == ([] if by == 0 else [Check.DOUBLE])
 
 
 def test_a_write_into_a_stride_gap_is_stray_with_a_tolerance_too() -> None:
     board = Scoreboard()
     board.expect(tolerant())
     write(board, packed(patterns(REFERENCE)))
-    board.write(Ram.MC, BASE + 64, bytes(32), 1, 0, 1)
-    assert [(f.kind, f.nbytes) for f in board.finish().findings] == [(Kind.STRAY, 1)]
+    board.write_beats(Beats.of(Ram.MC, BASE + 64, bytes(32), 1, 0, 1))
+    assert [(f.check, mismatch(f).nbytes) for f in board.finish().findings] == [(Check.STRAY, 1)]
 
 
 def test_patterns_without_allowance_must_agree_but_for_the_payload_of_a_nan() -> None:
@@ -145,12 +149,13 @@ def test_patterns_without_allowance_must_agree_but_for_the_payload_of_a_nan() ->
     rule = tolerant(bit_identical(Module.SDP), reference)
     values = FP16.decode(reference)
     verdict = written(values, rule)
-    assert (verdict.outcome, verdict.worst_margin) == (Outcome.PASSED, 0.0)
+    assert (verdict.ending, verdict.worst_margin) == (Ending.PASSED, 0.0)
     values[0, 0, 0] = np.nan
     values[2, 1, 1] = 5.0
     verdict = written(values, rule)
-    assert verdict.findings[0].elements == 2
-    assert verdict.findings[0].first.rule == "nan instead of -20, bit-by-bit identical"
+    first = mismatch(verdict.findings[0])
+    assert first.elements == 2
+    assert first.rule == "nan instead of -20, bit-by-bit identical"
 
 
 def test_a_layer_that_writes_nothing_has_no_margin() -> None:
@@ -158,7 +163,7 @@ def test_a_layer_that_writes_nothing_has_no_margin() -> None:
     board.expect(tolerant())
     verdict = board.finish()
     assert verdict.margins == []
-    assert verdict.findings[0].kind is Kind.MISSING
+    assert verdict.findings[0].check is Check.MISSING
 
 
 def test_a_reference_of_another_shape_is_refused() -> None:

@@ -67,7 +67,7 @@ def not_answered(what: str) -> CsbTimeout:
     return CsbTimeout(f"CSB did not answer the {what} within {ANSWER_DEADLINE_CYCLES} cycles")
 
 
-class CsbDriver(BusDriver):
+class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
     """Plays writes and reads, one at a time; reads keep a single one outstanding, as the hardware needs.
 
     Addresses are bytes; the pins carry word addresses.
@@ -235,7 +235,7 @@ class CsbDriver(BusDriver):
         raise not_answered(str(self.pending))
 
 
-class CsbMonitor(BusMonitor):
+class CsbMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no types
     """Watches CSB and publishes a ``CsbAccess`` per write accepted and per read answered.
 
     Sleeps while nothing is requested and nothing is owed.

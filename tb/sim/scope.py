@@ -18,6 +18,7 @@ from models.layout import FeatureLayout
 from tb.memory import Ram
 from tb.predictor import Expectation
 from tb.sim.clocking import HIGH, cycle, wait_cycles
+from tb.sim.memory_port import MemoryPortMonitor
 from tb.tracker import StartedLayer
 
 if TYPE_CHECKING:
@@ -86,8 +87,10 @@ class _PortScope:
 
     def __init__(self, bench: Bench, ram: Ram, scope: SimHandleBase) -> None:
         self._bench, self._ram, self._scope = bench, ram, scope
-        self._bus = bench.monitors[ram].bus
-        self._width = bench.monitors[ram].bus_bytes
+        monitor = bench.monitors[ram]
+        if not isinstance(monitor, MemoryPortMonitor):
+            raise TypeError(f"waves must be written with the coroutine back end, not with {type(monitor).__name__}")
+        self._bus, self._width = monitor.bus, monitor.bus_bytes
         self._addresses: deque[tuple[int, int]] = deque()
         self._reads: defaultdict[int, deque[int]] = defaultdict(deque)
         self._writes: defaultdict[int, deque[int]] = defaultdict(deque)

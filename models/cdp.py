@@ -27,7 +27,7 @@ from models import cdp_fp16, lut_integer
 from models.arithmetic import HARDWARE, Rules, channel_blocks, check_range, limits
 from models.converter import Converter, ConverterEncoding
 from models.errors import InputError
-from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutCounts, LutResult, LutTable, LutUnit
+from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutResult, LutTable, LutUnit
 from models.precision import Precision
 from models.programming_lut import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE
 
@@ -165,28 +165,6 @@ def run(params: CdpParams, cube: NDArray[Any], channels: int, rules: Rules = HAR
         product = factor * data if params.multiply else factor
         result[:, part] = params.output_converter.convert(product, params.precision, rules)
     return result.reshape(cube.shape)
-
-
-def lookup_counts(params: CdpParams, cube: NDArray[Any], channels: int) -> LutCounts:
-    """Count where the inputs of the tables lie, padding channels included, as the hardware does.
-
-    Args:
-        params: the layer.
-        cube: as for :func:`run`.
-        channels: as for :func:`run`.
-
-    Raises:
-        ValueError: when the cube's type or shape does not fit.
-
-    Source: LUT programming, "LUT Statistics"; measured on the public nv_small RTL.
-    """
-    columns = _columns(params, cube, channels)
-    if params.is_float:
-        floats = cdp_fp16.enter(columns, channels, params.nan_to_zero)
-        looked_up = cdp_fp16.look_up(params.lut, params.local_size, floats)
-    else:
-        looked_up = _look_up(params, _enter(params, columns, channels, HARDWARE), HARDWARE)
-    return LutCounts.published(looked_up.le_place, looked_up.lo_place)
 
 
 def _columns(params: CdpParams, cube: NDArray[Any], channels: int) -> NDArray[Any]:

@@ -125,11 +125,6 @@ class HwConfig:
             raise ConfigError(f"configuration must be one of {known} or an existing .toml file, not {text}")
         return _load_file(path)
 
-    @property
-    def cbuf_bytes(self) -> int:
-        """Bytes of the whole convolution buffer."""
-        return self.cbuf_bank_number * self.cbuf_bank_width_bytes * self.cbuf_bank_depth
-
     def atom_elements(self, precision: Precision) -> int:
         """Elements of ``precision`` in one memory atom."""
         return self.memory_atomic_bytes // precision.nbytes

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from models.arithmetic import HARDWARE, Rules, check_range, limits, saturate, shift_left_saturating, shift_right_rounded
+from models.arithmetic import HARDWARE, Rules, check_range, limits, saturate, shift_right_rounded
 from models.errors import InputError
 from models.fp16 import FP16, integer_to_fp16
 from models.precision import Precision
@@ -159,21 +159,6 @@ class Converter:
         return int(np.count_nonzero(scaled != saturate(scaled, INTERMEDIATE_BITS)))
 
 
-def check_conversion(source: Precision, target: Precision) -> None:
-    """Refuse a converter where the hardware has none.
-
-    Raises:
-        ValueError: for FP16 input.
-
-    Source: precision document, "Programming interface": FP16->INT and FP16->FP16 are not supported.
-    """
-    if source is Precision.FP16:
-        raise InputError(
-            f"source of a converter to {target.name} must be INT8 or INT16, not FP16: "
-            "offset, scale and shift do not exist for it"
-        )
-
-
 def truncate(values: npt.NDArray[np.int64], lsb: int, output_bits: int) -> npt.NDArray[np.int64]:
     """Return ``saturate(round(x >> lsb))``: bits ``lsb`` to ``lsb + output_bits - 1``.
 
@@ -190,19 +175,6 @@ def truncate(values: npt.NDArray[np.int64], lsb: int, output_bits: int) -> npt.N
     Source: precision document, "Truncate"; measured on the public nv_full RTL.
     """
     return saturate(shift_right_rounded(values, lsb), output_bits)
-
-
-def shift_up(values: npt.NDArray[Any], shift: int, output_bits: int = 32) -> npt.NDArray[np.int64]:
-    """Return ``saturate(x << shift)``: what makes a bias addable to the convolution's result.
-
-    Args:
-        values: integers, any shape.
-        shift: 0 to 63.
-        output_bits: of the signed result.
-
-    Source: precision document, "Shifter".
-    """
-    return shift_left_saturating(values, shift, output_bits)
 
 
 def saturated_fp16(bits: npt.NDArray[np.uint16]) -> int:

@@ -178,22 +178,6 @@ class RegisterMap:
         return self._by_address.get(address)
 
 
-def field_value(register: Register, **values: int | str) -> int:
-    """Compose a register word from named fields; every other field keeps its reset value.
-
-    Args:
-        register: The register to compose.
-        **values: Field values as integers or by their enumeration's names.
-
-    Raises:
-        RegisterError: for an unknown field or name, or a value that does not fit.
-    """
-    word = register.reset
-    for name, value in values.items():
-        word = with_field(register, word, name, value)
-    return word
-
-
 def with_field(register: Register, word: int, name: str, value: int | str) -> int:
     """Return ``word`` with one field of ``register`` replaced.
 

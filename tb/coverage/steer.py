@@ -6,13 +6,11 @@ are played. The same search chooses the same seeds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from models.config import HwConfig
 from tb.coverage.collect import Collector
 from tb.coverage.observe import observe
-from tb.generate.random import random_entry
 from tb.scenario import Scenario
 
 
@@ -27,17 +25,6 @@ class Candidate:
 def reached(collector: Collector, scenario: Scenario) -> dict[str, int]:
     """Return how often a scenario hits which bins."""
     return collector.count(list(observe(scenario, collector.model.config)))
-
-
-def drawer(collector: Collector, engines: tuple[str, ...]) -> Callable[[int], Candidate]:
-    """Return what draws the random scenario of a seed and looks at it."""
-    config: HwConfig = collector.model.config
-
-    def draw(seed: int) -> Candidate:
-        scenario = random_entry(config, seed, engines).build(config, seed)
-        return Candidate(seed, frozenset(reached(collector, scenario)))
-
-    return draw
 
 
 def choose(candidates: Iterable[Candidate], wanted: Iterable[str], most: int | None = None) -> Iterator[Candidate]:

@@ -12,6 +12,7 @@ from cocotb.triggers import Event, RisingEdge, select
 from numpy.typing import NDArray
 
 from models.config import HwConfig
+from models.errors import InputError
 from models.layout import FeatureLayout
 from models.precision import Precision
 from tb.explain.stages import load_stages
@@ -168,13 +169,15 @@ class Bench:
             cube: (C, H, W), of int8, int16 or float16.
 
         Raises:
-            InputError: for another dtype, or a precision that the configuration lacks.
+            InputError: for other axes, another dtype, or a precision that the configuration lacks.
         """
-        surface = self.reserve(cube.shape, Precision.of(cube.dtype))
+        if cube.ndim != 3:
+            raise InputError(f"cube must have the axes (C, H, W), not the shape {cube.shape}")
+        surface = self.reserve((cube.shape[0], cube.shape[1], cube.shape[2]), Precision.of(cube.dtype))
         self.memory.write(surface.address, surface.layout.pack(cube))
         return surface
 
-    def reserve(self, shape: tuple[int, ...], precision: Precision = Precision.INT8) -> Surface:
+    def reserve(self, shape: tuple[int, int, int], precision: Precision = Precision.INT8) -> Surface:
         """Return room for a feature cube in the primary memory, packed without gaps.
 
         Args:

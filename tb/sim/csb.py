@@ -52,7 +52,7 @@ class ReadBack:
     cycle: int
 
 
-class CsbDriver(BusDriver):
+class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
     """Plays writes and reads, one at a time; reads keep a single one outstanding, as the hardware needs.
 
     Addresses are bytes; the pins carry word addresses.
@@ -220,7 +220,7 @@ class CsbDriver(BusDriver):
         raise CsbTimeout(str(self.pending), accepted=True)
 
 
-class CsbMonitor(BusMonitor):
+class CsbMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no types
     """Watches CSB and publishes a ``Access`` per write accepted and per read answered.
 
     Sleeps while nothing is requested and nothing is owed.

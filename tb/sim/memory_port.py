@@ -52,7 +52,7 @@ class WriteBurst:
     cycle: int
 
 
-class MemoryPortMonitor(BusMonitor):
+class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no types
     """Samples one memory port on every clock edge while something is valid, and sleeps otherwise.
 
     Callbacks receive ``ReadRequest`` and ``WriteBurst``; ``violate`` receives what breaks the protocol, whichever slave

@@ -84,7 +84,7 @@ class _ResponseQueue:
         return chosen
 
 
-class MemorySlave(BusDriver):
+class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
     """Drives the slave side of one memory port.
 
     It hears of accepted requests through the port's monitor, and runs only while it owes answers or

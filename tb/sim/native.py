@@ -170,7 +170,7 @@ class RecordLog:
     @property
     def is_filling(self) -> bool:
         """Whether it holds enough records to be emptied."""
-        return self._count[0] >= _FILLING_RECORDS
+        return bool(self._count[0] >= _FILLING_RECORDS)
 
     def drain(self) -> NDArray[np.void]:
         """Return a copy of the records since the last call, shape (n,)."""

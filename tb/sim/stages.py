@@ -88,9 +88,9 @@ def _bits(signals: tuple[SimHandleBase, ...]) -> str:
 
 
 def _signal(dut: SimHandleBase, stage: Stage, path: str) -> SimHandleBase:
-    handle = dut.dut if hasattr(dut, "dut") else None
-    for name in path.split("."):
-        if handle is None or not hasattr(handle, name):
+    handle = dut
+    for name in ("dut", *path.split(".")):
+        if not hasattr(handle, name):
             raise StageError(f"{stage.name}: the RTL must have {path}, visible in a model built with --debug")
         handle = getattr(handle, name)
     return handle

@@ -106,23 +106,3 @@ def position(params: CdpParams, column: list[int], channels: int) -> list[int]:
         value = factor * element if params.multiply else factor
         result.append(convert(params.output_converter, value, BITS[params.precision][0]))
     return result
-
-
-def counts(params: CdpParams, column: list[int], channels: int) -> list[int]:
-    """Count hits of LE alone, of LO alone, both below, both above, and everything else."""
-    data = entered(params, column, channels)
-    tally = [0] * 5
-    for channel in range(len(data)):
-        x = looked_up(params, data, channel)
-        le, lo = place(params.lut.le, x)[0], place(params.lut.lo, x)[0]
-        if le == INSIDE and lo != INSIDE:
-            tally[0] += 1
-        elif lo == INSIDE and le != INSIDE:
-            tally[1] += 1
-        elif le == lo == BELOW:
-            tally[2] += 1
-        elif le == lo == ABOVE:
-            tally[3] += 1
-        else:
-            tally[4] += 1
-    return tally

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from models.cdp import LOCAL_SIZES, CdpParams, lookup_counts, run
+from models.cdp import LOCAL_SIZES, CdpParams, run
 from models.converter import Converter, ConverterEncoding
 from models.lut import HybridLut, LutChoice, LutTable, LutUnit, Slope
 from models.precision import Precision
@@ -136,15 +136,13 @@ class Dice:
 
 @pytest.mark.parametrize("precision", [Precision.INT8, Precision.INT16])
 @pytest.mark.parametrize("seed", range(7))
-def test_every_element_and_count_of_random_layers_agrees_with_the_oracle(seed: int, precision: Precision) -> None:
+def test_every_element_of_random_layers_agrees_with_the_oracle(seed: int, precision: Precision) -> None:
     dice = Dice(seed, precision)
     for _ in range(150):
         layer, cube, real = dice.layer()
         columns = [cube[:, 0, x].tolist() for x in range(cube.shape[2])]
         expected = np.array([oracles_cdp.position(layer, values, real) for values in columns])
         np.testing.assert_array_equal(run(layer, cube, real), expected.T[:, np.newaxis].astype(cube.dtype), strict=True)
-        tally = np.sum([oracles_cdp.counts(layer, values, real) for values in columns], axis=0).tolist()
-        assert list(astuple(lookup_counts(layer, cube, real))) == tally
 
 
 def test_random_layers_reach_every_place_of_both_tables() -> None:
@@ -218,12 +216,6 @@ def test_an_output_offset_of_25_bits_is_exact() -> None:
     layer = params(lut=ramps(start=-1), output_converter=leave(offset=(1 << 24) - 1, scale=-32768, shift=32))
     assert one(layer, 0) == [127]  # (1 - 16777215) * -32768 / 2**32 = 127.99999
     assert one(replace(layer, output_converter=leave(-(1 << 24), -32768, 33)), 0) == [-64]
-
-
-def test_counts_include_padding_channels() -> None:
-    layer = params(lut=ramps(start=-1))
-    counts = lookup_counts(layer, column(1, 80, -100, 0), 3)
-    assert astuple(counts) == (0, 1, 1, 0, 2)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from models.cbuf import bank_bytes
 from models.config import (
     BUILTIN_DIR,
     PACKED_IMAGE_FORMATS,
@@ -117,7 +118,7 @@ def test_nv_small_256_differs_from_nv_small_only_in_atomic_c_and_the_shape_of_cb
 
 @pytest.mark.parametrize(("config", "kibibytes"), [(SMALL, 128), (SMALL_256, 128), (LARGE, 512), (FULL, 512)])
 def test_cbuf_has_its_published_size(config: HwConfig, kibibytes: int) -> None:
-    assert config.cbuf_bytes == kibibytes * 1024
+    assert bank_bytes(config, config.cbuf_bank_number) == kibibytes * 1024
 
 
 def test_nv_full_has_the_three_precisions_and_32_byte_atoms() -> None:

@@ -54,8 +54,10 @@ def test_the_second_memory_port_has_the_width_of_the_second_interface() -> None:
     assert ports["nvdla_core2cvsram_aw_awaddr"] == 64
 
 
-def test_equal_ports_pass_in_any_order() -> None:
-    check(SMALL, "NV_nvdla", list(reversed(PORTS)), PortMap())
+def test_equal_ports_pass_in_any_order_and_no_fewer() -> None:
+    turned = list(reversed(PORTS))
+    check(SMALL, "NV_nvdla", turned, PortMap())
+    refused(turned[1:], PortMap(), f"missing {turned[0].direction} {turned[0].name}, 1 bit")
 
 
 def test_every_difference_is_listed_at_once() -> None:
@@ -83,6 +85,8 @@ def test_extra_ports_pass_when_tied_or_open() -> None:
     actual = [*PORTS, Port("scan_en", "input", 1), Port("debug_bus", "output", 8)]
 
     check(SMALL, "NV_nvdla", actual, PortMap(ties={"scan_en": 1}, open=("debug_bus",)))
+    refused(actual, PortMap(ties={"scan_en": 1}), "extra output debug_bus, 8 bits: list it under open")
+    refused(actual, PortMap(open=("debug_bus",)), "extra input scan_en, 1 bit: give it a value under [tie]")
 
 
 def test_an_extra_output_must_be_listed() -> None:
@@ -94,7 +98,9 @@ def test_an_inout_cannot_be_connected() -> None:
 
 
 def test_an_absent_input_is_not_missed() -> None:
-    check(SMALL, "NV_nvdla", [p for p in PORTS if p.name != "test_mode"], PortMap(absent=("test_mode",)))
+    actual = [p for p in PORTS if p.name != "test_mode"]
+    check(SMALL, "NV_nvdla", actual, PortMap(absent=("test_mode",)))
+    refused(actual, PortMap(), "missing input test_mode, 1 bit")
 
 
 def test_an_input_called_absent_but_present_is_extra() -> None:

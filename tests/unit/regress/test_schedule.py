@@ -118,8 +118,10 @@ def test_each_worker_is_called_once(client: Client, tmp_path: Path) -> None:
 
 
 def test_a_worker_that_dies_when_it_is_called_is_not_waited_for(client: Client) -> None:
+    before = set(client.run(os.getpid).values())
     on_each_worker(client, partial(deadly, task(1).to_dict()))
     client.wait_for_workers(2)
+    assert not before & set(client.run(os.getpid).values())
 
 
 def test_a_worker_that_takes_long_to_start_again_is_not_given_up() -> None:

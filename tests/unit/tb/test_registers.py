@@ -8,7 +8,7 @@ import pytest
 
 from models.config import HwConfig, builtin_names
 from tb.program.state import RegisterState
-from tb.registers import UNIT_BYTES, Field, Register, RegisterError, RegisterMap, field_value, with_field
+from tb.registers import UNIT_BYTES, Field, Register, RegisterError, RegisterMap, with_field
 from tests.unit.tb.samples import FULL, SMALL
 
 ENABLED = "D_OP_ENABLE"
@@ -107,11 +107,12 @@ def test_a_unit_that_the_configuration_lacks_has_no_state() -> None:
         RegisterState(registers).words("BDMA", 0)
 
 
-def test_field_value_keeps_reset_values() -> None:
+def test_a_field_is_replaced_and_the_others_stay() -> None:
     register = RegisterMap.of(SMALL).parse("SDP.D_DP_BS_CFG")
     assert register.reset == 0b1110011
-    assert field_value(register, bs_bypass=0, bs_alu_algo="SUM") == 0b1111010
-    assert field_value(register, bs_bypass="NO") == 0b1110010
+    word = with_field(register, register.reset, "bs_bypass", "NO")
+    assert word == 0b1110010
+    assert with_field(register, word, "bs_alu_algo", "SUM") == 0b1111010
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import argparse
 from models.config import HwConfig
 from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut
 from tb.configrom import differences, encode, parse
+from tb.launch import folders
 from tb.launch.errors import LaunchError
 from tb.regress.jobs import run_entry
 
@@ -24,9 +25,8 @@ def main(args: argparse.Namespace) -> int:
     config = HwConfig.load(args.config)
     encode(config)  # refuses a configuration without a ConfigROM before anything is built
     built = build_dut(args, config)
-    run, saved = run_entry(
-        built, "configrom", args.config, BUILD_ROOT / "runs" / "configrom", timeout_seconds=600, variables={}
-    )
+    work_dir = folders.emptied(BUILD_ROOT, "runs", "configrom")
+    run, saved = run_entry(built, "configrom", args.config, work_dir, timeout_seconds=600, variables={})
     if saved is None:
         raise LaunchError(f"{run.message}; log: {run.log_path}")
     rom = parse(saved["words"])

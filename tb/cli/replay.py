@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tb.cli.common import BUILD_ROOT
+from tb.launch import folders
 from tb.launch.build import build
 from tb.regress import bundle
 from tb.regress.jobs import run_job
@@ -30,7 +31,7 @@ def main(args: argparse.Namespace) -> int:
     job = found.job()
     dut = replace(bundle.with_rtl(found.dut, args.rtl), coverage=None)
     built = build(dut.build_spec(waves=args.waves), BUILD_ROOT)
-    work_dir = BUILD_ROOT / "replay" / found.task.key
+    work_dir = folders.emptied(BUILD_ROOT, "replay", folders.folder_name(found.task.key))
     result = run_job(job, built, dut.config, work_dir, args.timeout, waves=args.waves)
     record = record_of(found.task.key, result)
     print(f"{found.task.key}: {record.ending.value}")

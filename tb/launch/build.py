@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from pathlib import Path
 from cocotb_tools.runner import Verilog
 
 from models.config import HwConfig
+from tb.launch import folders
 from tb.launch.elaborate import elaborate, library_arguments
 from tb.launch.errors import BuildError, LaunchError
 from tb.launch.filelist import FileList, parse
@@ -121,7 +121,7 @@ class Built:
     cached: bool
 
 
-def build(spec: BuildSpec, root: Path = Path("sim_build")) -> Built:
+def build(spec: BuildSpec, root: Path = folders.RESULTS) -> Built:
     """Return the compiled model of ``spec``, compiling it when its content is new.
 
     Processes that ask for the same model at the same time build it once.
@@ -147,11 +147,11 @@ def build(spec: BuildSpec, root: Path = Path("sim_build")) -> Built:
     rtl_key = _key(_rtl_facts(spec, files, inputs))
     key = _key([rtl_key, *_model_facts(spec, port_map, wave_suffix)])
     flavour = "".join(f"-{name}" for name in ("native", "debug", "waves", "coverage") if getattr(spec, name))
-    directory = root.resolve() / f"{spec.config.name}-{spec.simulator}{flavour}-{key[:16]}"
+    directory = root.resolve() / f"{folders.folder_name(spec.config.name)}-{spec.simulator}{flavour}-{key[:16]}"
     done = directory / "built.json"
     cached = done.is_file()
     if not cached:
-        directory.parent.mkdir(parents=True, exist_ok=True)
+        folders.made(root)
         with _lock(directory.with_suffix(".lock")):
             cached = done.is_file()
             if not cached:
@@ -232,9 +232,7 @@ def _elaborated(top: str, files: FileList, inputs: tuple[InputFile, ...], cache:
 
 def _compile(spec: BuildSpec, files: FileList, wrapper: str, directory: Path, wave_suffix: str | None) -> None:
     """Compile into an empty ``directory``; what an interrupted build left there is removed."""
-    if directory.exists():
-        shutil.rmtree(directory)
-    directory.mkdir()
+    folders.emptied(directory.parent, directory.name)
     wrapper_path = directory / f"{WRAPPER_TOP}.sv"
     wrapper_path.write_text(wrapper, encoding="utf-8")
     log_path = directory / "build.log"

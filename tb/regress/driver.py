@@ -9,6 +9,7 @@ from typing import Any
 
 from dask.distributed import Client
 
+from tb.launch import folders
 from tb.regress.record import Record
 from tb.regress.schedule import PATIENCE_SECONDS, longest_first, on_each_worker, run_tasks
 from tb.regress.store import Run, Store
@@ -50,7 +51,7 @@ def drive(
 
 
 def _left_behind(run: Run) -> Iterator[Record]:
-    for path in sorted((run.folder / RECORD_DIR).glob("*.json")):
+    for path in sorted(folders.place(run.folder, RECORD_DIR).glob("*.json")):
         yield Record.from_dict(json.loads(path.read_text(encoding="utf-8")))
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass, field, replace
@@ -12,6 +11,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
+from tb.launch import folders
 from tb.launch.build import Built
 from tb.launch.process import threads
 from tb.launch.simulate import Outcome as SimOutcome
@@ -112,7 +112,7 @@ def run_jobs(
         jobs: What to play.
         built: The compiled model.
         config_name: Name or path of the configuration, as the simulator process will load it.
-        root: Folder that gets one folder per job.
+        root: Folder that gets one folder per job, named after it.
         workers: Simulations at a time.
         timeout_seconds: Wall-clock limit of each.
         isolated: Whether every job must have a simulator process of its own; else they share one per worker
@@ -131,7 +131,9 @@ def run_jobs(
     def play(job: Job) -> JobResult:
         process = free.get()
         try:
-            return run_job(job, built, config_name, root / job.identity, timeout_seconds, waves, process)
+            name = folders.folder_name(job.identity)
+            work_dir = folders.emptied(root, name) if job.refused is None else folders.place(root, name)
+            return run_job(job, built, config_name, work_dir, timeout_seconds, waves, process)
         finally:
             free.put(process)
 
@@ -183,7 +185,7 @@ def run_entry(
     waves: bool = False,
     plusargs: Sequence[str] = (),
 ) -> tuple[SimResult, dict[str, Any] | None]:
-    """Run one of the entry module's tests in an emptied folder.
+    """Run one of the entry module's tests.
 
     Args:
         built: The compiled model.
@@ -229,7 +231,7 @@ def run_job(
     waves: bool,
     process: SharedProcess | None = None,
 ) -> JobResult:
-    """Play one job in an emptied folder.
+    """Play one job in a folder that is new or empty.
 
     Args:
         job: What to play.
@@ -242,10 +244,8 @@ def run_job(
     """
     if job.refused is not None:
         return JobResult(job, Outcome.REFUSED, (job.refused,), 0.0, None)
-    if work_dir.exists():
-        shutil.rmtree(work_dir)
+    folders.check_new(work_dir)
     scenario_dir = work_dir / "scenario"
-    scenario_dir.mkdir(parents=True)
     write(job.make(), scenario_dir)
     variables = {**job.variables, "NVDLA_RERUN": job.rerun}
     if job.waves:

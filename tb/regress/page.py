@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
-from tb.regress.markup import bar, document, escaped, table
+from tb.regress.markup import bar, document, escaped, printable, table
 from tb.regress.record import Ending
 from tb.regress.summary import Ended, counts_line, endings, groups, slowest
 
@@ -52,6 +53,8 @@ def _write(title: str, counts: str, ended: Sequence[Ended], sections: Sequence[s
         _slowest(ended),
         table("Tasks", _COLUMNS, map(_row, ended)),
     ]
+    # A link there would be followed.
+    path.unlink(missing_ok=True)
     path.write_text(document(title, body), encoding="utf-8")
 
 
@@ -60,17 +63,19 @@ def write_junit(title: str, ended: Sequence[Ended], path: Path) -> None:
     failed = sum(entry.record.ending.is_failure for entry in ended)
     refused = sum(entry.record.ending is Ending.REFUSED for entry in ended)
     root = ElementTree.Element(
-        "testsuite", name=title, tests=str(len(ended)), failures=str(failed), skipped=str(refused)
+        "testsuite", name=printable(title), tests=str(len(ended)), failures=str(failed), skipped=str(refused)
     )
     for entry in ended:
         record = entry.record
-        case = ElementTree.SubElement(root, "testcase", classname=title, name=record.key, time=f"{record.seconds:.3f}")
-        text = _printable("\n".join(record.complaints))
+        names = {"classname": printable(title), "name": printable(record.key)}
+        case = ElementTree.SubElement(root, "testcase", names, time=f"{record.seconds:.3f}")
+        text = printable("\n".join(record.complaints))
         if record.ending.is_failure:
             failure = ElementTree.SubElement(case, "failure", type=record.ending.value, message=text.split("\n", 1)[0])
-            failure.text = f"{text}\nrerun: {entry.task.rerun}"
+            failure.text = f"{text}\nrerun: {printable(entry.task.rerun)}"
         elif record.ending is Ending.REFUSED:
             ElementTree.SubElement(case, "skipped", message=text)
+    path.unlink(missing_ok=True)
     ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
 
 
@@ -90,7 +95,8 @@ def _failures(ended: Sequence[Ended], base: Path) -> str:
 def _linked(entry: Ended, base: Path) -> str:
     if entry.record.folder is None:
         return escaped(entry.task.identity)
-    return f'<a href="{escaped(os.path.relpath(entry.record.folder, base))}">{escaped(entry.task.identity)}</a>'
+    link = quote(os.path.relpath(entry.record.folder, base), errors="surrogateescape")
+    return f'<a href="{escaped(link)}">{escaped(entry.task.identity)}</a>'
 
 
 def _trend(trend: Trend, run: Run) -> str:
@@ -132,8 +138,3 @@ def _row(entry: Ended) -> tuple[str, ...]:
         escaped(str(record.facts.get("cycles", "-"))),
         f"{record.seconds:.1f}",
     )
-
-
-def _printable(text: str) -> str:
-    """Return text without the control characters that XML cannot hold."""
-    return "".join(char if char >= " " or char in "\t\n" else "\N{REPLACEMENT CHARACTER}" for char in text)

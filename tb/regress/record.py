@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
+from tb.launch.folders import folder_name
 from tb.launch.simulate import Outcome as SimOutcome
 from tb.launch.simulate import SimResult
 from tb.regress.jobs import JobResult
@@ -101,6 +103,11 @@ class Record:
             data["folder"],
             data["coverage"],
         )
+
+
+def failure_folder(run_folder: Path, key: str) -> Path:
+    """Return the folder that the failure of a task is left in, below that of its run."""
+    return run_folder / folder_name(key)
 
 
 def record_of(key: str, result: JobResult) -> Record:

@@ -14,7 +14,7 @@ from tb.generate.random import random_entry
 from tb.launch.build import BuildSpec
 from tb.regress.jobs import Job, bit_exact
 from tb.regress.sources import planned_job, trace_job
-from tb.scenario import Scenario
+from tb.scenario import Scenario, check_name
 
 BENCH = "bench"
 """The kind of tasks that are tests in Python, which bring their own stimulus."""
@@ -102,6 +102,7 @@ class Task:
     exact: bool = False
 
     def __post_init__(self) -> None:
+        check_name(self.test)
         if self.kind not in (*_MAKERS, BENCH):
             raise InputError(f"kind must be one of {', '.join((*_MAKERS, BENCH))}, not {self.kind}")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import atexit
 import json
 import os
-import shutil
 import threading
 import time
 import traceback
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import count
@@ -19,12 +19,13 @@ from models.config import HwConfig
 from tb.coverage.collect import Collector
 from tb.coverage.model import load_model
 from tb.coverage.steer import reached
+from tb.launch import folders
 from tb.launch.build import COVERAGE_FILE, Built, build
 from tb.launch.errors import LaunchError
 from tb.launch.simulate import simulate
 from tb.regress import bundle, code_coverage
 from tb.regress.jobs import Job, run_job, shared_process
-from tb.regress.record import Ending, Record, record_of, record_of_test
+from tb.regress.record import Ending, Record, failure_folder, record_of, record_of_test
 from tb.regress.shared import SharedProcess
 from tb.regress.task import BENCH, Dut, Task
 
@@ -82,7 +83,7 @@ def execute(task: dict[str, Any], limits: Limits) -> dict[str, Any]:
     if path.is_file():
         return dict(json.loads(path.read_text(encoding="utf-8")))
     record = _play(parsed, limits).to_dict()
-    path.parent.mkdir(parents=True, exist_ok=True)
+    folders.made(limits.folder, RECORD_DIR)
     partial = path.with_suffix(f".{_worker()}")
     with partial.open("w", encoding="utf-8") as file:
         json.dump(record, file)
@@ -94,38 +95,44 @@ def execute(task: dict[str, Any], limits: Limits) -> dict[str, Any]:
 
 def record_path(folder: Path, key: str) -> Path:
     """Return the file that a task's record is written to."""
-    return folder / RECORD_DIR / f"{key}.json"
+    return folder / RECORD_DIR / f"{folders.folder_name(key)}.json"
 
 
 def remove_worker_folders(run_folder: Path) -> None:
     """Remove what workers of a run have left of tasks that they did not end."""
     for folder in run_folder.glob(f"{_WORKER_DIR}*"):
-        shutil.rmtree(folder, ignore_errors=True)
+        # A worker that has lost its driver may still write there; and what is not ours stays.
+        with suppress(OSError, folders.FolderError):
+            folders.remove(run_folder, folder.name)
 
 
 def _worker() -> str:
     return f"{os.uname().nodename}-{os.getpid()}"
 
 
-def _worker_folder(limits: Limits) -> Path:
-    """Return a folder that no other worker plays in: one that has lost its driver may still be at the same task."""
-    return limits.folder / f"{_WORKER_DIR}{_worker()}"
+def _worker_name() -> str:
+    """Return the name of this worker's folder in a run.
+
+    No other worker plays there: one that has lost its driver may still be at the same task.
+    """
+    return f"{_WORKER_DIR}{folders.folder_name(_worker())}"
 
 
 def _play(task: Task, limits: Limits) -> Record:
     started = time.monotonic()
-    work_dir = _worker_folder(limits) / task.key
+    name = folders.folder_name(task.key)
     try:
+        work_dir = folders.emptied(limits.folder, _worker_name(), name)
         built = _built(task.dut, limits.build_root)
         play = _play_test if task.kind == BENCH else _play_scenario
         record = play(task, built, work_dir, limits)
         if record.ending.is_failure:
             if limits.waves and task.kind != BENCH:
                 _add_waves(task, record, work_dir, limits)
-            record = replace(record, folder=str(limits.folder / task.key))
+            record = replace(record, folder=str(failure_folder(limits.folder, task.key)))
             bundle.write(work_dir, task, record)
-            shutil.rmtree(limits.folder / task.key, ignore_errors=True)
-            work_dir.rename(limits.folder / task.key)
+            folders.remove(limits.folder, name)
+            work_dir.rename(limits.folder / name)
             return record
         if task.dut.coverage is not None:
             code_coverage.keep(work_dir, limits.folder)
@@ -134,7 +141,8 @@ def _play(task: Task, limits: Limits) -> Record:
     except Exception:
         # Whatever a plan, a generator, a model or the bench raises is this task's ending, not the worker's.
         return Record(task.key, Ending.BENCH_ERROR, (traceback.format_exc(),), seconds=time.monotonic() - started)
-    shutil.rmtree(work_dir, ignore_errors=True)
+    with suppress(OSError):
+        folders.remove(limits.folder, _worker_name(), name)
     return replace(record, folder=None)
 
 
@@ -153,11 +161,11 @@ def _add_waves(task: Task, record: Record, work_dir: Path, limits: Limits) -> No
     if built is None:
         (work_dir / NO_WAVES_FILE).write_text(f"{reason}\n{_job(task, limits).rerun} --waves\n", encoding="utf-8")
         return
-    again = work_dir / "again"
+    again = folders.emptied(work_dir, "again")
     run_job(_job(task, limits), built, task.dut.config, again, limits.timeout_seconds, waves=True)
     for path in again.glob("waves.*"):
         path.replace(work_dir / path.name)
-    shutil.rmtree(again)
+    folders.remove(work_dir, again.name)
 
 
 def _no_waves(record: Record) -> str | None:
@@ -188,7 +196,7 @@ def _play_scenario(task: Task, built: Built, work_dir: Path, limits: Limits) -> 
 
 def _job(task: Task, limits: Limits) -> Job:
     """Return the job of a task, which is played again from the bundle that it leaves when it fails."""
-    return replace(task.job(), rerun=bundle.replay_command(limits.folder / task.key))
+    return replace(task.job(), rerun=bundle.replay_command(failure_folder(limits.folder, task.key)))
 
 
 def _play_test(task: Task, built: Built, work_dir: Path, limits: Limits) -> Record:
@@ -224,7 +232,7 @@ def _process(dut: Dut, limits: Limits) -> SharedProcess | None:
         built = _built(dut, limits.build_root)
         if not SharedProcess.fits(built):
             return None
-        folder = _worker_folder(limits) / f".simulator-{next(_numbers)}"
+        folder = folders.made(limits.folder, _worker_name(), f".simulator-{next(_numbers)}")
         _processes[key] = shared_process(built, dut.config, folder)
     return _processes[key]
 

@@ -11,7 +11,7 @@ import hashlib
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from tb.launch.errors import LaunchError
@@ -84,8 +84,8 @@ def made(root: Path, *parts: str) -> Path:
     """
     folder = place(root, *parts)
     try:
-        root.mkdir(parents=True, exist_ok=True)
-        for depth in range(1, len(parts) + 1):
+        root.parent.mkdir(parents=True, exist_ok=True)
+        for depth in range(len(parts) + 1):
             _make(root.joinpath(*parts[:depth]))
     except OSError as error:
         raise FolderError(f"{folder} cannot be made: {error.strerror}") from error
@@ -116,13 +116,27 @@ def remove(root: Path, *parts: str) -> None:
         folder.rmdir()
 
 
+def empty_results(root: Path, kept: Collection[str] = ()) -> None:
+    """Remove what lies in a results folder, if there is one.
+
+    Args:
+        root: The results folder.
+        kept: Names of folders in it that stay.
+
+    Raises:
+        FolderError: for a folder that the testbench has not made.
+    """
+    if root.is_dir():
+        _clear(root, kept)
+
+
 def check_new(folder: Path) -> None:
     """Make a folder when it is missing, and check that nothing is in it.
 
     Raises:
         FolderError: when something is.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
     _make(folder)
     if any(entry.name != MARKER for entry in folder.iterdir()):
         raise FolderError(f"{folder} must be empty")
@@ -135,10 +149,10 @@ def _make(folder: Path) -> None:
         (folder / MARKER).write_text(_MARK, encoding="utf-8")
 
 
-def _clear(folder: Path) -> None:
+def _clear(folder: Path, kept: Collection[str] = ()) -> None:
     """Remove what a folder holds besides its marker, which shows to the end whose it is."""
     marker = folder / MARKER
-    entries = [entry for entry in folder.iterdir() if entry != marker]
+    entries = [entry for entry in folder.iterdir() if entry != marker and entry.name not in kept]
     if entries and (marker.is_symlink() or not marker.is_file()):
         raise FolderError(f"{folder} lacks {MARKER}, so the testbench did not make it and does not empty it: remove it")
     for entry in entries:

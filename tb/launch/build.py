@@ -32,7 +32,7 @@ from tb.launch.runners import (
     TOP_PORTS_ONLY,
     make_runner,
 )
-from tb.launch.toolchain import SIMULATORS, fst_available, require, tool_versions, verilator_version
+from tb.launch.toolchain import SIMULATORS, fst_available, require, tool_versions, verilator_root, verilator_version
 from tb.launch.wrapper import TIME_PRECISION, TIME_UNIT, WRAPPER_TOP, wrapper_text
 
 BACKENDS = ("native", "coroutine")
@@ -49,6 +49,7 @@ COVERAGE_FILE = "coverage.dat"
 STUB_DIR = Path(__file__).resolve().parents[2] / "hdl_stubs"
 SCOPE_DIR = STUB_DIR / "scope"
 _BLOCK = re.compile(r"^\s*hier_block\b", re.MULTILINE)
+_PLAIN_PATH = re.compile(r"[\w/.,+@%=-]*")
 # What is written into a build folder follows from these files, so they are part of its key.
 _RECIPE = ("elaborate.py", "wrapper.py", "runners.py")
 
@@ -141,6 +142,7 @@ def build(spec: BuildSpec, root: Path = folders.RESULTS) -> Built:
         # The scope that the bench drives needs Python at every write; the cycles are the same.
         spec = replace(spec, backend="coroutine")
     files = parse(spec.filelist or embedded_filelist(spec.config))
+    _check_paths(spec, files, root.resolve())
     port_map = load_port_map(spec.port_map, spec.config) if spec.port_map else PortMap()
     inputs = collect(files)
     wave_suffix = _wave_suffix(spec)
@@ -236,7 +238,7 @@ def _compile(spec: BuildSpec, files: FileList, wrapper: str, directory: Path, wa
     wrapper_path = directory / f"{WRAPPER_TOP}.sv"
     wrapper_path.write_text(wrapper, encoding="utf-8")
     log_path = directory / "build.log"
-    hierarchical = spec.simulator == "verilator" and _has_blocks(files)
+    hierarchical = _is_hierarchical(spec, files)
     if hierarchical:
         require("perl")
         (directory / TOP_PORTS_FILE).write_text(TOP_PORTS_CONTROL, encoding="utf-8")
@@ -257,6 +259,26 @@ def _compile(spec: BuildSpec, files: FileList, wrapper: str, directory: Path, wa
     # Precompiled headers are most of the folder and serve nobody any more.
     for header in directory.rglob("*.gch"):
         header.unlink()
+
+
+def _check_paths(spec: BuildSpec, files: FileList, root: Path) -> None:
+    """Check that Verilator, and make for a design in blocks, take the paths of a build for what they are."""
+    given = (*files.sources, *files.include_dirs, *files.library_dirs, *files.library_files, *files.controls)
+    for path in (root, *given):
+        if "$" in str(path):
+            raise BuildError(f"a path must hold no $, which begins a variable for Verilator, not be {path}")
+    if not _is_hierarchical(spec, files):
+        return
+    for path in (verilator_root(), root, *given):
+        if not _PLAIN_PATH.fullmatch(str(path)):
+            raise BuildError(
+                f"a design with hier_block must lie in folders of letters, digits and any of /.,+@%=-_ alone, "
+                f"as Verilator gives their names to make: not {path}"
+            )
+
+
+def _is_hierarchical(spec: BuildSpec, files: FileList) -> bool:
+    return spec.simulator == "verilator" and _has_blocks(files)
 
 
 def _has_blocks(files: FileList) -> bool:

@@ -28,6 +28,9 @@ VERILATOR_FLAGS = (
     *("--output-split", "20000"),
 )
 HARNESS_DIR = Path(__file__).resolve().parents[2] / "hdl_stubs" / "harness"
+_HARNESS_LINK, _LIBRARIES_LINK, _MAIN_LINK, _ROOT_LINK = "harness", "libraries", "main", "verilator"
+"""Symbolic links in a build folder: make cannot take a path with a blank, and these are all that it sees of paths."""
+
 TOP_PORTS_ONLY = ("--public-depth", "1")
 ALL_SIGNALS = ("--public-flat-rw",)
 TOP_PORTS_FILE = "top_ports.vlt"
@@ -124,21 +127,21 @@ class TopPortsVerilator(Supervised, Verilator):  # type: ignore[misc]
     """Verilator from its Python package; what is visible is chosen by the build arguments."""
 
     def _main_sources(self) -> tuple[Path, ...]:
-        return (cocotb_tools.config.share_dir / "lib" / "verilator" / "verilator.cpp",)
+        return (Path(_MAIN_LINK) / "verilator.cpp",)
 
     def _main_flags(self) -> tuple[str, ...]:
         return ()
 
     def _build_command(self) -> list[list[str]]:
-        libraries = cocotb_tools.config.libs_dir
+        self._link()
         hierarchical = HIERARCHICAL in self.build_args
         jobs = str(build_jobs())
         # With blocks Verilator starts itself for each, and then only by its launcher.
         program, makefile = ("verilator", "Vtop_hier.mk") if hierarchical else ("verilator_bin", "Vtop.mk")
         verilate = [
             *(str(verilator_root() / "bin" / program), "-cc", "--exe", "--vpi", *VERILATOR_FLAGS),
-            *("-Mdir", str(self.build_dir), "--prefix", "Vtop", "--top-module", WRAPPER_TOP, "-o", WRAPPER_TOP),
-            *("-LDFLAGS", f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator"),
+            *("-Mdir", ".", "--no-MMD", "--prefix", "Vtop", "--top-module", WRAPPER_TOP, "-o", WRAPPER_TOP),
+            *("-LDFLAGS", f"-Wl,-rpath,'$$ORIGIN/{_LIBRARIES_LINK}' -L{_LIBRARIES_LINK} -lcocotbvpi_verilator"),
             *("--timescale", f"{TIME_UNIT}/{TIME_PRECISION}"),
             *(("--build-jobs", jobs) if hierarchical else ()),
             *self.build_args,
@@ -151,8 +154,20 @@ class TopPortsVerilator(Supervised, Verilator):  # type: ignore[misc]
             *("make", "-j", jobs, "-C", str(self.build_dir), "-f", makefile),
             # The package was configured without these, and both are needed by larger designs.
             *("CFG_CXXFLAGS_PCH_I=-include", "PYTHON3=python3"),
+            # It refuses a folder with a blank, which the links have made harmless; blocks have folders of their own.
+            *(() if hierarchical else (f"VERILATOR_ROOT={_ROOT_LINK}", "CURDIR=.")),
         ]
         return [verilate, compile_model]
+
+    def _link(self) -> None:
+        targets = {
+            _HARNESS_LINK: HARNESS_DIR,
+            _LIBRARIES_LINK: cocotb_tools.config.libs_dir,
+            _MAIN_LINK: cocotb_tools.config.share_dir / "lib" / "verilator",
+            _ROOT_LINK: verilator_root(),
+        }
+        for name, target in targets.items():
+            (Path(self.build_dir) / name).symlink_to(target)
 
     def _test_command(self) -> list[list[str]]:
         return [[str(self.build_dir / WRAPPER_TOP), *self.test_args, *self.plusargs]]
@@ -162,11 +177,14 @@ class NativeVerilator(TopPortsVerilator):
     """Verilator with our own clock loop and the native back end compiled in."""
 
     def _main_sources(self) -> tuple[Path, ...]:
-        return harness_sources()
+        # Only C++ is compiled by make.
+        return tuple(
+            Path(_HARNESS_LINK) / source.name if source.suffix == ".cpp" else source for source in harness_sources()
+        )
 
     def _main_flags(self) -> tuple[str, ...]:
         # The bench finds the harness's functions in the running program.
-        return ("-CFLAGS", f"-I{HARNESS_DIR}", "-LDFLAGS", "-rdynamic")
+        return ("-CFLAGS", f"-I{_HARNESS_LINK}", "-LDFLAGS", "-rdynamic")
 
 
 class OwnDumpIcarus(Supervised, Icarus):  # type: ignore[misc]

@@ -1,34 +1,50 @@
 # SIM=verilator|icarus  CONFIG=nv_small|FILE.toml  RTL=FILELIST  TOP=MODULE  PORT_MAP=FILE.toml  JOBS=N  LEVEL=L0|L1|L2|L3
+# VENV=FOLDER of the Python packages  NVDLA_RESULTS=FOLDER of builds and results
 SIM ?= verilator
 CONFIG ?= nv_small
 LEVEL ?= L1
 PYTHON ?= python3
-PY := .venv/bin/python
-DUT := --sim $(SIM) --config $(CONFIG) $(if $(RTL),--rtl $(RTL)) $(if $(TOP),--top $(TOP)) $(if $(PORT_MAP),--port-map $(PORT_MAP))
+VENV ?= .venv
 
-.PHONY: run regress test score lint clean distclean
+# Recipes read the values from the environment: make or the shell would carry out what stands in them.
+VALUES := SIM CONFIG LEVEL RTL TOP PORT_MAP JOBS PYTHON VENV NVDLA_RESULTS LOCK
+$(foreach name,$(VALUES),$(eval override $(name) := $$(value $(name))))
+export $(VALUES)
+MAKEOVERRIDES :=
 
-run: .venv/ready
-	$(PY) -m tb run $(DUT) $(if $(JOBS),--jobs $(JOBS))
+PY := "$$VENV/bin/python"
+JOBS_OPTION := $${JOBS:+"--jobs=$$JOBS"}
+DUT := "--sim=$$SIM" "--config=$$CONFIG" $${RTL:+"--rtl=$$RTL"} $${TOP:+"--top=$$TOP"} $${PORT_MAP:+"--port-map=$$PORT_MAP"}
+INSTALL := -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
 
-regress: .venv/ready
-	$(PY) -m tb regress plan --level $(LEVEL) $(DUT) $(if $(JOBS),--jobs $(JOBS))
+.PHONY: run regress test score lint lock clean distclean ready
 
-test: .venv/ready
-	$(PY) -m pytest tests $(if $(JOBS),-n $(JOBS),-n auto)
+run: ready
+	$(PY) -m tb run $(DUT) $(JOBS_OPTION)
 
-score: .venv/ready
-	$(PY) -m tb score --sim $(SIM) $(if $(JOBS),--jobs $(JOBS))
+regress: ready
+	$(PY) -m tb regress plan "--level=$$LEVEL" $(DUT) $(JOBS_OPTION)
 
-lint: .venv/ready
+test: ready
+	$(PY) -m pytest tests -n "$${JOBS:-auto}"
+
+score: ready
+	$(PY) -m tb score "--sim=$$SIM" $(JOBS_OPTION)
+
+lint: ready
 	$(PY) -m ruff check . && $(PY) -m ruff format --check . && $(PY) -m mypy
+
+# The newest packages that requirements.in allows, for all Pythons and machines; LOCK=--upgrade takes newer ones.
+lock: ready
+	$(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes --quiet --custom-compile-command 'make lock' $${LOCK:+"$$LOCK"} requirements.in -o requirements.txt
 
 # Regressions with their history, failures and scores stay.
 clean:
-	[ ! -d sim_build ] || find sim_build -mindepth 1 -maxdepth 1 ! -name regress ! -name score -exec rm -rf {} +
+	@"$$PYTHON" -m tb.launch.clean
 
 distclean:
-	rm -rf .venv sim_build
+	@"$$PYTHON" -m tb.launch.clean --all
+	[ ! -f "$$VENV/pyvenv.cfg" ] || rm -rf "$$VENV"
 
-.venv/ready: requirements.txt
-	$(PYTHON) -m venv .venv && .venv/bin/pip install --quiet --disable-pip-version-check -r requirements.txt && touch $@
+ready:
+	@[ "$$VENV/ready" -nt requirements.txt ] || { "$$PYTHON" -m venv "$$VENV" && $(PY) $(INSTALL) && touch "$$VENV/ready"; }

@@ -14,6 +14,22 @@ class ScenarioError(InputError):
     """A scenario that cannot be played as it is; the message names the operation and the rule."""
 
 
+MOST_NAME_CHARACTERS = 255
+
+
+def check_name(name: str) -> None:
+    """Check the name of a scenario or test, which terminals, pages and environments show.
+
+    Raises:
+        ScenarioError: for one that is empty, too long or not printable.
+    """
+    if not (name.isprintable() and 1 <= len(name) <= MOST_NAME_CHARACTERS):
+        shown = repr(name if len(name) <= MOST_NAME_CHARACTERS else f"{name[:20]}...")
+        raise ScenarioError(
+            f"a scenario's name must be 1 to {MOST_NAME_CHARACTERS} printable characters, not {len(name)}: {shown}"
+        )
+
+
 @dataclass(frozen=True)
 class Scenario:
     """Memory contents and register program in one sequence, with the seed and settings of its bench.
@@ -26,6 +42,9 @@ class Scenario:
     ops: Program
     seed: int
     settings: BenchSettings = field(default_factory=BenchSettings)
+
+    def __post_init__(self) -> None:
+        check_name(self.name)
 
     @property
     def checks(self) -> tuple[CheckCrc | CheckFile, ...]:

@@ -75,7 +75,7 @@ def measure(tasks: int, workers: list[int], seconds: float) -> Iterator[Sample]:
     for count in workers:
         with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "store.sqlite") as store:
             many = [Task("empty", seed, "random", "SDP", _DUT, "none") for seed in range(tasks)]
-            run = store.start("bench", Path(folder), many)
+            run = store.start("bench", many)
             limits = Limits(run.folder, Path(folder), seconds)
             with cluster(None, count, "127.0.0.1") as client:
                 started = time.perf_counter()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
-import shutil
 import statistics
 import subprocess
 from collections.abc import Callable, Iterator
@@ -20,6 +19,7 @@ from models.errors import InputError
 from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut
 from tb.cli.run import PLAN_DIR, select
 from tb.generate.plan import load_plan
+from tb.launch import folders
 from tb.launch.build import Built
 from tb.launch.errors import LaunchError
 from tb.regress.jobs import RESULT_FILE, run_entry
@@ -75,7 +75,8 @@ def main(args: argparse.Namespace) -> int:
     print(f"medians of {args.rounds} rounds, processor time")
     print(f"{'scenario':30} {'what':10} {'cycles':>9} {'cycles/s':>9} {'ratio':>6} {'start':>7}")
     for name, trace in _traces(args, config):
-        subjects = list(_subjects(args, models, trace, BUILD_ROOT / "runs" / "bench" / name))
+        work_dir = folders.made(BUILD_ROOT, "runs", "bench", folders.folder_name(name))
+        subjects = list(_subjects(args, models, trace, work_dir))
         print("\n".join(table(name, alternate(subjects, args.rounds))), flush=True)
     return 0
 
@@ -128,10 +129,7 @@ def _traces(args: argparse.Namespace, config: HwConfig) -> Iterator[tuple[str, P
         yield from ((path.stem, path) for path in find_traces(args.trace))
         return
     for entry in select(load_plan(args.plan or PLAN_DIR / "bench.toml"), args.only):
-        folder = BUILD_ROOT / "runs" / "bench" / entry.name / "scenario"
-        if folder.exists():
-            shutil.rmtree(folder)
-        folder.mkdir(parents=True)
+        folder = folders.emptied(BUILD_ROOT, "runs", "bench", folders.folder_name(entry.name)) / "scenario"
         write(entry.build(config, seed=1), folder)
         yield entry.name, folder
 

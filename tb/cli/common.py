@@ -16,13 +16,14 @@ from pathlib import Path
 from models.config import HwConfig
 from models.errors import InputError
 from tb.explain.stages import load_stages
+from tb.launch import folders
 from tb.launch.build import BACKENDS, BuildSpec, Built, build
 from tb.regress import report
 from tb.regress.dut import Device, Dut
 from tb.regress.jobs import Job, bit_exact, run_jobs, stopping_at_first
 from tb.regress.result import Result
 
-BUILD_ROOT = Path("sim_build")
+BUILD_ROOT = folders.RESULTS
 DEFAULT_CONFIG = "nv_small"
 
 
@@ -183,8 +184,7 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
         if not args.debug:
             raise InputError("--stages must be given with --debug, which makes signals inside visible")
         jobs = [replace(job, stages=args.stages) for job in jobs]
-    root = BUILD_ROOT / "runs" / title
-    root.mkdir(parents=True, exist_ok=True)
+    root = folders.made(BUILD_ROOT, "runs", folders.folder_name(title))
     with _alone_in(root):
         return _play_and_report(args, jobs, built, root)
 

@@ -9,6 +9,7 @@ import msgspec
 from models.config import HwConfig
 from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, dut_of
 from tb.configrom import differences, encode, parse
+from tb.launch import folders
 from tb.launch.errors import LaunchError
 from tb.regress.jobs import RESULT_FILE, run_entry
 from tb.stimulus.exchange import Request
@@ -27,7 +28,7 @@ def main(args: argparse.Namespace) -> int:
     config = HwConfig.load(args.config)
     encode(config)  # refuses a configuration without a ConfigROM before anything is built
     built = build_dut(args, config)
-    work_dir = BUILD_ROOT / "runs" / "configrom"
+    work_dir = folders.emptied(BUILD_ROOT, "runs", "configrom")
     path = (work_dir / RESULT_FILE).resolve()
     run = run_entry(built, "configrom", Request(dut_of(args).config, result=str(path)), work_dir, timeout_seconds=600)
     if not run.passed:

@@ -92,13 +92,13 @@ def main(args: argparse.Namespace) -> int:
             if not failed:
                 print(f"run {old.id} has no failures")
                 return 0
-            return Player(args, store, store.start(f"failures of {old.title}", args.results, failed)).play()
+            return Player(args, store, store.start(f"failures of {old.title}", failed)).play()
         tasks = tasks_of(args)
         build_dut(args, HwConfig.load(args.config), coverage=args.code_coverage)
         for dut in dict.fromkeys(task.dut for task in tasks):
             build(dut.build_spec(waves=False), BUILD_ROOT)
         level = None if args.kind != "plan" or args.level is None else feature_plan(args).level(args.level)
-        player = Player(args, store, store.start(level.name if level else args.kind, args.results, tasks))
+        player = Player(args, store, store.start(level.name if level else args.kind, tasks))
         if level is None or args.only is not None:
             return player.play()
         return player.play(level.search, level.steered)

@@ -17,6 +17,7 @@ from tb.cli.results import DEFAULT_RESULTS
 from tb.coverage.model import CoverageModel, load_model
 from tb.coverage.status import item_status, table, totals
 from tb.generate.random import ENGINES
+from tb.launch import folders
 from tb.regress import code_coverage, page, summary
 from tb.regress.features import load_feature_plan
 from tb.regress.features_table import feature_status, section
@@ -47,7 +48,7 @@ class Player:
         self._args, self._store, self._run = args, store, run
         self._until = None if args.time_budget is None else time.monotonic() + args.time_budget
         self._limits = Limits(
-            run.folder,
+            folders.made(run.folder.parent, run.folder.name),
             BUILD_ROOT.resolve(),
             args.timeout,
             COVERAGE_DIR,
@@ -156,7 +157,7 @@ def conclude(store: Store, run: Run) -> int:
     counts, missing = store.counts(run), len(store.missing(run))
     device = store.device(run)
     trend = [(earlier, store.counts(earlier), len(store.missing(earlier))) for earlier in store.runs_of(device)]
-    run.folder.mkdir(parents=True, exist_ok=True)
+    folders.made(run.folder.parent, run.folder.name)
     hits, model = store.coverage(run), model_of(store, run)
     plan = load_feature_plan(FEATURES, model.config)
     latest = store.latest(device)

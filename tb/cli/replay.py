@@ -9,6 +9,7 @@ import msgspec
 
 from tb.cli.common import BUILD_ROOT
 from tb.judge.text import why_not_passed
+from tb.launch import folders
 from tb.launch.build import build
 from tb.regress import bundle
 from tb.regress.jobs import run_job
@@ -31,7 +32,7 @@ def main(args: argparse.Namespace) -> int:
     job = found.job()
     dut = msgspec.structs.replace(bundle.with_rtl(found.dut, args.rtl), coverage=None)
     built = build(dut.build_spec(waves=args.waves), BUILD_ROOT)
-    work_dir = BUILD_ROOT / "replay" / found.task.key
+    work_dir = folders.emptied(BUILD_ROOT, "replay", folders.folder_name(found.task.key))
     result = run_job(job, built, dut, work_dir, args.timeout, waves=args.waves)
     print(f"{found.task.key}: {result.ending.value}")
     print("\n".join(f"  {line}" for why in why_not_passed(result.verdict) for line in why.splitlines()))

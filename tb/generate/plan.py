@@ -16,7 +16,7 @@ from tb.generate.layers import Workshop, build_layer
 from tb.generate.sequence import sequence
 from tb.layers import Layer
 from tb.memory import MemoryImage, Ram
-from tb.scenario import Scenario, memory_ops
+from tb.scenario import Scenario, ScenarioError, check_name, memory_ops
 from tb.settings import BenchSettings
 
 _BASE = 0x8000_0000
@@ -93,6 +93,10 @@ def load_plan(path: Path) -> tuple[PlanEntry, ...]:
         table = Table(f"{path.name}: scenario[{number}]", data)
         name = table.take("name", str, required=True)
         about = table.take("about", str, required=True)
+        try:
+            check_name(name)
+        except ScenarioError as error:
+            raise PlanError(f"{path.name}: scenario[{number}].name: {error}") from error
         entries.append(PlanEntry(name, about, config, {k: v for k, v in data.items() if k not in ("name", "about")}))
     names = [entry.name for entry in entries]
     for name in names:

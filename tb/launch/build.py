@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from models.config import HwConfig
+from tb.launch import folders
 from tb.launch.elaborate import elaborate, library_arguments
 from tb.launch.errors import BuildError, LaunchError
 from tb.launch.filelist import FileList, parse
@@ -30,7 +30,15 @@ from tb.launch.runners import (
     TOP_PORTS_ONLY,
     build_commands,
 )
-from tb.launch.toolchain import SIMULATORS, fst_available, require, tool_environment, tool_versions, verilator_version
+from tb.launch.toolchain import (
+    SIMULATORS,
+    fst_available,
+    require,
+    tool_environment,
+    tool_versions,
+    verilator_root,
+    verilator_version,
+)
 from tb.launch.wrapper import WRAPPER_TOP, wrapper_text
 
 BACKENDS = ("native", "coroutine")
@@ -47,6 +55,7 @@ COVERAGE_FILE = "coverage.dat"
 STUB_DIR = Path(__file__).resolve().parents[2] / "hdl_stubs"
 SCOPE_DIR = STUB_DIR / "scope"
 _BLOCK = re.compile(r"^\s*hier_block\b", re.MULTILINE)
+_PLAIN_PATH = re.compile(r"[\w/.,+@%=-]*")
 # What is written into a build folder follows from these files, so they are part of its key.
 _RECIPE = ("elaborate.py", "wrapper.py", "runners.py")
 
@@ -119,7 +128,7 @@ class Built:
     cached: bool
 
 
-def build(spec: BuildSpec, root: Path = Path("sim_build")) -> Built:
+def build(spec: BuildSpec, root: Path = folders.RESULTS) -> Built:
     """Return the compiled model of ``spec``, compiling it when its content is new.
 
     Processes that ask for the same model at the same time build it once.
@@ -139,17 +148,18 @@ def build(spec: BuildSpec, root: Path = Path("sim_build")) -> Built:
         # The scope that the bench drives needs Python at every write; the cycles are the same.
         spec = replace(spec, backend="coroutine")
     files = parse(spec.filelist or embedded_filelist(spec.config))
+    _check_paths(spec, files, root.resolve())
     port_map = load_port_map(spec.port_map, spec.config) if spec.port_map else PortMap()
     inputs = collect(files)
     wave_suffix = _wave_suffix(spec)
     rtl_key = _key(_rtl_facts(spec, files, inputs))
     key = _key([rtl_key, *_model_facts(spec, port_map, wave_suffix)])
     flavour = "".join(f"-{name}" for name in ("native", "debug", "waves", "coverage") if getattr(spec, name))
-    directory = root.resolve() / f"{spec.config.name}-{spec.simulator}{flavour}-{key[:16]}"
+    directory = root.resolve() / f"{folders.folder_name(spec.config.name)}-{spec.simulator}{flavour}-{key[:16]}"
     done = directory / "built.json"
     cached = done.is_file()
     if not cached:
-        directory.parent.mkdir(parents=True, exist_ok=True)
+        folders.made(root)
         with _lock(directory.with_suffix(".lock")):
             cached = done.is_file()
             if not cached:
@@ -230,13 +240,11 @@ def _elaborated(top: str, files: FileList, inputs: tuple[InputFile, ...], cache:
 
 def _compile(spec: BuildSpec, files: FileList, wrapper: str, directory: Path, wave_suffix: str | None) -> None:
     """Compile into an empty ``directory``; what an interrupted build left there is removed."""
-    if directory.exists():
-        shutil.rmtree(directory)
-    directory.mkdir()
+    folders.emptied(directory.parent, directory.name)
     wrapper_path = directory / f"{WRAPPER_TOP}.sv"
     wrapper_path.write_text(wrapper, encoding="utf-8")
     log_path = directory / "build.log"
-    hierarchical = spec.simulator == "verilator" and _has_blocks(files)
+    hierarchical = _is_hierarchical(spec, files)
     if hierarchical:
         require("perl")
         (directory / TOP_PORTS_FILE).write_text(TOP_PORTS_CONTROL, encoding="utf-8")
@@ -250,6 +258,26 @@ def _compile(spec: BuildSpec, files: FileList, wrapper: str, directory: Path, wa
     # Precompiled headers are most of the folder and serve nobody any more.
     for header in directory.rglob("*.gch"):
         header.unlink()
+
+
+def _check_paths(spec: BuildSpec, files: FileList, root: Path) -> None:
+    """Check that Verilator, and make for a design in blocks, take the paths of a build for what they are."""
+    given = (*files.sources, *files.include_dirs, *files.library_dirs, *files.library_files, *files.controls)
+    for path in (root, *given):
+        if "$" in str(path):
+            raise BuildError(f"a path must hold no $, which begins a variable for Verilator, not be {path}")
+    if not _is_hierarchical(spec, files):
+        return
+    for path in (verilator_root(), root, *given):
+        if not _PLAIN_PATH.fullmatch(str(path)):
+            raise BuildError(
+                f"a design with hier_block must lie in folders of letters, digits and any of /.,+@%=-_ alone, "
+                f"as Verilator gives their names to make: not {path}"
+            )
+
+
+def _is_hierarchical(spec: BuildSpec, files: FileList) -> bool:
+    return spec.simulator == "verilator" and _has_blocks(files)
 
 
 def _has_blocks(files: FileList) -> bool:

@@ -23,6 +23,7 @@ Node = Mapping[str, str]
 _MODULE = '  {"type":'
 _VARIABLE = '    {"type":"VAR",'
 _TYPE = re.compile(r' *(\{"type":"[A-Z]+DTYPE",)')
+_ESCAPED = re.compile(r"(?P<octal>(?:\\[0-7]{3})+)|\\.", re.DOTALL)
 _TEXT_ATTRIBUTE = re.compile(r'"\w+":"(?:[^"\\]|\\.)*"')
 
 
@@ -74,9 +75,10 @@ def elaborate(files: FileList, top: str, log_path: Path) -> Elaboration:
         if ended.returncode != 0:
             lines = last_relevant_lines(log_path)
             raise BuildError(f"Verilator cannot elaborate {top}:\n{lines}\nlog: {log_path}", log_path)
-        with (Path(folder) / "Vtop.tree.json").open(encoding="utf-8") as tree_file:
+        with (Path(folder) / "Vtop.tree.json").open(encoding="utf-8", errors="surrogateescape") as tree_file:
             netlist = _netlist(tree_file, top)
-        meta = json.loads((Path(folder) / "Vtop.tree.meta.json").read_text(encoding="utf-8"))
+        meta_text = (Path(folder) / "Vtop.tree.meta.json").read_text(encoding="utf-8", errors="surrogateescape")
+        meta = json.loads(_ESCAPED.sub(_unescaped, meta_text), strict=False)
     return Elaboration(tuple(_ports(netlist, top, log_path)), tuple(_read_files(meta)))
 
 
@@ -137,6 +139,12 @@ _KEYWORD_BITS = {"logic": 1, "bit": 1, "reg": 1, "byte": 8, "shortint": 16, "int
 def _range_width(text: str) -> int:
     left, right = (int(bound) for bound in text.split(":"))
     return abs(left - right) + 1
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    """Return the characters of bytes that stand as octal numbers, which JSON does not know."""
+    numbers = re.findall(r"[0-7]{3}", match["octal"] or "")
+    return bytes(int(number, 8) for number in numbers).decode("utf-8", "surrogateescape") if numbers else match[0]
 
 
 def _read_files(meta: Mapping[str, Any]) -> Iterator[Path]:

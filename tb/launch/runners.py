@@ -29,6 +29,12 @@ VERILATOR_FLAGS = (
     *("--output-split", "20000"),
 )
 HARNESS_DIR = Path(__file__).resolve().parents[2] / "hdl_stubs" / "harness"
+_HARNESS_LINK, _LIBRARIES_LINK, _MAIN_LINK, _ROOT_LINK = "harness", "libraries", "main", "verilator"
+"""Symbolic links in a build folder: make cannot take a path with a blank, and these are all that it sees of paths."""
+
+_HARNESS_LINK, _LIBRARIES_LINK, _MAIN_LINK, _ROOT_LINK = "harness", "libraries", "main", "verilator"
+"""Symbolic links in a build folder: make cannot take a path with a blank, and these are all that it sees of paths."""
+
 TOP_PORTS_ONLY = ("--public-depth", "1")
 ALL_SIGNALS = ("--public-flat-rw",)
 TOP_PORTS_FILE = "top_ports.vlt"
@@ -53,12 +59,12 @@ class Simulation:
 def build_commands(
     simulator: str, backend: str, directory: Path, sources: Iterable[Path], arguments: Sequence[str]
 ) -> list[list[str]]:
-    """Return the commands that compile a model, to be run one after the other.
+    """Return the commands that compile a model, to be run one after the other in its build folder.
 
     Args:
         simulator: ``verilator`` or ``icarus``.
         backend: ``coroutine``, or ``native``, whose agents are compiled into the model.
-        directory: The build folder.
+        directory: The build folder, which gets symbolic links.
         sources: The wrapper of the top module and the RTL.
         arguments: Further options of the simulator.
 
@@ -67,20 +73,20 @@ def build_commands(
     if simulator == "icarus":
         compiled = str(directory / _ICARUS_MODEL)
         return [["iverilog", "-g2012", "-o", compiled, "-s", WRAPPER_TOP, *arguments, *map(str, sources)]]
-    libraries = cocotb_tools.config.libs_dir
+    _link(directory)
     hierarchical = HIERARCHICAL in arguments
     jobs = str(build_jobs())
     # With blocks Verilator starts itself for each, and then only by its launcher.
     program, makefile = ("verilator", "Vtop_hier.mk") if hierarchical else ("verilator_bin", "Vtop.mk")
     if backend == "native":
         # The bench finds the harness's functions in the running program.
-        main = ["-CFLAGS", f"-I{HARNESS_DIR}", "-LDFLAGS", "-rdynamic", *map(str, _harness_sources())]
+        main = ["-CFLAGS", f"-I{_HARNESS_LINK}", "-LDFLAGS", "-rdynamic", *map(str, _harness_sources())]
     else:
-        main = [str(cocotb_tools.config.share_dir / "lib" / "verilator" / "verilator.cpp")]
+        main = [f"{_MAIN_LINK}/verilator.cpp"]
     verilate = [
         *(str(verilator_root() / "bin" / program), "-cc", "--exe", "--vpi", *VERILATOR_FLAGS),
-        *("-Mdir", str(directory), "--prefix", "Vtop", "--top-module", WRAPPER_TOP, "-o", WRAPPER_TOP),
-        *("-LDFLAGS", f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator"),
+        *("-Mdir", ".", "--no-MMD", "--prefix", "Vtop", "--top-module", WRAPPER_TOP, "-o", WRAPPER_TOP),
+        *("-LDFLAGS", f"-Wl,-rpath,'$$ORIGIN/{_LIBRARIES_LINK}' -L{_LIBRARIES_LINK} -lcocotbvpi_verilator"),
         *("--timescale", f"{TIME_UNIT}/{TIME_PRECISION}"),
         *(("--build-jobs", jobs) if hierarchical else ()),
         *(*arguments, *main, *map(str, sources)),
@@ -89,6 +95,8 @@ def build_commands(
         *("make", "-j", jobs, "-C", str(directory), "-f", makefile),
         # The package was configured without these, and both are needed by larger designs.
         *("CFG_CXXFLAGS_PCH_I=-include", "PYTHON3=python3"),
+        # It refuses a folder with a blank, which the links have made harmless; blocks have folders of their own.
+        *(() if hierarchical else (f"VERILATOR_ROOT={_ROOT_LINK}", "CURDIR=.")),
     ]
     return [verilate, compile_model]
 
@@ -151,6 +159,18 @@ def _libpython() -> str:
     return str(path)
 
 
+def _link(directory: Path) -> None:
+    targets = {
+        _HARNESS_LINK: HARNESS_DIR,
+        _LIBRARIES_LINK: cocotb_tools.config.libs_dir,
+        _MAIN_LINK: cocotb_tools.config.share_dir / "lib" / "verilator",
+        _ROOT_LINK: verilator_root(),
+    }
+    for name, target in targets.items():
+        (directory / name).symlink_to(target)
+
+
 def _harness_sources() -> list[Path]:
-    """Return the harness's sources as Verilator takes them."""
-    return sorted(HARNESS_DIR.glob("*.cpp")) + sorted(HARNESS_DIR.glob("*.sv"))
+    """Return the harness's sources as Verilator takes them; make compiles the C++, which it finds by a link."""
+    compiled = [Path(_HARNESS_LINK) / path.name for path in sorted(HARNESS_DIR.glob("*.cpp"))]
+    return compiled + sorted(HARNESS_DIR.glob("*.sv"))

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from models.errors import InputError
+from tb.launch import folders
 from tb.launch.build import COVERAGE_FILE
 from tb.launch.runners import HARNESS_DIR
 from tb.launch.wrapper import WRAPPER_TOP
@@ -84,7 +85,7 @@ def keep(work_dir: Path, run_folder: Path) -> None:
         read_counts(fresh)
     counts = np.array(found, dtype=np.bytes_).astype(np.int64)
     points = _COUNT.sub(b"'\n", text)
-    folder = run_folder / FOLDER
+    folder = folders.place(run_folder, FOLDER)
     folder.mkdir(parents=True, exist_ok=True)
     names = folder / f"{hashlib.sha256(points).hexdigest()[:16]}.points"
     if not names.is_file():

@@ -7,6 +7,7 @@ from functools import partial
 
 from dask.distributed import Client
 
+from tb.launch import folders
 from tb.regress.result import Result
 from tb.regress.schedule import PATIENCE_SECONDS, longest_first, on_each_worker, run_tasks
 from tb.regress.store import Run, Store
@@ -48,7 +49,7 @@ def drive(
 
 
 def _left_behind(run: Run) -> Iterator[Result]:
-    for path in sorted((run.folder / RECORD_DIR).glob("*.json")):
+    for path in sorted(folders.place(run.folder, RECORD_DIR).glob("*.json")):
         yield Result.decode(path.read_bytes())
 
 

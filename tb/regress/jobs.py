@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ import msgspec
 
 from tb.judge.finding import Check, Finding, Note
 from tb.judge.verdict import Ending, Verdict
+from tb.launch import folders
 from tb.launch.build import Built
 from tb.launch.process import threads
 from tb.launch.simulate import LOG_NAME, SimResult, simulate
@@ -121,7 +121,7 @@ def run_jobs(
         jobs: What to play.
         built: The compiled model.
         dut: What was built.
-        root: Folder that gets one folder per job.
+        root: Folder that gets one folder per job, named after it.
         workers: Simulations at a time.
         timeout_seconds: Wall-clock limit of each.
         isolated: Whether every job must have a simulator process of its own; else they share one per worker
@@ -137,7 +137,9 @@ def run_jobs(
     def play(job: Job) -> tuple[Job, Result]:
         process = free.get()
         try:
-            return job, run_job(job, built, dut, root / job.identity, timeout_seconds, waves, process)
+            name = folders.folder_name(job.identity)
+            work_dir = folders.emptied(root, name) if job.refused is None else folders.place(root, name)
+            return job, run_job(job, built, dut, work_dir, timeout_seconds, waves, process)
         finally:
             free.put(process)
 
@@ -177,7 +179,7 @@ def run_entry(
     waves: bool = False,
     plusargs: Sequence[str] = (),
 ) -> SimResult:
-    """Run one of the entry module's tests in a folder.
+    """Run one of the entry module's tests.
 
     Args:
         built: The compiled model.
@@ -215,7 +217,7 @@ def run_job(
     waves: bool,
     process: SharedProcess | None = None,
 ) -> Result:
-    """Play one job in an emptied folder.
+    """Play one job in a folder that is new or empty.
 
     Args:
         job: What to play.
@@ -228,9 +230,7 @@ def run_job(
     """
     if job.refused is not None:
         return job.result(dut, Verdict(refused=job.refused))
-    if work_dir.exists():
-        shutil.rmtree(work_dir)
-    (work_dir / SCENARIO_DIR).mkdir(parents=True)
+    folders.check_new(work_dir)
     write(job.make(), work_dir / SCENARIO_DIR)
     request = job.request(dut, work_dir)
     if process is not None and job.plusargs == process.plusargs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Iterable, Sequence
 
 _STYLE = """
@@ -17,6 +18,9 @@ code { overflow-wrap: anywhere } .bar { display: flex; height: .8rem; width: 16r
 .bar .other { background: #d8a93a }
 details { margin: .2rem 0 } summary { cursor: pointer } .names { color: #555; overflow-wrap: anywhere }
 """
+
+_UNPRINTABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML cannot hold, and HTML should not."""
 
 
 def document(title: str, body: Sequence[str]) -> str:
@@ -62,4 +66,9 @@ def bar(parts: Iterable[tuple[str, float]]) -> str:
 
 def escaped(value: str) -> str:
     """Return plain text as HTML."""
-    return html.escape(value)
+    return html.escape(printable(value))
+
+
+def printable(text: str) -> str:
+    """Return text whose control characters and halves of surrogate pairs are replaced: XML cannot hold them."""
+    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -7,10 +7,11 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from urllib.parse import quote
 
 from tb.judge.text import complaints, margin_part, why_not_passed
 from tb.judge.verdict import Ending
-from tb.regress.markup import bar, document, escaped, table
+from tb.regress.markup import bar, document, escaped, printable, table
 from tb.regress.result import Result
 from tb.regress.store import Run
 from tb.regress.summary import counts_line, endings, groups, slowest
@@ -51,6 +52,8 @@ def _write(title: str, counts: str, results: Sequence[Result], sections: Sequenc
         _slowest(results),
         table("Tasks", _COLUMNS, map(_row, results)),
     ]
+    # A link there would be followed.
+    path.unlink(missing_ok=True)
     path.write_text(document(title, body), encoding="utf-8")
 
 
@@ -59,16 +62,18 @@ def write_junit(title: str, results: Sequence[Result], path: Path) -> None:
     failed = sum(result.ending.is_failure for result in results)
     refused = sum(result.ending is Ending.REFUSED for result in results)
     root = ElementTree.Element(
-        "testsuite", name=title, tests=str(len(results)), failures=str(failed), skipped=str(refused)
+        "testsuite", name=printable(title), tests=str(len(results)), failures=str(failed), skipped=str(refused)
     )
     for result in results:
-        case = ElementTree.SubElement(root, "testcase", classname=title, name=result.key, time=f"{result.seconds:.3f}")
-        text = _printable("\n".join(why_not_passed(result.verdict)))
+        names = {"classname": printable(title), "name": printable(result.key)}
+        case = ElementTree.SubElement(root, "testcase", names, time=f"{result.seconds:.3f}")
+        text = printable("\n".join(why_not_passed(result.verdict)))
         if result.ending.is_failure:
             failure = ElementTree.SubElement(case, "failure", type=result.ending.value, message=text.split("\n", 1)[0])
-            failure.text = f"{text}\nrerun: {result.rerun}"
+            failure.text = f"{text}\nrerun: {printable(result.rerun)}"
         elif result.ending is Ending.REFUSED:
             ElementTree.SubElement(case, "skipped", message=text)
+    path.unlink(missing_ok=True)
     ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
 
 
@@ -89,7 +94,8 @@ def _failures(results: Sequence[Result], base: Path) -> str:
 def _linked(result: Result, base: Path) -> str:
     if result.folder is None:
         return escaped(result.identity)
-    return f'<a href="{escaped(os.path.relpath(result.folder, base))}">{escaped(result.identity)}</a>'
+    link = quote(os.path.relpath(result.folder, base), errors="surrogateescape")
+    return f'<a href="{escaped(link)}">{escaped(result.identity)}</a>'
 
 
 def _trend(trend: Trend, run: Run) -> str:
@@ -131,8 +137,3 @@ def _row(result: Result) -> tuple[str, ...]:
         str(verdict.cycles) if played else "-",
         f"{result.seconds:.1f}",
     )
-
-
-def _printable(text: str) -> str:
-    """Return text without the control characters that XML cannot hold."""
-    return "".join(char if char >= " " or char in "\t\n" else "\N{REPLACEMENT CHARACTER}" for char in text)

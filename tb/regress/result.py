@@ -8,6 +8,7 @@ import msgspec
 
 from models.errors import InputError
 from tb.judge.verdict import Ending, Verdict
+from tb.launch.folders import folder_name
 from tb.regress.dut import Dut
 from tb.stimulus.exchange import Explained, Performance
 
@@ -83,3 +84,8 @@ def identity(test: str, seed: int) -> str:
 def key(test: str, seed: int, dut: Dut) -> str:
     """Return what tells a test apart in a run: ``TEST.SEED``, configuration and simulator."""
     return f"{identity(test, seed)}.{Path(dut.config).stem}.{dut.simulator}"
+
+
+def failure_folder(run_folder: Path, key: str) -> Path:
+    """Return the folder that the failure of a test is left in, below that of its run."""
+    return run_folder / folder_name(key)

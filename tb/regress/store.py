@@ -16,7 +16,7 @@ import msgspec
 from models.errors import InputError
 from tb.judge.verdict import Ending
 from tb.regress.dut import Device
-from tb.regress.result import Result
+from tb.regress.result import Result, failure_folder
 from tb.regress.task import Task
 
 _VERSION = 3
@@ -40,7 +40,7 @@ INSERT INTO coverage VALUES (?, ?, ?) ON CONFLICT (run, bin) DO UPDATE SET hits 
 
 @dataclass(frozen=True)
 class Run:
-    """One regression: number, title, start in seconds since 1970, and its folder."""
+    """One regression: number, title, start in seconds since 1970, and its folder beside the store."""
 
     id: int
     title: str
@@ -60,6 +60,7 @@ class Store:
     def __init__(self, path: Path) -> None:
         """Open the store, making it when the file does not exist."""
         path.parent.mkdir(parents=True, exist_ok=True)
+        self._folder = path.parent.resolve()
         self._database = sqlite3.connect(path, timeout=60)
         try:
             version = self._database.execute("PRAGMA user_version").fetchone()[0]
@@ -81,7 +82,7 @@ class Store:
         """Close the file."""
         self._database.close()
 
-    def start(self, title: str, folder: Path, tasks: Sequence[Task]) -> Run:
+    def start(self, title: str, tasks: Sequence[Task]) -> Run:
         """Enter a new run with all its tasks.
 
         Raises:
@@ -96,8 +97,8 @@ class Store:
             cursor.execute("INSERT INTO runs (title, started, folder) VALUES (?, ?, '')", (title, started))
             number = cursor.lastrowid
             assert number is not None
-            run = Run(number, title, started, folder.resolve() / f"{number:04}")
-            cursor.execute("UPDATE runs SET folder = ? WHERE id = ?", (str(run.folder), number))
+            run = self._run(number, title, started)
+            cursor.execute("UPDATE runs SET folder = ? WHERE id = ?", (run.folder.name, number))
             self._enter(run, tasks, 0)
         return run
 
@@ -138,8 +139,12 @@ class Store:
 
     def runs(self) -> list[Run]:
         """Return all runs, the oldest first."""
-        rows = self._database.execute("SELECT id, title, started, folder FROM runs ORDER BY id")
-        return [Run(number, title, started, Path(folder)) for number, title, started, folder in rows]
+        rows = self._database.execute("SELECT id, title, started FROM runs ORDER BY id")
+        return [self._run(*row) for row in rows]
+
+    def _run(self, number: int, title: str, started: float) -> Run:
+        # Whoever copies a store copies the folders of its runs with it; no path in the file counts.
+        return Run(number, title, started, self._folder / f"{int(number):04}")
 
     def device(self, run: Run) -> Device:
         """Return what all tasks of a run are of."""
@@ -181,7 +186,7 @@ class Store:
         rows = self._database.execute(
             "SELECT result FROM results JOIN tasks USING (run, key) WHERE run = ? ORDER BY number", (run.id,)
         )
-        return [Result.decode(text) for (text,) in rows]
+        return [_in_folder_of(run, Result.decode(text)) for (text,) in rows]
 
     def coverage(self, *runs: Run) -> dict[str, int]:
         """Return how often runs together hit which bins."""
@@ -233,6 +238,13 @@ class Store:
 
     def _one(self, query: str, *values: object) -> int:
         return int(self._database.execute(query, values).fetchone()[0])
+
+
+def _in_folder_of(run: Run, result: Result) -> Result:
+    """Return the result with the folder that its failure has below that of the run, wherever the store lies now."""
+    if result.folder is None:
+        return result
+    return msgspec.structs.replace(result, folder=str(failure_folder(run.folder, result.key)))
 
 
 def _check_one_device(device: Device, tasks: Sequence[Task]) -> None:

@@ -17,7 +17,7 @@ from tb.regress.dut import Dut
 from tb.regress.jobs import Job, bit_exact
 from tb.regress.result import Result, identity, key
 from tb.regress.sources import planned_job, trace_job
-from tb.scenario import Scenario
+from tb.scenario import Scenario, check_name
 
 BENCH = "bench"
 """The kind of tasks that are tests in Python, which bring their own stimulus."""
@@ -45,6 +45,7 @@ class Task(msgspec.Struct, frozen=True):
     exact: bool = False
 
     def __post_init__(self) -> None:
+        check_name(self.test)
         if self.kind not in (*_MAKERS, BENCH):
             raise InputError(f"kind must be one of {', '.join((*_MAKERS, BENCH))}, not {self.kind}")
 

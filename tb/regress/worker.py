@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import atexit
 import os
-import shutil
 import threading
 import time
 import traceback
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import count
@@ -21,13 +21,14 @@ from tb.coverage.model import load_model
 from tb.coverage.steer import reached
 from tb.judge.finding import Check
 from tb.judge.verdict import Ending, Verdict
+from tb.launch import folders
 from tb.launch.build import COVERAGE_FILE, Built, build
 from tb.launch.errors import LaunchError
 from tb.launch.simulate import simulate
 from tb.regress import bundle, code_coverage
 from tb.regress.dut import Dut
 from tb.regress.jobs import Job, run_job, shared_process
-from tb.regress.result import Result
+from tb.regress.result import Result, failure_folder
 from tb.regress.shared import SharedProcess
 from tb.regress.task import BENCH, Task
 from tb.stimulus.exchange import REQUEST, Request
@@ -85,7 +86,7 @@ def execute(task: Task, limits: Limits) -> Result:
     if path.is_file():
         return Result.decode(path.read_bytes())
     result = _play(task, limits)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    folders.made(limits.folder, RECORD_DIR)
     partial = path.with_suffix(f".{_worker()}")
     with partial.open("wb") as file:
         file.write(result.encode())
@@ -97,38 +98,44 @@ def execute(task: Task, limits: Limits) -> Result:
 
 def record_path(folder: Path, key: str) -> Path:
     """Return the file that a task's result is written to."""
-    return folder / RECORD_DIR / f"{key}.json"
+    return folder / RECORD_DIR / f"{folders.folder_name(key)}.json"
 
 
 def remove_worker_folders(run_folder: Path) -> None:
     """Remove what workers of a run have left of tasks that they did not end."""
     for folder in run_folder.glob(f"{_WORKER_DIR}*"):
-        shutil.rmtree(folder, ignore_errors=True)
+        # A worker that has lost its driver may still write there; and what is not ours stays.
+        with suppress(OSError, folders.FolderError):
+            folders.remove(run_folder, folder.name)
 
 
 def _worker() -> str:
     return f"{os.uname().nodename}-{os.getpid()}"
 
 
-def _worker_folder(limits: Limits) -> Path:
-    """Return a folder that no other worker plays in: one that has lost its driver may still be at the same task."""
-    return limits.folder / f"{_WORKER_DIR}{_worker()}"
+def _worker_name() -> str:
+    """Return the name of this worker's folder in a run.
+
+    No other worker plays there: one that has lost its driver may still be at the same task.
+    """
+    return f"{_WORKER_DIR}{folders.folder_name(_worker())}"
 
 
 def _play(task: Task, limits: Limits) -> Result:
     started = time.monotonic()
-    work_dir = _worker_folder(limits) / task.key
+    name = folders.folder_name(task.key)
     try:
+        work_dir = folders.emptied(limits.folder, _worker_name(), name)
         built = _built(task.dut, limits.build_root)
         play = _play_test if task.kind == BENCH else _play_scenario
         result = play(task, built, work_dir, limits)
         if result.ending.is_failure:
             if limits.waves and task.kind != BENCH:
                 _add_waves(task, result, work_dir, limits)
-            result = msgspec.structs.replace(result, folder=str(limits.folder / task.key))
+            result = msgspec.structs.replace(result, folder=str(failure_folder(limits.folder, task.key)))
             bundle.write(work_dir, task, result)
-            shutil.rmtree(limits.folder / task.key, ignore_errors=True)
-            work_dir.rename(limits.folder / task.key)
+            folders.remove(limits.folder, name)
+            work_dir.rename(limits.folder / name)
             return result
         if task.dut.coverage is not None:
             code_coverage.keep(work_dir, limits.folder)
@@ -138,7 +145,8 @@ def _play(task: Task, limits: Limits) -> Result:
         # Whatever a plan, a generator, a model or the bench raises is this task's ending, not the worker's.
         message = f"{type(error).__name__}: {error}\n{traceback.format_exc()}"
         return task.result(Verdict.of(Check.BENCH, message), time.monotonic() - started)
-    shutil.rmtree(work_dir, ignore_errors=True)
+    with suppress(OSError):
+        folders.remove(limits.folder, _worker_name(), name)
     return msgspec.structs.replace(result, folder=None)
 
 
@@ -157,11 +165,11 @@ def _add_waves(task: Task, result: Result, work_dir: Path, limits: Limits) -> No
     if built is None:
         (work_dir / NO_WAVES_FILE).write_text(f"{reason}\n{_job(task, limits).rerun} --waves\n", encoding="utf-8")
         return
-    again = work_dir / "again"
+    again = folders.emptied(work_dir, "again")
     run_job(_job(task, limits), built, task.dut, again, limits.timeout_seconds, waves=True)
     for path in again.glob("waves.*"):
         path.replace(work_dir / path.name)
-    shutil.rmtree(again)
+    folders.remove(work_dir, again.name)
 
 
 def _no_waves(result: Result) -> str | None:
@@ -191,7 +199,7 @@ def _play_scenario(task: Task, built: Built, work_dir: Path, limits: Limits) -> 
 
 def _job(task: Task, limits: Limits) -> Job:
     """Return the job of a task, which is played again from the bundle that it leaves when it fails."""
-    return replace(task.job(), rerun=bundle.replay_command(limits.folder / task.key))
+    return replace(task.job(), rerun=bundle.replay_command(failure_folder(limits.folder, task.key)))
 
 
 def _play_test(task: Task, built: Built, work_dir: Path, limits: Limits) -> Result:
@@ -228,7 +236,7 @@ def _process(dut: Dut, limits: Limits) -> SharedProcess | None:
         built = _built(dut, limits.build_root)
         if not SharedProcess.fits(built):
             return None
-        folder = _worker_folder(limits) / f".simulator-{next(_numbers)}"
+        folder = folders.made(limits.folder, _worker_name(), f".simulator-{next(_numbers)}")
         _processes[key] = shared_process(built, folder)
     return _processes[key]
 

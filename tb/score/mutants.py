@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from models.errors import InputError
+from tb.launch import folders
 from tb.launch.filelist import FileList
 from tb.launch.process import threads
 from tb.score.catch import Catch
@@ -58,7 +59,8 @@ def play_mutants(
     """
 
     def play(number: int, mutant: Mutant) -> MutantResult:
-        folder, plusargs = bench.root / f"{number:03}.{mutant.name}", (f"+mutant={number}",)
+        folder = folders.made(bench.root, folders.folder_name(f"{number:03}.{mutant.name}"))
+        plusargs = (f"+mutant={number}",)
         again = f"{bench.rerun} --number {number}"
         plain = (bench.job(source, seed) for source in likely_first(mutant.module, found))
         jobs = (replace(job, plusargs=plusargs, rerun=again) for job in plain)

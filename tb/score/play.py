@@ -14,6 +14,7 @@ import numpy as np
 
 from models.config import HwConfig
 from tb.judge.verdict import Ending
+from tb.launch import folders
 from tb.launch.build import Built
 from tb.launch.process import threads
 from tb.regress.dut import Dut
@@ -88,7 +89,7 @@ class Bench:
 
     def play(self, job: Job, folder: Path, process: SharedProcess | None = None) -> Result:
         """Play one job in a folder of its own below another, in a simulator process of its own or a given one."""
-        work = folder / job.identity
+        work = folders.emptied(folder, folders.folder_name(job.identity))
         return run_job(job, self.built, self.dut, work, self.timeout_seconds, waves=False, process=process)
 
     @contextmanager
@@ -134,7 +135,7 @@ def false_alarms(found: Sequence[Source], bench: Bench, *, seed: int, workers: i
         seed: of all data.
         workers: simulations at a time.
     """
-    folder = bench.root / "without"
+    folder = folders.made(bench.root, "without")
 
     def play(number: int) -> list[Result]:
         with bench.process(folder / str(number)) as process:
@@ -155,7 +156,8 @@ def play_bug(bug: Bug, found: Sequence[Source], bench: Bench, seed: int) -> BugR
         seed: of all data.
     """
     jobs = (job for source in found if (job := job_of(bug, source, bench, seed)) is not None)
-    folder, plusargs = bench.root / bug.name, (f"+bug={bug.name}",) if bug.place is Place.RTL else ()
+    folder = folders.made(bench.root, folders.folder_name(bug.name))
+    plusargs = (f"+bug={bug.name}",) if bug.place is Place.RTL else ()
     with bench.process(folder, plusargs) as process:
         ended = until_caught(jobs, bench, folder, process)
     return BugResult(bug, ended.played, ended.catch, ended.seconds)
@@ -189,7 +191,7 @@ def job_of(bug: Bug, source: Source, bench: Bench, seed: int) -> Job | None:
     changes = alterations(bug.name, plain.make(), bench.config)
     if not changes:
         return None
-    path = bench.root / bug.name / f"{source.name}.npz"
+    path = folders.made(bench.root, folders.folder_name(bug.name)) / f"{folders.folder_name(source.name)}.npz"
     save_alterations(changes, path)
     return replace(plain, altered=path)
 

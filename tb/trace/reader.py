@@ -7,7 +7,7 @@ from typing import Any
 
 from models.config import HwConfig
 from tb.program.ops import Op
-from tb.scenario import Scenario
+from tb.scenario import Scenario, ScenarioError, check_name
 from tb.settings import BenchSettings, SettingsError
 from tb.trace import notes
 from tb.trace.arguments import Arguments
@@ -126,8 +126,9 @@ class _Reader:
                 f"{self._folder.cfg}:{line}: the trace is written for {header['config']}, not for {self._config.name}"
             )
         try:
+            check_name(header["name"])
             header["settings"] = BenchSettings.from_dict(header["settings"])
-        except SettingsError as error:
+        except (ScenarioError, SettingsError) as error:
             raise self._error(line, str(error)) from error
         self._header = header
 

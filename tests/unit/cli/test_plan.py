@@ -23,11 +23,11 @@ def results(tmp_path: Path) -> Path:
     tasks = [task(1, "pdp_max_2x2"), task(1, "conv_chain"), task(1), task(2)]
     endings = [Ending.PASSED, Ending.HANG, Ending.PASSED, Ending.MISMATCH]
     with Store(tmp_path / "results.sqlite") as store:
-        run = store.start("L1", tmp_path, tasks)
+        run = store.start("L1", tasks)
         for entry, ending in zip(tasks, endings, strict=True):
             coverage = dict.fromkeys(bins, 1) if ending is Ending.PASSED else {}
             store.add(run, replace(Record(entry.key, ending, ()), coverage=coverage))
-        store.start("newer", tmp_path, tasks)
+        store.start("newer", tasks)
     return tmp_path
 
 
@@ -61,7 +61,7 @@ def own(results: Path) -> Path:
     hung = task(1, "pdp_max_2x2")
     hung = replace(hung, dut=replace(hung.dut, config=str(config), rtl=str(results / "my.f")))
     with Store(results / "results.sqlite") as store:
-        run = store.start("own", results, [hung])
+        run = store.start("own", [hung])
         store.add(run, replace(Record(hung.key, Ending.HANG, ()), coverage={"PDP.group=0": 1}))
     return config
 

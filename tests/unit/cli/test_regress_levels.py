@@ -84,7 +84,7 @@ class Steered(Player):
 
     def __init__(self, args: argparse.Namespace, store: Store, finds: list[int]) -> None:
         self.store = store
-        self.run = store.start("random", Path(args.results), random_tasks(args, "SDP", range(1)))
+        self.run = store.start("random", random_tasks(args, "SDP", range(1)))
         super().__init__(args, store, self.run)
         self.finds, self.looked, self.driven = finds, [], 0
 

@@ -51,7 +51,7 @@ def test_tasks_are_played_by_the_workers_of_a_batch_system(
     many = [task(seed) for seed in range(6)]
     batch = Batch(system, 2, HOST, {"queue": "short", "cores": 2, "memory": "4GB"})
     with Store(tmp_path / "store.sqlite") as store, batch_cluster(batch) as client:
-        run = store.start("batch", tmp_path / "runs", many)
+        run = store.start("batch", many)
         ended = list(drive(store, run, client, Limits(run.folder, tmp_path, 0.0), play=pretend))
         assert len(client.scheduler_info()["workers"]) == 2
         assert sorted(one.key for one in ended) == sorted(one.key for one in many)

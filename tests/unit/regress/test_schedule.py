@@ -164,7 +164,7 @@ with Store(root / "store.sqlite") as store, cluster(address, 1, "127.0.0.1") as 
 
 def play_undisturbed(folder: Path, client: Client) -> tuple[list[Record], dict[str, int]]:
     with Store(folder / "store.sqlite") as store:
-        run = store.start("killed", folder / "runs", TASKS)
+        run = store.start("killed", TASKS)
         list(drive(store, run, client, Limits(run.folder, folder, 0.0), play=pretend))
         return store.records(run), store.coverage(run)
 
@@ -178,7 +178,7 @@ def test_killing_a_worker_and_the_driver_loses_no_result_and_repeats_none(
     with processes() as started, Store(tmp_path / "store.sqlite") as store:
         address = started.scheduler(tmp_path / "scheduler.json")
         workers = [started.worker(address, tmp_path / f"worker{number}") for number in range(2)]
-        run = store.start("killed", tmp_path / "runs", TASKS)
+        run = store.start("killed", TASKS)
         first = started.start("-c", DRIVER, address, str(tmp_path))
         assert first.stdout is not None
         assert first.stdout.readline(), "the first driver must have begun"
@@ -200,7 +200,7 @@ def test_killing_a_worker_and_the_driver_loses_no_result_and_repeats_none(
 
 def test_a_record_that_no_driver_heard_of_is_not_played_again(tmp_path: Path, client: Client) -> None:
     with Store(tmp_path / "store.sqlite") as store:
-        run = store.start("random", tmp_path / "runs", TASKS[:3])
+        run = store.start("random", TASKS[:3])
         limits = Limits(run.folder, tmp_path, 0.0)
         pretend(TASKS[1].to_dict(), limits)
         ended = list(drive(store, run, client, limits, play=pretend))

@@ -22,12 +22,12 @@ MARGIN = Margin("layer 0 (CONV, group 0)", "CC DC", "some rule", 9, None, Elemen
 
 def test_results_outlive_the_process_that_added_them(tmp_path: Path) -> None:
     with Store(tmp_path / "store.sqlite") as store:
-        run = store.start("random", tmp_path / "runs", TASKS)
+        run = store.start("random", TASKS)
         for number in (4, 0, 3):
             store.add(run, played(TASKS[number]))
     with Store(tmp_path / "store.sqlite") as store:
         run = store.run()
-        assert run.folder == tmp_path / "runs" / "0001"
+        assert run.folder == tmp_path / "0001"
         assert store.tasks(run) == TASKS
         assert store.missing(run) == [TASKS[1], TASKS[2]]
         assert store.results(run) == [stored(TASKS[number]) for number in (0, 3, 4)]
@@ -36,7 +36,7 @@ def test_results_outlive_the_process_that_added_them(tmp_path: Path) -> None:
 
 def test_the_first_result_of_a_task_stays(tmp_path: Path) -> None:
     with Store(tmp_path / "store.sqlite") as store:
-        run = store.start("random", tmp_path, TASKS)
+        run = store.start("random", TASKS)
         store.add(run, played(TASKS[0]))
         store.add(run, ended(TASKS[0], Ending.LOST))
         assert store.results(run) == [stored(TASKS[0])]
@@ -44,8 +44,8 @@ def test_the_first_result_of_a_task_stays(tmp_path: Path) -> None:
 
 def test_runs_are_kept_apart(tmp_path: Path) -> None:
     with Store(tmp_path / "store.sqlite") as store:
-        first = store.start("first", tmp_path, TASKS[:2])
-        second = store.start("second", tmp_path, TASKS)
+        first = store.start("first", TASKS[:2])
+        second = store.start("second", TASKS)
         store.add(first, played(TASKS[0]))
         assert [run.title for run in store.runs()] == ["first", "second"]
         assert store.run() == second
@@ -64,7 +64,7 @@ def test_history_gives_a_task_the_average_of_its_runs_and_one_without_any_that_o
     first, second, new, refused, unknown = task(1), task(2), task(3), task(1, "refused"), task(1, "unknown")
     with Store(tmp_path / "store.sqlite") as store:
         for seconds in (1.0, 3.0):
-            run = store.start("random", tmp_path, [first, second, refused])
+            run = store.start("random", [first, second, refused])
             store.add(run, ended(first, Ending.PASSED, seconds))
             store.add(run, ended(second, Ending.PASSED, 10 * seconds))
             store.add(run, ended(refused, Ending.REFUSED, 9.0))
@@ -74,7 +74,7 @@ def test_history_gives_a_task_the_average_of_its_runs_and_one_without_any_that_o
 
 def test_a_run_grows_by_tasks_that_it_does_not_have(tmp_path: Path) -> None:
     with Store(tmp_path / "store.sqlite") as store:
-        run = store.start("L1", tmp_path, TASKS[:2])
+        run = store.start("L1", TASKS[:2])
         assert store.extend(run, TASKS[1:4]) == TASKS[2:4]
         assert store.tasks(run) == TASKS[:4]
         assert store.missing(run) == TASKS[:4]
@@ -86,13 +86,13 @@ def test_the_latest_result_of_a_test_is_that_of_the_newest_run_that_played_it(tm
     tasks = [*one, other]
     full, own = (replace(other, dut=replace(other.dut, **what)) for what in ({"config": "nv_full"}, {"rtl": "/my.f"}))
     with Store(tmp_path / "store.sqlite") as store:
-        first, second = store.start("first", tmp_path, tasks), store.start("second", tmp_path, tasks)
+        first, second = store.start("first", tasks), store.start("second", tasks)
         for entry in tasks:
             store.add(first, ended(entry, Ending.HANG))
         store.add(second, ended(tasks[0], Ending.PASSED))
         store.add(second, ended(tasks[1], Ending.MISMATCH))
         for entry in (full, own):
-            store.add(store.start("of another", tmp_path, [entry]), ended(entry, Ending.PASSED))
+            store.add(store.start("of another", [entry]), ended(entry, Ending.PASSED))
         assert store.latest(EMBEDDED) == {
             "one": {Ending.PASSED: 1, Ending.MISMATCH: 1},
             "other": {Ending.HANG: 1},
@@ -104,8 +104,8 @@ def test_the_latest_result_of_a_test_is_that_of_the_newest_run_that_played_it(tm
 def test_a_run_is_of_one_device_and_found_by_it(tmp_path: Path) -> None:
     own = [replace(entry, dut=replace(entry.dut, rtl="/my.f")) for entry in TASKS]
     with Store(tmp_path / "store.sqlite") as store:
-        first = store.start("embedded", tmp_path, TASKS)
-        second = store.start("own", tmp_path, own[:2])
+        first = store.start("embedded", TASKS)
+        second = store.start("own", own[:2])
         assert store.runs_of(EMBEDDED) == [first]
         assert store.runs_of(own[0].dut.device) == [second]
         assert store.runs_of(Device("nv_full", None)) == []
@@ -114,7 +114,7 @@ def test_a_run_is_of_one_device_and_found_by_it(tmp_path: Path) -> None:
             r"random\.1\.nv_small\.verilator$"
         )
         with pytest.raises(ValueError, match=message):
-            store.start("mixed", tmp_path, [TASKS[0], own[1]])
+            store.start("mixed", [TASKS[0], own[1]])
         with pytest.raises(ValueError, match=message):
             store.extend(first, [own[1]])
         assert store.runs() == [first, second]
@@ -122,7 +122,7 @@ def test_a_run_is_of_one_device_and_found_by_it(tmp_path: Path) -> None:
 
 def test_coverage_is_summed_up_over_tasks_and_merged_over_runs(tmp_path: Path) -> None:
     with Store(tmp_path / "store.sqlite") as store:
-        run, other = (store.start(title, tmp_path / title, TASKS) for title in ("one", "other"))
+        run, other = (store.start(title, TASKS) for title in ("one", "other"))
         store.add(run, replace(played(TASKS[0]), coverage={"a": 2, "b": 1}))
         store.add(run, replace(played(TASKS[1]), coverage={"b": 4}))
         store.add(other, replace(played(TASKS[0]), coverage={"a": 1, "c": 7}))
@@ -134,7 +134,7 @@ def test_coverage_is_summed_up_over_tasks_and_merged_over_runs(tmp_path: Path) -
 
 def test_a_result_that_comes_twice_covers_once(tmp_path: Path) -> None:
     with Store(tmp_path / "store.sqlite") as store:
-        run = store.start("random", tmp_path, TASKS)
+        run = store.start("random", TASKS)
         for _ in range(2):
             store.add(run, replace(played(TASKS[0]), coverage={"a": 1}))
         assert store.coverage(run) == {"a": 1}
@@ -143,7 +143,7 @@ def test_a_result_that_comes_twice_covers_once(tmp_path: Path) -> None:
 def test_a_store_of_another_version_is_refused_and_stays_as_it_is(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
     with Store(path) as store:
-        store.start("random", tmp_path, TASKS)
+        store.start("random", TASKS)
     with sqlite3.connect(path) as database:
         database.execute("PRAGMA user_version = 2")
     before = path.read_bytes()
@@ -159,7 +159,7 @@ def test_a_result_is_kept_with_its_findings(tmp_path: Path) -> None:
         TASKS[0].result(verdict, 2.5, tmp_path), performance=Performance(1e5, 0.5, 1 << 20), explained=explained
     )
     with Store(tmp_path / "store.sqlite") as store:
-        run = store.start("random", tmp_path, TASKS)
+        run = store.start("random", TASKS)
         store.add(run, whole)
         assert store.results(run) == [whole]
 
@@ -176,12 +176,12 @@ def test_a_result_is_kept_with_its_findings(tmp_path: Path) -> None:
 )
 def test_a_run_needs_different_tasks(tmp_path: Path, tasks: list, message: str) -> None:
     with Store(tmp_path / "store.sqlite") as store, pytest.raises(ValueError, match=rf"^{message}$"):
-        store.start("random", tmp_path, tasks)
+        store.start("random", tasks)
 
 
 def test_a_result_must_belong_to_the_run(tmp_path: Path) -> None:
     with Store(tmp_path / "store.sqlite") as store:
-        run = store.start("random", tmp_path, TASKS)
+        run = store.start("random", TASKS)
         with pytest.raises(ValueError, match=r"^run 1 has no task random\.9\.nv_small\.verilator$"):
             store.add(run, played(task(9)))
 
@@ -190,7 +190,7 @@ def test_a_run_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with Store(tmp_path / "store.sqlite") as store:
         with pytest.raises(ValueError, match=r"^the store holds no run$"):
             store.run()
-        store.start("random", tmp_path, TASKS)
+        store.start("random", TASKS)
         with pytest.raises(ValueError, match=r"^there is no run 7; there are 1$"):
             store.run(7)
 

@@ -61,7 +61,6 @@ def play(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[
 
     def played(seed: int) -> None:
         made: Task = replace(task(seed), dut=dut)
-        (worker._worker_folder(limits) / made.key).mkdir(parents=True, exist_ok=True)
         execute(made.to_dict(), limits)
 
     yield played
@@ -77,7 +76,6 @@ def test_a_failure_has_waves_or_says_why_not(
 
     def run_job(job: Job, built: str, config: str, folder: Path, *_: Any, **__: Any) -> None:
         played.append(job.rerun)
-        folder.mkdir()
         (folder / "waves.fst").touch()
 
     failed = Record(task(WRONG).key, Ending.MISMATCH, ("wrong value: 1 elements",), {"cycles": cycles}, 1.0)

@@ -115,16 +115,16 @@ class _Model:
         address = self._registers.address(register)
         match op:
             case RegWrite():
-                self.judge.csb(Access(register, address, op.value, is_write=True, cycle=0))
+                self.judge.csb(Access(register, address, op.value, is_write=True))
             case RegRead() | Poll():
                 if op.register == "GLB.S_INTR_STATUS":
                     for started in self.judge.tracker.running:
                         self.judge.done(started.layer.unit, started.group)
                 elif op.register == "BDMA.STATUS" or register.name == "S_STATUS":
-                    self.judge.csb(Access(register, address, 0, is_write=False, cycle=0))
+                    self.judge.csb(Access(register, address, 0, is_write=False))
                 elif isinstance(op, RegRead) and op.expected is not None:
                     # What a counter read on the hardware is compared with the counts of the layer that ran last.
-                    self.judge.csb(Access(register, address, op.expected, is_write=False, cycle=0))
+                    self.judge.csb(Access(register, address, op.expected, is_write=False))
 
     def _notify(self, player: Player) -> None:
         for notification in list(self._notifications):

@@ -40,13 +40,16 @@ ReadMemory = Callable[[Ram, int, int], NDArray[np.uint8]]
 
 @dataclass(frozen=True)
 class Access:
-    """One finished register access: a write as it was accepted, a read as it was answered."""
+    """One finished register access: a write as it was accepted, a read as it was answered.
+
+    ``cycle`` is None where nothing counts clock cycles.
+    """
 
     register: Register | None
     address: int
     value: int
     is_write: bool
-    cycle: int
+    cycle: int | None = None
 
 
 class Watcher(Protocol):
@@ -226,7 +229,7 @@ class Judge:
             for watcher in self.watchers:
                 watcher.ended(started)
 
-    def _expect_quiet(self, cycle: int) -> None:
+    def _expect_quiet(self, cycle: int | None) -> None:
         """Find accesses to memory after a reset and before any unit was enabled."""
         if self._handshakes_at_reset not in (None, self._handshakes()):
             self.find(Check.PROTOCOL, EarlyAccess(), cycle)

@@ -251,6 +251,7 @@ def run_job(
     if verdict.ending is Ending.REFUSED and not job.refusable:
         # It was made for this configuration, so that the bench or what made it is wrong.
         verdict.add(Finding(Check.BENCH, Note(f"refused: {verdict.refused}")))
+        verdict.refused = None
     if verdict.ending is Ending.PASSED and not run.passed:
         # The verdict was good, but the simulator did not end as it should.
         verdict.add(Finding(_check_of(run), Note(run.message)))

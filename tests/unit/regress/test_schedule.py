@@ -10,33 +10,33 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import pytest
 from dask import config
 from dask.distributed import Client, wait
-from tb.regress.record import Ending, Record
 
+from tb.judge.verdict import Ending
 from tb.regress import schedule
 from tb.regress.driver import drive
+from tb.regress.result import Result
 from tb.regress.schedule import NoSchedulerError, NoWorkersError, cluster, longest_first, on_each_worker, run_tasks
 from tb.regress.store import Store
+from tb.regress.task import Task
 from tb.regress.worker import Limits
-from tests.unit.regress import tasks as synthetic
 from tests.unit.regress.processes import LOOPBACK, processes
-from tests.unit.regress.tasks import pretend, record, task
+from tests.unit.regress.tasks import ended, pretend, stored, task
 
 TASKS = [task(seed) for seed in range(60)]
 
 
-def at_once(data: dict[str, Any]) -> dict[str, Any]:
-    return Record(synthetic.Task.from_dict(data).key, Ending.PASSED, ()).to_dict()
+def at_once(task: Task) -> Result:
+    return ended(task, Ending.PASSED)
 
 
-def deadly(data: dict[str, Any]) -> dict[str, Any]:
-    if data["seed"] == 1:
+def deadly(task: Task) -> Result:
+    if task.seed == 1:
         os.kill(os.getpid(), signal.SIGKILL)
-    return at_once(data)
+    return at_once(task)
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_the_longest_tasks_start_first_and_unknown_ones_before_them() -> None:
 
 def test_every_task_ends_once(client: Client) -> None:
     many = [task(seed) for seed in range(100)]
-    keys = [ended.key for ended in chain(*run_tasks(client, many, at_once))]
+    keys = [result.key for result in chain(*run_tasks(client, many, at_once))]
     assert sorted(keys) == sorted(entry.key for entry in many)
 
 
@@ -61,8 +61,8 @@ def test_nothing_starts_behind_the_time_budget(client: Client) -> None:
 
 
 def test_a_task_that_kills_its_workers_is_lost_and_the_others_end(client: Client) -> None:
-    ended = chain(*run_tasks(client, [task(seed) for seed in range(4)], deadly, patience_seconds=900))
-    endings = {record.key: record.ending for record in ended}
+    results = chain(*run_tasks(client, [task(seed) for seed in range(4)], deadly, patience_seconds=900))
+    endings = {result.key: result.ending for result in results}
     assert endings.pop(task(1).key) is Ending.LOST
     assert set(endings.values()) == {Ending.PASSED}
     assert len(endings) == 3
@@ -84,15 +84,15 @@ def test_results_of_a_worker_that_does_not_answer_are_not_waited_for_for_ever(
         address = started.scheduler(tmp_path / "scheduler.json")
         stopped = started.worker(address, tmp_path / "worker")
         with cluster(address, 1, LOOPBACK) as connected:
-            ended = {connected.submit(at_once, entry.to_dict(), pure=False): entry for entry in TASKS[:3]}
-            wait(list(ended), timeout=60)
+            done = {connected.submit(at_once, entry, pure=False): entry for entry in TASKS[:3]}
+            wait(list(done), timeout=60)
             stopped.send_signal(signal.SIGSTOP)
-            assert schedule._fetched(connected, ended) == {}
+            assert schedule._fetched(connected, done) == {}
             stopped.send_signal(signal.SIGCONT)
             until = time.monotonic() + 60
-            while not (records := schedule._fetched(connected, ended)):
+            while not (results := schedule._fetched(connected, done)):
                 assert time.monotonic() < until
-    assert [entry.key for entry in records.values()] == [entry.key for entry in TASKS[:3]]
+    assert [entry.key for entry in results.values()] == [entry.key for entry in TASKS[:3]]
 
 
 def test_a_scheduler_that_is_gone_is_an_error(tmp_path: Path) -> None:
@@ -119,15 +119,15 @@ def test_each_worker_is_called_once(client: Client, tmp_path: Path) -> None:
 
 def test_a_worker_that_dies_when_it_is_called_is_not_waited_for(client: Client) -> None:
     before = set(client.run(os.getpid).values())
-    on_each_worker(client, partial(deadly, task(1).to_dict()))
+    on_each_worker(client, partial(deadly, task(1)))
     client.wait_for_workers(2)
     assert not before & set(client.run(os.getpid).values())
 
 
 def test_a_worker_that_takes_long_to_start_again_is_not_given_up() -> None:
     with config.set({"distributed.deploy.lost-worker-timeout": "1ms"}), cluster(None, 1, LOOPBACK) as connected:
-        on_each_worker(connected, partial(deadly, task(1).to_dict()))
-        assert [record.key for record in chain(*run_tasks(connected, TASKS[:3], at_once))] == [
+        on_each_worker(connected, partial(deadly, task(1)))
+        assert [result.key for result in chain(*run_tasks(connected, TASKS[:3], at_once))] == [
             entry.key for entry in TASKS[:3]
         ]
 
@@ -157,16 +157,16 @@ from tests.unit.regress.tasks import pretend
 address, root = sys.argv[1], Path(sys.argv[2])
 with Store(root / "store.sqlite") as store, cluster(address, 1, "127.0.0.1") as client:
     run = store.run()
-    for record in drive(store, run, client, Limits(run.folder, root, 0.05), play=pretend):
-        print(record.key, flush=True)
+    for result in drive(store, run, client, Limits(run.folder, root, 0.05), play=pretend):
+        print(result.key, flush=True)
 """
 
 
-def play_undisturbed(folder: Path, client: Client) -> tuple[list[Record], dict[str, int]]:
+def play_undisturbed(folder: Path, client: Client) -> tuple[list[Result], dict[str, int]]:
     with Store(folder / "store.sqlite") as store:
         run = store.start("killed", TASKS)
         list(drive(store, run, client, Limits(run.folder, folder, 0.0), play=pretend))
-        return store.records(run), store.coverage(run)
+        return store.results(run), store.coverage(run)
 
 
 @pytest.mark.parametrize("seed", [20, 21, 22])
@@ -194,7 +194,7 @@ def test_killing_a_worker_and_the_driver_loses_no_result_and_repeats_none(
         output, _ = resumed.communicate(timeout=120)
         assert resumed.returncode == 0
         assert store.missing(run) == []
-        assert (store.records(run), store.coverage(run)) == undisturbed
+        assert (store.results(run), store.coverage(run)) == undisturbed
         assert len(output.split()) <= len(TASKS) - heard, "what the first driver has stored must not be played again"
 
 
@@ -202,9 +202,9 @@ def test_a_record_that_no_driver_heard_of_is_not_played_again(tmp_path: Path, cl
     with Store(tmp_path / "store.sqlite") as store:
         run = store.start("random", TASKS[:3])
         limits = Limits(run.folder, tmp_path, 0.0)
-        pretend(TASKS[1].to_dict(), limits)
-        ended = list(drive(store, run, client, limits, play=pretend))
-        assert ended[0] == record(TASKS[1])
+        left = pretend(TASKS[1], limits)
+        results = list(drive(store, run, client, limits, play=pretend))
+        assert results[0] == left
         played = sorted(path.name.rpartition(".")[0] for path in (run.folder / "started").iterdir())
         assert played == sorted(entry.key for entry in TASKS[:3])
-        assert store.records(run) == [record(entry) for entry in TASKS[:3]]
+        assert store.results(run) == [stored(entry) for entry in TASKS[:3]]

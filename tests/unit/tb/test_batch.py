@@ -20,6 +20,7 @@ from tb.explain import record
 from tb.explain.memory import Patch
 from tb.explain.seen import Seen, SeenLayer
 from tb.judge.counters import CounterBoard
+from tb.judge.finding import LayerId, WrongCounter
 from tb.judge.predictor import predict
 from tb.judge.tracker import LayerTracker, StartedLayer
 from tb.layers import Batch, ConvLayer, PooledLayer, StageSource, Surface, on_the_fly
@@ -121,9 +122,8 @@ def test_counters_count_all_cubes_and_weights_once() -> None:
     assert board.check("CDMA", "D_NAN_INPUT_DATA_NUM", 0, 2) is None
     assert board.check("CDMA", "D_NAN_INPUT_WEIGHT_NUM", 0, 2) is None
     assert board.judged == 2
-    assert board.check("CDMA", "D_NAN_INPUT_WEIGHT_NUM", 0, 6) == (
-        "CDMA.D_NAN_INPUT_WEIGHT_NUM must read 2 after layer 2 (CONV, group 0, cube 2), not 6"
-    )
+    wrong = WrongCounter("CDMA.D_NAN_INPUT_WEIGHT_NUM", expected=2, at_least=False, got=6)
+    assert board.check("CDMA", "D_NAN_INPUT_WEIGHT_NUM", 0, 6) == (LayerId(2, "CONV", 0, cube=2, cubes=3), wrong)
 
 
 def test_the_record_of_a_failed_run_keeps_the_cubes(tmp_path: Path) -> None:

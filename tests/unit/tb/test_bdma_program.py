@@ -239,6 +239,6 @@ def test_copies_through_cvsram_come_back_and_groups_take_turns() -> None:
         CheckFile("back", Ram.MC, 0x6000, len(data), ((0, data),), "again.dat"),
     ]
     played = play_model(Scenario("t", "nv_full", tuple(ops), 0), FULL)
-    assert complaints(played.verdict) == []
+    assert played.verdict.failures == []
     assert (played.verdict.layers, played.verdict.judged_bytes) == (3, 2 * len(data))
     assert engine_of(there).name == "BDMA"

@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from models.config import HwConfig
 from models.fp16 import FP16
 from tb.generate.plan import PlanEntry
+from tb.judge.beats import Beats
 from tb.judge.predictor import Expectation, predict
 from tb.judge.scoreboard import Scoreboard
+from tb.judge.text import complaints
 from tb.judge.tracker import LayerTracker
-from tb.judge.verdict import Outcome, Verdict
+from tb.judge.verdict import Ending, Verdict
 from tb.memory import MemoryImage, Ram
 from tb.program.ops import CheckCrc, MemInit, MemLoad, RegWrite
 from tb.scenario import apply_memory_op
@@ -67,7 +69,8 @@ def judged(expected: Expectation, raw: NDArray[np.uint8], *, exact: bool) -> Ver
     board = Scoreboard(exact)
     board.expect(expected)
     for start in range(0, len(raw), 32):
-        board.write(expected.ram, expected.address + start, raw[start : start + 32].tobytes(), 0xFFFFFFFF, 0, 1)
+        atom = raw[start : start + 32].tobytes()
+        board.write_beats(Beats.of(expected.ram, expected.address + start, atom, 0xFFFFFFFF, 0, 1))
     return board.finish()
 
 
@@ -91,7 +94,7 @@ def test_every_measured_convolution_comes_out_of_its_register_writes_bit_by_bit_
         assert expected.must_write.all()
         for exact in (False, True):
             verdict = judged(expected, raw, exact=exact)
-            assert verdict.outcome is Outcome.PASSED, (layer.name, complaints(verdict))
+            assert verdict.ending is Ending.PASSED, (layer.name, complaints(verdict))
             if not exact and verdict.worst_margin is not None:
                 assert expected.tolerated is not None
                 module = expected.tolerated.tolerance.module.value

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tb.memory import GUARD_BYTES, PAGE_BYTES, POISON, Allocation, MemoryFault, MemoryImage
+from tb.memory import GUARD_BYTES, PAGE_BYTES, POISON, Allocation, BadByte, MemoryFault, MemoryImage
 
 
 def refused(message: str) -> pytest.RaisesExc[MemoryFault]:
@@ -180,17 +180,17 @@ def two_ranges() -> MemoryImage:
     [
         (0x100, 0x20, False, None),
         (0x11F, 1, False, None),
-        (0x120, 8, False, "outside every allocation at 0x120 (0x0 behind the end of src)"),
-        (0x11C, 8, False, "outside every allocation at 0x120 (0x0 behind the end of src)"),
-        (0x130, 8, True, "outside every allocation at 0x130 (0x10 behind the end of src)"),
-        (0x0F8, 8, True, "outside every allocation at 0xf8 (0x8 below src)"),
-        (0x0F8, 16, True, "outside every allocation at 0xf8 (0x8 below src)"),
-        (0x1FF, 1, True, "outside every allocation at 0x1ff (0xdf behind the end of src)"),
-        (0x100, 8, True, "byte 0x100 was never written (src+0x0)"),
+        (0x120, 8, False, BadByte(0x120, outside=True, place="0x0 behind the end of src")),
+        (0x11C, 8, False, BadByte(0x120, outside=True, place="0x0 behind the end of src")),
+        (0x130, 8, True, BadByte(0x130, outside=True, place="0x10 behind the end of src")),
+        (0x0F8, 8, True, BadByte(0xF8, outside=True, place="0x8 below src")),
+        (0x0F8, 16, True, BadByte(0xF8, outside=True, place="0x8 below src")),
+        (0x1FF, 1, True, BadByte(0x1FF, outside=True, place="0xdf behind the end of src")),
+        (0x100, 8, True, BadByte(0x100, outside=False, place="src+0x0")),
     ],
 )
 def test_faults_say_where_the_first_bad_byte_lies(
-    two_ranges: MemoryImage, address: int, nbytes: int, reading: bool, expected: str | None
+    two_ranges: MemoryImage, address: int, nbytes: int, reading: bool, expected: BadByte | None
 ) -> None:
     assert two_ranges.fault(address, nbytes, reading=reading) == expected
 
@@ -198,7 +198,7 @@ def test_faults_say_where_the_first_bad_byte_lies(
 def test_one_unwritten_byte_is_named(two_ranges: MemoryImage) -> None:
     two_ranges.write(0x200, bytes(13))
     two_ranges.write(0x20E, bytes(2))
-    assert two_ranges.fault(0x208, 8, reading=True) == "byte 0x20d was never written (dst+0xd)"
+    assert two_ranges.fault(0x208, 8, reading=True) == BadByte(0x20D, outside=False, place="dst+0xd")
     assert two_ranges.fault(0x208, 8, reading=False) is None
     two_ranges.write(0x20D, b"\x00")
     assert two_ranges.fault(0x200, 16, reading=True) is None
@@ -210,11 +210,11 @@ def test_unwritten_bytes_across_a_page_border_are_found() -> None:
     image.write(PAGE_BYTES - 16, bytes(31))
     border = PAGE_BYTES - 4
     assert image.fault(border, 8, reading=True) is None
-    assert image.fault(border, 20, reading=True) == f"byte {PAGE_BYTES + 15:#x} was never written (src+0x1f)"
+    assert image.fault(border, 20, reading=True) == BadByte(PAGE_BYTES + 15, outside=False, place="src+0x1f")
 
 
 def test_an_image_without_allocations_refuses_everything() -> None:
-    assert MemoryImage().fault(0, 1, reading=False) == "outside every allocation at 0x0 (no allocation at all)"
+    assert MemoryImage().fault(0, 1, reading=False) == BadByte(0x0, outside=True, place="no allocation at all")
 
 
 def test_fill_writes_every_byte() -> None:

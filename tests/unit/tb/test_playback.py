@@ -9,7 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tb.judge.verdict import Outcome
+from models.layout import Element
+from tb.judge.finding import Check, CrcMismatch, Finding, LayerId, Mismatch, Note, UnpredictedGolden
+from tb.judge.text import complaints
+from tb.judge.verdict import Ending
 from tb.layers import SdpLayer
 from tb.memory import Ram
 from tb.playback import Played, play_model
@@ -56,7 +59,7 @@ def run(layer: SdpLayer, group: int, sync_id: str) -> Sequence[Op]:
 
 def test_a_layer_whose_golden_bytes_agree_passes() -> None:
     played = play(LOAD, *run(FIRST, 0, "a"), golden(0x2000, INPUT))
-    assert played.verdict.outcome is Outcome.PASSED
+    assert played.verdict.ending is Ending.PASSED
     assert (played.verdict.layers, played.verdict.judged_bytes) == (1, 32)
     assert (played.verdict.crc_passed, played.verdict.crc_failed) == (1, 0)
     assert [expectation.address for expectation in played.expectations] == [0x2000]
@@ -67,37 +70,35 @@ def test_a_crc_is_compared_over_its_whole_range() -> None:
     ops = [MemInit(Ram.MC, 0x1FF0, 56), LOAD, *run(FIRST, 0, "a")]
     good = CheckCrc("a", Ram.MC, 0x1FF0, 56, zlib.crc32(image))
     played = play(*ops, good)
-    assert played.verdict.outcome is Outcome.PASSED
+    assert played.verdict.ending is Ending.PASSED
     assert (played.verdict.judged_bytes, played.verdict.crc_passed) == (32, 1)
     wrong = play(*ops, replace(good, crc=good.crc ^ 1)).verdict
-    assert complaints(wrong) == [f"CRC-32 of 0x1ff0 + 0x38 must be {good.crc ^ 1:#010x}, not {good.crc:#010x}"]
-    assert (wrong.crc_passed, wrong.crc_failed) == (0, 1)
+    assert wrong.findings == [Finding(Check.GOLDEN, CrcMismatch(0x1FF0, 56, expected=good.crc ^ 1, got=good.crc))]
+    assert (wrong.ending, wrong.crc_passed, wrong.crc_failed) == (Ending.MISMATCH, 0, 1)
 
 
 def test_a_golden_byte_that_differs_is_named_with_its_element() -> None:
     data = bytearray(INPUT)
     data[17] ^= 1
     verdict = play(LOAD, *run(FIRST, 0, "a"), golden(0x2000, bytes(data))).verdict
-    assert verdict.outcome is Outcome.FAILED
-    assert complaints(verdict) == [
-        f"wrong value: 1 elements; layer 0 (SDP, group 0): first at c=1 h=1 w=0 (address 0x2011 of MC), "
-        f"expected {INPUT[17]:#04x}, got {INPUT[17] ^ 1:#04x}"
-    ]
+    assert verdict.ending is Ending.MISMATCH
+    wrong = Mismatch(1, 1, Ram.MC, 0x2011, Element(1, 1, 0), expected=INPUT[17], got=INPUT[17] ^ 1, axi_id=None)
+    assert verdict.findings == [Finding(Check.VALUE, wrong, layer=LayerId(0, "SDP", 0))]
 
 
 def test_a_golden_byte_beside_the_surface_must_be_as_memory_was() -> None:
     ops = [MemInit(Ram.MC, 0x2020, 8, 0xA5), LOAD, *run(FIRST, 0, "a")]
-    assert play(*ops, golden(0x2000, INPUT + b"\xa5" * 8)).verdict.outcome is Outcome.PASSED
+    assert play(*ops, golden(0x2000, INPUT + b"\xa5" * 8)).verdict.ending is Ending.PASSED
     verdict = play(*ops, golden(0x2000, INPUT + b"\xa5\xa5\xa4\xa5\xa5\xa5\xa5\xa5")).verdict
-    assert complaints(verdict) == ["golden.dat: 1 bytes that no layer writes differ from memory, first at 0x2022"]
+    assert verdict.ending is Ending.MISMATCH
+    assert verdict.findings == [Finding(Check.GOLDEN, UnpredictedGolden("golden.dat", 1, 0x2022))]
 
 
 def test_a_scenario_that_compares_nothing_fails() -> None:
-    message = ["nothing was compared: no layer wrote a byte that was expected"]
     nothing = play(LOAD, *run(FIRST, 0, "a"), CheckNothing("a")).verdict
-    assert (nothing.outcome, complaints(nothing)) == (Outcome.FAILED, message)
+    assert (nothing.ending, nothing.findings) == (Ending.EMPTY, [])
     elsewhere = play(LOAD, *run(FIRST, 0, "a"), golden(0x1000, INPUT)).verdict
-    assert (elsewhere.outcome, complaints(elsewhere)) == (Outcome.FAILED, message)
+    assert (elsewhere.ending, elsewhere.findings) == (Ending.EMPTY, [])
 
 
 def test_a_layer_that_is_not_modelled_is_refused() -> None:
@@ -108,7 +109,7 @@ def test_a_layer_that_is_not_modelled_is_refused() -> None:
         for op in run(FIRST, 0, "a")
     ]
     verdict = play(LOAD, *ops, golden(0x2000, INPUT)).verdict
-    assert verdict.outcome is Outcome.REFUSED
+    assert verdict.ending is Ending.REFUSED
     assert verdict.refused is not None
     assert verdict.refused.startswith("SDP.D_FEATURE_MODE_CFG.")
 
@@ -151,18 +152,18 @@ def test_a_convolution_raises_the_interrupts_of_its_parts() -> None:
     conv = small_conv()
     memory = [MemInit(Ram.MC, 0x1000, 0x1000), MemInit(Ram.MC, 0x3000, 0x1000)]
     played = play(*memory, *encode(conv, SMALL, 0, "a"), *parts, CheckNothing("CACC"))
-    assert played.verdict.problems == []
+    assert played.verdict.findings == []
 
 
 def test_a_notification_may_come_before_the_layer() -> None:
     *writes, notify = run(FIRST, 0, "a")
-    assert play(LOAD, notify, *writes, golden(0x2000, INPUT)).verdict.outcome is Outcome.PASSED
+    assert play(LOAD, notify, *writes, golden(0x2000, INPUT)).verdict.ending is Ending.PASSED
 
 
 def test_a_wait_holds_back_only_its_own_unit() -> None:
     writes = run(FIRST, 0, "a")
     ops = [SyncWait("SDP", "go"), *writes, LOAD, SyncNotify("CDP", "go")]
-    assert play(*ops, golden(0x2000, INPUT)).verdict.outcome is Outcome.PASSED
+    assert play(*ops, golden(0x2000, INPUT)).verdict.ending is Ending.PASSED
 
 
 @pytest.mark.parametrize(
@@ -176,5 +177,5 @@ def test_a_wait_holds_back_only_its_own_unit() -> None:
 )
 def test_what_never_happens_fails_the_scenario(ops: list[Op], problem: str) -> None:
     verdict = play(LOAD, *run(FIRST, 0, "a"), golden(0x2000, INPUT), *ops).verdict
-    assert verdict.outcome is Outcome.FAILED
-    assert problem in verdict.problems
+    assert verdict.ending is Ending.PROTOCOL
+    assert verdict.findings == [Finding(Check.PROGRAM, Note(problem))]

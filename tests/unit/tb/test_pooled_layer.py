@@ -14,8 +14,10 @@ from models.config import HwConfig
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
 from models.sdp import AluOp, YStage
+from tb.judge.beats import Beats
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.tracker import LayerTracker, StartedLayer, done_bit
+from tb.judge.verdict import Ending
 from tb.layers import ConvLayer, Layer, PdpLayer, PooledLayer, SdpLayer, StageSource, on_the_fly
 from tb.memory import Ram
 from tb.playback import Played, play_model
@@ -116,7 +118,7 @@ def test_it_writes_what_the_same_layers_write_through_memory(
     first, second = in_two(layer)
     waits = [SyncWait(unit, "first") for unit in ("PDP", "PDP_RDMA")]
     apart = play(SMALL, seed, *encode(first, SMALL, 0, "first"), *waits, *encode(second, SMALL, 0, "done"))
-    assert together.verdict.problems == apart.verdict.problems == []
+    assert together.verdict.findings == apart.verdict.findings == []
     (only,) = together.expectations
     assert (only.started.name, only.address) == (f"layer 0 ({engine_of(layer).name}, group 0)", POOL_AT)
     np.testing.assert_array_equal(only.data, apart.expectations[1].data, strict=True)
@@ -188,7 +190,7 @@ def test_both_groups_follow_each_other_and_raise_both_interrupts(poll: bool) -> 
     waits = [SyncWait(unit, "pdp") for unit in ("SDP", "SDP_RDMA", "PDP")]
     between: list[Op] = [Poll("SDP.S_STATUS", 0), Poll("PDP.S_STATUS", 0)] if poll else [*ends, *waits]
     played = play(SMALL, 1, *encode(layer, SMALL), *encode(other, SMALL, 1), *between, *encode(third, SMALL, 0, "end"))
-    assert played.verdict.problems == []
+    assert played.verdict.findings == []
     assert [expectation.started.group for expectation in played.expectations] == [0, 1, 0]
     first, *others = (expectation.data for expectation in played.expectations)
     for data in others:
@@ -213,15 +215,16 @@ def test_a_pooled_fp16_convolution_is_judged_by_what_the_convolution_may_differ_
     channels = layer.dst.layout.shape[0]
     assert (allowance[:channels] > 0).all()
     # Writing rounds to FP16, by up to a tenth of an allowance here.
-    for factor, complaints in ((0.0, 0), (0.85, 0), (1.6, 1)):
+    for factor, ending in ((0.0, Ending.PASSED), (0.85, Ending.PASSED), (1.6, Ending.MISMATCH)):
         board = Scoreboard()
         board.expect(expectation)
         cube = expectation.tolerated.reference + factor * allowance
         cube[channels:] = expectation.tolerated.reference[channels:]
         data = layer.dst.layout
         whole = type(data).packed(FULL, Precision.FP16, (data.padded_channels, *data.shape[1:]))
-        board.write(Ram.MC, POOL_AT, whole.pack(cube.astype(np.float16)).tobytes(), (1 << data.nbytes) - 1, 0, 0)
-        assert len(complaints(board.finish())) == complaints, factor
+        written = whole.pack(cube.astype(np.float16)).tobytes()
+        board.write_beats(Beats.of(Ram.MC, POOL_AT, written, (1 << data.nbytes) - 1, 0, 0))
+        assert board.finish().ending is ending, factor
 
 
 @pytest.mark.parametrize(

@@ -298,5 +298,5 @@ def test_planes_that_are_split_merge_to_the_same_cube() -> None:
     ]
     assert InterruptNotify("RUBIK", 1, "b") in ops
     played = play_model(Scenario("t", "nv_full", tuple(ops), 0), FULL)
-    assert complaints(played.verdict) == []
+    assert played.verdict.failures == []
     assert (played.verdict.layers, played.verdict.judged_bytes) == (2, len(data))

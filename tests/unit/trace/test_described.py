@@ -9,12 +9,15 @@ import numpy as np
 import pytest
 
 from models.config import HwConfig
+from models.layout import Element
 from models.pdp import PoolMethod
-from tb.judge.verdict import Outcome
+from tb.judge.finding import Check
+from tb.judge.verdict import Ending
 from tb.layers import PdpLayer
 from tb.playback import play_model
 from tb.program.ops import CheckFile, MemLoad
 from tb.trace import TraceError, TraceUnsupported, read
+from tests.unit.tb.samples import mismatch
 from tests.unit.trace.measured_files import CARRIED, rewritten
 
 
@@ -49,18 +52,17 @@ def test_source_and_golden_output_are_the_arrays_of_the_file(nv_full: HwConfig) 
 @pytest.mark.parametrize("name", ["pdp_avg", "pdp_max"])
 def test_every_byte_is_what_was_measured_and_a_wrong_one_is_found(name: str, tmp_path: Path, nv_full: HwConfig) -> None:
     played = play_model(read(CARRIED / f"{name}.npz", nv_full), nv_full)
-    assert complaints(played.verdict) == []
-    assert (played.verdict.judged_bytes, played.differing_bytes) == (64 * 7 * 7 * 2, 0)
+    assert played.verdict.failures == []
+    assert (played.verdict.judged_bytes, played.verdict.differing_bytes) == (64 * 7 * 7 * 2, 0)
 
     def spoil(arrays: dict[str, object], meta: dict[str, object]) -> None:
         del meta
         arrays["output"][3, 2, 1] ^= 0x0400  # type: ignore[index]
 
     verdict = play_model(read(rewritten(tmp_path / f"{name}.npz", name, spoil), nv_full), nv_full).verdict
-    assert verdict.outcome is Outcome.FAILED
+    assert verdict.ending is Ending.MISMATCH
     (finding,) = verdict.findings
-    assert finding.first.element is not None
-    assert (finding.first.element.c, finding.first.element.h, finding.first.element.w) == (3, 2, 1)
+    assert (finding.check, mismatch(finding).element) == (Check.VALUE, Element(3, 2, 1))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from models.fp16 import FP16
 from models.precision import Precision
 from models.sdp import AluOp, YStage, output_converter
 from tb.judge.counters import Count, CounterBoard
+from tb.judge.finding import Check, Finding, LayerId, WrongCounter
 from tb.judge.predictor import predict
 from tb.judge.tracker import StartedLayer
 from tb.layers import StageSource, Surface
@@ -43,16 +43,16 @@ def ended() -> CounterBoard:
 def test_a_wrong_counter_is_named_with_its_layer() -> None:
     board = ended()
     assert board.check("SDP", "D_PERF_OUT_SATURATION", 1, 5) is None
-    complaint = board.check("SDP", "D_PERF_OUT_SATURATION", 1, 4)
-    assert complaint == f"{SATURATION} must read 5 after layer 3 (SDP, group 1), not 4"
+    wrong = WrongCounter(SATURATION, expected=5, at_least=False, got=4)
+    assert board.check("SDP", "D_PERF_OUT_SATURATION", 1, 4) == (LayerId(3, "SDP", 1), wrong)
     assert board.judged == 2
 
 
 @pytest.mark.parametrize(("got", "right"), [(1, False), (2, True), (40, True)])
 def test_a_counter_with_a_surplus_has_a_least_value(got: int, right: bool) -> None:
-    complaint = ended().check("SDP_RDMA", "D_STATUS_NAN_INPUT_NUM", 0, got)
-    assert (complaint is None) == right
-    assert right or "must read at least 2" in str(complaint)
+    wrong = WrongCounter("SDP_RDMA.D_STATUS_NAN_INPUT_NUM", expected=2, at_least=True, got=got)
+    found = ended().check("SDP_RDMA", "D_STATUS_NAN_INPUT_NUM", 0, got)
+    assert found == (None if right else (LAYER.id, wrong))
 
 
 @pytest.mark.parametrize(("unit", "register", "group"), [("SDP", "D_PERF_OUT_SATURATION", 0), ("SDP", "D_OTHER", 1)])
@@ -77,11 +77,17 @@ def test_a_reset_forgets_all() -> None:
     assert board.check("SDP", "D_PERF_OUT_SATURATION", 1, 99) is None
 
 
-def run(config: HwConfig, *ops: Op) -> list[str]:
-    """Play on random memory and return the problems."""
+def wrong(register: str, expected: int, got: int, engine: str = "SDP") -> list[Finding]:
+    """Return the findings when a counter of the first layer reads another value."""
+    detail = WrongCounter(register, expected, at_least=False, got=got)
+    return [Finding(Check.COUNTER, detail, layer=LayerId(0, engine, 0))]
+
+
+def run(config: HwConfig, *ops: Op) -> list[Finding]:
+    """Play on random memory and return the findings."""
     data = np.random.default_rng(2).integers(0, 256, 0x3000, dtype=np.uint8).tobytes()
     memory = (MemLoad(Ram.MC, 0x1000, ((0, data),), "in.dat"), MemInit(Ram.MC, 0x4000, 0x2000))
-    return play_model(Scenario("t", config.name, (*memory, *ops), 0), config).verdict.problems
+    return play_model(Scenario("t", config.name, (*memory, *ops), 0), config).verdict.findings
 
 
 def test_saturated_outputs_are_counted_where_it_is_enabled() -> None:
@@ -91,17 +97,15 @@ def test_saturated_outputs_are_counted_where_it_is_enabled() -> None:
     reads = (RegRead(SATURATION, 0), CheckNothing("a"))
     assert run(SMALL, *program, *reads) == []
     counting = (RegWrite("SDP.S_POINTER", 0), RegWrite("SDP.D_PERF_ENABLE", 4))
-    assert run(SMALL, *counting, *program, *reads) == [
-        f"{SATURATION} must read 128 after layer 0 (SDP, group 0), not 0"
-    ]
+    assert run(SMALL, *counting, *program, *reads) == wrong(SATURATION, 128, 0)
     assert run(SMALL, *counting, *program, RegRead(SATURATION, 128), CheckNothing("a")) == []
 
 
 def test_the_convolution_counts_saturated_sums() -> None:
     program = encode(small_conv(), SMALL, 0, "a")
     assert run(SMALL, *program, RegRead("CACC.D_OUT_SATURATION", 0), CheckNothing("a")) == []
-    problem = "CACC.D_OUT_SATURATION must read 0 after layer 0 (CONV, group 0), not 1"
-    assert run(SMALL, *program, RegRead("CACC.D_OUT_SATURATION", 1), CheckNothing("a")) == [problem]
+    found = run(SMALL, *program, RegRead("CACC.D_OUT_SATURATION", 1), CheckNothing("a"))
+    assert found == wrong("CACC.D_OUT_SATURATION", 0, 1, "CONV")
 
 
 def test_a_comparison_leaves_whether_anything_differed() -> None:
@@ -109,8 +113,7 @@ def test_a_comparison_leaves_whether_anything_differed() -> None:
     layer = replace(layer, params=replace(layer.params, y=YStage(AluOp.EQUAL, mul=False)), y=StageSource(alu=3))
     program = encode(layer, FULL, 0, "a")
     assert run(FULL, *program, RegRead("SDP.D_STATUS", 1), CheckNothing("a")) == []
-    problem = "SDP.D_STATUS must read 1 after layer 0 (SDP, group 0), not 0"
-    assert run(FULL, *program, RegRead("SDP.D_STATUS", 0), CheckNothing("a")) == [problem]
+    assert run(FULL, *program, RegRead("SDP.D_STATUS", 0), CheckNothing("a")) == wrong("SDP.D_STATUS", 1, 0)
 
 
 @pytest.mark.parametrize(
@@ -123,9 +126,9 @@ def test_a_comparison_leaves_whether_anything_differed() -> None:
 )
 def test_a_measured_counter_that_differs_is_found(name: str, register: str, tmp_path: Path) -> None:
     path = CARRIED / f"{name}.npz"
-    played = play_model(read(path, FULL), FULL)
-    assert complaints(played.verdict) == []
-    assert played.counters >= 4
+    verdict = play_model(read(path, FULL), FULL).verdict
+    assert verdict.failures == []
+    assert verdict.counters >= 4
 
     def spoil(arrays: object, meta: dict[str, dict[str, int]]) -> None:
         del arrays
@@ -133,8 +136,12 @@ def test_a_measured_counter_that_differs_is_found(name: str, register: str, tmp_
         status[register] += 1
 
     other = rewritten(tmp_path / f"{name}.npz", name, spoil)
-    (problem,) = play_model(read(other, FULL), FULL).complaints(verdict)
-    assert re.match(rf"^{register} must read \d+ after layer 0 ", problem)
+    (finding,) = play_model(read(other, FULL), FULL).verdict.failures
+    assert isinstance(finding.detail, WrongCounter)
+    assert (finding.check, finding.detail.register) == (Check.COUNTER, register)
+    assert finding.detail.got == finding.detail.expected + 1
+    assert finding.layer is not None
+    assert finding.layer.index == 0
 
 
 @pytest.mark.parametrize("compressed", [False, True])

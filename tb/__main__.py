@@ -9,6 +9,7 @@ try:
     from models.errors import InputError
     from tb.cli import (
         bench,
+        cluster,
         configrom,
         coverage,
         explain,
@@ -34,6 +35,7 @@ except ModuleNotFoundError as error:
 COMMANDS = {
     "run": run,
     "regress": regress,
+    "cluster": cluster,
     "plan": plan,
     "coverage": coverage,
     "trace": trace,

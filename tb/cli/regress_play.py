@@ -22,8 +22,9 @@ from tb.regress.features import load_feature_plan
 from tb.regress.features_table import feature_status, section
 from tb.regress.page_coverage import coverage_sections
 from tb.regress.progress import Progress
+from tb.regress.record import Ending
 from tb.regress.store import Run, Store
-from tb.regress.worker import Limits, remove_worker_folders
+from tb.regress.worker import Limits, remove_worker_folders, worker_folder
 
 if TYPE_CHECKING:
     from dask.distributed import Client
@@ -66,11 +67,16 @@ class Player:
         """
         # Dask takes a second to import, which no other subcommand should wait for.
         from tb.regress.batch import batch_cluster
-        from tb.regress.schedule import cluster
+        from tb.regress.cluster import cluster
 
         args = self._args
         goal: float | None = getattr(args, "until_coverage", None)
-        with batch_cluster(self._batch) if self._batch else cluster(args.scheduler, args.jobs, args.listen) as client:
+        scratch = worker_folder(self._run.folder, "dask")
+        with (
+            batch_cluster(self._batch)
+            if self._batch
+            else cluster(args.scheduler, args.jobs, args.listen, scratch) as client
+        ):
             if search:
                 self._steer(client, range(search), steered, self._beforehand(client))
             self._drive(client)
@@ -177,7 +183,7 @@ def conclude(store: Store, run: Run) -> int:
     again = _numbered(run)
     print(f"holes: python -m tb coverage {again}")
     print(f"reports: {run.folder}/index.html, {run.folder}/junit.xml")
-    if missing:
+    if missing or Ending.LOST in counts:
         print(f"resume: python -m tb regress resume {again}")
     print(summary.counts_line(counts, missing))
     return summary.exit_code(counts, missing)

@@ -29,6 +29,11 @@ class Outcome(Enum):
     FAILED = "failed"
     CRASHED = "crashed"
     TIMED_OUT = "timed out"
+    KILLED = "killed"
+
+
+_FROM_OUTSIDE = (Signals.SIGKILL, Signals.SIGTERM, Signals.SIGHUP, Signals.SIGINT, Signals.SIGQUIT)
+"""Signals that no fault of a simulator causes; SIGKILL is also what a kernel sends when memory is short."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +140,8 @@ def judge(ended: Ended, junit_path: Path, log_path: Path, test: str, timeout_sec
     """Return how a simulation ended and why; only a result file that says so makes it pass."""
     if ended.timed_out:
         return Outcome.TIMED_OUT, f"{test} was killed after {timeout_seconds:g} seconds"
+    if -ended.returncode in _FROM_OUTSIDE:
+        return Outcome.KILLED, f"{test}: the simulator was killed by {Signals(-ended.returncode).name} from outside"
     if ended.returncode < 0:
         return Outcome.CRASHED, f"{test}: the simulator was ended by {Signals(-ended.returncode).name}"
     if not junit_path.is_file():

@@ -38,6 +38,7 @@ class Ending(Enum):
 _SIMULATION = {
     SimOutcome.CRASHED: Ending.CRASH,
     SimOutcome.TIMED_OUT: Ending.TIMEOUT,
+    SimOutcome.KILLED: Ending.LOST,
     SimOutcome.FAILED: Ending.BENCH_ERROR,
 }
 

@@ -177,6 +177,11 @@ class Store:
         done = {key for (key,) in self._database.execute("SELECT key FROM results WHERE run = ?", (run.id,))}
         return [task for task in self.tasks(run) if task.key not in done]
 
+    def forget_lost(self, run: Run) -> None:
+        """Take the tasks of a run that were lost for missing again: they say nothing about the device."""
+        with self._database:
+            self._database.execute("DELETE FROM results WHERE run = ? AND ending = ?", (run.id, Ending.LOST.value))
+
     def records(self, run: Run) -> list[Record]:
         """Return the results of a run, in the order of its tasks; ``coverage`` has what they cover."""
         rows = self._database.execute(

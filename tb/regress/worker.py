@@ -23,13 +23,17 @@ from tb.launch.build import COVERAGE_FILE, Built, build
 from tb.launch.errors import LaunchError
 from tb.launch.simulate import simulate
 from tb.regress import bundle, code_coverage
+from tb.regress.errors import VersionError
 from tb.regress.jobs import Job, run_job, shared_process
 from tb.regress.record import Ending, Record, record_of, record_of_test
 from tb.regress.shared import SharedProcess
 from tb.regress.task import BENCH, Dut, Task
+from tb.regress.version import PROJECT, versions
 
 RECORD_DIR = "records"
 """Folder of a run with one file per task that ended, whether or not the driver heard of it."""
+
+_RECORD_SUFFIX = ".json"
 
 _WORKER_DIR = ".worker-"
 """Begins the names of the folders of a run in which its workers play."""
@@ -61,6 +65,7 @@ class Limits:
         waves: Whether failures are played again for their waves.
         isolated: Whether every scenario must have a simulator process of its own; else a worker's scenarios
             share one where they can.
+        project: Version of the project that workers must have, or None for any.
     """
 
     folder: Path
@@ -69,14 +74,23 @@ class Limits:
     coverage: Path | None = None
     waves: bool = False
     isolated: bool = False
+    project: str | None = None
 
 
 def execute(task: dict[str, Any], limits: Limits) -> dict[str, Any]:
     """Play a task and return its record, both as plain data; the record is in the run's folder before.
 
     A task whose record is there is not played again: its worker died after it had ended. Whatever goes
-    wrong is the task's ending, never this function's.
+    wrong with the task is its ending, never this function's.
+
+    Raises:
+        VersionError: when this worker, which may have joined late, has another version of the project.
+        OSError: when the record cannot be written.
     """
+    if limits.project not in (None, versions()[PROJECT]):
+        raise VersionError(
+            f"the worker {_worker()} must have version {limits.project} of the project, not {versions()[PROJECT]}"
+        )
     parsed = Task.from_dict(task)
     path = record_path(limits.folder, parsed.key)
     if path.is_file():
@@ -94,7 +108,7 @@ def execute(task: dict[str, Any], limits: Limits) -> dict[str, Any]:
 
 def record_path(folder: Path, key: str) -> Path:
     """Return the file that a task's record is written to."""
-    return folder / RECORD_DIR / f"{key}.json"
+    return folder / RECORD_DIR / f"{key}{_RECORD_SUFFIX}"
 
 
 def remove_worker_folders(run_folder: Path) -> None:
@@ -103,13 +117,25 @@ def remove_worker_folders(run_folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def worker_folder(run_folder: Path, name: str) -> Path:
+    """Return a folder of a run that ``remove_worker_folders`` removes."""
+    return run_folder / f"{_WORKER_DIR}{name}"
+
+
+def remove_partial_records(run_folder: Path) -> None:
+    """Remove records that workers have begun and not ended, once nobody plays the run any more."""
+    for path in (run_folder / RECORD_DIR).glob("*"):
+        if path.suffix != _RECORD_SUFFIX:
+            path.unlink(missing_ok=True)
+
+
 def _worker() -> str:
     return f"{os.uname().nodename}-{os.getpid()}"
 
 
 def _worker_folder(limits: Limits) -> Path:
     """Return a folder that no other worker plays in: one that has lost its driver may still be at the same task."""
-    return limits.folder / f"{_WORKER_DIR}{_worker()}"
+    return worker_folder(limits.folder, _worker())
 
 
 def _play(task: Task, limits: Limits) -> Record:
@@ -122,6 +148,10 @@ def _play(task: Task, limits: Limits) -> Record:
         if record.ending.is_failure:
             if limits.waves and task.kind != BENCH:
                 _add_waves(task, record, work_dir, limits)
+            if record.ending is Ending.LOST:
+                # It will be played again, and says nothing about the device.
+                shutil.rmtree(work_dir, ignore_errors=True)
+                return replace(record, folder=None)
             record = replace(record, folder=str(limits.folder / task.key))
             bundle.write(work_dir, task, record)
             shutil.rmtree(limits.folder / task.key, ignore_errors=True)

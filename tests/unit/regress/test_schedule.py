@@ -17,9 +17,11 @@ from dask import config
 from dask.distributed import Client, wait
 
 from tb.regress import schedule
+from tb.regress.cluster import cluster
 from tb.regress.driver import drive
+from tb.regress.errors import NoSchedulerError, NoWorkersError
 from tb.regress.record import Ending, Record
-from tb.regress.schedule import NoSchedulerError, NoWorkersError, cluster, longest_first, on_each_worker, run_tasks
+from tb.regress.schedule import longest_first, on_each_worker, run_tasks
 from tb.regress.store import Store
 from tb.regress.worker import Limits
 from tests.unit.regress import tasks as synthetic
@@ -87,10 +89,10 @@ def test_results_of_a_worker_that_does_not_answer_are_not_waited_for_for_ever(
             ended = {connected.submit(at_once, entry.to_dict(), pure=False): entry for entry in TASKS[:3]}
             wait(list(ended), timeout=60)
             stopped.send_signal(signal.SIGSTOP)
-            assert schedule._fetched(connected, ended) == {}
+            assert schedule._fetched(connected, ended) == ({}, [])
             stopped.send_signal(signal.SIGCONT)
             until = time.monotonic() + 60
-            while not (records := schedule._fetched(connected, ended)):
+            while not (records := schedule._fetched(connected, ended)[0]):
                 assert time.monotonic() < until
     assert [entry.key for entry in records.values()] == [entry.key for entry in TASKS[:3]]
 
@@ -148,7 +150,7 @@ DRIVER = """
 import sys
 from pathlib import Path
 from tb.regress.driver import drive
-from tb.regress.schedule import cluster
+from tb.regress.cluster import cluster
 from tb.regress.store import Store
 from tb.regress.worker import Limits
 from tests.unit.regress.tasks import pretend

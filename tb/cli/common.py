@@ -209,8 +209,8 @@ def _play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built
     problems = report.complaints(results)
     if problems:
         print(f"{problems}\n")
+    print(f"{time.monotonic() - started:.1f} s; reports: {root}/index.html, {root}/junit.xml")
+    print(report.summary(results), flush=True)
     if args.json:
         report.write_json(results, args.json)
-    print(f"{time.monotonic() - started:.1f} s; reports: {root}/index.html, {root}/junit.xml")
-    print(report.summary(results))
     return report.exit_code(results)

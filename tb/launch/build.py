@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-import os
 import re
 import shutil
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 from cocotb_tools.runner import Verilog
 
 from models.config import HwConfig
+from tb.launch.cached import is_sealed, read, seal, write
 from tb.launch.elaborate import elaborate, library_arguments
 from tb.launch.errors import BuildError, LaunchError
 from tb.launch.filelist import FileList, parse
@@ -32,6 +32,7 @@ from tb.launch.runners import (
     TOP_PORTS_ONLY,
     make_runner,
 )
+from tb.launch.space import check_space
 from tb.launch.toolchain import SIMULATORS, fst_available, require, tool_versions, verilator_version
 from tb.launch.wrapper import TIME_PRECISION, TIME_UNIT, WRAPPER_TOP, wrapper_text
 
@@ -135,6 +136,7 @@ def build(spec: BuildSpec, root: Path = Path("sim_build")) -> Built:
         PortError: when the RTL's ports differ from the configuration's.
         ToolError: for a missing tool.
         BuildError: when a tool refuses the RTL.
+        OSError: when the folder cannot be written, or its device is full.
     """
     started = time.monotonic()
     if spec.waves:
@@ -148,18 +150,17 @@ def build(spec: BuildSpec, root: Path = Path("sim_build")) -> Built:
     key = _key([rtl_key, *_model_facts(spec, port_map, wave_suffix)])
     flavour = "".join(f"-{name}" for name in ("native", "debug", "waves", "coverage") if getattr(spec, name))
     directory = root.resolve() / f"{spec.config.name}-{spec.simulator}{flavour}-{key[:16]}"
-    done = directory / "built.json"
-    cached = done.is_file()
+    cached = is_sealed(directory, key)
     if not cached:
         directory.parent.mkdir(parents=True, exist_ok=True)
         with _lock(directory.with_suffix(".lock")):
-            cached = done.is_file()
+            cached = is_sealed(directory, key)
             if not cached:
                 ports = _elaborated(spec.top, files, inputs, directory.parent / f"rtl-{rtl_key[:16]}.json")
                 check(spec.config, spec.top, ports, port_map)
                 text = wrapper_text(spec.config, spec.top, ports, port_map, dump=spec.waves, native=spec.native)
                 _compile(spec, files, text, directory, wave_suffix)
-                done.write_text(json.dumps({"key": key}), encoding="utf-8")
+                seal(directory, key)
     return Built(spec, directory, directory / "build.log", wave_suffix, time.monotonic() - started, cached)
 
 
@@ -213,8 +214,9 @@ def _key(facts: list[object]) -> str:
 
 def _elaborated(top: str, files: FileList, inputs: tuple[InputFile, ...], cache: Path) -> tuple[Port, ...]:
     """Return the ports of the RTL's top, elaborating it unless ``cache`` remembers this content."""
-    if cache.is_file():
-        return tuple(Port(**port) for port in json.loads(cache.read_text(encoding="utf-8")))
+    remembered = read(cache)
+    if remembered is not None:
+        return tuple(Port(**port) for port in remembered)
     log_path = cache.with_suffix(".log")
     elaboration = elaborate(files, top, log_path)
     unseen = set(elaboration.read_files) - {entry.path.resolve() for entry in inputs}
@@ -224,9 +226,7 @@ def _elaborated(top: str, files: FileList, inputs: tuple[InputFile, ...], cache:
             "add it to the filelist's +incdir+ folders with a suffix such as .vh, or include it by its name",
             log_path,
         )
-    part = cache.with_suffix(f".{os.getpid()}")
-    part.write_text(json.dumps([asdict(port) for port in elaboration.ports]), encoding="utf-8")
-    part.replace(cache)
+    write(cache, [asdict(port) for port in elaboration.ports])
     return elaboration.ports
 
 
@@ -254,6 +254,7 @@ def _compile(spec: BuildSpec, files: FileList, wrapper: str, directory: Path, wa
         log_file=log_path,
     )
     if ended.returncode != 0:
+        check_space(directory)
         lines = last_relevant_lines(log_path)
         raise BuildError(f"{spec.simulator} cannot build {spec.top}:\n{lines}\nlog: {log_path}", log_path)
     # Precompiled headers are most of the folder and serve nobody any more.

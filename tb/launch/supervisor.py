@@ -51,6 +51,8 @@ class Supervisor:
             command: Program and arguments.
             files: Open files that belong to the command.
         """
+        # What its starter keeps from itself is no business of the command.
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
         self._wake, wake_writer = os.pipe()
         os.set_blocking(wake_writer, False)
         signal.set_wakeup_fd(wake_writer, warn_on_full_buffer=False)

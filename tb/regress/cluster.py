@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import socket
 from asyncio import gather
 from collections.abc import Iterator
@@ -77,21 +78,39 @@ def local_cluster(workers: int, host: str, port: int, scratch: Path | None = Non
     Raises:
         ClusterError: when it does not start.
     """
+    local = None
     try:
-        local = LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            host=host,
-            scheduler_port=port,
-            dashboard_address=DASHBOARD,
-            memory_limit=0,
-            local_directory=scratch,
-            silence_logs=logging.CRITICAL,
-        )
+        with _interrupts_kept():
+            local = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                host=host,
+                scheduler_port=port,
+                dashboard_address=DASHBOARD,
+                memory_limit=0,
+                local_directory=scratch,
+                silence_logs=logging.CRITICAL,
+            )
     except (OSError, RuntimeError, TimeoutError) as error:
         raise ClusterError(f"the local cluster did not start: {in_words(error)}") from error
-    with local:
+    else:
         yield local
+    finally:
+        if local is not None:
+            local.close()
+
+
+@contextmanager
+def _interrupts_kept() -> Iterator[None]:
+    """Keep interrupts back until the block's end, and for good from all threads and processes that it starts.
+
+    An interrupt of the terminal reaches workers, too; it is their driver that ends them.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 async def join(scheduler: str, workers: int) -> None:

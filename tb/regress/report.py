@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from tb.launch.space import write_whole
 from tb.regress import page
 from tb.regress.jobs import JobResult
 from tb.regress.record import record_of
@@ -80,7 +81,7 @@ def write_json(results: Sequence[JobResult], path: Path) -> None:
         }
         for result in results
     ]
-    path.write_text(json.dumps(data, indent=1), encoding="utf-8")
+    write_whole(path, json.dumps(data, indent=1))
 
 
 def write_pages(results: Sequence[JobResult], folder: Path, suite: str, title: str) -> None:

@@ -13,10 +13,14 @@ from pathlib import Path
 from types import TracebackType
 
 from models.errors import InputError
+from tb.regress.errors import StoreError
 from tb.regress.record import Ending, Record
 from tb.regress.task import Device, Task
 
 _VERSION = 2
+_PATIENCE_SECONDS = 60
+"""How long another process may lock the file."""
+
 _TABLES = """
 CREATE TABLE runs (id INTEGER PRIMARY KEY, title TEXT NOT NULL, started REAL NOT NULL, folder TEXT NOT NULL);
 CREATE TABLE tasks (
@@ -50,26 +54,30 @@ class Run:
 class Store:
     """A file with every run, its tasks and their results; each result is durable when ``add`` returns.
 
-    Several processes may use the file at once. A context manager that closes it.
+    Several processes may use the file at once. A context manager that closes it; whatever SQLite has raised in its
+    block leaves it as a ``StoreError``.
 
     Raises:
-        ValueError: for a file that is not a store, or of another version.
+        StoreError: for a file that cannot be opened, is not a store, or of another version.
     """
 
     def __init__(self, path: Path) -> None:
         """Open the store, making it when the file does not exist."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._database = sqlite3.connect(path, timeout=60)
+        self._path = path
         try:
+            self._database = sqlite3.connect(path, timeout=_PATIENCE_SECONDS)
             version = self._database.execute("PRAGMA user_version").fetchone()[0]
             empty = not self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             if empty or version == 1:
                 tables = f"{_TABLES} {_COVERAGE_TABLE}" if empty else _COVERAGE_TABLE
                 self._database.executescript(f"BEGIN IMMEDIATE; {tables} PRAGMA user_version = {_VERSION}; COMMIT;")
             elif version != _VERSION:
-                raise InputError(f"{path} must be a regression store of version {_VERSION}, not {version}")
+                raise StoreError(f"{path} must be a regression store of version {_VERSION}, not {version}")
+        except sqlite3.OperationalError as error:
+            raise StoreError(f"{path} cannot be used: {error}") from error
         except sqlite3.DatabaseError as error:
-            raise InputError(f"{path} must be a regression store: {error}") from error
+            raise StoreError(f"{path} must be a regression store: {error}") from error
 
     def __enter__(self) -> Store:
         """Return the store."""
@@ -78,8 +86,14 @@ class Store:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the file."""
+        """Close the file.
+
+        Raises:
+            StoreError: when SQLite has raised an error in the block.
+        """
         self._database.close()
+        if isinstance(error, sqlite3.Error):
+            raise StoreError(f"{self._path} cannot be used: {error}") from error
 
     def start(self, title: str, folder: Path, tasks: Sequence[Task]) -> Run:
         """Enter a new run with all its tasks.

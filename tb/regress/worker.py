@@ -22,6 +22,7 @@ from tb.coverage.steer import reached
 from tb.launch.build import COVERAGE_FILE, Built, build
 from tb.launch.errors import LaunchError
 from tb.launch.simulate import simulate
+from tb.launch.space import MACHINE, check_space
 from tb.regress import bundle, code_coverage
 from tb.regress.errors import VersionError
 from tb.regress.jobs import Job, run_job, shared_process
@@ -148,6 +149,7 @@ def _play(task: Task, limits: Limits) -> Record:
         if record.ending.is_failure:
             if limits.waves and task.kind != BENCH:
                 _add_waves(task, record, work_dir, limits)
+            check_space(work_dir)
             if record.ending is Ending.LOST:
                 # It will be played again, and says nothing about the device.
                 shutil.rmtree(work_dir, ignore_errors=True)
@@ -160,8 +162,12 @@ def _play(task: Task, limits: Limits) -> Record:
         if task.dut.coverage is not None:
             code_coverage.keep(work_dir, limits.folder)
     except LaunchError as error:
+        check_space(work_dir)
         return Record(task.key, Ending.BUILD_ERROR, (str(error),), seconds=time.monotonic() - started)
-    except Exception:
+    except Exception as error:
+        check_space(work_dir)
+        if isinstance(error, OSError) and error.errno in MACHINE:
+            raise
         # Whatever a plan, a generator, a model or the bench raises is this task's ending, not the worker's.
         return Record(task.key, Ending.BENCH_ERROR, (traceback.format_exc(),), seconds=time.monotonic() - started)
     shutil.rmtree(work_dir, ignore_errors=True)

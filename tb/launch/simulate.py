@@ -32,6 +32,9 @@ class Outcome(Enum):
     KILLED = "killed"
 
 
+_ENDED_EARLY = "SimFailure"
+"""What cocotb calls a test whose simulation ended before it."""
+
 _FROM_OUTSIDE = (Signals.SIGKILL, Signals.SIGTERM, Signals.SIGHUP, Signals.SIGINT, Signals.SIGQUIT)
 """Signals that no fault of a simulator causes; SIGKILL is also what a kernel sends when memory is short."""
 
@@ -152,6 +155,9 @@ def judge(ended: Ended, junit_path: Path, log_path: Path, test: str, timeout_sec
     except ElementTree.ParseError as error:
         return Outcome.CRASHED, f"{test}: the result file is incomplete: {error}"
     problems = [problem for case in cases for kind in ("failure", "error") for problem in case.iter(kind)]
+    if any(problem.get("type", problem.get("error_type")) == _ENDED_EARLY for problem in problems):
+        # Nothing else ends a simulation: the test had not asked for it, and no signal came.
+        return Outcome.CRASHED, f"{test}: the device ended the simulation, as by $finish; log: {log_path}"
     if problems:
         return Outcome.FAILED, f"{test}: {problems[0].get('message') or problems[0].get('error_msg') or 'failed'}"
     ran = [case for case in cases if case.find("skipped") is None]

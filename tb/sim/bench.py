@@ -76,7 +76,7 @@ class Bench:
         self._idle_handshakes: int | None = None
         self._refused = Event()
         self._faults = 0
-        self._stopped = False
+        self._stopped = self._csb_is_dead = False
         self._unaltered: list[tuple[Ram, int, NDArray[np.uint8]]] = []
 
         backend = NativeBackend if is_native(dut) else CoroutineBackend
@@ -173,6 +173,12 @@ class Bench:
         """Fail the scenario with a message."""
         self.verdict.problems.append(problem)
 
+    def _complain_of_csb(self, error: CsbTimeout) -> None:
+        """Take a port that takes no requests, or answers none, for a hang of the DUT; the first time counts."""
+        if not self._csb_is_dead:
+            self._csb_is_dead = True
+            self.complain(f"hang: {error}")
+
     async def run(self, *layers: Layer) -> None:
         """Run layers one after the other, each in the register groups that its units run next."""
         for number, layer in enumerate(layers):
@@ -184,10 +190,17 @@ class Bench:
         player = Player(self)
         try:
             ended, quiet = await select(
-                player.play(program), watchdog.nothing_moves(self), self._refused.wait(), watchdog.first_mismatch(self)
+                player.play(program),
+                watchdog.nothing_moves(self),
+                self._refused.wait(),
+                watchdog.first_mismatch(self),
+                self.interrupts.failed.wait(),
             )
-        except (ScenarioError, CsbTimeout) as error:
+        except ScenarioError as error:
             self.complain(str(error))
+            return
+        except CsbTimeout as error:
+            self._complain_of_csb(error)
             return
         if ended in (2, 3):
             self._stopped = True
@@ -205,7 +218,11 @@ class Bench:
         self.look()
         if self._interrupt_rules.owed:
             # Those that are masked show up when they are read.
-            await self.csb.read(self.registers.register("GLB", "S_INTR_STATUS"))
+            try:
+                await self.csb.read(self.registers.register("GLB", "S_INTR_STATUS"))
+            except CsbTimeout as error:
+                self._complain_of_csb(error)
+                return
             self.look()
         for name in self._interrupt_rules.owed:
             self.complain(f"interrupt {name} of a layer that was started must be raised by its end")
@@ -213,6 +230,8 @@ class Bench:
     def finish(self) -> Verdict:
         """Judge what is left and return the verdict."""
         self.backend.catch_up()
+        if self.interrupts.failure is not None:
+            self._complain_of_csb(self.interrupts.failure)
         for ram, monitor in self.monitors.items():
             if not self._stopped and not monitor.is_balanced:
                 self.complain(f"{ram.value}: {monitor.unmatched}")

@@ -11,7 +11,7 @@ from cocotb.triggers import Event, ReadWrite, RisingEdge
 from tb.program.ops import INTERRUPT_UNITS
 from tb.program.state import GROUPS
 from tb.sim.clocking import HIGH
-from tb.sim.csb import CsbDriver
+from tb.sim.csb import CsbDriver, CsbTimeout
 from tb.tracker import done_bit
 
 
@@ -20,6 +20,10 @@ class InterruptAgent:
 
     Measured on the public nv_small RTL: clearing with all ones can lose a done bit that is set in the
     same cycle, and the layer seems to hang.
+
+    Attributes:
+        failure: Why it serves no longer, or None.
+        failed: Event that is set then.
     """
 
     def __init__(self, dut: SimHandleBase, clock: SimHandleBase, csb: CsbDriver) -> None:
@@ -31,6 +35,8 @@ class InterruptAgent:
         self._fired: Counter[tuple[str, int]] = Counter()
         self._news = Event()
         self._awaited: Counter[tuple[str, int]] = Counter()
+        self.failure: CsbTimeout | None = None
+        self.failed = Event()
 
     def start(self) -> None:
         """Begin to serve the line."""
@@ -74,7 +80,16 @@ class InterruptAgent:
                 continue
             # An access of the program that begins in this cycle goes first.
             await settled
-            self._count(await self._csb.serve_interrupt(status))
+            try:
+                self._count(await self._csb.serve_interrupt(status))
+            except CsbTimeout as error:
+                self._fail(error)
+                return
+
+    def _fail(self, error: CsbTimeout) -> None:
+        """Serve no longer, as CSB is dead: no task that anybody waits for would notice."""
+        self.failure = error
+        self.failed.set()
 
     def _count(self, bits: int) -> None:
         """Note the events of one service."""

@@ -219,13 +219,9 @@ class NativeInterrupts(InterruptAgent):
         self._library.nvb_csb_serve_interrupts(self._registers.address(status))
 
     def take_events(self) -> None:
-        """Count the events that were served since the last call.
-
-        Raises:
-            CsbTimeout: when a service's request did not come through.
-        """
-        if self._library.nvb_csb_service_failed():
-            raise not_answered(f"service of {self._status_name}")
+        """Count the events that were served since the last call."""
+        if self._library.nvb_csb_service_failed() and self.failure is None:
+            self._fail(not_answered(f"service of {self._status_name}"))
         fired = self._library.nvb_csb_fired()[0:32]
         if fired != self._seen:
             for bit, (now, before) in enumerate(zip(fired, self._seen, strict=True)):

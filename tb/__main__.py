@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
+
+INTERRUPTED = 130
+"""The exit code of a command that the user interrupts, as shells have it: 128 and the number of SIGINT."""
 
 try:
     from models.errors import InputError
     from tb.cli import (
         bench,
+        cluster,
         configrom,
         coverage,
         explain,
@@ -24,16 +29,21 @@ try:
         trace,
     )
     from tb.launch.process import stop
+    from tb.launch.space import ENVIRONMENT, in_words
 except ModuleNotFoundError as error:
     if error.name is None or error.name.partition(".")[0] in ("tb", "models"):
         raise
     raise SystemExit(
         f"error: {error.name} is missing: `make` installs it into .venv, `. .venv/bin/activate` finds it there"
     ) from error
+except KeyboardInterrupt:
+    print("interrupted", file=sys.stderr)
+    raise SystemExit(INTERRUPTED) from None
 
 COMMANDS = {
     "run": run,
     "regress": regress,
+    "cluster": cluster,
     "plan": plan,
     "coverage": coverage,
     "trace": trace,
@@ -68,19 +78,26 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-INTERRUPTED = 130
-"""The exit code of a command that the user interrupts, as shells have it: 128 and the number of SIGINT."""
-
-
 def main(arguments: list[str] | None = None) -> int:
-    """Run one subcommand; what the user got wrong is one message and exit code 2, an interrupt ends all simulations."""
+    """Run one subcommand.
+
+    What the user got wrong, and what the machine cannot do, is one message and exit code 2; an interrupt ends all
+    simulations.
+    """
     args = parser().parse_args(arguments)
     try:
         code: int = COMMANDS[args.command].main(args)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    except OSError as error:
+        if error.errno not in ENVIRONMENT:
+            raise
+        print(f"error: {in_words(error)}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
+        # One is enough: what is left to do takes no time.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         stop()
         print("interrupted", file=sys.stderr)
         return INTERRUPTED

@@ -69,8 +69,8 @@ def measure(tasks: int, workers: list[int], seconds: float) -> Iterator[Sample]:
         workers: numbers of worker processes.
         seconds: that each task takes besides.
     """
+    from tb.regress.cluster import cluster
     from tb.regress.driver import drive
-    from tb.regress.schedule import cluster
 
     for count in workers:
         with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "store.sqlite") as store:

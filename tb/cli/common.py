@@ -74,11 +74,16 @@ def output_file(text: str) -> Path:
 
 def play_options(group: argparse._ArgumentGroup) -> None:
     """Add the options of everything that plays: how many simulations at a time, and for how long."""
-    group.add_argument("--jobs", type=_count, default=os.cpu_count() or 1, metavar="N", help="simulations at a time")
+    group.add_argument("--jobs", type=count, default=os.cpu_count() or 1, metavar="N", help="simulations at a time")
     group.add_argument("--timeout", type=float, default=3600.0, metavar="SECONDS", help="per simulation (3600)")
 
 
-def _count(text: str) -> int:
+def count(text: str) -> int:
+    """Return the number that an option gives.
+
+    Raises:
+        ArgumentTypeError: when it is none, or less than 1.
+    """
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be 1 or more, not {text}")
     return int(text)
@@ -210,8 +215,8 @@ def _play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built
     problems = report.problems(results)
     if problems:
         print(f"{problems}\n")
+    print(f"{time.monotonic() - started:.1f} s; reports: {root}/index.html, {root}/junit.xml")
+    print(report.summary(results), flush=True)
     if args.json:
         report.write_json(results, args.json)
-    print(f"{time.monotonic() - started:.1f} s; reports: {root}/index.html, {root}/junit.xml")
-    print(report.summary(results))
     return report.exit_code(results)

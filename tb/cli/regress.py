@@ -12,11 +12,11 @@ from tb.cli.regress_tasks import feature_plan, tasks_of
 from tb.cli.results import STORE, add_results_option, existing_store
 from tb.generate.random import ENGINES
 from tb.launch.build import CODE_COVERAGE, build
+from tb.regress.errors import LOOPBACK
 from tb.regress.store import Store
 
 HELP = "play many scenarios on a cluster, keep every result, take up what is missing"
 EXAMPLE = "python -m tb regress random --seeds 200 --engines SDP,PDP"
-LOOPBACK = "127.0.0.1"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         kind.add_argument(
             "--until-coverage", type=float, metavar="PERCENT", help="go on with seeds that reach more bins until then"
         )
-    resumed = kinds.add_parser("resume", help="play what a run that was interrupted lacks")
+    resumed = kinds.add_parser("resume", help="play what a run lacks that was interrupted, or has lost")
     again = kinds.add_parser("rerun-failed", help="play the failures of a run again, as a run of its own")
     shown = kinds.add_parser("show", help="print the results of a run, and write its page and JUnit XML")
     for kind in (resumed, again, shown):
@@ -84,7 +84,9 @@ def main(args: argparse.Namespace) -> int:
         if args.kind == "show":
             return conclude(store, store.run(args.run))
         if args.kind == "resume":
-            return Player(args, store, store.run(args.run)).play()
+            run = store.run(args.run)
+            store.forget_lost(run)
+            return Player(args, store, run).play()
         if args.kind == "rerun-failed":
             old = store.run(args.run)
             failing = {result.key for result in store.results(old) if result.ending.is_failure}

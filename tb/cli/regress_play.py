@@ -7,7 +7,8 @@ import math
 import shlex
 import time
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+
+from dask.distributed import Client
 
 from models.config import HwConfig
 from models.errors import InputError
@@ -17,19 +18,20 @@ from tb.cli.results import DEFAULT_RESULTS
 from tb.coverage.model import CoverageModel, load_model
 from tb.coverage.status import item_status, table, totals
 from tb.generate.random import ENGINES
+from tb.judge.verdict import Ending
 from tb.launch import folders
 from tb.regress import code_coverage, page, summary
+from tb.regress.batch import Batch, batch_cluster, read_settings
+from tb.regress.cluster import cluster
+from tb.regress.driver import drive
 from tb.regress.features import load_feature_plan
 from tb.regress.features_table import feature_status, section
 from tb.regress.page_coverage import coverage_sections
 from tb.regress.progress import Progress
+from tb.regress.schedule import PATIENCE_SECONDS
+from tb.regress.search import reach, search
 from tb.regress.store import Run, Store
-from tb.regress.worker import Limits, remove_worker_folders
-
-if TYPE_CHECKING:
-    from dask.distributed import Client
-
-    from tb.regress.batch import Batch
+from tb.regress.worker import Limits, remove_worker_folders, worker_folder_name
 
 COVERAGE_DIR = FEATURES.parent / "coverage"
 
@@ -58,32 +60,30 @@ class Player:
         self._model = model_of(store, run)
         self._batch = batch_of(args)
 
-    def play(self, search: int = 0, steered: int | None = None) -> int:
+    def play(self, looked_at: int = 0, steered: int | None = None) -> int:
         """Play what the run lacks, and random scenarios that reach what it would miss; return the exit code.
 
         Args:
-            search: random seeds to look at before anything is played.
+            looked_at: random seeds to look at before anything is played.
             steered: how many of them to play at most; None sets no limit.
         """
-        # Dask takes a second to import, which no other subcommand should wait for.
-        from tb.regress.batch import batch_cluster
-        from tb.regress.schedule import cluster
-
         args = self._args
         goal: float | None = getattr(args, "until_coverage", None)
-        with batch_cluster(self._batch) if self._batch else cluster(args.scheduler, args.jobs, args.listen) as client:
-            if search:
-                self._steer(client, range(search), steered, self._beforehand(client))
+        scratch = folders.made(self._run.folder, worker_folder_name("dask"))
+        with (
+            batch_cluster(self._batch)
+            if self._batch
+            else cluster(args.scheduler, args.jobs, args.listen, scratch) as client
+        ):
+            if looked_at:
+                self._steer(client, range(looked_at), steered, self._beforehand(client))
             self._drive(client)
             if goal is not None:
-                self._go_on(client, goal, search)
+                self._go_on(client, goal, looked_at)
         remove_worker_folders(self._run.folder)
         return conclude(self._store, self._run)
 
     def _drive(self, client: Client) -> None:
-        from tb.regress.driver import drive
-        from tb.regress.schedule import PATIENCE_SECONDS
-
         total, missing = len(self._store.tasks(self._run)), len(self._store.missing(self._run))
         where = self._run.folder.parent
         print(f"run {self._run.id} ({self._run.title}): {missing} of {total} to play; results: {where}", flush=True)
@@ -96,14 +96,10 @@ class Player:
 
     def _beforehand(self, client: Client) -> set[str]:
         """Return the bins that the tasks of the run reach when they pass."""
-        from tb.regress.search import reach
-
         return reach(client, COVERAGE_DIR, self._store.tasks(self._run), self._model.reachable())
 
     def _steer(self, client: Client, seeds: range, most: int | None, covered: Iterable[str]) -> int:
         """Enter the random scenarios of some seeds that reach what is not covered; return how many."""
-        from tb.regress.search import search
-
         started = time.monotonic()
         engines = getattr(self._args, "engines", ",".join(ENGINES))
         tasks = random_tasks(self._args, engines, seeds)
@@ -144,8 +140,6 @@ def batch_of(args: argparse.Namespace) -> Batch | None:
         return None
     if args.scheduler is not None:
         raise InputError("--cluster must not come with --scheduler, which is a cluster of its own")
-    from tb.regress.batch import Batch, read_settings
-
     batch = Batch(args.cluster, args.jobs, args.listen, read_settings(args.cluster_settings))
     batch.arguments()
     return batch
@@ -178,7 +172,7 @@ def conclude(store: Store, run: Run) -> int:
     again = _numbered(run)
     print(f"holes: python -m tb coverage {again}")
     print(f"reports: {run.folder}/index.html, {run.folder}/junit.xml")
-    if missing:
+    if missing or Ending.LOST in counts:
         print(f"resume: python -m tb regress resume {again}")
     print(summary.counts_line(counts, missing))
     return summary.exit_code(counts, missing)

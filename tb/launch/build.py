@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
-import os
 import re
 import time
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from models.config import HwConfig
 from tb.launch import folders
+from tb.launch.cached import is_sealed, read, seal, write
 from tb.launch.elaborate import elaborate, library_arguments
 from tb.launch.errors import BuildError, LaunchError
 from tb.launch.filelist import FileList, parse
@@ -30,6 +30,7 @@ from tb.launch.runners import (
     TOP_PORTS_ONLY,
     build_commands,
 )
+from tb.launch.space import check_space
 from tb.launch.toolchain import (
     SIMULATORS,
     fst_available,
@@ -142,6 +143,7 @@ def build(spec: BuildSpec, root: Path = folders.RESULTS) -> Built:
         PortError: when the RTL's ports differ from the configuration's.
         ToolError: for a missing tool.
         BuildError: when a tool refuses the RTL.
+        OSError: when the folder cannot be written, or its device is full.
     """
     started = time.monotonic()
     if spec.waves:
@@ -156,18 +158,17 @@ def build(spec: BuildSpec, root: Path = folders.RESULTS) -> Built:
     key = _key([rtl_key, *_model_facts(spec, port_map, wave_suffix)])
     flavour = "".join(f"-{name}" for name in ("native", "debug", "waves", "coverage") if getattr(spec, name))
     directory = root.resolve() / f"{folders.folder_name(spec.config.name)}-{spec.simulator}{flavour}-{key[:16]}"
-    done = directory / "built.json"
-    cached = done.is_file()
+    cached = is_sealed(directory, key)
     if not cached:
         folders.made(root)
         with _lock(directory.with_suffix(".lock")):
-            cached = done.is_file()
+            cached = is_sealed(directory, key)
             if not cached:
                 ports = _elaborated(spec.top, files, inputs, directory.parent / f"rtl-{rtl_key[:16]}.json")
                 check(spec.config, spec.top, ports, port_map)
                 text = wrapper_text(spec.config, spec.top, ports, port_map, dump=spec.waves, native=spec.native)
                 _compile(spec, files, text, directory, wave_suffix)
-                done.write_text(json.dumps({"key": key}), encoding="utf-8")
+                seal(directory, key)
     return Built(spec, directory, directory / "build.log", wave_suffix, time.monotonic() - started, cached)
 
 
@@ -221,8 +222,9 @@ def _key(facts: list[object]) -> str:
 
 def _elaborated(top: str, files: FileList, inputs: tuple[InputFile, ...], cache: Path) -> tuple[Port, ...]:
     """Return the ports of the RTL's top, elaborating it unless ``cache`` remembers this content."""
-    if cache.is_file():
-        return tuple(Port(**port) for port in json.loads(cache.read_text(encoding="utf-8")))
+    remembered = read(cache)
+    if remembered is not None:
+        return tuple(Port(**port) for port in remembered)
     log_path = cache.with_suffix(".log")
     elaboration = elaborate(files, top, log_path)
     unseen = set(elaboration.read_files) - {entry.path.resolve() for entry in inputs}
@@ -232,9 +234,7 @@ def _elaborated(top: str, files: FileList, inputs: tuple[InputFile, ...], cache:
             "add it to the filelist's +incdir+ folders with a suffix such as .vh, or include it by its name",
             log_path,
         )
-    part = cache.with_suffix(f".{os.getpid()}")
-    part.write_text(json.dumps([asdict(port) for port in elaboration.ports]), encoding="utf-8")
-    part.replace(cache)
+    write(cache, [asdict(port) for port in elaboration.ports])
     return elaboration.ports
 
 
@@ -253,6 +253,7 @@ def _compile(spec: BuildSpec, files: FileList, wrapper: str, directory: Path, wa
     for command in build_commands(spec.simulator, spec.backend, directory, sources, arguments):
         ended = supervise(command, cwd=directory, environment=tool_environment(), log_path=log_path)
         if ended.returncode != 0:
+            check_space(directory)
             lines = last_relevant_lines(log_path)
             raise BuildError(f"{spec.simulator} cannot build {spec.top}:\n{lines}\nlog: {log_path}", log_path)
     # Precompiled headers are most of the folder and serve nobody any more.

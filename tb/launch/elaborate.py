@@ -14,6 +14,7 @@ from tb.launch.errors import BuildError
 from tb.launch.filelist import FileList
 from tb.launch.ports import Port
 from tb.launch.process import last_relevant_lines, supervise
+from tb.launch.space import check_space
 from tb.launch.toolchain import tool_environment, verilator_root
 
 # A user's RTL is not lint-clean, and its warnings are not what is being checked.
@@ -73,6 +74,7 @@ def elaborate(files: FileList, top: str, log_path: Path) -> Elaboration:
         log_path.write_bytes(b"")
         ended = supervise(command, cwd=Path(folder), environment=tool_environment(), log_path=log_path)
         if ended.returncode != 0:
+            check_space(log_path.parent)
             lines = last_relevant_lines(log_path)
             raise BuildError(f"Verilator cannot elaborate {top}:\n{lines}\nlog: {log_path}", log_path)
         with (Path(folder) / "Vtop.tree.json").open(encoding="utf-8", errors="surrogateescape") as tree_file:

@@ -1,6 +1,8 @@
 """Run one command in its own process group, with its output in a log and an optional deadline.
 
-Such a group gets no interrupt from the terminal, so whoever catches one ends all of them with ``stop``.
+Each runs below a ``supervisor``, which kills all that the command has started when the command ends and when this
+process does, whatever ends it. Such a group gets no interrupt from the terminal, so whoever catches one ends all of
+them with ``stop``.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -19,6 +22,10 @@ from typing import IO
 
 # Time for a process to write where it stood before it is killed.
 ABORT_GRACE_SECONDS = 5.0
+
+# Time for a supervisor to kill what its command has started; it needs milliseconds.
+KILL_GRACE_SECONDS = 20.0
+SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _RELEVANT = re.compile(r"error|undefined|cannot|unable|fatal|killed|no such|\*\*\*", re.IGNORECASE)
 _SHOWN_LINES = 15
 
@@ -46,7 +53,7 @@ def supervise(
     log_path: Path,
     timeout_seconds: float | None = None,
 ) -> Ended:
-    """Run ``command`` to its end or its deadline, and leave no process of its group behind.
+    """Run ``command`` to its end or its deadline, and leave no process that it has started behind.
 
     On the deadline the group first gets SIGABRT, on which Python's fault handler (when the
     environment enables it) writes its stack to the log, and then SIGKILL.
@@ -72,7 +79,9 @@ def supervise(
 def start(
     command: Sequence[str], *, cwd: Path, environment: Mapping[str, str], log: IO[bytes], pass_fds: Sequence[int] = ()
 ) -> subprocess.Popen[bytes]:
-    """Start ``command`` as the leader of a process group.
+    """Start ``command`` in a process group of its own, below a supervisor, which is what is returned.
+
+    It ends as the command does; 127 says that there is no such command.
 
     Args:
         command: Program and arguments.
@@ -87,11 +96,12 @@ def start(
     with _changing:
         if _stopped.is_set():
             raise InterruptedRunError("no process is started after an interrupt")
+        files = ",".join(map(str, pass_fds))
         process = subprocess.Popen(
-            command,
+            [sys.executable, "-I", "-S", str(SUPERVISOR), files, *command],
             cwd=cwd,
             env=dict(environment),
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,
             stdout=log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -106,7 +116,7 @@ def stop() -> None:
     with _changing:
         _stopped.set()
         for process in _living:
-            _signal_group(process.pid, signal.SIGKILL)
+            _let_go(process)
 
 
 @contextmanager
@@ -129,10 +139,16 @@ def abort(process: subprocess.Popen[bytes]) -> Ended:
 
 
 def kill(process: subprocess.Popen[bytes]) -> int:
-    """End what is left of a group, and return how its leader ended."""
-    _signal_group(process.pid, signal.SIGKILL)
-    with _changing:
-        _living.discard(process)
+    """End what is left of a command, and return how it ended."""
+    _let_go(process)
+    try:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(KILL_GRACE_SECONDS)
+    finally:
+        # The supervisor itself may have been killed.
+        _signal_group(process.pid, signal.SIGKILL)
+        with _changing:
+            _living.discard(process)
     return process.wait()
 
 
@@ -141,6 +157,12 @@ def last_relevant_lines(log_path: Path) -> str:
     lines = log_path.read_text(encoding="utf-8", errors="replace").splitlines()
     relevant = [line for line in lines if _RELEVANT.search(line)]
     return "\n".join((relevant or lines)[-_SHOWN_LINES:])
+
+
+def _let_go(process: subprocess.Popen[bytes]) -> None:
+    """Close the pipe that keeps a supervisor's command alive."""
+    assert process.stdin is not None
+    process.stdin.close()
 
 
 def _signal_group(pid: int, number: signal.Signals) -> None:

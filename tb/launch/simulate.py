@@ -20,12 +20,20 @@ LOG_NAME = "sim.log"
 JUNIT_NAME = "results.xml"
 
 
+_ENDED_EARLY = "SimFailure"
+"""What cocotb calls a test whose simulation ended before it."""
+
+_FROM_OUTSIDE = (Signals.SIGKILL, Signals.SIGTERM, Signals.SIGHUP, Signals.SIGINT, Signals.SIGQUIT)
+"""Signals that no fault of a simulator causes; SIGKILL is also what a kernel sends when memory is short."""
+
+
 @dataclass(frozen=True)
 class SimResult:
     """One finished simulation.
 
     Attributes:
-        check: What went wrong: the test itself, a crash or a timeout; None when the test ran and nothing failed.
+        check: What went wrong: the test itself, a crash, a timeout, or a kill from outside; None when the test ran
+            and nothing failed.
         message: Why it did not pass; empty when it did.
         returncode: The simulator's exit code; negative when a signal ended it.
         seconds: Wall-clock time.
@@ -132,6 +140,8 @@ def judge(
     """Return how a simulation ended and why; only a result file that says so makes it pass."""
     if ended.timed_out:
         return Check.TIMEOUT, f"{test} was killed after {timeout_seconds:g} seconds"
+    if -ended.returncode in _FROM_OUTSIDE:
+        return Check.LOST, f"{test}: the simulator was killed by {Signals(-ended.returncode).name} from outside"
     if ended.returncode < 0:
         return Check.CRASH, f"{test}: the simulator was ended by {Signals(-ended.returncode).name}"
     if not junit_path.is_file():
@@ -142,6 +152,9 @@ def judge(
     except ElementTree.ParseError as error:
         return Check.CRASH, f"{test}: the result file is incomplete: {error}"
     problems = [problem for case in cases for kind in ("failure", "error") for problem in case.iter(kind)]
+    if any(problem.get("type", problem.get("error_type")) == _ENDED_EARLY for problem in problems):
+        # Nothing else ends a simulation: the test had not asked for it, and no signal came.
+        return Check.CRASH, f"{test}: the device ended the simulation, as by $finish; log: {log_path}"
     if problems:
         return Check.TEST, f"{test}: {problems[0].get('message') or problems[0].get('error_msg') or 'failed'}"
     ran = [case for case in cases if case.find("skipped") is None]

@@ -17,6 +17,7 @@ import dask
 from dask.distributed import Client
 
 from models.errors import InputError
+from tb.regress.cluster import DASHBOARD, check_versions, quiet
 
 PACKAGE = "dask_jobqueue"
 EXTRA = "batch"
@@ -71,7 +72,11 @@ class Batch:
             **settings,
             "python": settings.get("python", sys.executable),
             "job_script_prologue": [*settings.get("job_script_prologue", []), *prologue],
-            "scheduler_options": {**settings.get("scheduler_options", {}), "host": self.host},
+            "scheduler_options": {
+                "dashboard_address": DASHBOARD,
+                **settings.get("scheduler_options", {}),
+                "host": self.host,
+            },
         }
 
 
@@ -112,6 +117,8 @@ def batch_cluster(batch: Batch) -> Iterator[Client]:
         started = kind(**batch.arguments())
     except (TypeError, ValueError) as error:
         raise BatchError(f"{name} refuses its settings: {error}") from error
+    quiet()
     with started, Client(started) as client:
+        check_versions(client)
         started.scale(batch.workers)
         yield client

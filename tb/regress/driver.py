@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 from dask.distributed import Client
 
+from models.errors import InputError
 from tb.launch import folders
 from tb.regress.result import Result
 from tb.regress.schedule import PATIENCE_SECONDS, longest_first, on_each_worker, run_tasks
 from tb.regress.store import Run, Store
-from tb.regress.worker import RECORD_DIR, Limits, end_processes, execute, record_path
+from tb.regress.version import PROJECT, versions
+from tb.regress.worker import RECORD_DIR, Limits, end_processes, execute, record_path, remove_partial_records
 
 
 def drive(
@@ -26,7 +29,8 @@ def drive(
 ) -> Iterator[Result]:
     """Play what a run lacks, and yield each result once it is in the store.
 
-    Records that workers left while no driver listened come first; their tasks are not played again.
+    Records that workers left while no driver listened come first; their tasks are not played again. Nothing of the
+    run is played any more when the last record has come, also not for an earlier driver.
 
     Args:
         store: Where the run and its history are.
@@ -36,21 +40,36 @@ def drive(
         until: ``time.monotonic`` after which no further task is started, or None.
         patience_seconds: How long the cluster may be without any worker.
         play: What a worker calls with a task and ``limits``.
+
+    Raises:
+        ClusterError: when the cluster cannot play, or not any more.
+        StoreError: when the store cannot take a result, which then lies beside the run.
     """
-    lacking = {task.key for task in store.missing(run)}
-    left = _keep(store, run, list(_left_behind(run)))
-    yield from (record for record in left if record.key in lacking)
+    yield from _take_up(store, run)
     missing = store.missing(run)
     ordered = longest_first(missing, store.durations(missing))
-    playing = partial(play, limits=limits)
+    playing = partial(play, limits=replace(limits, project=versions()[PROJECT]))
     for records in run_tasks(client, ordered, playing, until=until, patience_seconds=patience_seconds):
         yield from _keep(store, run, records)
     on_each_worker(client, end_processes)
+    # A worker may have ended what an earlier driver had asked it for.
+    yield from _take_up(store, run)
+    remove_partial_records(run.folder)
+
+
+def _take_up(store: Store, run: Run) -> list[Result]:
+    """Store the records that lie beside the run, and return those that the store did not have."""
+    lacking = {task.key for task in store.missing(run)}
+    return [record for record in _keep(store, run, list(_left_behind(run))) if record.key in lacking]
 
 
 def _left_behind(run: Run) -> Iterator[Result]:
     for path in sorted(folders.place(run.folder, RECORD_DIR).glob("*.json")):
-        yield Result.decode(path.read_bytes())
+        try:
+            yield Result.decode(path.read_bytes())
+        except InputError:
+            # It was damaged after it had been written whole: its task is played again.
+            path.unlink()
 
 
 def _keep(store: Store, run: Run, records: Sequence[Result]) -> Sequence[Result]:

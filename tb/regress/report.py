@@ -10,6 +10,7 @@ import msgspec
 
 from tb.judge.text import margin_line, margin_part, why_not_passed
 from tb.judge.verdict import Ending
+from tb.launch.space import write_whole
 from tb.regress import page
 from tb.regress.result import Result
 from tb.stimulus.exchange import Explained
@@ -76,7 +77,7 @@ def exit_code(results: Sequence[Result]) -> int:
 def write_json(results: Sequence[Result], path: Path) -> None:
     """Write all results as a list of objects."""
     data = msgspec.json.encode([_plain(result) for result in results])
-    path.write_bytes(msgspec.json.format(data, indent=1))
+    write_whole(path, msgspec.json.format(data, indent=1).decode())
 
 
 def _plain(result: Result) -> dict[str, Any]:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import logging
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import CancelledError
-from contextlib import contextmanager
 from functools import partial
 from itertools import count, islice
 
-from dask import config
-from dask.distributed import Client, Future, LocalCluster, wait
+from dask.distributed import Client, Future, KilledWorker, wait
 
-from models.errors import InputError
 from tb.judge.finding import Check
 from tb.judge.verdict import Verdict
+from tb.regress.cluster import in_words, talking
+from tb.regress.errors import (
+    SCHEDULER_LOST,
+    STARTED_BY,
+    ClusterError,
+    NoSchedulerError,
+    NoWorkersError,
+    VersionError,
+)
 from tb.regress.result import Result
 from tb.regress.task import Task
 
@@ -35,56 +39,7 @@ _FETCH_SECONDS = 10.0
 PATIENCE_SECONDS = 120.0
 """How long a cluster may be without any worker."""
 
-_NEVER_GIVEN_UP = {"distributed.deploy.lost-worker-timeout": "1 day"}
-"""A local cluster gives up a worker that is down some time after a death; one that is just starting again stays."""
-
 Execute = Callable[[Task], Result]
-
-
-class NoSchedulerError(InputError):
-    """A scheduler that is gone; what was played is in the store, or lies beside the run."""
-
-
-class NoWorkersError(InputError):
-    """A cluster whose workers are all gone; what was played is in the store."""
-
-
-@contextmanager
-def cluster(scheduler: str | None, workers: int, host: str) -> Iterator[Client]:
-    """Connect to a running Dask cluster, or start a local one for the time of the block.
-
-    Args:
-        scheduler: Address such as ``tcp://host:8786``, or None for a local cluster.
-        workers: Processes of a local cluster.
-        host: Address that a local cluster listens on.
-
-    Yields:
-        The client.
-
-    Raises:
-        ValueError: when no scheduler answers.
-    """
-    if scheduler is not None:
-        try:
-            client = Client(scheduler, timeout="20s")
-        except (OSError, TimeoutError, ValueError) as error:
-            raise InputError(f"scheduler must be the address of a running Dask scheduler, not {scheduler}") from error
-        with client:
-            yield client
-        return
-    with (
-        config.set(_NEVER_GIVEN_UP),
-        LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            host=host,
-            dashboard_address=f"{host}:0",
-            memory_limit=0,
-            silence_logs=logging.CRITICAL,
-        ) as local,
-        Client(local) as client,
-    ):
-        yield client
 
 
 def longest_first(tasks: Sequence[Task], seconds: Mapping[str, float]) -> list[Task]:
@@ -115,6 +70,7 @@ def run_tasks(
     Raises:
         NoSchedulerError: when the connection to the scheduler is lost.
         NoWorkersError: when it was without any worker for longer.
+        ClusterError: when a worker could not even begin, or could not leave its record.
     """
     waiting = iter(tasks)
     workers = _Workers(client, patience_seconds)
@@ -124,16 +80,19 @@ def run_tasks(
         if until is None or time.monotonic() < until:
             lot = list(islice(waiting, max(0, workers.room - len(running))))
             if lot:
-                futures = client.map(execute, lot, key=list(islice(names, len(lot))), pure=False)
+                with talking():
+                    futures = client.map(execute, lot, key=list(islice(names, len(lot))), pure=False)
                 running.update(zip(futures, lot, strict=True))
         if not running:
             return
-        records = _fetched(client, {future: running[future] for future in _ended(running)})
+        records, failed = _fetched(client, {future: running[future] for future in _ended(running)})
         workers.look(len(records))
         for future in records:
             del running[future]
         if records:
             yield list(records.values())
+        for future in failed:
+            raise _failure(future, running[future])
 
 
 def on_each_worker(client: Client, function: Callable[[], object]) -> None:
@@ -142,12 +101,15 @@ def on_each_worker(client: Client, function: Callable[[], object]) -> None:
     Raises:
         Exception: whatever the function has raised.
     """
-    calls = {client.submit(function, workers=[address], pure=False): address for address in client.nthreads()}
+    with talking():
+        calls = {client.submit(function, workers=[address], pure=False): address for address in client.nthreads()}
     while calls:
         for future in _ended(calls):
             del calls[future]
-            future.result()
-        alive = client.nthreads()
+            with talking():
+                future.result()
+        with talking():
+            alive = client.nthreads()
         calls = {future: address for future, address in calls.items() if address in alive}
 
 
@@ -157,8 +119,8 @@ class _Workers:
     def __init__(self, client: Client, patience_seconds: float) -> None:
         self._client, self._patience = client, patience_seconds
         self._started = self._seen = self._looked = time.monotonic()
-        self._threads: int = sum(client.nthreads().values())
         self._ended = 0
+        self._threads = self._count()
 
     @property
     def room(self) -> int:
@@ -178,11 +140,15 @@ class _Workers:
         now = time.monotonic()
         if ended and now - self._looked < _CHECK_SECONDS:
             return
-        self._looked, self._threads = now, sum(self._client.nthreads().values())
+        self._looked, self._threads = now, self._count()
         if self._threads or ended:
             self._seen = now
         elif now - self._seen > self._patience:
             raise NoWorkersError(f"the cluster had no worker for {self._patience:g} seconds")
+
+    def _count(self) -> int:
+        with talking():
+            return sum(self._client.nthreads().values())
 
 
 def _ended(running: Collection[Future]) -> list[Future]:
@@ -191,30 +157,46 @@ def _ended(running: Collection[Future]) -> list[Future]:
     Raises:
         NoSchedulerError: when the connection to the scheduler is lost.
     """
-    try:
-        wait(list(running), timeout=_CHECK_SECONDS, return_when="FIRST_COMPLETED")
-    except TimeoutError:
-        return []
-    except CancelledError as error:
-        raise NoSchedulerError("the connection to the scheduler is lost") from error
-    return [future for future in running if future.done()]
+    with talking():
+        try:
+            wait(list(running), timeout=_CHECK_SECONDS, return_when="FIRST_COMPLETED")
+        except TimeoutError:
+            return []
+    ended = [future for future in running if future.done()]
+    if any(future.status == "cancelled" for future in ended):
+        raise NoSchedulerError(SCHEDULER_LOST)
+    return ended
 
 
-def _fetched(client: Client, ended: Mapping[Future, Task]) -> dict[Future, Result]:
-    """Return the records of tasks that ended, but of those that another worker plays again as theirs has died."""
-    lost = {future: task for future, task in ended.items() if future.status == "error"}
-    records = {future: _lost(future, task) for future, task in lost.items()}
+def _fetched(client: Client, ended: Mapping[Future, Task]) -> tuple[dict[Future, Result], list[Future]]:
+    """Return the results of tasks that ended, and what failed without one.
+
+    Those that another worker plays again, as theirs has died, are in neither.
+    """
+    records: dict[Future, Result] = {}
+    failed: list[Future] = []
+    for future in ended:
+        if future.status == "error" and isinstance(error := future.exception(), KilledWorker):
+            records[future] = ended[future].result(Verdict.of(Check.LOST, f"{type(error).__name__}: {error}"))
+        elif future.status == "error":
+            failed.append(future)
     sound = [future for future in ended if future.status == "finished"]
     gather = partial(client.gather, sound, errors="skip", asynchronous=True)
-    try:
-        fetched = client.sync(gather, callback_timeout=_FETCH_SECONDS) if sound else []
-    except TimeoutError:
-        fetched = []
+    with talking():
+        try:
+            fetched = client.sync(gather, callback_timeout=_FETCH_SECONDS) if sound else []
+        except TimeoutError:
+            fetched = []
     if len(fetched) == len(sound):
         records.update(zip(sound, fetched, strict=True))
-    return records
+    return records, failed
 
 
-def _lost(future: Future, task: Task) -> Result:
+def _failure(future: Future, task: Task) -> ClusterError:
+    """Return why a task has no ending, which is not the task's fault."""
     error = future.exception()
-    return task.result(Verdict.of(Check.LOST, f"{type(error).__name__}: {error}"))
+    if isinstance(error, ImportError | AttributeError):
+        return VersionError(f"a worker cannot load the project ({in_words(error)}); {STARTED_BY}")
+    if isinstance(error, ClusterError):
+        return error
+    return ClusterError(f"a worker could not play {task.key}: {in_words(error)}")

@@ -8,6 +8,7 @@ from pathlib import Path
 from dask.distributed import Client
 
 from tb.coverage.steer import Candidate, choose, reached
+from tb.regress.cluster import talking
 from tb.regress.task import BENCH, Task
 from tb.regress.worker import collector_of
 
@@ -53,6 +54,7 @@ def look(tasks: Sequence[Task], model: Path, names: Sequence[str]) -> list[list[
 
 def _look(client: Client, model: Path, tasks: Sequence[Task], names: Sequence[str]) -> list[frozenset[str]]:
     parts = [tasks[start : start + _TASKS_AT_A_TIME] for start in range(0, len(tasks), _TASKS_AT_A_TIME)]
-    futures = [client.submit(look, part, model=model, names=names, pure=False) for part in parts]
-    numbers = [found for future in futures for found in future.result()]
+    with talking():
+        futures = [client.submit(look, part, model=model, names=names, pure=False) for part in parts]
+        numbers = [found for future in futures for found in future.result()]
     return [frozenset(names[number] for number in found) for found in numbers]

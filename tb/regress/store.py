@@ -16,10 +16,14 @@ import msgspec
 from models.errors import InputError
 from tb.judge.verdict import Ending
 from tb.regress.dut import Device
+from tb.regress.errors import StoreError
 from tb.regress.result import Result, failure_folder
 from tb.regress.task import Task
 
 _VERSION = 3
+_PATIENCE_SECONDS = 60
+"""How long another process may lock the file."""
+
 _TABLES = """
 CREATE TABLE runs (id INTEGER PRIMARY KEY, title TEXT NOT NULL, started REAL NOT NULL, folder TEXT NOT NULL);
 CREATE TABLE tasks (
@@ -51,26 +55,29 @@ class Run:
 class Store:
     """A file with every run, its tasks and their results; each result is durable when ``add`` returns.
 
-    Several processes may use the file at once. A context manager that closes it.
+    Several processes may use the file at once. A context manager that closes it; whatever SQLite has raised in its
+    block leaves it as a ``StoreError``.
 
     Raises:
-        InputError: for a file that is not a store, or of another version.
+        StoreError: for a file that cannot be opened, is not a store, or of another version.
     """
 
     def __init__(self, path: Path) -> None:
         """Open the store, making it when the file does not exist."""
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._folder = path.parent.resolve()
-        self._database = sqlite3.connect(path, timeout=60)
+        self._path, self._folder = path, path.parent.resolve()
         try:
+            self._database = sqlite3.connect(path, timeout=_PATIENCE_SECONDS)
             version = self._database.execute("PRAGMA user_version").fetchone()[0]
             empty = not self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
             if empty:
                 self._database.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {_VERSION}; COMMIT;")
             elif version != _VERSION:
-                raise InputError(f"{path} must be a regression store of version {_VERSION}, not {version}")
+                raise StoreError(f"{path} must be a regression store of version {_VERSION}, not {version}")
+        except sqlite3.OperationalError as error:
+            raise StoreError(f"{path} cannot be used: {error}") from error
         except sqlite3.DatabaseError as error:
-            raise InputError(f"{path} must be a regression store: {error}") from error
+            raise StoreError(f"{path} must be a regression store: {error}") from error
 
     def __enter__(self) -> Store:
         """Return the store."""
@@ -79,8 +86,14 @@ class Store:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the file."""
+        """Close the file.
+
+        Raises:
+            StoreError: when SQLite has raised an error in the block.
+        """
         self._database.close()
+        if isinstance(error, sqlite3.Error):
+            raise StoreError(f"{self._path} cannot be used: {error}") from error
 
     def start(self, title: str, tasks: Sequence[Task]) -> Run:
         """Enter a new run with all its tasks.
@@ -180,6 +193,11 @@ class Store:
         """Return the tasks of a run that have no result yet, in their order."""
         done = {key for (key,) in self._database.execute("SELECT key FROM results WHERE run = ?", (run.id,))}
         return [task for task in self.tasks(run) if task.key not in done]
+
+    def forget_lost(self, run: Run) -> None:
+        """Take the tasks of a run that were lost for missing again: they say nothing about the device."""
+        with self._database:
+            self._database.execute("DELETE FROM results WHERE run = ? AND ending = ?", (run.id, Ending.LOST.value))
 
     def results(self, run: Run) -> list[Result]:
         """Return the results of a run, in the order of its tasks; ``coverage`` has what they cover."""

@@ -25,16 +25,21 @@ from tb.launch import folders
 from tb.launch.build import COVERAGE_FILE, Built, build
 from tb.launch.errors import LaunchError
 from tb.launch.simulate import simulate
+from tb.launch.space import MACHINE, check_space
 from tb.regress import bundle, code_coverage
 from tb.regress.dut import Dut
+from tb.regress.errors import VersionError
 from tb.regress.jobs import Job, run_job, shared_process
 from tb.regress.result import Result, failure_folder
 from tb.regress.shared import SharedProcess
 from tb.regress.task import BENCH, Task
+from tb.regress.version import PROJECT, versions
 from tb.stimulus.exchange import REQUEST, Request
 
 RECORD_DIR = "records"
 """Folder of a run with one file for each task that ended, whether or not the driver heard of it."""
+
+_RECORD_SUFFIX = ".json"
 
 _WORKER_DIR = ".worker-"
 """Begins the names of the folders of a run in which its workers play."""
@@ -66,6 +71,7 @@ class Limits:
         waves: Whether failures are played again for their waves.
         isolated: Whether every scenario must have a simulator process of its own; else a worker's scenarios
             share one where they can.
+        project: Version of the project that workers must have, or None for any.
     """
 
     folder: Path
@@ -74,14 +80,23 @@ class Limits:
     coverage: Path | None = None
     waves: bool = False
     isolated: bool = False
+    project: str | None = None
 
 
 def execute(task: Task, limits: Limits) -> Result:
     """Play a task and return its result, which is in the run's folder before.
 
     A task whose result is there is not played again: its worker died after it had ended. Whatever goes
-    wrong is the task's ending, never this function's.
+    wrong with the task is its ending, never this function's.
+
+    Raises:
+        VersionError: when this worker, which may have joined late, has another version of the project.
+        OSError: when the result cannot be written.
     """
+    if limits.project not in (None, versions()[PROJECT]):
+        raise VersionError(
+            f"the worker {_worker()} must have version {limits.project} of the project, not {versions()[PROJECT]}"
+        )
     path = record_path(limits.folder, task.key)
     if path.is_file():
         return Result.decode(path.read_bytes())
@@ -98,7 +113,7 @@ def execute(task: Task, limits: Limits) -> Result:
 
 def record_path(folder: Path, key: str) -> Path:
     """Return the file that a task's result is written to."""
-    return folder / RECORD_DIR / f"{folders.folder_name(key)}.json"
+    return folder / RECORD_DIR / f"{folders.folder_name(key)}{_RECORD_SUFFIX}"
 
 
 def remove_worker_folders(run_folder: Path) -> None:
@@ -107,6 +122,18 @@ def remove_worker_folders(run_folder: Path) -> None:
         # A worker that has lost its driver may still write there; and what is not ours stays.
         with suppress(OSError, folders.FolderError):
             folders.remove(run_folder, folder.name)
+
+
+def worker_folder_name(name: str) -> str:
+    """Return the name of a folder of a run that ``remove_worker_folders`` removes."""
+    return f"{_WORKER_DIR}{folders.folder_name(name)}"
+
+
+def remove_partial_records(run_folder: Path) -> None:
+    """Remove records that workers have begun and not ended, once nobody plays the run any more."""
+    for path in (run_folder / RECORD_DIR).glob("*"):
+        if path.suffix != _RECORD_SUFFIX:
+            path.unlink(missing_ok=True)
 
 
 def _worker() -> str:
@@ -118,7 +145,7 @@ def _worker_name() -> str:
 
     No other worker plays there: one that has lost its driver may still be at the same task.
     """
-    return f"{_WORKER_DIR}{folders.folder_name(_worker())}"
+    return worker_folder_name(_worker())
 
 
 def _play(task: Task, limits: Limits) -> Result:
@@ -132,6 +159,11 @@ def _play(task: Task, limits: Limits) -> Result:
         if result.ending.is_failure:
             if limits.waves and task.kind != BENCH:
                 _add_waves(task, result, work_dir, limits)
+            check_space(work_dir)
+            if result.ending is Ending.LOST:
+                # It will be played again, and says nothing about the device.
+                folders.remove(limits.folder, _worker_name(), name)
+                return msgspec.structs.replace(result, folder=None)
             result = msgspec.structs.replace(result, folder=str(failure_folder(limits.folder, task.key)))
             bundle.write(work_dir, task, result)
             folders.remove(limits.folder, name)
@@ -140,8 +172,12 @@ def _play(task: Task, limits: Limits) -> Result:
         if task.dut.coverage is not None:
             code_coverage.keep(work_dir, limits.folder)
     except LaunchError as error:
+        check_space(limits.folder)
         return task.result(Verdict.of(Check.BUILD, str(error)), time.monotonic() - started)
     except Exception as error:
+        check_space(limits.folder)
+        if isinstance(error, OSError) and error.errno in MACHINE:
+            raise
         # Whatever a plan, a generator, a model or the bench raises is this task's ending, not the worker's.
         message = f"{type(error).__name__}: {error}\n{traceback.format_exc()}"
         return task.result(Verdict.of(Check.BENCH, message), time.monotonic() - started)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tb.launch.space import write_whole
 from tb.score.catalogue import BugKind
 from tb.score.mutants import MutantResult
 from tb.score.play import BugResult
@@ -97,7 +98,7 @@ def passed(results: Sequence[BugResult]) -> bool:
 def write_json(results: Sequence[BugResult], path: Path) -> None:
     """Write the results as data."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps([_plain(result) for result in results], indent=1), encoding="utf-8")
+    write_whole(path, json.dumps([_plain(result) for result in results], indent=1))
 
 
 def _plain(result: BugResult) -> dict[str, Any]:

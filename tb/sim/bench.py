@@ -86,7 +86,7 @@ class Bench:
         self.verdict = self.judge.verdict
         self._seed = seed
         self._refused = Event()
-        self._stopped = False
+        self._stopped = self._csb_is_dead = False
         self._unaltered: list[tuple[Ram, int, NDArray[np.uint8]]] = []
         pins = Pins(dut, config, settings, self.registers, seed)
         self.backend: Backend = NativeBackend(pins, self) if is_native(dut) else CoroutineBackend(pins, self)
@@ -195,6 +195,12 @@ class Bench:
         self._unaltered.append((ram, address, self.memories[ram].read_array(address, len(data))))
         self.memories[ram].write(address, data)
 
+    def _find_dead_csb(self, error: CsbTimeout) -> None:
+        """Take a port that takes no requests, or answers none, for a hang of the DUT; the first time counts."""
+        if not self._csb_is_dead:
+            self._csb_is_dead = True
+            self.judge.find(Check.HANG, error.detail, cycle())
+
     async def run(self, *layers: Layer) -> None:
         """Run layers one after the other, each in the register groups that its units run next, and settle."""
         tracker = self.judge.tracker
@@ -208,10 +214,14 @@ class Bench:
         player = SimulationPlayer(program, self.backend, self.judge, self.scoreboard)
         try:
             ended, quiet = await select(
-                player.play(), self._watchdog.nothing_moves(), self._refused.wait(), self._watchdog.first_mismatch()
+                player.play(),
+                self._watchdog.nothing_moves(),
+                self._refused.wait(),
+                self._watchdog.first_mismatch(),
+                self.interrupts.failed.wait(),
             )
         except CsbTimeout as error:
-            self.judge.find(Check.HANG, error.detail, cycle())
+            self._find_dead_csb(error)
         except PollTimeout as error:
             self.judge.find(Check.REGISTER, error.detail, cycle())
         except ScenarioError as error:
@@ -234,7 +244,11 @@ class Bench:
         self._look()
         if self.judge.interrupts_owed:
             # Those that are masked show up when they are read.
-            await self.csb.read(self.registers.register("GLB", "S_INTR_STATUS"))
+            try:
+                await self.csb.read(self.registers.register("GLB", "S_INTR_STATUS"))
+            except CsbTimeout as error:
+                self._find_dead_csb(error)
+                return
             self._look()
         for name in self.judge.interrupts_owed:
             self.judge.find(Check.INTERRUPT, MissingInterrupt(name))
@@ -242,6 +256,8 @@ class Bench:
     def finish(self) -> Verdict:
         """Judge what is left and return the verdict."""
         self.backend.look()
+        if self.interrupts.failure is not None:
+            self._find_dead_csb(self.interrupts.failure)
         for monitor in self.monitors.values():
             unmatched = monitor.unmatched()
             if unmatched is not None and not self._stopped:

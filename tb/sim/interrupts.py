@@ -14,7 +14,7 @@ from tb.program.ops import INTERRUPT_UNITS
 from tb.program.state import GROUPS
 from tb.registers import Register, RegisterMap
 from tb.sim.clocking import HIGH
-from tb.sim.csb import CsbDriver
+from tb.sim.csb import CsbDriver, CsbTimeout
 
 
 class RegisterPort(Protocol):
@@ -30,7 +30,12 @@ class RegisterPort(Protocol):
 
 
 class Interrupts:
-    """Counts done events, and lets programs wait for them."""
+    """Counts done events, and lets programs wait for them.
+
+    Attributes:
+        failure: Why the line is served no longer, or None.
+        failed: Event that is set then.
+    """
 
     def __init__(self, csb: RegisterPort) -> None:
         """Start without events."""
@@ -39,6 +44,8 @@ class Interrupts:
         self._fired: Counter[tuple[str, int]] = Counter()
         self._news = Event()
         self._awaited: Counter[tuple[str, int]] = Counter()
+        self.failure: CsbTimeout | None = None
+        self.failed = Event()
 
     def start(self) -> None:
         """Begin to serve the line."""
@@ -48,6 +55,11 @@ class Interrupts:
     def fired(self) -> dict[tuple[str, int], int]:
         """How often each (unit, group) has fired."""
         return dict(self._fired)
+
+    def _fail(self, error: CsbTimeout) -> None:
+        """Serve no longer, as CSB is dead: no task that anybody waits for would notice."""
+        self.failure = error
+        self.failed.set()
 
     async def wait(self, unit: str, group: int) -> None:
         """Return when the next not yet awaited event of a unit's group has fired.
@@ -110,4 +122,8 @@ class InterruptAgent(Interrupts):
                 continue
             # An access of the program that begins in this cycle goes first.
             await settled
-            self._count(await self._driver.serve_interrupt(status))
+            try:
+                self._count(await self._driver.serve_interrupt(status))
+            except CsbTimeout as error:
+                self._fail(error)
+                return

@@ -218,13 +218,9 @@ class NativeInterrupts(Interrupts):
         self._library.nvb_csb_serve_interrupts(self._registers.address(status))
 
     def take_events(self) -> None:
-        """Count the events that were served since the last call.
-
-        Raises:
-            CsbTimeout: when a service's request did not come through.
-        """
-        if self._library.nvb_csb_service_failed():
-            raise CsbTimeout(f"service of {self._status_name}", accepted=True)
+        """Count the events that were served since the last call."""
+        if self._library.nvb_csb_service_failed() and self.failure is None:
+            self._fail(CsbTimeout(f"service of {self._status_name}", accepted=True))
         fired = self._library.nvb_csb_fired()[0:32]
         if fired != self._seen:
             for bit, (now, before) in enumerate(zip(fired, self._seen, strict=True)):

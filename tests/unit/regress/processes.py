@@ -20,13 +20,13 @@ class Processes:
     def __init__(self) -> None:
         self._started: list[subprocess.Popen[str]] = []
 
-    def start(self, *command: str) -> subprocess.Popen[str]:
-        """Start Python with arguments."""
-        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    def start(self, *command: str, root: Path = ROOT) -> subprocess.Popen[str]:
+        """Start Python with arguments, where it finds the project of a folder."""
+        environment = {**os.environ, "PYTHONPATH": str(root)}
         process = subprocess.Popen(
             [sys.executable, *command],
             env=environment,
-            cwd=ROOT,
+            cwd=root,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
@@ -34,11 +34,11 @@ class Processes:
         self._started.append(process)
         return process
 
-    def scheduler(self, file: Path) -> str:
+    def scheduler(self, file: Path, root: Path = ROOT) -> str:
         """Start a scheduler that tells its address in a file, and return the address."""
         started = self.start(
             "-m", "distributed.cli.dask_scheduler", "--host", LOOPBACK, "--port", "0", "--no-dashboard",
-            "--scheduler-file", str(file),
+            "--scheduler-file", str(file), root=root,
         )  # fmt: skip
         until = time.monotonic() + 60
         while not file.is_file() or '"address"' not in file.read_text(encoding="utf-8"):
@@ -47,10 +47,11 @@ class Processes:
             time.sleep(0.05)
         return file.read_text(encoding="utf-8").split('"address": "')[1].split('"')[0]
 
-    def worker(self, address: str, folder: Path) -> subprocess.Popen[str]:
+    def worker(self, address: str, folder: Path, root: Path = ROOT) -> subprocess.Popen[str]:
         """Start a worker of one thread that nobody starts again."""
         options = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--host", LOOPBACK)
-        return self.start("-m", "distributed.cli.dask_worker", address, *options, "--local-directory", str(folder))
+        options += ("--local-directory", str(folder))
+        return self.start("-m", "distributed.cli.dask_worker", address, *options, root=root)
 
     def kill(self) -> None:
         """Kill all that still run."""

@@ -58,7 +58,7 @@ def test_tasks_are_played_by_the_workers_of_a_batch_system(
         assert store.results(run) == [stored(one) for one in many]
     assert fake.seen["queue"] == "short"
     assert (fake.seen["cores"], fake.seen["processes"]) == (2, 2)
-    assert fake.seen["scheduler_options"] == {"host": HOST}
+    assert fake.seen["scheduler_options"] == {"host": HOST, "dashboard_address": "127.0.0.1:0"}
     assert f"export PYTHONPATH={ROOT}" in fake.seen["job_script_prologue"]
 
 

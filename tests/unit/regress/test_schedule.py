@@ -17,9 +17,13 @@ from dask.distributed import Client, wait
 
 from tb.judge.verdict import Ending
 from tb.regress import schedule
+from tb.regress.cluster import cluster
 from tb.regress.driver import drive
 from tb.regress.result import Result
 from tb.regress.schedule import NoSchedulerError, NoWorkersError, cluster, longest_first, on_each_worker, run_tasks
+from tb.regress.errors import NoSchedulerError, NoWorkersError
+from tb.regress.record import Ending, Record
+from tb.regress.schedule import longest_first, on_each_worker, run_tasks
 from tb.regress.store import Store
 from tb.regress.task import Task
 from tb.regress.worker import Limits
@@ -87,10 +91,10 @@ def test_results_of_a_worker_that_does_not_answer_are_not_waited_for_for_ever(
             done = {connected.submit(at_once, entry, pure=False): entry for entry in TASKS[:3]}
             wait(list(done), timeout=60)
             stopped.send_signal(signal.SIGSTOP)
-            assert schedule._fetched(connected, done) == {}
+            assert schedule._fetched(connected, done) == ({}, [])
             stopped.send_signal(signal.SIGCONT)
             until = time.monotonic() + 60
-            while not (results := schedule._fetched(connected, done)):
+            while not (results := schedule._fetched(connected, done)[0]):
                 assert time.monotonic() < until
     assert [entry.key for entry in results.values()] == [entry.key for entry in TASKS[:3]]
 
@@ -150,7 +154,7 @@ DRIVER = """
 import sys
 from pathlib import Path
 from tb.regress.driver import drive
-from tb.regress.schedule import cluster
+from tb.regress.cluster import cluster
 from tb.regress.store import Store
 from tb.regress.worker import Limits
 from tests.unit.regress.tasks import pretend

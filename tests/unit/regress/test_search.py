@@ -10,7 +10,7 @@ from dask.distributed import Client
 
 from models.config import HwConfig
 from tb.coverage.model import load_model
-from tb.regress.schedule import cluster
+from tb.regress.cluster import cluster
 from tb.regress.search import reach, search
 from tb.regress.task import BENCH, Task
 from tests.unit.regress.tasks import DUT

@@ -42,6 +42,18 @@ def test_the_first_result_of_a_task_stays(tmp_path: Path) -> None:
         assert store.results(run) == [stored(TASKS[0])]
 
 
+def test_tasks_that_were_lost_can_be_taken_up(tmp_path: Path) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        run, other = (store.start(title, tmp_path, TASKS[:3]) for title in ("one", "other"))
+        for one in (run, other):
+            store.add(one, record(TASKS[0]), Record(TASKS[1].key, Ending.LOST, ("gone",)))
+        store.forget_lost(run)
+        assert store.missing(run) == TASKS[1:3]
+        assert store.missing(other) == TASKS[2:3]
+        store.add(run, record(TASKS[1]))
+        assert store.records(run) == [record(TASKS[0]), record(TASKS[1])]
+
+
 def test_runs_are_kept_apart(tmp_path: Path) -> None:
     with Store(tmp_path / "store.sqlite") as store:
         first = store.start("first", TASKS[:2])

@@ -1,0 +1,286 @@
+"""Kills at random moments: ``python -m tests.campaign --kills 100 --seed 1``.
+
+Small regressions on the embedded DUT are played while their drivers, schedulers, workers and simulators are killed,
+and resumed until they are complete. What is then in the store must be what an undisturbed run leaves there; no
+process, no file and no listening port may be left behind, and nothing may ever listen beyond loopback.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+from tb.regress.record import Record
+from tb.regress.store import Store
+from tests.marked import Mark, marked
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILDS = ROOT / "sim_build"
+PLAYED = ("--only", "sdp_*")
+MEASURED = ("cycles_per_second", "start_seconds", "peak_memory_bytes")
+"""Facts that depend on how fast the machine was."""
+
+DASKS_OWN = {"dask-scratch-space", "dask-scratch-space/global.lock", "dask-scratch-space/purge.lock"}
+"""What Dask keeps in the folder for temporary files."""
+
+SIGNALS = (signal.SIGKILL, signal.SIGTERM)
+KINDS = ("driver", "scheduler", "worker", "simulator")
+KILLS_A_RUN = 5
+_WITHIN_SECONDS = 6.0
+"""The first kill comes so soon after a driver starts; an undisturbed run takes about as long."""
+
+_APART_SECONDS = 1.5
+_PATIENCE_SECONDS = 300.0
+
+
+@dataclass
+class Figures:
+    """What a campaign has done and found."""
+
+    kills: Counter[tuple[str, str]] = field(default_factory=Counter)
+    ends: Counter[str] = field(default_factory=Counter)
+    runs: int = 0
+    drivers: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    def lines(self) -> list[str]:
+        """Return them as text."""
+        rows = [f"{'killed':10} {'KILL':>5} {'TERM':>5}"]
+        for kind in KINDS:
+            counts = [self.kills[kind, number.name] for number in SIGNALS]
+            rows.append(f"{kind:10} {counts[0]:5} {counts[1]:5}")
+        ends = ", ".join(f"{count} {how}" for how, count in sorted(self.ends.items()))
+        return [
+            *rows,
+            f"{self.kills.total()} kills in {self.runs} runs by {self.drivers} drivers ({ends})",
+            *self.problems,
+            f"{len(self.problems)} problems",
+        ]
+
+
+class Campaign:
+    """Plays runs and kills what plays them."""
+
+    def __init__(self, seed: int, folder: Path, played: tuple[str, ...] = PLAYED) -> None:
+        """Play one run undisturbed, which says what all others must end with.
+
+        Args:
+            seed: Of all choices.
+            folder: For everything; each run has one below it.
+            played: Options that say what is played.
+        """
+        self.figures = Figures()
+        self._rng, self._folder, self._played = random.Random(seed), folder, played
+        with marked() as mark:
+            quiet = _Run(mark, folder / "undisturbed", self, shared=False)
+            quiet.finish()
+        self._wanted = contents(quiet.results)
+        self._left = _files(quiet.results)
+        self._builds = {path.name for path in BUILDS.iterdir()}
+
+    def play(self, kills: int, *, shared: bool | None = None) -> None:
+        """Play one run with a number of kills, and compare what it leaves.
+
+        Args:
+            kills: How many.
+            shared: Whether a cluster of its own plays, which outlives drivers; by default that is random.
+        """
+        self.figures.runs += 1
+        by_cluster = self._rng.random() < 0.5 if shared is None else shared
+        with marked() as mark:
+            run = _Run(mark, self._folder / f"{self.figures.runs:03}", self, by_cluster)
+            while kills:
+                kills -= run.disturb(kills)
+            run.finish()
+            self._expect(run, "processes", mark.end(), {})
+            self._expect(run, "ports", mark.listening(), set())
+        self._expect(run, "store", contents(run.results), self._wanted)
+        self._expect(run, "files", _files(run.results), self._left)
+        self._expect(run, "temporary files", _files(run.temporary) - DASKS_OWN, set())
+        self._expect(run, "builds", {path.name for path in BUILDS.iterdir()}, self._builds)
+
+    def problem(self, run: _Run, text: str) -> None:
+        """Note what must not be."""
+        self.figures.problems.append(f"{run.results.parent.name}: {text}")
+
+    def choose(self, number: float) -> float:
+        """Return a random number below another."""
+        return self._rng.uniform(0.0, number)
+
+    def victim(self, found: dict[str, list[int]]) -> tuple[str, int, signal.Signals]:
+        """Return the kind and id of a process to kill, each kind as often, and the signal."""
+        kind = self._rng.choice([kind for kind in KINDS if found[kind]])
+        return kind, self._rng.choice(found[kind]), self._rng.choice(SIGNALS)
+
+    def _expect(self, run: _Run, what: str, got: Any, wanted: Any) -> None:
+        if got != wanted:
+            self.problem(run, f"{what} must be {wanted}, not {got}")
+
+
+class _Run:
+    """One run: its drivers one after the other, and the cluster that plays it, if it is not the drivers' own."""
+
+    def __init__(self, mark: Mark, folder: Path, campaign: Campaign, shared: bool) -> None:
+        self._mark, self._campaign, self._shared = mark, campaign, shared
+        self.results, self.temporary = folder / "results", folder / "tmp"
+        self.temporary.mkdir(parents=True)
+        self._environment = {**mark.environment, "TMPDIR": str(self.temporary)}
+        self._cluster: subprocess.Popen[str] | None = None
+        self._address = ""
+
+    def disturb(self, most: int) -> int:
+        """Start a driver, kill until it is dead or done, and return how many kills that took."""
+        campaign, killed = self._campaign, 0
+        driver = self._driver()
+        pause = campaign.choose(_WITHIN_SECONDS)
+        until = time.monotonic() + _PATIENCE_SECONDS
+        while driver.poll() is None and killed < most and time.monotonic() < until:
+            time.sleep(pause)
+            pause = campaign.choose(_APART_SECONDS)
+            for host, port in self._mark.listening():
+                if not ip_address(host).is_loopback:
+                    campaign.problem(self, f"{host}:{port} is listened on")
+            found = self._found(driver)
+            if not found["driver"]:
+                break
+            kind, pid, number = campaign.victim(found)
+            try:
+                os.kill(pid, number)
+            except ProcessLookupError:
+                continue
+            killed += 1
+            campaign.figures.kills[kind, number.name] += 1
+            if kind == "driver":
+                break
+        self._await(driver)
+        return killed
+
+    def finish(self) -> None:
+        """Play what the run lacks without any kill, and end the cluster."""
+        driver = self._driver()
+        self._await(driver)
+        if driver.returncode != 0:
+            self._campaign.problem(self, f"the last driver must end with 0, not {driver.returncode}")
+        if self._cluster is not None:
+            self._cluster.send_signal(signal.SIGINT)
+            self._cluster.communicate(timeout=_PATIENCE_SECONDS)
+
+    def _driver(self) -> subprocess.Popen[str]:
+        """Start a run, or resume it if it is in the store."""
+        kind = ("resume",) if _is_stored(self.results) else ("plan", *self._campaign._played)
+        return self._start("regress", *kind, "--results", str(self.results), *self._players())
+
+    def _players(self) -> tuple[str, ...]:
+        if not self._shared:
+            return ("--jobs", "2")
+        if self._cluster is None or self._cluster.poll() is not None:
+            self._cluster = self._start("cluster", "--jobs", "2", "--port", "0")
+            assert self._cluster.stdout is not None
+            self._address = self._cluster.stdout.readline().rpartition(" ")[2].strip()
+        return ("--scheduler", self._address)
+
+    def _start(self, *words: str) -> subprocess.Popen[str]:
+        self._campaign.figures.drivers += words[0] == "regress"
+        return subprocess.Popen(
+            [sys.executable, "-m", "tb", *words],
+            cwd=ROOT,
+            env=self._environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def _await(self, driver: subprocess.Popen[str]) -> None:
+        """Wait for a driver's end, and look at what it has said and left."""
+        campaign = self._campaign
+        try:
+            _, said = driver.communicate(timeout=_PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            campaign.problem(self, f"a driver must end, with {self._mark.processes()}")
+            driver.kill()
+            _, said = driver.communicate()
+        ended = driver.returncode
+        killed = -ended in SIGNALS
+        campaign.figures.ends[f"killed by {signal.Signals(-ended).name}" if killed else f"with status {ended}"] += 1
+        if not killed and ended not in (0, 1, 2):
+            campaign.problem(self, f"a driver must end with 0, 1 or 2, not {ended}")
+        if not killed and not re.fullmatch(r"(error: .*\n)?", said):
+            campaign.problem(self, f"a driver must say one line at most, not {said}")
+        if self._cluster is None or self._cluster.poll() is not None:
+            left = self._mark.end()
+            if left:
+                campaign.problem(self, f"no process may outlive a driver of its own cluster, not {left}")
+
+    def _found(self, driver: subprocess.Popen[str]) -> dict[str, list[int]]:
+        """Return the processes that live, by kind; a supervisor counts as the simulator that it runs."""
+        found: dict[str, list[int]] = {kind: [] for kind in KINDS}
+        for pid, command in self._mark.processes().items():
+            if pid == driver.pid:
+                found["driver"].append(pid)
+            elif self._cluster is not None and pid == self._cluster.pid:
+                found["scheduler"].append(pid)
+            elif "spawn_main" in command:
+                found["worker"].append(pid)
+            elif "supervisor.py" in command or command.startswith(str(BUILDS)):
+                found["simulator"].append(pid)
+        return found
+
+
+def contents(results: Path) -> tuple[list[Record], dict[str, int]]:
+    """Return the results of the newest run without what the machine's speed decides, and what they cover."""
+    with Store(results / "results.sqlite") as store:
+        run = store.run()
+        assert store.missing(run) == []
+        records = store.records(run)
+        facts = [{name: fact for name, fact in record.facts.items() if name not in MEASURED} for record in records]
+        kept = [replace(record, facts=fact) for record, fact in zip(records, facts, strict=True)]
+        return kept, store.coverage(run)
+
+
+def _is_stored(results: Path) -> bool:
+    if not (results / "results.sqlite").is_file():
+        return False
+    with Store(results / "results.sqlite") as store:
+        return bool(store.runs())
+
+
+def _files(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+
+
+def main() -> int:
+    """Play a campaign, print its figures, and return 0 when nothing was wrong."""
+    parser = argparse.ArgumentParser(prog="python -m tests.campaign", description=__doc__.partition("\n")[0])
+    parser.add_argument("--kills", type=int, default=100, metavar="N", help="default: 100")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of all choices (default: 1)")
+    args = parser.parse_args()
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="campaign-") as folder:
+        campaign = Campaign(args.seed, Path(folder))
+        left = args.kills
+        while left > 0:
+            campaign.play(min(left, KILLS_A_RUN))
+            left = args.kills - campaign.figures.kills.total()
+            print(
+                f"{campaign.figures.kills.total()} of {args.kills} kills, {len(campaign.figures.problems)} problems, "
+                f"{time.monotonic() - started:.0f} s",
+                flush=True,
+            )
+    print("\n".join(campaign.figures.lines()))
+    return 1 if campaign.figures.problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,76 @@
+"""A device that takes no requests any more, or that ends the simulation, is at fault itself, not the bench."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from models.config import HwConfig
+from tb.generate.plan import load_plan
+from tb.launch.build import BuildSpec, Built, build
+from tb.launch.ports import expected_ports
+from tb.regress.jobs import Job, JobResult, run_job, shared_process
+from tb.regress.record import Ending, record_of
+from tests.sim.conftest import ROOT, builds
+
+CONFIG = HwConfig.load("nv_small")
+SCENARIO = load_plan(ROOT / "tests" / "plan" / "nv_small.toml")[0].build(CONFIG, 1)
+DRIVEN = {
+    # The first requests are taken; ``+deaf`` takes none after them.
+    "csb2nvdla_ready": 'taken < 4 || !$test$plusargs("deaf")',
+    "dla_intr": 'taken > 2 && $test$plusargs("rings")',
+}
+CODE = """
+  reg [31:0] taken = 0;
+  always @(posedge dla_csb_clk) begin
+    if (csb2nvdla_valid && csb2nvdla_ready) taken <= taken + 1;
+    if (taken == 2 && $test$plusargs("finishes")) $finish;
+    if (taken == 2 && $test$plusargs("stops")) $fatal(1, "the device gives up");
+  end
+"""
+
+
+@pytest.fixture(scope="module", params=builds())
+def device(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """A device that only takes requests, which plusargs make fail."""
+    simulator, backend = request.param
+    folder = tmp_path_factory.mktemp("device")
+    ports = expected_ports(CONFIG)
+    names = ",\n".join(f"  {port.direction} [{port.width - 1}:0] {port.name}" for port in ports)
+    outputs = [port.name for port in ports if port.direction == "output"]
+    assigned = "".join(f"  assign {name} = {DRIVEN.get(name, '0')};\n" for name in outputs)
+    (folder / "dead.v").write_text(f"module NV_nvdla(\n{names}\n);\n{CODE}{assigned}endmodule\n")
+    (folder / "dead.f").write_text("dead.v\n")
+    return build(BuildSpec(CONFIG, simulator, filelist=folder / "dead.f", backend=backend), folder / "builds")
+
+
+def play(device: Built, folder: Path, plusargs: tuple[str, ...], *, shared: bool = False) -> JobResult:
+    job = Job("it", 1, "rerun", lambda: SCENARIO, plusargs=plusargs)
+    process = shared_process(device, "nv_small", folder / "process", plusargs) if shared else None
+    return run_job(job, device, "nv_small", folder / "it", 200, waves=False, process=process)
+
+
+def test_a_device_that_takes_no_requests_hangs(device: Built, tmp_path: Path) -> None:
+    record = record_of("it", play(device, tmp_path, ("+deaf",)))
+    assert record.ending is Ending.HANG, record
+    assert record.complaints[0].startswith("hang: CSB did not accept the write of ")
+    assert record.facts["cycles"] > 0
+
+
+def test_a_device_whose_interrupt_cannot_be_served_hangs(device: Built, tmp_path: Path) -> None:
+    record = record_of("it", play(device, tmp_path, ("+rings", "+deaf")))
+    assert record.ending is Ending.HANG, record
+    assert record.complaints[0].startswith("hang: CSB did not ")
+    assert len([line for line in record.complaints if line.startswith("hang: CSB")]) == 1
+
+
+@pytest.mark.parametrize("plusarg", ["+finishes", "+stops"])
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_device_that_ends_the_simulation_crashes(device: Built, tmp_path: Path, plusarg: str, shared: bool) -> None:
+    if shared and not device.spec.native:
+        pytest.skip("only the native back end shares processes")
+    record = record_of("it", play(device, tmp_path, (plusarg,), shared=shared))
+    assert record.ending is Ending.CRASH, record
+    said = "the device ended the simulation" if plusarg == "+finishes" else "the device gives up"
+    assert any(said in line for line in record.complaints), record

@@ -282,7 +282,7 @@ class LayerTracker:
         if self._last_convolution is None:
             return
         name, last = self._last_convolution
-        left = last.cbuf.leftover_weight_entries(last.weights.layout)
+        left = last.cbuf.leftover_weight_entries(last.weights)
         banks = [(conv.cbuf.data_banks, conv.cbuf.weight_banks) for conv in (last, layer)]
         if left and banks[0] == banks[1]:
             raise Refused(

@@ -6,7 +6,6 @@ DUT that is infinitely fast. Golden results are then compared with that memory.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +23,7 @@ from tb.program.ops import InterruptNotify, MemInit, MemLoad, Poll, Program, Reg
 from tb.program.table import Refused
 from tb.registers import RegisterMap
 from tb.scenario import Scenario, ScenarioError, apply_memory_op
-from tb.stimulus.player import Accesses, Player, Stalled
+from tb.stimulus.player import Accesses, Notifications, Player, Stalled
 
 
 @dataclass(frozen=True)
@@ -70,8 +69,7 @@ class _Model:
         self.judge = Judge(config, self.board, self._read_memory, scenario.settings)
         self.judge.watchers.append(self)
         self._registers = RegisterMap.of(config)
-        self._interrupts: Counter[tuple[str, int]] = Counter()
-        self._notifications: list[InterruptNotify] = []
+        self._notifications = Notifications()
 
     def play(self, program: Program) -> None:
         """Play to the end.
@@ -80,7 +78,7 @@ class _Model:
             Refused: when a layer is illegal or not modelled.
             ScenarioError: for a wait or a check that nothing ends.
         """
-        player, held = Player(program), None
+        player = Player(program)
         for step in player.steps():
             match step:
                 case Accesses():
@@ -88,24 +86,23 @@ class _Model:
                         self._access(op)
                         self._notify(player)
                 case Stalled():
-                    if step.first is held:
+                    if not step.progressed:
                         raise step.error()
-                    held = step.first
                 case MemInit() | MemLoad():
                     apply_memory_op(self._memories, step)
                 case InterruptNotify():
-                    self._notifications.append(step)
+                    self._notifications.add(step)
                 case SyncNotify():
                     self._raise(player, step.sync_id)
             self._notify(player)
-        for waiting in self._notifications:
+        for waiting in self._notifications.waiting:
             raise ScenarioError(f"sync id {waiting.sync_id} waits for {waiting.unit}_{waiting.group}, which never ends")
         player.end()
 
     def started(self, layer: StartedLayer, expectation: Expectation) -> None:
         """Raise the interrupts of a layer: it ends as it starts."""
         del expectation
-        self._interrupts.update(self.judge.tracker.interrupts_of(layer))
+        self._notifications.fire(self.judge.tracker.interrupts_of(layer))
 
     def ended(self, layer: StartedLayer) -> None:
         """Do nothing: what follows the end waits for its interrupt."""
@@ -127,13 +124,9 @@ class _Model:
                     self.judge.csb(Access(register, address, op.expected, is_write=False))
 
     def _notify(self, player: Player) -> None:
-        for notification in list(self._notifications):
-            event = notification.unit, notification.group
-            if self._interrupts[event]:
-                self._interrupts[event] -= 1
-                self._notifications.remove(notification)
-                self.judge.done(*event)
-                self._raise(player, notification.sync_id)
+        for notified in self._notifications.due():
+            self.judge.done(notified.unit, notified.group)
+            self._raise(player, notified.sync_id)
 
     def _raise(self, player: Player, sync_id: str) -> None:
         for check in player.raises(sync_id):

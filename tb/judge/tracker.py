@@ -12,10 +12,14 @@ from tb.layers import BdmaLayer, ConvLayer, Layer, PooledLayer
 from tb.program import units
 from tb.program.codec import BDMA, ENGINES, chosen_engine, decode, done_unit_of, engine_of, uses_lut
 from tb.program.copies import LAUNCHES, CopyQueue
-from tb.program.ops import INTERRUPT_UNITS, InterruptNotify, Program, RegWrite, interrupt_of_unit, unit_of_interrupt
+from tb.program.ops import (
+    INTERRUPT_UNITS,
+    interrupt_of_unit,
+    unit_of_interrupt,
+)
 from tb.program.state import GROUPS, RegisterState
 from tb.program.table import Refused, Words
-from tb.registers import Register, RegisterError, RegisterMap
+from tb.registers import Register, RegisterMap
 
 _ENABLE = "D_PERF_ENABLE"
 _CDMA_PARTS = ("CDMA_DAT", "CDMA_WT")
@@ -273,7 +277,7 @@ class LayerTracker:
         if self._last_convolution is None:
             return
         name, last = self._last_convolution
-        left = last.cbuf.leftover_weight_entries(last.weights.layout)
+        left = last.cbuf.leftover_weight_entries(last.weights)
         banks = [(conv.cbuf.data_banks, conv.cbuf.weight_banks) for conv in (last, layer)]
         if left and banks[0] == banks[1]:
             raise Refused(
@@ -308,26 +312,3 @@ def done_bit(unit: str, group: int) -> int:
         raise InputError(f"group must be 0 or 1, not {group}")
     at = INTERRUPT_UNITS.index(unit)
     return (2 * at if at < 5 else 16 + 2 * (at - 5)) + group
-
-
-def refusal(ops: Program, config: HwConfig) -> str | None:
-    """Say why a program cannot be judged on a configuration, without playing it.
-
-    Args:
-        ops: The program.
-        config: The configuration.
-
-    Returns:
-        The reason with register, field and rule, or None when every layer is predicted. A register
-        that the configuration lacks is such a reason.
-    """
-    tracker = LayerTracker(config)
-    try:
-        for op in ops:
-            if isinstance(op, RegWrite):
-                list(tracker.write(tracker.state.registers.parse(op.register), op.value))
-            elif isinstance(op, InterruptNotify):
-                tracker.finish(op.unit, op.group)
-    except (Refused, RegisterError) as error:
-        return str(error)
-    return None

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from models.config import HwConfig
 from tb.generate.plan import PlanEntry
-from tb.judge.tracker import refusal
 from tb.registers import RegisterError
 from tb.regress.jobs import Job
+from tb.stimulus.refusal import refusal
 from tb.trace import TraceUnsupported, read
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tb.program.ops import (
@@ -37,9 +37,15 @@ class Accesses:
 
 @dataclass(frozen=True)
 class Stalled:
-    """Nothing more can be played until a sync id is raised; ``first`` is the wait that holds longest."""
+    """Nothing more can be played until a sync id is raised.
+
+    Attributes:
+        first: the first wait that holds.
+        progressed: whether anything was played since it stalled last.
+    """
 
     first: SyncWait
+    progressed: bool
 
     def error(self) -> ScenarioError:
         """Return the error of a wait that nothing ends."""
@@ -80,9 +86,10 @@ class Player:
         while self._rest:
             held: list[Op] = []
             yield from self._pass_over(held)
+            progressed = len(held) < len(self._rest)
             self._rest = held
             if held:
-                yield Stalled(next(op for op in held if isinstance(op, SyncWait)))
+                yield Stalled(next(op for op in held if isinstance(op, SyncWait)), progressed)
 
     def raises(self, sync_id: str) -> list[CheckOp]:
         """Take note that a sync id is raised, and return the checks that are due."""
@@ -125,3 +132,28 @@ class Player:
                     raise TypeError(f"{type(op).__name__} is no operation of a player")
         if batch:
             yield Accesses(tuple(batch))
+
+
+class Notifications:
+    """Who waits for which interrupt, where a layer ends as it starts."""
+
+    def __init__(self) -> None:
+        """Start without interrupts."""
+        self.waiting: list[InterruptNotify] = []
+        self._fired: Counter[tuple[str, int]] = Counter()
+
+    def add(self, notify: InterruptNotify) -> None:
+        """Add one who waits."""
+        self.waiting.append(notify)
+
+    def fire(self, interrupts: Iterable[tuple[str, int]]) -> None:
+        """Count interrupts, as (unit, group)."""
+        self._fired.update(interrupts)
+
+    def due(self) -> Iterator[InterruptNotify]:
+        """Yield those whose interrupt has fired, each once for one interrupt."""
+        for notify in tuple(self.waiting):
+            if self._fired[notify.unit, notify.group]:
+                self._fired[notify.unit, notify.group] -= 1
+                self.waiting.remove(notify)
+                yield notify

@@ -13,10 +13,10 @@ from models.lut import LutChoice, Slope
 from tb.generate.describe import PlanError, Table
 from tb.generate.layers import Workshop, build_layer
 from tb.generate.sequence import sequence
-from tb.judge.tracker import refusal
 from tb.layers import CdpLayer
 from tb.memory import MemoryImage
 from tb.program.ops import SyncWait
+from tb.stimulus.refusal import refusal
 
 SMALL = HwConfig.load("nv_small")
 LUT = {

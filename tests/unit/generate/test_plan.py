@@ -15,10 +15,11 @@ from models.precision import Precision
 from tb.generate.describe import PlanError, Table
 from tb.generate.layers import Workshop, build_layer, split_width
 from tb.generate.plan import PlanEntry, load_plan
-from tb.judge.tracker import LayerTracker, refusal
+from tb.judge.tracker import LayerTracker
 from tb.layers import PdpLayer
 from tb.memory import GUARD_BYTES, MemoryImage
 from tb.program.ops import InterruptNotify, MemLoad, RegRead, RegWrite, SyncWait
+from tb.stimulus.refusal import refusal
 
 PLANS = Path(__file__).resolve().parents[2] / "plan"
 SMALL = HwConfig.load("nv_small")

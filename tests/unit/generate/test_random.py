@@ -17,10 +17,10 @@ from models.precision import Precision
 from tb.generate.describe import Table
 from tb.generate.layers import Workshop, build_layer
 from tb.generate.random import ENGINES, engines_of, random_entry
-from tb.judge.tracker import refusal
 from tb.layers import ConvLayer, Layer, PooledLayer
 from tb.memory import MemoryImage
 from tb.playback import play_model
+from tb.stimulus.refusal import refusal
 
 SMALL = HwConfig.load("nv_small")
 SEEDS = 3000

@@ -10,8 +10,8 @@ import pytest
 
 from models.config import HwConfig
 from tb.generate.random import ENGINES, engines_of, random_entry
-from tb.judge.tracker import refusal
 from tb.playback import play_model
+from tb.stimulus.refusal import refusal
 
 FULL = HwConfig.load("nv_full")
 SMALL = HwConfig.load("nv_small")

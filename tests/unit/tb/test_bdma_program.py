@@ -10,7 +10,7 @@ import pytest
 
 from models.layout import LinesLayout
 from tb.judge.predictor import predict
-from tb.judge.tracker import LayerTracker, StartedLayer, done_bit, refusal
+from tb.judge.tracker import LayerTracker, StartedLayer, done_bit
 from tb.layers import BdmaLayer, LinesSurface
 from tb.memory import MemoryImage, Ram
 from tb.playback import play_model
@@ -18,6 +18,7 @@ from tb.program.codec import encode, encode_copies, engine_of
 from tb.program.ops import CheckFile, InterruptNotify, MemLoad, Op, Poll, Program, RegWrite, SyncWait
 from tb.program.table import Refused
 from tb.scenario import Scenario
+from tb.stimulus.refusal import refusal
 from tests.unit.tb.registers_helper import check_refused, decode_with, words_of
 from tests.unit.tb.samples import FULL, SMALL
 

@@ -11,7 +11,7 @@ import pytest
 from models.layout import FeatureLayout, PlanarLayout
 from models.precision import Precision
 from tb.judge.predictor import Expectation, predict
-from tb.judge.tracker import LayerTracker, StartedLayer, done_bit, refusal
+from tb.judge.tracker import LayerTracker, StartedLayer, done_bit
 from tb.layers import PlanarSurface, RubikLayer, RubikMode, Surface
 from tb.memory import MemoryImage, Ram
 from tb.playback import play_model
@@ -20,6 +20,7 @@ from tb.program.ops import CheckFile, InterruptNotify, MemInit, MemLoad, RegWrit
 from tb.program.table import Refused
 from tb.registers import RegisterError
 from tb.scenario import Scenario
+from tb.stimulus.refusal import refusal
 from tests.unit.tb.registers_helper import check_refused, decode_with, words_of
 from tests.unit.tb.samples import FULL, SMALL, surface
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.errors import InputError
+from models.limits import DRAWN_BYTES
 
 PAGE_BYTES = 1 << 16
 GUARD_BYTES = 256
@@ -96,6 +97,7 @@ class MemoryImage:
         self._allocations: list[Allocation] = []
         self._starts: list[int] = []
         self._next_free = base
+        self._drawn = 0
         self._limit = limit
 
     @property
@@ -116,6 +118,11 @@ class MemoryImage:
         """
         if nbytes < 1:
             raise MemoryFault(f"allocation {name} must have at least 1 byte, not {nbytes}")
+        self._drawn += nbytes
+        if self._drawn > DRAWN_BYTES:
+            raise MemoryFault(
+                f"allocations must have at most {DRAWN_BYTES} bytes together, not {self._drawn} with {name}"
+            )
         if alignment_bytes < 1 or alignment_bytes & (alignment_bytes - 1):
             raise MemoryFault(f"alignment_bytes must be a power of two, not {alignment_bytes}")
         address = -(-(self._next_free + GUARD_BYTES) // alignment_bytes) * alignment_bytes

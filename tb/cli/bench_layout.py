@@ -56,7 +56,7 @@ def main(args: argparse.Namespace) -> int:
     """Measure, print a table and return the exit code: 0 when every target is reached, else 1.
 
     Raises:
-        ValueError: for too few rounds, no size, or a pattern without cases.
+        InputError: for too few rounds, no size, or a pattern without cases.
     """
     if args.rounds < _LEAST_ROUNDS:
         raise InputError(f"--rounds must be at least {_LEAST_ROUNDS}, not {args.rounds}")

@@ -75,7 +75,7 @@ def main(args: argparse.Namespace) -> int:
     model is timed alone, and the exit code is 0.
 
     Raises:
-        ValueError: for too few rounds, or a pattern without cases.
+        InputError: for too few rounds, or a pattern without cases.
     """
     if args.rounds < _LEAST_ROUNDS:
         raise InputError(f"--rounds must be at least {_LEAST_ROUNDS}, not {args.rounds}")

@@ -51,7 +51,7 @@ def _chosen(store: Store, args: argparse.Namespace) -> list[Run]:
     """Return the runs that the options name, all of one device.
 
     Raises:
-        ValueError: for runs of several devices, of another one than was asked for, or none at all.
+        InputError: for runs of several devices, of another one than was asked for, or none at all.
     """
     if args.all and args.runs:
         raise InputError(f"--all must not come with numbers of runs, here {', '.join(map(str, args.runs))}")

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import json
+from dataclasses import dataclass
 from pathlib import Path
 
 from models.errors import InputError
+from models.reading import read_json
 from tb.cli.layout_files import read_memory
 from tb.cli.layout_formats import add_layout_options, chosen
 from tb.cli.layout_options import OPTIONS, integer
 from tb.cli.layout_subjects import FeatureSubject
 from tb.explain import MOST_LAYERS, Explanation, explain, explain_folder, from_dumps, write_page
 from tb.explain.page import Failure, page
+from tb.plain_data import converted
 from tb.regress.jobs import RESULT_FILE
 
 HELP = "say where, when and why a failed run, or a memory dump, is wrong"
@@ -32,6 +34,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_layout_options(parser, "explain")
 
 
+@dataclass(frozen=True)
+class Saved:
+    """What a page takes from the result of a run."""
+
+    complaints: tuple[str, ...] = ()
+    rerun: str | None = None
+    rerun_waves: str | None = None
+
+
+def saved_result(path: Path) -> Saved:
+    """Return what a page takes from the result of a run.
+
+    Raises:
+        InputError: for another file.
+    """
+    return converted(read_json(path), Saved, str(path))
+
+
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code: 1 when something is wrong."""
     explanations = _of_dumps(args) if args.run is None else _of_run(args)
@@ -49,9 +69,8 @@ def _write_page(args: argparse.Namespace, explanations: list[Explanation]) -> No
         args.html.write_text(page(Failure(str(args.actual), (), explanations, ())), encoding="utf-8")
         return
     result = args.run / RESULT_FILE
-    saved = json.loads(result.read_text(encoding="utf-8")) if result.is_file() else {}
-    commands = (saved.get(name) for name in ("rerun", "rerun_waves"))
-    write_page(args.html, explanations, args.run.name, saved.get("complaints", ()), *commands)
+    saved = saved_result(result) if result.is_file() else Saved()
+    write_page(args.html, explanations, args.run.name, saved.complaints, saved.rerun, saved.rerun_waves)
 
 
 def _of_run(args: argparse.Namespace) -> list[Explanation]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from models.errors import InputError
 from models.layout import PixelFormat
 from models.layout.raw import Array
+from models.limits import PIXELS
 
 # What PNG and Pillow hold without loss: mode by bytes and channels of an element.
 _MODES = {("u1", 1): "L", ("u1", 3): "RGB", ("u1", 4): "RGBA", ("<u2", 1): "I;16"}
@@ -16,12 +18,15 @@ _MODES = {("u1", 1): "L", ("u1", 3): "RGB", ("u1", 4): "RGBA", ("<u2", 1): "I;16
 # Place of the bit depth in a PNG file: signature, length and name of IHDR, width, height.
 _BIT_DEPTH_AT = 24
 
+_DEFLATE_RATIO = 8 * 1032
+"""Pixels of one bit that a byte of a PNG file can unpack to."""
+
 
 def png_mode(pixels: PixelFormat) -> str:
     """Return the Pillow mode that holds images of a pixel format bit by bit.
 
     Raises:
-        ValueError: when there is none.
+        InputError: when there is none.
     """
     for (dtype, channels), mode in _MODES.items():
         if pixels.element_dtype == np.dtype(dtype) and pixels.channels == channels:
@@ -44,7 +49,7 @@ def read_png(path: Path, pixels: PixelFormat, alpha: int | None) -> Array:
         (C, H, W) of the format's dtype.
 
     Raises:
-        ValueError: when the file cannot be read, or its elements are not those of the format.
+        InputError: when the file cannot be read, or its elements are not those of the format.
     """
     wanted = png_mode(pixels)
     if alpha is not None and wanted != "RGBA":
@@ -70,7 +75,7 @@ def write_png(path: Path, image: Array, pixels: PixelFormat) -> str:
         pixels: the format.
 
     Raises:
-        ValueError: when PNG cannot hold the format, or the file cannot be written.
+        InputError: when PNG cannot hold the format, or the file cannot be written.
     """
     mode = png_mode(pixels)
     lines = np.ascontiguousarray(image.transpose(1, 2, 0))
@@ -97,12 +102,20 @@ def _load(path: Path) -> tuple[Array, str]:
     try:
         with path.open("rb") as file:
             depth = file.read(_BIT_DEPTH_AT + 1)[_BIT_DEPTH_AT:]
+            nbytes = file.seek(0, io.SEEK_END)
         with Image.open(path, formats=("PNG",)) as image:
+            pixels = image.width * image.height
+            most = min(PIXELS, nbytes * _DEFLATE_RATIO)
+            if pixels > most:
+                raise InputError(
+                    f"{path}: the image must have at most {most} pixels, not {image.width} x {image.height}"
+                )
             mode = image.mode if depth == (b"\x10" if image.mode == "I;16" else b"\x08") else f"{depth[0]}-bit colour"
             return np.asarray(image), mode
     except FileNotFoundError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    except (OSError, SyntaxError, Image.DecompressionBombError) as error:
+    # Whatever Pillow says of a broken file, a NUL in the name, and an image too large for it.
+    except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError) as error:
         raise InputError(f"{path}: cannot be read as .png: {error}") from error
 
 

@@ -27,7 +27,7 @@ def tasks_of(args: argparse.Namespace) -> list[Task]:
     """Return the tasks that the options name; of a level, those that are known beforehand.
 
     Raises:
-        ValueError: for options that name nothing, or something that does not exist.
+        InputError: for options that name nothing, or something that does not exist.
     """
     if args.kind == "traces":
         return _trace_tasks(args)
@@ -45,7 +45,7 @@ def random_tasks(args: argparse.Namespace, engines: str, seeds: Iterable[int]) -
     """Return one random scenario a seed.
 
     Raises:
-        ValueError: for an engine that there is not.
+        InputError: for an engine that there is not.
     """
     for engine in engines.split(","):
         if engine not in ENGINES:

@@ -157,7 +157,7 @@ def select(bugs: tuple[Bug, ...], pattern: str | None, kind: str | None, config:
     """Return the bugs of a kind and a configuration whose name matches a shell pattern.
 
     Raises:
-        ValueError: when there is none.
+        InputError: when there is none.
     """
     chosen = [
         bug

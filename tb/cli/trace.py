@@ -46,7 +46,7 @@ def check_different(names: Sequence[str], paths: Sequence[Path]) -> None:
     """Check that traces can be told apart by their names, which their results and folders have.
 
     Raises:
-        ValueError: for two of one name.
+        InputError: for two of one name.
     """
     found: dict[str, Path] = {}
     for name, path in zip(names, paths, strict=True):

@@ -48,7 +48,7 @@ def main(args: argparse.Namespace) -> int:
     """Play every trace and layer, print tables and complaints, and return the exit code.
 
     Raises:
-        ValueError: for an option that needs a simulator.
+        InputError: for an option that needs a simulator.
     """
     parser = argparse.ArgumentParser()
     add_dut_options(parser)

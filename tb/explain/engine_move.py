@@ -48,7 +48,7 @@ class MoveRun:
         """Return some lines of the output, (C, lines, W) with padding.
 
         Raises:
-            ValueError: when the channels cannot be divided by the stride.
+            InputError: when the channels cannot be divided by the stride.
         """
         down = self.stride[0]
         first = rows.start // down

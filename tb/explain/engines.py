@@ -160,7 +160,7 @@ class PdpRun:
             rows: which lines of the output.
 
         Raises:
-            ValueError: for windows that lie in the padding alone.
+            InputError: for windows that lie in the padding alone.
         """
         params = self.params
         first = rows.start * params.stride_y - params.pad_top + self.shift[0]

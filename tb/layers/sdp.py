@@ -24,7 +24,7 @@ class SdpLayer:
     """One SDP layer from memory to memory.
 
     Raises:
-        ValueError: when surfaces, parameters and operand sources do not fit each other.
+        InputError: when surfaces, parameters and operand sources do not fit each other.
     """
 
     kind: ClassVar[Literal["SDP"]] = "SDP"

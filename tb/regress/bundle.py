@@ -15,8 +15,10 @@ from typing import Any
 
 from models.config import HwConfig
 from models.errors import InputError
+from models.reading import read_json
 from tb.explain.runs import OWN_CONFIG, own_config
 from tb.launch.toolchain import tool_versions
+from tb.plain_data import converted
 from tb.regress.jobs import Job, bit_exact
 from tb.regress.record import Record
 from tb.regress.task import BENCH, Dut, Task
@@ -30,6 +32,15 @@ _VERSION = 1
 
 class BundleError(InputError):
     """A folder that is no bundle, or one that cannot be played."""
+
+
+@dataclass(frozen=True)
+class _Content:
+    """What the file of a bundle must hold."""
+
+    version: int
+    task: dict[str, Any]
+    record: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -97,12 +108,15 @@ def load(folder: Path) -> Bundle:
     """
     path = folder / BUNDLE_FILE
     try:
-        data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, json.JSONDecodeError, UnicodeDecodeError) as error:
+        data = converted(read_json(path), _Content, "content")
+    except InputError as error:
         raise BundleError(f"{folder} must be a failure bundle with {BUNDLE_FILE}: {error}") from error
-    if data.get("version") != _VERSION:
-        raise BundleError(f"{path} must be of version {_VERSION}, not {data.get('version')}")
-    return Bundle(folder, Task.from_dict(data["task"]), Record.from_dict(data["record"]))
+    if data.version != _VERSION:
+        raise BundleError(f"{path} must be of version {_VERSION}, not {data.version}")
+    try:
+        return Bundle(folder, Task.from_dict(data.task), Record.from_dict(data.record))
+    except InputError as error:
+        raise BundleError(f"{path}: {error}") from error
 
 
 def differences(before: Record, after: Record) -> list[str]:

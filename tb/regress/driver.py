@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from dask.distributed import Client
 
+from models.reading import read_json
 from tb.regress.record import Record
 from tb.regress.schedule import PATIENCE_SECONDS, longest_first, on_each_worker, run_tasks
 from tb.regress.store import Run, Store
@@ -51,7 +51,7 @@ def drive(
 
 def _left_behind(run: Run) -> Iterator[Record]:
     for path in sorted((run.folder / RECORD_DIR).glob("*.json")):
-        yield Record.from_dict(json.loads(path.read_text(encoding="utf-8")))
+        yield Record.from_dict(read_json(path))
 
 
 def _keep(store: Store, run: Run, records: Sequence[Record]) -> Sequence[Record]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from tb.launch.simulate import Outcome as SimOutcome
 from tb.launch.simulate import SimResult
+from tb.plain_data import converted
 from tb.regress.jobs import JobResult
 from tb.verdict import Kind, Outcome
 
@@ -89,18 +90,9 @@ class Record:
         """Return the record that ``to_dict`` described.
 
         Raises:
-            ValueError: for an unknown ending.
-            KeyError: for a missing key.
+            InputError: for an unknown ending, a missing key, or a value of another type.
         """
-        return cls(
-            data["key"],
-            Ending(data["ending"]),
-            tuple(data["complaints"]),
-            data["facts"],
-            data["seconds"],
-            data["folder"],
-            data["coverage"],
-        )
+        return converted(data, cls, "a record")
 
 
 def record_of(key: str, result: JobResult) -> Record:

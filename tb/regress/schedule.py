@@ -61,7 +61,7 @@ def cluster(scheduler: str | None, workers: int, host: str) -> Iterator[Client]:
         The client.
 
     Raises:
-        ValueError: when no scheduler answers.
+        InputError: when no scheduler answers.
     """
     if scheduler is not None:
         try:

@@ -11,8 +11,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from models.errors import InputError
+from models.reading import parse_json, shown
+from tb.plain_data import converted
 from tb.regress.record import Ending, Record
 from tb.regress.task import Device, Task
 
@@ -53,12 +56,13 @@ class Store:
     Several processes may use the file at once. A context manager that closes it.
 
     Raises:
-        ValueError: for a file that is not a store, or of another version.
+        InputError: for a file that is not a store, or of another version.
     """
 
     def __init__(self, path: Path) -> None:
         """Open the store, making it when the file does not exist."""
         path.parent.mkdir(parents=True, exist_ok=True)
+        self._path = path
         self._database = sqlite3.connect(path, timeout=60)
         try:
             version = self._database.execute("PRAGMA user_version").fetchone()[0]
@@ -85,7 +89,7 @@ class Store:
         """Enter a new run with all its tasks.
 
         Raises:
-            ValueError: when there is no task, one of them twice, or they are of several devices.
+            InputError: when there is no task, one of them twice, or they are of several devices.
         """
         _check_different(tasks)
         if not tasks:
@@ -105,7 +109,7 @@ class Store:
         """Enter more tasks of a run, and return those that it did not have.
 
         Raises:
-            ValueError: when one of them is there twice, or of another device than the run.
+            InputError: when one of them is there twice, or of another device than the run.
         """
         _check_different(tasks)
         _check_one_device(self.device(run), tasks)
@@ -123,7 +127,7 @@ class Store:
         """Enter results, all of them or none; one that is there already stays, as the task ended once.
 
         Raises:
-            ValueError: when the run has no such task.
+            InputError: when the run has no such task.
         """
         hits: Counter[str] = Counter()
         with self._database:
@@ -140,7 +144,15 @@ class Store:
     def runs(self) -> list[Run]:
         """Return all runs, the oldest first."""
         rows = self._database.execute("SELECT id, title, started, folder FROM runs ORDER BY id")
-        return [Run(number, title, started, Path(folder)) for number, title, started, folder in rows]
+        return [self._as_run(*row) for row in rows]
+
+    def _as_run(self, number: int, title: object, started: object, folder: object) -> Run:
+        if not (isinstance(title, str) and isinstance(started, float) and isinstance(folder, str)):
+            raise InputError(
+                f"{self._path}: run {number} must have a title, a time and a folder, "
+                f"not {shown((title, started, folder))}"
+            )
+        return Run(number, title, started, Path(folder))
 
     def device(self, run: Run) -> Device:
         """Return what all tasks of a run are of."""
@@ -149,7 +161,10 @@ class Store:
             "WHERE run = ? LIMIT 1",
             (run.id,),
         )
-        return Device(*row.fetchone())
+        config, rtl = row.fetchone() or (None, None)
+        if not isinstance(config, str) or not isinstance(rtl, str | None):
+            raise InputError(f"{self._path}: run {run.id}: tasks must be of a device, not of {config!r} and {rtl!r}")
+        return Device(config, rtl)
 
     def runs_of(self, device: Device) -> list[Run]:
         """Return the runs of a device, the oldest first: only these say something of it."""
@@ -159,7 +174,7 @@ class Store:
         """Return a run by its number, or the newest.
 
         Raises:
-            ValueError: when there is none.
+            InputError: when there is none.
         """
         runs = self.runs()
         for run in reversed(runs):
@@ -170,7 +185,7 @@ class Store:
     def tasks(self, run: Run) -> list[Task]:
         """Return all tasks of a run, in their order."""
         rows = self._database.execute("SELECT task FROM tasks WHERE run = ? ORDER BY number", (run.id,))
-        return [Task.from_dict(json.loads(text)) for (text,) in rows]
+        return [Task.from_dict(self._parsed(text, run)) for (text,) in rows]
 
     def missing(self, run: Run) -> list[Task]:
         """Return the tasks of a run that have no result yet, in their order."""
@@ -182,7 +197,7 @@ class Store:
         rows = self._database.execute(
             "SELECT record FROM results JOIN tasks USING (run, key) WHERE run = ? ORDER BY number", (run.id,)
         )
-        return [Record.from_dict({**json.loads(text), "coverage": {}}) for (text,) in rows]
+        return [Record.from_dict({**self._parsed(text, run), "coverage": {}}) for (text,) in rows]
 
     def coverage(self, *runs: Run) -> dict[str, int]:
         """Return how often runs together hit which bins."""
@@ -210,7 +225,7 @@ class Store:
         for test, run, ending, count in rows:
             if newest.get(test, (None,))[0] != run:
                 newest[test] = run, {}
-            newest[test][1][Ending(ending)] = count
+            newest[test][1][converted(ending, Ending, f"{self._path}: results")] = count
         return {test: counts for test, (_, counts) in newest.items()}
 
     def durations(self, tasks: Iterable[Task]) -> dict[str, float]:
@@ -231,6 +246,18 @@ class Store:
         by_test = {test: sum(seconds) / len(seconds) for test, seconds in tests.items()}
         known = ((task.key, by_key.get(task.key, by_test.get(task.test))) for task in tasks)
         return {key: seconds for key, seconds in known if seconds is not None}
+
+    def _parsed(self, text: object, run: Run) -> dict[str, Any]:
+        """Return the table that a cell holds as JSON.
+
+        Raises:
+            InputError: when it holds something else.
+        """
+        where = f"{self._path}: run {run.id}"
+        raw = parse_json(text, where) if isinstance(text, str) else text
+        if not isinstance(raw, dict):
+            raise InputError(f"{where}: tasks and results must be tables, not {shown(repr(raw))}")
+        return raw
 
     def _one(self, query: str, *values: object) -> int:
         return int(self._database.execute(query, values).fetchone()[0])

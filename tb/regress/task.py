@@ -9,9 +9,11 @@ from typing import Any, NamedTuple
 
 from models.config import HwConfig
 from models.errors import InputError
+from models.limits import NUMBER_BITS
 from tb.generate.plan import load_plan
 from tb.generate.random import random_entry
 from tb.launch.build import BuildSpec
+from tb.plain_data import converted
 from tb.regress.jobs import Job, bit_exact
 from tb.regress.sources import planned_job, trace_job
 from tb.scenario import Scenario
@@ -64,7 +66,7 @@ class Dut:
         """Return what to build.
 
         Raises:
-            ValueError: for a configuration or a combination that does not exist.
+            InputError: for a configuration or a combination that does not exist.
         """
         return BuildSpec(
             HwConfig.load(self.config),
@@ -104,6 +106,8 @@ class Task:
     def __post_init__(self) -> None:
         if self.kind not in (*_MAKERS, BENCH):
             raise InputError(f"kind must be one of {', '.join((*_MAKERS, BENCH))}, not {self.kind}")
+        if not 0 <= self.seed < 1 << NUMBER_BITS:
+            raise InputError(f"seed must be 0 to {(1 << NUMBER_BITS) - 1:#x}, not {self.seed}")
 
     @property
     def identity(self) -> str:
@@ -119,7 +123,7 @@ class Task:
         """Return the job, its scenario made only when it is played.
 
         Raises:
-            ValueError: when the source does not hold the scenario, or a test in Python has none.
+            InputError: when the source does not hold the scenario, or a test in Python has none.
         """
         if self.kind == BENCH:
             raise InputError(f"{self.test} must be a scenario to be a job, not a test in Python")
@@ -135,12 +139,12 @@ class Task:
         """Return the task that ``to_dict`` described.
 
         Raises:
-            ValueError: for missing or unknown keys.
+            InputError: for missing or unknown keys.
         """
         expected = {field.name for field in fields(cls)}
         if set(data) != expected:
             raise InputError(f"a task must have the keys {', '.join(sorted(expected))}, not {', '.join(sorted(data))}")
-        return cls(**{**data, "dut": Dut(**data["dut"])})
+        return converted(data, cls, "a task")
 
 
 def _plan_job(task: Task) -> Job:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from models.config import HwConfig
+from models.reading import read_json
 from tb.coverage.collect import Collector
 from tb.coverage.model import load_model
 from tb.coverage.steer import reached
@@ -80,7 +81,7 @@ def execute(task: dict[str, Any], limits: Limits) -> dict[str, Any]:
     parsed = Task.from_dict(task)
     path = record_path(limits.folder, parsed.key)
     if path.is_file():
-        return dict(json.loads(path.read_text(encoding="utf-8")))
+        return Record.from_dict(read_json(path)).to_dict()
     record = _play(parsed, limits).to_dict()
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(f".{_worker()}")

@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from models.errors import InputError
-from tb.score.judge import Catch, Check
+from models.limits import TRACE_BYTES
+from models.reading import parse_json, read_text, shown
+from tb.plain_data import converted
+from tb.score.judge import Catch
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,11 @@ class Played:
     seconds: float
 
 
+@dataclass(frozen=True)
+class _Entry(Played):
+    name: str
+
+
 class Journal:
     """Results by name in a file that every result is added to at once."""
 
@@ -39,18 +47,18 @@ class Journal:
             resume: whether results that are there are kept.
 
         Raises:
-            ValueError: when results are to be kept that are about something else.
+            InputError: when results are to be kept that are about something else.
         """
         self._path = path
         self.done: dict[str, Played] = {}
         path.parent.mkdir(parents=True, exist_ok=True)
         header = json.loads(json.dumps(dict(about)))
         if resume and path.is_file():
-            first, *rest = path.read_text(encoding="utf-8").splitlines()
-            if json.loads(first) != header:
-                raise InputError(f"--resume must go on with the same model, seed and choice: {path} has {first}")
+            first, *rest = read_text(path, TRACE_BYTES).splitlines() or [""]
+            if first != json.dumps(header):
+                raise InputError(f"--resume must go on with the same model, seed and choice: {path} has {shown(first)}")
             # The last line may have been cut off with the run.
-            self.done = dict(_entry(line) for line in rest if line.endswith("}"))
+            self.done = dict(_entry(line, str(path)) for line in rest if line.endswith("}"))
         lines = [json.dumps(header), *(_line(name, played) for name, played in self.done.items())]
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
@@ -67,11 +75,6 @@ def _line(name: str, played: Played) -> str:
     return json.dumps({"name": name, "played": played.played, "seconds": played.seconds, "catch": facts})
 
 
-def _entry(line: str) -> tuple[str, Played]:
-    raw = json.loads(line)
-    facts = raw["catch"]
-    catch = None
-    if facts is not None:
-        checks = tuple(Check(value) for value in facts["checks"])
-        catch = Catch(**{**facts, "checks": checks, "equal": tuple(facts["equal"])})
-    return raw["name"], Played(raw["played"], catch, raw["seconds"])
+def _entry(line: str, where: str) -> tuple[str, Played]:
+    entry = converted(parse_json(line, where), _Entry, where)
+    return entry.name, Played(entry.played, entry.catch, entry.seconds)

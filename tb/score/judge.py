@@ -74,7 +74,7 @@ def catch_of(result: JobResult, number: int) -> Catch | None:
         number: of the scenario, from 1.
 
     Raises:
-        ValueError: for a scenario that was refused, which says nothing about the bug.
+        InputError: for a scenario that was refused, which says nothing about the bug.
     """
     if result.outcome is Outcome.PASSED:
         return None

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from models.errors import InputError
 from tb.launch.simulate import Outcome as SimOutcome
 from tb.program.ops import Program
 from tb.regress.jobs import Job, JobResult
@@ -100,5 +101,5 @@ def test_a_task_with_other_keys_is_refused() -> None:
     data = task(3).to_dict()
     del data["rerun"]
     all_keys, given = "dut, exact, kind, rerun, seed, source, test", "dut, exact, kind, seed, source, test"
-    with pytest.raises(ValueError, match=rf"^a task must have the keys {all_keys}, not {given}$"):
+    with pytest.raises(InputError, match=rf"^a task must have the keys {all_keys}, not {given}$"):
         Task.from_dict(data)

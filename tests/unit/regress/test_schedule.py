@@ -16,6 +16,7 @@ import pytest
 from dask import config
 from dask.distributed import Client, wait
 
+from models.errors import InputError
 from tb.regress import schedule
 from tb.regress.driver import drive
 from tb.regress.record import Ending, Record
@@ -140,7 +141,7 @@ def test_a_local_cluster_listens_on_loopback(client: Client) -> None:
 
 
 def test_a_scheduler_that_does_not_answer_is_an_error() -> None:
-    with pytest.raises(ValueError, match=r"^scheduler must be the address of a running Dask scheduler, not nonsense$"):
+    with pytest.raises(InputError, match=r"^scheduler must be the address of a running Dask scheduler, not nonsense$"):
         cluster("nonsense", 2, LOOPBACK).__enter__()
 
 

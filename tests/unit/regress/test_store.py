@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from models.errors import InputError
 from tb.regress.record import Ending, Record
 from tb.regress.store import Store
 from tb.regress.task import Device
@@ -110,9 +111,9 @@ def test_a_run_is_of_one_device_and_found_by_it(tmp_path: Path) -> None:
             r"^tasks of a run must all be of nv_small on the embedded DUT, not of nv_small on /my\.f: "
             r"random\.1\.nv_small\.verilator$"
         )
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(InputError, match=message):
             store.start("mixed", tmp_path, [TASKS[0], own[1]])
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(InputError, match=message):
             store.extend(first, [own[1]])
         assert store.runs() == [first, second]
 
@@ -160,33 +161,33 @@ def test_a_store_from_before_there_was_coverage_is_taken_over(tmp_path: Path) ->
     ],
 )
 def test_a_run_needs_different_tasks(tmp_path: Path, tasks: list, message: str) -> None:
-    with Store(tmp_path / "store.sqlite") as store, pytest.raises(ValueError, match=rf"^{message}$"):
+    with Store(tmp_path / "store.sqlite") as store, pytest.raises(InputError, match=rf"^{message}$"):
         store.start("random", tmp_path, tasks)
 
 
 def test_a_result_must_belong_to_the_run(tmp_path: Path) -> None:
     with Store(tmp_path / "store.sqlite") as store:
         run = store.start("random", tmp_path, TASKS)
-        with pytest.raises(ValueError, match=r"^run 1 has no task random\.9\.nv_small\.verilator$"):
+        with pytest.raises(InputError, match=r"^run 1 has no task random\.9\.nv_small\.verilator$"):
             store.add(run, record(task(9)))
 
 
 def test_a_run_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with Store(tmp_path / "store.sqlite") as store:
-        with pytest.raises(ValueError, match=r"^the store holds no run$"):
+        with pytest.raises(InputError, match=r"^the store holds no run$"):
             store.run()
         store.start("random", tmp_path, TASKS)
-        with pytest.raises(ValueError, match=r"^there is no run 7; there are 1$"):
+        with pytest.raises(InputError, match=r"^there is no run 7; there are 1$"):
             store.run(7)
 
 
 def test_another_file_is_not_taken_for_a_store(tmp_path: Path) -> None:
     text = tmp_path / "notes.txt"
     text.write_text("not a database, but long enough to be looked at " * 30)
-    with pytest.raises(ValueError, match=r"notes\.txt must be a regression store: file is not a database$"):
+    with pytest.raises(InputError, match=r"notes\.txt must be a regression store: file is not a database$"):
         Store(text)
     other = tmp_path / "other.sqlite"
     with sqlite3.connect(other) as database:
         database.execute("CREATE TABLE mine (x)")
-    with pytest.raises(ValueError, match=r"other\.sqlite must be a regression store of version 2, not 0$"):
+    with pytest.raises(InputError, match=r"other\.sqlite must be a regression store of version 2, not 0$"):
         Store(other)

@@ -48,6 +48,9 @@ RECORD_BYTES = 1 << 30
 ARRAYS = 10_000
 """Of the arrays of an ``.npz`` file."""
 
+IMAGE_BYTES = 1 << 28
+"""Of a PNG file."""
+
 PIXELS = 1 << 26
 """Of an image: the hardware reads 8192 lines of 8192."""
 

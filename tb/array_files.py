@@ -8,6 +8,7 @@ import lzma
 import math
 import struct
 import tokenize
+import warnings
 import zipfile
 import zlib
 from pathlib import Path
@@ -124,7 +125,9 @@ def _header(file: BinaryIO, where: str, error: type[InputError]) -> tuple[np.dty
     if len(text) != nbytes:
         raise error(f"{where}: cannot be read as .npy: the header must have at most {_HEADER_BYTES} bytes")
     try:
-        found = ast.literal_eval(text.decode("latin-1").strip())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what Python thinks of the header's style
+            found = ast.literal_eval(text.decode("latin-1").strip())
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError, tokenize.TokenError) as why:
         raise error(f"{where}: cannot be read as .npy: the header must be a Python dictionary") from why
     if not isinstance(found, dict) or set(found) != {"descr", "fortran_order", "shape"}:

@@ -10,7 +10,8 @@ import numpy as np
 from models.errors import InputError
 from models.layout import PixelFormat
 from models.layout.raw import Array
-from models.limits import PIXELS
+from models.limits import IMAGE_BYTES, PIXELS
+from models.reading import read_bytes
 
 # What PNG and Pillow hold without loss: mode by bytes and channels of an element.
 _MODES = {("u1", 1): "L", ("u1", 3): "RGB", ("u1", 4): "RGBA", ("<u2", 1): "I;16"}
@@ -99,22 +100,20 @@ def _load(path: Path) -> tuple[Array, str]:
         from PIL import Image
     except ImportError as error:
         raise InputError(_NO_PILLOW) from error
+    data = read_bytes(path, IMAGE_BYTES)
+    depth = data[_BIT_DEPTH_AT : _BIT_DEPTH_AT + 1]
     try:
-        with path.open("rb") as file:
-            depth = file.read(_BIT_DEPTH_AT + 1)[_BIT_DEPTH_AT:]
-            nbytes = file.seek(0, io.SEEK_END)
-        with Image.open(path, formats=("PNG",)) as image:
+        # From memory: of a file, Pillow reads as many bytes as the file says that there are.
+        with Image.open(io.BytesIO(data), formats=("PNG",)) as image:
             pixels = image.width * image.height
-            most = min(PIXELS, nbytes * _DEFLATE_RATIO)
+            most = min(PIXELS, len(data) * _DEFLATE_RATIO)
             if pixels > most:
                 raise InputError(
                     f"{path}: the image must have at most {most} pixels, not {image.width} x {image.height}"
                 )
             mode = image.mode if depth == (b"\x10" if image.mode == "I;16" else b"\x08") else f"{depth[0]}-bit colour"
             return np.asarray(image), mode
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    # Whatever Pillow says of a broken file, a NUL in the name, and an image too large for it.
+    # Whatever Pillow says of a broken file.
     except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError) as error:
         raise InputError(f"{path}: cannot be read as .png: {error}") from error
 

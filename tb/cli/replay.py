@@ -6,6 +6,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
+from tb.cli import numbers
 from tb.cli.common import BUILD_ROOT
 from tb.launch.build import build
 from tb.regress import bundle
@@ -21,7 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("bundle", type=Path, metavar="BUNDLE", help="folder that a failure left behind")
     parser.add_argument("--rtl", type=Path, metavar="FILELIST", help="the same RTL on this machine (default: its path)")
     parser.add_argument("--waves", action="store_true", help="write waves")
-    parser.add_argument("--timeout", type=float, default=3600.0, metavar="SECONDS", help="of the simulation (3600)")
+    parser.add_argument(
+        "--timeout", type=numbers.seconds, default=3600.0, metavar="SECONDS", help="of the simulation (3600)"
+    )
 
 
 def main(args: argparse.Namespace) -> int:

@@ -16,7 +16,7 @@ from tb.cli.common import add_dut_options, add_run_options
 from tb.playback import Played, play_model
 from tb.regress import report
 from tb.regress.jobs import Job, JobResult
-from tb.trace import TraceUnsupported, find_traces, measured, read
+from tb.trace import TraceError, TraceUnsupported, find_traces, measured, read
 from tb.trace.files import MEASURED
 from tb.verdict import Outcome, Verdict
 
@@ -38,6 +38,7 @@ _LEGEND = (
     "described: files without register writes; theirs are made from the file's description"
 )
 _PREFIX = "measured_"
+_UNREADABLE = "unreadable"
 _SIMULATOR_OPTIONS = (
     *("sim", "rtl", "top", "port_map", "backend", "debug"),
     *("jobs", "isolate", "timeout", "stop_at_first", "waves", "waves_from", "stages"),
@@ -62,7 +63,9 @@ def main(args: argparse.Namespace) -> int:
     for path in find_traces(args.paths):
         result = play(path, args.config, args.exact)
         results.append(result)
-        families.setdefault(family_of(path), []).append(result)
+        families.setdefault(_UNREADABLE if result.job.broken else family_of(path), []).append(result)
+    if all(result.job.broken for result in results):
+        raise TraceError("\n".join(str(result.job.broken) for result in results))
     print(f"{report.aligned([_COLUMNS, *_rows(families)], left=3)}\n")
     problems = report.complaints(results)
     if problems:
@@ -88,7 +91,8 @@ def play(path: Path, config_name: str, exact: bool) -> JobResult:
         exact: Whether FP16 results must equal the bit-accurate model.
 
     Returns:
-        The result; its facts tell how many golden bytes the bit-accurate model does not reproduce.
+        The result, a failure for a file that cannot be read; its facts tell how many golden bytes the bit-accurate
+        model does not reproduce.
     """
     name = measured.CONFIG if path.suffix == MEASURED else config_name
     config = HwConfig.load(name)
@@ -101,6 +105,9 @@ def play(path: Path, config_name: str, exact: bool) -> JobResult:
         played = play_model(scenario, config)
     except TraceUnsupported as error:
         played = Played(Verdict(refused=str(error)))
+    except TraceError as error:
+        facts = Verdict().to_dict() | {"differing_bytes": 0, "counters": 0}
+        return JobResult(replace(job, broken=str(error)), Outcome.FAILED, (str(error),), 0.0, None, facts)
     verdict = played.verdict
     complaints = verdict.complaints() if verdict.refused is None else [verdict.refused]
     seconds = time.monotonic() - started

@@ -39,7 +39,8 @@ class Job:
     """One scenario to play; ``TEST.SEED`` identifies it, ``rerun`` is the command that repeats just it.
 
     ``make`` builds the scenario, or reads it; ``refused`` is why it is not played at all, ``refusable`` whether it
-    may be refused while it is played, as a trace may, which is no failure then. ``plusargs`` are the simulator's,
+    may be refused while it is played, as a trace may, which is no failure then; ``broken`` is what is wrong with the
+    file that it is read from, so that it fails without being played. ``plusargs`` are the simulator's,
     ``variables`` more environment of the test; ``waves`` says whether ``rerun`` takes ``--waves``.
     """
 
@@ -49,6 +50,7 @@ class Job:
     make: Callable[[], Scenario]
     refused: str | None = None
     refusable: bool = False
+    broken: str | None = None
     plusargs: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
     waves: bool = True
@@ -242,6 +244,8 @@ def run_job(
     """
     if job.refused is not None:
         return JobResult(job, Outcome.REFUSED, (job.refused,), 0.0, None)
+    if job.broken is not None:
+        return JobResult(job, Outcome.FAILED, (job.broken,), 0.0, None)
     if work_dir.exists():
         shutil.rmtree(work_dir)
     scenario_dir = work_dir / "scenario"

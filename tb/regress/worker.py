@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from models.config import HwConfig
+from models.errors import InputError
 from models.reading import read_json
 from tb.coverage.collect import Collector
 from tb.coverage.model import load_model
@@ -132,6 +133,8 @@ def _play(task: Task, limits: Limits) -> Record:
             code_coverage.keep(work_dir, limits.folder)
     except LaunchError as error:
         return Record(task.key, Ending.BUILD_ERROR, (str(error),), seconds=time.monotonic() - started)
+    except InputError as error:
+        return Record(task.key, Ending.BENCH_ERROR, (str(error),), seconds=time.monotonic() - started)
     except Exception:
         # Whatever a plan, a generator, a model or the bench raises is this task's ending, not the worker's.
         return Record(task.key, Ending.BENCH_ERROR, (traceback.format_exc(),), seconds=time.monotonic() - started)

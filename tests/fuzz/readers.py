@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from models.config import HwConfig
 from models.errors import InputError
@@ -34,6 +35,7 @@ from tb.explain.stages import load_stages
 from tb.generate.plan import load_plan
 from tb.launch import filelist
 from tb.launch.ports import load_port_map
+from tb.plain_data import converted
 from tb.regress import bundle
 from tb.regress.batch import Batch, read_settings
 from tb.regress.code_coverage import read_counts
@@ -166,12 +168,12 @@ def _store(data: bytes, folder: Path) -> None:
     path = folder / "store.sqlite"
     if not path.is_file():
         Store(path).__exit__(None, None, None)
-    rows = parse_json(data, "rows")
+    rows = converted(parse_json(data, "rows"), dict[str, list[list[Any]]], "rows")
     with contextlib.closing(sqlite3.connect(path)) as database, database:
         for table in samples.STORE_TABLES:
             database.execute(f"DELETE FROM {table}")
-            for row in rows.get(table, ()) if isinstance(rows, dict) else ():
-                with contextlib.suppress(sqlite3.Error, OverflowError, TypeError):
+            for row in rows.get(table, ()):
+                with contextlib.suppress(sqlite3.Error, OverflowError):
                     database.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
     with Store(path) as store:
         for run in store.runs():

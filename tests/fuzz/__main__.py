@@ -27,9 +27,9 @@ def main() -> int:
         return int(bool(tally.findings))
     print(_COLUMNS, flush=True)
     whole = Tally()
-    each = -(-args.inputs // len(readers))
+    shares = sum(reader.weight for reader in readers)
     for reader in readers:
-        tally = feed_apart(reader, args.seed, each)
+        tally = feed_apart(reader, args.seed, -(-args.inputs * reader.weight // shares))
         print(_line(reader.name, tally), *_findings(tally), sep="\n", flush=True)
         whole.inputs += tally.inputs
         whole.accepted += tally.accepted

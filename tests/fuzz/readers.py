@@ -52,6 +52,9 @@ from tests.fuzz.mutate import Mutate, of_arrays, of_bytes, of_header, of_words
 SMALL, FULL = HwConfig.load("nv_small"), HwConfig.load("nv_full")
 
 
+PARSER = parser()
+
+
 @dataclass(frozen=True)
 class Reader:
     """One reader.
@@ -61,12 +64,14 @@ class Reader:
         samples: valid inputs.
         read: writes an input into an empty folder of its own, which it may keep files in, and reads it.
         mutate: from a source of randomness and a sample to an input.
+        weight: share of a long run's inputs: 1 for those of milliseconds, 12 for those of microseconds.
     """
 
     name: str
     samples: Callable[[], list[bytes]]
     read: Callable[[bytes, Path], object]
     mutate: Mutate = of_words
+    weight: int = 4
 
 
 def _file(name: str, load: Callable[[Path], object]) -> Callable[[bytes, Path], object]:
@@ -194,7 +199,7 @@ def _command(data: bytes, folder: Path) -> None:
     words = data.decode("utf-8", "replace").split("\n")
     try:
         with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
-            args = parser().parse_args(words)
+            args = PARSER.parse_args(words)
     except SystemExit as end:
         if end.code == 2:
             raise InputError("refused by argparse") from end
@@ -209,31 +214,32 @@ def _describe(args: argparse.Namespace) -> None:
 
 READERS = (
     Reader("configuration", samples.configurations, _file("own.toml", HwConfig.load)),
-    Reader("plan of nv_small", lambda: samples.plans("nv_small"), _file("plan.toml", _plan(SMALL))),
-    Reader("plan of nv_full", lambda: samples.plans("nv_full"), _file("plan.toml", _plan(FULL))),
+    Reader("plan of nv_small", lambda: samples.plans("nv_small"), _file("plan.toml", _plan(SMALL)), weight=1),
+    Reader("plan of nv_full", lambda: samples.plans("nv_full"), _file("plan.toml", _plan(FULL)), weight=1),
     Reader("feature plan", samples.features, _features),
-    Reader("coverage model", samples.coverage_models, _coverage),
+    Reader("coverage model", samples.coverage_models, _coverage, weight=1),
     Reader("port map", samples.port_maps, _file("ports.toml", lambda path: load_port_map(path, SMALL))),
     Reader("stages", samples.stages, _file("stages.toml", load_stages)),
     Reader("score catalogue", samples.catalogues, _file("bugs.toml", load_catalogue)),
     Reader("score journal", samples.journals, _file("journal", _journal)),
     Reader("cluster settings", samples.clusters, _file("slurm.toml", _cluster)),
-    Reader("trace", samples.traces, _trace),
+    Reader("trace", samples.traces, _trace, weight=1),
     Reader("trace data", samples.data_files, _data),
-    Reader("measured layer", samples.measured, _file("sdp_layer.npz", _measured), of_arrays),
+    Reader("measured layer", samples.measured, _file("sdp_layer.npz", _measured), of_arrays, weight=1),
     Reader("tensor", samples.tensors, _file("tensor.npy", _tensor), of_header),
     Reader("image", samples.images, _file("image.png", _image), of_bytes),
     Reader("filelist", samples.filelists, _filelist),
     Reader("bundle", samples.bundles, _bundle),
-    Reader("record of a run", samples.seen, _file(record.FILE_NAME, _seen), of_arrays),
-    Reader("result of a run", samples.explained, _file("result.json", saved_result)),
+    Reader("record of a run", samples.seen, _file(record.FILE_NAME, _seen), of_arrays, weight=1),
+    Reader("result of a run", samples.explained, _file("result.json", saved_result), weight=12),
     Reader("store", samples.stores, _store),
     Reader(
         "record of a worker",
         samples.records,
         lambda data, folder: Record.from_dict(parse_json(data, "record")),
+        weight=12,
     ),
-    Reader("code coverage", samples.counted, _file("coverage.dat", read_counts)),
+    Reader("code coverage", samples.counted, _file("coverage.dat", read_counts), weight=12),
     Reader("command line", samples.commands, _command),
 )
 

@@ -47,7 +47,7 @@ def limits(bits: int) -> tuple[int, int]:
     """Return the smallest and the largest two's-complement number of ``bits`` bits.
 
     Raises:
-        ValueError: when ``bits`` is not 2 to 63.
+        InputError: when ``bits`` is not 2 to 63.
     """
     if not 2 <= bits <= 63:
         raise InputError(f"bits must be 2 to 63, not {bits}")
@@ -103,7 +103,7 @@ def shift_left_saturating(values: NDArray[Any], shift: int, bits: int, rules: Ru
         int64 of the same shape.
 
     Raises:
-        ValueError: when ``shift`` or ``bits`` is out of range.
+        InputError: when ``shift`` or ``bits`` is out of range.
 
     Source: precision document, "Shifter"; measured on the public nv_small RTL for shifts beyond the width.
     """
@@ -126,7 +126,7 @@ def shift_right_rounded(values: NDArray[np.int64], shift: int, rules: Rules = HA
         int64 of the same shape.
 
     Raises:
-        ValueError: when ``shift`` or a value is out of range.
+        InputError: when ``shift`` or a value is out of range.
 
     Source: precision document, "Converter" and "Truncate" (round half away from zero).
     """
@@ -177,7 +177,7 @@ def check_range(name: str, value: int, low: int, high: int) -> None:
     """Refuse a parameter that the hardware's register cannot hold.
 
     Raises:
-        ValueError: when ``value`` is not an integer from ``low`` to ``high``.
+        InputError: when ``value`` is not an integer from ``low`` to ``high``.
     """
     if type(value) is not int or not low <= value <= high:
         raise InputError(f"{name} must be an integer from {low} to {high}, not {value!r}")
@@ -187,6 +187,6 @@ def check_shift(name: str, value: int) -> None:
     """Refuse a shift that the hardware's six-bit fields cannot hold.
 
     Raises:
-        ValueError: when ``value`` is not an integer from 0 to 63.
+        InputError: when ``value`` is not an integer from 0 to 63.
     """
     check_range(name, value, 0, MAX_SHIFT)

@@ -62,7 +62,7 @@ def widths(precision: Precision) -> Widths:
     """Return the widths of an integer precision.
 
     Raises:
-        ValueError: for FP16, whose converters do nothing.
+        InputError: for FP16, whose converters do nothing.
     """
     if precision not in _WIDTHS:
         raise InputError(f"precision must be INT8 or INT16 to have converters, not {precision.name}")
@@ -85,7 +85,7 @@ class CdpParams:
     FP16 has no converters; theirs must pass everything.
 
     Raises:
-        ValueError: when a value does not fit its register or the hardware's range.
+        InputError: when a value does not fit its register or the hardware's range.
 
     Source: unit description, "Cross Channel Data Processor"; programming guide, "LUT"; widths measured on
         the public nv_small RTL.
@@ -147,7 +147,7 @@ def run(params: CdpParams, cube: NDArray[Any], channels: int, rules: Rules = HAR
         (C, H, W) of the cube's dtype.
 
     Raises:
-        ValueError: when the cube's type or shape does not fit.
+        InputError: when the cube's type or shape does not fit.
 
     Source: unit description, "Cross Channel Data Processor"; precision document, "CDP"; measured on the
         public nv_small RTL and, for INT16 and FP16, on the public nv_full RTL.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
@@ -11,6 +10,7 @@ from typing import Any
 
 from models.errors import InputError
 from models.precision import Precision
+from models.reading import read_toml
 
 BUILTIN_DIR = Path(__file__).parent / "configs"
 
@@ -153,10 +153,7 @@ def _load_builtin(name: str) -> HwConfig:
 
 
 def _load_file(path: Path) -> HwConfig:
-    try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: {error}") from error
+    raw = read_toml(path, ConfigError)
     wanted = {f.name: str(f.type) for f in fields(HwConfig) if f.name != "name"}
     for key in raw:
         if key not in wanted:

@@ -73,7 +73,7 @@ class Converter:
         encoding: which converter, and so which widths.
 
     Raises:
-        ValueError: when a value does not fit its register.
+        InputError: when a value does not fit its register.
 
     Source: precision document, "Converter" and "Converter programming".
     """
@@ -99,7 +99,7 @@ class Converter:
             int64, same shape.
 
         Raises:
-            ValueError: when the values are no integers or wider.
+            InputError: when the values are no integers or wider.
         """
         if values.dtype.kind not in "iu":
             raise InputError(f"values must be integers, not {values.dtype}: FP16 has no converter")
@@ -170,7 +170,7 @@ def truncate(values: npt.NDArray[np.int64], lsb: int, output_bits: int) -> npt.N
         output_bits: of the signed result, 2 to 63.
 
     Raises:
-        ValueError: when ``lsb`` or ``output_bits`` is out of range.
+        InputError: when ``lsb`` or ``output_bits`` is out of range.
 
     Source: precision document, "Truncate"; measured on the public nv_full RTL.
     """

@@ -88,7 +88,7 @@ def check_use(name: str, precision: Precision, offset: int) -> ConverterRow:
         offset: that is to be subtracted; 0 for none.
 
     Raises:
-        ValueError: for an unknown name, for FP16 where it does not exist, for an offset where none is allowed.
+        InputError: for an unknown name, for FP16 where it does not exist, for an offset where none is allowed.
 
     Source: precision document, converter tables, "Limitation".
     """

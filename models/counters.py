@@ -117,7 +117,7 @@ def counter(unit: str, name: str) -> Counter:
     """Return one row.
 
     Raises:
-        ValueError: when there is no such counter.
+        InputError: when there is no such counter.
     """
     for row in COUNTERS:
         if (row.unit, row.name) == (unit, name):

@@ -26,7 +26,7 @@ def set_params(layout: DeconvolutionWeightLayout, truncate: int = 0) -> ConvPara
         truncate: right shift of CACC.
 
     Raises:
-        ValueError: when the padding does not fit its register.
+        InputError: when the padding does not fit its register.
     """
     _, _, height, width = layout.set_layout.shape
     return ConvParams(
@@ -75,7 +75,7 @@ def run(
         (H - 1) * stride + R, which a transposed convolution does not have, are 0.
 
     Raises:
-        ValueError: for FP16, or when shapes do not fit each other.
+        InputError: for FP16, or when shapes do not fit each other.
 
     Source: unit description, "Deconvolution"; formats document, "Weight Format".
     """

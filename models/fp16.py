@@ -132,7 +132,7 @@ class FloatFormat:
             Bit patterns, same shape.
 
         Raises:
-            ValueError: when a value is NaN, whose payload a float64 does not carry.
+            InputError: when a value is NaN, whose payload a float64 does not carry.
 
         Source: formats document, "Rounding" and "Denormalized value"; the published C model of the
             hardware for ``gradual`` (multiplication and fractions: no; narrowing FP32 to FP17: yes).
@@ -258,7 +258,7 @@ def integer_to_fp16(values: npt.NDArray[np.int64]) -> BitsArray:
         values: any shape; exact as float64, so at most 2**53 in magnitude.
 
     Raises:
-        ValueError: when a value is larger.
+        InputError: when a value is larger.
 
     Source: formats document, Equation 1 ``int2fp``; measured on the public nv_full RTL.
     """

@@ -71,7 +71,7 @@ class Slope:
         shift: signed, 5 bits; right if positive, left if negative; not used for FP16.
 
     Raises:
-        ValueError: when a value does not fit its register.
+        InputError: when a value does not fit its register.
 
     Source: LUT programming, "Out-of-range control".
     """
@@ -99,7 +99,7 @@ class LutTable:
         overflow: slope above the table.
 
     Raises:
-        ValueError: when a value does not fit its register or the entries have no table's size.
+        InputError: when a value does not fit its register or the entries have no table's size.
 
     Source: LUT programming, "Exponential mode", "Linear mode", "Out-of-range control".
     """
@@ -153,7 +153,7 @@ class HybridLut:
         hybrid_priority: taken when both hit, or when one underflows and the other overflows.
 
     Raises:
-        ValueError: when a table has the other's size or the two have different entry types.
+        InputError: when a table has the other's size or the two have different entry types.
 
     Source: LUT programming, "Hit/Miss behavior".
     """

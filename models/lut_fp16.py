@@ -22,7 +22,7 @@ def lookup(lut: HybridLut, x: BitsArray, unit: LutUnit) -> LutResult:
         FP17 patterns and the place in each table; a NaN input gives the same NaN.
 
     Raises:
-        ValueError: when the tables hold integers, or a start or end is not a 32-bit pattern.
+        InputError: when the tables hold integers, or a start or end is not a 32-bit pattern.
 
     Source: LUT programming; precision document, "LUT"; every step measured on the public nv_full RTL.
     """

@@ -29,7 +29,7 @@ def lookup(lut: HybridLut, x: IntArray, unit: LutUnit, rules: Rules = HARDWARE) 
         int64 values, at most 32 bits in SDP and 16 in CDP, and the place in each table.
 
     Raises:
-        ValueError: when the tables hold FP16 patterns, or an input or a range does not fit the unit.
+        InputError: when the tables hold FP16 patterns, or an input or a range does not fit the unit.
 
     Source: LUT programming; precision document, "LUT"; widths and rounding measured on the public
         nv_full RTL (all 65,536 inputs of SDP).

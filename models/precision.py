@@ -68,7 +68,7 @@ class Precision(Enum):
             Same shape, this precision's dtype.
 
         Raises:
-            ValueError: when a value is NaN.
+            InputError: when a value is NaN.
 
         Source: precision document, "Converter"; formats document, "Rounding".
         """

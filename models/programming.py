@@ -26,7 +26,7 @@ class Affine:
     """An encoding ``x' = (x - offset) * scale``.
 
     Raises:
-        ValueError: when the scale is zero.
+        InputError: when the scale is zero.
 
     Source: precision document, "Convolution converters" ("x' = (x - offset) * SF").
     """
@@ -72,7 +72,7 @@ def bias_shift(
         pra_trunc: right shift of the Winograd input transform; 0 for direct convolution.
 
     Raises:
-        ValueError: when no shift of 0 to 63 bits satisfies the equation.
+        InputError: when no shift of 0 to 63 bits satisfies the equation.
 
     Source: precision document, "Convolution converters",
         SF_bs * 2^bs_trunc = SF_in * SF_wt / 2^(pra_trunc + cc_out_trunc).
@@ -87,7 +87,7 @@ def operand_shift(data_scale: Number, operand_scale: Number) -> int:
     """Return the left shift that gives an ALU operand the scale of the data.
 
     Raises:
-        ValueError: when the ratio of the scales is not 2**0 to 2**63.
+        InputError: when the ratio of the scales is not 2**0 to 2**63.
 
     Source: precision document, "Batch normalization": SF_in = SF_m * 2^bn_m_shifter.
     """
@@ -109,7 +109,7 @@ def padding_value(encoding: Affine, precision: Precision) -> int:
         ``-offset * scale``, rounded half away from zero; 0 for FP16.
 
     Raises:
-        ValueError: for FP16 with an offset, or when the value does not fit the precision.
+        InputError: for FP16 with an offset, or when the value does not fit the precision.
 
     Source: precision document, "Convolution converters", Padding.
     """
@@ -128,7 +128,7 @@ def pooling_padding(encoding: Affine, precision: Precision) -> tuple[int, ...]:
     """Return the PDP's seven padding sums: one to seven times the padding value; all 0 for FP16.
 
     Raises:
-        ValueError: as :func:`padding_value`.
+        InputError: as :func:`padding_value`.
 
     Source: precision document, "PDP converters".
     """
@@ -154,7 +154,7 @@ def offset_compensation(
         (K,) int64, rounded half away from zero.
 
     Raises:
-        ValueError: when the weights are no integers with the axes (K, C, R, S).
+        InputError: when the weights are no integers with the axes (K, C, R, S).
 
     Source: precision document, "Convolution converters", Activation: the offset of the result is
         SF_in * SF_wt * offset_in * sum(W') / 2^(pra_trunc + cc_out_trunc), per channel.
@@ -237,7 +237,7 @@ def as_converter(wanted: Affine, encoding: ConverterEncoding) -> tuple[Converter
         makes before rounding and saturation.
 
     Raises:
-        ValueError: when the offset does not fit, or the scale is so large or so small that no shift helps.
+        InputError: when the offset does not fit, or the scale is so large or so small that no shift helps.
 
     Source: precision document, "Converter programming".
     """

@@ -57,7 +57,7 @@ def index_select(minimum: Number, maximum: Number, scale: Number, entries: int) 
         entries: 65 or 257.
 
     Raises:
-        ValueError: when the distance of two entries is no power of two.
+        InputError: when the distance of two entries is no power of two.
 
     Source: LUT programming, "Linear mode": (max - min) * SF_in = 2^(C - M), INDEX_SELECT = -M.
     """
@@ -80,7 +80,7 @@ def linear_end(start: Number, select: int, entries: int, unit: LutUnit, precisio
         precision: of the pipeline.
 
     Raises:
-        ValueError: when ``select`` is outside the hardware's range, or for FP16 the start is so large that
+        InputError: when ``select`` is outside the hardware's range, or for FP16 the start is so large that
             the end would equal it.
 
     Source: programming guide, "LUT".
@@ -107,7 +107,7 @@ def exponent_end(start: Number, offset: int, unit: LutUnit, precision: Precision
         precision: of the pipeline.
 
     Raises:
-        ValueError: when ``offset`` is outside the hardware's range.
+        InputError: when ``offset`` is outside the hardware's range.
 
     Source: programming guide, "LUT".
     """
@@ -131,7 +131,7 @@ def exponent_fields(encoding: Affine, start: Number, first_exponent: int) -> tup
         ``M + exp_start`` and ``SF_in * (linear_start - O_in)``.
 
     Raises:
-        ValueError: when the scale is no power of two.
+        InputError: when the scale is no power of two.
 
     Source: LUT programming, "Exponential mode".
     """
@@ -154,7 +154,7 @@ def linear_input(minimum: Number, maximum: Number, entries: int, select: int = 0
         select: INDEX_SELECT; each step finer keeps one more bit for interpolation.
 
     Raises:
-        ValueError: when the range is empty.
+        InputError: when the range is empty.
 
     Source: precision document, "Activation (Sigmoid/TanH, etc.)".
     """
@@ -178,7 +178,7 @@ def slope(gradient: Number, entry_scale: Number, binary_point: int, precision: P
         The nearest slope the registers can hold.
 
     Raises:
-        ValueError: when it is too steep.
+        InputError: when it is too steep.
 
     Source: LUT programming, "Out-of-range control": 2^M * SCALE / 2^SHIFT / SF = k.
     """

@@ -195,7 +195,7 @@ def compare(expected: npt.NDArray[Any], actual: Fp16Bits, tolerance: Tolerance) 
         The verdict.
 
     Raises:
-        ValueError: when shapes or types do not fit, an allowance is negative or NaN, or there is nothing
+        InputError: when shapes or types do not fit, an allowance is negative or NaN, or there is nothing
             to compare.
 
     Source: precision document, "FP16 error threshold"; formats document, "FP16 Supporting".

@@ -28,7 +28,7 @@ class Window:
     """Where the sliding window of a convolution lies; all in elements.
 
     Raises:
-        ValueError: when a stride or dilation is below 1 or a padding negative.
+        InputError: when a stride or dilation is below 1 or a padding negative.
     """
 
     stride_x: int = 1
@@ -60,7 +60,7 @@ def window_sum(data: Float64Array, weight: Float64Array, window: Window, pad_val
         (K, H', W').
 
     Raises:
-        ValueError: when the channels differ or the window is larger than the padded cube.
+        InputError: when the channels differ or the window is larger than the padded cube.
     """
     channels, _, _ = data.shape
     kernels, weight_channels, rows, columns = weight.shape

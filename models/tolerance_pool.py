@@ -101,7 +101,7 @@ def channel_window_maximum(cube: Float64Array, local_size: int) -> Float64Array:
         (C, H, W).
 
     Raises:
-        ValueError: for another window.
+        InputError: for another window.
 
     Source: precision document, "FP16 error threshold".
     """

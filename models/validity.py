@@ -116,7 +116,7 @@ def conversion(kind: LayerKind, source: InputFormat, target: Precision) -> Conve
     """Return the row of a supported conversion.
 
     Raises:
-        ValueError: for an invalid case, or when the layer cannot read the format at all.
+        InputError: for an invalid case, or when the layer cannot read the format at all.
 
     Source: formats document, Tables 29 to 32.
     """
@@ -138,7 +138,7 @@ def check_sdp_processing(source: Precision, processing: Precision, target: Preci
     integers; INT16 to INT8 must be processed as INT8, with INT16 the layer never finishes.
 
     Raises:
-        ValueError: for a mixture, or for INT16 to INT8 processed as INT16.
+        InputError: for a mixture, or for INT16 to INT8 processed as INT16.
 
     Source: formats document, Table 30; INT16 to INT8 measured on the public nv_full RTL.
     """

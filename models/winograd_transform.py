@@ -37,7 +37,7 @@ def tiles(cube: npt.NDArray[Any], pad_left: int, pad_top: int, height: int, widt
         (C, height / 2, width / 2, 4, 4).
 
     Raises:
-        ValueError: when the output is not made of 2 x 2 tiles.
+        InputError: when the output is not made of 2 x 2 tiles.
     """
     for name, value in (("height", height), ("width", width)):
         if value < OUTPUT_TILE or value % OUTPUT_TILE:

@@ -7,13 +7,13 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models.errors import InputError
+from models.limits import DRAWN_BYTES
 
 PAGE_BYTES = 1 << 16
 GUARD_BYTES = 256
@@ -108,6 +108,7 @@ class MemoryImage:
         self._allocations: list[Allocation] = []
         self._starts: list[int] = []
         self._next_free = base
+        self._drawn = 0
         self._limit = limit
 
     @property
@@ -128,6 +129,11 @@ class MemoryImage:
         """
         if nbytes < 1:
             raise MemoryFault(f"allocation {name} must have at least 1 byte, not {nbytes}")
+        self._drawn += nbytes
+        if self._drawn > DRAWN_BYTES:
+            raise MemoryFault(
+                f"allocations must have at most {DRAWN_BYTES} bytes together, not {self._drawn} with {name}"
+            )
         if alignment_bytes < 1 or alignment_bytes & (alignment_bytes - 1):
             raise MemoryFault(f"alignment_bytes must be a power of two, not {alignment_bytes}")
         address = -(-(self._next_free + GUARD_BYTES) // alignment_bytes) * alignment_bytes
@@ -320,41 +326,6 @@ class MemoryImage:
             for start, stop in zip(edges[::2], edges[1::2], strict=True):
                 address = allocation.address + int(start)
                 yield address, self.read(address, int(stop - start))
-
-    def save(self, path: Path) -> None:
-        """Write allocations and what was written in them to an ``.npz`` file."""
-        runs = list(self.runs())
-        np.savez_compressed(
-            path,
-            # The limit itself may be 2**64, which uint64 cannot hold.
-            space=np.array([self._next_free, self._limit - 1], dtype=np.uint64),
-            names=np.array([a.name for a in self._allocations], dtype=np.str_),
-            ranges=np.array([(a.address, a.nbytes) for a in self._allocations], dtype=np.uint64).reshape(-1, 2),
-            run_ranges=np.array([(a, len(d)) for a, d in runs], dtype=np.uint64).reshape(-1, 2),
-            run_data=np.frombuffer(b"".join(d for _, d in runs), dtype=np.uint8),
-        )
-
-    @classmethod
-    def load(cls, path: Path) -> MemoryImage:
-        """Read what ``save`` wrote.
-
-        Raises:
-            MemoryFault: when the file is not such an image.
-        """
-        with np.load(path) as file:
-            missing = {"space", "names", "ranges", "run_ranges", "run_data"} - set(file.files)
-            if missing:
-                raise MemoryFault(f"{path} is not a memory image: it lacks {', '.join(sorted(missing))}")
-            next_free, last = (int(value) for value in file["space"])
-            image = cls(base=next_free, limit=last + 1)
-            for name, (address, nbytes) in zip(file["names"], file["ranges"], strict=True):
-                image.claim(str(name), int(address), int(nbytes))
-            position = 0
-            data = file["run_data"]
-            for address, nbytes in file["run_ranges"]:
-                image.write(int(address), data[position : position + int(nbytes)])
-                position += int(nbytes)
-        return image
 
     def _check_range(self, name: str, address: int, nbytes: int) -> None:
         if address < 0 or nbytes < 1 or address + nbytes > self._limit:

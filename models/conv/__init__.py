@@ -67,7 +67,7 @@ def run(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any], rules: Ru
         int32 (K, H_out, W_out).
 
     Raises:
-        ValueError: when types, shapes or sizes do not fit each other or the hardware, or for FP16.
+        InputError: when types, shapes or sizes do not fit each other or the hardware, or for FP16.
 
     Source: unit description, "Convolution Pipeline"; measured on the public nv_small and nv_full RTL.
     """
@@ -78,7 +78,7 @@ def accumulate(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any], ru
     """Compute as ``run`` does, and tell which outputs were saturated.
 
     Raises:
-        ValueError: as ``run``.
+        InputError: as ``run``.
     """
     if params.is_float:
         raise InputError("precision must be INT8 or INT16 for integer sums, not FP16")
@@ -99,7 +99,7 @@ def run_exact(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any], ord
         uint32 (K, H_out, W_out), FP32 patterns.
 
     Raises:
-        ValueError: when types, shapes or sizes do not fit each other or the hardware, or for integers.
+        InputError: when types, shapes or sizes do not fit each other or the hardware, or for integers.
 
     Source: measured on the public nv_full RTL.
     """
@@ -119,7 +119,7 @@ def run_float64(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any]) -
         float64 (K, H_out, W_out), not clipped.
 
     Raises:
-        ValueError: as ``run_exact``.
+        InputError: as ``run_exact``.
 
     Source: precision document, "FP16 error threshold".
     """
@@ -144,7 +144,7 @@ def threshold(
         scale: factor that SDP applies, or its magnitude per element.
 
     Raises:
-        ValueError: as ``run_exact``, or for a reference of another shape.
+        InputError: as ``run_exact``, or for a reference of another shape.
 
     Source: precision document, "FP16 error threshold".
     """

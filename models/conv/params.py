@@ -44,7 +44,7 @@ class ConvParams:
         pre_truncate: right shift after the transform of integer tiles, 0 to 3 bits.
 
     Raises:
-        ValueError: when a value does not fit its register, or Winograd is to stride or dilate.
+        InputError: when a value does not fit its register, or Winograd is to stride or dilate.
 
     Source: register map of CDMA, CSC and CACC; programming guide, "Limitation", Convolution.
     """
@@ -98,7 +98,7 @@ class ConvParams:
             kernel_width: of the kernels; 4 for Winograd, after the transform.
 
         Raises:
-            ValueError: when a padding reaches the dilated kernel's width, or no window fits; for Winograd, when
+            InputError: when a padding reaches the dilated kernel's width, or no window fits; for Winograd, when
                 the output is not a multiple of 4 and at least 8.
 
         Source: programming guide, "Limitation", Convolution.
@@ -114,7 +114,7 @@ class ConvParams:
             kernel_height: of the kernels; 4 for Winograd, after the transform.
 
         Raises:
-            ValueError: when a padding reaches the dilated kernel's height, or no window fits; for Winograd, when
+            InputError: when a padding reaches the dilated kernel's height, or no window fits; for Winograd, when
                 the output is not a multiple of 4 and at least 8.
 
         Source: programming guide, "Limitation", Convolution.
@@ -126,7 +126,7 @@ class ConvParams:
         """Return (K, H_out, W_out) for shapes (C, H, W) and (K, C, R, S).
 
         Raises:
-            ValueError: as ``output_width`` and ``output_height``.
+            InputError: as ``output_width`` and ``output_height``.
         """
         return (
             weights[0],
@@ -144,7 +144,7 @@ def check_arrays(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any]) 
         weights: (K, C, R, S).
 
     Raises:
-        ValueError: naming the array, the rule and the value.
+        InputError: naming the array, the rule and the value.
     """
     dtype = "uint16" if params.is_float else params.precision.dtype
     for name, array, axes in (("cube", cube, "(C, H, W)"), ("weights", weights, "(K, C, R, S)")):

@@ -65,7 +65,7 @@ class Alignment:
             data_size_bytes: bytes of the data as they are programmed.
 
         Raises:
-            ValueError: naming format, quantity, rule and value; also when the format has no such stride
+            InputError: naming format, quantity, rule and value; also when the format has no such stride
                 or size.
         """
         for name, value, alignment in (

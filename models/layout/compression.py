@@ -42,7 +42,7 @@ class CompressedWeightLayout:
         layout: the uncompressed format.
 
     Raises:
-        ValueError: when the build cannot decompress, or the mask is too large.
+        InputError: when the build cannot decompress, or the mask is too large.
 
     Source: format document, "Sparse Compression option", figure 17; the bit order, the groups without
         alignment, WGS in bytes and the -0 measured on the public nv_full RTL.
@@ -83,7 +83,7 @@ class CompressedWeightLayout:
             weights: ``layout.packed_shape`` of the precision's dtype.
 
         Raises:
-            ValueError: on another shape or dtype.
+            InputError: on another shape or dtype.
         """
         bits = self._bits(self.layout.checked_stream(weights))
         kept = bits != 0
@@ -114,7 +114,7 @@ class CompressedWeightLayout:
             ``layout.packed_shape`` of the precision's dtype.
 
         Raises:
-            ValueError: when a surface is too short, or a group size is not what the mask keeps.
+            InputError: when a surface is too short, or a group size is not what the mask keeps.
         """
         kept = self._mask(wmb)
         counts = self._group_counts(kept)
@@ -140,7 +140,7 @@ class CompressedWeightLayout:
         """Return (byte offset in the WMB surface, bit) of an element's mask bit; bit 0 is least significant.
 
         Raises:
-            ValueError: for coordinates outside ``layout.packed_shape``.
+            InputError: for coordinates outside ``layout.packed_shape``.
         """
         return divmod(self.layout.offset(k, c, r, s) // self.layout.precision.nbytes, 8)
 
@@ -155,7 +155,7 @@ class CompressedWeightLayout:
             s: column.
 
         Raises:
-            ValueError: for coordinates outside ``layout.packed_shape`` or a short mask.
+            InputError: for coordinates outside ``layout.packed_shape`` or a short mask.
         """
         byte, bit = self.mask_bit(k, c, r, s)
         kept = self._mask(wmb)
@@ -172,7 +172,7 @@ class CompressedWeightLayout:
             offset_bytes: offset in the compressed weights.
 
         Raises:
-            ValueError: for an offset outside the layout or a short mask.
+            InputError: for an offset outside the layout or a short mask.
         """
         check_index("offset_bytes", offset_bytes, self.nbytes)
         kept = np.flatnonzero(self._mask(wmb))
@@ -183,7 +183,7 @@ class CompressedWeightLayout:
         """Return the byte offset of a group in the compressed weights: the sum of the sizes before.
 
         Raises:
-            ValueError: for a group that does not exist or short group sizes.
+            InputError: for a group that does not exist or short group sizes.
         """
         check_index("group", group, self.layout.groups)
         sizes = checked_bytes(wgs, self.layout.groups * WGS_DTYPE.itemsize).view(WGS_DTYPE)

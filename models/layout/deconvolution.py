@@ -37,7 +37,7 @@ class DeconvolutionWeightLayout:
         stride: deconvolution stride (y, x).
 
     Raises:
-        ValueError: for an impossible stride, or as WeightLayout.
+        InputError: for an impossible stride, or as WeightLayout.
 
     Source: format document, "Weight Format", set split for deconvolution; size of a set and order of
         the sets from the public architecture documentation, "Deconvolution" and "Contract".
@@ -92,7 +92,7 @@ class DeconvolutionWeightLayout:
             (sets, K, C, R', S') of the same dtype.
 
         Raises:
-            ValueError: on another shape or dtype.
+            InputError: on another shape or dtype.
         """
         check_array("weights", weights, self.shape, self.precision.dtype)
         sets = np.zeros((self.sets, *self.set_layout.shape), dtype=weights.dtype)
@@ -106,7 +106,7 @@ class DeconvolutionWeightLayout:
         """Return the kernels (K, C, R, S) that ``split`` made the sets from.
 
         Raises:
-            ValueError: on another shape or dtype.
+            InputError: on another shape or dtype.
         """
         check_array("sets", sets, (self.sets, *self.set_layout.shape), self.precision.dtype)
         weights = np.empty(self.shape, dtype=sets.dtype)
@@ -126,7 +126,7 @@ class DeconvolutionWeightLayout:
             uint8 of length ``nbytes``.
 
         Raises:
-            ValueError: on another shape or dtype.
+            InputError: on another shape or dtype.
         """
         check_array("weights", weights, self.shape, self.precision.dtype)
         raw = np.zeros(self.nbytes, dtype=np.uint8)
@@ -146,7 +146,7 @@ class DeconvolutionWeightLayout:
         """Return the kernels (K, C, R, S) whose sets lie in ``data``; later bytes are not read.
 
         Raises:
-            ValueError: when ``data`` is too short.
+            InputError: when ``data`` is too short.
         """
         raw = checked_bytes(data, self.nbytes)
         weights = np.empty(self.shape, dtype=self.precision.dtype)
@@ -163,7 +163,7 @@ class DeconvolutionWeightLayout:
         """Return the byte offset of a weight, in the coordinates of the original kernels.
 
         Raises:
-            ValueError: for coordinates outside the kernels.
+            InputError: for coordinates outside the kernels.
         """
         for name, value, end in zip("kcrs", (k, c, r, s), self.shape, strict=True):
             check_index(name, value, end)
@@ -178,7 +178,7 @@ class DeconvolutionWeightLayout:
         """Return the weight that the byte belongs to, or None in alignment and in zeros beyond the kernel.
 
         Raises:
-            ValueError: for an offset outside the layout.
+            InputError: for an offset outside the layout.
         """
         check_index("offset_bytes", offset_bytes, self.nbytes)
         number, inside = divmod(offset_bytes, self.set_stride_bytes)

@@ -31,7 +31,7 @@ def thread_number(conv_thread_number: int) -> int:
     """Return the thread number C of a processor: the square root of ConvThreadNumber.
 
     Raises:
-        ValueError: when it is no square.
+        InputError: when it is no square.
 
     Source: external memory data format document, "Thread number".
     """
@@ -64,7 +64,7 @@ class ConvolutionDataLayout:
         threads: thread number C.
 
     Raises:
-        ValueError: for sizes below 1.
+        InputError: for sizes below 1.
 
     Source: external memory data format document, "Convolution Module External Memory Data Format",
         "Data Padding for Power of Two Thread Numbers", "Data Padding for Non-Power of Two Thread
@@ -114,7 +114,7 @@ class ConvolutionDataLayout:
             uint8 of length ``nbytes``.
 
         Raises:
-            ValueError: on another shape or dtype.
+            InputError: on another shape or dtype.
         """
         check_array("image", image, self.shape, self.data_type.dtype)
         features, rows, pixels = self.shape
@@ -130,7 +130,7 @@ class ConvolutionDataLayout:
         """Return the image (Z, Y, X) that lies in ``data``, padding removed; later bytes are not read.
 
         Raises:
-            ValueError: when ``data`` is too short.
+            InputError: when ``data`` is too short.
         """
         _, rows, pixels = self.shape
         planes = np.empty((self.blocks, self.threads, rows, pixels), dtype=self.data_type.dtype)
@@ -141,7 +141,7 @@ class ConvolutionDataLayout:
         """Return the byte offset of a value.
 
         Raises:
-            ValueError: for coordinates outside the image.
+            InputError: for coordinates outside the image.
         """
         for name, value, end in zip("zyx", (z, y, x), self.shape, strict=True):
             check_index(name, value, end)
@@ -153,7 +153,7 @@ class ConvolutionDataLayout:
         """Return the value (feature, row, pixel) that the byte belongs to, or None in padding.
 
         Raises:
-            ValueError: for an offset outside the layout.
+            InputError: for an offset outside the layout.
         """
         check_index("offset_bytes", offset_bytes, self.nbytes)
         pixel, feature = divmod(offset_bytes // self.data_type.dtype.itemsize, self.parallel)
@@ -187,7 +187,7 @@ class FullyConnectedDataLayout:
         threads: thread number C.
 
     Raises:
-        ValueError: for sizes below 1.
+        InputError: for sizes below 1.
 
     Source: external memory data format document, "Fully Connected Module External Memory Data Format".
     """
@@ -226,7 +226,7 @@ class FullyConnectedDataLayout:
             uint8 of length ``nbytes``.
 
         Raises:
-            ValueError: on another shape or dtype.
+            InputError: on another shape or dtype.
         """
         check_array("values", values, (self.features,), self.data_type.dtype)
         padded = np.zeros(self.elements, dtype=values.dtype)
@@ -237,7 +237,7 @@ class FullyConnectedDataLayout:
         """Return the values (X,) that lie in ``data``, padding removed; later bytes are not read.
 
         Raises:
-            ValueError: when ``data`` is too short.
+            InputError: when ``data`` is too short.
         """
         return checked_bytes(data, self.nbytes).view(self.data_type.dtype)[: self.features].copy()
 
@@ -245,7 +245,7 @@ class FullyConnectedDataLayout:
         """Return the byte offset of a value.
 
         Raises:
-            ValueError: for a value that does not exist.
+            InputError: for a value that does not exist.
         """
         check_index("x", x, self.features)
         return x * self.data_type.dtype.itemsize
@@ -254,7 +254,7 @@ class FullyConnectedDataLayout:
         """Return the value that the byte belongs to, or None in padding.
 
         Raises:
-            ValueError: for an offset outside the layout.
+            InputError: for an offset outside the layout.
         """
         check_index("offset_bytes", offset_bytes, self.nbytes)
         x = offset_bytes // self.data_type.dtype.itemsize

@@ -51,7 +51,7 @@ class FeatureLayout:
         surface_stride_bytes: distance of two surfaces.
 
     Raises:
-        ValueError: when the build has no such precision, a size is beyond the hardware, or a stride
+        InputError: when the build has no such precision, a size is beyond the hardware, or a stride
             is unaligned or makes lines or surfaces overlap.
 
     Source: format document, "Feature Data Format", and Table 35; the atom of the configuration
@@ -82,7 +82,7 @@ class FeatureLayout:
         """Return the layout without gaps: line stride W atoms, surface stride H lines.
 
         Raises:
-            ValueError: as the constructor.
+            InputError: as the constructor.
         """
         if len(shape) != 3:
             raise InputError(f"shape must be (C, H, W), not {shape}")
@@ -144,7 +144,7 @@ class FeatureLayout:
         The channels of the last atom that pad the cube become channels of the line.
 
         Raises:
-            ValueError: when the cube is not 1x1xC, its atoms are not adjacent, or they are too many.
+            InputError: when the cube is not 1x1xC, its atoms are not adjacent, or they are too many.
 
         Source: format document, "Feature Data Format", last paragraph.
         """
@@ -163,7 +163,7 @@ class FeatureLayout:
             uint8 of length ``nbytes``.
 
         Raises:
-            ValueError: on another shape or dtype, or a padding that is NaN or no value of the precision.
+            InputError: on another shape or dtype, or a padding that is NaN or no value of the precision.
 
         Source: format document, "Feature Data Format": the attached data can be any value except NaN.
         """
@@ -191,7 +191,7 @@ class FeatureLayout:
             (C, H, W) of the precision's dtype.
 
         Raises:
-            ValueError: when ``data`` is too short.
+            InputError: when ``data`` is too short.
         """
         return self._unpack(data, self.shape[0])
 
@@ -205,7 +205,7 @@ class FeatureLayout:
             (padded_channels, H, W) of the precision's dtype.
 
         Raises:
-            ValueError: when ``data`` is too short.
+            InputError: when ``data`` is too short.
         """
         return self._unpack(data, self.padded_channels)
 
@@ -213,7 +213,7 @@ class FeatureLayout:
         """Return the byte offset of an element; padding channels have one too.
 
         Raises:
-            ValueError: for coordinates outside (padded_channels, H, W).
+            InputError: for coordinates outside (padded_channels, H, W).
         """
         for name, value, end in zip("chw", (c, h, w), (self.padded_channels, *self.shape[1:]), strict=True):
             check_index(name, value, end)
@@ -231,7 +231,7 @@ class FeatureLayout:
         A padding channel is returned as such: ``is_padding(element.c)`` tells.
 
         Raises:
-            ValueError: for an offset outside the layout.
+            InputError: for an offset outside the layout.
         """
         check_index("offset_bytes", offset_bytes, self.nbytes)
         surface, rest = divmod(offset_bytes, self.surface_stride_bytes)
@@ -245,7 +245,7 @@ class FeatureLayout:
         """Return whether channel ``c`` is one of those that only fill the last atom.
 
         Raises:
-            ValueError: for a channel that the layout does not have.
+            InputError: for a channel that the layout does not have.
         """
         check_index("c", c, self.padded_channels)
         return c >= self.shape[0]

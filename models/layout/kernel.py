@@ -153,7 +153,7 @@ class KernelLayout(ABC):
             uint8 of length ``nbytes``.
 
         Raises:
-            ValueError: on another shape or dtype.
+            InputError: on another shape or dtype.
         """
         stream = self.checked_stream(weights).view(np.uint8)
         if stream.size == self.nbytes:
@@ -172,7 +172,7 @@ class KernelLayout(ABC):
             ``packed_shape`` of the precision's dtype.
 
         Raises:
-            ValueError: when ``data`` is too short.
+            InputError: when ``data`` is too short.
         """
         raw = checked_bytes(data, self.elements * self.precision.nbytes)
         return self.from_stream(raw.view(self.precision.dtype))
@@ -181,7 +181,7 @@ class KernelLayout(ABC):
         """Return the byte offset of an element of ``packed_shape`` in the uncompressed weights.
 
         Raises:
-            ValueError: for coordinates outside ``packed_shape``.
+            InputError: for coordinates outside ``packed_shape``.
         """
         for name, value, end in zip("kcrs", (k, c, r, s), self.packed_shape, strict=True):
             check_index(name, value, end)
@@ -191,7 +191,7 @@ class KernelLayout(ABC):
         """Return the element of ``packed_shape`` that the byte belongs to, or None in the end alignment.
 
         Raises:
-            ValueError: for an offset outside the layout.
+            InputError: for an offset outside the layout.
         """
         check_index("offset_bytes", offset_bytes, self.nbytes)
         position = offset_bytes // self.precision.nbytes
@@ -201,7 +201,7 @@ class KernelLayout(ABC):
         """Return the elements in memory order, after checking shape and dtype.
 
         Raises:
-            ValueError: on another shape or dtype.
+            InputError: on another shape or dtype.
         """
         check_array("weights", weights, self.packed_shape, self.precision.dtype)
         return self.to_stream(weights)

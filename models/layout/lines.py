@@ -38,7 +38,7 @@ class LinesLayout:
         surface_stride_bytes: distance of two surfaces.
 
     Raises:
-        ValueError: when the build has no BDMA, a size is beyond the hardware, or a size or stride is no
+        InputError: when the build has no BDMA, a size is beyond the hardware, or a size or stride is no
             multiple of 32 bytes or makes lines or surfaces overlap.
 
     Source: programming guide, BDMA, "Buffer allocation". The registers hold 24 bits for the numbers of lines
@@ -82,7 +82,7 @@ class LinesLayout:
         """Return the memory bytes of (surfaces, lines, bytes); gaps are 0.
 
         Raises:
-            ValueError: on another shape or dtype.
+            InputError: on another shape or dtype.
         """
         check_array("lines", lines, self.shape, np.dtype(np.uint8))
         raw = np.zeros(self.nbytes, dtype=np.uint8)
@@ -93,7 +93,7 @@ class LinesLayout:
         """Return the lines (surfaces, lines, bytes) that lie in ``data``; later bytes are not read.
 
         Raises:
-            ValueError: when ``data`` is too short.
+            InputError: when ``data`` is too short.
         """
         return self._view(checked_bytes(data, self.nbytes)).copy()
 
@@ -101,7 +101,7 @@ class LinesLayout:
         """Return surface, line and byte as c, h and w, or None in a gap.
 
         Raises:
-            ValueError: for an offset outside the layout.
+            InputError: for an offset outside the layout.
         """
         check_index("offset_bytes", offset_bytes, self.nbytes)
         surfaces, lines, line = self.shape

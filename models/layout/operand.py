@@ -67,7 +67,7 @@ class OperandLayout:
         surface_stride_bytes: distance of two surfaces.
 
     Raises:
-        ValueError: for components or sizes that do not exist, or strides that are unaligned or too small.
+        InputError: for components or sizes that do not exist, or strides that are unaligned or too small.
 
     Source: format document, "Bias Data Format", "PReLU Data Format", "Batch Normalization Data
         Format", "Element-Wise Data Format" and the BytesPerAtom tables; the order of a pair, and
@@ -118,7 +118,7 @@ class OperandLayout:
         atoms of half the alignment, so lines of an odd width end in a gap.
 
         Raises:
-            ValueError: as the constructor.
+            InputError: as the constructor.
         """
         if len(shape) != 3:
             raise InputError(f"shape must be (C, H, W), not {shape}")
@@ -196,7 +196,7 @@ class OperandLayout:
             uint8 of length ``nbytes``.
 
         Raises:
-            ValueError: when components are missing or left over, or a shape or dtype is wrong.
+            InputError: when components are missing or left over, or a shape or dtype is wrong.
         """
         if tuple(operands) != self.components:
             raise InputError(f"operands must be {self.components}, not {tuple(operands)}")
@@ -214,7 +214,7 @@ class OperandLayout:
         """Return the operands by component, (C, H, W) each; later bytes are not read.
 
         Raises:
-            ValueError: when ``data`` is too short.
+            InputError: when ``data`` is too short.
         """
         return {name: cube[: self.shape[0]] for name, cube in self.unpack_padded(data).items()}
 
@@ -222,7 +222,7 @@ class OperandLayout:
         """Return the operands by component with the padding channels, (padded_channels, H, W) each.
 
         Raises:
-            ValueError: when ``data`` is too short.
+            InputError: when ``data`` is too short.
         """
         height, width = self.shape[1:]
         number = len(self.components)
@@ -235,7 +235,7 @@ class OperandLayout:
         """Return the byte offset of one component of an element; padding channels have one too.
 
         Raises:
-            ValueError: for a component that the layout lacks or coordinates outside it.
+            InputError: for a component that the layout lacks or coordinates outside it.
         """
         if component not in self.components:
             raise InputError(f"component must be one of {self.components}, not {component}")
@@ -254,7 +254,7 @@ class OperandLayout:
         """Return the component that the byte at ``offset_bytes`` belongs to, or None in a stride gap.
 
         Raises:
-            ValueError: for an offset outside the layout.
+            InputError: for an offset outside the layout.
         """
         check_index("offset_bytes", offset_bytes, self.nbytes)
         surface, rest = divmod(offset_bytes, self.surface_stride_bytes)

@@ -45,7 +45,7 @@ class PixelLayout:
         x_offset: pixels between the aligned start of a line and the first pixel.
 
     Raises:
-        ValueError: when the build has no such format, the channels are not the format's, the X offset is
+        InputError: when the build has no such format, the channels are not the format's, the X offset is
             out of range, a size is beyond the hardware, or a stride is unaligned or too small.
 
     Source: format document, "Pixel Format" and Table 33; the X offset of a second plane from the public
@@ -85,7 +85,7 @@ class PixelLayout:
         """Return the layout with the smallest aligned line strides.
 
         Raises:
-            ValueError: as the constructor.
+            InputError: as the constructor.
         """
         if len(shape) != 3:
             raise InputError(f"shape must be (C, H, W), not {shape}")
@@ -135,7 +135,7 @@ class PixelLayout:
             uint8 of length ``nbytes``.
 
         Raises:
-            ValueError: on another shape or dtype, an element of too many bits, or a padding that is no byte.
+            InputError: on another shape or dtype, an element of too many bits, or a padding that is no byte.
         """
         check_array("image", image, self.shape, self.format.element_dtype)
         check_index("padding", padding, 256)
@@ -160,7 +160,7 @@ class PixelLayout:
             (C, H, W) of the format's dtype.
 
         Raises:
-            ValueError: when ``data`` is too short.
+            InputError: when ``data`` is too short.
         """
         raw = checked_bytes(data, self.nbytes)
         image = np.empty(self.shape, dtype=self.format.element_dtype)
@@ -174,7 +174,7 @@ class PixelLayout:
         """Return the bytes of each plane: what lies at the start address of each.
 
         Raises:
-            ValueError: when ``data`` is too short.
+            InputError: when ``data`` is too short.
         """
         raw = checked_bytes(data, self.nbytes)
         starts = zip(self.plane_offsets, self.plane_nbytes, strict=True)
@@ -184,7 +184,7 @@ class PixelLayout:
         """Return the offset of the byte that holds the least significant bit of an element.
 
         Raises:
-            ValueError: for coordinates outside the image.
+            InputError: for coordinates outside the image.
         """
         byte, bit, _ = self.bits(c, h, w)
         return byte + bit // 8
@@ -193,7 +193,7 @@ class PixelLayout:
         """Return (byte offset of the pixel's word, least significant bit, bits) of an element.
 
         Raises:
-            ValueError: for coordinates outside the image.
+            InputError: for coordinates outside the image.
         """
         for name, value, end in zip("chw", (c, h, w), self.shape, strict=True):
             check_index(name, value, end)
@@ -205,7 +205,7 @@ class PixelLayout:
         """Return all elements that have bits in the byte, least significant first; none in gaps.
 
         Raises:
-            ValueError: for an offset outside the layout.
+            InputError: for an offset outside the layout.
         """
         check_index("offset_bytes", offset_bytes, self.nbytes)
         number = sum(offset_bytes >= start for start in self.plane_offsets) - 1
@@ -226,7 +226,7 @@ class PixelLayout:
         """Return the element with the least significant bits of the byte, or None in gaps and unused bits.
 
         Raises:
-            ValueError: for an offset outside the layout.
+            InputError: for an offset outside the layout.
         """
         return next(iter(self.elements_at(offset_bytes)), None)
 

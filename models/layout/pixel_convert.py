@@ -26,7 +26,7 @@ class PixelConversion:
             the name of the format says.
 
     Raises:
-        ValueError: for a converter with the registers of another unit, or a mean without converter.
+        InputError: for a converter with the registers of another unit, or a mean without converter.
 
     Source: format document, Equation 1 and "Pixel Format"; sign override, mean in place of the offset
         and rounding from the public RTL, the results measured on nv_small.
@@ -56,7 +56,7 @@ class PixelConversion:
             (C, H, W) of the precision's dtype.
 
         Raises:
-            ValueError: on another dtype or channel count, a float image for integers, or elements of
+            InputError: on another dtype or channel count, a float image for integers, or elements of
                 another width without a converter.
         """
         check_array("image", image, (pixels.channels, *image.shape[1:]), pixels.element_dtype)

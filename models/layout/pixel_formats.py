@@ -96,7 +96,7 @@ class PixelFormat:
         """Return (plane, field) of a channel.
 
         Raises:
-            ValueError: for a channel that the format does not have.
+            InputError: for a channel that the format does not have.
         """
         for number, plane in enumerate(self.planes):
             for field in plane.fields:
@@ -127,7 +127,7 @@ def pixel_format(name: str) -> PixelFormat:
     """Return the format of a name.
 
     Raises:
-        ValueError: for a name that Table 33 does not have.
+        InputError: for a name that Table 33 does not have.
     """
     if name not in PACKED_NAMES and name not in SEMI_PLANAR_NAMES:
         raise InputError(f"pixel format must be one of {', '.join(PACKED_NAMES + SEMI_PLANAR_NAMES)}, not {name}")

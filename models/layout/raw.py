@@ -35,7 +35,7 @@ def checked_bytes(data: BytesLike, nbytes: int) -> ByteArray:
         nbytes: the bytes that the caller will read.
 
     Raises:
-        ValueError: when ``data`` is an array of another type, or shorter than ``nbytes``.
+        InputError: when ``data`` is an array of another type, or shorter than ``nbytes``.
     """
     if isinstance(data, np.ndarray):
         if data.dtype != np.uint8 or data.ndim != 1:
@@ -54,7 +54,7 @@ def check_array(name: str, array: Array, shape: Sequence[int], dtype: np.dtype[A
     """Refuse an array whose dtype or shape is not the expected one.
 
     Raises:
-        ValueError: naming the array, the rule and the value.
+        InputError: naming the array, the rule and the value.
     """
     if array.dtype != dtype:
         raise InputError(f"{name} must have dtype {dtype.str}, not {array.dtype.str}")
@@ -66,7 +66,7 @@ def check_size(name: str, value: int, maximum: int) -> None:
     """Refuse a size outside 1 to ``maximum``.
 
     Raises:
-        ValueError: naming the size, the rule and the value.
+        InputError: naming the size, the rule and the value.
     """
     if not 1 <= value <= maximum:
         raise InputError(f"{name} must be 1 to {maximum}, not {value}")
@@ -76,7 +76,7 @@ def check_index(name: str, value: int, end: int) -> None:
     """Refuse an index outside 0 to ``end`` - 1: negative indices do not count from the end.
 
     Raises:
-        ValueError: naming the index, the rule and the value.
+        InputError: naming the index, the rule and the value.
     """
     if not 0 <= value < end:
         raise InputError(f"{name} must be 0 to {end - 1}, not {value}")
@@ -92,7 +92,7 @@ def check_aligned(name: str, value: int, multiple: int, what: str) -> None:
         what: what the alignment comes from, as in "the 8-byte atom".
 
     Raises:
-        ValueError: naming the quantity, the rule and the value.
+        InputError: naming the quantity, the rule and the value.
     """
     if value % multiple:
         raise InputError(f"{name} must be a multiple of {what}, not {value}")
@@ -108,7 +108,7 @@ def check_stride(name: str, value: int, minimum: int, what: str) -> None:
         what: the unit, as in "line".
 
     Raises:
-        ValueError: naming the stride, the rule and the value.
+        InputError: naming the stride, the rule and the value.
     """
     if value < minimum:
         raise InputError(f"{name} must be at least the {minimum} bytes of a {what}, not {value}")

@@ -45,7 +45,7 @@ class PlanarLayout:
         planar_stride_bytes: distance of two planes.
 
     Raises:
-        ValueError: when the build has no RUBIK or no such precision, a size is beyond the hardware, or
+        InputError: when the build has no RUBIK or no such precision, a size is beyond the hardware, or
             a stride is unaligned or too small.
 
     Source: public architecture documentation, RUBIK, "Split and Merge"; whole atoms measured on the
@@ -79,7 +79,7 @@ class PlanarLayout:
         """Return the layout with the smallest aligned strides.
 
         Raises:
-            ValueError: as the constructor.
+            InputError: as the constructor.
         """
         if len(shape) != 3:
             raise InputError(f"shape must be (C, H, W), not {shape}")
@@ -112,7 +112,7 @@ class PlanarLayout:
             uint8 of length ``nbytes``.
 
         Raises:
-            ValueError: on another shape or dtype.
+            InputError: on another shape or dtype.
         """
         check_array("cube", cube, self.shape, self.precision.dtype)
         raw = np.zeros(self.nbytes, dtype=np.uint8)
@@ -123,7 +123,7 @@ class PlanarLayout:
         """Return the cube (C, H, W) that lies in ``data``; later bytes are not read.
 
         Raises:
-            ValueError: when ``data`` is too short.
+            InputError: when ``data`` is too short.
         """
         return self._elements(checked_bytes(data, self.nbytes)).copy()
 
@@ -131,7 +131,7 @@ class PlanarLayout:
         """Return the byte offset of an element.
 
         Raises:
-            ValueError: for coordinates outside the cube.
+            InputError: for coordinates outside the cube.
         """
         for name, value, end in zip("chw", (c, h, w), self.shape, strict=True):
             check_index(name, value, end)
@@ -141,7 +141,7 @@ class PlanarLayout:
         """Return the element that the byte belongs to, or None behind a line or plane.
 
         Raises:
-            ValueError: for an offset outside the layout.
+            InputError: for an offset outside the layout.
         """
         check_index("offset_bytes", offset_bytes, self.nbytes)
         c, rest = divmod(offset_bytes, self.planar_stride_bytes)
@@ -190,7 +190,7 @@ def contracted_shape(source: FeatureLayout, stride: tuple[int, int]) -> tuple[in
         (C / (y * x), H * y, W * x).
 
     Raises:
-        ValueError: when a stride is beyond the hardware, or the channels are not whole atoms of each stride.
+        InputError: when a stride is beyond the hardware, or the channels are not whole atoms of each stride.
 
     Source: public architecture documentation, RUBIK, "Contract".
     """
@@ -218,7 +218,7 @@ def contract(source: FeatureLayout, target: FeatureLayout, stride: tuple[int, in
         uint8 of length ``target.nbytes``; stride gaps are 0 and not written by the hardware.
 
     Raises:
-        ValueError: when stride, shapes or precisions do not fit each other, or ``data`` is too short.
+        InputError: when stride, shapes or precisions do not fit each other, or ``data`` is too short.
 
     Source: public architecture documentation, RUBIK, "Contract"; measured on the public nv_full RTL.
     """
@@ -244,7 +244,7 @@ def split(source: FeatureLayout, target: PlanarLayout, data: BytesLike) -> ByteA
         uint8 of length ``target.nbytes``; ``target.written_mask()`` tells what the hardware writes.
 
     Raises:
-        ValueError: when shapes or precisions do not fit each other, or ``data`` is too short.
+        InputError: when shapes or precisions do not fit each other, or ``data`` is too short.
 
     Source: public architecture documentation, RUBIK, "Split and Merge"; measured on the public nv_full RTL.
     """
@@ -267,7 +267,7 @@ def merge(source: PlanarLayout, target: FeatureLayout, data: BytesLike) -> ByteA
         uint8 of length ``target.nbytes``; stride gaps are 0 and not written by the hardware.
 
     Raises:
-        ValueError: when shapes or precisions do not fit each other, or ``data`` is too short.
+        InputError: when shapes or precisions do not fit each other, or ``data`` is too short.
 
     Source: public architecture documentation, RUBIK, "Split and Merge"; measured on the public nv_full RTL.
     """

@@ -35,7 +35,7 @@ class WeightLayout(KernelLayout):
     become one; lines left over form a smaller one.
 
     Raises:
-        ValueError: as KernelLayout, or for a line group that is not 1, 2 or 4, or too large.
+        InputError: as KernelLayout, or for a line group that is not 1, 2 or 4, or too large.
 
     Source: format document, "Basic Weight for Direct Convolution" and "Weight Channel Post-extension
         for image input"; the 64 elements there are ATOMIC_C, measured as 8 on the public nv_small RTL.
@@ -183,7 +183,7 @@ class ImageWeightLayout(WeightLayout):
             (K, S*C, R, 1) of the same dtype.
 
         Raises:
-            ValueError: on another shape or dtype.
+            InputError: on another shape or dtype.
 
         Source: format document, figure 14.
         """
@@ -198,7 +198,7 @@ class ImageWeightLayout(WeightLayout):
         """Return the kernels (K, C, R, S) that ``pre_extend`` made ``extended`` from.
 
         Raises:
-            ValueError: on another shape or dtype.
+            InputError: on another shape or dtype.
         """
         check_array("extended", extended, self.packed_shape, self.precision.dtype)
         kernels, channels, height, width = self.shape

@@ -39,7 +39,7 @@ class WinogradWeightLayout(KernelLayout):
         stride: convolution stride (y, x).
 
     Raises:
-        ValueError: as KernelLayout, or when the build has no Winograd, or the kernel is not 3x3 after
+        InputError: as KernelLayout, or when the build has no Winograd, or the kernel is not 3x3 after
             extension.
 
     Source: format document, "Basic Weight for Winograd Convolution", figure 15; the order inside a
@@ -82,7 +82,7 @@ class WinogradWeightLayout(KernelLayout):
             (K, extended channels, 3, 3) of the same dtype.
 
         Raises:
-            ValueError: on another shape or dtype.
+            InputError: on another shape or dtype.
 
         Source: format document, figure 15.
         """
@@ -109,7 +109,7 @@ class WinogradWeightLayout(KernelLayout):
             ``packed_shape`` of the precision's dtype.
 
         Raises:
-            ValueError: on another shape or dtype, on NaN or infinity, and when U leaves the precision.
+            InputError: on another shape or dtype, on NaN or infinity, and when U leaves the precision.
 
         Source: format document, "Basic Weight for Winograd Convolution", steps of phase 1.
         """

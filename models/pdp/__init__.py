@@ -46,7 +46,7 @@ def run(params: PdpParams, cube: NDArray[Any], config: HwConfig, rules: Rules = 
         (C, H_out, W_out) of the cube's dtype.
 
     Raises:
-        ValueError: when the cube's type, shape or size does not fit the layer.
+        InputError: when the cube's type, shape or size does not fit the layer.
 
     Source: unit description, "Planar Data Processor"; register map; measured on the public nv_small
         and nv_full RTL.

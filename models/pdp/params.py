@@ -49,7 +49,7 @@ class PdpParams:
         nan_to_zero: whether NaN of an FP16 cube from memory counts as +0.
 
     Raises:
-        ValueError: when a value does not fit its register, or a padding reaches the kernel's size.
+        InputError: when a value does not fit its register, or a padding reaches the kernel's size.
 
     Source: register map of PDP; programming guide, "PDP programming" and the limits of PDP.
     """
@@ -106,7 +106,7 @@ class PdpParams:
         """Return the output's width for an input of ``width`` elements.
 
         Raises:
-            ValueError: when windows and strides do not end exactly at the padded cube's end.
+            InputError: when windows and strides do not end exactly at the padded cube's end.
 
         Source: programming guide, limits of PDP.
         """
@@ -116,7 +116,7 @@ class PdpParams:
         """Return the output's height for an input of ``height`` elements.
 
         Raises:
-            ValueError: when windows and strides do not end exactly at the padded cube's end.
+            InputError: when windows and strides do not end exactly at the padded cube's end.
 
         Source: programming guide, limits of PDP.
         """

@@ -131,7 +131,7 @@ def compute(
         rules: of integer arithmetic.
 
     Raises:
-        ValueError: when the cube's type or shape, or an operand's presence, shape, type or range is wrong.
+        InputError: when the cube's type or shape, or an operand's presence, shape, type or range is wrong.
 
     Source: precision document, "SDP converters" and "Converter"; measured on the public nv_small and
         nv_full RTL.

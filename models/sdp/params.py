@@ -45,7 +45,7 @@ class SdpStage:
         relu: whether negative results become 0.
 
     Raises:
-        ValueError: when a shift is out of range, or for the comparison that only Y has.
+        InputError: when a shift is out of range, or for the comparison that only Y has.
 
     Source: precision document, "SDP converters"; unit description, "Single Point Data Processor";
         order, widths and the truncation of a bypassed multiplier measured on the public nv_small RTL.
@@ -82,7 +82,7 @@ class YStage:
         lut: the tables that the result is looked up in, or None.
 
     Raises:
-        ValueError: when the truncation is out of range, a converter is another's, or a comparison is looked
+        InputError: when the truncation is out of range, a converter is another's, or a comparison is looked
             up.
 
     Source: precision document, "Element wise"; unit description, "Single Point Data Processor"; order and
@@ -141,7 +141,7 @@ class SdpParams:
         nan_to_zero: whether NaN of the input and of operands counts as +0, except those in Y's registers.
 
     Raises:
-        ValueError: for a conversion that the hardware does not have, another converter's encoding, or tables
+        InputError: for a conversion that the hardware does not have, another converter's encoding, or tables
             of the other kind of entries.
 
     Source: formats document, Table 30; precision document, "SDP converters".
@@ -211,7 +211,7 @@ def checked_operands(
         is_float: whether patterns are wanted.
 
     Raises:
-        ValueError: when an operand's presence, shape, type or range is wrong.
+        InputError: when an operand's presence, shape, type or range is wrong.
     """
     if stage is None:
         if operands is not None:

@@ -12,6 +12,7 @@ from fnmatch import fnmatchcase
 
 from models.errors import InputError
 from models.layout.raw import Array
+from tb.cli import numbers
 from tb.cli.bench_layout_cases import CASES, Case
 
 HELP = "packing and unpacking against ndarray.copy() of the same bytes, and tolerances by window inputs a second"
@@ -21,8 +22,12 @@ _LEAST_ROUNDS = 5
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of this kind."""
-    parser.add_argument("--rounds", type=int, default=7, metavar="N", help="alternations, at least 5 (default: 7)")
-    parser.add_argument("--mib", type=int, default=64, metavar="MIB", help="size of the arrays (default: 64)")
+    parser.add_argument(
+        "--rounds", type=numbers.rounds, default=7, metavar="N", help="alternations, at least 5 (default: 7)"
+    )
+    parser.add_argument(
+        "--mib", type=numbers.whole(1, 4096), default=64, metavar="MIB", help="size of the arrays (default: 64)"
+    )
     parser.add_argument("--only", metavar="PATTERN", help="cases whose name matches, such as 'feature*'")
 
 
@@ -56,7 +61,7 @@ def main(args: argparse.Namespace) -> int:
     """Measure, print a table and return the exit code: 0 when every target is reached, else 1.
 
     Raises:
-        ValueError: for too few rounds, no size, or a pattern without cases.
+        InputError: for too few rounds, no size, or a pattern without cases.
     """
     if args.rounds < _LEAST_ROUNDS:
         raise InputError(f"--rounds must be at least {_LEAST_ROUNDS}, not {args.rounds}")

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.errors import InputError
+from tb.cli import numbers
 from tb.cli.bench_model_cases import CASES, Case
 
 HELP = "convolutions of the model against PyTorch's conv2d in float32 on the same shapes"
@@ -30,7 +31,9 @@ _MISSING = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of this kind."""
-    parser.add_argument("--rounds", type=int, default=7, metavar="N", help="alternations, at least 5 (default: 7)")
+    parser.add_argument(
+        "--rounds", type=numbers.rounds, default=7, metavar="N", help="alternations, at least 5 (default: 7)"
+    )
     parser.add_argument("--only", metavar="PATTERN", help="cases whose name matches, such as 'INT8*'")
 
 
@@ -75,7 +78,7 @@ def main(args: argparse.Namespace) -> int:
     model is timed alone, and the exit code is 0.
 
     Raises:
-        ValueError: for too few rounds, or a pattern without cases.
+        InputError: for too few rounds, or a pattern without cases.
     """
     if args.rounds < _LEAST_ROUNDS:
         raise InputError(f"--rounds must be at least {_LEAST_ROUNDS}, not {args.rounds}")

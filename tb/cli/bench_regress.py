@@ -12,7 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from models.errors import InputError
+from models.limits import SECONDS
+from tb.cli import numbers
 from tb.judge.verdict import Verdict
 from tb.regress.dut import Dut
 from tb.regress.result import Result
@@ -37,17 +38,21 @@ class Sample:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of this kind."""
-    parser.add_argument("--tasks", type=int, default=10_000, metavar="N", help="number of tasks (default: 10000)")
-    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2], metavar="N", help="default: 1 2")
     parser.add_argument(
-        "--seconds", type=float, default=0.0, metavar="S", help="that each task sleeps in place of a simulation (0)"
+        "--tasks", type=numbers.count, default=10_000, metavar="N", help="number of tasks (default: 10000)"
+    )
+    parser.add_argument("--workers", type=numbers.parallel, nargs="+", default=[1, 2], metavar="N", help="default: 1 2")
+    parser.add_argument(
+        "--seconds",
+        type=numbers.number(0, SECONDS),
+        default=0.0,
+        metavar="S",
+        help="that each task sleeps in place of a simulation (0)",
     )
 
 
 def main(args: argparse.Namespace) -> int:
     """Measure, print a table and return the exit code."""
-    if args.tasks < 1 or min(args.workers) < 1 or args.seconds < 0:
-        raise InputError("tasks and workers must be at least 1, and seconds at least 0")
     print(f"{args.tasks} tasks of {args.seconds:g} s, {len(_BINS)} bins hit by each")
     print(f"{'workers':>7} {'seconds':>8} {'tasks/s':>8} {'ms a task':>10} {'driver MiB':>11} {'MiB before':>11}")
     before = _peak_bytes()

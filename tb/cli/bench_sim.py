@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from models.config import HwConfig
-from models.errors import InputError
+from tb.cli import numbers
 from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut
 from tb.cli.run import PLAN_DIR, select
 from tb.generate.plan import load_plan
@@ -61,15 +61,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"time this command, too: {TRACE} in it is the trace's folder, and it must print 'N cycles in S s'",
     )
     parser.add_argument(
-        "--rounds", type=int, default=5, metavar="N", help="alternations; medians are shown (default: 5)"
+        "--rounds", type=numbers.rounds, default=5, metavar="N", help="alternations; medians are shown (default: 5)"
     )
     add_dut_options(parser)
 
 
 def main(args: argparse.Namespace) -> int:
     """Measure, print a table and return the exit code."""
-    if args.rounds < 1:
-        raise InputError(f"rounds must be at least 1, not {args.rounds}")
     config = HwConfig.load(args.config)
     models = dict(_models(args, config))
     print(f"medians of {args.rounds} rounds, processor time")

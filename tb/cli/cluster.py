@@ -8,7 +8,7 @@ import os
 import threading
 
 from models.errors import InputError
-from tb.cli.common import count
+from tb.cli.numbers import count
 from tb.regress.errors import LOOPBACK, PORT
 
 HELP = "start a scheduler and workers for regressions, or workers that join a scheduler"

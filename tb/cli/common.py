@@ -15,6 +15,7 @@ from pathlib import Path
 
 from models.config import HwConfig
 from models.errors import InputError
+from tb.cli import numbers
 from tb.explain.stages import load_stages
 from tb.launch import folders
 from tb.launch.build import BACKENDS, BuildSpec, Built, build
@@ -74,19 +75,12 @@ def output_file(text: str) -> Path:
 
 def play_options(group: argparse._ArgumentGroup) -> None:
     """Add the options of everything that plays: how many simulations at a time, and for how long."""
-    group.add_argument("--jobs", type=count, default=os.cpu_count() or 1, metavar="N", help="simulations at a time")
-    group.add_argument("--timeout", type=float, default=3600.0, metavar="SECONDS", help="per simulation (3600)")
-
-
-def count(text: str) -> int:
-    """Return the number that an option gives.
-
-    Raises:
-        ArgumentTypeError: when it is none, or less than 1.
-    """
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be 1 or more, not {text}")
-    return int(text)
+    group.add_argument(
+        "--jobs", type=numbers.parallel, default=os.cpu_count() or 1, metavar="N", help="simulations at a time"
+    )
+    group.add_argument(
+        "--timeout", type=numbers.seconds, default=3600.0, metavar="SECONDS", help="per simulation (3600)"
+    )
 
 
 def isolate_option(group: argparse._ArgumentGroup) -> None:
@@ -167,7 +161,7 @@ def _waves_from(args: argparse.Namespace, job: Job) -> Job:
     """Return the job with a start condition for its waves."""
     if not args.waves:
         raise InputError("--waves-from must only be given with --waves")
-    if not re.fullmatch(r"(cycle|layer):[0-9]+", args.waves_from):
+    if not re.fullmatch(r"(cycle|layer):[0-9]{1,18}", args.waves_from):
         raise InputError(f"--waves-from must be cycle:N or layer:N, not {args.waves_from}")
     return replace(job, plusargs=(*job.plusargs, "+wave_wait"), waves_from=args.waves_from)
 

@@ -6,6 +6,7 @@ import argparse
 
 from models.config import HwConfig
 from models.errors import InputError
+from tb.cli import numbers
 from tb.cli.common import output_file
 from tb.cli.regress_play import COVERAGE_DIR
 from tb.cli.results import add_device_options, add_results_option, check_device, existing_store, wanted_device
@@ -21,7 +22,9 @@ EXAMPLE = "python -m tb coverage 3 4 --html coverage.html"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
-    parser.add_argument("runs", nargs="*", type=int, metavar="RUN", help="numbers of runs (default: the newest)")
+    parser.add_argument(
+        "runs", nargs="*", type=numbers.ordinal, metavar="RUN", help="numbers of runs (default: the newest)"
+    )
     parser.add_argument(
         "--all", action="store_true", help="every run of the same configuration and RTL (default: as the newest run)"
     )
@@ -51,7 +54,7 @@ def _chosen(store: Store, args: argparse.Namespace) -> list[Run]:
     """Return the runs that the options name, all of one device.
 
     Raises:
-        ValueError: for runs of several devices, of another one than was asked for, or none at all.
+        InputError: for runs of several devices, of another one than was asked for, or none at all.
     """
     if args.all and args.runs:
         raise InputError(f"--all must not come with numbers of runs, here {', '.join(map(str, args.runs))}")

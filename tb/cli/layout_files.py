@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tokenize
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ import numpy as np
 
 from models.errors import InputError
 from models.layout.raw import Array, ByteArray
+from tb.array_files import read_array
 from tb.trace.data import format_data, read_data
 
 MEMORY_SUFFIXES = (".bin", ".dat")
@@ -20,7 +20,7 @@ def check_suffix(path: Path, allowed: Sequence[str]) -> None:
     """Refuse a file whose kind is not one of those allowed.
 
     Raises:
-        ValueError: naming the file and the kinds.
+        InputError: naming the file and the kinds.
     """
     if path.suffix not in allowed:
         raise InputError(f"{path}: the file must be {' or '.join(allowed)}, not {path.suffix or 'without suffix'}")
@@ -30,21 +30,16 @@ def read_tensor(path: Path) -> Array:
     """Return the array of a ``.npy`` file, mapped and not copied.
 
     Raises:
-        ValueError: naming the file, when it is missing or no plain array.
+        InputError: naming the file, when it is missing or no plain array.
     """
-    try:
-        return np.lib.format.open_memmap(path, mode="r")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    except (ValueError, tokenize.TokenError) as error:
-        raise InputError(f"{path}: cannot be read as .npy: {' '.join(str(error).split())}") from error
+    return read_array(path)
 
 
 def write_tensor(path: Path, tensor: Array) -> str:
     """Write a ``.npy`` file and return one line about it.
 
     Raises:
-        ValueError: when the file cannot be written.
+        InputError: when the file cannot be written.
     """
     try:
         np.save(path, np.ascontiguousarray(tensor), allow_pickle=False)
@@ -65,7 +60,7 @@ def read_memory(path: Path, limit: int, fill: int | None) -> ByteArray:
         uint8, as many as the file has and at most ``limit``.
 
     Raises:
-        ValueError: when the file cannot be read, or has a hole that ``fill`` does not answer.
+        InputError: when the file cannot be read, or has a hole that ``fill`` does not answer.
     """
     check_suffix(path, MEMORY_SUFFIXES)
     if path.suffix == ".dat":
@@ -82,7 +77,7 @@ def write_memory(path: Path, data: ByteArray) -> str:
     """Write a ``.bin`` or ``.dat`` file and return one line about it, with the CRC-32 as in ``check_crc``.
 
     Raises:
-        ValueError: when the file cannot be written.
+        InputError: when the file cannot be written.
     """
     check_suffix(path, MEMORY_SUFFIXES)
     try:

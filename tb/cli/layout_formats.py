@@ -83,7 +83,7 @@ def chosen(args: argparse.Namespace, command: str) -> Subject:
     """Return the layout that the options say.
 
     Raises:
-        ValueError: for an option that is missing, left over or wrong, and as the layouts.
+        InputError: for an option that is missing, left over or wrong, and as the layouts.
     """
     formats = _formats(command)
     if args.format not in formats:

@@ -51,7 +51,7 @@ def coordinates(subject: Subject, text: str) -> Coordinates:
     """Return the coordinates of an element.
 
     Raises:
-        ValueError: when their number is wrong, or one is no number.
+        InputError: when their number is wrong, or one is no number.
     """
     words = text.split(",")
     if len(words) != len(subject.axes):

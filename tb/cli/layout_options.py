@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from models.errors import InputError
+from models.limits import NUMBER_BITS
+from models.reading import shown
 
 
 @dataclass(frozen=True)
@@ -54,16 +57,22 @@ OPTIONS: Mapping[str, Option] = {
 }
 
 
+_INTEGER = re.compile(r"[+-]?(0[xXoObB])?[0-9a-fA-F_]+")
+
+
 def integer(name: str, text: str) -> int:
     """Return a decimal or 0x number.
 
     Raises:
-        ValueError: naming the option.
+        InputError: naming the option.
     """
     try:
-        return int(text, 0)
+        value = int(text, 0)
     except ValueError:
-        raise InputError(f"--{name} must be a decimal or 0x number, not {text}") from None
+        raise InputError(f"--{name} must be a decimal or 0x number, not {shown(text)}") from None
+    if value.bit_length() > NUMBER_BITS:
+        raise InputError(f"--{name} must have at most {NUMBER_BITS} bits, not {value.bit_length()}")
+    return value
 
 
 @dataclass(frozen=True)
@@ -78,7 +87,7 @@ class Given:
         """Refuse what the format does not use and what it lacks.
 
         Raises:
-            ValueError: naming the option and what the format takes.
+            InputError: naming the option and what the format takes.
         """
         takes = [name for name in (*required, *optional) if self.command in OPTIONS[name].commands]
         for name in self.values:
@@ -93,7 +102,7 @@ class Given:
         """Return one of the allowed words.
 
         Raises:
-            ValueError: for another.
+            InputError: for another.
         """
         if self.values[name] not in allowed:
             words = ", ".join(allowed)
@@ -104,7 +113,7 @@ class Given:
         """Return a number, or the default that the option's help states.
 
         Raises:
-            ValueError: for anything but a number.
+            InputError: for anything but a number.
         """
         return integer(name, self.values[name]) if name in self.values else default
 
@@ -116,7 +125,7 @@ class Given:
             form: what stands for what, such as ``C,H,W``.
 
         Raises:
-            ValueError: for another count, or anything but numbers.
+            InputError: for another count, or anything but numbers.
         """
         words = self.values[name].split(",")
         if len(words) != form.count(",") + 1:
@@ -142,15 +151,14 @@ class Given:
         """Return a number that may have a fraction, or the default that the option's help states.
 
         Raises:
-            ValueError: for anything but a number.
+            InputError: for anything but a number.
         """
         if name not in self.values:
             return default
+        text = self.values[name]
+        if _INTEGER.fullmatch(text):
+            return integer(name, text)
         try:
-            return int(self.values[name], 0)
+            return float(text)
         except ValueError:
-            pass
-        try:
-            return float(self.values[name])
-        except ValueError:
-            raise InputError(f"--{name} must be a number, not {self.values[name]}") from None
+            raise InputError(f"--{name} must be a number, not {shown(text)}") from None

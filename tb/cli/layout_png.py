@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ from PIL import Image
 from models.errors import InputError
 from models.layout import PixelFormat
 from models.layout.raw import Array
+from models.limits import IMAGE_BYTES, PIXELS
+from models.reading import read_bytes
 
 # What PNG and Pillow hold without loss: mode by bytes and channels of an element.
 _MODES = {("u1", 1): "L", ("u1", 3): "RGB", ("u1", 4): "RGBA", ("<u2", 1): "I;16"}
@@ -17,12 +20,15 @@ _MODES = {("u1", 1): "L", ("u1", 3): "RGB", ("u1", 4): "RGBA", ("<u2", 1): "I;16
 # Place of the bit depth in a PNG file: signature, length and name of IHDR, width, height.
 _BIT_DEPTH_AT = 24
 
+_DEFLATE_RATIO = 8 * 1032
+"""Pixels of one bit that a byte of a PNG file can unpack to."""
+
 
 def png_mode(pixels: PixelFormat) -> str:
     """Return the Pillow mode that holds images of a pixel format bit by bit.
 
     Raises:
-        ValueError: when there is none.
+        InputError: when there is none.
     """
     for (dtype, channels), mode in _MODES.items():
         if pixels.element_dtype == np.dtype(dtype) and pixels.channels == channels:
@@ -45,7 +51,7 @@ def read_png(path: Path, pixels: PixelFormat, alpha: int | None) -> Array:
         (C, H, W) of the format's dtype.
 
     Raises:
-        ValueError: when the file cannot be read, or its elements are not those of the format.
+        InputError: when the file cannot be read, or its elements are not those of the format.
     """
     wanted = png_mode(pixels)
     if alpha is not None and wanted != "RGBA":
@@ -71,7 +77,7 @@ def write_png(path: Path, image: Array, pixels: PixelFormat) -> str:
         pixels: the format.
 
     Raises:
-        ValueError: when PNG cannot hold the format, or the file cannot be written.
+        InputError: when PNG cannot hold the format, or the file cannot be written.
     """
     mode = png_mode(pixels)
     lines = np.ascontiguousarray(image.transpose(1, 2, 0))
@@ -84,15 +90,21 @@ def write_png(path: Path, image: Array, pixels: PixelFormat) -> str:
 
 def _load(path: Path) -> tuple[Array, str]:
     """Return the pixels of a file and their mode; Pillow would halve the bits of 16-bit colours silently."""
+    data = read_bytes(path, IMAGE_BYTES)
+    depth = data[_BIT_DEPTH_AT : _BIT_DEPTH_AT + 1]
     try:
-        with path.open("rb") as file:
-            depth = file.read(_BIT_DEPTH_AT + 1)[_BIT_DEPTH_AT:]
-        with Image.open(path, formats=("PNG",)) as image:
+        # From memory: of a file, Pillow reads as many bytes as the file says that there are.
+        with Image.open(io.BytesIO(data), formats=("PNG",)) as image:
+            pixels = image.width * image.height
+            most = min(PIXELS, len(data) * _DEFLATE_RATIO)
+            if pixels > most:
+                raise InputError(
+                    f"{path}: the image must have at most {most} pixels, not {image.width} x {image.height}"
+                )
             mode = image.mode if depth == (b"\x10" if image.mode == "I;16" else b"\x08") else f"{depth[0]}-bit colour"
             return np.asarray(image), mode
-    except FileNotFoundError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror}") from error
-    except (OSError, SyntaxError, Image.DecompressionBombError) as error:
+    # Whatever Pillow says of a broken file.
+    except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError) as error:
         raise InputError(f"{path}: cannot be read as .png: {error}") from error
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from models.config import HwConfig
+from tb.cli import numbers
 from tb.cli.common import DEFAULT_CONFIG, device_of
 from tb.cli.regress_tasks import FEATURES
 from tb.cli.results import (
@@ -29,7 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
     parser.add_argument("--level", metavar="LEVEL", help="only what this level plays (default: all)")
     add_device_options(parser, f"that of --run, else {DEFAULT_CONFIG}")
-    parser.add_argument("--run", type=int, metavar="RUN", help="coverage of one run (default: of all runs together)")
+    parser.add_argument(
+        "--run", type=numbers.ordinal, metavar="RUN", help="coverage of one run (default: of all runs together)"
+    )
     add_results_option(parser)
 
 

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from models.config import HwConfig
+from tb.cli import numbers
 from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, isolate_option, play_options
 from tb.cli.regress_play import Player, batch_of, conclude
 from tb.cli.regress_tasks import feature_plan, tasks_of
@@ -23,8 +24,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the kinds of regressions and their options."""
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
     drawn = kinds.add_parser("random", help="layers of all units, sizes and modes, one scenario per seed")
-    drawn.add_argument("--seeds", type=int, default=100, metavar="N", help="number of scenarios (default: 100)")
-    drawn.add_argument("--first", type=int, default=0, metavar="SEED", help="first seed (default: 0)")
+    drawn.add_argument(
+        "--seeds", type=numbers.count, default=100, metavar="N", help="number of scenarios (default: 100)"
+    )
+    drawn.add_argument("--first", type=numbers.seed, default=0, metavar="SEED", help="first seed (default: 0)")
     drawn.add_argument(
         "--engines", default=",".join(ENGINES), metavar="LIST", help=f"of {','.join(ENGINES)} (default: all)"
     )
@@ -34,8 +37,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--level", metavar="LEVEL", help="of the test plan, such as L1: its tests, and what covers more"
     )
     planned.add_argument("--only", metavar="PATTERN", help="scenarios whose name matches, such as 'sdp_*'")
-    planned.add_argument("--seeds", type=int, metavar="N", help="seeds of each scenario (default: 1, or the level's)")
-    planned.add_argument("--first", type=int, default=1, metavar="SEED", help="first seed (default: 1)")
+    planned.add_argument(
+        "--seeds", type=numbers.count, metavar="N", help="seeds of each scenario (default: 1, or the level's)"
+    )
+    planned.add_argument("--first", type=numbers.seed, default=1, metavar="SEED", help="first seed (default: 1)")
     traces = kinds.add_parser("traces", help="traces of the public format")
     traces.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="trace folder, .cfg, or folder of traces")
     for kind in (drawn, planned, traces):
@@ -46,13 +51,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )
     for kind in (drawn, planned):
         kind.add_argument(
-            "--until-coverage", type=float, metavar="PERCENT", help="go on with seeds that reach more bins until then"
+            "--until-coverage",
+            type=numbers.percent,
+            metavar="PERCENT",
+            help="go on with seeds that reach more bins until then",
         )
     resumed = kinds.add_parser("resume", help="play what a run lacks that was interrupted, or has lost")
     again = kinds.add_parser("rerun-failed", help="play the failures of a run again, as a run of its own")
     shown = kinds.add_parser("show", help="print the results of a run, and write its page and JUnit XML")
     for kind in (resumed, again, shown):
-        kind.add_argument("run", nargs="?", type=int, metavar="RUN", help="number of the run (default: the newest)")
+        kind.add_argument(
+            "run", nargs="?", type=numbers.ordinal, metavar="RUN", help="number of the run (default: the newest)"
+        )
     for kind in (drawn, planned, traces, resumed, again):
         _add_cluster_options(kind)
     for kind in (drawn, planned, traces, resumed, again, shown):
@@ -72,7 +82,9 @@ def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
         "--listen", default=LOOPBACK, metavar="HOST", help=f"address of a scheduler started here (default: {LOOPBACK})"
     )
     group.add_argument("--no-waves", action="store_true", help="do not play failures again for their waves")
-    group.add_argument("--time-budget", type=float, metavar="SECONDS", help="start nothing later (default: no limit)")
+    group.add_argument(
+        "--time-budget", type=numbers.seconds, metavar="SECONDS", help="start nothing later (default: no limit)"
+    )
 
 
 def main(args: argparse.Namespace) -> int:

@@ -132,7 +132,7 @@ def batch_of(args: argparse.Namespace) -> Batch | None:
     """Return the batch system that the options name, or None.
 
     Raises:
-        ValueError: for options that contradict each other, and for settings that cannot be.
+        InputError: for options that contradict each other, and for settings that cannot be.
     """
     if args.cluster is None:
         if args.cluster_settings is not None:

@@ -29,7 +29,7 @@ def tasks_of(args: argparse.Namespace) -> list[Task]:
     """Return the tasks that the options name; of a level, those that are known beforehand.
 
     Raises:
-        ValueError: for options that name nothing, or something that does not exist.
+        InputError: for options that name nothing, or something that does not exist.
     """
     if args.kind == "traces":
         return _trace_tasks(args)
@@ -47,7 +47,7 @@ def random_tasks(args: argparse.Namespace, engines: str, seeds: Iterable[int]) -
     """Return one random scenario a seed.
 
     Raises:
-        ValueError: for an engine that there is not.
+        InputError: for an engine that there is not.
     """
     for engine in engines.split(","):
         if engine not in ENGINES:
@@ -69,8 +69,6 @@ def _scenario_arguments(args: argparse.Namespace) -> str:
 
 def _seeds(args: argparse.Namespace) -> range:
     count = 1 if args.seeds is None else args.seeds
-    if count < 1 or args.first < 0:
-        raise InputError(f"seeds must be at least 1 and first at least 0, not {count} and {args.first}")
     return range(args.first, args.first + count)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from tb.cli import numbers
 from tb.cli.common import BUILD_ROOT
 from tb.judge.text import why_not_passed
 from tb.launch import folders
@@ -23,7 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("bundle", type=Path, metavar="BUNDLE", help="folder that a failure left behind")
     parser.add_argument("--rtl", type=Path, metavar="FILELIST", help="the same RTL on this machine (default: its path)")
     parser.add_argument("--waves", action="store_true", help="write waves")
-    parser.add_argument("--timeout", type=float, default=3600.0, metavar="SECONDS", help="of the simulation (3600)")
+    parser.add_argument(
+        "--timeout", type=numbers.seconds, default=3600.0, metavar="SECONDS", help="of the simulation (3600)"
+    )
 
 
 def main(args: argparse.Namespace) -> int:

@@ -37,7 +37,7 @@ def existing_store(folder: Path) -> Store:
     """Open the store of a folder.
 
     Raises:
-        ValueError: when there is none, which only a regression makes.
+        InputError: when there is none, which only a regression makes.
     """
     path = folder / STORE
     if not path.is_file():
@@ -56,7 +56,7 @@ def check_device(store: Store, run: Run, device: Device) -> None:
     """Check that a run says something of a device.
 
     Raises:
-        ValueError: when it is of another one.
+        InputError: when it is of another one.
     """
     if store.device(run) != device:
         raise InputError(f"run {run.id} must be of {device}, not of {store.device(run)}")

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from models.config import HwConfig
+from tb.cli import numbers
 from tb.cli.common import add_dut_options, add_run_options, build_dut, dut_arguments, play_and_report
 from tb.generate.describe import PlanError
 from tb.generate.plan import PlanEntry, load_plan, plan_of
@@ -25,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--plan", type=Path, metavar="TOML", help="plan file (default: tests/plan/CONFIG.toml, else nv_small.toml)"
     )
     parser.add_argument("--only", metavar="PATTERN", help="scenarios whose name matches, such as 'sdp_*'")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of all data (default: 1)")
+    parser.add_argument("--seed", type=numbers.seed, default=1, metavar="N", help="seed of all data (default: 1)")
     parser.add_argument("--list", action="store_true", help="print the scenarios and stop")
     add_dut_options(parser)
     add_run_options(parser)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from models.config import HwConfig
 from models.errors import InputError
+from tb.cli import numbers
 from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, dut_arguments, dut_of, play_options
 from tb.cli.run import PLAN_DIR
 from tb.judge.text import why_not_passed
@@ -33,11 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kind", metavar="KIND", help="bugs of a kind: layout, arithmetic, control, protocol, interrupt"
     )
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of all data (default: 1)")
+    parser.add_argument("--seed", type=numbers.seed, default=1, metavar="N", help="seed of all data (default: 1)")
     parser.add_argument("--list", action="store_true", help="print the bugs and stop")
     mutants = parser.add_argument_group("source mutants", "instead of the seeded bugs")
-    mutants.add_argument("--mutants", type=int, metavar="N", help="change one expression of the RTL, N times")
-    mutants.add_argument("--number", type=int, metavar="K", help="play only the one with this number in --list")
+    mutants.add_argument("--mutants", type=numbers.count, metavar="N", help="change one expression of the RTL, N times")
+    mutants.add_argument(
+        "--number", type=numbers.ordinal, metavar="K", help="play only the one with this number in --list"
+    )
     mutants.add_argument(
         "--modules", default="*", metavar="PATTERN", help="modules to change, comma-separated (default: all)"
     )
@@ -47,7 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_dut_options(parser)
     group = parser.add_argument_group("running")
     play_options(group)
-    group.add_argument("--hang-cycles", type=int, metavar="N", help="end a scenario in which so long nothing moves")
+    group.add_argument(
+        "--hang-cycles", type=numbers.ordinal, metavar="N", help="end a scenario in which so long nothing moves"
+    )
     # A bug may keep the device busy for ever, which only the clock on the wall ends.
     parser.set_defaults(timeout=300.0)
     group.add_argument("--resume", action="store_true", help="go on where an interrupted run of the same options ended")
@@ -158,7 +163,7 @@ def select(bugs: tuple[Bug, ...], pattern: str | None, kind: str | None, config:
     """Return the bugs of a kind and a configuration whose name matches a shell pattern.
 
     Raises:
-        ValueError: when there is none.
+        InputError: when there is none.
     """
     chosen = [
         bug

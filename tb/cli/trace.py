@@ -11,7 +11,7 @@ from models.config import HwConfig
 from models.errors import InputError
 from tb.cli import trace_model
 from tb.cli.common import add_dut_options, add_run_options, build_dut, dut_arguments, play_and_report
-from tb.regress.sources import trace_job
+from tb.regress.sources import trace_jobs
 from tb.trace import find_traces
 
 HELP = "play traces of the public format and judge every byte and CRC"
@@ -36,7 +36,7 @@ def main(args: argparse.Namespace) -> int:
         return trace_model.main(args)
     config = HwConfig.load(args.config)
     options, paths = dut_arguments(args), find_traces(args.paths)
-    jobs = [trace_job(path, config, f"python -m tb trace {shlex.quote(str(path))} {options}") for path in paths]
+    jobs = trace_jobs(paths, config, [f"python -m tb trace {shlex.quote(str(path))} {options}" for path in paths])
     check_different([job.identity for job in jobs], paths)
     built = build_dut(args, config, waves=args.waves)
     return play_and_report(args, jobs, built, "trace")
@@ -46,7 +46,7 @@ def check_different(names: Sequence[str], paths: Sequence[Path]) -> None:
     """Check that traces can be told apart by their names, which their results and folders have.
 
     Raises:
-        ValueError: for two of one name.
+        InputError: for two of one name.
     """
     found: dict[str, Path] = {}
     for name, path in zip(names, paths, strict=True):

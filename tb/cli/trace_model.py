@@ -13,14 +13,15 @@ from pathlib import Path
 from models.config import HwConfig
 from models.errors import InputError
 from tb.cli.common import add_dut_options, add_run_options
-from tb.judge.text import margin_part
+from tb.judge.finding import Check
+from tb.judge.text import complaints, margin_part
 from tb.judge.verdict import Ending, Verdict
 from tb.playback import Played, play_model
 from tb.regress import report
 from tb.regress.dut import Dut
 from tb.regress.jobs import Job
 from tb.regress.result import Result
-from tb.trace import TraceUnsupported, find_traces, measured, read
+from tb.trace import TraceError, TraceUnsupported, find_traces, measured, read
 from tb.trace.files import MEASURED
 
 _COLUMNS = ("result", "scenario", "family", "layers", "bytes judged", "golden", "differing", "worst margin", "seconds")
@@ -43,6 +44,7 @@ _LEGEND = (
 _PREFIX = "measured_"
 MODEL = "model"
 """What takes the simulator's place in results of the model alone."""
+_UNREADABLE = "unreadable"
 _SIMULATOR_OPTIONS = (
     *("sim", "rtl", "top", "port_map", "backend", "debug"),
     *("jobs", "isolate", "timeout", "stop_at_first", "waves", "waves_from", "stages"),
@@ -53,7 +55,7 @@ def main(args: argparse.Namespace) -> int:
     """Play every trace and layer, print tables and complaints, and return the exit code.
 
     Raises:
-        ValueError: for an option that needs a simulator.
+        InputError: for an option that needs a simulator.
     """
     parser = argparse.ArgumentParser()
     add_dut_options(parser)
@@ -67,7 +69,9 @@ def main(args: argparse.Namespace) -> int:
     for path in find_traces(args.paths):
         result = play(path, args.config, args.exact)
         results.append(result)
-        families.setdefault(family_of(path), []).append(result)
+        families.setdefault(_UNREADABLE if _is_broken(result) else family_of(path), []).append(result)
+    if all(map(_is_broken, results)):
+        raise TraceError("\n".join(line for result in results for line in complaints(result.verdict)))
     print(f"{report.aligned([_COLUMNS, *_rows(families)], left=3)}\n")
     problems = report.problems(results)
     if problems:
@@ -93,7 +97,8 @@ def play(path: Path, config_name: str, exact: bool) -> Result:
         exact: Whether FP16 results must equal the bit-accurate model.
 
     Returns:
-        The result; its verdict tells how many golden bytes the bit-accurate model does not reproduce.
+        The result, a failure for a file that cannot be read; its verdict tells how many golden bytes the bit-accurate
+        model does not reproduce.
     """
     name = measured.CONFIG if path.suffix == MEASURED else config_name
     config = HwConfig.load(name)
@@ -106,7 +111,14 @@ def play(path: Path, config_name: str, exact: bool) -> Result:
         played = play_model(scenario, config)
     except TraceUnsupported as error:
         played = Played(Verdict(refused=str(error)))
+    except TraceError as error:
+        return job.result(Dut(name, MODEL), Verdict.of(Check.INPUT, str(error)))
     return job.result(Dut(name, MODEL), played.verdict, time.monotonic() - started)
+
+
+def _is_broken(result: Result) -> bool:
+    """Return whether the file could not be read."""
+    return any(finding.check is Check.INPUT for finding in result.verdict.findings)
 
 
 def family_of(path: Path) -> str:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from models.config import HwConfig
 from models.precision import Precision
+from models.reading import shown
 from tb.coverage.attributes import Value
 from tb.generate.describe import PlanError
 
-_TERM = re.compile(r"(?:(?P<factor>\d+)\*)?(?P<symbol>[a-z_]+)(?P<offset>[+-]\d+)?|(?P<number>-?\d+)")
+_TERM = re.compile(r"(?:(?P<factor>\d{1,18})\*)?(?P<symbol>[a-z_]+)(?P<offset>[+-]\d{1,18})?|(?P<number>-?\d{1,18})")
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def parse_bins(where: str, labels: Sequence[object], sizes: Mapping[str, int]) -
 
 def _parse(where: str, label: object, sizes: Mapping[str, int]) -> Bin:
     if not isinstance(label, str):
-        raise PlanError(f"{where}: a bin must be a string, not {label!r}")
+        raise PlanError(f"{where}: a bin must be a string, not {shown(repr(label))}")
     low, dots, high = label.partition("..")
     if dots:
         limits = [None if not text else _number(text, sizes) for text in (low, high)]

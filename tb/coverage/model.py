@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import tomllib
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
 from models.config import HwConfig
+from models.limits import CROSS_BINS, POINT_BINS
 from models.precision import Precision
+from models.reading import read_toml, shown
 from tb.coverage.attributes import UNITS
 from tb.coverage.bins import Bin, parse_bins, sizes_of
 from tb.generate.describe import PlanError, Table
@@ -109,10 +111,7 @@ def load_model(folder: Path, config: HwConfig) -> CoverageModel:
     if not paths:
         raise PlanError(f"{folder} must hold the coverage model, one TOML file a unit")
     for path in paths:
-        try:
-            table = Table(path.name, tomllib.loads(path.read_text(encoding="utf-8")))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise PlanError(f"{path}: {error}") from error
+        table = Table(path.name, read_toml(path, PlanError))
         unit = table.one_of("unit", UNITS, "")
         if unit in bins:
             raise PlanError(f"{path.name}: unit {unit} must have one file")
@@ -131,7 +130,9 @@ def _points(where: str, table: Table, config: HwConfig) -> dict[str, tuple[Bin, 
     sizes = sizes_of(config)
     for name, labels in points.items():
         if not isinstance(labels, list):
-            raise PlanError(f"{where}: {name} must be a list of bins, not {labels!r}")
+            raise PlanError(f"{where}: {name} must be a list of bins, not {shown(repr(labels))}")
+        if len(labels) > POINT_BINS:
+            raise PlanError(f"{where}: {name} must have at most {POINT_BINS} bins, not {len(labels)}")
     return {name: parse_bins(f"{where}: {name}", labels, sizes) for name, labels in points.items()}
 
 
@@ -144,8 +145,11 @@ def _crosses(where: str, unit: str, table: Table, points: Mapping[str, tuple[Bin
         if not isinstance(names, list) or len(names) < 2:
             raise PlanError(f"{where}: a cross must name two or more points, not {names!r}")
         for name in names:
-            if name not in points:
+            if not isinstance(name, str) or name not in points:
                 raise PlanError(f"{where}: a cross must be of points of {unit}, not {name}")
+        count = math.prod(len(points[name]) for name in names)
+        if count > CROSS_BINS:
+            raise PlanError(f"{where}: a cross must have at most {CROSS_BINS} bins, not {count}")
         yield Item(unit, tuple(names), tuple(product(*([one.label for one in points[name]] for name in names))))
 
 
@@ -157,6 +161,8 @@ def _reasons(rule: Table, items: list[Item], points: Mapping[str, tuple[Bin, ...
     rule.done()
     for name, labels in where.items():
         allowed = [one.label for one in points.get(name, ())]
+        if not isinstance(labels, list):
+            raise PlanError(f"{rule.where}: {name} must be a list of bins, not {shown(repr(labels))}")
         for label in labels:
             if label not in allowed:
                 raise PlanError(f"{rule.where}: {name} must be one of {', '.join(allowed) or 'no bin'}, not {label}")

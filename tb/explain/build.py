@@ -21,7 +21,7 @@ def run_of(layer: Layer) -> Run:
     """Return the run of a layer.
 
     Raises:
-        ValueError: for a layer that the explainer cannot run.
+        InputError: for a layer that the explainer cannot run.
     """
     return Run(_engine(layer), Walk.of(layer.dst.layout, layer.dst.address))
 

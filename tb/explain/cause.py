@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 
+from models.errors import InputError
 from tb.explain.evidence import Evidence
 from tb.explain.run import Run
 
@@ -65,7 +66,7 @@ def attempt(detail: str, make: Callable[[], Run], cost_bits: float = 0.0) -> Ite
     """Yield the variant that ``make`` builds, or nothing when no engine can run so."""
     try:
         yield Variant(detail, make(), cost_bits)
-    except ValueError:
+    except InputError:
         return
 
 

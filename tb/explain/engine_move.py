@@ -49,7 +49,7 @@ class MoveRun:
         """Return some lines of the output, (C, lines, W) with padding.
 
         Raises:
-            ValueError: when the channels cannot be divided by the stride.
+            InputError: when the channels cannot be divided by the stride.
         """
         del rules
         down = self.stride[0]

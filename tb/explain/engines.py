@@ -162,7 +162,7 @@ class PdpRun:
             rules: of integer rounding.
 
         Raises:
-            ValueError: for windows that lie in the padding alone.
+            InputError: for windows that lie in the padding alone.
         """
         params = self.params
         first = rows.start * params.stride_y - params.pad_top + self.shift[0]

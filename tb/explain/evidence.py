@@ -85,7 +85,7 @@ class Evidence:
         try:
             run = run_of(self.started.layer)
             patch = run.patch(self.memory)
-        except ValueError:
+        except InputError:
             return None
         same = patch.address == self.expected.address and np.array_equal(patch.mask, self.expected.mask)
         return run if same and np.array_equal(patch.data[patch.mask], self.expected.data[patch.mask]) else None
@@ -143,7 +143,7 @@ def from_dumps(name: str, layout: CubeLayout, address: int, expected: ByteArray,
         actual: likewise; more bytes than the layout's are looked at, too.
 
     Raises:
-        ValueError: when a dump is shorter than the layout.
+        InputError: when a dump is shorter than the layout.
     """
     for which, data in (("expected", expected), ("actual", actual)):
         if len(data) < layout.nbytes:

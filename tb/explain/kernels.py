@@ -163,7 +163,7 @@ class WeightInput:
         """Return the kernels (K, C, R, S).
 
         Raises:
-            ValueError: when the order does not fit the shape.
+            InputError: when the order does not fit the shape.
         """
         layout = self.layout
         if self.packing is None:

@@ -151,7 +151,7 @@ class Bytes:
         """Return the address of an index of ``data``.
 
         Raises:
-            ValueError: for an index that does not exist.
+            InputError: for an index that does not exist.
         """
         rest = position
         for start, size in zip(self.starts, self.sizes, strict=True):

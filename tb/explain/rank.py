@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from models.errors import InputError
 from tb.explain.cause import Cause, Fit, Variant
 from tb.explain.causes import CAUSES
 from tb.explain.evidence import Evidence
@@ -129,7 +130,7 @@ def _best(evidence: Evidence, candidates: Sequence[Candidate], wrong: int) -> li
 def _fit(evidence: Evidence, causes: tuple[Cause, ...], variants: tuple[Variant, ...], wrong: int) -> Fit | None:
     try:
         patch = variants[-1].run.patch(evidence.memory)
-    except ValueError:
+    except InputError:
         return None
     predicted = evidence.blank()
     outside = predicted.paint(patch)
@@ -162,7 +163,7 @@ def _sampled(evidence: Evidence, run: Run, rows: slice, baseline: float) -> floa
         walk = run.dst.rows(rows)
         data = walk.to_atoms(cube.astype(walk.dtype, copy=False)).view(np.uint8)
         found, known = evidence.actual.gather(walk.addresses())
-    except ValueError:
+    except InputError:
         return 0.0
     right = known & (found == data)
     if touched is not None:

@@ -60,7 +60,7 @@ class Run:
         """Return what is computed, (C, H, W) with padding channels, or some lines of it.
 
         Raises:
-            ValueError: when the engine cannot run so.
+            InputError: when the engine cannot run so.
         """
         whole = slice(0, self.dst.shape[1])
         wanted = whole if rows is None or self.order else rows
@@ -75,7 +75,7 @@ class Run:
         """Return what is left in memory.
 
         Raises:
-            ValueError: when the engine cannot run so, or writes too far apart.
+            InputError: when the engine cannot run so, or writes too far apart.
         """
         cube = self.cube(memory)
         return self.dst.write(cube, None if self.touch is None else self.touch(cube.shape))

@@ -19,19 +19,19 @@ Bytes that are written come in any order; all other values in the order that ``t
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models.errors import InputError
+from models.reading import read_toml, shown
 from tb.explain.evidence import Evidence
 from tb.explain.handed import VALUES, NotComparable, handed
 from tb.explain.seen import Seen, SeenLayer
+from tb.plain_data import converted
 from tb.program.ops import Op
 
 ENGINES = ("CONV", "SDP", "PDP", "CDP")
@@ -95,26 +95,25 @@ def load_stages(path: Path) -> tuple[Stage, ...]:
     Raises:
         StageError: when it cannot be read, or a key is missing, unknown or wrong.
     """
-    try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise StageError(f"{path}: cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise StageError(f"{path}: {error}") from error
+    raw = read_toml(path, StageError)
     if set(raw) != {"stage"}:
         raise StageError(f"{path}: the file must hold tables [[stage]] alone, not {', '.join(raw) or 'nothing'}")
-    return tuple(_stage(path, entry) for entry in raw["stage"])
+    if not isinstance(raw["stage"], list):
+        raise StageError(f"{path}: stage must be tables [[stage]], not {shown(raw['stage'])}")
+    return tuple(_stage(path, entry, number) for number, entry in enumerate(raw["stage"]))
 
 
-def _stage(path: Path, entry: dict[str, Any]) -> Stage:
+def _stage(path: Path, entry: object, number: int) -> Stage:
+    where = f"{path}: stage[{number}]"
+    if not isinstance(entry, dict):
+        raise StageError(f"{where} must be a table, not {shown(entry)}")
     needed = {"name", "engines", "value", "valid", "data"}
     for name in sorted(needed - set(entry)):
         raise StageError(f"{path}: a stage must have the key {name}")
     for name in sorted(set(entry) - needed - {"ready", "element_bits", "stripe", "mask", "address"}):
         raise StageError(f"{path}: a stage has no key {name}")
-    named = {key: entry.get(key, ()) for key in ("engines", "data", "mask")}
-    lists = {key: (value,) if isinstance(value, str) else tuple(value) for key, value in named.items()}
-    return Stage(**{"ready": None, **entry, **lists})
+    lists = {key: [value] for key in ("engines", "data", "mask") if isinstance(value := entry.get(key), str)}
+    return converted({"ready": None, **entry, **lists}, Stage, where, StageError)
 
 
 @dataclass(frozen=True)

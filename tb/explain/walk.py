@@ -32,6 +32,17 @@ class WildWalk(InputError):
     """A walk that spans more memory than is worth following."""
 
 
+def in_atoms(cube: Cube, per_atom: int) -> Cube:
+    """Return a cube (C, H, W) as (atoms, channels of one, H, W), without a copy.
+
+    Raises:
+        InputError: when its channels are no whole atoms, as in a pair with a cause that changes the atom.
+    """
+    if len(cube) % per_atom:
+        raise InputError(f"channels must be a multiple of {per_atom}, not {len(cube)}")
+    return cube.reshape(-1, per_atom, *cube.shape[1:])
+
+
 @dataclass(frozen=True)
 class Walk:
     """A cube of (C, H, W) elements in memory, channels in atoms.

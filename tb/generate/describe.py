@@ -7,6 +7,7 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from models.errors import InputError
+from models.reading import shown
 
 E = TypeVar("E", bound=Enum)
 
@@ -19,7 +20,13 @@ class Table:
     """One table of a plan; every key must be asked for, and ``done`` refuses the rest."""
 
     def __init__(self, where: str, data: Mapping[str, Any]) -> None:
-        """Wrap ``data``, which messages call ``where``."""
+        """Wrap ``data``, which messages call ``where``.
+
+        Raises:
+            PlanError: when it is no table.
+        """
+        if not isinstance(data, Mapping):
+            raise PlanError(f"{where} must be a table, not {shown(repr(data))}")
         self.where = where
         self._data = dict(data)
         self._asked: list[str] = []
@@ -42,8 +49,19 @@ class Table:
             return default
         value = self._data.pop(key)
         if type(value) is not kind:
-            raise PlanError(f"{self.where}.{key} must be {kind.__name__}, not {value!r}")
+            raise PlanError(f"{self.where}.{key} must be {kind.__name__}, not {shown(repr(value))}")
         return value
+
+    def names(self, key: str, *, required: bool = False) -> tuple[str, ...]:
+        """Return a list of texts; without the key, an empty one.
+
+        Raises:
+            PlanError: when it is missing though required, or not such a list.
+        """
+        values = self.take(key, list, [], required=required)
+        if any(type(value) is not str for value in values):
+            raise PlanError(f"{self.where}.{key} must be a list of texts, not {shown(repr(values))}")
+        return tuple(values)
 
     def integers(self, key: str, count: int, default: Sequence[int] | None = None) -> tuple[int, ...]:
         """Return a list of ``count`` integers.
@@ -53,8 +71,19 @@ class Table:
         """
         values = self.take(key, list, list(default) if default is not None else None, required=default is None)
         if len(values) != count or any(type(value) is not int for value in values):
-            raise PlanError(f"{self.where}.{key} must be {count} integers, not {values!r}")
+            raise PlanError(f"{self.where}.{key} must be {count} integers, not {shown(repr(values))}")
         return tuple(values)
+
+    def span(self, key: str, limits: tuple[int, int]) -> tuple[int, int]:
+        """Return the smallest and the largest of numbers that are drawn; without the key, the limits.
+
+        Raises:
+            PlanError: when they are no such pair within the limits.
+        """
+        low, high = self.integers(key, 2, limits)
+        if not limits[0] <= low <= high <= limits[1]:
+            raise PlanError(f"{self.where}.{key} must be a span within {limits[0]} to {limits[1]}, not {low} to {high}")
+        return low, high
 
     def choice(self, key: str, kind: type[E], default: E | None = None, *, required: bool = False) -> E | None:
         """Return a member of ``kind`` by its lower-case name.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
 import zlib
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from models.config import HwConfig
+from models.limits import LAYERS
+from models.reading import read_toml
 from tb.generate.describe import PlanError, Table
 from tb.generate.layers import Workshop, build_layer
 from tb.generate.sequence import sequence
@@ -51,8 +53,14 @@ class PlanEntry:
         if counters and order != "in_turn":
             raise PlanError(f"{self.name}.counters needs the order in_turn, not {order}")
         base = table.take("base", int, _BASE)
+        if base < 0:
+            raise PlanError(f"{self.name}.base must be at least 0, not {base}")
         descriptions = table.take("layer", list, required=True)
+        if len(descriptions) > LAYERS:
+            raise PlanError(f"{self.name}.layer must be at most {LAYERS} layers, not {len(descriptions)}")
         table.done()
+        if seed < 0:
+            raise PlanError(f"seed must be at least 0, not {seed}")
         rng = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
         shop = Workshop(config, MemoryImage(base, 1 << config.memif_address_width_bits), rng)
         layers: list[Layer] = []
@@ -81,10 +89,7 @@ def load_plan(path: Path) -> tuple[PlanEntry, ...]:
     Raises:
         PlanError: when it is not a plan; the message names the key and what is allowed.
     """
-    try:
-        raw = Table(path.name, tomllib.loads(path.read_text(encoding="utf-8")))
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PlanError(f"{path}: {error}") from error
+    raw = Table(path.name, read_toml(path, PlanError))
     config = raw.take("config", str, required=True)
     scenarios = raw.take("scenario", list, required=True)
     raw.done()
@@ -98,8 +103,7 @@ def load_plan(path: Path) -> tuple[PlanEntry, ...]:
         except ScenarioError as error:
             raise PlanError(f"{path.name}: scenario[{number}].name: {error}") from error
         entries.append(PlanEntry(name, about, config, {k: v for k, v in data.items() if k not in ("name", "about")}))
-    names = [entry.name for entry in entries]
-    for name in names:
-        if names.count(name) > 1:
+    for name, count in Counter(entry.name for entry in entries).items():
+        if count > 1:
             raise PlanError(f"{path.name}: scenario name {name} must be unique")
     return tuple(entries)

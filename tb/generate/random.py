@@ -58,7 +58,7 @@ def random_entry(config: HwConfig, seed: int, engines: tuple[str, ...]) -> PlanE
         engines: Names of the engines to draw from; those that the build lacks are passed over.
 
     Raises:
-        ValueError: when the build has none of them.
+        InputError: when the build has none of them.
     """
     engines = tuple(engine for engine in engines if engine in engines_of(config))
     if not engines:

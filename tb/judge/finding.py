@@ -26,6 +26,7 @@ class Check(Enum):
     HANG = "hang"
     PROGRAM = "program"
     EMPTY = "nothing compared"
+    INPUT = "input"
     TEST = "test"
     CRASH = "crash"
     TIMEOUT = "timeout"

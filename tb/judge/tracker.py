@@ -304,7 +304,7 @@ def done_bit(unit: str, group: int) -> int:
     """Return the bit of a unit's done interrupt in GLB's mask, set and status registers.
 
     Raises:
-        ValueError: for a unit without a done interrupt, or a group that does not exist.
+        InputError: for a unit without a done interrupt, or a group that does not exist.
     """
     if unit not in INTERRUPT_UNITS:
         raise InputError(f"interrupt unit must be one of {', '.join(INTERRUPT_UNITS)}, not {unit}")

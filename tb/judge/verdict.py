@@ -38,7 +38,7 @@ _ENDINGS = (
     (Ending.BUILD_ERROR, (Check.BUILD,)),
     (Ending.CRASH, (Check.CRASH,)),
     (Ending.TIMEOUT, (Check.TIMEOUT,)),
-    (Ending.BENCH_ERROR, (Check.BENCH,)),
+    (Ending.BENCH_ERROR, (Check.BENCH, Check.INPUT)),
     (Ending.CHECK, (Check.TEST,)),
     (Ending.HANG, (Check.HANG,)),
     (Ending.MISMATCH, (*BYTES, Check.GOLDEN)),

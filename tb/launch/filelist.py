@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from models.reading import read_text, shown
 from tb.launch.errors import FileListError
 
 DEFAULT_LIBRARY_EXTENSIONS = (".v",)
@@ -99,7 +100,10 @@ class _Place:
         # "." and ".." exist everywhere, so they can only mean the list's own folder.
         folders = self.folders if set(Path(name).parts) - {".."} else self.folders[:1]
         candidates = [Path(os.path.abspath(folder / name)) for folder in folders]
-        found = {c.resolve(): c for c in candidates if (c.is_dir() if what == "folder" else c.is_file())}
+        try:
+            found = {c.resolve(): c for c in candidates if (c.is_dir() if what == "folder" else c.is_file())}
+        except (OSError, RuntimeError, ValueError) as error:  # a name too long, a loop of links, a NUL
+            raise self.error(f"no {what} {shown(name)}: {error}") from error
         if not found:
             looked = "" if os.path.isabs(name) else f" in {' or '.join(map(str, self.folders))}"
             raise self.error(f"no {what} {name}{looked}")
@@ -137,10 +141,7 @@ class _Reader:
 
     def _words(self, path: Path, folders: tuple[Path, ...]) -> Iterator[tuple[_Place, str]]:
         """Yield the words of a list without comments, with variables and quotes resolved."""
-        try:
-            text = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError as error:
-            raise FileListError(f"{path}: not a UTF-8 text file: {error.reason} at byte {error.start}") from error
+        text = read_text(path, error=FileListError)
         for match in _TOKEN.finditer(text):
             place = _Place(path, text.count("\n", 0, match.start()) + 1, folders)
             if unclosed := match["open"] or match["bad"]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from models.config import HwConfig
+from models.reading import read_toml
 from tb.launch.errors import PortError
 
 _DATA = Path(__file__).with_suffix(".toml")
@@ -83,12 +84,7 @@ def load_port_map(path: Path, config: HwConfig) -> PortMap:
     Raises:
         PortError: for an unreadable file, an unknown key or port, an ill-typed value, a name used twice.
     """
-    try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise PortError(f"{path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PortError(f"{path}: {error}") from error
+    raw = read_toml(path, PortError)
     allowed = {"ports": dict, "tie": dict, "open": list, "absent": list}
     for key, value in raw.items():
         if key not in allowed:

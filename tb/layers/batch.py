@@ -37,7 +37,7 @@ class Batch:
             dst: The first cube of the output.
 
         Raises:
-            ValueError: naming the rule.
+            InputError: naming the rule.
         """
         config = dst.layout.config
         if not config.batch_enable:

@@ -13,7 +13,7 @@ class BdmaLayer:
     """One copy by BDMA, of lines of a cube.
 
     Raises:
-        ValueError: when source and destination do not fit each other.
+        InputError: when source and destination do not fit each other.
 
     Source: programming guide, "BDMA programming".
     """

@@ -15,7 +15,7 @@ class CdpLayer:
     """One CDP layer from memory to memory.
 
     Raises:
-        ValueError: when the sizes or precisions of source, destination and parameters do not fit each other.
+        InputError: when the sizes or precisions of source, destination and parameters do not fit each other.
     """
 
     src: Surface

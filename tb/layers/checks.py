@@ -15,7 +15,7 @@ def check_configs(
     """Check that all layouts are for the configuration of ``src``.
 
     Raises:
-        ValueError: naming the layout that is not.
+        InputError: naming the layout that is not.
     """
     for name, layout in others.items():
         if layout.config != src.layout.config:

@@ -38,7 +38,7 @@ class ConvLayer:
     has the convolution's precision as its input. With a ``batch``, ``src`` and ``dst`` are its first cube.
 
     Raises:
-        ValueError: when source, weights, destination, parameters, operand sources and the share of the
+        InputError: when source, weights, destination, parameters, operand sources and the share of the
             convolution buffer do not fit each other.
 
     Source: programming guide, "Convolution" and "Limitation"; formats document, "Pixel Format".

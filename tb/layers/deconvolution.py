@@ -31,7 +31,7 @@ def deconvolve(
         processing: What SDP does behind each convolution.
 
     Raises:
-        ValueError: when the kernels do not fill whole atoms, or for what a convolution or RUBIK refuses.
+        InputError: when the kernels do not fill whole atoms, or for what a convolution or RUBIK refuses.
 
     Source: unit description, "Deconvolution" and "RUBIK".
     """

@@ -49,7 +49,7 @@ class PdpLayer:
     """One PDP layer from memory to memory.
 
     Raises:
-        ValueError: when the sizes of source, destination, pooling and split do not fit each other.
+        InputError: when the sizes of source, destination, pooling and split do not fit each other.
     """
 
     src: Surface
@@ -95,7 +95,7 @@ def check_line_buffer(name: str, params: PdpParams, config: HwConfig, widest: in
     """Refuse more output columns than the line buffer holds at a time.
 
     Raises:
-        ValueError: calling what decides the columns ``name``.
+        InputError: calling what decides the columns ``name``.
     """
     most = line_buffer_elements(params, config)
     if most is not None and widest > most:

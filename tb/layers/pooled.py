@@ -30,7 +30,7 @@ class PooledLayer:
     of it is written.
 
     Raises:
-        ValueError: when the layers do not fit each other, or for what SDP cannot hand on.
+        InputError: when the layers do not fit each other, or for what SDP cannot hand on.
 
     Source: programming guide, "PDP programming", and "Limitation" of SDP; unit description, "Planar Data
         Processor".

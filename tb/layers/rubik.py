@@ -39,7 +39,7 @@ class RubikLayer:
         stride_x: columns that contract makes of one; 1 otherwise.
 
     Raises:
-        ValueError: when mode, strides, source and destination do not fit each other.
+        InputError: when mode, strides, source and destination do not fit each other.
 
     Source: unit description, "RUBIK"; programming guide, "Rubik programming" and "Limitation".
     """

@@ -23,7 +23,7 @@ class SdpLayer:
     """One SDP layer from memory to memory.
 
     Raises:
-        ValueError: when surfaces, parameters and operand sources do not fit each other.
+        InputError: when surfaces, parameters and operand sources do not fit each other.
     """
 
     src: Surface

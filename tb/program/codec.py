@@ -209,7 +209,7 @@ def encode(
 
     Raises:
         Refused: for a layer that the registers cannot hold.
-        ValueError: for a group that does not exist, or a layer of another configuration.
+        InputError: for a group that does not exist, or a layer of another configuration.
     """
     if layer.src.layout.config != config:
         raise InputError(f"layer must be laid out for {config.name}, not {layer.src.layout.config.name}")

@@ -34,13 +34,13 @@ class Codec:
     """How one attribute value stands in the bits of its field or fields; the base class is plain unsigned."""
 
     def encode(self, value: Any, width: int) -> int:
-        """Return the bits for ``value``; ValueError when it cannot be expressed."""
+        """Return the bits for ``value``; InputError when it cannot be expressed."""
         if not 0 <= int(value) < 1 << width:
             raise InputError(f"must be 0 to {(1 << width) - 1}, not {value}")
         return int(value)
 
     def decode(self, bits: int, width: int) -> Any:
-        """Return the value for ``bits``; ValueError when there is none."""
+        """Return the value for ``bits``; InputError when there is none."""
         del width
         return bits
 
@@ -251,18 +251,18 @@ def decode_rows(table: Table, words: Words, registers: RegisterMap) -> Flat:
 
 @contextmanager
 def blame(fields: Iterable[str]) -> Iterator[None]:
-    """Turn a ValueError of the body into a Refused that names the register field."""
+    """Turn an InputError of the body into a Refused that names the register field."""
     try:
         yield
     except Refused:
         raise
-    except ValueError as error:
+    except InputError as error:
         raise Refused(f"{next(iter(fields))}: {error}") from error
 
 
 @contextmanager
 def blame_attributes(table: Table, prefix: str) -> Iterator[None]:
-    """Turn a ValueError about attribute ``x`` into a Refused that names the field of ``prefix.x``.
+    """Turn an InputError about attribute ``x`` into a Refused that names the field of ``prefix.x``.
 
     Layouts and layers begin their messages with the attribute's name; without a row of that name
     the prefix itself is named.
@@ -271,7 +271,7 @@ def blame_attributes(table: Table, prefix: str) -> Iterator[None]:
         yield
     except Refused:
         raise
-    except ValueError as error:
+    except InputError as error:
         attribute = f"{prefix}.{str(error).split()[0]}" if prefix else str(error).split()[0]
         names = [e.fields[0] for e in table if isinstance(e, Row) and e.attribute == attribute]
         raise Refused(f"{names[0] if names else prefix}: {error}") from error

@@ -6,7 +6,6 @@ import importlib
 import os
 import shlex
 import sys
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ import dask
 from dask.distributed import Client
 
 from models.errors import InputError
+from models.reading import read_toml
 from tb.regress.cluster import DASHBOARD, check_versions, quiet
 
 PACKAGE = "dask_jobqueue"
@@ -61,6 +61,14 @@ class Batch:
             BatchError: when the settings say something else.
         """
         settings = dict(self.settings)
+        for key, kind in (
+            ("cores", int),
+            ("processes", int),
+            ("job_script_prologue", list),
+            ("scheduler_options", dict),
+        ):
+            if not isinstance(settings.get(key, kind()), kind):
+                raise BatchError(f"{key} must be {kind.__name__}, not {settings[key]!r}")
         configured = dask.config.get(f"jobqueue.{self.system}.cores", None)
         cores = settings.setdefault("cores", configured or 1)
         if settings.setdefault("processes", cores) != cores:
@@ -88,10 +96,7 @@ def read_settings(path: Path | None) -> dict[str, Any]:
     """
     if path is None:
         return {}
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BatchError(f"{path}: {error}") from error
+    return read_toml(path, BatchError)
 
 
 @contextmanager

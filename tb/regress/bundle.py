@@ -15,9 +15,11 @@ import msgspec
 
 from models.config import HwConfig
 from models.errors import InputError
+from models.reading import read_json
 from tb.explain.runs import OWN_CONFIG, own_config
 from tb.judge.text import complaints
 from tb.launch.toolchain import tool_versions
+from tb.plain_data import converted
 from tb.regress.dut import Dut
 from tb.regress.jobs import SCENARIO_DIR, Job, bit_exact
 from tb.regress.result import Result
@@ -106,12 +108,14 @@ def load(folder: Path) -> Bundle:
     """
     path = folder / BUNDLE_FILE
     try:
-        data = path.read_bytes()
-        version = msgspec.json.decode(data, type=_Head).version
+        data = read_json(path)
+        version = converted(data, _Head, "content").version
         if version != _VERSION:
             raise BundleError(f"{path} must be of version {_VERSION}, not {version}")
-        contents = msgspec.json.decode(data, type=_Contents)
-    except (OSError, msgspec.DecodeError) as error:
+        contents = converted(data, _Contents, "content")
+    except BundleError:
+        raise
+    except InputError as error:
         raise BundleError(f"{folder} must be a failure bundle with {BUNDLE_FILE}: {error}") from error
     return Bundle(folder, contents.task, contents.result)
 

@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from models.errors import InputError
+from models.limits import TRACE_BYTES
+from models.reading import read_text
 from tb.launch import folders
 from tb.launch.build import COVERAGE_FILE
 from tb.launch.runners import HARNESS_DIR
@@ -28,7 +30,7 @@ MERGED_FILE = "coverage.dat"
 
 KINDS = ("line", "branch", "toggle")
 _HEADER = "# SystemC::Coverage-3"
-_ENTRY = re.compile(r"C '(?P<point>.*)' (?P<count>\d+)")
+_ENTRY = re.compile(r"C '(?P<point>.*)' (?P<count>\d{1,18})")
 _COUNT = re.compile(rb"' (\d+)\n")
 _PLACE = re.compile("\x01f\x02([^\x01]*).*\x01page\x02v_([^\x01/]*)/([^\x01]*)")
 
@@ -59,13 +61,14 @@ def read_counts(path: Path) -> dict[str, int]:
         CodeCoverageError: naming the file and the line.
     """
     counts: Counter[str] = Counter()
-    with path.open(encoding="utf-8") as file:
-        if file.readline().rstrip() != _HEADER:
-            raise CodeCoverageError(f"{path} must be a coverage file that begins with {_HEADER}")
-        for number, line in enumerate(file, 2):
-            match = _ENTRY.fullmatch(line.rstrip("\n"))
-            if match is None:
-                raise CodeCoverageError(f"{path}:{number}: a point must be C '...' COUNT")
+    header, *lines = read_text(path, TRACE_BYTES, CodeCoverageError).split("\n")
+    if header != _HEADER:
+        raise CodeCoverageError(f"{path} must be a coverage file that begins with {_HEADER}")
+    for number, line in enumerate(lines, 2):
+        match = _ENTRY.fullmatch(line)
+        if match is None and (line or number <= len(lines)):
+            raise CodeCoverageError(f"{path}:{number}: a point must be C '...' COUNT")
+        if match is not None:
             counts[match["point"]] += int(match["count"])
     return dict(counts)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from models.config import HwConfig
+from models.reading import read_text, read_toml, shown
 from tb.coverage.model import CoverageModel, Item, load_model
 from tb.generate.describe import PlanError, Table
 from tb.generate.plan import load_plan, plan_of
@@ -119,14 +119,11 @@ def load_feature_plan(path: Path, config: HwConfig) -> FeaturePlan:
     Raises:
         PlanError: for a test, a unit, a point of coverage or a level that does not exist.
     """
-    try:
-        table = Table(path.name, tomllib.loads(path.read_text(encoding="utf-8")))
-    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PlanError(f"{path}: {error}") from error
-    plans = [path.parent / name for name in table.take("plans", list, required=True)]
+    table = Table(path.name, read_toml(path, PlanError))
+    plans = [path.parent / name for name in table.names("plans", required=True)]
     folder = path.parent / table.take("coverage", str, required=True)
     tests = [test for plan in plans for test in _scenarios(plan)]
-    tests += [test for module in table.take("bench", list, []) for test in _bench_tests(path, module)]
+    tests += [test for module in table.names("bench") for test in _bench_tests(path, module)]
     model = load_model(folder, config)
     levels = tuple(_level(path, data) for data in table.take("level", list, required=True))
     home = plan_of(config, path.parent).stem
@@ -149,7 +146,11 @@ def _bench_tests(path: Path, module: str) -> Iterator[PlannedTest]:
     file = root.joinpath(*module.split(".")).with_suffix(".py")
     if not file.is_file():
         raise PlanError(f"{path.name}: bench must name modules, not {module}")
-    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+    try:
+        tree = ast.parse(read_text(file, error=PlanError))
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise PlanError(f"{shown(file)}: cannot be read as Python: {error}") from error
+    for node in tree.body:
         if isinstance(node, ast.AsyncFunctionDef) and node.decorator_list:
             yield PlannedTest(f"{module.rpartition('.')[2]}.{node.name}", module, "bench")
 
@@ -180,16 +181,16 @@ def _feature(
     table = Table(f"{path.name}: {name}", {key: value for key, value in data.items() if key != "name"})
     about = table.take("about", str, required=True)
     level = table.one_of("level", [level.name for level in levels], "")
-    found = [test for pattern in table.take("tests", list, []) for test in _matching(table.where, pattern, tests)]
-    random = tuple(table.take("random", list, []))
+    found = [test for pattern in table.names("tests") for test in _matching(table.where, pattern, tests)]
+    random = table.names("random")
     for engine in random:
         if engine not in ENGINES:
             raise PlanError(f"{table.where}: random must be of {', '.join(ENGINES)}, not {engine}")
     try:
-        items = model.items_like(tuple(table.take("coverage", list, [])))
+        items = model.items_like(table.names("coverage"))
     except PlanError as error:
         raise PlanError(f"{table.where}: {error}") from error
-    configs = tuple(table.take("configs", list, []))
+    configs = table.names("configs")
     table.done()
     here = [test for test in dict.fromkeys(found) if test.config in (None, home)]
     return Feature(name, about, level, tuple(here), random, items, configs)

@@ -41,7 +41,8 @@ class Job:
     """One scenario to play; ``TEST.SEED`` identifies it, ``rerun`` is the command that repeats just it.
 
     ``make`` builds the scenario, or reads it; ``refused`` is why it is not played at all, ``refusable`` whether it
-    may be refused while it is played, as a trace may, which is no failure then. ``plusargs`` are the simulator's,
+    may be refused while it is played, as a trace may, which is no failure then; ``broken`` is what is wrong with the
+    file that it is read from, so that it fails without being played. ``plusargs`` are the simulator's,
     ``altered`` a file of bytes that only the DUT finds in its memory, ``stages`` one of hand-overs to watch;
     ``waves_from`` holds waves back, and ``waves`` says whether ``rerun`` takes ``--waves``.
     """
@@ -52,6 +53,7 @@ class Job:
     make: Callable[[], Scenario]
     refused: str | None = None
     refusable: bool = False
+    broken: str | None = None
     plusargs: tuple[str, ...] = ()
     altered: Path | None = None
     stages: Path | None = None
@@ -230,6 +232,8 @@ def run_job(
     """
     if job.refused is not None:
         return job.result(dut, Verdict(refused=job.refused))
+    if job.broken is not None:
+        return job.result(dut, Verdict.of(Check.INPUT, job.broken))
     folders.check_new(work_dir)
     write(job.make(), work_dir / SCENARIO_DIR)
     request = job.request(dut, work_dir)

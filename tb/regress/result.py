@@ -6,9 +6,10 @@ from pathlib import Path
 
 import msgspec
 
-from models.errors import InputError
+from models.reading import parse_json
 from tb.judge.verdict import Ending, Verdict
 from tb.launch.folders import folder_name
+from tb.plain_data import converted
 from tb.regress.dut import Dut
 from tb.stimulus.exchange import Explained, Performance
 
@@ -70,10 +71,7 @@ class Result(msgspec.Struct, frozen=True):
         Raises:
             InputError: for text that is none.
         """
-        try:
-            return msgspec.json.decode(data, type=cls)
-        except msgspec.DecodeError as error:
-            raise InputError(f"a result must be JSON of one: {error}") from error
+        return converted(parse_json(data, "a result"), cls, "a result")
 
 
 def identity(test: str, seed: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,7 @@ from tb.generate.plan import PlanEntry
 from tb.registers import RegisterError
 from tb.regress.jobs import Job
 from tb.stimulus.refusal import refusal
-from tb.trace import TraceUnsupported, read
+from tb.trace import TraceError, TraceUnsupported, read
 
 
 def planned_job(entry: PlanEntry, config: HwConfig, seed: int, rerun: str) -> Job:
@@ -29,8 +30,30 @@ def planned_job(entry: PlanEntry, config: HwConfig, seed: int, rerun: str) -> Jo
         return replace(job, refused=str(error))
 
 
+def trace_jobs(paths: Sequence[Path], config: HwConfig, reruns: Sequence[str]) -> list[Job]:
+    """Return the jobs that play traces; one that cannot be read fails, so that the others are played.
+
+    Raises:
+        TraceError: when none can be read, with a line for each.
+    """
+    jobs = []
+    for path, rerun in zip(paths, reruns, strict=True):
+        try:
+            jobs.append(trace_job(path, config, rerun))
+        except TraceError as error:
+            jobs.append(Job(path.stem, 0, rerun, partial(read, path, config), broken=str(error)))
+    broken = [job.broken for job in jobs if job.broken is not None]
+    if len(broken) == len(jobs):
+        raise TraceError("\n".join(broken))
+    return jobs
+
+
 def trace_job(path: Path, config: HwConfig, rerun: str) -> Job:
-    """Return the job that plays a trace, or that says why it cannot be judged."""
+    """Return the job that plays a trace, or that says why it cannot be judged.
+
+    Raises:
+        TraceError: when it cannot be read, with file and line.
+    """
     job = Job(path.stem, 0, rerun, partial(read, path, config), refusable=True)
     try:
         scenario = job.make()

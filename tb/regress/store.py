@@ -10,11 +10,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 import msgspec
 
 from models.errors import InputError
+from models.reading import parse_json, shown
 from tb.judge.verdict import Ending
+from tb.plain_data import converted
 from tb.regress.dut import Device
 from tb.regress.errors import StoreError
 from tb.regress.result import Result, failure_folder
@@ -99,7 +102,7 @@ class Store:
         """Enter a new run with all its tasks.
 
         Raises:
-            ValueError: when there is no task, one of them twice, or they are of several devices.
+            InputError: when there is no task, one of them twice, or they are of several devices.
         """
         _check_different(tasks)
         if not tasks:
@@ -119,7 +122,7 @@ class Store:
         """Enter more tasks of a run, and return those that it did not have.
 
         Raises:
-            ValueError: when one of them is there twice, or of another device than the run.
+            InputError: when one of them is there twice, or of another device than the run.
         """
         _check_different(tasks)
         _check_one_device(self.device(run), tasks)
@@ -137,7 +140,7 @@ class Store:
         """Enter results, all of them or none; one that is there already stays, as the task ended once.
 
         Raises:
-            ValueError: when the run has no such task.
+            InputError: when the run has no such task.
         """
         hits: Counter[str] = Counter()
         with self._database:
@@ -155,7 +158,9 @@ class Store:
         rows = self._database.execute("SELECT id, title, started FROM runs ORDER BY id")
         return [self._run(*row) for row in rows]
 
-    def _run(self, number: int, title: str, started: float) -> Run:
+    def _run(self, number: int, title: object, started: object) -> Run:
+        if not (isinstance(title, str) and isinstance(started, float)):
+            raise StoreError(f"{self._path}: run {number} must have a title and a time, not {shown((title, started))}")
         # Whoever copies a store copies the folders of its runs with it; no path in the file counts.
         return Run(number, title, started, self._folder / f"{int(number):04}")
 
@@ -166,7 +171,10 @@ class Store:
             "WHERE run = ? LIMIT 1",
             (run.id,),
         )
-        return Device(*row.fetchone())
+        config, rtl = row.fetchone() or (None, None)
+        if not isinstance(config, str) or not isinstance(rtl, str | None):
+            raise InputError(f"{self._path}: run {run.id}: tasks must be of a device, not of {config!r} and {rtl!r}")
+        return Device(config, rtl)
 
     def runs_of(self, device: Device) -> list[Run]:
         """Return the runs of a device, the oldest first: only these say something of it."""
@@ -176,7 +184,7 @@ class Store:
         """Return a run by its number, or the newest.
 
         Raises:
-            ValueError: when there is none.
+            InputError: when there is none.
         """
         runs = self.runs()
         for run in reversed(runs):
@@ -187,7 +195,7 @@ class Store:
     def tasks(self, run: Run) -> list[Task]:
         """Return all tasks of a run, in their order."""
         rows = self._database.execute("SELECT task FROM tasks WHERE run = ? ORDER BY number", (run.id,))
-        return [Task.decode(text) for (text,) in rows]
+        return [converted(self._parsed(text, run), Task, "a task") for (text,) in rows]
 
     def missing(self, run: Run) -> list[Task]:
         """Return the tasks of a run that have no result yet, in their order."""
@@ -204,7 +212,7 @@ class Store:
         rows = self._database.execute(
             "SELECT result FROM results JOIN tasks USING (run, key) WHERE run = ? ORDER BY number", (run.id,)
         )
-        return [_in_folder_of(run, Result.decode(text)) for (text,) in rows]
+        return [_in_folder_of(run, converted(self._parsed(text, run), Result, "a result")) for (text,) in rows]
 
     def coverage(self, *runs: Run) -> dict[str, int]:
         """Return how often runs together hit which bins."""
@@ -232,7 +240,7 @@ class Store:
         for test, run, ending, count in rows:
             if newest.get(test, (None,))[0] != run:
                 newest[test] = run, {}
-            newest[test][1][Ending(ending)] = count
+            newest[test][1][converted(ending, Ending, f"{self._path}: results")] = count
         return {test: counts for test, (_, counts) in newest.items()}
 
     def durations(self, tasks: Iterable[Task]) -> dict[str, float]:
@@ -253,6 +261,18 @@ class Store:
         by_test = {test: sum(seconds) / len(seconds) for test, seconds in tests.items()}
         known = ((task.key, by_key.get(task.key, by_test.get(task.test))) for task in tasks)
         return {key: seconds for key, seconds in known if seconds is not None}
+
+    def _parsed(self, text: object, run: Run) -> dict[str, Any]:
+        """Return the table that a cell holds as JSON.
+
+        Raises:
+            InputError: when it holds something else.
+        """
+        where = f"{self._path}: run {run.id}"
+        raw = parse_json(text, where) if isinstance(text, str) else text
+        if not isinstance(raw, dict):
+            raise InputError(f"{where}: tasks and results must be tables, not {shown(repr(raw))}")
+        return raw
 
     def _one(self, query: str, *values: object) -> int:
         return int(self._database.execute(query, values).fetchone()[0])

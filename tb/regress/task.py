@@ -10,9 +10,12 @@ import msgspec
 
 from models.config import HwConfig
 from models.errors import InputError
+from models.limits import NUMBER_BITS
+from models.reading import parse_json
 from tb.generate.plan import load_plan
 from tb.generate.random import random_entry
 from tb.judge.verdict import Verdict
+from tb.plain_data import converted
 from tb.regress.dut import Dut
 from tb.regress.jobs import Job, bit_exact
 from tb.regress.result import Result, identity, key
@@ -48,6 +51,8 @@ class Task(msgspec.Struct, frozen=True):
         check_name(self.test)
         if self.kind not in (*_MAKERS, BENCH):
             raise InputError(f"kind must be one of {', '.join((*_MAKERS, BENCH))}, not {self.kind}")
+        if not 0 <= self.seed < 1 << NUMBER_BITS:
+            raise InputError(f"seed must be 0 to {(1 << NUMBER_BITS) - 1:#x}, not {self.seed}")
 
     @property
     def identity(self) -> str:
@@ -63,7 +68,7 @@ class Task(msgspec.Struct, frozen=True):
         """Return the job, its scenario made only when it is played.
 
         Raises:
-            ValueError: when the source does not hold the scenario, or a test in Python has none.
+            InputError: when the source does not hold the scenario, or a test in Python has none.
         """
         if self.kind == BENCH:
             raise InputError(f"{self.test} must be a scenario to be a job, not a test in Python")
@@ -81,10 +86,7 @@ class Task(msgspec.Struct, frozen=True):
         Raises:
             InputError: for text that is none.
         """
-        try:
-            return msgspec.json.decode(text, type=cls)
-        except msgspec.DecodeError as error:
-            raise InputError(f"a task must be JSON of one: {error}") from error
+        return converted(parse_json(text, "a task"), cls, "a task")
 
     def result(self, verdict: Verdict, seconds: float = 0.0, folder: Path | None = None) -> Result:
         """Return how the task ended."""

@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from models.config import HwConfig
+from models.errors import InputError
 from tb.coverage.collect import Collector
 from tb.coverage.model import load_model
 from tb.coverage.steer import reached
@@ -174,6 +175,8 @@ def _play(task: Task, limits: Limits) -> Result:
     except LaunchError as error:
         check_space(limits.folder)
         return task.result(Verdict.of(Check.BUILD, str(error)), time.monotonic() - started)
+    except InputError as error:
+        return task.result(Verdict.of(Check.BENCH, str(error)), time.monotonic() - started)
     except Exception as error:
         check_space(limits.folder)
         if isinstance(error, OSError) and error.errno in MACHINE:

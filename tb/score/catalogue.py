@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -10,6 +9,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from models.errors import InputError
+from models.reading import read_toml
+from tb.plain_data import converted
 
 BUGS_FILE = Path(__file__).with_name("bugs.toml")
 _Member = TypeVar("_Member", bound=Enum)
@@ -74,6 +75,14 @@ class Catalogue:
     units: Mapping[str, tuple[str, ...]]
 
 
+@dataclass(frozen=True)
+class _Content:
+    """What a catalogue's file must hold."""
+
+    units: dict[str, tuple[str, ...]]
+    bug: list[dict[str, Any]]
+
+
 def load_catalogue(path: Path = BUGS_FILE) -> Catalogue:
     """Read a catalogue.
 
@@ -81,14 +90,14 @@ def load_catalogue(path: Path = BUGS_FILE) -> Catalogue:
         CatalogueError: for an unknown key, kind, place or unit, a name that is used twice, and a layout or
             arithmetic bug without a cause.
     """
-    raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    units = {name: tuple(patterns) for name, patterns in raw["units"].items()}
-    bugs = tuple(_bug(entry, units) for entry in raw["bug"])
+    raw = read_toml(path, CatalogueError)
+    content = converted(raw, _Content, str(path), CatalogueError)
+    bugs = tuple(_bug(entry, content.units) for entry in content.bug)
     names = [bug.name for bug in bugs]
     for name in names:
         if names.count(name) > 1:
             raise CatalogueError(f"bug {name} must be listed once, not {names.count(name)} times")
-    return Catalogue(bugs, units)
+    return Catalogue(bugs, content.units)
 
 
 def _bug(entry: Mapping[str, Any], units: Mapping[str, tuple[str, ...]]) -> Bug:
@@ -99,15 +108,15 @@ def _bug(entry: Mapping[str, Any], units: Mapping[str, tuple[str, ...]]) -> Bug:
     for key in entry:
         if key not in ("name", "kind", "where", "unit", "about", "causes", "equivalent", "config"):
             raise CatalogueError(f"bug {name} has no key {key}")
-    if entry["unit"] not in units:
+    if not isinstance(entry["unit"], str) or entry["unit"] not in units:
         raise CatalogueError(f"unit of bug {name} must be one of {', '.join(units)}, not {entry['unit']}")
     kind = _member(BugKind, name, "kind", entry["kind"])
-    causes = tuple(entry.get("causes", ()))
-    if kind.has_cause and not causes:
+    if kind.has_cause and not entry.get("causes"):
         raise CatalogueError(f"bug {name} lacks causes, which a bug of kind {kind.value} must have")
     place = _member(Place, name, "where", entry.get("where", Place.RTL.value))
-    equivalent, config = entry.get("equivalent", ""), entry.get("config", Bug.config)
-    return Bug(name, kind, place, entry["unit"], entry["about"], causes, equivalent, config)
+    rest = {"kind": kind, "place": place, "causes": entry.get("causes", [])}
+    plain = {key: value for key, value in entry.items() if key not in ("kind", "where", "causes")}
+    return converted({**plain, **rest}, Bug, f"bug {name}", CatalogueError)
 
 
 def _member(kind: type[_Member], bug: str, key: str, value: str) -> _Member:

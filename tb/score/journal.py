@@ -10,6 +10,9 @@ from typing import Any
 import msgspec
 
 from models.errors import InputError
+from models.limits import TRACE_BYTES
+from models.reading import parse_json, read_text, shown
+from tb.plain_data import converted
 from tb.score.catch import Catch
 
 
@@ -39,18 +42,18 @@ class Journal:
             resume: whether results that are there are kept.
 
         Raises:
-            ValueError: when results are to be kept that are about something else.
+            InputError: when results are to be kept that are about something else.
         """
         self._path = path
         self.done: dict[str, Played] = {}
         path.parent.mkdir(parents=True, exist_ok=True)
         header = json.loads(json.dumps(dict(about)))
         if resume and path.is_file():
-            first, *rest = path.read_text(encoding="utf-8").splitlines()
-            if json.loads(first) != header:
-                raise InputError(f"--resume must go on with the same model, seed and choice: {path} has {first}")
+            first, *rest = read_text(path, TRACE_BYTES).splitlines() or [""]
+            if first != json.dumps(header):
+                raise InputError(f"--resume must go on with the same model, seed and choice: {path} has {shown(first)}")
             # The last line may have been cut off with the run.
-            self.done = dict(_entry(line) for line in rest if line.endswith("}"))
+            self.done = dict(_entry(line, str(path)) for line in rest if line.endswith("}"))
         lines = [json.dumps(header), *(_line(name, played) for name, played in self.done.items())]
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
@@ -72,6 +75,6 @@ def _line(name: str, played: Played) -> str:
     return msgspec.json.encode(_Entry(name, played)).decode()
 
 
-def _entry(line: str) -> tuple[str, Played]:
-    entry = msgspec.json.decode(line, type=_Entry)
+def _entry(line: str, where: str) -> tuple[str, Played]:
+    entry = converted(parse_json(line, where), _Entry, where)
     return entry.name, entry.played

@@ -96,7 +96,7 @@ def write_mutants(mutants: Sequence[Mutant], files: FileList, folder: Path) -> P
         The filelist.
 
     Raises:
-        ValueError: when a mutated file is no source of the filelist.
+        InputError: when a mutated file is no source of the filelist.
     """
     by_path: dict[Path, list[tuple[int, Mutant]]] = {}
     for number, mutant in enumerate(mutants, 1):

@@ -72,7 +72,7 @@ class Mutant:
         """Return the expression with the change, from the file's text.
 
         Raises:
-            ValueError: when the text is not the one that the mutant was made from.
+            InputError: when the text is not the one that the mutant was made from.
         """
         start, end = self.span
         changed_end = self.start + len(self.before)
@@ -93,7 +93,7 @@ def choose(files: Sequence[Path], count: int, seed: int, modules: str = "*") -> 
         modules: shell patterns of the modules' names, comma-separated.
 
     Raises:
-        ValueError: when nothing can be changed.
+        InputError: when nothing can be changed.
     """
     if count < 1:
         raise InputError(f"count must be at least 1, not {count}")

@@ -51,7 +51,7 @@ def alterations(bug: str, scenario: Scenario, config: HwConfig) -> list[Alterati
     """Return what an operand bug changes in the memory of a scenario; nothing when it has no such operand.
 
     Raises:
-        ValueError: for an unknown bug.
+        InputError: for an unknown bug.
     """
     if bug not in OPERAND_BUGS:
         raise InputError(f"operand bug must be one of {', '.join(OPERAND_BUGS)}, not {bug}")

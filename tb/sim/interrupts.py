@@ -65,7 +65,7 @@ class Interrupts:
         """Return when the next not yet awaited event of a unit's group has fired.
 
         Raises:
-            ValueError: for a unit without a done interrupt.
+            InputError: for a unit without a done interrupt.
         """
         done_bit(unit, group)
         self._awaited[unit, group] += 1

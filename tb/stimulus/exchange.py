@@ -12,7 +12,9 @@ from pathlib import Path
 import msgspec
 
 from models.errors import InputError
+from models.reading import read_json
 from tb.judge.verdict import Verdict
+from tb.plain_data import converted
 
 REQUEST = "NVDLA_REQUEST"
 """The environment variable that holds the request."""
@@ -113,10 +115,7 @@ class Answer(msgspec.Struct, frozen=True):
         """
         if not path.is_file():
             return None
-        try:
-            return msgspec.json.decode(path.read_bytes(), type=cls)
-        except msgspec.DecodeError as error:
-            raise InputError(f"{path} must hold the result of a scenario: {error}") from error
+        return converted(read_json(path), cls, f"{path} must hold the result of a scenario")
 
     def save(self, path: Path) -> None:
         """Write the answer to a file."""

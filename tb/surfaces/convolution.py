@@ -18,7 +18,7 @@ class ImageSurface:
     """An image in memory; each plane has an address of its own.
 
     Raises:
-        ValueError: when the addresses are not as many as the planes, one is not a multiple of the atom, or
+        InputError: when the addresses are not as many as the planes, one is not a multiple of the atom, or
             a plane leaves the address space.
     """
 
@@ -45,7 +45,7 @@ class Compression:
             more, up to that of all weights. So much is fetched; the result is the same.
 
     Raises:
-        ValueError: when an address is not a multiple of 256 bytes, or the size not one of 128.
+        InputError: when an address is not a multiple of 256 bytes, or the size not one of 128.
 
     Source: programming guide, WEIGHT_BYTES; both sizes measured on the public nv_full RTL.
     """
@@ -77,7 +77,7 @@ class WeightSurface:
             convolution buffer. So much is fetched; the result is the same.
 
     Raises:
-        ValueError: when an address is not a multiple of 256 bytes, weights, mask or sizes leave the address
+        InputError: when an address is not a multiple of 256 bytes, weights, mask or sizes leave the address
             space, the build cannot decompress, or ``whole_bytes`` is not such a size.
 
     Source: programming guide, WEIGHT_BYTES, which asks for multiples of 128; sizes in entries of 8 bytes are what
@@ -157,7 +157,7 @@ class CbufUse:
             cubes: of a batch, whose slices lie beside each other.
 
         Raises:
-            ValueError: when input or weights do not fit the banks, or the banks the buffer.
+            InputError: when input or weights do not fit the banks, or the banks the buffer.
 
         Source: programming guide, "Full input, partial weight mode" and "Limitation", Convolution; unit
             description, "Convolution Buffer".

@@ -15,7 +15,7 @@ class Surface:
     """A feature cube in memory.
 
     Raises:
-        ValueError: when the address is not a multiple of the atom, or the cube leaves the address space.
+        InputError: when the address is not a multiple of the atom, or the cube leaves the address space.
     """
 
     layout: FeatureLayout
@@ -36,7 +36,7 @@ class OperandSurface:
     """Operands of an SDP stage in memory.
 
     Raises:
-        ValueError: when the address is not a multiple of the feature atom, or the operands leave the
+        InputError: when the address is not a multiple of the feature atom, or the operands leave the
             address space.
     """
 
@@ -52,7 +52,7 @@ def check_address(address: int, nbytes: int, config: HwConfig) -> None:
     """Refuse an address that is not a multiple of the atom, or has no room behind it.
 
     Raises:
-        ValueError: naming the rule.
+        InputError: naming the rule.
     """
     atom = config.memory_atomic_bytes
     if address < 0 or address % atom:

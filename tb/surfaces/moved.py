@@ -15,7 +15,7 @@ class PlanarSurface:
     """One plane per channel in memory, as RUBIK splits and merges them.
 
     Raises:
-        ValueError: when the address is not a multiple of 64 bytes, or the planes leave the address space.
+        InputError: when the address is not a multiple of 64 bytes, or the planes leave the address space.
     """
 
     layout: PlanarLayout
@@ -34,7 +34,7 @@ class LinesSurface:
     """Lines in memory, as BDMA copies them.
 
     Raises:
-        ValueError: when the address is not a multiple of the atom, or the lines leave the address space.
+        InputError: when the address is not a multiple of the atom, or the lines leave the address space.
     """
 
     layout: LinesLayout

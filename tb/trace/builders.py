@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from models.limits import MEMORY_BYTES
 from tb.program.ops import (
     INTERRUPT_UNITS,
     CheckCrc,
@@ -72,7 +73,7 @@ def _poll(arguments: Arguments, comparison: Comparison, of_field: bool) -> Poll:
 def _mem_init(arguments: Arguments) -> MemInit:
     arguments.expect("memory, address, size, pattern")
     ram, address = arguments.ram(0), arguments.address(1)
-    nbytes = arguments.number(2, "size", words.ADDRESS_LIMIT, least=1)
+    nbytes = arguments.number(2, "size", MEMORY_BYTES + 1, least=1)
     arguments.check_reach(address, nbytes)
     pattern = arguments.word(3, "pattern")
     if pattern not in words.PATTERNS:
@@ -121,7 +122,7 @@ def _sync_wait(arguments: Arguments) -> SyncWait:
 def _check_crc(arguments: Arguments) -> CheckCrc:
     arguments.expect("sync_id, memory, address, size, crc")
     sync_id, ram, address = arguments.identifier(0, "sync_id"), arguments.ram(1), arguments.address(2)
-    nbytes = arguments.number(3, "size", words.ADDRESS_LIMIT, least=1)
+    nbytes = arguments.number(3, "size", MEMORY_BYTES + 1, least=1)
     arguments.check_reach(address, nbytes)
     return CheckCrc(sync_id, ram, address, nbytes, arguments.number(4, "crc", words.WORD_LIMIT))
 
@@ -129,7 +130,7 @@ def _check_crc(arguments: Arguments) -> CheckCrc:
 def _check_file(arguments: Arguments) -> CheckFile:
     arguments.expect('sync_id, memory, address, size, "file"')
     sync_id, ram, address = arguments.identifier(0, "sync_id"), arguments.ram(1), arguments.address(2)
-    nbytes = arguments.number(3, "size", words.ADDRESS_LIMIT, least=1)
+    nbytes = arguments.number(3, "size", MEMORY_BYTES + 1, least=1)
     arguments.check_reach(address, nbytes)
     name, chunks = _data(arguments, 4)
     complaint = words.golden_complaint(nbytes, [(offset, len(data)) for offset, data in chunks])

@@ -8,6 +8,7 @@ from itertools import accumulate, pairwise
 from operator import add
 from pathlib import Path
 
+from models.limits import DATA_BYTES
 from tb.trace.errors import TraceError
 
 Chunks = tuple[tuple[int, bytes], ...]
@@ -43,6 +44,8 @@ def read_data(path: Path) -> Chunks:
     """
     reader = _Reader(path)
     try:
+        if path.stat().st_size > DATA_BYTES:
+            raise TraceError(f"{path}: the file must have at most {DATA_BYTES} bytes")
         with path.open("rb") as file:
             # A packet never spans lines, so whole lines can be taken block by block.
             while lines := file.readlines(_BLOCK_BYTES):
@@ -156,8 +159,7 @@ def _bytes_of(payloads: Iterable[bytes]) -> bytes:
     text = b" ".join(payloads)
     try:
         return bytes.fromhex(text.replace(b"0x", b"").decode("ascii"))
-    except ValueError:
-        # Some byte has a single digit.
+    except ValueError:  # some byte has a single digit
         return bytes(int(value, 16) for value in text.split())
 
 

@@ -6,6 +6,7 @@ encoder, not what was written to the hardware.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -15,9 +16,11 @@ from numpy.typing import NDArray
 from models.cbuf import bank_bytes, bank_entries, feature_entries
 from models.config import HwConfig
 from models.conv import ConvParams
+from models.errors import InputError
 from models.layout import FeatureLayout, WeightLayout
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
+from models.reading import shown
 from models.sdp import SdpParams, output_converter
 from tb.layers import ConvLayer, PdpLayer, Surface
 from tb.memory import Ram
@@ -31,6 +34,7 @@ from tb.trace.measured import CONFIG, MeasuredFile
 _DONE = "done"
 _SOURCE, _WEIGHTS, _DESTINATION = 0x80000000, 0x80100000, 0x80400000
 _SEED = 0
+_HEXADECIMAL = re.compile(r"(0x)?[0-9a-fA-F]{1,8}\b")
 
 
 def is_described(file: MeasuredFile) -> bool:
@@ -62,7 +66,7 @@ def read_described(file: MeasuredFile, config: HwConfig) -> Scenario:
         layer = builders[unit](file, config)
     except TraceError:
         raise
-    except ValueError as error:
+    except InputError as error:
         raise file.error(str(error)) from error
     name = file.path.stem
     loads = {"input": (_SOURCE, layer.src.layout.pack(_cube(file, "input")).tobytes())}
@@ -93,7 +97,11 @@ def _convolution(file: MeasuredFile, config: HwConfig) -> ConvLayer:
         nan_to_zero=file.get("nan_flush", bool),
     )
     source = _surface(file, config, "input", _SOURCE)
-    layout = WeightLayout(config, Precision.FP16, file.array("weight").shape)
+    weight = file.array("weight")
+    if weight.ndim != 4:
+        raise file.error(f"weight must be (K, C, R, S), not of the shape {weight.shape}")
+    kernels, channels, rows, columns = weight.shape
+    layout = WeightLayout(config, Precision.FP16, (kernels, channels, rows, columns))
     _, height, width = source.layout.shape
     entries = feature_entries(config, Precision.FP16, layout.shape[1], width)
     cbuf = CbufUse(
@@ -107,11 +115,15 @@ def _convolution(file: MeasuredFile, config: HwConfig) -> ConvLayer:
 
 
 def _pooling(file: MeasuredFile, config: HwConfig) -> PdpLayer:
-    kernel_width, kernel_height = file.get("kernel", list)
-    stride_x, stride_y = file.get("stride", list)
+    kernel_width, kernel_height = _pair(file, "kernel")
+    stride_x, stride_y = _pair(file, "stride")
     padding = file.get("padding", int)
-    method = PoolMethod(file.get("method", str))
-    reciprocal = int(file.get("recip", str).split()[0], 16) if method is PoolMethod.AVERAGE else 0
+    methods = {method.value: method for method in PoolMethod}
+    name = file.get("method", str)
+    if name not in methods:
+        raise file.error(f"method must be one of {', '.join(methods)}, not {shown(repr(name))}")
+    method = methods[name]
+    reciprocal = _reciprocal(file) if method is PoolMethod.AVERAGE else 0
     params = PdpParams(
         method=method,
         kernel_width=kernel_width,
@@ -132,8 +144,26 @@ def _pooling(file: MeasuredFile, config: HwConfig) -> PdpLayer:
     return PdpLayer(source, _surface(file, config, "output", _DESTINATION), params)
 
 
+def _pair(file: MeasuredFile, key: str) -> tuple[int, int]:
+    values = file.get(key, list)
+    if [type(value) for value in values] != [int, int]:
+        raise file.error(f"{key} must be two integers, not {shown(values)}")
+    return values[0], values[1]
+
+
+def _reciprocal(file: MeasuredFile) -> int:
+    """Return the number that ``recip`` begins with."""
+    match = _HEXADECIMAL.match(file.get("recip", str))
+    if match is None:
+        raise file.error(f"recip must begin with a hexadecimal number, not {shown(file.meta['recip'])}")
+    return int(match[0], 16)
+
+
 def _surface(file: MeasuredFile, config: HwConfig, key: str, address: int) -> Surface:
-    channels, height, width = file.array(key).shape
+    array = file.array(key)
+    if array.ndim != 3:
+        raise file.error(f"{key} must be (C, H, W), not of the shape {array.shape}")
+    channels, height, width = array.shape
     return Surface(FeatureLayout.packed(config, Precision.FP16, (channels, height, width)), address)
 
 

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from models.limits import TRACE_BYTES
+from models.reading import read_text
 from tb.trace.data import Chunks, read_data
 from tb.trace.errors import TraceError
 
@@ -53,14 +55,7 @@ class TraceFolder:
         Raises:
             TraceError: when it cannot be read.
         """
-        try:
-            raw = self.cfg.read_bytes()
-            return raw.decode("utf-8")
-        except OSError as error:
-            raise TraceError(f"{self.cfg}: cannot be read: {error.strerror}") from error
-        except UnicodeDecodeError as error:
-            line = raw[: error.start].count(b"\n") + 1
-            raise TraceError.at(self.cfg, line, f"text must be UTF-8, not byte {raw[error.start]:#04x}") from error
+        return read_text(self.cfg, TRACE_BYTES, TraceError)
 
     def data(self, name: str, line: int) -> Chunks:
         """Read a data file that the configuration file names.

@@ -7,8 +7,7 @@ the destination. Operands stand as raw bytes, or as arrays that are laid out as 
 
 from __future__ import annotations
 
-import json
-import zipfile
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,21 +18,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.config import HwConfig
+from models.errors import InputError
 from models.layout import FeatureLayout, OperandLayout
+from models.limits import MEMORY_BYTES
 from models.precision import Precision
+from models.reading import parse_json, shown
+from tb.array_files import read_arrays, text_of
 from tb.memory import Ram
 from tb.program.ops import CheckFile, InterruptNotify, MemInit, MemLoad, Op, Poll, RegRead, RegWrite, SyncWait
 from tb.registers import RegisterError, RegisterMap
 from tb.scenario import Scenario
 from tb.trace.errors import TraceError, TraceUnsupported
-from tb.trace.files import MEASURED
-from tb.trace.words import WORD_LIMIT
+from tb.trace.words import ADDRESS_LIMIT, WORD_LIMIT
 
 CONFIG = "nv_full"
 """The configuration that all files were measured on."""
 
 _DONE = "done"
 _LUT_ENTRIES = " x"
+_BYTE = re.compile(r"0x[0-9a-fA-F]{1,2}")
 _LOOKUPS = "SDP.D_PERF_LUT_"
 """Counters that go on in idle slots of the pipeline: a slower memory gives more.
 
@@ -104,19 +107,12 @@ class MeasuredFile:
         Raises:
             TraceError: when it is no such file.
         """
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                arrays = {key: file[key] for key in file.files}
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
-            raise TraceError(f"{path}: cannot be read as {MEASURED}: {error}") from error
-        try:
-            meta = json.loads(str(arrays.pop("meta")))
-        except KeyError:
-            raise TraceError(f"{path}: the file must hold meta, not only {', '.join(sorted(arrays))}") from None
-        except ValueError as error:
-            raise TraceError(f"{path}: meta must be a JSON object: {error}") from error
+        arrays = read_arrays(path, error=TraceError)
+        if "meta" not in arrays:
+            raise TraceError(f"{path}: the file must hold meta, not only {', '.join(sorted(arrays))}")
+        meta = parse_json(text_of(arrays.pop("meta"), f"{path}: meta", TraceError), f"{path}: meta", TraceError)
         if not isinstance(meta, dict):
-            raise TraceError(f"{path}: meta must be a JSON object, not {meta!r}")
+            raise TraceError(f"{path}: meta must be a JSON object, not {shown(meta)}")
         return cls(path, arrays, meta)
 
     def error(self, message: str) -> TraceError:
@@ -131,7 +127,7 @@ class MeasuredFile:
         """
         value = self.meta.get(key)
         if type(value) is not kind:
-            raise self.error(f"{key} must be {kind.__name__}, not {value!r}")
+            raise self.error(f"{key} must be {kind.__name__}, not {shown(value)}")
         return value
 
     def array(self, key: str) -> NDArray[Any]:
@@ -163,11 +159,11 @@ class MeasuredFile:
         """
         for key in keys:
             if key in self.meta:
-                try:
-                    return Precision(self.meta[key])
-                except ValueError:
-                    allowed = ", ".join(precision.value for precision in Precision)
-                    raise self.error(f"{key} must be one of {allowed}, not {self.meta[key]!r}") from None
+                named = {precision.value: precision for precision in Precision}
+                value = self.meta[key]
+                if not isinstance(value, str) or value not in named:
+                    raise self.error(f"{key} must be one of {', '.join(named)}, not {value!r}")
+                return named[value]
         raise self.error(f"meta must hold {' or '.join(keys)}")
 
     @property
@@ -274,9 +270,16 @@ class _Reader:
             if not isinstance(entry, list) or [type(part) for part in entry] != [str, int]:
                 raise self._file.error(f"memory must be [address, size], not {entry!r}")
             try:
-                rooms.append((int(entry[0], 16), entry[1]))
+                start = int(entry[0], 16)
             except ValueError:
-                raise self._file.error(f"memory must be [address, size], not {entry!r}") from None
+                raise self._file.error(f"memory must be [address, size], not {shown(entry)}") from None
+            if not (0 <= start < ADDRESS_LIMIT and 1 <= entry[1] <= MEMORY_BYTES):
+                raise self._file.error(
+                    f"memory must be an address of 64 bits and 1 to {MEMORY_BYTES} bytes, not {shown(entry)}"
+                )
+            rooms.append((start, entry[1]))
+        if sum(size for _, size in rooms) > MEMORY_BYTES:
+            raise self._file.error(f"memory must be at most {MEMORY_BYTES} bytes")
         return tuple((start, self._with_weights(start, size)) for start, size in rooms)
 
     def _with_weights(self, start: int, nbytes: int) -> int:
@@ -288,9 +291,11 @@ class _Reader:
         return max(nbytes, fetched) if fetched and start == self._address(_RAW["raw_weight"]) else nbytes
 
     def _inits(self, destination: int) -> Iterator[MemInit]:
-        prefill = self._file.meta.get("dst_prefill", "0x0")
+        text = self._file.meta.get("dst_prefill", "0x0")
+        if not isinstance(text, str) or not _BYTE.fullmatch(text):
+            raise self._file.error(f"dst_prefill must be 0x0 to 0xff, not {shown(repr(text))}")
         for address, nbytes in self._rooms:
-            yield MemInit(Ram.MC, address, nbytes, int(prefill, 16) if address == destination else 0)
+            yield MemInit(Ram.MC, address, nbytes, int(text, 16) if address == destination else 0)
 
     def _address(self, register: str) -> int:
         low, high = (register.format(half) for half in ("LOW", "HIGH"))
@@ -315,23 +320,27 @@ class _Reader:
         cube = self._as(self._file.array("input"), precision.dtype, "input")
         try:
             return FeatureLayout(self._config, precision, cube.shape, *strides).pack(cube).tobytes()
-        except ValueError as error:
+        except InputError as error:
             raise self._file.error(f"input: {error}") from error
 
     def _operands(self, key: str) -> bytes:
-        stage = self._file.meta.get("stages", self._file.meta).get(key[:2]) or {}
-        use = stage.get("use")
+        stages = self._file.meta.get("stages", self._file.meta)
+        stage = (stages.get(key[:2]) if isinstance(stages, dict) else None) or {}
+        use = stage.get("use") if isinstance(stage, dict) else None
         if use not in ("alu", "mul", "both"):
             raise self._file.error(f"use of {key} must be alu, mul or both, not {use!r}")
         array = self._file.array(key)
         components = ("alu", "mul") if use == "both" else (use,)
+        if not 1 <= array.ndim <= 3 + len(components) - 1 or (use == "both" and array.shape[-1] != 2):
+            pairs = " and a last axis of 2" if use == "both" else ""
+            raise self._file.error(f"{key} must have 1 to 3 axes{pairs}, not the shape {array.shape}")
         # Several components are the last axis; operands per channel have no other.
         planes = np.moveaxis(array, -1, 0) if use == "both" else array[np.newaxis]
         shape = (*planes.shape[1:], 1, 1)[:3]
         precision = self._file.precision("proc_precision", "precision")
         try:
             layout = OperandLayout.packed(self._config, precision, shape, components, array.dtype.itemsize)
-        except ValueError as error:
+        except InputError as error:
             raise self._file.error(f"{key}: {error}") from error
         cubes = [self._as(plane.reshape(shape), layout.component_dtype, key) for plane in planes]
         return layout.pack(dict(zip(components, cubes, strict=True))).tobytes()

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from models.errors import InputError
+from models.reading import parse_json
 
 MARK = "// nvdla-testbench: "
 
@@ -52,10 +53,7 @@ def parse_note(comment: str) -> dict[str, Any]:
     Raises:
         NoteError: when it is no JSON object.
     """
-    try:
-        note = json.loads(comment.removeprefix(MARK))
-    except (ValueError, RecursionError) as error:
-        raise NoteError(f"a note must be a JSON object: {error}") from error
+    note = parse_json(comment.removeprefix(MARK), "a note", NoteError)
     if not isinstance(note, dict):
         raise NoteError(f"a note must be a JSON object, not {comment.removeprefix(MARK).strip()}")
     return note

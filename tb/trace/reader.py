@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from models.config import HwConfig
-from tb.program.ops import Op
+from models.limits import MEMORY_BYTES, NAME_CHARACTERS, NUMBER_BITS
+from models.reading import shown
+from tb.program.ops import MemInit, Op
 from tb.scenario import Scenario, ScenarioError, check_name
 from tb.settings import BenchSettings, SettingsError
 from tb.trace import notes
@@ -85,6 +87,9 @@ class _Reader:
         """Check what only the whole trace shows and return the scenario."""
         if self._note:
             raise self._error(self._note_line, "a note must stand before a command, not at the end")
+        filled = sum(op.nbytes for op in self._ops if isinstance(op, MemInit))
+        if filled > MEMORY_BYTES:
+            raise TraceError(f"{self._folder.cfg}: mem_init must fill at most {MEMORY_BYTES} bytes, not {filled}")
         if not self._ops and self._header is None:
             raise TraceError(f"{self._folder.cfg}: a trace must hold at least one command")
         complaint = unraised(self._ops)
@@ -121,6 +126,12 @@ class _Reader:
         for key, kind in kinds.items():
             if type(header[key]) is not kind:
                 raise self._error(line, f"{key} must be {kind.__name__}, not {header[key]!r}")
+        if not 0 <= header["seed"] < 1 << NUMBER_BITS:
+            raise self._error(line, f"seed must be 0 to {(1 << NUMBER_BITS) - 1:#x}, not {header['seed']}")
+        if not header["name"] or len(header["name"]) > NAME_CHARACTERS or not header["name"].isprintable():
+            raise self._error(
+                line, f"name must be 1 to {NAME_CHARACTERS} printable characters, not {shown(repr(header['name']))}"
+            )
         if header["config"] != self._config.name:
             raise TraceUnsupported(
                 f"{self._folder.cfg}:{line}: the trace is written for {header['config']}, not for {self._config.name}"

@@ -10,6 +10,7 @@ import pytest
 
 from models.cdp import LOCAL_SIZES, CdpParams, run
 from models.converter import Converter, ConverterEncoding
+from models.errors import InputError
 from models.lut import HybridLut, LutChoice, LutTable, LutUnit, Slope
 from models.precision import Precision
 from models.programming_lut import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE
@@ -273,7 +274,7 @@ def test_an_output_offset_of_25_bits_is_exact() -> None:
     ],
 )
 def test_parameters_that_the_hardware_does_not_have_are_refused(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         params(**changes)
 
 
@@ -289,16 +290,16 @@ def test_int16_has_wider_registers() -> None:
 
 
 def test_a_cube_of_another_type_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"^cube must be int8, not int16$"):
+    with pytest.raises(InputError, match=r"^cube must be int8, not int16$"):
         run(params(), column(1, dtype=np.int16), 1)
 
 
 def test_a_cube_without_three_axes_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"^cube must have the axes \(C, H, W\), not 1 axes$"):
+    with pytest.raises(InputError, match=r"^cube must have the axes \(C, H, W\), not 1 axes$"):
         run(params(), np.zeros(4, dtype=np.int8), 1)
 
 
 @pytest.mark.parametrize("channels", [0, 3])
 def test_more_or_less_real_channels_than_the_cube_has_are_refused(channels: int) -> None:
-    with pytest.raises(ValueError, match=rf"^channels must be an integer from 1 to 2, not {channels}$"):
+    with pytest.raises(InputError, match=rf"^channels must be an integer from 1 to 2, not {channels}$"):
         run(params(), column(1, 2), channels)

@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from models.conv import AtomOrder, ConvParams, accumulate, run_exact, run_float64, threshold
+from models.errors import InputError
 from models.fp16 import FP16, FP32, narrow
 from models.precision import Precision
 from models.tolerance import Module, compare
@@ -186,8 +187,8 @@ def test_blocks_of_lines_and_kernels_fit_together() -> None:
         np.testing.assert_allclose(reference[k, y, x], run_float64(fp16(), window, weights[k : k + 1])[0, 0, 0])
 
 
-def refused(message: str) -> pytest.RaisesExc[ValueError]:
-    return pytest.raises(ValueError, match=rf"^{re.escape(message)}$")
+def refused(message: str) -> pytest.RaisesExc[InputError]:
+    return pytest.raises(InputError, match=rf"^{re.escape(message)}$")
 
 
 def test_each_kind_of_sum_refuses_the_other_kind_of_numbers() -> None:

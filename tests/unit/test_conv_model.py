@@ -11,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from models.conv import ConvParams, accumulate, run, truncate
+from models.errors import InputError
 from models.precision import Precision
 from tests.unit import oracles_conv
 
@@ -212,8 +213,8 @@ def test_memory_stays_far_below_the_columns_of_the_whole_layer() -> None:
     assert peak < 64 << 20 < whole // 4
 
 
-def refused(message: str) -> pytest.RaisesExc[ValueError]:
-    return pytest.raises(ValueError, match=rf"^{re.escape(message)}$")
+def refused(message: str) -> pytest.RaisesExc[InputError]:
+    return pytest.raises(InputError, match=rf"^{re.escape(message)}$")
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from models import deconvolution
 from models.config import HwConfig
+from models.errors import InputError
 from models.layout import DeconvolutionWeightLayout, FeatureLayout
 from models.precision import Precision
 from models.sdp import SdpParams, output_converter
@@ -95,11 +96,11 @@ def test_kernels_that_leave_an_atom_open_are_refused() -> None:
     layout = DeconvolutionWeightLayout(FULL, Precision.INT8, (33, 7, 4, 3), (2, 2))
     src = Surface(FeatureLayout.packed(FULL, Precision.INT8, (7, 5, 6)), 0x1000)
     message = "kernels must be a multiple of the 32 elements of an atom, not 33"
-    with pytest.raises(ValueError, match=rf"^{re.escape(message)}$"):
+    with pytest.raises(InputError, match=rf"^{re.escape(message)}$"):
         deconvolve(layout, 0x10000, src, 0x40000, 0x80000, IDENTITY)
 
 
 def test_fp16_has_no_integer_sums() -> None:
     layout = DeconvolutionWeightLayout(FULL, Precision.FP16, (1, 1, 1, 1), (1, 1))
-    with pytest.raises(ValueError, match=r"^precision must be INT8 or INT16 for integer sums, not FP16$"):
+    with pytest.raises(InputError, match=r"^precision must be INT8 or INT16 for integer sums, not FP16$"):
         deconvolution.run(layout, np.zeros((1, 1, 1), np.uint16), np.zeros((1, 1, 1, 1), np.uint16))

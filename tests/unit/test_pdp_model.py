@@ -9,6 +9,7 @@ import pytest
 
 from models import pdp
 from models.config import HwConfig
+from models.errors import InputError
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
 from tests.unit import oracles_pdp
@@ -256,31 +257,31 @@ def test_int16_averages_over_its_whole_range() -> None:
     ],
 )
 def test_parameters_that_the_hardware_does_not_have_are_refused(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         params(PoolMethod.AVERAGE, **changes)
 
 
 def test_windows_that_do_not_end_at_the_cube_are_refused() -> None:
     layer = params(PoolMethod.MAX, kernel_width=2, stride_x=2, kernel_height=3, stride_y=3)
     message = r"^width with padding minus the kernel's 2 must be a multiple of the stride 2, not 3$"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         run(layer, np.zeros((1, 3, 5), dtype=np.int8))
     message = r"^height with padding minus the kernel's 3 must be a multiple of the stride 3, not 1$"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         run(layer, np.zeros((1, 4, 4), dtype=np.int8))
 
 
 def test_a_cube_smaller_than_the_kernel_is_refused() -> None:
     layer = params(PoolMethod.MAX, kernel_width=4, pad_left=1)
-    with pytest.raises(ValueError, match=r"^width with padding must be at least the kernel's 4, not 3$"):
+    with pytest.raises(InputError, match=r"^width with padding must be at least the kernel's 4, not 3$"):
         run(layer, np.zeros((1, 1, 2), dtype=np.int8))
 
 
 def test_cube_of_another_type_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"^cube must be int8, not int16$"):
+    with pytest.raises(InputError, match=r"^cube must be int8, not int16$"):
         run(params(PoolMethod.MAX), np.zeros((1, 1, 1), dtype=np.int16))
 
 
 def test_cube_without_three_axes_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"^cube must have the axes \(C, H, W\), not 1 axes$"):
+    with pytest.raises(InputError, match=r"^cube must have the axes \(C, H, W\), not 1 axes$"):
         run(params(PoolMethod.MAX), np.zeros(4, dtype=np.int8))

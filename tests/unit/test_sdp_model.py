@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from models.converter import Converter, ConverterEncoding
+from models.errors import InputError
 from models.precision import Precision
 from models.sdp import AluOp, Operands, SdpParams, SdpStage, YStage, output_converter, run
 from tests.unit import oracles_sdp
@@ -257,7 +258,7 @@ def test_max_and_min_compare_with_the_shifted_operand(alu: AluOp, expected: list
 @pytest.mark.parametrize("field", ["alu_shift", "mul_shift"])
 @pytest.mark.parametrize("shift", [-1, 64])
 def test_stage_refuses_shifts_beyond_six_bits(field: str, shift: int) -> None:
-    with pytest.raises(ValueError, match=rf"^{field} must be an integer from 0 to 63, not {shift}$"):
+    with pytest.raises(InputError, match=rf"^{field} must be an integer from 0 to 63, not {shift}$"):
         stage(**{field: shift})
 
 
@@ -271,20 +272,20 @@ def test_stage_refuses_shifts_beyond_six_bits(field: str, shift: int) -> None:
     ],
 )
 def test_converter_refuses_values_that_its_registers_cannot_hold(values: tuple[Any, ...], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         output_converter(*values)
 
 
 @pytest.mark.parametrize("dtype", [np.int16, np.uint8, np.int64, np.float16])
 def test_cube_of_another_type_than_the_input_precision_is_refused(dtype: type) -> None:
     params = SdpParams(None, None, IDENTITY, Precision.INT8, Precision.INT8)
-    with pytest.raises(ValueError, match=rf"^cube must be int8 or int32, not {np.dtype(dtype)}$"):
+    with pytest.raises(InputError, match=rf"^cube must be int8 or int32, not {np.dtype(dtype)}$"):
         run(params, np.zeros((1, 1, 1), dtype=dtype))
 
 
 def test_cube_without_three_axes_is_refused() -> None:
     params = SdpParams(None, None, IDENTITY, Precision.INT8, Precision.INT8)
-    with pytest.raises(ValueError, match=r"^cube must have the axes \(C, H, W\), not 2 axes$"):
+    with pytest.raises(InputError, match=r"^cube must have the axes \(C, H, W\), not 2 axes$"):
         run(params, np.zeros((4, 4), dtype=np.int8))
 
 
@@ -317,11 +318,11 @@ def test_operands_that_do_not_fit_the_stage_are_refused(
     params: SdpStage | None, operands: Operands | None, message: str
 ) -> None:
     layer = SdpParams(params, None, IDENTITY, Precision.INT8, Precision.INT8)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         run(layer, np.zeros((3, 2, 2), dtype=np.int8), operands)
 
 
 def test_a_refusal_names_the_second_stage() -> None:
     layer = SdpParams(None, ADDS, IDENTITY, Precision.INT8, Precision.INT8)
-    with pytest.raises(ValueError, match=r"^x2 ALU operand must be given, because the x2 ALU is active$"):
+    with pytest.raises(InputError, match=r"^x2 ALU operand must be given, because the x2 ALU is active$"):
         run(layer, np.zeros((3, 2, 2), dtype=np.int8))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from models.conv import AtomOrder, ConvParams, accumulate, run, run_exact, run_float64, threshold
+from models.errors import InputError
 from models.fp16 import FP16, FP32, narrow
 from models.layout.winograd import G_MATRIX
 from models.precision import Precision
@@ -122,7 +123,7 @@ def test_one_nan_poisons_its_tiles_in_both_references() -> None:
     ],
 )
 def test_what_winograd_cannot_do_is_refused(changes: dict[str, int], message: str) -> None:
-    with pytest.raises(ValueError, match=rf"^{re.escape(message)}$"):
+    with pytest.raises(InputError, match=rf"^{re.escape(message)}$"):
         winograd(Precision.INT8, **changes)
 
 

@@ -13,7 +13,7 @@ from tb.explain.cause import Cause, Family, Variant, attempt
 from tb.explain.causes import reach
 from tb.explain.evidence import Evidence
 from tb.explain.run import Run
-from tb.explain.walk import Cube
+from tb.explain.walk import Cube, in_atoms
 
 Shape = tuple[int, int, int]
 Mask = NDArray[np.bool_]
@@ -105,7 +105,7 @@ def _lanes_but(lost: tuple[int, ...], per_atom: int, shape: Shape) -> Mask:
 
 def _sequences(cube: Cube, per_atom: int, along: str) -> Cube:
     """Return atoms in the order that they are moved, (atoms, elements)."""
-    atoms = cube.reshape(-1, per_atom, *cube.shape[1:])
+    atoms = in_atoms(cube, per_atom)
     orders = {"surface by surface": (0, 2, 3, 1), "line by line": (2, 0, 3, 1), "pixel by pixel": (2, 3, 0, 1)}
     return atoms.transpose(orders[along]).reshape(-1, per_atom)
 
@@ -136,7 +136,7 @@ def _repeated(atoms: Cube) -> Cube:
 
 def _swapped(atoms: Cube) -> Cube:
     even = len(atoms) // 2 * 2
-    pairs = atoms[:even].reshape(-1, 2, atoms.shape[1])[:, ::-1].reshape(even, -1)
+    pairs = atoms[:even].reshape(-1, 2, atoms.shape[1])[:, ::-1].reshape(even, atoms.shape[1])
     return np.concatenate([pairs, atoms[even:]])
 
 

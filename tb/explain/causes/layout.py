@@ -12,7 +12,7 @@ from tb.explain.cause import Cause, Family, Variant, attempt
 from tb.explain.causes import reach
 from tb.explain.evidence import Evidence
 from tb.explain.run import Run
-from tb.explain.walk import Cube, Walk
+from tb.explain.walk import Cube, Walk, in_atoms
 from tb.layers import Layer
 
 Moves = Callable[[Evidence, Run, Walk], Iterator[tuple[str, Walk]]]
@@ -272,12 +272,12 @@ def _lanes(evidence: Evidence, run: Run) -> Iterator[Variant]:
 
 def reverse_lanes(cube: Cube, per_atom: int) -> Cube:
     """Return a cube whose channels are reversed inside each atom."""
-    return cube.reshape(-1, per_atom, *cube.shape[1:])[:, ::-1].reshape(cube.shape)
+    return in_atoms(cube, per_atom)[:, ::-1].reshape(cube.shape)
 
 
 def rotate_lanes(cube: Cube, per_atom: int) -> Cube:
     """Return a cube whose channels are one too far inside each atom."""
-    return np.roll(cube.reshape(-1, per_atom, *cube.shape[1:]), 1, axis=1).reshape(cube.shape)
+    return np.roll(in_atoms(cube, per_atom), 1, axis=1).reshape(cube.shape)
 
 
 def next_channel(cube: Cube, per_atom: int) -> Cube:
@@ -288,13 +288,13 @@ def next_channel(cube: Cube, per_atom: int) -> Cube:
 
 def swap_lanes(cube: Cube, per_atom: int) -> Cube:
     """Return a cube whose neighbouring channels are swapped."""
-    pairs = cube.reshape(-1, 2, *cube.shape[1:]) if per_atom % 2 == 0 else cube[:, np.newaxis]
+    pairs = in_atoms(cube, 2) if per_atom % 2 == 0 else cube[:, np.newaxis]
     return pairs[:, ::-1].reshape(cube.shape)
 
 
 def swap_halves(cube: Cube, per_atom: int) -> Cube:
     """Return a cube whose atoms have their halves swapped."""
-    return np.roll(cube.reshape(-1, per_atom, *cube.shape[1:]), per_atom // 2, axis=1).reshape(cube.shape)
+    return np.roll(in_atoms(cube, per_atom), per_atom // 2, axis=1).reshape(cube.shape)
 
 
 LANES: dict[str, Callable[..., Cube]] = {

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 
+from models.errors import InputError
 from tb.explain.cause import Cause, Family, Variant, attempt
 from tb.explain.causes import layout, reach
 from tb.explain.engines import StageRun
@@ -66,6 +67,8 @@ def _doubled(cube: Cube) -> Cube:
 
 def _planes(cube: Cube) -> Cube:
     """Return (C, H, W) of pairs as if each half of the channels were one component."""
+    if len(cube) % 2:
+        raise InputError(f"channels must be an even number for pairs, not {len(cube)}")
     return cube.reshape(2, -1, *cube.shape[1:]).swapaxes(0, 1).reshape(cube.shape)
 
 

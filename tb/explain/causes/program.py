@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
+from models.errors import InputError
 from tb.explain.build import run_of
 from tb.explain.cause import Cause, Family, Variant, attempt
 from tb.explain.causes import reach
@@ -22,7 +23,7 @@ def _earlier(evidence: Evidence, run: Run) -> Iterator[tuple[str, Run]]:
     for layer in reversed(evidence.before):
         try:
             other = run_of(layer)
-        except ValueError:
+        except InputError:
             continue
         if type(other.engine) is type(run.engine):
             count += 1

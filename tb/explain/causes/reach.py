@@ -64,7 +64,7 @@ def with_source(run: Run, walk: Walk) -> Run:
     """Return the run with another walk through the input cube.
 
     Raises:
-        ValueError: for a run without one.
+        InputError: for a run without one.
     """
     engine = first(run)
     if isinstance(engine, SdpRun | PdpRun | CdpRun | MoveRun):
@@ -101,7 +101,7 @@ def with_stage(run: Run, name: str, stage: StageRun | None) -> Run:
     """Return the run with another stage X1, X2 or Y, None for a bypassed one.
 
     Raises:
-        ValueError: for a run without SDP.
+        InputError: for a run without SDP.
     """
     sdp = sdp_of(run)
     if sdp is None:

@@ -12,7 +12,7 @@ from tb.explain.cause import Cause, Family, Variant, attempt
 from tb.explain.causes import reach
 from tb.explain.evidence import Evidence
 from tb.explain.run import Run
-from tb.explain.walk import Cube
+from tb.explain.walk import Cube, in_atoms
 
 Change = Callable[[Cube], Cube]
 
@@ -38,7 +38,7 @@ def _flipped(bit: int, cube: Cube) -> Cube:
 
 def _stuck_lane(lane: int, per_atom: int, cube: Cube) -> Cube:
     changed = cube.copy()
-    changed.reshape(-1, per_atom, *cube.shape[1:])[:, lane] = 0
+    in_atoms(changed, per_atom)[:, lane] = 0
     return changed
 
 

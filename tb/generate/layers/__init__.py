@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from models.errors import InputError
 from tb.generate.describe import PlanError, Table
 from tb.generate.layers.cdp import build_cdp
 from tb.generate.layers.conv import build_conv
@@ -46,7 +47,7 @@ def build_layer(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer
             layer = build_pooled(shop, f"{name}_pool", pool, layer)
     except PlanError:
         raise
-    except ValueError as error:
+    except InputError as error:
         raise PlanError(f"{table.where}: {error}") from error
     table.done()
     return layer

@@ -42,8 +42,9 @@ def build_conv(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]
     kernel_width, kernel_height = table.integers("kernel", 2, (KERNEL_SIDE,) * 2 if winograd else None)
     converter = _converter(table)
     cubes = table.take("batch", int, 1)
-    if cubes < 1:
-        raise PlanError(f"{table.where}.batch must be at least 1, not {cubes}")
+    most = max(shop.config.max_batch_size, 1)
+    if not 1 <= cubes <= most:
+        raise PlanError(f"{table.where}.batch must be 1 to {most} on {shop.config.name}, not {cubes}")
     image = table.table("image")
     src: Surface | ImageSurface
     src_stride = 0
@@ -92,7 +93,7 @@ def _weights(shop: Workshop, name: str, table: Table, layout: KernelLayout) -> W
     With ``tight_weights`` their size in registers ends with the last entry of the convolution buffer that they reach.
     """
     limits = layout.precision.limits if layout.precision is not Precision.FP16 else (0, 0)
-    low, high = table.integers("weights", 2, limits)
+    low, high = table.span("weights", limits)
     numbers = take_numbers(table, "weight_numbers")
     zeros = table.take("zero_percent", int)
     if zeros is None:

@@ -31,7 +31,7 @@ def build_pooled(shop: Workshop, name: str, table: Table, producer: Layer) -> Po
     """Return the layer that pools on the fly what SDP ends, as the table ``pool`` of its description asks for.
 
     Raises:
-        ValueError: for a layer that SDP does not end.
+        InputError: for a layer that SDP does not end.
     """
     if not isinstance(producer, SdpLayer | ConvLayer):
         raise InputError(f"pool must be left out: SDP does not end a layer of {producer.unit}")
@@ -105,7 +105,7 @@ def split_width(params: PdpParams, width: int, parts: int, first: int, middle: i
         middle: Output columns of each part that is neither the first nor the last, which gets the rest.
 
     Raises:
-        ValueError: when there are fewer output columns than parts, or a part would read nothing.
+        InputError: when there are fewer output columns than parts, or a part would read nothing.
     """
     if parts == 1:
         return None

@@ -26,7 +26,7 @@ def take_lut(shop: Workshop, table: Table, unit: LutUnit, precision: Precision) 
         unit: SDP or CDP.
         precision: Of the pipeline; in FP16 ``start`` and ``end`` are FP32 patterns, scales of slopes FP16 patterns.
     """
-    low, high = table.integers("entries", 2, (-(1 << 15), (1 << 15) - 1))
+    low, high = table.span("entries", (-(1 << 15), (1 << 15) - 1))
     numbers = take_numbers(table)
     tables = []
     for name, count in (("le", LE_ENTRIES), ("lo", LO_ENTRIES)):

@@ -52,7 +52,7 @@ class Expectation:
     statistics counters must read.
 
     Raises:
-        ValueError: when ``tolerated`` is for another surface.
+        InputError: when ``tolerated`` is for another surface.
     """
 
     started: StartedLayer

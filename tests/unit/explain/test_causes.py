@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from models.errors import InputError
 from models.pdp import PoolMethod
 from tb.explain import diagnose, explain
 from tb.explain.build import run_of
@@ -42,7 +43,7 @@ def visible(layer: Layer, cause: Cause) -> Variant | None:
     for variant in cause.on(right, right.rerun):
         try:
             patch = variant.run.patch(MEMORY)
-        except ValueError:
+        except InputError:
             continue
         if cases.evidence_of(layer, MEMORY, lambda _, patch=patch: patch).wrong.sum() >= 8:
             found.append(variant)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from models.config import HwConfig, builtin_names
+from models.errors import InputError
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
 from tb.generate.describe import PlanError, Table
@@ -103,9 +104,9 @@ def test_a_split_reads_up_to_the_last_window_of_each_part() -> None:
     split = split_width(params, 5, 2, 1, 1)
     assert split is not None
     assert (split.first_in, split.last_in, split.first_out, split.last_out) == (3, 2, 1, 1)
-    with pytest.raises(ValueError, match=r"^split must be 1 to the output width 2, not 3$"):
+    with pytest.raises(InputError, match=r"^split must be 1 to the output width 2, not 3$"):
         split_width(params, 5, 3, 1, 1)
-    with pytest.raises(ValueError, match=r"^split must leave every part at least one output column, not 2, 1 and 0$"):
+    with pytest.raises(InputError, match=r"^split must leave every part at least one output column, not 2, 1 and 0$"):
         split_width(params, 5, 2, 2, 1)
 
 

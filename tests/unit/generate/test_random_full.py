@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from models.config import HwConfig
+from models.errors import InputError
 from tb.generate.random import ENGINES, engines_of, random_entry
 from tb.playback import play_model
 from tb.stimulus.refusal import refusal
@@ -57,7 +58,7 @@ def test_all_engines_of_the_build_are_drawn_and_no_others(drawn: list[dict[str, 
 
 
 def test_engines_that_the_build_lacks_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"^engines must be of SDP, PDP, CDP, CONV for nv_small$"):
+    with pytest.raises(InputError, match=r"^engines must be of SDP, PDP, CDP, CONV for nv_small$"):
         random_entry(SMALL, 0, ("RUBIK", "BDMA"))
 
 

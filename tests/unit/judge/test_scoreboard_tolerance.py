@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from models.errors import InputError
 from models.fp16 import FP16
 from models.layout import Element, FeatureLayout
 from models.precision import Precision
@@ -168,14 +169,14 @@ def test_a_layer_that_writes_nothing_has_no_margin() -> None:
 
 def test_a_reference_of_another_shape_is_refused() -> None:
     message = r"^reference must have the shape \(16, 2, 2\) with padding channels, not \(3, 2, 2\)$"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         tolerant(reference=REFERENCE[:3])
     with pytest.raises(
-        ValueError, match=r"^allowance must have the shape \(16, 2, 2\) with padding channels, not \(1,\)$"
+        InputError, match=r"^allowance must have the shape \(16, 2, 2\) with padding channels, not \(1,\)$"
     ):
         tolerant(replace(RULE, allowance=np.ones(1)))
 
 
 def test_a_tolerance_of_integers_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"^tolerated must be None for INT8, which is compared exactly$"):
+    with pytest.raises(InputError, match=r"^tolerated must be None for INT8, which is compared exactly$"):
         replace(expected(), tolerated=Tolerated(REFERENCE, RULE))

@@ -8,6 +8,7 @@ import pytest
 
 from models.config import HwConfig
 from tb.judge.tracker import LayerTracker, StartedLayer, done_bit
+from models.errors import InputError
 from tb.layers import Layer
 from tb.program.codec import encode
 from tb.program.ops import INTERRUPT_UNITS, InterruptNotify, Op, Program, RegRead, RegWrite, SyncWait
@@ -218,9 +219,9 @@ def test_done_bits_are_where_the_register_manual_has_them(unit: str, group: int)
 
 
 def test_done_bits_of_nothing_are_refused() -> None:
-    with pytest.raises(ValueError, match=rf"^interrupt unit must be one of {', '.join(INTERRUPT_UNITS)}, not CSC$"):
+    with pytest.raises(InputError, match=rf"^interrupt unit must be one of {', '.join(INTERRUPT_UNITS)}, not CSC$"):
         done_bit("CSC", 0)
-    with pytest.raises(ValueError, match=r"^group must be 0 or 1, not 2$"):
+    with pytest.raises(InputError, match=r"^group must be 0 or 1, not 2$"):
         done_bit("SDP", 2)
 
 

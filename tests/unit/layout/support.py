@@ -10,10 +10,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from models.errors import InputError
+
 
 def refused(message: str) -> AbstractContextManager[Any]:
-    """Expect a ValueError with exactly this message."""
-    return pytest.raises(ValueError, match=f"^{re.escape(message)}$")
+    """Expect an InputError with exactly this message."""
+    return pytest.raises(InputError, match=f"^{re.escape(message)}$")
 
 
 def random_bits(shape: tuple[int, ...], dtype: np.dtype[Any], seed: int) -> npt.NDArray[Any]:

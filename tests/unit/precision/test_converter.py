@@ -17,6 +17,7 @@ from models.converter import (
     saturated_fp16,
     truncate,
 )
+from models.errors import InputError
 from models.fp16 import FP16
 from models.precision import Precision
 from tests.unit.precision import oracle
@@ -98,12 +99,12 @@ def test_each_encoding_accepts_its_limits_and_refuses_one_more(encoding: Convert
     low, high = -(2 ** (offset_bits - 1)), 2 ** (offset_bits - 1) - 1
     for offset in (low, high):
         Converter(offset, 1, 2**shift_bits - 1, encoding)
-    with pytest.raises(ValueError, match=rf"^offset must be an integer from {low} to {high}, not {high + 1}$"):
+    with pytest.raises(InputError, match=rf"^offset must be an integer from {low} to {high}, not {high + 1}$"):
         Converter(high + 1, 1, 0, encoding)
-    with pytest.raises(ValueError, match=r"^scale must be an integer from -32768 to 32767, not 32768$"):
+    with pytest.raises(InputError, match=r"^scale must be an integer from -32768 to 32767, not 32768$"):
         Converter(0, 2 ** (scale_bits - 1), 0, encoding)
     most = 2**shift_bits - 1
-    with pytest.raises(ValueError, match=rf"^shift must be an integer from 0 to {most}, not {most + 1}$"):
+    with pytest.raises(InputError, match=rf"^shift must be an integer from 0 to {most}, not {most + 1}$"):
         Converter(0, 1, most + 1, encoding)
 
 
@@ -127,18 +128,18 @@ def test_the_register_widths_are_those_of_the_register_map() -> None:
 
 
 def test_float_data_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"^values must be integers, not float16: FP16 has no converter$"):
+    with pytest.raises(InputError, match=r"^values must be integers, not float16: FP16 has no converter$"):
         Converter(0, 1, 0, OUT).convert(np.zeros(1, np.float16), Precision.INT8)
 
 
 def test_data_beyond_40_bits_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"^values must be from -549755813888 to 549755813887, not 549755813888$"):
+    with pytest.raises(InputError, match=r"^values must be from -549755813888 to 549755813887, not 549755813888$"):
         Converter(0, 1, 0, OUT).convert(np.array([2**39]), Precision.INT8)
 
 
 @pytest.mark.parametrize("target", list(Precision))
 def test_a_converter_with_fp16_input_is_refused(target: Precision) -> None:
-    with pytest.raises(ValueError, match=r"^values must be integers, not float16: FP16 has no converter$"):
+    with pytest.raises(InputError, match=r"^values must be integers, not float16: FP16 has no converter$"):
         Converter(0, 1, 0, OUT).convert(np.ones(1, np.float16), target)
 
 

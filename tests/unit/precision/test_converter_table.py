@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from models.converter_table import CONVERTERS, SCENARIOS, check_use
+from models.errors import InputError
 from models.precision import Precision
 from tests.unit.precision.conftest import Measured
 
@@ -34,13 +35,13 @@ def test_each_row_has_its_owner_and_enforces_its_limitation(name: str, owner: st
     assert check_use(name, Precision.INT8, 0).name == name
     if "int" in limitation:
         with pytest.raises(
-            ValueError, match=rf"^precision must be INT8 or INT16 for {name}, not FP16: it does not exist there$"
+            InputError, match=rf"^precision must be INT8 or INT16 for {name}, not FP16: it does not exist there$"
         ):
             check_use(name, Precision.FP16, 0)
     else:
         assert check_use(name, Precision.FP16, 0).name == name
     if "no offset" in limitation:
-        with pytest.raises(ValueError, match=rf"^offset must be 0 for {name}, not 5$"):
+        with pytest.raises(InputError, match=rf"^offset must be 0 for {name}, not 5$"):
             check_use(name, Precision.INT8, 5)
     else:
         assert check_use(name, Precision.INT8, 5).name == name
@@ -51,7 +52,7 @@ def test_no_row_is_missing() -> None:
 
 
 def test_an_unknown_converter_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"^converter must be one of cc_cvt, .*, cdp_out_cvt, not pdp_cvt$"):
+    with pytest.raises(InputError, match=r"^converter must be one of cc_cvt, .*, cdp_out_cvt, not pdp_cvt$"):
         check_use("pdp_cvt", Precision.INT8, 0)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from models.counters import COUNTERS, CounterSettings, count_infinity, count_nan, counter
+from models.errors import InputError
 from models.precision import Precision
 
 ALL_SETTINGS = [
@@ -80,7 +81,7 @@ def test_every_counter_of_the_two_tables_is_listed_once() -> None:
 
 
 def test_an_unknown_counter_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"^counter must be one of CACC\.out_saturation, .*, not PDP\.out_saturation$"):
+    with pytest.raises(InputError, match=r"^counter must be one of CACC\.out_saturation, .*, not PDP\.out_saturation$"):
         counter("PDP", "out_saturation")
 
 

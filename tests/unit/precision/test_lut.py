@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models import lut_fp16, lut_integer
+from models.errors import InputError
 from models.fp16 import FP16, FP17, FP32, narrow, widen
 from models.lut import HybridLut, LutChoice, LutCounts, LutTable, LutUnit, Place, Slope
 from tests.unit.precision import oracle
@@ -365,6 +366,6 @@ def refusals() -> list[tuple[str, object]]:
 
 @pytest.mark.parametrize(("message", "build"), refusals())
 def test_a_wrong_table_or_input_is_refused_with_its_rule(message: str, build: object) -> None:
-    with pytest.raises(ValueError, match=r"^.*$") as caught:
+    with pytest.raises(InputError, match=r"^.*$") as caught:
         build()  # type: ignore[operator]
     assert str(caught.value) == message

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from models.errors import InputError
 from models.fp16 import FP16
 from models.precision import Precision
 from tests.unit.precision import oracle
@@ -66,5 +67,5 @@ def test_quantising_agrees_with_the_literal_rounding(value: float, precision: Pr
 
 @pytest.mark.parametrize("precision", list(Precision))
 def test_nan_is_refused(precision: Precision) -> None:
-    with pytest.raises(ValueError, match=rf"^values to round to {precision.name} must not be NaN$"):
+    with pytest.raises(InputError, match=rf"^values to round to {precision.name} must not be NaN$"):
         precision.quantise(np.array([0.0, math.nan]))

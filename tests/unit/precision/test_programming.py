@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from models import lut_integer
 from models.arithmetic import limits, saturate, shift_left_saturating, shift_right_rounded
 from models.converter import ConverterEncoding
+from models.errors import InputError
 from models.fp16 import FP16, FP32
 from models.lut import HybridLut, LutTable, LutUnit, Slope
 from models.precision import Precision
@@ -72,7 +73,7 @@ def test_the_mean_shift_gives_the_operand_the_scale_of_the_data() -> None:
 @pytest.mark.parametrize(("data", "operand", "ratio"), [(3, 2, "3/2"), (1, 2, "1/2"), (2**64, 1, str(2**64))])
 def test_scales_that_no_left_shift_connects_are_refused(data: int, operand: int, ratio: str) -> None:
     with pytest.raises(
-        ValueError, match=rf"^data scale / operand scale must be 2\*\*0 to 2\*\*63 for a left shift, not {ratio}$"
+        InputError, match=rf"^data scale / operand scale must be 2\*\*0 to 2\*\*63 for a left shift, not {ratio}$"
     ):
         operand_shift(data, operand)
 
@@ -96,9 +97,9 @@ def test_the_padding_value_is_minus_offset_times_scale(
 
 
 def test_padding_that_does_not_fit_and_offsets_of_fp16_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"^padding value must be from -128 to 127 for INT8, not -129$"):
+    with pytest.raises(InputError, match=r"^padding value must be from -128 to 127 for INT8, not -129$"):
         padding_value(Affine.of(129, 1), Precision.INT8)
-    with pytest.raises(ValueError, match=r"^offset must be 0 for FP16, not 1/2$"):
+    with pytest.raises(InputError, match=r"^offset must be 0 for FP16, not 1/2$"):
         padding_value(Affine.of(0.5, 1), Precision.FP16)
 
 
@@ -129,7 +130,7 @@ def test_compensation_is_per_channel_and_rounded_after_the_truncations() -> None
 def test_weights_that_are_not_integers_or_have_other_axes_are_refused() -> None:
     for weight in (np.zeros((1, 1, 1), np.int8), np.zeros((1, 1, 1, 1), np.float16)):
         with pytest.raises(
-            ValueError,
+            InputError,
             match=r"^weight must be integers with the axes \(K, C, R, S\), "
             rf"not {weight.dtype} with {weight.ndim} axes$",
         ):
@@ -191,12 +192,12 @@ def test_a_real_scale_becomes_the_nearest_converter(encoding: ConverterEncoding,
 
 @pytest.mark.parametrize("scale", [32768, Fraction(1, 2**80)])
 def test_a_scale_that_no_shift_reaches_is_refused(scale: Fraction) -> None:
-    with pytest.raises(ValueError, match=rf"^scale must be representable as -32768 to 32767 >> shift, not {scale}$"):
+    with pytest.raises(InputError, match=rf"^scale must be representable as -32768 to 32767 >> shift, not {scale}$"):
         as_converter(Affine.of(0, scale), ConverterEncoding.SDP_OUTPUT)
 
 
 def test_a_scale_of_zero_is_no_encoding() -> None:
-    with pytest.raises(ValueError, match=r"^scale must not be 0$"):
+    with pytest.raises(InputError, match=r"^scale must not be 0$"):
         Affine.of(1, 0)
 
 
@@ -288,7 +289,7 @@ def test_index_select_is_held_to_the_published_range(
         assert linear_end(0, select, entries, unit, precision) == Fraction(2) ** (select + bits)
     for select in (low - 1, high + 1):
         with pytest.raises(
-            ValueError,
+            InputError,
             match=rf"^index select must be from {low} to {high} for {unit.name} {precision.name}, not {select}$",
         ):
             linear_end(0, select, entries, unit, precision)
@@ -309,7 +310,7 @@ def test_index_offset_is_held_to_the_published_range(unit: LutUnit, precision: P
     assert INDEX_OFFSET_RANGE[unit, precision] == (low, high)
     for offset in (low - 1, high + 1):
         with pytest.raises(
-            ValueError,
+            InputError,
             match=rf"^index offset must be from {low} to {high} for {unit.name} {precision.name}, not {offset}$",
         ):
             exponent_end(0, offset, unit, precision)
@@ -317,7 +318,7 @@ def test_index_offset_is_held_to_the_published_range(unit: LutUnit, precision: P
 
 def test_an_fp16_start_so_large_that_its_end_equals_it_is_refused() -> None:
     with pytest.raises(
-        ValueError,
+        InputError,
         match=r"^start must be below 1073741824 in magnitude, not 1073741824: FP32 cannot tell the ends apart$",
     ):
         linear_end(2**30, 0, 65, LutUnit.SDP, Precision.FP16)
@@ -379,7 +380,7 @@ def refusals() -> list[tuple[str, Callable[[], object]]]:
 
 @pytest.mark.parametrize(("message", "act"), refusals())
 def test_impossible_programming_is_refused_with_its_rule(message: str, act: Callable[[], object]) -> None:
-    with pytest.raises(ValueError, match=r"^.*$") as caught:
+    with pytest.raises(InputError, match=r"^.*$") as caught:
         act()
     assert str(caught.value) == message
 

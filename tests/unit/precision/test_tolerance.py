@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from models.errors import InputError
 from models.fp16 import FP16
 from models.tolerance import Form, Module, Tolerance, bit_identical, compare, exponent
 from models.tolerance_conv import Window, direct, max_exponent, window_sum, winograd, winograd_published
@@ -375,6 +376,6 @@ def refusals() -> list[tuple[str, Callable[[], object]]]:
 
 @pytest.mark.parametrize(("message", "act"), refusals())
 def test_wrong_arguments_are_refused_with_their_rule(message: str, act: Callable[[], object]) -> None:
-    with pytest.raises(ValueError, match=r"^.*$") as caught:
+    with pytest.raises(InputError, match=r"^.*$") as caught:
         act()
     assert str(caught.value) == message

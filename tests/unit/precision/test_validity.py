@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from models.errors import InputError
 from models.precision import Precision
 from models.validity import (
     TABLES,
@@ -85,13 +86,13 @@ def test_conversion_accepts_exactly_the_valid_rows(kind: LayerKind, source: Inpu
     if valid:
         assert conversion(kind, source, target) == valid[0]
     else:
-        with pytest.raises(ValueError, match=rf"\(Table {kind.value[0]}\)$"):
+        with pytest.raises(InputError, match=rf"\(Table {kind.value[0]}\)$"):
             conversion(kind, source, target)
 
 
 def test_an_invalid_case_names_what_is_allowed() -> None:
     with pytest.raises(
-        ValueError,
+        InputError,
         match=r"^target must be INT16 or FP16 for a SDP layer \(offline mode\) with fp16 feature data, "
         r"not INT8 \(Table 30\)$",
     ):
@@ -100,7 +101,7 @@ def test_an_invalid_case_names_what_is_allowed() -> None:
 
 def test_an_image_is_refused_where_only_features_are_read() -> None:
     with pytest.raises(
-        ValueError, match=r"^source of a pooling layer must be feature data, not image input \(fp16\) \(Table 32\)$"
+        InputError, match=r"^source of a pooling layer must be feature data, not image input \(fp16\) \(Table 32\)$"
     ):
         conversion(LayerKind.POOLING, InputFormat.IMAGE_FP16, Precision.FP16)
 
@@ -117,7 +118,7 @@ def test_the_sdp_computes_integers_in_32_bits_and_fp16_in_fp32() -> None:
 def test_int16_to_int8_must_be_processed_as_int8() -> None:
     check_sdp_processing(Precision.INT16, Precision.INT8, Precision.INT8)
     with pytest.raises(
-        ValueError,
+        InputError,
         match=r"^processing must be INT8 for INT16 to INT8, not INT16: the layer would never finish$",
     ):
         check_sdp_processing(Precision.INT16, Precision.INT16, Precision.INT8)
@@ -134,7 +135,7 @@ def test_integers_and_fp16_are_not_mixed_in_the_pipeline(
     source: Precision, processing: Precision, target: Precision, allowed: str
 ) -> None:
     with pytest.raises(
-        ValueError, match=rf"^processing must be {allowed} for {source.name} input, not {processing.name}$"
+        InputError, match=rf"^processing must be {allowed} for {source.name} input, not {processing.name}$"
     ):
         check_sdp_processing(source, processing, target)
 

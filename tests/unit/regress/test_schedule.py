@@ -17,6 +17,7 @@ from dask.distributed import Client, wait
 from tb.regress.record import Ending
 
 from tb.judge.verdict import Ending
+from models.errors import InputError
 from tb.regress import schedule
 from tb.regress.cluster import cluster
 from tb.regress.driver import drive
@@ -145,7 +146,7 @@ def test_a_local_cluster_listens_on_loopback(client: Client) -> None:
 
 
 def test_a_scheduler_that_does_not_answer_is_an_error() -> None:
-    with pytest.raises(ValueError, match=r"^scheduler must be the address of a running Dask scheduler, not nonsense$"):
+    with pytest.raises(InputError, match=r"^scheduler must be the address of a running Dask scheduler, not nonsense$"):
         cluster("nonsense", 2, LOOPBACK).__enter__()
 
 

@@ -11,6 +11,8 @@ from msgspec.structs import replace
 from models.layout import Element
 from tb.judge.verdict import Ending, Margin, Verdict
 from tb.regress.dut import Device
+from models.errors import InputError
+from tb.regress.record import Ending, Record
 from tb.regress.store import Store
 from tb.stimulus.exchange import Explained, Performance
 from tests.unit.regress.tasks import ended, hang, played, stored, task, wrong
@@ -200,7 +202,7 @@ def test_a_result_must_belong_to_the_run(tmp_path: Path) -> None:
 
 def test_a_run_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with Store(tmp_path / "store.sqlite") as store:
-        with pytest.raises(ValueError, match=r"^the store holds no run$"):
+        with pytest.raises(InputError, match=r"^the store holds no run$"):
             store.run()
         store.start("random", TASKS)
         with pytest.raises(ValueError, match=r"^there is no run 7; there are 1$"):
@@ -210,7 +212,7 @@ def test_a_run_that_is_not_there_is_an_error(tmp_path: Path) -> None:
 def test_another_file_is_not_taken_for_a_store(tmp_path: Path) -> None:
     text = tmp_path / "notes.txt"
     text.write_text("not a database, but long enough to be looked at " * 30)
-    with pytest.raises(ValueError, match=r"notes\.txt must be a regression store: file is not a database$"):
+    with pytest.raises(InputError, match=r"notes\.txt must be a regression store: file is not a database$"):
         Store(text)
     other = tmp_path / "other.sqlite"
     with sqlite3.connect(other) as database:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tb.score.judge import Catch, Check
 
+from models.errors import InputError
 from tb.score.journal import Journal, Played
 
 CAUGHT = Played(
@@ -46,5 +47,5 @@ def test_results_of_another_seed_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "played.jsonl"
     Journal(path, {"seed": 1}, resume=False)
     message = f'--resume must go on with the same model, seed and choice: {path} has {{"seed": 1}}'
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
         Journal(path, {"seed": 2}, resume=True)

@@ -9,6 +9,7 @@ import pytest
 from tb.score.judge import Check, catch_of, check_of
 
 from tb.judge.verdict import Outcome
+from models.errors import InputError
 from tb.launch.simulate import Outcome as SimOutcome
 from tb.regress.jobs import Job, JobResult
 from tb.scenario import Scenario
@@ -102,7 +103,7 @@ def test_a_crash_is_caught_as_such() -> None:
 
 def test_a_refused_scenario_says_nothing_about_a_bug() -> None:
     refused = result("SDP.D_DP_EW_CFG", outcome=Outcome.REFUSED, simulation=SimOutcome.PASSED)
-    with pytest.raises(ValueError, match=r"^scenario sdp_copy\.1 must be playable, not refused: SDP\.D_DP_EW_CFG$"):
+    with pytest.raises(InputError, match=r"^scenario sdp_copy\.1 must be playable, not refused: SDP\.D_DP_EW_CFG$"):
         catch_of(refused, 1)
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tb.judge.verdict import Outcome
+from models.errors import InputError
 from tb.launch.filelist import parse
 from tb.launch.simulate import Outcome as SimOutcome
 from tb.launch.simulate import SimResult
@@ -117,7 +118,7 @@ def test_mutants_of_a_file_outside_the_filelist_are_refused(tmp_path: Path) -> N
     mutants = every_mutant(tmp_path / "chain.v")
     (tmp_path / "other.v").write_text("module other; endmodule\n")
     (tmp_path / "rtl.f").write_text("other.v\n")
-    with pytest.raises(ValueError, match=r"^mutants must change sources of the filelist, not .*chain\.v$"):
+    with pytest.raises(InputError, match=r"^mutants must change sources of the filelist, not .*chain\.v$"):
         write_mutants(mutants, parse(tmp_path / "rtl.f"), tmp_path)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from models.errors import InputError
 from tb.launch.filelist import parse
 from tb.score.mutate import KINDS, Mutant, choose, mutants_of
 
@@ -94,16 +95,16 @@ def test_a_seed_always_chooses_the_same_and_another_one_something_else() -> None
 def test_modules_without_a_match_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "adder.v"
     path.write_text(TEXT)
-    with pytest.raises(ValueError, match=r"^modules must match a module with expressions, not other\*$"):
+    with pytest.raises(InputError, match=r"^modules must match a module with expressions, not other\*$"):
         choose([path], 3, 1, "other*")
 
 
 def test_a_count_below_one_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"^count must be at least 1, not 0$"):
+    with pytest.raises(InputError, match=r"^count must be at least 1, not 0$"):
         choose([], 0, 1)
 
 
 def test_a_mutant_of_another_text_is_refused() -> None:
     mutant = Mutant(Path("adder.v"), "adder", 1, "- for +", 2, "+", "-", (0, 5))
-    with pytest.raises(ValueError, match=re.escape("adder.v must hold '+' at 2, not 'x'")):
+    with pytest.raises(InputError, match=re.escape("adder.v must hold '+' at 2, not 'x'")):
         mutant.expression("a x b")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from models.config import HwConfig
+from models.errors import InputError
 from tb.generate.plan import load_plan
 from tb.layers import Surface
 from tb.program.ops import MemLoad
@@ -88,5 +89,5 @@ def test_every_operand_bug_changes_a_scenario_of_its_unit() -> None:
 
 def test_an_unknown_operand_bug_is_refused() -> None:
     scenario = PLAN["sdp_pass_through_full_atom"].build(SMALL, 1)
-    with pytest.raises(ValueError, match=r"^operand bug must be one of source_line_stride, .*, not other$"):
+    with pytest.raises(InputError, match=r"^operand bug must be one of source_line_stride, .*, not other$"):
         alterations("other", scenario, SMALL)

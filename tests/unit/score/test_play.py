@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from models.config import BUILTIN_DIR, HwConfig
+from models.errors import InputError
 from tb.__main__ import parser
 from tb.cli.score import main, rerun
 from tb.judge.verdict import Outcome
@@ -97,7 +98,7 @@ def test_a_mutant_is_repeated_by_its_number(tmp_path: Path, played: list[tuple[J
 )
 def test_a_mutant_that_there_is_not_is_refused(words: str, message: str) -> None:
     args = parser().parse_args(["score", *words.split()])
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         main(args)
 
 

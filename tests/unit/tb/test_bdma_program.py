@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from models.errors import InputError
 from models.layout import LinesLayout
 from tb.judge.predictor import predict
 from tb.judge.tracker import LayerTracker, StartedLayer, done_bit
@@ -113,12 +114,12 @@ def test_a_program_is_refused(changes: dict[str, int], message: str) -> None:
     ],
 )
 def test_lines_that_the_hardware_cannot_reach_are_refused(arguments: tuple, message: str) -> None:  # type: ignore[type-arg]
-    with pytest.raises(ValueError, match=rf"^{re.escape(message)}$"):
+    with pytest.raises(InputError, match=rf"^{re.escape(message)}$"):
         LinesLayout(*arguments)
 
 
 def test_both_ends_have_one_shape() -> None:
-    with pytest.raises(ValueError, match=r"^dst must have the shape \(3, 4, 64\) of src, not \(3, 4, 32\)$"):
+    with pytest.raises(InputError, match=r"^dst must have the shape \(3, 4, 64\) of src, not \(3, 4, 32\)$"):
         replace(copy(), dst=lines(0x8000, shape=(3, 4, 32)))
 
 

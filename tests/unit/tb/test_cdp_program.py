@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from models.errors import InputError
 from models.precision import Precision
 from tb.judge.tracker import LayerTracker
 from tb.layers import CdpLayer
@@ -241,8 +242,8 @@ def test_nv_small_refuses(changes: dict[str, int], message: str) -> None:
     check_refused(small_cdp(), SMALL, changes, message)
 
 
-def refused(message: str) -> pytest.RaisesExc[ValueError]:
-    return pytest.raises(ValueError, match=rf"^{re.escape(message)}$")
+def refused(message: str) -> pytest.RaisesExc[InputError]:
+    return pytest.raises(InputError, match=rf"^{re.escape(message)}$")
 
 
 def test_an_output_of_another_size_is_refused() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from models.converter import Converter, ConverterEncoding
+from models.errors import InputError
 from models.layout import FeatureLayout, ImageWeightLayout, OperandLayout, PixelConversion, WeightLayout
 from models.precision import Precision
 from tb.layers import ConvLayer, StageSource, Surface
@@ -20,8 +21,8 @@ from tests.unit.tb.samples import FULL, SMALL, surface
 INT8, INT16 = Precision.INT8, Precision.INT16
 
 
-def refused(message: str) -> pytest.RaisesExc[ValueError]:
-    return pytest.raises(ValueError, match=rf"^{re.escape(message)}$")
+def refused(message: str) -> pytest.RaisesExc[InputError]:
+    return pytest.raises(InputError, match=rf"^{re.escape(message)}$")
 
 
 def cbuf(**changes: Any) -> CbufUse:

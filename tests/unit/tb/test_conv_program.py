@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from models.config import HwConfig
+from models.errors import InputError
 from models.precision import Precision
 from tb.program.codec import encode, engine_of
 from tb.program.ops import InterruptNotify, Poll, RegWrite
@@ -95,5 +96,5 @@ def test_int16_has_the_words_of_its_precision() -> None:
 
 
 def test_encode_refuses_a_convolution_of_another_configuration() -> None:
-    with pytest.raises(ValueError, match=r"^layer must be laid out for nv_large, not nv_small$"):
+    with pytest.raises(InputError, match=r"^layer must be laid out for nv_large, not nv_small$"):
         encode(image_conv(), HwConfig.load("nv_large"))

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from models.errors import InputError
 from models.layout import FeatureLayout, ImageWeightLayout, PixelConversion, PixelLayout
 from models.precision import Precision
 from tb.layers import ConvLayer, Surface
@@ -351,5 +352,5 @@ def test_a_format_that_the_build_lacks_is_refused() -> None:
         "CDMA.D_DATAIN_FORMAT.pixel_format: pixel format must be one of T_R8, T_A8B8G8R8, T_Y8___U8V8_N444, "
         "T_Y8___V8U8_N444 for few, not T_A8R8G8B8"
     )
-    with pytest.raises(ValueError, match=rf"^{re.escape(message)}$"):
+    with pytest.raises(InputError, match=rf"^{re.escape(message)}$"):
         decode(engine_of(image_conv()), words, config)

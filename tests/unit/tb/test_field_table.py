@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from models.errors import InputError
 from tb.program.table import (
     FLAG,
     INVERTED_FLAG,
@@ -71,7 +72,7 @@ def test_number_codecs_are_inverses_over_their_whole_range(
     ],
 )
 def test_values_that_a_field_cannot_hold_are_refused(codec: Codec, value: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=rf"^{re.escape(message)}$"):
+    with pytest.raises(InputError, match=rf"^{re.escape(message)}$"):
         codec.encode(value, 4)
 
 
@@ -135,7 +136,7 @@ def test_bits_without_meaning_are_refused_by_field() -> None:
 
 def test_blame_names_the_first_field_once() -> None:
     with refused("A.B.c: must be 1, not 2"), blame(("A.B.c", "A.D.e")), blame(("A.B.c",)):
-        raise ValueError("must be 1, not 2")
+        raise InputError("must be 1, not 2")
 
 
 def test_blame_leaves_other_errors_alone() -> None:
@@ -154,4 +155,4 @@ def test_blame_leaves_other_errors_alone() -> None:
 def test_errors_about_attributes_name_their_field(prefix: str, message: str, expected: str) -> None:
     table: Table = (row("src.address", SHIFT), row("scale", SCALE))
     with refused(expected), blame_attributes(table, prefix):
-        raise ValueError(message)
+        raise InputError(message)

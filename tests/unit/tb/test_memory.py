@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import zlib
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -242,40 +241,6 @@ def test_runs_are_the_written_bytes_of_allocations(two_ranges: MemoryImage) -> N
     two_ranges.write(0x150, b"outside")
     two_ranges.write(0x200, b"e")
     assert list(two_ranges.runs()) == [(0x102, b"abc"), (0x11F, b"d"), (0x200, b"e")]
-
-
-def test_a_saved_image_loads_with_allocations_bytes_poison_and_room(tmp_path: Path) -> None:
-    image = MemoryImage(base=0x4000, limit=1 << 32)
-    src = image.allocate(3 * PAGE_BYTES, "src")
-    dst = image.allocate(100, "dst")
-    rng = np.random.default_rng(1)
-    image.write(src + 5, rng.integers(0, 256, 2 * PAGE_BYTES, dtype=np.uint8))
-    image.write(dst + 99, b"\x00")
-    image.save(tmp_path / "image.npz")
-    loaded = MemoryImage.load(tmp_path / "image.npz")
-    assert loaded.allocations == image.allocations
-    for address, nbytes in ((src, 3 * PAGE_BYTES), (dst, 100)):
-        assert loaded.read(address, nbytes) == image.read(address, nbytes)
-        np.testing.assert_array_equal(loaded.written(address, nbytes), image.written(address, nbytes), strict=True)
-    assert loaded.allocate(8, "more") == image.allocate(8, "more")
-    with refused("access must lie in 0..0x100000000, not 0x100000000 + 0x1"):
-        loaded.read(1 << 32, 1)
-
-
-@pytest.mark.parametrize("limit", [1 << 32, 1 << 64])
-def test_an_empty_image_survives_a_file(tmp_path: Path, limit: int) -> None:
-    MemoryImage(limit=limit).save(tmp_path / "image.npz")
-    loaded = MemoryImage.load(tmp_path / "image.npz")
-    assert loaded.allocations == ()
-    with refused(f"access must lie in 0..{limit:#x}, not {limit:#x} + 0x1"):
-        loaded.read(limit, 1)
-
-
-def test_another_npz_file_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "other.npz"
-    np.savez(path, names=np.zeros(1))
-    with refused(f"{path} is not a memory image: it lacks ranges, run_data, run_ranges, space"):
-        MemoryImage.load(path)
 
 
 ADDRESSES = st.one_of(

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from models.errors import InputError
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
 from tb.layers import PdpLayer, WidthSplit
@@ -191,8 +192,8 @@ def test_nv_small_refuses(layer: PdpLayer, changes: dict[str, int], message: str
     check_refused(layer, SMALL, changes, message)
 
 
-def refused(message: str) -> pytest.RaisesExc[ValueError]:
-    return pytest.raises(ValueError, match=rf"^{re.escape(message)}$")
+def refused(message: str) -> pytest.RaisesExc[InputError]:
+    return pytest.raises(InputError, match=rf"^{re.escape(message)}$")
 
 
 def test_an_output_of_the_wrong_size_is_refused() -> None:
@@ -244,6 +245,6 @@ def test_a_part_that_the_line_buffer_of_nv_small_cannot_hold_is_refused() -> Non
         r"^split must leave parts of at most 128 output columns, which the line buffer of nv_small holds "
         r"for this pooling, not 129$"
     )
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         small_pdp((1, 2, 258))
     assert small_pdp((1, 2, 258), WidthSplit(2, 4, 0, 254, 2, 0, 127)).split is not None

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from models.config import HwConfig
+from models.errors import InputError
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
 from models.sdp import AluOp, YStage
@@ -249,7 +250,7 @@ def test_a_pooled_fp16_convolution_is_judged_by_what_the_convolution_may_differ_
     ],
 )
 def test_layers_that_do_not_fit_are_refused(change: Callable[[PooledLayer], PooledLayer], message: str) -> None:
-    with pytest.raises(ValueError, match=rf"^{re.escape(message)}$"):
+    with pytest.raises(InputError, match=rf"^{re.escape(message)}$"):
         change(pooled(bias_sdp((3, 4, 6))))
 
 
@@ -257,12 +258,12 @@ def test_a_comparison_has_nothing_to_pool() -> None:
     base = small_sdp((3, 4, 6), config=FULL)
     layer = replace(base, params=replace(base.params, y=YStage(AluOp.EQUAL, mul=False)), y=StageSource(alu=3))
     message = "producer must not compare, because a comparison has no result to pool"
-    with pytest.raises(ValueError, match=rf"^{message}$"):
+    with pytest.raises(InputError, match=rf"^{message}$"):
         pooled(layer)
 
 
 def test_more_columns_than_the_line_buffer_holds_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"^dst must leave parts of at most 64 output columns, .*, not 65$"):
+    with pytest.raises(InputError, match=r"^dst must leave parts of at most 64 output columns, .*, not 65$"):
         pooled(bias_sdp((3, 4, 65)))
 
 

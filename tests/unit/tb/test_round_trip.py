@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from models.config import HwConfig
+from models.errors import InputError
 from tb.layers import CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, SdpLayer
 from tb.program.codec import decode, encode, engine_of
 from tb.program.ops import InterruptNotify, RegWrite
@@ -203,10 +204,10 @@ def test_a_program_points_at_its_group_and_enables_rdma_first() -> None:
 
 @pytest.mark.parametrize("group", [-1, 2])
 def test_encode_refuses_a_group_that_does_not_exist(group: int) -> None:
-    with pytest.raises(ValueError, match=rf"^group must be 0 or 1, not {group}$"):
+    with pytest.raises(InputError, match=rf"^group must be 0 or 1, not {group}$"):
         encode(small_sdp(), HwConfig.load("nv_small"), group)
 
 
 def test_encode_refuses_a_layer_of_another_configuration() -> None:
-    with pytest.raises(ValueError, match=r"^layer must be laid out for nv_large, not nv_small$"):
+    with pytest.raises(InputError, match=r"^layer must be laid out for nv_large, not nv_small$"):
         encode(small_sdp(), HwConfig.load("nv_large"))

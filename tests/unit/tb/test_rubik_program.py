@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from models.errors import InputError
 from models.layout import FeatureLayout, PlanarLayout
 from models.precision import Precision
 from tb.judge.predictor import Expectation, predict
@@ -190,7 +191,7 @@ def test_a_program_is_refused(layer: RubikLayer, changes: dict[str, int], messag
     ],
 )
 def test_a_layer_that_does_not_fit_is_refused(layer: RubikLayer, changes: dict[str, object], message: str) -> None:
-    with pytest.raises(ValueError, match=rf"^{re.escape(message)}$"):
+    with pytest.raises(InputError, match=rf"^{re.escape(message)}$"):
         replace(layer, **changes)
 
 

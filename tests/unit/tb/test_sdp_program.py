@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from models.config import HwConfig
+from models.errors import InputError
 from models.layout import FeatureLayout, OperandLayout
 from models.precision import Precision
 from models.sdp import AluOp, SdpParams, SdpStage
@@ -95,7 +96,7 @@ def test_a_1_x_1_cube_with_stride_gaps_is_refused() -> None:
     layer = bias_sdp((20, 1, 1))
     layout = FeatureLayout(SMALL, Precision.INT8, (20, 1, 1), 8, 64)
     message = r"^dst must have strides of 8 bytes, because SDP ignores those of a 1 x 1 cube, not 8 and 64$"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         replace(layer, dst=replace(layer.dst, layout=layout))
 
 
@@ -329,8 +330,8 @@ def test_a_stage_that_the_configuration_lacks_is_refused(
     check_refused(replace(layer, params=replace(layer.params, x1=x1, x2=x2)), config, {}, message)
 
 
-def refused(message: str) -> pytest.RaisesExc[ValueError]:
-    return pytest.raises(ValueError, match=rf"^{re.escape(message)}$")
+def refused(message: str) -> pytest.RaisesExc[InputError]:
+    return pytest.raises(InputError, match=rf"^{re.escape(message)}$")
 
 
 def test_a_layer_of_two_shapes_is_refused() -> None:

@@ -1,0 +1,73 @@
+"""What the readers of files and options accept at most: a small input never costs gigabytes or hours.
+
+Each limit is far above what real plans, traces and networks need. A reader that meets more refuses it, and its
+message names the limit.
+"""
+
+from __future__ import annotations
+
+TEXT_BYTES = 1 << 22
+"""Of a file of TOML or JSON, and of a filelist."""
+
+NESTING = 64
+"""Of arrays and tables in TOML and JSON."""
+
+NUMBER_BITS = 64
+"""Of integers in TOML and JSON, besides the sign: an address is the widest number that there is."""
+
+NAME_CHARACTERS = 200
+"""Of the name of a scenario, test or bug; names of files end at 255 bytes."""
+
+LISTED_SOURCES = 100_000
+"""Of the words of a filelist and of the lists that it includes."""
+
+FILELIST_DEPTH = 32
+"""Of filelists that include each other."""
+
+TRACE_BYTES = 1 << 28
+"""Of the ``.cfg`` of a trace."""
+
+DATA_BYTES = 1 << 33
+"""Of a ``.dat`` file, which takes five bytes of text for each byte of memory."""
+
+MEMORY_BYTES = 1 << 30
+"""Of the memory that a trace fills, loads or compares."""
+
+SURFACE_BYTES = 1 << 32
+"""Of one surface of a layer that is judged."""
+
+DRAWN_BYTES = 1 << 25
+"""Of the memory of a scenario that a plan describes or a seed draws."""
+
+ARRAY_BYTES = 1 << 30
+"""Of all arrays of an ``.npz`` file, unpacked."""
+
+RECORD_BYTES = 1 << 30
+"""Of all arrays in the record of a failed run, unpacked."""
+
+ARRAYS = 10_000
+"""Of the arrays of an ``.npz`` file."""
+
+IMAGE_BYTES = 1 << 28
+"""Of a PNG file."""
+
+PIXELS = 1 << 26
+"""Of an image: the hardware reads 8192 lines of 8192."""
+
+LAYERS = 10_000
+"""Of a scenario in a plan."""
+
+PARALLEL = 10_000
+"""Of simulations at a time."""
+
+RUN_TASKS = 1_000_000
+"""Of one regression."""
+
+POINT_BINS = 1_000
+"""Of a point of a coverage model."""
+
+CROSS_BINS = 100_000
+"""Of a cross of points."""
+
+SECONDS = 31_536_000
+"""Of a time limit: a year."""

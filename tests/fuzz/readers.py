@@ -1,0 +1,256 @@
+"""Every place of the bench that reads what somebody else wrote, in one list.
+
+To add a reader, add one ``Reader`` to ``READERS``: a name, a function that returns valid samples as bytes, a function
+that writes the bytes where the reader looks for them and calls it, and what mutates the samples: ``of_words`` for
+text, ``of_bytes`` for anything else, or a function of your own for a format with checksums. The function must do all
+that a command does with the file before anything is simulated. ``InputError`` is the only exception that it may raise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import json
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from models.config import HwConfig
+from models.errors import InputError
+from models.layout import FeatureLayout, PixelLayout
+from models.precision import Precision
+from models.reading import parse_json
+from tb.__main__ import parser
+from tb.cli.explain import saved_result
+from tb.cli.layout_files import read_memory, read_tensor
+from tb.cli.layout_formats import chosen
+from tb.cli.layout_png import read_png
+from tb.coverage.model import load_model
+from tb.explain import record
+from tb.explain.stages import load_stages
+from tb.generate.plan import load_plan
+from tb.launch import filelist
+from tb.launch.ports import load_port_map
+from tb.plain_data import converted
+from tb.regress import bundle
+from tb.regress.batch import Batch, read_settings
+from tb.regress.code_coverage import read_counts
+from tb.regress.features import load_feature_plan
+from tb.regress.record import Record
+from tb.regress.store import Store
+from tb.score.catalogue import load_catalogue
+from tb.score.journal import Journal
+from tb.trace import read
+from tb.judge.tracker import refusal
+from tests.fuzz import samples
+from tests.fuzz.mutate import Mutate, of_arrays, of_bytes, of_header, of_words
+
+SMALL, FULL = HwConfig.load("nv_small"), HwConfig.load("nv_full")
+
+
+PARSER = parser()
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One reader.
+
+    Attributes:
+        name: what tables call it.
+        samples: valid inputs.
+        read: writes an input into an empty folder of its own, which it may keep files in, and reads it.
+        mutate: from a source of randomness and a sample to an input.
+        weight: share of a long run's inputs: 1 for those of milliseconds, 12 for those of microseconds.
+    """
+
+    name: str
+    samples: Callable[[], list[bytes]]
+    read: Callable[[bytes, Path], object]
+    mutate: Mutate = of_words
+    weight: int = 4
+
+
+def _file(name: str, load: Callable[[Path], object]) -> Callable[[bytes, Path], object]:
+    """Return what writes an input to a file of that name and loads it."""
+
+    def read_one(data: bytes, folder: Path) -> object:
+        path = folder / name
+        path.write_bytes(data)
+        return load(path)
+
+    return read_one
+
+
+def _plan(config: HwConfig) -> Callable[[Path], None]:
+    def load(path: Path) -> None:
+        for entry in islice(load_plan(path), 2):
+            refusal(entry.build(config, 1).ops, config)
+
+    return load
+
+
+def _features(data: bytes, folder: Path) -> None:
+    if not (folder / "coverage").is_dir():
+        (folder / "coverage").mkdir()
+        (folder / "coverage" / "sdp.toml").write_bytes(b'unit = "SDP"\n[points]\nwidth = ["1", "2.."]\nrelu = ["on"]\n')
+        (folder / "plan.toml").write_bytes(samples.plans("nv_small")[0])
+    path = folder / "features.toml"
+    path.write_bytes(data)
+    load_feature_plan(path, SMALL)
+
+
+def _coverage(data: bytes, folder: Path) -> None:
+    (folder / "unit.toml").write_bytes(data)
+    model = load_model(folder, FULL)
+    for _ in model.reachable():
+        pass
+
+
+def _cluster(path: Path) -> None:
+    Batch("slurm", 1, "10.0.0.1", read_settings(path)).arguments()
+
+
+def _trace(data: bytes, folder: Path) -> None:
+    if not any(folder.iterdir()):
+        for path in samples.trace_folder().glob("*.dat"):
+            (folder / path.name).write_bytes(path.read_bytes())
+    (folder / "trace.cfg").write_bytes(data)
+    refusal(read(folder, SMALL).ops, SMALL)
+
+
+def _data(data: bytes, folder: Path) -> None:
+    path = folder / "memory.dat"
+    path.write_bytes(data)
+    read_memory(path, 1 << 20, None)
+
+
+def _measured(path: Path) -> None:
+    refusal(read(path, FULL).ops, FULL)
+
+
+def _tensor(path: Path) -> None:
+    FeatureLayout.packed(SMALL, Precision.INT8, (33, 4, 5)).pack(read_tensor(path))
+
+
+def _image(path: Path) -> None:
+    """Read it as the format that its colours call for."""
+    colours = path.read_bytes()[24:26]
+    name = {b"\x10\x00": "T_R16", b"\x08\x06": "T_A8R8G8B8"}.get(colours, "T_R8")
+    layout = PixelLayout.packed(FULL, name, (4 if "A8" in name else 1, 4, 6), 0)
+    layout.pack(read_png(path, layout.format, None), 0)
+
+
+def _filelist(data: bytes, folder: Path) -> None:
+    if not any(folder.iterdir()):
+        for name in ("inc", "lib"):
+            (folder / name).mkdir()
+        for name in ("lib/cell.v", "top.v", "control.vlt"):
+            (folder / name).touch()
+        (folder / "nested.f").write_text("top.v\n", encoding="utf-8")
+    path = folder / "list.f"
+    path.write_bytes(data)
+    filelist.parse(path, {"DIR": str(folder)})
+
+
+def _bundle(data: bytes, folder: Path) -> None:
+    (folder / bundle.BUNDLE_FILE).write_bytes(data)
+    found = bundle.load(folder)
+    found.dut.build_spec(waves=False)
+    found.job()
+
+
+def _seen(path: Path) -> None:
+    seen, _ = record.load(path)
+    list(seen.evidence(()))
+
+
+def _store(data: bytes, folder: Path) -> None:
+    """Enter rows as the input has them; what SQLite itself does not take was never a store."""
+    path = folder / "store.sqlite"
+    if not path.is_file():
+        Store(path).__exit__(None, None, None)
+    rows = converted(parse_json(data, "rows"), dict[str, list[list[Any]]], "rows")
+    with contextlib.closing(sqlite3.connect(path)) as database, database:
+        for table in samples.STORE_TABLES:
+            database.execute(f"DELETE FROM {table}")
+            for row in rows.get(table, ()):
+                with contextlib.suppress(sqlite3.Error, OverflowError):
+                    database.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
+    with Store(path) as store:
+        for run in store.runs():
+            store.records(run)
+            store.counts(run)
+            store.coverage(run)
+            store.durations(store.missing(run))
+            store.latest(store.device(run))
+
+
+def _journal(path: Path) -> None:
+    Journal(path, samples.ABOUT, resume=True)
+
+
+def _command(data: bytes, folder: Path) -> None:
+    """Parse a command line, a word a line; a refusal of argparse is one message and exit code 2, too."""
+    del folder
+    words = data.decode("utf-8", "replace").split("\n")
+    try:
+        with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
+            args = PARSER.parse_args(words)
+    except SystemExit as end:
+        if end.code == 2:
+            raise InputError("refused by argparse") from end
+        return
+    if args.command == "describe":
+        _describe(args)
+
+
+def _describe(args: argparse.Namespace) -> None:
+    chosen(args, "describe").describe()
+
+
+READERS = (
+    Reader("configuration", samples.configurations, _file("own.toml", HwConfig.load)),
+    Reader("plan of nv_small", lambda: samples.plans("nv_small"), _file("plan.toml", _plan(SMALL)), weight=1),
+    Reader("plan of nv_full", lambda: samples.plans("nv_full"), _file("plan.toml", _plan(FULL)), weight=1),
+    Reader("feature plan", samples.features, _features),
+    Reader("coverage model", samples.coverage_models, _coverage, weight=1),
+    Reader("port map", samples.port_maps, _file("ports.toml", lambda path: load_port_map(path, SMALL))),
+    Reader("stages", samples.stages, _file("stages.toml", load_stages)),
+    Reader("score catalogue", samples.catalogues, _file("bugs.toml", load_catalogue)),
+    Reader("score journal", samples.journals, _file("journal", _journal)),
+    Reader("cluster settings", samples.clusters, _file("slurm.toml", _cluster)),
+    Reader("trace", samples.traces, _trace, weight=1),
+    Reader("trace data", samples.data_files, _data),
+    Reader("measured layer", samples.measured, _file("sdp_layer.npz", _measured), of_arrays, weight=1),
+    Reader("tensor", samples.tensors, _file("tensor.npy", _tensor), of_header),
+    Reader("image", samples.images, _file("image.png", _image), of_bytes),
+    Reader("filelist", samples.filelists, _filelist),
+    Reader("bundle", samples.bundles, _bundle),
+    Reader("record of a run", samples.seen, _file(record.FILE_NAME, _seen), of_arrays, weight=1),
+    Reader("result of a run", samples.explained, _file("result.json", saved_result), weight=12),
+    Reader("store", samples.stores, _store),
+    Reader(
+        "record of a worker",
+        samples.records,
+        lambda data, folder: Record.from_dict(parse_json(data, "record")),
+        weight=12,
+    ),
+    Reader("code coverage", samples.counted, _file("coverage.dat", read_counts), weight=12),
+    Reader("command line", samples.commands, _command),
+)
+
+
+def by_name(name: str) -> Reader:
+    """Return a reader.
+
+    Raises:
+        InputError: when there is none.
+    """
+    for reader in READERS:
+        if reader.name == name:
+            return reader
+    raise InputError(f"reader must be one of {json.dumps([reader.name for reader in READERS])}, not {name}")

@@ -1,0 +1,256 @@
+"""Small valid files of every kind, from which mutations start."""
+
+from __future__ import annotations
+
+import io
+import json
+import sqlite3
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from models.config import BUILTIN_DIR, HwConfig
+from tb.explain import record
+from tb.explain.seen import Seen
+from tb.generate.plan import load_plan
+from tb.regress import bundle
+from tb.regress.record import Ending, Record
+from tb.regress.store import Store
+from tb.regress.task import Dut, Task
+from tb.score.journal import Journal, Played
+from tb.trace import write
+from tests.unit.explain import cases
+from tests.unit.explain.test_runs import played
+from tests.unit.tb.samples import SMALL
+
+ROOT = Path(__file__).resolve().parents[2]
+PLANS = ROOT / "tests" / "plan"
+MEASURED = ROOT / "tests" / "data" / "measured"
+TASK = Task(
+    "random", 7, "random", "SDP,PDP", Dut("nv_small", "verilator", None, "NV_nvdla", None, debug=False), "again"
+)
+RECORD = Record(TASK.key, Ending.MISMATCH, ("wrong value: 1 elements", "more"), {"cycles": 900}, 1.5, "gone")
+ABOUT = {"model": "x", "seed": 1}
+
+
+def configurations() -> list[bytes]:
+    """Return the built-in ones without their comments."""
+    return [_bare(path.read_text(encoding="utf-8")) for path in sorted(BUILTIN_DIR.glob("*.toml"))]
+
+
+def plans(name: str) -> list[bytes]:
+    """Return a plan cut into plans of one scenario each, those with large cubes left out."""
+    text = (PLANS / f"{name}.toml").read_text(encoding="utf-8")
+    head, *scenarios = text.split("[[scenario]]")
+    return [_bare(f"{head}[[scenario]]{scenario}") for scenario in scenarios if len(scenario) < 1500][:80]
+
+
+def features() -> list[bytes]:
+    """Return a feature plan that names what ``readers`` puts beside it."""
+    return [
+        b"""plans = ["plan.toml"]
+coverage = "coverage"
+[[level]]
+name = "L0"
+about = "few"
+seeds = 1
+search = 0
+steered = 0
+random = 0
+[[feature]]
+name = "one"
+about = "of it"
+level = "L0"
+tests = ["sdp_*"]
+random = ["SDP"]
+coverage = ["SDP.*"]
+configs = ["nv_small"]
+"""
+    ]
+
+
+def coverage_models() -> list[bytes]:
+    """Return the models of the units."""
+    return [_bare(path.read_text(encoding="utf-8")) for path in sorted((PLANS / "coverage").glob("*.toml"))]
+
+
+def port_maps() -> list[bytes]:
+    """Return port maps."""
+    return [
+        b'open = ["debug_bus"]\nabsent = ["test_mode"]\n[ports]\ndla_intr = "irq"\n[tie]\nscan_enable = 0\n',
+        b'[ports]\ndla_core_clk = "clk"\ndla_reset_rstn = "rst_n"\n',
+    ]
+
+
+def stages() -> list[bytes]:
+    """Return the stages of the embedded device."""
+    return [_bare((ROOT / "hdl_stubs" / "stages.toml").read_text(encoding="utf-8"))]
+
+
+def catalogues() -> list[bytes]:
+    """Return the head of the score's catalogue with a few bugs each."""
+    text = (ROOT / "tb" / "score" / "bugs.toml").read_text(encoding="utf-8")
+    head, *bugs = text.split("[[bug]]")
+    return [_bare(head + "[[bug]]" + "[[bug]]".join(bugs[n : n + 3])) for n in range(0, 60, 6)]
+
+
+def clusters() -> list[bytes]:
+    """Return settings of a batch system."""
+    return [
+        b'queue = "short"\ncores = 8\nmemory = "32GB"\nwalltime = "04:00:00"\n',
+        b'cores = 2\nprocesses = 2\njob_script_prologue = ["module load x"]\npython = "python3"\n'
+        b"[scheduler_options]\nport = 0\n",
+    ]
+
+
+@cache
+def trace_folder(config: str = "nv_small") -> Path:
+    """Return the folder of a written trace, which lasts as long as the process."""
+    folder = Path(tempfile.mkdtemp(prefix="nvdla-fuzz-"))
+    entry = load_plan(PLANS / f"{config}.toml")[0]
+    write(entry.build(HwConfig.load(config), 1), folder)
+    return folder
+
+
+def traces() -> list[bytes]:
+    """Return the text of that trace, and one of the commands that it lacks."""
+    text = next(trace_folder().glob("*.cfg")).read_bytes()
+    name = next(trace_folder().glob("*.dat")).name.encode()
+    other = (
+        b'mem_init(pri_mem, 0x80000000, 0x1000, ALL_ZERO);\nmem_load(pri_mem, 0x80000000, "' + name + b'");\n'
+        b"reg_write(NVDLA_SDP.D_DATA_CUBE_WIDTH_0, 0x7);\nreg_read(SDP.S_STATUS, value);\n"
+        b"reg_read_expected(0x9004, 0x1);\npoll_reg_equal(NVDLA_GLB.S_INTR_STATUS_0, 0x1);\n"
+        b"poll_field_not_equal(GLB.S_INTR_STATUS, sdp_done_status0, 1);\nintr_notify(SDP_0, done);\n"
+        b"sync_wait(NVDLA_SDP, done);\nsync_notify(SDP, other);\n"
+        b"check_crc(done, pri_mem, 0x80000000, 0x100, 0x12345678);\ncheck_nothing(done);\n"
+        b'check_file(done, pri_mem, 0x80000000, 0x1000, "' + name + b'");\n'
+    )
+    return [text, other]
+
+
+def data_files() -> list[bytes]:
+    """Return memory surface files."""
+    own = [path.read_bytes() for path in sorted(trace_folder().glob("*.dat"))[:2]]
+    return [b"{offset:0x0, size:4, payload:0x00 0x10 0x20 0x30},\n{offset:0x4, size:2, payload:0x1 0x2}\n", *own]
+
+
+def measured() -> list[bytes]:
+    """Return the measured layers that the project carries."""
+    return [path.read_bytes() for path in sorted(MEASURED.glob("*.npz"))]
+
+
+def tensors() -> list[bytes]:
+    """Return arrays."""
+    found = []
+    for array in (
+        np.arange(33 * 4 * 5, dtype=np.int8).reshape(33, 4, 5),
+        np.asfortranarray(np.zeros((33, 4, 5), np.int8)),
+        np.zeros((33, 4, 5), np.int8)[:, ::-1],
+    ):
+        file = io.BytesIO()
+        np.save(file, array)
+        found.append(file.getvalue())
+    return found
+
+
+def images() -> list[bytes]:
+    """Return PNG files of the modes that pixel formats have."""
+    found = []
+    for array in (
+        np.zeros((4, 6), np.uint8),
+        np.zeros((4, 6), np.uint16),
+        np.zeros((4, 6, 4), np.uint8),
+    ):
+        file = io.BytesIO()
+        Image.fromarray(array).save(file, "PNG")
+        found.append(file.getvalue())
+    return found
+
+
+def filelists() -> list[bytes]:
+    """Return filelists of what ``readers`` puts beside them."""
+    return [
+        b'// sources\n+incdir+inc\n+define+NAME=1+OTHER\n-y lib\n+libext+.v+.sv\n-v lib/cell.v\ntop.v "top.v"\n'
+        b"-f nested.f\n-F nested.f\n${DIR}/top.v control.vlt\n/* over\n two lines */ # to the end\ntop\\.v\n"
+    ]
+
+
+def bundles() -> list[bytes]:
+    """Return the file of a bundle."""
+    folder = Path(tempfile.mkdtemp(prefix="nvdla-fuzz-"))
+    bundle.write(folder, TASK, RECORD)
+    return [(folder / bundle.BUNDLE_FILE).read_bytes()]
+
+
+def records() -> list[bytes]:
+    """Return the record of a worker."""
+    return [json.dumps(RECORD.to_dict()).encode()]
+
+
+def explained() -> list[bytes]:
+    """Return the result of a run as the explainer reads it."""
+    return [json.dumps({"complaints": ["a", "b"], "rerun": "again", "rerun_waves": None, "layers": 3}).encode()]
+
+
+def seen() -> list[bytes]:
+    """Return the record of a failed run."""
+    path = Path(tempfile.mkdtemp(prefix="nvdla-fuzz-")) / record.FILE_NAME
+    scoreboard = played(cases.copy_layer(), wrong=0, moved=16)
+    record.save(path, Seen.of(scoreboard), SMALL, "nv_small")
+    return [path.read_bytes()]
+
+
+def stores() -> list[bytes]:
+    """Return the rows of a store as JSON, which ``readers`` enters into one: the file itself is SQLite's matter."""
+    path = Path(tempfile.mkdtemp(prefix="nvdla-fuzz-")) / "store.sqlite"
+    with Store(path) as store:
+        run = store.start("fuzz", path.parent, [TASK])
+        store.add(run, RECORD)
+    with sqlite3.connect(path) as database:
+        rows = {table: database.execute(f"SELECT * FROM {table}").fetchall() for table in STORE_TABLES}
+    return [json.dumps(rows, indent=1).encode()]
+
+
+STORE_TABLES = ("runs", "tasks", "results", "coverage")
+
+
+def journals() -> list[bytes]:
+    """Return the journal of a score."""
+    path = Path(tempfile.mkdtemp(prefix="nvdla-fuzz-")) / "journal"
+    journal = Journal(path, ABOUT, resume=False)
+    journal.add("one", Played(3, None, 1.5))
+    raw = path.read_bytes()
+    facts = {"scenario": "a.1", "number": 1, "checks": [], "cycle": None, "cause": None, "complaint": "", "equal": []}
+    return [raw + json.dumps({"name": "two", "played": 1, "seconds": 0.5, "catch": facts}).encode() + b"\n"]
+
+
+def counted() -> list[bytes]:
+    """Return a file of Verilator's coverage."""
+    return [b"# SystemC::Coverage-3\nC '\x01f\x02top.v\x01l\x0212\x01page\x02v_line/top' 3\nC '\x01f\x02a' 0\n"]
+
+
+def commands() -> list[bytes]:
+    """Return command lines, a word a line."""
+    lines = (
+        "run --seed 1 --only x --jobs 2 --timeout 3600 --waves --waves-from cycle:100 --config nv_small",
+        "regress random --seeds 10 --first 0 --engines SDP,PDP --jobs 2 --time-budget 10 --until-coverage 90.5",
+        "regress plan --seeds 10 --level L1 --only sdp_* --listen 127.0.0.1 --cluster slurm",
+        "describe --format feature --precision int8 --shape 33,4,5 --line-stride 64 --surface-stride 256",
+        "describe --format pixel --pixel-format T_R8 --shape 1,4,5 --x-offset 0",
+        "describe --format weight --precision int8 --shape 16,8,3,3",
+        "describe --format operand --precision int8 --shape 33,4,5 --components alu,mul --component-bytes 1",
+        "describe --format dlhdl --module convolution --precision int8 --shape 3,4,5 --conv-thread-number 4",
+        "describe --format rubik --mode contract --precision int8 --shape 128,4,5 --stride 2,2 --config nv_full",
+        "describe --format deconvolution --precision int8 --shape 16,8,3,3 --stride 2,2",
+        "score --seed 1 --jobs 2 --timeout 10",
+        "bench regress --tasks 10 --workers 1 2 --seconds 0",
+    )
+    return [line.replace(" ", "\n").encode() for line in lines]
+
+
+def _bare(text: str) -> bytes:
+    """Return TOML without lines of comments, so that mutations meet content."""
+    return "\n".join(line for line in text.splitlines() if line and not line.startswith("#")).encode() + b"\n"

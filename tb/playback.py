@@ -66,7 +66,7 @@ class _Model:
         rams = (Ram.MC, Ram.CVSRAM) if config.secondary_memif_enable else (Ram.MC,)
         self._memories = {ram: MemoryImage(limit=1 << config.memif_address_width_bits) for ram in rams}
         self.board = GoldenBoard(self._memories, exact=scenario.settings.exact)
-        self.judge = Judge(config, self.board, self._read_memory, scenario.settings)
+        self.judge = Judge(config, self.board, self._read_memory)
         self.judge.watchers.append(self)
         self._registers = RegisterMap.of(config)
         self._notifications = Notifications()
@@ -99,12 +99,12 @@ class _Model:
             raise ScenarioError(f"sync id {waiting.sync_id} waits for {waiting.unit}_{waiting.group}, which never ends")
         player.end()
 
-    def started(self, layer: StartedLayer, expectation: Expectation) -> None:
+    def started(self, layer: StartedLayer, expectation: Expectation, cycle: int | None) -> None:
         """Raise the interrupts of a layer: it ends as it starts."""
-        del expectation
+        del expectation, cycle
         self._notifications.fire(self.judge.tracker.interrupts_of(layer))
 
-    def ended(self, layer: StartedLayer) -> None:
+    def ended(self, layer: StartedLayer, cycle: int | None) -> None:
         """Do nothing: what follows the end waits for its interrupt."""
 
     def _access(self, op: RegWrite | RegRead | Poll) -> None:

@@ -29,7 +29,20 @@ from tb.judge.verdict import Verdict
 from tb.memory import Ram
 from tb.program.table import Refused
 from tb.registers import Register
-from tb.settings import BenchSettings
+
+
+@dataclass(frozen=True)
+class Strictness:
+    """Whether accesses that memory refuses are findings; else they are only counted.
+
+    Attributes:
+        poison_reads: reads of bytes that were never written.
+        stray_accesses: accesses outside every allocation.
+    """
+
+    poison_reads: bool = True
+    stray_accesses: bool = True
+
 
 MOST_BAD_ACCESSES = 5
 """How many accesses that memory refuses get a finding of their own."""
@@ -55,10 +68,10 @@ class Access:
 class Watcher(Protocol):
     """Who wants to hear of layers as they start and end."""
 
-    def started(self, layer: StartedLayer, expectation: Expectation) -> None:
+    def started(self, layer: StartedLayer, expectation: Expectation, cycle: int | None) -> None:
         """Hear of a layer that starts, and of what it should write."""
 
-    def ended(self, layer: StartedLayer) -> None:
+    def ended(self, layer: StartedLayer, cycle: int | None) -> None:
         """Hear of a layer whose end was seen."""
 
 
@@ -94,7 +107,7 @@ class Judge:
 
     ::
 
-        judge = Judge(config, Scoreboard(), read_memory, settings)
+        judge = Judge(config, Scoreboard(), read_memory)
         judge.writes(beats)     # what was written before the next access
         judge.csb(access)
         verdict = judge.finish()
@@ -107,7 +120,7 @@ class Judge:
         config: HwConfig,
         board: Board,
         read_memory: ReadMemory,
-        settings: BenchSettings,
+        strictness: Strictness | None = None,
         *,
         handshakes: Callable[[], int] = lambda: 0,
     ) -> None:
@@ -117,10 +130,10 @@ class Judge:
             config: The configuration of the DUT.
             board: What holds expectations against memory.
             read_memory: Returns what the DUT finds in memory.
-            settings: Strictness towards accesses of memory.
+            strictness: Towards accesses of memory; everything is a finding when it is left out.
             handshakes: Returns a count that grows whenever a memory port moves.
         """
-        self.settings = settings
+        self._strictness = strictness or Strictness()
         self.tracker = LayerTracker(config)
         self.board = board
         self.verdict = self.board.verdict
@@ -163,17 +176,17 @@ class Judge:
 
     def bad_access(self, access: BadAccess, cycle: int) -> None:
         """Count an access that memory refuses; the first few are findings."""
-        strictness = self.settings.stray_accesses if access.outside else self.settings.poison_reads
+        is_finding = self._strictness.stray_accesses if access.outside else self._strictness.poison_reads
         self.verdict.memory_faults += 1
-        if strictness != "error":
+        if not is_finding:
             return
         self._bad_accesses += 1
         if self._bad_accesses <= MOST_BAD_ACCESSES:
             self.find(Check.MEMORY, access, cycle)
 
-    def done(self, unit: str, group: int) -> None:
+    def done(self, unit: str, group: int, cycle: int | None = None) -> None:
         """Take note that a unit's register group is done, as its interrupt says."""
-        self._end(self.tracker.finish(unit, group))
+        self._end(self.tracker.finish(unit, group), cycle)
 
     def find(self, check: Check, detail: AnyDetail, cycle: int | None = None, layer: LayerId | None = None) -> None:
         """Add a finding."""
@@ -209,12 +222,12 @@ class Judge:
             self.board.expect(expectation)
             self._counters.start(started, expectation.counts)
             for watcher in self.watchers:
-                watcher.started(started, expectation)
+                watcher.started(started, expectation, access.cycle)
 
     def _read(self, register: Register, access: Access) -> None:
         for name in self._interrupts.read(register, access.value):
             self.find(Check.INTERRUPT, UnexpectedInterrupt(name), access.cycle)
-        self._end(self.tracker.read(register, access.value))
+        self._end(self.tracker.read(register, access.value), access.cycle)
         group = self.tracker.state.producer(register.unit)
         wrong = self._counters.check(register.unit, register.name, group, access.value)
         self.verdict.counters = self._counters.judged
@@ -222,12 +235,12 @@ class Judge:
             layer, detail = wrong
             self.find(Check.COUNTER, detail, access.cycle, layer)
 
-    def _end(self, ended: Iterable[StartedLayer]) -> None:
+    def _end(self, ended: Iterable[StartedLayer], cycle: int | None) -> None:
         for started in ended:
             self.board.end_layer(started.index)
             self._counters.end(started.index)
             for watcher in self.watchers:
-                watcher.ended(started)
+                watcher.ended(started, cycle)
 
     def _expect_quiet(self, cycle: int | None) -> None:
         """Find accesses to memory after a reset and before any unit was enabled."""

@@ -18,7 +18,7 @@ from models.precision import Precision
 from tb.explain.stages import load_stages
 from tb.judge.beats import Beats
 from tb.judge.finding import BYTES, AnyDetail, BadAccess, Check, MissingInterrupt, Note, Restless
-from tb.judge.judge import Access, Judge
+from tb.judge.judge import Access, Judge, Strictness
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.text import why_not_passed
 from tb.judge.verdict import Ending, Verdict
@@ -80,8 +80,11 @@ class Bench:
         self.clock = dut.dla_core_clk
         self.registers = RegisterMap.of(config)
         self.scoreboard = Scoreboard(settings.exact)
+        strictness = Strictness(
+            poison_reads=settings.poison_reads == "error", stray_accesses=settings.stray_accesses == "error"
+        )
         self.judge = Judge(
-            config, self.scoreboard, self._read_memory, settings, handshakes=lambda: self._watchdog.handshakes
+            config, self.scoreboard, self._read_memory, strictness, handshakes=lambda: self._watchdog.handshakes
         )
         self.verdict = self.judge.verdict
         self._seed = seed
@@ -211,7 +214,9 @@ class Bench:
 
     async def play(self, program: Program) -> None:
         """Play a program to its end; a hang or a refusal ends it early and is part of the verdict."""
-        player = SimulationPlayer(program, self.backend, self.judge, self.scoreboard)
+        player = SimulationPlayer(
+            program, self.backend, self.judge, self.scoreboard, self.settings.poll_deadline_cycles
+        )
         try:
             ended, quiet = await select(
                 player.play(),

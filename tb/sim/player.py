@@ -27,10 +27,13 @@ from tb.stimulus.player import Accesses, Player, Stalled
 class SimulationPlayer:
     """Carries out the steps of one program in a simulation."""
 
-    def __init__(self, program: Program, backend: Backend, judge: Judge, board: Scoreboard) -> None:
+    def __init__(
+        self, program: Program, backend: Backend, judge: Judge, board: Scoreboard, poll_deadline_cycles: int
+    ) -> None:
         """Bind the player to what it plays on."""
         self._player = Player(program)
         self._backend, self._judge, self._board = backend, judge, board
+        self._deadline_cycles = poll_deadline_cycles
         self._news = Event()
         self._waiting_for: dict[str, str] = {}
 
@@ -67,8 +70,7 @@ class SimulationPlayer:
 
     async def _access(self, accesses: Accesses) -> None:
         """Play accesses back to back and compare what was read."""
-        deadline = self._judge.settings.poll_deadline_cycles
-        for answer in await self._backend.csb.perform(accesses.ops, deadline):
+        for answer in await self._backend.csb.perform(accesses.ops, self._deadline_cycles):
             op = answer.op
             if op.expected is not None and answer.value != op.expected:
                 wrong = WrongRegister(op.register, op.expected, answer.value)

@@ -60,23 +60,24 @@ class WaveScope:
     def _write_waves(self) -> None:
         self._dut.wave_start.value = 1
 
-    def started(self, started: StartedLayer, expectation: Expectation) -> None:
+    def started(self, layer: StartedLayer, expectation: Expectation, cycle: int | None) -> None:
         """Show a layer that begins."""
         del expectation
-        if self._from_layer is not None and started.index >= self._from_layer:
+        assert cycle is not None
+        if self._from_layer is not None and layer.index >= self._from_layer:
             self._write_waves()
         self._begun += 1
         scope = self._layer
-        scope.name.value = _ascii(started.engine)
-        scope.unit.value = _ascii(started.layer.unit)
-        scope.index.value = started.index & 0xFFFF
-        scope.group.value = started.group
+        scope.name.value = _ascii(layer.engine)
+        scope.unit.value = _ascii(layer.layer.unit)
+        scope.index.value = layer.index & 0xFFFF
+        scope.group.value = layer.group
         scope.started.value = self._begun & 0xFFFF
-        scope.start_cycle.value = cycle()
+        scope.start_cycle.value = cycle
 
-    def ended(self, started: StartedLayer) -> None:
+    def ended(self, layer: StartedLayer, cycle: int | None) -> None:
         """Count a layer that ended."""
-        del started
+        del layer, cycle
         self._over += 1
         self._layer.ended.value = self._over & 0xFFFF
 

@@ -46,11 +46,11 @@ class Journal:
         path.parent.mkdir(parents=True, exist_ok=True)
         header = json.loads(json.dumps(dict(about)))
         if resume and path.is_file():
-            first, *rest = path.read_text(encoding="utf-8").splitlines()
+            # The last line may have been cut off with the run.
+            first, *rest = path.read_text(encoding="utf-8", errors="replace").split("\n")[:-1]
             if json.loads(first) != header:
                 raise InputError(f"--resume must go on with the same model, seed and choice: {path} has {first}")
-            # The last line may have been cut off with the run.
-            self.done = dict(_entry(line) for line in rest if line.endswith("}"))
+            self.done = dict(_entry(line) for line in rest)
         lines = [json.dumps(header), *(_line(name, played) for name, played in self.done.items())]
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 

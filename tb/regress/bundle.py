@@ -106,12 +106,12 @@ def load(folder: Path) -> Bundle:
     """
     path = folder / BUNDLE_FILE
     try:
-        data = path.read_bytes()
+        data = path.read_text(encoding="utf-8")
         version = msgspec.json.decode(data, type=_Head).version
         if version != _VERSION:
             raise BundleError(f"{path} must be of version {_VERSION}, not {version}")
         contents = msgspec.json.decode(data, type=_Contents)
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, UnicodeDecodeError, msgspec.DecodeError) as error:
         raise BundleError(f"{folder} must be a failure bundle with {BUNDLE_FILE}: {error}") from error
     return Bundle(folder, contents.task, contents.result)
 

@@ -71,7 +71,7 @@ class Result(msgspec.Struct, frozen=True):
         """
         try:
             return msgspec.json.decode(data, type=cls)
-        except msgspec.DecodeError as error:
+        except (UnicodeDecodeError, msgspec.DecodeError) as error:
             raise InputError(f"a result must be JSON of one: {error}") from error
 
 

@@ -74,5 +74,11 @@ def test_a_record_that_was_cut_off_is_refused(tmp_path: Path) -> None:
         Result.decode((tmp_path / "cut.json").read_bytes())
 
 
+def test_a_record_in_another_encoding_is_refused() -> None:
+    data = replace(WHOLE, rerun="run größer").encode().decode().encode("latin-1")
+    with pytest.raises(ValueError, match=r"^a result must be JSON of one: 'utf-8' codec can't decode byte 0xf6 "):
+        Result.decode(data)
+
+
 def test_only_passed_and_refused_are_no_failures() -> None:
     assert [ending for ending in Ending if not ending.is_failure] == [Ending.PASSED, Ending.REFUSED]

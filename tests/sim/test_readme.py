@@ -10,6 +10,7 @@ import pytest
 from models.config import HwConfig
 from tb.launch.build import BuildSpec, build
 from tb.launch.simulate import simulate
+from tb.stimulus.exchange import REQUEST, Request
 from tests.sim.conftest import ROOT
 
 
@@ -22,7 +23,7 @@ def test_the_test_in_the_readme_passes(tmp_path: Path, monkeypatch: pytest.Monke
         built,
         test_module="readme_example",
         testcase="a_cube_is_copied",
-        env={"NVDLA_CONFIG": "nv_small"},
+        env={REQUEST: Request("nv_small").encode()},
         work_dir=tmp_path / "run",
         timeout_seconds=120,
     )

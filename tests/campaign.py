@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from tb.regress.record import Record
+
 from tb.regress.store import Store
 from tests.marked import Mark, marked
 

@@ -56,10 +56,6 @@ class Result(msgspec.Struct, frozen=True):
         """How it ended."""
         return self.verdict.ending
 
-    def same(self, other: Result) -> bool:
-        """Return whether the same thing happened, whatever it took and wherever it lies."""
-        return (self.key, self.verdict, self.coverage) == (other.key, other.verdict, other.coverage)
-
     def encode(self) -> bytes:
         """Return the result as JSON."""
         return msgspec.json.encode(self)

@@ -57,7 +57,7 @@ them. So many at most go uncounted when the process or its worker dies."""
 
 _processes: dict[tuple[int, Dut, Limits], SharedProcess] = {}
 _numbers = count()
-_with_waves: set[tuple[str, ...]] = set()
+_with_waves: set[tuple[Ending, tuple[str, ...]]] = set()
 
 
 @dataclass(frozen=True)
@@ -192,11 +192,11 @@ def _play(task: Task, limits: Limits) -> Result:
 def _add_waves(task: Task, result: Result, work_dir: Path, limits: Limits) -> None:
     """Play a failure again with a model that writes waves, and leave them in its folder, or why there are none.
 
-    Of failures that share a signature, a worker does so for the first.
+    Of failures that end the same way with the same signature, a worker does so for the first.
     """
     reason, built = _no_waves(result), None
     if reason is None:
-        _with_waves.add(result.verdict.signature)
+        _with_waves.add((result.ending, result.verdict.signature))
         try:
             built = build(task.dut.build_spec(waves=True), limits.build_root)
         except LaunchError as error:
@@ -216,7 +216,7 @@ def _no_waves(result: Result) -> str | None:
     cycles = result.verdict.cycles
     if cycles > _MOST_WAVE_CYCLES:
         return f"failures must take at most {_MOST_WAVE_CYCLES} cycles to leave waves, not {cycles}"
-    if result.verdict.signature in _with_waves:
+    if (result.ending, result.verdict.signature) in _with_waves:
         return "another failure of this worker with the same signature has waves"
     return None
 

@@ -49,11 +49,11 @@ class Journal:
         path.parent.mkdir(parents=True, exist_ok=True)
         header = json.loads(json.dumps(dict(about)))
         if resume and path.is_file():
-            first, *rest = read_text(path, TRACE_BYTES).splitlines() or [""]
+            # The last line may have been cut off with the run.
+            first, *rest = read_text(path, TRACE_BYTES).split("\n")[:-1] or [""]
             if first != json.dumps(header):
                 raise InputError(f"--resume must go on with the same model, seed and choice: {path} has {shown(first)}")
-            # The last line may have been cut off with the run.
-            self.done = dict(_entry(line, str(path)) for line in rest if line.endswith("}"))
+            self.done = dict(_entry(line, str(path)) for line in rest)
         lines = [json.dumps(header), *(_line(name, played) for name, played in self.done.items())]
         path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 

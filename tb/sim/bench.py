@@ -122,7 +122,7 @@ class Bench:
             seed: Seed of all randomness.
             request: What the launcher asks for besides; found in the environment when it is left out.
         """
-        request = request or Request.from_env()
+        request = request or Request.from_env(None if config is None else config.name)
         bench = cls(dut, config or HwConfig.load(request.config), settings or BenchSettings(), seed, request)
         start_clocks(dut)
         for name in _TIED_LOW:

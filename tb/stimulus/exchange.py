@@ -48,13 +48,18 @@ class Request(msgspec.Struct, frozen=True):
     cycles: int = 0
 
     @classmethod
-    def from_env(cls) -> Request:
+    def from_env(cls, config: str | None = None) -> Request:
         """Return the request that the launcher left in the environment.
 
+        Args:
+            config: Configuration of a test that nobody asked for anything: then it is all of the request.
+
         Raises:
-            InputError: when there is none.
+            InputError: when there is neither.
         """
         text = os.environ.get(REQUEST)
+        if text is None and config is not None:
+            return cls(config)
         if text is None:
             raise InputError(f"{REQUEST} must hold the launcher's request, or a configuration must be given")
         return cls.decode(text)
@@ -118,5 +123,7 @@ class Answer(msgspec.Struct, frozen=True):
         return converted(read_json(path), cls, f"{path} must hold the result of a scenario")
 
     def save(self, path: Path) -> None:
-        """Write the answer to a file."""
-        path.write_bytes(msgspec.json.format(msgspec.json.encode(self), indent=1))
+        """Write the answer to a file, which is there as a whole or not at all."""
+        part = path.with_name(f".{path.name}")
+        part.write_bytes(msgspec.json.format(msgspec.json.encode(self), indent=1))
+        part.replace(path)

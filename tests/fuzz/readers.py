@@ -19,6 +19,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from tb.regress.record import Record
+
 from models.config import HwConfig
 from models.errors import InputError
 from models.layout import FeatureLayout, PixelLayout
@@ -33,6 +35,7 @@ from tb.coverage.model import load_model
 from tb.explain import record
 from tb.explain.stages import load_stages
 from tb.generate.plan import load_plan
+from tb.judge.tracker import refusal
 from tb.launch import filelist
 from tb.launch.ports import load_port_map
 from tb.plain_data import converted
@@ -40,12 +43,10 @@ from tb.regress import bundle
 from tb.regress.batch import Batch, read_settings
 from tb.regress.code_coverage import read_counts
 from tb.regress.features import load_feature_plan
-from tb.regress.record import Record
 from tb.regress.store import Store
 from tb.score.catalogue import load_catalogue
 from tb.score.journal import Journal
 from tb.trace import read
-from tb.judge.tracker import refusal
 from tests.fuzz import samples
 from tests.fuzz.mutate import Mutate, of_arrays, of_bytes, of_header, of_words
 

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image
+from tb.regress.record import Ending, Record
 
 from models.config import BUILTIN_DIR, HwConfig
 from tb.explain import record
 from tb.explain.seen import Seen
 from tb.generate.plan import load_plan
 from tb.regress import bundle
-from tb.regress.record import Ending, Record
 from tb.regress.store import Store
 from tb.regress.task import Dut, Task
 from tb.score.journal import Journal, Played

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import cocotb
 from cocotb.handle import SimHandleBase
 
 from models.config import HwConfig
-from tb.judge.port_rules import READ_DATA, READ_LAST, READ_UNASKED, RULES, WRITE_UNASKED
+from tb.judge.finding import PortViolation
+from tb.judge.port_rules import READ_DATA, READ_LAST, READ_UNASKED, WRITE_UNASKED
 from tb.memory import Ram
 from tb.settings import BenchSettings, PortSettings
 from tb.sim.bench import Bench
 from tb.sim.memory_slave import _Response
-from tests.sim.checkers import expect_complaint, pass_through
+from tests.sim.checkers import pass_through
 
 CONFIG = HwConfig.load("nv_small")
 SETTINGS = BenchSettings(hang_cycles=3000, port=PortSettings(latency_cycles=12))
@@ -43,7 +43,10 @@ async def expect_broken(
 
     queue.push = tampered
     await bench.run(pass_through(bench, (16, 4, 5)))
-    expect_complaint(bench, rf"^protocol: MC: {re.escape(RULES[rule])} \(broken at cycle \d+\)$")
+    verdict = bench.finish()
+    assert verdict.ending.is_failure
+    (finding,) = (found for found in verdict.findings if found.detail == PortViolation(Ram.MC, rule))
+    assert finding.cycle is not None
 
 
 def again(response: _Response) -> _Response:

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-import json
-import os
 from pathlib import Path
 
 import cocotb
+import msgspec
 import numpy as np
 from cocotb.handle import SimHandleBase
 
 from models.config import HwConfig
 from tb.sim.bench import Bench
+from tb.stimulus.exchange import Request
 from tb.trace import read
 
 
 @cocotb.test()
 async def record(dut: SimHandleBase) -> None:
-    config = HwConfig.load("nv_small")
-    scenario = read(Path(os.environ["NVDLA_SCENARIO"]), config)
+    request = Request.from_env()
+    assert request.scenario is not None
+    assert request.result is not None
+    config = HwConfig.load(request.config)
+    scenario = read(Path(request.scenario), config)
     bench = await Bench.start(dut, config, scenario.settings, scenario.seed)
     await bench.play(scenario.ops)
     verdict = bench.finish()
-    result = Path(os.environ["NVDLA_RESULT"])
-    result.write_text(json.dumps(verdict.to_dict()), encoding="utf-8")
+    result = Path(request.result)
+    result.write_bytes(msgspec.json.encode(verdict))
     history = bench.scoreboard.history
     np.savez(
         result.with_suffix(".npz"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,13 +16,15 @@ from models.config import HwConfig
 from models.layout import Element, FeatureLayout
 from tb.judge.beats import Beats
 from tb.judge.predictor import Expectation
-from tb.judge.verdict import Outcome
-from tb.memory import Ram
+from tb.judge.text import complaints
+from tb.judge.tracker import StartedLayer
+from tb.judge.verdict import Ending
 from tb.program.ops import MemInit, MemLoad, RegRead, RegWrite, SyncWait
 from tb.registers import RegisterMap
 from tb.sim.bench import Bench
 from tb.sim.clocking import wait_cycles
 from tb.trace import read
+from tests.unit.tb.samples import mismatch
 
 CONFIG = HwConfig.load("nv_full")
 REGISTERS = RegisterMap.of(CONFIG)
@@ -31,36 +34,39 @@ ABSOLUTE = 1e-4
 """Of the rule for CDP and PDP; where more is allowed, the relative part of the rule allows it."""
 
 
-class Alteration:
-    """One element of what the DUT writes, changed on its way to the scoreboard.
+class Altered(Bench):
+    """A bench that sees one element of what the DUT writes altered.
 
-    ``pick`` chooses the element and the FP16 pattern that the scoreboard is to see, once the layer is predicted.
+    ``pick`` chooses the element and the FP16 pattern to be seen, once the layer is predicted.
     """
 
-    def __init__(self, bench: Bench, pick) -> None:
-        self.element: Element | None = None
-        self.places: dict[int, int] = {}
-        expect, write, write_beats = bench.scoreboard.expect, bench.scoreboard.write, bench.scoreboard.write_beats
+    element: Element | None = None
+    pick: Callable[[Expectation], tuple[Element, int]]
+    _places: Mapping[int, int] = {}
 
-        def predicted(expectation: Expectation) -> None:
-            self.element, pattern = pick(expectation)
-            address = expectation.address + whole(expectation.layout).offset(*self.element)
-            self.places = {address: pattern & 0xFF, address + 1: pattern >> 8}
-            expect(expectation)
+    def alter_element(self, pick: Callable[[Expectation], tuple[Element, int]]) -> None:
+        """Alter what the next layer writes."""
+        self.pick = pick
+        self.judge.watchers.append(self)
 
-        def one(ram: Ram, address: int, data: bytes, strobe: int, cycle: int, axi_id: int) -> None:
-            changed = bytes(self.places.get(address + lane, byte) for lane, byte in enumerate(data))
-            write(ram, address, changed, strobe, cycle, axi_id)
+    def started(self, layer: StartedLayer, expectation: Expectation) -> None:
+        """Choose the element."""
+        del layer
+        self.element, pattern = self.pick(expectation)
+        address = expectation.address + whole(expectation.layout).offset(*self.element)
+        self._places = {address: pattern & 0xFF, address + 1: pattern >> 8}
 
-        def many(beats: Beats) -> None:
-            data = beats.data.copy()
-            for place, value in self.places.items():
-                lane = place - beats.address.astype(np.int64)
-                hit = np.flatnonzero((lane >= 0) & (lane < data.shape[1]))
-                data[hit, lane[hit]] = value
-            write_beats(replace(beats, data=data))
+    def ended(self, layer: StartedLayer) -> None:
+        """Do nothing."""
 
-        bench.scoreboard.expect, bench.scoreboard.write, bench.scoreboard.write_beats = predicted, one, many
+    def see_writes(self, beats: Beats) -> None:
+        """Pass on beats with the bytes of the element altered."""
+        data = beats.data.copy()
+        for place, value in self._places.items():
+            lane = place - beats.address.astype(np.int64)
+            hit = np.flatnonzero((lane >= 0) & (lane < data.shape[1]))
+            data[hit, lane[hit]] = value
+        super().see_writes(replace(beats, data=data))
 
 
 def whole(layout: object) -> FeatureLayout:
@@ -89,7 +95,7 @@ def pattern_of(value: float) -> int:
 
 
 def at_the_edge(kind: str, beyond: bool):
-    """Return a choice for ``Alteration``: the first element of that kind whose threshold admits a wrong value."""
+    """Return a choice for ``Altered``: the first element of that kind whose threshold admits a wrong value."""
 
     def pick(expectation: Expectation) -> tuple[Element, int]:
         tolerated = expectation.tolerated
@@ -122,18 +128,17 @@ async def one_element_is_moved_to_the_edge(dut: SimHandleBase) -> None:
     """Play the layer ``NVDLA_LAYER`` with one element just beyond, or just inside, its threshold."""
     scenario = read(Path(os.environ["NVDLA_LAYER"]), CONFIG)
     beyond = os.environ["NVDLA_SIDE"] == "beyond"
-    bench = await Bench.start(dut, CONFIG, scenario.settings, scenario.seed)
-    alteration = Alteration(bench, at_the_edge(os.environ["NVDLA_KIND"], beyond))
+    bench = await Altered.start(dut, CONFIG, scenario.settings, scenario.seed)
+    bench.alter_element(at_the_edge(os.environ["NVDLA_KIND"], beyond))
     await bench.play(tuple(op for op in scenario.ops if not isinstance(op, RegRead | SyncWait)))
     verdict = bench.finish()
-    assert alteration.element is not None
-    c, h, w = alteration.element
+    assert bench.element is not None
     if not beyond:
-        assert verdict.outcome is Outcome.PASSED, complaints(verdict)
+        assert verdict.ending is Ending.PASSED, complaints(verdict)
         return
-    assert verdict.outcome is Outcome.FAILED
-    assert [finding.elements for finding in verdict.findings] == [1], complaints(verdict)
-    assert f"first at c={c} h={h} w={w} (" in str(verdict.findings[0]), str(verdict.findings[0])
+    assert verdict.ending is Ending.MISMATCH
+    (finding,) = verdict.findings
+    assert (mismatch(finding).elements, mismatch(finding).element) == (1, bench.element)
     assert verdict.worst_margin is not None
     assert verdict.worst_margin > 1.0
 

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
 from models.config import HwConfig
 from tb.generate.plan import load_plan
+from tb.judge.finding import BadAccess, Check, Hang, PollExpired, WrongRegister
+from tb.judge.verdict import Ending, Verdict
 from tb.launch.build import BuildSpec, Built, build
 from tb.launch.errors import LaunchError
 from tb.launch.simulate import simulate
 from tb.program.ops import InterruptNotify, MemLoad, Poll, RegRead
 from tb.scenario import Scenario
 from tb.settings import BenchSettings, PortSettings
+from tb.stimulus.exchange import REQUEST, Request
 from tb.trace import write
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,23 +36,24 @@ def models() -> dict[str, Built]:
     }
 
 
-def played(built: Built, scenario: Scenario, folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def played(built: Built, scenario: Scenario, folder: Path) -> tuple[Verdict, dict[str, np.ndarray]]:
     """Play a scenario and return its verdict and its writes."""
     write(scenario, folder / "scenario")
+    request = Request("nv_small", scenario=str(folder / "scenario"), result=str(folder / "result.json"))
     result = simulate(
         built,
         test_module="tests.sim.backends",
         testcase="record",
-        env={"NVDLA_SCENARIO": str(folder / "scenario"), "NVDLA_RESULT": str(folder / "result.json")},
+        env={REQUEST: request.encode()},
         work_dir=folder,
         timeout_seconds=300,
     )
     assert result.passed, f"{result.message}\n{result.log_path.read_text(encoding='utf-8')}"
     with np.load(folder / "result.npz") as file:
-        return json.loads((folder / "result.json").read_text(encoding="utf-8")), dict(file)
+        return msgspec.json.decode((folder / "result.json").read_bytes(), type=Verdict), dict(file)
 
 
-def assert_alike(models: dict[str, Built], scenario: Scenario, folder: Path) -> dict[str, Any]:
+def assert_alike(models: dict[str, Built], scenario: Scenario, folder: Path) -> Verdict:
     """Play a scenario on both back ends, require the same of both, and return the verdict."""
     verdict, writes = played(models["coroutine"], scenario, folder / "coroutine")
     other, others = played(models["native"], scenario, folder / "native")
@@ -77,8 +80,8 @@ def test_every_write_has_the_same_cycle_and_id(
 ) -> None:
     scenario = replace(ENTRIES[name].build(CONFIG, 5), settings=settings)
     verdict = assert_alike(models, scenario, tmp_path)
-    assert verdict["outcome"] == "passed"
-    assert verdict["judged_bytes"] > 0
+    assert verdict.ending is Ending.PASSED
+    assert verdict.judged_bytes > 0
 
 
 def test_poisoned_reads_and_stray_writes_are_reported_alike(models: dict[str, Built], tmp_path: Path) -> None:
@@ -86,9 +89,10 @@ def test_poisoned_reads_and_stray_writes_are_reported_alike(models: dict[str, Bu
     loads = [op for op in scenario.ops if isinstance(op, MemLoad)]
     ops = tuple(op for op in scenario.ops if op != loads[0])
     verdict = assert_alike(models, replace(scenario, ops=ops), tmp_path)
-    assert verdict["outcome"] == "failed"
-    assert verdict["memory_faults"] > 0
-    assert any("outside every allocation" in complaint for complaint in verdict["complaints"])
+    assert verdict.ending.is_failure
+    assert verdict.memory_faults > 0
+    accesses = [finding.detail for finding in verdict.findings if finding.check is Check.MEMORY]
+    assert any(isinstance(access, BadAccess) and access.outside for access in accesses)
 
 
 def test_a_hang_is_reported_alike(models: dict[str, Built], tmp_path: Path) -> None:
@@ -96,8 +100,11 @@ def test_a_hang_is_reported_alike(models: dict[str, Built], tmp_path: Path) -> N
     ops = (*scenario.ops, InterruptNotify("SDP", 1, "never"))
     settings = BenchSettings(hang_cycles=2000)
     verdict = assert_alike(models, replace(scenario, ops=ops, settings=settings), tmp_path)
-    assert verdict["complaints"][0].startswith("hang: nothing moved for 2000 cycles, at cycle ")
-    assert "waiting for interrupt SDP_1" in verdict["complaints"][0]
+    assert verdict.ending is Ending.HANG
+    (finding,) = verdict.findings
+    assert isinstance(finding.detail, Hang)
+    assert (finding.detail.quiet_cycles, finding.detail.waiting_for) == (2000, ("SDP_1",))
+    assert finding.cycle is not None
 
 
 def test_polls_and_unexpected_values_are_reported_alike(models: dict[str, Built], tmp_path: Path) -> None:
@@ -109,8 +116,11 @@ def test_polls_and_unexpected_values_are_reported_alike(models: dict[str, Built]
     )
     settings = BenchSettings(poll_deadline_cycles=500)
     verdict = assert_alike(models, replace(scenario, ops=ops, settings=settings), tmp_path)
-    assert verdict["complaints"][0].startswith("GLB.S_NVDLA_HW_VERSION must read 0x12, not 0x303031 (cycle ")
-    assert verdict["complaints"][1] == "poll of GLB.S_INTR_STATUS for equal 0x1 still reads 0x0 after 500 cycles"
+    read, poll = verdict.findings
+    assert (read.check, read.detail) == (Check.REGISTER, WrongRegister("GLB.S_NVDLA_HW_VERSION", 0x12, 0x303031))
+    assert read.cycle is not None
+    assert poll.detail == PollExpired("GLB.S_INTR_STATUS", "equal", expected=1, got=0, deadline_cycles=500)
+    assert poll.check is Check.REGISTER
 
 
 def test_the_native_back_end_needs_verilator() -> None:
@@ -132,5 +142,5 @@ def test_counters_are_judged(models: dict[str, Built], tmp_path: Path) -> None:
         if each.name == "corners_conv_counters"
     )
     verdict = assert_alike(models, entry.build(CONFIG, 1), tmp_path)
-    assert verdict["complaints"] == []
-    assert verdict["counters"] == 24, "9 of a convolution with SDP, twice, and 6 of SDP alone"
+    assert verdict.failures == []
+    assert verdict.counters == 24, "9 of a convolution with SDP, twice, and 6 of SDP alone"

@@ -8,6 +8,7 @@ import pytest
 
 from tb.launch.build import Built
 from tb.launch.simulate import simulate
+from tb.stimulus.exchange import REQUEST, Request
 from tests.sim.conftest import coroutines_of
 
 MODULES = ("checkers", "interfaces", "stress")
@@ -27,7 +28,7 @@ def test_in_simulation(built: Built, tmp_path: Path, module: str, name: str) -> 
         built,
         test_module=f"tests.sim.{module}",
         testcase=name,
-        env={"NVDLA_CONFIG": "nv_small"},
+        env={REQUEST: Request("nv_small").encode()},
         work_dir=tmp_path,
         timeout_seconds=120,
     )

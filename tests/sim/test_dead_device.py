@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tb.regress.record import Ending, record_of
 
 from models.config import HwConfig
 from tb.generate.plan import load_plan
 from tb.launch.build import BuildSpec, Built, build
 from tb.launch.ports import expected_ports
 from tb.regress.jobs import Job, JobResult, run_job, shared_process
-from tb.regress.record import Ending, record_of
 from tests.sim.conftest import ROOT, builds
 
 CONFIG = HwConfig.load("nv_small")

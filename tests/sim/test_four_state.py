@@ -10,6 +10,7 @@ import pytest
 from models.config import HwConfig
 from tb.launch.build import BuildSpec, build
 from tb.launch.simulate import simulate
+from tb.stimulus.exchange import REQUEST, Request
 from tests.sim.conftest import ROOT
 
 
@@ -19,7 +20,7 @@ def test_an_unknown_payload_is_reported(tmp_path: Path) -> None:
         build(BuildSpec(HwConfig.load("nv_small"), "icarus"), ROOT / "sim_build"),
         test_module="tests.sim.four_state",
         testcase="an_unknown_payload_is_reported",
-        env={"NVDLA_CONFIG": "nv_small"},
+        env={REQUEST: Request("nv_small").encode()},
         work_dir=tmp_path,
         timeout_seconds=120,
     )

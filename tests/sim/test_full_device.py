@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from models.config import HwConfig
 from models.precision import Precision
+from tb.judge.verdict import Verdict
 from tb.launch.build import BuildSpec, Built, build
 from tb.launch.simulate import SimResult, simulate
 from tb.program.ops import RegWrite
 from tb.scenario import Scenario
+from tb.stimulus.exchange import REQUEST, Answer, Request
 from tb.trace import write
 from tests.sim import full_layers
 
@@ -65,38 +65,38 @@ def full() -> Built:
     return build(BuildSpec(CONFIG, "verilator", backend="native"), ROOT / "sim_build")
 
 
-def played(built: Built, scenario: Path, folder: Path) -> tuple[SimResult, dict[str, Any]]:
+def played(built: Built, scenario: Path, folder: Path) -> tuple[SimResult, Verdict]:
     """Play a file and return how the simulation ended and its verdict."""
+    request = Request(CONFIG.name, scenario=str(scenario), result=str(folder / "result.json"))
     result = simulate(
         built,
         test_module="tb.sim.entry",
         testcase="play",
-        env={
-            "NVDLA_CONFIG": CONFIG.name,
-            "NVDLA_SCENARIO": str(scenario),
-            "NVDLA_RESULT": str(folder / "result.json"),
-        },
+        env={REQUEST: request.encode()},
         work_dir=folder,
         timeout_seconds=300,
     )
-    return result, json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    answer = Answer.load(folder / "result.json")
+    assert answer is not None, f"{result.message}\n{result.log_path.read_text(encoding='utf-8')}"
+    return result, answer.verdict
 
 
-def assert_passed(layer: str, result: SimResult, verdict: dict[str, Any]) -> None:
+def assert_passed(layer: str, result: SimResult, verdict: Verdict) -> None:
     """Require that all bytes were judged right, and the margin where a threshold applies."""
-    assert not verdict["complaints"], f"{result.message}\n{result.log_path.read_text(encoding='utf-8')}"
-    assert verdict["judged_bytes"] > 0
+    assert not verdict.failures, f"{result.message}\n{result.log_path.read_text(encoding='utf-8')}"
+    assert verdict.judged_bytes > 0
     for module, prefix in THRESHOLDS.items():
         if layer.startswith(prefix):
-            assert 0.0 <= verdict["worst_margin"] <= 1.0
-            assert f"elements by {module} (" in verdict["margins"][0]
+            assert verdict.worst_margin is not None
+            assert 0.0 <= verdict.worst_margin <= 1.0
+            assert verdict.margins[0].module == module
 
 
 @pytest.mark.parametrize("layer", sorted(path.stem for path in LAYERS.glob("*.npz")))
 def test_a_measured_layer_passes_and_tells_its_margin(full: Built, tmp_path: Path, layer: str) -> None:
     result, verdict = played(full, LAYERS / f"{layer}.npz", tmp_path)
     assert_passed(layer, result, verdict)
-    assert verdict["crc_passed"] == 1
+    assert verdict.crc_passed == 1
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_layers_that_nv_small_lacks_pass(
     result, verdict = played(full, tmp_path / "scenario", tmp_path)
     assert_passed(scenario.name, result, verdict)
     enabled = [op for op in scenario.ops if isinstance(op, RegWrite) and op.register == "CACC.D_OP_ENABLE"]
-    assert verdict["layers"] == len(enabled)
+    assert verdict.layers == len(enabled)
 
 
 @pytest.mark.parametrize("precision", Precision, ids=lambda precision: precision.name.lower())
@@ -121,7 +121,7 @@ def test_every_cube_of_a_batch_is_what_it_is_alone(full: Built, tmp_path: Path, 
     write(scenario, tmp_path / "scenario")
     result, verdict = played(full, tmp_path / "scenario", tmp_path)
     assert_passed(scenario.name, result, verdict)
-    assert verdict["layers"] == sum(full_layers.CUBES)
+    assert verdict.layers == sum(full_layers.CUBES)
 
 
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed (apt-get install iverilog)")
@@ -137,7 +137,7 @@ def in_simulation(built: Built, testcase: str, layer: str, folder: Path, **env: 
         built,
         test_module="tests.sim.full_device",
         testcase=testcase,
-        env={"NVDLA_CONFIG": CONFIG.name, "NVDLA_LAYER": str(LAYERS / f"{layer}.npz"), **env},
+        env={REQUEST: Request(CONFIG.name).encode(), "NVDLA_LAYER": str(LAYERS / f"{layer}.npz"), **env},
         work_dir=folder,
         timeout_seconds=300,
     )

@@ -5,29 +5,25 @@ from __future__ import annotations
 import random
 import signal
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tb.regress.record import Record
 
 from tb.__main__ import main
+from tb.regress.result import Result
 from tb.regress.store import Store
-from tests.sim.test_shared import MEASURED
 from tests.unit.regress.processes import processes
 
 PLAYED = ("regress", "plan", "--only", "sdp_*")
 SCENARIOS = 27
 
 
-def ended(folder: Path) -> tuple[list[Record], dict[str, int]]:
-    """Return the results of the newest run without what the machine's speed decides, and what they cover."""
+def ended(folder: Path) -> tuple[list[Result], dict[str, int]]:
+    """Return the results of the newest run, and what they cover."""
     with Store(folder / "results.sqlite") as store:
         run = store.run()
         assert store.missing(run) == []
-        facts = [{k: v for k, v in record.facts.items() if k not in MEASURED} for record in store.records(run)]
-        records = [replace(record, facts=kept) for record, kept in zip(store.records(run), facts, strict=True)]
-        return records, store.coverage(run)
+        return store.results(run), store.coverage(run)
 
 
 @pytest.mark.parametrize("seed", [1])
@@ -59,8 +55,10 @@ def test_a_worker_and_the_driver_are_killed_and_the_resumed_run_equals_an_undist
         resumed = started.start("-m", "tb", "regress", "resume", *options)
         output, _ = resumed.communicate(timeout=600)
         assert resumed.returncode == 0, output
-    assert ended(killed) == ended(undisturbed)
-    assert len(ended(killed)[0]) == SCENARIOS
+    (resumed_results, covered), (results, all_covered) = ended(killed), ended(undisturbed)
+    assert covered == all_covered
+    assert len(results) == SCENARIOS
+    assert [(one.key, one.verdict) for one in resumed_results] == [(one.key, one.verdict) for one in results]
     left = sorted(path.name for path in (killed / "0001").iterdir())
     assert left == ["index.html", "junit.xml", "records"], "passing tasks leave nothing else behind"
     assert not any((killed / "0001" / "records").iterdir())

@@ -9,6 +9,7 @@ import pytest
 
 from models.config import BUILTIN_DIR
 from tb.__main__ import main
+from tb.judge.finding import Check
 from tb.regress import bundle
 from tests.sim.conftest import ROOT
 
@@ -40,7 +41,7 @@ def test_a_bundle_is_replayed(altered: Path, tmp_path: Path, capsys: pytest.Capt
     assert (left / "waves.fst").stat().st_size > 1000
     moved = tmp_path / "elsewhere"
     shutil.move(left, moved)
-    assert bundle.load(moved).record.complaints[0].startswith("wrong value: ")
+    assert bundle.load(moved).result.verdict.findings[0].check is Check.VALUE
     assert f"python -m tb replay {left} --waves" in (moved / "failure.html").read_text(encoding="utf-8")
     assert main(["explain", str(moved)]) == 1
     capsys.readouterr()

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from models.config import HwConfig
 from tb.generate.plan import PlanEntry
-from tb.judge.verdict import Outcome
+from tb.judge.verdict import Ending
 from tb.launch.build import Built
+from tb.regress.dut import Dut
 from tb.regress.jobs import Job, run_job
 
 CONFIG = HwConfig.load("nv_small")
@@ -16,8 +17,9 @@ ENTRY = PlanEntry("it", "", "nv_small", {"layer": [{"engine": "SDP", "shape": [8
 
 def test_an_unknown_bug_ends_the_simulation_with_the_list_of_all(built: Built, tmp_path: Path) -> None:
     job = Job("it", 1, "rerun", lambda: ENTRY.build(CONFIG, 1), plusargs=("+bug=none_of_them",))
-    result = run_job(job, built, "nv_small", tmp_path / "run", 120, waves=False)
-    assert result.outcome is Outcome.FAILED
+    dut = Dut("nv_small", built.spec.simulator, backend=built.spec.backend)
+    result = run_job(job, built, dut, tmp_path / "run", 120, waves=False)
+    assert result.ending is Ending.CRASH
     log = (tmp_path / "run" / "sim.log").read_text(encoding="utf-8")
     assert "bug must be one of those below, not none_of_them" in log
     assert "  axi_wlast\n" in log

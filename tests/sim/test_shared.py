@@ -5,26 +5,27 @@ from __future__ import annotations
 import zlib
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from models.config import HwConfig
 from tb.generate.plan import PlanEntry, load_plan
-from tb.judge.verdict import Outcome
+from tb.judge.finding import BadAccess, Check, Hang
+from tb.judge.text import complaints
+from tb.judge.verdict import Ending
 from tb.launch.build import BuildSpec, Built, build
-from tb.launch.simulate import Outcome as SimOutcome
 from tb.memory import Ram
 from tb.program.ops import CheckCrc, InterruptNotify, MemInit, MemLoad
-from tb.regress.jobs import Job, JobResult, run_jobs
+from tb.regress.dut import Dut
+from tb.regress.jobs import Job, run_jobs
+from tb.regress.result import Result
 from tb.scenario import Scenario
 from tb.settings import BenchSettings
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = HwConfig.load("nv_small")
 ENTRIES = {entry.name: entry for entry in load_plan(ROOT / "tests" / "plan" / "nv_small.toml")}
-MEASURED = ("cycles_per_second", "start_seconds", "peak_memory_bytes")
-"""What two runs of the same scenario need not agree on."""
+DUT = Dut("nv_small", "verilator", backend="native")
 
 
 @pytest.fixture(scope="module")
@@ -40,26 +41,26 @@ def planned(name: str) -> Job:
     return job(name, ENTRIES[name].build(CONFIG, 1))
 
 
-def play(built: Built, jobs: list[Job], root: Path, *, isolated: bool = False, seconds: float = 120) -> list[JobResult]:
+def play(built: Built, jobs: list[Job], root: Path, *, isolated: bool = False, seconds: float = 120) -> list[Result]:
     """Play jobs one after the other and return their results in that order."""
-    results = run_jobs(jobs, built, "nv_small", root, workers=1, timeout_seconds=seconds, isolated=isolated)
-    by_name = {result.job.name: result for result in results}
+    results = run_jobs(jobs, built, DUT, root, workers=1, timeout_seconds=seconds, isolated=isolated)
+    by_name = {job.name: result for job, result in results}
     return [by_name[entry.name] for entry in jobs]
 
 
-def facts(result: JobResult) -> dict[str, Any]:
-    return {name: value for name, value in result.facts.items() if name not in MEASURED}
+def start_seconds(result: Result) -> float:
+    assert result.performance is not None
+    return result.performance.start_seconds
 
 
 def test_verdicts_and_cycles_are_those_of_a_process_each(built: Built, tmp_path: Path) -> None:
     jobs = [planned(name) for name in list(ENTRIES)[::6]]
     shared = play(built, jobs, tmp_path / "shared")
     alone = play(built, jobs, tmp_path / "alone", isolated=True)
-    assert [facts(result) for result in shared] == [facts(result) for result in alone]
-    assert [result.outcome for result in shared] == [result.outcome for result in alone]
-    assert any(result.outcome is Outcome.PASSED for result in shared)
+    assert [result.verdict for result in shared] == [result.verdict for result in alone]
+    assert any(result.ending is Ending.PASSED for result in shared)
     # Processor time since the process began grows from one scenario to the next only when they share it.
-    starts = [result.facts["start_seconds"] for result in shared]
+    starts = [start_seconds(result) for result in shared]
     assert starts == sorted(starts)
 
 
@@ -73,11 +74,15 @@ def test_a_poisoned_read_and_a_hang_stay_with_their_scenario(built: Built, tmp_p
     )
     jobs = [job("poisoned", unloaded), job("first", scenario), job("hung", hung), job("second", scenario)]
     poisoned, first, hang, second = play(built, jobs, tmp_path)
-    assert poisoned.outcome is hang.outcome is Outcome.FAILED
-    assert any("outside every allocation" in complaint for complaint in poisoned.complaints)
-    assert hang.complaints[0].startswith("hang: nothing moved for 2000 cycles")
-    assert first.outcome is second.outcome is Outcome.PASSED
-    assert facts(first) == facts(second)
+    assert poisoned.ending.is_failure
+    accesses = [finding.detail for finding in poisoned.verdict.findings if finding.check is Check.MEMORY]
+    assert any(isinstance(access, BadAccess) and access.outside for access in accesses)
+    (finding,) = hang.verdict.findings
+    assert hang.ending is Ending.HANG
+    assert isinstance(finding.detail, Hang)
+    assert finding.detail.quiet_cycles == 2000
+    assert first.ending is second.ending is Ending.PASSED
+    assert first.verdict == second.verdict
 
 
 def test_what_a_device_still_reads_is_not_the_next_scenarios(built: Built, tmp_path: Path) -> None:
@@ -87,8 +92,8 @@ def test_what_a_device_still_reads_is_not_the_next_scenarios(built: Built, tmp_p
     scenario = ENTRIES["sdp_pass_through_full_atom"].build(CONFIG, 2)
     jobs = [job("first", restless), job("second", scenario), job("alone", scenario)]
     first, second, alone = play(built, jobs, tmp_path)
-    assert first.outcome is second.outcome is Outcome.PASSED, (first.complaints, second.complaints)
-    assert facts(second) == facts(alone)
+    assert first.ending is second.ending is Ending.PASSED, (first.verdict, second.verdict)
+    assert second.verdict == alone.verdict
 
 
 def test_a_bench_that_raises_takes_only_its_scenario_with_it(built: Built, tmp_path: Path) -> None:
@@ -97,18 +102,17 @@ def test_a_bench_that_raises_takes_only_its_scenario_with_it(built: Built, tmp_p
         built, [job("before", scenario), job("broken", replace(scenario, config="nv_full")), job("after", scenario)],
         tmp_path,
     )  # fmt: skip
-    assert broken.outcome is Outcome.FAILED
-    assert broken.simulation is SimOutcome.FAILED
-    assert "the trace is written for nv_full, not for nv_small" in broken.complaints[0]
+    assert broken.ending is Ending.BENCH_ERROR
+    assert "the trace is written for nv_full, not for nv_small" in complaints(broken.verdict)[0]
     assert "the trace is written for nv_full" in (tmp_path / "broken.1" / "sim.log").read_text(encoding="utf-8")
-    assert before.outcome is after.outcome is Outcome.PASSED
-    assert facts(before) == facts(after)
+    assert before.ending is after.ending is Ending.PASSED
+    assert before.verdict == after.verdict
 
 
 def test_a_deadline_ends_the_process_and_is_said(built: Built, tmp_path: Path) -> None:
     (late,) = play(built, [planned("sdp_pass_through_full_atom")], tmp_path, seconds=0.05)
-    assert late.simulation is SimOutcome.TIMED_OUT
-    assert late.complaints[0] == "tb.sim.entry.serve was killed after 0.05 seconds"
+    assert late.ending is Ending.TIMEOUT
+    assert complaints(late.verdict)[0].splitlines()[0] == "tb.sim.entry.serve was killed after 0.05 seconds"
 
 
 def test_a_gibibyte_that_is_filled_and_checked_needs_less_than_one_and_a_half(built: Built, tmp_path: Path) -> None:
@@ -120,9 +124,10 @@ def test_a_gibibyte_that_is_filled_and_checked_needs_less_than_one_and_a_half(bu
     ended = next(op.sync_id for op in scenario.ops if isinstance(op, InterruptNotify))
     ops = (MemInit(Ram.MC, address, nbytes, 0), *scenario.ops, CheckCrc(ended, Ram.MC, address, nbytes, crc))
     (result,) = play(built, [job("large", replace(scenario, ops=ops))], tmp_path)
-    assert result.outcome is Outcome.PASSED, result.complaints
-    assert result.facts["crc_passed"] == 1
-    assert nbytes < result.facts["peak_memory_bytes"] < 1.5 * nbytes
+    assert result.ending is Ending.PASSED, result.verdict
+    assert result.verdict.crc_passed == 1
+    assert result.performance is not None
+    assert nbytes < result.performance.peak_memory_bytes < 1.5 * nbytes
 
 
 def test_every_scenario_has_its_own_log(built: Built, tmp_path: Path) -> None:

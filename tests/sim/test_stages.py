@@ -11,6 +11,7 @@ import pytest
 from models.config import HwConfig
 from tb.generate.plan import load_plan
 from tb.launch.build import BuildSpec, Built, build
+from tb.regress.dut import Dut
 from tb.regress.jobs import Job, run_job
 from tests.sim.conftest import ROOT
 
@@ -51,10 +52,11 @@ def test_the_first_bad_stage_is_that_of_the_bug(
         "rerun",
         partial(entry.build, CONFIG, 1),
         plusargs=(f"+bug={bug}",),
-        variables={"NVDLA_STAGES": str(STAGES)},
+        stages=STAGES,
     )
-    result = run_job(job, debug_model, "nv_small", tmp_path, 120.0, waves=False)
-    lines = [line.strip() for line in result.facts["explanation"]]
+    result = run_job(job, debug_model, Dut("nv_small", "icarus", debug=True), tmp_path, 120.0, waves=False)
+    assert result.explained is not None
+    lines = [line.strip() for line in result.explained.lines]
     assert f"first bad stage: {bad}" in lines
     assert any(line.startswith(f"{bad}: first wrong ") for line in lines)
     if right is not None:

@@ -5,12 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from models.config import HwConfig
 from tb.generate.plan import load_plan
-from tb.judge.verdict import Outcome
+from tb.judge.finding import Finding
+from tb.judge.verdict import Ending
 from tb.launch.build import BuildSpec, build
-from tb.regress.jobs import Job, JobResult, run_jobs, stopping_at_first
+from tb.regress.dut import Dut
+from tb.regress.jobs import Job, run_jobs, stopping_at_first
+from tb.regress.result import Result
+from tests.unit.tb.samples import mismatch
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = HwConfig.load("nv_small")
@@ -18,9 +23,10 @@ LONG = next(entry for entry in load_plan(ROOT / "tests" / "plan" / "bench.toml")
 BUG = "+bug=sdp_dst_line_stride"
 
 
-def play(backend: str, job: Job, root: Path) -> JobResult:
+def play(backend: str, job: Job, root: Path) -> Result:
     built = build(BuildSpec(CONFIG, "verilator", backend=backend), ROOT / "sim_build")
-    (result,) = run_jobs([job], built, "nv_small", root, workers=1, timeout_seconds=300)
+    dut = Dut("nv_small", "verilator", backend=backend)
+    ((_, result),) = run_jobs([job], built, dut, root, workers=1, timeout_seconds=300)
     return result
 
 
@@ -28,20 +34,20 @@ def play(backend: str, job: Job, root: Path) -> JobResult:
 def test_the_first_wrong_byte_ends_the_scenario_and_is_the_one_reported(backend: str, tmp_path: Path) -> None:
     job = Job("long", 1, "rerun", lambda: LONG.build(CONFIG, 1), plusargs=(BUG,))
     whole, stopped = (play(backend, one, tmp_path / name) for name, one in (("a", job), ("b", stopping_at_first(job))))
-    assert whole.outcome is stopped.outcome is Outcome.FAILED
-    assert stopped.job.rerun == "rerun --stop-at-first"
-    assert stopped.facts["cycles"] < whole.facts["cycles"] / 2
+    assert whole.ending is stopped.ending is Ending.MISMATCH
+    assert stopped.rerun == "rerun --stop-at-first"
+    assert stopped.verdict.cycles < whole.verdict.cycles / 2
     assert first_of(stopped) == first_of(whole)
 
 
 def test_a_scenario_without_a_wrong_byte_is_not_stopped(tmp_path: Path) -> None:
     job = Job("long", 1, "rerun", lambda: LONG.build(CONFIG, 1))
     plain, watched = (play("native", one, tmp_path / name) for name, one in (("a", job), ("b", stopping_at_first(job))))
-    assert watched.outcome is Outcome.PASSED
-    assert watched.facts["cycles"] == plain.facts["cycles"]
-    assert watched.facts["judged_bytes"] == plain.facts["judged_bytes"]
+    assert watched.ending is Ending.PASSED
+    assert watched.verdict == plain.verdict
 
 
-def first_of(result: JobResult) -> str:
-    """Return where the first complaint about bytes lies: address, values, cycle and id."""
-    return result.complaints[0].partition("first at ")[2]
+def first_of(result: Result) -> Finding:
+    """Return the first finding about bytes, but for how many were wrong."""
+    first = result.verdict.wrong_bytes[0]
+    return replace(first, detail=replace(mismatch(first), nbytes=0, elements=0))

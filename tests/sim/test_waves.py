@@ -10,6 +10,7 @@ import pytest
 from models.config import HwConfig
 from tb.launch.build import BuildSpec, Built, build
 from tb.launch.simulate import SimResult, simulate
+from tb.stimulus.exchange import REQUEST, Request
 from tests.sim.conftest import ROOT
 
 pytestmark = pytest.mark.skipif(
@@ -28,7 +29,7 @@ def run(built: Built, folder: Path, start: str | None = None) -> SimResult:
         built,
         test_module="tests.sim.waves",
         testcase="the_scope_shows_each_write_as_the_scoreboard_judges_it",
-        env={"NVDLA_CONFIG": "nv_small"} | ({} if start is None else {"NVDLA_WAVES_FROM": start}),
+        env={REQUEST: Request("nv_small", waves_from=start or "cycle:0").encode()},
         work_dir=folder,
         timeout_seconds=120,
         waves=True,

@@ -13,6 +13,7 @@ from tb.memory import Ram
 from tb.sim.bench import Bench
 from tb.sim.clocking import cycle
 from tests.sim.checkers import CONFIG, pass_through
+from tests.unit.tb.samples import mismatch
 
 SHAPE = (12, 3, 4)
 
@@ -67,7 +68,7 @@ async def the_scope_shows_each_write_as_the_scoreboard_judges_it(dut: SimHandleB
     bad = [beat for beat in beats if beat.mismatch]
     assert [beat.address for beat in bad] == [layers[1].dst.address + 40, layers[1].dst.address + 48]
     (finding,) = verdict.findings
-    assert (finding.first.cycle, finding.first.address) == (bad[0].cycle, bad[0].address)
+    assert (finding.cycle, mismatch(finding).address) == (bad[0].cycle, bad[0].address)
     scope, layer_scope = dut.bench_mc, dut.bench_layer
     assert int(scope.writes.value) == len(beats)
     assert int(scope.mismatches.value) == 2

@@ -82,7 +82,7 @@ def test_the_layers_of_a_deconvolution_leave_the_transposed_convolution_in_memor
         group = number % 2 if number < len(layers) - 1 else 0
         ops += [*encode(layer, FULL, group, f"{number}"), CheckNothing(f"{number}")]
     played = play_model(Scenario("t", "nv_full", tuple(ops), 0), FULL)
-    assert played.verdict.problems == []
+    assert played.verdict.findings == []
     last = played.expectations[-1]
     assert isinstance(last.layout, FeatureLayout)
     expected = transposed(cube, weights, layout.stride)

@@ -34,7 +34,13 @@ SIMULATOR = {
     "cocotb_tools": ("tb.sim", "tb.launch"),
     "cocotb_coverage": ("tb.coverage",),
 }
-TB_PARTS = ("tb.layers", "tb.judge.predictor", "tb.program", "tb.surfaces")  # folders that belong to tb's own modules
+TB_PARTS = (
+    "tb.judge",
+    "tb.layers",
+    "tb.program",
+    "tb.stimulus",
+    "tb.surfaces",
+)  # folders that belong to tb's own modules
 
 
 def place_of(module: str) -> str | None:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tb.regress.record import Ending, Record
+from msgspec.structs import replace
 
 from models.config import BUILTIN_DIR, HwConfig
 from tb.cli.regress_play import COVERAGE_DIR
 from tb.coverage.model import load_model
+from tb.judge.verdict import Ending
 from tb.regress.store import Store
 from tests.unit.cli.conftest import Run as Tb
-from tests.unit.regress.tasks import task
+from tests.unit.regress.tasks import ended, task
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def results(tmp_path: Path) -> Path:
         run = store.start("L1", tasks)
         for entry, ending in zip(tasks, endings, strict=True):
             coverage = dict.fromkeys(bins, 1) if ending is Ending.PASSED else {}
-            store.add(run, replace(Record(entry.key, ending, ()), coverage=coverage))
+            store.add(run, ended(entry, ending, coverage=coverage))
         store.start("newer", tasks)
     return tmp_path
 
@@ -62,7 +62,7 @@ def own(results: Path) -> Path:
     hung = replace(hung, dut=replace(hung.dut, config=str(config), rtl=str(results / "my.f")))
     with Store(results / "results.sqlite") as store:
         run = store.start("own", [hung])
-        store.add(run, replace(Record(hung.key, Ending.HANG, ()), coverage={"PDP.group=0": 1}))
+        store.add(run, ended(hung, Ending.HANG, coverage={"PDP.group=0": 1}))
     return config
 
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tb.regress.record import Ending, Record
 
 from tb.__main__ import parser
 from tb.cli.regress_play import Player
 from tb.cli.regress_tasks import random_tasks, tasks_of
 from tb.generate.describe import PlanError
+from tb.judge.verdict import Ending
 from tb.regress.store import Store
 from tb.regress.task import BENCH
 from tb.trace import write
+from tests.unit.regress.tasks import ended
 
 
 def options(words: str) -> argparse.Namespace:
@@ -93,8 +93,7 @@ class Steered(Player):
         count = self.finds.pop(0) if self.finds else 0
         left = sorted(set(self._model.reachable()) - set(covered))[:count]
         (task,) = self.store.extend(self.run, random_tasks(self._args, "SDP", [seeds[0] + 1]))
-        record = Record(task.key, Ending.PASSED, ())
-        self.store.add(self.run, replace(record, coverage=dict.fromkeys(left, 1)))
+        self.store.add(self.run, ended(task, Ending.PASSED, coverage=dict.fromkeys(left, 1)))
         return count
 
     def _drive(self, client: object) -> None:

@@ -16,9 +16,11 @@ from models.config import HwConfig
 from tb.__main__ import parser
 from tb.cli import common
 from tb.generate.plan import load_plan
-from tb.judge.verdict import Outcome
+from tb.judge.verdict import Verdict
 from tb.launch.build import BuildSpec, Built
-from tb.regress.jobs import Job, JobResult
+from tb.regress.dut import Dut
+from tb.regress.jobs import Job
+from tb.regress.result import Result
 from tb.scenario import Scenario
 from tb.trace import write
 from tests.unit.cli.conftest import Run
@@ -52,12 +54,12 @@ def test_a_run_waits_for_another_one_in_its_folder(
     monkeypatch.chdir(tmp_path)
     playing, go_on, events = threading.Event(), threading.Event(), []
 
-    def run_jobs(jobs: list[Job], *_: Any, **__: Any) -> Iterator[JobResult]:
+    def run_jobs(jobs: list[Job], built: Built, dut: Dut, *_: Any, **__: Any) -> Iterator[tuple[Job, Result]]:
         events.append(f"{jobs[0].name} starts")
         playing.set()
         assert jobs[0].name == "second" or go_on.wait(30)
         events.append(f"{jobs[0].name} ends")
-        yield JobResult(jobs[0], Outcome.PASSED, (), 0.0, None)
+        yield jobs[0], jobs[0].result(dut, Verdict(judged_bytes=8))
 
     def run(name: str) -> int:
         args: argparse.Namespace = parser().parse_args(["run"])

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from models.config import HwConfig
-from tb.judge.tracker import LayerTracker, StartedLayer, done_bit
 from models.errors import InputError
+from tb.judge.tracker import LayerTracker, StartedLayer, done_bit
 from tb.layers import Layer
 from tb.program.codec import encode
 from tb.program.ops import INTERRUPT_UNITS, InterruptNotify, Op, Program, RegRead, RegWrite, SyncWait

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tb.judge.finding import Check
 from tb.launch.build import Built
 from tb.launch.errors import LaunchError
 from tb.launch.ports import expected_ports
-from tb.launch.simulate import Outcome, SimResult, simulate
+from tb.launch.simulate import SimResult, simulate
 from tests.unit.launch.conftest import needs_icarus
 from tests.unit.launch.tiny import CONFIG
 
@@ -28,7 +29,7 @@ def run(built: Built, testcase: str, work_dir: Path, seconds: float = 60.0, **op
 def test_a_test_drives_and_reads_the_rtl(model: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     result = run(request.getfixturevalue(model), "a_word_comes_back_plus_three", tmp_path)
 
-    assert (result.outcome, result.message, result.returncode) == (Outcome.PASSED, "", 0), result.log_path.read_text()
+    assert (result.check, result.message, result.returncode) == (None, "", 0), result.log_path.read_text()
     assert result.passed
     assert result.junit_path.is_file()
     assert result.waves_path is None
@@ -45,7 +46,7 @@ def test_verilator_shows_the_top_ports_and_nothing_else(model_of_verilator: Buil
 def test_internals_are_hidden_from_the_normal_model(model_of_verilator: Built, tmp_path: Path) -> None:
     result = run(model_of_verilator, "internals_are_visible", tmp_path)
 
-    assert result.outcome is Outcome.FAILED
+    assert result.check is Check.TEST
     assert result.message == f"{MODULE}.internals_are_visible: tb_top contains no child object named dut"
 
 
@@ -100,14 +101,14 @@ def test_waves_are_refused_by_a_model_without(model_of_verilator: Built, tmp_pat
 def test_a_failing_assertion_is_a_failure(model: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     result = run(request.getfixturevalue(model), "the_assertion_fails", tmp_path)
 
-    assert (result.outcome, result.passed, result.timed_out) == (Outcome.FAILED, False, False)
+    assert (result.check, result.passed, result.timed_out) == (Check.TEST, False, False)
     assert result.message == f"{MODULE}.the_assertion_fails: a wrong word came back\nassert 4099 == 0"
 
 
 def test_a_hang_is_killed_and_the_log_says_where_it_stood(model_of_verilator: Built, tmp_path: Path) -> None:
     result = run(model_of_verilator, "python_hangs", tmp_path, seconds=15.0)
 
-    assert (result.outcome, result.timed_out, result.passed) == (Outcome.TIMED_OUT, True, False)
+    assert (result.check, result.timed_out, result.passed) == (Check.TIMEOUT, True, False)
     assert result.message == f"{MODULE}.python_hangs was killed after 15 seconds"
     assert re.search(r'File ".*launched\.py", line \d+ in python_hangs', result.log_path.read_text())
 
@@ -115,7 +116,7 @@ def test_a_hang_is_killed_and_the_log_says_where_it_stood(model_of_verilator: Bu
 def test_a_signal_is_a_crash(model_of_verilator: Built, tmp_path: Path) -> None:
     result = run(model_of_verilator, "the_simulator_is_killed", tmp_path)
 
-    assert (result.outcome, result.returncode) == (Outcome.CRASHED, -11)
+    assert (result.check, result.returncode) == (Check.CRASH, -11)
     assert result.message == f"{MODULE}.the_simulator_is_killed: the simulator was ended by SIGSEGV"
     assert "Fatal Python error: Segmentation fault" in result.log_path.read_text()
 
@@ -123,7 +124,7 @@ def test_a_signal_is_a_crash(model_of_verilator: Built, tmp_path: Path) -> None:
 def test_an_exit_without_results_is_a_crash(model_of_verilator: Built, tmp_path: Path) -> None:
     result = run(model_of_verilator, "the_simulator_exits", tmp_path)
 
-    assert (result.outcome, result.returncode) == (Outcome.CRASHED, 7)
+    assert (result.check, result.returncode) == (Check.CRASH, 7)
     assert result.message.startswith(
         f"{MODULE}.the_simulator_exits: the simulator ended with code 7 and no result file: "
     )
@@ -132,20 +133,20 @@ def test_an_exit_without_results_is_a_crash(model_of_verilator: Built, tmp_path:
 def test_results_of_an_earlier_run_are_not_taken_for_this_ones(model_of_verilator: Built, tmp_path: Path) -> None:
     (tmp_path / "results.xml").write_text('<testsuites><testsuite><testcase name="old"/></testsuite></testsuites>')
 
-    assert run(model_of_verilator, "the_simulator_exits", tmp_path).outcome is Outcome.CRASHED
+    assert run(model_of_verilator, "the_simulator_exits", tmp_path).check is Check.CRASH
 
 
 def test_a_test_that_does_not_exist_is_no_pass(model_of_verilator: Built, tmp_path: Path) -> None:
     result = run(model_of_verilator, "assertion_fails", tmp_path)
 
-    assert (result.outcome, result.message) == (Outcome.CRASHED, f"{MODULE}.assertion_fails: no such test ran")
+    assert (result.check, result.message) == (Check.CRASH, f"{MODULE}.assertion_fails: no such test ran")
 
 
 def test_a_module_that_does_not_exist_is_named(model_of_verilator: Built, tmp_path: Path) -> None:
     result = run(model_of_verilator, "anything", tmp_path, test_module="no_such_module")
 
-    assert (result.outcome, result.message) == (
-        Outcome.CRASHED,
+    assert (result.check, result.message) == (
+        Check.CRASH,
         "no_such_module.anything: the simulator ended with code 0 and no result file: "
         "ModuleNotFoundError: No module named 'no_such_module'",
     )

@@ -2,46 +2,51 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tb.regress.record import Ending, Record
+from msgspec.structs import replace
 
 from models.config import BUILTIN_DIR, HwConfig
 from tb.generate.random import random_entry
+from tb.judge.finding import Check
+from tb.judge.text import complaint
+from tb.judge.verdict import Verdict
 from tb.launch.ports import load_port_map
 from tb.regress import bundle
 from tb.regress.bundle import BundleError
+from tb.regress.jobs import SCENARIO_DIR
 from tb.regress.task import BENCH
 from tb.trace import write
-from tests.unit.regress.tasks import task
+from tests.unit.regress.tasks import hang, task, wrong
 
 CONFIG = HwConfig.load("nv_small")
 TASK = task(7)
-FAILED = Record(TASK.key, Ending.MISMATCH, ("wrong value: 1 elements", "more"), {"cycles": 900}, 1.5, "gone")
+WRONG, MORE = wrong(1), wrong(2, Check.MISSING, None)
+FAILED = TASK.result(Verdict(judged_bytes=8, cycles=900, findings=[WRONG, MORE]), 1.5, Path("gone"))
 
 
 def made(folder: Path) -> Path:
     """Leave what a failure leaves, and make it a bundle."""
-    write(random_entry(CONFIG, TASK.seed, ("SDP", "PDP")).build(CONFIG, TASK.seed), folder / bundle.SCENARIO)
+    write(random_entry(CONFIG, TASK.seed, ("SDP", "PDP")).build(CONFIG, TASK.seed), folder / SCENARIO_DIR)
     bundle.write(folder, TASK, FAILED)
     return folder
 
 
 def test_a_bundle_says_seed_command_and_tools(tmp_path: Path) -> None:
     data = json.loads((made(tmp_path) / bundle.BUNDLE_FILE).read_text(encoding="utf-8"))
-    assert (data["seed"], data["command"]) == (7, "python -m tb regress random --first 7")
+    assert (data["task"]["seed"], data["task"]["rerun"]) == (7, "python -m tb regress random --first 7")
     assert data["tools"]["verilator"]
-    assert data["record"]["complaints"] == ["wrong value: 1 elements", "more"]
+    assert [finding["check"] for finding in data["result"]["verdict"]["findings"]] == ["wrong value", "missing write"]
 
 
 def test_a_moved_bundle_plays_the_same_scenario(tmp_path: Path) -> None:
     shutil.move(made(tmp_path / "here"), tmp_path / "there")
     found = bundle.load(tmp_path / "there")
-    assert (found.task, found.record) == (TASK, FAILED)
+    assert (found.task, found.result) == (TASK, FAILED)
     assert found.job().make().ops == TASK.job().make().ops
     assert found.job().identity == TASK.identity
 
@@ -54,7 +59,7 @@ def test_a_bundle_brings_configuration_and_port_map_of_the_user(tmp_path: Path) 
     config = HwConfig.load(own)
     scenario = random_entry(config, mine.seed, ("SDP", "PDP")).build(config, mine.seed)
     folder = tmp_path / "bundle"
-    write(scenario, folder / bundle.SCENARIO)
+    write(scenario, folder / SCENARIO_DIR)
     bundle.write(folder, mine, FAILED)
     own.unlink()
     ports.unlink()
@@ -62,7 +67,7 @@ def test_a_bundle_brings_configuration_and_port_map_of_the_user(tmp_path: Path) 
     found = bundle.load(tmp_path / "moved")
     assert found.job().make().ops == scenario.ops
     spec = found.dut.build_spec(waves=False)
-    assert (spec.config, spec.top) == (replace(CONFIG, name="mine"), "my_nvdla")
+    assert (spec.config, spec.top) == (dataclasses.replace(CONFIG, name="mine"), "my_nvdla")
     assert spec.port_map is not None
     assert load_port_map(spec.port_map, spec.config).names == {"dla_intr": "irq"}
 
@@ -81,11 +86,11 @@ def test_the_command_of_a_replay_takes_no_options_of_the_run(tmp_path: Path) -> 
 
 def test_what_is_different_is_told() -> None:
     assert bundle.differences(FAILED, replace(FAILED, seconds=9.0, folder="elsewhere")) == []
-    other = replace(FAILED, ending=Ending.HANG, complaints=("hang: x", "more"), facts={"cycles": 901})
+    other = replace(FAILED, verdict=replace(FAILED.verdict, cycles=901, findings=[MORE, hang("SDP_0")]))
     assert bundle.differences(FAILED, other) == [
         "ended as hang, not mismatch",
-        "now: hang: x",
-        "no more: wrong value: 1 elements",
+        f"now: {complaint(hang('SDP_0'))}",
+        f"no more: {complaint(WRONG)}",
         "took 901 cycles, not 900",
     ]
 
@@ -103,11 +108,11 @@ def test_a_test_in_python_has_no_scenario(tmp_path: Path) -> None:
         bundle.load(tmp_path).job()
 
 
-@pytest.mark.parametrize("text", [None, "{", '{"version": 9}'])
+@pytest.mark.parametrize("text", [None, "{", '{"version": 9}', '{"version": 2}'])
 def test_another_folder_is_not_taken_for_a_bundle(tmp_path: Path, text: str | None) -> None:
     if text is not None:
         (tmp_path / bundle.BUNDLE_FILE).write_text(text, encoding="utf-8")
     with pytest.raises(
-        BundleError, match=r"(must be a failure bundle with bundle\.json: |must be of version 1, not 9$)"
+        BundleError, match=r"(must be a failure bundle with bundle\.json: |must be of version 2, not 9$)"
     ):
         bundle.load(tmp_path)

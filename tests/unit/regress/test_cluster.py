@@ -101,7 +101,7 @@ def test_a_worker_that_cannot_leave_a_record_ends_the_run_and_loses_no_task(tmp_
     with cluster(None, 1, LOOPBACK) as client, Store(tmp_path / "store.sqlite") as store:
         with pytest.raises(ClusterError, match=reason):
             list(run_tasks(client, many, without_room))
-        run = store.start("full", tmp_path / "runs", many)
+        run = store.start("full", many)
         with pytest.raises(ClusterError, match=reason):
             list(drive(store, run, client, Limits(run.folder, tmp_path, 1.0), play=without_room))
         assert store.missing(run) == many

@@ -2,33 +2,41 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 import xml.etree.ElementTree as ElementTree
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
-from tb.regress.record import Ending, Record
+from msgspec.structs import replace
 
+from tb.judge.finding import Check
+from tb.judge.verdict import Ending, Verdict
 from tb.regress import page, summary
+from tb.regress.result import Result
 from tb.regress.store import Run
-from tb.regress.summary import Ended
-from tests.unit.regress.tasks import task
+from tb.stimulus.exchange import Explained, Performance
+from tests.unit.regress.tasks import VERDICTS, hang, task, wrong
 
 HOSTILE = "<script>alert('x')</script>&\x07\""
 
 
-def ended(seed: int, ending: Ending, *complaints: str, seconds: float = 1.0, folder: str | None = None) -> Ended:
-    chosen = task(seed)
-    return Ended(chosen, Record(chosen.key, ending, complaints, {"cycles": 42, "layers": 2}, seconds, folder))
+PERFORMANCE = Performance(1e5, 0.25, 1 << 27)
 
 
-def entries(root: Path) -> list[Ended]:
+def ended(seed: int, verdict: Verdict, seconds: float = 1.0, folder: Path | None = None) -> Result:
+    """Return the result of a task that was played."""
+    counted = replace(verdict, cycles=42, layers=2)
+    return replace(task(seed).result(counted, seconds, folder), performance=PERFORMANCE)
+
+
+def entries(root: Path) -> list[Result]:
     return [
-        ended(1, Ending.PASSED),
-        ended(2, Ending.MISMATCH, "wrong value: 3 elements", folder=str(root / "random.2")),
-        ended(3, Ending.MISMATCH, "wrong value: 77 elements", "more"),
-        ended(4, Ending.HANG, f"hang: {HOSTILE}", seconds=9.0),
-        ended(5, Ending.REFUSED, "no Y"),
+        ended(1, VERDICTS[Ending.PASSED]),
+        ended(2, Verdict(findings=[wrong(3)]), folder=root / "random.2"),
+        ended(3, Verdict(findings=[wrong(77), wrong(1, Check.MISSING)])),
+        ended(4, Verdict(findings=[hang(HOSTILE)]), seconds=9.0),
+        ended(5, Verdict(refused="no Y")),
     ]
 
 
@@ -50,7 +58,7 @@ class Collector(HTMLParser):
 def written(root: Path) -> Collector:
     run = Run(2, f"random {HOSTILE}", 0.0, root)
     counts = {Ending.PASSED: 1, Ending.MISMATCH: 2, Ending.HANG: 1, Ending.REFUSED: 1}
-    trend = [(replace(run, id=1, title="earlier"), {Ending.PASSED: 5}, 0), (run, counts, 3)]
+    trend = [(dataclasses.replace(run, id=1, title="earlier"), {Ending.PASSED: 5}, 0), (run, counts, 3)]
     page.write_html(run, entries(root), trend, root / "index.html")
     collector = Collector()
     collector.feed((root / "index.html").read_text(encoding="utf-8"))
@@ -92,13 +100,44 @@ def test_junit_is_xml_whatever_it_holds(tmp_path: Path) -> None:
 
 def test_failures_of_one_signature_are_told_once(tmp_path: Path) -> None:
     assert summary.failures(entries(tmp_path)[:3]) == (
-        "mismatch: 2 x wrong value: # elements\n"
+        "mismatch: 2 x wrong value, SDP, group 0\n"
         "  random.2:\n"
-        "    wrong value: 3 elements\n"
+        "    wrong value: 3 elements; layer 0 (SDP, group 0): first at c=0 h=0 w=0 (address 0x1000 of MC), "
+        "expected 0x01, got 0x02, at cycle 30 with id 4\n"
         f"    folder: {tmp_path}/random.2\n"
         "    rerun: python -m tb regress random --first 2\n"
         "  also: random.3"
     )
+
+
+def test_failures_are_grouped_by_ending_and_signature_the_largest_group_first() -> None:
+    lost = [task(seed).result(Verdict.of(Check.LOST, "gone")) for seed in (6, 7, 8)]
+    other = task(9).result(Verdict(findings=[wrong(3), hang()]))
+    found = summary.groups([*entries(Path()), *lost, other])
+    assert [(group.ending, group.signature, [result.seed for result in group.members]) for group in found] == [
+        (Ending.LOST, ("lost worker", "gone"), [6, 7, 8]),
+        (Ending.MISMATCH, ("wrong value", "SDP", "group 0"), [2, 3]),
+        (Ending.HANG, ("hang", HOSTILE), [4]),
+        (Ending.HANG, ("wrong value", "SDP", "group 0"), [9]),
+    ]
+
+
+def test_tasks_that_were_not_simulated_have_no_counts(tmp_path: Path) -> None:
+    shown = [ended(1, VERDICTS[Ending.PASSED]), task(2).result(VERDICTS[Ending.LOST])]
+    page.write_results("title", shown, tmp_path / "index.html")
+    text = (tmp_path / "index.html").read_text(encoding="utf-8")
+    rows = text.partition("<h2>Tasks</h2>")[2].split("<tr>")[2:]
+    cells = [re.findall(r"<td[^>]*>(?:<span[^>]*>)?([^<]*)", row) for row in rows]
+    assert cells == [
+        ["passed", "random.1.nv_small.verilator", "2", "8", "-", "42", "1.0"],
+        ["lost worker", "random.2.nv_small.verilator", "-", "-", "-", "-", "0.0"],
+    ]
+
+
+def test_the_first_of_a_group_is_explained(tmp_path: Path) -> None:
+    explained = Explained(["it is <there>"], [["dst-base"]], [["dst-base"]])
+    page.write_results("title", [replace(entries(tmp_path)[1], explained=explained)], tmp_path / "index.html")
+    assert "it is &lt;there&gt;" in (tmp_path / "index.html").read_text(encoding="utf-8")
 
 
 def test_a_run_that_lacks_tasks_has_not_passed() -> None:

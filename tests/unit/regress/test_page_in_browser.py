@@ -5,19 +5,21 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tb.regress.record import Ending
+from msgspec.structs import replace
 
 from models.config import HwConfig
 from tb.coverage.model import load_model
+from tb.judge.finding import Check
+from tb.judge.verdict import Ending, Verdict
 from tb.regress import page
 from tb.regress.features import load_feature_plan
 from tb.regress.features_table import feature_status, section
 from tb.regress.page_coverage import coverage_sections
 from tb.regress.store import Run
+from tests.unit.regress.tasks import VERDICTS
 from tests.unit.regress.test_page import ended
 
 PLAN = Path(__file__).resolve().parents[2] / "plan"
@@ -33,12 +35,13 @@ def test_a_browser_shows_the_page_and_runs_nothing_of_it(tmp_path: Path) -> None
     plan, model = load_feature_plan(PLAN / "features.toml", config), load_model(PLAN / "coverage", config)
     run = Run(1, f"title {HOSTILE}", 0.0, tmp_path)
     entries = [
-        ended(1, Ending.PASSED),
-        ended(2, Ending.MISMATCH, f"wrong {HOSTILE}", folder=str(tmp_path / 'a"b<c')),
-        replace(ended(3, Ending.REFUSED, HOSTILE), task=replace(ended(3, Ending.REFUSED).task, rerun=HOSTILE)),
+        ended(1, VERDICTS[Ending.PASSED]),
+        ended(2, Verdict.of(Check.TEST, f"wrong {HOSTILE}"), folder=tmp_path / 'a"b<c'),
+        replace(ended(3, Verdict.of(Check.CRASH, HOSTILE)), rerun=HOSTILE),
+        ended(4, Verdict(refused=HOSTILE)),
     ]
     sections = [section(feature_status(plan, plan.features, {}, {})), *coverage_sections(model, {"SDP.group=0": 1})]
-    trend = [(run, {Ending.PASSED: 1, Ending.MISMATCH: 1, Ending.REFUSED: 1}, 0)]
+    trend = [(run, {Ending.PASSED: 1, Ending.CHECK: 1, Ending.CRASH: 1, Ending.REFUSED: 1}, 0)]
     page.write_html(run, entries, trend, tmp_path / "index.html", sections)
     dom = subprocess.run(
         [

@@ -46,12 +46,6 @@ def test_a_result_ends_as_its_verdict_does() -> None:
         assert ended(task(1), ending).ending is ending
 
 
-def test_results_are_the_same_when_the_same_happened_whatever_it_took() -> None:
-    assert WHOLE.same(replace(WHOLE, seconds=9.0, folder=None, performance=None, rerun="other"))
-    for change in ({"seed": 4}, {"verdict": Verdict(judged_bytes=8)}, {"coverage": {}}):
-        assert not WHOLE.same(replace(WHOLE, **change))
-
-
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
@@ -72,6 +66,12 @@ def test_a_record_that_was_cut_off_is_refused(tmp_path: Path) -> None:
     (tmp_path / "cut.json").write_bytes(WHOLE.encode()[:-1])
     with pytest.raises(ValueError, match=r"^a result must be JSON of one: Input data was truncated$"):
         Result.decode((tmp_path / "cut.json").read_bytes())
+
+
+def test_a_record_in_another_encoding_is_refused() -> None:
+    data = replace(WHOLE, rerun="run größer").encode().decode().encode("latin-1")
+    with pytest.raises(ValueError, match=r"^a result must be JSON of one: 'utf-8' codec can't decode byte 0xf6 "):
+        Result.decode(data)
 
 
 def test_only_passed_and_refused_are_no_failures() -> None:

@@ -14,16 +14,15 @@ from pathlib import Path
 import pytest
 from dask import config
 from dask.distributed import Client, wait
-from tb.regress.record import Ending
 
-from tb.judge.verdict import Ending
 from models.errors import InputError
+from tb.judge.verdict import Ending
 from tb.regress import schedule
 from tb.regress.cluster import cluster
 from tb.regress.driver import drive
 from tb.regress.errors import NoSchedulerError, NoWorkersError
 from tb.regress.result import Result
-from tb.regress.schedule import NoSchedulerError, NoWorkersError, cluster, longest_first, on_each_worker, run_tasks
+from tb.regress.schedule import longest_first, on_each_worker, run_tasks
 from tb.regress.store import Store
 from tb.regress.task import Task
 from tb.regress.worker import Limits

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from models.errors import InputError
 from models.layout import Element
 from tb.judge.verdict import Ending, Margin, Verdict
 from tb.regress.dut import Device
-from models.errors import InputError
-from tb.regress.record import Ending, Record
 from tb.regress.store import Store
 from tb.stimulus.exchange import Explained, Performance
 from tests.unit.regress.tasks import ended, hang, played, stored, task, wrong
@@ -46,14 +45,14 @@ def test_the_first_result_of_a_task_stays(tmp_path: Path) -> None:
 
 def test_tasks_that_were_lost_can_be_taken_up(tmp_path: Path) -> None:
     with Store(tmp_path / "store.sqlite") as store:
-        run, other = (store.start(title, tmp_path, TASKS[:3]) for title in ("one", "other"))
+        run, other = (store.start(title, TASKS[:3]) for title in ("one", "other"))
         for one in (run, other):
-            store.add(one, record(TASKS[0]), Record(TASKS[1].key, Ending.LOST, ("gone",)))
+            store.add(one, played(TASKS[0]), ended(TASKS[1], Ending.LOST))
         store.forget_lost(run)
         assert store.missing(run) == TASKS[1:3]
         assert store.missing(other) == TASKS[2:3]
-        store.add(run, record(TASKS[1]))
-        assert store.records(run) == [record(TASKS[0]), record(TASKS[1])]
+        store.add(run, played(TASKS[1]))
+        assert store.results(run) == [stored(TASKS[0]), stored(TASKS[1])]
 
 
 def test_runs_are_kept_apart(tmp_path: Path) -> None:
@@ -69,7 +68,7 @@ def test_runs_are_kept_apart(tmp_path: Path) -> None:
 
 def test_two_processes_may_use_a_store(tmp_path: Path) -> None:
     with Store(tmp_path / "store.sqlite") as one, Store(tmp_path / "store.sqlite") as other:
-        run = one.start("random", tmp_path, TASKS)
+        run = one.start("random", TASKS)
         other.add(run, played(TASKS[2]))
         assert one.results(run) == [stored(TASKS[2])]
 

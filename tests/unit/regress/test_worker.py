@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from typing import Any
 
 import pytest
-from tb.regress.record import Ending, Record
+from msgspec.structs import replace
 
 from models.config import HwConfig
-from tb.judge.verdict import Outcome
+from tb.judge.finding import Check, Finding, Note
+from tb.judge.verdict import Ending, Verdict
 from tb.launch.build import BuildSpec, Built
+from tb.launch.errors import LaunchError
+from tb.launch.simulate import SimResult
 from tb.regress import code_coverage, worker
-from tb.regress.jobs import Job, JobResult
-from tb.regress.task import Task
-from tb.regress.worker import NO_WAVES_FILE, Limits, end_processes, execute
-from tests.unit.regress.tasks import DUT, task
+from tb.regress.dut import Dut
+from tb.regress.jobs import Job
+from tb.regress.result import Result
+from tb.regress.task import BENCH
+from tb.regress.worker import NO_WAVES_FILE, Limits, end_processes, execute, record_path
+from tb.stimulus.exchange import REQUEST, Request
+from tests.unit.regress.tasks import DUT, VERDICTS, hang, task, wrong
 from tests.unit.regress.test_code_coverage import point, written
 
 LINE = point("line", "sdp", 1)
@@ -45,23 +50,22 @@ class Simulator:
 def play(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[int], None]]:
     """Play the task of a seed on a device whose code coverage is counted."""
 
-    def run_job(job: Job, *_: Any, process: Simulator, **__: Any) -> JobResult:
+    def run_job(job: Job, built: Built, dut: Dut, *_: Any, process: Simulator, **__: Any) -> Result:
         process.scenarios += 1
-        outcome = Outcome.FAILED if job.seed == WRONG else Outcome.PASSED
-        return JobResult(job, outcome, (), 0.1, tmp_path / "work", {"outcome": outcome.value})
+        ending = Ending.MISMATCH if job.seed == WRONG else Ending.PASSED
+        return job.result(dut, VERDICTS[ending], 0.1, tmp_path / "work")
 
     dut = replace(DUT, backend="native", coverage="line")
     spec = BuildSpec(HwConfig.load("nv_small"), backend="native", coverage="line")
     built = Built(spec, tmp_path, tmp_path / "build.log", None, 0.0, cached=True)
     monkeypatch.setattr(Simulator, "all", [], raising=False)
     monkeypatch.setattr(worker, "_built", lambda *_: built)
-    monkeypatch.setattr(worker, "shared_process", lambda _, __, folder: Simulator(folder))
+    monkeypatch.setattr(worker, "shared_process", lambda _, folder: Simulator(folder))
     monkeypatch.setattr(worker, "run_job", run_job)
     limits = Limits(tmp_path / "run", tmp_path, 1.0)
 
     def played(seed: int) -> None:
-        made: Task = replace(task(seed), dut=dut)
-        execute(made.to_dict(), limits)
+        execute(replace(task(seed), dut=dut), limits)
 
     yield played
     end_processes()
@@ -74,12 +78,13 @@ def test_a_failure_has_waves_or_says_why_not(
 ) -> None:
     played: list[str] = []
 
-    def run_job(job: Job, built: str, config: str, folder: Path, *_: Any, **__: Any) -> None:
+    def run_job(job: Job, built: str, dut: Dut, folder: Path, *_: Any, **__: Any) -> None:
         played.append(job.rerun)
         (folder / "waves.fst").touch()
 
-    failed = Record(task(WRONG).key, Ending.MISMATCH, ("wrong value: 1 elements",), {"cycles": cycles}, 1.0)
-    monkeypatch.setattr(worker, "_with_waves", {(failed.ending, failed.signature)} if prior else set())
+    failed = task(WRONG).result(Verdict(findings=[wrong()], cycles=cycles), 1.0)
+    before = replace(failed, verdict=Verdict(findings=[wrong(9)]))
+    monkeypatch.setattr(worker, "_with_waves", {(before.ending, before.verdict.signature)} if prior else set())
     monkeypatch.setattr(worker, "build", lambda *_: "model")
     monkeypatch.setattr(worker, "run_job", run_job)
     limits = Limits(tmp_path / "a run", tmp_path, 1.0)
@@ -91,6 +96,78 @@ def test_a_failure_has_waves_or_says_why_not(
     assert played == ([replay] if reason is None else [])
     if reason is not None:
         assert (tmp_path / NO_WAVES_FILE).read_text(encoding="utf-8") == f"{reason}\n{replay} --waves\n"
+
+
+def test_failures_that_end_another_way_have_waves_of_their_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    mismatch = task(1).result(Verdict(findings=[wrong()]))
+    hung = task(2).result(Verdict(findings=[wrong(), hang("SDP_0")]))
+    assert mismatch.verdict.signature == hung.verdict.signature
+    monkeypatch.setattr(worker, "_with_waves", set())
+    monkeypatch.setattr(worker, "build", lambda *_: "model")
+    monkeypatch.setattr(worker, "run_job", lambda job, built, dut, folder, *_, **__: folder.mkdir())
+    for seed, failed in ((1, mismatch), (2, hung), (3, replace(mismatch, seed=3))):
+        (tmp_path / str(seed)).mkdir()
+        worker._add_waves(task(seed), failed, tmp_path / str(seed), Limits(tmp_path, tmp_path, 1.0))
+    assert [path.parent.name for path in sorted(tmp_path.glob(f"*/{NO_WAVES_FILE}"))] == ["3"]
+
+
+def test_a_model_that_cannot_be_built_is_the_ending_of_a_task(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def built(*_: Any) -> Built:
+        raise LaunchError("sdp.v:3: syntax error")
+
+    monkeypatch.setattr(worker, "_built", built)
+    result = execute(task(1), Limits(tmp_path, tmp_path, 1.0))
+    assert result.verdict.findings == [Finding(Check.BUILD, Note("sdp.v:3: syntax error"))]
+    assert (result.ending, result.folder) == (Ending.BUILD_ERROR, None)
+    assert Result.decode(record_path(tmp_path, task(1).key).read_bytes()) == result
+
+
+def test_whatever_the_bench_raises_is_the_ending_of_a_task(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def built(*_: Any) -> Built:
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr(worker, "_built", built)
+    result = execute(task(1), Limits(tmp_path, tmp_path, 1.0))
+    assert result.ending is Ending.BENCH_ERROR
+    assert result.verdict.signature == ("bench", "ZeroDivisionError: oops")
+    (finding,) = result.verdict.findings
+    assert "in built" in finding.detail.message
+
+
+def test_a_task_whose_result_is_there_is_not_played_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(worker, "_built", lambda *_: pytest.fail("it must not be built"))
+    left = task(1).result(VERDICTS[Ending.HANG], 3.0)
+    path = record_path(tmp_path, task(1).key)
+    path.parent.mkdir()
+    path.write_bytes(left.encode())
+    assert execute(task(1), Limits(tmp_path, tmp_path, 1.0)) == left
+
+
+@pytest.mark.parametrize(
+    ("check", "message", "verdict"),
+    [
+        (None, "", Verdict(self_checking=True)),
+        (Check.TEST, "it is wrong", Verdict.of(Check.TEST, "it is wrong")),
+        (Check.TIMEOUT, "killed", Verdict.of(Check.TIMEOUT, "killed")),
+    ],
+)
+def test_a_test_in_python_says_itself_what_it_checks(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, check: Check | None, message: str, verdict: Verdict
+) -> None:
+    asked: dict[str, Any] = {}
+
+    def simulate(built: Built, *, work_dir: Path, **options: Any) -> SimResult:
+        asked.update(options)
+        return SimResult(check, message, 0, 2.0, work_dir / "sim.log", work_dir / "results.xml", None)
+
+    monkeypatch.setattr(worker, "simulate", simulate)
+    test = replace(task(1), kind=BENCH, source="tests.sim.checkers", test="checkers.x")
+    built: Any = None
+    result = worker._play_test(test, built, tmp_path, Limits(tmp_path, tmp_path, 60.0))
+    assert result == test.result(verdict, 2.0, tmp_path)
+    assert result.ending.is_failure is (check is not None)
+    assert (asked["test_module"], asked["testcase"]) == ("tests.sim.checkers", "x")
+    assert Request.decode(asked["env"][REQUEST]) == Request("nv_small")
 
 
 def counted(tmp_path: Path) -> int:

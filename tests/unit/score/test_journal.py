@@ -6,13 +6,14 @@ import re
 from pathlib import Path
 
 import pytest
-from tb.score.judge import Catch, Check
 
 from models.errors import InputError
+from tb.judge.finding import Check
+from tb.score.catch import Catch
 from tb.score.journal import Journal, Played
 
 CAUGHT = Played(
-    2, Catch("sdp.1", 2, (Check.MISMATCH, Check.MISSING), 312, "dst-base", "wrong value at c=0", ("dst-order",)), 1.5
+    2, Catch("sdp.1", 2, (Check.VALUE, Check.MISSING), 312, "dst-base", "wrong value at c=0", ("dst-order",)), 1.5
 )
 SURVIVED = Played(7, None, 9.25)
 
@@ -25,12 +26,17 @@ def test_what_was_played_is_there_again(tmp_path: Path) -> None:
     assert again.done == {"one": CAUGHT, "two": SURVIVED}
 
 
-def test_a_line_that_was_cut_off_is_played_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("second", [SURVIVED, CAUGHT])
+def test_a_line_that_was_cut_off_anywhere_is_played_again(tmp_path: Path, second: Played) -> None:
     path = tmp_path / "played.jsonl"
     journal = Journal(path, {"seed": 1}, resume=False)
     journal.add("one", CAUGHT)
-    journal.add("two", SURVIVED)
-    path.write_text(path.read_text()[:-9])
+    begin = path.stat().st_size
+    journal.add("two", second)
+    whole = path.read_bytes()
+    for end in range(begin, len(whole)):
+        path.write_bytes(whole[:end])
+        assert Journal(path, {"seed": 1}, resume=True).done == {"one": CAUGHT}
     again = Journal(path, {"seed": 1}, resume=True)
     assert again.done == {"one": CAUGHT}
     again.add("two", SURVIVED)

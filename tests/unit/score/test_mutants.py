@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tb.judge.verdict import Outcome
 from models.errors import InputError
+from tb.judge.verdict import Ending, Verdict
 from tb.launch.filelist import parse
-from tb.launch.simulate import Outcome as SimOutcome
 from tb.launch.simulate import SimResult
 from tb.regress import jobs
 from tb.scenario import Scenario
 from tb.score.mutants import likely_first, switched, write_mutants
 from tb.score.mutate import Mutant, mutants_of
 from tb.score.scenarios import Source
+from tb.stimulus.exchange import Answer, Performance, Request
+from tests.unit.regress.tasks import DUT
 
 CHAIN = """\
 module chain (input [3:0] a, input [3:0] b, output [3:0] sum, output reg [3:0] most);
@@ -134,6 +134,13 @@ def test_scenarios_of_the_mutated_engine_are_played_first(module: str, first: st
     assert sorted(order) == ["cdp_a", "conv_a", "pdp_a", "sdp_a"]
 
 
+def passed(request: Request, log_path: Path) -> SimResult:
+    """Leave the answer of a scenario that passes."""
+    assert request.result is not None
+    Answer(Verdict(judged_bytes=8), Performance(1.0, 1.0, 1)).save(Path(request.result))
+    return SimResult(None, "", 0, 0.0, log_path, log_path, None)
+
+
 class FakeProcess:
     """Stands for a simulator process that was started with arguments."""
 
@@ -142,11 +149,9 @@ class FakeProcess:
     def __init__(self) -> None:
         self.played: list[str] = []
 
-    def play(self, scenario: Path, result: Path, variables: Mapping[str, str], timeout_seconds: float) -> SimResult:
-        self.played.append(scenario.parent.name)
-        passed = {"outcome": Outcome.PASSED.value, "complaints": []}
-        result.write_text(json.dumps(passed), encoding="utf-8")
-        return SimResult(SimOutcome.PASSED, "", 0, 0.0, result, result, None)
+    def play(self, request: Request, log_path: Path, timeout_seconds: float) -> SimResult:
+        self.played.append(log_path.parent.name)
+        return passed(request, log_path)
 
 
 @pytest.mark.parametrize("plusargs", [("+mutant=3",), ("+mutant=4",), ()])
@@ -155,16 +160,17 @@ def test_a_process_plays_only_what_has_its_own_arguments(
 ) -> None:
     alone: list[Sequence[str]] = []
 
-    def entry(*_: Any, plusargs: Sequence[str], **__: Any) -> tuple[SimResult, dict[str, Any]]:
+    def entry(
+        built: Any, test: str, request: Request, work_dir: Path, *, plusargs: Sequence[str], **_: Any
+    ) -> SimResult:
         alone.append(plusargs)
-        result = SimResult(SimOutcome.PASSED, "", 0, 0.0, tmp_path, tmp_path, None)
-        return result, {"outcome": Outcome.PASSED.value, "complaints": []}
+        return passed(request, work_dir / "sim.log")
 
     monkeypatch.setattr(jobs, "run_entry", entry)
     process: Any = FakeProcess()
     job = jobs.Job("empty", 1, "rerun", lambda: Scenario("empty", "nv_small", (), 1), plusargs=plusargs)
     built: Any = None
-    assert jobs.run_job(job, built, "nv_small", tmp_path / "work", 1.0, False, process).outcome is Outcome.PASSED
+    assert jobs.run_job(job, built, DUT, tmp_path / "work", 1.0, False, process).ending is Ending.PASSED
     shared = plusargs == FakeProcess.plusargs
     assert process.played == (["work"] if shared else [])
     assert alone == ([] if shared else [plusargs])

@@ -1,0 +1,218 @@
+"""A finding of every kind, with its words and what its detail adds to its signature."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from models.layout import Element
+from tb.judge.finding import (
+    BadAccess,
+    Check,
+    CrcMismatch,
+    EarlyAccess,
+    Finding,
+    GoldenMismatch,
+    Hang,
+    LayerId,
+    Mismatch,
+    MissingInterrupt,
+    MoreBadAccesses,
+    NoAnswer,
+    Note,
+    Outstanding,
+    PollExpired,
+    PortViolation,
+    Restless,
+    UnexpectedInterrupt,
+    UnitState,
+    UnknownPin,
+    Unmatched,
+    UnpredictedGolden,
+    WrongCounter,
+    WrongRegister,
+)
+from tb.memory import Ram
+
+LAYER = LayerId(2, "SDP", 1)
+CUBE = LayerId(3, "CONV", 0, 4, 8)
+WRONG = Mismatch(6, 3, Ram.MC, 0x1000, Element(1, 2, 3), 1, 2, 4)
+FIRST = "first at c=1 h=2 w=3 (address 0x1000 of MC)"
+STUCK = Hang(
+    5000,
+    ("SDP_0", "PDP_1"),
+    "read of SDP.S_STATUS",
+    (LAYER, CUBE),
+    (Outstanding(Ram.MC, True, 0x1000, 4), Outstanding(Ram.CVSRAM, False, 0x2000, 0)),
+    (Unmatched(Ram.MC, 1, 2),),
+    (UnitState("SDP", ("RUNNING", "PENDING")), UnitState("PDP", ("IDLE", "RUNNING"))),
+)
+LOST = NoAnswer("read of PDP.S_STATUS", True, 500)
+
+
+class Told(NamedTuple):
+    """A finding, its words, and the last parts of its signature."""
+
+    finding: Finding
+    text: str
+    cause: tuple[str, ...] = ()
+
+
+TOLD = (
+    Told(
+        Finding(Check.VALUE, WRONG, 30, LAYER),
+        f"wrong value: 3 elements; layer 2 (SDP, group 1): {FIRST}, expected 0x01, got 0x02, at cycle 30 with id 4",
+    ),
+    Told(
+        Finding(Check.VALUE, Mismatch(1, 1, Ram.MC, 0, Element(0, 0, 0), 0, 0, 0), 0, CUBE),
+        "wrong value: 1 elements; layer 3 (CONV, group 0, cube 4): first at c=0 h=0 w=0 (address 0x0 of MC), "
+        "expected 0x00, got 0x00, at cycle 0 with id 0",
+    ),
+    Told(
+        Finding(Check.VALUE, replace(WRONG, elements=1, rule="1.5, not 1.0 +- 0.1"), 30, LAYER),
+        f"wrong value: 1 elements; layer 2 (SDP, group 1): {FIRST}, 1.5, not 1.0 +- 0.1, at cycle 30 with id 4",
+    ),
+    Told(
+        Finding(Check.MISSING, replace(WRONG, got=None, axi_id=None), None, LAYER),
+        f"missing write: 3 elements; layer 2 (SDP, group 1): {FIRST}, expected 0x01",
+    ),
+    Told(
+        Finding(Check.DOUBLE, WRONG, 30, LAYER),
+        "double write with another value: 3 elements; layer 2 (SDP, group 1): "
+        f"{FIRST}, expected 0x01, got 0x02, at cycle 30 with id 4",
+    ),
+    Told(
+        Finding(Check.STRAY, Mismatch(8, 8, Ram.CVSRAM, 0x1000, None, None, 2, 4), 30),
+        "stray write: 8 bytes; first at address 0x1000 of CVSRAM, got 0x02, at cycle 30 with id 4",
+    ),
+    Told(
+        Finding(Check.GOLDEN, CrcMismatch(0x1000, 0x40, 0xAB, 0xCD)),
+        "CRC-32 of 0x1000 + 0x40 must be 0x000000ab, not 0x000000cd",
+    ),
+    Told(
+        Finding(Check.GOLDEN, CrcMismatch(0x1000, 0x40, 0xAB, 0xCD, 7)),
+        "CRC-32 of 0x1000 + 0x40 must be 0x000000ab, not 0x000000cd, 7 bytes were never written",
+    ),
+    Told(
+        Finding(Check.GOLDEN, GoldenMismatch("out.dat", 0x1000, 1, 0xFF)),
+        "out.dat: address 0x1000 must hold 0x01, not 0xff",
+        ("out.dat",),
+    ),
+    Told(
+        Finding(Check.GOLDEN, UnpredictedGolden("out.dat", 9, 0x1000)),
+        "out.dat: 9 bytes that no layer writes differ from memory, first at 0x1000",
+    ),
+    Told(
+        Finding(Check.MEMORY, BadAccess(Ram.MC, True, 8, 0x1000, 4, 0x1004, True, "src+0x4"), 30),
+        "MC: read of 8 bytes at 0x1000 with id 4 at cycle 30: outside every allocation at 0x1004 (src+0x4)",
+        ("MC", "read", "outside"),
+    ),
+    Told(
+        Finding(Check.MEMORY, BadAccess(Ram.CVSRAM, True, 8, 0x1000, 4, 0x1004, False, "src+0x4"), 30),
+        "CVSRAM: read of 8 bytes at 0x1000 with id 4 at cycle 30: byte 0x1004 was never written (src+0x4)",
+        ("CVSRAM", "read", "poison"),
+    ),
+    Told(
+        Finding(Check.MEMORY, BadAccess(Ram.MC, False, 8, 0x1000, 4, 0x1004, True, "dst+0x4"), 30),
+        "MC: write of 8 bytes at 0x1000 with id 4 at cycle 30: outside every allocation at 0x1004 (dst+0x4)",
+        ("MC", "write", "outside"),
+    ),
+    Told(Finding(Check.MEMORY, MoreBadAccesses(12)), "12 more memory faults"),
+    Told(
+        Finding(Check.PROTOCOL, PortViolation(Ram.MC, 6), 9),
+        "protocol: MC: wlast must be set on the last beat of a burst and on no other (broken at cycle 9)",
+        ("MC", "6"),
+    ),
+    Told(
+        Finding(Check.PROTOCOL, UnknownPin(Ram.MC, "wdata", "XX"), 3),
+        "MC: wdata is XX while valid, at cycle 3",
+        ("MC", "wdata"),
+    ),
+    Told(
+        Finding(Check.PROTOCOL, Unmatched(Ram.MC, 1, 0)),
+        "MC: 1 write addresses without all data, 0 beats without address",
+    ),
+    Told(
+        Finding(Check.PROTOCOL, EarlyAccess(), 9),
+        "protocol: memory must not be accessed before the first layer (before cycle 9)",
+    ),
+    Told(
+        Finding(Check.PROTOCOL, Restless(), 900),
+        "memory must rest when all layers are done, but it is still accessed (cycle 900)",
+    ),
+    Told(
+        Finding(Check.INTERRUPT, UnexpectedInterrupt("SDP_1"), 30),
+        "protocol: interrupt SDP_1 must be that of a layer that was started (cycle 30)",
+        ("SDP_1",),
+    ),
+    Told(
+        Finding(Check.INTERRUPT, MissingInterrupt("SDP_1")),
+        "interrupt SDP_1 of a layer that was started must be raised by its end",
+        ("SDP_1",),
+    ),
+    Told(
+        Finding(Check.REGISTER, WrongRegister("SDP.S_STATUS", 1, 0x10), 12),
+        "SDP.S_STATUS must read 0x1, not 0x10 (cycle 12)",
+        ("SDP.S_STATUS",),
+    ),
+    Told(
+        Finding(Check.COUNTER, WrongCounter("SDP.D_STATUS_NAN_INPUT_NUM", 5, False, 6), 12, LAYER),
+        "SDP.D_STATUS_NAN_INPUT_NUM must read 5 after layer 2 (SDP, group 1), not 6 (cycle 12)",
+        ("SDP.D_STATUS_NAN_INPUT_NUM",),
+    ),
+    Told(
+        Finding(Check.COUNTER, WrongCounter("PDP.D_PERF_READ_STALL", 5, True, 4), None, LAYER),
+        "PDP.D_PERF_READ_STALL must read at least 5 after layer 2 (SDP, group 1), not 4",
+        ("PDP.D_PERF_READ_STALL",),
+    ),
+    Told(
+        Finding(Check.REGISTER, PollExpired("GLB.S_INTR_STATUS", "equal", 1, 0, 500), 700),
+        "poll of GLB.S_INTR_STATUS for equal 0x1 still reads 0x0 after 500 cycles",
+        ("GLB.S_INTR_STATUS",),
+    ),
+    Told(
+        Finding(Check.HANG, STUCK, 61000),
+        "hang: nothing moved for 5000 cycles, at cycle 61000\n"
+        "  waiting for interrupt SDP_0\n"
+        "  waiting for interrupt PDP_1\n"
+        "  CSB: read of SDP.S_STATUS\n"
+        "  running: layer 2 (SDP, group 1)\n"
+        "  running: layer 3 (CONV, group 0, cube 4)\n"
+        "  MC: read of 0x1000 with id 4\n"
+        "  CVSRAM: write response of 0x2000 with id 0\n"
+        "  MC: 1 write addresses without all data, 2 beats without address\n"
+        "  SDP.S_STATUS: group 0 RUNNING, group 1 PENDING\n"
+        "  PDP.S_STATUS: group 0 IDLE, group 1 RUNNING",
+        ("SDP_0", "PDP_1", "SDP RUNNING/PENDING", "PDP IDLE/RUNNING"),
+    ),
+    Told(
+        Finding(Check.HANG, Hang(5000, (), None, (), (), (), ()), 61000),
+        "hang: nothing moved for 5000 cycles, at cycle 61000\n  every unit's S_STATUS is IDLE",
+    ),
+    Told(
+        Finding(Check.HANG, Hang(5000, (), None, (), (), (), (), LOST), 61000),
+        "hang: nothing moved for 5000 cycles, at cycle 61000\n"
+        "  CSB did not answer the read of PDP.S_STATUS within 500 cycles",
+    ),
+    Told(
+        Finding(Check.HANG, LOST, 500),
+        "CSB did not answer the read of PDP.S_STATUS within 500 cycles",
+        ("no answer",),
+    ),
+    Told(
+        Finding(Check.HANG, NoAnswer("write of 0x5 to SDP.D_OP_ENABLE", False, 500), 500),
+        "CSB did not accept the write of 0x5 to SDP.D_OP_ENABLE within 500 cycles",
+        ("not accepted",),
+    ),
+    Told(
+        Finding(Check.TEST, Note("the word is wrong\nassert 1 == 2")),
+        "the word is wrong\nassert 1 == 2",
+        ("the word is wrong",),
+    ),
+    Told(
+        Finding(Check.EMPTY, Note("no layer wrote")),
+        "nothing was compared: no layer wrote",
+        ("no layer wrote",),
+    ),
+)

@@ -1,0 +1,77 @@
+"""The words for findings, each asserted whole, and those of verdicts and margins."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from models.layout import Element
+from tb.judge.finding import AnyDetail, Check, Finding, MoreBadAccesses, Note, PortViolation, UnexpectedInterrupt
+from tb.judge.port_rules import RULES
+from tb.judge.text import complaint, complaints, margin_line, margin_part, signature_line, why_not_passed
+from tb.judge.verdict import Margin, Verdict
+from tb.memory import Ram
+from tests.unit.judge.findings import TOLD, Told
+
+MARGIN = Margin("layer 1 (CONV, group 1)", "CC DC", "some rule", 18, 0.3125, Element(1, 2, 3))
+
+
+def test_every_kind_of_detail_is_told() -> None:
+    assert {type(told.finding.detail) for told in TOLD} == set(get_args(AnyDetail))
+
+
+@pytest.mark.parametrize("told", TOLD, ids=lambda told: type(told.finding.detail).__name__)
+def test_a_finding_has_words(told: Told) -> None:
+    assert complaint(told.finding) == told.text
+
+
+@pytest.mark.parametrize("rule", range(len(RULES)))
+def test_every_rule_of_a_port_has_words(rule: int) -> None:
+    finding = Finding(Check.PROTOCOL, PortViolation(Ram.CVSRAM, rule), 9)
+    assert complaint(finding) == f"protocol: CVSRAM: {RULES[rule]} (broken at cycle 9)"
+
+
+def test_wrong_bytes_are_told_first_and_a_refusal_last() -> None:
+    wrong = TOLD[0]
+    verdict = Verdict(
+        findings=[Finding(Check.MEMORY, MoreBadAccesses(2)), wrong.finding, Finding(Check.TEST, Note("a\nb"))],
+        refused="SDP has no Y",
+    )
+    assert complaints(verdict) == [wrong.text, "2 more memory faults", "a\nb", "then refused: SDP has no Y"]
+    assert why_not_passed(verdict) == complaints(verdict)
+
+
+def test_a_refusal_alone_is_no_complaint_but_a_reason() -> None:
+    verdict = Verdict(judged_bytes=8, refused="SDP has no Y")
+    assert complaints(verdict) == []
+    assert why_not_passed(verdict) == ["SDP has no Y"]
+
+
+def test_a_verdict_that_passes_needs_no_words() -> None:
+    assert complaints(Verdict(judged_bytes=1)) == why_not_passed(Verdict(judged_bytes=1)) == []
+
+
+def test_a_verdict_that_compared_nothing_says_so() -> None:
+    assert complaints(Verdict(written_bytes=8)) == [
+        "nothing was compared: no layer wrote a byte that was expected",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("worst", "part"),
+    [(0.3125, "31.2 %"), (0.0, "0.0 %"), (1.5, "150.0 %"), (None, "more than any part")],
+)
+def test_a_margin_is_one_line(worst: float | None, part: str) -> None:
+    margin = Margin(MARGIN.layer, MARGIN.module, MARGIN.rule, MARGIN.elements, worst, MARGIN.at)
+    assert margin_line(margin) == (
+        f"layer 1 (CONV, group 1): 18 elements by CC DC (some rule), worst {part} at c=1 h=2 w=3"
+    )
+
+
+def test_the_worst_part_has_three_places() -> None:
+    assert [margin_part(worst) for worst in (None, 0.0, 0.31251, float("inf"))] == ["-", "0.000", "0.313", "inf"]
+
+
+def test_a_signature_is_one_line() -> None:
+    assert signature_line(Finding(Check.INTERRUPT, UnexpectedInterrupt("SDP_1")).signature) == "interrupt, SDP_1"

@@ -10,7 +10,7 @@ from models.config import HwConfig
 from tb.judge.finding import Check, UnknownPin
 from tb.memory import Ram
 from tb.sim.bench import Bench
-from tests.sim.checkers import found, pass_through
+from tests.sim.checkers import pass_through
 
 CONFIG = HwConfig.load("nv_small")
 
@@ -21,8 +21,10 @@ async def an_unknown_payload_is_reported(dut: SimHandleBase) -> None:
     bus = bench.slaves[Ram.MC].bus
     bus.rdata = UnknownData(bus.rdata)
     await bench.run(pass_through(bench))
-    finding = found(bench, Check.PROTOCOL)
-    assert isinstance(finding.detail, UnknownPin)
+    verdict = bench.finish()
+    assert verdict.ending.is_failure
+    finding = next(finding for finding in verdict.findings if isinstance(finding.detail, UnknownPin))
+    assert finding.check is Check.PROTOCOL
     assert (finding.detail.ram, finding.detail.pin) == (Ram.MC, "wdata")
     assert "X" in finding.detail.value
     assert set(finding.detail.value) <= set("01X")

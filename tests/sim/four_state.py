@@ -10,7 +10,7 @@ from models.config import HwConfig
 from tb.judge.finding import Check, UnknownPin
 from tb.memory import Ram
 from tb.sim.bench import Bench
-from tests.sim.checkers import found, pass_through
+from tests.sim.checkers import pass_through
 
 CONFIG = HwConfig.load("nv_small")
 
@@ -21,12 +21,15 @@ async def an_unknown_payload_is_reported(dut: SimHandleBase) -> None:
     bus = bench.slaves[Ram.MC].bus
     bus.rdata = UnknownData(bus.rdata)
     await bench.run(pass_through(bench))
-    finding = found(bench, Check.PROTOCOL)
-    assert isinstance(finding.detail, UnknownPin)
-    assert (finding.detail.ram, finding.detail.pin) == (Ram.MC, "wdata")
-    assert "X" in finding.detail.value
-    assert set(finding.detail.value) <= set("01X")
-    assert finding.cycle is not None
+    verdict = bench.finish()
+    assert verdict.ending.is_failure
+    unknown = [finding for finding in verdict.findings if isinstance(finding.detail, UnknownPin)]
+    assert {(finding.detail.ram, finding.detail.pin) for finding in unknown} == {(Ram.MC, "rdata"), (Ram.MC, "wdata")}
+    for finding in unknown:
+        assert finding.check is Check.PROTOCOL
+        assert "X" in finding.detail.value
+        assert set(finding.detail.value) <= set("01X")
+        assert finding.cycle is not None
 
 
 class UnknownData:

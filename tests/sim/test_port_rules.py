@@ -54,7 +54,7 @@ def test_the_sound_device_breaks_no_rule(built: Built, tmp_path: Path) -> None:
     assert (verdict.ending, verdict.findings) == (Ending.PASSED, [])
 
 
-@pytest.mark.parametrize(("rule", "bug"), enumerate(BROKEN), ids=BROKEN)
+@pytest.mark.parametrize(("rule", "bug"), list(enumerate(BROKEN)), ids=BROKEN)
 def test_a_broken_rule_of_the_memory_port_is_reported(built: Built, tmp_path: Path, rule: int, bug: str) -> None:
     verdict = judged(built, tmp_path, bug)
     assert verdict.ending.is_failure

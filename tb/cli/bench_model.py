@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 import subprocess
 import sys
@@ -111,9 +110,10 @@ def main(args: argparse.Namespace) -> int:
 def load_torch() -> Any | None:
     """Return PyTorch, or None where it is not installed."""
     try:
-        return importlib.import_module("torch")
+        import torch
     except ModuleNotFoundError:
         return None
+    return torch
 
 
 def measure(case: Case, torch: Any | None, rounds: int) -> Measured:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import shlex
 import sys
@@ -19,7 +18,6 @@ from models.errors import InputError
 from models.reading import read_toml
 from tb.regress.cluster import DASHBOARD, check_versions, quiet
 
-PACKAGE = "dask_jobqueue"
 EXTRA = "batch"
 """What ``pyproject.toml`` calls the extra that brings the package."""
 
@@ -114,12 +112,12 @@ def batch_cluster(batch: Batch) -> Iterator[Client]:
     """
     name = SYSTEMS[batch.system]
     try:
-        kind = getattr(importlib.import_module(PACKAGE), name)
+        import dask_jobqueue
     except ImportError as error:
         message = f"--cluster {batch.system} needs the package dask-jobqueue: pip install '.[{EXTRA}]' ({error})"
         raise BatchError(message) from error
     try:
-        started = kind(**batch.arguments())
+        started = getattr(dask_jobqueue, name)(**batch.arguments())
     except (TypeError, ValueError) as error:
         raise BatchError(f"{name} refuses its settings: {error}") from error
     quiet()

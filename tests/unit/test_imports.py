@@ -106,6 +106,50 @@ def _problem(place: str, name: str) -> str | None:
     return None
 
 
+# Modules that import inside functions, with what they wait for.
+LATER = {
+    "tb/cli/bench_model.py": "PyTorch, which need not be installed",
+    "tb/cli/bench_regress.py": "Dask, which takes as long to import as all the rest",
+    "tb/cli/regress_play.py": "Dask",
+    "tb/regress/batch.py": "dask-jobqueue, which need not be installed",
+    "tb/sim/bench.py": "to be moved to its top",
+    "tb/sim/entry.py": "to be moved to its top",
+}
+
+
+def late_imports(path: Path) -> list[int]:
+    """Return the lines of a module that import inside a function, or by name."""
+    tree = ast.parse(path.read_bytes())
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    inside = [node for function in functions for node in ast.walk(function)]
+    by_name = [node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute)]
+    found = {node.lineno for node in inside if isinstance(node, ast.Import | ast.ImportFrom)}
+    named = {node.lineno for node in by_name if ast.unparse(node).rpartition(".")[2] in ("import_module", "__import__")}
+    return sorted(found | named)
+
+
+def test_imports_stand_at_the_top_of_modules() -> None:
+    modules = [path for top in ("tb", "models") for path in (ROOT / top).rglob("*.py")]
+    late = {str(path.relative_to(ROOT)) for path in modules if late_imports(path)}
+    assert late <= LATER.keys()
+
+
+@pytest.mark.parametrize(
+    ("source", "lines"),
+    [
+        ("import os\nfrom a import b", []),
+        ("def f():\n    import os", [2]),
+        ("class C:\n    async def f(self):\n        from a import b", [3]),
+        ("from importlib import import_module as im, import_module\nimport_module('os')", [2]),
+        ("import importlib\nx = importlib.import_module('os')", [2]),
+    ],
+)
+def test_an_import_elsewhere_is_seen(tmp_path: Path, source: str, lines: list[int]) -> None:
+    path = tmp_path / "module.py"
+    path.write_text(source, encoding="utf-8")
+    assert late_imports(path) == lines
+
+
 def test_imports_only_go_down_the_list_of_folders() -> None:
     assert violations(ROOT) == []
 

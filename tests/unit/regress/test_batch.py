@@ -13,7 +13,7 @@ import pytest
 from dask.distributed import LocalCluster
 
 from tb.__main__ import main
-from tb.regress.batch import PACKAGE, SYSTEMS, Batch, BatchError, batch_cluster, read_settings
+from tb.regress.batch import SYSTEMS, Batch, BatchError, batch_cluster, read_settings
 from tb.regress.driver import drive
 from tb.regress.store import Store
 from tb.regress.worker import Limits
@@ -37,10 +37,10 @@ class FakeCluster(LocalCluster):
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakeCluster]:
-    module = ModuleType(PACKAGE)
+    module = ModuleType("dask_jobqueue")
     for name in SYSTEMS.values():
         setattr(module, name, FakeCluster)
-    monkeypatch.setitem(sys.modules, PACKAGE, module)
+    monkeypatch.setitem(sys.modules, "dask_jobqueue", module)
     return FakeCluster
 
 
@@ -53,6 +53,8 @@ def test_tasks_are_played_by_the_workers_of_a_batch_system(
     with Store(tmp_path / "store.sqlite") as store, batch_cluster(batch) as client:
         run = store.start("batch", many)
         ended = list(drive(store, run, client, Limits(run.folder, tmp_path, 0.0), play=pretend))
+        # The first worker may play everything before the second has started.
+        client.wait_for_workers(2, timeout=60)
         assert len(client.scheduler_info()["workers"]) == 2
         assert sorted(one.key for one in ended) == sorted(one.key for one in many)
         assert store.results(run) == [stored(one) for one in many]
@@ -63,7 +65,7 @@ def test_tasks_are_played_by_the_workers_of_a_batch_system(
 
 
 def test_the_script_of_a_job_starts_workers_of_one_thread() -> None:
-    package = pytest.importorskip(PACKAGE, reason="the optional dask-jobqueue is not installed")
+    package = pytest.importorskip("dask_jobqueue", reason="the optional dask-jobqueue is not installed")
     arguments = Batch(
         "slurm", 4, HOST, {"queue": "short", "cores": 3, "memory": "6GB", "walltime": "00:30:00"}
     ).arguments()
@@ -78,7 +80,7 @@ def test_the_script_of_a_job_starts_workers_of_one_thread() -> None:
 
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, PACKAGE, None)
+    monkeypatch.setitem(sys.modules, "dask_jobqueue", None)
     with (
         pytest.raises(
             BatchError, match=r"^--cluster lsf needs the package dask-jobqueue: pip install '\.\[batch\]' \(.*\)$"
@@ -89,7 +91,7 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_settings_that_the_package_does_not_know_are_refused() -> None:
-    pytest.importorskip(PACKAGE, reason="the optional dask-jobqueue is not installed")
+    pytest.importorskip("dask_jobqueue", reason="the optional dask-jobqueue is not installed")
     with (
         pytest.raises(BatchError, match=r"^SLURMCluster refuses its settings: .*quue"),
         batch_cluster(Batch("slurm", 1, HOST, {"memory": "1GB", "quue": "short"})),

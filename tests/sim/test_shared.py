@@ -12,6 +12,7 @@ import pytest
 from models.config import HwConfig
 from tb.generate.plan import PlanEntry, load_plan
 from tb.launch.build import BuildSpec, Built, build
+from tb.launch.folders import RESULTS
 from tb.launch.simulate import Outcome as SimOutcome
 from tb.memory import Ram
 from tb.program.ops import CheckCrc, InterruptNotify, MemInit, MemLoad
@@ -29,7 +30,7 @@ MEASURED = ("cycles_per_second", "start_seconds", "peak_memory_bytes")
 
 @pytest.fixture(scope="module")
 def built() -> Built:
-    return build(BuildSpec(CONFIG, "verilator", backend="native"), ROOT / "sim_build")
+    return build(BuildSpec(CONFIG, "verilator", backend="native"), ROOT / RESULTS)
 
 
 def job(name: str, scenario: Scenario) -> Job:

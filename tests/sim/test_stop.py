@@ -9,6 +9,7 @@ import pytest
 from models.config import HwConfig
 from tb.generate.plan import load_plan
 from tb.launch.build import BuildSpec, build
+from tb.launch.folders import RESULTS
 from tb.regress.jobs import Job, JobResult, run_jobs, stopping_at_first
 from tb.verdict import Outcome
 
@@ -19,7 +20,7 @@ BUG = "+bug=sdp_dst_line_stride"
 
 
 def play(backend: str, job: Job, root: Path) -> JobResult:
-    built = build(BuildSpec(CONFIG, "verilator", backend=backend), ROOT / "sim_build")
+    built = build(BuildSpec(CONFIG, "verilator", backend=backend), ROOT / RESULTS)
     (result,) = run_jobs([job], built, "nv_small", root, workers=1, timeout_seconds=300)
     return result
 

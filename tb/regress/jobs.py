@@ -247,7 +247,7 @@ def run_job(
     folders.check_new(work_dir)
     scenario_dir = work_dir / "scenario"
     write(job.make(), scenario_dir)
-    variables = {**job.variables, "NVDLA_RERUN": job.rerun}
+    variables = {**job.variables, "NVDLA_TEST": job.identity, "NVDLA_RERUN": job.rerun}
     if job.waves:
         variables["NVDLA_RERUN_WAVES"] = f"{job.rerun} --waves"
     if process is not None and job.plusargs == process.plusargs:

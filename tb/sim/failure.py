@@ -20,8 +20,8 @@ from tb.sim.clocking import steps_of
 def explained(folder: Path, bench: Bench, scenario: Scenario) -> dict[str, Any]:
     """Write record and page of a failed run, and return what its result gets besides.
 
-    ``NVDLA_CONFIG`` names the configuration, ``NVDLA_RERUN`` may hold the command that repeats the run,
-    ``NVDLA_RERUN_WAVES`` the one that does so with waves.
+    ``NVDLA_CONFIG`` names the configuration, ``NVDLA_TEST`` may hold ``TEST.SEED``, ``NVDLA_RERUN`` the command that
+    repeats the run, ``NVDLA_RERUN_WAVES`` the one that does so with waves.
 
     Args:
         folder: of the run.
@@ -38,7 +38,8 @@ def explained(folder: Path, bench: Bench, scenario: Scenario) -> dict[str, Any]:
     stages = _stages(bench, seen, scenario, explanations)
     _save_view(folder, bench, explanations)
     rerun, with_waves = (os.environ.get(name) for name in ("NVDLA_RERUN", "NVDLA_RERUN_WAVES"))
-    write_page(folder / FILE_NAME, explanations, folder.name, bench.verdict.complaints(), rerun, with_waves)
+    name = os.environ.get("NVDLA_TEST", folder.name)
+    write_page(folder / FILE_NAME, explanations, name, bench.verdict.complaints(), rerun, with_waves)
     return {
         "explanation": [line for explanation in explanations for line in explanation.lines()] + stages,
         "rerun": rerun,

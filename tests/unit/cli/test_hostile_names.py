@@ -159,6 +159,32 @@ def test_a_scenario_is_played_below_the_results_whatever_it_is_called(
     assert way is by_worker or f"{name}.1" in capsys.readouterr().out, "TEST.SEED is shown as it is"
 
 
+@pytest.mark.parametrize("name", PLAYED)
+def test_a_mismatch_is_one_whatever_its_scenario_is_called(
+    played: list[Path], precious: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run_entry(_: Built, __: str, ___: str, work_dir: Path, **____: Any) -> tuple[SimResult, dict[str, Any]]:
+        played.append(work_dir)
+        ended = SimResult(SimOutcome.FAILED, "", 0, 0.1, work_dir / "sim.log", work_dir / "results.xml", None)
+        return ended, {**Verdict().to_dict(), "outcome": "failed", "complaints": ["wrong value: 3 elements"]}
+
+    monkeypatch.setattr(jobs, "run_entry", run_entry)
+    task = Task(
+        name.format(precious=precious),
+        1,
+        "plan",
+        str(plan_of(inputs(Path.cwd()), name.format(precious=precious))),
+        DUT,
+        "rerun",
+    )
+    limits = Limits(common.BUILD_ROOT.resolve() / "regress" / "0001", common.BUILD_ROOT.resolve(), 1.0, isolated=True)
+    record = Record.from_dict(worker.execute(task.to_dict(), limits))
+    assert record.ending is Ending.MISMATCH, record.complaints
+    assert record.folder is not None
+    assert Path(record.folder).parent == limits.folder
+    assert bundle.load(Path(record.folder)).task == task
+
+
 @pytest.mark.parametrize("name", REFUSED)
 @pytest.mark.parametrize("way", [by_trace, by_plan, by_bundle])
 def test_a_name_that_cannot_be_shown_is_refused_in_one_line(

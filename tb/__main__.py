@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
+from collections.abc import Sequence
 
 INTERRUPTED = 130
 """The exit code of a command that the user interrupts, as shells have it: 128 and the number of SIGINT."""
@@ -78,20 +79,36 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def check_words(words: Sequence[str]) -> None:
+    """Check that a terminal and a report can show every word of a command.
+
+    Raises:
+        InputError: for one with a control character, or with bytes that are no text.
+    """
+    for word in words:
+        if not word.isprintable():
+            raise InputError(f"an argument must be printable text, not {word!r}")
+
+
+INTERRUPTED = 130
+"""The exit code of a command that the user interrupts, as shells have it: 128 and the number of SIGINT."""
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run one subcommand.
 
     What the user got wrong, and what the machine cannot do, is one message and exit code 2; an interrupt ends all
     simulations.
     """
-    args = parser().parse_args(arguments)
     try:
+        check_words(sys.argv[1:] if arguments is None else arguments)
+        args = parser().parse_args(arguments)
         code: int = COMMANDS[args.command].main(args)
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        if error.errno not in ENVIRONMENT:
+        if error.errno not in ENVIRONMENT and error.filename is None:
             raise
         print(f"error: {in_words(error)}", file=sys.stderr)
         return 2

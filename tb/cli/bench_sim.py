@@ -69,10 +69,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Measure, print a table and return the exit code."""
     config = HwConfig.load(args.config)
+    traces = list(_traces(args, config))
     models = dict(_models(args, config))
     print(f"medians of {args.rounds} rounds, processor time")
     print(f"{'scenario':30} {'what':10} {'cycles':>9} {'cycles/s':>9} {'ratio':>6} {'start':>7}")
-    for name, trace in _traces(args, config):
+    for name, trace in traces:
         work_dir = folders.made(BUILD_ROOT, "runs", "bench", folders.folder_name(name))
         subjects = list(_subjects(args, models, trace, work_dir))
         print("\n".join(table(name, alternate(subjects, args.rounds))), flush=True)

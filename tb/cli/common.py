@@ -68,7 +68,7 @@ def output_file(text: str) -> Path:
         ArgumentTypeError: when its folder does not exist, or it is one.
     """
     path = Path(text)
-    if path.is_dir() or not path.parent.is_dir():
+    if os.path.isdir(path) or not os.path.isdir(path.parent):
         raise argparse.ArgumentTypeError(f"must be a file in a folder that exists, not {text}")
     return path
 

@@ -12,6 +12,7 @@ from tb.cli.regress_play import Player, batch_of, conclude
 from tb.cli.regress_tasks import feature_plan, tasks_of
 from tb.cli.results import STORE, add_results_option, existing_store
 from tb.generate.random import ENGINES
+from tb.launch import folders
 from tb.launch.build import CODE_COVERAGE, build
 from tb.regress.errors import LOOPBACK
 from tb.regress.store import Store
@@ -92,6 +93,8 @@ def main(args: argparse.Namespace) -> int:
     if args.kind != "show":
         batch_of(args)
     reads = args.kind in ("show", "resume", "rerun-failed")
+    if not reads:
+        folders.made(BUILD_ROOT)
     with existing_store(args.results) if reads else Store(args.results / STORE) as store:
         if args.kind == "show":
             return conclude(store, store.run(args.run))

@@ -49,7 +49,7 @@ def wanted_device(args: argparse.Namespace) -> Device | None:
     """Return the device that the options name, or None when they name none."""
     if args.config is None and args.rtl is None:
         return None
-    return device_of(args.config or DEFAULT_CONFIG, args.rtl)
+    return device_of(DEFAULT_CONFIG if args.config is None else args.config, args.rtl)
 
 
 def check_device(store: Store, run: Run, device: Device) -> None:

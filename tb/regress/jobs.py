@@ -74,6 +74,7 @@ class Job:
             result=str(folder / RESULT_FILE),
             log=str(folder / LOG_NAME),
             altered=None if self.altered is None else str(self.altered.resolve()),
+            test=self.identity,
             rerun=self.rerun,
             rerun_waves=f"{self.rerun} --waves" if self.waves else None,
             waves_from=self.waves_from,

@@ -154,6 +154,8 @@ def _play(task: Task, limits: Limits) -> Result:
     name = folders.folder_name(task.key)
     try:
         work_dir = folders.emptied(limits.folder, _worker_name(), name)
+        # Before anything is played: a folder that is not ours shall not keep a failure from being told.
+        folders.remove(limits.folder, name)
         built = _built(task.dut, limits.build_root)
         play = _play_test if task.kind == BENCH else _play_scenario
         result = play(task, built, work_dir, limits)

@@ -32,9 +32,9 @@ def explained(folder: Path, bench: Bench, scenario: Scenario, request: Request) 
     explanations = explain_run(seen, scenario.ops)
     stages = _stages(bench, seen, scenario, explanations)
     _save_view(folder, bench, explanations)
-    write_page(
-        folder / FILE_NAME, explanations, folder.name, complaints(bench.verdict), request.rerun, request.rerun_waves
-    )
+    name = request.test or folder.name
+    why = complaints(bench.verdict)
+    write_page(folder / FILE_NAME, explanations, name, why, request.rerun, request.rerun_waves)
     return Explained(
         [line for explanation in explanations for line in explanation.lines()] + stages,
         [[fit.name for fit in explanation.causes] for explanation in explanations],

@@ -29,6 +29,7 @@ class Request(msgspec.Struct, frozen=True):
         result: file for the answer.
         log: file for everything that is printed meanwhile, None to go on as before.
         altered: file of bytes that only the DUT finds in its memory.
+        test: ``TEST.SEED``.
         rerun: command that repeats the test.
         rerun_waves: the same with waves.
         waves_from: ``cycle:N`` or ``layer:N``: no waves are written before.
@@ -41,6 +42,7 @@ class Request(msgspec.Struct, frozen=True):
     result: str | None = None
     log: str | None = None
     altered: str | None = None
+    test: str | None = None
     rerun: str | None = None
     rerun_waves: str | None = None
     waves_from: str = "cycle:0"

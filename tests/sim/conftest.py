@@ -10,6 +10,7 @@ import pytest
 
 from models.config import HwConfig
 from tb.launch.build import BuildSpec, Built, build
+from tb.launch.folders import RESULTS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -37,4 +38,4 @@ def builds() -> list[object]:
 @pytest.fixture(scope="session", params=builds())
 def built(request: pytest.FixtureRequest) -> Built:
     simulator, backend = request.param
-    return build(BuildSpec(HwConfig.load("nv_small"), simulator, backend=backend), ROOT / "sim_build")
+    return build(BuildSpec(HwConfig.load("nv_small"), simulator, backend=backend), ROOT / RESULTS)

@@ -15,6 +15,7 @@ from tb.judge.finding import BadAccess, Check, Hang, PollExpired, WrongRegister
 from tb.judge.verdict import Ending, Verdict
 from tb.launch.build import BuildSpec, Built, build
 from tb.launch.errors import LaunchError
+from tb.launch.folders import RESULTS
 from tb.launch.simulate import simulate
 from tb.program.ops import InterruptNotify, MemLoad, Poll, RegRead
 from tb.scenario import Scenario
@@ -31,7 +32,7 @@ STRESS = PortSettings(latency_cycles=9, jitter_cycles=30, ready_stall=0.3, valid
 @pytest.fixture(scope="module")
 def models() -> dict[str, Built]:
     return {
-        backend: build(BuildSpec(CONFIG, "verilator", backend=backend), ROOT / "sim_build")
+        backend: build(BuildSpec(CONFIG, "verilator", backend=backend), ROOT / RESULTS)
         for backend in ("coroutine", "native")
     }
 

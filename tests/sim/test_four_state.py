@@ -9,6 +9,7 @@ import pytest
 
 from models.config import HwConfig
 from tb.launch.build import BuildSpec, build
+from tb.launch.folders import RESULTS
 from tb.launch.simulate import simulate
 from tb.stimulus.exchange import REQUEST, Request
 from tests.sim.conftest import ROOT
@@ -17,7 +18,7 @@ from tests.sim.conftest import ROOT
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed (apt-get install iverilog)")
 def test_an_unknown_payload_is_reported(tmp_path: Path) -> None:
     result = simulate(
-        build(BuildSpec(HwConfig.load("nv_small"), "icarus"), ROOT / "sim_build"),
+        build(BuildSpec(HwConfig.load("nv_small"), "icarus"), ROOT / RESULTS),
         test_module="tests.sim.four_state",
         testcase="an_unknown_payload_is_reported",
         env={REQUEST: Request("nv_small").encode()},

@@ -12,6 +12,7 @@ from models.config import HwConfig
 from models.precision import Precision
 from tb.judge.verdict import Verdict
 from tb.launch.build import BuildSpec, Built, build
+from tb.launch.folders import RESULTS
 from tb.launch.simulate import SimResult, simulate
 from tb.program.ops import RegWrite
 from tb.scenario import Scenario
@@ -62,7 +63,7 @@ NOT_COMPUTED = {
 
 @pytest.fixture(scope="module")
 def full() -> Built:
-    return build(BuildSpec(CONFIG, "verilator", backend="native"), ROOT / "sim_build")
+    return build(BuildSpec(CONFIG, "verilator", backend="native"), ROOT / RESULTS)
 
 
 def played(built: Built, scenario: Path, folder: Path) -> tuple[SimResult, Verdict]:
@@ -126,7 +127,7 @@ def test_every_cube_of_a_batch_is_what_it_is_alone(full: Built, tmp_path: Path, 
 
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed (apt-get install iverilog)")
 def test_a_small_convolution_passes_under_icarus(tmp_path: Path) -> None:
-    built = build(BuildSpec(CONFIG, "icarus"), ROOT / "sim_build")
+    built = build(BuildSpec(CONFIG, "icarus"), ROOT / RESULTS)
     layer = "dc_fp16_4x4x128_k32_nan_collide"
     assert_passed(layer, *played(built, LAYERS / f"{layer}.npz", tmp_path))
 

@@ -9,6 +9,7 @@ import pytest
 
 from models.config import HwConfig
 from tb.launch.build import BuildSpec, build
+from tb.launch.folders import RESULTS
 from tb.launch.simulate import simulate
 from tb.stimulus.exchange import REQUEST, Request
 from tests.sim.conftest import ROOT
@@ -18,7 +19,7 @@ def test_the_test_in_the_readme_passes(tmp_path: Path, monkeypatch: pytest.Monke
     (example,) = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.M | re.S)
     (tmp_path / "readme_example.py").write_text(example, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    built = build(BuildSpec(HwConfig.load("nv_small")), ROOT / "sim_build")
+    built = build(BuildSpec(HwConfig.load("nv_small")), ROOT / RESULTS)
     result = simulate(
         built,
         test_module="readme_example",

@@ -14,6 +14,7 @@ from tb.judge.finding import BadAccess, Check, Hang
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending
 from tb.launch.build import BuildSpec, Built, build
+from tb.launch.folders import RESULTS
 from tb.memory import Ram
 from tb.program.ops import CheckCrc, InterruptNotify, MemInit, MemLoad
 from tb.regress.dut import Dut
@@ -30,7 +31,7 @@ DUT = Dut("nv_small", "verilator", backend="native")
 
 @pytest.fixture(scope="module")
 def built() -> Built:
-    return build(BuildSpec(CONFIG, "verilator", backend="native"), ROOT / "sim_build")
+    return build(BuildSpec(CONFIG, "verilator", backend="native"), ROOT / RESULTS)
 
 
 def job(name: str, scenario: Scenario) -> Job:

@@ -11,6 +11,7 @@ import pytest
 from models.config import HwConfig
 from tb.generate.plan import load_plan
 from tb.launch.build import BuildSpec, Built, build
+from tb.launch.folders import RESULTS
 from tb.regress.dut import Dut
 from tb.regress.jobs import Job, run_job
 from tests.sim.conftest import ROOT
@@ -26,7 +27,7 @@ STAGES = ROOT / "hdl_stubs" / "stages.toml"
 @pytest.fixture(scope="module")
 def debug_model() -> Built:
     """Return a model of the embedded DUT whose signals are visible."""
-    return build(BuildSpec(CONFIG, "icarus", debug=True), ROOT / "sim_build")
+    return build(BuildSpec(CONFIG, "icarus", debug=True), ROOT / RESULTS)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from tb.generate.plan import load_plan
 from tb.judge.finding import Finding
 from tb.judge.verdict import Ending
 from tb.launch.build import BuildSpec, build
+from tb.launch.folders import RESULTS
 from tb.regress.dut import Dut
 from tb.regress.jobs import Job, run_jobs, stopping_at_first
 from tb.regress.result import Result
@@ -24,7 +25,7 @@ BUG = "+bug=sdp_dst_line_stride"
 
 
 def play(backend: str, job: Job, root: Path) -> Result:
-    built = build(BuildSpec(CONFIG, "verilator", backend=backend), ROOT / "sim_build")
+    built = build(BuildSpec(CONFIG, "verilator", backend=backend), ROOT / RESULTS)
     dut = Dut("nv_small", "verilator", backend=backend)
     ((_, result),) = run_jobs([job], built, dut, root, workers=1, timeout_seconds=300)
     return result

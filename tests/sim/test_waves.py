@@ -9,6 +9,7 @@ import pytest
 
 from models.config import HwConfig
 from tb.launch.build import BuildSpec, Built, build
+from tb.launch.folders import RESULTS
 from tb.launch.simulate import SimResult, simulate
 from tb.stimulus.exchange import REQUEST, Request
 from tests.sim.conftest import ROOT
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def with_waves() -> Built:
     """Return a model of the embedded DUT that can write waves."""
-    return build(BuildSpec(HwConfig.load("nv_small"), "icarus", waves=True), ROOT / "sim_build")
+    return build(BuildSpec(HwConfig.load("nv_small"), "icarus", waves=True), ROOT / RESULTS)
 
 
 def run(built: Built, folder: Path, start: str | None = None) -> SimResult:

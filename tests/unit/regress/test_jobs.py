@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from models.config import HwConfig
+from models.errors import InputError
 from tb.judge.finding import Check, Finding, Note
 from tb.judge.text import why_not_passed
 from tb.judge.verdict import Ending, Verdict
@@ -102,13 +103,10 @@ def test_a_simulator_that_ends_badly_after_a_good_verdict_has_not_passed(
     assert result.verdict.judged_bytes == 8
 
 
-def test_a_job_that_is_played_again_leaves_nothing_of_the_time_before(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_job_is_not_played_in_a_folder_that_holds_something(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     played(tmp_path, monkeypatch, Answer(Verdict(judged_bytes=8), PERFORMANCE))
-    (tmp_path / "work" / "old").touch()
-    assert played(tmp_path, monkeypatch, None, Check.CRASH).ending is Ending.CRASH
-    assert not (tmp_path / "work" / "old").exists()
+    with pytest.raises(InputError, match=r"/work must be empty$"):
+        played(tmp_path, monkeypatch, None, Check.CRASH)
 
 
 def test_a_simulator_is_asked_with_absolute_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,7 +114,13 @@ def test_a_simulator_is_asked_with_absolute_paths(tmp_path: Path, monkeypatch: p
     plain = job().request(replace(DUT, config="mine.toml"), Path("work"))
     work = tmp_path / "work"
     assert plain == Request(
-        "mine.toml", f"{work}/scenario", f"{work}/result.json", f"{work}/sim.log", None, "rerun", "rerun --waves"
+        "mine.toml",
+        scenario=f"{work}/scenario",
+        result=f"{work}/result.json",
+        log=f"{work}/sim.log",
+        test="made.1",
+        rerun="rerun",
+        rerun_waves="rerun --waves",
     )
     full = job(altered=Path("x.npz"), stages=Path("s.toml"), waves_from="layer:2", waves=False)
     asked = full.request(DUT, work)

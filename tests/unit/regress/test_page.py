@@ -8,13 +8,17 @@ import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 
 from tb.judge.finding import Check
 from tb.judge.verdict import Ending, Verdict
 from tb.regress import page, summary
+from tb.regress.jobs import Job
 from tb.regress.result import Result
 from tb.regress.store import Run
+from tb.regress.summary import Ended
+from tb.scenario import Scenario
 from tb.stimulus.exchange import Explained, Performance
 from tests.unit.regress.tasks import VERDICTS, hang, task, wrong
 
@@ -86,7 +90,7 @@ def test_hostile_names_stay_text(tmp_path: Path) -> None:
 
 
 def test_junit_is_xml_whatever_it_holds(tmp_path: Path) -> None:
-    page.write_junit(HOSTILE.replace("\x07", ""), entries(tmp_path), tmp_path / "junit.xml")
+    page.write_junit(HOSTILE, entries(tmp_path), tmp_path / "junit.xml")
     root = ElementTree.parse(tmp_path / "junit.xml").getroot()
     assert (root.get("tests"), root.get("failures"), root.get("skipped")) == ("5", "3", "1")
     failures = [(case.get("name"), case.find("failure")) for case in root]
@@ -96,6 +100,35 @@ def test_junit_is_xml_whatever_it_holds(tmp_path: Path) -> None:
         "random.3.nv_small.verilator": "mismatch",
         "random.4.nv_small.verilator": "hang",
     }
+
+
+@pytest.mark.parametrize("text", ["\0", "\x1b[31m", "\x0b", "\x85", "\ufffe", "\udcff", "]]>", "\U0001f600"])
+def test_any_name_and_message_leave_pages_well_formed(tmp_path: Path, text: str) -> None:
+    entry = ended(1, Ending.MISMATCH, f"one {text} two", folder=str(tmp_path / f"a {text.replace(chr(0), '')}#1%"))
+    job = Job(f"name {text}", 1, f"rerun {text}", lambda: Scenario("a", "nv_small", (), 1))
+    hostile = Ended(job, replace(entry.record, key=f"key {text}"))
+    refused = Ended(job, replace(hostile.record, ending=Ending.REFUSED))
+    page.write_junit(f"suite {text}", [hostile, refused], tmp_path / "junit.xml")
+    root = ElementTree.parse(tmp_path / "junit.xml").getroot()
+    shown = text if text in ("]]>", "\x85", "\U0001f600") else "\N{REPLACEMENT CHARACTER}" + text[1:]
+    assert root.get("name") == f"suite {shown}"
+    assert root[0].get("name") == f"key {shown}"
+    assert root[0].find("failure").get("message") == f"one {shown} two"
+    page.write_results("title", [hostile, refused], tmp_path / "index.html")
+    collector = Collector()
+    collector.feed((tmp_path / "index.html").read_text(encoding="utf-8"))
+    assert f"one {shown} two" in collector.text
+    assert all("#" not in link and " " not in link for link in collector.links if link), collector.links
+
+
+def test_a_page_is_never_written_through_a_link(tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("kept", encoding="utf-8")
+    for name in ("index.html", "junit.xml"):
+        (tmp_path / name).symlink_to(precious)
+    page.write_results("title", entries(tmp_path), tmp_path / "index.html")
+    page.write_junit("title", entries(tmp_path), tmp_path / "junit.xml")
+    assert precious.read_text(encoding="utf-8") == "kept"
 
 
 def test_failures_of_one_signature_are_told_once(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -218,3 +219,19 @@ def test_another_file_is_not_taken_for_a_store(tmp_path: Path) -> None:
         database.execute("CREATE TABLE mine (x)")
     with pytest.raises(ValueError, match=r"other\.sqlite must be a regression store of version 3, not 0$"):
         Store(other)
+
+
+def test_a_copied_store_speaks_of_the_folders_beside_it(tmp_path: Path) -> None:
+    """Whatever paths stand in the file: of the place where it was made, or of somebody who wants them overwritten."""
+    original = tmp_path / "original"
+    with Store(original / "results.sqlite") as store:
+        run = store.start("random", TASKS[:1])
+        left = replace(ended(TASKS[0], Ending.HANG), folder=str(run.folder / TASKS[0].key))
+        store.add(run, left)
+    copy = Path(shutil.copytree(original, tmp_path / "copy"))
+    with sqlite3.connect(copy / "results.sqlite") as database:
+        database.execute("UPDATE runs SET folder = '/some/where'")
+    with Store(copy / "results.sqlite") as store:
+        run = store.run()
+        assert run.folder == copy / "0001"
+        assert [entry.folder for entry in store.results(run)] == [str(copy / "0001" / TASKS[0].key)]

@@ -210,3 +210,14 @@ def test_threads_of_a_worker_have_a_simulator_each(play: Callable[[int], None], 
     assert len({simulator.work_dir for simulator in Simulator.all}) == 2
     end_processes()
     assert counted(tmp_path) == 2
+
+
+def test_what_somebody_keeps_where_a_failure_would_lie_stays(play: Callable[[int], None], tmp_path: Path) -> None:
+    kept = tmp_path / "run" / task(WRONG).key / "thesis"
+    kept.parent.mkdir(parents=True)
+    kept.touch()
+    play(WRONG)
+    (record,) = (tmp_path / "run" / "records").glob("*.json")
+    assert "lacks .nvdla-testbench" in record.read_text(encoding="utf-8")
+    assert kept.exists()
+    assert Simulator.all == [], "nothing was played whose failure could not be kept"

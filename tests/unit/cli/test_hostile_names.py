@@ -1,0 +1,255 @@
+"""Names that are no paths and paths that are no files: one line and exit code 2, and nothing outside the results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tb.regress.record import Ending, Record
+
+from models.config import HwConfig
+from tb.__main__ import main
+from tb.cli import common, replay, run, trace
+from tb.judge.verdict import Outcome, Verdict
+from tb.launch.build import BuildSpec, Built
+from tb.launch.simulate import Outcome as SimOutcome
+from tb.launch.simulate import SimResult
+from tb.regress import bundle, jobs, worker
+from tb.regress.task import Dut, Task
+from tb.regress.worker import Limits
+from tb.scenario import Scenario
+from tb.trace import write
+
+SMALL = HwConfig.load("nv_small")
+DUT = Dut("nv_small", "verilator", None, "NV_nvdla", None, False)
+PLAN = """config = "nv_small"
+[[scenario]]
+name = {name}
+about = "copied"
+[[scenario.layer]]
+engine = "SDP"
+shape = [8, 1, 1]
+"""
+PLAYED = (
+    "{precious}",
+    "../../../precious",
+    "../../../../precious",
+    "..",
+    ".",
+    "-rf",
+    "CON",
+    "a/b",
+    "Übung",
+    "~",
+    "a b",
+)
+"""Names that are odd but are names."""
+
+REFUSED = ("", "a\0b", "a\nb", "\x1b[31m", "x" * 300)
+"""Names that nothing can show."""
+
+PATHS = ("", "/nowhere/at/all", "../../../x", "a\0b", "x" * 300, "a\nb", "Übung", ".")
+
+
+@pytest.fixture
+def precious(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder outside the project that hostile names lead to, and that must be as it was."""
+    project = tmp_path / "project"
+    project.mkdir()
+    monkeypatch.chdir(project)
+    folder = tmp_path / "precious"
+    for name in ("precious", "precious.1", "precious.1.nv_small.verilator", "project/precious"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "thesis").touch()
+    before = sorted(tmp_path.rglob("*"))
+    yield folder
+    made = [path for path in tmp_path.rglob("*") if path not in before]
+    assert [path for path in before if not path.exists()] == []
+    assert [path for path in made if not path.is_relative_to(project / "sim_build")] == []
+
+
+@pytest.fixture
+def played(monkeypatch: pytest.MonkeyPatch, precious: Path) -> list[Path]:
+    """The folders that scenarios are played in; the simulation is left out."""
+    del precious
+    built = Built(BuildSpec(SMALL), Path("/builds/model"), Path("/builds/model/build.log"), None, 0.0, True)
+    found: list[Path] = []
+
+    def run_entry(_: Built, __: str, ___: str, work_dir: Path, **____: Any) -> tuple[SimResult, dict[str, Any]]:
+        found.append(work_dir)
+        assert (work_dir / "scenario").is_dir()
+        return SimResult(SimOutcome.PASSED, "", 0, 0.1, work_dir / "sim.log", work_dir / "results.xml", None), verdict
+
+    verdict = {**Verdict().to_dict(), "outcome": Outcome.PASSED.value, "complaints": []}
+    monkeypatch.setattr(jobs, "run_entry", run_entry)
+    for module in (run, trace):
+        monkeypatch.setattr(module, "build_dut", lambda *_, **__: built)
+    monkeypatch.setattr(replay, "build", lambda *_: built)
+    monkeypatch.setattr(worker, "_built", lambda *_: built)
+    monkeypatch.setattr(bundle, "tool_versions", lambda _: {})
+    return found
+
+
+def inputs(project: Path) -> Path:
+    """A folder for hostile files, which is not among the results that are looked at."""
+    folder = project / "sim_build" / "inputs"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def plan_of(folder: Path, name: str) -> Path:
+    path = folder / "hostile.toml"
+    path.write_text(PLAN.format(name=json.dumps(name)), encoding="utf-8")
+    return path
+
+
+def trace_of(folder: Path, name: str) -> Path:
+    """A trace whose note gives the scenario a name."""
+    cfg = write(Scenario("harmless", "nv_small", (), 1), folder / "t")
+    text = cfg.read_text(encoding="ascii").replace(json.dumps("harmless"), json.dumps(name))
+    cfg.write_text(text, encoding="ascii")
+    return cfg
+
+
+def by_trace(folder: Path, name: str) -> int:
+    return main(["trace", str(trace_of(folder, name))])
+
+
+def by_plan(folder: Path, name: str) -> int:
+    return main(["run", "--plan", str(plan_of(folder, name))])
+
+
+def by_worker(folder: Path, name: str) -> int:
+    task = Task(name, 1, "plan", str(plan_of(folder, name)), DUT, "rerun")
+    limits = Limits(common.BUILD_ROOT.resolve() / "regress" / "0001", common.BUILD_ROOT.resolve(), 1.0, isolated=True)
+    ended = Ending(worker.execute(task.to_dict(), limits)["ending"])
+    worker.remove_worker_folders(limits.folder)
+    return 0 if ended is Ending.PASSED else 1
+
+
+def by_bundle(folder: Path, name: str) -> int:
+    failure = folder / "failure"
+    failure.mkdir()
+    write(Scenario("harmless", "nv_small", (), 1), failure / "scenario")
+    task = Task("harmless", 1, "plan", "a.toml", DUT, "rerun")
+    bundle.write(failure, task, Record(task.key, Ending.MISMATCH, ()))
+    path = failure / bundle.BUNDLE_FILE
+    data = json.loads(path.read_text(encoding="utf-8"))
+    data["task"]["test"] = name
+    path.write_text(json.dumps(data), encoding="utf-8")
+    return main(["replay", str(failure)])
+
+
+WAYS = (by_trace, by_plan, by_worker, by_bundle)
+
+
+@pytest.mark.parametrize("name", PLAYED)
+@pytest.mark.parametrize("way", WAYS)
+def test_a_scenario_is_played_below_the_results_whatever_it_is_called(
+    played: list[Path], precious: Path, way: Callable[[Path, str], int], name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = inputs(Path.cwd())
+    name = name.format(precious=precious)
+    way(folder, name)
+    (work_dir,) = played
+    assert work_dir.resolve().is_relative_to(Path.cwd() / "sim_build")
+    assert way is by_worker or f"{name}.1" in capsys.readouterr().out, "TEST.SEED is shown as it is"
+
+
+@pytest.mark.parametrize("name", PLAYED)
+def test_a_mismatch_is_one_whatever_its_scenario_is_called(
+    played: list[Path], precious: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run_entry(_: Built, __: str, ___: str, work_dir: Path, **____: Any) -> tuple[SimResult, dict[str, Any]]:
+        played.append(work_dir)
+        ended = SimResult(SimOutcome.FAILED, "", 0, 0.1, work_dir / "sim.log", work_dir / "results.xml", None)
+        return ended, {**Verdict().to_dict(), "outcome": "failed", "complaints": ["wrong value: 3 elements"]}
+
+    monkeypatch.setattr(jobs, "run_entry", run_entry)
+    task = Task(
+        name.format(precious=precious),
+        1,
+        "plan",
+        str(plan_of(inputs(Path.cwd()), name.format(precious=precious))),
+        DUT,
+        "rerun",
+    )
+    limits = Limits(common.BUILD_ROOT.resolve() / "regress" / "0001", common.BUILD_ROOT.resolve(), 1.0, isolated=True)
+    record = Record.from_dict(worker.execute(task.to_dict(), limits))
+    assert record.ending is Ending.MISMATCH, record.complaints
+    assert record.folder is not None
+    assert Path(record.folder).parent == limits.folder
+    assert bundle.load(Path(record.folder)).task == task
+
+
+@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("way", [by_trace, by_plan, by_bundle])
+def test_a_name_that_cannot_be_shown_is_refused_in_one_line(
+    played: list[Path], way: Callable[[Path, str], int], name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = inputs(Path.cwd())
+    assert way(folder, name) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: ")
+    assert "must be 1 to 255 printable characters, not" in said
+    assert said.count("\n") == 1
+    assert said.rstrip("\n").isprintable()
+    assert played == []
+
+
+COMMANDS = (
+    ("trace", "{}"),
+    ("trace", "--model-only", "{}"),
+    ("run", "--plan", "{}"),
+    ("run", "--list", "--rtl", "{}", "--plan", "{}"),
+    ("run", "--rtl", "{}"),
+    ("run", "--port-map", "{}"),
+    ("run", "--config", "{}"),
+    ("run", "--json", "{}/nowhere/results.json"),
+    ("regress", "plan", "--plan", "{}"),
+    ("regress", "traces", "{}"),
+    ("regress", "random", "--rtl", "{}"),
+    ("regress", "show", "--results", "{}"),
+    ("regress", "resume", "--results", "{}"),
+    ("regress", "rerun-failed", "--results", "{}"),
+    ("regress", "random", "--cluster", "slurm", "--cluster-settings", "{}"),
+    ("plan", "--run", "1", "--results", "{}"),
+    ("plan", "--config", "{}"),
+    ("coverage", "--results", "{}"),
+    ("replay", "{}"),
+    ("explain", "{}"),
+    ("explain", "--format", "feature", "--shape", "1,1,1", "--precision", "int8", "--expected", "{}", "--actual", "{}"),
+    ("configrom", "--rtl", "{}"),
+    ("score", "--mutants", "1", "--rtl", "{}"),
+    ("bench", "sim", "--plan", "{}"),
+    ("bench", "sim", "--trace", "{}"),
+    ("pack", "{}", "out.bin", "--format", "feature", "--precision", "int8", "--shape", "1,1,1"),
+    ("unpack", "{}", "out.npy", "--format", "feature", "--precision", "int8", "--shape", "1,1,1"),
+    ("describe", "--format", "feature", "--precision", "int8", "--shape", "1,1,1", "--config", "{}"),
+)
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_a_path_that_is_no_such_file_is_refused_in_one_line(
+    precious: Path, words: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def build(*_: Any, **__: Any) -> None:
+        raise AssertionError("built")
+
+    monkeypatch.setattr("tb.launch.build._compile", build)
+    for path in PATHS:
+        try:
+            code: object = main([word.format(path) if "{" in word else word for word in words])
+        except SystemExit as end:
+            code = end.code
+        said = capsys.readouterr().err
+        assert code == 2, (path, said)
+        assert "error: " in said.splitlines()[-1], (path, said)
+
+
+def test_an_argument_that_is_no_text_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["trace", "\udcff"]) == 2
+    assert capsys.readouterr().err == "error: an argument must be printable text, not '\\udcff'\n"

@@ -60,8 +60,8 @@ LAYERS = 10_000
 PARALLEL = 10_000
 """Of simulations at a time."""
 
-RUN_TASKS = 1_000_000
-"""Of one regression."""
+RUN_TASKS = 100_000
+"""Of one regression, whose tasks and results are all in memory when it is concluded."""
 
 POINT_BINS = 1_000
 """Of a point of a coverage model."""

@@ -31,7 +31,6 @@ _BAD_ZIP = (
     lzma.LZMAError,
     struct.error,
     EOFError,
-    OSError,
     KeyError,
     ValueError,
     # What zipfile says of a compression or version that it lacks, and of encrypted files.
@@ -64,9 +63,10 @@ def read_arrays(path: Path, most: int = ARRAY_BYTES, error: type[InputError] = I
                     raw = member.read(entry.file_size)
                 name = entry.filename.removesuffix(".npy")
                 arrays[name] = _array(raw, f"{shown(path)}: {shown(name)}", error)
+    except OSError as why:
+        raise error(f"{shown(path)}: cannot be read: {why.strerror or why}") from why
     except _BAD_ZIP as why:
-        reason = why.strerror if isinstance(why, OSError) and why.strerror else why
-        raise error(f"{shown(path)}: cannot be read as .npz: {shown(reason)}") from why
+        raise error(f"{shown(path)}: cannot be read as .npz: {shown(why)}") from why
     return arrays
 
 

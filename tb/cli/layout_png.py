@@ -97,7 +97,7 @@ _NO_PILLOW = ".png needs the package pillow of requirements.txt, which is not in
 def _load(path: Path) -> tuple[Array, str]:
     """Return the pixels of a file and their mode; Pillow would halve the bits of 16-bit colours silently."""
     try:
-        from PIL import Image
+        from PIL import Image, UnidentifiedImageError
     except ImportError as error:
         raise InputError(_NO_PILLOW) from error
     data = read_bytes(path, IMAGE_BYTES)
@@ -113,6 +113,8 @@ def _load(path: Path) -> tuple[Array, str]:
                 )
             mode = image.mode if depth == (b"\x10" if image.mode == "I;16" else b"\x08") else f"{depth[0]}-bit colour"
             return np.asarray(image), mode
+    except UnidentifiedImageError as error:
+        raise InputError(f"{path}: cannot be read as .png: it must begin with the mark of PNG") from error
     # Whatever Pillow says of a broken file.
     except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError) as error:
         raise InputError(f"{path}: cannot be read as .png: {error}") from error

@@ -127,7 +127,7 @@ class MeasuredFile:
         """
         value = self.meta.get(key)
         if type(value) is not kind:
-            raise self.error(f"{key} must be {kind.__name__}, not {shown(value)}")
+            raise self.error(f"{key} must be {kind.__name__}, not {shown(repr(value))}")
         return value
 
     def array(self, key: str) -> NDArray[Any]:

@@ -230,4 +230,4 @@ def test_a_binary_file_is_no_filelist(folder: Path) -> None:
     path = folder / "list.f"
     path.write_bytes(b"a.v \xff")
 
-    refused(path, f"{path}: not a UTF-8 text file: invalid start byte at byte 4")
+    refused(path, f"{path}:1: text must be UTF-8, not byte 0xff")

@@ -53,6 +53,8 @@ ARGUMENTS = [
         f"poll_field_less({R}, 1);",
         "poll_field_less must have (register, field, value) or (target, register, field, value), not 2 arguments",
     ),
+    ("mem_init(1, 0, 0x40000001, ALL_ZERO);", "size must be 1 to 0x40000000, not 0x40000001"),
+    ("check_crc(s, 1, 0, 0x200000000, 2);", "size must be 1 to 0x40000000, not 0x200000000"),
     ("mem_init(1, 0, 1);", "mem_init must have (memory, address, size, pattern), not 3 arguments"),
     ("mem_load(1, 0);", 'mem_load must have (memory, address, "file"), not 2 arguments'),
     ("intr_notify(s);", "intr_notify must have (interrupt, sync_id), not 1 arguments"),
@@ -91,7 +93,7 @@ REGISTERS = [
 MEMORIES = [
     ("mem_init(2, 0, 1, ALL_ZERO);", f"{MEMORY} 2"),
     ("mem_init(1, 0, 1, RANDOM);", "pattern must be ALL_ZERO, not RANDOM"),
-    ("mem_init(1, 0, 0, ALL_ZERO);", "size must be 1 to 0xffffffffffffffff, not 0"),
+    ("mem_init(1, 0, 0, ALL_ZERO);", "size must be 1 to 0x40000000, not 0"),
     ("mem_init(1, x, 1, ALL_ZERO);", f"address {NUMBER} x"),
     ("mem_init(1, 0x100000000, 1, ALL_ZERO);", "address must be 0 to 0xffffffff, not 0x100000000"),
     (
@@ -119,7 +121,7 @@ SYNCS = [
     ("sync_wait(CSC, s); sync_notify(CSC, u); sync_notify(CSC, t);", "nothing raises sync_id s; raised: t, u"),
     ("check_crc(s, 1, 0, 1, 2); sync_notify(CSC, t);", "nothing raises sync_id s; raised: t"),
     ('check_file(s, 1, 0, 98, "in.dat");', "nothing raises sync_id s; raised: none"),
-    ("check_crc(s, 1, 0, 0, 2);", "size must be 1 to 0xffffffffffffffff, not 0"),
+    ("check_crc(s, 1, 0, 0, 2);", "size must be 1 to 0x40000000, not 0"),
     ("check_crc(s, 1, 0, 1, 0x100000000);", "crc must be 0 to 0xffffffff, not 0x100000000"),
     (
         "check_crc(s, 1, 4294967295, 2, 0);",
@@ -142,7 +144,7 @@ SYNCS = [
 NOTES = [
     (
         f"{NOTE}{{",
-        "a note must be a JSON object: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
+        "a note must be JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
     ),
     (f"{NOTE}[1]", "a note must be a JSON object, not [1]"),
     (f'{NOTE}{{"posted": false}}', "a note must stand before a command, not at the end"),

@@ -15,6 +15,8 @@ from pathlib import Path
 
 from models.config import HwConfig
 from models.errors import InputError
+from models.limits import NAME_BYTES
+from models.reading import shown
 from tb.cli import numbers
 from tb.explain.stages import load_stages
 from tb.launch.build import BACKENDS, BuildSpec, Built, build
@@ -66,8 +68,8 @@ def output_file(text: str) -> Path:
         ArgumentTypeError: when its folder does not exist, or it is one.
     """
     path = Path(text)
-    if path.is_dir() or not path.parent.is_dir():
-        raise argparse.ArgumentTypeError(f"must be a file in a folder that exists, not {text}")
+    if os.path.isdir(path) or not os.path.isdir(path.parent) or len(os.fsencode(path.name)) > NAME_BYTES:
+        raise argparse.ArgumentTypeError(f"must be a file in a folder that exists, not {shown(text)}")
     return path
 
 

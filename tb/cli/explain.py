@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -69,7 +70,7 @@ def _write_page(args: argparse.Namespace, explanations: list[Explanation]) -> No
         args.html.write_text(page(Failure(str(args.actual), (), explanations, ())), encoding="utf-8")
         return
     result = args.run / RESULT_FILE
-    saved = saved_result(result) if result.is_file() else Saved()
+    saved = saved_result(result) if os.path.isfile(result) else Saved()
     write_page(args.html, explanations, args.run.name, saved.complaints, saved.rerun, saved.rerun_waves)
 
 

@@ -152,12 +152,25 @@ def _alone_in(folder: Path) -> Iterator[None]:
 
 def _waves_from(args: argparse.Namespace, job: Job) -> Job:
     """Return the job with a start condition for its waves."""
-    if not args.waves:
-        raise InputError("--waves-from must only be given with --waves")
-    if not re.fullmatch(r"(cycle|layer):[0-9]{1,18}", args.waves_from):
-        raise InputError(f"--waves-from must be cycle:N or layer:N, not {args.waves_from}")
     variables = {**job.variables, "NVDLA_WAVES_FROM": args.waves_from}
     return replace(job, plusargs=(*job.plusargs, "+wave_wait"), variables=variables)
+
+
+def check_run_options(args: argparse.Namespace) -> None:
+    """Check the options of ``add_run_options`` before anything is built.
+
+    Raises:
+        InputError: for options that contradict each other, and a file of stages that cannot be used.
+    """
+    if args.waves_from is not None:
+        if not args.waves:
+            raise InputError("--waves-from must only be given with --waves")
+        if not re.fullmatch(r"(cycle|layer):[0-9]{1,18}", args.waves_from):
+            raise InputError(f"--waves-from must be cycle:N or layer:N, not {shown(args.waves_from)}")
+    if args.stages is not None:
+        load_stages(args.stages)
+        if not args.debug:
+            raise InputError("--stages must be given with --debug, which makes signals inside visible")
 
 
 def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built, title: str) -> int:
@@ -173,9 +186,6 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
     if args.waves_from is not None:
         jobs = [_waves_from(args, job) for job in jobs]
     if args.stages is not None:
-        load_stages(args.stages)
-        if not args.debug:
-            raise InputError("--stages must be given with --debug, which makes signals inside visible")
         watched = {"NVDLA_STAGES": str(args.stages.resolve())}
         jobs = [replace(job, variables={**job.variables, **watched}) for job in jobs]
     root = BUILD_ROOT / "runs" / title

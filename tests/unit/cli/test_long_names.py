@@ -19,7 +19,7 @@ LONG = "n" * 300
         f"run --rtl {LONG}",
         f"run --port-map {LONG}",
         f"run --plan {LONG}",
-        f"run --stages {LONG} --debug",
+        f"run --only sdp_* --stages {LONG} --debug",
         f"trace {LONG}",
         f"trace --model-only {LONG}.cfg",
         f"trace --model-only {LONG}.npz",

@@ -42,8 +42,8 @@ SURFACE_BYTES = 1 << 28
 DRAWN_BYTES = 1 << 25
 """Of the memory of a scenario that a plan describes or a seed draws."""
 
-ARRAY_BYTES = 1 << 30
-"""Of all arrays of an ``.npz`` file, unpacked."""
+ARRAY_BYTES = 1 << 27
+"""Of all arrays of a measured layer, unpacked."""
 
 RECORD_BYTES = 1 << 30
 """Of all arrays in the record of a failed run, unpacked."""

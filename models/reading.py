@@ -69,7 +69,7 @@ def read_toml(path: Path, error: type[InputError] = InputError) -> dict[str, Any
     return raw
 
 
-def parse_json(text: str | bytes, where: str, error: type[InputError] = InputError) -> Any:
+def parse_json(text: str, where: str, error: type[InputError] = InputError) -> Any:
     """Return what a JSON text holds.
 
     Args:
@@ -84,7 +84,7 @@ def parse_json(text: str | bytes, where: str, error: type[InputError] = InputErr
         raw = json.loads(text)
     except RecursionError as why:
         raise error(f"{where}: tables and lists must nest at most {NESTING} deep") from why
-    except ValueError as why:  # JSONDecodeError, UnicodeDecodeError, and Python's of an integer of thousands of digits
+    except ValueError as why:  # JSONDecodeError, and what Python says of an integer of thousands of digits
         raise error(f"{where} must be JSON: {why}") from why
     _check(raw, where, error)
     return raw
@@ -96,7 +96,7 @@ def read_json(path: Path, error: type[InputError] = InputError) -> Any:
     Raises:
         InputError: of the type ``error``, when it cannot be read, is no JSON, or nests or counts beyond the limits.
     """
-    return parse_json(read_bytes(path, error=error), shown(path), error)
+    return parse_json(read_text(path, error=error), shown(path), error)
 
 
 def shown(value: object) -> str:

@@ -173,7 +173,7 @@ def _store(data: bytes, folder: Path) -> None:
     path = folder / "store.sqlite"
     if not path.is_file():
         Store(path).__exit__(None, None, None)
-    rows = converted(parse_json(data, "rows"), dict[str, list[list[Any]]], "rows")
+    rows = converted(parse_json(data.decode("utf-8", "replace"), "rows"), dict[str, list[list[Any]]], "rows")
     with contextlib.closing(sqlite3.connect(path)) as database, database:
         for table in samples.STORE_TABLES:
             database.execute(f"DELETE FROM {table}")
@@ -236,7 +236,7 @@ READERS = (
     Reader(
         "record of a worker",
         samples.records,
-        lambda data, folder: Record.from_dict(parse_json(data, "record")),
+        lambda data, folder: Record.from_dict(parse_json(data.decode("utf-8", "replace"), "record")),
         weight=12,
     ),
     Reader("code coverage", samples.counted, _file("coverage.dat", read_counts), weight=12),

@@ -10,7 +10,7 @@ import pytest
 from models.config import HwConfig
 from tb.program.ops import INTERRUPT_UNITS
 from tb.registers import RegisterMap
-from tb.trace import TraceError, TraceUnsupported, read
+from tb.trace import TraceError, TraceUnsupported, read, reader
 from tests.unit.trace.conftest import MakeTrace
 
 UNITS = ", ".join(RegisterMap.of(HwConfig.load("nv_small")).units)
@@ -299,3 +299,18 @@ def test_a_link_within_the_folder_is_followed(make_trace: MakeTrace, nv_small: H
     folder = make_trace('mem_load(1, 0, "link.dat");')
     (folder / "link.dat").symlink_to("in.dat")
     assert len(read(folder, nv_small).ops) == 1
+
+
+def test_memory_is_counted_over_all_commands(tmp_path: Path) -> None:
+    path = tmp_path / "t.cfg"
+    path.write_text("mem_init(1, 0, 0x40000000, ALL_ZERO);" * 2, encoding="utf-8")
+    with pytest.raises(
+        TraceError, match=r"t\.cfg: all mem_init together must have at most 1073741824 bytes, not 2147483648$"
+    ):
+        read(path, HwConfig.load("nv_small"))
+    (tmp_path / "a.dat").write_text("{offset:0x0, size:2, payload:0x00 0x01}", encoding="utf-8")
+    path.write_text('mem_load(1, 0, "a.dat");' * 3, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reader, "MEMORY_BYTES", 5)
+        with pytest.raises(TraceError, match=r"t\.cfg: all mem_load together must have at most 5 bytes, not 6$"):
+            read(path, HwConfig.load("nv_small"))

@@ -36,7 +36,6 @@ LONG = "n" * 300
         f"unpack {LONG}.dat out.npy --format feature --precision int8 --shape 3,1,2",
         f"describe --format feature --precision int8 --shape 3,1,2 --config {LONG}.toml",
         f"regress show --results {LONG}",
-        f"plan --results {LONG}",
         f"coverage --results {LONG}",
     ],
 )

@@ -135,3 +135,15 @@ def test_threads_of_a_worker_have_a_simulator_each(play: Callable[[int], None], 
     assert len({simulator.work_dir for simulator in Simulator.all}) == 2
     end_processes()
     assert counted(tmp_path) == 2
+
+
+def test_a_trace_that_cannot_be_read_fails_with_file_and_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "_built", lambda dut, root: None)
+    path = tmp_path / "broken.cfg"
+    path.write_text("\nnonsense();\n", encoding="utf-8")
+    broken = Task("broken", 0, "trace", str(path), DUT, "again")
+    limits = Limits(tmp_path / "run", tmp_path / "build", 1.0, isolated=True)
+    record = Record.from_dict(execute(broken.to_dict(), limits))
+    assert record.ending is Ending.BENCH_ERROR
+    (complaint,) = record.complaints
+    assert complaint.startswith(f"{path}:2: unknown command nonsense; allowed: ")

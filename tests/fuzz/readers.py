@@ -47,7 +47,7 @@ from tb.score.journal import Journal
 from tb.trace import read
 from tb.tracker import refusal
 from tests.fuzz import samples
-from tests.fuzz.mutate import Mutate, of_arrays, of_bytes, of_header, of_words
+from tests.fuzz.mutate import Mutate, of_arrays, of_bytes, of_header, of_json, of_words
 
 SMALL, FULL = HwConfig.load("nv_small"), HwConfig.load("nv_full")
 
@@ -229,14 +229,15 @@ READERS = (
     Reader("tensor", samples.tensors, _file("tensor.npy", _tensor), of_header),
     Reader("image", samples.images, _file("image.png", _image), of_bytes),
     Reader("filelist", samples.filelists, _filelist),
-    Reader("bundle", samples.bundles, _bundle),
+    Reader("bundle", samples.bundles, _bundle, of_json),
     Reader("record of a run", samples.seen, _file(record.FILE_NAME, _seen), of_arrays, weight=1),
-    Reader("result of a run", samples.explained, _file("result.json", saved_result), weight=12),
-    Reader("store", samples.stores, _store),
+    Reader("result of a run", samples.explained, _file("result.json", saved_result), of_json, weight=12),
+    Reader("store", samples.stores, _store, of_json),
     Reader(
         "record of a worker",
         samples.records,
         lambda data, folder: Record.from_dict(parse_json(data.decode("utf-8", "replace"), "record")),
+        of_json,
         weight=12,
     ),
     Reader("code coverage", samples.counted, _file("coverage.dat", read_counts), weight=12),

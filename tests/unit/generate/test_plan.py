@@ -65,6 +65,8 @@ CONV: dict[str, Any] = {"engine": "CONV", "shape": [8, 4, 4], "kernels": 8, "ker
     ("layer", "message"),
     [
         ({**CONV, "batch": 4294967296}, "probe.layer[0].batch must be 1 to 1 on nv_small, not 4294967296"),
+        ({**PDP, "kernel": [0, 1]}, "probe.layer[0].kernel must be 1 to 8 each, not 0"),
+        ({**PDP, "kernel": [1, 1 << 63]}, "probe.layer[0].kernel must be 1 to 8 each, not 9223372036854775808"),
         ({**CONV, "weights": [5, 3]}, "probe.layer[0].weights must be a span within -128 to 127, not 5 to 3"),
         ({**CONV, "weights": [0, 128]}, "probe.layer[0].weights must be a span within -128 to 127, not 0 to 128"),
         (

@@ -130,6 +130,13 @@ def write_at(index: int, *entry: object) -> Change:
     return lambda arrays, meta: meta["registers"].__setitem__(index, list(entry))
 
 
+def set_write(name: str, value: int) -> Change:
+    def change(arrays: Arrays, meta: dict[str, Any]) -> None:
+        meta["registers"] = [[each, value if each == name else word] for each, word in meta["registers"]]
+
+    return change
+
+
 def drop_writes(pattern: str) -> Change:
     def change(arrays: Arrays, meta: dict[str, Any]) -> None:
         meta["registers"] = [entry for entry in meta["registers"] if not re.fullmatch(pattern, entry[0])]
@@ -232,6 +239,26 @@ MALFORMED: dict[str, tuple[str, Change, str]] = {
         "cdp_int8_lrn3",
         put("memory", [["0x80000000", 1 << 30], ["0xc0000000", 1 << 30]]),
         "memory must be at most 1073741824 bytes",
+    ),
+    "weights of 4 GiB": (
+        "dc_fp16_4x4x96_k16_comp70",
+        set_write("CDMA.D_WEIGHT_BYTES", 0xFFFFFF80),
+        "memory must be at most 1073741824 bytes",
+    ),
+    "strides of 4 GiB": (
+        "cdp_int8_lrn3",
+        set_write("CDP_RDMA.D_SRC_SURFACE_STRIDE", 0xFFFFFFE0),
+        "input: a surface must have at most 268435456 bytes, not 4294969280",
+    ),
+    "counters": (
+        "cdp_int8_lrn3",
+        put("status_read_after_done", [1]),
+        "status_read_after_done must be a table, not [1]",
+    ),
+    "value of a counter": (
+        "cdp_int8_lrn3",
+        put("status_read_after_done", {"CDP.D_PERF_WRITE_STALL": "x"}),
+        "CDP.D_PERF_WRITE_STALL must be 0 to 0xffffffff, not 'x'",
     ),
     "prefill": ("cdp_int8_lrn3", put("dst_prefill", "0x1ff"), "dst_prefill must be 0x0 to 0xff, not '0x1ff'"),
     "axes of an operand": (

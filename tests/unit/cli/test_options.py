@@ -55,6 +55,7 @@ def test_one_to_ten_thousand_simulations_are_played_at_a_time(
     [
         ("run --seed=-1", "--seed: must be 0 to 9223372036854775807, not -1"),
         ("score --seed=-1", "--seed: must be 0 to 9223372036854775807, not -1"),
+        ("score --mutants 2 --number 0", "--number: must be 1 to 9223372036854775807, not 0"),
         ("run --timeout=nan", "--timeout: must be 0.001 to 3.1536e+07, not nan"),
         ("run --timeout=inf", "--timeout: must be 0.001 to 3.1536e+07, not inf"),
         ("run --timeout=0", "--timeout: must be 0.001 to 3.1536e+07, not 0"),

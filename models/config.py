@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cache
@@ -10,7 +11,7 @@ from typing import Any
 
 from models.errors import InputError
 from models.precision import Precision
-from models.reading import read_toml
+from models.reading import read_toml, shown
 
 BUILTIN_DIR = Path(__file__).parent / "configs"
 
@@ -120,9 +121,9 @@ class HwConfig:
         if text in builtin_names():
             return _load_builtin(text)
         path = Path(name_or_path)
-        if path.suffix != ".toml" or not path.is_file():
+        if path.suffix != ".toml" or not os.path.isfile(path):
             known = ", ".join(builtin_names())
-            raise ConfigError(f"configuration must be one of {known} or an existing .toml file, not {text}")
+            raise ConfigError(f"configuration must be one of {known} or an existing .toml file, not {shown(text)}")
         return _load_file(path)
 
     def atom_elements(self, precision: Precision) -> int:

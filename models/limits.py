@@ -15,10 +15,13 @@ NESTING = 64
 NUMBER_BITS = 64
 """Of integers in TOML and JSON, besides the sign: an address is the widest number that there is."""
 
+NAME_BYTES = 255
+"""Of the name of a file."""
+
 NAME_CHARACTERS = 200
 """Of the name of a scenario, test or bug; names of files end at 255 bytes."""
 
-LISTED_SOURCES = 100_000
+LISTED_WORDS = 100_000
 """Of the words of a filelist and of the lists that it includes."""
 
 FILELIST_DEPTH = 32
@@ -33,14 +36,14 @@ DATA_BYTES = 1 << 33
 MEMORY_BYTES = 1 << 30
 """Of the memory that a trace fills, loads or compares."""
 
-SURFACE_BYTES = 1 << 32
-"""Of one surface of a layer that is judged."""
+SURFACE_BYTES = 1 << 28
+"""Of what a layer reads or writes at one place: more is not computed."""
 
 DRAWN_BYTES = 1 << 25
 """Of the memory of a scenario that a plan describes or a seed draws."""
 
-ARRAY_BYTES = 1 << 30
-"""Of all arrays of an ``.npz`` file, unpacked."""
+ARRAY_BYTES = 1 << 27
+"""Of all arrays of a measured layer, unpacked."""
 
 RECORD_BYTES = 1 << 30
 """Of all arrays in the record of a failed run, unpacked."""
@@ -60,8 +63,8 @@ LAYERS = 10_000
 PARALLEL = 10_000
 """Of simulations at a time."""
 
-RUN_TASKS = 1_000_000
-"""Of one regression."""
+RUN_TASKS = 100_000
+"""Of one regression, whose tasks and results are all in memory when it is concluded."""
 
 POINT_BINS = 1_000
 """Of a point of a coverage model."""

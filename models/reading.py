@@ -10,6 +10,8 @@ from typing import Any
 from models.errors import InputError
 from models.limits import NESTING, NUMBER_BITS, TEXT_BYTES
 
+_BLOCK_BYTES = 1 << 20
+
 
 def read_bytes(path: Path, most: int = TEXT_BYTES, error: type[InputError] = InputError) -> bytes:
     """Return the content of a file.
@@ -24,13 +26,16 @@ def read_bytes(path: Path, most: int = TEXT_BYTES, error: type[InputError] = Inp
     """
     try:
         with path.open("rb") as file:
-            data = file.read(most + 1)
+            # Block by block: a read of many bytes takes room for all of them at once.
+            data = bytearray()
+            while len(data) <= most and (block := file.read(_BLOCK_BYTES)):
+                data += block
     except (OSError, ValueError) as why:  # a ValueError is a NUL in the name
         reason = why.strerror if isinstance(why, OSError) and why.strerror else str(why)
         raise error(f"{shown(path)}: cannot be read: {reason}") from why
     if len(data) > most:
         raise error(f"{shown(path)}: the file must have at most {most} bytes")
-    return data
+    return bytes(data)
 
 
 def read_text(path: Path, most: int = TEXT_BYTES, error: type[InputError] = InputError) -> str:
@@ -64,7 +69,7 @@ def read_toml(path: Path, error: type[InputError] = InputError) -> dict[str, Any
     return raw
 
 
-def parse_json(text: str | bytes, where: str, error: type[InputError] = InputError) -> Any:
+def parse_json(text: str, where: str, error: type[InputError] = InputError) -> Any:
     """Return what a JSON text holds.
 
     Args:
@@ -79,8 +84,8 @@ def parse_json(text: str | bytes, where: str, error: type[InputError] = InputErr
         raw = json.loads(text)
     except RecursionError as why:
         raise error(f"{where}: tables and lists must nest at most {NESTING} deep") from why
-    except ValueError as why:  # JSONDecodeError, UnicodeDecodeError, and Python's of an integer of thousands of digits
-        raise error(f"{where}: must be JSON: {why}") from why
+    except ValueError as why:  # JSONDecodeError, and what Python says of an integer of thousands of digits
+        raise error(f"{where} must be JSON: {why}") from why
     _check(raw, where, error)
     return raw
 
@@ -91,7 +96,7 @@ def read_json(path: Path, error: type[InputError] = InputError) -> Any:
     Raises:
         InputError: of the type ``error``, when it cannot be read, is no JSON, or nests or counts beyond the limits.
     """
-    return parse_json(read_bytes(path, error=error), shown(path), error)
+    return parse_json(read_text(path, error=error), shown(path), error)
 
 
 def shown(value: object) -> str:

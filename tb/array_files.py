@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.errors import InputError
-from models.limits import ARRAY_BYTES, ARRAYS
+from models.limits import ARRAY_BYTES, ARRAYS, MEMORY_BYTES
 from models.reading import shown
 
 _KINDS = "biufU"
@@ -31,7 +31,6 @@ _BAD_ZIP = (
     lzma.LZMAError,
     struct.error,
     EOFError,
-    OSError,
     KeyError,
     ValueError,
     # What zipfile says of a compression or version that it lacks, and of encrypted files.
@@ -64,9 +63,10 @@ def read_arrays(path: Path, most: int = ARRAY_BYTES, error: type[InputError] = I
                     raw = member.read(entry.file_size)
                 name = entry.filename.removesuffix(".npy")
                 arrays[name] = _array(raw, f"{shown(path)}: {shown(name)}", error)
+    except OSError as why:
+        raise error(f"{shown(path)}: cannot be read: {why.strerror or why}") from why
     except _BAD_ZIP as why:
-        reason = why.strerror if isinstance(why, OSError) and why.strerror else why
-        raise error(f"{shown(path)}: cannot be read as .npz: {shown(reason)}") from why
+        raise error(f"{shown(path)}: cannot be read as .npz: {shown(why)}") from why
     return arrays
 
 
@@ -151,5 +151,5 @@ def _header(file: BinaryIO, where: str, error: type[InputError]) -> tuple[np.dty
 def _check_size(nbytes: int, dtype: np.dtype[Any], shape: tuple[int, ...], where: str, error: type[InputError]) -> None:
     """Refuse a shape that the bytes do not hold, and one that is only possible because a side is 0."""
     needed = math.prod(shape) * dtype.itemsize
-    if needed > nbytes or math.prod(max(side, 1) for side in shape) > ARRAY_BYTES:
+    if needed > nbytes or math.prod(max(side, 1) for side in shape) > MEMORY_BYTES:
         raise error(f"{where}: shape {shape} of {dtype} must fit the {nbytes} bytes that follow, not need {needed}")

@@ -15,6 +15,8 @@ from pathlib import Path
 
 from models.config import HwConfig
 from models.errors import InputError
+from models.limits import NAME_BYTES
+from models.reading import shown
 from tb.cli import numbers
 from tb.explain.stages import load_stages
 from tb.launch import folders
@@ -68,8 +70,8 @@ def output_file(text: str) -> Path:
         ArgumentTypeError: when its folder does not exist, or it is one.
     """
     path = Path(text)
-    if os.path.isdir(path) or not os.path.isdir(path.parent):
-        raise argparse.ArgumentTypeError(f"must be a file in a folder that exists, not {text}")
+    if os.path.isdir(path) or not os.path.isdir(path.parent) or len(os.fsencode(path.name)) > NAME_BYTES:
+        raise argparse.ArgumentTypeError(f"must be a file in a folder that exists, not {shown(text)}")
     return path
 
 
@@ -159,11 +161,24 @@ def _alone_in(folder: Path) -> Iterator[None]:
 
 def _waves_from(args: argparse.Namespace, job: Job) -> Job:
     """Return the job with a start condition for its waves."""
-    if not args.waves:
-        raise InputError("--waves-from must only be given with --waves")
-    if not re.fullmatch(r"(cycle|layer):[0-9]{1,18}", args.waves_from):
-        raise InputError(f"--waves-from must be cycle:N or layer:N, not {args.waves_from}")
     return replace(job, plusargs=(*job.plusargs, "+wave_wait"), waves_from=args.waves_from)
+
+
+def check_run_options(args: argparse.Namespace) -> None:
+    """Check the options of ``add_run_options`` before anything is built.
+
+    Raises:
+        InputError: for options that contradict each other, and a file of stages that cannot be used.
+    """
+    if args.waves_from is not None:
+        if not args.waves:
+            raise InputError("--waves-from must only be given with --waves")
+        if not re.fullmatch(r"(cycle|layer):[0-9]{1,18}", args.waves_from):
+            raise InputError(f"--waves-from must be cycle:N or layer:N, not {shown(args.waves_from)}")
+    if args.stages is not None:
+        load_stages(args.stages)
+        if not args.debug:
+            raise InputError("--stages must be given with --debug, which makes signals inside visible")
 
 
 def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built, title: str) -> int:
@@ -179,9 +194,6 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
     if args.waves_from is not None:
         jobs = [_waves_from(args, job) for job in jobs]
     if args.stages is not None:
-        load_stages(args.stages)
-        if not args.debug:
-            raise InputError("--stages must be given with --debug, which makes signals inside visible")
         jobs = [replace(job, stages=args.stages) for job in jobs]
     root = folders.made(BUILD_ROOT, "runs", folders.folder_name(title))
     with _alone_in(root):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 
 from models.errors import InputError
+from models.limits import MEMORY_BYTES
 from tb.cli.layout_files import read_memory
 from tb.cli.layout_formats import add_layout_options, chosen
 from tb.cli.layout_options import OPTIONS, integer
@@ -77,5 +79,6 @@ def _of_dumps(args: argparse.Namespace) -> list[Explanation]:
     fill = None if args.fill is None else integer("fill", args.fill)
     limit = subject.layout.nbytes
     expected = read_memory(args.expected, limit, fill)
-    actual = read_memory(args.actual, max(limit, args.actual.stat().st_size), fill)
+    size = os.path.getsize(args.actual) if os.path.isfile(args.actual) else 0
+    actual = read_memory(args.actual, min(max(limit, size), MEMORY_BYTES), fill)
     return [explain(from_dumps(args.actual.name, subject.layout, base, expected, actual))]

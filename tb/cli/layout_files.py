@@ -10,6 +10,7 @@ import numpy as np
 
 from models.errors import InputError
 from models.layout.raw import Array, ByteArray
+from models.limits import MEMORY_BYTES
 from tb.array_files import read_array
 from tb.trace.data import format_data, read_data
 
@@ -63,6 +64,8 @@ def read_memory(path: Path, limit: int, fill: int | None) -> ByteArray:
         InputError: when the file cannot be read, or has a hole that ``fill`` does not answer.
     """
     check_suffix(path, MEMORY_SUFFIXES)
+    if limit > MEMORY_BYTES:
+        raise InputError(f"{path}: at most {MEMORY_BYTES} bytes can be read, not {limit}")
     if path.suffix == ".dat":
         return _read_dat(path, limit, fill)
     if fill is not None:

@@ -30,6 +30,7 @@ from models.layout import (
     thread_number,
 )
 from models.layout.raw import Array, ByteArray, check_index
+from models.limits import MEMORY_BYTES
 from models.precision import Precision
 from tb.cli.layout_files import read_memory
 from tb.cli.layout_options import OPTIONS, Given
@@ -95,7 +96,11 @@ def chosen(args: argparse.Namespace, command: str) -> Subject:
     )
     form = FORMATS[args.format]
     given.check(form.required, form.optional)
-    return form.build(given)
+    subject = form.build(given)
+    largest = max(subject.limits)
+    if command in ("pack", "unpack", "explain") and largest > MEMORY_BYTES:
+        raise InputError(f"--format {args.format}: a surface must have at most {MEMORY_BYTES} bytes, not {largest}")
+    return subject
 
 
 def _formats(command: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
+from PIL import Image, UnidentifiedImageError
 
 from models.errors import InputError
 from models.layout import PixelFormat
@@ -103,6 +103,8 @@ def _load(path: Path) -> tuple[Array, str]:
                 )
             mode = image.mode if depth == (b"\x10" if image.mode == "I;16" else b"\x08") else f"{depth[0]}-bit colour"
             return np.asarray(image), mode
+    except UnidentifiedImageError as error:
+        raise InputError(f"{path}: cannot be read as .png: it must begin with the mark of PNG") from error
     # Whatever Pillow says of a broken file.
     except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError) as error:
         raise InputError(f"{path}: cannot be read as .png: {error}") from error

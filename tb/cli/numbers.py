@@ -55,6 +55,9 @@ parallel = whole(1, PARALLEL)
 rounds = whole(1, 10_000)
 """Of a number of repetitions."""
 
+budget = number(0, SECONDS)
+"""Of a time after which nothing is started."""
+
 seconds = number(0.001, SECONDS)
 """Of a time limit."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 
 from models.config import HwConfig
 from tb.cli import numbers
@@ -62,7 +63,7 @@ def _results(args: argparse.Namespace) -> tuple[Device, Latest, Hits]:
     device = wanted_device(args)
     if args.run is None:
         device = device or device_of(DEFAULT_CONFIG, None)
-        if not (args.results / STORE).is_file():
+        if not os.path.isfile(args.results / STORE):
             return device, {}, {}
         with existing_store(args.results) as store:
             return device, store.latest(device), store.coverage(*store.runs_of(device))

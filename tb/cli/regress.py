@@ -84,7 +84,7 @@ def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--no-waves", action="store_true", help="do not play failures again for their waves")
     group.add_argument(
-        "--time-budget", type=numbers.seconds, metavar="SECONDS", help="start nothing later (default: no limit)"
+        "--time-budget", type=numbers.budget, metavar="SECONDS", help="start nothing later (default: no limit)"
     )
 
 

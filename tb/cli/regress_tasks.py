@@ -11,6 +11,7 @@ import msgspec
 
 from models.config import HwConfig
 from models.errors import InputError
+from models.limits import RUN_TASKS
 from tb.cli.common import dut_arguments, dut_of
 from tb.cli.run import PLAN_DIR, select
 from tb.cli.trace import check_different
@@ -99,6 +100,8 @@ def _as_they_come(args: argparse.Namespace, level: Level) -> list[Task]:
 
 
 def _test_tasks(args: argparse.Namespace, tests: Sequence[PlannedTest], seeds: range) -> list[Task]:
+    if len(tests) * len(seeds) > RUN_TASKS:
+        raise InputError(f"a run must have at most {RUN_TASKS} tasks, not {len(seeds)} seeds of {len(tests)} tests")
     dut = counting_dut(args)
     # Tests in Python drive pins, which only the coroutines leave to them; nothing in them follows from a seed.
     bench_dut = msgspec.structs.replace(dut, backend="coroutine")

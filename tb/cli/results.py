@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 
 from models.errors import InputError
@@ -40,7 +41,7 @@ def existing_store(folder: Path) -> Store:
         InputError: when there is none, which only a regression makes.
     """
     path = folder / STORE
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise InputError(f"--results must be a folder with {STORE}, which regress makes, not {folder}")
     return Store(path)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from models.config import HwConfig
 from tb.cli import numbers
-from tb.cli.common import add_dut_options, add_run_options, build_dut, dut_arguments, play_and_report
+from tb.cli.common import add_dut_options, add_run_options, build_dut, check_run_options, dut_arguments, play_and_report
 from tb.generate.describe import PlanError
 from tb.generate.plan import PlanEntry, load_plan, plan_of
 from tb.regress.sources import planned_job
@@ -41,6 +41,7 @@ def main(args: argparse.Namespace) -> int:
         print("\n".join(f"{entry.name:45} {entry.about}" for entry in entries))
         return 0
     print(f"plan: {path.name}")
+    check_run_options(args)
     built = build_dut(args, config, waves=args.waves)
     plan = f" --plan {shlex.quote(str(args.plan))}" if args.plan else ""
     jobs = [

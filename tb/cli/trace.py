@@ -10,7 +10,7 @@ from pathlib import Path
 from models.config import HwConfig
 from models.errors import InputError
 from tb.cli import trace_model
-from tb.cli.common import add_dut_options, add_run_options, build_dut, dut_arguments, play_and_report
+from tb.cli.common import add_dut_options, add_run_options, build_dut, check_run_options, dut_arguments, play_and_report
 from tb.regress.sources import trace_jobs
 from tb.trace import find_traces
 
@@ -38,6 +38,7 @@ def main(args: argparse.Namespace) -> int:
     options, paths = dut_arguments(args), find_traces(args.paths)
     jobs = trace_jobs(paths, config, [f"python -m tb trace {shlex.quote(str(path))} {options}" for path in paths])
     check_different([job.identity for job in jobs], paths)
+    check_run_options(args)
     built = build_dut(args, config, waves=args.waves)
     return play_and_report(args, jobs, built, "trace")
 

@@ -107,7 +107,10 @@ def load_model(folder: Path, config: HwConfig) -> CoverageModel:
     bins: dict[str, dict[str, tuple[Bin, ...]]] = {}
     items: list[Item] = []
     reasons: dict[str, dict[str, str]] = {"exclude": {}, "open": {}}
-    paths = sorted(folder.glob("*.toml"))
+    try:
+        paths = sorted(folder.glob("*.toml"))
+    except (OSError, ValueError) as error:  # a name that is too long or holds a NUL
+        raise PlanError(f"{shown(folder)}: cannot be read: {shown(error)}") from error
     if not paths:
         raise PlanError(f"{folder} must hold the coverage model, one TOML file a unit")
     for path in paths:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -86,4 +87,6 @@ def explain_folder(folder: Path, config_name: str | None = None, most: int = MOS
 
 def own_config(folder: Path) -> Path | None:
     """Return the configuration that a bundle brings, None when that of its run is a built-in one."""
-    return next((folder / OWN_CONFIG).glob("*.toml"), None)
+    own = folder / OWN_CONFIG
+    # Path.glob raises for a name that is too long.
+    return next(own.glob("*.toml"), None) if os.path.isdir(own) else None

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from models.limits import FILELIST_DEPTH, LISTED_WORDS
 from models.reading import read_text, shown
 from tb.launch.errors import FileListError
 
@@ -68,8 +69,8 @@ def parse(path: Path, environment: Mapping[str, str] | None = None) -> FileList:
             variable, a list that includes itself, a macro with two values, or no source at all.
     """
     reader = _Reader(os.environ if environment is None else environment)
-    if not path.is_file():
-        raise FileListError(f"{path}: no such filelist")
+    if not os.path.isfile(path):
+        raise FileListError(f"{shown(path)}: no such filelist")
     reader.read(path.resolve(), (Path.cwd(),), ())
     if not reader.sources and not reader.library_files:
         raise FileListError(f"{path}: a filelist must name at least one source file")
@@ -122,12 +123,16 @@ class _Reader:
     library_files: list[Path] = field(default_factory=list)
     extensions: list[str] = field(default_factory=list)
     controls: list[Path] = field(default_factory=list)
+    words: int = 0
 
     def read(self, path: Path, outer_folders: tuple[Path, ...], including: tuple[Path, ...]) -> None:
         """Read one list; ``including`` are the lists that led here, outermost first."""
         folders = tuple(dict.fromkeys((path.parent, *outer_folders)))
         words = self._words(path, folders)
         for place, word in words:
+            self.words += 1
+            if self.words > LISTED_WORDS:
+                raise place.error(f"a filelist with all that it includes must have at most {LISTED_WORDS} words")
             if word in ("-f", "-F", "-y", "-v"):
                 self._option(word, words, place, (*including, path))
             elif word.startswith("+"):
@@ -169,6 +174,8 @@ class _Reader:
             self.library_files.append(place.find(name, "file"))
         else:
             nested = place.find(name, "file").resolve()
+            if len(including) >= FILELIST_DEPTH:
+                raise place.error(f"filelists must include each other at most {FILELIST_DEPTH} deep")
             if nested in including:
                 chain = " -> ".join(str(p) for p in (*including, nested))
                 raise place.error(f"filelist includes itself: {chain}")

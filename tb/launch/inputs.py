@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -56,8 +57,11 @@ def _included(known: Iterable[InputFile], include_dirs: tuple[Path, ...]) -> lis
         for raw_name in _INCLUDE.findall(waiting.pop().read_bytes()):
             name = raw_name.decode("utf-8", errors="replace")
             for folder in include_dirs:
+                # Safe for any name, which Path's methods are not.
+                if not os.path.isfile(folder / name):
+                    continue
                 path = (folder / name).resolve()
-                if path not in seen and path.is_file():
+                if path not in seen:
                     seen.add(path)
                     waiting.append(path)
                     included += _hashed("include", [(name, path)])

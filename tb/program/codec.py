@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from models.config import HwConfig
 from models.errors import InputError
+from models.limits import SURFACE_BYTES
 from tb.layers import (
     BdmaLayer,
     CdpLayer,
@@ -279,4 +280,10 @@ def decode(engine: Engine, words: Words, config: HwConfig, lut: LutEntries | Non
         Refused: naming register, field and rule, when they are illegal or need what is not modelled.
     """
     table, _, build = engine.coding
-    return build(config, decode_rows(table, words, RegisterMap.of(config)) | {ENTRIES: lut})
+    layer = build(config, decode_rows(table, words, RegisterMap.of(config)) | {ENTRIES: lut})
+    for verb, surface in (("read", layer.src), ("written", layer.dst)):
+        if surface.layout.nbytes > SURFACE_BYTES:
+            raise Refused(
+                f"{engine.name}: what is {verb} must have at most {SURFACE_BYTES} bytes, not {surface.layout.nbytes}"
+            )
+    return layer

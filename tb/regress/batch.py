@@ -116,8 +116,9 @@ def batch_cluster(batch: Batch) -> Iterator[Client]:
     except ImportError as error:
         message = f"--cluster {batch.system} needs the package dask-jobqueue: pip install '.[{EXTRA}]' ({error})"
         raise BatchError(message) from error
+    arguments = batch.arguments()
     try:
-        started = getattr(dask_jobqueue, name)(**batch.arguments())
+        started = getattr(dask_jobqueue, name)(**arguments)
     except (TypeError, ValueError) as error:
         raise BatchError(f"{name} refuses its settings: {error}") from error
     quiet()

@@ -66,7 +66,7 @@ def _take_up(store: Store, run: Run) -> list[Result]:
 def _left_behind(run: Run) -> Iterator[Result]:
     for path in sorted(folders.place(run.folder, RECORD_DIR).glob("*.json")):
         try:
-            yield Result.decode(path.read_bytes())
+            yield Result.load(path)
         except InputError:
             # It was damaged after it had been written whole: its task is played again.
             path.unlink()

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import ast
+import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from models.config import HwConfig
+from models.limits import RUN_TASKS
 from models.reading import read_text, read_toml, shown
 from tb.coverage.model import CoverageModel, Item, load_model
 from tb.generate.describe import PlanError, Table
 from tb.generate.plan import load_plan, plan_of
 from tb.generate.random import ENGINES
+
+_MODULE = re.compile(r"\w+(\.\w+)*", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -144,8 +149,9 @@ def _bench_tests(path: Path, module: str) -> Iterator[PlannedTest]:
     """Yield the coroutines of a module of bench tests, without importing it."""
     root = path.resolve().parents[2]
     file = root.joinpath(*module.split(".")).with_suffix(".py")
-    if not file.is_file():
-        raise PlanError(f"{path.name}: bench must name modules, not {module}")
+    # Path.is_file raises for a name that is too long.
+    if not _MODULE.fullmatch(module) or not os.path.isfile(file):
+        raise PlanError(f"{path.name}: bench must name modules, not {shown(module)}")
     try:
         tree = ast.parse(read_text(file, error=PlanError))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -165,6 +171,8 @@ def _level(path: Path, data: dict[str, object]) -> Level:
     table.done()
     if level.seeds < 1 or min(level.search, level.steered, level.random) < 0:
         raise PlanError(f"{path.name}: level {level.name} must have a seed or more, and no negative number")
+    if max(level.seeds, level.search, level.steered, level.random) > RUN_TASKS:
+        raise PlanError(f"{path.name}: level {level.name} must have at most {RUN_TASKS} of everything")
     return level
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from models.reading import parse_json
+from models.reading import read_json
 from tb.judge.verdict import Ending, Verdict
 from tb.launch.folders import folder_name
 from tb.plain_data import converted
@@ -61,13 +61,13 @@ class Result(msgspec.Struct, frozen=True):
         return msgspec.json.encode(self)
 
     @classmethod
-    def decode(cls, data: bytes | str) -> Result:
-        """Return the result that ``encode`` made JSON of.
+    def load(cls, path: Path) -> Result:
+        """Return the result in a file that holds what ``encode`` made.
 
         Raises:
-            InputError: for text that is none.
+            InputError: for another file.
         """
-        return converted(parse_json(data, "a result"), cls, "a result")
+        return converted(read_json(path), cls, f"{path}: a result")
 
 
 def identity(test: str, seed: int) -> str:

@@ -155,7 +155,7 @@ class Store:
 
     def runs(self) -> list[Run]:
         """Return all runs, the oldest first."""
-        rows = self._database.execute("SELECT id, title, started FROM runs ORDER BY id")
+        rows = self._read("SELECT id, title, started FROM runs ORDER BY id")
         return [self._run(*row) for row in rows]
 
     def _run(self, number: int, title: object, started: object) -> Run:
@@ -166,12 +166,10 @@ class Store:
 
     def device(self, run: Run) -> Device:
         """Return what all tasks of a run are of."""
-        row = self._database.execute(
-            "SELECT json_extract(task, '$.dut.config'), json_extract(task, '$.dut.rtl') FROM tasks "
-            "WHERE run = ? LIMIT 1",
-            (run.id,),
-        )
-        config, rtl = row.fetchone() or (None, None)
+        rows = self._read("SELECT task FROM tasks WHERE run = ? ORDER BY number LIMIT 1", (run.id,))
+        task = self._parsed(rows[0][0], run) if rows else {}
+        dut = task.get("dut")
+        config, rtl = (dut.get("config"), dut.get("rtl")) if isinstance(dut, dict) else (None, None)
         if not isinstance(config, str) or not isinstance(rtl, str | None):
             raise InputError(f"{self._path}: run {run.id}: tasks must be of a device, not of {config!r} and {rtl!r}")
         return Device(config, rtl)
@@ -194,12 +192,12 @@ class Store:
 
     def tasks(self, run: Run) -> list[Task]:
         """Return all tasks of a run, in their order."""
-        rows = self._database.execute("SELECT task FROM tasks WHERE run = ? ORDER BY number", (run.id,))
+        rows = self._read("SELECT task FROM tasks WHERE run = ? ORDER BY number", (run.id,))
         return [converted(self._parsed(text, run), Task, "a task") for (text,) in rows]
 
     def missing(self, run: Run) -> list[Task]:
         """Return the tasks of a run that have no result yet, in their order."""
-        done = {key for (key,) in self._database.execute("SELECT key FROM results WHERE run = ?", (run.id,))}
+        done = {key for (key,) in self._read("SELECT key FROM results WHERE run = ?", (run.id,))}
         return [task for task in self.tasks(run) if task.key not in done]
 
     def forget_lost(self, run: Run) -> None:
@@ -209,7 +207,7 @@ class Store:
 
     def results(self, run: Run) -> list[Result]:
         """Return the results of a run, in the order of its tasks; ``coverage`` has what they cover."""
-        rows = self._database.execute(
+        rows = self._read(
             "SELECT result FROM results JOIN tasks USING (run, key) WHERE run = ? ORDER BY number", (run.id,)
         )
         return [_in_folder_of(run, converted(self._parsed(text, run), Result, "a result")) for (text,) in rows]
@@ -217,20 +215,20 @@ class Store:
     def coverage(self, *runs: Run) -> dict[str, int]:
         """Return how often runs together hit which bins."""
         marks = ", ".join("?" * len(runs))
-        rows = self._database.execute(
+        rows = self._read(
             f"SELECT bin, sum(hits) FROM coverage WHERE run IN ({marks}) GROUP BY bin", [run.id for run in runs]
         )
         return dict(rows)
 
     def counts(self, run: Run) -> dict[Ending, int]:
         """Return how many tasks of a run ended how; endings that did not occur are absent."""
-        rows = self._database.execute("SELECT ending, count(*) FROM results WHERE run = ? GROUP BY ending", (run.id,))
+        rows = self._read("SELECT ending, count(*) FROM results WHERE run = ? GROUP BY ending", (run.id,))
         counts = dict(rows)
         return {ending: counts[ending.value] for ending in Ending if ending.value in counts}
 
     def latest(self, device: Device) -> dict[str, dict[Ending, int]]:
         """Return how each test ended, by its name, in the newest run that has played it on a device."""
-        rows = self._database.execute(
+        rows = self._read(
             "SELECT test, run, ending, count(*) FROM results JOIN tasks USING (run, key) "
             "WHERE json_extract(task, '$.dut.config') = ? AND json_extract(task, '$.dut.rtl') IS ? "
             "GROUP BY test, run, ending ORDER BY run",
@@ -248,7 +246,7 @@ class Store:
 
         One that was never played takes what its test took with other seeds; without these it is absent.
         """
-        rows = self._database.execute(
+        rows = self._read(
             "SELECT key, test, sum(seconds), count(*) FROM results JOIN tasks USING (run, key) WHERE ending != ? "
             "GROUP BY key, test",
             (Ending.REFUSED.value,),
@@ -261,6 +259,17 @@ class Store:
         by_test = {test: sum(seconds) / len(seconds) for test, seconds in tests.items()}
         known = ((task.key, by_key.get(task.key, by_test.get(task.test))) for task in tasks)
         return {key: seconds for key, seconds in known if seconds is not None}
+
+    def _read(self, query: str, values: Sequence[object] = ()) -> list[Any]:
+        """Return the rows that a query finds.
+
+        Raises:
+            InputError: when the file is no sound store.
+        """
+        try:
+            return self._database.execute(query, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise InputError(f"{self._path} must be a sound regression store: {error}") from error
 
     def _parsed(self, text: object, run: Run) -> dict[str, Any]:
         """Return the table that a cell holds as JSON.
@@ -275,7 +284,7 @@ class Store:
         return raw
 
     def _one(self, query: str, *values: object) -> int:
-        return int(self._database.execute(query, values).fetchone()[0])
+        return int(self._read(query, values)[0][0])
 
 
 def _in_folder_of(run: Run, result: Result) -> Result:

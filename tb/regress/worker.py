@@ -100,7 +100,7 @@ def execute(task: Task, limits: Limits) -> Result:
         )
     path = record_path(limits.folder, task.key)
     if path.is_file():
-        return Result.decode(path.read_bytes())
+        return Result.load(path)
     result = _play(task, limits)
     folders.made(limits.folder, RECORD_DIR)
     partial = path.with_suffix(f".{_worker()}")

@@ -35,13 +35,13 @@ class TraceFolder:
         Raises:
             TraceError: when there is none, more than one, or one outside the folder.
         """
-        if path.is_dir():
+        if os.path.isdir(path):
             files = _cfg_files(path)
             if len(files) != 1:
                 names = ", ".join(file.name for file in files) or "none"
                 raise TraceError(f"{path}: a trace folder must hold exactly one {SUFFIX} file, not {names}")
             folder = cls(path, files[0], path.resolve().name)
-        elif path.suffix == SUFFIX and path.is_file():
+        elif path.suffix == SUFFIX and os.path.isfile(path):
             folder = cls(path.parent, path, path.stem)
         else:
             raise TraceError(f"{path}: a trace must be a folder or a {SUFFIX} file")
@@ -97,13 +97,13 @@ def find_traces(paths: Iterable[Path]) -> tuple[Path, ...]:
     """
     found: dict[str, Path] = {}
     for path in paths:
-        if path.is_dir():
+        if os.path.isdir(path):
             traces = sorted(_traces_below(path))
             if not traces:
                 raise TraceError(f"{path}: no trace here: no folder with a {SUFFIX} file, no {MEASURED} file")
-        elif path.suffix == MEASURED and path.is_file():
+        elif path.suffix == MEASURED and os.path.isfile(path):
             traces = [path]
-        elif path.exists():
+        elif os.path.exists(path):
             traces = [TraceFolder.open(path).cfg]
         else:
             raise TraceError(f"{path}: no such file or folder")

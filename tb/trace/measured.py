@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from models.config import HwConfig
 from models.errors import InputError
 from models.layout import FeatureLayout, OperandLayout
-from models.limits import MEMORY_BYTES
+from models.limits import MEMORY_BYTES, SURFACE_BYTES
 from models.precision import Precision
 from models.reading import parse_json, shown
 from tb.array_files import read_arrays, text_of
@@ -127,7 +127,7 @@ class MeasuredFile:
         """
         value = self.meta.get(key)
         if type(value) is not kind:
-            raise self.error(f"{key} must be {kind.__name__}, not {shown(value)}")
+            raise self.error(f"{key} must be {kind.__name__}, not {shown(repr(value))}")
         return value
 
     def array(self, key: str) -> NDArray[Any]:
@@ -251,8 +251,12 @@ class _Reader:
 
     def _counters(self) -> Iterator[Op]:
         counters = self._file.meta.get("status_read_after_done", {})
+        if not isinstance(counters, dict):
+            raise self._file.error(f"status_read_after_done must be a table, not {shown(repr(counters))}")
         waiting: set[str] = set()
         for name, value in counters.items():
+            if type(value) is not int or not 0 <= value < WORD_LIMIT:
+                raise self._file.error(f"{shown(name)} must be 0 to {WORD_LIMIT - 1:#x}, not {shown(repr(value))}")
             try:
                 unit = self._registers.parse(name).unit
             except RegisterError as error:
@@ -278,9 +282,10 @@ class _Reader:
                     f"memory must be an address of 64 bits and 1 to {MEMORY_BYTES} bytes, not {shown(entry)}"
                 )
             rooms.append((start, entry[1]))
-        if sum(size for _, size in rooms) > MEMORY_BYTES:
+        widened = tuple((start, self._with_weights(start, size)) for start, size in rooms)
+        if sum(size for _, size in widened) > MEMORY_BYTES:
             raise self._file.error(f"memory must be at most {MEMORY_BYTES} bytes")
-        return tuple((start, self._with_weights(start, size)) for start, size in rooms)
+        return widened
 
     def _with_weights(self, start: int, nbytes: int) -> int:
         """Return the size of an allocation that holds all that CDMA reads of weights, and may hold less of them.
@@ -319,7 +324,10 @@ class _Reader:
         strides = [self._words.get(f"{unit}.D_SRC_{kind}_STRIDE", 0) for kind in ("LINE", "SURFACE")]
         cube = self._as(self._file.array("input"), precision.dtype, "input")
         try:
-            return FeatureLayout(self._config, precision, cube.shape, *strides).pack(cube).tobytes()
+            layout = FeatureLayout(self._config, precision, cube.shape, *strides)
+            if layout.nbytes > SURFACE_BYTES:
+                raise InputError(f"a surface must have at most {SURFACE_BYTES} bytes, not {layout.nbytes}")
+            return layout.pack(cube).tobytes()
         except InputError as error:
             raise self._file.error(f"input: {error}") from error
 

@@ -8,7 +8,7 @@ from typing import Any
 from models.config import HwConfig
 from models.limits import MEMORY_BYTES, NAME_CHARACTERS, NUMBER_BITS
 from models.reading import shown
-from tb.program.ops import MemInit, Op
+from tb.program.ops import MemInit, MemLoad, Op
 from tb.scenario import Scenario, ScenarioError, check_name
 from tb.settings import BenchSettings, SettingsError
 from tb.trace import notes
@@ -88,8 +88,12 @@ class _Reader:
         if self._note:
             raise self._error(self._note_line, "a note must stand before a command, not at the end")
         filled = sum(op.nbytes for op in self._ops if isinstance(op, MemInit))
-        if filled > MEMORY_BYTES:
-            raise TraceError(f"{self._folder.cfg}: mem_init must fill at most {MEMORY_BYTES} bytes, not {filled}")
+        loaded = sum(len(data) for op in self._ops if isinstance(op, MemLoad) for _, data in op.chunks)
+        for command, nbytes in (("mem_init", filled), ("mem_load", loaded)):
+            if nbytes > MEMORY_BYTES:
+                raise TraceError(
+                    f"{self._folder.cfg}: all {command} together must have at most {MEMORY_BYTES} bytes, not {nbytes}"
+                )
         if not self._ops and self._header is None:
             raise TraceError(f"{self._folder.cfg}: a trace must hold at least one command")
         complaint = unraised(self._ops)

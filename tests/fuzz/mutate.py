@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import random
 import re
 import struct
@@ -62,6 +63,13 @@ _LONG = (
 )
 
 
+_VALUES: tuple[object, ...] = (
+    *(None, True, False, 0, -1, 1, 2, 1.5, 255, 65536, 0xFFFFFFE0, 1 << 32, 1 << 33, 1 << 63, (1 << 64) - 1, 1 << 64),
+    *("", "x", "n" * 300, "0x80000000", "0xffffffffffffffff", "\0", "\ud800", "fp16", "both", "SDP.D_OP_ENABLE"),
+    *([], {}, [1], ["x"], ["x", 1], [["x", 1]], {"a": 1}, [[]], [[[]]]),
+)
+
+
 def of_bytes(rng: random.Random, sample: bytes) -> bytes:
     """Return a sample with a few bytes changed, taken out, put in, repeated, or its end cut off."""
     data = bytearray(sample)
@@ -115,6 +123,29 @@ def of_words(rng: random.Random, sample: bytes) -> bytes:
         else:
             words[at] = _nudged(rng, words[at])
     return b"".join(words)
+
+
+def of_json(rng: random.Random, sample: bytes) -> bytes:
+    """Return JSON with a value replaced or taken out at any depth, or with its words changed."""
+    if rng.randrange(3) == 0:
+        return of_words(rng, sample)
+    try:
+        holder = whole = json.loads(sample)
+    except (ValueError, RecursionError):  # an earlier mutation has broken it
+        return of_bytes(rng, sample)
+    if not isinstance(whole, dict | list) or not whole:
+        return of_words(rng, sample)
+    while True:
+        key = rng.choice(list(holder)) if isinstance(holder, dict) else rng.randrange(len(holder))
+        inner = holder[key]
+        if not isinstance(inner, dict | list) or not inner or rng.randrange(2):
+            break
+        holder = inner
+    if rng.randrange(8) == 0:
+        del holder[key]
+    else:
+        holder[key] = rng.choice(_VALUES)
+    return json.dumps(whole).encode()
 
 
 def _hostile(rng: random.Random) -> bytes:
@@ -197,6 +228,6 @@ def _of_text(rng: random.Random, raw: bytes) -> bytes:
     """Return a ``.npy`` file of one text with the text's words changed."""
     size = struct.unpack_from("<H", raw, 8)[0]
     text = raw[10 + size :].decode("utf-32-le", "replace").encode("utf-8")
-    changed = of_words(rng, text).decode("utf-8", "replace")
+    changed = of_json(rng, text).decode("utf-8", "replace")
     header = f"{{'descr': '<U{len(changed)}', 'fortran_order': False, 'shape': (), }}".encode()
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + changed.encode("utf-32-le")

@@ -48,7 +48,7 @@ from tb.score.catalogue import load_catalogue
 from tb.score.journal import Journal
 from tb.trace import read
 from tests.fuzz import samples
-from tests.fuzz.mutate import Mutate, of_arrays, of_bytes, of_header, of_words
+from tests.fuzz.mutate import Mutate, of_arrays, of_bytes, of_header, of_json, of_words
 
 SMALL, FULL = HwConfig.load("nv_small"), HwConfig.load("nv_full")
 
@@ -174,7 +174,7 @@ def _store(data: bytes, folder: Path) -> None:
     path = folder / "store.sqlite"
     if not path.is_file():
         Store(path).__exit__(None, None, None)
-    rows = converted(parse_json(data, "rows"), dict[str, list[list[Any]]], "rows")
+    rows = converted(parse_json(data.decode("utf-8", "replace"), "rows"), dict[str, list[list[Any]]], "rows")
     with contextlib.closing(sqlite3.connect(path)) as database, database:
         for table in samples.STORE_TABLES:
             database.execute(f"DELETE FROM {table}")
@@ -230,14 +230,15 @@ READERS = (
     Reader("tensor", samples.tensors, _file("tensor.npy", _tensor), of_header),
     Reader("image", samples.images, _file("image.png", _image), of_bytes),
     Reader("filelist", samples.filelists, _filelist),
-    Reader("bundle", samples.bundles, _bundle),
+    Reader("bundle", samples.bundles, _bundle, of_json),
     Reader("record of a run", samples.seen, _file(record.FILE_NAME, _seen), of_arrays, weight=1),
-    Reader("result of a run", samples.explained, _file("result.json", saved_result), weight=12),
-    Reader("store", samples.stores, _store),
+    Reader("result of a run", samples.explained, _file("result.json", saved_result), of_json, weight=12),
+    Reader("store", samples.stores, _store, of_json),
     Reader(
         "record of a worker",
         samples.records,
-        lambda data, folder: Record.from_dict(parse_json(data, "record")),
+        lambda data, folder: Record.from_dict(parse_json(data.decode("utf-8", "replace"), "record")),
+        of_json,
         weight=12,
     ),
     Reader("code coverage", samples.counted, _file("coverage.dat", read_counts), weight=12),

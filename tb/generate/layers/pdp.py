@@ -10,7 +10,7 @@ from models.errors import InputError
 from models.fp16 import FP17
 from models.pdp import MAX_KERNEL, PdpParams, PoolMethod
 from models.precision import Precision
-from tb.generate.describe import Table
+from tb.generate.describe import PlanError, Table
 from tb.generate.layers.workshop import Workshop, take_destination, take_source
 from tb.layers import ConvLayer, Layer, PdpLayer, PooledLayer, SdpLayer, WidthSplit
 
@@ -48,6 +48,9 @@ def _take_pooling(table: Table, precision: Precision) -> PdpParams:
     kernel_width, kernel_height = table.integers("kernel", 2)
     stride_x, stride_y = table.integers("stride", 2, (1, 1))
     left, right, top, bottom = table.integers("pad", 4, (0, 0, 0, 0))
+    for side in (kernel_width, kernel_height):
+        if not 1 <= side <= MAX_KERNEL:
+            raise PlanError(f"{table.where}.kernel must be 1 to {MAX_KERNEL} each, not {side}")
     method = table.choice("method", PoolMethod, required=True)
     assert method is not None
     average = method is PoolMethod.AVERAGE

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from models.config import HwConfig
 from models.converter import Converter, ConverterEncoding
+from models.errors import InputError
 from models.layout import (
     CompressedWeightLayout,
     FeatureLayout,
@@ -20,6 +21,7 @@ from models.layout import (
     WinogradWeightLayout,
 )
 from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES, WEIGHT_START_ALIGNMENT_BYTES
+from models.limits import DRAWN_BYTES
 from models.precision import Precision
 from tb.generate.describe import PlanError, Table
 from tb.generate.layers.floats import NUMBERS, draw_bytes, draw_patterns
@@ -119,7 +121,13 @@ class Workshop:
         return WeightSurface(layout, addresses[0], compression=compression)
 
     def draw_weights(self, layout: KernelLayout, limits: tuple[int, int], numbers: str) -> NDArray[Any]:
-        """Return random kernels as they are packed; channels that only fill an atom are 0."""
+        """Return random kernels as they are packed; channels that only fill an atom are 0.
+
+        Raises:
+            InputError: for more than a scenario may have.
+        """
+        if layout.nbytes > DRAWN_BYTES:
+            raise InputError(f"weights must have at most {DRAWN_BYTES} bytes, not {layout.nbytes}")
         if layout.precision is Precision.FP16:
             count = int(np.prod(layout.packed_shape))
             weights = draw_patterns(self.rng, count, numbers).view(np.float16).reshape(layout.packed_shape)

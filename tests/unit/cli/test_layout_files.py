@@ -204,7 +204,7 @@ def test_the_last_packet_of_a_byte_counts_as_in_a_trace(tb: Run) -> None:
         ("pack wide.npy out.bin", "cube must have shape (3, 1, 2), not (3, 2, 2)"),
         (
             "pack objects.npy out.bin",
-            "objects.npy: cannot be read as .npy: Array can't be memory-mapped: Python objects in dtype.",
+            "objects.npy: elements must be numbers or text, not object",
         ),
         (
             "unpack bad.dat out.npy",
@@ -223,6 +223,23 @@ def test_a_file_that_cannot_be_used_is_one_line_and_exit_code_2(tb: Run, words: 
     Path("bad.dat").write_text("offset\n")
     Path("in.png").write_bytes(b"")
     assert tb(words, CUBE) == (2, "", f"error: {message}\n")
+
+
+LARGE = "--format feature --precision int8 --shape 8192,8192,8192 --config nv_full"
+
+
+@pytest.mark.parametrize("words", ["unpack in.bin out.npy", "unpack in.dat out.npy --fill 0"])
+def test_a_small_file_of_a_large_layout_is_refused_before_memory_is_taken(tb: Run, words: str) -> None:
+    Path("in.bin").write_bytes(bytes(16))
+    Path("in.dat").write_text("{offset:0x0, size:1, payload:0x00}\n", encoding="utf-8")
+    message = "--format feature: a surface must have at most 1073741824 bytes, not 549755813888"
+    assert tb(words, LARGE) == (2, "", f"error: {message}\n")
+
+
+def test_a_dump_that_is_not_there_is_named(tb: Run) -> None:
+    Path("in.bin").write_bytes(bytes(16))
+    ran = tb(f"explain --expected in.bin --actual none.bin {CUBE}")
+    assert (ran.code, ran.err) == (2, "error: none.bin: cannot be read: No such file or directory\n")
 
 
 def test_no_damage_to_a_npy_file_is_more_than_one_line(tb: Run) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import tracemalloc
 import zlib
 from pathlib import Path
 
@@ -79,6 +80,39 @@ def test_three_colours_get_the_alpha_that_is_said(tb: Run) -> None:
     assert (image[3] == 200).all()
 
 
+@pytest.mark.parametrize(("lines", "padding", "most"), [(16187398, 0, None), (16187398, 100_000, 1 << 26)])
+def test_a_small_file_of_a_large_image_is_refused_before_it_is_unpacked(
+    tb: Run, lines: int, padding: int, most: int | None
+) -> None:
+    write_png("bomb.png", 8, 0, bytes(8), 1, 8)
+    data = bytearray(Path("bomb.png").read_bytes())
+    data[20:24] = struct.pack(">I", lines)
+    data[29:33] = struct.pack(">I", zlib.crc32(data[12:29]))
+    Path("bomb.png").write_bytes(data + bytes(padding))
+    tracemalloc.start()
+    ran = tb("pack bomb.png out.bin", GREY)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    most = len(data) * 8 * 1032 if most is None else most
+    message = f"error: bomb.png: the image must have at most {most} pixels, not 8 x {lines}\n"
+    assert (ran.code, ran.err) == (2, message)
+    assert peak < 1 << 24
+
+
+@pytest.mark.parametrize("length", [0xFF00000C, 0x7FFFFFFF])
+def test_a_chunk_that_claims_gigabytes_is_refused_without_them(tb: Run, length: int) -> None:
+    write_png("in.png", 8, 0, bytes(8), 1, 8)
+    data = bytearray(Path("in.png").read_bytes())
+    data[33:37] = struct.pack(">I", length)
+    Path("in.png").write_bytes(data)
+    tracemalloc.start()
+    ran = tb("pack in.png out.bin --format pixel --pixel-format T_R8 --shape 1,1,8")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (ran.code, ran.err.count("\n")) in ((0, 0), (2, 1))
+    assert peak < 1 << 24
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -94,7 +128,7 @@ def test_three_colours_get_the_alpha_that_is_said(tb: Run) -> None:
         (f"deep.png out.bin {RGBA}", "deep.png: the image must be 8-bit RGBA for T_A8R8G8B8, not 16-bit colour"),
         (f"flat.png out.bin {GREY}", "flat.png: the image must be 8-bit grey for T_R8, not 4-bit colour"),
         (f"none.png out.bin {GREY}", "none.png: cannot be read: No such file or directory"),
-        (f"text.png out.bin {GREY}", "text.png: cannot be read as .png: cannot identify image file 'text.png'"),
+        (f"text.png out.bin {GREY}", "text.png: cannot be read as .png: it must begin with the mark of PNG"),
         (
             "in.png out.bin --format pixel --config nv_full --pixel-format T_A16B16G16R16 --shape 4,2,3",
             ".png must hold 8-bit elements, or one channel of 16 unsigned bits; T_A16B16G16R16 has 4 of uint16: "

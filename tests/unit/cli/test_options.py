@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from models.reading import shown
 from tb.cli.run import PLAN_DIR
 from tb.generate.plan import load_plan
 from tests.unit.cli.conftest import Run
@@ -40,13 +41,44 @@ def test_results_are_not_lost_for_want_of_a_folder(
 
 
 @pytest.mark.parametrize("command", ["run", "regress random", "score"])
-@pytest.mark.parametrize("count", ["0", "-2", "two"])
-def test_at_least_one_simulation_is_played_at_a_time(
+@pytest.mark.parametrize("count", ["0", "-2", "two", "5000000", "9" * 5000])
+def test_one_to_ten_thousand_simulations_are_played_at_a_time(
     tb: Run, capsys: pytest.CaptureFixture[str], command: str, count: str
 ) -> None:
     with pytest.raises(SystemExit, match=r"^2$"):
         tb(f"{command} --jobs={count}")
-    assert capsys.readouterr().err.endswith(f"error: argument --jobs: must be 1 or more, not {count}\n")
+    assert capsys.readouterr().err.endswith(f"error: argument --jobs: must be 1 to 10000, not {shown(count)}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("run --seed=-1", "--seed: must be 0 to 9223372036854775807, not -1"),
+        ("score --seed=-1", "--seed: must be 0 to 9223372036854775807, not -1"),
+        ("score --mutants 2 --number 0", "--number: must be 1 to 9223372036854775807, not 0"),
+        ("run --timeout=nan", "--timeout: must be 0.001 to 3.1536e+07, not nan"),
+        ("run --timeout=inf", "--timeout: must be 0.001 to 3.1536e+07, not inf"),
+        ("run --timeout=0", "--timeout: must be 0.001 to 3.1536e+07, not 0"),
+        ("replay x --timeout=-1", "--timeout: must be 0.001 to 3.1536e+07, not -1"),
+        ("regress random --first=-1", "--first: must be 0 to 9223372036854775807, not -1"),
+        ("regress random --seeds=0", "--seeds: must be 1 to 100000, not 0"),
+        ("regress random --seeds=1000000000", "--seeds: must be 1 to 100000, not 1000000000"),
+        ("regress plan --seeds=1e3", "--seeds: must be 1 to 100000, not 1e3"),
+        ("regress random --time-budget=nan", "--time-budget: must be 0 to 3.1536e+07, not nan"),
+        ("regress random --until-coverage=101", "--until-coverage: must be 0 to 100, not 101"),
+        ("regress show 0", "RUN: must be 1 to 9223372036854775807, not 0"),
+        ("bench sim --rounds 0", "--rounds: must be 1 to 10000, not 0"),
+        ("bench regress --tasks 0", "--tasks: must be 1 to 100000, not 0"),
+        ("bench regress --workers 0", "--workers: must be 1 to 10000, not 0"),
+        ("bench regress --seconds=-1", "--seconds: must be 0 to 3.1536e+07, not -1"),
+    ],
+)
+def test_numbers_out_of_range_are_refused(
+    tb: Run, capsys: pytest.CaptureFixture[str], words: str, message: str
+) -> None:
+    with pytest.raises(SystemExit, match=r"^2$"):
+        tb(words)
+    assert capsys.readouterr().err.endswith(f"error: argument {message}\n")
 
 
 @pytest.mark.parametrize(

@@ -108,6 +108,18 @@ def test_a_malformed_layer_is_one_message(tb: Run, tmp_path: Path) -> None:
     assert (ran.code, ran.err) == (2, f"error: {path}: memory must be list, not None\n")
 
 
+def test_one_broken_layer_among_others_is_a_failure_with_its_reason(tb: Run, tmp_path: Path) -> None:
+    rewritten(tmp_path / "a_odd.npz", "sdp_int16_to_int8", lambda arrays, meta: meta.pop("memory"))
+    rewritten(tmp_path / "b_sound.npz", "sdp_int16_to_int8", lambda arrays, meta: None)
+    (tmp_path / "c").mkdir()
+    (tmp_path / "c" / "c.cfg").write_text("reg_write(1);\nnonsense();\n", encoding="utf-8")
+    ran = tb("trace --model-only", str(tmp_path))
+    assert ran.code == 1
+    assert ran.out.splitlines()[-1] == "1 passed, 2 failed, 0 refused"
+    assert f"failed: a_odd.0\n  {tmp_path}/a_odd.npz: memory must be list, not None\n" in ran.out
+    assert f"failed: c.0\n  {tmp_path}/c/c.cfg:1: reg_write must have (register, value), not 1 arguments\n" in ran.out
+
+
 @pytest.mark.parametrize("option", ["--rtl x.f", "--waves", "--debug", "--port-map x.toml"])
 def test_options_of_the_simulator_are_refused(option: str, tb: Run) -> None:
     ran = tb("trace --model-only", str(CARRIED), option)

@@ -121,3 +121,17 @@ def test_coverage_needs_no_simulator() -> None:
     code = "import sys, tb.coverage.steer; print([name for name in sys.modules if name.split('.')[0] == 'cocotb'])"
     output = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert output == "[]\n"
+
+
+@pytest.mark.parametrize("name", ["n" * 300, "a\0b"])
+def test_a_folder_that_cannot_be_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(PlanError, match=r"(cannot be read: |must hold the coverage model)"):
+        load_model(tmp_path / name, CONFIG)
+
+
+def test_a_cross_of_too_many_bins_is_refused_before_they_are_made(tmp_path: Path) -> None:
+    bins = ", ".join(f'"{number}"' for number in range(100))
+    text = f'unit = "SDP"\ncrosses = [["width", "width", "width", "width"]]\n[points]\nwidth = [{bins}]\n'
+    (tmp_path / "sdp.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(PlanError, match=r"^sdp\.toml: a cross must have at most 100000 bins, not 100000000$"):
+        load_model(tmp_path, CONFIG)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +13,10 @@ import pytest
 from numpy.typing import NDArray
 
 from models.config import BUILTIN_DIR
+from models.errors import InputError
 from models.layout import WeightLayout
 from models.precision import Precision
+from tb.cli.explain import saved_result
 from tb.explain import explain_folder, explain_run
 from tb.explain.record import FILE_NAME, RecordError, save
 from tb.explain.runs import OWN_CONFIG
@@ -201,8 +204,55 @@ def test_a_file_that_is_no_record_is_refused(tmp_path: Path) -> None:
         explain_folder(tmp_path)
     facts = json.dumps({"config": "nv_small", "layers": [], "beats": ["MC"]})
     np.savez(tmp_path / FILE_NAME, facts=np.array(facts))
-    with pytest.raises(RecordError, match=r"^.*cannot be read as the record of a failed run: .*beats_0_address.*$"):
+    with pytest.raises(RecordError, match=r"^.*writes\.npz: the record must hold beats_0_data$"):
         explain_folder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("config", 7, "facts: Expected `str`, got `int` - at `$.config`"),
+        ("beats", ["XY"], "facts: Invalid enum value 'XY' - at `$.beats[0]`"),
+        ("layers", [{}], "facts: Object missing required field `index` - at `$.layers[0]`"),
+    ],
+)
+def test_facts_of_another_type_are_refused(key: str, value: object, message: str, tmp_path: Path) -> None:
+    facts = {"config": "nv_small", "layers": [], "beats": [], key: value}
+    np.savez(tmp_path / FILE_NAME, facts=np.array(json.dumps(facts)))
+    with pytest.raises(RecordError, match=rf"^.*writes\.npz: {re.escape(message)}$"):
+        explain_folder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "message"),
+    [
+        ("layer_0_data", np.zeros(3, np.uint8), "layer_0_data must be uint8 ({nbytes}), not uint8 (3,)"),
+        ("layer_0_mask", np.zeros((2, 45), np.uint8), "layer_0_mask must be uint8 ({packed}), not uint8 (2, 45)"),
+        ("beats_0_cycle", np.zeros(2, np.float64), "beats_0_cycle must be int64 ({beats}), not float64 (2,)"),
+        ("beats_0_strobe", np.zeros((2, 4), np.bool_), "beats_0_strobe must be bool ({beats}, 8), not bool (2, 4)"),
+    ],
+)
+def test_arrays_of_another_shape_are_refused(
+    name: str, array: NDArray[np.generic], message: str, tmp_path: Path
+) -> None:
+    scoreboard = played(cases.copy_layer(), wrong=0, moved=0)
+    path = tmp_path / FILE_NAME
+    save(path, Seen.of(scoreboard), SMALL, "nv_small")
+    with np.load(path) as file:
+        arrays = {key: file[key] for key in file.files}
+    np.savez(path, **{**arrays, name: array})
+    sizes = {"nbytes": arrays["layer_0_data"].size, "packed": arrays["layer_0_mask"].size}
+    message = message.format(**sizes, beats=len(arrays["beats_0_cycle"]))
+    with pytest.raises(RecordError, match=rf"^.*writes\.npz: {re.escape(message)}$"):
+        explain_folder(tmp_path)
+
+
+@pytest.mark.parametrize("value", [7, ["a"], {"complaints": [1]}, {"rerun": 5}])
+def test_a_result_of_another_type_is_refused(value: object, tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    path.write_text(json.dumps(value), encoding="utf-8")
+    with pytest.raises(InputError, match=rf"^{re.escape(str(path))}: Expected "):
+        saved_result(path)
 
 
 def test_beats_of_a_port_that_no_layer_writes_do_not_disturb() -> None:

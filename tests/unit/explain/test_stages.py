@@ -301,6 +301,9 @@ GOOD = '[[stage]]\nname = "a"\nengines = ["SDP"]\nvalue = "entered"\nvalid = "v"
         (lambda text: text + "width = 9\n", "{path}: a stage has no key width"),
         (lambda text: text.replace('data = "d"\n', ""), "{path}: a stage must have the key data"),
         (lambda text: "clock = 1\n" + text, "{path}: the file must hold tables [[stage]] alone, not clock, stage"),
+        (lambda text: "stage = 1", "{path}: stage must be tables [[stage]], not 1"),
+        (lambda text: "stage = [1]", "{path}: stage[0] must be a table, not 1"),
+        (lambda text: text + "mask = 1\n", "{path}: stage[0]: Expected `array`, got `int` - at `$.mask`"),
         (lambda text: "", "{path}: the file must hold tables [[stage]] alone, not nothing"),
     ],
 )

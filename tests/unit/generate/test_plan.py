@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from models.config import HwConfig, builtin_names
 from models.errors import InputError
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
+from tb.generate import layers
 from tb.generate.describe import PlanError, Table
 from tb.generate.layers import Workshop, build_layer, split_width
 from tb.generate.plan import PlanEntry, load_plan
@@ -49,6 +51,68 @@ def test_every_scenario_of_a_plan_is_predicted_for_every_configuration(name: str
     assert len(entries) >= least
     for each in entries:
         assert refusal(each.build(hw, 3).ops, hw) is None, each.name
+
+
+def test_a_numpy_error_in_a_builder_is_a_bug_and_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(layers._BUILDERS, "SDP", lambda *_: np.zeros(2) + np.zeros(3))
+    with pytest.raises(ValueError, match=r"^operands could not be broadcast together"):
+        entry(SDP).build(SMALL, 1)
+
+
+CONV: dict[str, Any] = {"engine": "CONV", "shape": [8, 4, 4], "kernels": 8, "kernel": [1, 1]}
+
+
+@pytest.mark.parametrize(
+    ("layer", "message"),
+    [
+        ({**CONV, "batch": 4294967296}, "probe.layer[0].batch must be 1 to 1 on nv_small, not 4294967296"),
+        ({**PDP, "kernel": [0, 1]}, "probe.layer[0].kernel must be 1 to 8 each, not 0"),
+        ({**PDP, "kernel": [1, 1 << 63]}, "probe.layer[0].kernel must be 1 to 8 each, not 9223372036854775808"),
+        ({**CONV, "weights": [5, 3]}, "probe.layer[0].weights must be a span within -128 to 127, not 5 to 3"),
+        ({**CONV, "weights": [0, 128]}, "probe.layer[0].weights must be a span within -128 to 127, not 0 to 128"),
+        (
+            {**SDP, "shape": [8192, 8192, 8192]},
+            "probe.layer[0]: allocations must have at most 33554432 bytes together, not 549755813888 with l0_src",
+        ),
+        (
+            {**CONV, "shape": [8192, 1, 1], "kernels": 8192, "kernel": [1, 1]},
+            "probe.layer[0]: allocations must have at most 33554432 bytes together, not 67117056 with l0_weights",
+        ),
+        (
+            {**CONV, "shape": [8192, 1, 1], "kernels": 8192, "zero_percent": 50},
+            "probe.layer[0]: weights must have at most 33554432 bytes, not 67108864",
+        ),
+    ],
+)
+def test_a_small_description_of_a_large_layer_is_refused_at_once(layer: dict[str, Any], message: str) -> None:
+    started = time.process_time()
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+        entry(layer).build(SMALL, 1)
+    assert time.process_time() - started < 1.0
+
+
+@pytest.mark.parametrize("name", ["", "n" * 201, "a\\u0000b", "a\\nb"])
+def test_a_name_that_cannot_be_printed_is_refused(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text(f'config = "nv_small"\n[[scenario]]\nname = "{name}"\nabout = "x"\nlayer = []\n', encoding="utf-8")
+    with pytest.raises(
+        PlanError, match=r"^own\.toml: scenario\[0\]\.name must be 1 to 200 printable characters, not '"
+    ):
+        load_plan(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('config = "nv_small"\nscenario = [1]\n', "own.toml: scenario[0] must be a table, not 1"),
+        ('config = "nv_small"\nscenario = 1\n', "own.toml.scenario must be list, not 1"),
+    ],
+)
+def test_values_of_another_type_are_refused(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(PlanError, match=f"^{re.escape(message)}$"):
+        load_plan(path)
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_others() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tb.launch import filelist
 from tb.launch.errors import FileListError
 from tb.launch.filelist import ALLOWED, FileList, parse
 
@@ -230,4 +231,28 @@ def test_a_binary_file_is_no_filelist(folder: Path) -> None:
     path = folder / "list.f"
     path.write_bytes(b"a.v \xff")
 
-    refused(path, f"{path}: not a UTF-8 text file: invalid start byte at byte 4")
+    refused(path, f"{path}:1: text must be UTF-8, not byte 0xff")
+
+
+def test_filelists_that_include_each_other_without_end_are_refused(folder: Path) -> None:
+    for number in range(40):
+        (folder / f"{number}.f").write_text(f"-f {number + 1}.f\n", encoding="utf-8")
+    (folder / "40.f").write_text("a.v\n", encoding="utf-8")
+    refused(folder / "0.f", f"{folder}/31.f:1: filelists must include each other at most 32 deep")
+
+
+def test_filelists_that_double_at_every_level_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filelist, "LISTED_WORDS", 500)
+    for number in range(30):
+        (folder / f"{number}.f").write_text(f"-f {number + 1}.f\n-f {number + 1}.f\n", encoding="utf-8")
+    (folder / "30.f").write_text("a.v\n", encoding="utf-8")
+    with pytest.raises(FileListError, match=r": a filelist with all that it includes must have at most 500 words$"):
+        parse(folder / "0.f")
+
+
+@pytest.mark.parametrize("name", ["n" * 300, "a\0b"])
+def test_a_name_that_no_file_has_is_refused(name: str, folder: Path) -> None:
+    path = folder / "list.f"
+    path.write_text(f"top.v {name}\n", encoding="utf-8")
+    with pytest.raises(FileListError, match=r"list\.f:1: no file "):
+        parse(path)

@@ -77,3 +77,12 @@ def test_a_moved_tree_keeps_its_key(rtl: Path, tmp_path: Path) -> None:
     shutil.copytree(rtl.parent, tmp_path / "elsewhere")
 
     assert facts(tmp_path / "elsewhere" / rtl.name) == facts(rtl)
+
+
+@pytest.mark.parametrize("name", ["n" * 300, "a\0b", "../" * 2000 + "x"])
+def test_an_included_name_that_no_file_has_does_not_count(rtl: Path, name: str) -> None:
+    before = facts(rtl)
+    source = rtl.parent / "include/step.vh"
+    text = source.read_text()
+    source.write_text(f'{text}`include "{name}"\n')
+    assert [fact[:2] for fact in facts(rtl)] == [fact[:2] for fact in before]

@@ -160,7 +160,7 @@ def test_a_wrong_port_map_is_refused(tmp_path: Path, text: str, message: str) ->
 
 def test_a_missing_port_map_is_named(tmp_path: Path) -> None:
     path = tmp_path / "none.toml"
-    with pytest.raises(PortError, match=f"^{re.escape(f'{path}: No such file or directory')}$"):
+    with pytest.raises(PortError, match=f"^{re.escape(f'{path}: cannot be read: No such file or directory')}$"):
         load_port_map(path, SMALL)
 
 

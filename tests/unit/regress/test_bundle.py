@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -115,4 +116,28 @@ def test_another_folder_is_not_taken_for_a_bundle(tmp_path: Path, text: str | No
     with pytest.raises(
         BundleError, match=r"(must be a failure bundle with bundle\.json: |must be of version 2, not 9$)"
     ):
+        bundle.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        (
+            "version",
+            None,
+            "must be a failure bundle with bundle.json: content: Expected `int`, got `null` - at `$.version`",
+        ),
+        (
+            "task",
+            [],
+            "must be a failure bundle with bundle.json: content: Expected `object`, got `array` - at `$.task`",
+        ),
+        ("task", {}, "bundle.json: a task must have the keys dut, exact, kind, "),
+        ("record", {}, "bundle.json: a record: Object missing required field `key`"),
+    ],
+)
+def test_a_bundle_with_another_content_is_refused(key: str, value: object, message: str, tmp_path: Path) -> None:
+    path = made(tmp_path) / bundle.BUNDLE_FILE
+    path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), key: value}), encoding="utf-8")
+    with pytest.raises(BundleError, match=re.escape(message)):
         bundle.load(tmp_path)

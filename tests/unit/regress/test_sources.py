@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
+
+import pytest
 
 from models.config import BUILTIN_DIR, HwConfig
 from tb.generate.plan import PlanEntry, load_plan
-from tb.regress.sources import planned_job, trace_job
-from tb.trace import write
+from tb.judge.verdict import Outcome
+from tb.launch.build import Built
+from tb.regress.jobs import run_job
+from tb.regress.sources import planned_job, trace_job, trace_jobs
+from tb.trace import TraceError, write
 
 ROOT = Path(__file__).resolve().parents[3]
 SMALL = HwConfig.load("nv_small")
@@ -55,3 +61,19 @@ def test_a_trace_may_be_refused_also_while_it_is_played(tmp_path: Path) -> None:
     config = own(tmp_path, sdp_bn_enable="false", sdp_bn_throughput="0")
     write(replace(scenario, config="my_build"), tmp_path / "other")
     assert (trace_job(tmp_path / "other", config, "rerun").refused or "").endswith("my_build has no X2")
+
+
+def test_one_broken_trace_among_others_fails_without_being_played(tmp_path: Path) -> None:
+    for name, text in (("one", "reg_read(GLB.S_INTR_STATUS);\n"), ("two", "\nnonsense();\n")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.cfg").write_text(text, encoding="utf-8")
+    paths = [tmp_path / "one", tmp_path / "two"]
+    sound, broken = trace_jobs(paths, SMALL, ["again", "again"])
+    assert (sound.broken, sound.identity, broken.identity) == (None, "one.0", "two.0")
+    assert broken.broken is not None
+    assert broken.broken.startswith(f"{tmp_path}/two/two.cfg:2: unknown command nonsense; allowed: ")
+    built = cast(Built, None)  # nothing is built or played for it
+    result = run_job(broken, built, "nv_small", tmp_path / "work", 1.0, waves=False)
+    assert (result.outcome, result.complaints) == (Outcome.FAILED, (broken.broken,))
+    with pytest.raises(TraceError, match=r"^.*two\.cfg:2: unknown command nonsense"):
+        trace_jobs(paths[1:], SMALL, ["again"])

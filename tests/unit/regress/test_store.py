@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -235,3 +237,52 @@ def test_a_copied_store_speaks_of_the_folders_beside_it(tmp_path: Path) -> None:
         run = store.run()
         assert run.folder == copy / "0001"
         assert [entry.folder for entry in store.results(run)] == [str(copy / "0001" / TASKS[0].key)]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("UPDATE tasks SET task = '{'", "run 1 must be JSON: Expecting property name"),
+        ("UPDATE tasks SET task = '[]'", "run 1: tasks and results must be tables, not []"),
+        ("UPDATE tasks SET task = x'00'", "run 1: tasks and results must be tables, not b'"),
+        ("UPDATE tasks SET task = json_set(task, '$.seed', 'x')", "a task: Expected `int`, got `str` - at `$.seed`"),
+        ("UPDATE tasks SET task = json_set(task, '$.seed', -1)", "seed must be 0 to 0xffffffffffffffff, not -1"),
+        (
+            "UPDATE tasks SET task = json_set(task, '$.dut', 1)",
+            "run 1: tasks must be of a device, not of None and None",
+        ),
+        (
+            "UPDATE tasks SET task = json_set(task, '$.dut.top', 1)",
+            "a task: Expected `str`, got `int` - at `$.dut.top`",
+        ),
+        ("UPDATE results SET result = '{}'", "a result: Object missing required field `test`"),
+        (
+            "UPDATE results SET result = json_set(result, '$.verdict.layers', 'x')",
+            "a result: Expected `int`, got `str` - at `$.verdict.layers`",
+        ),
+        ("UPDATE results SET ending = 'x'", "results: Invalid enum value 'x'"),
+        (
+            "UPDATE tasks SET task = json_set(task, '$.dut.config', 1)",
+            "run 1: tasks must be of a device, not of 1 and None",
+        ),
+        ("UPDATE runs SET started = 'x'", "run 1 must have a title and a time, not ('random', 'x')"),
+    ],
+)
+def test_a_cell_with_another_content_is_refused(change: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    with Store(path) as store:
+        run = store.start("random", [task(1)])
+        store.add(run, played(task(1)))
+        device = store.device(run)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(change)
+    with Store(path) as store, pytest.raises(InputError, match=re.escape(message)):
+        everything_of(store, device)
+
+
+def everything_of(store: Store, device: Device) -> None:
+    run = store.run()
+    store.device(run)
+    store.tasks(run)
+    store.records(run)
+    store.latest(device)

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from models.config import HwConfig
 from tb.judge.finding import Check, Finding, Note
+from tb.judge.text import complaints
 from tb.judge.verdict import Ending, Verdict
 from tb.launch.build import BuildSpec, Built
 from tb.launch.errors import LaunchError
@@ -20,7 +21,7 @@ from tb.regress import code_coverage, worker
 from tb.regress.dut import Dut
 from tb.regress.jobs import Job
 from tb.regress.result import Result
-from tb.regress.task import BENCH
+from tb.regress.task import BENCH, Task
 from tb.regress.worker import NO_WAVES_FILE, Limits, end_processes, execute, record_path
 from tb.stimulus.exchange import REQUEST, Request
 from tests.unit.regress.tasks import DUT, VERDICTS, hang, task, wrong
@@ -221,3 +222,15 @@ def test_what_somebody_keeps_where_a_failure_would_lie_stays(play: Callable[[int
     assert "lacks .nvdla-testbench" in record.read_text(encoding="utf-8")
     assert kept.exists()
     assert Simulator.all == [], "nothing was played whose failure could not be kept"
+
+
+def test_a_trace_that_cannot_be_read_fails_with_file_and_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "_built", lambda dut, root: None)
+    path = tmp_path / "broken.cfg"
+    path.write_text("\nnonsense();\n", encoding="utf-8")
+    broken = Task("broken", 0, "trace", str(path), DUT, "again")
+    limits = Limits(tmp_path / "run", tmp_path / "build", 1.0, isolated=True)
+    result = execute(broken, limits)
+    assert result.ending is Ending.BENCH_ERROR
+    (complaint,) = complaints(result.verdict)
+    assert complaint.startswith(f"{path}:2: unknown command nonsense; allowed: ")

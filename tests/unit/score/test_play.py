@@ -141,7 +141,6 @@ def test_a_mutant_is_repeated_by_its_number(tmp_path: Path, played: list[tuple[J
     [
         ("--number 1", r"^--number must only be given with --mutants$"),
         ("--mutants 2 --modules nvdla_sdp_cvt --number 3", r"^--number must be from 1 to 2, not 3$"),
-        ("--mutants 2 --modules nvdla_sdp_cvt --number 0", r"^--number must be from 1 to 2, not 0$"),
     ],
 )
 def test_a_mutant_that_there_is_not_is_refused(words: str, message: str) -> None:

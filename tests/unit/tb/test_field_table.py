@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from contextlib import AbstractContextManager
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -137,6 +139,12 @@ def test_bits_without_meaning_are_refused_by_field() -> None:
 def test_blame_names_the_first_field_once() -> None:
     with refused("A.B.c: must be 1, not 2"), blame(("A.B.c", "A.D.e")), blame(("A.B.c",)):
         raise InputError("must be 1, not 2")
+
+
+@pytest.mark.parametrize("blamed", [blame(("A.B.c",)), blame_attributes((), "src")])
+def test_a_numpy_error_is_a_bug_and_no_refusal(blamed: AbstractContextManager[None]) -> None:
+    with pytest.raises(ValueError, match=r"^operands could not be broadcast together"), blamed:
+        np.zeros(2) + np.zeros(3)
 
 
 def test_blame_leaves_other_errors_alone() -> None:

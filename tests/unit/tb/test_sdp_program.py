@@ -418,3 +418,11 @@ def test_the_last_atom_of_the_address_space_holds_a_surface() -> None:
     message = "address must leave room for 8 bytes in the 32-bit address space of nv_small, not 0x100000000"
     with refused(message):
         Surface(layout, 1 << 32)
+
+
+def test_a_surface_that_is_too_large_to_be_computed_is_refused() -> None:
+    shape = (8, 8192, 8192)
+    layer = SdpLayer(
+        surface(shape, 0), surface(shape, 0x40000000), SdpParams(None, None, IDENTITY, Precision.INT8, Precision.INT8)
+    )
+    check_refused(layer, SMALL, {}, "SDP: what is read must have at most 268435456 bytes, not 536870912")

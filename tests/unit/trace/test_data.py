@@ -111,3 +111,11 @@ def test_what_was_read_can_be_cut_only_where_the_bytes_agree() -> None:
     assert split(read, [(0, 4)]) is None
     assert split(read, [(0, 5), (8, 1)]) is None
     assert split(read, [(8, 1), (0, 4)]) is None
+
+
+def test_a_file_beyond_the_limit_is_refused_unread(tmp_path: Path) -> None:
+    path = tmp_path / "large.dat"
+    with path.open("wb") as file:
+        file.truncate((1 << 33) + 1)
+    with pytest.raises(TraceError, match=r"large\.dat: the file must have at most 8589934592 bytes$"):
+        read_data(path)

@@ -69,7 +69,7 @@ def test_every_byte_is_what_was_measured_and_a_wrong_one_is_found(name: str, tmp
     ("key", "value", "message"),
     [
         ("unit", "CDP", "unit must be one of conv direct, FP16, PDP, FP16, not 'CDP'"),
-        ("method", "sum", "'sum' is not a valid PoolMethod"),
+        ("method", "sum", "method must be one of max, min, average, not 'sum'"),
         ("padding", "none", "padding must be int, not 'none'"),
         ("kernel", [9, 2], "kernel_width must be an integer from 1 to 8, not 9"),
         ("stride", [2, 1], "dst must have the shape (64, 7, 4), not (64, 7, 7)"),

@@ -10,7 +10,7 @@ import pytest
 from models.config import HwConfig
 from tb.program.ops import INTERRUPT_UNITS
 from tb.registers import RegisterMap
-from tb.trace import TraceError, TraceUnsupported, read
+from tb.trace import TraceError, TraceUnsupported, read, reader
 from tests.unit.trace.conftest import MakeTrace
 
 UNITS = ", ".join(RegisterMap.of(HwConfig.load("nv_small")).units)
@@ -53,6 +53,8 @@ ARGUMENTS = [
         f"poll_field_less({R}, 1);",
         "poll_field_less must have (register, field, value) or (target, register, field, value), not 2 arguments",
     ),
+    ("mem_init(1, 0, 0x40000001, ALL_ZERO);", "size must be 1 to 0x40000000, not 0x40000001"),
+    ("check_crc(s, 1, 0, 0x200000000, 2);", "size must be 1 to 0x40000000, not 0x200000000"),
     ("mem_init(1, 0, 1);", "mem_init must have (memory, address, size, pattern), not 3 arguments"),
     ("mem_load(1, 0);", 'mem_load must have (memory, address, "file"), not 2 arguments'),
     ("intr_notify(s);", "intr_notify must have (interrupt, sync_id), not 1 arguments"),
@@ -91,7 +93,7 @@ REGISTERS = [
 MEMORIES = [
     ("mem_init(2, 0, 1, ALL_ZERO);", f"{MEMORY} 2"),
     ("mem_init(1, 0, 1, RANDOM);", "pattern must be ALL_ZERO, not RANDOM"),
-    ("mem_init(1, 0, 0, ALL_ZERO);", "size must be 1 to 0xffffffffffffffff, not 0"),
+    ("mem_init(1, 0, 0, ALL_ZERO);", "size must be 1 to 0x40000000, not 0"),
     ("mem_init(1, x, 1, ALL_ZERO);", f"address {NUMBER} x"),
     ("mem_init(1, 0x100000000, 1, ALL_ZERO);", "address must be 0 to 0xffffffff, not 0x100000000"),
     (
@@ -119,7 +121,7 @@ SYNCS = [
     ("sync_wait(CSC, s); sync_notify(CSC, u); sync_notify(CSC, t);", "nothing raises sync_id s; raised: t, u"),
     ("check_crc(s, 1, 0, 1, 2); sync_notify(CSC, t);", "nothing raises sync_id s; raised: t"),
     ('check_file(s, 1, 0, 98, "in.dat");', "nothing raises sync_id s; raised: none"),
-    ("check_crc(s, 1, 0, 0, 2);", "size must be 1 to 0xffffffffffffffff, not 0"),
+    ("check_crc(s, 1, 0, 0, 2);", "size must be 1 to 0x40000000, not 0"),
     ("check_crc(s, 1, 0, 1, 0x100000000);", "crc must be 0 to 0xffffffff, not 0x100000000"),
     (
         "check_crc(s, 1, 4294967295, 2, 0);",
@@ -142,7 +144,7 @@ SYNCS = [
 NOTES = [
     (
         f"{NOTE}{{",
-        "a note must be a JSON object: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
+        "a note must be JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
     ),
     (f"{NOTE}[1]", "a note must be a JSON object, not [1]"),
     (f'{NOTE}{{"posted": false}}', "a note must stand before a command, not at the end"),
@@ -297,3 +299,18 @@ def test_a_link_within_the_folder_is_followed(make_trace: MakeTrace, nv_small: H
     folder = make_trace('mem_load(1, 0, "link.dat");')
     (folder / "link.dat").symlink_to("in.dat")
     assert len(read(folder, nv_small).ops) == 1
+
+
+def test_memory_is_counted_over_all_commands(tmp_path: Path) -> None:
+    path = tmp_path / "t.cfg"
+    path.write_text("mem_init(1, 0, 0x40000000, ALL_ZERO);" * 2, encoding="utf-8")
+    with pytest.raises(
+        TraceError, match=r"t\.cfg: all mem_init together must have at most 1073741824 bytes, not 2147483648$"
+    ):
+        read(path, HwConfig.load("nv_small"))
+    (tmp_path / "a.dat").write_text("{offset:0x0, size:2, payload:0x00 0x01}", encoding="utf-8")
+    path.write_text('mem_load(1, 0, "a.dat");' * 3, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reader, "MEMORY_BYTES", 5)
+        with pytest.raises(TraceError, match=r"t\.cfg: all mem_load together must have at most 5 bytes, not 6$"):
+            read(path, HwConfig.load("nv_small"))

@@ -130,6 +130,13 @@ def write_at(index: int, *entry: object) -> Change:
     return lambda arrays, meta: meta["registers"].__setitem__(index, list(entry))
 
 
+def set_write(name: str, value: int) -> Change:
+    def change(arrays: Arrays, meta: dict[str, Any]) -> None:
+        meta["registers"] = [[each, value if each == name else word] for each, word in meta["registers"]]
+
+    return change
+
+
 def drop_writes(pattern: str) -> Change:
     def change(arrays: Arrays, meta: dict[str, Any]) -> None:
         meta["registers"] = [entry for entry in meta["registers"] if not re.fullmatch(pattern, entry[0])]
@@ -223,6 +230,42 @@ MALFORMED: dict[str, tuple[str, Change, str]] = {
         put_array("input", np.zeros((64, 7, 9), dtype=np.int16)),
         "input must have elements of 1 bytes, not int16",
     ),
+    "memory of 8 GiB": (
+        "cdp_int8_lrn3",
+        put("memory", [["0x80000000", 1 << 33]]),
+        "memory must be an address of 64 bits and 1 to 1073741824 bytes, not ['0x80000000', 8589934592]",
+    ),
+    "memory of 2 GiB in parts": (
+        "cdp_int8_lrn3",
+        put("memory", [["0x80000000", 1 << 30], ["0xc0000000", 1 << 30]]),
+        "memory must be at most 1073741824 bytes",
+    ),
+    "weights of 4 GiB": (
+        "dc_fp16_4x4x96_k16_comp70",
+        set_write("CDMA.D_WEIGHT_BYTES", 0xFFFFFF80),
+        "memory must be at most 1073741824 bytes",
+    ),
+    "strides of 4 GiB": (
+        "cdp_int8_lrn3",
+        set_write("CDP_RDMA.D_SRC_SURFACE_STRIDE", 0xFFFFFFE0),
+        "input: a surface must have at most 268435456 bytes, not 4294969280",
+    ),
+    "counters": (
+        "cdp_int8_lrn3",
+        put("status_read_after_done", [1]),
+        "status_read_after_done must be a table, not [1]",
+    ),
+    "value of a counter": (
+        "cdp_int8_lrn3",
+        put("status_read_after_done", {"CDP.D_PERF_WRITE_STALL": "x"}),
+        "CDP.D_PERF_WRITE_STALL must be 0 to 0xffffffff, not 'x'",
+    ),
+    "prefill": ("cdp_int8_lrn3", put("dst_prefill", "0x1ff"), "dst_prefill must be 0x0 to 0xff, not '0x1ff'"),
+    "axes of an operand": (
+        "sdp_bn_batchnorm_ch_mid",
+        put_array("bn_op", np.zeros((40, 1, 1, 1, 2), dtype=np.int16)),
+        "bn_op must have 1 to 3 axes and a last axis of 2, not the shape (40, 1, 1, 1, 2)",
+    ),
     "counter": (
         "cdp_int8_lrn3",
         put("status_read_after_done", {"CDP.D_SUM": 0}),
@@ -257,7 +300,7 @@ def test_a_malformed_file_is_refused(
         ({"meta": np.array("[]")}, "meta must be a JSON object, not []"),
         (
             {"meta": np.array("{")},
-            "meta must be a JSON object: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
+            "meta must be JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
         ),
     ],
 )

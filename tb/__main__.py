@@ -113,8 +113,6 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"error: {in_words(error)}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
-        # One is enough: what is left to do takes no time.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
         stop()
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -122,4 +120,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    status = main()
+    if status == INTERRUPTED:
+        # One interrupt is enough: what is left to do takes no time.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    sys.exit(status)

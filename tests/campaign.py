@@ -38,11 +38,9 @@ DASKS_OWN = {"dask-scratch-space", "dask-scratch-space/global.lock", "dask-scrat
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM)
 KINDS = ("driver", "scheduler", "worker", "simulator")
-KILLS_A_RUN = 5
-_WITHIN_SECONDS = 6.0
-"""The first kill comes so soon after a driver starts; an undisturbed run takes about as long."""
-
-_APART_SECONDS = 1.5
+KILLS_A_RUN = 10
+_APART_SECONDS = 1.0
+_LOOK_SECONDS = 0.05
 _PATIENCE_SECONDS = 300.0
 
 
@@ -84,9 +82,11 @@ class Campaign:
         """
         self.figures = Figures()
         self._rng, self._folder, self._played = random.Random(seed), folder, played
+        started = time.monotonic()
         with marked() as mark:
             quiet = _Run(mark, folder / "undisturbed", self, shared=False)
             quiet.finish()
+        self._seconds = time.monotonic() - started
         self._wanted = contents(quiet.results)
         self._left = _files(quiet.results)
         self._builds = {path.name for path in BUILDS.iterdir()}
@@ -116,14 +116,17 @@ class Campaign:
         """Note what must not be."""
         self.figures.problems.append(f"{run.results.parent.name}: {text}")
 
-    def choose(self, number: float) -> float:
-        """Return a random number below another."""
-        return self._rng.uniform(0.0, number)
+    def moment(self, *, first: bool) -> float:
+        """Return how long to wait for the next kill; the first comes at any moment of a driver's life."""
+        return self._rng.uniform(0.0, self._seconds if first else _APART_SECONDS)
 
-    def victim(self, found: dict[str, list[int]]) -> tuple[str, int, signal.Signals]:
-        """Return the kind and id of a process to kill, each kind as often, and the signal."""
-        kind = self._rng.choice([kind for kind in KINDS if found[kind]])
-        return kind, self._rng.choice(found[kind]), self._rng.choice(SIGNALS)
+    def kind(self, *, shared: bool) -> str:
+        """Return what kind of process to kill next."""
+        return self._rng.choice([kind for kind in KINDS if shared or kind != "scheduler"])
+
+    def victim(self, found: list[int]) -> tuple[int, signal.Signals]:
+        """Return the id of a process to kill, and the signal."""
+        return self._rng.choice(found), self._rng.choice(SIGNALS)
 
     def _expect(self, run: _Run, what: str, got: Any, wanted: Any) -> None:
         if got != wanted:
@@ -145,25 +148,25 @@ class _Run:
         """Start a driver, kill until it is dead or done, and return how many kills that took."""
         campaign, killed = self._campaign, 0
         driver = self._driver()
-        pause = campaign.choose(_WITHIN_SECONDS)
         until = time.monotonic() + _PATIENCE_SECONDS
-        while driver.poll() is None and killed < most and time.monotonic() < until:
-            time.sleep(pause)
-            pause = campaign.choose(_APART_SECONDS)
+        while killed < most and time.monotonic() < until:
+            time.sleep(campaign.moment(first=not killed))
+            kind = campaign.kind(shared=self._shared)
+            while not (found := self._found(driver))[kind] and found["driver"]:
+                time.sleep(_LOOK_SECONDS)
+            if not found["driver"]:
+                break
             for host, port in self._mark.listening():
                 if not ip_address(host).is_loopback:
                     campaign.problem(self, f"{host}:{port} is listened on")
-            found = self._found(driver)
-            if not found["driver"]:
-                break
-            kind, pid, number = campaign.victim(found)
+            pid, number = campaign.victim(found[kind])
             try:
                 os.kill(pid, number)
             except ProcessLookupError:
                 continue
             killed += 1
             campaign.figures.kills[kind, number.name] += 1
-            if kind == "driver":
+            if kind in ("driver", "scheduler"):
                 break
         self._await(driver)
         return killed
@@ -270,17 +273,19 @@ def main() -> int:
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="campaign-") as folder:
         campaign = Campaign(args.seed, Path(folder))
-        left = args.kills
-        while left > 0:
-            campaign.play(min(left, KILLS_A_RUN))
-            left = args.kills - campaign.figures.kills.total()
-            print(
-                f"{campaign.figures.kills.total()} of {args.kills} kills, {len(campaign.figures.problems)} problems, "
-                f"{time.monotonic() - started:.0f} s",
-                flush=True,
-            )
-    print("\n".join(campaign.figures.lines()))
-    return 1 if campaign.figures.problems else 0
+        figures = campaign.figures
+        try:
+            while (left := args.kills - figures.kills.total()) > 0:
+                campaign.play(min(left, KILLS_A_RUN))
+                print(
+                    f"{figures.kills.total()} of {args.kills} kills, {len(figures.problems)} problems, "
+                    f"{time.monotonic() - started:.0f} s",
+                    flush=True,
+                )
+        except KeyboardInterrupt:
+            print("interrupted; until then:")
+    print("\n".join(figures.lines()))
+    return 1 if figures.problems or left > 0 else 0
 
 
 if __name__ == "__main__":

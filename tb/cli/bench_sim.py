@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shlex
 import statistics
-import subprocess
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -22,6 +23,7 @@ from tb.generate.plan import load_plan
 from tb.launch import folders
 from tb.launch.build import Built
 from tb.launch.errors import LaunchError
+from tb.launch.process import supervise
 from tb.regress.jobs import RESULT_FILE, run_entry
 from tb.stimulus.exchange import Answer, Request
 from tb.trace import find_traces, write
@@ -174,11 +176,14 @@ def against(command: str, trace: str) -> Sample:
         LaunchError: when it fails, or does not say how many cycles it played in which time.
     """
     words = [word.replace(TRACE, trace) for word in shlex.split(command)]
-    ran = subprocess.run(words, capture_output=True, text=True, check=False, timeout=_TIMEOUT_SECONDS)
-    if ran.returncode != 0:
-        raise LaunchError(f"{shlex.join(words)} ended with code {ran.returncode}: {ran.stderr.strip()[-500:]}")
-    reported = _REPORT.findall(ran.stdout)
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "log"
+        ended = supervise(words, cwd=Path.cwd(), environment=os.environ, log_path=log, timeout_seconds=_TIMEOUT_SECONDS)
+        said = log.read_text(encoding="utf-8", errors="replace")
+    if ended.returncode != 0:
+        raise LaunchError(f"{shlex.join(words)} ended with code {ended.returncode}: {said.strip()[-500:]}")
+    reported = _REPORT.findall(said)
     if len(reported) != 1 or float(reported[0][1]) == 0:
-        raise LaunchError(f"{shlex.join(words)} must print one line 'N cycles in S s', not {ran.stdout[-500:]!r}")
+        raise LaunchError(f"{shlex.join(words)} must print one line 'N cycles in S s', not {said[-500:]!r}")
     cycles, seconds = int(reported[0][0]), float(reported[0][1])
     return Sample(cycles, cycles / seconds)

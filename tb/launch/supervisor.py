@@ -9,7 +9,7 @@ between them.
 On Linux orphans come back to this process (``prctl(2)``, PR_SET_CHILD_SUBREAPER) and the command itself cannot
 outlive it (PR_SET_PDEATHSIG). Other systems have neither: there a process that leaves the process group escapes.
 
-A script of the standard library alone, which starts in some hundredths of a second.
+A script of the standard library alone, and of little of it: one starts with every simulator.
 """
 
 from __future__ import annotations
@@ -22,9 +22,7 @@ import signal
 import sys
 import time
 from contextlib import suppress
-from pathlib import Path
 from types import FrameType
-from typing import NoReturn
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 """Of ``linux/prctl.h``."""
@@ -115,9 +113,8 @@ class Supervisor:
 
     def _children(self) -> list[int]:
         # proc(5): one that comes or goes meanwhile may be left out, and is found the next time.
-        listed = Path(f"/proc/self/task/{os.getpid()}/children")
-        if _IS_LINUX and listed.is_file():
-            return [int(word) for word in listed.read_text(encoding="ascii").split()]
+        with suppress(FileNotFoundError), open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as listed:
+            return [int(word) for word in listed.read().split()]
         return [] if self._status is not None else [self._child]
 
 
@@ -125,7 +122,7 @@ def _notice(number: int, frame: FrameType | None) -> None:
     """Do nothing: that a signal came is read from the wake-up file."""
 
 
-def _become(command: list[str], parent: int) -> NoReturn:
+def _become(command: list[str], parent: int) -> None:
     """Turn this process, a fresh child, into the command."""
     if _IS_LINUX:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -146,7 +143,7 @@ def _prctl(option: int, value: int) -> None:
         raise OSError(ctypes.get_errno(), "prctl")
 
 
-def _end_like(status: int) -> NoReturn:
+def _end_like(status: int) -> None:
     """End as the command did."""
     code = os.waitstatus_to_exitcode(status)
     if code < 0:

@@ -31,6 +31,8 @@ _SETTINGS = {
     "distributed.comm.timeouts.connect": f"{_CONNECT_SECONDS}s",
 }
 
+_NOT_LOADED = ("ModuleNotFoundError", "ImportError", "AttributeError")
+"""Errors of a process without the project, which Dask may wrap in others."""
 
 # Those of which Dask's configuration sets the levels one by one.
 _LOGGERS = ("distributed", "distributed.client", "tornado", "tornado.application", "asyncio")
@@ -127,7 +129,8 @@ async def join(scheduler: str, workers: int) -> None:
     options = {"nthreads": 1, "memory_limit": 0, "silence_logs": logging.CRITICAL, "dashboard_address": DASHBOARD}
     try:
         host = _own_address(scheduler)
-        started = await gather(*(Nanny(scheduler, host=host, **options) for _ in range(workers)))
+        with _interrupts_kept():
+            started = await gather(*(Nanny(scheduler, host=host, **options) for _ in range(workers)))
     except (OSError, RuntimeError, TimeoutError, ValueError) as error:
         raise ClusterError(f"the workers did not start: {in_words(error)}") from error
     await gather(*(nanny.finished() for nanny in started))
@@ -148,7 +151,8 @@ def check_versions(client: Client) -> None:
         except (ImportError, AttributeError, TypeError, ValueError) as error:
             _check(f"the scheduler {address}", error)
         for worker, answer in client.run(versions, on_error="return").items():
-            if not isinstance(answer, OSError | TimeoutError):
+            # One that has died meanwhile says nothing; should it come back, it is asked with its first task.
+            if not isinstance(answer, Exception) or any(name in repr(answer) for name in _NOT_LOADED):
                 _check(f"the worker {worker}", answer)
 
 

@@ -71,16 +71,26 @@ class Store:
         self._path, self._folder = path, path.parent.resolve()
         try:
             self._database = sqlite3.connect(path, timeout=_PATIENCE_SECONDS)
-            version = self._database.execute("PRAGMA user_version").fetchone()[0]
-            empty = not self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            if empty:
-                self._database.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {_VERSION}; COMMIT;")
-            elif version != _VERSION:
-                raise StoreError(f"{path} must be a regression store of version {_VERSION}, not {version}")
+        except sqlite3.Error as error:
+            raise StoreError(f"{path} cannot be used: {error}") from error
+        try:
+            self._prepare()
         except sqlite3.OperationalError as error:
+            self._database.close()
             raise StoreError(f"{path} cannot be used: {error}") from error
         except sqlite3.DatabaseError as error:
+            self._database.close()
             raise StoreError(f"{path} must be a regression store: {error}") from error
+
+    def _prepare(self) -> None:
+        """Make the tables of a new file, and check those of an old one."""
+        version = self._database.execute("PRAGMA user_version").fetchone()[0]
+        empty = not self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        if empty:
+            self._database.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {_VERSION}; COMMIT;")
+        elif version != _VERSION:
+            self._database.close()
+            raise StoreError(f"{self._path} must be a regression store of version {_VERSION}, not {version}")
 
     def __enter__(self) -> Store:
         """Return the store."""

@@ -40,7 +40,8 @@ from tb.stimulus.exchange import REQUEST, Request
 RECORD_DIR = "records"
 """Folder of a run with one file for each task that ended, whether or not the driver heard of it."""
 
-_RECORD_SUFFIX = ".json"
+_PARTIAL = ".part-"
+"""Begins the names of records that are being written."""
 
 _WORKER_DIR = ".worker-"
 """Begins the names of the folders of a run in which its workers play."""
@@ -103,7 +104,7 @@ def execute(task: Task, limits: Limits) -> Result:
         return Result.load(path)
     result = _play(task, limits)
     folders.made(limits.folder, RECORD_DIR)
-    partial = path.with_suffix(f".{_worker()}")
+    partial = path.with_name(f"{_PARTIAL}{path.name}.{_worker()}")
     with partial.open("wb") as file:
         file.write(result.encode())
         file.flush()
@@ -114,7 +115,7 @@ def execute(task: Task, limits: Limits) -> Result:
 
 def record_path(folder: Path, key: str) -> Path:
     """Return the file that a task's result is written to."""
-    return folder / RECORD_DIR / f"{folders.folder_name(key)}{_RECORD_SUFFIX}"
+    return folder / RECORD_DIR / f"{folders.folder_name(key)}.json"
 
 
 def remove_worker_folders(run_folder: Path) -> None:
@@ -132,9 +133,8 @@ def worker_folder_name(name: str) -> str:
 
 def remove_partial_records(run_folder: Path) -> None:
     """Remove records that workers have begun and not ended, once nobody plays the run any more."""
-    for path in (run_folder / RECORD_DIR).glob("*"):
-        if path.suffix != _RECORD_SUFFIX:
-            path.unlink(missing_ok=True)
+    for path in (run_folder / RECORD_DIR).glob(f"{_PARTIAL}*"):
+        path.unlink(missing_ok=True)
 
 
 def _worker() -> str:
@@ -160,13 +160,14 @@ def _play(task: Task, limits: Limits) -> Result:
         play = _play_test if task.kind == BENCH else _play_scenario
         result = play(task, built, work_dir, limits)
         if result.ending.is_failure:
+            check_space(work_dir)
+        if result.ending is Ending.LOST:
+            # It will be played again, and says nothing about the device.
+            folders.remove(limits.folder, _worker_name(), name)
+            return msgspec.structs.replace(result, folder=None)
+        if result.ending.is_failure:
             if limits.waves and task.kind != BENCH:
                 _add_waves(task, result, work_dir, limits)
-            check_space(work_dir)
-            if result.ending is Ending.LOST:
-                # It will be played again, and says nothing about the device.
-                folders.remove(limits.folder, _worker_name(), name)
-                return msgspec.structs.replace(result, folder=None)
             result = msgspec.structs.replace(result, folder=str(failure_folder(limits.folder, task.key)))
             bundle.write(work_dir, task, result)
             folders.remove(limits.folder, name)

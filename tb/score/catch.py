@@ -43,11 +43,13 @@ def catch_of(result: Result, number: int) -> Catch | None:
         number: of the scenario, from 1.
 
     Raises:
-        InputError: for a scenario that was refused, which says nothing about the bug.
+        InputError: for a scenario that was refused, or whose simulator was killed, which says nothing about the bug.
     """
     verdict = result.verdict
     if verdict.ending is Ending.PASSED:
         return None
+    if verdict.ending is Ending.LOST:
+        raise InputError(f"scenario {result.identity} must be played to its end: {complaint(verdict.failures[0])}")
     if verdict.ending is Ending.REFUSED:
         raise InputError(f"scenario {result.identity} must be playable, not refused: {verdict.refused}")
     failures = verdict.failures

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import time
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from tb.judge.finding import Check
 from tb.launch.build import Built
 from tb.launch.errors import LaunchError
 from tb.launch.ports import expected_ports
-from tb.launch.simulate import SimResult, simulate
+from tb.launch.process import Ended
+from tb.launch.simulate import Outcome, SimResult, judge, simulate
 from tests.unit.launch.conftest import needs_icarus
 from tests.unit.launch.tiny import CONFIG
 
@@ -119,6 +121,15 @@ def test_a_signal_is_a_crash(model_of_verilator: Built, tmp_path: Path) -> None:
     assert (result.check, result.returncode) == (Check.CRASH, -11)
     assert result.message == f"{MODULE}.the_simulator_is_killed: the simulator was ended by SIGSEGV"
     assert "Fatal Python error: Segmentation fault" in result.log_path.read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_that_only_others_send_is_no_crash(number: signal.Signals, tmp_path: Path) -> None:
+    ended = Ended(-number, timed_out=False)
+    assert judge(ended, tmp_path / "results.xml", tmp_path / "sim.log", "a.test", 9.0) == (
+        Outcome.KILLED,
+        f"a.test: the simulator was killed by {number.name} from outside",
+    )
 
 
 def test_an_exit_without_results_is_a_crash(model_of_verilator: Built, tmp_path: Path) -> None:

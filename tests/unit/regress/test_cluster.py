@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -145,3 +148,19 @@ def test_options_that_cannot_be_are_refused(
 ) -> None:
     assert main(["cluster", *options]) == 2
     assert capsys.readouterr().err == f"error: {message}\n"
+
+
+def test_a_worker_that_is_killed_while_the_cluster_starts_is_one_line() -> None:
+    with marked() as mark:
+        command = [sys.executable, "-m", "tb", "cluster", "--jobs", "2", "--port", "0"]
+        with subprocess.Popen(
+            command, cwd=ROOT, env=mark.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as started:
+            while not (workers := [pid for pid, words in mark.processes().items() if "spawn_main" in words]):
+                assert started.poll() is None
+                time.sleep(0.01)
+            os.kill(workers[0], signal.SIGKILL)
+            said, error = started.communicate(timeout=120)
+        assert (started.returncode, said) == (2, "")
+        assert re.fullmatch(r"error: the local cluster did not start: .*\n", error)
+        assert mark.end() == {}

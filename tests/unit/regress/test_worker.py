@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from models.config import HwConfig
 from tb.judge.finding import Check, Finding, Note
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending, Verdict
+from tb.launch import space
 from tb.launch.build import BuildSpec, Built
 from tb.launch.errors import LaunchError
 from tb.launch.simulate import SimResult
@@ -30,6 +32,9 @@ from tests.unit.regress.test_code_coverage import point, written
 LINE = point("line", "sdp", 1)
 WRONG = 99
 """The seed whose scenario fails."""
+
+KILLED = 98
+"""The seed whose simulator is killed from outside."""
 
 
 class Simulator:
@@ -53,8 +58,8 @@ def play(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[
 
     def run_job(job: Job, built: Built, dut: Dut, *_: Any, process: Simulator, **__: Any) -> Result:
         process.scenarios += 1
-        ending = Ending.MISMATCH if job.seed == WRONG else Ending.PASSED
-        return job.result(dut, VERDICTS[ending], 0.1, tmp_path / "work")
+        endings = {KILLED: Ending.LOST, WRONG: Ending.MISMATCH}
+        return job.result(dut, VERDICTS[endings.get(job.seed, Ending.PASSED)], 0.1, tmp_path / "work")
 
     dut = replace(DUT, backend="native", coverage="line")
     spec = BuildSpec(HwConfig.load("nv_small"), backend="native", coverage="line")
@@ -234,3 +239,39 @@ def test_a_trace_that_cannot_be_read_fails_with_file_and_line(tmp_path: Path, mo
     assert result.ending is Ending.BENCH_ERROR
     (complaint,) = complaints(result.verdict)
     assert complaint.startswith(f"{path}:2: unknown command nonsense; allowed: ")
+
+
+def test_a_task_whose_simulator_is_killed_is_lost_and_leaves_no_folder(
+    play: Callable[[int], None], tmp_path: Path
+) -> None:
+    play(KILLED)
+    stored = Result.load(worker.record_path(tmp_path / "run", task(KILLED).key))
+    assert (stored.ending, stored.folder) == (Ending.LOST, None)
+    assert not (tmp_path / "run" / task(KILLED).key).exists()
+
+
+def test_a_failure_on_a_full_device_is_no_ending_of_the_task(
+    play: Callable[[int], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(space.shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
+    play(1)
+    with pytest.raises(OSError, match="No space left on device"):
+        play(WRONG)
+    assert [path.name for path in (tmp_path / "run" / "records").iterdir()] == [f"{task(1).key}.json"]
+
+
+def test_a_record_that_was_not_written_to_its_end_is_removed_alone(
+    play: Callable[[int], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object) -> None:
+        raise SystemExit("killed")
+
+    play(1)
+    monkeypatch.setattr(worker.os, "fsync", killed)
+    with pytest.raises(SystemExit, match="killed"):
+        play(2)
+    folder = tmp_path / "run" / "records"
+    (folder / ".another").touch()
+    assert len(list(folder.iterdir())) == 3
+    worker.remove_partial_records(tmp_path / "run")
+    assert sorted(path.name for path in folder.iterdir()) == [".another", f"{task(1).key}.json"]

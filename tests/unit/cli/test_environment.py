@@ -1,0 +1,167 @@
+"""What the machine cannot do is one line and exit code 2, and nothing that was played is lost."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from dask.distributed import Client
+
+from tb.__main__ import main
+from tb.cli import regress as regress_cli
+from tb.regress import store as store_module
+from tb.regress.cluster import cluster
+from tb.regress.driver import drive
+from tb.regress.errors import StoreError
+from tb.regress.schedule import on_each_worker
+from tb.regress.store import Store
+from tb.regress.worker import Limits
+from tests.unit.regress.processes import LOOPBACK, ROOT
+from tests.unit.regress.tasks import pretend, record, task
+
+MEASURED = ROOT / "tests" / "data" / "measured"
+TASKS = [task(seed) for seed in range(4)]
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """A folder with a run that is played in part."""
+    with Store(tmp_path / "results.sqlite") as store:
+        run = store.start("some", tmp_path, TASKS)
+        store.add(run, record(TASKS[0]))
+    return tmp_path
+
+
+@pytest.fixture
+def read_only(results: Path) -> Iterator[Path]:
+    """The same on a device that nobody can write to, not even root."""
+    if subprocess.run(["mount", "--bind", results, results], capture_output=True, check=False).returncode != 0:
+        pytest.skip("only root may mount a folder read-only")
+    subprocess.run(["mount", "-o", "remount,bind,ro", results], check=True)
+    try:
+        yield results
+    finally:
+        subprocess.run(["umount", results], check=True)
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main(list(words)) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ")
+    assert error.count("\n") == 1, error
+    return error.removeprefix("error: ").rstrip("\n")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="/dev/full is Linux's")
+def test_results_that_cannot_be_written_are_told_after_all_others(capsys: pytest.CaptureFixture[str]) -> None:
+    path = next(MEASURED.glob("*.npz"))
+    assert main(["trace", "--model-only", str(path), "--json", "/dev/full"]) == 2
+    shown = capsys.readouterr()
+    assert shown.err == "error: /dev/full: No space left on device\n"
+    assert path.stem in shown.out
+
+
+def test_a_fault_of_the_project_is_no_fault_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    def lost(_: object) -> int:
+        raise FileNotFoundError(errno.ENOENT, "gone", "a file of ours")
+
+    monkeypatch.setattr(regress_cli, "main", lost)
+    with pytest.raises(FileNotFoundError):
+        main(["regress", "show"])
+
+
+def test_a_store_that_is_truncated_is_said_so(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = results / "results.sqlite"
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    assert "results.sqlite" in (error := said(capsys, "regress", "show", "--results", str(results)))
+    assert "malformed" in error
+
+
+def test_a_store_that_lacks_a_table_is_said_so(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with sqlite3.connect(results / "results.sqlite") as database:
+        database.execute("DROP TABLE results")
+    error = said(capsys, "regress", "show", "--results", str(results))
+    assert error.endswith("results.sqlite cannot be used: no such table: results")
+
+
+def test_a_store_that_another_process_locks_is_said_so(
+    results: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_module, "_PATIENCE_SECONDS", 0.1)
+    with sqlite3.connect(results / "results.sqlite") as database:
+        database.execute("BEGIN EXCLUSIVE")
+        error = said(capsys, "regress", "show", "--results", str(results))
+    assert error.endswith("results.sqlite cannot be used: database is locked")
+
+
+def test_a_store_that_is_read_only_is_said_so(read_only: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Store(read_only / "results.sqlite") as store:
+        assert store.records(store.run()) == [record(TASKS[0])]
+    assert "Read-only file system" in said(capsys, "regress", "show", "--results", str(read_only))
+    error = said(capsys, "regress", "resume", "--results", str(read_only), "--jobs", "1")
+    assert error.endswith("results.sqlite cannot be used: attempt to write a readonly database")
+
+
+def test_an_older_store_that_is_read_only_is_said_so(
+    results: Path, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+) -> None:
+    with sqlite3.connect(results / "results.sqlite") as database:
+        database.executescript("DROP TABLE coverage; PRAGMA user_version = 1;")
+    request.getfixturevalue("read_only")
+    error = said(capsys, "regress", "show", "--results", str(results))
+    assert error.endswith("results.sqlite cannot be used: attempt to write a readonly database")
+
+
+def test_a_store_in_a_folder_that_cannot_be_made_is_said_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "results.sqlite").mkdir()
+    with pytest.raises(StoreError, match=r"results\.sqlite cannot be used: unable to open database file$"):
+        Store(tmp_path / "results.sqlite")
+
+
+def test_a_store_on_a_full_device_loses_no_result(tmp_path: Path) -> None:
+    many = [task(seed) for seed in range(400)]
+    limits = Limits(tmp_path / "runs" / "0001", tmp_path, 0.0)
+    started = limits.folder / "started"
+    with cluster(None, 1, LOOPBACK) as client:
+        with Store(tmp_path / "store.sqlite") as store:
+            run = store.start("full", tmp_path / "runs", many)
+        with pytest.raises(StoreError, match=r"cannot be used: database or disk is full$"):
+            play_with_little_room(tmp_path / "store.sqlite", client, limits)
+        # One that was begun before is ended first.
+        on_each_worker(client, os.getpid)
+        played = len(list(started.iterdir()))
+        with Store(tmp_path / "store.sqlite") as store:
+            stored = len(store.records(run))
+            list(drive(store, run, client, limits, play=pretend))
+            assert store.records(run) == [record(entry) for entry in many]
+    assert stored < played < len(many)
+    assert len(list(started.iterdir())) == len(many), "what was played must not be played again"
+
+
+def play_with_little_room(path: Path, client: Client, limits: Limits) -> None:
+    with Store(path) as store:
+        pages = store._database.execute("PRAGMA page_count").fetchone()[0]
+        store._database.execute(f"PRAGMA max_page_count = {pages + 2}")
+        list(drive(store, store.run(), client, limits, play=pretend))
+
+
+@pytest.mark.parametrize("seconds", [0.3, 1.0, 2.5])
+def test_an_interrupt_at_any_moment_is_one_line(seconds: float, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tb", "cluster", "--jobs", "1", "--port", "0"]
+    with subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as started:
+        try:
+            started.wait(seconds)
+        except subprocess.TimeoutExpired:
+            # As a terminal does: to all processes of the group.
+            os.killpg(started.pid, signal.SIGINT)
+        _, error = started.communicate(timeout=60)
+    assert (started.returncode, error) == (130, "interrupted\n")

@@ -40,10 +40,10 @@ lock: ready
 
 # Regressions with their history, failures and scores stay.
 clean:
-	@"$$PYTHON" -m tb.launch.clean
+	@"$$PYTHON" -m tb.run.clean
 
 distclean:
-	@"$$PYTHON" -m tb.launch.clean --all
+	@"$$PYTHON" -m tb.run.clean --all
 	[ ! -f "$$VENV/pyvenv.cfg" ] || rm -rf "$$VENV"
 
 ready:

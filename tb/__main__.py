@@ -29,8 +29,8 @@ try:
         score,
         trace,
     )
-    from tb.launch.process import stop
-    from tb.launch.space import ENVIRONMENT, in_words
+    from tb.run.process import stop
+    from tb.run.space import ENVIRONMENT, in_words
 except ModuleNotFoundError as error:
     if error.name is None or error.name.partition(".")[0] in ("tb", "models"):
         raise

@@ -24,10 +24,10 @@ from typing import Any
 
 from tb.regress.record import Record
 
-from tb.regress.store import Store
+from tb.places import ROOT
+from tb.run.regress.store import Store
 from tests.marked import Mark, marked
 
-ROOT = Path(__file__).resolve().parents[1]
 BUILDS = ROOT / "sim_build"
 PLAYED = ("--only", "sdp_*")
 MEASURED = ("cycles_per_second", "start_seconds", "peak_memory_bytes")

@@ -15,11 +15,13 @@ import msgspec
 from models.limits import SECONDS
 from tb.cli import numbers
 from tb.judge.verdict import Verdict
-from tb.regress.dut import Dut
-from tb.regress.result import Result
-from tb.regress.store import Store
-from tb.regress.task import Task
-from tb.regress.worker import Limits
+from tb.run.dut import Dut
+from tb.run.regress.cluster import cluster
+from tb.run.regress.driver import drive
+from tb.run.regress.store import Store
+from tb.run.regress.worker import Limits
+from tb.run.result import Result
+from tb.run.task import Task
 
 HELP = "overhead of a regression per task, with simulations that take no time or a given one"
 _DUT = Dut("nv_small", "verilator", None, "NV_nvdla", None, debug=False)
@@ -74,9 +76,6 @@ def measure(tasks: int, workers: list[int], seconds: float) -> Iterator[Sample]:
         workers: numbers of worker processes.
         seconds: that each task takes besides.
     """
-    from tb.regress.cluster import cluster
-    from tb.regress.driver import drive
-
     for count in workers:
         with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "store.sqlite") as store:
             many = [Task("empty", seed, "random", "SDP", _DUT, "none") for seed in range(tasks)]

@@ -18,15 +18,16 @@ import msgspec
 from models.config import HwConfig
 from tb.cli import numbers
 from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut
-from tb.cli.run import PLAN_DIR, select
-from tb.generate.plan import load_plan
-from tb.launch import folders
-from tb.launch.build import Built
-from tb.launch.errors import LaunchError
-from tb.launch.process import supervise
-from tb.regress.jobs import RESULT_FILE, run_entry
+from tb.cli.run import select
+from tb.places import PLANS
+from tb.run import folders
+from tb.run.compile.build import Built
+from tb.run.errors import LaunchError
+from tb.run.jobs import RESULT_FILE, run_entry
+from tb.run.process import supervise
 from tb.stimulus.exchange import Answer, Request
-from tb.trace import find_traces, write
+from tb.stimulus.generate.plan import load_plan
+from tb.stimulus.trace import find_traces, write
 
 HELP = "cycles per second of the bench against another harness, or the same model with idle inputs"
 TRACE = "{trace}"
@@ -54,7 +55,7 @@ class Subject:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of this kind."""
-    parser.add_argument("--plan", type=Path, metavar="TOML", help="scenarios to time (default: tests/plan/bench.toml)")
+    parser.add_argument("--plan", type=Path, metavar="TOML", help="scenarios to time (default: tb/plans/bench.toml)")
     parser.add_argument("--only", metavar="PATTERN", help="scenarios whose name matches")
     parser.add_argument("--trace", type=Path, nargs="+", metavar="PATH", help="time these traces instead of a plan")
     parser.add_argument(
@@ -129,7 +130,7 @@ def _traces(args: argparse.Namespace, config: HwConfig) -> Iterator[tuple[str, P
     if args.trace:
         yield from ((path.stem, path) for path in find_traces(args.trace))
         return
-    for entry in select(load_plan(args.plan or PLAN_DIR / "bench.toml"), args.only):
+    for entry in select(load_plan(args.plan or PLANS / "bench.toml"), args.only):
         folder = folders.emptied(BUILD_ROOT, "runs", "bench", folders.folder_name(entry.name)) / "scenario"
         write(entry.build(config, seed=1), folder)
         yield entry.name, folder

@@ -9,7 +9,8 @@ import threading
 
 from models.errors import InputError
 from tb.cli.numbers import count
-from tb.regress.errors import LOOPBACK, PORT
+from tb.run.regress.cluster import cluster, join, local_cluster, quiet
+from tb.run.regress.errors import LOOPBACK, PORT
 
 HELP = "start a scheduler and workers for regressions, or workers that join a scheduler"
 EXAMPLE = "python -m tb cluster --jobs 8"
@@ -30,9 +31,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Play for others until an interrupt, or until the scheduler is gone."""
-    # Dask takes a second to import, which no other subcommand should wait for.
-    from tb.regress.cluster import cluster, join, local_cluster, quiet
-
     if not 0 <= args.port <= 65535:
         raise InputError(f"port must be 0 to 65535, not {args.port}")
     quiet()

@@ -19,12 +19,12 @@ from models.limits import NAME_BYTES
 from models.reading import shown
 from tb.cli import numbers
 from tb.explain.stages import load_stages
-from tb.launch import folders
-from tb.launch.build import BACKENDS, BuildSpec, Built, build
-from tb.regress import report
-from tb.regress.dut import Device, Dut
-from tb.regress.jobs import Job, bit_exact, run_jobs, stopping_at_first
-from tb.regress.result import Result
+from tb.report import report
+from tb.run import folders
+from tb.run.compile.build import BACKENDS, BuildSpec, Built, build
+from tb.run.dut import Device, Dut
+from tb.run.jobs import Job, bit_exact, run_jobs, stopping_at_first
+from tb.run.result import Result
 
 BUILD_ROOT = folders.RESULTS
 DEFAULT_CONFIG = "nv_small"

@@ -8,10 +8,10 @@ import msgspec
 
 from models.config import HwConfig
 from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, dut_of
-from tb.configrom import differences, encode, parse
-from tb.launch import folders
-from tb.launch.errors import LaunchError
-from tb.regress.jobs import RESULT_FILE, run_entry
+from tb.nvdla.configrom import differences, encode, parse
+from tb.run import folders
+from tb.run.errors import LaunchError
+from tb.run.jobs import RESULT_FILE, run_entry
 from tb.stimulus.exchange import Request
 
 HELP = "read the ConfigROM over CSB and say what differs from the configuration"

@@ -12,9 +12,9 @@ from tb.cli.regress_play import COVERAGE_DIR
 from tb.cli.results import add_device_options, add_results_option, check_device, existing_store, wanted_device
 from tb.coverage.model import load_model
 from tb.coverage.status import text
-from tb.regress.markup import document
-from tb.regress.page_coverage import coverage_sections
-from tb.regress.store import Run, Store
+from tb.report.markup import document
+from tb.report.page_coverage import coverage_sections
+from tb.run.regress.store import Run, Store
 
 HELP = "functional coverage of regressions, merged over runs, with holes and exclusions"
 EXAMPLE = "python -m tb coverage 3 4 --html coverage.html"

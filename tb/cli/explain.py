@@ -15,7 +15,7 @@ from tb.cli.layout_subjects import FeatureSubject
 from tb.explain import MOST_LAYERS, Explanation, explain, explain_folder, from_dumps, write_page
 from tb.explain.page import Failure, page
 from tb.judge.text import complaints
-from tb.regress.jobs import RESULT_FILE
+from tb.run.jobs import RESULT_FILE
 from tb.stimulus.exchange import Answer
 
 HELP = "say where, when and why a failed run, or a memory dump, is wrong"

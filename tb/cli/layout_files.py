@@ -12,7 +12,7 @@ from models.errors import InputError
 from models.layout.raw import Array, ByteArray
 from models.limits import MEMORY_BYTES
 from tb.array_files import read_array
-from tb.trace.data import format_data, read_data
+from tb.stimulus.trace.data import format_data, read_data
 
 MEMORY_SUFFIXES = (".bin", ".dat")
 

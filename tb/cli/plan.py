@@ -18,10 +18,10 @@ from tb.cli.results import (
     wanted_device,
 )
 from tb.coverage.status import Hits, item_status, totals
-from tb.regress.dut import Device
-from tb.regress.features import load_feature_plan
-from tb.regress.features_table import RANDOM, Latest, feature_status, lines
-from tb.regress.summary import counts_line
+from tb.report.features_table import RANDOM, Latest, feature_status, lines
+from tb.report.summary import counts_line
+from tb.run.dut import Device
+from tb.run.regress.features import load_feature_plan
 
 HELP = "print the test plan with the latest result and the coverage of each feature"
 EXAMPLE = "python -m tb plan --level L1"

@@ -11,11 +11,11 @@ from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, isolate_option
 from tb.cli.regress_play import Player, batch_of, conclude
 from tb.cli.regress_tasks import feature_plan, tasks_of
 from tb.cli.results import STORE, add_results_option, existing_store
-from tb.generate.random import ENGINES
-from tb.launch import folders
-from tb.launch.build import CODE_COVERAGE, build
-from tb.regress.errors import LOOPBACK
-from tb.regress.store import Store
+from tb.run import folders
+from tb.run.compile.build import CODE_COVERAGE, build
+from tb.run.regress.errors import LOOPBACK
+from tb.run.regress.store import Store
+from tb.stimulus.generate.random import ENGINES
 
 HELP = "play many scenarios on a cluster, keep every result, take up what is missing"
 EXAMPLE = "python -m tb regress random --seeds 200 --engines SDP,PDP"
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--engines", default=",".join(ENGINES), metavar="LIST", help=f"of {','.join(ENGINES)} (default: all)"
     )
     planned = kinds.add_parser("plan", help="every scenario of a plan with several seeds")
-    planned.add_argument("--plan", type=Path, metavar="TOML", help="plan file (default: tests/plan/CONFIG.toml)")
+    planned.add_argument("--plan", type=Path, metavar="TOML", help="plan file (default: tb/plans/CONFIG.toml)")
     planned.add_argument(
         "--level", metavar="LEVEL", help="of the test plan, such as L1: its tests, and what covers more"
     )

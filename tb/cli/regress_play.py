@@ -17,21 +17,23 @@ from tb.cli.regress_tasks import FEATURES, random_tasks
 from tb.cli.results import DEFAULT_RESULTS
 from tb.coverage.model import CoverageModel, load_model
 from tb.coverage.status import item_status, table, totals
-from tb.generate.random import ENGINES
 from tb.judge.verdict import Ending
-from tb.launch import folders
-from tb.regress import code_coverage, page, summary
-from tb.regress.batch import Batch, batch_cluster, read_settings
-from tb.regress.cluster import cluster
-from tb.regress.driver import drive
-from tb.regress.features import load_feature_plan
-from tb.regress.features_table import feature_status, section
-from tb.regress.page_coverage import coverage_sections
-from tb.regress.progress import Progress
-from tb.regress.schedule import PATIENCE_SECONDS
-from tb.regress.search import reach, search
-from tb.regress.store import Run, Store
-from tb.regress.worker import Limits, remove_worker_folders, worker_folder_name
+from tb.report import code_coverage as code_coverage_report
+from tb.report import page, summary
+from tb.report.features_table import feature_status, section
+from tb.report.page_coverage import coverage_sections
+from tb.report.progress import Progress
+from tb.run import folders
+from tb.run.regress import code_coverage
+from tb.run.regress.batch import Batch, batch_cluster, read_settings
+from tb.run.regress.cluster import cluster
+from tb.run.regress.driver import drive
+from tb.run.regress.features import load_feature_plan
+from tb.run.regress.schedule import PATIENCE_SECONDS
+from tb.run.regress.search import reach, search
+from tb.run.regress.store import Run, Store
+from tb.run.regress.worker import Limits, remove_worker_folders, worker_folder_name
+from tb.stimulus.generate.random import ENGINES
 
 COVERAGE_DIR = FEATURES.parent / "coverage"
 
@@ -160,7 +162,7 @@ def conclude(store: Store, run: Run) -> int:
     modules = code_coverage.per_module(counted)
     if modules:
         code_coverage.write_counts(counted, run.folder / code_coverage.MERGED_FILE)
-        sections.append(code_coverage.section(modules))
+        sections.append(code_coverage_report.section(modules))
     page.write_html(run, results, trend, run.folder / "index.html", sections)
     page.write_junit(run.title, results, run.folder / "junit.xml")
     problems = summary.failures(results)
@@ -168,7 +170,7 @@ def conclude(store: Store, run: Run) -> int:
         print(f"\n{problems}")
     print("\n" + "\n".join(table(model, item_status(model, hits))))
     if modules:
-        print("\n" + "\n".join(code_coverage.lines(modules)))
+        print("\n" + "\n".join(code_coverage_report.lines(modules)))
     again = _numbered(run)
     print(f"holes: python -m tb coverage {again}")
     print(f"reports: {run.folder}/index.html, {run.folder}/junit.xml")

@@ -13,17 +13,18 @@ from models.config import HwConfig
 from models.errors import InputError
 from models.limits import RUN_TASKS
 from tb.cli.common import dut_arguments, dut_of
-from tb.cli.run import PLAN_DIR, select
+from tb.cli.run import select
 from tb.cli.trace import check_different
-from tb.generate.describe import PlanError
-from tb.generate.plan import load_plan, plan_of
-from tb.generate.random import ENGINES
-from tb.regress.dut import Dut
-from tb.regress.features import FeaturePlan, Level, PlannedTest, load_feature_plan, planned_tests
-from tb.regress.task import BENCH, Task
-from tb.trace import find_traces
+from tb.places import PLANS
+from tb.run.dut import Dut
+from tb.run.regress.features import FeaturePlan, Level, PlannedTest, load_feature_plan, planned_tests
+from tb.run.task import BENCH, Task
+from tb.stimulus.generate.describe import PlanError
+from tb.stimulus.generate.plan import load_plan, plan_of
+from tb.stimulus.generate.random import ENGINES
+from tb.stimulus.trace import find_traces
 
-FEATURES = PLAN_DIR / "features.toml"
+FEATURES = PLANS / "features.toml"
 
 
 def tasks_of(args: argparse.Namespace) -> list[Task]:
@@ -74,7 +75,7 @@ def _seeds(args: argparse.Namespace) -> range:
 
 
 def _plan_tasks(args: argparse.Namespace) -> list[Task]:
-    path = (args.plan or plan_of(HwConfig.load(args.config), PLAN_DIR)).resolve()
+    path = (args.plan or plan_of(HwConfig.load(args.config), PLANS)).resolve()
     entries = select(load_plan(path), args.only)
     tests = [PlannedTest(entry.name, str(path), "plan") for entry in entries]
     return _test_tasks(args, tests, _seeds(args))

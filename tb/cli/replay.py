@@ -10,10 +10,10 @@ import msgspec
 from tb.cli import numbers
 from tb.cli.common import BUILD_ROOT
 from tb.judge.text import why_not_passed
-from tb.launch import folders
-from tb.launch.build import build
-from tb.regress import bundle
-from tb.regress.jobs import run_job
+from tb.run import folders
+from tb.run.compile.build import build
+from tb.run.jobs import run_job
+from tb.run.regress import bundle
 
 HELP = "play a failure bundle again, and say whether it is reproduced"
 EXAMPLE = "python -m tb replay sim_build/regress/0007/random.12.nv_small.verilator --waves"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from models.errors import InputError
 from tb.cli.common import BUILD_ROOT, DEFAULT_CONFIG, device_of
-from tb.regress.dut import Device
-from tb.regress.store import Run, Store
+from tb.run.dut import Device
+from tb.run.regress.store import Run, Store
 
 STORE = "results.sqlite"
 DEFAULT_RESULTS = BUILD_ROOT / "regress"

@@ -11,19 +11,19 @@ from pathlib import Path
 from models.config import HwConfig
 from tb.cli import numbers
 from tb.cli.common import add_dut_options, add_run_options, build_dut, check_run_options, dut_arguments, play_and_report
-from tb.generate.describe import PlanError
-from tb.generate.plan import PlanEntry, load_plan, plan_of
-from tb.regress.sources import planned_job
+from tb.places import PLANS
+from tb.run.sources import planned_job
+from tb.stimulus.generate.describe import PlanError
+from tb.stimulus.generate.plan import PlanEntry, load_plan, plan_of
 
 HELP = "play a plan of scenarios and judge every byte"
 EXAMPLE = "python -m tb run --only 'pdp_*' --seed 7 --sim icarus"
-PLAN_DIR = Path(__file__).resolve().parents[2] / "tests" / "plan"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
     parser.add_argument(
-        "--plan", type=Path, metavar="TOML", help="plan file (default: tests/plan/CONFIG.toml, else nv_small.toml)"
+        "--plan", type=Path, metavar="TOML", help="plan file (default: tb/plans/CONFIG.toml, else nv_small.toml)"
     )
     parser.add_argument("--only", metavar="PATTERN", help="scenarios whose name matches, such as 'sdp_*'")
     parser.add_argument("--seed", type=numbers.seed, default=1, metavar="N", help="seed of all data (default: 1)")
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
     config = HwConfig.load(args.config)
-    path = args.plan or plan_of(config, PLAN_DIR)
+    path = args.plan or plan_of(config, PLANS)
     entries = select(load_plan(path), args.only)
     if args.list:
         print("\n".join(f"{entry.name:45} {entry.about}" for entry in entries))

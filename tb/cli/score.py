@@ -12,17 +12,17 @@ from models.config import HwConfig
 from models.errors import InputError
 from tb.cli import numbers
 from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, dut_arguments, dut_of, play_options
-from tb.cli.run import PLAN_DIR
 from tb.judge.text import why_not_passed
-from tb.launch.build import embedded_filelist
-from tb.launch.filelist import parse
-from tb.score import report
-from tb.score.catalogue import Bug, load_catalogue
-from tb.score.journal import Journal, Played
-from tb.score.mutants import MutantResult, play_mutants, write_mutants
-from tb.score.mutate import choose
-from tb.score.play import Bench, BugResult, false_alarms, play_bugs
-from tb.score.scenarios import Source, of_unit, sources
+from tb.places import PLANS
+from tb.run.compile.build import embedded_filelist
+from tb.run.compile.filelist import parse
+from tb.tools.score import report
+from tb.tools.score.catalogue import Bug, load_catalogue
+from tb.tools.score.journal import Journal, Played
+from tb.tools.score.mutants import MutantResult, play_mutants, write_mutants
+from tb.tools.score.mutate import choose
+from tb.tools.score.play import Bench, BugResult, false_alarms, play_bugs
+from tb.tools.score.scenarios import Source, of_unit, sources
 
 HELP = "play seeded bugs: which are caught, by what, how early, and is the cause named"
 EXAMPLE = "python -m tb score --only 'sdp_*'"
@@ -75,7 +75,7 @@ def main(args: argparse.Namespace) -> int:
         raise InputError("--rtl must not be given: the seeded bugs are those of the embedded DUT")
     if args.number is not None:
         raise InputError("--number must only be given with --mutants")
-    found = sources(PLAN_DIR, config.name)
+    found = sources(PLANS, config.name)
     cases = [(bug, of_unit(found, catalogue.units[bug.unit])) for bug in bugs]
     bench = bench_of(args, config, rerun(args), args.results)
     used = {source.name: source for _, scenarios in cases for source in scenarios}
@@ -108,7 +108,7 @@ def mutate(args: argparse.Namespace) -> int:
     if args.number is not None and not 1 <= args.number <= len(mutants):
         raise InputError(f"--number must be from 1 to {len(mutants)}, not {args.number}")
     chosen = [(n, mutant) for n, mutant in enumerate(mutants, 1) if args.number in (None, n)]
-    found = of_unit(sources(PLAN_DIR), args.scenarios.split(","))
+    found = of_unit(sources(PLANS), args.scenarios.split(","))
     root, again = args.results / "mutants", rerun(args)
     args.rtl = write_mutants(mutants, files, root / "source")
     bench = bench_of(args, config, again, root)

@@ -11,8 +11,8 @@ from models.config import HwConfig
 from models.errors import InputError
 from tb.cli import trace_model
 from tb.cli.common import add_dut_options, add_run_options, build_dut, check_run_options, dut_arguments, play_and_report
-from tb.regress.sources import trace_jobs
-from tb.trace import find_traces
+from tb.run.sources import trace_jobs
+from tb.stimulus.trace import find_traces
 
 HELP = "play traces of the public format and judge every byte and CRC"
 EXAMPLE = "python -m tb trace traces/sdp_* --rtl my_filelist.f"

@@ -16,13 +16,13 @@ from tb.cli.common import add_dut_options, add_run_options
 from tb.judge.finding import Check
 from tb.judge.text import complaints, margin_part
 from tb.judge.verdict import Ending, Verdict
-from tb.playback import Played, play_model
-from tb.regress import report
-from tb.regress.dut import Dut
-from tb.regress.jobs import Job
-from tb.regress.result import Result
-from tb.trace import TraceError, TraceUnsupported, find_traces, measured, read
-from tb.trace.files import MEASURED
+from tb.report import report
+from tb.run.dut import Dut
+from tb.run.jobs import Job
+from tb.run.result import Result
+from tb.stimulus.model import Played, play_model
+from tb.stimulus.trace import TraceError, TraceUnsupported, find_traces, measured, read
+from tb.stimulus.trace.files import MEASURED
 
 _COLUMNS = ("result", "scenario", "family", "layers", "bytes judged", "golden", "differing", "worst margin", "seconds")
 _FAMILY_COLUMNS = (

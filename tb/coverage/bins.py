@@ -10,7 +10,7 @@ from models.config import HwConfig
 from models.precision import Precision
 from models.reading import shown
 from tb.coverage.attributes import Value
-from tb.generate.describe import PlanError
+from tb.stimulus.generate.describe import PlanError
 
 _TERM = re.compile(r"(?:(?P<factor>\d{1,18})\*)?(?P<symbol>[a-z_]+)(?P<offset>[+-]\d{1,18})?|(?P<number>-?\d{1,18})")
 

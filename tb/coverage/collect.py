@@ -18,7 +18,7 @@ from tb.coverage.attributes import Attributes, Value
 from tb.coverage.bins import Bin
 from tb.coverage.model import CoverageModel, Item
 from tb.coverage.observe import Observation
-from tb.generate.describe import PlanError
+from tb.stimulus.generate.describe import PlanError
 
 _numbers = count()
 

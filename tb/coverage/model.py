@@ -14,7 +14,7 @@ from models.precision import Precision
 from models.reading import read_toml, shown
 from tb.coverage.attributes import UNITS
 from tb.coverage.bins import Bin, parse_bins, sizes_of
-from tb.generate.describe import PlanError, Table
+from tb.stimulus.generate.describe import PlanError, Table
 
 Key = tuple[str, ...]
 """Labels of the bins that an item's points fell into; one for a point."""

@@ -9,12 +9,12 @@ from models.config import HwConfig
 from tb.coverage.attributes import Attributes, Value, layer_attributes
 from tb.coverage.attributes.values import yes
 from tb.judge.tracker import LayerTracker, StartedLayer
-from tb.layers import Layer
-from tb.program.codec import uses_lut
-from tb.program.ops import InterruptNotify, RegWrite, SyncWait
-from tb.registers import Register
-from tb.scenario import Scenario
-from tb.surfaces import ImageSurface
+from tb.nvdla.layers import Layer
+from tb.nvdla.program.codec import uses_lut
+from tb.nvdla.program.ops import InterruptNotify, RegWrite, SyncWait
+from tb.nvdla.registers import Register
+from tb.nvdla.surfaces import ImageSurface
+from tb.stimulus.scenario import Scenario
 
 FIRST, MEMORY, ALONE = "first", "memory", "alone"
 

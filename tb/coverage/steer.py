@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tb.coverage.collect import Collector
 from tb.coverage.observe import observe
-from tb.scenario import Scenario
+from tb.stimulus.scenario import Scenario
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,18 @@ from tb.explain.engines import CdpRun, Engine, PdpRun, SdpRun, StageRun
 from tb.explain.kernels import Packing, WeightInput
 from tb.explain.run import Run
 from tb.explain.walk import Walk
-from tb.layers import BdmaLayer, CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, RubikLayer, SdpLayer, StageSource
-from tb.surfaces import ImageSurface
+from tb.nvdla.layers import (
+    BdmaLayer,
+    CdpLayer,
+    ConvLayer,
+    Layer,
+    PdpLayer,
+    PooledLayer,
+    RubikLayer,
+    SdpLayer,
+    StageSource,
+)
+from tb.nvdla.surfaces import ImageSurface
 
 
 def run_of(layer: Layer) -> Run:

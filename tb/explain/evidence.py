@@ -16,7 +16,7 @@ from tb.explain.run import Recorded, Run
 from tb.explain.walk import CubeLayout, Walk
 from tb.judge.beats import Beats
 from tb.judge.tracker import StartedLayer
-from tb.layers import Layer
+from tb.nvdla.layers import Layer
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,9 +13,9 @@ from models.precision import Precision
 from tb.explain.evidence import Evidence
 from tb.judge.predictor.conv import convolve, inputs
 from tb.judge.predictor.cubes import read_patterns
-from tb.layers import ConvLayer, PooledLayer, SdpLayer
-from tb.memory import Ram
-from tb.surfaces import ImageSurface
+from tb.nvdla.layers import ConvLayer, PooledLayer, SdpLayer
+from tb.nvdla.memory import Ram
+from tb.nvdla.surfaces import ImageSurface
 
 VALUES = ("converted", "kernels", "elements", "products", "sums", "entered")
 

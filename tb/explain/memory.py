@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from models.errors import InputError
 from tb.judge.beats import Beats
-from tb.memory import POISON
+from tb.nvdla.memory import POISON
 
 ByteArray = NDArray[np.uint8]
 MaskArray = NDArray[np.bool_]

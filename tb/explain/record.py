@@ -21,10 +21,10 @@ from tb.explain.memory import Patch
 from tb.explain.seen import Seen, SeenLayer
 from tb.judge.beats import Beats
 from tb.judge.tracker import LayerTracker, StartedLayer
-from tb.memory import Ram
+from tb.nvdla.memory import Ram
+from tb.nvdla.program.codec import encode
+from tb.nvdla.program.ops import RegWrite
 from tb.plain_data import converted
-from tb.program.codec import encode
-from tb.program.ops import RegWrite
 
 FILE_NAME = "writes.npz"
 """Name of the file in the folder of a failed run."""

@@ -13,8 +13,8 @@ from tb.explain.page import Failure, page
 from tb.explain.seen import Seen
 from tb.explain.text import Explanation, explain
 from tb.explain.waves import GTKWAVE_SUFFIX, SURFER_SUFFIX
-from tb.program.ops import Op
-from tb.trace import read
+from tb.nvdla.program.ops import Op
+from tb.stimulus.trace import read
 
 MOST_LAYERS = 3
 """Layers of a run that are explained unless more are asked for: what follows is mostly of the same cause."""

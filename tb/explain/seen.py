@@ -14,8 +14,8 @@ from tb.explain.walk import CubeLayout
 from tb.judge.beats import Beats
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.tracker import StartedLayer
-from tb.memory import Ram
-from tb.program.ops import MemInit, MemLoad, Op
+from tb.nvdla.memory import Ram
+from tb.nvdla.program.ops import MemInit, MemLoad, Op
 
 
 @dataclass(frozen=True, eq=False)

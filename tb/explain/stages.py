@@ -31,8 +31,8 @@ from models.reading import read_toml, shown
 from tb.explain.evidence import Evidence
 from tb.explain.handed import VALUES, NotComparable, handed
 from tb.explain.seen import Seen, SeenLayer
+from tb.nvdla.program.ops import Op
 from tb.plain_data import converted
-from tb.program.ops import Op
 
 ENGINES = ("CONV", "SDP", "PDP", "CDP")
 MOST_BITS = 64

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from tb.memory import Ram
+from tb.nvdla.memory import Ram
 
 GTKWAVE_SUFFIX, SURFER_SUFFIX = ".gtkw", ".sucl"
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb.explain.evidence import Evidence
-from tb.layers import ConvLayer, PooledLayer
+from tb.nvdla.layers import ConvLayer, PooledLayer
 
 _LISTED = 6
 _STRIKING_SHARE = 0.5

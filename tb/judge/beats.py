@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.memory import Ram
+from tb.nvdla.memory import Ram
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from enum import Enum
 import msgspec
 
 from models.layout import Element
-from tb.memory import Ram
+from tb.nvdla.memory import Ram
 
 
 class Check(Enum):

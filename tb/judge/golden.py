@@ -13,8 +13,8 @@ from tb.judge.finding import Check, CrcMismatch, Finding, Mismatch, UnpredictedG
 from tb.judge.predictor import Expectation
 from tb.judge.tolerance import ToleratedSurface
 from tb.judge.verdict import Verdict
-from tb.memory import MemoryImage, Ram
-from tb.program.ops import CheckCrc, CheckFile, CheckOp
+from tb.nvdla.memory import MemoryImage, Ram
+from tb.nvdla.program.ops import CheckCrc, CheckFile, CheckOp
 
 
 class GoldenBoard:

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from tb.judge.tracker import done_bit
-from tb.program.ops import INTERRUPT_UNITS
-from tb.program.state import GROUPS
-from tb.registers import Register
+from tb.nvdla.program.ops import INTERRUPT_UNITS
+from tb.nvdla.program.state import GROUPS
+from tb.nvdla.registers import Register
 
 Event = tuple[str, int]
 """What raises a done interrupt, and its register group."""

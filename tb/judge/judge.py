@@ -26,9 +26,9 @@ from tb.judge.interrupts import InterruptRules
 from tb.judge.predictor import Expectation, predict
 from tb.judge.tracker import LayerTracker, StartedLayer
 from tb.judge.verdict import Verdict
-from tb.memory import Ram
-from tb.program.table import Refused
-from tb.registers import Register
+from tb.nvdla.memory import Ram
+from tb.nvdla.program.table import Refused
+from tb.nvdla.registers import Register
 
 
 @dataclass(frozen=True)

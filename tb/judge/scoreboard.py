@@ -12,7 +12,7 @@ from tb.judge.finding import Check, Finding, Mismatch
 from tb.judge.predictor import Expectation
 from tb.judge.tolerance import ToleratedSurface
 from tb.judge.verdict import Verdict
-from tb.memory import Ram
+from tb.nvdla.memory import Ram
 
 HISTORY_BEATS = 1 << 22
 """Beats that are kept at least, when there were so many."""

@@ -8,18 +8,18 @@ from dataclasses import dataclass, field
 from models.config import HwConfig
 from models.errors import InputError
 from tb.judge.finding import LayerId
-from tb.layers import BdmaLayer, ConvLayer, Layer, PooledLayer
-from tb.program import units
-from tb.program.codec import BDMA, ENGINES, chosen_engine, decode, done_unit_of, engine_of, uses_lut
-from tb.program.copies import LAUNCHES, CopyQueue
-from tb.program.ops import (
+from tb.nvdla.layers import BdmaLayer, ConvLayer, Layer, PooledLayer
+from tb.nvdla.program import units
+from tb.nvdla.program.codec import BDMA, ENGINES, chosen_engine, decode, done_unit_of, engine_of, uses_lut
+from tb.nvdla.program.copies import LAUNCHES, CopyQueue
+from tb.nvdla.program.ops import (
     INTERRUPT_UNITS,
     interrupt_of_unit,
     unit_of_interrupt,
 )
-from tb.program.state import GROUPS, RegisterState
-from tb.program.table import Refused, Words
-from tb.registers import Register, RegisterMap
+from tb.nvdla.program.state import GROUPS, RegisterState
+from tb.nvdla.program.table import Refused, Words
+from tb.nvdla.registers import Register, RegisterMap
 
 _ENABLE = "D_PERF_ENABLE"
 _CDMA_PARTS = ("CDMA_DAT", "CDMA_WT")

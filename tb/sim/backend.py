@@ -16,15 +16,15 @@ from models.config import HwConfig
 from tb.judge.beats import Beats
 from tb.judge.finding import AnyDetail, BadAccess, Outstanding, Unmatched
 from tb.judge.judge import Access
-from tb.memory import BadByte, MemoryImage, Ram
-from tb.registers import RegisterMap
-from tb.settings import BenchSettings
+from tb.nvdla.memory import BadByte, MemoryImage, Ram
+from tb.nvdla.registers import RegisterMap
 from tb.sim.clocking import cycle
 from tb.sim.csb import CsbDriver, CsbMonitor
 from tb.sim.interrupts import InterruptAgent, Interrupts
 from tb.sim.memory_port import MemoryPortMonitor, ReadRequest, WriteBurst
 from tb.sim.memory_slave import MemorySlave
 from tb.sim.native_csb import NativeCsb
+from tb.stimulus.settings import BenchSettings
 
 
 class Events(Protocol):

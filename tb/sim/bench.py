@@ -22,14 +22,12 @@ from tb.judge.judge import Access, Judge, Strictness
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.text import why_not_passed
 from tb.judge.verdict import Ending, Verdict
-from tb.layers import Layer, Surface
-from tb.memory import MemoryImage, Ram
-from tb.program.codec import encode, engine_of
-from tb.program.ops import Program
-from tb.program.table import Refused
-from tb.registers import RegisterMap
-from tb.scenario import ScenarioError
-from tb.settings import BenchSettings
+from tb.nvdla.layers import Layer, Surface
+from tb.nvdla.memory import MemoryImage, Ram
+from tb.nvdla.program.codec import encode, engine_of
+from tb.nvdla.program.ops import Program
+from tb.nvdla.program.table import Refused
+from tb.nvdla.registers import RegisterMap
 from tb.sim.backend import Backend, CoroutineBackend, Pins
 from tb.sim.clocking import cycle, start_clocks, wait_cycles
 from tb.sim.csb import CsbTimeout, PollTimeout
@@ -40,6 +38,8 @@ from tb.sim.scope import LAYER_SCOPE, WaveScope
 from tb.sim.stages import StageWatch
 from tb.sim.watchdog import Watchdog
 from tb.stimulus.exchange import Request
+from tb.stimulus.scenario import ScenarioError
+from tb.stimulus.settings import BenchSettings
 
 RESET_CYCLES = 20
 QUIET_CYCLES = 16

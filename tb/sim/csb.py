@@ -13,12 +13,12 @@ from cocotb_bus.monitors import BusMonitor
 
 from tb.judge.finding import NoAnswer, PollExpired
 from tb.judge.judge import Access
-from tb.program.ops import Poll, RegRead, RegWrite
-from tb.registers import Register, RegisterMap
-from tb.scenario import ScenarioError
+from tb.nvdla.program.ops import Poll, RegRead, RegWrite
+from tb.nvdla.registers import Register, RegisterMap
 from tb.sim.clocking import HIGH, cycle
 from tb.sim.draws import Draws, Stream
 from tb.stimulus.player import RegisterOp
+from tb.stimulus.scenario import ScenarioError
 
 ANSWER_DEADLINE_CYCLES = 400
 """Measured on the public nv_small RTL: an answer takes 18 to 19 cycles; more means that it was lost."""

@@ -16,16 +16,16 @@ import numpy as np
 from cocotb.handle import SimHandleBase
 
 from models.config import HwConfig
-from tb.configrom import is_complete
 from tb.judge.text import complaints
-from tb.memory import Ram
-from tb.program.ops import MemInit, MemLoad, Program
+from tb.nvdla.configrom import is_complete
+from tb.nvdla.memory import Ram
+from tb.nvdla.program.ops import MemInit, MemLoad, Program
 from tb.sim.bench import Bench
 from tb.sim.clocking import cycle, wait_cycles
 from tb.sim.failure import explained
 from tb.sim.requests import output_to, requests
 from tb.stimulus.exchange import Answer, Performance, Request
-from tb.trace import read
+from tb.stimulus.trace import read
 
 _RSS_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
 

@@ -11,11 +11,11 @@ from tb.explain.seen import Seen
 from tb.explain.stages import first_bad, judge
 from tb.explain.waves import View, write_save_files
 from tb.judge.text import complaints
-from tb.scenario import Scenario
 from tb.sim.bench import Bench
 from tb.sim.clocking import steps_of
 from tb.sim.memory_port import MemoryPortMonitor
 from tb.stimulus.exchange import Explained, Request
+from tb.stimulus.scenario import Scenario
 
 
 def explained(folder: Path, bench: Bench, scenario: Scenario, request: Request) -> Explained:

@@ -10,9 +10,9 @@ from cocotb.handle import SimHandleBase
 from cocotb.triggers import Event, ReadWrite, RisingEdge
 
 from tb.judge.tracker import done_bit
-from tb.program.ops import INTERRUPT_UNITS
-from tb.program.state import GROUPS
-from tb.registers import Register, RegisterMap
+from tb.nvdla.program.ops import INTERRUPT_UNITS
+from tb.nvdla.program.state import GROUPS
+from tb.nvdla.registers import Register, RegisterMap
 from tb.sim.clocking import HIGH
 from tb.sim.csb import CsbDriver, CsbTimeout
 

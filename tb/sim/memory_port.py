@@ -18,7 +18,7 @@ from cocotb_bus.monitors import BusMonitor
 
 from tb.judge.finding import AnyDetail, PortViolation, UnknownPin, Unmatched
 from tb.judge.port_rules import CHANNELS, LAST, PortRules
-from tb.memory import MemoryImage, Ram
+from tb.nvdla.memory import MemoryImage, Ram
 from tb.sim.clocking import HIGH, cycle
 
 PORT_PREFIX = {Ram.MC: "nvdla_core2dbb", Ram.CVSRAM: "nvdla_core2cvsram"}

@@ -13,11 +13,11 @@ from cocotb.triggers import Event, RisingEdge
 from cocotb_bus.drivers import BusDriver
 
 from tb.judge.finding import Outstanding
-from tb.memory import MemoryImage
-from tb.settings import PortSettings
+from tb.nvdla.memory import MemoryImage
 from tb.sim.clocking import HIGH, cycle, wait_cycles
 from tb.sim.draws import Draws, Stream
 from tb.sim.memory_port import PORT_PREFIX, MemoryPortMonitor, ReadRequest, WriteBurst
+from tb.stimulus.settings import PortSettings
 
 
 @dataclass(eq=False)

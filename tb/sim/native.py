@@ -12,7 +12,7 @@ import numpy as np
 from cocotb.handle import SimHandleBase
 from numpy.typing import NDArray
 
-from tb.memory import PAGE_BYTES
+from tb.nvdla.memory import PAGE_BYTES
 
 MAX_BUS_BYTES = 64
 

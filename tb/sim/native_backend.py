@@ -6,7 +6,7 @@ import cocotb
 from cocotb.triggers import ValueChange
 
 from tb.judge.finding import BadAccess, PortViolation
-from tb.memory import MemoryImage, Ram
+from tb.nvdla.memory import MemoryImage, Ram
 from tb.sim.backend import Events, Pins
 from tb.sim.native import OUTSIDE
 from tb.sim.native_csb import NativeCsb, NativeInterrupts

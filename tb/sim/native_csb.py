@@ -10,8 +10,8 @@ import numpy as np
 from cocotb.triggers import Event
 
 from tb.judge.judge import Access
-from tb.program.ops import Comparison, Poll, RegRead, RegWrite
-from tb.registers import Register, RegisterMap
+from tb.nvdla.program.ops import Comparison, Poll, RegRead, RegWrite
+from tb.nvdla.registers import Register, RegisterMap
 from tb.sim.csb import (
     ANSWER_DEADLINE_CYCLES,
     CsbTimeout,

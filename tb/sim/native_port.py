@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from tb.judge.beats import Beats
 from tb.judge.finding import Outstanding, Unmatched
-from tb.memory import PAGE_BYTES, Allocation, Page, PageStore, Ram
-from tb.settings import PortSettings
+from tb.nvdla.memory import PAGE_BYTES, Allocation, Page, PageStore, Ram
 from tb.sim.native import (
     FAULT_RECORD,
     OUTSTANDING_RECORD,
@@ -22,6 +21,7 @@ from tb.sim.native import (
     RecordLog,
     library,
 )
+from tb.stimulus.settings import PortSettings
 
 _NUMBER = {Ram.MC: 0, Ram.CVSRAM: 1}
 

@@ -9,7 +9,7 @@ from cocotb.triggers import Event
 from tb.judge.finding import Check, CrcMismatch, GoldenMismatch, WrongRegister
 from tb.judge.judge import Judge
 from tb.judge.scoreboard import Scoreboard
-from tb.program.ops import (
+from tb.nvdla.program.ops import (
     CheckCrc,
     CheckFile,
     CheckOp,
@@ -19,9 +19,9 @@ from tb.program.ops import (
     Program,
     SyncNotify,
 )
-from tb.scenario import apply_memory_op
 from tb.sim.backend import Backend
 from tb.stimulus.player import Accesses, Player, Stalled
+from tb.stimulus.scenario import apply_memory_op
 
 
 class SimulationPlayer:

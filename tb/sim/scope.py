@@ -17,7 +17,7 @@ from models.layout import FeatureLayout
 from tb.judge.predictor import Expectation
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.tracker import StartedLayer
-from tb.memory import Ram
+from tb.nvdla.memory import Ram
 from tb.sim.clocking import HIGH, cycle, wait_cycles
 from tb.sim.memory_port import MemoryPortMonitor
 

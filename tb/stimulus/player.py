@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from tb.program.ops import (
+from tb.nvdla.program.ops import (
     CheckCrc,
     CheckFile,
     CheckNothing,
@@ -23,7 +23,7 @@ from tb.program.ops import (
     SyncWait,
     target_of,
 )
-from tb.scenario import ScenarioError
+from tb.stimulus.scenario import ScenarioError
 
 RegisterOp = RegWrite | RegRead | Poll
 

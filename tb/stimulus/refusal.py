@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from models.config import HwConfig
 from tb.judge.tracker import LayerTracker
-from tb.program.ops import InterruptNotify, Program, RegWrite, SyncNotify
-from tb.program.table import Refused
-from tb.registers import RegisterError
+from tb.nvdla.program.ops import InterruptNotify, Program, RegWrite, SyncNotify
+from tb.nvdla.program.table import Refused
+from tb.nvdla.registers import RegisterError
 from tb.stimulus.player import Accesses, Notifications, Player, Stalled
 
 

@@ -34,19 +34,19 @@ from tb.cli.layout_png import read_png
 from tb.coverage.model import load_model
 from tb.explain import record
 from tb.explain.stages import load_stages
-from tb.generate.plan import load_plan
 from tb.judge.tracker import refusal
-from tb.launch import filelist
-from tb.launch.ports import load_port_map
 from tb.plain_data import converted
-from tb.regress import bundle
-from tb.regress.batch import Batch, read_settings
-from tb.regress.code_coverage import read_counts
-from tb.regress.features import load_feature_plan
-from tb.regress.store import Store
-from tb.score.catalogue import load_catalogue
-from tb.score.journal import Journal
-from tb.trace import read
+from tb.run.compile import filelist
+from tb.run.compile.ports import load_port_map
+from tb.run.regress import bundle
+from tb.run.regress.batch import Batch, read_settings
+from tb.run.regress.code_coverage import read_counts
+from tb.run.regress.features import load_feature_plan
+from tb.run.regress.store import Store
+from tb.stimulus.generate.plan import load_plan
+from tb.stimulus.trace import read
+from tb.tools.score.catalogue import load_catalogue
+from tb.tools.score.journal import Journal
 from tests.fuzz import samples
 from tests.fuzz.mutate import Mutate, of_arrays, of_bytes, of_header, of_json, of_words
 

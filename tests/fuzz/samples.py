@@ -16,18 +16,17 @@ from tb.regress.record import Ending, Record
 from models.config import BUILTIN_DIR, HwConfig
 from tb.explain import record
 from tb.explain.seen import Seen
-from tb.generate.plan import load_plan
-from tb.regress import bundle
-from tb.regress.store import Store
-from tb.regress.task import Dut, Task
-from tb.score.journal import Journal, Played
-from tb.trace import write
+from tb.places import PLANS, ROOT
+from tb.run.regress import bundle
+from tb.run.regress.store import Store
+from tb.run.task import Dut, Task
+from tb.stimulus.generate.plan import load_plan
+from tb.stimulus.trace import write
+from tb.tools.score.journal import Journal, Played
 from tests.unit.explain import cases
 from tests.unit.explain.test_runs import played
-from tests.unit.tb.samples import SMALL
+from tests.unit.nvdla.samples import SMALL
 
-ROOT = Path(__file__).resolve().parents[2]
-PLANS = ROOT / "tests" / "plan"
 MEASURED = ROOT / "tests" / "data" / "measured"
 TASK = Task(
     "random", 7, "random", "SDP,PDP", Dut("nv_small", "verilator", None, "NV_nvdla", None, debug=False), "again"

@@ -10,10 +10,10 @@ from cocotb.handle import SimHandleBase
 from models.config import HwConfig
 from tb.judge.finding import PortViolation
 from tb.judge.port_rules import READ_DATA, READ_LAST, READ_UNASKED, WRITE_UNASKED
-from tb.memory import Ram
-from tb.settings import BenchSettings, PortSettings
+from tb.nvdla.memory import Ram
 from tb.sim.bench import Bench
 from tb.sim.memory_slave import _Response
+from tb.stimulus.settings import BenchSettings, PortSettings
 from tests.sim.checkers import pass_through
 
 CONFIG = HwConfig.load("nv_small")

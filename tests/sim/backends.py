@@ -12,7 +12,7 @@ from cocotb.handle import SimHandleBase
 from models.config import HwConfig
 from tb.sim.bench import Bench
 from tb.stimulus.exchange import Request
-from tb.trace import read
+from tb.stimulus.trace import read
 
 
 @cocotb.test()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import cocotb
 import numpy as np
@@ -14,9 +13,6 @@ from models.config import HwConfig
 from models.layout import Element, FeatureLayout
 from models.precision import Precision
 from models.sdp import SdpParams, output_converter
-from tb.generate.describe import Table
-from tb.generate.layers import Workshop, build_layer
-from tb.generate.plan import load_plan
 from tb.judge.beats import Beats
 from tb.judge.finding import (
     BadAccess,
@@ -33,18 +29,22 @@ from tb.judge.finding import (
 )
 from tb.judge.judge import Access
 from tb.judge.verdict import Ending
-from tb.layers import SdpLayer, Surface
-from tb.memory import Ram
-from tb.program.codec import encode
-from tb.program.ops import CheckCrc, InterruptNotify, Poll, RegRead, RegWrite, SyncWait
-from tb.settings import BenchSettings
+from tb.nvdla.layers import SdpLayer, Surface
+from tb.nvdla.memory import Ram
+from tb.nvdla.program.codec import encode
+from tb.nvdla.program.ops import CheckCrc, InterruptNotify, Poll, RegRead, RegWrite, SyncWait
+from tb.places import PLANS
 from tb.sim.bench import Bench
 from tb.sim.clocking import cycle
-from tests.unit.tb.samples import mismatch
+from tb.stimulus.generate.describe import Table
+from tb.stimulus.generate.layers import Workshop, build_layer
+from tb.stimulus.generate.plan import load_plan
+from tb.stimulus.settings import BenchSettings
+from tests.unit.nvdla.samples import mismatch
 
 CONFIG = HwConfig.load("nv_small")
 PASS_THROUGH = SdpParams(None, None, output_converter(0, 1, 0), Precision.INT8, Precision.INT8)
-ENTRIES = {entry.name: entry for entry in load_plan(Path(__file__).parents[1] / "plan" / "nv_small.toml")}
+ENTRIES = {entry.name: entry for entry in load_plan(PLANS / "nv_small.toml")}
 QUICK_HANG = BenchSettings(hang_cycles=3000)
 LAYER = LayerId(0, "SDP", 0)
 

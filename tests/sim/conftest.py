@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from models.config import HwConfig
-from tb.launch.build import BuildSpec, Built, build
-from tb.launch.folders import RESULTS
-
-ROOT = Path(__file__).resolve().parents[2]
+from tb.places import ROOT
+from tb.run.compile.build import BuildSpec, Built, build
+from tb.run.folders import RESULTS
 
 
 def coroutines_of(module: str) -> list[str]:

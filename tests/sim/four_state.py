@@ -8,7 +8,7 @@ from cocotb.types import LogicArray
 
 from models.config import HwConfig
 from tb.judge.finding import Check, UnknownPin
-from tb.memory import Ram
+from tb.nvdla.memory import Ram
 from tb.sim.bench import Bench
 from tests.sim.checkers import pass_through
 

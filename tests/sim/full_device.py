@@ -19,12 +19,12 @@ from tb.judge.predictor import Expectation
 from tb.judge.text import complaints
 from tb.judge.tracker import StartedLayer
 from tb.judge.verdict import Ending
-from tb.program.ops import MemInit, MemLoad, RegRead, RegWrite, SyncWait
-from tb.registers import RegisterMap
+from tb.nvdla.program.ops import MemInit, MemLoad, RegRead, RegWrite, SyncWait
+from tb.nvdla.registers import RegisterMap
 from tb.sim.bench import Bench
 from tb.sim.clocking import wait_cycles
-from tb.trace import read
-from tests.unit.tb.samples import mismatch
+from tb.stimulus.trace import read
+from tests.unit.nvdla.samples import mismatch
 
 CONFIG = HwConfig.load("nv_full")
 REGISTERS = RegisterMap.of(CONFIG)

@@ -25,13 +25,13 @@ from models.layout import (
 from models.layout.alignment import WEIGHT_START_ALIGNMENT_BYTES
 from models.precision import Precision
 from models.sdp import SdpParams
-from tb.generate.layers import Workshop
-from tb.generate.plan import PlanEntry
-from tb.generate.sequence import sequence
-from tb.layers import ConvLayer, Surface
-from tb.memory import MemoryImage, Ram
-from tb.scenario import Scenario, memory_ops
-from tb.surfaces import CbufUse, ImageSurface, WeightSurface
+from tb.nvdla.layers import ConvLayer, Surface
+from tb.nvdla.memory import MemoryImage, Ram
+from tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
+from tb.stimulus.generate.layers import Workshop
+from tb.stimulus.generate.plan import PlanEntry
+from tb.stimulus.generate.sequence import sequence
+from tb.stimulus.scenario import Scenario, memory_ops
 
 CONFIG = HwConfig.load("nv_full")
 IDENTITY = Converter(0, 1, 0, ConverterEncoding.SDP_OUTPUT)

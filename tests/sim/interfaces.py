@@ -8,14 +8,14 @@ from cocotb.handle import SimHandleBase
 from cocotb.triggers import RisingEdge
 
 from models.config import HwConfig
-from tb import configrom
-from tb.memory import Ram
-from tb.program.codec import encode
-from tb.program.ops import InterruptNotify
-from tb.registers import RegisterMap
-from tb.settings import BenchSettings, PortSettings
+from tb.nvdla import configrom
+from tb.nvdla.memory import Ram
+from tb.nvdla.program.codec import encode
+from tb.nvdla.program.ops import InterruptNotify
+from tb.nvdla.registers import RegisterMap
 from tb.sim.bench import Bench
 from tb.sim.clocking import cycle, wait_cycles
+from tb.stimulus.settings import BenchSettings, PortSettings
 from tests.sim.checkers import pass_through
 
 CONFIG = HwConfig.load("nv_small")

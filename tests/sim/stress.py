@@ -10,12 +10,12 @@ from models.config import HwConfig
 from tb.judge.finding import Check, EarlyAccess, UnexpectedInterrupt
 from tb.judge.judge import Access
 from tb.judge.verdict import Ending
-from tb.program.codec import encode
-from tb.program.ops import InterruptNotify, RegWrite
-from tb.registers import RegisterMap
-from tb.settings import BenchSettings, PortSettings
+from tb.nvdla.program.codec import encode
+from tb.nvdla.program.ops import InterruptNotify, RegWrite
+from tb.nvdla.registers import RegisterMap
 from tb.sim.bench import Bench
 from tb.sim.clocking import cycle, wait_cycles
+from tb.stimulus.settings import BenchSettings, PortSettings
 from tests.sim.checkers import found, pass_through
 
 CONFIG = HwConfig.load("nv_small")

@@ -10,22 +10,22 @@ import numpy as np
 import pytest
 
 from models.config import HwConfig
-from tb.generate.plan import load_plan
 from tb.judge.finding import BadAccess, Check, Hang, PollExpired, WrongRegister
 from tb.judge.verdict import Ending, Verdict
-from tb.launch.build import BuildSpec, Built, build
-from tb.launch.errors import LaunchError
-from tb.launch.folders import RESULTS
-from tb.launch.simulate import simulate
-from tb.program.ops import InterruptNotify, MemLoad, Poll, RegRead
-from tb.scenario import Scenario
-from tb.settings import BenchSettings, PortSettings
+from tb.nvdla.program.ops import InterruptNotify, MemLoad, Poll, RegRead
+from tb.places import PLANS, ROOT
+from tb.run.compile.build import BuildSpec, Built, build
+from tb.run.errors import LaunchError
+from tb.run.folders import RESULTS
+from tb.run.simulate import simulate
 from tb.stimulus.exchange import REQUEST, Request
-from tb.trace import write
+from tb.stimulus.generate.plan import load_plan
+from tb.stimulus.scenario import Scenario
+from tb.stimulus.settings import BenchSettings, PortSettings
+from tb.stimulus.trace import write
 
-ROOT = Path(__file__).resolve().parents[2]
 CONFIG = HwConfig.load("nv_small")
-ENTRIES = {entry.name: entry for entry in load_plan(ROOT / "tests" / "plan" / "nv_small.toml")}
+ENTRIES = {entry.name: entry for entry in load_plan(PLANS / "nv_small.toml")}
 STRESS = PortSettings(latency_cycles=9, jitter_cycles=30, ready_stall=0.3, valid_stall=0.3, reorder=True)
 
 
@@ -137,11 +137,7 @@ def test_an_unknown_back_end_is_refused() -> None:
 
 
 def test_counters_are_judged(models: dict[str, Built], tmp_path: Path) -> None:
-    (entry,) = (
-        each
-        for each in load_plan(ROOT / "tests" / "plan" / "nv_small_corners.toml")
-        if each.name == "corners_conv_counters"
-    )
+    (entry,) = (each for each in load_plan(PLANS / "nv_small_corners.toml") if each.name == "corners_conv_counters")
     verdict = assert_alike(models, entry.build(CONFIG, 1), tmp_path)
     assert verdict.failures == []
     assert verdict.counters == 24, "9 of a convolution with SDP, twice, and 6 of SDP alone"

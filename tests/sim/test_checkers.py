@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tb.launch.build import Built
-from tb.launch.simulate import simulate
+from tb.run.compile.build import Built
+from tb.run.simulate import simulate
 from tb.stimulus.exchange import REQUEST, Request
 from tests.sim.conftest import coroutines_of
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from tb.judge.port_rules import READ_DATA, READ_LAST, READ_UNASKED, WRITE_UNASKED, PortRules
-from tb.launch.runners import HARNESS_DIR
-from tb.launch.toolchain import verilator_root
+from tb.run.compile.runners import HARNESS_DIR
+from tb.run.compile.toolchain import verilator_root
 from tb.sim.native import PortSettingsRecord
 
 WIDTH_BYTES = 8

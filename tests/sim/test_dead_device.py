@@ -8,14 +8,15 @@ import pytest
 from tb.regress.record import Ending, record_of
 
 from models.config import HwConfig
-from tb.generate.plan import load_plan
-from tb.launch.build import BuildSpec, Built, build
-from tb.launch.ports import expected_ports
-from tb.regress.jobs import Job, JobResult, run_job, shared_process
-from tests.sim.conftest import ROOT, builds
+from tb.places import PLANS
+from tb.run.compile.build import BuildSpec, Built, build
+from tb.run.compile.ports import expected_ports
+from tb.run.jobs import Job, JobResult, run_job, shared_process
+from tb.stimulus.generate.plan import load_plan
+from tests.sim.conftest import builds
 
 CONFIG = HwConfig.load("nv_small")
-SCENARIO = load_plan(ROOT / "tests" / "plan" / "nv_small.toml")[0].build(CONFIG, 1)
+SCENARIO = load_plan(PLANS / "nv_small.toml")[0].build(CONFIG, 1)
 DRIVEN = {
     # The first requests are taken; ``+deaf`` takes none after them.
     "csb2nvdla_ready": 'taken < 4 || !$test$plusargs("deaf")',

@@ -129,7 +129,11 @@ def test_a_regression_and_its_replay_work(elsewhere: Elsewhere, simulator: str) 
 
 
 def test_unit_tests_pass(elsewhere: Elsewhere) -> None:
-    rooms = ("tests/unit/launch/test_folders.py", "tests/unit/regress/test_store.py", "tests/unit/trace/test_files.py")
+    rooms = (
+        "tests/unit/run/compile/test_folders.py",
+        "tests/unit/run/regress/test_store.py",
+        "tests/unit/stimulus/trace/test_files.py",
+    )
     python = str(elsewhere.own / "ein venv" / "bin" / "python")
     base = f"--basetemp={elsewhere.own / 'temp'}"
     assert " passed" in elsewhere.check(python, "-m", "pytest", "-p", "no:cacheprovider", base, *rooms)

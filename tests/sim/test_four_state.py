@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from models.config import HwConfig
-from tb.launch.build import BuildSpec, build
-from tb.launch.folders import RESULTS
-from tb.launch.simulate import simulate
+from tb.run.compile.build import BuildSpec, build
+from tb.run.folders import RESULTS
+from tb.run.simulate import simulate
 from tb.stimulus.exchange import REQUEST, Request
 from tests.sim.conftest import ROOT
 

@@ -11,16 +11,16 @@ import pytest
 from models.config import HwConfig
 from models.precision import Precision
 from tb.judge.verdict import Verdict
-from tb.launch.build import BuildSpec, Built, build
-from tb.launch.folders import RESULTS
-from tb.launch.simulate import SimResult, simulate
-from tb.program.ops import RegWrite
-from tb.scenario import Scenario
+from tb.nvdla.program.ops import RegWrite
+from tb.places import ROOT
+from tb.run.compile.build import BuildSpec, Built, build
+from tb.run.folders import RESULTS
+from tb.run.simulate import SimResult, simulate
 from tb.stimulus.exchange import REQUEST, Answer, Request
-from tb.trace import write
+from tb.stimulus.scenario import Scenario
+from tb.stimulus.trace import write
 from tests.sim import full_layers
 
-ROOT = Path(__file__).resolve().parents[2]
 LAYERS = ROOT / "tests" / "data" / "measured"
 CONFIG = HwConfig.load("nv_full")
 THRESHOLDS = {"CC DC": "dc_fp16", "CC Winograd": "wino_fp16", "CDP": "cdp_lrn", "PDP": "pdp_avg"}

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tb.__main__ import main
-from tb.regress.result import Result
-from tb.regress.store import Store
-from tests.unit.regress.processes import processes
+from tb.run.regress.store import Store
+from tb.run.result import Result
+from tests.unit.run.regress.processes import processes
 
 PLAYED = ("regress", "plan", "--only", "sdp_*")
 SCENARIOS = 27

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tb.launch.runners import HARNESS_DIR
+from tb.run.compile.runners import HARNESS_DIR
 from tb.sim.native import RECORD_BYTES, RecordSizeError, check_records
 
 FIELDS = "uint32_t id, beats;\n};\nstatic_assert(sizeof(ReadRecord) == 24"

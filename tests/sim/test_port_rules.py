@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from models.config import HwConfig
-from tb.generate.plan import PlanEntry
 from tb.judge.finding import AnyDetail, Check, Hang, LayerId, PortViolation, UnexpectedInterrupt, Unmatched
 from tb.judge.verdict import Ending, Verdict
-from tb.launch.build import Built
-from tb.launch.simulate import simulate
-from tb.memory import Ram
-from tb.regress.dut import Dut
-from tb.regress.jobs import Job, run_job
+from tb.nvdla.memory import Ram
+from tb.run.compile.build import Built
+from tb.run.dut import Dut
+from tb.run.jobs import Job, run_job
+from tb.run.simulate import simulate
 from tb.stimulus.exchange import REQUEST, Request
+from tb.stimulus.generate.plan import PlanEntry
 from tests.sim.conftest import coroutines_of
 
 CONFIG = HwConfig.load("nv_small")

@@ -10,7 +10,7 @@ import pytest
 from models.config import BUILTIN_DIR
 from tb.__main__ import main
 from tb.judge.finding import Check
-from tb.regress import bundle
+from tb.run.regress import bundle
 from tests.sim.conftest import ROOT
 
 SCENARIO = "sdp_pass_through_half_atom"

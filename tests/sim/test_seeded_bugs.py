@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from models.config import HwConfig
-from tb.generate.plan import PlanEntry
 from tb.judge.verdict import Ending
-from tb.launch.build import Built
-from tb.regress.dut import Dut
-from tb.regress.jobs import Job, run_job
+from tb.run.compile.build import Built
+from tb.run.dut import Dut
+from tb.run.jobs import Job, run_job
+from tb.stimulus.generate.plan import PlanEntry
 
 CONFIG = HwConfig.load("nv_small")
 ENTRY = PlanEntry("it", "", "nv_small", {"layer": [{"engine": "SDP", "shape": [8, 2, 2]}]})

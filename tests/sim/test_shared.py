@@ -9,23 +9,23 @@ from pathlib import Path
 import pytest
 
 from models.config import HwConfig
-from tb.generate.plan import PlanEntry, load_plan
 from tb.judge.finding import BadAccess, Check, Hang
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending
-from tb.launch.build import BuildSpec, Built, build
-from tb.launch.folders import RESULTS
-from tb.memory import Ram
-from tb.program.ops import CheckCrc, InterruptNotify, MemInit, MemLoad
-from tb.regress.dut import Dut
-from tb.regress.jobs import Job, run_jobs
-from tb.regress.result import Result
-from tb.scenario import Scenario
-from tb.settings import BenchSettings
+from tb.nvdla.memory import Ram
+from tb.nvdla.program.ops import CheckCrc, InterruptNotify, MemInit, MemLoad
+from tb.places import PLANS, ROOT
+from tb.run.compile.build import BuildSpec, Built, build
+from tb.run.dut import Dut
+from tb.run.folders import RESULTS
+from tb.run.jobs import Job, run_jobs
+from tb.run.result import Result
+from tb.stimulus.generate.plan import PlanEntry, load_plan
+from tb.stimulus.scenario import Scenario
+from tb.stimulus.settings import BenchSettings
 
-ROOT = Path(__file__).resolve().parents[2]
 CONFIG = HwConfig.load("nv_small")
-ENTRIES = {entry.name: entry for entry in load_plan(ROOT / "tests" / "plan" / "nv_small.toml")}
+ENTRIES = {entry.name: entry for entry in load_plan(PLANS / "nv_small.toml")}
 DUT = Dut("nv_small", "verilator", backend="native")
 
 

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from models.config import HwConfig
-from tb.generate.plan import load_plan
-from tb.launch.build import BuildSpec, Built, build
-from tb.launch.folders import RESULTS
-from tb.regress.dut import Dut
-from tb.regress.jobs import Job, run_job
+from tb.places import PLANS
+from tb.run.compile.build import BuildSpec, Built, build
+from tb.run.dut import Dut
+from tb.run.folders import RESULTS
+from tb.run.jobs import Job, run_job
+from tb.stimulus.generate.plan import load_plan
 from tests.sim.conftest import ROOT
 
 pytestmark = pytest.mark.skipif(
@@ -46,7 +47,7 @@ def debug_model() -> Built:
 def test_the_first_bad_stage_is_that_of_the_bug(
     debug_model: Built, tmp_path: Path, scenario: str, bug: str, bad: str, right: str | None
 ) -> None:
-    (entry,) = [entry for entry in load_plan(ROOT / "tests" / "plan" / "nv_small.toml") if entry.name == scenario]
+    (entry,) = [entry for entry in load_plan(PLANS / "nv_small.toml") if entry.name == scenario]
     job = Job(
         scenario,
         1,

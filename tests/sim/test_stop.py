@@ -8,19 +8,19 @@ import pytest
 from msgspec.structs import replace
 
 from models.config import HwConfig
-from tb.generate.plan import load_plan
 from tb.judge.finding import Finding
 from tb.judge.verdict import Ending
-from tb.launch.build import BuildSpec, build
-from tb.launch.folders import RESULTS
-from tb.regress.dut import Dut
-from tb.regress.jobs import Job, run_jobs, stopping_at_first
-from tb.regress.result import Result
-from tests.unit.tb.samples import mismatch
+from tb.places import PLANS, ROOT
+from tb.run.compile.build import BuildSpec, build
+from tb.run.dut import Dut
+from tb.run.folders import RESULTS
+from tb.run.jobs import Job, run_jobs, stopping_at_first
+from tb.run.result import Result
+from tb.stimulus.generate.plan import load_plan
+from tests.unit.nvdla.samples import mismatch
 
-ROOT = Path(__file__).resolve().parents[2]
 CONFIG = HwConfig.load("nv_small")
-LONG = next(entry for entry in load_plan(ROOT / "tests" / "plan" / "bench.toml") if entry.name == "sdp_streaming")
+LONG = next(entry for entry in load_plan(PLANS / "bench.toml") if entry.name == "sdp_streaming")
 BUG = "+bug=sdp_dst_line_stride"
 
 

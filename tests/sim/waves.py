@@ -9,11 +9,11 @@ import numpy as np
 from cocotb.handle import SimHandleBase
 from cocotb.triggers import ReadOnly, RisingEdge
 
-from tb.memory import Ram
+from tb.nvdla.memory import Ram
 from tb.sim.bench import Bench
 from tb.sim.clocking import cycle
 from tests.sim.checkers import CONFIG, pass_through
-from tests.unit.tb.samples import mismatch
+from tests.unit.nvdla.samples import mismatch
 
 SHAPE = (12, 3, 4)
 

@@ -10,13 +10,13 @@ from models.config import HwConfig
 from models.conv.image_rows import misread_rows, stripe_outputs
 from models.layout import ImageWeightLayout, PixelConversion, PixelLayout
 from models.precision import Precision
-from tb.layers import ConvLayer
-from tb.program.conv_table import TABLE
-from tb.program.table import Row
-from tb.surfaces import CbufUse, ImageSurface, WeightSurface
-from tests.unit.tb.conv_samples import conv_params, image_conv
-from tests.unit.tb.registers_helper import check_refused
-from tests.unit.tb.samples import SMALL, surface
+from tb.nvdla.layers import ConvLayer
+from tb.nvdla.program.conv_table import TABLE
+from tb.nvdla.program.table import Row
+from tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
+from tests.unit.nvdla.conv_samples import conv_params, image_conv
+from tests.unit.nvdla.registers_helper import check_refused
+from tests.unit.nvdla.samples import SMALL, surface
 
 RIGHT = {
     1: (8, 9, 16, 18, 19, 24, 29, 30, 31, 32, 39, 63, 112),

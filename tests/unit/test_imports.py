@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tb.places import ROOT
 
 # From the top: a place may import itself and whatever stands in a later row. Places of one row are
 # strangers to each other.
@@ -17,12 +17,14 @@ ROWS = (
     ("tests",),
     ("tb.__main__",),
     ("tb.cli",),
-    ("tb.score",),
+    ("tb.tools",),
+    ("tb.report",),
+    ("tb.run",),
     ("tb.sim",),
-    ("tb.regress",),
     ("tb.explain", "tb.coverage"),
-    ("tb.generate",),
-    ("tb.trace", "tb.launch"),
+    ("tb.stimulus",),
+    ("tb.judge",),
+    ("tb.nvdla",),
     ("tb",),
     ("models",),
 )
@@ -31,16 +33,9 @@ SIMULATOR = {
     "cocotb": ("tb.sim",),
     "cocotb_bus": ("tb.sim",),
     "cocotbext": ("tb.sim",),
-    "cocotb_tools": ("tb.sim", "tb.launch"),
+    "cocotb_tools": ("tb.sim", "tb.run"),
     "cocotb_coverage": ("tb.coverage",),
 }
-TB_PARTS = (
-    "tb.judge",
-    "tb.layers",
-    "tb.program",
-    "tb.stimulus",
-    "tb.surfaces",
-)  # folders that belong to tb's own modules
 
 
 def place_of(module: str) -> str | None:
@@ -82,7 +77,7 @@ def violations(root: Path) -> list[str]:
         place = place_of(module)
         assert place is not None
         folder = ".".join(relative.parts[:2]) if len(relative.parts) > 2 else place
-        if place == "tb" and folder not in (place, *TB_PARTS):
+        if place == "tb" and folder != place:
             found.append(f"{relative}:1: folder {folder} is not in the list")
             continue
         for line, name in imported(ast.parse(path.read_bytes()), package):
@@ -109,11 +104,7 @@ def _problem(place: str, name: str) -> str | None:
 # Modules that import inside functions, with what they wait for.
 LATER = {
     "tb/cli/bench_model.py": "PyTorch, which need not be installed",
-    "tb/cli/bench_regress.py": "Dask, which takes as long to import as all the rest",
-    "tb/cli/regress_play.py": "Dask",
-    "tb/regress/batch.py": "dask-jobqueue, which need not be installed",
-    "tb/sim/bench.py": "to be moved to its top",
-    "tb/sim/entry.py": "to be moved to its top",
+    "tb/run/regress/batch.py": "dask-jobqueue, which need not be installed",
 }
 
 
@@ -131,7 +122,7 @@ def late_imports(path: Path) -> list[int]:
 def test_imports_stand_at_the_top_of_modules() -> None:
     modules = [path for top in ("tb", "models") for path in (ROOT / top).rglob("*.py")]
     late = {str(path.relative_to(ROOT)) for path in modules if late_imports(path)}
-    assert late <= LATER.keys()
+    assert late == LATER.keys()
 
 
 @pytest.mark.parametrize(
@@ -157,23 +148,35 @@ def test_imports_only_go_down_the_list_of_folders() -> None:
 @pytest.mark.parametrize(
     ("path", "source", "expected"),
     [
-        ("models/sdp.py", "import tb.layers", "models/sdp.py:1: models must not import tb"),
+        ("models/sdp.py", "import tb.nvdla.layers", "models/sdp.py:1: models must not import tb"),
         (
             "models/sdp.py",
             "import os\nimport scipy",
             "models/sdp.py:2: models must import only numpy and itself, not scipy",
         ),
         ("models/sdp.py", "import cocotb", "models/sdp.py:1: models must not import cocotb"),
-        ("tb/memory.py", "import cocotb", "tb/memory.py:1: tb must not import cocotb"),
-        ("tb/memory.py", "import cocotb_tools", "tb/memory.py:1: tb must not import cocotb_tools"),
-        ("tb/memory.py", "from tb import sim", "tb/memory.py:1: tb must not import tb.sim"),
-        ("tb/memory.py", "from . import sim", "tb/memory.py:1: tb must not import tb.sim"),
-        ("tb/program/ops.py", "from ..trace import x", "tb/program/ops.py:1: tb must not import tb.trace"),
-        ("tb/memory.py", "def f():\n    import tb.cli", "tb/memory.py:2: tb must not import tb.cli"),
-        ("tb/trace/x.py", "from tb.launch.build import y", "tb/trace/x.py:1: tb.trace must not import tb.launch"),
-        ("tb/launch/x.py", "import cocotb.handle", "tb/launch/x.py:1: tb.launch must not import cocotb"),
+        ("tb/nvdla/memory.py", "import cocotb", "tb/nvdla/memory.py:1: tb.nvdla must not import cocotb"),
+        ("tb/nvdla/memory.py", "import cocotb_tools", "tb/nvdla/memory.py:1: tb.nvdla must not import cocotb_tools"),
+        ("tb/nvdla/memory.py", "from tb import sim", "tb/nvdla/memory.py:1: tb.nvdla must not import tb.sim"),
+        ("tb/nvdla/memory.py", "from . import sim", "tb/nvdla/memory.py:1: tb.nvdla must not import tb.sim"),
+        (
+            "tb/nvdla/program/ops.py",
+            "from ...stimulus import trace",
+            "tb/nvdla/program/ops.py:1: tb.nvdla must not import tb.stimulus",
+        ),
+        ("tb/nvdla/memory.py", "def f():\n    import tb.cli", "tb/nvdla/memory.py:2: tb.nvdla must not import tb.cli"),
+        (
+            "tb/stimulus/trace/x.py",
+            "from tb.run.compile.build import y",
+            "tb/stimulus/trace/x.py:1: tb.stimulus must not import tb.run",
+        ),
+        ("tb/run/x.py", "import cocotb.handle", "tb/run/x.py:1: tb.run must not import cocotb"),
         ("tb/sim/x.py", "import cocotb_coverage", "tb/sim/x.py:1: tb.sim must not import cocotb_coverage"),
-        ("tb/generate/x.py", "import tb.explain", "tb/generate/x.py:1: tb.generate must not import tb.explain"),
+        (
+            "tb/stimulus/generate/x.py",
+            "import tb.explain",
+            "tb/stimulus/generate/x.py:1: tb.stimulus must not import tb.explain",
+        ),
         ("tb/sim/x.py", "import tb.__main__", "tb/sim/x.py:1: tb.sim must not import tb.__main__"),
         ("tb/sim/x.py", "import tests.unit", "tb/sim/x.py:1: tb.sim must not import tests"),
         ("tb/extra/x.py", "", "tb/extra/x.py:1: folder tb.extra is not in the list"),
@@ -189,12 +192,12 @@ def test_the_checker_sees_a_violation(tmp_path: Path, path: str, source: str, ex
     ("path", "source"),
     [
         ("models/layout/x.py", "import numpy.typing\nimport tomllib\nfrom models.config import HwConfig"),
-        ("tb/judge/predictor.py", "from models import sdp\nfrom tb.program.codec import encode"),
-        ("tb/program/x.py", "from tb.layers import Layer"),
-        ("tb/sim/x.py", "import cocotb\nfrom cocotb_bus.drivers import BusDriver\nfrom tb.memory import Ram"),
-        ("tb/launch/x.py", "from cocotb_tools.runner import get_runner\nimport find_libpython"),
-        ("tb/__main__.py", "from tb.cli import run\nimport tb.regress"),
-        ("tb/cli/x.py", "import tb.regress\nimport tb.sim.bench"),
+        ("tb/judge/predictor.py", "from models import sdp\nfrom tb.nvdla.program.codec import encode"),
+        ("tb/nvdla/program/x.py", "from tb.nvdla.layers import Layer"),
+        ("tb/sim/x.py", "import cocotb\nfrom cocotb_bus.drivers import BusDriver\nfrom tb.nvdla.memory import Ram"),
+        ("tb/run/x.py", "from cocotb_tools.runner import get_runner\nimport find_libpython"),
+        ("tb/__main__.py", "from tb.cli import run\nimport tb.run.regress"),
+        ("tb/cli/x.py", "import tb.run.regress\nimport tb.sim.bench"),
         ("tests/sim/x.py", "import cocotb\nimport tb.__main__"),
     ],
 )

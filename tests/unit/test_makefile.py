@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tb.launch.folders import MARKER
+from tb.places import ROOT
+from tb.run.folders import MARKER
 
-ROOT = Path(__file__).resolve().parents[2]
 STUB = f"""#!{sys.executable}
 import json, pathlib, sys
 with pathlib.Path(__file__).with_name("said").open("a") as file:

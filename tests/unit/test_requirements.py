@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-ROOT = Path(__file__).resolve().parents[2]
+from tb.places import ROOT
+
 LOCK = (ROOT / "requirements.txt").read_text(encoding="utf-8")
 
 

@@ -10,7 +10,7 @@ from tb.coverage.attributes.conv import conv_attributes
 from tb.coverage.attributes.pdp import pdp_attributes
 from tb.coverage.attributes.sdp import sdp_attributes
 from tb.coverage.attributes.values import Attributes, Value
-from tb.layers import CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, SdpLayer
+from tb.nvdla.layers import CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, SdpLayer
 
 __all__ = ["UNITS", "Attributes", "Value", "layer_attributes"]
 

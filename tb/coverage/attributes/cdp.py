@@ -10,7 +10,7 @@ from tb.coverage.attributes.values import (
     size_attributes,
     yes,
 )
-from tb.layers import CdpLayer
+from tb.nvdla.layers import CdpLayer
 
 
 def cdp_attributes(layer: CdpLayer) -> Attributes:

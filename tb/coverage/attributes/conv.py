@@ -6,8 +6,8 @@ from models.converter import Converter
 from models.layout import ImageWeightLayout, PixelConversion, PixelLayout
 from tb.coverage.attributes.sdp import processing_attributes
 from tb.coverage.attributes.values import Attributes, converter_attributes, gap_attributes, yes
-from tb.layers import ConvLayer
-from tb.surfaces import ImageSurface
+from tb.nvdla.layers import ConvLayer
+from tb.nvdla.surfaces import ImageSurface
 
 _OF_SOME = (
     *("src.line_gap", "src.surface_gap", "src.offset"),

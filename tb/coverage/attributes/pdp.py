@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from models.pdp import PoolMethod
 from tb.coverage.attributes.values import Attributes, gap_attributes, size_attributes, yes
-from tb.layers import ConvLayer, PdpLayer, PooledLayer
+from tb.nvdla.layers import ConvLayer, PdpLayer, PooledLayer
 
 
 def pdp_attributes(layer: PdpLayer | PooledLayer) -> Attributes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from models.sdp import SdpStage
 from tb.coverage.attributes.values import Attributes, converter_attributes, gap_attributes, size_attributes, yes
-from tb.layers import ConvLayer, SdpLayer, StageSource, is_per_channel
+from tb.nvdla.layers import ConvLayer, SdpLayer, StageSource, is_per_channel
 
 
 def sdp_attributes(layer: SdpLayer) -> Attributes:

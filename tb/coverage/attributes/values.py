@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from models.converter import Converter
 from models.layout import FeatureLayout
-from tb.surfaces import Surface
+from tb.nvdla.surfaces import Surface
 
 _BLOCK_BYTES = 64
 

@@ -12,7 +12,7 @@ from tb.explain.engine_conv import ConvRun
 from tb.explain.evidence import Evidence
 from tb.explain.kernels import WeightInput
 from tb.explain.run import Run
-from tb.layers import ConvLayer, PooledLayer
+from tb.nvdla.layers import ConvLayer, PooledLayer
 
 
 def _inherited(evidence: Evidence, run: Run) -> Iterator[Variant]:

@@ -13,7 +13,7 @@ from tb.explain.causes import reach
 from tb.explain.evidence import Evidence
 from tb.explain.run import Run
 from tb.explain.walk import Cube, Walk, in_atoms
-from tb.layers import Layer
+from tb.nvdla.layers import Layer
 
 Moves = Callable[[Evidence, Run, Walk], Iterator[tuple[str, Walk]]]
 

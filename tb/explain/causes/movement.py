@@ -9,7 +9,7 @@ from tb.explain.cause import Cause, Family, Variant
 from tb.explain.engine_move import ChannelOrder, MoveRun
 from tb.explain.evidence import Evidence
 from tb.explain.run import Run
-from tb.layers import RubikLayer, RubikMode
+from tb.nvdla.layers import RubikLayer, RubikMode
 
 _CONTRACTED = (1, 1)
 

@@ -18,7 +18,7 @@ from tb.explain.engines import PdpRun
 from tb.explain.evidence import Evidence
 from tb.explain.run import Run
 from tb.explain.walk import Cube
-from tb.layers import PdpLayer
+from tb.nvdla.layers import PdpLayer
 
 _ENTRIES = MAX_KERNEL - 1
 

@@ -13,7 +13,7 @@ from tb.judge.predictor.pooled import predict_pooled
 from tb.judge.predictor.rubik import predict_rubik
 from tb.judge.predictor.sdp import predict_sdp
 from tb.judge.tracker import StartedLayer
-from tb.layers import BdmaLayer, CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, RubikLayer, SdpLayer
+from tb.nvdla.layers import BdmaLayer, CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, RubikLayer, SdpLayer
 
 __all__ = ["Expectation", "ReadMemory", "predict"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tb.judge.predictor.expectation import Expectation, ReadMemory
 from tb.judge.tracker import StartedLayer
-from tb.layers import BdmaLayer
+from tb.nvdla.layers import BdmaLayer
 
 
 def predict_bdma(started: StartedLayer, read: ReadMemory) -> Expectation:

@@ -12,7 +12,7 @@ from tb.judge.predictor.counters import counted_by_cdp
 from tb.judge.predictor.cubes import expect, read_patterns
 from tb.judge.predictor.expectation import Expectation, ReadMemory, Tolerated
 from tb.judge.tracker import StartedLayer
-from tb.layers import CdpLayer
+from tb.nvdla.layers import CdpLayer
 
 
 def predict_cdp(started: StartedLayer, read: ReadMemory) -> Expectation:

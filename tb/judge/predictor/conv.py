@@ -24,8 +24,8 @@ from tb.judge.predictor.expectation import Expectation, ReadMemory, Tolerated, l
 from tb.judge.predictor.operands import read_operands
 from tb.judge.predictor.sdp import process
 from tb.judge.tracker import StartedLayer
-from tb.layers import ConvLayer
-from tb.surfaces import ImageSurface, WeightSurface
+from tb.nvdla.layers import ConvLayer
+from tb.nvdla.surfaces import ImageSurface, WeightSurface
 
 _SATURATION = "CACC.D_OUT_SATURATION"
 _INPUT_COUNTS = (

@@ -15,7 +15,7 @@ from models.converter import saturated_fp16
 from models.sdp import SdpResult
 from tb.judge.counters import Count, Counts
 from tb.judge.tracker import StartedLayer
-from tb.layers import CdpLayer, SdpLayer
+from tb.nvdla.layers import CdpLayer, SdpLayer
 
 _LUT = {
     "SDP.D_PERF_LUT_UFLOW": "underflow",

@@ -12,7 +12,7 @@ from models.precision import Precision
 from tb.judge.counters import Counts
 from tb.judge.predictor.expectation import Expectation, ReadMemory, Tolerated
 from tb.judge.tracker import StartedLayer
-from tb.surfaces import Surface
+from tb.nvdla.surfaces import Surface
 
 
 def whole_atoms(layout: FeatureLayout) -> FeatureLayout:

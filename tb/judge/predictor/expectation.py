@@ -16,7 +16,7 @@ from models.precision import Precision
 from models.tolerance import Float64Array, Tolerance, clip_reference, exponent
 from tb.judge.counters import Counts
 from tb.judge.tracker import StartedLayer
-from tb.memory import Ram
+from tb.nvdla.memory import Ram
 
 ReadMemory = Callable[[Ram, int, int], NDArray[np.uint8]]
 """(ram, address, nbytes) to the bytes as the layer will find them."""

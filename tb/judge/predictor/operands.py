@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from models import sdp
 from tb.judge.predictor.expectation import ReadMemory
-from tb.layers import StageSource
+from tb.nvdla.layers import StageSource
 
 
 def read_operands(

@@ -18,7 +18,7 @@ from models.tolerance_conv import Window
 from tb.judge.predictor.cubes import expect, read_patterns
 from tb.judge.predictor.expectation import Expectation, ReadMemory, Tolerated, last_place
 from tb.judge.tracker import StartedLayer
-from tb.layers import PdpLayer
+from tb.nvdla.layers import PdpLayer
 
 _NAN = 0x7E00
 

@@ -9,7 +9,7 @@ from tb.judge.predictor.expectation import Expectation, ReadMemory
 from tb.judge.predictor.pdp import pool, pool_tolerated
 from tb.judge.predictor.sdp import process_memory
 from tb.judge.tracker import StartedLayer
-from tb.layers import PooledLayer, SdpLayer
+from tb.nvdla.layers import PooledLayer, SdpLayer
 
 
 def predict_pooled(started: StartedLayer, read: ReadMemory) -> Expectation:

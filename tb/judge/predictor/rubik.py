@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from models.layout import FeatureLayout, PlanarLayout, contract, merge, split
 from tb.judge.predictor.expectation import Expectation, ReadMemory
 from tb.judge.tracker import StartedLayer
-from tb.layers import RubikLayer
+from tb.nvdla.layers import RubikLayer
 
 
 def predict_rubik(started: StartedLayer, read: ReadMemory) -> Expectation:

@@ -14,7 +14,7 @@ from tb.judge.predictor.cubes import expect, read_patterns
 from tb.judge.predictor.expectation import Expectation, ReadMemory, Tolerated
 from tb.judge.predictor.operands import read_operands
 from tb.judge.tracker import StartedLayer
-from tb.layers import ConvLayer, SdpLayer
+from tb.nvdla.layers import ConvLayer, SdpLayer
 
 
 def predict_sdp(started: StartedLayer, read: ReadMemory) -> Expectation:

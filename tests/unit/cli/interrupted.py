@@ -10,10 +10,10 @@ from typing import Any, NoReturn
 from models.config import HwConfig
 from tb.__main__ import main
 from tb.cli import run, score
-from tb.launch.build import BuildSpec, Built
-from tb.launch.process import supervise
-from tb.regress import jobs
-from tb.score import play
+from tb.run import jobs
+from tb.run.compile.build import BuildSpec, Built
+from tb.run.process import supervise
+from tb.tools.score import play
 
 
 def minute(_: Built, *, work_dir: Path, **__: Any) -> NoReturn:

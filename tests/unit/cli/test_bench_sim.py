@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tb.cli.bench_sim import Sample, Subject, against, alternate, table
-from tb.launch.errors import LaunchError
+from tb.run.errors import LaunchError
 
 
 def counted(name: str, order: list[str], speeds: list[float], cycles: list[int]) -> Callable[[], Sample]:

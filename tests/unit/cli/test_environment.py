@@ -16,15 +16,15 @@ from dask.distributed import Client
 
 from tb.__main__ import main
 from tb.cli import regress as regress_cli
-from tb.regress import store as store_module
-from tb.regress.cluster import cluster
-from tb.regress.driver import drive
-from tb.regress.errors import StoreError
-from tb.regress.schedule import on_each_worker
-from tb.regress.store import Store
-from tb.regress.worker import Limits
-from tests.unit.regress.processes import LOOPBACK, ROOT
-from tests.unit.regress.tasks import pretend, record, task
+from tb.run.regress import store as store_module
+from tb.run.regress.cluster import cluster
+from tb.run.regress.driver import drive
+from tb.run.regress.errors import StoreError
+from tb.run.regress.schedule import on_each_worker
+from tb.run.regress.store import Store
+from tb.run.regress.worker import Limits
+from tests.unit.run.regress.processes import LOOPBACK, ROOT
+from tests.unit.run.regress.tasks import pretend, record, task
 
 MEASURED = ROOT / "tests" / "data" / "measured"
 TASKS = [task(seed) for seed in range(4)]

@@ -15,9 +15,8 @@ import pytest
 
 from tb.__main__ import COMMANDS, parser
 from tb.cli.layout_options import OPTIONS
+from tb.places import ROOT
 from tests.unit.cli.conftest import Run
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_the_help_lists_every_subcommand_with_its_example() -> None:

@@ -14,14 +14,15 @@ from models.config import HwConfig
 from tb.__main__ import main
 from tb.cli import common, replay, run, trace
 from tb.judge.verdict import Outcome, Verdict
-from tb.launch.build import BuildSpec, Built
-from tb.launch.simulate import Outcome as SimOutcome
-from tb.launch.simulate import SimResult
-from tb.regress import bundle, jobs, worker
-from tb.regress.task import Dut, Task
-from tb.regress.worker import Limits
-from tb.scenario import Scenario
-from tb.trace import write
+from tb.run import jobs
+from tb.run.compile.build import BuildSpec, Built
+from tb.run.regress import bundle, worker
+from tb.run.regress.worker import Limits
+from tb.run.simulate import Outcome as SimOutcome
+from tb.run.simulate import SimResult
+from tb.run.task import Dut, Task
+from tb.stimulus.scenario import Scenario
+from tb.stimulus.trace import write
 
 SMALL = HwConfig.load("nv_small")
 DUT = Dut("nv_small", "verilator", None, "NV_nvdla", None, False)
@@ -239,7 +240,7 @@ def test_a_path_that_is_no_such_file_is_refused_in_one_line(
     def build(*_: Any, **__: Any) -> None:
         raise AssertionError("built")
 
-    monkeypatch.setattr("tb.launch.build._compile", build)
+    monkeypatch.setattr("tb.run.compile.build._compile", build)
     for path in PATHS:
         try:
             code: object = main([word.format(path) if "{" in word else word for word in words])

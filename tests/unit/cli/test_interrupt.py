@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[3]
+from tb.places import ROOT
+
 SIMULATIONS = 2
 
 

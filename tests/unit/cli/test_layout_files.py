@@ -19,7 +19,7 @@ from models.layout import (
     merge,
     split,
 )
-from tb.trace.data import read_data
+from tb.stimulus.trace.data import read_data
 from tests.references import NO_TRACES, TRACES
 from tests.unit.cli.conftest import Run
 from tests.unit.cli.layouts import FP16, FULL, INT8, SAMPLES, SMALL

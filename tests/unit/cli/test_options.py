@@ -8,9 +8,9 @@ import pytest
 
 from models.reading import shown
 from tb.cli.run import PLAN_DIR
-from tb.generate.plan import load_plan
+from tb.stimulus.generate.plan import load_plan
 from tests.unit.cli.conftest import Run
-from tests.unit.trace.measured_files import CARRIED
+from tests.unit.stimulus.trace.measured_files import CARRIED
 
 COUNT = len(load_plan(PLAN_DIR / "nv_small.toml"))
 

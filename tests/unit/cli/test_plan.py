@@ -11,9 +11,9 @@ from models.config import BUILTIN_DIR, HwConfig
 from tb.cli.regress_play import COVERAGE_DIR
 from tb.coverage.model import load_model
 from tb.judge.verdict import Ending
-from tb.regress.store import Store
+from tb.run.regress.store import Store
 from tests.unit.cli.conftest import Run as Tb
-from tests.unit.regress.tasks import ended, task
+from tests.unit.run.regress.tasks import ended, task
 
 
 @pytest.fixture

@@ -11,12 +11,12 @@ import pytest
 from tb.__main__ import parser
 from tb.cli.regress_play import Player
 from tb.cli.regress_tasks import random_tasks, tasks_of
-from tb.generate.describe import PlanError
 from tb.judge.verdict import Ending
-from tb.regress.store import Store
-from tb.regress.task import BENCH
-from tb.trace import write
-from tests.unit.regress.tasks import ended
+from tb.run.regress.store import Store
+from tb.run.task import BENCH
+from tb.stimulus.generate.describe import PlanError
+from tb.stimulus.trace import write
+from tests.unit.run.regress.tasks import ended
 
 
 def options(words: str) -> argparse.Namespace:

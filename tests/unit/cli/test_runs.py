@@ -15,19 +15,19 @@ import pytest
 from models.config import HwConfig
 from tb.__main__ import parser
 from tb.cli import common
-from tb.generate.plan import load_plan
 from tb.judge.verdict import Verdict
-from tb.launch.build import BuildSpec, Built
-from tb.regress.dut import Dut
-from tb.regress.jobs import Job
-from tb.regress.result import Result
-from tb.scenario import Scenario
-from tb.trace import write
+from tb.places import PLANS
+from tb.run.compile.build import BuildSpec, Built
+from tb.run.dut import Dut
+from tb.run.jobs import Job
+from tb.run.result import Result
+from tb.stimulus.generate.plan import load_plan
+from tb.stimulus.scenario import Scenario
+from tb.stimulus.trace import write
 from tests.unit.cli.conftest import Run
 
-ROOT = Path(__file__).resolve().parents[3]
 SMALL = HwConfig.load("nv_small")
-ENTRY = load_plan(ROOT / "tests" / "plan" / "nv_small.toml")[0]
+ENTRY = load_plan(PLANS / "nv_small.toml")[0]
 BUILT = Built(BuildSpec(SMALL), Path("/builds/model"), Path("/builds/model/build.log"), None, 0.0, True)
 
 

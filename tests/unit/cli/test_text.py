@@ -11,11 +11,11 @@ from models.config import HwConfig
 from models.errors import InputError
 from tb.coverage.model import load_model
 from tb.explain.stages import load_stages
-from tb.generate.plan import load_plan
-from tb.launch.ports import load_port_map
-from tb.regress import bundle
-from tb.regress.batch import read_settings
-from tb.regress.features import load_feature_plan
+from tb.run.compile.ports import load_port_map
+from tb.run.regress import bundle
+from tb.run.regress.batch import read_settings
+from tb.run.regress.features import load_feature_plan
+from tb.stimulus.generate.plan import load_plan
 
 SMALL = HwConfig.load("nv_small")
 READERS: dict[str, Callable[[Path], object]] = {

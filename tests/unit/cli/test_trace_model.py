@@ -10,7 +10,7 @@ import pytest
 
 from tests.references import MEASURED, TRACES, needs_measured, needs_traces
 from tests.unit.cli.conftest import Run
-from tests.unit.trace.measured_files import CARRIED, rewritten
+from tests.unit.stimulus.trace.measured_files import CARRIED, rewritten
 
 
 @needs_traces

@@ -7,7 +7,7 @@ import pytest
 from models.config import HwConfig
 from tb.coverage.attributes import Value
 from tb.coverage.bins import parse_bins, sizes_of
-from tb.generate.describe import PlanError
+from tb.stimulus.generate.describe import PlanError
 
 SIZES = {"atom": 8}
 

@@ -13,18 +13,18 @@ from tb.coverage.model import load_model
 from tb.coverage.observe import Observation, observe
 from tb.coverage.status import item_status, text, totals
 from tb.coverage.steer import Candidate, choose, reached
-from tb.generate.describe import PlanError
-from tb.generate.plan import PlanEntry, load_plan
-from tb.generate.random import random_entry
-from tb.program.ops import RegWrite
-from tb.program.table import Refused
-from tb.scenario import Scenario
-from tb.trace import read, write
+from tb.nvdla.program.ops import RegWrite
+from tb.nvdla.program.table import Refused
+from tb.places import PLANS
+from tb.stimulus.generate.describe import PlanError
+from tb.stimulus.generate.plan import PlanEntry, load_plan
+from tb.stimulus.generate.random import random_entry
+from tb.stimulus.scenario import Scenario
+from tb.stimulus.trace import read, write
 
-ROOT = Path(__file__).resolve().parents[3]
-MODEL = ROOT / "tests" / "plan" / "coverage"
+MODEL = PLANS / "coverage"
 CONFIG = HwConfig.load("nv_small")
-ENTRIES = {entry.name: entry for entry in load_plan(ROOT / "tests" / "plan" / "nv_small.toml")}
+ENTRIES = {entry.name: entry for entry in load_plan(PLANS / "nv_small.toml")}
 
 SMALL = """
 unit = "PDP"

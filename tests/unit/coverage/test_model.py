@@ -10,10 +10,10 @@ import pytest
 
 from models.config import HwConfig, builtin_names
 from tb.coverage.model import load_model
-from tb.generate.describe import PlanError
+from tb.places import PLANS, ROOT
+from tb.stimulus.generate.describe import PlanError
 
-ROOT = Path(__file__).resolve().parents[3]
-MODEL = ROOT / "tests" / "plan" / "coverage"
+MODEL = PLANS / "coverage"
 CONFIG = HwConfig.load("nv_small")
 
 GOOD = """

@@ -20,10 +20,10 @@ from tb.explain.memory import Bytes, Patch
 from tb.judge.beats import Beats
 from tb.judge.predictor import predict
 from tb.judge.tracker import StartedLayer
-from tb.layers import CdpLayer, ConvLayer, Layer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface
-from tb.memory import Ram
-from tb.surfaces import CbufUse, ImageSurface, WeightSurface
-from tests.unit.tb.samples import IDENTITY, SMALL, small_cdp
+from tb.nvdla.layers import CdpLayer, ConvLayer, Layer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface
+from tb.nvdla.memory import Ram
+from tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
+from tests.unit.nvdla.samples import IDENTITY, SMALL, small_cdp
 
 BASE, NBYTES = 0x8000_0000, 1 << 17
 SRC, X1, X2, DST = BASE + 0x1000, BASE + 0x8000, BASE + 0x10000, BASE + 0x18000

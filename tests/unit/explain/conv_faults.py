@@ -13,11 +13,11 @@ from models.converter import Converter
 from models.layout import FeatureLayout, ImageWeightLayout, WeightLayout
 from models.precision import Precision
 from tb.explain.memory import Bytes, Patch
-from tb.layers import ConvLayer
+from tb.nvdla.layers import ConvLayer
 from tests.unit.explain import cases
 from tests.unit.explain import full_cases as full
 from tests.unit.explain.faults import FP16, MEMORY, Fault, run
-from tests.unit.tb.samples import SMALL
+from tests.unit.nvdla.samples import SMALL
 
 CUBE, IMAGE = cases.conv_layer(), cases.image_layer()
 PACKED_MEMORY = full.compressed_memory(4, full.compressed_conv())

@@ -12,7 +12,7 @@ from models.lut import LutChoice
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
 from models.sdp import AluOp, YStage
-from tb.layers import PdpLayer, Surface, WidthSplit
+from tb.nvdla.layers import PdpLayer, Surface, WidthSplit
 from tests.unit.explain import cases
 from tests.unit.explain import full_cases as full
 from tests.unit.explain.faults import MEMORY, Fault, elements, run, strides, written

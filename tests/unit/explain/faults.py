@@ -13,8 +13,8 @@ from models.layout import FeatureLayout
 from tb.explain.memory import Bytes, Patch
 from tb.judge.predictor import predict
 from tb.judge.tracker import StartedLayer
-from tb.layers import Layer, Surface
-from tb.memory import Ram
+from tb.nvdla.layers import Layer, Surface
+from tb.nvdla.memory import Ram
 from tests.unit.explain import cases
 from tests.unit.explain import full_cases as full
 

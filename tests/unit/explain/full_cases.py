@@ -21,10 +21,10 @@ from models.lut import HybridLut, LutChoice, LutTable, Slope
 from models.precision import Precision
 from models.sdp import AluOp, SdpParams, SdpStage, YStage
 from tb.explain.memory import Bytes
-from tb.layers import ConvLayer, OperandSurface, SdpLayer, StageSource, Surface
-from tb.surfaces import CbufUse, Compression, WeightSurface
+from tb.nvdla.layers import ConvLayer, OperandSurface, SdpLayer, StageSource, Surface
+from tb.nvdla.surfaces import CbufUse, Compression, WeightSurface
 from tests.unit.explain.cases import DST, SRC, X1, X2, memory_for
-from tests.unit.tb.samples import FULL, IDENTITY
+from tests.unit.nvdla.samples import FULL, IDENTITY
 
 MASK, SIZES = X1, X1 + 0x4000
 

@@ -14,7 +14,7 @@ from models.layout import FeatureLayout, LinesLayout, PlanarLayout
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
 from tb.explain.memory import Patch
-from tb.layers import (
+from tb.nvdla.layers import (
     BdmaLayer,
     ConvLayer,
     Layer,
@@ -29,7 +29,7 @@ from tb.layers import (
 )
 from tests.unit.explain import cases
 from tests.unit.explain.faults import MEMORY, Fault, run
-from tests.unit.tb.samples import FULL, SMALL
+from tests.unit.nvdla.samples import FULL, SMALL
 
 
 def pooled(producer: SdpLayer | ConvLayer) -> PooledLayer:

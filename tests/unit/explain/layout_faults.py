@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tb.layers import StageSource
+from tb.nvdla.layers import StageSource
 from tests.unit.explain import cases
 from tests.unit.explain import full_cases as full
 from tests.unit.explain.faults import MEMORY, Fault, by_place, elements, run, strides, written

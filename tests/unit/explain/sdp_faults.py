@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.sdp import AluOp
-from tb.layers import SdpLayer
+from tb.nvdla.layers import SdpLayer
 from tests.unit.explain import cases
 from tests.unit.explain.faults import MEMORY, Fault, altered, by_value, elements, run
 

@@ -15,7 +15,7 @@ from tb.explain.build import run_of
 from tb.explain.cause import Cause, Variant
 from tb.explain.causes import CAUSES
 from tb.explain.memory import Bytes, Patch
-from tb.layers import Layer
+from tb.nvdla.layers import Layer
 from tests.unit.explain import cases
 from tests.unit.explain.joint_faults import CONTRACT, SPLIT
 

@@ -14,9 +14,9 @@ from tb.explain.seen import Seen
 from tb.judge.predictor import predict
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.tracker import StartedLayer
-from tb.layers import ConvLayer, Layer, SdpLayer
-from tb.memory import Ram
-from tb.program.codec import engine_of
+from tb.nvdla.layers import ConvLayer, Layer, SdpLayer
+from tb.nvdla.memory import Ram
+from tb.nvdla.program.codec import engine_of
 from tests.unit.explain import cases
 from tests.unit.explain.faults import run
 from tests.unit.explain.full_cases import stored

@@ -25,16 +25,16 @@ from tb.judge.beats import Beats
 from tb.judge.predictor import predict
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.tracker import StartedLayer
-from tb.layers import Batch, Layer, Surface
-from tb.memory import Ram
-from tb.program.codec import engine_of
-from tb.program.ops import MemLoad
-from tb.scenario import Scenario
-from tb.surfaces import WeightSurface
-from tb.trace import write
+from tb.nvdla.layers import Batch, Layer, Surface
+from tb.nvdla.memory import Ram
+from tb.nvdla.program.codec import engine_of
+from tb.nvdla.program.ops import MemLoad
+from tb.nvdla.surfaces import WeightSurface
+from tb.stimulus.scenario import Scenario
+from tb.stimulus.trace import write
 from tests.unit.cli.conftest import Run, tb
 from tests.unit.explain import cases, full_cases, joint_faults
-from tests.unit.tb.samples import FULL, SMALL
+from tests.unit.nvdla.samples import FULL, SMALL
 
 __all__ = ["tb"]
 

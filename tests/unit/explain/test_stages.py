@@ -13,13 +13,14 @@ import pytest
 from models.layout import FeatureLayout
 from tb.explain.seen import Seen
 from tb.explain.stages import Finding, Handover, Stage, StageError, first_bad, judge, load_stages
+from tb.places import HDL
 from tests.unit.explain import cases
 from tests.unit.explain.cases import conv_layer
 from tests.unit.explain.joint_faults import pooled
 from tests.unit.explain.test_runs import LAYERS, LOAD, MEMORY, played
-from tests.unit.oracles_conv import element
+from tests.unit.models.oracles_conv import element
 
-EMBEDDED = Path(__file__).resolve().parents[3] / "hdl_stubs" / "stages.toml"
+EMBEDDED = HDL / "stages.toml"
 SUMS = Stage("CACC to SDP", ("CONV",), "sums", "v", "r", ("d",), 32)
 ENTERED = Stage("input of SDP", ("SDP",), "entered", "v", "r", ("d",), 32)
 WRITTEN = Stage("SDP to memory", ("SDP",), "written", "v", "r", ("d",), address="a")

@@ -9,10 +9,11 @@ import pytest
 
 from models.config import HwConfig
 from tb.explain.waves import View, gtkwave_text, surfer_text, write_save_files
-from tb.launch.ports import expected_ports
-from tb.memory import Ram
+from tb.nvdla.memory import Ram
+from tb.places import HDL
+from tb.run.compile.ports import expected_ports
 
-SCOPE = Path(__file__).resolve().parents[3] / "hdl_stubs" / "scope"
+SCOPE = HDL / "scope"
 
 
 def view(config: HwConfig, ram: Ram, folder: Path) -> View:

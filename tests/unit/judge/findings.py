@@ -33,7 +33,7 @@ from tb.judge.finding import (
     WrongCounter,
     WrongRegister,
 )
-from tb.memory import Ram
+from tb.nvdla.memory import Ram
 
 LAYER = LayerId(2, "SDP", 1)
 CUBE = LayerId(3, "CONV", 0, 4, 8)

@@ -12,14 +12,14 @@ import pytest
 from models.layout import WeightLayout
 from models.precision import Precision
 from tb.judge.tracker import LayerTracker, StartedLayer, done_bit
-from tb.layers import ConvLayer, Layer
-from tb.program.codec import encode
-from tb.program.ops import InterruptNotify, Op, Poll, RegWrite
-from tb.program.table import Refused
+from tb.nvdla.layers import ConvLayer, Layer
+from tb.nvdla.program.codec import encode
+from tb.nvdla.program.ops import InterruptNotify, Op, Poll, RegWrite
+from tb.nvdla.program.table import Refused
+from tb.nvdla.surfaces import WeightSurface
 from tb.stimulus.refusal import refusal
-from tb.surfaces import WeightSurface
-from tests.unit.tb.conv_samples import biased_conv, image_conv, small_conv
-from tests.unit.tb.samples import FULL, SMALL, small_sdp
+from tests.unit.nvdla.conv_samples import biased_conv, image_conv, small_conv
+from tests.unit.nvdla.samples import FULL, SMALL, small_sdp
 
 PIPELINE = ("CACC", "CMAC_A", "CMAC_B", "CSC", "CDMA")
 ALONE = ("SDP", *PIPELINE)

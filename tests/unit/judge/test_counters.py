@@ -16,17 +16,17 @@ from tb.judge.counters import Count, CounterBoard
 from tb.judge.finding import Check, Finding, LayerId, WrongCounter
 from tb.judge.predictor import predict
 from tb.judge.tracker import StartedLayer
-from tb.layers import StageSource, Surface
-from tb.memory import MemoryImage, Ram
-from tb.playback import play_model
-from tb.program.codec import encode
-from tb.program.ops import CheckNothing, MemInit, MemLoad, Op, RegRead, RegWrite
-from tb.scenario import Scenario
-from tb.surfaces import Compression
-from tb.trace import read
-from tests.unit.tb.conv_samples import small_conv
-from tests.unit.tb.samples import FULL, SMALL, small_sdp
-from tests.unit.trace.measured_files import CARRIED, rewritten
+from tb.nvdla.layers import StageSource, Surface
+from tb.nvdla.memory import MemoryImage, Ram
+from tb.nvdla.program.codec import encode
+from tb.nvdla.program.ops import CheckNothing, MemInit, MemLoad, Op, RegRead, RegWrite
+from tb.nvdla.surfaces import Compression
+from tb.stimulus.model import play_model
+from tb.stimulus.scenario import Scenario
+from tb.stimulus.trace import read
+from tests.unit.nvdla.conv_samples import small_conv
+from tests.unit.nvdla.samples import FULL, SMALL, small_sdp
+from tests.unit.stimulus.trace.measured_files import CARRIED, rewritten
 
 SATURATION = "SDP.D_PERF_OUT_SATURATION"
 LAYER = StartedLayer(3, "SDP", 1, small_sdp(), {"SDP": 1, "SDP_RDMA": 0})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from models.config import HwConfig
 from tb.judge.interrupts import InterruptRules
 from tb.judge.tracker import done_bit
-from tb.registers import RegisterMap
+from tb.nvdla.registers import RegisterMap
 
 REGISTERS = RegisterMap.of(HwConfig.load("nv_small"))
 STATUS, SET = REGISTERS.parse("GLB.S_INTR_STATUS"), REGISTERS.parse("GLB.S_INTR_SET")

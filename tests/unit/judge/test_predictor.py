@@ -18,9 +18,9 @@ from models.precision import Precision
 from models.sdp import AluOp, SdpParams, SdpStage, output_converter
 from tb.judge.predictor import Expectation, predict
 from tb.judge.tracker import StartedLayer
-from tb.layers import CdpLayer, Layer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface, WidthSplit
-from tb.memory import MemoryImage, Ram
-from tests.unit.tb.samples import FULL, IDENTITY, SMALL, small_sdp, surface
+from tb.nvdla.layers import CdpLayer, Layer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface, WidthSplit
+from tb.nvdla.memory import MemoryImage, Ram
+from tests.unit.nvdla.samples import FULL, IDENTITY, SMALL, small_sdp, surface
 
 ADD = SdpStage(AluOp.SUM, 0, mul=False, mul_prelu=False, mul_shift=0, relu=False)
 SCALE = SdpStage(None, 0, mul=True, mul_prelu=False, mul_shift=0, relu=False)

@@ -13,8 +13,8 @@ from tb.judge.beats import Beats
 from tb.judge.finding import Check, Finding, LayerId, Mismatch
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.verdict import Ending, Verdict
-from tb.memory import Ram
-from tests.unit.tb.samples import BASE, FULL, SMALL, expected, mismatch
+from tb.nvdla.memory import Ram
+from tests.unit.nvdla.samples import BASE, FULL, SMALL, expected, mismatch
 
 FIRST, SECOND = LayerId(0, "SDP", 0), LayerId(1, "SDP", 1)
 

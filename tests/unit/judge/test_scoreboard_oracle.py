@@ -12,8 +12,8 @@ from tb.judge.beats import Beats
 from tb.judge.finding import BYTES, Check
 from tb.judge.predictor import Expectation
 from tb.judge.scoreboard import Scoreboard
-from tb.memory import Ram
-from tests.unit.tb.samples import BASE, SMALL, expected, mismatch
+from tb.nvdla.memory import Ram
+from tests.unit.nvdla.samples import BASE, SMALL, expected, mismatch
 
 
 class Oracle:

@@ -19,8 +19,8 @@ from tb.judge.predictor import Expectation
 from tb.judge.predictor.expectation import Tolerated
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.verdict import Ending, Verdict
-from tb.memory import Ram
-from tests.unit.tb.samples import BASE, FULL, expected, mismatch
+from tb.nvdla.memory import Ram
+from tests.unit.nvdla.samples import BASE, FULL, expected, mismatch
 
 LAYOUT = FeatureLayout(FULL, Precision.FP16, (3, 2, 2), 96, 256)  # a line of 64 bytes, 32 bytes of gap
 PADDED = (16, 2, 2)

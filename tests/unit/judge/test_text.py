@@ -11,7 +11,7 @@ from tb.judge.finding import AnyDetail, Check, Finding, MoreBadAccesses, Note, P
 from tb.judge.port_rules import RULES
 from tb.judge.text import complaint, complaints, margin_line, margin_part, signature_line, why_not_passed
 from tb.judge.verdict import Margin, Verdict
-from tb.memory import Ram
+from tb.nvdla.memory import Ram
 from tests.unit.judge.findings import TOLD, Told
 
 MARGIN = Margin("layer 1 (CONV, group 1)", "CC DC", "some rule", 18, 0.3125, Element(1, 2, 3))

@@ -9,12 +9,12 @@ import pytest
 from models.config import HwConfig
 from models.errors import InputError
 from tb.judge.tracker import LayerTracker, StartedLayer, done_bit
-from tb.layers import Layer
-from tb.program.codec import encode
-from tb.program.ops import INTERRUPT_UNITS, InterruptNotify, Op, Program, RegRead, RegWrite, SyncWait
-from tb.registers import RegisterMap
+from tb.nvdla.layers import Layer
+from tb.nvdla.program.codec import encode
+from tb.nvdla.program.ops import INTERRUPT_UNITS, InterruptNotify, Op, Program, RegRead, RegWrite, SyncWait
+from tb.nvdla.registers import RegisterMap
 from tb.stimulus.refusal import refusal
-from tests.unit.tb.samples import SMALL, small_cdp, small_pdp, small_sdp
+from tests.unit.nvdla.samples import SMALL, small_cdp, small_pdp, small_sdp
 
 A, B, C, D = (small_sdp(dst=0x2000 + 0x100 * n) for n in range(4))
 STATUS = "GLB.S_INTR_STATUS"

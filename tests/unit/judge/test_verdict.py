@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from models.layout import Element
 from tb.judge.finding import BYTES, Check, Finding, Mismatch, MoreBadAccesses, Note, PortViolation, WrongRegister
 from tb.judge.verdict import Ending, Margin, Verdict
-from tb.memory import Ram
+from tb.nvdla.memory import Ram
 from tests.unit.judge.findings import CUBE, LAYER, TOLD, WRONG, Told
 
 ENDINGS = {

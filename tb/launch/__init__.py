@@ -1,1 +1,0 @@
-"""From RTL to a finished cocotb run: filelist, port check, cached build, supervised simulation."""

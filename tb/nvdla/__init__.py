@@ -1,0 +1,1 @@
+"""What NVDLA is: surfaces, layers, registers, register programs and the ConfigROM."""

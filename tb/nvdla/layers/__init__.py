@@ -1,0 +1,39 @@
+"""Hardware layers: what one unit, or one pair of RDMA and unit, is programmed to do, in real sizes."""
+
+from tb.nvdla.layers.batch import Batch
+from tb.nvdla.layers.bdma import BdmaLayer
+from tb.nvdla.layers.cdp import CdpLayer
+from tb.nvdla.layers.conv import ConvLayer
+from tb.nvdla.layers.layer import Layer
+from tb.nvdla.layers.pdp import LINE_BUFFER_ELEMENTS, PdpLayer, WidthSplit
+from tb.nvdla.layers.pooled import PooledLayer, on_the_fly
+from tb.nvdla.layers.rubik import RubikLayer, RubikMode
+from tb.nvdla.layers.sdp import SdpLayer
+from tb.nvdla.layers.short import Sdp
+from tb.nvdla.layers.stages import StageSource, is_per_channel, processing_precision, strides_are_ignored
+from tb.nvdla.surfaces import LinesSurface, OperandSurface, PlanarSurface, Surface
+
+__all__ = [
+    "LINE_BUFFER_ELEMENTS",
+    "Batch",
+    "BdmaLayer",
+    "CdpLayer",
+    "ConvLayer",
+    "Layer",
+    "LinesSurface",
+    "OperandSurface",
+    "PdpLayer",
+    "PlanarSurface",
+    "PooledLayer",
+    "RubikLayer",
+    "RubikMode",
+    "Sdp",
+    "SdpLayer",
+    "StageSource",
+    "Surface",
+    "WidthSplit",
+    "is_per_channel",
+    "on_the_fly",
+    "processing_precision",
+    "strides_are_ignored",
+]

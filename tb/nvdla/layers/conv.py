@@ -1,0 +1,202 @@
+"""Convolutions with SDP on the fly, to memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from models.cbuf import feature_entries, image_entries, winograd_entries
+from models.conv import ConvParams
+from models.conv.image_rows import misread_rows
+from models.converter import Converter, ConverterEncoding
+from models.errors import InputError
+from models.layout import (
+    FeatureLayout,
+    ImageWeightLayout,
+    PixelConversion,
+    PixelLayout,
+    WeightLayout,
+    WinogradWeightLayout,
+)
+from models.precision import Precision
+from models.sdp import SdpParams
+from tb.nvdla.layers.batch import Batch
+from tb.nvdla.layers.checks import check_configs
+from tb.nvdla.layers.stages import (
+    StageSource,
+    check_one_pixel,
+    check_operand_precision,
+    check_stage,
+    processing_precision,
+)
+from tb.nvdla.surfaces import CbufUse, ImageSurface, Surface, WeightSurface
+
+
+@dataclass(frozen=True)
+class ConvLayer:
+    """One convolution of a cube, an image or a batch of cubes, with SDP on the fly, to memory.
+
+    ``conversion`` is the input converter: of an image always given, of a cube None when it is off. ``sdp``
+    has the convolution's precision as its input. With a ``batch``, ``src`` and ``dst`` are its first cube.
+
+    Raises:
+        InputError: when source, weights, destination, parameters, operand sources and the share of the
+            convolution buffer do not fit each other.
+
+    Source: programming guide, "Convolution" and "Limitation"; formats document, "Pixel Format".
+    """
+
+    src: Surface | ImageSurface
+    weights: WeightSurface
+    dst: Surface
+    params: ConvParams
+    sdp: SdpParams
+    cbuf: CbufUse
+    conversion: Converter | PixelConversion | None = None
+    x1: StageSource | None = None
+    x2: StageSource | None = None
+    y: StageSource | None = None
+    batch: Batch | None = None
+
+    def __post_init__(self) -> None:
+        weights, dst = self.weights.layout, self.dst.layout
+        operands = {"x1.memory": self.x1, "x2.memory": self.x2, "y.memory": self.y}
+        memories = {name: source.memory.layout for name, source in operands.items() if source and source.memory}
+        check_configs(self.src, {"weights": weights, "dst": dst, **memories})
+        if isinstance(self.src, ImageSurface):
+            self._check_image(self.src.layout)
+        else:
+            self._check_cube(self.src.layout)
+        channels, height, width = self.src.layout.shape
+        if weights.shape[1] != channels:
+            raise InputError(f"weights must have the {channels} channels of src, not {weights.shape[1]}")
+        rows, columns = self.kernel_sides
+        shape = (weights.shape[0], self.params.output_height(height, rows), self.params.output_width(width, columns))
+        if dst.shape != shape:
+            raise InputError(f"dst must have the shape {shape}, not {dst.shape}")
+        for name, got, precision in (
+            ("weights", weights.precision, self.params.precision),
+            ("sdp.input_precision", self.sdp.input_precision, self.params.precision),
+            ("dst", dst.precision, self.sdp.output_precision),
+        ):
+            if got is not precision:
+                raise InputError(f"{name} must have the precision {precision.name}, not {got.name}")
+        atom = dst.config.atom_elements(self.processing_precision)
+        padded = -(-shape[0] // atom) * atom
+        if dst.padded_channels != padded:
+            raise InputError(f"dst must have the {padded} channels of SDP with padding, not {dst.padded_channels}")
+        check_one_pixel("dst", dst)
+        for name in ("x1", "x2", "y"):
+            check_stage(name, getattr(self.sdp, name), getattr(self, name), shape)
+        check_operand_precision(memories, self.processing_precision)
+        if self.batch is not None:
+            self._check_batch(self.batch)
+        compressed = self.weights.compression is not None
+        self.cbuf.check(self.entries, self.slices, weights, compressed=compressed, cubes=len(self.cubes))
+
+    @property
+    def unit(self) -> str:
+        """The unit that ends the layer and raises its interrupt."""
+        return "SDP"
+
+    @property
+    def processing_precision(self) -> Precision:
+        """The precision that the stages of SDP compute in and that operands have."""
+        return processing_precision(self.sdp.input_precision, self.sdp.output_precision)
+
+    @property
+    def kernel_sides(self) -> tuple[int, int]:
+        """Height and width of the kernels as they are multiplied: 4 x 4 in Winograd."""
+        shape = self.weights.layout.packed_shape if self.params.winograd else self.weights.layout.shape
+        return shape[2], shape[3]
+
+    @property
+    def slices(self) -> int:
+        """Lines of the input in the convolution buffer; in Winograd with the padding around it."""
+        height = self.src.layout.shape[1]
+        return height + self.params.pad_top + self.params.pad_bottom if self.params.winograd else height
+
+    @property
+    def entries(self) -> int:
+        """Entries of the convolution buffer that one line of the input takes."""
+        layout, precision = self.src.layout, self.params.precision
+        channels, _, width = layout.shape
+        if self.params.winograd:
+            padded = self.params.pad_left + width + self.params.pad_right
+            return winograd_entries(layout.config, precision, channels, padded)
+        if isinstance(layout, FeatureLayout):
+            return feature_entries(layout.config, precision, channels, width)
+        padded = self.params.pad_left + width + self.params.pad_right
+        return image_entries(layout.config, precision, channels, padded)
+
+    @property
+    def cubes(self) -> tuple[ConvLayer, ...]:
+        """A layer for each cube of the batch, of that cube alone; the layer itself without one."""
+        src, batch = self.src, self.batch
+        if batch is None or isinstance(src, ImageSurface):
+            return (self,)
+        return tuple(
+            replace(
+                self,
+                src=replace(src, address=src.address + number * batch.src_stride_bytes),
+                dst=replace(self.dst, address=self.dst.address + number * batch.dst_stride_bytes),
+                batch=None,
+            )
+            for number in range(batch.cubes)
+        )
+
+    def _check_batch(self, batch: Batch) -> None:
+        if isinstance(self.src, ImageSurface):
+            raise InputError(f"batch.cubes must be 1 for image input, not {batch.cubes}")
+        if self.params.winograd:
+            raise InputError(f"batch.cubes must be 1 in Winograd, whose batches are not modelled, not {batch.cubes}")
+        if self.sdp.compares:
+            raise InputError(f"batch.cubes must be 1 for a comparison, which writes no cube, not {batch.cubes}")
+        batch.check(self.src, self.dst)
+
+    def _check_cube(self, layout: FeatureLayout) -> None:
+        weights = self.weights.layout
+        if self.params.winograd:
+            if not isinstance(weights, WinogradWeightLayout) or weights.stride != (1, 1):
+                raise InputError("weights must be laid out for Winograd with stride 1, because params say so")
+        elif type(weights) is not WeightLayout or weights.line_group != 1:
+            raise InputError("weights must be laid out for direct convolution, because src is a feature cube")
+        if layout.precision is not self.params.precision:
+            raise InputError(f"src must have the precision {self.params.precision.name}, not {layout.precision.name}")
+        if self.conversion is not None and not (
+            isinstance(self.conversion, Converter) and self.conversion.encoding is ConverterEncoding.CDMA_INPUT
+        ):
+            raise InputError("conversion must be a Converter of CDMA or None, because src is a feature cube")
+        if self.conversion is not None and self.params.is_float:
+            raise InputError("conversion must be None for a cube of FP16, which no converter takes")
+        if self.cbuf.fetch_slices > 1 and not layout.line_packed:
+            raise InputError(f"fetch_slices must be 1, because lines are not packed, not {self.cbuf.fetch_slices}")
+
+    def _check_image(self, layout: PixelLayout) -> None:
+        weights, params = self.weights.layout, self.params
+        if params.winograd:
+            raise InputError("winograd must be False for image input")
+        if not isinstance(weights, ImageWeightLayout):
+            raise InputError("weights must be laid out for image input, because src is an image")
+        if not isinstance(self.conversion, PixelConversion):
+            raise InputError("conversion must be a PixelConversion, because src is an image")
+        if self.conversion.precision is not params.precision:
+            raise InputError(
+                f"conversion must have the precision {params.precision.name}, not {self.conversion.precision.name}"
+            )
+        if layout.format.is_float and self.conversion != PixelConversion(Precision.FP16):
+            raise InputError(f"conversion must take {layout.format_name} as it is: mean and converter are not modelled")
+        if (params.dilation_x, params.dilation_y) != (1, 1):
+            raise InputError(
+                f"dilation must be 1 for image input, not {params.dilation_x} along W and {params.dilation_y} along H"
+            )
+        most = weights.cube_channels // weights.line_group
+        if weights.line_group > 1 and params.stride_x * layout.shape[0] > most:
+            raise InputError(
+                f"stride_x times channels must be at most {most} with {weights.line_group}-line post-extension, "
+                f"not {params.stride_x * layout.shape[0]}"
+            )
+        if self.cbuf.fetch_slices != 1:
+            raise InputError(f"fetch_slices must be 1 for image input, not {self.cbuf.fetch_slices}")
+        fault = misread_rows(layout.config, weights.packed_shape[1], self.dst.layout.shape[2])
+        if fault is not None:
+            raise InputError(fault)

@@ -1,0 +1,71 @@
+"""Deconvolution as hardware runs it: a convolution for each set of kernels, then RUBIK."""
+
+from __future__ import annotations
+
+from models import deconvolution
+from models.cbuf import bank_bytes, bank_entries, feature_entries
+from models.errors import InputError
+from models.layout import DeconvolutionWeightLayout, FeatureLayout, contracted_shape
+from models.sdp import SdpParams
+from tb.nvdla.layers.conv import ConvLayer
+from tb.nvdla.layers.rubik import RubikLayer, RubikMode
+from tb.nvdla.surfaces import CbufUse, Surface, WeightSurface
+
+
+def deconvolve(
+    layout: DeconvolutionWeightLayout,
+    weights_address: int,
+    src: Surface,
+    between_address: int,
+    dst_address: int,
+    processing: SdpParams,
+) -> tuple[ConvLayer | RubikLayer, ...]:
+    """Return the layers that compute a deconvolution, in their order.
+
+    Args:
+        layout: Of the kernels; their number must fill whole atoms.
+        weights_address: Where ``layout.pack`` lies.
+        src: The input.
+        between_address: Room for what the convolutions leave: their channels behind each other.
+        dst_address: Where RUBIK puts the rows and columns into their places.
+        processing: What SDP does behind each convolution.
+
+    Raises:
+        InputError: when the kernels do not fill whole atoms, or for what a convolution or RUBIK refuses.
+
+    Source: unit description, "Deconvolution" and "RUBIK".
+    """
+    config, precision = layout.config, processing.output_precision
+    kernels = layout.shape[0]
+    atom = config.atom_elements(precision)
+    if kernels % atom:
+        raise InputError(f"kernels must be a multiple of the {atom} elements of an atom, not {kernels}")
+    params = deconvolution.set_params(layout)
+    channels, height, width = src.layout.shape
+    out = params.output_shape(src.layout.shape, layout.set_layout.shape)
+    whole = FeatureLayout.packed(config, precision, (layout.sets * kernels, *out[1:]))
+    part = FeatureLayout.packed(config, precision, out)
+    cbuf = CbufUse(
+        data_banks=-(
+            -feature_entries(config, src.layout.precision, channels, width) * height // bank_entries(config, 1)
+        ),
+        weight_banks=-(-layout.set_layout.nbytes // bank_bytes(config, 1)),
+        release_slices=height,
+    )
+    convolutions = [
+        ConvLayer(
+            src,
+            WeightSurface(layout.set_layout, weights_address + number * layout.set_stride_bytes),
+            Surface(part, between_address + number * part.nbytes),
+            params,
+            processing,
+            cbuf,
+        )
+        for number in range(layout.sets)
+    ]
+    between = Surface(whole, between_address)
+    contracted = FeatureLayout.packed(config, precision, contracted_shape(whole, layout.stride))
+    return (
+        *convolutions,
+        RubikLayer(RubikMode.CONTRACT, between, Surface(contracted, dst_address), *layout.stride),
+    )

@@ -1,0 +1,66 @@
+"""SDP layers from memory to memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from models.errors import InputError
+from models.precision import Precision
+from models.sdp import SdpParams
+from tb.nvdla.layers.checks import check_configs
+from tb.nvdla.layers.stages import (
+    StageSource,
+    check_one_pixel,
+    check_operand_precision,
+    check_stage,
+    processing_precision,
+)
+from tb.nvdla.surfaces import Surface
+
+
+@dataclass(frozen=True)
+class SdpLayer:
+    """One SDP layer from memory to memory.
+
+    Raises:
+        InputError: when surfaces, parameters and operand sources do not fit each other.
+    """
+
+    src: Surface
+    dst: Surface
+    params: SdpParams
+    x1: StageSource | None = None
+    x2: StageSource | None = None
+    y: StageSource | None = None
+
+    def __post_init__(self) -> None:
+        if self.src.layout.shape != self.dst.layout.shape:
+            raise InputError(f"dst must have the shape {self.src.layout.shape} of src, not {self.dst.layout.shape}")
+        operands = {"x1.memory": self.x1, "x2.memory": self.x2, "y.memory": self.y}
+        memories = {name: source.memory.layout for name, source in operands.items() if source and source.memory}
+        check_configs(self.src, {"dst": self.dst.layout, **memories})
+        for end, precision in (("src", self.params.input_precision), ("dst", self.params.output_precision)):
+            got = getattr(self, end).layout.precision
+            if got is not precision:
+                raise InputError(f"{end} must have the precision {precision.name} of params, not {got.name}")
+        if self.dst.layout.padded_channels != self.src.layout.padded_channels:
+            # What the hardware takes for channels that only one side has in memory is not known.
+            raise InputError(
+                f"dst must have the {self.src.layout.padded_channels} channels of src with padding, "
+                f"not {self.dst.layout.padded_channels}"
+            )
+        for name, layout in {"src": self.src.layout, "dst": self.dst.layout}.items():
+            check_one_pixel(name, layout)
+        for name in ("x1", "x2", "y"):
+            check_stage(name, getattr(self.params, name), getattr(self, name), self.src.layout.shape)
+        check_operand_precision(memories, self.processing_precision)
+
+    @property
+    def unit(self) -> str:
+        """The unit that runs the layer and raises its interrupt."""
+        return "SDP"
+
+    @property
+    def processing_precision(self) -> Precision:
+        """The precision that the stages compute in and that operands have."""
+        return processing_precision(self.params.input_precision, self.params.output_precision)

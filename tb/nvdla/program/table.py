@@ -1,0 +1,301 @@
+"""The declarative field table: one list of rows says how a layer's attributes stand in registers.
+
+``encode_rows`` and ``decode_rows`` read the same rows, so they are each other's inverse by construction;
+a value that stands in two units (a size in SDP and SDP_RDMA) is simply two rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from models.errors import InputError
+from tb.nvdla.registers import RegisterMap, with_field
+
+Words = Mapping[str, Mapping[str, int]]
+"""Register words by unit and register name."""
+
+Flat = dict[str, Any]
+"""A layer's attributes by dotted name."""
+
+
+class Refused(InputError):
+    """A register program that is illegal, or needs what this configuration or the models lack.
+
+    The message names register, field, rule and value.
+    """
+
+
+@dataclass(frozen=True)
+class Codec:
+    """How one attribute value stands in the bits of its field or fields; the base class is plain unsigned."""
+
+    def encode(self, value: Any, width: int) -> int:
+        """Return the bits for ``value``; InputError when it cannot be expressed."""
+        if not 0 <= int(value) < 1 << width:
+            raise InputError(f"must be 0 to {(1 << width) - 1}, not {value}")
+        return int(value)
+
+    def decode(self, bits: int, width: int) -> Any:
+        """Return the value for ``bits``; InputError when there is none."""
+        del width
+        return bits
+
+
+class MinusOne(Codec):
+    """A size of 1 or more, held as size - 1."""
+
+    def encode(self, value: Any, width: int) -> int:  # noqa: D102
+        if not 1 <= value <= 1 << width:
+            raise InputError(f"must be 1 to {1 << width}, not {value}")
+        return int(value) - 1
+
+    def decode(self, bits: int, width: int) -> int:  # noqa: D102
+        return bits + 1
+
+
+class Signed(Codec):
+    """Two's complement."""
+
+    def encode(self, value: Any, width: int) -> int:  # noqa: D102
+        half = 1 << (width - 1)
+        if not -half <= value < half:
+            raise InputError(f"must be {-half} to {half - 1}, not {value}")
+        return int(value) & ((1 << width) - 1)
+
+    def decode(self, bits: int, width: int) -> int:  # noqa: D102
+        return bits - (1 << width) if bits >> (width - 1) else bits
+
+
+@dataclass(frozen=True)
+class Multiple(Codec):
+    """Bytes in whole ``unit_bytes``: the field begins above the bits that are always 0."""
+
+    unit_bytes: int
+
+    def encode(self, value: Any, width: int) -> int:  # noqa: D102
+        if value % self.unit_bytes:
+            raise InputError(f"must be a multiple of {self.unit_bytes} bytes, not {value}")
+        return super().encode(value // self.unit_bytes, width)
+
+    def decode(self, bits: int, width: int) -> int:  # noqa: D102
+        del width
+        return bits * self.unit_bytes
+
+
+@dataclass(frozen=True)
+class LowBits(Codec):
+    """An unsigned value of which the hardware uses only the low ``bits``, in a field that is wider."""
+
+    bits: int
+
+    def encode(self, value: Any, width: int) -> int:  # noqa: D102
+        del width
+        return super().encode(value, self.bits)
+
+    def decode(self, bits: int, width: int) -> int:  # noqa: D102
+        del width
+        return bits & ((1 << self.bits) - 1)
+
+
+@dataclass(frozen=True)
+class LowSigned(Codec):
+    """Two's complement of which the hardware uses only the low ``bits``, in a field that is wider."""
+
+    bits: int
+
+    def encode(self, value: Any, width: int) -> int:  # noqa: D102
+        Signed().encode(value, self.bits)
+        return Signed().encode(value, width)
+
+    def decode(self, bits: int, width: int) -> int:  # noqa: D102
+        del width
+        return Signed().decode(bits & ((1 << self.bits) - 1), self.bits)
+
+
+@dataclass(frozen=True)
+class Named(Codec):
+    """A closed set of values; ``pairs`` maps each to its bits."""
+
+    pairs: tuple[tuple[Any, int], ...]
+
+    def encode(self, value: Any, width: int) -> int:  # noqa: D102
+        for known, bits in self.pairs:
+            if known == value:
+                return bits
+        raise InputError(f"must be one of {self._allowed()}, not {_name(value)}")
+
+    def decode(self, bits: int, width: int) -> Any:  # noqa: D102
+        for known, known_bits in self.pairs:
+            if known_bits == bits:
+                return known
+        raise InputError(f"must be one of {', '.join(str(b) for _, b in self.pairs)}, not {bits}")
+
+    def _allowed(self) -> str:
+        return ", ".join(_name(known) for known, _ in self.pairs)
+
+
+PLAIN = Codec()
+MINUS_ONE = MinusOne()
+SIGNED = Signed()
+FLAG = Named(((False, 0), (True, 1)))
+INVERTED_FLAG = Named(((True, 0), (False, 1)))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One attribute in one place.
+
+    ``fields`` are ``UNIT.REGISTER.field``, least significant first when a value spans several.
+    ``when`` is a condition on attributes of earlier rows, such as ``"x1 & !x1.bypass"``: where it does
+    not hold, the registers keep their reset value on encode, and are don't-care on decode.
+    A row that is not ``significant`` is written, but the hardware ignores it: decode does so too.
+    """
+
+    attribute: str
+    fields: tuple[str, ...]
+    codec: Codec = PLAIN
+    when: str = ""
+    significant: bool = True
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A field that must hold one value, because of ``reason``."""
+
+    field: str
+    value: int
+    reason: str
+    when: str = ""
+
+
+@dataclass(frozen=True)
+class View:
+    """A condition for later rows, read off a field that another row holds."""
+
+    attribute: str
+    field: str
+    holds: Callable[[int], bool]
+
+
+Table = tuple[Row | Fixed | View, ...]
+
+
+def row(attribute: str, *fields: str, codec: Codec = PLAIN, when: str = "", significant: bool = True) -> Row:
+    """Return a row; see ``Row``."""
+    return Row(attribute, fields, codec, when, significant)
+
+
+def encode_rows(table: Table, flat: Flat, registers: RegisterMap) -> dict[str, dict[str, int]]:
+    """Return the words of every register that ``table`` mentions, by unit and register name.
+
+    Raises:
+        Refused: for a value that its field cannot hold.
+    """
+    words: dict[str, dict[str, int]] = {}
+    for entry in table:
+        for name in entry.fields if isinstance(entry, Row) else (entry.field,):
+            unit, register, _ = name.split(".")
+            words.setdefault(unit, {}).setdefault(register, registers.register(unit, register).reset)
+    for entry in table:
+        if isinstance(entry, View) or not _holds(entry.when, flat):
+            continue
+        if isinstance(entry, Fixed):
+            _put(words, registers, entry.field, entry.value)
+            continue
+        widths = [_width(registers, name) for name in entry.fields]
+        with blame(entry.fields):
+            bits = entry.codec.encode(flat[entry.attribute], sum(widths))
+        for name, width in zip(entry.fields, widths, strict=True):
+            _put(words, registers, name, bits & ((1 << width) - 1))
+            bits >>= width
+    return words
+
+
+def decode_rows(table: Table, words: Words, registers: RegisterMap) -> Flat:
+    """Return the attributes that ``words`` hold.
+
+    Raises:
+        Refused: for a value without meaning, two places that disagree, or a fixed field that differs.
+    """
+    flat: Flat = {}
+    for entry in table:
+        if isinstance(entry, View):
+            flat[entry.attribute] = entry.holds(_get(words, registers, entry.field))
+            continue
+        if not _holds(entry.when, flat) or (isinstance(entry, Row) and not entry.significant):
+            continue
+        if isinstance(entry, Fixed):
+            got = _get(words, registers, entry.field)
+            if got != entry.value:
+                raise Refused(f"{entry.field} must be {entry.value}, not {got}: {entry.reason}")
+            continue
+        bits = shift = 0
+        for name in entry.fields:
+            bits |= _get(words, registers, name) << shift
+            shift += _width(registers, name)
+        with blame(entry.fields):
+            value = entry.codec.decode(bits, shift)
+        if entry.attribute in flat and flat[entry.attribute] != value:
+            first = next(e for e in table if isinstance(e, Row) and e.attribute == entry.attribute)
+            raise Refused(
+                f"{entry.fields[0]} must agree with {first.fields[0]} "
+                f"({_name(flat[entry.attribute])}), not {_name(value)}"
+            )
+        flat[entry.attribute] = value
+    return flat
+
+
+@contextmanager
+def blame(fields: Iterable[str]) -> Iterator[None]:
+    """Turn an InputError of the body into a Refused that names the register field."""
+    try:
+        yield
+    except Refused:
+        raise
+    except InputError as error:
+        raise Refused(f"{next(iter(fields))}: {error}") from error
+
+
+@contextmanager
+def blame_attributes(table: Table, prefix: str) -> Iterator[None]:
+    """Turn an InputError about attribute ``x`` into a Refused that names the field of ``prefix.x``.
+
+    Layouts and layers begin their messages with the attribute's name; without a row of that name
+    the prefix itself is named.
+    """
+    try:
+        yield
+    except Refused:
+        raise
+    except InputError as error:
+        attribute = f"{prefix}.{str(error).split()[0]}" if prefix else str(error).split()[0]
+        names = [e.fields[0] for e in table if isinstance(e, Row) and e.attribute == attribute]
+        raise Refused(f"{names[0] if names else prefix}: {error}") from error
+
+
+def _holds(condition: str, flat: Flat) -> bool:
+    terms = condition.split(" & ") if condition else []
+    return all(bool(flat.get(term.removeprefix("!"))) != term.startswith("!") for term in terms)
+
+
+def _get(words: Words, registers: RegisterMap, name: str) -> int:
+    unit, register, field = name.split(".")
+    return registers.register(unit, register).field(field).extract(words[unit][register])
+
+
+def _put(words: dict[str, dict[str, int]], registers: RegisterMap, name: str, value: int) -> None:
+    unit, register, field = name.split(".")
+    words[unit][register] = with_field(registers.register(unit, register), words[unit][register], field, value)
+
+
+def _width(registers: RegisterMap, name: str) -> int:
+    unit, register, field = name.split(".")
+    return registers.register(unit, register).field(field).width
+
+
+def _name(value: Any) -> str:
+    return value.name if isinstance(value, Enum) else str(value)

@@ -1,0 +1,211 @@
+"""What only a convolution has: images and weights in memory, and a share of the convolution buffer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from models.cbuf import bank_bytes, bank_entries
+from models.errors import InputError
+from models.layout import CompressedWeightLayout, KernelLayout, PixelLayout
+from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES, WEIGHT_START_ALIGNMENT_BYTES
+from models.layout.raw import round_up
+from tb.nvdla.memory import Ram
+from tb.nvdla.surfaces.cube import check_address
+
+
+@dataclass(frozen=True)
+class ImageSurface:
+    """An image in memory; each plane has an address of its own.
+
+    Raises:
+        InputError: when the addresses are not as many as the planes, one is not a multiple of the atom, or
+            a plane leaves the address space.
+    """
+
+    layout: PixelLayout
+    addresses: tuple[int, ...]
+    ram: Ram = Ram.MC
+
+    def __post_init__(self) -> None:
+        planes = len(self.layout.format.planes)
+        if len(self.addresses) != planes:
+            raise InputError(f"addresses must be {planes} for {self.layout.format_name}, not {len(self.addresses)}")
+        for address, nbytes in zip(self.addresses, self.layout.plane_nbytes, strict=True):
+            check_address(address, nbytes, self.layout.config)
+
+
+@dataclass(frozen=True)
+class Compression:
+    """Where mask and group sizes of compressed weights lie, in the RAM of the weights.
+
+    Attributes:
+        mask_address: of the mask (WMB).
+        sizes_address: of the group sizes (WGS).
+        weight_bytes: what the registers give as the size of the weights: that of the compressed weights, or
+            more, up to that of all weights. So much is fetched; the result is the same.
+
+    Raises:
+        InputError: when an address is not a multiple of 256 bytes, or the size not one of 128.
+
+    Source: programming guide, WEIGHT_BYTES; both sizes measured on the public nv_full RTL.
+    """
+
+    mask_address: int
+    sizes_address: int
+    weight_bytes: int
+
+    def __post_init__(self) -> None:
+        for name in ("mask_address", "sizes_address"):
+            _check_weight_address(name, getattr(self, name))
+        if self.weight_bytes < 1 or self.weight_bytes % WEIGHT_SIZE_ALIGNMENT_BYTES:
+            raise InputError(
+                f"weight_bytes must be a positive multiple of {WEIGHT_SIZE_ALIGNMENT_BYTES}, not {self.weight_bytes}"
+            )
+
+
+@dataclass(frozen=True)
+class WeightSurface:
+    """Weights in memory, compressed or not.
+
+    Attributes:
+        layout: how they lie.
+        address: of the first.
+        ram: where they lie.
+        compression: of compressed weights.
+        whole_bytes: what the registers give as the size of weights that are not compressed: None for all, with
+            the alignment of their end to 128 bytes, or less of that alignment, down to whole entries of the
+            convolution buffer. So much is fetched; the result is the same.
+
+    Raises:
+        InputError: when an address is not a multiple of 256 bytes, weights, mask or sizes leave the address
+            space, the build cannot decompress, or ``whole_bytes`` is not such a size.
+
+    Source: programming guide, WEIGHT_BYTES, which asks for multiples of 128; sizes in entries of 8 bytes are what
+        the public compiler gives nv_small, and the public RTL takes the bits from 3 up.
+    """
+
+    layout: KernelLayout
+    address: int
+    ram: Ram = Ram.MC
+    compression: Compression | None = None
+    whole_bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        config = self.layout.config
+        _check_weight_address("address", self.address)
+        if self.whole_bytes is not None:
+            self._check_whole_bytes(self.whole_bytes)
+        if self.compression is None:
+            check_address(self.address, self.fetched_bytes, config)
+            return
+        if self.compression.weight_bytes > self.layout.nbytes:
+            raise InputError(
+                f"weight_bytes must be at most the {self.layout.nbytes} of all weights, "
+                f"not {self.compression.weight_bytes}"
+            )
+        compressed = CompressedWeightLayout(self.layout)
+        check_address(self.compression.mask_address, compressed.wmb_nbytes, config)
+        check_address(self.compression.sizes_address, compressed.wgs_nbytes, config)
+
+    @property
+    def fetched_bytes(self) -> int:
+        """What the registers give as the size of the weights, and CDMA fetches."""
+        if self.compression is not None:
+            return self.compression.weight_bytes
+        return self.layout.nbytes if self.whole_bytes is None else self.whole_bytes
+
+    def _check_whole_bytes(self, nbytes: int) -> None:
+        if self.compression is not None:
+            raise InputError(f"whole_bytes must be None for compressed weights, not {nbytes}")
+        layout = self.layout
+        entry = min(layout.config.cbuf_bank_width_bytes, WEIGHT_SIZE_ALIGNMENT_BYTES)
+        least = round_up(layout.elements * layout.precision.nbytes, entry)
+        if nbytes % entry or not least <= nbytes <= layout.nbytes:
+            raise InputError(f"whole_bytes must be a multiple of {entry} from {least} to {layout.nbytes}, not {nbytes}")
+
+
+@dataclass(frozen=True)
+class CbufUse:
+    """How a convolution uses the convolution buffer; nothing of it changes the result.
+
+    Attributes:
+        data_banks: banks for the input, which must hold all of it.
+        weight_banks: banks for weights, which must hold a kernel group.
+        release_slices: input lines given back when the layer is done.
+        fetch_slices: input lines fetched at a time; 1 unless the lines are packed.
+        skip_data_release: keep the input for a layer that reuses it.
+        skip_weight_release: keep the weights for a layer that reuses them.
+    """
+
+    data_banks: int
+    weight_banks: int
+    release_slices: int = 1
+    fetch_slices: int = 1
+    skip_data_release: bool = False
+    skip_weight_release: bool = False
+
+    def check(
+        self, entries: int, height: int, weights: KernelLayout, *, compressed: bool = False, cubes: int = 1
+    ) -> None:
+        """Refuse a share that makes the hardware wait forever.
+
+        Args:
+            entries: of one slice of the input.
+            height: slices of the input.
+            weights: how the weights lie in memory.
+            compressed: whether they are, which takes the last bank for their mask.
+            cubes: of a batch, whose slices lie beside each other.
+
+        Raises:
+            InputError: when input or weights do not fit the banks, or the banks the buffer.
+
+        Source: programming guide, "Full input, partial weight mode" and "Limitation", Convolution; unit
+            description, "Convolution Buffer".
+        """
+        config = weights.config
+        if not 1 <= self.data_banks < config.cbuf_bank_number:
+            raise InputError(f"data_banks must be 1 to {config.cbuf_bank_number - 1}, not {self.data_banks}")
+        most = config.cbuf_bank_number - self.data_banks - compressed
+        if not 1 <= self.weight_banks <= most:
+            raise InputError(
+                f"weight_banks must be 1 to {most} of {config.cbuf_bank_number} banks, not {self.weight_banks}"
+            )
+        if cubes * entries * height > bank_entries(config, self.data_banks):
+            raise InputError(
+                f"data_banks must hold {cubes * height} slices of {entries} entries, not {self.data_banks} banks of "
+                f"{config.cbuf_bank_depth} entries"
+            )
+        needed = weights.group_elements[0] * weights.precision.nbytes + WEIGHT_SIZE_ALIGNMENT_BYTES
+        if self.skip_weight_release or weights.groups == 1:
+            needed = weights.nbytes
+        # How much of compressed weights stays is known only with their contents.
+        if not compressed and needed > bank_bytes(config, self.weight_banks):
+            raise InputError(
+                f"weight_banks must hold {needed} bytes, not {self.weight_banks} banks of {bank_bytes(config, 1)}"
+            )
+        if self.fetch_slices < 1:
+            raise InputError(f"fetch_slices must be at least 1, not {self.fetch_slices}")
+        if not 1 <= self.release_slices <= height:
+            raise InputError(f"release_slices must be 1 to the {height} lines of src, not {self.release_slices}")
+
+    def leftover_weight_entries(self, weights: WeightSurface) -> int:
+        """Return the entries of padding behind the weights that stay in the buffer after a layer.
+
+        CDMA fetches as many bytes as the registers say, but only the entries that CSC used are given back. The
+        rest stays in front of the next weights, which are then read too early, until the banks change. Weights
+        that are kept for reuse are given back as a whole.
+
+        Source: measured on the public nv_small RTL, where 348 wrong elements of a layer were those of weights
+            that begin so many entries early.
+        """
+        if self.skip_weight_release:
+            return 0
+        layout = weights.layout
+        entry = layout.config.cbuf_bank_width_bytes
+        fetched = layout.nbytes if weights.compression is not None else weights.fetched_bytes
+        return fetched // entry - -(-layout.elements * layout.precision.nbytes // entry)
+
+
+def _check_weight_address(name: str, address: int) -> None:
+    if address < 0 or address % WEIGHT_START_ALIGNMENT_BYTES:
+        raise InputError(f"{name} must be a multiple of {WEIGHT_START_ALIGNMENT_BYTES} bytes, not {address:#x}")

@@ -1,0 +1,1 @@
+"""Results rendered: tables, JSON, JUnit, and HTML pages."""

@@ -1,0 +1,122 @@
+"""The test plan with its results: a line per feature, what is missing, and the same for a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from tb.coverage.status import Hits, Totals, item_status, totals
+from tb.judge.verdict import Ending
+from tb.report.markup import bar, escaped, table
+from tb.run.regress.features import Feature, FeaturePlan
+
+Latest = Mapping[str, Mapping[Ending, int]]
+"""How tests ended last, by their names; tests that were never played are absent."""
+
+RANDOM = "random"
+"""The name of all random scenarios in a store."""
+
+_COLUMNS = ("feature", "level", "tests", "result", "random", "coverage", "")
+
+
+@dataclass(frozen=True)
+class FeatureStatus:
+    """A feature and how far it is.
+
+    Attributes:
+        feature: the feature.
+        passed: tests whose last runs all passed.
+        failed: names of tests of which one failed.
+        refused: names of tests of which one was refused, and none failed.
+        unplayed: names of tests that were never played.
+        coverage: of its points and crosses.
+        holes: what it lacks, in words.
+    """
+
+    feature: Feature
+    passed: int
+    failed: tuple[str, ...]
+    refused: tuple[str, ...]
+    unplayed: tuple[str, ...]
+    coverage: Totals
+    holes: tuple[str, ...]
+
+
+def feature_status(plan: FeaturePlan, features: Sequence[Feature], latest: Latest, hits: Hits) -> list[FeatureStatus]:
+    """Return how far features are."""
+    return [_status(plan, feature, latest, hits) for feature in features]
+
+
+def lines(statuses: Sequence[FeatureStatus]) -> Iterator[str]:
+    """Yield the plan as aligned columns, then what failed, was not played, or lacks something."""
+    rows = [_COLUMNS, *(_row(status) for status in statuses)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    for status in statuses:
+        name = status.feature.name
+        if status.failed:
+            yield f"failed: {name}: {', '.join(status.failed)}"
+        if status.refused:
+            yield f"refused: {name}: {', '.join(status.refused)}"
+        if status.unplayed and status.passed + len(status.failed) + len(status.refused):
+            yield f"not played: {name}: {', '.join(status.unplayed)}"
+
+
+def section(statuses: Sequence[FeatureStatus]) -> str:
+    """Return the plan as a part of a page."""
+    rows = []
+    for status in statuses:
+        name, level, tests, result, random, coverage, holes = map(escaped, _row(status))
+        kind = "bad" if status.failed else "other" if status.unplayed or status.refused or not status.passed else "good"
+        percent = status.coverage.percent if status.coverage.reachable else 0.0
+        rows.append(
+            (
+                f"{name}<br><span class='names'>{escaped(status.feature.about)}</span>",
+                level,
+                tests,
+                f'<span class="{kind}">{result}</span>',
+                random,
+                bar([("good", percent), ("other", 100 - percent)]) + coverage,
+                f'<span class="bad">{holes}</span>',
+            )
+        )
+    return table("Test plan", ("feature", "level", "tests:n", "result", "random", "coverage", "lacks"), rows)
+
+
+def _status(plan: FeaturePlan, feature: Feature, latest: Latest, hits: Hits) -> FeatureStatus:
+    names = [test.name for test in feature.tests]
+    failed = tuple(name for name in names if any(ending.is_failure for ending in latest.get(name, ())))
+    refused = tuple(name for name in names if name not in failed and Ending.REFUSED in latest.get(name, ()))
+    unplayed = tuple(name for name in names if name not in latest)
+    passed = len(names) - len(failed) - len(refused) - len(unplayed)
+    coverage = totals(item_status(plan.model, hits, feature.items))
+    lacks = []
+    if not names:
+        lacks.append("no test")
+    elif not passed:
+        lacks.append("nothing passed")
+    if not feature.items:
+        lacks.append("no coverage")
+    elif coverage.reachable and not coverage.hit:
+        lacks.append("nothing covered")
+    return FeatureStatus(feature, passed, failed, refused, unplayed, coverage, tuple(lacks))
+
+
+def _row(status: FeatureStatus) -> tuple[str, ...]:
+    feature, coverage = status.feature, status.coverage
+    counts = {
+        "passed": status.passed,
+        "failed": len(status.failed),
+        "refused": len(status.refused),
+        "not played": len(status.unplayed),
+    }
+    return (
+        feature.name,
+        feature.level,
+        str(len(feature.tests)),
+        ", ".join(f"{count} {word}" for word, count in counts.items() if count) or "-",
+        ",".join(feature.random) or "-",
+        f"{coverage.percent:.1f} % of {coverage.reachable}" if feature.items else "-",
+        f"HOLE: {', '.join(status.holes)}" if status.holes else "",
+    )

@@ -1,0 +1,139 @@
+"""Results for a browser and for CI systems, of a regression or of jobs played at once: one page, and JUnit XML."""
+
+from __future__ import annotations
+
+import os
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from urllib.parse import quote
+
+from tb.judge.text import complaints, margin_part, why_not_passed
+from tb.judge.verdict import Ending
+from tb.report.markup import bar, document, escaped, printable, table
+from tb.report.summary import counts_line, endings, groups, slowest
+from tb.run.regress.store import Run
+from tb.run.result import Result
+
+Trend = Sequence[tuple[Run, Mapping[Ending, int], int]]
+"""Runs, the oldest first, with the counts of their endings and of tasks that were not played."""
+
+_TREND_RUNS = 30
+_COLUMNS = ("result", "task", "layers:n", "bytes judged:n", "worst margin:n", "cycles:n", "seconds:n")
+
+
+def write_html(run: Run, results: Sequence[Result], trend: Trend, path: Path, sections: Sequence[str] = ()) -> None:
+    """Write the page of a run: summary, failures by signature, trend, slowest tests, every task.
+
+    Args:
+        run: The run.
+        results: Its results.
+        trend: This run and others, the oldest first.
+        path: Where to write; links to what failures left behind are relative to its folder.
+        sections: More HTML, which comes before the tables of tasks.
+    """
+    title = f"Run {run.id}: {run.title}"
+    counts, missing = next((counts, missing) for other, counts, missing in trend if other.id == run.id)
+    _write(title, counts_line(counts, missing), results, [_trend(trend, run), *sections], path)
+
+
+def write_results(title: str, results: Sequence[Result], path: Path) -> None:
+    """Write the page of jobs that belong to no run of a store; see ``write_html``."""
+    _write(title, counts_line(endings(results), 0), results, [], path)
+
+
+def _write(title: str, counts: str, results: Sequence[Result], sections: Sequence[str], path: Path) -> None:
+    body = [
+        f"<h1>{escaped(title)}</h1><p>{escaped(counts)}</p>",
+        _failures(results, path.parent),
+        *sections,
+        _refused(results),
+        _slowest(results),
+        table("Tasks", _COLUMNS, map(_row, results)),
+    ]
+    # A link there would be followed.
+    path.unlink(missing_ok=True)
+    path.write_text(document(title, body), encoding="utf-8")
+
+
+def write_junit(title: str, results: Sequence[Result], path: Path) -> None:
+    """Write JUnit XML; refused tasks are skipped tests with their reason, endings the types of failures."""
+    failed = sum(result.ending.is_failure for result in results)
+    refused = sum(result.ending is Ending.REFUSED for result in results)
+    root = ElementTree.Element(
+        "testsuite", name=printable(title), tests=str(len(results)), failures=str(failed), skipped=str(refused)
+    )
+    for result in results:
+        names = {"classname": printable(title), "name": printable(result.key)}
+        case = ElementTree.SubElement(root, "testcase", names, time=f"{result.seconds:.3f}")
+        text = printable("\n".join(why_not_passed(result.verdict)))
+        if result.ending.is_failure:
+            failure = ElementTree.SubElement(case, "failure", type=result.ending.value, message=text.split("\n", 1)[0])
+            failure.text = f"{text}\nrerun: {printable(result.rerun)}"
+        elif result.ending is Ending.REFUSED:
+            ElementTree.SubElement(case, "skipped", message=text)
+    path.unlink(missing_ok=True)
+    ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
+
+
+def _failures(results: Sequence[Result], base: Path) -> str:
+    blocks = []
+    for group in groups(results):
+        first = group.members[0]
+        explanation = () if first.explained is None else first.explained.lines
+        text = "\n".join((*complaints(first.verdict), *explanation))
+        names = ", ".join(_linked(result, base) for result in group.members)
+        blocks.append(
+            f'<p><span class="bad">{escaped(group.ending.value)}</span>, {len(group.members)} times: {names}</p>'
+            f"<pre>{escaped(text)}\n\nrerun: {escaped(first.rerun)}</pre>"
+        )
+    return "<h2>Failures by signature</h2>\n" + ("\n".join(blocks) or "<p>None.</p>")
+
+
+def _linked(result: Result, base: Path) -> str:
+    if result.folder is None:
+        return escaped(result.identity)
+    link = quote(os.path.relpath(result.folder, base), errors="surrogateescape")
+    return f'<a href="{escaped(link)}">{escaped(result.identity)}</a>'
+
+
+def _trend(trend: Trend, run: Run) -> str:
+    rows = []
+    for other, counts, missing in reversed(trend[-_TREND_RUNS:]):
+        passed = counts.get(Ending.PASSED, 0)
+        failed = sum(count for ending, count in counts.items() if ending.is_failure)
+        rest = counts.get(Ending.REFUSED, 0) + missing
+        total = max(passed + failed + rest, 1)
+        parts = (("good", passed), ("bad", failed), ("other", rest))
+        started = datetime.fromtimestamp(other.started).strftime("%Y-%m-%d %H:%M")
+        name = f"{other.id}: {other.title}" + (" (this)" if other.id == run.id else "")
+        line = counts_line(counts, missing)
+        rows.append((escaped(name), started, bar((kind, 100 * n / total) for kind, n in parts), escaped(line)))
+    return table("Trend", ("run", "started", "share", "endings"), rows)
+
+
+def _slowest(results: Sequence[Result]) -> str:
+    rows = [(escaped(result.key), f"{result.seconds:.1f}") for result in slowest(results)]
+    return table("Slowest", ("task", "seconds:n"), rows)
+
+
+def _refused(results: Sequence[Result]) -> str:
+    refused = [result for result in results if result.ending is Ending.REFUSED]
+    rows = [(escaped(result.key), escaped(str(result.verdict.refused))) for result in refused]
+    return table("Refused", ("task", "reason"), rows) if rows else ""
+
+
+def _row(result: Result) -> tuple[str, ...]:
+    verdict = result.verdict
+    kind = {Ending.PASSED: "good", Ending.REFUSED: "other"}.get(result.ending, "bad")
+    played = result.performance is not None
+    return (
+        f'<span class="{kind}">{escaped(result.ending.value)}</span>',
+        escaped(result.key),
+        str(verdict.layers) if played else "-",
+        str(verdict.judged_bytes) if played else "-",
+        margin_part(verdict.worst_margin),
+        str(verdict.cycles) if played else "-",
+        f"{result.seconds:.1f}",
+    )

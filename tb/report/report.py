@@ -1,0 +1,128 @@
+"""Results that belong to no run of a store: a table on the terminal, JSON, page and JUnit XML."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tb.judge.text import margin_line, margin_part, why_not_passed
+from tb.judge.verdict import Ending
+from tb.report import page
+from tb.run.result import Result
+from tb.run.space import write_whole
+from tb.stimulus.exchange import Explained
+
+_COLUMNS = ("result", "scenario.seed", "layers", "bytes judged", "worst margin", "cycles", "CRC", "seconds")
+
+
+def outcome(ending: Ending) -> str:
+    """Return ``passed``, ``refused``, or ``failed`` for whatever somebody has to look at."""
+    return "failed" if ending.is_failure else ending.value
+
+
+def progress_line(result: Result, done: int, total: int) -> str:
+    """Return the line printed when a test ends."""
+    count = f"[{done:{len(str(total))}}/{total}]"
+    return f"{count} {outcome(result.ending):7} {result.identity}  {result.verdict.cycles} cycles"
+
+
+def table(results: Sequence[Result]) -> str:
+    """Return one aligned line per result under a heading."""
+    return aligned([_COLUMNS, *(_row(result) for result in results)], left=2)
+
+
+def aligned(rows: Sequence[Sequence[str]], left: int) -> str:
+    """Return rows as lines of columns; the first ``left`` columns are flush left, the others flush right."""
+    widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [row[n].ljust(widths[n]) if n < left else row[n].rjust(widths[n]) for n in range(len(row))]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def problems(results: Sequence[Result]) -> str:
+    """Return why each test that did not pass did not, with the command that repeats it."""
+    blocks = []
+    for result in results:
+        if result.ending is Ending.PASSED:
+            continue
+        lines = [f"{outcome(result.ending)}: {result.identity}"]
+        lines += [f"  {line}" for why in why_not_passed(result.verdict) for line in why.splitlines()]
+        if result.ending.is_failure:
+            if result.explained is not None:
+                lines += [f"  {line}" for line in result.explained.lines]
+                lines.append(f"  page: {result.folder}/failure.html")
+            lines += [f"  log: {result.folder}/sim.log"] if result.folder else []
+            lines.append(f"  rerun: {result.rerun}")
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
+
+
+def summary(results: Sequence[Result]) -> str:
+    """Return ``N passed, N failed, N refused``."""
+    outcomes = [outcome(result.ending) for result in results]
+    return ", ".join(f"{outcomes.count(name)} {name}" for name in ("passed", "failed", "refused"))
+
+
+def exit_code(results: Sequence[Result]) -> int:
+    """Return 0 when something passed and nothing failed, else 1: a run that compared nothing has failed."""
+    endings = {result.ending for result in results}
+    return 0 if Ending.PASSED in endings and not any(ending.is_failure for ending in endings) else 1
+
+
+def write_json(results: Sequence[Result], path: Path) -> None:
+    """Write all results as a list of objects."""
+    data = msgspec.json.encode([_plain(result) for result in results])
+    write_whole(path, msgspec.json.format(data, indent=1).decode())
+
+
+def _plain(result: Result) -> dict[str, Any]:
+    verdict = result.verdict
+    counts: dict[str, Any] = msgspec.structs.asdict(verdict)
+    for name in ("findings", "margins", "refused", "self_checking"):
+        del counts[name]
+    return {
+        "scenario": result.test,
+        "seed": result.seed,
+        "outcome": outcome(result.ending),
+        "ending": result.ending,
+        "complaints": why_not_passed(verdict),
+        "seconds": round(result.seconds, 3),
+        "rerun": result.rerun,
+        **counts,
+        "findings": verdict.findings,
+        "margins": [margin_line(margin) for margin in verdict.margins],
+        "worst_margin": verdict.worst_margin,
+        **({} if result.performance is None else msgspec.structs.asdict(result.performance)),
+        **({} if result.explained is None else {"explanation": result.explained.lines, **_causes(result.explained)}),
+    }
+
+
+def _causes(explained: Explained) -> dict[str, Any]:
+    return {"causes": explained.causes, "equal": explained.equal}
+
+
+def write_pages(results: Sequence[Result], folder: Path, suite: str, title: str) -> None:
+    """Write what browsers and CI systems read, as regressions do: ``index.html`` and ``junit.xml`` in a folder."""
+    page.write_results(title, results, folder / "index.html")
+    page.write_junit(suite, results, folder / "junit.xml")
+
+
+def _row(result: Result) -> tuple[str, ...]:
+    verdict = result.verdict
+    checked = verdict.crc_passed + verdict.crc_failed
+    played = result.performance is not None
+    return (
+        outcome(result.ending),
+        result.identity,
+        str(verdict.layers) if played else "-",
+        str(verdict.judged_bytes) if played else "-",
+        margin_part(verdict.worst_margin),
+        str(verdict.cycles) if played else "-",
+        f"{verdict.crc_passed}/{checked}" if checked else "-",
+        f"{result.seconds:.1f}",
+    )

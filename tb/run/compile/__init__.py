@@ -1,0 +1,1 @@
+"""Compiled models: filelists, port check, wrapper, commands, and the cache by content."""

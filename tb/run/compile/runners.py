@@ -1,0 +1,177 @@
+"""Commands that compile and run models, composed of what cocotb, Verilator and Icarus document."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import cocotb_tools.config
+import find_libpython
+
+from tb.places import HDL
+from tb.run.compile.elaborate import QUIET
+from tb.run.compile.toolchain import build_jobs, verilator_root
+from tb.run.compile.wrapper import TIME_PRECISION, TIME_UNIT, WRAPPER_TOP
+from tb.run.errors import ToolError
+
+# Measured on the public nv_small RTL. Delays inside RTL are ignored: the clock comes from outside.
+VERILATOR_FLAGS = (
+    *QUIET,
+    "--no-timing",
+    "-O3",
+    *("--x-assign", "fast", "--x-initial", "fast"),
+    # A reset that is low from time 0 has no falling edge otherwise, and flops behind gated clocks would
+    # keep 0 instead of their reset value: the write command queue of nv_small then raised false interrupts.
+    "--x-initial-edge",
+    *("--output-split", "20000"),
+)
+HARNESS_DIR = HDL / "harness"
+_HARNESS_LINK, _LIBRARIES_LINK, _MAIN_LINK, _ROOT_LINK = "harness", "libraries", "main", "verilator"
+"""Symbolic links in a build folder: make cannot take a path with a blank, and these are all that it sees of paths."""
+
+_HARNESS_LINK, _LIBRARIES_LINK, _MAIN_LINK, _ROOT_LINK = "harness", "libraries", "main", "verilator"
+"""Symbolic links in a build folder: make cannot take a path with a blank, and these are all that it sees of paths."""
+
+TOP_PORTS_ONLY = ("--public-depth", "1")
+ALL_SIGNALS = ("--public-flat-rw",)
+TOP_PORTS_FILE = "top_ports.vlt"
+TOP_PORTS_CONTROL = f'`verilator_config\npublic_flat_rw -module "{WRAPPER_TOP}" -var "*"\n'
+"""What ``TOP_PORTS_ONLY`` says, as the text of a control file."""
+
+HIERARCHICAL = "--hierarchical"
+"""Compiles the modules that control files name as blocks of their own."""
+
+_ICARUS_MODEL = "sim.vvp"
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """A simulation that is ready to run: command, folder, complete environment."""
+
+    command: list[str]
+    cwd: Path
+    environment: dict[str, str]
+
+
+def build_commands(
+    simulator: str, backend: str, directory: Path, sources: Iterable[Path], arguments: Sequence[str]
+) -> list[list[str]]:
+    """Return the commands that compile a model, to be run one after the other in its build folder.
+
+    Args:
+        simulator: ``verilator`` or ``icarus``.
+        backend: ``coroutine``, or ``native``, whose agents are compiled into the model.
+        directory: The build folder, which gets symbolic links.
+        sources: The wrapper of the top module and the RTL.
+        arguments: Further options of the simulator.
+
+    Source: cocotb documentation, "Extending Existing Build Flows".
+    """
+    if simulator == "icarus":
+        compiled = str(directory / _ICARUS_MODEL)
+        return [["iverilog", "-g2012", "-o", compiled, "-s", WRAPPER_TOP, *arguments, *map(str, sources)]]
+    _link(directory)
+    hierarchical = HIERARCHICAL in arguments
+    jobs = str(build_jobs())
+    # With blocks Verilator starts itself for each, and then only by its launcher.
+    program, makefile = ("verilator", "Vtop_hier.mk") if hierarchical else ("verilator_bin", "Vtop.mk")
+    if backend == "native":
+        # The bench finds the harness's functions in the running program.
+        main = ["-CFLAGS", f"-I{_HARNESS_LINK}", "-LDFLAGS", "-rdynamic", *map(str, _harness_sources())]
+    else:
+        main = [f"{_MAIN_LINK}/verilator.cpp"]
+    verilate = [
+        *(str(verilator_root() / "bin" / program), "-cc", "--exe", "--vpi", *VERILATOR_FLAGS),
+        *("-Mdir", ".", "--no-MMD", "--prefix", "Vtop", "--top-module", WRAPPER_TOP, "-o", WRAPPER_TOP),
+        *("-LDFLAGS", f"-Wl,-rpath,'$$ORIGIN/{_LIBRARIES_LINK}' -L{_LIBRARIES_LINK} -lcocotbvpi_verilator"),
+        *("--timescale", f"{TIME_UNIT}/{TIME_PRECISION}"),
+        *(("--build-jobs", jobs) if hierarchical else ()),
+        *(*arguments, *main, *map(str, sources)),
+    ]
+    compile_model = [
+        *("make", "-j", jobs, "-C", str(directory), "-f", makefile),
+        # The package was configured without these, and both are needed by larger designs.
+        *("CFG_CXXFLAGS_PCH_I=-include", "PYTHON3=python3"),
+        # It refuses a folder with a blank, which the links have made harmless; blocks have folders of their own.
+        *(() if hierarchical else (f"VERILATOR_ROOT={_ROOT_LINK}", "CURDIR=.")),
+    ]
+    return [verilate, compile_model]
+
+
+def simulation(
+    simulator: str,
+    directory: Path,
+    *,
+    test_module: str,
+    test_filter: str,
+    env: Mapping[str, str],
+    work_dir: Path,
+    results_path: Path,
+    arguments: Sequence[str] = (),
+) -> Simulation:
+    """Return what runs tests on a compiled model.
+
+    Args:
+        simulator: ``verilator`` or ``icarus``.
+        directory: The build folder.
+        test_module: Module that holds the tests.
+        test_filter: Regular expression of the tests' full names.
+        env: Environment variables; they win over those of this process.
+        work_dir: Folder to run in.
+        results_path: File for cocotb's results.
+        arguments: Arguments of the simulation, such as ``+verbose``.
+
+    Source: cocotb documentation, "Extending Existing Build Flows" and "Environment Variables".
+    """
+    environment = {
+        "GPI_USERS": f"{_libpython()};{cocotb_tools.config.pygpi_entry_point()}",
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "PYGPI_PYTHON_BIN": sys.executable,
+        "COCOTB_TOPLEVEL": WRAPPER_TOP,
+        "COCOTB_TEST_MODULES": test_module,
+        "COCOTB_TEST_FILTER": test_filter,
+        "COCOTB_RESULTS_FILE": str(results_path),
+    }
+    if simulator == "icarus":
+        library = cocotb_tools.config.lib_entry("vpi", "icarus")
+        command = ["vvp", "-m", library, str(directory / _ICARUS_MODEL), *arguments]
+    else:
+        # Verilator applies inertial writes as cocotb expects them.
+        environment.setdefault("COCOTB_TRUST_INERTIAL_WRITES", "1")
+        command = [str(directory / WRAPPER_TOP), *arguments]
+    return Simulation(command, work_dir, {**environment, **env})
+
+
+@cache
+def _libpython() -> str:
+    """Return the library of this interpreter, as ``cocotb-config --libpython`` prints it.
+
+    Raises:
+        ToolError: when there is none.
+    """
+    path = find_libpython.find_libpython()
+    if path is None:
+        raise ToolError("libpython is not installed; install a Python that is built with --enable-shared")
+    return str(path)
+
+
+def _link(directory: Path) -> None:
+    targets = {
+        _HARNESS_LINK: HARNESS_DIR,
+        _LIBRARIES_LINK: cocotb_tools.config.libs_dir,
+        _MAIN_LINK: cocotb_tools.config.share_dir / "lib" / "verilator",
+        _ROOT_LINK: verilator_root(),
+    }
+    for name, target in targets.items():
+        (directory / name).symlink_to(target)
+
+
+def _harness_sources() -> list[Path]:
+    """Return the harness's sources as Verilator takes them; make compiles the C++, which it finds by a link."""
+    compiled = [Path(_HARNESS_LINK) / path.name for path in sorted(HARNESS_DIR.glob("*.cpp"))]
+    return compiled + sorted(HARNESS_DIR.glob("*.sv"))

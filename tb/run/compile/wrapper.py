@@ -1,0 +1,101 @@
+"""Write ``tb_top``: the canonical top ports around a user's top module, whatever its names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from models.config import HwConfig
+from tb.run.compile.ports import Port, PortMap, expected_ports
+
+WRAPPER_TOP = "tb_top"
+TIME_UNIT, TIME_PRECISION = "1ns", "1ps"
+_DUMP = """\
+  string wave_file;
+  reg wave_start /* verilator public_flat_rw */ = 1'b0;
+  initial if (!$test$plusargs("wave_wait")) wave_start = 1'b1;
+  always @(wave_start)
+    if (wave_start && $value$plusargs("wave_file=%s", wave_file)) begin
+      $dumpfile(wave_file);
+      $dumpvars(0, {top});
+    end
+  nvdla_bench_layer bench_layer ();
+"""
+
+
+_HARNESS_PINS = ("harness_wake", "harness_kick")
+"""How the clock loop of the native back end calls the bench, and the harness."""
+
+_SLAVES = {"nvdla_core2dbb_": 0, "nvdla_core2cvsram_": 1}
+_SCOPES = {"nvdla_core2dbb_": "bench_mc", "nvdla_core2cvsram_": "bench_cvsram"}
+_CSB = ("csb2nvdla_", "nvdla2csb_")
+
+
+def wrapper_text(
+    config: HwConfig, top: str, actual: Sequence[Port], port_map: PortMap, *, dump: bool, native: bool = False
+) -> str:
+    """Return the Verilog of the wrapper, whose instance of the user's top is called ``dut``.
+
+    Only these ports are visible to the simulator's VPI, so a test finds the same names whatever
+    the user's RTL calls them, and the simulator may optimise everything below.
+
+    Args:
+        config: Configuration whose canonical ports the wrapper has.
+        top: The user's top module.
+        actual: Ports of that module, already checked against the configuration.
+        port_map: The user's renamed, tied, open and absent ports.
+        dump: Whether the wrapper writes waves when ``+wave_file=`` is given, with ``+wave_wait`` not before
+            ``wave_start`` rises, and has the scope that the bench drives for them.
+        native: Whether CSB and the memory ports end at the harness inside instead of at the wrapper's ports.
+    """
+    expected = expected_ports(config)
+    inner = [port for port in expected if native and port.name.startswith((*_CSB, *_SLAVES))]
+    ports = [port for port in expected if port not in inner]
+    if native:
+        ports += [Port(name, "input", 1) for name in _HARNESS_PINS]
+    widths = {port.name: port.width for port in actual}
+    declared = ",\n".join(f"  {port.direction} wire {_range(port.width)}{port.name}" for port in ports)
+    wires = "".join(f"  wire {_range(port.width)}{port.name};\n" for port in inner)
+    connected = [f".{port_map.actual(p.name)}({p.name})" for p in expected if p.name not in port_map.absent]
+    connected += [f".{name}({widths[name]}'d{value})" for name, value in port_map.ties.items()]
+    connected += [f".{name}()" for name in port_map.open]
+    instance = _instance(top, "dut", connected)
+    return (
+        f"`timescale {TIME_UNIT}/{TIME_PRECISION}\n"
+        f"module {WRAPPER_TOP} (\n{declared}\n);\n"
+        f"{wires}{instance}"
+        f"{_harness(inner) if native else ''}"
+        f"{_waves(expected) if dump else ''}"
+        "endmodule\n"
+    )
+
+
+def _waves(expected: Sequence[Port]) -> str:
+    """Return what writes waves, and what the bench drives for them."""
+    text = _DUMP.format(top=WRAPPER_TOP)
+    for prefix, name in _SCOPES.items():
+        for port in expected:
+            if port.name == f"{prefix}w_wdata":
+                text += f"  nvdla_bench_port #(.DATA_BITS({port.width})) {name} ();\n"
+    return text
+
+
+def _harness(inner: Sequence[Port]) -> str:
+    """Return the instances that play CSB and serve the memory ports."""
+    clocked = [".clk(dla_core_clk)", ".kick(harness_kick)"]
+    pins = [f".{port.name}({port.name})" for port in inner if port.name.startswith(_CSB)]
+    text = _instance("nvdla_harness_csb", "harness_csb", [*clocked, ".dla_intr(dla_intr)", *pins])
+    for prefix, number in _SLAVES.items():
+        width = {p.name.removeprefix(prefix): p.width for p in inner if p.name.startswith(prefix)}
+        if width:
+            parameters = f"#(.PORT({number}), .DATA_BITS({width['w_wdata']}), .ADDRESS_BITS({width['aw_awaddr']}))"
+            pins = [".reset_n(dla_reset_rstn)", *(f".{name}({prefix}{name})" for name in width)]
+            text += _instance(f"nvdla_harness_port {parameters}", f"harness_port_{number}", [*clocked, *pins])
+    return text
+
+
+def _instance(module: str, name: str, connections: Sequence[str]) -> str:
+    return f"  {module} {name} (\n" + ",\n".join(f"    {line}" for line in connections) + "\n  );\n"
+
+
+def _range(width: int) -> str:
+    return f"[{width - 1}:0] " if width > 1 else ""

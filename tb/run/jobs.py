@@ -1,0 +1,269 @@
+"""Jobs: scenarios to play, each in a folder of its own, several at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import as_completed
+from dataclasses import dataclass, replace
+from pathlib import Path
+from queue import SimpleQueue
+
+import msgspec
+
+from tb.judge.finding import Check, Finding, Note
+from tb.judge.verdict import Ending, Verdict
+from tb.run import folders
+from tb.run.compile.build import Built
+from tb.run.dut import Dut
+from tb.run.process import threads
+from tb.run.result import Result, identity
+from tb.run.shared import SharedProcess
+from tb.run.simulate import LOG_NAME, SimResult, simulate
+from tb.stimulus.exchange import REQUEST, Answer, Request
+from tb.stimulus.scenario import Scenario
+from tb.stimulus.trace import write
+
+ENTRY_MODULE = "tb.sim.entry"
+RESULT_FILE = "result.json"
+SCENARIO_DIR = "scenario"
+_LOG_LINES = 12
+
+_SIMULATOR = {
+    # Rewriting asserts costs more than all the rest of the start, and nothing here shows them.
+    "COCOTB_REWRITE_ASSERTION_FILES": "",
+    # Simulations run side by side; threads of one would only take processors from another.
+    "OPENBLAS_NUM_THREADS": "1",
+}
+
+
+@dataclass(frozen=True)
+class Job:
+    """One scenario to play; ``TEST.SEED`` identifies it, ``rerun`` is the command that repeats just it.
+
+    ``make`` builds the scenario, or reads it; ``refused`` is why it is not played at all, ``refusable`` whether it
+    may be refused while it is played, as a trace may, which is no failure then; ``broken`` is what is wrong with the
+    file that it is read from, so that it fails without being played. ``plusargs`` are the simulator's,
+    ``altered`` a file of bytes that only the DUT finds in its memory, ``stages`` one of hand-overs to watch;
+    ``waves_from`` holds waves back, and ``waves`` says whether ``rerun`` takes ``--waves``.
+    """
+
+    name: str
+    seed: int
+    rerun: str
+    make: Callable[[], Scenario]
+    refused: str | None = None
+    refusable: bool = False
+    broken: str | None = None
+    plusargs: tuple[str, ...] = ()
+    altered: Path | None = None
+    stages: Path | None = None
+    waves_from: str = "cycle:0"
+    waves: bool = True
+
+    @property
+    def identity(self) -> str:
+        """``TEST.SEED``."""
+        return identity(self.name, self.seed)
+
+    def request(self, dut: Dut, folder: Path) -> Request:
+        """Return what a simulator is asked to do to play the scenario that is saved in a folder."""
+        folder = folder.resolve()
+        return Request(
+            dut.config,
+            scenario=str(folder / SCENARIO_DIR),
+            result=str(folder / RESULT_FILE),
+            log=str(folder / LOG_NAME),
+            altered=None if self.altered is None else str(self.altered.resolve()),
+            test=self.identity,
+            rerun=self.rerun,
+            rerun_waves=f"{self.rerun} --waves" if self.waves else None,
+            waves_from=self.waves_from,
+            stages=None if self.stages is None else str(self.stages.resolve()),
+        )
+
+    def result(self, dut: Dut, verdict: Verdict, seconds: float = 0.0, folder: Path | None = None) -> Result:
+        """Return how the job ended."""
+        where = None if folder is None else str(folder)
+        return Result(self.name, self.seed, dut, self.rerun, verdict, seconds, where)
+
+
+def bit_exact(job: Job) -> Job:
+    """Return the job with FP16 compared bit by bit, not by the published thresholds."""
+
+    def make() -> Scenario:
+        scenario = job.make()
+        return replace(scenario, settings=replace(scenario.settings, exact=True))
+
+    return replace(job, make=make)
+
+
+def stopping_at_first(job: Job) -> Job:
+    """Return the job that ends soon after its first wrong byte."""
+
+    def make() -> Scenario:
+        scenario = job.make()
+        return replace(scenario, settings=replace(scenario.settings, stop_at_first=True))
+
+    return replace(job, make=make, rerun=f"{job.rerun} --stop-at-first")
+
+
+def run_jobs(
+    jobs: Sequence[Job],
+    built: Built,
+    dut: Dut,
+    root: Path,
+    *,
+    workers: int,
+    timeout_seconds: float,
+    isolated: bool = False,
+    waves: bool = False,
+) -> Iterator[tuple[Job, Result]]:
+    """Play jobs and yield them with their results as they end.
+
+    Args:
+        jobs: What to play.
+        built: The compiled model.
+        dut: What was built.
+        root: Folder that gets one folder per job, named after it.
+        workers: Simulations at a time.
+        timeout_seconds: Wall-clock limit of each.
+        isolated: Whether every job must have a simulator process of its own; else they share one per worker
+            where they can.
+        waves: Whether to write waves.
+    """
+    alone = isolated or not SharedProcess.fits(built)
+    processes = [None if alone else shared_process(built, root / f".simulator-{number}") for number in range(workers)]
+    free: SimpleQueue[SharedProcess | None] = SimpleQueue()
+    for process in processes:
+        free.put(process)
+
+    def play(job: Job) -> tuple[Job, Result]:
+        process = free.get()
+        try:
+            name = folders.folder_name(job.identity)
+            work_dir = folders.emptied(root, name) if job.refused is None else folders.place(root, name)
+            return job, run_job(job, built, dut, work_dir, timeout_seconds, waves, process)
+        finally:
+            free.put(process)
+
+    try:
+        with threads(workers) as pool:
+            futures = [pool.submit(play, job) for job in jobs]
+            try:
+                for future in as_completed(futures):
+                    yield future.result()
+            finally:
+                for future in futures:
+                    future.cancel()
+    finally:
+        for process in processes:
+            if process is not None:
+                process.close()
+
+
+def shared_process(built: Built, work_dir: Path, plusargs: tuple[str, ...] = ()) -> SharedProcess:
+    """Return a process that ``run_job`` can play jobs in, one after the other.
+
+    Args:
+        built: A compiled model with the native back end.
+        work_dir: Folder for what the process says between jobs.
+        plusargs: Arguments for the simulator; only jobs with the same ones can be played in it.
+    """
+    return SharedProcess(built, f"{ENTRY_MODULE}.serve", _SIMULATOR, work_dir, plusargs)
+
+
+def run_entry(
+    built: Built,
+    test: str,
+    request: Request,
+    work_dir: Path,
+    *,
+    timeout_seconds: float,
+    waves: bool = False,
+    plusargs: Sequence[str] = (),
+) -> SimResult:
+    """Run one of the entry module's tests.
+
+    Args:
+        built: The compiled model.
+        test: Name of the test function.
+        request: What it is asked to do; an earlier answer in its file is removed.
+        work_dir: Folder for everything the run leaves behind.
+        timeout_seconds: Wall-clock limit.
+        waves: Whether to write waves.
+        plusargs: Arguments for the simulator, such as ``+bug=NAME``.
+
+    Returns:
+        How the simulation ended.
+    """
+    if request.result is not None:
+        Path(request.result).unlink(missing_ok=True)
+    work_dir.mkdir(parents=True, exist_ok=True)
+    return simulate(
+        built,
+        test_module=ENTRY_MODULE,
+        testcase=test,
+        env={**_SIMULATOR, REQUEST: request.encode()},
+        work_dir=work_dir,
+        timeout_seconds=timeout_seconds,
+        waves=waves,
+        plusargs=plusargs,
+    )
+
+
+def run_job(
+    job: Job,
+    built: Built,
+    dut: Dut,
+    work_dir: Path,
+    timeout_seconds: float,
+    waves: bool,
+    process: SharedProcess | None = None,
+) -> Result:
+    """Play one job in a folder that is new or empty.
+
+    Args:
+        job: What to play.
+        built: The compiled model.
+        dut: What was built.
+        work_dir: Folder for the scenario and everything the run leaves behind.
+        timeout_seconds: Wall-clock limit.
+        waves: Whether to write waves.
+        process: What plays it instead of a simulator process of its own, unless their plusargs differ.
+    """
+    if job.refused is not None:
+        return job.result(dut, Verdict(refused=job.refused))
+    if job.broken is not None:
+        return job.result(dut, Verdict.of(Check.INPUT, job.broken))
+    folders.check_new(work_dir)
+    write(job.make(), work_dir / SCENARIO_DIR)
+    request = job.request(dut, work_dir)
+    if process is not None and job.plusargs == process.plusargs:
+        run = process.play(request, work_dir / LOG_NAME, timeout_seconds)
+        answer = Answer.load(work_dir / RESULT_FILE)
+        if answer is None or answer.verdict.ending.is_failure:
+            process.close()
+    else:
+        run = run_entry(
+            built, "play", request, work_dir, timeout_seconds=timeout_seconds, waves=waves, plusargs=job.plusargs
+        )
+        answer = Answer.load(work_dir / RESULT_FILE)
+    if answer is None:
+        tail = run.log_path.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_LINES:]
+        verdict = Verdict.of(_check_of(run), "\n".join((run.message, *tail)))
+        return job.result(dut, verdict, run.seconds, work_dir)
+    verdict = answer.verdict
+    if verdict.ending is Ending.REFUSED and not job.refusable:
+        # It was made for this configuration, so that the bench or what made it is wrong.
+        verdict.add(Finding(Check.BENCH, Note(f"refused: {verdict.refused}")))
+        verdict.refused = None
+    if verdict.ending is Ending.PASSED and not run.passed:
+        # The verdict was good, but the simulator did not end as it should.
+        verdict.add(Finding(_check_of(run), Note(run.message)))
+    result = job.result(dut, verdict, run.seconds, work_dir)
+    return msgspec.structs.replace(result, performance=answer.performance, explained=answer.explained)
+
+
+def _check_of(run: SimResult) -> Check:
+    """Return what went wrong with a simulation; a test that fails without a verdict is an error of the bench."""
+    return Check.BENCH if run.check in (None, Check.TEST) else run.check

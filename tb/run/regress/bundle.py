@@ -1,0 +1,143 @@
+"""Failure bundles: a folder that plays a failure again, on any machine that has the same RTL.
+
+Beside log and result it holds the scenario as a trace, ``bundle.json`` with the task, its seed and command, and how
+it ended, and what is the user's own: configuration and port map.
+"""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from models.config import HwConfig
+from models.errors import InputError
+from models.reading import read_json
+from tb.explain.runs import OWN_CONFIG, own_config
+from tb.judge.text import complaints
+from tb.plain_data import converted
+from tb.run.compile.toolchain import tool_versions
+from tb.run.dut import Dut
+from tb.run.jobs import SCENARIO_DIR, Job, bit_exact
+from tb.run.result import Result
+from tb.run.task import BENCH, Task
+from tb.stimulus.trace import read
+
+BUNDLE_FILE = "bundle.json"
+PORT_MAP_FILE = "port_map.toml"
+_VERSION = 2
+
+
+class BundleError(InputError):
+    """A folder that is no bundle, or one that cannot be played."""
+
+
+class _Head(msgspec.Struct):
+    """What every version of the file begins with."""
+
+    version: int
+
+
+class _Contents(msgspec.Struct):
+    """The file of a bundle."""
+
+    version: int
+    task: Task
+    result: Result
+    tools: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A failure: its folder, the task and how it ended."""
+
+    folder: Path
+    task: Task
+    result: Result
+
+    @property
+    def dut(self) -> Dut:
+        """What it was found on, with the files that the bundle brings in the place of the user's."""
+        config, port_map = own_config(self.folder), self.folder / PORT_MAP_FILE
+        return msgspec.structs.replace(
+            self.task.dut,
+            config=self.task.dut.config if config is None else str(config.resolve()),
+            port_map=str(port_map.resolve()) if port_map.is_file() else self.task.dut.port_map,
+        )
+
+    def job(self) -> Job:
+        """Return what plays the failure again, from the trace alone.
+
+        Raises:
+            BundleError: for a test in Python, which has no scenario.
+        """
+        task, folder, rerun = self.task, self.folder / SCENARIO_DIR, replay_command(self.folder)
+        if task.kind == BENCH:
+            raise BundleError(f"{task.test} must be a scenario to be replayed; as a test in Python it is: {task.rerun}")
+        config = HwConfig.load(self.dut.config)
+        job = Job(task.test, task.seed, rerun, lambda: read(folder, config))
+        return bit_exact(job) if task.exact else job
+
+
+def write(folder: Path, task: Task, result: Result) -> None:
+    """Make what a failure left behind a bundle.
+
+    Args:
+        folder: of the failure, with its scenario and log.
+        task: what failed.
+        result: how.
+    """
+    if task.dut.config.endswith(".toml"):
+        own = folder / OWN_CONFIG / Path(task.dut.config).name
+        own.parent.mkdir()
+        shutil.copyfile(task.dut.config, own)
+    if task.dut.port_map is not None:
+        shutil.copyfile(task.dut.port_map, folder / PORT_MAP_FILE)
+    contents = _Contents(_VERSION, task, result, tool_versions(task.dut.simulator))
+    (folder / BUNDLE_FILE).write_bytes(msgspec.json.format(msgspec.json.encode(contents), indent=1))
+
+
+def load(folder: Path) -> Bundle:
+    """Read a bundle, wherever it lies now.
+
+    Raises:
+        BundleError: when it is none, or of another version.
+    """
+    path = folder / BUNDLE_FILE
+    try:
+        data = read_json(path)
+        version = converted(data, _Head, "content").version
+        if version != _VERSION:
+            raise BundleError(f"{path} must be of version {_VERSION}, not {version}")
+        contents = converted(data, _Contents, "content")
+    except BundleError:
+        raise
+    except InputError as error:
+        raise BundleError(f"{folder} must be a failure bundle with {BUNDLE_FILE}: {error}") from error
+    return Bundle(folder, contents.task, contents.result)
+
+
+def differences(before: Result, after: Result) -> list[str]:
+    """Return how a failure differs when it is played again; nothing when it is reproduced."""
+    found = []
+    if after.ending is not before.ending:
+        found.append(f"ended as {after.ending.value}, not {before.ending.value}")
+    earlier, later = complaints(before.verdict), complaints(after.verdict)
+    found += [f"now: {line}" for line in later if line not in earlier]
+    found += [f"no more: {line}" for line in earlier if line not in later]
+    if before.verdict.cycles != after.verdict.cycles:
+        found.append(f"took {after.verdict.cycles} cycles, not {before.verdict.cycles}")
+    return found
+
+
+def replay_command(folder: Path) -> str:
+    """Return the command that plays the bundle in a folder again."""
+    return f"python -m tb replay {shlex.quote(str(folder))}"
+
+
+def with_rtl(dut: Dut, rtl: Path | None) -> Dut:
+    """Return the device with other RTL; None keeps its own."""
+    return dut if rtl is None else msgspec.structs.replace(dut, rtl=str(rtl.resolve()))

@@ -1,0 +1,218 @@
+"""Dask clusters: a local one, or one that runs already, whose processes must all have this version of the project."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import socket
+from asyncio import gather
+from collections.abc import Iterator
+from concurrent.futures import CancelledError
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from dask import config
+from dask.distributed import Client, LocalCluster, Nanny
+from distributed.comm import CommClosedError
+
+from models.errors import InputError
+from tb.run.regress.errors import LOOPBACK, SCHEDULER_LOST, STARTED_BY, ClusterError, NoSchedulerError, VersionError
+from tb.run.regress.version import difference, versions
+
+DASHBOARD = f"{LOOPBACK}:0"
+
+_CONNECT_SECONDS = 20
+_SETTINGS = {
+    # A local cluster gives up a worker that is down some time after a death; one that is just starting again stays.
+    "distributed.deploy.lost-worker-timeout": "1 day",
+    # A driver whose scheduler is gone says so; it does not wait for another one at the same place.
+    "distributed.comm.timeouts.connect": f"{_CONNECT_SECONDS}s",
+}
+
+_NOT_LOADED = ("ModuleNotFoundError", "ImportError", "AttributeError")
+"""Errors of a process without the project, which Dask may wrap in others."""
+
+# Those of which Dask's configuration sets the levels one by one.
+_LOGGERS = ("distributed", "distributed.client", "tornado", "tornado.application", "asyncio")
+
+
+@contextmanager
+def cluster(scheduler: str | None, workers: int, host: str, scratch: Path | None = None) -> Iterator[Client]:
+    """Connect to a running Dask cluster, or start a local one for the time of the block.
+
+    Args:
+        scheduler: Address such as ``tcp://host:8786``, or None for a local cluster.
+        workers: Processes of a local cluster.
+        host: Address that a local cluster listens on.
+        scratch: Folder for what Dask writes in a local cluster; by default Dask's own, which it clears later.
+
+    Yields:
+        The client.
+
+    Raises:
+        InputError: when no scheduler answers.
+        ClusterError: when a local cluster does not start.
+        VersionError: when the cluster's processes have other versions than this one.
+    """
+    quiet()
+    with config.set(_SETTINGS):
+        if scheduler is None:
+            with local_cluster(workers, host, 0, scratch) as local, _connected(local) as client:
+                yield client
+            return
+        with _connected(scheduler) as client:
+            check_versions(client)
+            yield client
+
+
+@contextmanager
+def local_cluster(workers: int, host: str, port: int, scratch: Path | None = None) -> Iterator[LocalCluster]:
+    """Start a scheduler and workers here for the time of the block.
+
+    Args:
+        workers: How many processes play, each one task at a time.
+        host: Address that all of them listen on; the dashboard stays on loopback.
+        port: The scheduler's port; 0 takes a free one.
+        scratch: Folder for what Dask writes; by default Dask's own, which it clears later.
+
+    Raises:
+        ClusterError: when it does not start.
+    """
+    local = None
+    try:
+        with _interrupts_kept():
+            local = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                host=host,
+                scheduler_port=port,
+                dashboard_address=DASHBOARD,
+                memory_limit=0,
+                local_directory=scratch,
+                silence_logs=logging.CRITICAL,
+            )
+    except (OSError, RuntimeError, TimeoutError) as error:
+        raise ClusterError(f"the local cluster did not start: {in_words(error)}") from error
+    else:
+        yield local
+    finally:
+        if local is not None:
+            local.close()
+
+
+@contextmanager
+def _interrupts_kept() -> Iterator[None]:
+    """Keep interrupts back until the block's end, and for good from all threads and processes that it starts.
+
+    An interrupt of the terminal reaches workers, too; it is their driver that ends them.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+async def join(scheduler: str, workers: int) -> None:
+    """Play for a cluster that another process or machine has started, until its scheduler is gone.
+
+    Args:
+        scheduler: Its address.
+        workers: How many processes play.
+
+    Raises:
+        NoSchedulerError: when the scheduler is gone.
+        ClusterError: when the workers do not start.
+    """
+    options = {"nthreads": 1, "memory_limit": 0, "silence_logs": logging.CRITICAL, "dashboard_address": DASHBOARD}
+    try:
+        host = _own_address(scheduler)
+        with _interrupts_kept():
+            started = await gather(*(Nanny(scheduler, host=host, **options) for _ in range(workers)))
+    except (OSError, RuntimeError, TimeoutError, ValueError) as error:
+        raise ClusterError(f"the workers did not start: {in_words(error)}") from error
+    await gather(*(nanny.finished() for nanny in started))
+    raise NoSchedulerError(SCHEDULER_LOST)
+
+
+def check_versions(client: Client) -> None:
+    """Check that the scheduler and all workers run this version of the project, of Python and of Dask.
+
+    Raises:
+        VersionError: for the first that does not, or cannot import the project.
+        NoSchedulerError: when the scheduler is gone.
+    """
+    address = client.scheduler_info()["address"]
+    with talking():
+        try:
+            _check(f"the scheduler {address}", client.run_on_scheduler(versions))
+        except (ImportError, AttributeError, TypeError, ValueError) as error:
+            _check(f"the scheduler {address}", error)
+        for worker, answer in client.run(versions, on_error="return").items():
+            # One that has died meanwhile says nothing; should it come back, it is asked with its first task.
+            if not isinstance(answer, Exception) or any(name in repr(answer) for name in _NOT_LOADED):
+                _check(f"the worker {worker}", answer)
+
+
+@contextmanager
+def talking() -> Iterator[None]:
+    """Turn what Dask raises when a scheduler is gone into the one error for it.
+
+    Raises:
+        NoSchedulerError: when the block could not talk to the scheduler.
+    """
+    try:
+        yield
+    except (CommClosedError, CancelledError, TimeoutError) as error:
+        raise NoSchedulerError(SCHEDULER_LOST) from error
+
+
+def quiet() -> None:
+    """Keep Dask from telling on the terminal what the driver finds out and says itself."""
+    for name in _LOGGERS:
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+
+@contextmanager
+def _connected(to: str | LocalCluster) -> Iterator[Client]:
+    try:
+        client = Client(to, timeout=f"{_CONNECT_SECONDS}s")
+    except (OSError, TimeoutError, ValueError) as error:
+        if not isinstance(to, str):
+            raise ClusterError(f"the local cluster did not start: {in_words(error)}") from error
+        raise InputError(f"scheduler must be the address of a running Dask scheduler, not {to}") from error
+    try:
+        yield client
+    finally:
+        # One that is gone need not hear that nobody listens any more.
+        with suppress(OSError, TimeoutError, CancelledError):
+            client.close(timeout=_CONNECT_SECONDS)
+
+
+def _own_address(scheduler: str) -> str:
+    """Return the address of this machine that a scheduler sees, so that workers listen there alone."""
+    parts = urlsplit(scheduler)
+    with socket.create_connection((parts.hostname, parts.port), timeout=_CONNECT_SECONDS) as connection:
+        return str(connection.getsockname()[0])
+
+
+def _check(who: str, answer: Any) -> None:
+    """Check what a process has answered: its versions, or why it could not.
+
+    Raises:
+        VersionError: when they are others.
+    """
+    if isinstance(answer, Exception):
+        raise VersionError(f"{who} cannot load the project ({in_words(answer)}); {STARTED_BY}")
+    found = difference(answer)
+    if found is not None:
+        raise VersionError(f"{who} has other versions: {found}; {STARTED_BY}")
+
+
+def in_words(error: BaseException) -> str:
+    """Return an error, or what caused it, in one line."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return f"{type(error).__name__}: {error}".splitlines()[0]

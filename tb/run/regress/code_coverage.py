@@ -1,0 +1,149 @@
+"""Code coverage of the RTL as Verilator counts it: merged over tasks, per module."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import threading
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from models.errors import InputError
+from models.limits import TRACE_BYTES
+from models.reading import read_text
+from tb.run import folders
+from tb.run.compile.build import COVERAGE_FILE
+from tb.run.compile.runners import HARNESS_DIR
+from tb.run.compile.wrapper import WRAPPER_TOP
+
+FOLDER = "code_coverage"
+"""Folder of a run with the points of each model, and one file of counts per thread that played."""
+
+MERGED_FILE = "coverage.dat"
+"""What all workers have counted, in Verilator's format."""
+
+KINDS = ("line", "branch", "toggle")
+_HEADER = "# SystemC::Coverage-3"
+_ENTRY = re.compile(r"C '(?P<point>.*)' (?P<count>\d{1,18})")
+_COUNT = re.compile(rb"' (\d+)\n")
+_PLACE = re.compile("\x01f\x02([^\x01]*).*\x01page\x02v_([^\x01/]*)/([^\x01]*)")
+
+_PARAMETERS = re.compile(r"__[A-Za-z0-9_]+$")
+"""What Verilator adds to the name of a module for its parameters."""
+
+Counts = Mapping[str, int]
+"""How often points were hit; a point is what Verilator writes between quotes."""
+
+
+@dataclass(frozen=True)
+class ModuleCoverage:
+    """One module, whatever its parameters, all its instances together: points that were hit, and all, by kind."""
+
+    module: str
+    hit: Mapping[str, int]
+    total: Mapping[str, int]
+
+
+class CodeCoverageError(InputError):
+    """A file that is not Verilator's coverage."""
+
+
+def read_counts(path: Path) -> dict[str, int]:
+    """Read a file of Verilator's.
+
+    Raises:
+        CodeCoverageError: naming the file and the line.
+    """
+    counts: Counter[str] = Counter()
+    header, *lines = read_text(path, TRACE_BYTES, CodeCoverageError).split("\n")
+    if header != _HEADER:
+        raise CodeCoverageError(f"{path} must be a coverage file that begins with {_HEADER}")
+    for number, line in enumerate(lines, 2):
+        match = _ENTRY.fullmatch(line)
+        if match is None and (line or number <= len(lines)):
+            raise CodeCoverageError(f"{path}:{number}: a point must be C '...' COUNT")
+        if match is not None:
+            counts[match["point"]] += int(match["count"])
+    return dict(counts)
+
+
+def keep(work_dir: Path, run_folder: Path) -> None:
+    """Add what a simulator has counted to this thread's file of a run, and remove it from the simulator's folder.
+
+    A model writes its points in the same order every time, so only numbers are added; RTL has so many points that
+    to look each up would take longer than the simulation.
+    """
+    fresh = work_dir / COVERAGE_FILE
+    if not fresh.is_file():
+        return
+    text = fresh.read_bytes()
+    found = _COUNT.findall(text)
+    if not text.startswith(_HEADER.encode()) or len(found) != text.count(b"\n") - 1:
+        read_counts(fresh)
+    counts = np.array(found, dtype=np.bytes_).astype(np.int64)
+    points = _COUNT.sub(b"'\n", text)
+    folder = folders.place(run_folder, FOLDER)
+    folder.mkdir(parents=True, exist_ok=True)
+    names = folder / f"{hashlib.sha256(points).hexdigest()[:16]}.points"
+    if not names.is_file():
+        _replace(names, points)
+    kept = names.with_suffix(f".{os.uname().nodename}-{threading.get_native_id()}.counts")
+    if kept.is_file():
+        counts += np.fromfile(kept, dtype=np.int64)
+    _replace(kept, counts.tobytes())
+    fresh.unlink()
+
+
+def of_run(run_folder: Path) -> dict[str, int]:
+    """Return what all workers of a run have counted; nothing when its model did not count."""
+    merged: Counter[str] = Counter()
+    for names in sorted((run_folder / FOLDER).glob("*.points")):
+        files = names.parent.glob(f"{names.stem}.*.counts")
+        counted = np.sum([np.fromfile(path, dtype=np.int64) for path in files], axis=0)
+        points = names.read_text(encoding="utf-8").splitlines()[1:]
+        bare = [point.removeprefix("C '").removesuffix("'") for point in points]
+        merged.update(dict(zip(bare, counted.tolist(), strict=True)))
+    return dict(merged)
+
+
+def write_counts(counts: Counts, path: Path) -> None:
+    """Write a file as Verilator does, for its own tools."""
+    with path.open("w", encoding="utf-8") as file:
+        file.write(f"{_HEADER}\n")
+        file.writelines(f"C '{point}' {count}\n" for point, count in counts.items())
+
+
+def _replace(path: Path, content: bytes) -> None:
+    part = path.with_name(f"{path.name}.{threading.get_native_id()}")
+    part.write_bytes(content)
+    part.replace(path)
+
+
+def per_module(counts: Counts) -> list[ModuleCoverage]:
+    """Return the coverage of each module of the device, by name; wrapper and harness are left out.
+
+    Raises:
+        CodeCoverageError: for a point that says not where it is.
+    """
+    places: dict[tuple[str, ...], list[int]] = {}
+    for point, count in counts.items():
+        match = _PLACE.match(point)
+        if match is None:
+            raise CodeCoverageError(f"a point must name its file, kind and module, not {point!r}")
+        found = places.setdefault(match.groups(), [0, 0])
+        found[0] += count > 0
+        found[1] += 1
+    hit: dict[str, Counter[str]] = {}
+    total: dict[str, Counter[str]] = {}
+    for (file, kind, name), (reached, points) in places.items():
+        module = _PARAMETERS.sub("", name)
+        if module == WRAPPER_TOP or Path(file).parent == HARNESS_DIR or kind not in KINDS:
+            continue
+        total.setdefault(module, Counter())[kind] += points
+        hit.setdefault(module, Counter())[kind] += reached
+    return [ModuleCoverage(module, hit[module], total[module]) for module in sorted(total)]

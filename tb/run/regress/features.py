@@ -1,0 +1,211 @@
+"""The test plan as data: features, the tests that aim at them, what tells that they did, and levels of effort."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from models.config import HwConfig
+from models.limits import RUN_TASKS
+from models.reading import read_text, read_toml, shown
+from tb.coverage.model import CoverageModel, Item, load_model
+from tb.places import ROOT
+from tb.stimulus.generate.describe import PlanError, Table
+from tb.stimulus.generate.plan import load_plan, plan_of
+from tb.stimulus.generate.random import ENGINES
+
+_MODULE = re.compile(r"\w+(\.\w+)*", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Level:
+    """How much is played.
+
+    Attributes:
+        name: ``L0`` and so on.
+        about: what it is for.
+        seeds: of every test.
+        search: random seeds that are looked at.
+        steered: how many of them are played at most, those that reach what would be missing.
+        random: random seeds that are played as they come.
+    """
+
+    name: str
+    about: str
+    seeds: int
+    search: int
+    steered: int
+    random: int
+
+
+@dataclass(frozen=True)
+class PlannedTest:
+    """A scenario of a plan file, or a test of the bench in a module; ``config`` None means any."""
+
+    name: str
+    source: str
+    kind: str
+    config: str | None = None
+
+
+@dataclass(frozen=True)
+class Feature:
+    """Something to be verified.
+
+    Attributes:
+        name: of the feature.
+        about: what it is.
+        level: the first that plays its tests.
+        tests: what aims at it.
+        random: units whose random layers exercise it.
+        items: points and crosses that tell whether it was exercised.
+        configs: configurations that have it; none means all.
+    """
+
+    name: str
+    about: str
+    level: str
+    tests: tuple[PlannedTest, ...]
+    random: tuple[str, ...]
+    items: tuple[Item, ...]
+    configs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class FeaturePlan:
+    """All of it, for one configuration.
+
+    Attributes:
+        model: of coverage.
+        levels: from the smallest to the largest.
+        features: that the configuration has.
+        aimless: names of tests that no feature has, so that no level plays them.
+    """
+
+    model: CoverageModel
+    levels: tuple[Level, ...]
+    features: tuple[Feature, ...]
+    aimless: tuple[str, ...]
+
+    def level(self, name: str) -> Level:
+        """Return a level by its name.
+
+        Raises:
+            PlanError: when there is none.
+        """
+        for level in self.levels:
+            if level.name == name:
+                return level
+        raise PlanError(f"level must be one of {', '.join(level.name for level in self.levels)}, not {name}")
+
+    def up_to(self, name: str) -> list[Feature]:
+        """Return the features of a level and of those before it."""
+        names = [level.name for level in self.levels]
+        last = names.index(self.level(name).name)
+        return [feature for feature in self.features if names.index(feature.level) <= last]
+
+
+def planned_tests(features: Sequence[Feature]) -> list[PlannedTest]:
+    """Return the tests of features, each once, in their order."""
+    return list(dict.fromkeys(test for feature in features for test in feature.tests))
+
+
+def load_feature_plan(path: Path, config: HwConfig) -> FeaturePlan:
+    """Read a test plan and all that it names.
+
+    Args:
+        path: the TOML file; plan files and the coverage model lie beside it.
+        config: what is to be verified.
+
+    Raises:
+        PlanError: for a test, a unit, a point of coverage or a level that does not exist.
+    """
+    table = Table(path.name, read_toml(path, PlanError))
+    plans = [path.parent / name for name in table.names("plans", required=True)]
+    folder = path.parent / table.take("coverage", str, required=True)
+    tests = [test for plan in plans for test in _scenarios(plan)]
+    tests += [test for module in table.names("bench") for test in _bench_tests(path, module)]
+    model = load_model(folder, config)
+    levels = tuple(_level(path, data) for data in table.take("level", list, required=True))
+    home = plan_of(config, path.parent).stem
+    features = [_feature(path, data, tests, home, model, levels) for data in table.take("feature", list, required=True)]
+    table.done()
+    here = tuple(feature for feature in features if not feature.configs or config.name in feature.configs)
+    known = [test.name for test in tests if test.config in (None, home)]
+    aimed = {test.name for test in planned_tests(features)}
+    return FeaturePlan(model, levels, here, tuple(name for name in known if name not in aimed))
+
+
+def _scenarios(path: Path) -> Iterator[PlannedTest]:
+    for entry in load_plan(path):
+        yield PlannedTest(entry.name, str(path.resolve()), "plan", entry.config)
+
+
+def _bench_tests(path: Path, module: str) -> Iterator[PlannedTest]:
+    """Yield the coroutines of a module of bench tests, without importing it."""
+    file = ROOT.joinpath(*module.split(".")).with_suffix(".py")
+    # Path.is_file raises for a name that is too long.
+    if not _MODULE.fullmatch(module) or not os.path.isfile(file):
+        raise PlanError(f"{path.name}: bench must name modules, not {shown(module)}")
+    try:
+        tree = ast.parse(read_text(file, error=PlanError))
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise PlanError(f"{shown(file)}: cannot be read as Python: {error}") from error
+    for node in tree.body:
+        if isinstance(node, ast.AsyncFunctionDef) and node.decorator_list:
+            yield PlannedTest(f"{module.rpartition('.')[2]}.{node.name}", module, "bench")
+
+
+def _level(path: Path, data: dict[str, object]) -> Level:
+    table = Table(f"{path.name}: level", data)
+    level = Level(
+        table.take("name", str, required=True),
+        table.take("about", str, required=True),
+        *(table.take(key, int, required=True) for key in ("seeds", "search", "steered", "random")),
+    )
+    table.done()
+    if level.seeds < 1 or min(level.search, level.steered, level.random) < 0:
+        raise PlanError(f"{path.name}: level {level.name} must have a seed or more, and no negative number")
+    if max(level.seeds, level.search, level.steered, level.random) > RUN_TASKS:
+        raise PlanError(f"{path.name}: level {level.name} must have at most {RUN_TASKS} of everything")
+    return level
+
+
+def _feature(
+    path: Path,
+    data: dict[str, object],
+    tests: Sequence[PlannedTest],
+    home: str,
+    model: CoverageModel,
+    levels: Sequence[Level],
+) -> Feature:
+    table = Table(f"{path.name}: feature", data)
+    name = table.take("name", str, required=True)
+    table = Table(f"{path.name}: {name}", {key: value for key, value in data.items() if key != "name"})
+    about = table.take("about", str, required=True)
+    level = table.one_of("level", [level.name for level in levels], "")
+    found = [test for pattern in table.names("tests") for test in _matching(table.where, pattern, tests)]
+    random = table.names("random")
+    for engine in random:
+        if engine not in ENGINES:
+            raise PlanError(f"{table.where}: random must be of {', '.join(ENGINES)}, not {engine}")
+    try:
+        items = model.items_like(table.names("coverage"))
+    except PlanError as error:
+        raise PlanError(f"{table.where}: {error}") from error
+    configs = table.names("configs")
+    table.done()
+    here = [test for test in dict.fromkeys(found) if test.config in (None, home)]
+    return Feature(name, about, level, tuple(here), random, items, configs)
+
+
+def _matching(where: str, pattern: str, tests: Sequence[PlannedTest]) -> list[PlannedTest]:
+    found = [test for test in tests if fnmatchcase(test.name, pattern)]
+    if not found:
+        raise PlanError(f"{where}: a test must be a scenario or a test of the bench, not {pattern}")
+    return found

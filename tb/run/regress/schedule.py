@@ -1,0 +1,202 @@
+"""Scheduling with Dask: tasks to workers, the longest first, records back as they arrive."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import count, islice
+
+from dask.distributed import Client, Future, KilledWorker, wait
+
+from tb.judge.finding import Check
+from tb.judge.verdict import Verdict
+from tb.run.regress.cluster import in_words, talking
+from tb.run.regress.errors import (
+    SCHEDULER_LOST,
+    STARTED_BY,
+    ClusterError,
+    NoSchedulerError,
+    NoWorkersError,
+    VersionError,
+)
+from tb.run.result import Result
+from tb.run.task import Task
+
+_FEWEST_AHEAD, _MOST_AHEAD = 4, 64
+"""Tasks handed to the scheduler ahead of each worker: enough to keep it busy, few enough for any memory."""
+
+_SECONDS_AHEAD = 1.0
+"""How much work a worker has ahead: short tasks go out in larger lots, each of which costs some milliseconds."""
+
+_CHECK_SECONDS = 2.0
+"""How often a driver looks how many workers there are."""
+
+_FETCH_SECONDS = 10.0
+"""How long results may take to arrive; those of a worker that has died never do."""
+
+PATIENCE_SECONDS = 120.0
+"""How long a cluster may be without any worker."""
+
+Execute = Callable[[Task], Result]
+
+
+def longest_first(tasks: Sequence[Task], seconds: Mapping[str, float]) -> list[Task]:
+    """Return tasks ordered by the time they took before, by key; unknown ones come first, as they may be long."""
+    return sorted(tasks, key=lambda task: -seconds.get(task.key, float("inf")))
+
+
+def run_tasks(
+    client: Client,
+    tasks: Sequence[Task],
+    execute: Execute,
+    *,
+    until: float | None = None,
+    patience_seconds: float = PATIENCE_SECONDS,
+) -> Iterator[list[Result]]:
+    """Play tasks on the workers of a cluster, and yield their records as they arrive, those of one moment together.
+
+    A worker that dies costs a task another try; Dask takes a task that loses several for the cause, and it is
+    recorded as lost.
+
+    Args:
+        client: The cluster; workers may come and go.
+        tasks: What to play, in the order of starting.
+        execute: What a worker calls with a task.
+        until: ``time.monotonic`` after which no further task is started, or None.
+        patience_seconds: How long the cluster may be without any worker.
+
+    Raises:
+        NoSchedulerError: when the connection to the scheduler is lost.
+        NoWorkersError: when it was without any worker for longer.
+        ClusterError: when a worker could not even begin, or could not leave its record.
+    """
+    waiting = iter(tasks)
+    workers = _Workers(client, patience_seconds)
+    names = (f"task-{uuid.uuid4().hex}-{number:09}" for number in count())
+    running: dict[Future, Task] = {}
+    while True:
+        if until is None or time.monotonic() < until:
+            lot = list(islice(waiting, max(0, workers.room - len(running))))
+            if lot:
+                with talking():
+                    futures = client.map(execute, lot, key=list(islice(names, len(lot))), pure=False)
+                running.update(zip(futures, lot, strict=True))
+        if not running:
+            return
+        records, failed = _fetched(client, {future: running[future] for future in _ended(running)})
+        workers.look(len(records))
+        for future in records:
+            del running[future]
+        if records:
+            yield list(records.values())
+        for future in failed:
+            raise _failure(future, running[future])
+
+
+def on_each_worker(client: Client, function: Callable[[], object]) -> None:
+    """Call a function once on each worker, behind what the worker is at; one that dies meanwhile is left out.
+
+    Raises:
+        Exception: whatever the function has raised.
+    """
+    with talking():
+        calls = {client.submit(function, workers=[address], pure=False): address for address in client.nthreads()}
+    while calls:
+        for future in _ended(calls):
+            del calls[future]
+            with talking():
+                future.result()
+        with talking():
+            alive = client.nthreads()
+        calls = {future: address for future, address in calls.items() if address in alive}
+
+
+class _Workers:
+    """How many tasks the workers of a cluster should have ahead, by how many there are and how fast they were."""
+
+    def __init__(self, client: Client, patience_seconds: float) -> None:
+        self._client, self._patience = client, patience_seconds
+        self._started = self._seen = self._looked = time.monotonic()
+        self._ended = 0
+        self._threads = self._count()
+
+    @property
+    def room(self) -> int:
+        """How many tasks may be with the scheduler."""
+        threads = max(1, self._threads)
+        rate = self._ended / (time.monotonic() - self._started) / threads if self._ended else 0.0
+        ahead: int = min(max(int(rate * _SECONDS_AHEAD), _FEWEST_AHEAD), _MOST_AHEAD)
+        return threads * ahead
+
+    def look(self, ended: int) -> None:
+        """Take note that so many tasks have ended, and now and then of the workers.
+
+        Raises:
+            NoWorkersError: when there were none for too long.
+        """
+        self._ended += ended
+        now = time.monotonic()
+        if ended and now - self._looked < _CHECK_SECONDS:
+            return
+        self._looked, self._threads = now, self._count()
+        if self._threads or ended:
+            self._seen = now
+        elif now - self._seen > self._patience:
+            raise NoWorkersError(f"the cluster had no worker for {self._patience:g} seconds")
+
+    def _count(self) -> int:
+        with talking():
+            return sum(self._client.nthreads().values())
+
+
+def _ended(running: Collection[Future]) -> list[Future]:
+    """Return futures that ended, or none after a while without any.
+
+    Raises:
+        NoSchedulerError: when the connection to the scheduler is lost.
+    """
+    with talking():
+        try:
+            wait(list(running), timeout=_CHECK_SECONDS, return_when="FIRST_COMPLETED")
+        except TimeoutError:
+            return []
+    ended = [future for future in running if future.done()]
+    if any(future.status == "cancelled" for future in ended):
+        raise NoSchedulerError(SCHEDULER_LOST)
+    return ended
+
+
+def _fetched(client: Client, ended: Mapping[Future, Task]) -> tuple[dict[Future, Result], list[Future]]:
+    """Return the results of tasks that ended, and what failed without one.
+
+    Those that another worker plays again, as theirs has died, are in neither.
+    """
+    records: dict[Future, Result] = {}
+    failed: list[Future] = []
+    for future in ended:
+        if future.status == "error" and isinstance(error := future.exception(), KilledWorker):
+            records[future] = ended[future].result(Verdict.of(Check.LOST, f"{type(error).__name__}: {error}"))
+        elif future.status == "error":
+            failed.append(future)
+    sound = [future for future in ended if future.status == "finished"]
+    gather = partial(client.gather, sound, errors="skip", asynchronous=True)
+    with talking():
+        try:
+            fetched = client.sync(gather, callback_timeout=_FETCH_SECONDS) if sound else []
+        except TimeoutError:
+            fetched = []
+    if len(fetched) == len(sound):
+        records.update(zip(sound, fetched, strict=True))
+    return records, failed
+
+
+def _failure(future: Future, task: Task) -> ClusterError:
+    """Return why a task has no ending, which is not the task's fault."""
+    error = future.exception()
+    if isinstance(error, ImportError | AttributeError):
+        return VersionError(f"a worker cannot load the project ({in_words(error)}); {STARTED_BY}")
+    if isinstance(error, ClusterError):
+        return error
+    return ClusterError(f"a worker could not play {task.key}: {in_words(error)}")

@@ -1,0 +1,32 @@
+"""CDP layers from descriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from models.cdp import CdpParams
+from models.converter import ConverterEncoding
+from models.lut import LutUnit
+from tb.nvdla.layers import CdpLayer, Layer
+from tb.stimulus.generate.describe import PlanError, Table
+from tb.stimulus.generate.layers.tables import take_lut
+from tb.stimulus.generate.layers.workshop import Workshop, take_converter, take_destination, take_source
+
+
+def build_cdp(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]) -> CdpLayer:
+    """Return the CDP layer that a description asks for."""
+    src = take_source(shop, name, table, earlier)
+    precision = src.layout.precision
+    lut = table.table("lut")
+    if lut is None:
+        raise PlanError(f"{table.where} lacks the key lut")
+    params = CdpParams(
+        local_size=table.take("local_size", int),
+        multiply=table.take("multiply", bool, True),
+        input_converter=take_converter(table, "input_converter", ConverterEncoding.CDP_INPUT),
+        output_converter=take_converter(table, "output_converter", ConverterEncoding.CDP_OUTPUT),
+        lut=take_lut(shop, lut, LutUnit.CDP, precision),
+        precision=precision,
+        nan_to_zero=table.take("nan_to_zero", bool, False),
+    )
+    return CdpLayer(src, take_destination(shop, name, table, src.layout.shape, precision), params)

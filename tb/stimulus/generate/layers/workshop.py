@@ -1,0 +1,227 @@
+"""What building layers needs: memory with random data in it, and the keys that layers of all engines share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.config import HwConfig
+from models.converter import Converter, ConverterEncoding
+from models.errors import InputError
+from models.layout import (
+    CompressedWeightLayout,
+    FeatureLayout,
+    KernelLayout,
+    OperandLayout,
+    PixelLayout,
+    WinogradWeightLayout,
+)
+from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES, WEIGHT_START_ALIGNMENT_BYTES
+from models.limits import DRAWN_BYTES
+from models.precision import Precision
+from tb.nvdla.layers import ConvLayer, Layer, OperandSurface, Surface, on_the_fly
+from tb.nvdla.memory import MemoryImage
+from tb.nvdla.surfaces import Compression, ImageSurface, WeightSurface
+from tb.stimulus.generate.describe import PlanError, Table
+from tb.stimulus.generate.layers.floats import NUMBERS, draw_bytes, draw_patterns
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """The configuration, the memory that layers live in, and the randomness."""
+
+    config: HwConfig
+    memory: MemoryImage
+    rng: np.random.Generator
+
+    def place(self, name: str, layout: FeatureLayout, numbers: str = NUMBERS[0]) -> Surface:
+        """Put a cube of random data into memory, padding channels included; ``numbers`` are those of FP16."""
+        shape = (layout.padded_channels, *layout.shape[1:])
+        whole = FeatureLayout(
+            layout.config, layout.precision, shape, layout.line_stride_bytes, layout.surface_stride_bytes
+        )
+        surface = self.reserve(name, layout)
+        inside = whole.written_mask()
+        edges = np.flatnonzero(np.diff(inside.astype(np.int8), prepend=0, append=0))
+        for start, stop in zip(edges[::2], edges[1::2], strict=True):
+            data = draw_bytes(self.rng, int(stop - start), layout.precision, numbers)
+            self.memory.write(surface.address + int(start), data)
+        return surface
+
+    def reserve(self, name: str, layout: FeatureLayout, alignment_atoms: int = 1) -> Surface:
+        """Allocate memory for a cube without writing it: stride gaps and results stay poisoned."""
+        alignment = alignment_atoms * self.config.memory_atomic_bytes
+        return Surface(layout, self.memory.allocate(layout.nbytes, name, alignment))
+
+    def skip(self, name: str, atoms: int) -> None:
+        """Leave some atoms unused, which nothing may read or write."""
+        self._allocate(atoms * self.config.memory_atomic_bytes, name)
+
+    def place_image(self, name: str, layout: PixelLayout) -> ImageSurface:
+        """Put an image of random pixels into memory, those around it included; gaps stay poisoned."""
+        addresses = []
+        lines = layout.shape[1] - 1
+        for number, (nbytes, stride) in enumerate(zip(layout.plane_nbytes, layout.line_stride_bytes, strict=True)):
+            address = self._allocate(nbytes, f"{name}_plane{number}")
+            for line in range(lines + 1):
+                self._fill(address + line * stride, nbytes - lines * stride)
+            addresses.append(address)
+        return ImageSurface(layout, tuple(addresses))
+
+    def place_weights(
+        self,
+        name: str,
+        layout: KernelLayout,
+        limits: tuple[int, int],
+        numbers: str = NUMBERS[0],
+        whole_bytes: int | None = None,
+    ) -> WeightSurface:
+        """Put random weights into memory; the padding behind them is random too.
+
+        Args:
+            name: What messages call them.
+            layout: How they lie.
+            limits: Smallest and largest weight of integers.
+            numbers: Which weights of FP16.
+            whole_bytes: What the registers give as their size, None for all with the alignment of their end.
+        """
+        data = layout.pack(self.draw_weights(layout, limits, numbers))[:whole_bytes]
+        address = self.memory.allocate(len(data), name, WEIGHT_START_ALIGNMENT_BYTES)
+        used = layout.elements * layout.precision.nbytes
+        data[used:] = self.rng.integers(0, 256, len(data) - used, dtype=np.uint8)
+        self.memory.write(address, data)
+        return WeightSurface(layout, address, whole_bytes=whole_bytes)
+
+    def place_compressed(
+        self, name: str, layout: KernelLayout, limits: tuple[int, int], numbers: str, zero_percent: int
+    ) -> WeightSurface:
+        """Put random weights into memory without those that are 0, and their mask and sizes.
+
+        Args:
+            name: What messages call them.
+            layout: How they would lie in whole.
+            limits: Smallest and largest weight of integers.
+            numbers: Which weights of FP16.
+            zero_percent: How many of them are 0.
+        """
+        weights = self.draw_weights(layout, limits, numbers)
+        weights[self.rng.random(weights.shape) < zero_percent / 100] = 0
+        packed = CompressedWeightLayout(layout).pack(weights)
+        addresses = []
+        for part, data in (("weights", packed.weights), ("mask", packed.wmb), ("sizes", packed.wgs)):
+            size = max(len(data), WEIGHT_SIZE_ALIGNMENT_BYTES)
+            addresses.append(self.memory.allocate(size, f"{name}_{part}", WEIGHT_START_ALIGNMENT_BYTES))
+            self.memory.write(addresses[-1], np.concatenate([data, np.zeros(size - len(data), np.uint8)]))
+        size = max(len(packed.weights), WEIGHT_SIZE_ALIGNMENT_BYTES)
+        compression = Compression(addresses[1], addresses[2], size)
+        return WeightSurface(layout, addresses[0], compression=compression)
+
+    def draw_weights(self, layout: KernelLayout, limits: tuple[int, int], numbers: str) -> NDArray[Any]:
+        """Return random kernels as they are packed; channels that only fill an atom are 0.
+
+        Raises:
+            InputError: for more than a scenario may have.
+        """
+        if layout.nbytes > DRAWN_BYTES:
+            raise InputError(f"weights must have at most {DRAWN_BYTES} bytes, not {layout.nbytes}")
+        if layout.precision is Precision.FP16:
+            count = int(np.prod(layout.packed_shape))
+            weights = draw_patterns(self.rng, count, numbers).view(np.float16).reshape(layout.packed_shape)
+        else:
+            weights = self.rng.integers(*limits, layout.packed_shape, dtype=layout.precision.dtype, endpoint=True)
+        if isinstance(layout, WinogradWeightLayout):
+            weights[:, layout.shape[1] :] = 0
+        return weights
+
+    def place_operands(self, name: str, layout: OperandLayout, numbers: str = NUMBERS[0]) -> OperandSurface:
+        """Put random operands into memory; their padding channels are random too."""
+        address = self._allocate(layout.nbytes, name)
+        self.memory.write(address, draw_bytes(self.rng, layout.nbytes, layout.precision, numbers))
+        return OperandSurface(layout, address)
+
+    def _allocate(self, nbytes: int, name: str) -> int:
+        return self.memory.allocate(nbytes, name, self.config.memory_atomic_bytes)
+
+    def _fill(self, address: int, nbytes: int) -> None:
+        self.memory.write(address, self.rng.integers(0, 256, nbytes, dtype=np.uint8))
+
+
+def take_source(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]) -> Surface:
+    """Return the cube that a layer reads: what the layer before wrote, or random data of its own.
+
+    Raises:
+        PlanError: when there is no layer before, or the shape is missing.
+    """
+    return take_cubes(shop, name, table, earlier, 1)[0]
+
+
+def take_cubes(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer], cubes: int) -> list[Surface]:
+    """Return the cubes of a batch: what the layer before wrote, or random data, evenly apart because they are alike.
+
+    Raises:
+        PlanError: when there is no layer before or one of fewer cubes, or the shape is missing.
+    """
+    if table.take("chain", bool, False):
+        if not earlier:
+            raise PlanError(f"{table.where}.chain needs a layer before it")
+        before = earlier[-1]
+        written = [layer.dst for layer in before.cubes] if isinstance(before, ConvLayer) else [before.dst]
+        if len(written) < cubes:
+            raise PlanError(f"{table.where}.batch must be at most the {len(written)} of the layer before, not {cubes}")
+        return [surface for surface in written[:cubes] if isinstance(surface, Surface)]
+    shape = table.integers("shape", 3)
+    layout = feature_layout(shop.config, shape, table.integers("src_gaps", 2, (0, 0)), take_precision(table))
+    numbers = take_numbers(table)
+    names = (f"{name}_src", *(f"{name}_src_cube{number}" for number in range(1, cubes)))
+    return [shop.place(each, layout, numbers) for each in names]
+
+
+def take_precision(table: Table, key: str = "precision") -> Precision:
+    """Return the precision that a description names; without the key, INT8."""
+    return table.choice(key, Precision, Precision.INT8) or Precision.INT8
+
+
+def take_numbers(table: Table, key: str = "numbers") -> str:
+    """Return which FP16 numbers a description asks for."""
+    return table.one_of(key, NUMBERS, NUMBERS[0])
+
+
+def take_destination(
+    shop: Workshop,
+    name: str,
+    table: Table,
+    shape: tuple[int, int, int],
+    precision: Precision = Precision.INT8,
+    alignment_atoms: int = 1,
+) -> Surface:
+    """Return where a layer writes its result; PDP takes it on the fly when a description pools it.
+
+    ``dst_skip`` atoms before it are left unused, so that it starts elsewhere in a block of memory.
+    """
+    if "pool" in table:
+        return on_the_fly(shop.config, precision, shape)
+    gaps = table.integers("dst_gaps", 2, (0, 0))
+    skipped = table.take("dst_skip", int, 0)
+    if skipped:
+        shop.skip(f"{name}_skipped", skipped)
+    return shop.reserve(f"{name}_dst", feature_layout(shop.config, shape, gaps, precision), alignment_atoms)
+
+
+def take_converter(table: Table, key: str, encoding: ConverterEncoding) -> Converter:
+    """Return a converter from offset, scale and shift; without the key, one that changes nothing."""
+    offset, scale, shift = table.integers(key, 3, (0, 1, 0))
+    return Converter(offset, scale, shift, encoding)
+
+
+def feature_layout(
+    config: HwConfig, shape: Sequence[int], gaps_atoms: Sequence[int], precision: Precision = Precision.INT8
+) -> FeatureLayout:
+    """Return a layout whose lines and surfaces end with gaps of so many atoms."""
+    channels, height, width = shape
+    line = (width + gaps_atoms[0]) * config.memory_atomic_bytes
+    surface = height * line + gaps_atoms[1] * config.memory_atomic_bytes
+    return FeatureLayout(config, precision, (channels, height, width), line, surface)

@@ -1,0 +1,109 @@
+"""Plans: named scenarios as data, each reproducible from its seed."""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from models.config import HwConfig
+from models.limits import LAYERS
+from models.reading import read_toml
+from tb.nvdla.layers import Layer
+from tb.nvdla.memory import MemoryImage, Ram
+from tb.stimulus.generate.describe import PlanError, Table
+from tb.stimulus.generate.layers import Workshop, build_layer
+from tb.stimulus.generate.sequence import sequence
+from tb.stimulus.scenario import Scenario, ScenarioError, check_name, memory_ops
+from tb.stimulus.settings import BenchSettings
+
+_BASE = 0x8000_0000
+"""Where the data of a scenario lie unless it says otherwise."""
+
+_ORDERS = ("in_turn", "back_to_back")
+
+
+@dataclass(frozen=True)
+class PlanEntry:
+    """One scenario of a plan before its data exist; ``TEST.SEED`` is its identity."""
+
+    name: str
+    about: str
+    config: str
+    data: dict[str, Any]
+
+    def build(self, config: HwConfig, seed: int) -> Scenario:
+        """Return the scenario for one seed; the same seed gives the same bytes.
+
+        Args:
+            config: Configuration to build for.
+            seed: Any non-negative integer.
+
+        Raises:
+            PlanError: when the description cannot be understood.
+        """
+        table = Table(self.name, self.data)
+        order = table.one_of("order", _ORDERS, "in_turn")
+        settings = BenchSettings.from_dict(table.take("settings", dict, {}))
+        counters = table.take("counters", bool, False)
+        if counters and order != "in_turn":
+            raise PlanError(f"{self.name}.counters needs the order in_turn, not {order}")
+        base = table.take("base", int, _BASE)
+        if base < 0:
+            raise PlanError(f"{self.name}.base must be at least 0, not {base}")
+        descriptions = table.take("layer", list, required=True)
+        if len(descriptions) > LAYERS:
+            raise PlanError(f"{self.name}.layer must be at most {LAYERS} layers, not {len(descriptions)}")
+        table.done()
+        if seed < 0:
+            raise PlanError(f"seed must be at least 0, not {seed}")
+        rng = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
+        shop = Workshop(config, MemoryImage(base, 1 << config.memif_address_width_bits), rng)
+        layers: list[Layer] = []
+        for number, description in enumerate(descriptions):
+            where = Table(f"{self.name}.layer[{number}]", description)
+            layers.append(build_layer(shop, f"l{number}", where, layers))
+        ops = (
+            *memory_ops(shop.memory, Ram.MC),
+            *sequence(layers, config, in_turn=order == "in_turn", counters=counters),
+        )
+        return Scenario(self.name, config.name, ops, seed, settings)
+
+
+def plan_of(config: HwConfig, folder: Path) -> Path:
+    """Return the plan in a folder that a configuration plays.
+
+    A configuration without one plays that of nv_small, which is written in elements and fits every configuration.
+    """
+    own = folder / f"{config.name}.toml"
+    return own if own.is_file() else folder / "nv_small.toml"
+
+
+def load_plan(path: Path) -> tuple[PlanEntry, ...]:
+    """Read a plan file.
+
+    Raises:
+        PlanError: when it is not a plan; the message names the key and what is allowed.
+    """
+    raw = Table(path.name, read_toml(path, PlanError))
+    config = raw.take("config", str, required=True)
+    scenarios = raw.take("scenario", list, required=True)
+    raw.done()
+    entries = []
+    for number, data in enumerate(scenarios):
+        table = Table(f"{path.name}: scenario[{number}]", data)
+        name = table.take("name", str, required=True)
+        about = table.take("about", str, required=True)
+        try:
+            check_name(name)
+        except ScenarioError as error:
+            raise PlanError(f"{path.name}: scenario[{number}].name: {error}") from error
+        entries.append(PlanEntry(name, about, config, {k: v for k, v in data.items() if k not in ("name", "about")}))
+    for name, count in Counter(entry.name for entry in entries).items():
+        if count > 1:
+            raise PlanError(f"{path.name}: scenario name {name} must be unique")
+    return tuple(entries)

@@ -1,0 +1,65 @@
+"""From layers to one program: register groups in turn, and what has to wait for what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from models.config import HwConfig
+from tb.nvdla.layers import Layer
+from tb.nvdla.program.codec import encode, engine_of, uses_lut
+from tb.nvdla.program.ops import CheckNothing, Op, RegWrite, SyncWait
+from tb.nvdla.program.state import GROUPS
+from tb.stimulus.generate.counters import COUNTERS, enables, reads
+
+
+def sequence(layers: Sequence[Layer], config: HwConfig, *, in_turn: bool, counters: bool = False) -> tuple[Op, ...]:
+    """Return the program that runs layers; each unit takes turns with its register groups on its own.
+
+    A layer that reads what an earlier one writes is enabled when that one is done.
+
+    Args:
+        layers: In the order of their programming.
+        config: The configuration they run on.
+        in_turn: True programs a layer only when the one before is done; False as soon as the register
+            groups of its units are free, so that both groups and several units work at once. A layer with
+            lookup tables waits for the one before it on its unit, and the one behind it waits, too: both
+            groups share the tables and their registers.
+        counters: Whether to read the statistics of each layer when it has ended, before the next one's program.
+    """
+    ops: list[Op] = []
+    by_unit: dict[str, list[int]] = {}
+    for number, layer in enumerate(layers):
+        units = engine_of(layer).units
+        groups = {}
+        for unit in units:
+            history = by_unit.setdefault(unit, [])
+            depth = 1 if uses_lut(layer) or (history and uses_lut(layers[history[-1]])) else GROUPS
+            groups[unit] = len(history) % GROUPS
+            awaited = number - 1 if in_turn else (history[-depth] if len(history) >= depth else -1)
+            if awaited >= 0:
+                ops.append(SyncWait(unit, _name(awaited)))
+            history.append(number)
+        body = encode(layer, config, groups, sync_id=_name(number))
+        producer = next((n for n in reversed(range(number)) if layers[n].dst == layer.src), None)
+        if producer is not None and not in_turn:
+            body = _before_enables(body, [SyncWait(unit, _name(producer)) for unit in units])
+        if counters:
+            counted = [unit for unit in units if unit in COUNTERS]
+            body = _before_enables(body, enables(counted))
+            for unit in counted:
+                body = (*body, SyncWait(unit, _name(number)), *reads(unit))
+        ops += [*body, CheckNothing(_name(number))]
+    return tuple(ops)
+
+
+def _before_enables(body: tuple[Op, ...], ops: Sequence[Op]) -> tuple[Op, ...]:
+    """Return a layer's program with more before its units are enabled."""
+    if not ops:
+        return body
+    first = next(n for n, op in enumerate(body) if isinstance(op, RegWrite) and "D_OP_ENABLE" in op.register)
+    return (*body[:first], *ops, *body[first:])
+
+
+def _name(number: int) -> str:
+    """Return the sync id that is raised when a layer is done."""
+    return f"layer_{number}"

@@ -1,0 +1,151 @@
+"""From a trace folder, or a measured layer, to a ``Scenario``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from models.config import HwConfig
+from models.limits import MEMORY_BYTES, NAME_CHARACTERS, NUMBER_BITS
+from models.reading import shown
+from tb.nvdla.program.ops import MemInit, MemLoad, Op
+from tb.stimulus.scenario import Scenario, ScenarioError, check_name
+from tb.stimulus.settings import BenchSettings, SettingsError
+from tb.stimulus.trace import notes
+from tb.stimulus.trace.arguments import Arguments
+from tb.stimulus.trace.builders import BUILDERS
+from tb.stimulus.trace.described import is_described, read_described
+from tb.stimulus.trace.errors import TraceError, TraceUnsupported
+from tb.stimulus.trace.files import MEASURED, TraceFolder
+from tb.stimulus.trace.lexer import Command, commands
+from tb.stimulus.trace.measured import MeasuredFile, read_measured
+from tb.stimulus.trace.sync import unraised
+
+SEED = 0
+"""Seed of a trace that carries none: the bench behaves alike in every run."""
+
+
+def read(path: Path, config: HwConfig) -> Scenario:
+    """Read a trace.
+
+    Args:
+        path: The trace's folder, which holds one ``.cfg``, or that file; or the ``.npz`` of a measured layer.
+        config: The configuration that will play the trace.
+
+    Returns:
+        The trace as a scenario called like the folder, or like the ``.cfg`` when that was given. A
+        trace without a note of ours has seed 0 and default settings.
+
+    Raises:
+        TraceUnsupported: when a sound trace needs what ``config`` lacks.
+        TraceError: for a malformed trace, with file and line.
+
+    Source: verification suite user guide, Trace Test format.
+    """
+    if path.suffix == MEASURED:
+        file = MeasuredFile.load(path)
+        return read_described(file, config) if is_described(file) else read_measured(path, config)
+    folder = TraceFolder.open(path)
+    reader = _Reader(folder, config)
+    for command in commands(folder.text(), folder.cfg):
+        reader.take(command)
+    return reader.finish()
+
+
+class _Reader:
+    """Collects the operations of one trace."""
+
+    def __init__(self, folder: TraceFolder, config: HwConfig) -> None:
+        self._folder = folder
+        self._config = config
+        self._header: dict[str, Any] | None = None
+        self._ops: list[Op] = []
+        self._lines: list[int] = []
+        self._note: dict[str, Any] = {}
+        self._note_line = 0
+
+    def take(self, command: Command) -> None:
+        """Take the next command or note."""
+        if command.is_note:
+            self._take_note(command)
+            return
+        builder = BUILDERS.get(command.name)
+        if builder is None:
+            raise self._error(command.line, f"unknown command {command.name}; allowed: {', '.join(sorted(BUILDERS))}")
+        for key in self._note:
+            if key not in notes.ALLOWED.get(command.name, frozenset()):
+                raise self._error(self._note_line, f"a note before {command.name} must not hold {key}")
+        arguments = Arguments(command, self._folder, self._config, self._note)
+        try:
+            self._ops.append(builder(arguments))
+        except notes.NoteError as error:
+            raise self._error(self._note_line, str(error)) from error
+        self._lines.append(command.line)
+        self._note = {}
+
+    def finish(self) -> Scenario:
+        """Check what only the whole trace shows and return the scenario."""
+        if self._note:
+            raise self._error(self._note_line, "a note must stand before a command, not at the end")
+        filled = sum(op.nbytes for op in self._ops if isinstance(op, MemInit))
+        loaded = sum(len(data) for op in self._ops if isinstance(op, MemLoad) for _, data in op.chunks)
+        for command, nbytes in (("mem_init", filled), ("mem_load", loaded)):
+            if nbytes > MEMORY_BYTES:
+                raise TraceError(
+                    f"{self._folder.cfg}: all {command} together must have at most {MEMORY_BYTES} bytes, not {nbytes}"
+                )
+        if not self._ops and self._header is None:
+            raise TraceError(f"{self._folder.cfg}: a trace must hold at least one command")
+        complaint = unraised(self._ops)
+        if complaint:
+            raise self._error(self._lines[complaint.index], complaint.message)
+        header = self._header or {}
+        return Scenario(
+            name=header.get("name", self._folder.name),
+            config=self._config.name,
+            ops=tuple(self._ops),
+            seed=header.get("seed", SEED),
+            settings=header.get("settings", BenchSettings()),
+        )
+
+    def _take_note(self, command: Command) -> None:
+        try:
+            note = notes.parse_note(command.arguments[0].text)
+        except notes.NoteError as error:
+            raise self._error(command.line, str(error)) from error
+        if notes.SCENARIO in note:
+            self._take_header(note, command.line)
+        elif self._note:
+            raise self._error(command.line, "a note must stand before a command, not before another note")
+        else:
+            self._note, self._note_line = note, command.line
+
+    def _take_header(self, note: dict[str, Any], line: int) -> None:
+        header = note[notes.SCENARIO]
+        if self._header is not None or self._ops or self._note or len(note) > 1:
+            raise self._error(line, f"the note with {notes.SCENARIO} must stand alone, once and before every command")
+        kinds = {"name": str, "config": str, "seed": int, "settings": dict}
+        if not isinstance(header, dict) or set(header) != set(kinds):
+            raise self._error(line, f"{notes.SCENARIO} must hold {', '.join(kinds)}, not {header!r}")
+        for key, kind in kinds.items():
+            if type(header[key]) is not kind:
+                raise self._error(line, f"{key} must be {kind.__name__}, not {header[key]!r}")
+        if not 0 <= header["seed"] < 1 << NUMBER_BITS:
+            raise self._error(line, f"seed must be 0 to {(1 << NUMBER_BITS) - 1:#x}, not {header['seed']}")
+        if not header["name"] or len(header["name"]) > NAME_CHARACTERS or not header["name"].isprintable():
+            raise self._error(
+                line, f"name must be 1 to {NAME_CHARACTERS} printable characters, not {shown(repr(header['name']))}"
+            )
+        if header["config"] != self._config.name:
+            raise TraceUnsupported(
+                f"{self._folder.cfg}:{line}: the trace is written for {header['config']}, not for {self._config.name}"
+            )
+        try:
+            check_name(header["name"])
+            header["settings"] = BenchSettings.from_dict(header["settings"])
+        except (ScenarioError, SettingsError) as error:
+            raise self._error(line, str(error)) from error
+        self._header = header
+
+    def _error(self, line: int, message: str) -> TraceError:
+        return TraceError.at(self._folder.cfg, line, message)

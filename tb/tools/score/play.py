@@ -1,0 +1,203 @@
+"""Plays bugs on the scenarios of their unit until one catches them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import as_completed
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from models.config import HwConfig
+from tb.judge.verdict import Ending
+from tb.run import folders
+from tb.run.compile.build import Built
+from tb.run.dut import Dut
+from tb.run.jobs import Job, run_job, shared_process
+from tb.run.process import threads
+from tb.run.result import Result
+from tb.run.shared import SharedProcess
+from tb.stimulus.scenario import Scenario
+from tb.tools.score.catalogue import Bug, Place
+from tb.tools.score.catch import Catch, catch_of
+from tb.tools.score.journal import Played
+from tb.tools.score.operands import Alteration, alterations
+from tb.tools.score.scenarios import Source
+
+
+@dataclass(frozen=True)
+class BugResult:
+    """What became of a bug.
+
+    Attributes:
+        bug: the bug.
+        played: scenarios that were played.
+        catch: how it was caught, None for a survivor.
+        seconds: of simulation.
+    """
+
+    bug: Bug
+    played: int
+    catch: Catch | None
+    seconds: float
+
+    @property
+    def explained(self) -> bool | None:
+        """Whether the explainer's first cause is right; None when the bug is of a kind without one."""
+        if not self.bug.kind.has_cause:
+            return None
+        return self.catch is not None and self.catch.cause in self.bug.causes
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What bugs are played on.
+
+    Attributes:
+        built: the compiled device.
+        config: its configuration.
+        dut: the options that select the device.
+        rerun: the command that plays everything again.
+        root: folder of everything that runs leave behind.
+        timeout_seconds: of one simulation.
+        hang_cycles: how long nothing may move, None for what each scenario says.
+    """
+
+    built: Built
+    config: HwConfig
+    dut: Dut
+    rerun: str
+    root: Path
+    timeout_seconds: float
+    hang_cycles: int | None = None
+
+    def job(self, source: Source, seed: int) -> Job:
+        """Return the job that plays a scenario."""
+        make = partial(self._scenario, source, seed)
+        # A refusal says nothing about a bug: it must not look as if one had been caught.
+        return Job(source.name, seed, self.rerun, make, refusable=True, waves=False)
+
+    def _scenario(self, source: Source, seed: int) -> Scenario:
+        scenario = source.build(self.config, seed)
+        if self.hang_cycles is None:
+            return scenario
+        return replace(scenario, settings=replace(scenario.settings, hang_cycles=self.hang_cycles))
+
+    def play(self, job: Job, folder: Path, process: SharedProcess | None = None) -> Result:
+        """Play one job in a folder of its own below another, in a simulator process of its own or a given one."""
+        work = folders.emptied(folder, folders.folder_name(job.identity))
+        return run_job(job, self.built, self.dut, work, self.timeout_seconds, waves=False, process=process)
+
+    @contextmanager
+    def process(self, folder: Path, plusargs: tuple[str, ...] = ()) -> Iterator[SharedProcess | None]:
+        """Give a simulator process for many jobs with the same arguments, None when the model allows none."""
+        if not SharedProcess.fits(self.built):
+            yield None
+            return
+        shared = shared_process(self.built, folder / ".simulator", plusargs)
+        try:
+            yield shared
+        finally:
+            shared.close()
+
+
+def play_bugs(
+    cases: Sequence[tuple[Bug, Sequence[Source]]], bench: Bench, *, seed: int, workers: int
+) -> Iterator[BugResult]:
+    """Play bugs, several at a time, and yield what became of each.
+
+    Args:
+        cases: bugs with the scenarios of their units.
+        bench: what they are played on.
+        seed: of all data.
+        workers: simulations at a time.
+    """
+    with threads(workers) as pool:
+        futures = [pool.submit(play_bug, bug, found, bench, seed) for bug, found in cases]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        finally:
+            for future in futures:
+                future.cancel()
+
+
+def false_alarms(found: Sequence[Source], bench: Bench, *, seed: int, workers: int) -> Iterator[Result]:
+    """Play scenarios on the device without a bug, and yield those that do not pass.
+
+    Args:
+        found: the scenarios.
+        bench: what they are played on.
+        seed: of all data.
+        workers: simulations at a time.
+    """
+    folder = folders.made(bench.root, "without")
+
+    def play(number: int) -> list[Result]:
+        with bench.process(folder / str(number)) as process:
+            return [bench.play(bench.job(source, seed), folder, process) for source in found[number::workers]]
+
+    with threads(workers) as pool:
+        for results in pool.map(play, range(workers)):
+            yield from (result for result in results if result.ending is not Ending.PASSED)
+
+
+def play_bug(bug: Bug, found: Sequence[Source], bench: Bench, seed: int) -> BugResult:
+    """Play a bug on scenarios until one catches it.
+
+    Args:
+        bug: the bug.
+        found: scenarios, the first one first.
+        bench: what it is played on.
+        seed: of all data.
+    """
+    jobs = (job for source in found if (job := job_of(bug, source, bench, seed)) is not None)
+    folder = folders.made(bench.root, folders.folder_name(bug.name))
+    plusargs = (f"+bug={bug.name}",) if bug.place is Place.RTL else ()
+    with bench.process(folder, plusargs) as process:
+        ended = until_caught(jobs, bench, folder, process)
+    return BugResult(bug, ended.played, ended.catch, ended.seconds)
+
+
+def until_caught(jobs: Iterable[Job], bench: Bench, folder: Path, process: SharedProcess | None = None) -> Played:
+    """Play jobs until one fails, and return how many were played, how the last one failed, and the seconds of all.
+
+    Args:
+        jobs: the first one first.
+        bench: what they are played on.
+        folder: for what they leave behind.
+        process: in which they are played, None for one each.
+    """
+    played, seconds = 0, 0.0
+    for job in jobs:
+        played += 1
+        result = bench.play(job, folder, process)
+        seconds += result.seconds
+        catch = catch_of(result, played)
+        if catch is not None:
+            return Played(played, catch, seconds)
+    return Played(played, None, seconds)
+
+
+def job_of(bug: Bug, source: Source, bench: Bench, seed: int) -> Job | None:
+    """Return the job that plays a scenario with a bug; None when it has no operand that the bug could change."""
+    plain = replace(bench.job(source, seed), rerun=f"{bench.rerun} --only {bug.name}")
+    if bug.place is Place.RTL:
+        return replace(plain, plusargs=(f"+bug={bug.name}",))
+    changes = alterations(bug.name, plain.make(), bench.config)
+    if not changes:
+        return None
+    path = folders.made(bench.root, folders.folder_name(bug.name)) / f"{folders.folder_name(source.name)}.npz"
+    save_alterations(changes, path)
+    return replace(plain, altered=path)
+
+
+def save_alterations(changes: Sequence[Alteration], path: Path) -> None:
+    """Write bytes that only the device finds, an array a place, named ``RAM_ADDRESS``."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    arrays: dict[str, Any] = {f"{change.ram.value}_{change.address:x}": change.data for change in changes}
+    np.savez(path, **arrays)

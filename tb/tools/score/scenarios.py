@@ -1,0 +1,133 @@
+"""The scenarios that bugs are played against: those of the plans, and a few that look at registers and masks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
+
+from models.config import HwConfig
+from tb.nvdla.program.ops import MemInit, MemLoad, Op, Poll, RegRead, RegWrite
+from tb.nvdla.registers import Register, RegisterMap
+from tb.stimulus.generate.plan import PlanEntry, load_plan
+from tb.stimulus.scenario import Scenario
+from tb.tools.score.catalogue import CatalogueError
+
+OWN_PLAN = Path(__file__).with_name("scenarios.toml")
+
+_ALL_EVENTS = 0x3F03FF
+_PATTERNS = (0x5A5A5A5A, 0xA5A5A5A5)
+"""What is written to the registers of groups 0 and 1."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A scenario by name, and how to make it for a configuration and a seed."""
+
+    name: str
+    build: Callable[[HwConfig, int], Scenario]
+
+
+def sources(plan_dir: Path, config: str = "nv_small") -> tuple[Source, ...]:
+    """Return all scenarios of a configuration: those of its plan in a folder, then the score's own."""
+    files = (plan_dir / f"{config}.toml", OWN_PLAN)
+    entries = [entry for path in files for entry in load_plan(path) if entry.config == config]
+    found = [Source(entry.name, partial(_DIRECTED.get(entry.name, PlanEntry.build), entry)) for entry in entries]
+    return tuple(found)
+
+
+def of_unit(found: Sequence[Source], patterns: Sequence[str]) -> tuple[Source, ...]:
+    """Return the scenarios whose names match, pattern by pattern, each once.
+
+    Raises:
+        CatalogueError: for a pattern that no scenario matches.
+    """
+    chosen: dict[str, Source] = {}
+    for pattern in patterns:
+        matching = [source for source in found if fnmatchcase(source.name, pattern)]
+        if not matching:
+            raise CatalogueError(
+                f"pattern {pattern} must match a scenario; there are {', '.join(s.name for s in found)}"
+            )
+        for source in matching:
+            chosen.setdefault(source.name, source)
+    return tuple(chosen.values())
+
+
+def _registers(entry: PlanEntry, config: HwConfig, seed: int) -> Scenario:
+    """Return a scenario that first looks at all registers of both groups, and then at a running layer's.
+
+    Reset values are read, patterns written, read back and taken back; while the layer waits for its memory,
+    its group must be RUNNING and ignore writes.
+    """
+    scenario = entry.build(config, seed)
+    at = next(n for n, op in enumerate(scenario.ops) if not isinstance(op, MemInit | MemLoad))
+    enabled = max(n for n, op in enumerate(scenario.ops) if isinstance(op, RegWrite) and "OP_ENABLE" in op.register)
+    offset = next(op for op in scenario.ops if isinstance(op, RegWrite) and op.register == "SDP.D_CVT_OFFSET")
+    running = (
+        RegRead("SDP.S_STATUS", expected=1),
+        RegWrite("SDP.D_CVT_OFFSET", offset.value ^ 0x55),
+        RegRead("SDP.D_CVT_OFFSET", expected=offset.value),
+    )
+    ops = (
+        *scenario.ops[:at],
+        *_walk(RegisterMap.of(config)),
+        *scenario.ops[at : enabled + 1],
+        *running,
+        *scenario.ops[enabled + 1 :],
+    )
+    return Scenario(scenario.name, scenario.config, ops, seed, scenario.settings)
+
+
+def _walk(registers: RegisterMap) -> Iterator[Op]:
+    """Yield the accesses that look at every group register of the units with two groups."""
+    units: dict[str, list[Register]] = {}
+    for register in registers:
+        if register.name.startswith("D_") and register.name != "D_OP_ENABLE" and register.writable:
+            units.setdefault(register.unit, []).append(register)
+    for unit, found in units.items():
+        if "S_POINTER" not in (register.name for register in registers if register.unit == unit):
+            continue
+        for group, pattern in enumerate(_PATTERNS):
+            yield RegWrite(f"{unit}.S_POINTER", group)
+            for register in found:
+                yield RegRead(register.full_name, expected=register.reset & register.readable)
+                yield RegWrite(register.full_name, pattern)
+        for group, pattern in enumerate(_PATTERNS):
+            yield RegWrite(f"{unit}.S_POINTER", group)
+            for register in found:
+                kept = register.reset & register.readable & ~register.writable
+                yield RegRead(register.full_name, expected=pattern & register.writable & register.readable | kept)
+                yield RegWrite(register.full_name, register.reset)
+        yield RegWrite(f"{unit}.S_POINTER", 0)
+
+
+def _masked(entry: PlanEntry, config: HwConfig, seed: int) -> Scenario:
+    """Return a scenario whose done event is masked until its status bit was seen."""
+    scenario = entry.build(config, seed)
+    at = next(n for n, op in enumerate(scenario.ops) if not isinstance(op, MemInit | MemLoad))
+    ops = (
+        *scenario.ops[:at],
+        RegWrite("GLB.S_INTR_MASK", _ALL_EVENTS),
+        *scenario.ops[at:],
+        Poll("GLB.S_INTR_STATUS", 1),
+        RegWrite("GLB.S_INTR_MASK", 0),
+    )
+    return Scenario(scenario.name, scenario.config, ops, seed, scenario.settings)
+
+
+def _one_at_a_time(entry: PlanEntry, config: HwConfig, seed: int) -> Scenario:
+    """Return a scenario in which the memory interface may have a single read and a single write outstanding."""
+    scenario = entry.build(config, seed)
+    at = next(n for n, op in enumerate(scenario.ops) if not isinstance(op, MemInit | MemLoad))
+    ops = (*scenario.ops[:at], RegWrite("MCIF.CFG_OUTSTANDING_CNT", 0), *scenario.ops[at:])
+    return Scenario(scenario.name, scenario.config, ops, seed, scenario.settings)
+
+
+_DIRECTED = {
+    "score_registers": _registers,
+    "score_masked_interrupt": _masked,
+    "score_one_at_a_time": _one_at_a_time,
+}

@@ -1,0 +1,140 @@
+"""Weights of deconvolution: the sets, their places, and that the sets compute the deconvolution."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from models.config import HwConfig, builtin_names
+from models.layout import DeconvolutionWeightLayout, FeatureLayout, contract
+from models.precision import Precision
+from tests.unit.models.layout.support import numbered, random_bits, refused
+
+FULL = HwConfig.load("nv_full")
+SMALL = HwConfig.load("nv_small")
+
+
+@st.composite
+def deconvolution_layouts(draw: st.DrawFn) -> DeconvolutionWeightLayout:
+    config = HwConfig.load(draw(st.sampled_from(builtin_names())))
+    precision = draw(st.sampled_from(config.weight_data_types))
+    kernels = draw(st.integers(1, config.kernel_group_size(precision) + 2))
+    shape = (kernels, draw(st.integers(1, 12)), draw(st.integers(1, 5)), draw(st.integers(1, 5)))
+    return DeconvolutionWeightLayout(config, precision, shape, (draw(st.integers(1, 3)), draw(st.integers(1, 3))))
+
+
+def test_a_3x3_kernel_of_stride_2_splits_into_four_reversed_sets() -> None:
+    layout = DeconvolutionWeightLayout(FULL, Precision.INT8, (1, 1, 3, 3), (2, 2))
+    weights = np.arange(1, 10, dtype=np.int8).reshape(1, 1, 3, 3)
+    assert layout.split(weights)[:, 0, 0].tolist() == [
+        [[9, 7], [3, 1]],
+        [[0, 8], [0, 2]],
+        [[0, 0], [6, 4]],
+        [[0, 0], [0, 5]],
+    ]
+    assert layout.set_layout.shape == (1, 1, 2, 2)
+
+
+def test_each_set_starts_at_a_weight_start_address() -> None:
+    layout = DeconvolutionWeightLayout(FULL, Precision.INT8, (1, 1, 3, 3), (2, 2))
+    raw = layout.pack(np.arange(1, 10, dtype=np.int8).reshape(1, 1, 3, 3))
+    assert layout.set_stride_bytes == 256
+    assert raw.size == layout.nbytes == 3 * 256 + 128
+    assert [raw[at : at + 4].tolist() for at in range(0, 1024, 256)] == [
+        [9, 7, 3, 1],
+        [0, 8, 0, 2],
+        [0, 0, 6, 4],
+        [0, 0, 0, 5],
+    ]
+    assert np.count_nonzero(raw) == 9
+
+
+@settings(max_examples=40, deadline=None)
+@given(deconvolution_layouts(), st.integers(0, 2**31))
+def test_every_weight_is_found_at_its_offset_and_back(layout: DeconvolutionWeightLayout, seed: int) -> None:
+    weights = random_bits(layout.shape, layout.precision.dtype, seed)
+    raw = layout.pack(weights)
+    size = layout.precision.nbytes
+    owned = np.zeros(raw.size, dtype=bool)
+    for k, c, r, s in np.ndindex(*layout.shape):
+        number = r % layout.stride[0] * layout.stride[1] + s % layout.stride[1]
+        at = layout.offset(k, c, r, s)
+        assert at // layout.set_stride_bytes == number
+        assert raw[at : at + size].tobytes() == weights[k, c, r, s].tobytes()
+        assert layout.element_at(at) == (k, c, r, s)
+        owned[at : at + size] = True
+    assert owned.sum() == weights.nbytes
+    assert not raw[~owned].any()
+    for at in np.flatnonzero(~owned)[:50]:
+        assert layout.element_at(int(at)) is None
+    assert layout.unpack(raw.tobytes() + b"behind").tobytes() == weights.tobytes()
+    sets = layout.split(weights)
+    assert layout.join(sets).tobytes() == weights.tobytes()
+    for number, kernels in enumerate(sets):
+        at = number * layout.set_stride_bytes
+        assert layout.set_layout.unpack(raw[at:]).tobytes() == kernels.tobytes()
+
+
+@pytest.mark.parametrize(("size", "stride"), [((3, 3), (2, 2)), ((4, 5), (2, 3)), ((2, 2), (3, 2)), ((3, 1), (1, 1))])
+def test_the_contracted_convolutions_of_the_sets_are_the_deconvolution(
+    size: tuple[int, int], stride: tuple[int, int]
+) -> None:
+    rng = np.random.default_rng(11)
+    kernels, channels, height, width = 32, 2, 3, 4
+    layout = DeconvolutionWeightLayout(FULL, Precision.INT8, (kernels, channels, *size), stride)
+    weights = rng.integers(-2, 3, layout.shape).astype(np.int8)
+    cube = rng.integers(-2, 3, (channels, height, width))
+    expected = np.zeros(
+        (kernels, (height - 1) * stride[0] + size[0], (width - 1) * stride[1] + size[1]), dtype=np.int64
+    )
+    for c, h, w in np.ndindex(cube.shape):
+        block = expected[:, h * stride[0] : h * stride[0] + size[0], w * stride[1] : w * stride[1] + size[1]]
+        block += weights[:, c].astype(np.int64) * cube[c, h, w]
+    rows, columns = layout.set_layout.shape[2:]
+    padded = np.pad(cube, ((0, 0), (rows - 1, rows - 1), (columns - 1, columns - 1)))
+    out_height, out_width = height + rows - 1, width + columns - 1
+    parts = []
+    for kernel_set in layout.split(weights):
+        part = np.zeros((kernels, out_height, out_width), dtype=np.int64)
+        for y, x in np.ndindex(out_height, out_width):
+            part[:, y, x] = np.einsum(
+                "kcij,cij->k", kernel_set.astype(np.int64), padded[:, y : y + rows, x : x + columns]
+            )
+        parts.append(part)
+    joined = np.concatenate(parts).astype(np.int8)
+    source = FeatureLayout.packed(FULL, Precision.INT8, (joined.shape[0], out_height, out_width))
+    target_shape = (kernels, out_height * stride[0], out_width * stride[1])
+    target = FeatureLayout.packed(FULL, Precision.INT8, target_shape)
+    result = target.unpack(contract(source, target, stride, source.pack(joined)))
+    np.testing.assert_array_equal(result[:, : expected.shape[1], : expected.shape[2]], expected)
+    assert not result[:, expected.shape[1] :].any()
+    assert not result[:, :, expected.shape[2] :].any()
+
+
+def test_the_description_names_the_sets() -> None:
+    first = DeconvolutionWeightLayout(SMALL, Precision.INT8, (1, 1, 3, 3), (2, 1)).describe().splitlines()[0]
+    assert first == "weights for deconvolution, stride y=2 x=1: 2 sets, 256 bytes apart, 384 bytes; each set:"
+
+
+def test_impossible_sets_and_bytes_are_refused() -> None:
+    with refused("stride y must be 1 to 32, not 33"):
+        DeconvolutionWeightLayout(SMALL, Precision.INT8, (1, 1, 3, 3), (33, 1))
+    with refused("stride x must be 1 to 32, not 0"):
+        DeconvolutionWeightLayout(SMALL, Precision.INT8, (1, 1, 3, 3), (1, 0))
+    with refused("precision must be one of INT8 for nv_small, not FP16"):
+        DeconvolutionWeightLayout(SMALL, Precision.FP16, (1, 1, 3, 3), (1, 1))
+    with refused("shape must be (K, C, R, S), not (1, 3, 3)"):
+        DeconvolutionWeightLayout(SMALL, Precision.INT8, (1, 3, 3), (1, 1))  # type: ignore[arg-type]
+    layout = DeconvolutionWeightLayout(SMALL, Precision.INT8, (1, 1, 3, 3), (2, 1))
+    with refused("weights must have shape (1, 1, 3, 3), not (1, 1, 3, 4)"):
+        layout.pack(numbered((1, 1, 3, 4), np.dtype("i1")))
+    with refused("sets must have shape (2, 1, 1, 2, 3), not (1, 1, 1, 2, 3)"):
+        layout.join(numbered((1, 1, 1, 2, 3), np.dtype("i1")))
+    with refused("data must hold at least 384 bytes, not 383"):
+        layout.unpack(bytes(383))
+    with refused("r must be 0 to 2, not 3"):
+        layout.offset(0, 0, 3, 0)
+    with refused("offset_bytes must be 0 to 383, not 384"):
+        layout.element_at(384)

@@ -1,0 +1,181 @@
+"""The page and the XML of a regression: everything is there, nothing that a test is called can break them."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import xml.etree.ElementTree as ElementTree
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from tb.judge.finding import Check
+from tb.judge.verdict import Ending, Verdict
+from tb.report import page, summary
+from tb.report.summary import Ended
+from tb.run.jobs import Job
+from tb.run.regress.store import Run
+from tb.run.result import Result
+from tb.stimulus.exchange import Explained, Performance
+from tb.stimulus.scenario import Scenario
+from tests.unit.run.regress.tasks import VERDICTS, hang, task, wrong
+
+HOSTILE = "<script>alert('x')</script>&\x07\""
+
+
+PERFORMANCE = Performance(1e5, 0.25, 1 << 27)
+
+
+def ended(seed: int, verdict: Verdict, seconds: float = 1.0, folder: Path | None = None) -> Result:
+    """Return the result of a task that was played."""
+    counted = replace(verdict, cycles=42, layers=2)
+    return replace(task(seed).result(counted, seconds, folder), performance=PERFORMANCE)
+
+
+def entries(root: Path) -> list[Result]:
+    return [
+        ended(1, VERDICTS[Ending.PASSED]),
+        ended(2, Verdict(findings=[wrong(3)]), folder=root / "random.2"),
+        ended(3, Verdict(findings=[wrong(77), wrong(1, Check.MISSING)])),
+        ended(4, Verdict(findings=[hang(HOSTILE)]), seconds=9.0),
+        ended(5, Verdict(refused="no Y")),
+    ]
+
+
+class Collector(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.links: list[str | None] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.links += [value for name, value in attrs if name in ("href", "src")]
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def written(root: Path) -> Collector:
+    run = Run(2, f"random {HOSTILE}", 0.0, root)
+    counts = {Ending.PASSED: 1, Ending.MISMATCH: 2, Ending.HANG: 1, Ending.REFUSED: 1}
+    trend = [(dataclasses.replace(run, id=1, title="earlier"), {Ending.PASSED: 5}, 0), (run, counts, 3)]
+    page.write_html(run, entries(root), trend, root / "index.html")
+    collector = Collector()
+    collector.feed((root / "index.html").read_text(encoding="utf-8"))
+    return collector
+
+
+def test_the_page_shows_summary_trend_failures_and_tasks(tmp_path: Path) -> None:
+    text = written(tmp_path).text
+    assert "1 passed, 3 failed (2 mismatch, 1 hang), 1 refused, 3 not played" in text
+    assert "1: earlier" in text
+    assert "mismatch, 2 times: random.2, random.3" in text
+    assert text.count("random.4.nv_small.verilator") == 2, "among the slowest and among all"
+    assert "rerun: python -m tb regress random --first 2" in text
+
+
+def test_the_page_is_self_contained_and_links_to_what_a_failure_left(tmp_path: Path) -> None:
+    collector = written(tmp_path)
+    assert collector.links == ["random.2"]
+
+
+def test_hostile_names_stay_text(tmp_path: Path) -> None:
+    collector = written(tmp_path)
+    assert "script" not in collector.tags
+    assert "<script>alert('x')</script>" in collector.text
+
+
+def test_junit_is_xml_whatever_it_holds(tmp_path: Path) -> None:
+    page.write_junit(HOSTILE, entries(tmp_path), tmp_path / "junit.xml")
+    root = ElementTree.parse(tmp_path / "junit.xml").getroot()
+    assert (root.get("tests"), root.get("failures"), root.get("skipped")) == ("5", "3", "1")
+    failures = [(case.get("name"), case.find("failure")) for case in root]
+    kinds = {name: failure.get("type") for name, failure in failures if failure is not None}
+    assert kinds == {
+        "random.2.nv_small.verilator": "mismatch",
+        "random.3.nv_small.verilator": "mismatch",
+        "random.4.nv_small.verilator": "hang",
+    }
+
+
+@pytest.mark.parametrize("text", ["\0", "\x1b[31m", "\x0b", "\x85", "\ufffe", "\udcff", "]]>", "\U0001f600"])
+def test_any_name_and_message_leave_pages_well_formed(tmp_path: Path, text: str) -> None:
+    entry = ended(1, Ending.MISMATCH, f"one {text} two", folder=str(tmp_path / f"a {text.replace(chr(0), '')}#1%"))
+    job = Job(f"name {text}", 1, f"rerun {text}", lambda: Scenario("a", "nv_small", (), 1))
+    hostile = Ended(job, replace(entry.record, key=f"key {text}"))
+    refused = Ended(job, replace(hostile.record, ending=Ending.REFUSED))
+    page.write_junit(f"suite {text}", [hostile, refused], tmp_path / "junit.xml")
+    root = ElementTree.parse(tmp_path / "junit.xml").getroot()
+    shown = text if text in ("]]>", "\x85", "\U0001f600") else "\N{REPLACEMENT CHARACTER}" + text[1:]
+    assert root.get("name") == f"suite {shown}"
+    assert root[0].get("name") == f"key {shown}"
+    assert root[0].find("failure").get("message") == f"one {shown} two"
+    page.write_results("title", [hostile, refused], tmp_path / "index.html")
+    collector = Collector()
+    collector.feed((tmp_path / "index.html").read_text(encoding="utf-8"))
+    assert f"one {shown} two" in collector.text
+    assert all("#" not in link and " " not in link for link in collector.links if link), collector.links
+
+
+def test_a_page_is_never_written_through_a_link(tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("kept", encoding="utf-8")
+    for name in ("index.html", "junit.xml"):
+        (tmp_path / name).symlink_to(precious)
+    page.write_results("title", entries(tmp_path), tmp_path / "index.html")
+    page.write_junit("title", entries(tmp_path), tmp_path / "junit.xml")
+    assert precious.read_text(encoding="utf-8") == "kept"
+
+
+def test_failures_of_one_signature_are_told_once(tmp_path: Path) -> None:
+    assert summary.failures(entries(tmp_path)[:3]) == (
+        "mismatch: 2 x wrong value, SDP, group 0\n"
+        "  random.2:\n"
+        "    wrong value: 3 elements; layer 0 (SDP, group 0): first at c=0 h=0 w=0 (address 0x1000 of MC), "
+        "expected 0x01, got 0x02, at cycle 30 with id 4\n"
+        f"    folder: {tmp_path}/random.2\n"
+        "    rerun: python -m tb regress random --first 2\n"
+        "  also: random.3"
+    )
+
+
+def test_failures_are_grouped_by_ending_and_signature_the_largest_group_first() -> None:
+    lost = [task(seed).result(Verdict.of(Check.LOST, "gone")) for seed in (6, 7, 8)]
+    other = task(9).result(Verdict(findings=[wrong(3), hang()]))
+    found = summary.groups([*entries(Path()), *lost, other])
+    assert [(group.ending, group.signature, [result.seed for result in group.members]) for group in found] == [
+        (Ending.LOST, ("lost worker", "gone"), [6, 7, 8]),
+        (Ending.MISMATCH, ("wrong value", "SDP", "group 0"), [2, 3]),
+        (Ending.HANG, ("hang", HOSTILE), [4]),
+        (Ending.HANG, ("wrong value", "SDP", "group 0"), [9]),
+    ]
+
+
+def test_tasks_that_were_not_simulated_have_no_counts(tmp_path: Path) -> None:
+    shown = [ended(1, VERDICTS[Ending.PASSED]), task(2).result(VERDICTS[Ending.LOST])]
+    page.write_results("title", shown, tmp_path / "index.html")
+    text = (tmp_path / "index.html").read_text(encoding="utf-8")
+    rows = text.partition("<h2>Tasks</h2>")[2].split("<tr>")[2:]
+    cells = [re.findall(r"<td[^>]*>(?:<span[^>]*>)?([^<]*)", row) for row in rows]
+    assert cells == [
+        ["passed", "random.1.nv_small.verilator", "2", "8", "-", "42", "1.0"],
+        ["lost worker", "random.2.nv_small.verilator", "-", "-", "-", "-", "0.0"],
+    ]
+
+
+def test_the_first_of_a_group_is_explained(tmp_path: Path) -> None:
+    explained = Explained(["it is <there>"], [["dst-base"]], [["dst-base"]])
+    page.write_results("title", [replace(entries(tmp_path)[1], explained=explained)], tmp_path / "index.html")
+    assert "it is &lt;there&gt;" in (tmp_path / "index.html").read_text(encoding="utf-8")
+
+
+def test_a_run_that_lacks_tasks_has_not_passed() -> None:
+    assert summary.exit_code({Ending.PASSED: 3, Ending.REFUSED: 1}, 0) == 0
+    assert summary.exit_code({Ending.PASSED: 3}, 1) == 1
+    assert summary.exit_code({Ending.REFUSED: 3}, 0) == 1
+    assert summary.exit_code({Ending.PASSED: 3, Ending.LOST: 1}, 0) == 1
+    assert summary.counts_line({Ending.PASSED: 3}, 0) == "3 passed, 0 failed, 0 refused"

@@ -1,0 +1,157 @@
+"""Reports: table, summary, exit code, JUnit, JSON and HTML of the same results."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from models.layout import Element
+from tb.judge.finding import Check, Finding, Note
+from tb.judge.verdict import Margin, Verdict
+from tb.report import report
+from tb.run.result import Result
+from tb.stimulus.exchange import Explained, Performance
+from tests.unit.run.regress.tasks import DUT, hang, wrong
+
+MARGIN = Margin("layer 0 (CONV, group 0)", "CC DC", "some rule", 9, 0.25, Element(1, 2, 3))
+PERFORMANCE = Performance(1e5, 0.5, 1 << 27)
+WRONG = (
+    "wrong value: 1 elements; layer 0 (SDP, group 0): first at c=0 h=0 w=0 (address 0x1000 of MC), "
+    "expected 0x01, got 0x02, at cycle 30 with id 4"
+)
+
+
+def result(name: str, verdict: Verdict) -> Result:
+    return Result(name, 3, DUT, f"python -m tb run --only {name}", verdict, 1.25, f"runs/{name}")
+
+
+COUNTS = Verdict(layers=1, judged_bytes=8, cycles=290, crc_passed=1, crc_failed=1, margins=[MARGIN])
+PASSED = replace(result("good", COUNTS), performance=PERFORMANCE)
+FAILED = result("bad", Verdict(findings=[hang("SDP_0"), wrong(), Finding(Check.TEST, Note("<1> element"))]))
+REFUSED = result("other", Verdict(refused="no Y"))
+
+
+def test_the_summary_counts_every_outcome() -> None:
+    assert report.summary([PASSED, FAILED, REFUSED, PASSED]) == "2 passed, 1 failed, 1 refused"
+
+
+def test_the_table_aligns_its_columns() -> None:
+    assert report.table([PASSED, REFUSED]).splitlines() == [
+        "result   scenario.seed  layers  bytes judged  worst margin  cycles  CRC  seconds",
+        "passed   good.3              1             8         0.250     290  1/2      1.2",
+        "refused  other.3             -             -             -       -    -      1.2",
+    ]
+
+
+def test_complaints_show_the_log_and_the_command_that_reruns_just_it() -> None:
+    assert report.problems([PASSED, FAILED, REFUSED]) == (
+        "failed: bad.3\n"
+        f"  {WRONG}\n"
+        "  hang: nothing moved for 5000 cycles, at cycle 61000\n"
+        "    waiting for interrupt SDP_0\n"
+        "    every unit's S_STATUS is IDLE\n"
+        "  <1> element\n"
+        "  log: runs/bad/sim.log\n"
+        "  rerun: python -m tb run --only bad\n"
+        "\n"
+        "refused: other.3\n"
+        "  no Y"
+    )
+
+
+def test_a_run_fails_when_something_failed_or_nothing_passed() -> None:
+    assert report.exit_code([PASSED, REFUSED]) == 0
+    assert report.exit_code([PASSED, FAILED]) == 1
+    assert report.exit_code([REFUSED]) == 1
+    assert report.exit_code([]) == 1
+
+
+def test_junit_has_failures_and_skips(tmp_path: Path) -> None:
+    report.write_pages([PASSED, FAILED, REFUSED], tmp_path, "plan", "plan <x>")
+    root = ElementTree.parse(tmp_path / "junit.xml").getroot()
+    assert (root.get("tests"), root.get("failures"), root.get("skipped")) == ("3", "1", "1")
+    failure = root.find("testcase[@name='bad.3.nv_small.verilator']/failure")
+    assert failure is not None
+    assert (failure.get("type"), failure.get("message")) == ("failed check", WRONG)
+    assert failure.text is not None
+    assert failure.text.endswith("\n<1> element\nrerun: python -m tb run --only bad")
+    assert root.find("testcase[@name='other.3.nv_small.verilator']/skipped") is not None
+
+
+def test_a_failure_that_was_explained_says_why_and_where_its_page_is() -> None:
+    explained = Explained(["it is there"], [["dst-base"]], [["dst-base"]])
+    assert report.problems([replace(result("bad", Verdict(findings=[wrong()])), explained=explained)]) == (
+        "failed: bad.3\n"
+        f"  {WRONG}\n"
+        "  it is there\n"
+        "  page: runs/bad/failure.html\n"
+        "  log: runs/bad/sim.log\n"
+        "  rerun: python -m tb run --only bad"
+    )
+
+
+def test_json_carries_every_count(tmp_path: Path) -> None:
+    report.write_json([PASSED], tmp_path / "r.json")
+    (entry,) = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
+    assert entry == {
+        "scenario": "good",
+        "seed": 3,
+        "outcome": "passed",
+        "ending": "passed",
+        "complaints": [],
+        "seconds": 1.25,
+        "rerun": "python -m tb run --only good",
+        "judged_bytes": 8,
+        "written_bytes": 0,
+        "repeated_bytes": 0,
+        "layers": 1,
+        "cycles": 290,
+        "crc_passed": 1,
+        "crc_failed": 1,
+        "memory_faults": 0,
+        "counters": 0,
+        "differing_bytes": 0,
+        "findings": [],
+        "margins": ["layer 0 (CONV, group 0): 9 elements by CC DC (some rule), worst 25.0 % at c=1 h=2 w=3"],
+        "worst_margin": 0.25,
+        "cycles_per_second": 1e5,
+        "start_seconds": 0.5,
+        "peak_memory_bytes": 1 << 27,
+    }
+
+
+def test_json_carries_findings_as_data_and_in_words(tmp_path: Path) -> None:
+    explained = Explained(["it is there"], [["dst-base"]], [["dst-base", "dst-order"]])
+    failed = replace(result("bad", Verdict(findings=[wrong()])), explained=explained)
+    report.write_json([failed, REFUSED], tmp_path / "r.json")
+    bad, refused = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
+    assert (bad["outcome"], bad["ending"], bad["complaints"]) == ("failed", "mismatch", [WRONG])
+    (finding,) = bad["findings"]
+    assert (finding["check"], finding["cycle"], finding["layer"]["engine"]) == ("wrong value", 30, "SDP")
+    assert (finding["detail"]["type"], finding["detail"]["address"]) == ("Mismatch", 0x1000)
+    assert (bad["explanation"], bad["causes"], bad["equal"]) == (
+        ["it is there"],
+        [["dst-base"]],
+        [["dst-base", "dst-order"]],
+    )
+    assert (refused["outcome"], refused["complaints"], "causes" in refused) == ("refused", ["no Y"], False)
+
+
+def test_a_margin_beyond_any_part_is_no_number_in_json(tmp_path: Path) -> None:
+    margin = replace(MARGIN, worst=None)
+    report.write_json([result("bad", Verdict(findings=[wrong()], margins=[margin]))], tmp_path / "r.json")
+    (entry,) = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
+    assert entry["worst_margin"] is None
+    assert "worst more than any part" in entry["margins"][0]
+
+
+def test_the_page_shows_what_the_terminal_does_and_escapes_it(tmp_path: Path) -> None:
+    report.write_pages([PASSED, FAILED, REFUSED], tmp_path, "plan", "plan <x>")
+    text = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "1 passed, 1 failed (1 failed check), 1 refused" in text
+    for shown in ("&lt;1&gt; element", "plan &lt;x&gt;", "rerun: python -m tb run --only bad", "no Y", ">0.250<"):
+        assert shown in text
+    assert 'href="' in text, "a failure links to its folder"

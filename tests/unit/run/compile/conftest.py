@@ -1,0 +1,49 @@
+"""Compiled models of the tiny RTL, each built once per test run."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tb.run.compile.build import BuildSpec, Built, build
+from tests.unit.run.compile.tiny import CONFIG, write_rtl
+
+HAS_ICARUS = shutil.which("iverilog") is not None
+needs_icarus = pytest.mark.skipif(not HAS_ICARUS, reason="Icarus is not installed: apt-get install iverilog")
+
+
+@pytest.fixture(scope="session")
+def model_of_verilator(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The tiny RTL, compiled by Verilator with only the top ports visible."""
+    folder = tmp_path_factory.mktemp("verilator")
+    return build(BuildSpec(CONFIG, "verilator", filelist=write_rtl(folder / "rtl")), folder / "builds")
+
+
+@pytest.fixture(scope="session")
+def debug_model_of_verilator(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The tiny RTL, compiled by Verilator with everything visible and waves."""
+    folder = tmp_path_factory.mktemp("verilator_debug")
+    filelist = write_rtl(folder / "rtl")
+    return build(BuildSpec(CONFIG, "verilator", filelist=filelist, debug=True, waves=True), folder / "builds")
+
+
+@pytest.fixture(scope="session")
+def wave_model_of_verilator(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The tiny RTL, compiled by Verilator with waves, but with only the top ports and the bench's scope visible."""
+    folder = tmp_path_factory.mktemp("verilator_waves")
+    return build(BuildSpec(CONFIG, "verilator", filelist=write_rtl(folder / "rtl"), waves=True), folder / "builds")
+
+
+@pytest.fixture(scope="session")
+def model_of_icarus(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """The tiny RTL, compiled by Icarus with waves."""
+    folder = tmp_path_factory.mktemp("icarus")
+    return build(BuildSpec(CONFIG, "icarus", filelist=write_rtl(folder / "rtl"), waves=True), folder / "builds")
+
+
+@pytest.fixture
+def rtl(tmp_path: Path) -> Path:
+    """Filelist of a fresh copy of the tiny RTL that a test may change."""
+    return write_rtl(tmp_path / "rtl")

@@ -1,0 +1,258 @@
+"""Filelist syntax, the search for relative paths, and every refusal."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tb.run.compile import filelist
+from tb.run.compile.filelist import ALLOWED, FileList, parse
+from tb.run.errors import FileListError
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with an RTL tree, and an empty current directory beside it."""
+    for name in ("rtl/a.v", "rtl/b.vlib", "rtl/lib/cell.v", "rtl/inc/defs.vh", "rtl/with space.v"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("")
+    (tmp_path / "cwd").mkdir()
+    monkeypatch.chdir(tmp_path / "cwd")
+    return tmp_path / "rtl"
+
+
+def write(folder: Path, text: str, name: str = "list.f") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def refused(path: Path, message: str) -> None:
+    with pytest.raises(FileListError, match=f"^{re.escape(message)}$"):
+        parse(path)
+
+
+def test_every_kind_of_entry_is_read_in_order(folder: Path) -> None:
+    path = write(folder, "+libext+.v+.vlib\n+incdir+inc+lib a.v b.vlib\n+define+X+Y=8'h10\n-y lib -v lib/cell.v\n")
+
+    assert parse(path) == FileList(
+        sources=(folder / "a.v", folder / "b.vlib"),
+        include_dirs=(folder / "inc", folder / "lib"),
+        defines=(("X", "1"), ("Y", "8'h10")),
+        library_dirs=(folder / "lib",),
+        library_files=(folder / "lib/cell.v",),
+        library_extensions=(".v", ".vlib"),
+    )
+
+
+def test_control_files_are_told_from_sources_by_their_suffix(folder: Path) -> None:
+    (folder / "blocks.vlt").write_text("")
+
+    files = parse(write(folder, "blocks.vlt a.v blocks.vlt"))
+
+    assert files.sources == (folder / "a.v",)
+    assert files.controls == (folder / "blocks.vlt",)
+
+
+def test_control_files_alone_are_no_rtl(folder: Path) -> None:
+    (folder / "blocks.vlt").write_text("")
+    path = write(folder, "blocks.vlt")
+
+    refused(path, f"{path}: a filelist must name at least one source file")
+
+
+def test_all_three_kinds_of_comment_are_skipped(folder: Path) -> None:
+    path = write(folder, "// one.v\n# two.v\n/* three.v\nfour.v */ a.v // five.v\n")
+
+    assert parse(path).sources == (folder / "a.v",)
+
+
+def test_two_slashes_inside_a_path_are_no_comment(folder: Path) -> None:
+    assert parse(write(folder, "lib//cell.v")).sources == (folder / "lib/cell.v",)
+
+
+def test_quotes_and_a_backslash_keep_a_space(folder: Path) -> None:
+    path = write(folder, '"with space.v"\nwith\\ space.v\n')
+
+    assert parse(path).sources == (folder / "with space.v",) * 2
+
+
+def test_an_escaped_quote_belongs_to_the_macro(folder: Path) -> None:
+    assert parse(write(folder, 'a.v +define+NAME=\\"x\\"')).defines == (("NAME", '"x"'),)
+
+
+@pytest.mark.parametrize("form", ["$ROOT/a.v", "${ROOT}/a.v", "$(ROOT)/a.v", '"$(ROOT)/a.v"'])
+def test_a_variable_is_replaced_in_every_form(folder: Path, form: str) -> None:
+    assert parse(write(folder, form), {"ROOT": str(folder)}).sources == (folder / "a.v",)
+
+
+def test_a_path_is_found_in_the_current_directory_when_the_lists_folder_has_none(folder: Path) -> None:
+    (folder.parent / "cwd/top.v").write_text("")
+
+    assert parse(write(folder, "top.v")).sources == (folder.parent / "cwd/top.v",)
+
+
+def test_dot_is_the_lists_own_folder(folder: Path) -> None:
+    assert parse(write(folder, "a.v +incdir+.+..")).include_dirs == (folder, folder.parent)
+
+
+def test_a_nested_f_list_also_looks_in_the_outer_lists_folder(folder: Path) -> None:
+    write(folder, "lib/cell.v", "lib/nested.f")
+
+    assert parse(write(folder, "-f lib/nested.f")).sources == (folder / "lib/cell.v",)
+
+
+def test_a_nested_capital_f_list_looks_in_its_own_folder_only(folder: Path) -> None:
+    nested = write(folder, "cell.v\nlib/cell.v", "lib/nested.f")
+
+    refused(write(folder, "-F lib/nested.f"), f"{nested}:2: no file lib/cell.v in {folder / 'lib'}")
+
+
+def test_an_extension_is_v_unless_the_list_says_otherwise(folder: Path) -> None:
+    assert parse(write(folder, "a.v -y lib")).library_extensions == (".v",)
+
+
+def test_a_missing_filelist_is_named(folder: Path) -> None:
+    refused(folder / "none.f", f"{folder / 'none.f'}: no such filelist")
+
+
+def test_a_missing_source_is_named_with_line_and_places(folder: Path) -> None:
+    path = write(folder, "a.v\nnone.v\n")
+
+    refused(path, f"{path}:2: no file none.v in {folder} or {folder.parent / 'cwd'}")
+
+
+def test_a_missing_absolute_path_is_named_alone(folder: Path) -> None:
+    path = write(folder, "/none/x.v")
+
+    refused(path, f"{path}:1: no file /none/x.v")
+
+
+def test_a_folder_is_no_source(folder: Path) -> None:
+    path = write(folder, "lib")
+
+    refused(path, f"{path}:1: no file lib in {folder} or {folder.parent / 'cwd'}")
+
+
+def test_a_file_is_no_include_folder(folder: Path) -> None:
+    path = write(folder, "a.v +incdir+a.v")
+
+    refused(path, f"{path}:1: no folder a.v in {folder} or {folder.parent / 'cwd'}")
+
+
+def test_a_path_in_both_places_is_ambiguous(folder: Path) -> None:
+    other = folder.parent / "cwd/a.v"
+    other.write_text("")
+    path = write(folder, "a.v")
+
+    refused(path, f"{path}:1: a.v is ambiguous: {folder / 'a.v'} and {other}")
+
+
+def test_an_unknown_option_lists_what_is_allowed(folder: Path) -> None:
+    path = write(folder, "a.v\n-sverilog")
+
+    refused(path, f"{path}:2: unknown option -sverilog; allowed: {ALLOWED}")
+
+
+def test_an_unknown_plus_option_lists_what_is_allowed(folder: Path) -> None:
+    path = write(folder, "+v2k")
+
+    refused(path, f"{path}:1: unknown option +v2k; allowed: {ALLOWED}")
+
+
+def test_an_unset_variable_is_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_SUCH_ROOT", raising=False)
+    path = write(folder, "$NO_SUCH_ROOT/a.v")
+
+    refused(path, f"{path}:1: environment variable NO_SUCH_ROOT is not set")
+
+
+def test_a_list_that_includes_itself_shows_the_chain(folder: Path) -> None:
+    inner = write(folder, "\n-f list.f", "inner.f")
+    path = write(folder, "-f inner.f")
+
+    refused(path, f"{inner}:2: filelist includes itself: {path} -> {inner} -> {path}")
+
+
+def test_one_list_may_be_included_twice(folder: Path) -> None:
+    write(folder, "a.v", "inner.f")
+
+    assert parse(write(folder, "-f inner.f -f inner.f")).sources == (folder / "a.v",) * 2
+
+
+def test_a_macro_with_two_values_is_refused(folder: Path) -> None:
+    path = write(folder, "a.v +define+X=1\n+define+X=2")
+
+    refused(path, f"{path}:2: +define+X is given twice, with 1 and 2")
+
+
+def test_a_macro_needs_a_name(folder: Path) -> None:
+    path = write(folder, "a.v +define+1X")
+
+    refused(path, f"{path}:1: +define+ needs a macro name, not 1X")
+
+
+def test_an_extension_needs_its_dot(folder: Path) -> None:
+    path = write(folder, "a.v +libext+v")
+
+    refused(path, f"{path}:1: +libext+ needs extensions that begin with a dot, not v")
+
+
+def test_an_empty_value_is_refused(folder: Path) -> None:
+    path = write(folder, "a.v +incdir+inc+")
+
+    refused(path, f"{path}:1: +incdir+ needs a value, not +incdir+inc+")
+
+
+@pytest.mark.parametrize("text", ["a.v -y", "a.v -y +incdir+inc"])
+def test_an_option_without_its_path_is_refused(folder: Path, text: str) -> None:
+    path = write(folder, text)
+
+    refused(path, f"{path}:1: -y needs a path")
+
+
+def test_a_list_without_a_source_is_refused(folder: Path) -> None:
+    path = write(folder, "+incdir+inc")
+
+    refused(path, f"{path}: a filelist must name at least one source file")
+
+
+@pytest.mark.parametrize(("text", "what"), [('a.v\n"b', '"'), ("a.v\n/* b", "/*"), ("a.v\n\\", "\\")])
+def test_something_left_open_is_named(folder: Path, text: str, what: str) -> None:
+    path = write(folder, text)
+
+    refused(path, f"{path}:2: {what} is not closed")
+
+
+def test_a_binary_file_is_no_filelist(folder: Path) -> None:
+    path = folder / "list.f"
+    path.write_bytes(b"a.v \xff")
+
+    refused(path, f"{path}:1: text must be UTF-8, not byte 0xff")
+
+
+def test_filelists_that_include_each_other_without_end_are_refused(folder: Path) -> None:
+    for number in range(40):
+        (folder / f"{number}.f").write_text(f"-f {number + 1}.f\n", encoding="utf-8")
+    (folder / "40.f").write_text("a.v\n", encoding="utf-8")
+    refused(folder / "0.f", f"{folder}/31.f:1: filelists must include each other at most 32 deep")
+
+
+def test_filelists_that_double_at_every_level_are_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(filelist, "LISTED_WORDS", 500)
+    for number in range(30):
+        (folder / f"{number}.f").write_text(f"-f {number + 1}.f\n-f {number + 1}.f\n", encoding="utf-8")
+    (folder / "30.f").write_text("a.v\n", encoding="utf-8")
+    with pytest.raises(FileListError, match=r": a filelist with all that it includes must have at most 500 words$"):
+        parse(folder / "0.f")
+
+
+@pytest.mark.parametrize("name", ["n" * 300, "a\0b"])
+def test_a_name_that_no_file_has_is_refused(name: str, folder: Path) -> None:
+    path = folder / "list.f"
+    path.write_text(f"top.v {name}\n", encoding="utf-8")
+    with pytest.raises(FileListError, match=r"list\.f:1: no file "):
+        parse(path)

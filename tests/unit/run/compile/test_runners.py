@@ -1,0 +1,87 @@
+"""Commands that compile and run models, without running any."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import find_libpython
+import pytest
+
+from tb.run.compile import runners
+from tb.run.compile.runners import HARNESS_DIR, HIERARCHICAL, Simulation, build_commands, simulation
+from tb.run.errors import ToolError
+
+FOLDER, WORK = Path("/builds/model"), Path("/work/run")
+
+
+def prepared(simulator: str = "verilator", env: dict[str, str] | None = None) -> Simulation:
+    return simulation(
+        simulator,
+        FOLDER,
+        test_module="tests.some",
+        test_filter=r"^tests\.some\.test$",
+        env=env or {},
+        work_dir=WORK,
+        results_path=WORK / "results.xml",
+        arguments=["+depth=4"],
+    )
+
+
+def test_a_simulation_is_told_the_variables_that_cocotb_documents() -> None:
+    run = prepared()
+    assert (run.command, run.cwd) == (["/builds/model/tb_top", "+depth=4"], WORK)
+    expected = {
+        "COCOTB_TOPLEVEL": "tb_top",
+        "COCOTB_TEST_MODULES": "tests.some",
+        "COCOTB_TEST_FILTER": r"^tests\.some\.test$",
+        "COCOTB_RESULTS_FILE": "/work/run/results.xml",
+        "PYGPI_PYTHON_BIN": sys.executable,
+        "COCOTB_TRUST_INERTIAL_WRITES": "1",
+    }
+    assert {name: run.environment[name] for name in expected} == expected
+    libpython, entry = run.environment["GPI_USERS"].split(";")
+    assert libpython == find_libpython.find_libpython()
+    assert entry.endswith(",initialize")
+
+
+def test_given_variables_win_over_those_of_this_process_and_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GREETING", "hello")
+    monkeypatch.setenv("COCOTB_TRUST_INERTIAL_WRITES", "0")
+    assert prepared().environment["GREETING"] == "hello"
+    assert prepared().environment["COCOTB_TRUST_INERTIAL_WRITES"] == "0"
+    environment = prepared(env={"GREETING": "bye", "COCOTB_TOPLEVEL": "other"}).environment
+    assert (environment["GREETING"], environment["COCOTB_TOPLEVEL"]) == ("bye", "other")
+
+
+def test_icarus_loads_cocotb_and_takes_its_arguments_behind_the_model() -> None:
+    program, option, library, *rest = prepared("icarus").command
+    assert (program, option, Path(library).name) == ("vvp", "-m", "libcocotbvpi_icarus.so")
+    assert rest == ["/builds/model/sim.vvp", "+depth=4"]
+
+
+def test_a_python_without_its_library_is_an_error_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(find_libpython, "find_libpython", lambda: None)
+    runners._libpython.cache_clear()
+    with pytest.raises(ToolError, match=r"^libpython is not installed; install a Python that is built with --enable"):
+        prepared()
+    runners._libpython.cache_clear()
+
+
+def test_only_the_native_back_end_compiles_the_harness_in() -> None:
+    native, coroutine = (build_commands("verilator", name, FOLDER, [], [])[0] for name in ("native", "coroutine"))
+    harness = {str(path) for path in (*HARNESS_DIR.glob("*.cpp"), *HARNESS_DIR.glob("*.sv"))}
+    assert len(harness) > 5
+    assert harness <= set(native)
+    assert not harness & set(coroutine)
+    assert [Path(word).name for word in coroutine if word.endswith(".cpp")] == ["verilator.cpp"]
+
+
+def test_blocks_are_compiled_by_verilators_launcher_and_its_own_makefile(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NVDLA_BUILD_JOBS", "3")
+    plain, blocks = (build_commands("verilator", "native", FOLDER, [], words) for words in ([], [HIERARCHICAL]))
+    assert [Path(commands[0][0]).name for commands in (plain, blocks)] == ["verilator_bin", "verilator"]
+    assert [commands[1][commands[1].index("-f") + 1] for commands in (plain, blocks)] == ["Vtop.mk", "Vtop_hier.mk"]
+    assert plain[1][:3] == ["make", "-j", "3"]
+    assert "--build-jobs" not in plain[0]
+    assert blocks[0][blocks[0].index("--build-jobs") + 1] == "3"

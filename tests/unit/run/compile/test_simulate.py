@@ -1,0 +1,205 @@
+"""How a run ends is told apart: passed, failed, crashed, timed out."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tb.judge.finding import Check
+from tb.run.compile.build import Built
+from tb.run.compile.ports import expected_ports
+from tb.run.errors import LaunchError
+from tb.run.process import Ended
+from tb.run.simulate import Outcome, SimResult, judge, simulate
+from tests.unit.run.compile.conftest import needs_icarus
+from tests.unit.run.compile.tiny import CONFIG
+
+MODULE = "tests.unit.run.compile.launched"
+
+
+def run(built: Built, testcase: str, work_dir: Path, seconds: float = 60.0, **options: object) -> SimResult:
+    arguments: dict[str, object] = {"test_module": MODULE, "env": {}, "timeout_seconds": seconds, **options}
+    return simulate(built, testcase=testcase, work_dir=work_dir, **arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("model", ["model_of_verilator", pytest.param("model_of_icarus", marks=needs_icarus)])
+def test_a_test_drives_and_reads_the_rtl(model: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    result = run(request.getfixturevalue(model), "a_word_comes_back_plus_three", tmp_path)
+
+    assert (result.check, result.message, result.returncode) == (None, "", 0), result.log_path.read_text()
+    assert result.passed
+    assert result.junit_path.is_file()
+    assert result.waves_path is None
+
+
+def test_verilator_shows_the_top_ports_and_nothing_else(model_of_verilator: Built, tmp_path: Path) -> None:
+    ports = " ".join(port.name for port in expected_ports(CONFIG))
+
+    result = run(model_of_verilator, "every_handle_is_a_port", tmp_path, env={"EXPECTED_HANDLES": ports})
+
+    assert result.passed, result.message
+
+
+def test_internals_are_hidden_from_the_normal_model(model_of_verilator: Built, tmp_path: Path) -> None:
+    result = run(model_of_verilator, "internals_are_visible", tmp_path)
+
+    assert result.check is Check.TEST
+    assert result.message == f"{MODULE}.internals_are_visible: tb_top contains no child object named dut"
+
+
+def test_the_debug_model_shows_internals_and_writes_waves(debug_model_of_verilator: Built, tmp_path: Path) -> None:
+    result = run(debug_model_of_verilator, "internals_are_visible", tmp_path, waves=True)
+
+    assert result.passed, result.message
+    assert result.waves_path == tmp_path / f"waves.{debug_model_of_verilator.wave_suffix}"
+    assert result.waves_path.stat().st_size > 0
+
+
+@needs_icarus
+def test_icarus_writes_waves(model_of_icarus: Built, tmp_path: Path) -> None:
+    result = run(model_of_icarus, "internals_are_visible", tmp_path, waves=True)
+
+    assert result.passed, result.message
+    assert result.waves_path == tmp_path / "waves.fst"
+    assert result.waves_path.stat().st_size > 0
+
+
+@pytest.mark.parametrize("model", ["wave_model_of_verilator", pytest.param("model_of_icarus", marks=needs_icarus)])
+def test_waves_begin_when_asked_and_hold_what_the_bench_drives(
+    model: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    built = request.getfixturevalue(model)
+    result = run(built, "waves_begin_after_20_ns", tmp_path, waves=True, plusargs=("+wave_wait",))
+
+    assert result.passed, result.log_path.read_text()
+    assert result.waves_path is not None
+    assert result.waves_path.stat().st_size > 0
+    if built.wave_suffix == "vcd":
+        text = result.waves_path.read_text()
+        name = re.findall(r"\$var \w+ +16 (\S+) c \[15:0\] \$end", text)[0]
+        assert min(int(time) for time in re.findall(r"^#(\d+)", text, re.MULTILINE)) >= 20_000
+        values = re.findall(rf"^b([01]+) {re.escape(name)}$", text, re.MULTILINE)
+        assert [int(value, 2) for value in values] == [0, 5]
+
+
+@needs_icarus
+def test_icarus_writes_no_waves_unless_asked(model_of_icarus: Built, tmp_path: Path) -> None:
+    run(model_of_icarus, "a_word_comes_back_plus_three", tmp_path)
+
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["results.xml", "sim.log"]
+
+
+def test_waves_are_refused_by_a_model_without(model_of_verilator: Built, tmp_path: Path) -> None:
+    with pytest.raises(LaunchError, match=r"^waves need a model that was built with waves=True$"):
+        run(model_of_verilator, "a_word_comes_back_plus_three", tmp_path, waves=True)
+
+
+@pytest.mark.parametrize("model", ["model_of_verilator", pytest.param("model_of_icarus", marks=needs_icarus)])
+def test_a_failing_assertion_is_a_failure(model: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    result = run(request.getfixturevalue(model), "the_assertion_fails", tmp_path)
+
+    assert (result.check, result.passed, result.timed_out) == (Check.TEST, False, False)
+    assert result.message == f"{MODULE}.the_assertion_fails: a wrong word came back\nassert 4099 == 0"
+
+
+def test_a_hang_is_killed_and_the_log_says_where_it_stood(model_of_verilator: Built, tmp_path: Path) -> None:
+    result = run(model_of_verilator, "python_hangs", tmp_path, seconds=15.0)
+
+    assert (result.check, result.timed_out, result.passed) == (Check.TIMEOUT, True, False)
+    assert result.message == f"{MODULE}.python_hangs was killed after 15 seconds"
+    assert re.search(r'File ".*launched\.py", line \d+ in python_hangs', result.log_path.read_text())
+
+
+def test_a_signal_is_a_crash(model_of_verilator: Built, tmp_path: Path) -> None:
+    result = run(model_of_verilator, "the_simulator_is_killed", tmp_path)
+
+    assert (result.check, result.returncode) == (Check.CRASH, -11)
+    assert result.message == f"{MODULE}.the_simulator_is_killed: the simulator was ended by SIGSEGV"
+    assert "Fatal Python error: Segmentation fault" in result.log_path.read_text()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_that_only_others_send_is_no_crash(number: signal.Signals, tmp_path: Path) -> None:
+    ended = Ended(-number, timed_out=False)
+    assert judge(ended, tmp_path / "results.xml", tmp_path / "sim.log", "a.test", 9.0) == (
+        Outcome.KILLED,
+        f"a.test: the simulator was killed by {number.name} from outside",
+    )
+
+
+def test_an_exit_without_results_is_a_crash(model_of_verilator: Built, tmp_path: Path) -> None:
+    result = run(model_of_verilator, "the_simulator_exits", tmp_path)
+
+    assert (result.check, result.returncode) == (Check.CRASH, 7)
+    assert result.message.startswith(
+        f"{MODULE}.the_simulator_exits: the simulator ended with code 7 and no result file: "
+    )
+
+
+def test_results_of_an_earlier_run_are_not_taken_for_this_ones(model_of_verilator: Built, tmp_path: Path) -> None:
+    (tmp_path / "results.xml").write_text('<testsuites><testsuite><testcase name="old"/></testsuite></testsuites>')
+
+    assert run(model_of_verilator, "the_simulator_exits", tmp_path).check is Check.CRASH
+
+
+def test_a_test_that_does_not_exist_is_no_pass(model_of_verilator: Built, tmp_path: Path) -> None:
+    result = run(model_of_verilator, "assertion_fails", tmp_path)
+
+    assert (result.check, result.message) == (Check.CRASH, f"{MODULE}.assertion_fails: no such test ran")
+
+
+def test_a_module_that_does_not_exist_is_named(model_of_verilator: Built, tmp_path: Path) -> None:
+    result = run(model_of_verilator, "anything", tmp_path, test_module="no_such_module")
+
+    assert (result.check, result.message) == (
+        Check.CRASH,
+        "no_such_module.anything: the simulator ended with code 0 and no result file: "
+        "ModuleNotFoundError: No module named 'no_such_module'",
+    )
+
+
+def test_no_process_is_left_behind(model_of_verilator: Built, tmp_path: Path) -> None:
+    result = run(model_of_verilator, "a_child_is_left_behind", tmp_path)
+
+    assert result.passed, result.message
+    pid = int((tmp_path / "child.pid").read_text())
+    deadline = time.monotonic() + 5
+    while _is_running(pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not _is_running(pid)
+
+
+def _is_running(pid: int) -> bool:
+    """Whether a process exists and is more than a zombie that its new parent has yet to reap."""
+    try:
+        os.kill(pid, 0)
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+
+
+def test_what_is_asked_for_wins_over_the_surrounding_environment(
+    model_of_verilator: Built, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GREETING", "goodbye")
+    monkeypatch.setenv("COCOTB_TEST_FILTER", "the_assertion_fails")
+
+    result = run(
+        model_of_verilator,
+        "plusargs_and_environment_arrive",
+        tmp_path,
+        env={"GREETING": "hello"},
+        plusargs=["+depth=4"],
+    )
+
+    assert result.passed, result.message
+
+
+def test_a_deadline_must_be_in_the_future(model_of_verilator: Built, tmp_path: Path) -> None:
+    with pytest.raises(LaunchError, match=r"^timeout_seconds must be greater than 0, not 0$"):
+        run(model_of_verilator, "a_word_comes_back_plus_three", tmp_path, seconds=0)

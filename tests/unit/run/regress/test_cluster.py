@@ -1,0 +1,166 @@
+"""Clusters: who may play in one, who may listen, and what is found out before the first task."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dask.distributed import Client
+
+from tb.__main__ import main
+from tb.run.regress.cluster import cluster
+from tb.run.regress.driver import drive
+from tb.run.regress.errors import ClusterError, VersionError
+from tb.run.regress.schedule import run_tasks
+from tb.run.regress.store import Store
+from tb.run.regress.version import PROJECT, difference, versions
+from tb.run.regress.worker import Limits, execute
+from tests.marked import marked
+from tests.unit.run.regress.processes import LOOPBACK, ROOT, Processes, processes
+from tests.unit.run.regress.tasks import task
+
+ADVICE = r"; start scheduler and workers with: python -m tb cluster$"
+NOT_LOADED = rf"cannot load the project \(.*No module named 'tb'.*\){ADVICE}"
+
+
+def waited_for(address: str, workers: int) -> None:
+    with Client(address) as client:
+        client.wait_for_workers(workers, timeout=60)
+
+
+def other_version(folder: Path) -> Path:
+    """Return a copy of the project in which one comment differs."""
+    for name in ("tb", "models", "hdl_stubs"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    with (folder / "tb" / "scenario.py").open("a") as file:
+        file.write("# another version\n")
+    return folder
+
+
+def refused(started: Processes, tmp_path: Path, scheduler: Path, worker: Path) -> str:
+    """Return why a regression on a cluster does not begin; nothing of it may be in the store."""
+    address = started.scheduler(tmp_path / "scheduler.json", scheduler)
+    started.worker(address, tmp_path / "worker", worker)
+    waited_for(address, 1)
+    with pytest.raises(VersionError) as caught, cluster(address, 1, LOOPBACK):
+        pytest.fail("a cluster that cannot play must not be used")
+    return str(caught.value)
+
+
+def test_a_scheduler_that_cannot_load_the_project_is_found_out_before_the_first_task(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    with processes() as started:
+        message = refused(started, tmp_path, tmp_path / "elsewhere", ROOT)
+    assert re.match(rf"^the scheduler tcp://127\.0\.0\.1:\d+ {NOT_LOADED}", message), message
+
+
+def test_a_worker_that_cannot_load_the_project_is_found_out_before_the_first_task(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    with processes() as started:
+        message = refused(started, tmp_path, ROOT, tmp_path / "elsewhere")
+    assert re.match(rf"^the worker tcp://127\.0\.0\.1:\d+ {NOT_LOADED}", message), message
+
+
+def test_a_worker_with_another_version_is_found_out_before_the_first_task(tmp_path: Path) -> None:
+    with processes() as started:
+        message = refused(started, tmp_path, ROOT, other_version(tmp_path / "other"))
+    ours = versions()[PROJECT]
+    pattern = (
+        rf"^the worker tcp://127\.0\.0\.1:\d+ has other versions: the project must be of version {ours}, "
+        rf"not [0-9a-f]{{12}}{ADVICE}"
+    )
+    assert re.match(pattern, message), message
+
+
+def test_versions_of_dask_and_python_count_too() -> None:
+    assert difference(versions()) is None
+    assert difference({**versions(), "distributed": "1.0"}) == (
+        f"distributed must be of version {versions()['distributed']}, not 1.0"
+    )
+    assert difference({}) == f"{PROJECT} must be of version {versions()[PROJECT]}, not unknown"
+
+
+def test_a_worker_that_joins_late_with_another_version_plays_nothing(tmp_path: Path) -> None:
+    with pytest.raises(VersionError, match=rf"must have version abc of the project, not {versions()[PROJECT]}$"):
+        execute(task(1).to_dict(), Limits(tmp_path, tmp_path, 1.0, project="abc"))
+    assert not any(tmp_path.iterdir())
+
+
+def without_room(data: dict[str, Any], limits: Limits | None = None) -> dict[str, Any]:
+    raise OSError(28, "No space left on device")
+
+
+def test_a_worker_that_cannot_leave_a_record_ends_the_run_and_loses_no_task(tmp_path: Path) -> None:
+    reason = r"^a worker could not play random\.\d\.nv_small\.verilator: OSError: \[Errno 28\] No space left on device$"
+    many = [task(seed) for seed in range(3)]
+    with cluster(None, 1, LOOPBACK) as client, Store(tmp_path / "store.sqlite") as store:
+        with pytest.raises(ClusterError, match=reason):
+            list(run_tasks(client, many, without_room))
+        run = store.start("full", many)
+        with pytest.raises(ClusterError, match=reason):
+            list(drive(store, run, client, Limits(run.folder, tmp_path, 1.0), play=without_room))
+        assert store.missing(run) == many
+
+
+def test_a_cluster_of_our_own_listens_on_loopback_and_leaves_nothing(tmp_path: Path) -> None:
+    with marked() as mark:
+        command = [sys.executable, "-m", "tb", "cluster", "--jobs", "1", "--port", "0"]
+        environment = {**mark.environment, "TMPDIR": str(tmp_path)}
+        with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as started:
+            assert started.stdout is not None
+            said = started.stdout.readline()
+            address = re.fullmatch(r"1 workers; play on them with: --scheduler (tcp://127\.0\.0\.1:\d+)\n", said)
+            assert address is not None, said
+            joining = [sys.executable, "-m", "tb", "cluster", "--jobs", "1", "--join", address[1]]
+            with subprocess.Popen(
+                joining, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            ) as joined:
+                waited_for(address[1], 2)
+                hosts = {host for host, _ in mark.listening()}
+                started.kill()
+                assert joined.communicate(timeout=60)[1] == "error: the connection to the scheduler is lost\n"
+                assert joined.returncode == 2
+        assert hosts == {LOOPBACK}
+        assert mark.end() == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--port", "65536"), "port must be 0 to 65535, not 65536"),
+        (("--join", "nonsense"), "scheduler must be the address of a running Dask scheduler, not nonsense"),
+        (
+            ("--join", "x", "--listen", "y"),
+            "--listen must not come with --join: workers listen where their scheduler can reach them",
+        ),
+    ],
+)
+def test_options_that_cannot_be_are_refused(
+    options: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["cluster", *options]) == 2
+    assert capsys.readouterr().err == f"error: {message}\n"
+
+
+def test_a_worker_that_is_killed_while_the_cluster_starts_is_one_line() -> None:
+    with marked() as mark:
+        command = [sys.executable, "-m", "tb", "cluster", "--jobs", "2", "--port", "0"]
+        with subprocess.Popen(
+            command, cwd=ROOT, env=mark.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        ) as started:
+            while not (workers := [pid for pid, words in mark.processes().items() if "spawn_main" in words]):
+                assert started.poll() is None
+                time.sleep(0.01)
+            os.kill(workers[0], signal.SIGKILL)
+            said, error = started.communicate(timeout=120)
+        assert (started.returncode, said) == (2, "")
+        assert re.fullmatch(r"error: the local cluster did not start: .*\n", error)
+        assert mark.end() == {}

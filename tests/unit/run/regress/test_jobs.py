@@ -1,0 +1,151 @@
+"""Jobs: what a simulator process is asked, and what its answer, or none, means."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from models.config import HwConfig
+from models.errors import InputError
+from tb.judge.finding import Check, Finding, Note
+from tb.judge.text import why_not_passed
+from tb.judge.verdict import Ending, Verdict
+from tb.run import jobs
+from tb.run.compile.build import BuildSpec, Built
+from tb.run.jobs import Job, run_job
+from tb.run.result import Result
+from tb.run.simulate import SimResult
+from tb.stimulus.exchange import REQUEST, Answer, Explained, Performance, Request
+from tb.stimulus.scenario import Scenario
+from tests.unit.run.regress.tasks import DUT, wrong
+
+BUILT = Built(
+    BuildSpec(HwConfig.load("nv_small")), Path("/builds/model"), Path("/builds/model/build.log"), None, 0.0, True
+)
+PERFORMANCE = Performance(1e5, 0.25, 1 << 27)
+
+
+def job(**options: Any) -> Job:
+    return Job("made", 1, "rerun", lambda: Scenario("made", "nv_small", (), 1), **options)
+
+
+def played(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, answer: Answer | None, check: Check | None = None, **options: Any
+) -> Result:
+    """Play a job with a simulation that leaves an answer, and ends as a check says."""
+
+    def run_entry(built: Built, test: str, request: Request, work_dir: Path, **_: Any) -> SimResult:
+        assert request.result is not None
+        if answer is not None:
+            answer.save(Path(request.result))
+        log = work_dir / "sim.log"
+        log.write_text("".join(f"line {number}\n" for number in range(20)), encoding="utf-8")
+        return SimResult(check, "" if check is None else "it ended", 0, 1.0, log, work_dir / "results.xml", None)
+
+    monkeypatch.setattr(jobs, "run_entry", run_entry)
+    return run_job(job(**options), BUILT, DUT, folder / "work", 1.0, waves=False)
+
+
+@pytest.mark.parametrize(
+    ("refusable", "ending", "why"), [(True, Ending.REFUSED, ["no Y"]), (False, Ending.BENCH_ERROR, ["refused: no Y"])]
+)
+def test_a_refusal_while_playing_is_a_failure_unless_the_job_may_be_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refusable: bool, ending: Ending, why: list[str]
+) -> None:
+    result = played(tmp_path, monkeypatch, Answer(Verdict(refused="no Y"), PERFORMANCE), refusable=refusable)
+    assert result.ending is ending
+    assert why_not_passed(result.verdict) == why
+
+
+def test_a_job_that_is_refused_beforehand_is_not_played(tmp_path: Path) -> None:
+    result = run_job(job(refused="no Y"), BUILT, DUT, tmp_path / "work", 1.0, waves=False)
+    assert result == Result("made", 1, DUT, "rerun", Verdict(refused="no Y"))
+    assert not (tmp_path / "work").exists()
+
+
+def test_a_result_has_what_the_simulation_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    verdict = Verdict(judged_bytes=8, cycles=900, findings=[wrong()])
+    explained = Explained(["why"], [["dst-base"]], [["dst-base"]])
+    result = played(tmp_path, monkeypatch, Answer(verdict, PERFORMANCE, explained=explained), Check.TEST)
+    folder = str(tmp_path / "work")
+    assert result == Result("made", 1, DUT, "rerun", verdict, 1.0, folder, PERFORMANCE, explained)
+    assert result.ending is Ending.MISMATCH
+
+
+@pytest.mark.parametrize(
+    ("check", "expected"),
+    [
+        (Check.CRASH, Check.CRASH),
+        (Check.TIMEOUT, Check.TIMEOUT),
+        (Check.TEST, Check.BENCH),
+        (None, Check.BENCH),
+    ],
+)
+def test_a_simulation_without_a_verdict_is_told_by_its_end_and_the_last_lines_of_its_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, check: Check | None, expected: Check
+) -> None:
+    result = played(tmp_path, monkeypatch, None, check)
+    last = "\n".join(f"line {number}" for number in range(8, 20))
+    message = "" if check is None else "it ended"
+    assert result.verdict.findings == [Finding(expected, Note(f"{message}\n{last}"))]
+    assert (result.performance, result.folder) == (None, str(tmp_path / "work"))
+
+
+@pytest.mark.parametrize("check", [Check.CRASH, Check.TIMEOUT])
+def test_a_simulator_that_ends_badly_after_a_good_verdict_has_not_passed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, check: Check
+) -> None:
+    result = played(tmp_path, monkeypatch, Answer(Verdict(judged_bytes=8), PERFORMANCE), check)
+    assert result.verdict.findings == [Finding(check, Note("it ended"))]
+    assert result.verdict.judged_bytes == 8
+
+
+def test_a_job_is_not_played_in_a_folder_that_holds_something(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    played(tmp_path, monkeypatch, Answer(Verdict(judged_bytes=8), PERFORMANCE))
+    with pytest.raises(InputError, match=r"/work must be empty$"):
+        played(tmp_path, monkeypatch, None, Check.CRASH)
+
+
+def test_a_simulator_is_asked_with_absolute_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    plain = job().request(replace(DUT, config="mine.toml"), Path("work"))
+    work = tmp_path / "work"
+    assert plain == Request(
+        "mine.toml",
+        scenario=f"{work}/scenario",
+        result=f"{work}/result.json",
+        log=f"{work}/sim.log",
+        test="made.1",
+        rerun="rerun",
+        rerun_waves="rerun --waves",
+    )
+    full = job(altered=Path("x.npz"), stages=Path("s.toml"), waves_from="layer:2", waves=False)
+    asked = full.request(DUT, work)
+    assert (asked.altered, asked.stages) == (str(tmp_path / "x.npz"), str(tmp_path / "s.toml"))
+    assert (asked.waves_from, asked.rerun_waves) == ("layer:2", None)
+    assert Request.decode(asked.encode()) == asked
+    assert "\n" not in asked.encode()
+
+
+def test_the_request_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = job().request(DUT, Path("/work"))
+    monkeypatch.setenv(REQUEST, asked.encode())
+    assert Request.from_env() == asked
+    monkeypatch.delenv(REQUEST)
+    message = r"^NVDLA_REQUEST must hold the launcher's request, or a configuration must be given$"
+    with pytest.raises(ValueError, match=message):
+        Request.from_env()
+
+
+def test_an_answer_that_is_none_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "result.json"
+    assert Answer.load(path) is None
+    whole = Answer(Verdict(findings=[wrong()]), PERFORMANCE, "rerun", None, Explained(["why"], [[]], [[]]))
+    whole.save(path)
+    assert Answer.load(path) == whole
+    path.write_text('{"verdict": {}}', encoding="utf-8")
+    with pytest.raises(ValueError, match=r"result\.json must hold the result of a scenario: .*`performance`$"):
+        Answer.load(path)

@@ -1,0 +1,78 @@
+"""Results: what identifies them, and that nothing is lost on disk."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from models.layout import Element
+from tb.judge.verdict import Ending, Margin, Verdict
+from tb.run.result import Result
+from tb.stimulus.exchange import Explained, Performance
+from tests.unit.run.regress.tasks import DUT, VERDICTS, ended, hang, played, task, wrong
+
+MARGIN = Margin("layer 0 (CONV, group 0)", "CC DC", "some rule", 9, None, Element(1, 2, 3))
+WHOLE = Result(
+    "pdp_max_2x2",
+    3,
+    replace(DUT, rtl="/my.f", port_map="/ports.toml", debug=True, backend="native", coverage="both"),
+    "python -m tb run",
+    Verdict(judged_bytes=8, cycles=900, margins=[MARGIN], findings=[wrong(), hang("SDP_0")], refused="no Y"),
+    1.5,
+    "runs/pdp_max_2x2.3",
+    Performance(1e5, 0.25, 1 << 27),
+    Explained(["layer 0: ..."], [["dst-base"]], [["dst-base", "dst-order"]]),
+    {"PDP.group=0": 2},
+)
+
+
+def test_a_result_is_told_apart_by_test_seed_configuration_and_simulator() -> None:
+    own = replace(WHOLE, dut=replace(DUT, config="/home/me/mine.toml", simulator="icarus"))
+    assert (own.identity, own.key) == ("pdp_max_2x2.3", "pdp_max_2x2.3.mine.icarus")
+
+
+@pytest.mark.parametrize("result", [WHOLE, played(task(3)), *(ended(task(1), ending) for ending in VERDICTS)])
+def test_a_result_survives_json(result: Result) -> None:
+    again = Result.decode(result.encode())
+    assert again == result
+    assert again.ending is result.ending
+
+
+def test_a_result_ends_as_its_verdict_does() -> None:
+    for ending in VERDICTS:
+        assert ended(task(1), ending).ending is ending
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"seed": "3"}, r"Expected `int`, got `str` - at `\$\.seed`"),
+        ({"verdict": None}, r"Expected `object`, got `null` - at `\$\.verdict`"),
+        ({"verdict": {"findings": [{"check": "smell", "detail": {"type": "Note", "message": ""}}]}},
+         r"Invalid enum value 'smell' - at `\$\.verdict\.findings\[0\]\.check`"),
+        ({"verdict": {"findings": [{"check": "test", "detail": {"type": "Other"}}]}},
+         r"Invalid value 'Other' - at `\$\.verdict\.findings\[0\]\.detail\.type`"),
+    ],
+)  # fmt: skip
+def test_text_that_is_no_result_is_refused(changes: dict[str, object], why: str) -> None:
+    with pytest.raises(ValueError, match=rf"^a result must be JSON of one: {why}$"):
+        Result.decode(json.dumps({**json.loads(WHOLE.encode()), **changes}))
+
+
+def test_a_record_that_was_cut_off_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "cut.json").write_bytes(WHOLE.encode()[:-1])
+    with pytest.raises(ValueError, match=r"^a result must be JSON of one: Input data was truncated$"):
+        Result.decode((tmp_path / "cut.json").read_bytes())
+
+
+def test_a_record_in_another_encoding_is_refused() -> None:
+    data = replace(WHOLE, rerun="run größer").encode().decode().encode("latin-1")
+    with pytest.raises(ValueError, match=r"^a result must be JSON of one: 'utf-8' codec can't decode byte 0xf6 "):
+        Result.decode(data)
+
+
+def test_only_passed_and_refused_are_no_failures() -> None:
+    assert [ending for ending in Ending if not ending.is_failure] == [Ending.PASSED, Ending.REFUSED]

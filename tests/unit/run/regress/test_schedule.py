@@ -1,0 +1,213 @@
+"""Scheduling: every task ends exactly once, whatever dies meanwhile."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import time
+from collections.abc import Iterator
+from functools import partial
+from itertools import chain
+from pathlib import Path
+
+import pytest
+from dask import config
+from dask.distributed import Client, wait
+
+from models.errors import InputError
+from tb.judge.verdict import Ending
+from tb.run.regress import schedule
+from tb.run.regress.cluster import cluster
+from tb.run.regress.driver import drive
+from tb.run.regress.errors import NoSchedulerError, NoWorkersError
+from tb.run.regress.schedule import longest_first, on_each_worker, run_tasks
+from tb.run.regress.store import Store
+from tb.run.regress.worker import Limits
+from tb.run.result import Result
+from tb.run.task import Task
+from tests.unit.run.regress.processes import LOOPBACK, processes
+from tests.unit.run.regress.tasks import ended, pretend, stored, task
+
+TASKS = [task(seed) for seed in range(60)]
+
+
+def at_once(task: Task) -> Result:
+    return ended(task, Ending.PASSED)
+
+
+def deadly(task: Task) -> Result:
+    if task.seed == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return at_once(task)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    with cluster(None, 2, LOOPBACK) as connected:
+        yield connected
+
+
+def test_the_longest_tasks_start_first_and_unknown_ones_before_them() -> None:
+    short, long, new = (task(seed) for seed in range(3))
+    assert longest_first([short, long, new], {short.key: 1.0, long.key: 60.0}) == [new, long, short]
+
+
+def test_every_task_ends_once(client: Client) -> None:
+    many = [task(seed) for seed in range(100)]
+    keys = [result.key for result in chain(*run_tasks(client, many, at_once))]
+    assert sorted(keys) == sorted(entry.key for entry in many)
+
+
+def test_nothing_starts_behind_the_time_budget(client: Client) -> None:
+    assert list(run_tasks(client, TASKS, at_once, until=time.monotonic() - 1)) == []
+
+
+def test_a_task_that_kills_its_workers_is_lost_and_the_others_end(client: Client) -> None:
+    results = chain(*run_tasks(client, [task(seed) for seed in range(4)], deadly, patience_seconds=900))
+    endings = {result.key: result.ending for result in results}
+    assert endings.pop(task(1).key) is Ending.LOST
+    assert set(endings.values()) == {Ending.PASSED}
+    assert len(endings) == 3
+
+
+def test_a_cluster_without_workers_is_not_waited_for_for_ever() -> None:
+    with (
+        cluster(None, 0, LOOPBACK) as empty,
+        pytest.raises(NoWorkersError, match=r"^the cluster had no worker for 0\.1 seconds$"),
+    ):
+        list(run_tasks(empty, TASKS, at_once, patience_seconds=0.1))
+
+
+def test_results_of_a_worker_that_does_not_answer_are_not_waited_for_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schedule, "_FETCH_SECONDS", 0.5)
+    with processes() as started:
+        address = started.scheduler(tmp_path / "scheduler.json")
+        stopped = started.worker(address, tmp_path / "worker")
+        with cluster(address, 1, LOOPBACK) as connected:
+            done = {connected.submit(at_once, entry, pure=False): entry for entry in TASKS[:3]}
+            wait(list(done), timeout=60)
+            stopped.send_signal(signal.SIGSTOP)
+            assert schedule._fetched(connected, done) == ({}, [])
+            stopped.send_signal(signal.SIGCONT)
+            until = time.monotonic() + 60
+            while not (results := schedule._fetched(connected, done)[0]):
+                assert time.monotonic() < until
+    assert [entry.key for entry in results.values()] == [entry.key for entry in TASKS[:3]]
+
+
+def test_a_scheduler_that_is_gone_is_an_error(tmp_path: Path) -> None:
+    with processes() as started:
+        address = started.scheduler(tmp_path / "scheduler.json")
+        started.worker(address, tmp_path / "worker")
+        with cluster(address, 1, LOOPBACK) as connected:
+            playing = run_tasks(connected, TASKS, at_once)
+            next(playing)
+            started.kill()
+            with pytest.raises(NoSchedulerError, match=r"^the connection to the scheduler is lost$"):
+                list(playing)
+
+
+def leave_a_file(folder: Path) -> None:
+    (folder / f"{os.getpid()}.{time.monotonic_ns()}").touch()
+
+
+def test_each_worker_is_called_once(client: Client, tmp_path: Path) -> None:
+    on_each_worker(client, partial(leave_a_file, tmp_path))
+    called = [path.name.split(".")[0] for path in tmp_path.iterdir()]
+    assert sorted(called) == sorted(str(pid) for pid in client.run(os.getpid).values())
+
+
+def test_a_worker_that_dies_when_it_is_called_is_not_waited_for(client: Client) -> None:
+    before = set(client.run(os.getpid).values())
+    on_each_worker(client, partial(deadly, task(1)))
+    client.wait_for_workers(2)
+    assert not before & set(client.run(os.getpid).values())
+
+
+def test_a_worker_that_takes_long_to_start_again_is_not_given_up() -> None:
+    with config.set({"distributed.deploy.lost-worker-timeout": "1ms"}), cluster(None, 1, LOOPBACK) as connected:
+        on_each_worker(connected, partial(deadly, task(1)))
+        assert [result.key for result in chain(*run_tasks(connected, TASKS[:3], at_once))] == [
+            entry.key for entry in TASKS[:3]
+        ]
+
+
+def test_what_a_worker_raises_when_it_is_called_is_raised(client: Client) -> None:
+    with pytest.raises(FileNotFoundError, match=r"No such file or directory: '/nowhere"):
+        on_each_worker(client, partial(leave_a_file, Path("/nowhere")))
+
+
+def test_a_local_cluster_listens_on_loopback(client: Client) -> None:
+    assert client.scheduler_info()["address"].startswith(f"tcp://{LOOPBACK}:")
+
+
+def test_a_scheduler_that_does_not_answer_is_an_error() -> None:
+    with pytest.raises(InputError, match=r"^scheduler must be the address of a running Dask scheduler, not nonsense$"):
+        cluster("nonsense", 2, LOOPBACK).__enter__()
+
+
+DRIVER = """
+import sys
+from pathlib import Path
+from tb.run.regress.driver import drive
+from tb.run.regress.cluster import cluster
+from tb.run.regress.store import Store
+from tb.run.regress.worker import Limits
+from tests.unit.run.regress.tasks import pretend
+address, root = sys.argv[1], Path(sys.argv[2])
+with Store(root / "store.sqlite") as store, cluster(address, 1, "127.0.0.1") as client:
+    run = store.run()
+    for result in drive(store, run, client, Limits(run.folder, root, 0.05), play=pretend):
+        print(result.key, flush=True)
+"""
+
+
+def play_undisturbed(folder: Path, client: Client) -> tuple[list[Result], dict[str, int]]:
+    with Store(folder / "store.sqlite") as store:
+        run = store.start("killed", TASKS)
+        list(drive(store, run, client, Limits(run.folder, folder, 0.0), play=pretend))
+        return store.results(run), store.coverage(run)
+
+
+@pytest.mark.parametrize("seed", [20, 21, 22])
+def test_killing_a_worker_and_the_driver_loses_no_result_and_repeats_none(
+    seed: int, tmp_path: Path, client: Client
+) -> None:
+    rng = random.Random(seed)
+    undisturbed = play_undisturbed(tmp_path / "undisturbed", client)
+    with processes() as started, Store(tmp_path / "store.sqlite") as store:
+        address = started.scheduler(tmp_path / "scheduler.json")
+        workers = [started.worker(address, tmp_path / f"worker{number}") for number in range(2)]
+        run = store.start("killed", TASKS)
+        first = started.start("-c", DRIVER, address, str(tmp_path))
+        assert first.stdout is not None
+        assert first.stdout.readline(), "the first driver must have begun"
+        victims = [workers[rng.randrange(2)], first]
+        rng.shuffle(victims)
+        for victim in victims:
+            time.sleep(rng.uniform(0.0, 0.6))
+            victim.send_signal(signal.SIGKILL)
+        heard = 1 + len(first.communicate()[0].split())
+        assert heard < len(TASKS), "the driver must have been killed before its end"
+        started.worker(address, tmp_path / "worker2")
+        resumed = started.start("-c", DRIVER, address, str(tmp_path))
+        output, _ = resumed.communicate(timeout=120)
+        assert resumed.returncode == 0
+        assert store.missing(run) == []
+        assert (store.results(run), store.coverage(run)) == undisturbed
+        assert len(output.split()) <= len(TASKS) - heard, "what the first driver has stored must not be played again"
+
+
+def test_a_record_that_no_driver_heard_of_is_not_played_again(tmp_path: Path, client: Client) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        run = store.start("random", TASKS[:3])
+        limits = Limits(run.folder, tmp_path, 0.0)
+        left = pretend(TASKS[1], limits)
+        results = list(drive(store, run, client, limits, play=pretend))
+        assert results[0] == left
+        played = sorted(path.name.rpartition(".")[0] for path in (run.folder / "started").iterdir())
+        assert played == sorted(entry.key for entry in TASKS[:3])
+        assert store.results(run) == [stored(entry) for entry in TASKS[:3]]

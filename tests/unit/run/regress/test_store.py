@@ -1,0 +1,288 @@
+"""The store: what was asked for, how it ended, and what nobody may lose."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from models.errors import InputError
+from models.layout import Element
+from tb.judge.verdict import Ending, Margin, Verdict
+from tb.run.dut import Device
+from tb.run.regress.store import Store
+from tb.stimulus.exchange import Explained, Performance
+from tests.unit.run.regress.tasks import ended, hang, played, stored, task, wrong
+
+TASKS = [task(seed) for seed in range(5)]
+EMBEDDED = Device("nv_small", None)
+MARGIN = Margin("layer 0 (CONV, group 0)", "CC DC", "some rule", 9, None, Element(1, 2, 3))
+
+
+def test_results_outlive_the_process_that_added_them(tmp_path: Path) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        run = store.start("random", TASKS)
+        for number in (4, 0, 3):
+            store.add(run, played(TASKS[number]))
+    with Store(tmp_path / "store.sqlite") as store:
+        run = store.run()
+        assert run.folder == tmp_path / "0001"
+        assert store.tasks(run) == TASKS
+        assert store.missing(run) == [TASKS[1], TASKS[2]]
+        assert store.results(run) == [stored(TASKS[number]) for number in (0, 3, 4)]
+        assert store.counts(run) == {Ending.PASSED: 2, Ending.MISMATCH: 1}
+
+
+def test_the_first_result_of_a_task_stays(tmp_path: Path) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        run = store.start("random", TASKS)
+        store.add(run, played(TASKS[0]))
+        store.add(run, ended(TASKS[0], Ending.LOST))
+        assert store.results(run) == [stored(TASKS[0])]
+
+
+def test_tasks_that_were_lost_can_be_taken_up(tmp_path: Path) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        run, other = (store.start(title, TASKS[:3]) for title in ("one", "other"))
+        for one in (run, other):
+            store.add(one, played(TASKS[0]), ended(TASKS[1], Ending.LOST))
+        store.forget_lost(run)
+        assert store.missing(run) == TASKS[1:3]
+        assert store.missing(other) == TASKS[2:3]
+        store.add(run, played(TASKS[1]))
+        assert store.results(run) == [stored(TASKS[0]), stored(TASKS[1])]
+
+
+def test_runs_are_kept_apart(tmp_path: Path) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        first = store.start("first", TASKS[:2])
+        second = store.start("second", TASKS)
+        store.add(first, played(TASKS[0]))
+        assert [run.title for run in store.runs()] == ["first", "second"]
+        assert store.run() == second
+        assert store.run(1) == first
+        assert store.missing(second) == TASKS
+
+
+def test_two_processes_may_use_a_store(tmp_path: Path) -> None:
+    with Store(tmp_path / "store.sqlite") as one, Store(tmp_path / "store.sqlite") as other:
+        run = one.start("random", TASKS)
+        other.add(run, played(TASKS[2]))
+        assert one.results(run) == [stored(TASKS[2])]
+
+
+def test_history_gives_a_task_the_average_of_its_runs_and_one_without_any_that_of_its_test(tmp_path: Path) -> None:
+    first, second, new, refused, unknown = task(1), task(2), task(3), task(1, "refused"), task(1, "unknown")
+    with Store(tmp_path / "store.sqlite") as store:
+        for seconds in (1.0, 3.0):
+            run = store.start("random", [first, second, refused])
+            store.add(run, ended(first, Ending.PASSED, seconds))
+            store.add(run, ended(second, Ending.PASSED, 10 * seconds))
+            store.add(run, ended(refused, Ending.REFUSED, 9.0))
+        known = store.durations([first, second, new, refused, unknown])
+    assert known == {first.key: 2.0, second.key: 20.0, new.key: 11.0}
+
+
+def test_a_run_grows_by_tasks_that_it_does_not_have(tmp_path: Path) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        run = store.start("L1", TASKS[:2])
+        assert store.extend(run, TASKS[1:4]) == TASKS[2:4]
+        assert store.tasks(run) == TASKS[:4]
+        assert store.missing(run) == TASKS[:4]
+        assert store.extend(run, TASKS[:4]) == []
+
+
+def test_the_latest_result_of_a_test_is_that_of_the_newest_run_that_played_it(tmp_path: Path) -> None:
+    one, other = (task(seed, "one") for seed in (1, 2)), task(1, "other")
+    tasks = [*one, other]
+    full, own = (replace(other, dut=replace(other.dut, **what)) for what in ({"config": "nv_full"}, {"rtl": "/my.f"}))
+    with Store(tmp_path / "store.sqlite") as store:
+        first, second = store.start("first", tasks), store.start("second", tasks)
+        for entry in tasks:
+            store.add(first, ended(entry, Ending.HANG))
+        store.add(second, ended(tasks[0], Ending.PASSED))
+        store.add(second, ended(tasks[1], Ending.MISMATCH))
+        for entry in (full, own):
+            store.add(store.start("of another", [entry]), ended(entry, Ending.PASSED))
+        assert store.latest(EMBEDDED) == {
+            "one": {Ending.PASSED: 1, Ending.MISMATCH: 1},
+            "other": {Ending.HANG: 1},
+        }
+        assert store.latest(own.dut.device) == {"other": {Ending.PASSED: 1}}
+        assert store.latest(Device("nv_large", None)) == {}
+
+
+def test_a_run_is_of_one_device_and_found_by_it(tmp_path: Path) -> None:
+    own = [replace(entry, dut=replace(entry.dut, rtl="/my.f")) for entry in TASKS]
+    with Store(tmp_path / "store.sqlite") as store:
+        first = store.start("embedded", TASKS)
+        second = store.start("own", own[:2])
+        assert store.runs_of(EMBEDDED) == [first]
+        assert store.runs_of(own[0].dut.device) == [second]
+        assert store.runs_of(Device("nv_full", None)) == []
+        message = (
+            r"^tasks of a run must all be of nv_small on the embedded DUT, not of nv_small on /my\.f: "
+            r"random\.1\.nv_small\.verilator$"
+        )
+        with pytest.raises(ValueError, match=message):
+            store.start("mixed", [TASKS[0], own[1]])
+        with pytest.raises(ValueError, match=message):
+            store.extend(first, [own[1]])
+        assert store.runs() == [first, second]
+
+
+def test_coverage_is_summed_up_over_tasks_and_merged_over_runs(tmp_path: Path) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        run, other = (store.start(title, TASKS) for title in ("one", "other"))
+        store.add(run, replace(played(TASKS[0]), coverage={"a": 2, "b": 1}))
+        store.add(run, replace(played(TASKS[1]), coverage={"b": 4}))
+        store.add(other, replace(played(TASKS[0]), coverage={"a": 1, "c": 7}))
+        assert store.coverage(run) == {"a": 2, "b": 5}
+        assert store.coverage(run, other) == {"a": 3, "b": 5, "c": 7}
+        assert store.coverage() == {}
+        assert store.results(run)[0].coverage == {}
+
+
+def test_a_result_that_comes_twice_covers_once(tmp_path: Path) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        run = store.start("random", TASKS)
+        for _ in range(2):
+            store.add(run, replace(played(TASKS[0]), coverage={"a": 1}))
+        assert store.coverage(run) == {"a": 1}
+
+
+def test_a_store_of_another_version_is_refused_and_stays_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    with Store(path) as store:
+        store.start("random", TASKS)
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA user_version = 2")
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=r"store\.sqlite must be a regression store of version 3, not 2$"):
+        Store(path)
+    assert path.read_bytes() == before
+
+
+def test_a_result_is_kept_with_its_findings(tmp_path: Path) -> None:
+    verdict = Verdict(judged_bytes=8, findings=[wrong(3), hang("SDP_0")], margins=[MARGIN])
+    explained = Explained(["why"], [["dst-base"]], [["dst-base", "dst-order"]])
+    whole = replace(
+        TASKS[0].result(verdict, 2.5, tmp_path), performance=Performance(1e5, 0.5, 1 << 20), explained=explained
+    )
+    with Store(tmp_path / "store.sqlite") as store:
+        run = store.start("random", TASKS)
+        store.add(run, whole)
+        assert store.results(run) == [whole]
+
+
+@pytest.mark.parametrize(
+    ("tasks", "message"),
+    [
+        ([], "a run must have at least one task"),
+        (
+            [task(1), task(2), task(1)],
+            "tasks must be different; more than once: random.1.nv_small.verilator",
+        ),
+    ],
+)
+def test_a_run_needs_different_tasks(tmp_path: Path, tasks: list, message: str) -> None:
+    with Store(tmp_path / "store.sqlite") as store, pytest.raises(ValueError, match=rf"^{message}$"):
+        store.start("random", tasks)
+
+
+def test_a_result_must_belong_to_the_run(tmp_path: Path) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        run = store.start("random", TASKS)
+        with pytest.raises(ValueError, match=r"^run 1 has no task random\.9\.nv_small\.verilator$"):
+            store.add(run, played(task(9)))
+
+
+def test_a_run_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+    with Store(tmp_path / "store.sqlite") as store:
+        with pytest.raises(InputError, match=r"^the store holds no run$"):
+            store.run()
+        store.start("random", TASKS)
+        with pytest.raises(ValueError, match=r"^there is no run 7; there are 1$"):
+            store.run(7)
+
+
+def test_another_file_is_not_taken_for_a_store(tmp_path: Path) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("not a database, but long enough to be looked at " * 30)
+    with pytest.raises(InputError, match=r"notes\.txt must be a regression store: file is not a database$"):
+        Store(text)
+    other = tmp_path / "other.sqlite"
+    with sqlite3.connect(other) as database:
+        database.execute("CREATE TABLE mine (x)")
+    with pytest.raises(ValueError, match=r"other\.sqlite must be a regression store of version 3, not 0$"):
+        Store(other)
+
+
+def test_a_copied_store_speaks_of_the_folders_beside_it(tmp_path: Path) -> None:
+    """Whatever paths stand in the file: of the place where it was made, or of somebody who wants them overwritten."""
+    original = tmp_path / "original"
+    with Store(original / "results.sqlite") as store:
+        run = store.start("random", TASKS[:1])
+        left = replace(ended(TASKS[0], Ending.HANG), folder=str(run.folder / TASKS[0].key))
+        store.add(run, left)
+    copy = Path(shutil.copytree(original, tmp_path / "copy"))
+    with sqlite3.connect(copy / "results.sqlite") as database:
+        database.execute("UPDATE runs SET folder = '/some/where'")
+    with Store(copy / "results.sqlite") as store:
+        run = store.run()
+        assert run.folder == copy / "0001"
+        assert [entry.folder for entry in store.results(run)] == [str(copy / "0001" / TASKS[0].key)]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("UPDATE tasks SET task = '{'", "run 1 must be JSON: Expecting property name"),
+        ("UPDATE tasks SET task = '[]'", "run 1: tasks and results must be tables, not []"),
+        ("UPDATE tasks SET task = x'00'", "run 1: tasks and results must be tables, not b'"),
+        ("UPDATE tasks SET task = json_set(task, '$.seed', 'x')", "a task: Expected `int`, got `str` - at `$.seed`"),
+        ("UPDATE tasks SET task = json_set(task, '$.seed', -1)", "seed must be 0 to 0xffffffffffffffff, not -1"),
+        (
+            "UPDATE tasks SET task = json_set(task, '$.dut', 1)",
+            "run 1: tasks must be of a device, not of None and None",
+        ),
+        (
+            "UPDATE tasks SET task = json_set(task, '$.dut.top', 1)",
+            "a task: Expected `str`, got `int` - at `$.dut.top`",
+        ),
+        ("UPDATE results SET result = '{}'", "a result: Object missing required field `test`"),
+        (
+            "UPDATE results SET result = json_set(result, '$.verdict.layers', 'x')",
+            "a result: Expected `int`, got `str` - at `$.verdict.layers`",
+        ),
+        ("UPDATE results SET ending = 'x'", "results: Invalid enum value 'x'"),
+        (
+            "UPDATE tasks SET task = json_set(task, '$.dut.config', 1)",
+            "run 1: tasks must be of a device, not of 1 and None",
+        ),
+        ("UPDATE runs SET started = 'x'", "run 1 must have a title and a time, not ('random', 'x')"),
+    ],
+)
+def test_a_cell_with_another_content_is_refused(change: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "store.sqlite"
+    with Store(path) as store:
+        run = store.start("random", [task(1)])
+        store.add(run, played(task(1)))
+        device = store.device(run)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(change)
+    with Store(path) as store, pytest.raises(InputError, match=re.escape(message)):
+        everything_of(store, device)
+
+
+def everything_of(store: Store, device: Device) -> None:
+    run = store.run()
+    store.device(run)
+    store.tasks(run)
+    store.records(run)
+    store.latest(device)

@@ -1,0 +1,56 @@
+"""Tasks: what is stored of a task plays the same scenario on the same device again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from tb.judge.finding import Check
+from tb.judge.verdict import Ending, Verdict
+from tb.run.task import BENCH, Task
+from tests.unit.run.regress.tasks import DUT, task
+
+
+@pytest.mark.parametrize("backend", ["native", "coroutine"])
+def test_the_back_end_of_a_task_is_stored_and_built(backend: str) -> None:
+    restored = Task.decode(replace(task(3), dut=replace(DUT, backend=backend)).encode())
+    assert restored.dut.backend == backend
+    assert restored.dut.build_spec(waves=False).backend == backend
+
+
+def test_a_task_stored_without_a_back_end_is_played_by_coroutines() -> None:
+    stored = json.loads(task(3).encode())
+    del stored["dut"]["backend"]
+    assert Task.decode(json.dumps(stored)).dut.backend == "coroutine"
+
+
+def test_a_task_survives_json() -> None:
+    dut = replace(DUT, rtl="/my.f", top="mine", port_map="/ports.toml", debug=True, coverage="both")
+    whole = replace(task(3), exact=True, dut=dut)
+    assert Task.decode(whole.encode()) == whole
+
+
+def test_a_result_of_a_task_is_its_own() -> None:
+    verdict = Verdict.of(Check.LOST, "gone")
+    result = replace(task(3), kind=BENCH, test="checkers.x").result(verdict, 1.5, Path("runs/x"))
+    assert (result.test, result.seed, result.dut, result.rerun) == ("checkers.x", 3, DUT, task(3).rerun)
+    assert (result.key, result.ending) == ("checkers.x.3.nv_small.verilator", Ending.LOST)
+    assert (result.seconds, result.folder) == (1.5, "runs/x")
+    assert task(3).result(verdict).folder is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"rerun": None}, r"Expected `str`, got `null` - at `\$\.rerun`"),
+        ({"dut": {"config": "nv_small"}}, r"Object missing required field `simulator` - at `\$\.dut`"),
+        ({"kind": "other"}, "kind must be one of plan, random, trace, bench, not other"),
+    ],
+)
+def test_text_that_is_no_task_is_refused(changes: dict[str, object], why: str) -> None:
+    data = json.loads(task(3).encode())
+    with pytest.raises(ValueError, match=rf"^a task must be JSON of one: {why}$"):
+        Task.decode(json.dumps({**data, **changes}))

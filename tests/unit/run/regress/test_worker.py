@@ -1,0 +1,277 @@
+"""Workers: which simulators they keep, and whose code coverage counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Thread
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from models.config import HwConfig
+from tb.judge.finding import Check, Finding, Note
+from tb.judge.text import complaints
+from tb.judge.verdict import Ending, Verdict
+from tb.run import space
+from tb.run.compile.build import BuildSpec, Built
+from tb.run.dut import Dut
+from tb.run.errors import LaunchError
+from tb.run.jobs import Job
+from tb.run.regress import code_coverage, worker
+from tb.run.regress.worker import NO_WAVES_FILE, Limits, end_processes, execute, record_path
+from tb.run.result import Result
+from tb.run.simulate import SimResult
+from tb.run.task import BENCH, Task
+from tb.stimulus.exchange import REQUEST, Request
+from tests.unit.run.regress.tasks import DUT, VERDICTS, hang, task, wrong
+from tests.unit.run.regress.test_code_coverage import point, written
+
+LINE = point("line", "sdp", 1)
+WRONG = 99
+"""The seed whose scenario fails."""
+
+KILLED = 98
+"""The seed whose simulator is killed from outside."""
+
+
+class Simulator:
+    """Stands in for a simulator that many scenarios share, and counts one line once for each."""
+
+    all: list[Simulator]
+
+    def __init__(self, work_dir: Path) -> None:
+        self.work_dir, self.scenarios, self.closed = work_dir, 0, 0
+        self.all.append(self)
+
+    def close(self) -> None:
+        if self.scenarios:
+            written(self.work_dir / "coverage.dat", {LINE: self.scenarios})
+        self.scenarios, self.closed = 0, self.closed + 1
+
+
+@pytest.fixture
+def play(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[int], None]]:
+    """Play the task of a seed on a device whose code coverage is counted."""
+
+    def run_job(job: Job, built: Built, dut: Dut, *_: Any, process: Simulator, **__: Any) -> Result:
+        process.scenarios += 1
+        endings = {KILLED: Ending.LOST, WRONG: Ending.MISMATCH}
+        return job.result(dut, VERDICTS[endings.get(job.seed, Ending.PASSED)], 0.1, tmp_path / "work")
+
+    dut = replace(DUT, backend="native", coverage="line")
+    spec = BuildSpec(HwConfig.load("nv_small"), backend="native", coverage="line")
+    built = Built(spec, tmp_path, tmp_path / "build.log", None, 0.0, cached=True)
+    monkeypatch.setattr(Simulator, "all", [], raising=False)
+    monkeypatch.setattr(worker, "_built", lambda *_: built)
+    monkeypatch.setattr(worker, "shared_process", lambda _, folder: Simulator(folder))
+    monkeypatch.setattr(worker, "run_job", run_job)
+    limits = Limits(tmp_path / "run", tmp_path, 1.0)
+
+    def played(seed: int) -> None:
+        execute(replace(task(seed), dut=dut), limits)
+
+    yield played
+    end_processes()
+
+
+@pytest.mark.parametrize("prior", [None, "another failure of this worker with the same signature has waves"])
+@pytest.mark.parametrize("cycles", [300_000, 300_001])
+def test_a_failure_has_waves_or_says_why_not(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, prior: str | None, cycles: int
+) -> None:
+    played: list[str] = []
+
+    def run_job(job: Job, built: str, dut: Dut, folder: Path, *_: Any, **__: Any) -> None:
+        played.append(job.rerun)
+        (folder / "waves.fst").touch()
+
+    failed = task(WRONG).result(Verdict(findings=[wrong()], cycles=cycles), 1.0)
+    before = replace(failed, verdict=Verdict(findings=[wrong(9)]))
+    monkeypatch.setattr(worker, "_with_waves", {(before.ending, before.verdict.signature)} if prior else set())
+    monkeypatch.setattr(worker, "build", lambda *_: "model")
+    monkeypatch.setattr(worker, "run_job", run_job)
+    limits = Limits(tmp_path / "a run", tmp_path, 1.0)
+    worker._add_waves(task(WRONG), failed, tmp_path, limits)
+    replay = f"python -m tb replay '{tmp_path}/a run/{task(WRONG).key}'"
+    long = "failures must take at most 300000 cycles to leave waves, not 300001"
+    reason = long if cycles == 300_001 else prior
+    assert (tmp_path / "waves.fst").is_file() == (reason is None)
+    assert played == ([replay] if reason is None else [])
+    if reason is not None:
+        assert (tmp_path / NO_WAVES_FILE).read_text(encoding="utf-8") == f"{reason}\n{replay} --waves\n"
+
+
+def test_failures_that_end_another_way_have_waves_of_their_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    mismatch = task(1).result(Verdict(findings=[wrong()]))
+    hung = task(2).result(Verdict(findings=[wrong(), hang("SDP_0")]))
+    assert mismatch.verdict.signature == hung.verdict.signature
+    monkeypatch.setattr(worker, "_with_waves", set())
+    monkeypatch.setattr(worker, "build", lambda *_: "model")
+    monkeypatch.setattr(worker, "run_job", lambda job, built, dut, folder, *_, **__: folder.mkdir())
+    for seed, failed in ((1, mismatch), (2, hung), (3, replace(mismatch, seed=3))):
+        (tmp_path / str(seed)).mkdir()
+        worker._add_waves(task(seed), failed, tmp_path / str(seed), Limits(tmp_path, tmp_path, 1.0))
+    assert [path.parent.name for path in sorted(tmp_path.glob(f"*/{NO_WAVES_FILE}"))] == ["3"]
+
+
+def test_a_model_that_cannot_be_built_is_the_ending_of_a_task(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def built(*_: Any) -> Built:
+        raise LaunchError("sdp.v:3: syntax error")
+
+    monkeypatch.setattr(worker, "_built", built)
+    result = execute(task(1), Limits(tmp_path, tmp_path, 1.0))
+    assert result.verdict.findings == [Finding(Check.BUILD, Note("sdp.v:3: syntax error"))]
+    assert (result.ending, result.folder) == (Ending.BUILD_ERROR, None)
+    assert Result.decode(record_path(tmp_path, task(1).key).read_bytes()) == result
+
+
+def test_whatever_the_bench_raises_is_the_ending_of_a_task(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def built(*_: Any) -> Built:
+        raise ZeroDivisionError("oops")
+
+    monkeypatch.setattr(worker, "_built", built)
+    result = execute(task(1), Limits(tmp_path, tmp_path, 1.0))
+    assert result.ending is Ending.BENCH_ERROR
+    assert result.verdict.signature == ("bench", "ZeroDivisionError: oops")
+    (finding,) = result.verdict.findings
+    assert "in built" in finding.detail.message
+
+
+def test_a_task_whose_result_is_there_is_not_played_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(worker, "_built", lambda *_: pytest.fail("it must not be built"))
+    left = task(1).result(VERDICTS[Ending.HANG], 3.0)
+    path = record_path(tmp_path, task(1).key)
+    path.parent.mkdir()
+    path.write_bytes(left.encode())
+    assert execute(task(1), Limits(tmp_path, tmp_path, 1.0)) == left
+
+
+@pytest.mark.parametrize(
+    ("check", "message", "verdict"),
+    [
+        (None, "", Verdict(self_checking=True)),
+        (Check.TEST, "it is wrong", Verdict.of(Check.TEST, "it is wrong")),
+        (Check.TIMEOUT, "killed", Verdict.of(Check.TIMEOUT, "killed")),
+    ],
+)
+def test_a_test_in_python_says_itself_what_it_checks(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, check: Check | None, message: str, verdict: Verdict
+) -> None:
+    asked: dict[str, Any] = {}
+
+    def simulate(built: Built, *, work_dir: Path, **options: Any) -> SimResult:
+        asked.update(options)
+        return SimResult(check, message, 0, 2.0, work_dir / "sim.log", work_dir / "results.xml", None)
+
+    monkeypatch.setattr(worker, "simulate", simulate)
+    test = replace(task(1), kind=BENCH, source="tests.sim.checkers", test="checkers.x")
+    built: Any = None
+    result = worker._play_test(test, built, tmp_path, Limits(tmp_path, tmp_path, 60.0))
+    assert result == test.result(verdict, 2.0, tmp_path)
+    assert result.ending.is_failure is (check is not None)
+    assert (asked["test_module"], asked["testcase"]) == ("tests.sim.checkers", "x")
+    assert Request.decode(asked["env"][REQUEST]) == Request("nv_small")
+
+
+def counted(tmp_path: Path) -> int:
+    return code_coverage.of_run(tmp_path / "run").get(LINE, 0)
+
+
+def test_what_scenarios_that_share_a_simulator_have_counted_is_kept_when_it_ends(
+    play: Callable[[int], None], tmp_path: Path
+) -> None:
+    for seed in range(3):
+        play(seed)
+    assert counted(tmp_path) == 0
+    end_processes()
+    assert counted(tmp_path) == 3
+    assert [simulator.closed for simulator in Simulator.all] == [1]
+
+
+def test_a_simulator_that_counts_ends_after_sixteen_scenarios(play: Callable[[int], None], tmp_path: Path) -> None:
+    for seed in range(17):
+        play(seed)
+    assert counted(tmp_path) == 16
+    end_processes()
+    assert counted(tmp_path) == 17
+
+
+def test_what_a_simulator_with_a_failing_scenario_has_counted_counts_for_nothing(
+    play: Callable[[int], None], tmp_path: Path
+) -> None:
+    for seed in (1, 2, WRONG, 3):
+        play(seed)
+    end_processes()
+    assert counted(tmp_path) == 1
+
+
+def test_threads_of_a_worker_have_a_simulator_each(play: Callable[[int], None], tmp_path: Path) -> None:
+    play(1)
+    beside = Thread(target=play, args=(2,))
+    beside.start()
+    beside.join()
+    assert len({simulator.work_dir for simulator in Simulator.all}) == 2
+    end_processes()
+    assert counted(tmp_path) == 2
+
+
+def test_what_somebody_keeps_where_a_failure_would_lie_stays(play: Callable[[int], None], tmp_path: Path) -> None:
+    kept = tmp_path / "run" / task(WRONG).key / "thesis"
+    kept.parent.mkdir(parents=True)
+    kept.touch()
+    play(WRONG)
+    (record,) = (tmp_path / "run" / "records").glob("*.json")
+    assert "lacks .nvdla-testbench" in record.read_text(encoding="utf-8")
+    assert kept.exists()
+    assert Simulator.all == [], "nothing was played whose failure could not be kept"
+
+
+def test_a_trace_that_cannot_be_read_fails_with_file_and_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "_built", lambda dut, root: None)
+    path = tmp_path / "broken.cfg"
+    path.write_text("\nnonsense();\n", encoding="utf-8")
+    broken = Task("broken", 0, "trace", str(path), DUT, "again")
+    limits = Limits(tmp_path / "run", tmp_path / "build", 1.0, isolated=True)
+    result = execute(broken, limits)
+    assert result.ending is Ending.BENCH_ERROR
+    (complaint,) = complaints(result.verdict)
+    assert complaint.startswith(f"{path}:2: unknown command nonsense; allowed: ")
+
+
+def test_a_task_whose_simulator_is_killed_is_lost_and_leaves_no_folder(
+    play: Callable[[int], None], tmp_path: Path
+) -> None:
+    play(KILLED)
+    stored = Result.load(worker.record_path(tmp_path / "run", task(KILLED).key))
+    assert (stored.ending, stored.folder) == (Ending.LOST, None)
+    assert not (tmp_path / "run" / task(KILLED).key).exists()
+
+
+def test_a_failure_on_a_full_device_is_no_ending_of_the_task(
+    play: Callable[[int], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(space.shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
+    play(1)
+    with pytest.raises(OSError, match="No space left on device"):
+        play(WRONG)
+    assert [path.name for path in (tmp_path / "run" / "records").iterdir()] == [f"{task(1).key}.json"]
+
+
+def test_a_record_that_was_not_written_to_its_end_is_removed_alone(
+    play: Callable[[int], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object) -> None:
+        raise SystemExit("killed")
+
+    play(1)
+    monkeypatch.setattr(worker.os, "fsync", killed)
+    with pytest.raises(SystemExit, match="killed"):
+        play(2)
+    folder = tmp_path / "run" / "records"
+    (folder / ".another").touch()
+    assert len(list(folder.iterdir())) == 3
+    worker.remove_partial_records(tmp_path / "run")
+    assert sorted(path.name for path in folder.iterdir()) == [".another", f"{task(1).key}.json"]

@@ -1,0 +1,178 @@
+"""Convolutions from descriptions: cubes and images, their share of the buffer, what waits for what."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+from models.config import HwConfig
+from models.layout import ImageWeightLayout, PixelConversion
+from tb.nvdla.layers import ConvLayer, Layer
+from tb.nvdla.memory import MemoryImage
+from tb.nvdla.program.ops import InterruptNotify, RegWrite, SyncWait
+from tb.nvdla.surfaces import ImageSurface, Surface
+from tb.stimulus.generate.describe import PlanError, Table
+from tb.stimulus.generate.layers import Workshop, build_layer
+from tb.stimulus.generate.sequence import sequence
+from tb.stimulus.refusal import refusal
+
+SMALL = HwConfig.load("nv_small")
+CUBE: dict[str, Any] = {"engine": "CONV", "shape": [10, 5, 6], "kernels": 9, "kernel": [3, 2]}
+IMAGE: dict[str, Any] = {**CUBE, "shape": [3, 5, 6], "image": {"format": "T_Y8___U8V8_N444"}}
+
+
+def build_all(*descriptions: dict[str, Any]) -> tuple[Workshop, list[Layer]]:
+    shop = Workshop(SMALL, MemoryImage(limit=1 << 32), np.random.default_rng(1))
+    layers: list[Layer] = []
+    for number, description in enumerate(descriptions):
+        layers.append(build_layer(shop, f"l{number}", Table("layer", description), layers))
+    return shop, layers
+
+
+def build(**changes: Any) -> ConvLayer:
+    layer = build_all({**CUBE, **changes})[1][0]
+    assert isinstance(layer, ConvLayer)
+    return layer
+
+
+def refused(message: str) -> pytest.RaisesExc[PlanError]:
+    return pytest.raises(PlanError, match=rf"^{re.escape(message)}$")
+
+
+def test_a_description_becomes_a_convolution_of_a_cube() -> None:
+    layer = build(stride=[3, 1], dilation=[1, 2], pad=[1, 2, 0, 1], pad_value=-9, truncate=5, input_converter=[1, 2, 3])
+    params = layer.params
+    assert isinstance(layer.src, Surface)
+    assert (params.stride_x, params.stride_y, params.dilation_x, params.dilation_y) == (3, 1, 1, 2)
+    assert (params.pad_left, params.pad_right, params.pad_top, params.pad_bottom) == (1, 2, 0, 1)
+    assert (params.pad_value, params.truncate) == (-9, 5)
+    assert layer.weights.layout.shape == (9, 10, 2, 3)
+    assert layer.dst.layout.shape == (9, 4, 3)
+    assert layer.conversion is not None
+    assert not isinstance(layer.conversion, PixelConversion)
+    assert (layer.conversion.offset, layer.conversion.scale, layer.conversion.shift) == (1, 2, 3)
+    assert build().conversion is None
+
+
+def test_a_description_becomes_a_convolution_of_an_image() -> None:
+    image = {"format": "T_A8B8G8R8", "x_offset": 1, "gaps": [2], "mean": [1, 2, 3, -4], "signed": True}
+    layer = build(shape=[4, 5, 6], kernel=[1, 2], image={**image, "post_extension": 2}, input_converter=[0, 5, 1])
+    assert isinstance(layer.src, ImageSurface)
+    assert (layer.src.layout.format_name, layer.src.layout.x_offset) == ("T_A8B8G8R8", 1)
+    assert layer.src.layout.line_stride_bytes == (32 + 2 * 8,)
+    assert isinstance(layer.conversion, PixelConversion)
+    assert (layer.conversion.mean, layer.conversion.signed) == ((1, 2, 3, -4), True)
+    assert layer.conversion.converter is not None
+    assert isinstance(layer.weights.layout, ImageWeightLayout)
+    assert layer.weights.layout.line_group == 2
+
+
+def test_weights_stay_in_their_range_and_are_followed_by_random_bytes() -> None:
+    shop, layers = build_all({**CUBE, "weights": [100, 101]})
+    assert isinstance(layers[0], ConvLayer)
+    surface = layers[0].weights
+    data = shop.memory.read_array(surface.address, surface.layout.nbytes)
+    assert set(data[: surface.layout.elements].tolist()) == {100, 101}
+    assert len(set(data[surface.layout.elements :].tolist())) > 2
+
+
+def test_lines_of_an_image_are_written_with_the_pixels_around_it_but_no_gaps() -> None:
+    shop, layers = build_all({**IMAGE, "image": {"format": "T_Y8___U8V8_N444", "x_offset": 5, "gaps": [1, 0]}})
+    src = layers[0].src
+    assert isinstance(src, ImageSurface)
+    first, second = src.addresses
+    written = shop.memory.written(first, 24)
+    assert written[:16].all()
+    assert not written[16:].any()
+    assert shop.memory.written(second, 5 * 16).all()
+
+
+def test_without_banks_a_layer_takes_as_few_as_hold_everything() -> None:
+    layer = build()
+    assert (layer.cbuf.data_banks, layer.cbuf.weight_banks, layer.cbuf.release_slices) == (1, 1, 5)
+    spared = build(spare_banks=[2, 3]).cbuf
+    assert (spared.data_banks, spared.weight_banks) == (3, 4)
+    explicit = build(banks=[3, 4], release_slices=2, fetch_slices=6)
+    assert (explicit.cbuf.data_banks, explicit.cbuf.weight_banks) == (3, 4)
+    assert (explicit.cbuf.release_slices, explicit.cbuf.fetch_slices) == (2, 6)
+
+
+def test_weights_that_do_not_all_fit_take_the_banks_of_a_group() -> None:
+    weights = {**CUBE, "shape": [60, 5, 6], "kernels": 33, "all_weights": False}
+    assert build(**weights).cbuf.weight_banks == 1
+    assert build(**weights, spare_banks=[0, 1]).cbuf.weight_banks == 2
+    assert build(**{**weights, "all_weights": True}).cbuf.weight_banks == 3
+
+
+def test_the_banks_have_room_for_the_weights_of_the_convolutions_before() -> None:
+    big = {**CUBE, "shape": [60, 5, 6], "kernels": 33}
+    _, layers = build_all(big, {"engine": "SDP", "shape": [8, 2, 2]}, big, {**big, "all_weights": False})
+    assert [layer.cbuf.weight_banks for layer in layers if isinstance(layer, ConvLayer)] == [3, 6, 9]
+
+
+def test_banks_change_where_the_convolution_before_leaves_padding_behind_its_weights() -> None:
+    _, layers = build_all({**CUBE, "kernels": 1}, CUBE)
+    banks = [layer.cbuf.weight_banks for layer in layers if isinstance(layer, ConvLayer)]
+    assert banks == [1, 2]
+    assert refusal(sequence(layers, SMALL, in_turn=True), SMALL) is None
+    _, layers = build_all({**CUBE, "kernels": 16, "shape": [8, 5, 6]}, CUBE)
+    assert [layer.cbuf.weight_banks for layer in layers if isinstance(layer, ConvLayer)] == [1, 1]
+
+
+def test_weights_that_end_with_an_entry_leave_nothing_behind() -> None:
+    tight = {**CUBE, "kernels": 1, "tight_weights": True}
+    _, layers = build_all(tight, tight)
+    first, second = (layer for layer in layers if isinstance(layer, ConvLayer))
+    used = first.weights.layout.elements
+    assert used <= first.weights.fetched_bytes < min(used + 8, first.weights.layout.nbytes)
+    assert (first.cbuf.data_banks, first.cbuf.weight_banks) == (second.cbuf.data_banks, second.cbuf.weight_banks)
+    assert refusal(sequence(layers, SMALL, in_turn=True), SMALL) is None
+
+
+def test_units_take_turns_each_on_its_own() -> None:
+    sdp = {"engine": "SDP", "shape": [8, 2, 2]}
+    _, layers = build_all(CUBE, sdp, {**CUBE, "x1": {"alu": "sum", "alu_operand": "channel"}})
+    ops = sequence(layers, SMALL, in_turn=False)
+    assert [(op.unit, op.group) for op in ops if isinstance(op, InterruptNotify)] == [("SDP", g) for g in (0, 1, 0)]
+    pointers = [op.value for op in ops if isinstance(op, RegWrite) and op.register == "SDP_RDMA.S_POINTER"]
+    assert pointers == [0, 1]
+    assert [op for op in ops if isinstance(op, SyncWait)] == [SyncWait("SDP", "layer_0")]
+    assert refusal(ops, SMALL) is None
+
+
+def test_a_layer_that_reads_what_another_writes_is_enabled_after_it() -> None:
+    _, layers = build_all(CUBE, {"engine": "PDP", "chain": True, "method": "max", "kernel": [1, 1]})
+    ops = sequence(layers, SMALL, in_turn=False)
+    programmed, enabled = (
+        next(n for n, op in enumerate(ops) if isinstance(op, RegWrite) and op.register == f"PDP_RDMA.{name}")
+        for name in ("S_POINTER", "D_OP_ENABLE")
+    )
+    waits = [n for n, op in enumerate(ops) if op == SyncWait("PDP_RDMA", "layer_0")]
+    assert len(waits) == 1
+    assert programmed < waits[0] < enabled
+
+
+@pytest.mark.parametrize(
+    ("description", "message"),
+    [
+        ({**CUBE, "kernel": [3]}, "layer.kernel must be 2 integers, not [3]"),
+        ({key: CUBE[key] for key in ("engine", "shape", "kernel")}, "layer lacks the key kernels"),
+        ({**IMAGE, "image": {}}, "layer.image lacks the key format"),
+        (
+            {**IMAGE, "chain": True},
+            "layer has no key chain; allowed: all_weights, banks, batch, converter, dilation, dst_gaps, dst_skip, "
+            "engine, fetch_slices, flush_nan, image, input_converter, kernel, kernels, nan_to_zero, output_precision, "
+            "pad, pad_value, pool, pre_truncate, precision, release_slices, shape, spare_banks, stride, "
+            "tight_weights, truncate, weight_numbers, weights, winograd, x1, x2, y, zero_percent",
+        ),
+        ({**IMAGE, "shape": [4, 5, 6]}, "layer: channels must be 3 for T_Y8___U8V8_N444, not 4"),
+        ({**CUBE, "banks": [0, 1]}, "layer: data_banks must be 1 to 31, not 0"),
+        ({**IMAGE, "image": {**IMAGE["image"], "mean": [1]}}, "layer.image.mean must be 3 integers, not [1]"),
+    ],
+)
+def test_a_convolution_that_cannot_be_understood_is_refused(description: dict[str, Any], message: str) -> None:
+    with pytest.raises(PlanError, match=rf"^{re.escape(message)}$"):
+        build_all(description)

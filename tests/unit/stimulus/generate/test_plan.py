@@ -1,0 +1,252 @@
+"""Plans: what they build, and what they refuse."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from models.config import HwConfig, builtin_names
+from models.errors import InputError
+from models.pdp import PdpParams, PoolMethod
+from models.precision import Precision
+from tb.judge.tracker import LayerTracker
+from tb.nvdla.layers import PdpLayer
+from tb.nvdla.memory import GUARD_BYTES, MemoryImage
+from tb.nvdla.program.ops import InterruptNotify, MemLoad, RegRead, RegWrite, SyncWait
+from tb.places import PLANS
+from tb.stimulus.generate import layers
+from tb.stimulus.generate.describe import PlanError, Table
+from tb.stimulus.generate.layers import Workshop, build_layer, split_width
+from tb.stimulus.generate.plan import PlanEntry, load_plan
+from tb.stimulus.refusal import refusal
+
+SMALL = HwConfig.load("nv_small")
+SDP: dict[str, Any] = {"engine": "SDP", "shape": [9, 3, 4]}
+PDP: dict[str, Any] = {"engine": "PDP", "shape": [8, 3, 4], "method": "max", "kernel": [2, 1]}
+
+
+def entry(*layers: dict[str, Any], **data: Any) -> PlanEntry:
+    return PlanEntry("probe", "a test's", "nv_small", {"layer": list(layers), **data})
+
+
+def build_one(description: dict[str, Any]) -> PdpLayer:
+    shop = Workshop(SMALL, MemoryImage(limit=1 << 32), np.random.default_rng(1))
+    layer = build_layer(shop, "l0", Table("layer", description), [])
+    assert isinstance(layer, PdpLayer)
+    return layer
+
+
+@pytest.mark.parametrize("config", builtin_names())
+@pytest.mark.parametrize(
+    ("name", "least"), [("nv_small", 59), ("nv_small_corners", 4), ("nv_small_stress", 8), ("bench", 2)]
+)
+def test_every_scenario_of_a_plan_is_predicted_for_every_configuration(name: str, least: int, config: str) -> None:
+    hw = HwConfig.load(config)
+    entries = load_plan(PLANS / f"{name}.toml")
+    assert len(entries) >= least
+    for each in entries:
+        assert refusal(each.build(hw, 3).ops, hw) is None, each.name
+
+
+def test_a_numpy_error_in_a_builder_is_a_bug_and_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(layers._BUILDERS, "SDP", lambda *_: np.zeros(2) + np.zeros(3))
+    with pytest.raises(ValueError, match=r"^operands could not be broadcast together"):
+        entry(SDP).build(SMALL, 1)
+
+
+CONV: dict[str, Any] = {"engine": "CONV", "shape": [8, 4, 4], "kernels": 8, "kernel": [1, 1]}
+
+
+@pytest.mark.parametrize(
+    ("layer", "message"),
+    [
+        ({**CONV, "batch": 4294967296}, "probe.layer[0].batch must be 1 to 1 on nv_small, not 4294967296"),
+        ({**PDP, "kernel": [0, 1]}, "probe.layer[0].kernel must be 1 to 8 each, not 0"),
+        ({**PDP, "kernel": [1, 1 << 63]}, "probe.layer[0].kernel must be 1 to 8 each, not 9223372036854775808"),
+        ({**CONV, "weights": [5, 3]}, "probe.layer[0].weights must be a span within -128 to 127, not 5 to 3"),
+        ({**CONV, "weights": [0, 128]}, "probe.layer[0].weights must be a span within -128 to 127, not 0 to 128"),
+        (
+            {**SDP, "shape": [8192, 8192, 8192]},
+            "probe.layer[0]: allocations must have at most 33554432 bytes together, not 549755813888 with l0_src",
+        ),
+        (
+            {**CONV, "shape": [8192, 1, 1], "kernels": 8192, "kernel": [1, 1]},
+            "probe.layer[0]: allocations must have at most 33554432 bytes together, not 67117056 with l0_weights",
+        ),
+        (
+            {**CONV, "shape": [8192, 1, 1], "kernels": 8192, "zero_percent": 50},
+            "probe.layer[0]: weights must have at most 33554432 bytes, not 67108864",
+        ),
+    ],
+)
+def test_a_small_description_of_a_large_layer_is_refused_at_once(layer: dict[str, Any], message: str) -> None:
+    started = time.process_time()
+    with pytest.raises(InputError, match=f"^{re.escape(message)}$"):
+        entry(layer).build(SMALL, 1)
+    assert time.process_time() - started < 1.0
+
+
+@pytest.mark.parametrize("name", ["", "n" * 201, "a\\u0000b", "a\\nb"])
+def test_a_name_that_cannot_be_printed_is_refused(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text(f'config = "nv_small"\n[[scenario]]\nname = "{name}"\nabout = "x"\nlayer = []\n', encoding="utf-8")
+    with pytest.raises(
+        PlanError, match=r"^own\.toml: scenario\[0\]\.name must be 1 to 200 printable characters, not '"
+    ):
+        load_plan(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('config = "nv_small"\nscenario = [1]\n', "own.toml: scenario[0] must be a table, not 1"),
+        ('config = "nv_small"\nscenario = 1\n', "own.toml.scenario must be list, not 1"),
+    ],
+)
+def test_values_of_another_type_are_refused(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "own.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(PlanError, match=f"^{re.escape(message)}$"):
+        load_plan(path)
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_others() -> None:
+    probe = entry(SDP)
+    assert probe.build(SMALL, 5) == probe.build(SMALL, 5)
+    assert probe.build(SMALL, 5).ops != probe.build(SMALL, 6).ops
+
+
+def test_padding_channels_hold_random_bytes_and_stride_gaps_none() -> None:
+    scenario = entry({**SDP, "src_gaps": [2, 3]}).build(SMALL, 1)
+    load = next(op for op in scenario.ops if isinstance(op, MemLoad))
+    assert [len(data) for _, data in load.chunks] == [32] * 6
+    last_atoms = b"".join(data for offset, data in load.chunks if offset >= 3 * 6 * 8 + 24)
+    assert any(last_atoms[n] for n in range(len(last_atoms)) if n % 8)
+
+
+def test_layers_in_turn_wait_for_each_other_and_alternate_groups() -> None:
+    ops = entry(SDP, SDP, SDP).build(SMALL, 1).ops
+    notified = [(op.group, op.sync_id) for op in ops if isinstance(op, InterruptNotify)]
+    assert notified == [(0, "layer_0"), (1, "layer_1"), (0, "layer_2")]
+    waits = [(op.target, op.sync_id) for op in ops if isinstance(op, SyncWait)]
+    assert waits == [(unit, f"layer_{n}") for n in (0, 1) for unit in ("SDP_RDMA", "SDP")]
+
+
+def test_layers_back_to_back_wait_only_for_their_group() -> None:
+    ops = entry(SDP, SDP, SDP, order="back_to_back").build(SMALL, 1).ops
+    waits = [(op.target, op.sync_id) for op in ops if isinstance(op, SyncWait)]
+    assert waits == [("SDP_RDMA", "layer_0"), ("SDP", "layer_0")]
+
+
+def test_a_layer_behind_one_with_tables_waits_for_it_as_both_groups_share_their_registers() -> None:
+    lookup = {"le": {"start": 0, "exponent": 2}, "lo": {"start": 0, "select": 5}}
+    looked_up = {**SDP, "y": {"operand_bytes": 2, "lut": lookup}}
+    ops = entry(looked_up, SDP, SDP, order="back_to_back").build(HwConfig.load("nv_large"), 1).ops
+    waits = [(op.target, op.sync_id) for op in ops if isinstance(op, SyncWait)]
+    assert waits == [(unit, "layer_0") for _ in range(2) for unit in ("SDP_RDMA", "SDP")]
+
+
+def test_a_chained_layer_reads_what_the_one_before_wrote() -> None:
+    scenario = entry(SDP, {"engine": "SDP", "chain": True}).build(SMALL, 1)
+    tracker = LayerTracker(SMALL)
+    layers = []
+    for op in scenario.ops:
+        if isinstance(op, RegWrite):
+            layers += [s.layer for s in tracker.write(tracker.state.registers.parse(op.register), op.value)]
+        elif isinstance(op, InterruptNotify):
+            tracker.finish(op.unit, op.group)
+    assert layers[1].src == layers[0].dst
+
+
+def test_a_split_reads_up_to_the_last_window_of_each_part() -> None:
+    params = PdpParams(PoolMethod.MAX, 4, 1, 2, 2, 1, 0, 0, 0, (0,) * 7, 0, 0, Precision.INT8)
+    split = split_width(params, 5, 2, 1, 1)
+    assert split is not None
+    assert (split.first_in, split.last_in, split.first_out, split.last_out) == (3, 2, 1, 1)
+    with pytest.raises(InputError, match=r"^split must be 1 to the output width 2, not 3$"):
+        split_width(params, 5, 3, 1, 1)
+    with pytest.raises(InputError, match=r"^split must leave every part at least one output column, not 2, 1 and 0$"):
+        split_width(params, 5, 2, 2, 1)
+
+
+def test_parts_of_a_split_may_differ() -> None:
+    layer = build_one({**PDP, "shape": [8, 3, 20], "split": 4, "split_columns": [7, 3]})
+    assert layer.split is not None
+    assert (layer.split.first_out, layer.split.middle_out, layer.split.last_out) == (7, 3, 6)
+    assert (layer.split.first_in, layer.split.middle_in, layer.split.last_in) == (8, 3, 6)
+    even = build_one({**PDP, "shape": [8, 3, 20], "split": 4}).split
+    assert even is not None
+    assert (even.first_out, even.middle_out, even.last_out) == (4, 4, 7)
+
+
+def test_an_average_takes_its_reciprocals_and_padding_values_from_the_description_or_the_kernel() -> None:
+    average = {**PDP, "method": "average", "kernel": [3, 2]}
+    usual = build_one({**average, "pad_value": -5}).params
+    assert (usual.recip_width, usual.recip_height) == (21845, 32768)
+    assert usual.pad_values == (-5, -10, -15, -20, -25, -30, -35)
+    own = build_one({**average, "reciprocals": [1, 131071], "pad_values": [9, -8, 7, -6, 5, -4, 3]}).params
+    assert (own.recip_width, own.recip_height) == (1, 131071)
+    assert own.pad_values == (9, -8, 7, -6, 5, -4, 3)
+
+
+def test_data_lie_where_the_scenario_says_at_any_atom() -> None:
+    scenario = entry({**SDP, "shape": [1, 1, 3]}, SDP, base=0x1234_5608).build(SMALL, 1)
+    addresses = [op.address for op in scenario.ops if isinstance(op, MemLoad)]
+    assert min(addresses) == 0x1234_5608 + GUARD_BYTES
+    assert [address % 32 for address in addresses] == [8, 24]
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (entry({"engine": "SDP"}), "probe.layer[0] lacks the key shape"),
+        (entry({**SDP, "shape": [1, 2]}), "probe.layer[0].shape must be 3 integers, not [1, 2]"),
+        (entry({**SDP, "engine": "EW"}), None),
+        (entry({**SDP, "colour": 1}), None),
+        (entry({"engine": "SDP", "chain": True}), "probe.layer[0].chain needs a layer before it"),
+        (entry(SDP, order="sideways"), "probe.order must be one of in_turn, back_to_back, not sideways"),
+        (entry({**SDP, "x1": {"alu": "xor"}}), "probe.layer[0].x1.alu must be one of max, min, sum, equal, not xor"),
+        (entry({**SDP, "x1": {"mul": 1}}), "probe.layer[0].x1.mul must be bool, not 1"),
+        (
+            entry({**SDP, "x1": {"alu": "sum", "alu_operand": "channel", "mul": True, "mul_operand": "element"}}),
+            "probe.layer[0].x1: both operands from memory must be per channel or both per element",
+        ),
+    ],
+)
+def test_a_description_that_cannot_be_understood_is_refused(data: PlanEntry, message: str | None) -> None:
+    with pytest.raises(PlanError, match=rf"^{re.escape(message)}$" if message else r"^probe\.layer\[0\]"):
+        data.build(SMALL, 1)
+
+
+def test_a_plan_with_two_scenarios_of_one_name_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "twice.toml"
+    scenario = '[[scenario]]\nname = "a"\nabout = "b"\n[[scenario.layer]]\nengine = "SDP"\nshape = [1, 1, 1]\n'
+    path.write_text(f'config = "nv_small"\n{scenario}{scenario}', encoding="utf-8")
+    with pytest.raises(PlanError, match=r"^twice\.toml: scenario name a must be unique$"):
+        load_plan(path)
+
+
+def test_skipped_atoms_lie_between_a_result_and_what_is_before_it() -> None:
+    whole, moved = build_one(PDP), build_one({**PDP, "dst_skip": 4})
+    assert moved.dst.address == whole.dst.address + 4 * SMALL.memory_atomic_bytes + GUARD_BYTES
+    assert moved.src.address == whole.src.address
+
+
+def test_counters_are_enabled_before_a_layer_and_read_behind_its_end() -> None:
+    ops = entry(SDP, PDP, counters=True).build(SMALL, 1).ops
+    enables = {op.register: op.value for op in ops if isinstance(op, RegWrite) and op.register.endswith("PERF_ENABLE")}
+    assert enables == {"SDP_RDMA.D_PERF_ENABLE": 0b10, "SDP.D_PERF_ENABLE": 0b1110}
+    reads = [number for number, op in enumerate(ops) if isinstance(op, RegRead)]
+    assert len(reads) == 11
+    assert SyncWait("SDP", "layer_0") in ops[: reads[-1]]
+    assert ops.index(RegWrite("SDP.D_OP_ENABLE", 1)) < reads[0]
+
+
+def test_counters_are_refused_where_layers_overlap() -> None:
+    with pytest.raises(PlanError, match=r"^probe\.counters needs the order in_turn, not back_to_back$"):
+        entry(SDP, counters=True, order="back_to_back").build(SMALL, 1)

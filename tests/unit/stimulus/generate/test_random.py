@@ -1,0 +1,163 @@
+"""Random scenarios: legal, reproducible, and wide enough to reach the corners that matter."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from models.cbuf import bank_bytes
+from models.config import HwConfig
+from models.layout import pixel_format, supported_formats
+from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES
+from models.precision import Precision
+from tb.nvdla.layers import ConvLayer, Layer, PooledLayer
+from tb.nvdla.memory import MemoryImage
+from tb.stimulus.generate.describe import Table
+from tb.stimulus.generate.layers import Workshop, build_layer
+from tb.stimulus.generate.random import ENGINES, engines_of, random_entry
+from tb.stimulus.model import play_model
+from tb.stimulus.refusal import refusal
+
+SMALL = HwConfig.load("nv_small")
+SEEDS = 3000
+
+
+@pytest.fixture(scope="module")
+def drawn() -> list[dict[str, Any]]:
+    """Return the layers of many seeds, without their data."""
+    return [layer for seed in range(SEEDS) for layer in random_entry(SMALL, seed, ENGINES).data["layer"]]
+
+
+def of(drawn: list[dict[str, Any]], engine: str) -> list[dict[str, Any]]:
+    return [layer for layer in drawn if layer["engine"] == engine]
+
+
+def test_random_scenarios_are_legal() -> None:
+    for seed in range(120):
+        scenario = random_entry(SMALL, seed, ENGINES).build(SMALL, seed)
+        assert refusal(scenario.ops, SMALL) is None, seed
+
+
+@pytest.mark.parametrize("lacks", ["sdp_bs", "sdp_bn", "pdp", "cdp"])
+def test_random_scenarios_are_legal_where_a_unit_is_missing(lacks: str) -> None:
+    config = replace(SMALL, **{f"{lacks}_enable": False, f"{lacks}_throughput": 0})
+    for seed in range(60):
+        scenario = random_entry(config, seed, engines_of(config)).build(config, seed)
+        assert refusal(scenario.ops, config) is None, seed
+
+
+@pytest.mark.parametrize(("engine", "constant"), [("SDP", 0.3), ("PDP", 0.3), ("CDP", 0.3), ("CONV", 0.35)])
+def test_most_layers_write_more_than_one_value(engine: str, constant: float) -> None:
+    written = []
+    for seed in range(40):
+        played = play_model(random_entry(SMALL, seed, (engine,)).build(SMALL, seed), SMALL)
+        written += [expectation.data[expectation.must_write] for expectation in played.expectations]
+    assert len(written) > 40
+    assert np.mean([len(np.unique(data)) == 1 for data in written]) < constant
+
+
+def test_the_same_seed_gives_the_same_description_and_another_seed_another() -> None:
+    assert random_entry(SMALL, 7, ENGINES) == random_entry(SMALL, 7, ENGINES)
+    assert random_entry(SMALL, 7, ENGINES) != random_entry(SMALL, 8, ENGINES)
+
+
+@pytest.mark.parametrize("engine", engines_of(SMALL))
+def test_only_the_engines_that_are_asked_for_are_drawn(engine: str) -> None:
+    layers = [layer for seed in range(50) for layer in random_entry(SMALL, seed, (engine,)).data["layer"]]
+    assert {layer["engine"] for layer in layers} == {engine}
+    assert any("chain" in layer for layer in layers)
+
+
+def test_the_convolution_buffer_holds_what_all_layers_of_a_scenario_leave_behind() -> None:
+    for seed in range(60):
+        shop, layers = Workshop(SMALL, MemoryImage(limit=1 << 32), np.random.default_rng(1)), list[Layer]()
+        left = 0
+        for number, layer in enumerate(random_entry(SMALL, seed, ("CONV", "PDP")).data["layer"]):
+            layers.append(build_layer(shop, f"l{number}", Table("layer", layer), layers))
+            last = layers[-1].producer if isinstance(layers[-1], PooledLayer) else layers[-1]
+            if isinstance(last, ConvLayer):
+                weights = last.weights.layout
+                group = weights.group_elements[0] + WEIGHT_SIZE_ALIGNMENT_BYTES
+                needed = left + weights.nbytes if left else min(weights.nbytes, group)
+                assert needed <= bank_bytes(SMALL, last.cbuf.weight_banks), seed
+                left += weights.nbytes
+
+
+def test_every_engine_has_its_share(drawn: list[dict[str, Any]]) -> None:
+    counts = Counter(layer["engine"] for layer in drawn)
+    assert set(counts) == set(engines_of(SMALL))
+    assert min(counts.values()) > len(drawn) // 8
+
+
+def test_every_pixel_format_of_8_bits_is_drawn_with_every_x_offset(drawn: list[dict[str, Any]]) -> None:
+    images = [layer["image"] for layer in of(drawn, "CONV") if "image" in layer]
+    found = {(image["format"], image["x_offset"]) for image in images}
+    formats = [pixel_format(name) for name in supported_formats(SMALL)]
+    expected = {
+        (pixels.name, offset)
+        for pixels in formats
+        if pixels.precision is Precision.INT8
+        for offset in range(pixels.max_x_offset(SMALL) + 1)
+    }
+    assert found == expected
+    assert {image["post_extension"] for image in images} == {1, 2, 4}
+    assert {image.get("signed") for image in images} == {None, False, True}
+    assert {"mean" in image for image in images} == {False, True}
+
+
+def test_windows_reach_their_corners(drawn: list[dict[str, Any]]) -> None:
+    pools, convs = of(drawn, "PDP"), of(drawn, "CONV")
+    assert {layer["kernel"][axis] for layer in pools for axis in (0, 1)} == set(range(1, 9))
+    assert {layer["split"] for layer in pools} == set(range(1, 8))
+    assert {"reciprocals" in layer for layer in pools} == {False, True}
+    assert {"pad_values" in layer for layer in pools} == {False, True}
+    assert max(layer["shape"][2] for layer in pools if "shape" in layer) > 1000
+    assert {layer["method"] for layer in pools} == {"max", "min", "average"}
+    assert {layer["stride"][axis] for layer in convs for axis in (0, 1)} == set(range(1, 9))
+    assert {layer["kernel"][axis] for layer in convs for axis in (0, 1)} >= {*range(1, 9), 31, 32}
+    assert {layer["dilation"][axis] for layer in convs for axis in (0, 1)} >= {1, 2, 3, 7, 31, 32}
+    assert 31 in {layer["pad"][side] for layer in convs for side in (0, 2)}
+    assert max(layer["pad"][side] for layer in convs for side in (1, 3)) > 31
+    assert {layer["truncate"] for layer in convs} == set(range(32))
+
+
+def test_sdp_and_convolutions_are_pooled_on_the_fly_where_pdp_is_asked_for(drawn: list[dict[str, Any]]) -> None:
+    for engine in ("SDP", "CONV"):
+        layers = of(drawn, engine)
+        pools = [layer["pool"] for layer in layers if "pool" in layer]
+        assert len(layers) // 8 < len(pools) < len(layers) // 4
+        assert {pool["method"] for pool in pools} == {"max", "min", "average"}
+        alone = [layer for seed in range(50) for layer in random_entry(SMALL, seed, (engine,)).data["layer"]]
+        assert not any("pool" in layer for layer in alone)
+
+
+def test_channels_lie_at_the_edges_of_an_atom(drawn: list[dict[str, Any]]) -> None:
+    for engine in engines_of(SMALL):
+        channels = {layer["shape"][0] for layer in of(drawn, engine) if "shape" in layer}
+        assert {1, 7, 8, 9, 16, 17} <= channels, engine
+
+
+def test_operands_come_from_everywhere_in_every_stage(drawn: list[dict[str, Any]]) -> None:
+    for engine in ("SDP", "CONV"):
+        for stage in ("x1", "x2"):
+            stages = [layer[stage] for layer in of(drawn, engine) if stage in layer]
+            for unit in ("alu", "mul"):
+                found = {s[f"{unit}_operand"] for s in stages if f"{unit}_operand" in s}
+                assert found == {"register", "channel", "element"}, (engine, stage, unit)
+
+
+def test_tables_are_linear_and_exponential_and_windows_of_all_sizes(drawn: list[dict[str, Any]]) -> None:
+    layers = of(drawn, "CDP")
+    assert {layer.get("local_size") for layer in layers} == {None, 3, 5, 7, 9}
+    assert {"exponent" in layer["lut"]["le"] for layer in layers} == {False, True}
+    assert not any("exponent" in layer["lut"]["lo"] for layer in layers)
+
+
+def test_large_cubes_fit_below_the_end_of_the_address_space() -> None:
+    entry = random_entry(SMALL, 9072, ENGINES)
+    assert entry.data["base"] > 0xFE00_0000
+    assert entry.build(SMALL, 9072).ops

@@ -1,0 +1,93 @@
+"""Random scenarios of nv_full: every precision and mode that it has, all of them legal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from models.config import HwConfig
+from models.errors import InputError
+from tb.stimulus.generate.random import ENGINES, engines_of, random_entry
+from tb.stimulus.model import play_model
+from tb.stimulus.refusal import refusal
+
+FULL = HwConfig.load("nv_full")
+SMALL = HwConfig.load("nv_small")
+SEEDS = 800
+
+
+@pytest.fixture(scope="module")
+def drawn() -> list[dict[str, Any]]:
+    """Return the layers of many seeds, without their data."""
+    return [layer for seed in range(SEEDS) for layer in random_entry(FULL, seed, ENGINES).data["layer"]]
+
+
+def of(drawn: list[dict[str, Any]], *engines: str) -> Iterator[dict[str, Any]]:
+    return (layer for layer in drawn if layer["engine"] in engines)
+
+
+def test_random_scenarios_are_legal() -> None:
+    for seed in range(60):
+        scenario = random_entry(FULL, seed, ENGINES).build(FULL, seed)
+        assert refusal(scenario.ops, FULL) is None, seed
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_most_layers_write_more_than_one_value(engine: str) -> None:
+    written = []
+    for seed in range(12):
+        played = play_model(random_entry(FULL, seed, (engine,)).build(FULL, seed), FULL)
+        written += [expectation.data[expectation.must_write] for expectation in played.expectations]
+    assert len(written) > 12
+    assert np.mean([len(np.unique(data)) == 1 for data in written]) < 0.4
+
+
+@pytest.mark.parametrize("engine", ["SDP", "PDP", "CDP", "CONV", "RUBIK"])
+def test_every_engine_has_every_precision(drawn: list[dict[str, Any]], engine: str) -> None:
+    found = {layer.get("precision", "int8") for layer in of(drawn, engine) if "shape" in layer}
+    assert found == {"int8", "int16", "fp16"}
+
+
+def test_all_engines_of_the_build_are_drawn_and_no_others(drawn: list[dict[str, Any]]) -> None:
+    assert {layer["engine"] for layer in drawn} == set(ENGINES)
+    small = {layer["engine"] for seed in range(60) for layer in random_entry(SMALL, seed, ENGINES).data["layer"]}
+    assert small == set(engines_of(SMALL)) == set(ENGINES) - {"RUBIK", "BDMA"}
+
+
+def test_engines_that_the_build_lacks_are_refused() -> None:
+    with pytest.raises(InputError, match=r"^engines must be of SDP, PDP, CDP, CONV for nv_small$"):
+        random_entry(SMALL, 0, ("RUBIK", "BDMA"))
+
+
+def test_sdp_converts_to_every_precision_that_it_can(drawn: list[dict[str, Any]]) -> None:
+    found = {
+        (layer.get("precision", "int8"), layer["output_precision"])
+        for layer in of(drawn, "SDP")
+        if "output_precision" in layer and "shape" in layer
+    }
+    assert found == {("int8", "int16"), ("int16", "int8"), ("int16", "fp16"), ("fp16", "int16")}
+
+
+def test_y_looks_up_and_takes_operands_from_everywhere(drawn: list[dict[str, Any]]) -> None:
+    stages = [layer["y"] for layer in of(drawn, "SDP", "CONV") if "y" in layer]
+    assert {"lut" in stage for stage in stages} == {False, True}
+    for unit in ("alu", "mul"):
+        found = {stage[f"{unit}_operand"] for stage in stages if f"{unit}_operand" in stage}
+        assert found == {"register", "channel", "element"}
+        assert any(f"{unit}_converter" in stage for stage in stages)
+
+
+def test_convolutions_use_winograd_compressed_weights_and_images_of_every_precision(
+    drawn: list[dict[str, Any]],
+) -> None:
+    layers = list(of(drawn, "CONV"))
+    assert {layer.get("winograd", False) for layer in layers} == {False, True}
+    assert {"zero_percent" in layer for layer in layers} == {False, True}
+    assert {layer.get("precision", "int8") for layer in layers if "image" in layer} == {"int8", "int16", "fp16"}
+
+
+def test_rubik_has_all_of_its_modes(drawn: list[dict[str, Any]]) -> None:
+    assert {layer["mode"] for layer in of(drawn, "RUBIK")} == {"contract", "split", "merge"}

@@ -1,0 +1,120 @@
+"""Which files make a trace, and which traces a command line means."""
+
+from __future__ import annotations
+
+import re
+from errno import EACCES
+from pathlib import Path
+
+import pytest
+
+from models.config import HwConfig
+from tb.stimulus.trace import TraceError, find_traces, read
+
+COMMAND = "reg_read(GLB.S_INTR_STATUS);"
+
+
+@pytest.fixture
+def traces(tmp_path: Path) -> Path:
+    """Two folders of traces, one with other files around, and a folder without any."""
+    for name in ("b/two", "b/ten", "a/one"):
+        (tmp_path / name).mkdir(parents=True)
+        (tmp_path / name / f"{Path(name).name}.cfg").write_text(COMMAND)
+    (tmp_path / "b" / "README").write_text("no trace")
+    (tmp_path / "c" / "deep").mkdir(parents=True)
+    return tmp_path
+
+
+def test_a_folder_a_cfg_and_a_folder_of_folders_are_expanded_in_sorted_order(traces: Path) -> None:
+    assert find_traces([traces]) == (traces / "a/one", traces / "b/ten", traces / "b/two")
+    assert find_traces([traces / "b/two", traces / "a"]) == (traces / "b/two", traces / "a/one")
+    assert find_traces([traces / "b/two/two.cfg"]) == (traces / "b/two/two.cfg",)
+
+
+def test_a_trace_that_is_named_twice_is_found_once(traces: Path) -> None:
+    (traces / "link").symlink_to(traces / "b/two")
+    named = [traces / "b/two/two.cfg", traces / "b", traces / "link", traces / "b/two"]
+    assert find_traces(named) == (traces / "b/two/two.cfg", traces / "b/ten")
+
+
+def test_links_to_folders_are_not_followed_in_search_of_traces(traces: Path) -> None:
+    (traces / "a" / "loop").symlink_to(traces)
+    assert find_traces([traces / "a"]) == (traces / "a/one",)
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("c", "no trace here: no folder with a .cfg file, no .npz file"),
+        ("d", "no such file or folder"),
+        ("b/README", "a trace must be a folder or a .cfg file"),
+    ],
+)
+def test_a_path_without_trace_is_refused(path: str, message: str, traces: Path) -> None:
+    with pytest.raises(TraceError, match=f"^{re.escape(f'{traces / path}: {message}')}$"):
+        find_traces([traces / "a", traces / path])
+
+
+def test_a_folder_with_two_cfg_files_is_found_but_not_read(traces: Path, nv_small: HwConfig) -> None:
+    folder = traces / "a/one"
+    (folder / "1.cfg").write_text(COMMAND)
+    assert find_traces([traces / "a"]) == (folder,)
+    message = ": a trace folder must hold exactly one .cfg file, not 1.cfg, one.cfg"
+    with pytest.raises(TraceError, match=f"^{re.escape(str(folder) + message)}$"):
+        read(folder, nv_small)
+
+
+def test_one_of_two_cfg_files_can_be_read_by_its_name(traces: Path, nv_small: HwConfig) -> None:
+    (traces / "a/one/1.cfg").write_text(COMMAND)
+    assert read(traces / "a/one/1.cfg", nv_small).name == "1"
+
+
+def test_a_folder_without_cfg_is_no_trace(traces: Path, nv_small: HwConfig) -> None:
+    message = f"{traces / 'c'}: a trace folder must hold exactly one .cfg file, not none"
+    with pytest.raises(TraceError, match=f"^{re.escape(message)}$"):
+        read(traces / "c", nv_small)
+
+
+@pytest.mark.parametrize("path", ["nowhere", "b/README"])
+def test_what_is_neither_folder_nor_cfg_is_no_trace(path: str, traces: Path, nv_small: HwConfig) -> None:
+    message = f"{traces / path}: a trace must be a folder or a .cfg file"
+    with pytest.raises(TraceError, match=f"^{re.escape(message)}$"):
+        read(traces / path, nv_small)
+
+
+def test_a_cfg_behind_a_link_out_of_the_folder_is_refused(traces: Path, nv_small: HwConfig) -> None:
+    cfg = traces / "c/deep/x.cfg"
+    cfg.symlink_to(traces / "a/one/one.cfg")
+    with pytest.raises(
+        TraceError, match=f"^{re.escape(str(cfg))}: the file must lie in the trace's folder, not elsewhere$"
+    ):
+        read(traces / "c/deep", nv_small)
+
+
+def test_a_folder_named_through_a_link_or_a_dot_is_a_trace_of_its_real_name(
+    traces: Path, nv_small: HwConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (traces / "link").symlink_to(traces / "b/two")
+    monkeypatch.chdir(traces / "b/two")
+    assert read(traces / "link", nv_small).name == "two"
+    assert read(Path(), nv_small).name == "two"
+
+
+@pytest.mark.parametrize("name", ["one.cfg", "in.dat"])
+def test_a_file_that_cannot_be_read_is_an_error_of_the_trace(
+    name: str, traces: Path, nv_small: HwConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = traces / "a/one"
+    (folder / "one.cfg").write_text('mem_load(1, 0, "in.dat");')
+    (folder / "in.dat").write_text("{\n}\n")
+    original = Path.open
+
+    def refused(path: Path, *arguments: str, **options: str) -> object:
+        # Permissions would not stop a test that runs as root.
+        if path.name == name:
+            raise PermissionError(EACCES, "Permission denied")
+        return original(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "open", refused)
+    with pytest.raises(TraceError, match=f"^{re.escape(str(folder / name))}: cannot be read: Permission denied$"):
+        read(folder, nv_small)

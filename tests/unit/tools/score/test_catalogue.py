@@ -1,0 +1,106 @@
+"""The catalogue of seeded bugs, against the hooks in the device and the causes of the explainer."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tb.explain.causes import CAUSES
+from tb.places import PLANS, ROOT
+from tb.tools.score.catalogue import BugKind, CatalogueError, Place, load_catalogue
+from tb.tools.score.operands import OPERAND_BUGS
+from tb.tools.score.scenarios import of_unit, sources
+
+STUBS = ROOT / "hdl_stubs"
+CATALOGUE = load_catalogue()
+
+
+def names(place: Place) -> set[str]:
+    return {bug.name for bug in CATALOGUE.bugs if bug.place is place}
+
+
+def test_every_hook_of_the_device_is_in_the_catalogue_and_the_other_way_round() -> None:
+    hooks = {name for path in STUBS.rglob("*.v") for name in re.findall(r"`NVDLA_BUG\((\w+)\)", path.read_text())}
+    assert hooks == names(Place.RTL)
+
+
+def test_the_device_lists_the_same_names_as_it_refuses_others() -> None:
+    listed = re.findall(r'name\("(\w+)"\)', (STUBS / "nvdla_bug_names.v").read_text())
+    assert listed == sorted(names(Place.RTL))
+
+
+def test_every_operand_bug_is_in_the_catalogue_and_the_other_way_round() -> None:
+    assert set(OPERAND_BUGS) == names(Place.OPERAND)
+
+
+def test_the_bugs_are_spread_over_all_kinds() -> None:
+    counts = Counter(bug.kind for bug in CATALOGUE.bugs)
+    least = {
+        BugKind.LAYOUT: 30,
+        BugKind.ARITHMETIC: 25,
+        BugKind.CONTROL: 10,
+        BugKind.PROTOCOL: 8,
+        BugKind.INTERRUPT: 4,
+    }
+    assert all(counts[kind] >= number for kind, number in least.items()), counts
+    assert len(CATALOGUE.bugs) >= 80
+
+
+def test_every_expected_cause_is_one_that_the_explainer_knows() -> None:
+    known = {cause.name for cause in CAUSES}
+    named = {(bug.name, part) for bug in CATALOGUE.bugs for cause in bug.causes for part in cause.split("+")}
+    unknown = {(bug, cause) for bug, cause in named if cause not in known}
+    assert unknown == set()
+
+
+def test_every_unit_has_scenarios() -> None:
+    assert {bug.unit for bug in CATALOGUE.bugs} == set(CATALOGUE.units)
+    for bug in CATALOGUE.bugs:
+        assert of_unit(sources(PLANS, bug.config), CATALOGUE.units[bug.unit]), bug.name
+
+
+def test_a_pattern_that_no_scenario_matches_is_refused() -> None:
+    found = sources(PLANS)
+    with pytest.raises(CatalogueError, match=r"^pattern nothing_\* must match a scenario; there are sdp_pass_through_"):
+        of_unit(found, ["nothing_*"])
+
+
+BUG = """
+[units]
+SDP = ["sdp_*"]
+[[bug]]
+name = "one"
+kind = "layout"
+unit = "SDP"
+about = "lines"
+causes = ["dst-line-stride"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('kind = "layout"', 'kind = "timing"', "kind of bug one must be one of layout, arithmetic, control, protocol, "
+         "interrupt, not timing"),
+        ('unit = "SDP"', 'unit = "EDP"', "unit of bug one must be one of SDP, not EDP"),
+        ('about = "lines"\n', "", "bug one lacks the key about"),
+        ('about = "lines"', 'about = "lines"\nwhen = 1', "bug one has no key when"),
+        ('causes = ["dst-line-stride"]', "", "bug one lacks causes, which a bug of kind layout must have"),
+        ('about = "lines"', 'about = "lines"\nwhere = "bus"', "where of bug one must be one of rtl, operand, not bus"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_catalogue_is_named(tmp_path: Path, old: str, new: str, message: str) -> None:
+    path = tmp_path / "bugs.toml"
+    path.write_text(BUG.replace(old, new))
+    with pytest.raises(CatalogueError, match=f"^{re.escape(message)}$"):
+        load_catalogue(path)
+
+
+def test_a_bug_that_is_listed_twice_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "bugs.toml"
+    path.write_text(BUG + BUG.partition("[[bug]]")[2].join(["[[bug]]", ""]))
+    with pytest.raises(CatalogueError, match=r"^bug one must be listed once, not 2 times$"):
+        load_catalogue(path)

@@ -1,0 +1,176 @@
+"""Mutants in one model: each is chosen by its number, none of them by default."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from models.errors import InputError
+from tb.judge.verdict import Ending, Verdict
+from tb.run import jobs
+from tb.run.compile.filelist import parse
+from tb.run.simulate import SimResult
+from tb.stimulus.exchange import Answer, Performance, Request
+from tb.stimulus.scenario import Scenario
+from tb.tools.score.mutants import likely_first, switched, write_mutants
+from tb.tools.score.mutate import Mutant, mutants_of
+from tb.tools.score.scenarios import Source
+from tests.unit.run.regress.tasks import DUT
+
+CHAIN = """\
+module chain (input [3:0] a, input [3:0] b, output [3:0] sum, output reg [3:0] most);
+  assign sum = a + b; // a - b
+  always @*
+    if (a < b && b != 4'd9)
+      most = b;
+    else most = a;
+endmodule
+module bench;
+  reg [3:0] a, b;
+  wire [3:0] sum, most;
+  chain c (a, b, sum, most);
+  initial begin
+    a = 4'd3; b = 4'd9;
+    #1 $display("%0d %0d", sum, most);
+    a = 4'd5; b = 4'd5;
+    #1 $display("%0d %0d", sum, most);
+    $finish;
+  end
+endmodule
+"""
+
+
+def every_mutant(path: Path) -> list[Mutant]:
+    """Return all mutants of the module under test."""
+    path.write_text(CHAIN)
+    return list(mutants_of(path, "chain"))
+
+
+def run(source: str, folder: Path, *arguments: str) -> str:
+    """Return what a simulation of a source prints."""
+    folder.mkdir(exist_ok=True)
+    (folder / "x.v").write_text(source)
+    subprocess.run(["iverilog", "-g2012", "-s", "bench", "-o", "x.vvp", "x.v"], cwd=folder, check=True)
+    ended = subprocess.run(["vvp", "x.vvp", *arguments], cwd=folder, check=True, capture_output=True, text=True)
+    return ended.stdout
+
+
+@pytest.mark.skipif(shutil.which("iverilog") is None, reason="needs Icarus")
+def test_every_number_chooses_the_change_that_it_stands_for(tmp_path: Path) -> None:
+    mutants = every_mutant(tmp_path / "chain.v")
+    assert len({mutant.kind for mutant in mutants}) == 7
+    together = switched(CHAIN, list(enumerate(mutants, 1)))
+    for number, mutant in enumerate(mutants, 1):
+        start, end = mutant.span
+        alone = CHAIN[:start] + mutant.expression(CHAIN) + CHAIN[end:]
+        expected = run(alone, tmp_path / "alone")
+        assert run(together, tmp_path / "together", f"+mutant={number}") == expected, str(mutant)
+    assert run(together, tmp_path / "together") == run(CHAIN, tmp_path / "alone") == "12 3\n10 5\n"
+
+
+def test_sources_are_written_beside_a_filelist_that_takes_them_instead(tmp_path: Path) -> None:
+    mutants = every_mutant(tmp_path / "chain.v")
+    (tmp_path / "other.v").write_text("module other; endmodule\n")
+    (tmp_path / "rtl.f").write_text("+define+WIDTH=4 chain.v other.v\n")
+    files = parse(tmp_path / "rtl.f")
+    written = parse(write_mutants(mutants, files, tmp_path / "mutants"))
+    assert written.sources == (tmp_path / "mutants" / "chain.v", tmp_path / "other.v")
+    assert written.defines == files.defines
+    assert written.include_dirs == (tmp_path,)
+    assert (tmp_path / "mutants" / "chain.v").read_text() == switched(CHAIN, list(enumerate(mutants, 1)))
+    assert (tmp_path / "chain.v").read_text() == CHAIN
+
+
+def test_a_filelist_of_mutants_has_all_that_the_one_of_the_sources_has(tmp_path: Path) -> None:
+    """Sources of one name, folders with blanks, Verilator's control files, libraries and macros with blanks."""
+    rtl = tmp_path / "my rtl"
+    for folder in ("a", "b", "c", "library", "include"):
+        (rtl / folder).mkdir(parents=True)
+    for folder in ("a", "b", "c"):
+        (rtl / folder / "chain.v").write_text(CHAIN.replace("module chain", f"module chain_{folder}"))
+    (rtl / "library" / "cell.v").write_text("module cell; endmodule\n")
+    (rtl / "blocks.vlt").write_text("`verilator_config\n")
+    (rtl / "rtl.f").write_text(
+        "a/chain.v b/chain.v c/chain.v blocks.vlt +incdir+include -y library +libext+.vlib -v library/cell.v\n"
+        r'+define+X=1 "+define+TEXT=\"two words\""'
+    )
+    files = parse(rtl / "rtl.f")
+    mutants = [next(mutants_of(rtl / folder / "chain.v")) for folder in ("a", "b", "c")]
+    written = parse(write_mutants(mutants, files, tmp_path / "all mutants"))
+    assert [path.read_text() for path in written.sources] == [
+        switched((rtl / folder / "chain.v").read_text(), [(number, mutant)])
+        for number, (folder, mutant) in enumerate(zip("abc", mutants, strict=True), 1)
+    ]
+    assert written.defines == files.defines == (("X", "1"), ("TEXT", '"two words"'))
+    assert written.controls == files.controls == (rtl / "blocks.vlt",)
+    assert (written.library_dirs, written.library_files) == (files.library_dirs, files.library_files)
+    assert written.library_extensions == files.library_extensions
+    assert written.include_dirs == (rtl / "include", rtl / "a", rtl / "b", rtl / "c")
+
+
+def test_mutants_of_a_file_outside_the_filelist_are_refused(tmp_path: Path) -> None:
+    mutants = every_mutant(tmp_path / "chain.v")
+    (tmp_path / "other.v").write_text("module other; endmodule\n")
+    (tmp_path / "rtl.f").write_text("other.v\n")
+    with pytest.raises(InputError, match=r"^mutants must change sources of the filelist, not .*chain\.v$"):
+        write_mutants(mutants, parse(tmp_path / "rtl.f"), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("module", "first"),
+    [("NV_NVDLA_CDMA_wt", "conv_a"), ("nvdla_sdp_x", "sdp_a"), ("NV_NVDLA_CDP_wdma", "cdp_a"), ("MCIF", "pdp_a")],
+)
+def test_scenarios_of_the_mutated_engine_are_played_first(module: str, first: str) -> None:
+    plain = Source("", lambda config, seed: pytest.fail("nothing is built"))
+    found = [replace(plain, name=name) for name in ("pdp_a", "cdp_a", "sdp_a", "conv_a")]
+    order = [source.name for source in likely_first(module, found)]
+    assert order[0] == first
+    assert sorted(order) == ["cdp_a", "conv_a", "pdp_a", "sdp_a"]
+
+
+def passed(request: Request, log_path: Path) -> SimResult:
+    """Leave the answer of a scenario that passes."""
+    assert request.result is not None
+    Answer(Verdict(judged_bytes=8), Performance(1.0, 1.0, 1)).save(Path(request.result))
+    return SimResult(None, "", 0, 0.0, log_path, log_path, None)
+
+
+class FakeProcess:
+    """Stands for a simulator process that was started with arguments."""
+
+    plusargs = ("+mutant=3",)
+
+    def __init__(self) -> None:
+        self.played: list[str] = []
+
+    def play(self, request: Request, log_path: Path, timeout_seconds: float) -> SimResult:
+        self.played.append(log_path.parent.name)
+        return passed(request, log_path)
+
+
+@pytest.mark.parametrize("plusargs", [("+mutant=3",), ("+mutant=4",), ()])
+def test_a_process_plays_only_what_has_its_own_arguments(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plusargs: tuple[str, ...]
+) -> None:
+    alone: list[Sequence[str]] = []
+
+    def entry(
+        built: Any, test: str, request: Request, work_dir: Path, *, plusargs: Sequence[str], **_: Any
+    ) -> SimResult:
+        alone.append(plusargs)
+        return passed(request, work_dir / "sim.log")
+
+    monkeypatch.setattr(jobs, "run_entry", entry)
+    process: Any = FakeProcess()
+    job = jobs.Job("empty", 1, "rerun", lambda: Scenario("empty", "nv_small", (), 1), plusargs=plusargs)
+    built: Any = None
+    assert jobs.run_job(job, built, DUT, tmp_path / "work", 1.0, False, process).ending is Ending.PASSED
+    shared = plusargs == FakeProcess.plusargs
+    assert process.played == (["work"] if shared else [])
+    assert alone == ([] if shared else [plusargs])

@@ -1,0 +1,110 @@
+"""Source mutants: what is changed, what is left alone, and that a seed always chooses the same."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from models.errors import InputError
+from tb.places import ROOT
+from tb.run.compile.filelist import parse
+from tb.tools.score.mutate import KINDS, Mutant, choose, mutants_of
+
+TEXT = """\
+// a + b in a comment
+`define SUM a + b
+module adder #(parameter W = 4) (
+  input wire [W-1:0] a, // 4'd7 + 1
+  input wire rst_n,
+  output reg [W-1:0] y
+);
+  localparam [3:0] STEP = 4'd3 + 4'd1;
+  wire [W-1:0] sum = a[W-2:0] + b;
+  wire less = sum < limit && a == b;
+  wire [7:0] both = {high[3:0], low};
+`ifdef ASSERT_ON
+  wire checked = a != b;
+`else
+  wire chosen = a || b;
+`endif
+`ifndef SYNTHESIS
+  wire shown = a > b;
+`endif
+`ifdef SYNTHESIS
+  wire built = 1'b1;
+`else
+  wire simulated = a > b;
+`endif
+  // synopsys translate_off
+  wire noted = a > b; // synthesis as in the words below
+  // synopsys translate_on
+  /* pragma translate_off */
+  wire noted_too = a > b;
+  /* pragma translate_on */
+  always @(posedge clk)
+    if (!rst_n) y <= 4'd0;
+    else if (less && y <= 4'd9) y <= both[3:0] - 4'd2;
+endmodule
+"""
+
+
+def changed(tmp_path: Path, kind: str) -> list[str]:
+    """Return the expressions that the mutants of a kind make."""
+    path = tmp_path / "adder.v"
+    path.write_text(TEXT)
+    return [mutant.expression(TEXT).strip() for mutant in mutants_of(path) if mutant.kind == kind]
+
+
+@pytest.mark.parametrize(
+    ("kind", "expressions"),
+    [
+        ("- for +", ["a[W-2:0] - b"]),
+        ("+ for -", ["both[3:0] + 4'd2"]),
+        ("<= for <", ["sum <= limit && a == b"]),
+        (">= for >", []),
+        ("|| for &&", ["sum < limit || a == b", "less || y <= 4'd9"]),
+        ("&& for ||", ["a && b"]),
+        ("!= for ==", ["sum < limit && a != b"]),
+        ("== for !=", []),
+        ("constant", ["less && y <= 4'd10", "both[3:0] - 4'd3"]),
+        ("swapped concatenation", ["{low, high[3:0]}"]),
+        ("dropped term", ["a[W-2:0]"]),
+        ("inverted condition", ["!(less && y <= 4'd9)"]),
+    ],
+)  # fmt: skip
+def test_only_expressions_of_the_design_are_changed(tmp_path: Path, kind: str, expressions: list[str]) -> None:
+    assert changed(tmp_path, kind) == expressions
+
+
+def test_every_kind_occurs_in_the_embedded_device() -> None:
+    sources = parse(ROOT / "hdl_stubs" / "nv_small.f").sources
+    assert {mutant.kind for path in sources for mutant in mutants_of(path)} == set(KINDS)
+
+
+def test_a_seed_always_chooses_the_same_and_another_one_something_else() -> None:
+    sources = parse(ROOT / "hdl_stubs" / "nv_small.f").sources
+    first = choose(sources, 20, 3, "nvdla_sdp*")
+    assert first == choose(sources, 20, 3, "nvdla_sdp*")
+    assert first != choose(sources, 20, 4, "nvdla_sdp*")
+    assert len(set(first)) == 20
+    assert all(mutant.module.startswith("nvdla_sdp") for mutant in first)
+
+
+def test_modules_without_a_match_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "adder.v"
+    path.write_text(TEXT)
+    with pytest.raises(InputError, match=r"^modules must match a module with expressions, not other\*$"):
+        choose([path], 3, 1, "other*")
+
+
+def test_a_count_below_one_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"^count must be at least 1, not 0$"):
+        choose([], 0, 1)
+
+
+def test_a_mutant_of_another_text_is_refused() -> None:
+    mutant = Mutant(Path("adder.v"), "adder", 1, "- for +", 2, "+", "-", (0, 5))
+    with pytest.raises(InputError, match=re.escape("adder.v must hold '+' at 2, not 'x'")):
+        mutant.expression("a x b")

@@ -1,0 +1,163 @@
+"""Bugs and mutants are played with the user's configuration, and a failure names the command that repeats just it."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from models.config import BUILTIN_DIR, HwConfig
+from models.errors import InputError
+from tb.__main__ import parser
+from tb.cli.score import main, rerun
+from tb.judge.finding import Check
+from tb.judge.verdict import Ending, Verdict
+from tb.run.dut import Dut
+from tb.run.jobs import Job
+from tb.run.result import Result
+from tb.run.simulate import SimResult
+from tb.stimulus.exchange import Answer, Performance, Request
+from tb.stimulus.scenario import Scenario
+from tb.tools.score import play
+from tb.tools.score.catalogue import load_catalogue
+from tb.tools.score.journal import Played
+from tb.tools.score.mutants import play_mutants
+from tb.tools.score.mutate import mutants_of
+from tb.tools.score.play import Bench, job_of
+from tb.tools.score.scenarios import Source
+from tests.unit.run.regress.tasks import wrong
+
+SMALL = HwConfig.load("nv_small")
+SOURCE = Source("empty", lambda config, seed: Scenario("empty", config.name, (), seed))
+NO_MODEL: Any = None
+
+
+def bench(folder: Path) -> Bench:
+    """Return a bench of a user's configuration."""
+    own = folder / "mine.toml"
+    shutil.copyfile(BUILTIN_DIR / "nv_small.toml", own)
+    dut = Dut(str(own), "verilator", backend="native")
+    return Bench(NO_MODEL, HwConfig.load(own), dut, "python -m tb score --seed 5", folder, 1.0)
+
+
+@pytest.fixture
+def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Job, Dut]]:
+    """Return the jobs that are played instead of simulations, each with the device that it is given."""
+    seen: list[tuple[Job, Dut]] = []
+
+    def run_job(job: Job, built: None, dut: Dut, *_: Any, **__: Any) -> Result:
+        seen.append((job, dut))
+        return job.result(dut, Verdict(judged_bytes=8))
+
+    monkeypatch.setattr(play, "run_job", run_job)
+    monkeypatch.setattr(play.SharedProcess, "fits", lambda built: False)
+    return seen
+
+
+def test_simulations_load_the_configuration_that_the_user_gave(tmp_path: Path, played: list[tuple[Job, Dut]]) -> None:
+    mine = bench(tmp_path)
+    list(play.false_alarms([SOURCE], mine, seed=5, workers=1))
+    ((job, dut),) = played
+    assert HwConfig.load(job.request(dut, tmp_path).config) == replace(SMALL, name="mine")
+    assert (job.rerun, job.waves) == ("python -m tb score --seed 5", False)
+
+
+class FakeProcess:
+    """Stands for a simulator process that many scenarios share: each passes or not, in turn."""
+
+    plusargs = ()
+
+    def __init__(self, verdicts: list[Verdict]) -> None:
+        self.verdicts, self.asked, self.closed = verdicts, list[Request](), 0
+
+    def play(self, request: Request, log_path: Path, timeout_seconds: float) -> SimResult:
+        self.asked.append(request)
+        assert request.result is not None
+        Answer(self.verdicts.pop(0), Performance(1.0, 1.0, 1)).save(Path(request.result))
+        return SimResult(None, "", 0, 1.0, log_path, log_path, None)
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def shared(monkeypatch: pytest.MonkeyPatch, *verdicts: Verdict) -> FakeProcess:
+    """Return the process that all scenarios share from now on."""
+    process = FakeProcess(list(verdicts))
+    monkeypatch.setattr(play, "shared_process", lambda built, folder, plusargs: process)
+    monkeypatch.setattr(play.SharedProcess, "fits", lambda built: True)
+    return process
+
+
+def test_a_process_for_many_scenarios_is_asked_for_the_configuration_that_the_user_gave(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process = shared(monkeypatch, Verdict(judged_bytes=8), Verdict(judged_bytes=8))
+    other = replace(SOURCE, name="other")
+    assert list(play.false_alarms([SOURCE, other], bench(tmp_path), seed=5, workers=1)) == []
+    assert [request.config for request in process.asked] == [str(tmp_path / "mine.toml")] * 2
+    assert process.closed == 1
+
+
+def test_a_scenario_that_fails_without_a_bug_is_a_false_alarm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shared(monkeypatch, Verdict(), Verdict(judged_bytes=8), Verdict(refused="no Y"))
+    sources = [replace(SOURCE, name=name) for name in ("a", "b", "c")]
+    alarms = list(play.false_alarms(sources, bench(tmp_path), seed=5, workers=1))
+    assert [(result.identity, result.ending) for result in alarms] == [("a.5", Ending.EMPTY), ("c.5", Ending.REFUSED)]
+
+
+def test_scenarios_are_played_until_one_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    process = shared(monkeypatch, Verdict(judged_bytes=8), Verdict(judged_bytes=8, findings=[wrong(cycle=7)]))
+    mine: Any = process
+    jobs = [bench(tmp_path).job(replace(SOURCE, name=name), 5) for name in ("a", "b", "c")]
+    ended = play.until_caught(jobs, bench(tmp_path), tmp_path, mine)
+    assert ended.catch is not None
+    assert (ended.played, ended.seconds, ended.catch.scenario, ended.catch.number) == (2, 2.0, "b.5", 2)
+    assert (ended.catch.checks, ended.catch.cycle) == ((Check.VALUE,), 7)
+    process.verdicts = [Verdict(judged_bytes=8)]
+    assert play.until_caught(jobs[:1], bench(tmp_path), tmp_path, mine) == Played(1, None, 1.0)
+
+
+def test_a_bug_is_repeated_by_its_name(tmp_path: Path) -> None:
+    bug = next(bug for bug in load_catalogue().bugs if bug.place is play.Place.RTL)
+    job = job_of(bug, SOURCE, bench(tmp_path), 5)
+    assert job is not None
+    assert job.rerun == f"python -m tb score --seed 5 --only {bug.name}"
+
+
+def test_a_mutant_is_repeated_by_its_number(tmp_path: Path, played: list[tuple[Job, Dut]]) -> None:
+    (tmp_path / "sum.v").write_text("module sum (input a, input b, output c);\n  assign c = a + b;\nendmodule\n")
+    mutant = next(mutants_of(tmp_path / "sum.v"))
+    list(play_mutants([(7, mutant)], [SOURCE], bench(tmp_path), seed=5, workers=1))
+    ((job, _),) = played
+    assert (job.rerun, job.plusargs) == ("python -m tb score --seed 5 --number 7", ("+mutant=7",))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--number 1", r"^--number must only be given with --mutants$"),
+        ("--mutants 2 --modules nvdla_sdp_cvt --number 3", r"^--number must be from 1 to 2, not 3$"),
+    ],
+)
+def test_a_mutant_that_there_is_not_is_refused(words: str, message: str) -> None:
+    args = parser().parse_args(["score", *words.split()])
+    with pytest.raises(InputError, match=message):
+        main(args)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--seed 3 --config nv_full --sim icarus",
+        "--mutants 40 --modules '*sdp*,*pdp*' --scenarios 'sdp_*' --rtl my.f --top mine --hang-cycles 9",
+    ],
+)
+def test_the_command_selects_the_same_again(words: str) -> None:
+    args = parser().parse_args(["score", *shlex.split(words)])
+    command = shlex.split(rerun(args))
+    assert command[:4] == ["python", "-m", "tb", "score"]
+    assert parser().parse_args(command[3:]) == args

@@ -148,7 +148,7 @@ def test_imports_only_go_down_the_list_of_folders() -> None:
 @pytest.mark.parametrize(
     ("path", "source", "expected"),
     [
-        ("models/sdp.py", "import tb.nvdla.layers", "models/sdp.py:1: models must not import tb"),
+        ("models/sdp.py", "import tb.nvdla.layers", "models/sdp.py:1: models must not import tb.nvdla"),
         (
             "models/sdp.py",
             "import os\nimport scipy",
@@ -158,7 +158,7 @@ def test_imports_only_go_down_the_list_of_folders() -> None:
         ("tb/nvdla/memory.py", "import cocotb", "tb/nvdla/memory.py:1: tb.nvdla must not import cocotb"),
         ("tb/nvdla/memory.py", "import cocotb_tools", "tb/nvdla/memory.py:1: tb.nvdla must not import cocotb_tools"),
         ("tb/nvdla/memory.py", "from tb import sim", "tb/nvdla/memory.py:1: tb.nvdla must not import tb.sim"),
-        ("tb/nvdla/memory.py", "from . import sim", "tb/nvdla/memory.py:1: tb.nvdla must not import tb.sim"),
+        ("tb/nvdla/memory.py", "from .. import sim", "tb/nvdla/memory.py:1: tb.nvdla must not import tb.sim"),
         (
             "tb/nvdla/program/ops.py",
             "from ...stimulus import trace",

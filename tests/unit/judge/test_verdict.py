@@ -26,6 +26,7 @@ ENDINGS = {
     Check.HANG: Ending.HANG,
     Check.PROGRAM: Ending.PROTOCOL,
     Check.EMPTY: Ending.EMPTY,
+    Check.INPUT: Ending.BENCH_ERROR,
     Check.TEST: Ending.CHECK,
     Check.CRASH: Ending.CRASH,
     Check.TIMEOUT: Ending.TIMEOUT,

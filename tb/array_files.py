@@ -23,6 +23,7 @@ from models.reading import shown
 
 _KINDS = "biufU"
 _AXES = 8
+_SIDE_LIMIT = 1 << 62
 _HEADERS = {(1, 0): ("<H", 2), (2, 0): ("<I", 4)}
 _HEADER_BYTES = 10_000
 _BAD_ZIP = (
@@ -133,7 +134,11 @@ def _header(file: BinaryIO, where: str, error: type[InputError]) -> tuple[np.dty
     if not isinstance(found, dict) or set(found) != {"descr", "fortran_order", "shape"}:
         raise error(f"{where}: cannot be read as .npy: the header must hold descr, fortran_order and shape")
     descr, fortran, shape = found["descr"], found["fortran_order"], found["shape"]
-    if not isinstance(shape, tuple) or len(shape) > _AXES or any(type(n) is not int or n < 0 for n in shape):
+    if (
+        not isinstance(shape, tuple)
+        or len(shape) > _AXES
+        or any(type(n) is not int or not 0 <= n < _SIDE_LIMIT for n in shape)
+    ):
         raise error(f"{where}: shape must be at most {_AXES} natural numbers, not {shown(shape)}")
     if not isinstance(descr, str) or type(fortran) is not bool:
         raise error(

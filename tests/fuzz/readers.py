@@ -117,8 +117,9 @@ def _cluster(path: Path) -> None:
 
 def _trace(data: bytes, folder: Path) -> None:
     if not any(folder.iterdir()):
-        for path in samples.trace_folder().glob("*.dat"):
-            (folder / path.name).write_bytes(path.read_bytes())
+        for name, content in samples.trace_files().items():
+            if name.endswith(".dat"):
+                (folder / name).write_bytes(content)
     (folder / "trace.cfg").write_bytes(data)
     refusal(read(folder, SMALL).ops, SMALL)
 

@@ -6,6 +6,8 @@ import io
 import json
 import sqlite3
 import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +15,7 @@ import numpy as np
 from PIL import Image
 from tb.regress.record import Ending, Record
 
-from models.config import BUILTIN_DIR, HwConfig
+from models.config import BUILTIN_DIR
 from tb.explain import record
 from tb.explain.seen import Seen
 from tb.places import PLANS, ROOT
@@ -105,19 +107,24 @@ def clusters() -> list[bytes]:
     ]
 
 
+@contextmanager
+def _folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="nvdla-fuzz-") as name:
+        yield Path(name)
+
+
 @cache
-def trace_folder(config: str = "nv_small") -> Path:
-    """Return the folder of a written trace, which lasts as long as the process."""
-    folder = Path(tempfile.mkdtemp(prefix="nvdla-fuzz-"))
-    entry = load_plan(PLANS / f"{config}.toml")[0]
-    write(entry.build(HwConfig.load(config), 1), folder)
-    return folder
+def trace_files() -> dict[str, bytes]:
+    """Return the files of a written trace by their names."""
+    with _folder() as folder:
+        write(load_plan(PLANS / "nv_small.toml")[0].build(SMALL, 1), folder)
+        return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
 def traces() -> list[bytes]:
     """Return the text of that trace, and one of the commands that it lacks."""
-    text = next(trace_folder().glob("*.cfg")).read_bytes()
-    name = next(trace_folder().glob("*.dat")).name.encode()
+    text = next(data for name, data in trace_files().items() if name.endswith(".cfg"))
+    name = next(name for name in trace_files() if name.endswith(".dat")).encode()
     other = (
         b'mem_init(pri_mem, 0x80000000, 0x1000, ALL_ZERO);\nmem_load(pri_mem, 0x80000000, "' + name + b'");\n'
         b"reg_write(NVDLA_SDP.D_DATA_CUBE_WIDTH_0, 0x7);\nreg_read(SDP.S_STATUS, value);\n"
@@ -132,7 +139,7 @@ def traces() -> list[bytes]:
 
 def data_files() -> list[bytes]:
     """Return memory surface files."""
-    own = [path.read_bytes() for path in sorted(trace_folder().glob("*.dat"))[:2]]
+    own = [data for name, data in trace_files().items() if name.endswith(".dat")][:2]
     return [b"{offset:0x0, size:4, payload:0x00 0x10 0x20 0x30},\n{offset:0x4, size:2, payload:0x1 0x2}\n", *own]
 
 
@@ -179,9 +186,9 @@ def filelists() -> list[bytes]:
 
 def bundles() -> list[bytes]:
     """Return the file of a bundle."""
-    folder = Path(tempfile.mkdtemp(prefix="nvdla-fuzz-"))
-    bundle.write(folder, TASK, RECORD)
-    return [(folder / bundle.BUNDLE_FILE).read_bytes()]
+    with _folder() as folder:
+        bundle.write(folder, TASK, RECORD)
+        return [(folder / bundle.BUNDLE_FILE).read_bytes()]
 
 
 def records() -> list[bytes]:
@@ -196,20 +203,20 @@ def explained() -> list[bytes]:
 
 def seen() -> list[bytes]:
     """Return the record of a failed run."""
-    path = Path(tempfile.mkdtemp(prefix="nvdla-fuzz-")) / record.FILE_NAME
     scoreboard = played(cases.copy_layer(), wrong=0, moved=16)
-    record.save(path, Seen.of(scoreboard), SMALL, "nv_small")
-    return [path.read_bytes()]
+    with _folder() as folder:
+        record.save(folder / record.FILE_NAME, Seen.of(scoreboard), SMALL, "nv_small")
+        return [(folder / record.FILE_NAME).read_bytes()]
 
 
 def stores() -> list[bytes]:
     """Return the rows of a store as JSON, which ``readers`` enters into one: the file itself is SQLite's matter."""
-    path = Path(tempfile.mkdtemp(prefix="nvdla-fuzz-")) / "store.sqlite"
-    with Store(path) as store:
-        run = store.start("fuzz", path.parent, [TASK])
-        store.add(run, RECORD)
-    with sqlite3.connect(path) as database:
-        rows = {table: database.execute(f"SELECT * FROM {table}").fetchall() for table in STORE_TABLES}
+    with _folder() as folder:
+        with Store(folder / "store.sqlite") as store:
+            run = store.start("fuzz", folder, [TASK])
+            store.add(run, RECORD)
+        with closing(sqlite3.connect(folder / "store.sqlite")) as database:
+            rows = {table: database.execute(f"SELECT * FROM {table}").fetchall() for table in STORE_TABLES}
     return [json.dumps(rows, indent=1).encode()]
 
 
@@ -218,10 +225,10 @@ STORE_TABLES = ("runs", "tasks", "results", "coverage")
 
 def journals() -> list[bytes]:
     """Return the journal of a score."""
-    path = Path(tempfile.mkdtemp(prefix="nvdla-fuzz-")) / "journal"
-    journal = Journal(path, ABOUT, resume=False)
-    journal.add("one", Played(3, None, 1.5))
-    raw = path.read_bytes()
+    with _folder() as folder:
+        journal = Journal(folder / "journal", ABOUT, resume=False)
+        journal.add("one", Played(3, None, 1.5))
+        raw = (folder / "journal").read_bytes()
     facts = {"scenario": "a.1", "number": 1, "checks": [], "cycle": None, "cause": None, "complaint": "", "equal": []}
     return [raw + json.dumps({"name": "two", "played": 1, "seconds": 0.5, "catch": facts}).encode() + b"\n"]
 

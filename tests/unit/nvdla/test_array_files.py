@@ -68,6 +68,10 @@ def test_arrays_are_read_as_numpy_writes_them(tmp_path: Path) -> None:
         ),
         (npy(shape="(0, 99999999999)"), "shape (0, 99999999999) of uint8 must fit the 4 bytes that follow, not need 0"),
         (npy(shape="(5,)"), "shape (5,) of uint8 must fit the 4 bytes that follow, not need 5"),
+        (
+            npy(shape=f"(0x1{'0' * 5000},)"),
+            "shape must be at most 8 natural numbers, not a number of thousands of digits",
+        ),
         (npy(shape="(-1,)"), "shape must be at most 8 natural numbers, not (-1,)"),
         (npy(shape="(1,1,1,1,1,1,1,1,1)"), "shape must be at most 8 natural numbers, not (1, 1, 1, 1, 1, 1, 1, 1, 1)"),
         (npy(descr="'|O'"), "elements must be numbers or text, not object"),

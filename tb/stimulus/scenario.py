@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from models.errors import InputError
+from models.limits import NAME_CHARACTERS
+from models.reading import shown
 from tb.nvdla.memory import MemoryImage, Ram
 from tb.nvdla.program.ops import CheckCrc, CheckFile, MemInit, MemLoad, Op, Program
 from tb.stimulus.settings import BenchSettings
@@ -14,20 +16,14 @@ class ScenarioError(InputError):
     """A scenario that cannot be played as it is; the message names the operation and the rule."""
 
 
-MOST_NAME_CHARACTERS = 255
-
-
 def check_name(name: str) -> None:
     """Check the name of a scenario or test, which terminals, pages and environments show.
 
     Raises:
         ScenarioError: for one that is empty, too long or not printable.
     """
-    if not (name.isprintable() and 1 <= len(name) <= MOST_NAME_CHARACTERS):
-        shown = repr(name if len(name) <= MOST_NAME_CHARACTERS else f"{name[:20]}...")
-        raise ScenarioError(
-            f"a scenario's name must be 1 to {MOST_NAME_CHARACTERS} printable characters, not {len(name)}: {shown}"
-        )
+    if not (name.isprintable() and 1 <= len(name) <= NAME_CHARACTERS):
+        raise ScenarioError(f"name must be 1 to {NAME_CHARACTERS} printable characters, not {shown(repr(name))}")
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,7 @@ def load_plan(path: Path) -> tuple[PlanEntry, ...]:
         try:
             check_name(name)
         except ScenarioError as error:
-            raise PlanError(f"{path.name}: scenario[{number}].name: {error}") from error
+            raise PlanError(f"{path.name}: scenario[{number}].{error}") from error
         entries.append(PlanEntry(name, about, config, {k: v for k, v in data.items() if k not in ("name", "about")}))
     for name, count in Counter(entry.name for entry in entries).items():
         if count > 1:

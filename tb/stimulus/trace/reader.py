@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from models.config import HwConfig
-from models.limits import MEMORY_BYTES, NAME_CHARACTERS, NUMBER_BITS
-from models.reading import shown
+from models.limits import MEMORY_BYTES, NUMBER_BITS
 from tb.nvdla.program.ops import MemInit, MemLoad, Op
 from tb.stimulus.scenario import Scenario, ScenarioError, check_name
 from tb.stimulus.settings import BenchSettings, SettingsError
@@ -132,10 +131,10 @@ class _Reader:
                 raise self._error(line, f"{key} must be {kind.__name__}, not {header[key]!r}")
         if not 0 <= header["seed"] < 1 << NUMBER_BITS:
             raise self._error(line, f"seed must be 0 to {(1 << NUMBER_BITS) - 1:#x}, not {header['seed']}")
-        if not header["name"] or len(header["name"]) > NAME_CHARACTERS or not header["name"].isprintable():
-            raise self._error(
-                line, f"name must be 1 to {NAME_CHARACTERS} printable characters, not {shown(repr(header['name']))}"
-            )
+        try:
+            check_name(header["name"])
+        except ScenarioError as error:
+            raise self._error(line, str(error)) from error
         if header["config"] != self._config.name:
             raise TraceUnsupported(
                 f"{self._folder.cfg}:{line}: the trace is written for {header['config']}, not for {self._config.name}"

@@ -127,13 +127,14 @@ def test_counters_count_all_cubes_and_weights_once() -> None:
     assert board.check("CDMA", "D_NAN_INPUT_WEIGHT_NUM", 0, 6) == (LayerId(2, "CONV", 0, cube=2, cubes=3), wrong)
 
 
+def blank(nbytes: int) -> Patch:
+    return Patch(0, np.zeros(nbytes, np.uint8), np.ones(nbytes, np.bool_))
+
+
 def test_the_record_of_a_failed_run_keeps_the_cubes(tmp_path: Path) -> None:
     started = started_by(batched(), LayerTracker(FULL))
     seen = Seen(
-        tuple(
-            SeenLayer(one, one.layer.dst.layout, Ram.MC, Patch(0, np.zeros(1, np.uint8), np.ones(1, np.bool_)), 0)
-            for one in started
-        ),
+        tuple(SeenLayer(one, one.layer.dst.layout, Ram.MC, blank(one.layer.dst.layout.nbytes), 0) for one in started),
         (),
     )
     record.save(tmp_path / record.FILE_NAME, seen, FULL, "nv_full")

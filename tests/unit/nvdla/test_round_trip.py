@@ -7,11 +7,12 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
 from models.config import HwConfig
 from models.errors import InputError
+from models.limits import SURFACE_BYTES
 from tb.nvdla.layers import CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, SdpLayer
 from tb.nvdla.program.codec import decode, encode, engine_of
 from tb.nvdla.program.ops import InterruptNotify, RegWrite
@@ -66,6 +67,7 @@ def registers_of(config: HwConfig, unit: str) -> tuple[Register, ...]:
 
 
 def check_round_trip(config: HwConfig, layer: Layer, group: int, seed: int) -> None:
+    assume(all(surface.layout.nbytes <= SURFACE_BYTES for surface in (layer.src, layer.dst)))
     engine = engine_of(layer)
     units = (*engine.units, "PDP" if engine.name == "CDP" else "CDP")
     state = noisy_state(config, units, seed)

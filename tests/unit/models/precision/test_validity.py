@@ -143,7 +143,7 @@ def test_integers_and_fp16_are_not_mixed_in_the_pipeline(
 def accepted(source: Precision, processing: Precision, target: Precision) -> bool:
     try:
         check_sdp_processing(source, processing, target)
-    except ValueError:
+    except InputError:
         return False
     return True
 

@@ -136,7 +136,7 @@ def test_the_request_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch)
     assert Request.from_env() == asked
     monkeypatch.delenv(REQUEST)
     message = r"^NVDLA_REQUEST must hold the launcher's request, or a configuration must be given$"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         Request.from_env()
 
 
@@ -147,5 +147,5 @@ def test_an_answer_that_is_none_is_refused(tmp_path: Path) -> None:
     whole.save(path)
     assert Answer.load(path) == whole
     path.write_text('{"verdict": {}}', encoding="utf-8")
-    with pytest.raises(ValueError, match=r"result\.json must hold the result of a scenario: .*`performance`$"):
+    with pytest.raises(InputError, match=r"result\.json must hold the result of a scenario: .*`performance`$"):
         Answer.load(path)

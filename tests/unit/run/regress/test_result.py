@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from models.errors import InputError
 from models.layout import Element
 from tb.judge.verdict import Ending, Margin, Verdict
 from tb.run.result import Result
@@ -58,19 +59,19 @@ def test_a_result_ends_as_its_verdict_does() -> None:
     ],
 )  # fmt: skip
 def test_text_that_is_no_result_is_refused(changes: dict[str, object], why: str) -> None:
-    with pytest.raises(ValueError, match=rf"^a result must be JSON of one: {why}$"):
+    with pytest.raises(InputError, match=rf"^a result must be JSON of one: {why}$"):
         Result.decode(json.dumps({**json.loads(WHOLE.encode()), **changes}))
 
 
 def test_a_record_that_was_cut_off_is_refused(tmp_path: Path) -> None:
     (tmp_path / "cut.json").write_bytes(WHOLE.encode()[:-1])
-    with pytest.raises(ValueError, match=r"^a result must be JSON of one: Input data was truncated$"):
+    with pytest.raises(InputError, match=r"^a result must be JSON of one: Input data was truncated$"):
         Result.decode((tmp_path / "cut.json").read_bytes())
 
 
 def test_a_record_in_another_encoding_is_refused() -> None:
     data = replace(WHOLE, rerun="run größer").encode().decode().encode("latin-1")
-    with pytest.raises(ValueError, match=r"^a result must be JSON of one: 'utf-8' codec can't decode byte 0xf6 "):
+    with pytest.raises(InputError, match=r"^a result must be JSON of one: 'utf-8' codec can't decode byte 0xf6 "):
         Result.decode(data)
 
 

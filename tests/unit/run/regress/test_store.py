@@ -129,9 +129,9 @@ def test_a_run_is_of_one_device_and_found_by_it(tmp_path: Path) -> None:
             r"^tasks of a run must all be of nv_small on the embedded DUT, not of nv_small on /my\.f: "
             r"random\.1\.nv_small\.verilator$"
         )
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(InputError, match=message):
             store.start("mixed", [TASKS[0], own[1]])
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(InputError, match=message):
             store.extend(first, [own[1]])
         assert store.runs() == [first, second]
 
@@ -163,7 +163,7 @@ def test_a_store_of_another_version_is_refused_and_stays_as_it_is(tmp_path: Path
     with sqlite3.connect(path) as database:
         database.execute("PRAGMA user_version = 2")
     before = path.read_bytes()
-    with pytest.raises(ValueError, match=r"store\.sqlite must be a regression store of version 3, not 2$"):
+    with pytest.raises(InputError, match=r"store\.sqlite must be a regression store of version 3, not 2$"):
         Store(path)
     assert path.read_bytes() == before
 
@@ -191,14 +191,14 @@ def test_a_result_is_kept_with_its_findings(tmp_path: Path) -> None:
     ],
 )
 def test_a_run_needs_different_tasks(tmp_path: Path, tasks: list, message: str) -> None:
-    with Store(tmp_path / "store.sqlite") as store, pytest.raises(ValueError, match=rf"^{message}$"):
+    with Store(tmp_path / "store.sqlite") as store, pytest.raises(InputError, match=rf"^{message}$"):
         store.start("random", tasks)
 
 
 def test_a_result_must_belong_to_the_run(tmp_path: Path) -> None:
     with Store(tmp_path / "store.sqlite") as store:
         run = store.start("random", TASKS)
-        with pytest.raises(ValueError, match=r"^run 1 has no task random\.9\.nv_small\.verilator$"):
+        with pytest.raises(InputError, match=r"^run 1 has no task random\.9\.nv_small\.verilator$"):
             store.add(run, played(task(9)))
 
 
@@ -207,7 +207,7 @@ def test_a_run_that_is_not_there_is_an_error(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"^the store holds no run$"):
             store.run()
         store.start("random", TASKS)
-        with pytest.raises(ValueError, match=r"^there is no run 7; there are 1$"):
+        with pytest.raises(InputError, match=r"^there is no run 7; there are 1$"):
             store.run(7)
 
 
@@ -219,7 +219,7 @@ def test_another_file_is_not_taken_for_a_store(tmp_path: Path) -> None:
     other = tmp_path / "other.sqlite"
     with sqlite3.connect(other) as database:
         database.execute("CREATE TABLE mine (x)")
-    with pytest.raises(ValueError, match=r"other\.sqlite must be a regression store of version 3, not 0$"):
+    with pytest.raises(InputError, match=r"other\.sqlite must be a regression store of version 3, not 0$"):
         Store(other)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from models.errors import InputError
 from tb.judge.finding import Check
 from tb.judge.verdict import Ending, Verdict
 from tb.run.task import BENCH, Task
@@ -52,5 +53,5 @@ def test_a_result_of_a_task_is_its_own() -> None:
 )
 def test_text_that_is_no_task_is_refused(changes: dict[str, object], why: str) -> None:
     data = json.loads(task(3).encode())
-    with pytest.raises(ValueError, match=rf"^a task must be JSON of one: {why}$"):
+    with pytest.raises(InputError, match=rf"^a task must be JSON of one: {why}$"):
         Task.decode(json.dumps({**data, **changes}))

@@ -55,7 +55,7 @@ def test_every_scenario_of_a_plan_is_predicted_for_every_configuration(name: str
 
 def test_a_numpy_error_in_a_builder_is_a_bug_and_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(layers._BUILDERS, "SDP", lambda *_: np.zeros(2) + np.zeros(3))
-    with pytest.raises(ValueError, match=r"^operands could not be broadcast together"):
+    with pytest.raises(InputError, match=r"^operands could not be broadcast together"):
         entry(SDP).build(SMALL, 1)
 
 

@@ -120,7 +120,7 @@ def scenarios(draw: st.DrawFn) -> Scenario:
         at = draw(st.integers(0, len(ops)))
         ops.insert(at, InterruptNotify(draw(st.sampled_from(INTERRUPT_UNITS)), draw(st.integers(0, 1)), sync_id))
     name = draw(st.text(st.characters(exclude_categories=("C", "Z")), min_size=1, max_size=12))
-    return Scenario(name, "nv_full", tuple(ops), draw(st.integers()), draw(all_settings))
+    return Scenario(name, "nv_full", tuple(ops), draw(st.integers(0, (1 << 63) - 1)), draw(all_settings))
 
 
 @given(scenario=scenarios())

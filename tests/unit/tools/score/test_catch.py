@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from models.errors import InputError
 from tb.judge.finding import Check, Finding, Note, WrongRegister
 from tb.judge.verdict import Verdict
 from tb.run.result import Result
@@ -97,7 +98,7 @@ def test_a_crash_is_caught_as_such() -> None:
 
 def test_a_refused_scenario_says_nothing_about_a_bug() -> None:
     refused = Result("sdp_copy", 1, DUT, "rerun", Verdict(judged_bytes=8, refused="SDP.D_DP_EW_CFG"))
-    with pytest.raises(ValueError, match=r"^scenario sdp_copy\.1 must be playable, not refused: SDP\.D_DP_EW_CFG$"):
+    with pytest.raises(InputError, match=r"^scenario sdp_copy\.1 must be playable, not refused: SDP\.D_DP_EW_CFG$"):
         catch_of(refused, 1)
 
 

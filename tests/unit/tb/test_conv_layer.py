@@ -61,13 +61,14 @@ LAYERS: dict[str, tuple[ConvLayer, dict[str, Any], str]] = {
         {"dst": surface((9, 5, 3), 0x2000, FULL, INT16)},
         "dst must have the precision INT8, not INT16",
     ),
-    "padding channels": (
+    "elements of another size": (
         small_conv(FULL),
         {
             "dst": surface((9, 5, 3), 0x2000, FULL, INT16),
             "sdp": replace(small_conv(FULL).sdp, output_precision=INT16),
         },
-        "dst must have the 32 channels of SDP with padding, not 16",
+        "output_precision must have elements of 8 bits like the convolution's, because other sizes were not measured "
+        "behind one, not INT16",
     ),
     "precision of operands": (
         replace(small_conv(FULL)),

@@ -14,6 +14,7 @@ from models.precision import Precision
 from tb.layers import ConvLayer, StageSource, Surface
 from tb.memory import Ram
 from tb.surfaces import CbufUse, OperandSurface, WeightSurface
+from tests.unit.explain.full_cases import winograd_conv
 from tests.unit.tb.conv_samples import CONVERTER, biased_conv, conv_params, image_conv, planar_conv, small_conv
 from tests.unit.tb.samples import FULL, SMALL, surface
 
@@ -217,3 +218,14 @@ def test_weights_start_at_a_multiple_of_256_bytes(address: int) -> None:
 def test_weights_leave_no_address_space() -> None:
     with refused("address must leave room for 640 bytes in the 32-bit address space of nv_small, not 0xffffff00"):
         WeightSurface(WeightLayout(SMALL, INT8, (9, 10, 2, 3)), 0xFFFFFF00, Ram.MC)
+
+
+def test_other_precisions_out_of_winograd_are_refused() -> None:
+    layer = winograd_conv(INT16)
+    dst = Surface(FeatureLayout.packed(FULL, Precision.FP16, layer.dst.layout.shape), layer.dst.address)
+    message = (
+        "output_precision must be the INT16 of the convolution in Winograd, whose conversions were not measured, "
+        "not FP16"
+    )
+    with pytest.raises(ValueError, match=rf"^{re.escape(message)}$"):
+        replace(layer, dst=dst, sdp=replace(layer.sdp, output_precision=Precision.FP16))

@@ -80,10 +80,7 @@ class ConvLayer:
         ):
             if got is not precision:
                 raise InputError(f"{name} must have the precision {precision.name}, not {got.name}")
-        atom = dst.config.atom_elements(self.processing_precision)
-        padded = -(-shape[0] // atom) * atom
-        if dst.padded_channels != padded:
-            raise InputError(f"dst must have the {padded} channels of SDP with padding, not {dst.padded_channels}")
+        self._check_output_precision(dst.precision)
         check_one_pixel("dst", dst)
         for name in ("x1", "x2", "y"):
             check_stage(name, getattr(self.sdp, name), getattr(self, name), shape)
@@ -143,6 +140,20 @@ class ConvLayer:
             )
             for number in range(batch.cubes)
         )
+
+    def _check_output_precision(self, output: Precision) -> None:
+        """Refuse what was never seen on hardware: other precisions out of Winograd, and another size of elements."""
+        precision = self.params.precision
+        if self.params.winograd and output is not precision:
+            raise InputError(
+                f"output_precision must be the {precision.name} of the convolution in Winograd, whose conversions were "
+                f"not measured, not {output.name}"
+            )
+        if output.nbytes != precision.nbytes:
+            raise InputError(
+                f"output_precision must have elements of {precision.nbytes * 8} bits like the convolution's, because "
+                f"other sizes were not measured behind one, not {output.name}"
+            )
 
     def _check_batch(self, batch: Batch) -> None:
         if isinstance(self.src, ImageSurface):

@@ -15,6 +15,7 @@ from models.precision import Precision
 from tb.nvdla.layers import ConvLayer, StageSource, Surface
 from tb.nvdla.memory import Ram
 from tb.nvdla.surfaces import CbufUse, OperandSurface, WeightSurface
+from tests.unit.explain.full_cases import winograd_conv
 from tests.unit.nvdla.conv_samples import CONVERTER, biased_conv, conv_params, image_conv, planar_conv, small_conv
 from tests.unit.nvdla.samples import FULL, SMALL, surface
 
@@ -62,13 +63,14 @@ LAYERS: dict[str, tuple[ConvLayer, dict[str, Any], str]] = {
         {"dst": surface((9, 5, 3), 0x2000, FULL, INT16)},
         "dst must have the precision INT8, not INT16",
     ),
-    "padding channels": (
+    "elements of another size": (
         small_conv(FULL),
         {
             "dst": surface((9, 5, 3), 0x2000, FULL, INT16),
             "sdp": replace(small_conv(FULL).sdp, output_precision=INT16),
         },
-        "dst must have the 32 channels of SDP with padding, not 16",
+        "output_precision must have elements of 8 bits like the convolution's, because other sizes were not measured "
+        "behind one, not INT16",
     ),
     "precision of operands": (
         replace(small_conv(FULL)),
@@ -217,3 +219,14 @@ def test_weights_start_at_a_multiple_of_256_bytes(address: int) -> None:
 def test_weights_leave_no_address_space() -> None:
     with refused("address must leave room for 640 bytes in the 32-bit address space of nv_small, not 0xffffff00"):
         WeightSurface(WeightLayout(SMALL, INT8, (9, 10, 2, 3)), 0xFFFFFF00, Ram.MC)
+
+
+def test_other_precisions_out_of_winograd_are_refused() -> None:
+    layer = winograd_conv(INT16)
+    dst = Surface(FeatureLayout.packed(FULL, Precision.FP16, layer.dst.layout.shape), layer.dst.address)
+    message = (
+        "output_precision must be the INT16 of the convolution in Winograd, whose conversions were not measured, "
+        "not FP16"
+    )
+    with pytest.raises(ValueError, match=rf"^{re.escape(message)}$"):
+        replace(layer, dst=dst, sdp=replace(layer.sdp, output_precision=Precision.FP16))

@@ -68,6 +68,8 @@ def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -
     cubes = 1 if alone else _cubes(rng, config, min(_MOST_STEPS // steps, room // data))
     out = (kernels, height.windows, width.windows)
     output = draw_output(rng, config, Cube(out, precision=precision))
+    if winograd or output.nbytes != precision.nbytes:
+        output = precision
     gaps = draw_gaps(rng, out)
     dst = Cube(out, gaps if cubes == 1 else _even(out, gaps), output)
     numbers, bits = _numbers(rng, precision, height.kernel * width.kernel * channels)

@@ -1,0 +1,1 @@
+"""What is played: scenarios, and where they come from."""

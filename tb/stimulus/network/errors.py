@@ -1,0 +1,9 @@
+"""What reading and playing networks refuses."""
+
+from __future__ import annotations
+
+from models.errors import InputError
+
+
+class NetworkError(InputError):
+    """A network, image or result that cannot be read or played; the message names the part, the rule and the value."""

@@ -169,7 +169,7 @@ class _Writer:
         """
         played = Played()
         so_far = Scenario(self._name, self._config.name, (*self._loads, *self._program), seed=0)
-        if self._program:
+        if used:
             played = play_model(so_far, self._config)
             if played.verdict.refused is not None:
                 raise NetworkError(f"what comes before software cannot be played: {played.verdict.refused}")

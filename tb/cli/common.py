@@ -138,7 +138,7 @@ def build_dut(args: argparse.Namespace, config: HwConfig, *, waves: bool = False
 
 
 @contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
+def alone_in(folder: Path) -> Iterator[None]:
     """Wait for another run that plays in a folder: each removes what the one before it has left there."""
     with (folder / ".lock").open("w", encoding="utf-8") as file:
         try:
@@ -165,6 +165,19 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
     Returns:
         The exit code.
     """
+    jobs = prepared(args, jobs)
+    root = BUILD_ROOT / "runs" / title
+    root.mkdir(parents=True, exist_ok=True)
+    with alone_in(root):
+        return _play_and_report(args, jobs, built, root)
+
+
+def prepared(args: argparse.Namespace, jobs: Sequence[Job]) -> Sequence[Job]:
+    """Return jobs as the options of running want them.
+
+    Raises:
+        InputError: for options that do not go together.
+    """
     if args.exact:
         jobs = [replace(bit_exact(job), rerun=f"{job.rerun} --exact") for job in jobs]
     if args.stop_at_first:
@@ -177,10 +190,7 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
             raise InputError("--stages must be given with --debug, which makes signals inside visible")
         watched = {"NVDLA_STAGES": str(args.stages.resolve())}
         jobs = [replace(job, variables={**job.variables, **watched}) for job in jobs]
-    root = BUILD_ROOT / "runs" / title
-    root.mkdir(parents=True, exist_ok=True)
-    with _alone_in(root):
-        return _play_and_report(args, jobs, built, root)
+    return jobs
 
 
 def _play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built, root: Path) -> int:

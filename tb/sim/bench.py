@@ -31,6 +31,7 @@ from tb.sim.native import is_native
 from tb.sim.native_backend import NativeBackend
 from tb.sim.player import Player
 from tb.sim.scope import WaveScope
+from tb.timing import LayerTimes
 from tb.tracker import LayerTracker
 from tb.verdict import Verdict
 
@@ -71,6 +72,7 @@ class Bench:
         self.tracker = LayerTracker(config)
         self.scoreboard = Scoreboard(settings.exact)
         self.counters = CounterBoard()
+        self.times = LayerTimes()
         self.verdict: Verdict = self.scoreboard.verdict
         self._interrupt_rules = InterruptRules()
         self._idle_handshakes: int | None = None
@@ -258,6 +260,7 @@ class Bench:
                 self.backend.catch_up(access.cycle)
                 self.scoreboard.end_layer(ended.index)
                 self.counters.end(ended.index)
+                self.times.end(ended.index, access.cycle)
                 if self.scope is not None:
                     self.scope.see_end()
             group = self.tracker.state.producer(register.unit)
@@ -281,6 +284,7 @@ class Bench:
                 expectation = predict(started, self._read_memory)
                 self.scoreboard.expect(expectation)
                 self.counters.start(started, expectation.counts)
+                self.times.start(started, access.cycle)
                 if self.scope is not None:
                     self.scope.see_start(started)
         except Refused as error:

@@ -19,10 +19,12 @@ import numpy as np
 from cocotb.handle import SimHandleBase
 
 from tb.memory import Ram
+from tb.memory_dump import DUMP_FILE, save_ranges
 from tb.predictor import load
 from tb.program.ops import MemInit, MemLoad, Program
 from tb.sim.bench import Bench
 from tb.sim.clocking import cycle, wait_cycles
+from tb.sim.layer_facts import layer_facts
 from tb.trace import read
 from tb.verdict import Outcome
 
@@ -33,7 +35,8 @@ _RSS_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
 async def play(dut: SimHandleBase) -> None:
     """Play and judge the scenario saved in the folder ``NVDLA_SCENARIO``.
 
-    ``NVDLA_ALTERED`` may name a file of bytes that only the DUT finds in its memory.
+    ``NVDLA_ALTERED`` may name a file of bytes that only the DUT finds in its memory, ``NVDLA_DUMP`` ranges of
+    memory that are saved at the end.
     """
     bench = await _play(dut, Path(os.environ["NVDLA_SCENARIO"]), _result_path())
     verdict = bench.verdict
@@ -89,10 +92,13 @@ async def _play(dut: SimHandleBase, path: Path, result_path: Path) -> Bench:
     speed = (cycle() - first) / (time.process_time() - started)
     result = {
         **verdict.to_dict(),
+        "layer_facts": layer_facts(bench),
         "cycles_per_second": speed,
         "start_seconds": started,
         "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT_BYTES,
     }
+    if "NVDLA_DUMP" in os.environ:
+        save_ranges(os.environ["NVDLA_DUMP"], bench.memories, result_path.with_name(DUMP_FILE))
     _save(result, result_path)
     if verdict.findings:
         # Only failures pay for loading it.

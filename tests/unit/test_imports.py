@@ -21,7 +21,7 @@ ROWS = (
     ("tb.sim",),
     ("tb.regress",),
     ("tb.explain", "tb.coverage"),
-    ("tb.generate",),
+    ("tb.generate", "tb.stimulus"),
     ("tb.trace", "tb.launch"),
     ("tb",),
     ("models",),

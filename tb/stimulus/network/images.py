@@ -131,20 +131,26 @@ def _read_picture(path: Path, shape: tuple[int, int, int], rgb: bool) -> NDArray
     return planes if rgb else planes[::-1]
 
 
+def read_golden(path: Path) -> NDArray[Any]:
+    """Return the elements of an expected result, (C, H, W).
+
+    Raises:
+        NetworkError: for a file that holds none.
+    """
+    match path.suffix.lower():
+        case ".npy":
+            return _read_npy(path)
+        case ".dimg":
+            return read_dimg(path).values
+        case suffix:
+            raise NetworkError(f"{path} must end in .dimg or .npy, not {suffix or 'nothing'}")
+
+
 def top_classes(values: NDArray[Any], most: int) -> list[tuple[int, float]]:
     """Return the largest elements of a result as (class, value), the largest first and the first of equals first."""
     flat = values.astype(np.float64).ravel()
     order = np.argsort(-np.where(np.isnan(flat), -np.inf, flat), kind="stable")[:most]
     return [(int(number), float(flat[number])) for number in order]
-
-
-def same_bits(first: NDArray[Any], second: NDArray[Any]) -> bool:
-    """Return whether two results are equal in every bit."""
-    return (
-        first.shape == second.shape
-        and first.dtype == second.dtype
-        and np.ascontiguousarray(first).tobytes() == np.ascontiguousarray(second).tobytes()
-    )
 
 
 def parse_mean(text: str) -> tuple[float, ...]:

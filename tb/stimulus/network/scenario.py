@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from models.config import HwConfig
 from tb.memory import MemoryImage, Ram
+from tb.memory_dump import load_ranges
 from tb.playback import Played, play_model
 from tb.predictor import Expectation
 from tb.program.ops import CheckNothing, MemInit, MemLoad, Op, Program
@@ -25,6 +27,9 @@ from tb.stimulus.network.tensors import Tensor
 
 Memories = dict[Ram, MemoryImage]
 
+Results = list[tuple[NDArray[Any], ...]]
+"""The outputs of each run."""
+
 
 @dataclass(frozen=True)
 class Run:
@@ -32,14 +37,28 @@ class Run:
 
     Attributes:
         network: The network, in memory of its own.
+        hardware: The tasks that hardware runs.
         after: Software that comes after all hardware.
+        is_whole: Whether all of the network runs, so that it has results.
     """
 
     network: Network
+    hardware: tuple[HardwareTask, ...]
     after: tuple[SoftwareTask, ...]
+    is_whole: bool = True
+
+    @property
+    def observed(self) -> tuple[Tensor, ...]:
+        """Tensors that hardware leaves and results are made of."""
+        if not self.is_whole:
+            return ()
+        sources = tuple(operation.src for task in self.after for operation in task.operations)
+        return (*sources, *self.network.outputs)
 
     def results(self, memories: Memories) -> tuple[NDArray[Any], ...]:
         """Return the outputs that memory holds when all hardware has ended; software runs on that memory first."""
+        if not self.is_whole:
+            return ()
         for task in self.after:
             software.run(task, memories)
         return tuple(read(tensor, memories) for tensor in self.network.outputs)
@@ -143,7 +162,8 @@ class _Writer:
                 self._precompute(task, used, f"{prefix}_t{number}")
             elif not cut:
                 after.append(task)
-        return Run(network, tuple(after))
+        ran = tuple(task for task in tasks if isinstance(task, HardwareTask))
+        return Run(network, ran, tuple(after), is_whole=not cut)
 
     def _load_constants(self, network: Network, prefix: str) -> None:
         for allocation in network.allocations:
@@ -195,12 +215,14 @@ def _cut(network: Network, last: str | None) -> tuple[tuple[HardwareTask | Softw
     raise NetworkError(f"the last layer must be one of {names}, not {last}")
 
 
-def model_results(played: Played, networks: NetworkScenario, config: HwConfig) -> list[tuple[NDArray[Any], ...]]:
+def model_results(played: Played, networks: NetworkScenario, config: HwConfig) -> Results:
     """Return the outputs of each run, as the reference model leaves them."""
     memories = memories_after(networks.scenario.ops, played.expectations, config)
     return [run.results(memories) for run in networks.runs]
 
 
-def results_of(networks: NetworkScenario, memories: Mapping[Ram, MemoryImage]) -> list[tuple[NDArray[Any], ...]]:
-    """Return the outputs of each run that memory holds after the simulation."""
-    return [run.results(dict(memories)) for run in networks.runs]
+def device_results(played: Played, networks: NetworkScenario, config: HwConfig, dump: Path) -> Results:
+    """Return the outputs of each run, as a device leaves them that has saved what results are made of."""
+    memories = memories_after(networks.scenario.ops, played.expectations, config)
+    load_ranges(dump, memories)
+    return [run.results(memories) for run in networks.runs]

@@ -1,0 +1,334 @@
+"""What ``network`` says of a run: a line for each layer, and the results beside each other."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tb.playback import Played
+from tb.regress.jobs import JobResult
+from tb.regress.report import aligned
+from tb.stimulus.network.dimg import unique, write_dimg
+from tb.stimulus.network.errors import NetworkError
+from tb.stimulus.network.images import differing, top_classes
+from tb.stimulus.network.layers import NetworkLayer, by_key, layers_of
+from tb.stimulus.network.scenario import NetworkScenario, Results
+from tb.verdict import Outcome
+
+
+class LayerVerdict(Enum):
+    """How a layer ended."""
+
+    MODEL = "model"
+    EQUAL = "equal"
+    WITHIN = "within threshold"
+    WRONG = "WRONG"
+    UNFINISHED = "NOT FINISHED"
+    NOT_RUN = "not run"
+
+
+class Agreement(Enum):
+    """How two results compare."""
+
+    SAME = "same bits"
+    SAME_CLASS = "bytes differ, class equal"
+    DIFFERENT = "bytes and class differ"
+
+
+@dataclass(frozen=True)
+class LayerLine:
+    """One line of the table."""
+
+    number: int
+    run: int
+    name: str
+    engine: str
+    shape: tuple[int, int, int]
+    verdict: LayerVerdict
+    judged_bytes: int
+    wrong_bytes: int
+    cycles: int | None
+    worst_margin: float | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """An output of a run beside another.
+
+    Attributes:
+        what: What the two are.
+        agreement: How they compare.
+        differing: Elements that differ.
+        elements: All elements.
+    """
+
+    what: str
+    agreement: Agreement
+    differing: int
+    elements: int
+
+
+@dataclass(frozen=True)
+class RunLine:
+    """The results of one run: those of the model, those of the RTL, and comparisons that decide."""
+
+    label: str
+    expected: tuple[NDArray[Any], ...]
+    got: tuple[NDArray[Any], ...] | None
+    comparisons: tuple[Comparison, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """All that is said of a run; ``problems`` fail it."""
+
+    name: str
+    config: str
+    layers: tuple[LayerLine, ...]
+    runs: tuple[RunLine, ...]
+    problems: tuple[str, ...]
+    result: JobResult | None
+
+    @property
+    def passed(self) -> bool:
+        """Whether something was computed or compared, and nothing is wrong."""
+        return not self.problems and bool(self.layers)
+
+
+def report_of(
+    playing: NetworkScenario,
+    labels: Sequence[str],
+    played: Played,
+    result: JobResult | None,
+    expected: Sequence[tuple[NDArray[Any], ...]],
+    got: Sequence[tuple[NDArray[Any], ...]] | None,
+    goldens: Sequence[NDArray[Any]],
+) -> Report:
+    """Return the report of what was played.
+
+    Args:
+        playing: The scenario.
+        labels: What each run is called.
+        played: What the model made of it.
+        result: What the simulation made of it, if there was one.
+        expected: Results of the model, by run and output.
+        got: Results of the RTL, if there are any.
+        goldens: A result to compare with for each run, or none.
+
+    Raises:
+        NetworkError: for a golden result of another shape or type.
+    """
+    layers = tuple(_layer_lines(layers_of(playing.runs), played, result))
+    problems = [] if played.verdict.refused is None else [f"refused: {played.verdict.refused}"]
+    problems += [] if result is None else result.complaints
+    runs = []
+    for number, label in enumerate(labels):
+        ours = expected[number] if number < len(expected) else ()
+        theirs = None if got is None else got[number]
+        comparisons = []
+        if theirs is not None:
+            comparisons += [_compared("RTL and model", a, b) for a, b in zip(theirs, ours, strict=True)]
+        if goldens and ours:
+            comparisons += _golden(goldens[number], ours, label)
+        runs.append(RunLine(label, ours, theirs, tuple(comparisons)))
+    exact = played.verdict.worst_margin is None and all(layer.worst_margin is None for layer in layers)
+    for run in runs:
+        for comparison in run.comparisons:
+            tolerated = not exact and comparison.what == "RTL and model"
+            if comparison.agreement is not Agreement.SAME and not tolerated:
+                problems.append(f"{run.label}: {_said(comparison)}")
+    return Report(playing.scenario.name, playing.scenario.config, layers, tuple(runs), tuple(problems), result)
+
+
+def _golden(golden: NDArray[Any], ours: tuple[NDArray[Any], ...], label: str) -> list[Comparison]:
+    if len(ours) != 1:
+        raise NetworkError(f"--golden must be left out for a network with {len(ours)} outputs")
+    if golden.shape != ours[0].shape or golden.dtype != ours[0].dtype:
+        raise NetworkError(
+            f"golden result of {label} must be {ours[0].dtype} {ours[0].shape}, not {golden.dtype} {golden.shape}"
+        )
+    return [_compared("model and golden result", unique(ours[0]), unique(golden))]
+
+
+def _compared(what: str, first: NDArray[Any], second: NDArray[Any]) -> Comparison:
+    count = len(differing(first, second))
+    same_class = top_classes(first, 1)[0][0] == top_classes(second, 1)[0][0]
+    agreement = Agreement.SAME if not count else Agreement.SAME_CLASS if same_class else Agreement.DIFFERENT
+    return Comparison(what, agreement, count, first.size)
+
+
+def _layer_lines(layers: Sequence[NetworkLayer], played: Played, result: JobResult | None) -> list[LayerLine]:
+    predicted = by_key(played.expectations)
+    seen = None if result is None else _facts_by_key(result.facts.get("layer_facts", []))
+    lines = []
+    for number, layer in enumerate(layers):
+        expectation = predicted.get(layer.key)
+        nbytes = 0 if expectation is None else int(np.count_nonzero(expectation.must_write))
+        facts: Mapping[str, Any] = {}
+        if seen is None:
+            verdict = LayerVerdict.NOT_RUN if expectation is None else LayerVerdict.MODEL
+        else:
+            facts = seen.get(layer.key, {})
+            nbytes = facts.get("judged_bytes", 0)
+            verdict = _verdict(facts)
+        ended, begun = facts.get("ended"), facts.get("begun")
+        lines.append(
+            LayerLine(
+                number,
+                layer.run,
+                layer.name,
+                layer.engine,
+                layer.shape,
+                verdict,
+                nbytes,
+                facts.get("wrong_bytes", 0) + facts.get("missing_bytes", 0),
+                None if ended is None else ended - begun,
+                facts.get("worst_margin"),
+            )
+        )
+    return lines
+
+
+def _verdict(facts: Mapping[str, Any]) -> LayerVerdict:
+    if not facts:
+        return LayerVerdict.NOT_RUN
+    if facts["wrong_bytes"]:
+        return LayerVerdict.WRONG
+    if facts["missing_bytes"]:
+        return LayerVerdict.UNFINISHED if facts["ended"] is None else LayerVerdict.WRONG
+    return LayerVerdict.EQUAL if facts["worst_margin"] is None else LayerVerdict.WITHIN
+
+
+def _facts_by_key(facts: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], Mapping[str, Any]]:
+    ended: dict[str, int] = defaultdict(int)
+    found = {}
+    for entry in sorted(facts, key=lambda e: e["index"]):
+        found[entry["unit"], ended[entry["unit"]]] = entry
+        ended[entry["unit"]] += 1
+    return found
+
+
+_COLUMNS = ("#", "layer", "engine", "shape", "verdict", "bytes", "cycles", "margin")
+
+
+def print_report(report: Report, most: int) -> None:
+    """Print table, results and what is wrong.
+
+    Args:
+        report: The report.
+        most: Classes to print of each result.
+    """
+    runs = len(report.runs)
+    for number, run in enumerate(report.runs):
+        if runs > 1:
+            print(f"\n{run.label}:")
+        rows = [_row(line) for line in report.layers if line.run == number]
+        print(f"\n{aligned([_COLUMNS, *rows], left=5)}\n")
+        for output, values in enumerate(run.expected):
+            print(f"model: {_classes(values, most)}")
+            if run.got is not None:
+                print(f"RTL:   {_classes(run.got[output], most)}")
+        for comparison in run.comparisons:
+            print(_said(comparison))
+    judged = sum(line.judged_bytes for line in report.layers)
+    cycles = [line.cycles for line in report.layers if line.cycles is not None]
+    print(f"\n{len(report.layers)} layers, {judged} bytes{' judged' if report.result else ''}", end="")
+    if report.result is not None:
+        print(f", {report.result.facts.get('cycles', 0)} cycles, {sum(cycles)} of them in layers", end="")
+    print()
+    _print_problems(report)
+    print(_ending(report))
+
+
+def _ending(report: Report) -> str:
+    if not report.passed:
+        return "failed"
+    compared = report.result is not None or any(run.comparisons for run in report.runs)
+    return "passed" if compared else "computed by the model, compared with nothing"
+
+
+def _print_problems(report: Report) -> None:
+    wrong = next(
+        (line for line in report.layers if line.verdict in (LayerVerdict.WRONG, LayerVerdict.UNFINISHED)), None
+    )
+    if wrong is not None:
+        print(f"first wrong layer: {wrong.number} ({wrong.name}), {wrong.wrong_bytes} bytes")
+    for problem in report.problems:
+        print("\n".join(f"  {line}" for line in problem.splitlines()))
+    if report.result is not None and report.problems:
+        for line in report.result.facts.get("explanation", []):
+            print(f"  {line}")
+        if report.result.work_dir is not None:
+            print(f"  folder: {report.result.work_dir}")
+        print(f"  rerun: {report.result.job.rerun}")
+
+
+def _row(line: LayerLine) -> tuple[str, ...]:
+    return (
+        str(line.number),
+        line.name,
+        line.engine,
+        "x".join(map(str, line.shape)),
+        line.verdict.value,
+        str(line.judged_bytes),
+        "-" if line.cycles is None else str(line.cycles),
+        "-" if line.worst_margin is None else f"{line.worst_margin:.3f}",
+    )
+
+
+def _classes(values: NDArray[Any], most: int) -> str:
+    if values.shape[1:] != (1, 1):
+        return f"{values.dtype} {'x'.join(map(str, values.shape))}"
+    return ", ".join(f"{number} ({value:g})" for number, value in top_classes(values, most))
+
+
+def _said(comparison: Comparison) -> str:
+    counts = f"{comparison.elements - comparison.differing} of {comparison.elements} elements equal"
+    return f"{comparison.what}: {comparison.agreement.value} ({counts})"
+
+
+def write_results(folder: Path, playing: NetworkScenario, results: Results) -> None:
+    """Save each output of each run as ``.dimg`` and ``.npy``.
+
+    Args:
+        folder: Where; made when missing.
+        playing: The scenario.
+        results: By run and output.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, (run, values) in enumerate(zip(playing.runs, results, strict=True)):
+        for output, (tensor, array) in enumerate(zip(run.network.outputs, values, strict=True)):
+            stem = folder / f"run{number}_output{output}"
+            write_dimg(stem.with_suffix(".dimg"), tensor, array)
+            np.save(stem.with_suffix(".npy"), array)
+
+
+def write_json(report: Report, path: Path) -> None:
+    """Write the report as one object."""
+    data = {
+        "network": report.name,
+        "config": report.config,
+        "passed": report.passed,
+        "outcome": (Outcome.PASSED if report.passed else Outcome.FAILED).value,
+        "problems": list(report.problems),
+        "cycles": None if report.result is None else report.result.facts.get("cycles"),
+        "layers": [asdict(line) | {"verdict": line.verdict.name.lower()} for line in report.layers],
+        "runs": [
+            {
+                "input": run.label,
+                "model": [values.tolist() for values in run.expected],
+                "rtl": None if run.got is None else [values.tolist() for values in run.got],
+                "comparisons": [asdict(c) | {"agreement": c.agreement.value} for c in run.comparisons],
+            }
+            for run in report.runs
+        ],
+    }
+    path.write_text(json.dumps(data, indent=1), encoding="utf-8")

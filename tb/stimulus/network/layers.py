@@ -1,0 +1,82 @@
+"""The layers of networks: which operations each consists of, and how it is found again among those that were seen."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from tb.predictor import Expectation
+from tb.stimulus.network.descriptors import EngineId
+from tb.stimulus.network.network import HardwareTask, Operation
+from tb.stimulus.network.scenario import Run
+
+_LAST_UNITS = {EngineId.RUBIK: "RBK"}
+
+
+@dataclass(frozen=True)
+class NetworkLayer:
+    """One layer of one run.
+
+    Attributes:
+        run: Number of the run.
+        name: Its operations, such as ``conv0+sdp0``.
+        engine: The engines that run it.
+        shape: (C, H, W) of what it writes.
+        key: The unit that ends it, and how many layers that unit has ended before: units take layers in their
+            order, while those of different units may begin in any.
+    """
+
+    run: int
+    name: str
+    engine: str
+    shape: tuple[int, int, int]
+    key: tuple[str, int]
+
+
+def layers_of(runs: Sequence[Run]) -> list[NetworkLayer]:
+    """Return the layers of all runs in the order of their tasks' operations."""
+    ended: dict[str, int] = defaultdict(int)
+    layers = []
+    for number, run in enumerate(runs):
+        for task in run.hardware:
+            found = [layer for chain in task.chains.values() for layer in _of_chain(task, chain)]
+            for last, operations in sorted(found, key=lambda layer: layer[0]):
+                copies = len(operations[-1].copies) or 1
+                name = "+".join(operation.name for operation in operations)
+                engine = "-".join(operation.engine.name for operation in operations)
+                unit = _LAST_UNITS.get(operations[-1].engine, operations[-1].engine.name)
+                for copy in range(copies):
+                    label = name if copies == 1 else f"{name}.{copy}"
+                    key = unit, _place(ended, unit)
+                    layers.append(NetworkLayer(number, label, engine, task.operations[last].shape, key))
+    return layers
+
+
+def _place(ended: dict[str, int], unit: str) -> int:
+    ended[unit] += 1
+    return ended[unit] - 1
+
+
+def _of_chain(task: HardwareTask, chain: Iterable[int]) -> Iterator[tuple[int, tuple[Operation, ...]]]:
+    """Yield the layers that the operations of an engine end: number of the last operation, and all of them."""
+    parents = {operation.parent for operation in task.operations}
+    for last in chain:
+        if last in parents:
+            continue
+        operations: list[Operation] = []
+        number: int | None = last
+        while number is not None:
+            operations.insert(0, task.operations[number])
+            number = task.operations[number].parent
+        yield last, tuple(operations)
+
+
+def by_key(expectations: Iterable[Expectation]) -> dict[tuple[str, int], Expectation]:
+    """Return predicted layers by the keys of network layers."""
+    ended: dict[str, int] = defaultdict(int)
+    found = {}
+    for expectation in sorted(expectations, key=lambda e: e.started.index):
+        unit = expectation.started.layer.unit
+        found[unit, _place(ended, unit)] = expectation
+    return found

@@ -111,7 +111,6 @@ module nvdla_pdp #(
 
   wire [15:0] operation = cfg[32*(`PDP_D_OPERATION_MODE_CFG-`PDP_OP_ENABLE)+:16];
   wire flying = !operation[4];
-  wire rdma_flying = !rdma_cfg[32*(`PDP_RDMA_D_FLYING_MODE-`PDP_RDMA_OP_ENABLE)];
   wire rdma_idle, core_idle, interrupt_room, unused_paired;
 
   nvdla_sdp_control control (
@@ -121,8 +120,8 @@ module nvdla_pdp #(
       .core_enabled       (core_enabled),
       .rdma_load          (rdma_load),
       .core_load          (core_load),
-      .rdma_flying        (rdma_flying),
-      .rdma_reads         (1'b0),
+      .rdma_flying        (1'b0),              // PDP_RDMA always reads: its FLYING_MODE means nothing
+      .rdma_reads         (1'b1),
       .core_flying        (flying),
       .core_needs_operands(1'b0),
       .core_runnable      (1'b1),
@@ -156,7 +155,7 @@ module nvdla_pdp #(
   ) rdma (
       .clk         (clk),
       .rst_n       (rst_n),
-      .start       (rdma_start && !rdma_flying),
+      .start       (rdma_start),
       .cfg         (rdma_cfg),
       .surfaces    (surfaces),
       .idle        (rdma_idle),

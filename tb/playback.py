@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter, defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -33,8 +32,8 @@ from tb.program.ops import (
     RegWrite,
     SyncNotify,
     SyncWait,
-    target_of,
 )
+from tb.program.order import in_play_order
 from tb.program.table import Refused
 from tb.scenario import Scenario, ScenarioError, apply_memory_op
 from tb.tolerated import ToleratedSurface
@@ -108,33 +107,17 @@ class _Player:
         for op in program:
             if isinstance(op, CheckCrc | CheckFile | CheckNothing):
                 self._checks[op.sync_id].append(op)
-        rest: Sequence[Op] = [op for op in program if not isinstance(op, CheckCrc | CheckFile | CheckNothing)]
-        while rest:
-            held = self._pass_over(rest)
-            if len(held) == len(rest):
-                first = next(op for op in held if isinstance(op, SyncWait))
-                raise ScenarioError(f"{first.target} waits for sync id {first.sync_id}, which nothing raises")
-            rest = held
+        waits = [op for op in program if isinstance(op, SyncWait)]
+        for op in in_play_order(program, self._raised):
+            self._execute(op)
+        for wait in waits:
+            if wait.sync_id not in self._raised:
+                raise ScenarioError(f"{wait.target} waits for sync id {wait.sync_id}, which nothing raises")
         for waiting in self._notifications:
             raise ScenarioError(f"sync id {waiting.sync_id} waits for {waiting.unit}_{waiting.group}, which never ends")
         missing = sorted(set(self._checks) - self._raised)
         if missing:
             raise ScenarioError(f"check waits for sync id {missing[0]}, which nothing raises")
-
-    def _pass_over(self, ops: Sequence[Op]) -> list[Op]:
-        """Play what can be played now and return what has to wait."""
-        held: list[Op] = []
-        blocked: set[str] = set()
-        for op in ops:
-            target = target_of(op)
-            if target in blocked:
-                held.append(op)
-            elif isinstance(op, SyncWait) and op.sync_id not in self._raised:
-                blocked.add(op.target)
-                held.append(op)
-            else:
-                self._execute(op)
-        return held
 
     def _execute(self, op: Op) -> None:
         match op:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -11,7 +12,16 @@ from models.errors import InputError
 from tb.program import units
 from tb.program.codec import ENGINES, chosen_engine, decode, done_unit_of, engine_of, uses_lut
 from tb.program.copies import LAUNCHES, CopyQueue
-from tb.program.ops import INTERRUPT_UNITS, InterruptNotify, Program, RegWrite, interrupt_of_unit, unit_of_interrupt
+from tb.program.ops import (
+    INTERRUPT_UNITS,
+    InterruptNotify,
+    Program,
+    RegWrite,
+    SyncNotify,
+    interrupt_of_unit,
+    unit_of_interrupt,
+)
+from tb.program.order import in_play_order
 from tb.program.state import GROUPS, RegisterState
 from tb.program.table import Refused, Words
 from tb.registers import Register, RegisterError, RegisterMap
@@ -272,7 +282,7 @@ class LayerTracker:
         if self._last_convolution is None:
             return
         name, last = self._last_convolution
-        left = last.cbuf.leftover_weight_entries(last.weights.layout)
+        left = last.cbuf.leftover_weight_entries(last.weights)
         banks = [(conv.cbuf.data_banks, conv.cbuf.weight_banks) for conv in (last, layer)]
         if left and banks[0] == banks[1]:
             raise Refused(
@@ -312,6 +322,8 @@ def done_bit(unit: str, group: int) -> int:
 def refusal(ops: Program, config: HwConfig) -> str | None:
     """Say why a program cannot be judged on a configuration, without playing it.
 
+    Operations count in the order in which they are played, and a layer ends with the notification of its interrupt.
+
     Args:
         ops: The program.
         config: The configuration.
@@ -321,12 +333,24 @@ def refusal(ops: Program, config: HwConfig) -> str | None:
         that the configuration lacks is such a reason.
     """
     tracker = LayerTracker(config)
+    raised: set[str] = set()
+    fired: Counter[tuple[str, int]] = Counter()
+    awaited: list[InterruptNotify] = []
     try:
-        for op in ops:
+        for op in in_play_order(ops, raised):
             if isinstance(op, RegWrite):
-                list(tracker.write(tracker.state.registers.parse(op.register), op.value))
+                for started in tracker.write(tracker.state.registers.parse(op.register), op.value):
+                    fired.update(tracker.interrupts_of(started))
             elif isinstance(op, InterruptNotify):
-                tracker.finish(op.unit, op.group)
+                awaited.append(op)
+            elif isinstance(op, SyncNotify):
+                raised.add(op.sync_id)
+            for notify in tuple(awaited):
+                if fired[notify.unit, notify.group]:
+                    fired[notify.unit, notify.group] -= 1
+                    awaited.remove(notify)
+                    tracker.finish(notify.unit, notify.group)
+                    raised.add(notify.sync_id)
     except (Refused, RegisterError) as error:
         return str(error)
     return None

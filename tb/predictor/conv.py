@@ -166,8 +166,7 @@ def _fetched(layer: ConvLayer, read: ReadMemory, cube: NDArray[Any]) -> Iterator
     """
     data, weights = layer.src, layer.weights
     yield cube if isinstance(data, ImageSurface) else read_patterns(data, read)
-    nbytes = weights.layout.nbytes if weights.compression is None else weights.compression.weight_bytes
-    yield read(weights.ram, weights.address, nbytes).view(np.uint16)
+    yield read(weights.ram, weights.address, weights.fetched_bytes).view(np.uint16)
 
 
 def _read_weights(surface: WeightSurface, read: ReadMemory) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from models.config import HwConfig
@@ -95,7 +96,7 @@ def flatten(layer: ConvLayer) -> Flat:
 def _flatten_compression(weights: WeightSurface) -> Flat:
     compression = weights.compression
     if compression is None:
-        return {"compressed": False, "weights.nbytes": weights.layout.nbytes}
+        return {"compressed": False, "weights.nbytes": weights.fetched_bytes}
     return {
         "compressed": True,
         "weights.nbytes": compression.weight_bytes,
@@ -279,7 +280,9 @@ def _build_weights(
             _demand(flat, "mask.nbytes", CompressedWeightLayout(layout).wmb_nbytes, "bytes of the mask")
         with blame((field_of(TABLE, "mask.address"),)):
             compression = Compression(flat["mask.address"], flat["sizes.address"], flat["weights.nbytes"])
-    else:
-        _demand(flat, "weights.nbytes", layout.nbytes, "bytes of all kernels")
     with blame_attributes(TABLE, "weights"):
-        return WeightSurface(layout, flat["weights.address"], flat["weights.ram"], compression)
+        surface = WeightSurface(layout, flat["weights.address"], flat["weights.ram"], compression)
+    if flat["weights.nbytes"] == surface.fetched_bytes:
+        return surface
+    with blame((field_of(TABLE, "weights.nbytes"),)):
+        return replace(surface, whole_bytes=flat["weights.nbytes"])

@@ -72,7 +72,8 @@ def _split_rows() -> tuple[Row, ...]:
 
 TABLE: Table = (
     Fixed("PDP.D_OPERATION_MODE_CFG.flying_mode", 1, "PDP_RDMA is enabled, so the input lies in memory"),
-    Fixed("PDP_RDMA.D_FLYING_MODE.flying_mode", 1, "PDP_RDMA is enabled, so the input lies in memory"),
+    # Public firmware leaves 0 there: no unit of the public RTL reads it.
+    row("off_flying", "PDP_RDMA.D_FLYING_MODE.flying_mode", codec=FLAG, significant=False),
     *(
         row(f"in.{axis}", f"{unit}.D_DATA_CUBE_IN_{axis.upper()}.cube_in_{axis}", codec=MINUS_ONE)
         for axis in ("channel", "height", "width")
@@ -128,6 +129,7 @@ def flatten(layer: PdpLayer) -> Flat:
     flat: Flat = {
         **flatten_pooling(layer.src.layout.shape, layer.dst, layer.params),
         **flatten_surface("src", layer.src),
+        "off_flying": True,
         "parts": split.parts if split else 1,
         "split": split is not None,
         "split.has_middle": split is not None and split.parts > 2,

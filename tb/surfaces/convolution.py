@@ -8,6 +8,7 @@ from models.cbuf import bank_bytes, bank_entries
 from models.errors import InputError
 from models.layout import CompressedWeightLayout, KernelLayout, PixelLayout
 from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES, WEIGHT_START_ALIGNMENT_BYTES
+from models.layout.raw import round_up
 from tb.memory import Ram
 from tb.surfaces.cube import check_address
 
@@ -66,21 +67,36 @@ class Compression:
 class WeightSurface:
     """Weights in memory, compressed or not.
 
+    Attributes:
+        layout: how they lie.
+        address: of the first.
+        ram: where they lie.
+        compression: of compressed weights.
+        whole_bytes: what the registers give as the size of weights that are not compressed: None for all, with
+            the alignment of their end to 128 bytes, or less of that alignment, down to whole entries of the
+            convolution buffer. So much is fetched; the result is the same.
+
     Raises:
         ValueError: when an address is not a multiple of 256 bytes, weights, mask or sizes leave the address
-            space, or the build cannot decompress.
+            space, the build cannot decompress, or ``whole_bytes`` is not such a size.
+
+    Source: programming guide, WEIGHT_BYTES, which asks for multiples of 128; sizes in entries of 8 bytes are what
+        the public compiler gives nv_small, and the public RTL takes the bits from 3 up.
     """
 
     layout: KernelLayout
     address: int
     ram: Ram = Ram.MC
     compression: Compression | None = None
+    whole_bytes: int | None = None
 
     def __post_init__(self) -> None:
         config = self.layout.config
         _check_weight_address("address", self.address)
+        if self.whole_bytes is not None:
+            self._check_whole_bytes(self.whole_bytes)
         if self.compression is None:
-            check_address(self.address, self.layout.nbytes, config)
+            check_address(self.address, self.fetched_bytes, config)
             return
         if self.compression.weight_bytes > self.layout.nbytes:
             raise InputError(
@@ -90,6 +106,22 @@ class WeightSurface:
         compressed = CompressedWeightLayout(self.layout)
         check_address(self.compression.mask_address, compressed.wmb_nbytes, config)
         check_address(self.compression.sizes_address, compressed.wgs_nbytes, config)
+
+    @property
+    def fetched_bytes(self) -> int:
+        """What the registers give as the size of the weights, and CDMA fetches."""
+        if self.compression is not None:
+            return self.compression.weight_bytes
+        return self.layout.nbytes if self.whole_bytes is None else self.whole_bytes
+
+    def _check_whole_bytes(self, nbytes: int) -> None:
+        if self.compression is not None:
+            raise InputError(f"whole_bytes must be None for compressed weights, not {nbytes}")
+        layout = self.layout
+        entry = min(layout.config.cbuf_bank_width_bytes, WEIGHT_SIZE_ALIGNMENT_BYTES)
+        least = round_up(layout.elements * layout.precision.nbytes, entry)
+        if nbytes % entry or not least <= nbytes <= layout.nbytes:
+            raise InputError(f"whole_bytes must be a multiple of {entry} from {least} to {layout.nbytes}, not {nbytes}")
 
 
 @dataclass(frozen=True)
@@ -156,10 +188,10 @@ class CbufUse:
         if not 1 <= self.release_slices <= height:
             raise InputError(f"release_slices must be 1 to the {height} lines of src, not {self.release_slices}")
 
-    def leftover_weight_entries(self, weights: KernelLayout) -> int:
+    def leftover_weight_entries(self, weights: WeightSurface) -> int:
         """Return the entries of padding behind the weights that stay in the buffer after a layer.
 
-        CDMA fetches weights up to a multiple of 128 bytes, but only the entries that CSC used are given back. The
+        CDMA fetches as many bytes as the registers say, but only the entries that CSC used are given back. The
         rest stays in front of the next weights, which are then read too early, until the banks change. Weights
         that are kept for reuse are given back as a whole.
 
@@ -168,8 +200,10 @@ class CbufUse:
         """
         if self.skip_weight_release:
             return 0
-        entry = weights.config.cbuf_bank_width_bytes
-        return weights.nbytes // entry - -(-weights.elements * weights.precision.nbytes // entry)
+        layout = weights.layout
+        entry = layout.config.cbuf_bank_width_bytes
+        fetched = layout.nbytes if weights.compression is not None else weights.fetched_bytes
+        return fetched // entry - -(-layout.elements * layout.precision.nbytes // entry)
 
 
 def _check_weight_address(name: str, address: int) -> None:

@@ -297,6 +297,18 @@ async def layers_of_all_engines_run_one_after_the_other(dut: SimHandleBase) -> N
 
 
 @cocotb.test()
+async def pooling_from_memory_takes_any_flying_mode_of_rdma(dut: SimHandleBase) -> None:
+    bench = await Bench.start(dut, CONFIG)
+    shop = Workshop(CONFIG, bench.memory, bench.rng)
+    layer = build_layer(shop, "l", Table("l", ENTRIES["pdp_max_2x2"].data["layer"][0]), [])
+    for group, value in enumerate((0, 1)):
+        program = encode(layer, CONFIG, group, sync_id=f"done{group}")
+        await bench.play(tuple(RegWrite(op.register, value) if "FLYING" in str(op) else op for op in program))
+    bench.check()
+    assert bench.verdict.layers == 2
+
+
+@cocotb.test()
 async def writes_behind_the_end_of_the_program_are_seen(dut: SimHandleBase) -> None:
     bench = await Bench.start(dut, CONFIG)
     await bench.play(encode(pass_through(bench), CONFIG))

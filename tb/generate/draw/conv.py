@@ -33,6 +33,9 @@ _WIDER = ((-32768, 32767), (-32768, 32767), (-300, 300), (-32768, -32767), (3276
 _WINOGRAD = 0.2
 _COMPRESSED = 0.3
 _BATCHED = 0.25
+_TIGHT = 0.3
+"""Of the weights that are not compressed: those whose size in registers is no multiple of 128 bytes."""
+
 _MOST_SIDE = 40
 _MOST_WINDOWS = 8
 _MOST_STEPS = 8000
@@ -80,6 +83,8 @@ def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -
         layer["batch"] = cubes
     if config.weight_compression_enable and rng.random() < _COMPRESSED:
         layer["zero_percent"] = int(rng.integers(0, 96))
+    elif rng.random() < _TIGHT:
+        layer["tight_weights"] = True
     if precision is not Precision.FP16 and rng.random() < (0.7 if pixels else 0.3):
         wild = bool(rng.random() < 0.2)
         layer["input_converter"] = draw_converter(

@@ -17,6 +17,7 @@ from models.layout import (
     WinogradWeightLayout,
 )
 from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES
+from models.layout.raw import round_up
 from models.layout.winograd import KERNEL_SIDE
 from models.precision import Precision
 from tb.generate.describe import PlanError, Table
@@ -86,13 +87,19 @@ def build_conv(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]
 
 
 def _weights(shop: Workshop, name: str, table: Table, layout: KernelLayout) -> WeightSurface:
-    """Return random weights, compressed when the description says how many of them are 0."""
+    """Return random weights, compressed when the description says how many of them are 0.
+
+    With ``tight_weights`` their size in registers ends with the last entry of the convolution buffer that they reach.
+    """
     limits = layout.precision.limits if layout.precision is not Precision.FP16 else (0, 0)
     low, high = table.integers("weights", 2, limits)
     numbers = take_numbers(table, "weight_numbers")
     zeros = table.take("zero_percent", int)
     if zeros is None:
-        return shop.place_weights(f"{name}_weights", layout, (low, high), numbers)
+        entry = min(shop.config.cbuf_bank_width_bytes, WEIGHT_SIZE_ALIGNMENT_BYTES)
+        tight = table.take("tight_weights", bool, False)
+        nbytes = round_up(layout.elements * layout.precision.nbytes, entry) if tight else None
+        return shop.place_weights(f"{name}_weights", layout, (low, high), numbers, nbytes)
     return shop.place_compressed(f"{name}_weights", layout, (low, high), numbers, zeros)
 
 
@@ -170,7 +177,7 @@ def _cbuf(
     weight = -(-needed // bank_bytes(config, 1)) + spare_weight
     weight = max(min(weight, banks - data), 1)
     if before and (data, weight) == (before[-1].cbuf.data_banks, before[-1].cbuf.weight_banks):
-        left = before[-1].cbuf.leftover_weight_entries(before[-1].weights.layout)
+        left = before[-1].cbuf.leftover_weight_entries(before[-1].weights)
         weight += 0 if not left else 1 if data + weight < banks else -1
     data, weight = table.integers("banks", 2, (data, weight))
     return CbufUse(

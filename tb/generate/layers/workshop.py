@@ -71,7 +71,12 @@ class Workshop:
         return ImageSurface(layout, tuple(addresses))
 
     def place_weights(
-        self, name: str, layout: KernelLayout, limits: tuple[int, int], numbers: str = NUMBERS[0]
+        self,
+        name: str,
+        layout: KernelLayout,
+        limits: tuple[int, int],
+        numbers: str = NUMBERS[0],
+        whole_bytes: int | None = None,
     ) -> WeightSurface:
         """Put random weights into memory; the padding behind them is random too.
 
@@ -80,13 +85,14 @@ class Workshop:
             layout: How they lie.
             limits: Smallest and largest weight of integers.
             numbers: Which weights of FP16.
+            whole_bytes: What the registers give as their size, None for all with the alignment of their end.
         """
-        address = self.memory.allocate(layout.nbytes, name, WEIGHT_START_ALIGNMENT_BYTES)
-        data = layout.pack(self.draw_weights(layout, limits, numbers))
+        data = layout.pack(self.draw_weights(layout, limits, numbers))[:whole_bytes]
+        address = self.memory.allocate(len(data), name, WEIGHT_START_ALIGNMENT_BYTES)
         used = layout.elements * layout.precision.nbytes
         data[used:] = self.rng.integers(0, 256, len(data) - used, dtype=np.uint8)
         self.memory.write(address, data)
-        return WeightSurface(layout, address)
+        return WeightSurface(layout, address, whole_bytes=whole_bytes)
 
     def place_compressed(
         self, name: str, layout: KernelLayout, limits: tuple[int, int], numbers: str, zero_percent: int

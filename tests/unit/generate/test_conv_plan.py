@@ -122,6 +122,16 @@ def test_banks_change_where_the_convolution_before_leaves_padding_behind_its_wei
     assert [layer.cbuf.weight_banks for layer in layers if isinstance(layer, ConvLayer)] == [1, 1]
 
 
+def test_weights_that_end_with_an_entry_leave_nothing_behind() -> None:
+    tight = {**CUBE, "kernels": 1, "tight_weights": True}
+    _, layers = build_all(tight, tight)
+    first, second = (layer for layer in layers if isinstance(layer, ConvLayer))
+    used = first.weights.layout.elements
+    assert used <= first.weights.fetched_bytes < min(used + 8, first.weights.layout.nbytes)
+    assert (first.cbuf.data_banks, first.cbuf.weight_banks) == (second.cbuf.data_banks, second.cbuf.weight_banks)
+    assert refusal(sequence(layers, SMALL, in_turn=True), SMALL) is None
+
+
 def test_units_take_turns_each_on_its_own() -> None:
     sdp = {"engine": "SDP", "shape": [8, 2, 2]}
     _, layers = build_all(CUBE, sdp, {**CUBE, "x1": {"alu": "sum", "alu_operand": "channel"}})
@@ -155,8 +165,8 @@ def test_a_layer_that_reads_what_another_writes_is_enabled_after_it() -> None:
             {**IMAGE, "chain": True},
             "layer has no key chain; allowed: all_weights, banks, batch, converter, dilation, dst_gaps, dst_skip, "
             "engine, fetch_slices, flush_nan, image, input_converter, kernel, kernels, nan_to_zero, output_precision, "
-            "pad, pad_value, pool, pre_truncate, precision, release_slices, shape, spare_banks, stride, truncate, "
-            "weight_numbers, weights, winograd, x1, x2, y, zero_percent",
+            "pad, pad_value, pool, pre_truncate, precision, release_slices, shape, spare_banks, stride, "
+            "tight_weights, truncate, weight_numbers, weights, winograd, x1, x2, y, zero_percent",
         ),
         ({**IMAGE, "shape": [4, 5, 6]}, "layer: channels must be 3 for T_Y8___U8V8_N444, not 4"),
         ({**CUBE, "banks": [0, 1]}, "layer: data_banks must be 1 to 31, not 0"),

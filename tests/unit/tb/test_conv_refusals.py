@@ -152,7 +152,7 @@ REFUSALS: dict[str, Refusal] = {
     "weight bytes": (
         small_conv(),
         {f"{unit}.D_WEIGHT_BYTES.weight_bytes": 540 for unit in ("CDMA", "CSC")},
-        "CDMA.D_WEIGHT_BYTES.weight_bytes: must be the 640 bytes of all kernels, not 540",
+        "CDMA.D_WEIGHT_BYTES.weight_bytes: whole_bytes must be a multiple of 8 from 544 to 640, not 540",
     ),
     "output height": (
         small_conv(),

@@ -15,6 +15,7 @@ from tb.layers import ConvLayer, Layer
 from tb.program.codec import encode
 from tb.program.ops import InterruptNotify, Op, Poll, RegWrite
 from tb.program.table import Refused
+from tb.surfaces import WeightSurface
 from tb.tracker import LayerTracker, StartedLayer, done_bit, refusal
 from tests.unit.tb.conv_samples import biased_conv, image_conv, small_conv
 from tests.unit.tb.samples import FULL, SMALL, small_sdp
@@ -209,14 +210,28 @@ def test_a_reset_empties_the_convolution_buffer() -> None:
 
 @pytest.mark.parametrize(("kernels", "left"), [(1, 8), (2, 1), (9, 12), (32, 0)])
 def test_padding_is_counted_in_entries_that_the_weights_do_not_reach(kernels: int, left: int) -> None:
-    weights = WeightLayout(SMALL, Precision.INT8, (kernels, 10, 2, 3))
+    weights = WeightSurface(WeightLayout(SMALL, Precision.INT8, (kernels, 10, 2, 3)), 0)
     assert small_conv().cbuf.leftover_weight_entries(weights) == left
+
+
+@pytest.mark.parametrize(("nbytes", "left"), [(544, 0), (552, 1), (632, 11), (640, 12)])
+def test_only_what_the_registers_say_is_fetched_and_can_be_left(nbytes: int, left: int) -> None:
+    weights = replace(small_conv().weights, whole_bytes=nbytes)
+    assert small_conv().cbuf.leftover_weight_entries(weights) == left
+    assert weights.fetched_bytes == nbytes
+
+
+def test_weights_may_end_with_the_last_entry_of_the_buffer_that_they_reach() -> None:
+    exact = replace(small_conv(), weights=replace(small_conv().weights, whole_bytes=544))
+    played = Played()
+    assert [s.layer for s in played.program(exact, 0)] == [exact]
+    assert [s.layer for s in played.program(exact, 1)] == [exact]
 
 
 def test_entries_of_128_bytes_leave_nothing() -> None:
     rng = np.random.default_rng(5)
     for kernels, channels in rng.integers(1, 60, (50, 2)).tolist():
-        weights = WeightLayout(FULL, Precision.INT8, (kernels, channels, 2, 3))
+        weights = WeightSurface(WeightLayout(FULL, Precision.INT8, (kernels, channels, 2, 3)), 0)
         assert small_conv().cbuf.leftover_weight_entries(weights) == 0
 
 

@@ -9,10 +9,10 @@ import pytest
 from models.config import HwConfig
 from tb.layers import Layer
 from tb.program.codec import encode
-from tb.program.ops import INTERRUPT_UNITS, InterruptNotify, Op, Program, RegRead, RegWrite
+from tb.program.ops import INTERRUPT_UNITS, InterruptNotify, Op, Program, RegRead, RegWrite, SyncWait
 from tb.registers import RegisterMap
 from tb.tracker import LayerTracker, StartedLayer, done_bit, refusal
-from tests.unit.tb.samples import SMALL, small_pdp, small_sdp
+from tests.unit.tb.samples import SMALL, small_cdp, small_pdp, small_sdp
 
 A, B, C, D = (small_sdp(dst=0x2000 + 0x100 * n) for n in range(4))
 STATUS = "GLB.S_INTR_STATUS"
@@ -256,3 +256,31 @@ def test_refusal_plays_notifications_as_the_end_of_layers() -> None:
     ops = (*encode(A, SMALL, 0), InterruptNotify("SDP", 0, "a"), *encode(B, SMALL, 1), *third)
     expected = "SDP_RDMA.D_SRC_DMA_CFG.src_ram_type must be MC, not CV: nv_small has no secondary memory interface"
     assert refusal(ops, SMALL) == expected
+
+
+def test_refusal_takes_operations_in_the_order_in_which_they_are_played() -> None:
+    """In the file the notification that the second layer waits for stands after that layer."""
+    third = encode(C, SMALL, 0)
+    bad: list[Op] = [RegWrite("SDP_RDMA.D_SRC_DMA_CFG", 0) if "SRC_DMA" in str(op) else op for op in third]
+    waits = (SyncWait("SDP_RDMA", "a"), SyncWait("SDP", "a"))
+    notify = InterruptNotify("SDP", 0, "a")
+    expected = "SDP_RDMA.D_SRC_DMA_CFG.src_ram_type must be MC, not CV: nv_small has no secondary memory interface"
+    begin = (*encode(A, SMALL, 0), *encode(B, SMALL, 1, sync_id="b"))
+    assert refusal((*begin, *waits, *bad, notify), SMALL) == expected
+    assert refusal((*begin, *waits, *third, notify), SMALL) is None
+
+
+def test_refusal_does_not_see_what_waits_for_ever() -> None:
+    wait = (SyncWait("SDP_RDMA", "never"), SyncWait("SDP", "never"))
+    assert refusal((*wait, RegWrite("SDP.D_FEATURE_MODE_CFG", 1 << 8), RegWrite("SDP.D_OP_ENABLE", 1)), SMALL) is None
+
+
+def test_tables_are_written_after_the_layer_that_uses_them_although_they_stand_before_its_end_in_the_file() -> None:
+    layer = small_cdp()
+    table = RegWrite("CDP.S_LUT_ACCESS_CFG", 0)
+    ops = [op for op in encode(layer, SMALL, 0, sync_id="a") if not isinstance(op, InterruptNotify)]
+    notify = InterruptNotify("CDP", 0, "a")
+    assert refusal((*ops, SyncWait("CDP", "a"), table, notify), SMALL) is None
+    assert refusal((*ops, table, notify), SMALL) == (
+        "CDP.S_LUT_ACCESS_CFG must not be written while layer 0 (CDP, group 0) uses the tables"
+    )

@@ -102,7 +102,7 @@ _RELOCATION = Table(
         Slot("reloc_type", U8),
     ),
 )
-_LOADABLE = Table(
+LOADABLE = Table(
     "loadable",
     (
         Slot("version", _VERSION),
@@ -218,7 +218,7 @@ def parse_loadable(data: bytes) -> Loadable:
     Raises:
         NetworkError: naming table, entry and rule.
     """
-    root = read_root(data, _LOADABLE)
+    root = read_root(data, LOADABLE)
     blobs = _indexed("blobs", "name", map(_blob, root["blobs"]), lambda blob: blob.name)
     memories = _indexed("memory_list", "id", (_memory(m, blobs) for m in root["memory_list"]), lambda m: m.id)
     total = sum(memory.nbytes for memory in memories.values())

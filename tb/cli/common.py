@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,7 @@ from models.config import HwConfig
 from models.errors import InputError
 from tb.explain.stages import load_stages
 from tb.launch.build import BACKENDS, BuildSpec, Built, build
-from tb.regress import report
+from tb.regress import performance, report
 from tb.regress.jobs import Job, JobResult, bit_exact, run_jobs, stopping_at_first
 from tb.regress.task import Device
 
@@ -56,6 +56,34 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--waves-from", metavar="cycle:N|layer:N", help="write no waves before (default: cycle:0)")
     group.add_argument("--stages", type=Path, metavar="TOML", help="name the first bad hand-over inside; needs --debug")
     group.add_argument("--json", type=output_file, metavar="FILE", help="write the results there, too")
+    group.add_argument("--performance", action="store_true", help="cycles, bounds and traffic of every layer")
+    group.add_argument(
+        "--cycles-against", type=Path, metavar="FILE", help="fail when more cycles are taken than in an earlier --json"
+    )
+    group.add_argument(
+        "--slower", type=float, default=5.0, metavar="PERCENT", help="so much more is allowed (default: 5)"
+    )
+
+
+SIMULATOR_OPTIONS = (
+    *("sim", "rtl", "top", "port_map", "backend", "debug"),
+    *("jobs", "isolate", "timeout", "stop_at_first", "waves", "waves_from", "stages"),
+    *("performance", "cycles_against", "slower"),
+)
+
+
+def check_model_only(args: argparse.Namespace) -> None:
+    """Refuse options of simulators for what plays no RTL.
+
+    Raises:
+        InputError: naming the first of them.
+    """
+    parser = argparse.ArgumentParser()
+    add_dut_options(parser)
+    add_run_options(parser)
+    for option in SIMULATOR_OPTIONS:
+        if getattr(args, option) != parser.get_default(option):
+            raise InputError(f"--{option.replace('_', '-')} must be left out: --model-only plays no RTL")
 
 
 def output_file(text: str) -> Path:
@@ -190,7 +218,23 @@ def prepared(args: argparse.Namespace, jobs: Sequence[Job]) -> Sequence[Job]:
             raise InputError("--stages must be given with --debug, which makes signals inside visible")
         watched = {"NVDLA_STAGES": str(args.stages.resolve())}
         jobs = [replace(job, variables={**job.variables, **watched}) for job in jobs]
+    if args.performance:
+        jobs = [replace(job, variables={**job.variables, performance.VARIABLE: "1"}) for job in jobs]
     return jobs
+
+
+def slower_than_before(args: argparse.Namespace, cycles: Mapping[str, int]) -> list[str]:
+    """Return what takes more cycles than in the run that ``--cycles-against`` names, a line each.
+
+    Raises:
+        InputError: when that run has nothing in common with this one.
+    """
+    if args.cycles_against is None:
+        return []
+    before = performance.read_cycles(args.cycles_against)
+    if not before.keys() & cycles.keys():
+        raise InputError(f"--cycles-against: {args.cycles_against} has no scenario or layer of this run")
+    return performance.slower(cycles, before, args.slower / 100)
 
 
 def _play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built, root: Path) -> int:
@@ -214,8 +258,14 @@ def _play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built
     problems = report.complaints(results)
     if problems:
         print(f"{problems}\n")
+    if args.performance:
+        for result in results:
+            print(f"{result.job.identity}\n{performance.table(performance.layers_of(result.facts))}\n")
     if args.json:
         report.write_json(results, args.json)
+    cycles = performance.cycles_by_layer([report.plain(result) for result in results])
+    slower = slower_than_before(args, cycles)
+    print("".join(f"slower: {line}\n" for line in slower), end="")
     print(f"{time.monotonic() - started:.1f} s; reports: {root}/index.html, {root}/junit.xml")
     print(report.summary(results))
-    return report.exit_code(results)
+    return 1 if slower else report.exit_code(results)

@@ -10,10 +10,21 @@ from functools import partial
 from pathlib import Path
 
 from models.config import HwConfig
-from tb.cli.common import BUILD_ROOT, add_dut_options, add_run_options, alone_in, build_dut, dut_arguments, prepared
-from tb.cli.network_report import print_report, report_of, write_json, write_results
+from tb.cli.common import (
+    BUILD_ROOT,
+    add_dut_options,
+    add_run_options,
+    alone_in,
+    build_dut,
+    check_model_only,
+    dut_arguments,
+    prepared,
+    slower_than_before,
+)
+from tb.cli.network_report import plain, print_report, report_of, write_json, write_results
 from tb.memory_dump import DUMP_FILE, wish
 from tb.playback import play_model
+from tb.regress import performance
 from tb.regress.jobs import Job, JobResult, run_jobs
 from tb.scenario import Scenario
 from tb.stimulus.network.compiled import Compiled
@@ -69,6 +80,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
+    if args.model_only:
+        check_model_only(args)
     config = HwConfig.load(args.config)
     playing = networks_of(args, config)
     goldens = [read_golden(path) for path in args.golden]
@@ -85,7 +98,11 @@ def main(args: argparse.Namespace) -> int:
             got = device_results(played, playing, config, result.work_dir / DUMP_FILE)
     labels = [path.name for path in args.image] or ["zeros"]
     report = report_of(playing, labels, played, result, expected, got, goldens)
-    print_report(report, args.classes)
+    cycles = performance.cycles_by_layer([plain(report)])
+    slower = slower_than_before(args, cycles)
+    if slower:
+        report = replace(report, problems=(*report.problems, *(f"slower: {line}" for line in slower)))
+    print_report(report, args.classes, performance=args.performance)
     if args.results:
         write_results(args.results, playing, got or expected)
     if args.json:
@@ -110,7 +127,7 @@ def networks_of(args: argparse.Namespace, config: HwConfig) -> NetworkScenario:
             raise NetworkError(f"--image must be left out for a network with {len(network.inputs)} inputs")
         inputs.append([None if path is None else read_input(path, i, preparation) for i in network.inputs])
     last = None if args.until is None else last_operation(networks[0], args.until)
-    playing = play_networks(name, networks, inputs, last=last)
+    playing = play_networks(name, networks, inputs, last=last, counts=args.performance)
     if args.exact:
         settings = replace(playing.scenario.settings, exact=True)
         return replace(playing, scenario=replace(playing.scenario, settings=settings))

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb.playback import Played
+from tb.regress.columns import aligned
 from tb.regress.jobs import JobResult
-from tb.regress.report import aligned
+from tb.regress.performance import LayerPerformance, performance_of, table
 from tb.stimulus.network.dimg import unique, write_dimg
 from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.images import differing, top_classes
@@ -57,6 +58,7 @@ class LayerLine:
     wrong_bytes: int
     cycles: int | None
     worst_margin: float | None
+    performance: LayerPerformance | None = None
 
 
 @dataclass(frozen=True)
@@ -192,6 +194,7 @@ def _layer_lines(layers: Sequence[NetworkLayer], played: Played, result: JobResu
                 facts.get("wrong_bytes", 0) + facts.get("missing_bytes", 0),
                 None if ended is None else ended - begun,
                 facts.get("worst_margin"),
+                performance_of(facts, layer.name) if facts else None,
             )
         )
     return lines
@@ -219,12 +222,13 @@ def _facts_by_key(facts: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], M
 _COLUMNS = ("#", "layer", "engine", "shape", "verdict", "bytes", "cycles", "margin")
 
 
-def print_report(report: Report, most: int) -> None:
+def print_report(report: Report, most: int, *, performance: bool) -> None:
     """Print table, results and what is wrong.
 
     Args:
         report: The report.
         most: Classes to print of each result.
+        performance: Whether to print what the layers took, and why.
     """
     runs = len(report.runs)
     for number, run in enumerate(report.runs):
@@ -238,6 +242,9 @@ def print_report(report: Report, most: int) -> None:
                 print(f"RTL:   {_classes(run.got[output], most)}")
         for comparison in run.comparisons:
             print(_said(comparison))
+        measured = [line.performance for line in report.layers if line.run == number and line.performance is not None]
+        if performance and measured:
+            print(f"\n{table(measured)}")
     judged = sum(line.judged_bytes for line in report.layers)
     cycles = [line.cycles for line in report.layers if line.cycles is not None]
     print(f"\n{len(report.layers)} layers, {judged} bytes{' judged' if report.result else ''}", end="")
@@ -312,15 +319,27 @@ def write_results(folder: Path, playing: NetworkScenario, results: Results) -> N
 
 
 def write_json(report: Report, path: Path) -> None:
-    """Write the report as one object."""
-    data = {
-        "network": report.name,
+    """Write the report as a list of one object, like the results of scenarios."""
+    path.write_text(json.dumps([plain(report)], indent=1), encoding="utf-8")
+
+
+def plain(report: Report) -> dict[str, Any]:
+    """Return a report as plain data, for files."""
+    several = len(report.runs) > 1
+    measured = [(line, line.performance.to_dict()) for line in report.layers if line.performance is not None]
+    return {
+        "scenario": report.name,
+        "seed": 0,
         "config": report.config,
         "passed": report.passed,
         "outcome": (Outcome.PASSED if report.passed else Outcome.FAILED).value,
         "problems": list(report.problems),
         "cycles": None if report.result is None else report.result.facts.get("cycles"),
-        "layers": [asdict(line) | {"verdict": line.verdict.name.lower()} for line in report.layers],
+        "layers": [_plain_layer(line) for line in report.layers],
+        "performance": [
+            entry | {"layer": f"{line.name} of {report.runs[line.run].label}" if several else line.name}
+            for line, entry in measured
+        ],
         "runs": [
             {
                 "input": run.label,
@@ -331,4 +350,8 @@ def write_json(report: Report, path: Path) -> None:
             for run in report.runs
         ],
     }
-    path.write_text(json.dumps(data, indent=1), encoding="utf-8")
+
+
+def _plain_layer(line: LayerLine) -> dict[str, Any]:
+    names = ("number", "run", "name", "engine", "shape", "judged_bytes", "wrong_bytes", "cycles", "worst_margin")
+    return {name: getattr(line, name) for name in names} | {"verdict": line.verdict.name.lower()}

@@ -11,10 +11,10 @@ from functools import partial
 from pathlib import Path
 
 from models.config import HwConfig
-from models.errors import InputError
-from tb.cli.common import add_dut_options, add_run_options
+from tb.cli.common import check_model_only
 from tb.playback import Played, play_model
 from tb.regress import report
+from tb.regress.columns import aligned
 from tb.regress.jobs import Job, JobResult
 from tb.trace import TraceUnsupported, find_traces, measured, read
 from tb.trace.files import MEASURED
@@ -38,10 +38,6 @@ _LEGEND = (
     "described: files without register writes; theirs are made from the file's description"
 )
 _PREFIX = "measured_"
-_SIMULATOR_OPTIONS = (
-    *("sim", "rtl", "top", "port_map", "backend", "debug"),
-    *("jobs", "isolate", "timeout", "stop_at_first", "waves", "waves_from", "stages"),
-)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -50,12 +46,7 @@ def main(args: argparse.Namespace) -> int:
     Raises:
         ValueError: for an option that needs a simulator.
     """
-    parser = argparse.ArgumentParser()
-    add_dut_options(parser)
-    add_run_options(parser)
-    for option in _SIMULATOR_OPTIONS:
-        if getattr(args, option) != parser.get_default(option):
-            raise InputError(f"--{option.replace('_', '-')} must be left out: --model-only plays no RTL")
+    check_model_only(args)
     started = time.monotonic()
     families: dict[str, list[JobResult]] = {}
     results = []
@@ -63,14 +54,14 @@ def main(args: argparse.Namespace) -> int:
         result = play(path, args.config, args.exact)
         results.append(result)
         families.setdefault(family_of(path), []).append(result)
-    print(f"{report.aligned([_COLUMNS, *_rows(families)], left=3)}\n")
+    print(f"{aligned([_COLUMNS, *_rows(families)], left=3)}\n")
     problems = report.complaints(results)
     if problems:
         print(f"{problems}\n")
     totals = [_totals(*item) for item in families.items()]
     if len(families) > 1:
         totals.append(_totals("all", results))
-    print(f"{report.aligned([_FAMILY_COLUMNS, *totals], left=1)}\n")
+    print(f"{aligned([_FAMILY_COLUMNS, *totals], left=1)}\n")
     print(f"{_LEGEND}\n")
     if args.json:
         report.write_json(results, args.json)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from tb.regress import page
+from tb.regress import page, performance
+from tb.regress.columns import aligned
 from tb.regress.jobs import JobResult
 from tb.regress.record import record_of
 from tb.regress.summary import Ended
@@ -24,16 +26,6 @@ def progress_line(result: JobResult, done: int, total: int) -> str:
 def table(results: Sequence[JobResult]) -> str:
     """Return one aligned line per result under a heading."""
     return aligned([_COLUMNS, *(_row(result) for result in results)], left=2)
-
-
-def aligned(rows: Sequence[Sequence[str]], left: int) -> str:
-    """Return rows as lines of columns; the first ``left`` columns are flush left, the others flush right."""
-    widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = [row[n].ljust(widths[n]) if n < left else row[n].rjust(widths[n]) for n in range(len(row))]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
 
 
 def complaints(results: Sequence[JobResult]) -> str:
@@ -68,19 +60,22 @@ def exit_code(results: Sequence[JobResult]) -> int:
 
 def write_json(results: Sequence[JobResult], path: Path) -> None:
     """Write all results as a list of objects."""
-    data = [
-        {
-            "scenario": result.job.name,
-            "seed": result.job.seed,
-            "outcome": result.outcome.value,
-            "complaints": list(result.complaints),
-            "seconds": round(result.seconds, 3),
-            "rerun": result.job.rerun,
-            **{key: value for key, value in result.facts.items() if key not in ("outcome", "complaints", "refused")},
-        }
-        for result in results
-    ]
-    path.write_text(json.dumps(data, indent=1), encoding="utf-8")
+    path.write_text(json.dumps([plain(result) for result in results], indent=1), encoding="utf-8")
+
+
+def plain(result: JobResult) -> dict[str, Any]:
+    """Return a result as plain data, for files."""
+    told = ("outcome", "complaints", "refused", "layer_facts")
+    return {
+        "scenario": result.job.name,
+        "seed": result.job.seed,
+        "outcome": result.outcome.value,
+        "complaints": list(result.complaints),
+        "seconds": round(result.seconds, 3),
+        "rerun": result.job.rerun,
+        **{key: value for key, value in result.facts.items() if key not in told},
+        "performance": [layer.to_dict() for layer in performance.layers_of(result.facts)],
+    }
 
 
 def write_pages(results: Sequence[JobResult], folder: Path, suite: str, title: str) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
 from cocotb.handle import SimHandleBase
 
 from models.config import HwConfig
@@ -136,6 +137,8 @@ class CoroutineBackend:
         width = self.monitors[ram].bus_bytes
         start = request.address // width * width
         if isinstance(request, ReadRequest):
+            if self._bench.traffic is not None:
+                self._bench.traffic.see_reads(ram, np.array([request.cycle]), np.array([request.beats]))
             nbytes = request.beats * width
             self._report(ram, request, "read", nbytes, self._read_fault(ram, start, nbytes, width))
             return

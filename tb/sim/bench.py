@@ -31,6 +31,8 @@ from tb.sim.native import is_native
 from tb.sim.native_backend import NativeBackend
 from tb.sim.player import Player
 from tb.sim.scope import WaveScope
+from tb.sim.traffic import VARIABLE as TRAFFIC
+from tb.sim.traffic import Traffic
 from tb.timing import LayerTimes
 from tb.tracker import LayerTracker
 from tb.verdict import Verdict
@@ -81,6 +83,7 @@ class Bench:
         self._stopped = False
         self._unaltered: list[tuple[Ram, int, NDArray[np.uint8]]] = []
 
+        self.traffic = Traffic(self) if TRAFFIC in os.environ else None
         backend = NativeBackend if is_native(dut) else CoroutineBackend
         self.backend: Backend = backend(dut, self.clock, config, settings, self.registers, seed, self)
         self.memories, self.csb = self.backend.memories, self.backend.csb
@@ -264,6 +267,8 @@ class Bench:
                 if self.scope is not None:
                     self.scope.see_end()
             group = self.tracker.state.producer(register.unit)
+            if register.is_grouped and not register.writable:
+                self.times.see_counter(register.unit, group, register.full_name, access.value)
             complaint = self.counters.check(register.unit, register.name, group, access.value)
             self.verdict.counters = self.counters.judged
             if complaint is not None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tb.performance import Work, work_of
 from tb.verdict import Kind
 
 if TYPE_CHECKING:
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 def layer_facts(bench: Bench) -> list[dict[str, Any]]:
     """Return the layers of a finished run as plain data, in the order in which they were started.
 
-    Of very long runs only the last layers are known.
+    Of very long runs only the last layers are known. ``moved`` is None unless traffic was recorded, ``counters``
+    holds the statistics that the program has read.
     """
     facts = []
     for expectation, _ in bench.scoreboard.expected:
@@ -36,6 +38,19 @@ def layer_facts(bench: Bench) -> list[dict[str, Any]]:
                 "enabled": None if time is None else time.enabled,
                 "begun": None if time is None else time.begun,
                 "ended": None if time is None else time.ended,
+                "work": _work(work_of(started.layer)),
+                "moved": bench.traffic.between(time) if bench.traffic is not None and time is not None else None,
+                "counters": bench.times.counters_of(started.index),
             }
         )
     return facts
+
+
+def _work(work: Work) -> dict[str, Any]:
+    return {
+        "macs": work.macs,
+        "mac_peak": work.mac_peak,
+        "bounds": dict(work.bounds),
+        "read_bytes": {ram.value: nbytes for ram, nbytes in work.read_bytes.items()},
+        "written_bytes": {ram.value: nbytes for ram, nbytes in work.written_bytes.items()},
+    }

@@ -51,6 +51,7 @@ class NativeBackend:
                 settings.port,
                 latency_cycles(ram, config, settings),
                 seed + n,
+                log_reads=bench.traffic is not None,
             )
             for n, ram in enumerate(rams_of(config), start=1)
         }
@@ -81,6 +82,8 @@ class NativeBackend:
                 self._bench.report_fault(ram, what, nbytes, address, axi_id, at, fault)
             for at, rule, _ in port.take_violations().tolist():
                 self._bench.complain(violation(ram, rule, at))
+            if self._bench.traffic is not None:
+                self._bench.traffic.see_reads(ram, *port.take_reads())
             beats = port.take_writes(until_cycle)
             if beats is not None:
                 self._bench.scoreboard.write_beats(beats)

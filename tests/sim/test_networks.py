@@ -1,0 +1,78 @@
+"""Networks on the embedded device: every layer judged, results read back, and a seeded bug named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tb.__main__ import main
+from tests.references import NETWORKS, needs_networks
+from tests.unit.network.loadables import SHAPE, copying
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "copies.nvdla"
+    path.write_bytes(copying(3).file())
+    return path
+
+
+@pytest.fixture
+def images(tmp_path: Path) -> list[str]:
+    paths = [tmp_path / f"{number}.npy" for number in range(2)]
+    for number, path in enumerate(paths):
+        np.save(path, np.arange(48, dtype=np.int8).reshape(SHAPE) + np.int8(number))
+    return [str(path) for path in paths]
+
+
+def test_two_runs_of_a_network_are_judged_layer_by_layer_in_one_simulation(
+    model: Path, images: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "results"
+    report = tmp_path / "report.json"
+    arguments = ["network", str(model), "--image", *images, "--golden", *images, "--results", str(out)]
+    assert main([*arguments, "--json", str(report), "--performance"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("RTL and model: same bits (48 of 48 elements equal)") == 2
+    assert said.count("model and golden result: same bits") == 2
+    (data,) = json.loads(report.read_text(encoding="utf-8"))
+    assert [layer["verdict"] for layer in data["layers"]] == ["equal"] * 6
+    assert [layer["judged_bytes"] for layer in data["layers"]] == [48] * 6
+    assert all(0 < layer["cycles"] < 1000 for layer in data["layers"])
+    moved = [layer["moved"]["MC"] for layer in data["performance"]]
+    assert moved == [{"read": 48, "written": 48}] * 6
+    for number, image in enumerate(images):
+        np.testing.assert_array_equal(np.load(out / f"run{number}_output0.npy"), np.load(image), strict=True)
+
+
+def test_more_cycles_than_in_an_earlier_run_fail(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = tmp_path / "report.json"
+    assert main(["network", str(model), "--json", str(report)]) == 0
+    assert main(["network", str(model), "--cycles-against", str(report)]) == 0
+    data = json.loads(report.read_text(encoding="utf-8"))
+    data[0]["performance"][1]["cycles"] //= 2
+    report.write_text(json.dumps(data), encoding="utf-8")
+    capsys.readouterr()
+    assert main(["network", str(model), "--cycles-against", str(report)]) == 1
+    assert "slower: copies.0 sdp1: " in capsys.readouterr().out
+
+
+def test_a_trace_of_a_network_plays_like_any_other(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["network", str(model), "--model-only", "--save-trace", str(tmp_path / "trace")]) == 0
+    assert main(["trace", str(tmp_path / "trace")]) == 0
+    assert "1 passed, 0 failed, 0 refused" in capsys.readouterr().out
+
+
+@needs_networks
+@pytest.mark.parametrize("name", ["CDP_L0_0_small", "CONV_D_L0_0_small", "PDP_L0_0_small", "SDP_X1_L0_0_small"])
+def test_public_networks_pass_on_the_embedded_device(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = NETWORKS / "loadables" / name.partition("_")[0] / f"{name}_fbuf"
+    assert main(["network", str(path), "--golden", str(NETWORKS / "golden" / f"{name}.dimg")]) == 0
+    assert "1 layers, 2048 bytes judged" in capsys.readouterr().out

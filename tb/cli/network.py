@@ -18,14 +18,17 @@ from tb.cli.common import (
     build_dut,
     check_model_only,
     dut_arguments,
+    output_file,
     prepared,
     slower_than_before,
 )
-from tb.cli.network_report import plain, print_report, report_of, write_json, write_results
+from tb.explain import explain_folder
 from tb.memory_dump import DUMP_FILE, wish
 from tb.playback import play_model
 from tb.regress import performance
 from tb.regress.jobs import Job, JobResult, run_jobs
+from tb.regress.network_page import network_page
+from tb.regress.network_report import plain, print_report, report_of, write_json, write_results
 from tb.scenario import Scenario
 from tb.stimulus.network.compiled import Compiled
 from tb.stimulus.network.errors import NetworkError
@@ -66,6 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--until", metavar="LAYER", help="end with a layer, by its number or name in the table")
     parser.add_argument("--save-trace", type=Path, metavar="FOLDER", help="save the scenario as a trace")
     parser.add_argument("--results", type=Path, metavar="FOLDER", help="save the results as .dimg and .npy")
+    parser.add_argument("--html", type=output_file, metavar="FILE", help="write a page about the network")
     parser.add_argument(
         "--classes", type=int, default=3, metavar="N", help="classes to print of each result (default: 3)"
     )
@@ -107,6 +111,11 @@ def main(args: argparse.Namespace) -> int:
         write_results(args.results, playing, got or expected)
     if args.json:
         write_json(report, args.json)
+    if args.html:
+        folder = None if result is None or report.first_wrong is None else result.work_dir
+        explanations = [] if folder is None else explain_folder(folder, args.config, 1)
+        args.html.write_text(network_page(report, config, explanations), encoding="utf-8")
+        print(f"page: {args.html}")
     return 0 if report.passed else 1
 
 

@@ -31,6 +31,7 @@ def layer_facts(bench: Bench) -> list[dict[str, Any]]:
                 "index": started.index,
                 "name": started.name,
                 "unit": started.layer.unit,
+                "group": started.group,
                 "judged_bytes": int(np.count_nonzero(expectation.must_write)) - missing,
                 "wrong_bytes": sum(f.nbytes for f in findings if f.kind is not Kind.MISSING),
                 "missing_bytes": missing,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tb.predictor import Expectation
 from tb.stimulus.network.descriptors import EngineId
-from tb.stimulus.network.network import HardwareTask, Operation
+from tb.stimulus.network.network import HardwareTask, Operation, Span
 from tb.stimulus.network.scenario import Run
 
 _LAST_UNITS = {EngineId.RUBIK: "RBK"}
@@ -23,6 +23,8 @@ class NetworkLayer:
         name: Its operations, such as ``conv0+sdp0``.
         engine: The engines that run it.
         shape: (C, H, W) of what it writes.
+        reads: Bytes that it may read.
+        writes: Bytes that it may write.
         key: The unit that ends it, and how many layers that unit has ended before: units take layers in their
             order, while those of different units may begin in any.
     """
@@ -32,6 +34,20 @@ class NetworkLayer:
     engine: str
     shape: tuple[int, int, int]
     key: tuple[str, int]
+    reads: tuple[Span, ...] = ()
+    writes: tuple[Span, ...] = ()
+
+
+def flows(layers: Sequence[NetworkLayer]) -> list[tuple[int, int]]:
+    """Return which layers take what which others have written last, as (number, number), each pair once."""
+    found: dict[tuple[int, int], None] = {}
+    for number, layer in enumerate(layers):
+        for span in layer.reads:
+            writers = (n for n in range(number - 1, -1, -1) if any(span.overlaps(w) for w in layers[n].writes))
+            writer = next(writers, None)
+            if writer is not None:
+                found[writer, number] = None
+    return list(found)
 
 
 def layers_of(runs: Sequence[Run]) -> list[NetworkLayer]:
@@ -49,7 +65,10 @@ def layers_of(runs: Sequence[Run]) -> list[NetworkLayer]:
                 for copy in range(copies):
                     label = name if copies == 1 else f"{name}.{copy}"
                     key = unit, _place(ended, unit)
-                    layers.append(NetworkLayer(number, label, engine, task.operations[last].shape, key))
+                    reads = tuple(span for operation in operations for span in operation.reads)
+                    writes = tuple(span for operation in operations for span in operation.writes)
+                    shape = task.operations[last].shape
+                    layers.append(NetworkLayer(number, label, engine, shape, key, reads, writes))
     return layers
 
 

@@ -20,7 +20,7 @@ from tb.regress.performance import LayerPerformance, performance_of, table
 from tb.stimulus.network.dimg import unique, write_dimg
 from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.images import differing, top_classes
-from tb.stimulus.network.layers import NetworkLayer, by_key, layers_of
+from tb.stimulus.network.layers import NetworkLayer, by_key, flows, layers_of
 from tb.stimulus.network.scenario import NetworkScenario, Results
 from tb.verdict import Outcome
 
@@ -45,6 +45,17 @@ class Agreement(Enum):
 
 
 @dataclass(frozen=True)
+class LayerTime:
+    """When a layer ran: the unit that ends it and its register group, and the cycles of its steps."""
+
+    unit: str
+    enabled: int
+    begun: int
+    group: int
+    ended: int | None
+
+
+@dataclass(frozen=True)
 class LayerLine:
     """One line of the table."""
 
@@ -59,6 +70,7 @@ class LayerLine:
     cycles: int | None
     worst_margin: float | None
     performance: LayerPerformance | None = None
+    times: LayerTime | None = None
 
 
 @dataclass(frozen=True)
@@ -95,9 +107,16 @@ class Report:
     name: str
     config: str
     layers: tuple[LayerLine, ...]
+    flows: tuple[tuple[int, int], ...]
     runs: tuple[RunLine, ...]
     problems: tuple[str, ...]
     result: JobResult | None
+
+    @property
+    def first_wrong(self) -> LayerLine | None:
+        """The first layer with wrong or missing bytes, if there is one."""
+        wrong = (LayerVerdict.WRONG, LayerVerdict.UNFINISHED)
+        return next((line for line in self.layers if line.verdict in wrong), None)
 
     @property
     def passed(self) -> bool:
@@ -128,7 +147,8 @@ def report_of(
     Raises:
         NetworkError: for a golden result of another shape or type.
     """
-    layers = tuple(_layer_lines(layers_of(playing.runs), played, result))
+    found = layers_of(playing.runs)
+    layers = tuple(_layer_lines(found, played, result))
     problems = [] if played.verdict.refused is None else [f"refused: {played.verdict.refused}"]
     problems += [] if result is None else result.complaints
     runs = []
@@ -146,8 +166,16 @@ def report_of(
         for comparison in run.comparisons:
             tolerated = not exact and comparison.what == "RTL and model"
             if comparison.agreement is not Agreement.SAME and not tolerated:
-                problems.append(f"{run.label}: {_said(comparison)}")
-    return Report(playing.scenario.name, playing.scenario.config, layers, tuple(runs), tuple(problems), result)
+                problems.append(f"{run.label}: {said(comparison)}")
+    return Report(
+        playing.scenario.name,
+        playing.scenario.config,
+        layers,
+        tuple(flows(found)),
+        tuple(runs),
+        tuple(problems),
+        result,
+    )
 
 
 def _golden(golden: NDArray[Any], ours: tuple[NDArray[Any], ...], label: str) -> list[Comparison]:
@@ -195,6 +223,7 @@ def _layer_lines(layers: Sequence[NetworkLayer], played: Played, result: JobResu
                 None if ended is None else ended - begun,
                 facts.get("worst_margin"),
                 performance_of(facts, layer.name) if facts else None,
+                None if begun is None else LayerTime(facts["unit"], facts["enabled"], begun, facts["group"], ended),
             )
         )
     return lines
@@ -237,11 +266,11 @@ def print_report(report: Report, most: int, *, performance: bool) -> None:
         rows = [_row(line) for line in report.layers if line.run == number]
         print(f"\n{aligned([_COLUMNS, *rows], left=5)}\n")
         for output, values in enumerate(run.expected):
-            print(f"model: {_classes(values, most)}")
+            print(f"model: {classes(values, most)}")
             if run.got is not None:
-                print(f"RTL:   {_classes(run.got[output], most)}")
+                print(f"RTL:   {classes(run.got[output], most)}")
         for comparison in run.comparisons:
-            print(_said(comparison))
+            print(said(comparison))
         measured = [line.performance for line in report.layers if line.run == number and line.performance is not None]
         if performance and measured:
             print(f"\n{table(measured)}")
@@ -263,9 +292,7 @@ def _ending(report: Report) -> str:
 
 
 def _print_problems(report: Report) -> None:
-    wrong = next(
-        (line for line in report.layers if line.verdict in (LayerVerdict.WRONG, LayerVerdict.UNFINISHED)), None
-    )
+    wrong = report.first_wrong
     if wrong is not None:
         print(f"first wrong layer: {wrong.number} ({wrong.name}), {wrong.wrong_bytes} bytes")
     for problem in report.problems:
@@ -291,13 +318,15 @@ def _row(line: LayerLine) -> tuple[str, ...]:
     )
 
 
-def _classes(values: NDArray[Any], most: int) -> str:
+def classes(values: NDArray[Any], most: int) -> str:
+    """Return the largest elements of a result as text, or type and shape when it has more than one pixel."""
     if values.shape[1:] != (1, 1):
         return f"{values.dtype} {'x'.join(map(str, values.shape))}"
     return ", ".join(f"{number} ({value:g})" for number, value in top_classes(values, most))
 
 
-def _said(comparison: Comparison) -> str:
+def said(comparison: Comparison) -> str:
+    """Return a comparison as a sentence."""
     counts = f"{comparison.elements - comparison.differing} of {comparison.elements} elements equal"
     return f"{comparison.what}: {comparison.agreement.value} ({counts})"
 

@@ -73,12 +73,11 @@ function automatic [15:0] to_fp16(input real v);
   end
 endfunction
 
-// Value of FP32 bits. Exponent 255 is taken as the largest number, and a denormal as
+// Value of FP32 bits. Exponent 255 is an exponent like any other, so infinity is 2^128, and a denormal is
 // 1.mantissa * 2^-127: measured on the public nv_full RTL, where a Y operand of
 // 0x123 turns the sign of x * r + r from x = -2 on.
 function automatic real from_fp32(input [31:0] f);
   if (f[30:0] == 31'd0) from_fp32 = $bitstoreal({f[31], 63'd0});
-  else if (f[30:23] == 8'hff) from_fp32 = $bitstoreal({f[31], 11'd1150, 23'h7f_ffff, 29'd0});
   else from_fp32 = $bitstoreal({f[31], 11'd896 + {3'd0, f[30:23]}, f[22:0], 29'd0});
 endfunction
 

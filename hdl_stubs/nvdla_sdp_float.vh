@@ -22,14 +22,36 @@ function automatic [15:0] fp_narrowed(input [31:0] f);
   fp_narrowed = fp_is_nan(f) ? {f[31], 5'h1f, f[9:0]} : to_fp16(from_fp32(f));
 endfunction
 
-// Data come first: of two NaN theirs passes, and an exact zero has their sign.
+// What counts in a sum of an operand beside one that may be infinite: the adder
+// shifts it out altogether when its exponent is more than 48 below.
+function automatic real fp_summand(input [31:0] f, input [31:0] other);
+  fp_summand = (other[30:23] == 8'hff && f[30:23] < 8'd207) ? 0.0 : from_fp32(f);
+endfunction
+
+// Data come first: of two NaN theirs passes, and an exact zero has their sign. A sum
+// with infinity keeps exponent 255 unless it carries, and then looks like infinity or
+// NaN; any other sum of 2^128 and more becomes the largest number.
 function automatic [31:0] fp_sum(input [31:0] data, input [31:0] operand);
   real exact;
+  reg [31:0] quarter;
   begin
-    exact = from_fp32(data) + from_fp32(operand);
+    exact   = fp_summand(data, operand) + fp_summand(operand, data);
+    quarter = fp32_bits(exact / 4.0);
     if (fp_is_nan(data)) fp_sum = data;
     else if (fp_is_nan(operand)) fp_sum = operand;
-    else fp_sum = (exact == 0.0) ? {data[31], 31'd0} : fp32_bits(exact);
+    else if (exact == 0.0) fp_sum = {data[31], 31'd0};
+    else if ((data[30:23] == 8'hff || operand[30:23] == 8'hff) && fp_reaches(exact) && quarter[30:23] == 8'd253)
+      fp_sum = {quarter[31], 8'hff, quarter[22:0]};
+    else fp_sum = fp32_bits(exact);
+  end
+endfunction
+
+// Whether a number is 2^128 or larger in magnitude
+function automatic fp_reaches(input real v);
+  reg [63:0] bits;
+  begin
+    bits       = $realtobits(v);
+    fp_reaches = bits[62:52] >= 11'd1151;
   end
 endfunction
 

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal
 
 from models.cbuf import feature_entries, image_entries, winograd_entries
 from models.conv import ConvParams
+from models.conv.image_rows import misread_rows
 from models.converter import Converter, ConverterEncoding
 from models.errors import InputError
 from models.layout import (
@@ -199,3 +200,6 @@ class ConvLayer:
             )
         if self.cbuf.fetch_slices != 1:
             raise InputError(f"fetch_slices must be 1 for image input, not {self.cbuf.fetch_slices}")
+        fault = misread_rows(layout.config, weights.packed_shape[1], self.dst.layout.shape[2])
+        if fault is not None:
+            raise InputError(fault)

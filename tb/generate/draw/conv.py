@@ -6,6 +6,7 @@ import numpy as np
 
 from models.cbuf import bank_entries, feature_entries
 from models.config import HwConfig
+from models.conv.image_rows import misread_rows
 from models.conv.params import MAX_DILATION, MAX_PAD_BEFORE, MAX_PAD_BEHIND, MAX_TRUNCATE
 from models.layout import PixelFormat, pixel_format, supported_formats
 from models.precision import Precision
@@ -51,6 +52,8 @@ def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -
     if found is None:
         return None
     height, width = found
+    if pixels is not None and misread_rows(config, width.kernel * pixels.channels, width.windows) is not None:
+        return None
     kernels = int(rng.choice(_KERNELS))
     group = config.kernel_group_size(precision)
     taps = height.kernel * width.kernel * height.windows * width.windows * -(-kernels // group)

@@ -13,6 +13,7 @@ from tests.unit.precision import oracle
 
 INTERNAL = [FP17, FP32]
 ONE, MINUS_ONE, TWO, MINUS_ZERO = 0x3F800000, 0xBF800000, 0x40000000, 0x80000000
+INFINITE = 0x7F800000
 LARGEST, NAN_A, NAN_B = 0x7F7FFFFF, 0x7F800055, 0xFF800066
 
 
@@ -47,6 +48,33 @@ def patterns(fmt: FloatFormat) -> st.SearchStrategy[int]:
 )
 def test_addition(data: int, operand: int, result: int) -> None:
     assert float_ops.add(array(data), array(operand), FP32).tolist() == [result]
+
+
+@pytest.mark.parametrize(
+    ("fmt", "data", "operand", "result"),
+    [
+        (FP32, INFINITE, 0, INFINITE),
+        (FP32, MINUS_ONE, INFINITE, INFINITE),
+        (FP32, INFINITE, 0x7F000000, 0x7FC00000),  # 2**128 + 2**127, a NaN to whoever reads it
+        (FP32, INFINITE, 0x7F7FFFFE, 0x7FFFFFFF),
+        (FP32, INFINITE, LARGEST, LARGEST),  # rounded up to 2**129, which carries
+        (FP32, INFINITE, INFINITE, LARGEST),
+        (FP32, INFINITE, INFINITE | MINUS_ZERO, 0),
+        (FP32, INFINITE, 0xFF000000, 0x7F000000),
+        (FP32, INFINITE, 207 << 23 | MINUS_ZERO, LARGEST),  # a little below 2**128, and rounded up to it
+        (FP32, INFINITE, (207 << 23) - 1 | MINUS_ZERO, INFINITE),  # shifted out altogether
+        (FP32, NAN_A, INFINITE, NAN_A),
+        (FP17, 0xFC00, 0xF800, 0xFE00),
+        (FP17, 0xFC00, 0xFC00, 0xFBFF),
+        (FP17, 0xFC00, 41 << 10 | 0x10000, 0xFBFF),
+        (FP17, 0xFC00, (41 << 10) - 1 | 0x10000, 0xFC00),
+    ],
+)
+def test_infinity_is_a_number_to_the_adders_and_only_a_carry_saturates(
+    fmt: FloatFormat, data: int, operand: int, result: int
+) -> None:
+    """Results of the adders of the public nv_full RTL."""
+    assert float_ops.add(array(data, fmt), array(operand, fmt), fmt).tolist() == [result]
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from models.config import HwConfig
 from tb.__main__ import main
+from tb.explain import explain_folder
+from tb.launch.build import BuildSpec, build
+from tb.playback import play_model
+from tb.regress.jobs import Job, run_jobs
+from tb.regress.network_page import network_page
+from tb.regress.network_report import LayerVerdict, report_of
+from tb.stimulus.network.compiled import Compiled
+from tb.stimulus.network.loadable import parse_loadable
+from tb.stimulus.network.scenario import model_results, play_networks
 from tests.references import NETWORKS, needs_networks
+from tests.sim.conftest import ROOT
 from tests.unit.network.loadables import SHAPE, copying
 
 
@@ -68,6 +79,26 @@ def test_a_trace_of_a_network_plays_like_any_other(
     assert main(["network", str(model), "--model-only", "--save-trace", str(tmp_path / "trace")]) == 0
     assert main(["trace", str(tmp_path / "trace")]) == 0
     assert "1 passed, 0 failed, 0 refused" in capsys.readouterr().out
+
+
+def test_a_seeded_bug_is_named_with_the_first_wrong_layer_and_its_cause(tmp_path: Path) -> None:
+    config = HwConfig.load("nv_small")
+    network = Compiled("copies", parse_loadable(copying(3).file()), config).place()
+    playing = play_networks("copies", [network], [[np.arange(48, dtype=np.int8).reshape(SHAPE)]], last=None)
+    job = Job("copies", 0, "rerun", lambda: playing.scenario, plusargs=("+bug=sdp_dst_line_stride",))
+    built = build(BuildSpec(config, backend="native"), ROOT / "sim_build")
+    (result,) = run_jobs([job], built, "nv_small", tmp_path, workers=1, timeout_seconds=120)
+    played = play_model(playing.scenario, config)
+    report = report_of(playing, ["ramp"], played, result, model_results(played, playing, config), None, [])
+    assert not report.passed
+    assert report.first_wrong is not None
+    assert (report.first_wrong.name, report.first_wrong.verdict) == ("sdp0", LayerVerdict.WRONG)
+    assert report.first_wrong.wrong_bytes > 0
+    assert result.work_dir is not None
+    page = network_page(report, config, explain_folder(result.work_dir, "nv_small", 1))
+    assert "First wrong layer: 0 (sdp0)" in page
+    assert "line stride" in page
+    assert page.count('<img alt="got"') >= 1
 
 
 @needs_networks

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from tb.tracker import StartedLayer
 
@@ -12,17 +13,17 @@ class LayerTime:
     """Cycles of one layer.
 
     Attributes:
-        unit: The unit that ends it.
+        started: The layer.
+        nbytes: Bytes that it must write.
         enabled: When the last of its units was enabled.
         begun: The same, or the end of the unit's layer before, when that is later.
-        groups: The register group of each of its units.
         ended: When its done bit was read; None when that was not seen.
     """
 
-    unit: str
+    started: StartedLayer
+    nbytes: int
     enabled: int
     begun: int
-    groups: dict[str, int] = field(default_factory=dict)
     ended: int | None = None
 
     @property
@@ -42,22 +43,25 @@ class LayerTimes:
         self._times: dict[int, LayerTime] = {}
         self._counters: dict[int, dict[str, int]] = {}
 
-    def start(self, started: StartedLayer, cycle: int) -> None:
-        """Note that a layer was enabled."""
-        self._times[started.index] = LayerTime(started.layer.unit, cycle, cycle, dict(started.groups))
+    def start(self, started: StartedLayer, nbytes: int, cycle: int) -> None:
+        """Note that a layer was enabled, and how many bytes it must write."""
+        self._times[started.index] = LayerTime(started, nbytes, cycle, cycle)
 
     def end(self, index: int, cycle: int) -> None:
         """Note that a layer ended."""
         time = self._times[index]
         time.ended = cycle
         for later, other in self._times.items():
-            if later > index and other.unit == time.unit and other.ended is None:
+            same = other.started.layer.unit == time.started.layer.unit
+            if later > index and same and other.ended is None:
                 other.begun = max(other.begun, cycle)
 
     def see_counter(self, unit: str, group: int, name: str, value: int) -> None:
         """Note a statistic that was read: it belongs to the layer that has ended last in the unit's group."""
         ended = [
-            index for index, time in self._times.items() if time.ended is not None and time.groups.get(unit) == group
+            index
+            for index, time in self._times.items()
+            if time.ended is not None and time.started.groups.get(unit) == group
         ]
         if ended:
             self._counters.setdefault(ended[-1], {})[name] = value
@@ -66,6 +70,6 @@ class LayerTimes:
         """Return the statistics of a layer that were read, by ``UNIT.REGISTER``."""
         return dict(self._counters.get(index, {}))
 
-    def of(self, index: int) -> LayerTime | None:
-        """Return the cycles of a layer, if it was enabled."""
-        return self._times.get(index)
+    def __iter__(self) -> Iterator[LayerTime]:
+        """Iterate over all layers, in the order in which they were enabled."""
+        return iter(self._times.values())

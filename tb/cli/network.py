@@ -88,6 +88,8 @@ def main(args: argparse.Namespace) -> int:
         check_model_only(args)
     config = HwConfig.load(args.config)
     playing = networks_of(args, config)
+    if args.golden and args.until is not None:
+        raise NetworkError("--golden must be left out with --until, which ends before the results")
     goldens = [read_golden(path) for path in args.golden]
     if goldens and len(goldens) != len(playing.runs):
         raise NetworkError(f"--golden must name {len(playing.runs)} files, one for each run, not {len(goldens)}")

@@ -69,6 +69,7 @@ class LayerLine:
     wrong_bytes: int
     cycles: int | None
     worst_margin: float | None
+    waits: tuple[str, ...] = ()
     performance: LayerPerformance | None = None
     times: LayerTime | None = None
 
@@ -222,6 +223,7 @@ def _layer_lines(layers: Sequence[NetworkLayer], played: Played, result: JobResu
                 facts.get("wrong_bytes", 0) + facts.get("missing_bytes", 0),
                 None if ended is None else ended - begun,
                 facts.get("worst_margin"),
+                layer.waits,
                 performance_of(facts, layer.name) if facts else None,
                 None if begun is None else LayerTime(facts["unit"], facts["enabled"], begun, facts["group"], ended),
             )
@@ -284,6 +286,25 @@ def print_report(report: Report, most: int, *, performance: bool) -> None:
     print(_ending(report))
 
 
+def stuck(report: Report) -> list[str]:
+    """Return what each layer waits for that was not run because another has not ended, a line each."""
+    if report.result is None:
+        return []
+    running = {
+        (line.run, name): line
+        for line in report.layers
+        if line.verdict in (LayerVerdict.UNFINISHED, LayerVerdict.NOT_RUN)
+        for name in line.name.split("+")
+    }
+    lines = []
+    for line in report.layers:
+        held = [running[line.run, name] for name in line.waits if (line.run, name) in running]
+        if line.verdict is LayerVerdict.NOT_RUN and held:
+            names = ", ".join(f"{other.number} ({other.name})" for other in dict.fromkeys(held))
+            lines.append(f"layer {line.number} ({line.name}) waits for the end of {names}")
+    return lines
+
+
 def _ending(report: Report) -> str:
     if not report.passed:
         return "failed"
@@ -295,6 +316,8 @@ def _print_problems(report: Report) -> None:
     wrong = report.first_wrong
     if wrong is not None:
         print(f"first wrong layer: {wrong.number} ({wrong.name}), {wrong.wrong_bytes} bytes")
+    for line in stuck(report):
+        print(line)
     for problem in report.problems:
         print("\n".join(f"  {line}" for line in problem.splitlines()))
     if report.result is not None and report.problems:

@@ -289,7 +289,7 @@ class Bench:
                 expectation = predict(started, self._read_memory)
                 self.scoreboard.expect(expectation)
                 self.counters.start(started, expectation.counts)
-                self.times.start(started, access.cycle)
+                self.times.start(started, int(np.count_nonzero(expectation.must_write)), access.cycle)
                 if self.scope is not None:
                     self.scope.see_start(started)
         except Refused as error:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from tb.performance import Work, work_of
 from tb.verdict import Kind
 
@@ -16,15 +14,14 @@ if TYPE_CHECKING:
 def layer_facts(bench: Bench) -> list[dict[str, Any]]:
     """Return the layers of a finished run as plain data, in the order in which they were started.
 
-    Of very long runs only the last layers are known. ``moved`` is None unless traffic was recorded, ``counters``
+    ``moved`` is None unless traffic was recorded, ``counters``
     holds the statistics that the program has read.
     """
     facts = []
-    for expectation, _ in bench.scoreboard.expected:
-        started = expectation.started
+    for time in bench.times:
+        started = time.started
         findings = [f for f in bench.verdict.findings if f.first.layer == started.name]
         missing = sum(f.nbytes for f in findings if f.kind is Kind.MISSING)
-        time = bench.times.of(started.index)
         margins = [margin.worst for margin in bench.verdict.margins if margin.layer == started.name]
         facts.append(
             {
@@ -32,15 +29,15 @@ def layer_facts(bench: Bench) -> list[dict[str, Any]]:
                 "name": started.name,
                 "unit": started.layer.unit,
                 "group": started.group,
-                "judged_bytes": int(np.count_nonzero(expectation.must_write)) - missing,
+                "judged_bytes": time.nbytes - missing,
                 "wrong_bytes": sum(f.nbytes for f in findings if f.kind is not Kind.MISSING),
                 "missing_bytes": missing,
                 "worst_margin": max(margins, default=None),
-                "enabled": None if time is None else time.enabled,
-                "begun": None if time is None else time.begun,
-                "ended": None if time is None else time.ended,
+                "enabled": time.enabled,
+                "begun": time.begun,
+                "ended": time.ended,
                 "work": _work(work_of(started.layer)),
-                "moved": bench.traffic.between(time) if bench.traffic is not None and time is not None else None,
+                "moved": None if bench.traffic is None else bench.traffic.between(time),
                 "counters": bench.times.counters_of(started.index),
             }
         )

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tb.predictor import Expectation
-from tb.stimulus.network.descriptors import EngineId
+from tb.stimulus.network.descriptors import EngineId, Event
 from tb.stimulus.network.network import HardwareTask, Operation, Span
 from tb.stimulus.network.scenario import Run
 
@@ -25,6 +25,7 @@ class NetworkLayer:
         shape: (C, H, W) of what it writes.
         reads: Bytes that it may read.
         writes: Bytes that it may write.
+        waits: Operations of other layers whose end it waits for.
         key: The unit that ends it, and how many layers that unit has ended before: units take layers in their
             order, while those of different units may begin in any.
     """
@@ -36,6 +37,7 @@ class NetworkLayer:
     key: tuple[str, int]
     reads: tuple[Span, ...] = ()
     writes: tuple[Span, ...] = ()
+    waits: tuple[str, ...] = ()
 
 
 def flows(layers: Sequence[NetworkLayer]) -> list[tuple[int, int]]:
@@ -68,8 +70,19 @@ def layers_of(runs: Sequence[Run]) -> list[NetworkLayer]:
                     reads = tuple(span for operation in operations for span in operation.reads)
                     writes = tuple(span for operation in operations for span in operation.writes)
                     shape = task.operations[last].shape
-                    layers.append(NetworkLayer(number, label, engine, shape, key, reads, writes))
+                    waits = _waits(task, operations)
+                    layers.append(NetworkLayer(number, label, engine, shape, key, reads, writes, waits))
     return layers
+
+
+def _waits(task: HardwareTask, operations: Sequence[Operation]) -> tuple[str, ...]:
+    names = (
+        task.operations[edge.producer].name
+        for operation in operations
+        for edge in operation.edges
+        if edge.event is Event.COMPLETED and task.operations[edge.producer] not in operations
+    )
+    return tuple(dict.fromkeys(names))
 
 
 def _place(ended: dict[str, int], unit: str) -> int:

@@ -13,7 +13,7 @@ from models.config import HwConfig
 from tb.playback import play_model
 from tb.regress.jobs import Job, JobResult
 from tb.regress.network_page import network_page
-from tb.regress.network_report import Agreement, LayerVerdict, Report, plain, report_of
+from tb.regress.network_report import Agreement, LayerVerdict, Report, plain, report_of, stuck
 from tb.stimulus.network.scenario import NetworkScenario, model_results, play_networks
 from tb.verdict import Outcome
 from tests.unit.network.loadables import SHAPE, SMALL, copying
@@ -101,6 +101,15 @@ def test_wrong_missing_and_unfinished_layers_are_told_apart() -> None:
     assert "First wrong layer: 1 (sdp1), 5 bytes" in text
     assert 'class="runs bad"' in text
     assert report(facts(0)).layers[2].verdict is LayerVerdict.NOT_RUN
+
+
+def test_of_a_hang_each_layer_says_what_it_waits_for() -> None:
+    found = report(facts(0, ended=None, missing_bytes=48, judged_bytes=0), complaints=("hang",))
+    assert stuck(found) == [
+        "layer 1 (sdp1) waits for the end of 0 (sdp0)",
+        "layer 2 (sdp2) waits for the end of 1 (sdp1)",
+    ]
+    assert stuck(report(facts(0), facts(1), facts(2))) == []
 
 
 def test_a_layer_within_its_threshold_lets_results_differ() -> None:

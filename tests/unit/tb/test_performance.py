@@ -63,23 +63,21 @@ def test_the_largest_bound_holds_until_the_cycles_are_far_from_it() -> None:
 def test_a_layer_that_waits_for_its_unit_begins_with_the_end_of_the_one_before() -> None:
     times = LayerTimes()
     layer = small_sdp()
-    times.start(started(0, layer), 100)
-    times.start(started(1, layer, 1), 120)
+    times.start(started(0, layer), 48, 100)
+    times.start(started(1, layer, 1), 50, 120)
     times.end(0, 300)
     times.end(1, 450)
-    first, second = times.of(0), times.of(1)
-    assert first is not None
-    assert second is not None
+    first, second = times
+    assert (first.nbytes, second.nbytes) == (48, 50)
     assert (first.cycles, second.cycles) == (200, 150)
     assert (second.enabled, second.begun) == (120, 300)
-    assert times.of(2) is None
 
 
 def test_a_statistic_belongs_to_the_layer_that_ended_last_in_its_group() -> None:
     times = LayerTimes()
     layer = small_sdp()
     for index, group in ((0, 0), (1, 1), (2, 0)):
-        times.start(started(index, layer, group), index)
+        times.start(started(index, layer, group), 1, index)
     times.end(0, 10)
     times.end(1, 11)
     times.see_counter("SDP", 0, "SDP.D_PERF_OUT_SATURATION", 5)

@@ -60,6 +60,11 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--cycles-against", type=Path, metavar="FILE", help="fail when more cycles are taken than in an earlier --json"
     )
+    slower_option(group)
+
+
+def slower_option(group: argparse._ActionsContainer) -> None:
+    """Add the option that says how much slower something may become."""
     group.add_argument(
         "--slower", type=float, default=5.0, metavar="PERCENT", help="so much more is allowed (default: 5)"
     )

@@ -17,7 +17,7 @@ from tb.cli.results import DEFAULT_RESULTS
 from tb.coverage.model import CoverageModel, load_model
 from tb.coverage.status import item_status, table, totals
 from tb.generate.random import ENGINES
-from tb.regress import code_coverage, page, summary
+from tb.regress import code_coverage, page, performance, summary
 from tb.regress.features import load_feature_plan
 from tb.regress.features_table import feature_status, section
 from tb.regress.page_coverage import coverage_sections
@@ -77,7 +77,7 @@ class Player:
             if goal is not None:
                 self._go_on(client, goal, search)
         remove_worker_folders(self._run.folder)
-        return conclude(self._store, self._run)
+        return conclude(self._store, self._run, args.cycles_against, args.slower)
 
     def _drive(self, client: Client) -> None:
         from tb.regress.driver import drive
@@ -150,8 +150,15 @@ def batch_of(args: argparse.Namespace) -> Batch | None:
     return batch
 
 
-def conclude(store: Store, run: Run) -> int:
-    """Print and write the results of a run, and return the exit code."""
+def conclude(store: Store, run: Run, against: int | None, slower: float) -> int:
+    """Print and write the results of a run, and return the exit code.
+
+    Args:
+        store: Where it is.
+        run: The run.
+        against: Number of an earlier run whose cycles it is compared with, if any.
+        slower: Percent that layers and scenarios may take more than there.
+    """
     ended = summary.pair(store.tasks(run), store.records(run))
     counts, missing = store.counts(run), len(store.missing(run))
     device = store.device(run)
@@ -179,8 +186,21 @@ def conclude(store: Store, run: Run) -> int:
     print(f"reports: {run.folder}/index.html, {run.folder}/junit.xml")
     if missing:
         print(f"resume: python -m tb regress resume {again}")
+    late = [] if against is None else _slower(store, run, store.run(against), slower)
+    print("".join(f"slower: {line}\n" for line in late), end="")
     print(summary.counts_line(counts, missing))
-    return summary.exit_code(counts, missing)
+    return 1 if late else summary.exit_code(counts, missing)
+
+
+def _slower(store: Store, run: Run, earlier: Run, percent: float) -> list[str]:
+    """Return what takes more cycles than in an earlier run, a line each."""
+    now, before = (
+        performance.cycles_of_facts((record.key, record.facts) for record in store.records(which))
+        for which in (run, earlier)
+    )
+    if not now.keys() & before.keys():
+        raise InputError(f"--cycles-against: run {earlier.id} has no scenario or layer of run {run.id}")
+    return performance.slower(now, before, percent / 100)
 
 
 def _numbered(run: Run) -> str:

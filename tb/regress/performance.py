@@ -137,6 +137,16 @@ def cycles_by_layer(results: Sequence[Mapping[str, Any]]) -> dict[str, int]:
     return cycles
 
 
+def cycles_of_facts(results: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, int]:
+    """Return the cycles of layers and of whole scenarios out of names and facts."""
+    cycles: dict[str, int] = {}
+    for name, facts in results:
+        if facts.get("cycles"):
+            cycles[name] = facts["cycles"]
+        cycles |= {f"{name} {layer.name}": layer.measured.cycles for layer in layers_of(facts)}
+    return cycles
+
+
 def read_cycles(path: Path) -> dict[str, int]:
     """Return the cycles that an earlier run has written with ``--json``.
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from models.errors import InputError
-from tb.regress.performance import cycles_by_layer, layers_of, read_cycles, slower, table
+from tb.regress.performance import cycles_by_layer, cycles_of_facts, layers_of, read_cycles, slower, table
 
 
 def facts(**changes: Any) -> dict[str, Any]:
@@ -70,3 +70,10 @@ def test_cycles_of_an_earlier_run_come_out_of_its_file(tmp_path: Path) -> None:
         path.write_text(text, encoding="utf-8")
         with pytest.raises(InputError, match=r"^.*run\.json must (be the --json file|hold cycles) of an earlier run"):
             read_cycles(path)
+
+
+def test_cycles_of_a_run_of_a_store_come_out_of_its_facts() -> None:
+    assert cycles_of_facts([("a.1", facts() | {"cycles": 300}), ("refused", {})]) == {
+        "a.1": 300,
+        "a.1 layer 0 (CONV, group 0)": 125,
+    }

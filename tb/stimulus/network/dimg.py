@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.precision import Precision
-from tb.stimulus.network.errors import NetworkError
+from tb.stimulus.network.errors import NetworkError, read_file
 from tb.stimulus.network.tensors import DTYPES, Tensor
 
 _HEADER = struct.Struct("<4s8I")
@@ -39,10 +39,7 @@ def read_dimg(path: Path) -> Dimg:
     Raises:
         NetworkError: for a file that is no dump of a feature surface.
     """
-    size = path.stat().st_size
-    if size > _MAX_BYTES:
-        raise NetworkError(f"{path} must have at most {_MAX_BYTES} bytes, not {size}")
-    data = path.read_bytes()
+    data = read_file(path, _MAX_BYTES)
     if len(data) < _HEADER.size or data[:4] != _MAGIC:
         raise NetworkError(f"{path} must begin with a header of {_HEADER.size} bytes and {_MAGIC.decode()}")
     _, version, number, width, height, channels, line, surface, _ = _HEADER.unpack_from(data)

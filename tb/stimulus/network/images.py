@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ from PIL import Image, UnidentifiedImageError
 
 from models.precision import Precision
 from tb.stimulus.network.dimg import read_dimg
-from tb.stimulus.network.errors import NetworkError
+from tb.stimulus.network.errors import NetworkError, read_file
 from tb.stimulus.network.tensors import DTYPES, Tensor
 
 MAX_FILE_BYTES = 1 << 27
@@ -85,9 +87,6 @@ def read_input(path: Path, tensor: Tensor, preparation: Preparation) -> NDArray[
     Raises:
         NetworkError: for a file of another kind, size or type.
     """
-    size = path.stat().st_size
-    if size > MAX_FILE_BYTES:
-        raise NetworkError(f"{path} must have at most {MAX_FILE_BYTES} bytes, not {size}")
     match path.suffix.lower():
         case ".npy":
             values = _read_npy(path)
@@ -104,12 +103,11 @@ def read_input(path: Path, tensor: Tensor, preparation: Preparation) -> NDArray[
 
 
 def _read_npy(path: Path) -> NDArray[Any]:
+    data = read_file(path, MAX_FILE_BYTES)
     try:
-        values = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
+        values: NDArray[Any] = np.lib.format.read_array(BytesIO(data), allow_pickle=False)
+    except (ValueError, TypeError, SyntaxError, TokenError, MemoryError, OverflowError) as error:
         raise NetworkError(f"{path} must be an array of numpy: {error}") from error
-    if not isinstance(values, np.ndarray):
-        raise NetworkError(f"{path} must be one array of numpy, not an archive")
     return values
 
 
@@ -119,13 +117,15 @@ def _read_picture(path: Path, shape: tuple[int, int, int], rgb: bool) -> NDArray
     if channels not in _MODES:
         raise NetworkError(f"{path}: a picture has 1 or 3 channels, not the {channels} of the input")
     try:
-        with Image.open(path) as image:
+        with Image.open(BytesIO(read_file(path, MAX_FILE_BYTES))) as image:
             if image.size != (width, height):
                 raise NetworkError(f"{path} must have {width} x {height} pixels, not {image.width} x {image.height}")
             # A JPEG decoder hands over grey values of its own.
             image.draft(_MODES[channels], None)
             pixels = np.asarray(image.convert(_MODES[channels]), dtype=np.uint8).reshape(height, width, channels)
-    except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
+    except NetworkError:
+        raise
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise NetworkError(f"{path} must be a picture: {error}") from error
     planes = pixels.transpose(2, 0, 1)
     return planes if rgb else planes[::-1]

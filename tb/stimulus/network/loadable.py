@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tb.memory import Ram
-from tb.stimulus.network.errors import NetworkError
+from tb.stimulus.network.errors import NetworkError, read_file
 from tb.stimulus.network.flat import (
     BYTES,
     I16,
@@ -153,6 +153,7 @@ class Memory:
     contents: tuple[tuple[int, str], ...]
     is_input: bool
     is_output: bool
+    is_allocated: bool = True
 
 
 @dataclass(frozen=True)
@@ -203,11 +204,8 @@ def read_loadable(path: Path) -> Loadable:
     Raises:
         NetworkError: for a file that is too large, or no loadable.
     """
-    size = path.stat().st_size
-    if size > MAX_FILE_BYTES:
-        raise NetworkError(f"{path} must have at most {MAX_FILE_BYTES} bytes, not {size}")
     try:
-        return parse_loadable(path.read_bytes())
+        return parse_loadable(read_file(path, MAX_FILE_BYTES))
     except NetworkError as error:
         raise NetworkError(f"{path}: {error}") from error
 
@@ -265,8 +263,8 @@ def _memory(record: Record, blobs: dict[str, Blob]) -> Memory:
     flags, size = record["flags"], record["size"]
     if record["domain"] not in _RAM_OF_DOMAIN:
         raise NetworkError(f"{what}: domain must be 0 (MC) or 1 (CV), not {record['domain']}")
-    if not flags & _ALLOCATE or flags & ~_KNOWN_FLAGS:
-        raise NetworkError(f"{what}: flags must be allocate (1) with set (2), input (4) or output (8), not {flags:#x}")
+    if flags & ~_KNOWN_FLAGS:
+        raise NetworkError(f"{what}: flags must be of allocate (1), set (2), input (4) and output (8), not {flags:#x}")
     if not 1 <= size <= MAX_MEMORY_BYTES:
         raise NetworkError(f"{what}: size must be 1 to {MAX_MEMORY_BYTES} bytes, not {size}")
     contents: list[tuple[int, str]] = []
@@ -286,7 +284,8 @@ def _memory(record: Record, blobs: dict[str, Blob]) -> Memory:
                 f"{what}: blob {name!r} must lie within its {size} bytes, not {offset} + {len(blobs[name].data)}"
             )
     ram = _RAM_OF_DOMAIN[record["domain"]]
-    return Memory(record["id"], ram, size, tuple(contents), bool(flags & _INPUT), bool(flags & _OUTPUT))
+    kinds = (bool(flags & bit) for bit in (_INPUT, _OUTPUT, _ALLOCATE))
+    return Memory(record["id"], ram, size, tuple(contents), *kinds)
 
 
 def _address(record: Record, memories: dict[int, Memory]) -> Address:

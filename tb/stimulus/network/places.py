@@ -44,6 +44,8 @@ class Placer:
         """
         if memory not in self._addresses:
             entry = self.loadable.memories[memory]
+            if not entry.is_allocated:
+                raise NetworkError(f"memory {memory}: flags must hold allocate (1), because a task uses it")
             if entry.ram is Ram.CVSRAM and not self._config.secondary_memif_enable:
                 raise NetworkError(f"memory {memory}: domain must be 0 (MC): {self._config.name} has no second memory")
             start = self.free.get(entry.ram, BASE_ADDRESS)

@@ -71,13 +71,20 @@ def test_what_does_not_fit_the_input_is_refused_with_both_sizes(tmp_path: Path) 
     (tmp_path / "a.txt").write_text("")
     (tmp_path / "b.png").write_bytes(b"nothing")
     (tmp_path / "b.npy").write_bytes(b"nothing")
+    (tmp_path / "c.pgm").write_bytes(b"P5 3 2 25xyz5\n123456")
+    (tmp_path / "d.npy").write_bytes(np.lib.format.magic(1, 0) + b"\x03\0{[]")
+    (tmp_path / "c.npy").write_bytes(b"PK\3\4 and no archive")
     wide = replace(GREY, shape=(1, 2, 4))
     for name, tensor, message in (
         ("a.png", wide, "a.png must have 4 x 2 pixels, not 3 x 2"),
         ("a.png", replace(GREY, shape=(4, 2, 3)), "a.png: a picture has 1 or 3 channels, not the 4 of the input"),
         ("a.npy", GREY, "a.npy must hold int8 (1, 2, 3), not float64 (1, 2, 3)"),
         ("a.txt", GREY, "a.txt must end in .pgm, .png, .jpg, .jpeg, .npy, .dimg, not .txt"),
+        ("none.png", GREY, "none.png must be a file that can be read: No such file or directory"),
         ("b.png", GREY, "b.png must be a picture: "),
+        ("c.pgm", GREY, "c.pgm must be a picture: "),
+        ("d.npy", GREY, "d.npy must be an array of numpy: "),
+        ("c.npy", GREY, "c.npy must be an array of numpy: "),
         ("b.npy", GREY, "b.npy must be an array of numpy: "),
     ):
         with pytest.raises(NetworkError) as refused:

@@ -51,12 +51,8 @@ def changed(table: str, number: int, **values: Any) -> bytes:
         ),
         (lambda: changed("memory_list", 0, domain=2), "memory 0: domain must be 0 (MC) or 1 (CV), not 2"),
         (
-            lambda: changed("memory_list", 0, flags=2),
-            "memory 0: flags must be allocate (1) with set (2), input (4) or output (8), not 0x2",
-        ),
-        (
             lambda: changed("memory_list", 4, flags=0x11),
-            "memory 5: flags must be allocate (1) with set (2), input (4) or output (8), not 0x11",
+            "memory 5: flags must be of allocate (1), set (2), input (4) and output (8), not 0x11",
         ),
         (lambda: changed("memory_list", 4, size=0), f"memory 5: size must be 1 to {MAX_MEMORY_BYTES} bytes, not 0"),
         (
@@ -113,6 +109,17 @@ def test_a_table_that_does_not_fit_the_others_is_refused(make: Callable[[], byte
     with pytest.raises(NetworkError) as refused:
         parse_loadable(make())
     assert str(refused.value) == message
+
+
+def test_memory_that_is_not_allocated_must_not_be_used() -> None:
+    loadable = parse_loadable(changed("memory_list", 4, flags=4))
+    with pytest.raises(NetworkError, match=r"memory 5: flags must hold allocate \(1\), because a task uses it$"):
+        Compiled("test", loadable, SMALL).place()
+
+
+def test_a_file_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(NetworkError, match=r"^.*none must be a file that can be read: No such file or directory$"):
+        read_loadable(tmp_path / "none")
 
 
 def test_a_refusal_names_the_file(tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 // Integers: converted and limited to 17 bits by nvdla_sdp_cvt, then limited to INT8 or, of
 // FULL, to INT16 or rounded to FP16. FP16 layers: rounded from FP32 once; an integer
 // output is that FP16 number rounded half away from zero, that of a NaN the lowest one,
-// or 0 while NaN are flushed. Saturated count FP16 outputs of +-65504 and integers of an
-// integer layer beyond the 17 bits.
+// or 0 while NaN are flushed. Saturated count FP16 outputs of +-65504 and what
+// nvdla_sdp_cvt says of an integer layer.
 // Source: SDP precision conversion; measured on the public nv_full RTL.
 module nvdla_sdp_out #(
     parameter FULL = 0
@@ -28,7 +28,9 @@ module nvdla_sdp_out #(
   wire signed [31:0] converted;
   wire over;
 
-  nvdla_sdp_cvt integer_part (
+  nvdla_sdp_cvt #(
+      .FULL(FULL)
+  ) integer_part (
       .offset   (cvt[31:0]),
       .scale    (cvt[47:32]),
       .shift    (cvt[69:64]),

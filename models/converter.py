@@ -100,6 +100,19 @@ class Converter:
         Raises:
             ValueError: when the values are no integers or wider.
         """
+        return shift_right_rounded(self._multiplied(values), self.shift)
+
+    def exceeds(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """Mark values that leave the 17 bits by more than one before they are rounded: nv_full counts those.
+
+        Source: measured on the converter of SDP of the public nv_full RTL alone, 19,200 outputs.
+        """
+        low, high = limits(INTERMEDIATE_BITS)
+        cut_off = self._multiplied(values) >> self.shift
+        exceeding: npt.NDArray[np.bool_] = (cut_off > high + 1) | (cut_off < low - 1)
+        return exceeding
+
+    def _multiplied(self, values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         if values.dtype.kind not in "iu":
             raise InputError(f"values must be integers, not {values.dtype}: FP16 has no converter")
         wide = values.astype(np.int64, copy=False)
@@ -107,7 +120,8 @@ class Converter:
         for extreme in (int(wide.min()), int(wide.max())) if wide.size else ():
             if not low <= extreme <= high:
                 raise InputError(f"values must be from {low} to {high}, not {extreme}")
-        return shift_right_rounded((wide - self.offset) * self.scale, self.shift)
+        product: npt.NDArray[np.int64] = (wide - self.offset) * self.scale
+        return product
 
     def to_width(self, values: npt.NDArray[Any], bits: int) -> npt.NDArray[np.int64]:
         """Convert to an internal width: 32 bits for an SDP operand, 17 or 9 for the CDP's input.
@@ -142,18 +156,17 @@ class Converter:
         return saturate(middle, OUTPUT_BITS[target]).astype(target.dtype)
 
     def saturation_count(self, values: npt.NDArray[Any], target: Precision) -> int:
-        """Count the saturated outputs as the SDP's counter does.
+        """Count the saturated outputs as nv_full's SDP does.
 
-        Integer outputs count when they exceed the 17 bits, not the output's 8 or 16; FP16 outputs count
-        when their magnitude is 65504.
+        Integer outputs count when they exceed the 17 bits, not the output's 8 or 16, see :meth:`exceeds`; FP16
+        outputs count when their magnitude is 65504.
 
         Source: measured on the public nv_full RTL; the document defines the overflow of each format but
             restricts the counter to FP16.
         """
         if target is Precision.FP16:
             return saturated_fp16(self.convert(values, target))
-        scaled = self.scaled(values)
-        return int(np.count_nonzero(scaled != saturate(scaled, INTERMEDIATE_BITS)))
+        return int(np.count_nonzero(self.exceeds(values)))
 
 
 def check_conversion(source: Precision, target: Precision) -> None:

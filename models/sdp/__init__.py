@@ -69,6 +69,7 @@ class SdpCounts:
         nan_output: NaN among FP16 outputs.
         saturation: outputs beyond the converter's 17 bits, or FP16 outputs of magnitude 65504; 0 from FP16
             to INT16.
+        saturation_full: the same as nv_full counts it: of integers those beyond by more than one before rounding.
         lut: where the inputs of the tables lay, None without a lookup.
         unequal: whether any element differed, in a layer that compares.
 
@@ -79,6 +80,7 @@ class SdpCounts:
     infinity_input: int
     nan_output: int
     saturation: int
+    saturation_full: int
     lut: LutCounts | None
     unequal: bool
 
@@ -143,7 +145,7 @@ def compute(
         checked_operands("y", params.y, y_operands, cube.shape, params.is_float),
     ]
     result = np.empty(cube.shape, _MEMORY_DTYPES[params.output_precision])
-    saturation = 0
+    saturation = integer.Saturated(0, 0)
     looked_up: list[LutResult | None] = []
     for block in channel_blocks(cube.shape):
         taken = [operand.block(block) if operand else None for operand in operands]
@@ -151,7 +153,7 @@ def compute(
             result[block], found = floating.process(params, cube[block], *taken)
         else:
             result[block], saturated, found = integer.process(params, cube[block], *taken)
-            saturation += saturated
+            saturation = integer.Saturated(*np.add(saturation, saturated).tolist())
         looked_up.append(found)
     return SdpResult(result, _counts(params, cube, result, saturation, looked_up))
 
@@ -160,7 +162,7 @@ def _counts(
     params: SdpParams,
     cube: NDArray[Any],
     result: NDArray[Any],
-    saturation: int,
+    saturation: integer.Saturated,
     looked_up: list[LutResult | None],
 ) -> SdpCounts:
     from_memory = cube.dtype == np.uint16
@@ -174,7 +176,8 @@ def _counts(
         nan_input=count_nan(cube) if from_memory else 0,
         infinity_input=count_infinity(cube) if from_memory else 0,
         nan_output=count_nan(result) if fp16_output else 0,
-        saturation=saturated_fp16(result) if fp16_output else saturation,
+        saturation=saturated_fp16(result) if fp16_output else saturation.beyond,
+        saturation_full=saturated_fp16(result) if fp16_output else saturation.beyond_by_more_than_one,
         lut=lut,
         unequal=params.compares and bool(result.any()),
     )

@@ -7,7 +7,7 @@ of 2**62 is beyond what a rounding shift takes.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,19 @@ from models.sdp.params import DATA_BITS, AluOp, Operands, SdpParams, SdpStage, Y
 _LARGEST_SHIFTED = (1 << 62) - 1
 
 
+class Saturated(NamedTuple):
+    """Outputs beyond the converter's 17 bits: all, and those that are it by more than one before they are rounded.
+
+    nv_small counts the first, nv_full the second.
+    """
+
+    beyond: int
+    beyond_by_more_than_one: int
+
+
 def process(
     params: SdpParams, cube: NDArray[Any], x1: Operands | None, x2: Operands | None, y: Operands | None
-) -> tuple[NDArray[Any], int, LutResult | None]:
+) -> tuple[NDArray[Any], Saturated, LutResult | None]:
     """Pass some channels through all stages and the output converter.
 
     Args:
@@ -50,7 +60,7 @@ def process(
             looked_up = lut_integer.lookup(params.y.lut, data, LutUnit.SDP)
             data = looked_up.values
     if params.compares:
-        return data.astype(params.output_precision.dtype), 0, None
+        return data.astype(params.output_precision.dtype), Saturated(0, 0), None
     return (*_convert(params.converter, params.output_precision, data), looked_up)
 
 
@@ -107,10 +117,10 @@ def _alu(operation: AluOp, data: NDArray[np.int64], operand: NDArray[np.int64]) 
     return result
 
 
-def _convert(converter: Converter, target: Precision, data: NDArray[np.int64]) -> tuple[NDArray[Any], int]:
+def _convert(converter: Converter, target: Precision, data: NDArray[np.int64]) -> tuple[NDArray[Any], Saturated]:
     scaled = converter.scaled(data)
     middle = saturate(scaled, INTERMEDIATE_BITS)
-    saturated = int(np.count_nonzero(scaled != middle))
+    saturated = Saturated(int(np.count_nonzero(scaled != middle)), int(np.count_nonzero(converter.exceeds(data))))
     if target is Precision.FP16:
         return integer_to_fp16(middle), saturated
     return saturate(middle, OUTPUT_BITS[target]).astype(target.dtype), saturated

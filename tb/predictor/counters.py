@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from models.converter import saturated_fp16
+from models.precision import Precision
 from tb.counters import Count, Counts
 from tb.tracker import StartedLayer
 
@@ -42,7 +43,8 @@ def counted(started: StartedLayer, processed: SdpResult, before: Mapping[str, in
     found, counting = processed.counts, started.counting
     counts = {name: Count(value) for name, value in before.items() if not (started.cube and name in _ONCE)}
     if "SDP.perf_sat_en" in counting:
-        counts["SDP.D_PERF_OUT_SATURATION"] = Count(found.saturation)
+        full = Precision.INT16 in started.layer.dst.layout.config.feature_data_types
+        counts["SDP.D_PERF_OUT_SATURATION"] = Count(found.saturation_full if full else found.saturation)
     if "SDP.perf_nan_inf_count_en" in counting:
         counts["SDP.D_STATUS_NAN_INPUT_NUM"] = counts["SDP.D_STATUS_INF_INPUT_NUM"] = Count(0)
         counts["SDP.D_STATUS_NAN_OUTPUT_NUM"] = Count(found.nan_output)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from models.converter import Converter, ConverterEncoding
 from models.precision import Precision
-from models.sdp import AluOp, Operands, SdpParams, SdpStage, YStage, output_converter, run
+from models.sdp import AluOp, Operands, SdpParams, SdpStage, YStage, compute, output_converter, run
 from tests.unit import oracles_sdp
 
 IDENTITY = output_converter(offset=0, scale=1, shift=0)
@@ -325,3 +325,27 @@ def test_a_refusal_names_the_second_stage() -> None:
     layer = SdpParams(None, ADDS, IDENTITY, Precision.INT8, Precision.INT8)
     with pytest.raises(ValueError, match=r"^x2 ALU operand must be given, because the x2 ALU is active$"):
         run(layer, np.zeros((3, 2, 2), dtype=np.int8))
+
+
+@pytest.mark.parametrize(
+    ("value", "shift", "counted", "counted_full"),
+    [
+        (65535, 0, 0, 0),
+        (65536, 0, 1, 0),
+        (65537, 0, 1, 1),
+        (131071, 1, 1, 0),  # 65535.5 is rounded to 65536
+        (131073, 1, 1, 0),  # 65536.5 to 65537
+        (131074, 1, 1, 1),
+        (-65536, 0, 0, 0),
+        (-65537, 0, 1, 0),
+        (-65538, 0, 1, 1),
+        (-131073, 1, 1, 0),
+        (-131075, 1, 1, 1),  # -65537.5 is cut off to -65538
+    ],
+)
+def test_saturated_outputs_are_counted_as_each_build_does(
+    value: int, shift: int, counted: int, counted_full: int
+) -> None:
+    params = SdpParams(None, None, output_converter(0, 1, shift), Precision.INT16, Precision.INT16)
+    counts = compute(params, np.array([[[value]]], dtype=np.int32)).counts
+    assert (counts.saturation, counts.saturation_full) == (counted, counted_full)

@@ -12,12 +12,13 @@ import pytest
 from models.config import HwConfig
 from models.fp16 import FP16
 from models.precision import Precision
-from models.sdp import AluOp, YStage, output_converter
+from models.sdp import AluOp, SdpParams, YStage, compute, output_converter
 from tb.counters import Count, CounterBoard
 from tb.layers import StageSource, Surface
 from tb.memory import MemoryImage, Ram
 from tb.playback import play_model
 from tb.predictor import predict
+from tb.predictor.counters import counted
 from tb.program.codec import encode
 from tb.program.ops import CheckNothing, MemInit, MemLoad, Op, RegRead, RegWrite
 from tb.scenario import Scenario
@@ -155,3 +156,12 @@ def test_cdma_counts_padding_channels_and_padding_behind_weights(compressed: boo
     started = StartedLayer(0, "CONV", 0, layer)
     counts = predict(started, lambda _, address, nbytes: image.read_array(address, nbytes)).counts
     assert [counts[f"CDMA.D_NAN_INPUT_{of}_NUM"].value for of in ("DATA", "WEIGHT")] == [1, 1]
+
+
+@pytest.mark.parametrize(("config", "expected"), [(SMALL, 2), (FULL, 1)])
+def test_a_clip_by_one_counts_on_nv_small_and_not_on_nv_full(config: HwConfig, expected: int) -> None:
+    params = SdpParams(None, None, output_converter(-65410, 1, 0), Precision.INT8, Precision.INT8)
+    layer = replace(small_sdp((2, 1, 1), config=config), params=params)
+    started = StartedLayer(0, "SDP", 0, layer, {"SDP": 0, "SDP_RDMA": 0}, frozenset({"SDP.perf_sat_en"}))
+    cube = np.array([126, 127], dtype=np.int8).reshape(2, 1, 1)
+    assert counted(started, compute(params, cube), {})[SATURATION] == Count(expected)

@@ -28,7 +28,8 @@ from tb.playback import play_model
 from tb.regress import performance
 from tb.regress.jobs import Job, JobResult, run_jobs
 from tb.regress.network_page import network_page
-from tb.regress.network_report import plain, print_report, report_of, write_json, write_results
+from tb.regress.network_report import report_of
+from tb.regress.network_text import plain, print_report, write_json, write_results
 from tb.scenario import Scenario
 from tb.stimulus.network.compiled import Compiled
 from tb.stimulus.network.errors import NetworkError

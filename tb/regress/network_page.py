@@ -13,7 +13,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from models.config import HwConfig
 from tb.explain import Explanation
 from tb.explain.picture import data_url, pictures
-from tb.regress.network_report import LayerLine, LayerVerdict, Report, classes, said
+from tb.regress.network_report import LayerLine, LayerVerdict, Report, said
+from tb.regress.network_text import classes
 
 KINDS = {
     LayerVerdict.MODEL: "other",

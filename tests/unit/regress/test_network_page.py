@@ -13,7 +13,8 @@ from models.config import HwConfig
 from tb.playback import play_model
 from tb.regress.jobs import Job, JobResult
 from tb.regress.network_page import network_page
-from tb.regress.network_report import Agreement, LayerVerdict, Report, plain, report_of, stuck
+from tb.regress.network_report import Agreement, LayerVerdict, Report, report_of
+from tb.regress.network_text import plain, stuck
 from tb.stimulus.network.scenario import NetworkScenario, model_results, play_networks
 from tb.verdict import Outcome
 from tests.unit.network.loadables import SHAPE, SMALL, copying

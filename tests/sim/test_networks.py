@@ -21,7 +21,7 @@ from tb.stimulus.network.loadable import parse_loadable
 from tb.stimulus.network.scenario import model_results, play_networks
 from tests.references import NETWORKS, needs_networks
 from tests.sim.conftest import ROOT
-from tests.unit.network.loadables import SHAPE, copying
+from tests.unit.network.loadables import SHAPE, copying, residual, residual_of
 
 
 @pytest.fixture
@@ -57,6 +57,24 @@ def test_two_runs_of_a_network_are_judged_layer_by_layer_in_one_simulation(
     assert moved == [{"read": 48, "written": 48}] * 6
     for number, image in enumerate(images):
         np.testing.assert_array_equal(np.load(out / f"run{number}_output0.npy"), np.load(image), strict=True)
+
+
+def test_a_residual_network_passes_with_two_inputs_through_both_register_groups(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "residual.nvdla").write_bytes(residual().file())
+    draw = np.random.default_rng(3)
+    images, goldens = [], []
+    for number in range(2):
+        data = draw.integers(-128, 128, SHAPE, dtype=np.int8)
+        for kind, values, paths in (("in", data, images), ("out", residual_of(data), goldens)):
+            paths.append(str(tmp_path / f"{kind}{number}.npy"))
+            np.save(paths[-1], values)
+    arguments = ["network", str(tmp_path / "residual.nvdla"), "--image", *images, "--golden", *goldens]
+    assert main([*arguments, "--performance"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("model and golden result: same bits (48 of 48 elements equal)") == 2
+    assert "8 layers, 384 bytes judged" in said
 
 
 def test_more_cycles_than_in_an_earlier_run_fail(

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import flatbuffers
 import numpy as np
+from numpy.typing import NDArray
 
 from models.config import HwConfig
 from tb.stimulus.network import descriptors as d
 from tb.stimulus.network.compiled import Compiled
-from tb.stimulus.network.descriptors import EngineId
+from tb.stimulus.network.descriptors import EngineId, Event
 from tb.stimulus.network.flat import Bytes, Number, Numbers, Slot, Table, Text, Vector
 from tb.stimulus.network.loadable import LOADABLE, parse_loadable
 from tb.stimulus.network.network import Network
@@ -256,3 +257,68 @@ def copying(count: int = 1) -> Design:
         inputs=(tensor("data", 5, SHAPE),),
         outputs=(tensor("result", 5 + count, SHAPE),),
     )
+
+
+def conv_op(src: int, weights: int, **rest: Any) -> Op:
+    """Return a convolution of ``SHAPE`` with 8 kernels of 1 x 1, whose output goes to SDP."""
+    conv = {
+        **{"entry_per_slice": 3, "data_format": 36, "fetch_grain": 1, "batch": 1, "data_bank": 1, "weight_bank": 1},
+        **{"release": 2, "input_width_csc": 3, "input_height_csc": 2, "input_channel_csc": 8},
+        **{"kernel_width_csc": 1, "kernel_height_csc": 1, "kernel_channel_csc": 8},
+        **{"output_width_cmac": 3, "output_height_cmac": 2, "bytes_per_kernel": 8},
+        **{"stride_x": 1, "stride_y": 1, "dilation_x": 1, "dilation_y": 1, "out_cvt.scale": 1},
+    }
+    surface = {
+        **cube("src", src, SHAPE),
+        **cube("weight", weights, (8, 1, 1), size=64),
+        **cube("dst", -1, SHAPE, type=2),
+    }
+    return Op(EngineId.CONV, conv, surface, **rest)
+
+
+def taking_op(dst: int, conv: int, **rest: Any) -> Op:
+    """Return an SDP operation that puts into memory what a convolution hands over."""
+    return copy_op(-1, dst, surface={"src.type": 2, "src.address": -1}, fused_parent=(conv, Event.ENABLED), **rest)
+
+
+def convolving() -> Design:
+    """Return a design of one convolution from place 5 to place 6, with weights that change nothing at place 7."""
+    design = copying()
+    ops = [conv_op(5, 7, consumers=((EngineId.SDP, 1, Event.PROGRAMMED),)), taking_op(6, 0)]
+    return replace(design, ops=ops, buffers=[*design.buffers, (64, np.eye(8, dtype=np.int8).tobytes())])
+
+
+def residual() -> Design:
+    """Return a design that uses three engines and both groups: convolution, pooling, convolution, and a sum.
+
+    The first convolution goes from place 5 to 6, pooling to 7, the second convolution to 8, and the sum of 6 and 8 to
+    9. Weights lie at 10: those of a shift by one channel.
+    """
+    pool = {"split_num": 1, "pool_mode": 1, "pool_width": 1, "stride_x": 1, "stride_y": 1, "pad_right": 1}
+    pooled = Op(
+        EngineId.PDP,
+        pool | {"pad_value.0": -128},
+        cube("src", 6, SHAPE) | cube("dst", 7, SHAPE),
+        ((EngineId.CONV, 3, Event.COMPLETED),),
+    )
+    stage = {"x1.enable": 1, "x1.type": 2, "x1.mode": 2, "x1.alu_type": 2, "x1.mul": 1}
+    total = copy_op(6, 9, operation=stage, surface=cube("x1", 8, SHAPE))
+    first = conv_op(5, 10, consumers=((EngineId.CONV, 3, Event.PROGRAMMED), (EngineId.SDP, 1, Event.PROGRAMMED)))
+    taken = taking_op(6, 0, consumers=((EngineId.PDP, 2, Event.COMPLETED), (EngineId.SDP, 4, Event.PROGRAMMED)))
+    second = conv_op(7, 10, consumers=((EngineId.SDP, 4, Event.PROGRAMMED),))
+    last = taking_op(8, 3, consumers=((EngineId.SDP, 5, Event.COMPLETED),))
+    weights = np.roll(np.eye(8, dtype=np.int8), 1, axis=0).tobytes()
+    return Design(
+        [first, taken, pooled, second, last, total],
+        [(48, None)] * 5 + [(64, weights)],
+        inputs=(tensor("data", 5, SHAPE),),
+        outputs=(tensor("result", 9, SHAPE),),
+    )
+
+
+def residual_of(data: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Return what the network of :func:`residual` computes, by hand."""
+    first = np.roll(data, 1, axis=0)
+    beside = np.concatenate([first[:, :, 1:], np.full_like(first[:, :, :1], -128)], axis=2)
+    second = np.roll(np.maximum(first, beside), 1, axis=0)
+    return np.clip(first.astype(np.int16) + second, -128, 127).astype(np.int8)

@@ -19,7 +19,7 @@ from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.loadable import parse_loadable
 from tb.stimulus.network.network import Edge, HardwareTask
 from tb.stimulus.network.scenario import model_results, play_networks
-from tests.unit.network.loadables import FULL, SHAPE, SMALL, Design, Op, copy_op, copying, cube, tensor
+from tests.unit.network.loadables import FULL, SHAPE, SMALL, Design, Op, convolving, copy_op, copying, cube, tensor
 
 
 def task_of(design: Design) -> HardwareTask:
@@ -90,29 +90,8 @@ def values() -> np.ndarray[Any, np.dtype[np.int8]]:
     return np.arange(-20, 28, dtype=np.int8).reshape(SHAPE)
 
 
-def conv_design() -> Design:
-    """A convolution of 8 x 2 x 3 with 8 kernels of 1 x 1, fused with SDP."""
-    conv = {
-        **{"entry_per_slice": 3, "data_format": 36, "fetch_grain": 1, "batch": 1, "data_bank": 1, "weight_bank": 1},
-        **{"release": 2, "input_width_csc": 3, "input_height_csc": 2, "input_channel_csc": 8},
-        **{"kernel_width_csc": 1, "kernel_height_csc": 1, "kernel_channel_csc": 8},
-        **{"output_width_cmac": 3, "output_height_cmac": 2, "bytes_per_kernel": 8},
-        **{"stride_x": 1, "stride_y": 1, "dilation_x": 1, "dilation_y": 1, "out_cvt.scale": 1},
-    }
-    surface = {
-        **cube("src", 5, SHAPE),
-        **cube("weight", 7, (8, 1, 1), size=64),
-        **cube("dst", -1, SHAPE, type=2),
-    }
-    first = Op(EngineId.CONV, conv, surface, ((EngineId.SDP, 1, Event.PROGRAMMED),))
-    second = copy_op(-1, 6, surface={"src.type": 2, "src.address": -1}, fused_parent=(0, Event.ENABLED))
-    design = copying()
-    eye = np.eye(8, dtype=np.int8).tobytes()
-    return replace(design, ops=[first, second], buffers=[*design.buffers, (64, eye)])
-
-
 def test_a_fused_convolution_is_one_layer_that_computes_what_its_weights_say() -> None:
-    network = conv_design().place()
+    network = convolving().place()
     (task,) = network.tasks
     assert isinstance(task, HardwareTask)
     conv, sdp = task.operations
@@ -168,7 +147,7 @@ def with_dependencies(**rest: Any) -> Callable[[], Design]:
 
 def with_conv(**operation: Any) -> Callable[[], Design]:
     def make() -> Design:
-        design = conv_design()
+        design = convolving()
         design.ops[0].operation.update({name.replace("__", "."): value for name, value in operation.items()})
         return design
 
@@ -267,7 +246,7 @@ def test_bound_tensors_must_be_feature_cubes_in_their_memory() -> None:
 
 
 def test_a_second_placement_shares_what_nobody_writes() -> None:
-    compiled = Compiled("test", parse_loadable(conv_design().file()), SMALL)
+    compiled = Compiled("test", parse_loadable(convolving().file()), SMALL)
     first, second = compiled.place(), compiled.place()
     assert [(a.name, a.is_constant) for a in first.allocations] == [("m7", True), ("m5", False), ("m6", False)]
     assert [a.name for a in second.allocations] == ["m5", "m6"]

@@ -13,7 +13,7 @@ from tb.registers import RegisterMap
 from tb.stimulus.network.compiled import Compiled
 from tb.stimulus.network.descriptors import EngineId, Event
 from tb.stimulus.network.errors import NetworkError
-from tb.stimulus.network.layers import layers_of
+from tb.stimulus.network.layers import flows, layers_of
 from tb.stimulus.network.loadable import parse_loadable
 from tb.stimulus.network.network import (
     Edge,
@@ -28,7 +28,7 @@ from tb.stimulus.network.network import (
 from tb.stimulus.network.program import Programmer, until
 from tb.stimulus.network.scenario import Run, model_results, play_networks
 from tb.stimulus.network.schedule import Step, Turns, needed, schedule
-from tests.unit.network.loadables import SHAPE, SMALL, copying
+from tests.unit.network.loadables import SHAPE, SMALL, copying, residual, residual_of
 
 
 def operation(name: str, engine: EngineId, *edges: Edge, **rest: object) -> Operation:
@@ -253,3 +253,14 @@ def test_software_between_must_not_write_what_hardware_has_used() -> None:
     network = split(network, software(network, 5, 5), software(network, 6, 6), software(network, 7, 7))
     with pytest.raises(NetworkError, match=r"^data must be memory that no earlier layer uses$"):
         play_networks("steps", [network], [[None]])
+
+
+def test_a_residual_network_computes_what_its_layers_say() -> None:
+    data = np.random.default_rng(7).integers(-128, 128, SHAPE, dtype=np.int8)
+    networks = play_networks("residual", [residual().place()], [[data]])
+    played = play_model(networks.scenario, SMALL)
+    assert played.verdict.refused is None
+    assert [layer.name for layer in layers_of(networks.runs)] == ["conv0+sdp0", "pdp0", "conv1+sdp1", "sdp2"]
+    assert flows(layers_of(networks.runs)) == [(0, 1), (1, 2), (0, 3), (2, 3)]
+    ((result,),) = model_results(played, networks, SMALL)
+    np.testing.assert_array_equal(result, residual_of(data), strict=True)

@@ -125,3 +125,18 @@ def test_public_networks_pass_on_the_embedded_device(name: str, capsys: pytest.C
     path = NETWORKS / "loadables" / name.partition("_")[0] / f"{name}_fbuf"
     assert main(["network", str(path), "--golden", str(NETWORKS / "golden" / f"{name}.dimg")]) == 0
     assert "1 layers, 2048 bytes judged" in capsys.readouterr().out
+
+
+@needs_networks
+def test_lenet_in_fp16_passes_on_the_embedded_nv_full_within_the_thresholds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, image = NETWORKS / "loadables" / "NN" / "NN_L0_0_fbuf", NETWORKS / "digits" / "five.pgm"
+    report = tmp_path / "report.json"
+    arguments = ["network", str(path), "--image", str(image), "--config", "nv_full", "--json", str(report)]
+    assert main(arguments) == 0
+    assert "7 layers, 58400 bytes judged" in capsys.readouterr().out
+    (data,) = json.loads(report.read_text(encoding="utf-8"))
+    assert {layer["verdict"] for layer in data["layers"]} == {"within"}
+    assert 0 < max(layer["worst_margin"] for layer in data["layers"]) < 1
+    assert np.argmax(data["runs"][0]["rtl"][0]) == 5

@@ -20,3 +20,10 @@ NO_MEASURED = f"measured layers are not in {MEASURED}: set NVDLA_MEASURED_DIR to
 
 needs_traces = pytest.mark.skipif(not TRACES.is_dir(), reason=NO_TRACES)
 needs_measured = pytest.mark.skipif(not MEASURED.is_dir(), reason=NO_MEASURED)
+
+NETWORKS = Path(os.environ.get("NVDLA_NETWORKS_DIR", _BESIDE / "networks"))
+"""Folder of compiled networks: ``loadables``, ``golden``, ``digits``."""
+
+NO_NETWORKS = f"compiled networks are not in {NETWORKS}: set NVDLA_NETWORKS_DIR to the folder of the loadables"
+
+needs_networks = pytest.mark.skipif(not NETWORKS.is_dir(), reason=NO_NETWORKS)

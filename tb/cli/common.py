@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from models.limits import NAME_BYTES
 from models.reading import shown
 from tb.cli import numbers
 from tb.explain.stages import load_stages
-from tb.report import report
+from tb.report import performance, report
 from tb.run import folders
 from tb.run.compile.build import BACKENDS, BuildSpec, Built, build
 from tb.run.dut import Device, Dut
@@ -61,6 +61,39 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--waves-from", metavar="cycle:N|layer:N", help="write no waves before (default: cycle:0)")
     group.add_argument("--stages", type=Path, metavar="TOML", help="name the first bad hand-over inside; needs --debug")
     group.add_argument("--json", type=output_file, metavar="FILE", help="write the results there, too")
+    group.add_argument("--performance", action="store_true", help="cycles, bounds and traffic of every layer")
+    group.add_argument(
+        "--cycles-against", type=Path, metavar="FILE", help="fail when more cycles are taken than in an earlier --json"
+    )
+    slower_option(group)
+
+
+def slower_option(group: argparse._ActionsContainer) -> None:
+    """Add the option that says how much slower something may become."""
+    group.add_argument(
+        "--slower", type=float, default=5.0, metavar="PERCENT", help="so much more is allowed (default: 5)"
+    )
+
+
+SIMULATOR_OPTIONS = (
+    *("sim", "rtl", "top", "port_map", "backend", "debug"),
+    *("jobs", "isolate", "timeout", "stop_at_first", "waves", "waves_from", "stages"),
+    *("performance", "cycles_against", "slower"),
+)
+
+
+def check_model_only(args: argparse.Namespace) -> None:
+    """Refuse options of simulators for what plays no RTL.
+
+    Raises:
+        InputError: naming the first of them.
+    """
+    parser = argparse.ArgumentParser()
+    add_dut_options(parser)
+    add_run_options(parser)
+    for option in SIMULATOR_OPTIONS:
+        if getattr(args, option) != parser.get_default(option):
+            raise InputError(f"--{option.replace('_', '-')} must be left out: --model-only plays no RTL")
 
 
 def output_file(text: str) -> Path:
@@ -148,7 +181,7 @@ def build_dut(args: argparse.Namespace, config: HwConfig, *, waves: bool = False
 
 
 @contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
+def alone_in(folder: Path) -> Iterator[None]:
     """Wait for another run that plays in a folder: each removes what the one before it has left there."""
     with (folder / ".lock").open("w", encoding="utf-8") as file:
         try:
@@ -187,6 +220,19 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
     Returns:
         The exit code.
     """
+    jobs = prepared(args, jobs)
+    root = BUILD_ROOT / "runs" / title
+    root.mkdir(parents=True, exist_ok=True)
+    with alone_in(root):
+        return _play_and_report(args, jobs, built, root)
+
+
+def prepared(args: argparse.Namespace, jobs: Sequence[Job]) -> Sequence[Job]:
+    """Return jobs as the options of running want them.
+
+    Raises:
+        InputError: for options that do not go together.
+    """
     if args.exact:
         jobs = [replace(bit_exact(job), rerun=f"{job.rerun} --exact") for job in jobs]
     if args.stop_at_first:
@@ -195,9 +241,23 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
         jobs = [_waves_from(args, job) for job in jobs]
     if args.stages is not None:
         jobs = [replace(job, stages=args.stages) for job in jobs]
-    root = folders.made(BUILD_ROOT, "runs", folders.folder_name(title))
-    with _alone_in(root):
-        return _play_and_report(args, jobs, built, root)
+    if args.performance:
+        jobs = [replace(job, traffic=True) for job in jobs]
+    return jobs
+
+
+def slower_than_before(args: argparse.Namespace, cycles: Mapping[str, int]) -> list[str]:
+    """Return what takes more cycles than in the run that ``--cycles-against`` names, a line each.
+
+    Raises:
+        InputError: when that run has nothing in common with this one.
+    """
+    if args.cycles_against is None:
+        return []
+    before = performance.read_cycles(args.cycles_against)
+    if not before.keys() & cycles.keys():
+        raise InputError(f"--cycles-against: {args.cycles_against} has no scenario or layer of this run")
+    return performance.slower(cycles, before, args.slower / 100)
 
 
 def _play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built, root: Path) -> int:
@@ -221,8 +281,13 @@ def _play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built
     problems = report.problems(results)
     if problems:
         print(f"{problems}\n")
+    if args.performance:
+        for result in results:
+            print(f"{result.identity}\n{performance.table(performance.layers_of(result.layers))}\n")
+    slower = slower_than_before(args, performance.cycles_of(results))
+    print("".join(f"slower: {line}\n" for line in slower), end="")
     print(f"{time.monotonic() - started:.1f} s; reports: {root}/index.html, {root}/junit.xml")
     print(report.summary(results), flush=True)
     if args.json:
         report.write_json(results, args.json)
-    return report.exit_code(results)
+    return 1 if slower else report.exit_code(results)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from models.config import HwConfig
 from tb.cli import numbers
-from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, isolate_option, play_options
+from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, isolate_option, play_options, slower_option
 from tb.cli.regress_play import Player, batch_of, conclude
 from tb.cli.regress_tasks import feature_plan, tasks_of
 from tb.cli.results import STORE, add_results_option, existing_store
@@ -68,6 +68,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         _add_cluster_options(kind)
     for kind in (drawn, planned, traces, resumed, again, shown):
         add_results_option(kind)
+        kind.add_argument(
+            "--cycles-against", type=int, metavar="RUN", help="fail when more cycles are taken than in an earlier run"
+        )
+        slower_option(kind)
 
 
 def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
@@ -97,7 +101,7 @@ def main(args: argparse.Namespace) -> int:
         folders.made(BUILD_ROOT)
     with existing_store(args.results) if reads else Store(args.results / STORE) as store:
         if args.kind == "show":
-            return conclude(store, store.run(args.run))
+            return conclude(store, store.run(args.run), args.cycles_against, args.slower)
         if args.kind == "resume":
             run = store.run(args.run)
             store.forget_lost(run)

@@ -19,7 +19,7 @@ from tb.coverage.model import CoverageModel, load_model
 from tb.coverage.status import item_status, table, totals
 from tb.judge.verdict import Ending
 from tb.report import code_coverage as code_coverage_report
-from tb.report import page, summary
+from tb.report import page, performance, summary
 from tb.report.features_table import feature_status, section
 from tb.report.page_coverage import coverage_sections
 from tb.report.progress import Progress
@@ -83,7 +83,7 @@ class Player:
             if goal is not None:
                 self._go_on(client, goal, looked_at)
         remove_worker_folders(self._run.folder)
-        return conclude(self._store, self._run)
+        return conclude(self._store, self._run, args.cycles_against, args.slower)
 
     def _drive(self, client: Client) -> None:
         total, missing = len(self._store.tasks(self._run)), len(self._store.missing(self._run))
@@ -147,8 +147,15 @@ def batch_of(args: argparse.Namespace) -> Batch | None:
     return batch
 
 
-def conclude(store: Store, run: Run) -> int:
-    """Print and write the results of a run, and return the exit code."""
+def conclude(store: Store, run: Run, against: int | None, slower: float) -> int:
+    """Print and write the results of a run, and return the exit code.
+
+    Args:
+        store: Where it is.
+        run: The run.
+        against: Number of an earlier run whose cycles it is compared with, if any.
+        slower: Percent that layers and scenarios may take more than there.
+    """
     results = store.results(run)
     counts, missing = store.counts(run), len(store.missing(run))
     device = store.device(run)
@@ -176,8 +183,18 @@ def conclude(store: Store, run: Run) -> int:
     print(f"reports: {run.folder}/index.html, {run.folder}/junit.xml")
     if missing or Ending.LOST in counts:
         print(f"resume: python -m tb regress resume {again}")
+    late = [] if against is None else _slower(store, run, store.run(against), slower)
+    print("".join(f"slower: {line}\n" for line in late), end="")
     print(summary.counts_line(counts, missing))
-    return summary.exit_code(counts, missing)
+    return 1 if late else summary.exit_code(counts, missing)
+
+
+def _slower(store: Store, run: Run, earlier: Run, percent: float) -> list[str]:
+    """Return what takes more cycles than in an earlier run, a line each."""
+    now, before = (performance.cycles_of(store.results(which)) for which in (run, earlier))
+    if not now.keys() & before.keys():
+        raise InputError(f"--cycles-against: run {earlier.id} has no scenario or layer of run {run.id}")
+    return performance.slower(now, before, percent / 100)
 
 
 def _numbered(run: Run) -> str:

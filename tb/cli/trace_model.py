@@ -11,12 +11,12 @@ from functools import partial
 from pathlib import Path
 
 from models.config import HwConfig
-from models.errors import InputError
-from tb.cli.common import add_dut_options, add_run_options
+from tb.cli.common import check_model_only
 from tb.judge.finding import Check
 from tb.judge.text import complaints, margin_part
 from tb.judge.verdict import Ending, Verdict
 from tb.report import report
+from tb.report.columns import aligned
 from tb.run.dut import Dut
 from tb.run.jobs import Job
 from tb.run.result import Result
@@ -45,10 +45,6 @@ _PREFIX = "measured_"
 MODEL = "model"
 """What takes the simulator's place in results of the model alone."""
 _UNREADABLE = "unreadable"
-_SIMULATOR_OPTIONS = (
-    *("sim", "rtl", "top", "port_map", "backend", "debug"),
-    *("jobs", "isolate", "timeout", "stop_at_first", "waves", "waves_from", "stages"),
-)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -57,12 +53,7 @@ def main(args: argparse.Namespace) -> int:
     Raises:
         InputError: for an option that needs a simulator.
     """
-    parser = argparse.ArgumentParser()
-    add_dut_options(parser)
-    add_run_options(parser)
-    for option in _SIMULATOR_OPTIONS:
-        if getattr(args, option) != parser.get_default(option):
-            raise InputError(f"--{option.replace('_', '-')} must be left out: --model-only plays no RTL")
+    check_model_only(args)
     started = time.monotonic()
     families: dict[str, list[Result]] = {}
     results = []
@@ -72,14 +63,14 @@ def main(args: argparse.Namespace) -> int:
         families.setdefault(_UNREADABLE if _is_broken(result) else family_of(path), []).append(result)
     if all(map(_is_broken, results)):
         raise TraceError("\n".join(line for result in results for line in complaints(result.verdict)))
-    print(f"{report.aligned([_COLUMNS, *_rows(families)], left=3)}\n")
+    print(f"{aligned([_COLUMNS, *_rows(families)], left=3)}\n")
     problems = report.problems(results)
     if problems:
         print(f"{problems}\n")
     totals = [_totals(*item) for item in families.items()]
     if len(families) > 1:
         totals.append(_totals("all", results))
-    print(f"{report.aligned([_FAMILY_COLUMNS, *totals], left=1)}\n")
+    print(f"{aligned([_FAMILY_COLUMNS, *totals], left=1)}\n")
     print(f"{_LEGEND}\n")
     if args.json:
         report.write_json(results, args.json)

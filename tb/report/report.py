@@ -10,7 +10,8 @@ import msgspec
 
 from tb.judge.text import margin_line, margin_part, why_not_passed
 from tb.judge.verdict import Ending
-from tb.report import page
+from tb.report import page, performance
+from tb.report.columns import aligned
 from tb.run.result import Result
 from tb.run.space import write_whole
 from tb.stimulus.exchange import Explained
@@ -32,16 +33,6 @@ def progress_line(result: Result, done: int, total: int) -> str:
 def table(results: Sequence[Result]) -> str:
     """Return one aligned line per result under a heading."""
     return aligned([_COLUMNS, *(_row(result) for result in results)], left=2)
-
-
-def aligned(rows: Sequence[Sequence[str]], left: int) -> str:
-    """Return rows as lines of columns; the first ``left`` columns are flush left, the others flush right."""
-    widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
-    lines = []
-    for row in rows:
-        cells = [row[n].ljust(widths[n]) if n < left else row[n].rjust(widths[n]) for n in range(len(row))]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
 
 
 def problems(results: Sequence[Result]) -> str:
@@ -98,6 +89,7 @@ def _plain(result: Result) -> dict[str, Any]:
         "margins": [margin_line(margin) for margin in verdict.margins],
         "worst_margin": verdict.worst_margin,
         **({} if result.performance is None else msgspec.structs.asdict(result.performance)),
+        "performance": [layer.to_dict() for layer in performance.layers_of(result.layers)],
         **({} if result.explained is None else {"explanation": result.explained.lines, **_causes(result.explained)}),
     }
 

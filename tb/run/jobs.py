@@ -12,6 +12,7 @@ import msgspec
 
 from tb.judge.finding import Check, Finding, Note
 from tb.judge.verdict import Ending, Verdict
+from tb.nvdla.memory_dump import Range
 from tb.run import folders
 from tb.run.compile.build import Built
 from tb.run.dut import Dut
@@ -44,7 +45,8 @@ class Job:
     may be refused while it is played, as a trace may, which is no failure then; ``broken`` is what is wrong with the
     file that it is read from, so that it fails without being played. ``plusargs`` are the simulator's,
     ``altered`` a file of bytes that only the DUT finds in its memory, ``stages`` one of hand-overs to watch;
-    ``waves_from`` holds waves back, and ``waves`` says whether ``rerun`` takes ``--waves``.
+    ``waves_from`` holds waves back, and ``waves`` says whether ``rerun`` takes ``--waves``. ``traffic`` records what
+    each memory port moves, ``dump`` are ranges of memory to save.
     """
 
     name: str
@@ -59,6 +61,8 @@ class Job:
     stages: Path | None = None
     waves_from: str = "cycle:0"
     waves: bool = True
+    traffic: bool = False
+    dump: tuple[Range, ...] = ()
 
     @property
     def identity(self) -> str:
@@ -79,6 +83,8 @@ class Job:
             rerun_waves=f"{self.rerun} --waves" if self.waves else None,
             waves_from=self.waves_from,
             stages=None if self.stages is None else str(self.stages.resolve()),
+            traffic=self.traffic,
+            dump=self.dump,
         )
 
     def result(self, dut: Dut, verdict: Verdict, seconds: float = 0.0, folder: Path | None = None) -> Result:
@@ -261,7 +267,9 @@ def run_job(
         # The verdict was good, but the simulator did not end as it should.
         verdict.add(Finding(_check_of(run), Note(run.message)))
     result = job.result(dut, verdict, run.seconds, work_dir)
-    return msgspec.structs.replace(result, performance=answer.performance, explained=answer.explained)
+    return msgspec.structs.replace(
+        result, performance=answer.performance, explained=answer.explained, layers=answer.layers
+    )
 
 
 def _check_of(run: SimResult) -> Check:

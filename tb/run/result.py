@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from models.reading import read_json
+from tb.judge.layer_facts import LayerFacts
 from tb.judge.verdict import Ending, Verdict
 from tb.plain_data import converted
 from tb.run.dut import Dut
@@ -27,6 +28,7 @@ class Result(msgspec.Struct, frozen=True):
         folder: what is left of it, or None.
         performance: how fast it was played, None when no simulation said so.
         explained: why its bytes are wrong, None when they are right.
+        layers: what was judged and found of each layer, and when it ran.
         coverage: how often the layers of a test that passed hit which bins of the coverage model.
     """
 
@@ -39,6 +41,7 @@ class Result(msgspec.Struct, frozen=True):
     folder: str | None = None
     performance: Performance | None = None
     explained: Explained | None = None
+    layers: list[LayerFacts] = []
     coverage: dict[str, int] = {}
 
     @property

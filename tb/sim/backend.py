@@ -10,7 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
 from cocotb.handle import SimHandleBase
+from numpy.typing import NDArray
 
 from models.config import HwConfig
 from tb.judge.beats import Beats
@@ -35,6 +37,9 @@ class Events(Protocol):
 
     def see_writes(self, beats: Beats) -> None:
         """Hear of write beats of one memory port."""
+
+    def see_reads(self, ram: Ram, cycles: NDArray[np.int64], beats: NDArray[np.int64]) -> None:
+        """Hear of accepted reads of one memory port: their cycles, and how many beats they ask for."""
 
     def see_bad_access(self, access: BadAccess, at: int) -> None:
         """Hear of an access that memory refuses, and its cycle."""
@@ -73,6 +78,7 @@ class Pins:
         settings: Latencies and stalls.
         registers: The register map.
         seed: Seed of all randomness.
+        log_reads: Whether reads are pushed, too.
     """
 
     dut: SimHandleBase
@@ -80,6 +86,7 @@ class Pins:
     settings: BenchSettings
     registers: RegisterMap
     seed: int
+    log_reads: bool = False
 
     @property
     def rams(self) -> tuple[Ram, ...]:
@@ -195,6 +202,7 @@ class CoroutineBackend:
         width = self.monitors[ram].bus_bytes
         start = request.address // width * width
         if isinstance(request, ReadRequest):
+            self._events.see_reads(ram, np.array([request.cycle]), np.array([request.beats]))
             nbytes = request.beats * width
             self._report(ram, request, nbytes, self._bad_read(ram, start, nbytes, width))
             return

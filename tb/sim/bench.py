@@ -21,6 +21,7 @@ from tb.judge.finding import BYTES, AnyDetail, BadAccess, Check, MissingInterrup
 from tb.judge.judge import Access, Judge, Strictness
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.text import why_not_passed
+from tb.judge.timing import LayerTimes
 from tb.judge.verdict import Ending, Verdict
 from tb.nvdla.layers import Layer, Surface
 from tb.nvdla.memory import MemoryImage, Ram
@@ -36,6 +37,7 @@ from tb.sim.native_backend import NativeBackend
 from tb.sim.player import SimulationPlayer
 from tb.sim.scope import LAYER_SCOPE, WaveScope
 from tb.sim.stages import StageWatch
+from tb.sim.traffic import Traffic
 from tb.sim.watchdog import Watchdog
 from tb.stimulus.exchange import Request
 from tb.stimulus.scenario import ScenarioError
@@ -86,13 +88,16 @@ class Bench:
         self.judge = Judge(
             config, self.scoreboard, self._read_memory, strictness, handshakes=lambda: self._watchdog.handshakes
         )
+        self.times = LayerTimes()
+        self.judge.watchers.append(self.times)
         self.verdict = self.judge.verdict
         self._seed = seed
         self._refused = Event()
         self._stopped = self._csb_is_dead = False
         self._unaltered: list[tuple[Ram, int, NDArray[np.uint8]]] = []
-        pins = Pins(dut, config, settings, self.registers, seed)
+        pins = Pins(dut, config, settings, self.registers, seed, request.traffic)
         self.backend: Backend = NativeBackend(pins, self) if is_native(dut) else CoroutineBackend(pins, self)
+        self.traffic = Traffic(self.backend.monitors, self.scoreboard) if request.traffic else None
         self.memories, self.csb = self.backend.memories, self.backend.csb
         self.monitors, self.slaves = self.backend.monitors, self.backend.slaves
         self.interrupts = self.backend.interrupts
@@ -291,6 +296,15 @@ class Bench:
             self.judge.csb(access)
         except Refused:
             self._refused.set()
+        register = access.register
+        if register is not None and not access.is_write and register.is_grouped and not register.writable:
+            group = self.judge.tracker.state.producer(register.unit)
+            self.times.see_counter(register.unit, group, register.full_name, access.value)
+
+    def see_reads(self, ram: Ram, cycles: NDArray[np.int64], beats: NDArray[np.int64]) -> None:
+        """Keep reads that were accepted, when traffic is recorded."""
+        if self.traffic is not None:
+            self.traffic.see_reads(ram, cycles, beats)
 
     def see_writes(self, beats: Beats) -> None:
         """Pass on write beats of one memory port."""

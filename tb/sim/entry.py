@@ -16,9 +16,11 @@ import numpy as np
 from cocotb.handle import SimHandleBase
 
 from models.config import HwConfig
+from tb.judge.layer_facts import layer_facts
 from tb.judge.text import complaints
 from tb.nvdla.configrom import is_complete
 from tb.nvdla.memory import Ram
+from tb.nvdla.memory_dump import DUMP_FILE, save_ranges
 from tb.nvdla.program.ops import MemInit, MemLoad, Program
 from tb.sim.bench import Bench
 from tb.sim.clocking import cycle, wait_cycles
@@ -83,8 +85,16 @@ async def _play(dut: SimHandleBase, request: Request) -> Bench:
     verdict = bench.finish()
     speed = (cycle() - first) / (time.process_time() - started)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT_BYTES
-    answer = Answer(verdict, Performance(speed, started, memory), request.rerun, request.rerun_waves)
+    answer = Answer(
+        verdict,
+        Performance(speed, started, memory),
+        layer_facts(bench.times, verdict, None if bench.traffic is None else bench.traffic.between),
+        request.rerun,
+        request.rerun_waves,
+    )
     path = _result_path(request)
+    if request.dump:
+        save_ranges(request.dump, bench.memories, path.with_name(DUMP_FILE))
     answer.save(path)
     if verdict.findings:
         msgspec.structs.replace(answer, explained=explained(path.parent, bench, scenario, request)).save(path)

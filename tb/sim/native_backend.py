@@ -22,7 +22,7 @@ class NativeBackend:
 
     def __init__(self, pins: Pins, events: Events) -> None:
         """Configure the harness."""
-        self._events = events
+        self._events, self._log_reads = events, pins.log_reads
         config, settings = pins.config, pins.settings
         widths = {Ram.MC: config.primary_memif_width_bytes, Ram.CVSRAM: config.secondary_memif_width_bytes}
         self.csb = NativeCsb(pins.registers, settings.csb_stall, pins.seed)
@@ -34,6 +34,7 @@ class NativeBackend:
                 settings.port,
                 pins.latency_cycles(ram),
                 pins.seed + n,
+                log_reads=pins.log_reads,
             )
             for n, ram in enumerate(pins.rams, start=1)
         }
@@ -76,6 +77,8 @@ class NativeBackend:
         """Push all accesses, each after what was written before it."""
         for ram, port in self.slaves.items():
             self._push_faults(ram, port)
+            if self._log_reads:
+                self._events.see_reads(ram, *port.take_reads())
             port.fetch_writes()
         for access in self.csb.take_accesses():
             self._push_writes(access.cycle)

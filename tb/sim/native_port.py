@@ -65,7 +65,15 @@ class NativePort:
     """Monitor and slave of one memory port."""
 
     def __init__(
-        self, ram: Ram, bus_bytes: int, atom_bytes: int, settings: PortSettings, latency_cycles: int, seed: int
+        self,
+        ram: Ram,
+        bus_bytes: int,
+        atom_bytes: int,
+        settings: PortSettings,
+        latency_cycles: int,
+        seed: int,
+        *,
+        log_reads: bool = False,
     ) -> None:
         """Configure the harness's slave; its memory becomes empty.
 
@@ -76,6 +84,7 @@ class NativePort:
             settings: Stalls, jitter and reordering.
             latency_cycles: From a request to its first answer.
             seed: Of all randomness.
+            log_reads: Whether to keep every read, for ``take_reads``.
         """
         self.ram = ram
         self.bus_bytes = bus_bytes
@@ -89,6 +98,7 @@ class NativePort:
             max(latency_cycles, 1),
             settings.jitter_cycles,
             settings.reorder,
+            log_reads,
             atom_bytes=atom_bytes,
         )
         self._library.nvb_port_configure(self._number, ctypes.byref(record))
@@ -147,6 +157,11 @@ class NativePort:
         strobe = np.unpackbits(records["strobe"][:, : width // 8], axis=1, bitorder="little").astype(np.bool_)
         cycle, axi_id = records["cycle"].astype(np.int64), records["id"].astype(np.int64)
         return Beats(self.ram, records["address"], records["data"][:, :width], strobe, cycle, axi_id)
+
+    def take_reads(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return cycles and beats of the reads since the last call."""
+        records = self._reads.drain()
+        return records["cycle"].astype(np.int64), records["beats"].astype(np.int64)
 
     def take_faults(self) -> NDArray[np.void]:
         """Return the accesses outside allocations and the reads of poison since the last call."""

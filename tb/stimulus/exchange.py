@@ -13,7 +13,9 @@ import msgspec
 
 from models.errors import InputError
 from models.reading import read_json
+from tb.judge.layer_facts import LayerFacts
 from tb.judge.verdict import Verdict
+from tb.nvdla.memory_dump import Range
 from tb.plain_data import converted
 
 REQUEST = "NVDLA_REQUEST"
@@ -35,6 +37,8 @@ class Request(msgspec.Struct, frozen=True):
         waves_from: ``cycle:N`` or ``layer:N``: no waves are written before.
         stages: file of hand-overs to watch inside the DUT.
         cycles: how long to clock an idle DUT.
+        traffic: whether to record what each port moves.
+        dump: ranges of memory to save beside the answer.
     """
 
     config: str
@@ -48,6 +52,8 @@ class Request(msgspec.Struct, frozen=True):
     waves_from: str = "cycle:0"
     stages: str | None = None
     cycles: int = 0
+    traffic: bool = False
+    dump: tuple[Range, ...] = ()
 
     @classmethod
     def from_env(cls, config: str | None = None) -> Request:
@@ -109,6 +115,7 @@ class Answer(msgspec.Struct, frozen=True):
 
     verdict: Verdict
     performance: Performance
+    layers: list[LayerFacts] = []
     rerun: str | None = None
     rerun_waves: str | None = None
     explained: Explained | None = None

@@ -215,6 +215,33 @@ def encode_rows(table: Table, flat: Flat, registers: RegisterMap) -> dict[str, d
     return words
 
 
+def written_words(table: Table, flat: Flat, registers: RegisterMap) -> dict[str, dict[str, int]]:
+    """Return the words of the registers that a row holds for, by unit and register name, in the order of the rows.
+
+    Other than with ``encode_rows``, a register is left out when none of its rows holds, and the fields of a
+    register that no row names are 0, as drivers write them.
+
+    Raises:
+        Refused: for a value that its field cannot hold.
+    """
+    words: dict[str, dict[str, int]] = {}
+    for entry in table:
+        if isinstance(entry, View) or not _holds(entry.when, flat):
+            continue
+        fields = entry.fields if isinstance(entry, Row) else (entry.field,)
+        widths = [_width(registers, name) for name in fields]
+        bits = entry.value if isinstance(entry, Fixed) else 0
+        if isinstance(entry, Row):
+            with blame(fields):
+                bits = entry.codec.encode(flat[entry.attribute], sum(widths))
+        for name, width in zip(fields, widths, strict=True):
+            unit, register, _ = name.split(".")
+            words.setdefault(unit, {}).setdefault(register, 0)
+            _put(words, registers, name, bits & ((1 << width) - 1))
+            bits >>= width
+    return words
+
+
 def decode_rows(table: Table, words: Words, registers: RegisterMap) -> Flat:
     """Return the attributes that ``words`` hold.
 

@@ -1,0 +1,212 @@
+"""``network``: play a compiled network and judge every layer."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from models.config import HwConfig
+from tb.cli.common import (
+    BUILD_ROOT,
+    add_dut_options,
+    add_run_options,
+    alone_in,
+    build_dut,
+    check_model_only,
+    dut_arguments,
+    dut_of,
+    output_file,
+    prepared,
+    slower_than_before,
+)
+from tb.explain import explain_folder
+from tb.nvdla.memory_dump import DUMP_FILE, Range
+from tb.report.network_page import network_page
+from tb.report.network_report import report_of
+from tb.report.network_text import cycles_of, print_report, write_json, write_results
+from tb.run import folders
+from tb.run.jobs import Job, run_jobs
+from tb.run.result import Result
+from tb.stimulus.model import play_model
+from tb.stimulus.network.compiled import Compiled
+from tb.stimulus.network.errors import NetworkError
+from tb.stimulus.network.images import Preparation, parse_mean, read_golden, read_input
+from tb.stimulus.network.layers import layers_of
+from tb.stimulus.network.loadable import read_loadable
+from tb.stimulus.network.network import HardwareTask, Network
+from tb.stimulus.network.scenario import (
+    NetworkScenario,
+    Run,
+    device_results,
+    model_results,
+    play_networks,
+)
+from tb.stimulus.scenario import Scenario
+from tb.stimulus.trace import write
+
+HELP = "play a compiled network and judge every byte of every layer"
+EXAMPLE = "python -m tb network lenet.nvdla --image seven.pgm --rtl my_filelist.f"
+
+_NAME_LENGTH = 60
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommand's options."""
+    parser.add_argument("model", type=Path, metavar="MODEL", help="loadable of the public compiler")
+    parser.add_argument(
+        "--image",
+        nargs="+",
+        type=Path,
+        default=[],
+        metavar="FILE",
+        help="inputs, each a run of the network: .pgm, .png, .jpg, .npy or .dimg (default: one run with zeros)",
+    )
+    parser.add_argument("--model-only", action="store_true", help="no simulator: the reference model alone")
+    parser.add_argument(
+        "--golden", nargs="+", type=Path, default=[], metavar="FILE", help="expected results, .dimg or .npy, one a run"
+    )
+    parser.add_argument("--until", metavar="LAYER", help="end with a layer, by its number or name in the table")
+    parser.add_argument("--save-trace", type=Path, metavar="FOLDER", help="save the scenario as a trace")
+    parser.add_argument("--results", type=Path, metavar="FOLDER", help="save the results as .dimg and .npy")
+    parser.add_argument("--html", type=output_file, metavar="FILE", help="write a page about the network")
+    parser.add_argument(
+        "--classes", type=int, default=3, metavar="N", help="classes to print of each result (default: 3)"
+    )
+    group = parser.add_argument_group("pictures")
+    group.add_argument("--mean", default="0", metavar="M[,M,M]", help="subtracted from each pixel (default: 0)")
+    group.add_argument("--normalize", type=float, default=1.0, metavar="N", help="what pixels are divided by")
+    group.add_argument("--invert", action="store_true", help="take 255 less each pixel")
+    group.add_argument("--rgb", action="store_true", help="red is the first channel (default: blue)")
+    add_dut_options(parser)
+    add_run_options(parser)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Carry the subcommand out and return the exit code."""
+    if args.model_only:
+        check_model_only(args)
+    config = HwConfig.load(args.config)
+    playing = networks_of(args, config)
+    if args.golden and args.until is not None:
+        raise NetworkError("--golden must be left out with --until, which ends before the results")
+    goldens = [read_golden(path) for path in args.golden]
+    if goldens and len(goldens) != len(playing.runs):
+        raise NetworkError(f"--golden must name {len(playing.runs)} files, one for each run, not {len(goldens)}")
+    if args.save_trace:
+        print(f"trace: {write(playing.scenario, args.save_trace)}")
+    played = play_model(playing.scenario, config)
+    expected = [] if played.verdict.refused else model_results(played, playing, config)
+    result, got = None, None
+    if not args.model_only and played.verdict.refused is None:
+        result = _simulate(args, config, playing)
+        dump = None if result.folder is None else Path(result.folder) / DUMP_FILE
+        if dump is not None and dump.is_file():
+            got = device_results(played, playing, config, dump)
+    labels = [path.name for path in args.image] or ["zeros"]
+    report = report_of(playing, labels, played, result, expected, got, goldens)
+    slower = slower_than_before(args, cycles_of(report))
+    if slower:
+        report = replace(report, problems=(*report.problems, *(f"slower: {line}" for line in slower)))
+    print_report(report, args.classes, performance=args.performance)
+    if args.results:
+        write_results(args.results, playing, got or expected)
+    if args.json:
+        write_json(report, args.json)
+    if args.html:
+        folder = None if result is None or report.first_wrong is None else result.folder
+        explanations = [] if folder is None else explain_folder(Path(folder), args.config, 1)
+        args.html.write_text(network_page(report, config, explanations), encoding="utf-8")
+        print(f"page: {args.html}")
+    return 0 if report.passed else 1
+
+
+def networks_of(args: argparse.Namespace, config: HwConfig) -> NetworkScenario:
+    """Return what the options ask to be played.
+
+    Raises:
+        NetworkError: for a model or an image that cannot be, or a layer that does not exist.
+    """
+    name = re.sub(r"\W+", "_", args.model.stem)[:_NAME_LENGTH] or "network"
+    compiled = Compiled(name, read_loadable(args.model), config)
+    preparation = Preparation(parse_mean(args.mean), args.normalize, args.invert, args.rgb)
+    networks, inputs = [], []
+    for path in args.image or [None]:
+        network = compiled.place()
+        networks.append(network)
+        if path is not None and len(network.inputs) != 1:
+            raise NetworkError(f"--image must be left out for a network with {len(network.inputs)} inputs")
+        inputs.append([None if path is None else read_input(path, i, preparation) for i in network.inputs])
+    last = None if args.until is None else last_operation(networks[0], args.until)
+    playing = play_networks(name, networks, inputs, last=last, counts=args.performance)
+    if args.exact:
+        settings = replace(playing.scenario.settings, exact=True)
+        return replace(playing, scenario=replace(playing.scenario, settings=settings))
+    return playing
+
+
+def last_operation(network: Network, layer: str) -> str:
+    """Return the operation that a layer ends with.
+
+    Args:
+        network: The network.
+        layer: Number or name of the layer, or name of one of its operations.
+
+    Raises:
+        NetworkError: when there is none.
+    """
+    hardware = tuple(task for task in network.tasks if isinstance(task, HardwareTask))
+    layers = layers_of([Run(network, hardware, ())])
+    for number, found in enumerate(layers):
+        operations = found.name.split("+")
+        if layer in (str(number), found.name, *operations):
+            return operations[-1].partition(".")[0]
+    names = ", ".join(found.name for found in layers)
+    raise NetworkError(f"--until must be 0 to {len(layers) - 1} or one of {names}, not {layer}")
+
+
+def _simulate(args: argparse.Namespace, config: HwConfig, playing: NetworkScenario) -> Result:
+    """Play the scenario on the RTL."""
+    built = build_dut(args, config, waves=args.waves)
+    observed = [tensor for run in playing.runs for tensor in run.observed]
+    job = Job(
+        playing.scenario.name,
+        playing.scenario.seed,
+        _rerun(args),
+        partial(_same, playing.scenario),
+        dump=tuple(Range(t.ram, t.address, t.nbytes) for t in observed),
+    )
+    root = folders.made(BUILD_ROOT, "runs", "network")
+    with alone_in(root):
+        ((_, result),) = run_jobs(
+            prepared(args, [job]),
+            built,
+            dut_of(args),
+            root,
+            workers=1,
+            timeout_seconds=args.timeout,
+            isolated=args.isolate,
+            waves=args.waves,
+        )
+    return result
+
+
+def _same(scenario: Scenario) -> Scenario:
+    return scenario
+
+
+def _rerun(args: argparse.Namespace) -> str:
+    words: list[object] = ["python", "-m", "tb", "network", args.model]
+    for option, values in (("--image", args.image), ("--golden", args.golden)):
+        words += [option, *values] if values else []
+    for option, value, default in (
+        ("--until", args.until, None),
+        ("--mean", args.mean, "0"),
+        ("--normalize", args.normalize, 1.0),
+    ):
+        words += [option, value] if value != default else []
+    words += [f"--{flag}" for flag in ("invert", "rgb") if getattr(args, flag)]
+    return f"{shlex.join(map(str, words))} {dut_arguments(args)}"

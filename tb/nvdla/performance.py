@@ -1,0 +1,156 @@
+"""What a layer has to do at least, and how near to that the hardware came: bounds in cycles, and their ratio.
+
+A bound is what one part of the hardware needs when it never waits: the multipliers, the pipelines of SDP, PDP and
+CDP, and both directions of each memory port.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+
+import msgspec
+
+from models.config import HwConfig
+from models.layout import FeatureLayout
+from models.precision import Precision
+from tb.nvdla.layers import CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, SdpLayer, StageSource
+from tb.nvdla.memory import Ram
+from tb.nvdla.surfaces import ImageSurface, LinesSurface, PlanarSurface, Surface
+
+LATENCY_RATIO = 1.5
+"""From this ratio on, no bound explains the cycles: waits for memory and for the pipelines to fill do."""
+
+
+class Work(msgspec.Struct, frozen=True):
+    """What a layer has to do.
+
+    Attributes:
+        macs: Multiplications of elements, padding channels left out.
+        bounds: Least cycles by what takes them, such as ``MAC`` or ``MC read``.
+        read_bytes: By RAM.
+        written_bytes: By RAM.
+        mac_peak: Multiplications that the configuration can do in a cycle.
+    """
+
+    macs: int
+    bounds: dict[str, int]
+    read_bytes: dict[Ram, int]
+    written_bytes: dict[Ram, int]
+    mac_peak: int
+
+    @property
+    def bound(self) -> tuple[str, int]:
+        """The largest bound: what takes it, and its cycles."""
+        return max(self.bounds.items(), key=lambda item: item[1])
+
+
+@dataclass(frozen=True)
+class Performance:
+    """A layer's work and the cycles that it took."""
+
+    work: Work
+    cycles: int
+
+    @property
+    def ratio(self) -> float:
+        """Cycles by the largest bound."""
+        return self.cycles / max(self.work.bound[1], 1)
+
+    @property
+    def holds(self) -> str:
+        """What decides the cycles: the largest bound, or latency when they are far from it."""
+        return self.work.bound[0] if self.ratio < LATENCY_RATIO else "latency"
+
+    @property
+    def mac_utilisation(self) -> float | None:
+        """Part of the multipliers that were of use, or None for a layer without multiplications."""
+        return self.work.macs / (self.cycles * self.work.mac_peak) if self.work.macs else None
+
+
+def work_of(layer: Layer) -> Work:
+    """Return what a layer has to do."""
+    config = _config_of(layer)
+    reads: dict[Ram, int] = {}
+    for ram, nbytes in _reads(layer):
+        reads[ram] = reads.get(ram, 0) + nbytes
+    writes = {layer.dst.ram: _nbytes(layer.dst)}
+    bounds = {name: cycles for name, cycles in _steps(layer, config) if cycles}
+    widths = {Ram.MC: config.primary_memif_width_bytes, Ram.CVSRAM: config.secondary_memif_width_bytes}
+    for what, moved in (("read", reads), ("write", writes)):
+        for ram, nbytes in moved.items():
+            bounds[f"{ram.value} {what}"] = -(-nbytes // widths[ram])
+    conv = _convolution(layer)
+    precision = Precision.INT8 if conv is None else conv.params.precision
+    peak = config.mac_atomic_c_size * config.kernel_group_size(precision)
+    return Work(0 if conv is None else _macs(conv), bounds, reads, writes, peak)
+
+
+def _config_of(layer: Layer) -> HwConfig:
+    return layer.dst.layout.config
+
+
+def _convolution(layer: Layer) -> ConvLayer | None:
+    producer = layer.producer if isinstance(layer, PooledLayer) else layer
+    return producer if isinstance(producer, ConvLayer) else None
+
+
+def _macs(layer: ConvLayer) -> int:
+    _, height, width = layer.dst.layout.shape
+    return prod(layer.weights.layout.shape) * height * width
+
+
+def _steps(layer: Layer, config: HwConfig) -> Iterator[tuple[str, int]]:
+    """Yield the least cycles of each pipeline that a layer goes through."""
+    conv = _convolution(layer)
+    if conv is not None and not conv.params.winograd:
+        kernels, channels, rows, columns = conv.weights.layout.packed_shape
+        _, height, width = conv.dst.layout.shape
+        groups = -(-kernels // config.kernel_group_size(conv.params.precision))
+        yield "MAC", groups * -(-channels // config.mac_atomic_c_size) * rows * columns * height * width
+    producer = layer.producer if isinstance(layer, PooledLayer) else layer
+    if isinstance(producer, SdpLayer | ConvLayer):
+        processing = producer.sdp if isinstance(producer, ConvLayer) else producer.params
+        slowest = config.sdp_bs_throughput if processing.y is None else config.sdp_ew_throughput
+        yield "SDP", -(-_elements(producer.dst.layout) // slowest)
+    match layer:
+        case PdpLayer():
+            yield "PDP", -(-_elements(layer.src.layout) // config.pdp_throughput)
+        case PooledLayer():
+            yield "PDP", -(-_elements(layer.producer.dst.layout) // config.pdp_throughput)
+        case CdpLayer():
+            yield "CDP", -(-_elements(layer.src.layout) // config.cdp_throughput)
+
+
+def _elements(layout: FeatureLayout) -> int:
+    """Return the elements of a cube, padding channels included."""
+    return layout.padded_channels * layout.shape[1] * layout.shape[2]
+
+
+def _reads(layer: Layer) -> Iterator[tuple[Ram, int]]:
+    """Yield RAM and bytes of all that a layer reads."""
+    producer = layer.producer if isinstance(layer, PooledLayer) else layer
+    yield producer.src.ram, _nbytes(producer.src)
+    if isinstance(producer, ConvLayer):
+        weights = producer.weights
+        compression = weights.compression
+        yield weights.ram, weights.layout.nbytes if compression is None else compression.weight_bytes
+    if isinstance(producer, SdpLayer | ConvLayer):
+        sources: tuple[StageSource | None, ...] = (producer.x1, producer.x2, producer.y)
+        for source in sources:
+            if source is not None and source.memory is not None:
+                yield source.memory.ram, source.memory.layout.nbytes
+
+
+def _nbytes(surface: Surface | ImageSurface | PlanarSurface | LinesSurface) -> int:
+    """Return the bytes of a surface, gaps left out."""
+    match surface:
+        case Surface():
+            return _elements(surface.layout) * surface.layout.precision.nbytes
+        case ImageSurface():
+            return sum(surface.layout.plane_nbytes)
+        case LinesSurface():
+            return prod(surface.layout.shape)
+        case PlanarSurface():
+            return prod(surface.layout.shape) * surface.layout.precision.nbytes

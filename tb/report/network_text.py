@@ -1,0 +1,185 @@
+"""What is said of a network on the terminal, and what is left in files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tb.report.columns import aligned
+from tb.report.network_report import LayerLine, LayerVerdict, Report, said
+from tb.report.performance import table
+from tb.run.result import identity
+from tb.stimulus.network.dimg import write_dimg
+from tb.stimulus.network.images import top_classes
+from tb.stimulus.network.scenario import NetworkScenario, Results
+
+_COLUMNS = ("#", "layer", "engine", "shape", "verdict", "bytes", "cycles", "margin")
+
+
+def print_report(report: Report, most: int, *, performance: bool) -> None:
+    """Print table, results and what is wrong.
+
+    Args:
+        report: The report.
+        most: Classes to print of each result.
+        performance: Whether to print what the layers took, and why.
+    """
+    runs = len(report.runs)
+    for number, run in enumerate(report.runs):
+        if runs > 1:
+            print(f"\n{run.label}:")
+        rows = [_row(line) for line in report.layers if line.run == number]
+        print(f"\n{aligned([_COLUMNS, *rows], left=5)}\n")
+        for output, values in enumerate(run.expected):
+            print(f"model: {classes(values, most)}")
+            if run.got is not None:
+                print(f"RTL:   {classes(run.got[output], most)}")
+        for comparison in run.comparisons:
+            print(said(comparison))
+        measured = [line.performance for line in report.layers if line.run == number and line.performance is not None]
+        if performance and measured:
+            print(f"\n{table(measured)}")
+    judged = sum(line.judged_bytes for line in report.layers)
+    cycles = [line.cycles for line in report.layers if line.cycles is not None]
+    print(f"\n{len(report.layers)} layers, {judged} bytes{' judged' if report.result else ''}", end="")
+    if report.result is not None:
+        print(f", {report.result.verdict.cycles} cycles, {sum(cycles)} of them in layers", end="")
+    print()
+    _print_problems(report)
+    print(_ending(report))
+
+
+def stuck(report: Report) -> list[str]:
+    """Return what each layer waits for that was not run because another has not ended, a line each."""
+    if report.result is None:
+        return []
+    running = {
+        (line.run, name): line
+        for line in report.layers
+        if line.verdict in (LayerVerdict.UNFINISHED, LayerVerdict.NOT_RUN)
+        for name in line.name.split("+")
+    }
+    lines = []
+    for line in report.layers:
+        held = [running[line.run, name] for name in line.waits if (line.run, name) in running]
+        if line.verdict is LayerVerdict.NOT_RUN and held:
+            names = ", ".join(f"{other.number} ({other.name})" for other in dict.fromkeys(held))
+            lines.append(f"layer {line.number} ({line.name}) waits for the end of {names}")
+    return lines
+
+
+def _ending(report: Report) -> str:
+    if not report.passed:
+        return "failed"
+    compared = report.result is not None or any(run.comparisons for run in report.runs)
+    return "passed" if compared else "computed by the model, compared with nothing"
+
+
+def _print_problems(report: Report) -> None:
+    wrong = report.first_wrong
+    if wrong is not None:
+        print(f"first wrong layer: {wrong.number} ({wrong.name}), {wrong.wrong_bytes} bytes")
+    for line in stuck(report):
+        print(line)
+    for problem in report.problems:
+        print("\n".join(f"  {line}" for line in problem.splitlines()))
+    if report.result is not None and report.problems:
+        for line in () if report.result.explained is None else report.result.explained.lines:
+            print(f"  {line}")
+        if report.result.folder is not None:
+            print(f"  folder: {report.result.folder}")
+        print(f"  rerun: {report.result.rerun}")
+
+
+def _row(line: LayerLine) -> tuple[str, ...]:
+    return (
+        str(line.number),
+        line.name,
+        line.engine,
+        "x".join(map(str, line.shape)),
+        line.verdict.value,
+        str(line.judged_bytes),
+        "-" if line.cycles is None else str(line.cycles),
+        "-" if line.worst_margin is None else f"{line.worst_margin:.3f}",
+    )
+
+
+def classes(values: NDArray[Any], most: int) -> str:
+    """Return the largest elements of a result as text, or type and shape when it has more than one pixel."""
+    if values.shape[1:] != (1, 1):
+        return f"{values.dtype} {'x'.join(map(str, values.shape))}"
+    return ", ".join(f"{number} ({value:g})" for number, value in top_classes(values, most))
+
+
+def write_results(folder: Path, playing: NetworkScenario, results: Results) -> None:
+    """Save each output of each run as ``.dimg`` and ``.npy``.
+
+    Args:
+        folder: Where; made when missing.
+        playing: The scenario.
+        results: By run and output.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, (run, values) in enumerate(zip(playing.runs, results, strict=True)):
+        for output, (tensor, array) in enumerate(zip(run.network.outputs, values, strict=True)):
+            stem = folder / f"run{number}_output{output}"
+            write_dimg(stem.with_suffix(".dimg"), tensor, array)
+            np.save(stem.with_suffix(".npy"), array)
+
+
+def write_json(report: Report, path: Path) -> None:
+    """Write the report as a list of one object, like the results of scenarios."""
+    path.write_text(json.dumps([plain(report)], indent=1), encoding="utf-8")
+
+
+def cycles_of(report: Report) -> dict[str, int]:
+    """Return the cycles of the network and of its layers, by the names that they have in files."""
+    scenario = identity(report.name, 0)
+    cycles = {
+        f"{scenario} {_called(report, line)}": line.performance.measured.cycles
+        for line in report.layers
+        if line.performance is not None
+    }
+    if report.result is not None and report.result.verdict.cycles:
+        cycles[scenario] = report.result.verdict.cycles
+    return cycles
+
+
+def _called(report: Report, line: LayerLine) -> str:
+    """Return what a layer is called where several runs may have it."""
+    return f"{line.name} of {report.runs[line.run].label}" if len(report.runs) > 1 else line.name
+
+
+def plain(report: Report) -> dict[str, Any]:
+    """Return a report as plain data, for files."""
+    measured = [(line, line.performance.to_dict()) for line in report.layers if line.performance is not None]
+    return {
+        "scenario": report.name,
+        "seed": 0,
+        "config": report.config,
+        "passed": report.passed,
+        "outcome": "passed" if report.passed else "failed",
+        "problems": list(report.problems),
+        "cycles": None if report.result is None else report.result.verdict.cycles,
+        "layers": [_plain_layer(line) for line in report.layers],
+        "performance": [entry | {"layer": _called(report, line)} for line, entry in measured],
+        "runs": [
+            {
+                "input": run.label,
+                "model": [values.tolist() for values in run.expected],
+                "rtl": None if run.got is None else [values.tolist() for values in run.got],
+                "comparisons": [asdict(c) | {"agreement": c.agreement.value} for c in run.comparisons],
+            }
+            for run in report.runs
+        ],
+    }
+
+
+def _plain_layer(line: LayerLine) -> dict[str, Any]:
+    names = ("number", "run", "name", "engine", "shape", "judged_bytes", "wrong_bytes", "cycles", "worst_margin")
+    return {name: getattr(line, name) for name in names} | {"verdict": line.verdict.name.lower()}

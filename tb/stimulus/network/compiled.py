@@ -1,0 +1,87 @@
+"""From a loadable to a network: where its memory lies, its tasks, and what is bound to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from models.config import HwConfig
+from models.precision import Precision
+from tb.nvdla.memory import Ram
+from tb.stimulus.network import emulated, hardware
+from tb.stimulus.network.errors import NetworkError
+from tb.stimulus.network.loadable import Interface, Loadable, TensorDesc
+from tb.stimulus.network.network import Network
+from tb.stimulus.network.places import Placer
+from tb.stimulus.network.tensors import Tensor
+
+_PRECISIONS = {2: Precision.FP16, 3: Precision.INT16, 4: Precision.INT8}
+_ATOM_BYTES = {36: 32, 37: 8}
+"""Bytes of an atom by pixel format: software takes 36 for 32 lanes, whatever the hardware."""
+
+
+@dataclass
+class Compiled:
+    """A loadable that can be placed in memory, several times: what no task writes to is there once.
+
+    Example:
+        compiled = Compiled("lenet", read_loadable(path), HwConfig.load("nv_small"))
+        networks = [compiled.place() for image in images]
+    """
+
+    name: str
+    loadable: Loadable
+    config: HwConfig
+    _free: dict[Ram, int] = field(default_factory=dict)
+    _constants: dict[int, int] = field(default_factory=dict)
+
+    def place(self) -> Network:
+        """Return the network in memory that no earlier one of this object has, constants apart.
+
+        Raises:
+            NetworkError: for a task, tensor or operation that cannot be played, naming descriptor and rule.
+            Refused: for a value that a register cannot hold.
+        """
+        placer = Placer(self.loadable, self.config, dict(self._free), dict(self._constants))
+        tasks = []
+        for task in self.loadable.tasks:
+            read = hardware.read_task if task.interface is Interface.DLA1 else emulated.read_task
+            tasks.append(read(self.loadable, task, self.config, placer))
+        inputs, outputs = (self._tensors(placer, end) for end in ("is_input", "is_output"))
+        allocations = placer.allocations()
+        self._free = placer.free
+        self._constants = placer.constants()
+        return Network(self.name, self.config, allocations, tuple(tasks), inputs, outputs)
+
+    def _tensors(self, placer: Placer, end: str) -> tuple[Tensor, ...]:
+        bound = [t for t in self.loadable.tensors if getattr(self.loadable.memories[t.memory], end)]
+        if end == "is_input":
+            for tensor in bound:
+                placer.write(tensor.memory)
+        return tuple(_tensor(desc, placer) for desc in bound)
+
+
+def _tensor(desc: TensorDesc, placer: Placer) -> Tensor:
+    what = f"tensor {desc.name!r}"
+    if desc.data_type not in _PRECISIONS:
+        known = ", ".join(f"{number} ({precision.name})" for number, precision in _PRECISIONS.items())
+        raise NetworkError(f"{what}: data type must be {known}, not {desc.data_type}")
+    if desc.pixel_format not in _ATOM_BYTES:
+        raise NetworkError(
+            f"{what}: pixel format must be 36 or 37, a feature cube, not {desc.pixel_format}: images are not known"
+        )
+    memory = placer.loadable.memories[desc.memory]
+    tensor = Tensor(
+        desc.name,
+        memory.ram,
+        placer.address(desc.memory) + desc.offset,
+        _PRECISIONS[desc.data_type],
+        _ATOM_BYTES[desc.pixel_format],
+        desc.shape,
+        desc.line_stride_bytes,
+        desc.surface_stride_bytes,
+    )
+    if desc.offset + tensor.nbytes > memory.nbytes:
+        raise NetworkError(
+            f"{what} must lie within the {memory.nbytes} bytes of its memory, not {desc.offset} + {tensor.nbytes}"
+        )
+    return tensor

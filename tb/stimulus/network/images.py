@@ -1,0 +1,179 @@
+"""Images and tensors as inputs, results as files and classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from tokenize import TokenError
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, UnidentifiedImageError
+
+from models.precision import Precision
+from tb.stimulus.network.dimg import read_dimg
+from tb.stimulus.network.errors import NetworkError, read_file
+from tb.stimulus.network.tensors import DTYPES, Tensor
+
+MAX_FILE_BYTES = 1 << 27
+"""The largest file that is read."""
+
+_MOST = 255
+_INT8_MOST = 127
+_MODES = {1: "L", 3: "RGB"}
+_PICTURES = (".pgm", ".png", ".jpg", ".jpeg")
+SUFFIXES = (*_PICTURES, ".npy", ".dimg")
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What is done with the pixels of a picture before they become elements.
+
+    Attributes:
+        mean: Subtracted from each pixel, a number for all channels or one for each.
+        normalize: What the difference is divided by.
+        invert: Whether pixels are subtracted from 255 first: digits black on white become white on black.
+        rgb: Whether the first channel is red; the public runtime takes blue first.
+
+    Raises:
+        NetworkError: for a divisor of 0.
+    """
+
+    mean: tuple[float, ...] = (0.0,)
+    normalize: float = 1.0
+    invert: bool = False
+    rgb: bool = False
+
+    def __post_init__(self) -> None:
+        if self.normalize == 0:
+            raise NetworkError("normalize must not be 0")
+
+    def elements(self, pixels: NDArray[np.uint8], precision: Precision) -> NDArray[Any]:
+        """Return pixels (C, H, W) as elements: FP16 as they are, INT8 with 255 as 127, rounded half up.
+
+        Raises:
+            NetworkError: for means that do not fit the channels, and for INT16, which no picture becomes.
+
+        Source: the public runtime.
+        """
+        channels = len(pixels)
+        if len(self.mean) not in (1, channels):
+            raise NetworkError(f"mean must be 1 number or {channels}, one for each channel, not {len(self.mean)}")
+        numbers = (_MOST - pixels if self.invert else pixels).astype(np.float32)
+        mean = np.array(self.mean, dtype=np.float32).reshape(-1, 1, 1)
+        numbers = (numbers - mean) / np.float32(self.normalize)
+        match precision:
+            case Precision.FP16:
+                with np.errstate(over="ignore"):
+                    return np.asarray(numbers, dtype=DTYPES[precision])
+            case Precision.INT8:
+                scaled = np.floor(numbers.astype(np.float64) * _INT8_MOST / _MOST + 0.5)
+                return np.asarray(np.clip(scaled, -_INT8_MOST - 1, _INT8_MOST), dtype=DTYPES[precision])
+            case Precision.INT16:
+                raise NetworkError("input must be a .npy or .dimg: how a picture becomes INT16 is not known")
+
+
+def read_input(path: Path, tensor: Tensor, preparation: Preparation) -> NDArray[Any]:
+    """Return a file as values for an input, (C, H, W) of its type.
+
+    Args:
+        path: A picture, or elements in ``.npy`` or ``.dimg``.
+        tensor: The input.
+        preparation: What is done with pixels.
+
+    Raises:
+        NetworkError: for a file of another kind, size or type.
+    """
+    match path.suffix.lower():
+        case ".npy":
+            values = _read_npy(path)
+        case ".dimg":
+            values = read_dimg(path).values
+        case suffix if suffix in _PICTURES:
+            return preparation.elements(_read_picture(path, tensor.shape, preparation.rgb), tensor.precision)
+        case suffix:
+            raise NetworkError(f"{path} must end in {', '.join(SUFFIXES)}, not {suffix or 'nothing'}")
+    dtype = DTYPES[tensor.precision]
+    if values.shape != tensor.shape or values.dtype != dtype:
+        raise NetworkError(f"{path} must hold {dtype} {tensor.shape}, not {values.dtype} {values.shape}")
+    return values
+
+
+def _read_npy(path: Path) -> NDArray[Any]:
+    data = read_file(path, MAX_FILE_BYTES)
+    try:
+        values: NDArray[Any] = np.lib.format.read_array(BytesIO(data), allow_pickle=False)
+    except (ValueError, TypeError, SyntaxError, TokenError, MemoryError, OverflowError) as error:
+        raise NetworkError(f"{path} must be an array of numpy: {error}") from error
+    return values
+
+
+def _read_picture(path: Path, shape: tuple[int, int, int], rgb: bool) -> NDArray[np.uint8]:
+    """Return the pixels of a picture, (C, H, W)."""
+    channels, height, width = shape
+    if channels not in _MODES:
+        raise NetworkError(f"{path}: a picture has 1 or 3 channels, not the {channels} of the input")
+    try:
+        with Image.open(BytesIO(read_file(path, MAX_FILE_BYTES))) as image:
+            if image.size != (width, height):
+                raise NetworkError(f"{path} must have {width} x {height} pixels, not {image.width} x {image.height}")
+            # A JPEG decoder hands over grey values of its own.
+            image.draft(_MODES[channels], None)
+            pixels = np.asarray(image.convert(_MODES[channels]), dtype=np.uint8).reshape(height, width, channels)
+    except NetworkError:
+        raise
+    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        raise NetworkError(f"{path} must be a picture: {error}") from error
+    planes = pixels.transpose(2, 0, 1)
+    return planes if rgb else planes[::-1]
+
+
+def read_golden(path: Path) -> NDArray[Any]:
+    """Return the elements of an expected result, (C, H, W).
+
+    Raises:
+        NetworkError: for a file that holds none.
+    """
+    match path.suffix.lower():
+        case ".npy":
+            return _read_npy(path)
+        case ".dimg":
+            return read_dimg(path).values
+        case suffix:
+            raise NetworkError(f"{path} must end in .dimg or .npy, not {suffix or 'nothing'}")
+
+
+def top_classes(values: NDArray[Any], most: int) -> list[tuple[int, float]]:
+    """Return the largest elements of a result as (class, value), the largest first and the first of equals first."""
+    flat = values.astype(np.float64).ravel()
+    order = np.argsort(-np.where(np.isnan(flat), -np.inf, flat), kind="stable")[:most]
+    return [(int(number), float(flat[number])) for number in order]
+
+
+def parse_mean(text: str) -> tuple[float, ...]:
+    """Return numbers separated by commas.
+
+    Raises:
+        NetworkError: for anything else.
+    """
+    return tuple(_number(part, text) for part in text.split(","))
+
+
+def _number(part: str, text: str) -> float:
+    try:
+        value = float(part)
+    except ValueError:
+        raise NetworkError(f"mean must be numbers separated by commas, not {text}") from None
+    if not np.isfinite(value):
+        raise NetworkError(f"mean must be finite numbers, not {text}")
+    return value
+
+
+def differing(first: NDArray[Any], second: NDArray[Any]) -> Sequence[tuple[int, int, int]]:
+    """Return where two results of one shape differ in a bit, as (c, h, w)."""
+    size = first.dtype.itemsize
+    bits = [np.ascontiguousarray(a).view(np.uint8).reshape(*a.shape, size) for a in (first, second)]
+    return [(int(c), int(h), int(w)) for c, h, w in np.argwhere((bits[0] != bits[1]).any(axis=-1))]

@@ -1,0 +1,344 @@
+"""Loadables: what the public compiler leaves for the runtime, read and checked.
+
+Nothing of a file is trusted: every index, name, size and offset is checked here, so that what follows can use them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tb.nvdla.memory import Ram
+from tb.stimulus.network.errors import NetworkError, read_file
+from tb.stimulus.network.flat import (
+    BYTES,
+    I16,
+    I32,
+    STRING,
+    U8,
+    U16,
+    U32,
+    U64,
+    Numbers,
+    Record,
+    Slot,
+    Table,
+    Vector,
+    read_root,
+)
+
+MAX_FILE_BYTES = 1 << 30
+"""The largest file that is read; VGG-16 in FP16 takes a quarter of it."""
+
+MAX_MEMORY_BYTES = 1 << 30
+"""The most that all memory of a network may take."""
+
+_VERSION = Numbers(U8.flags, 3)
+
+_BLOB = Table(
+    "blob",
+    (
+        Slot("name", STRING),
+        Slot("size", U64),
+        Slot("interface", U32),
+        Slot("sub_interface", U32),
+        Slot("version", _VERSION),
+        Slot("data", BYTES),
+    ),
+)
+_MEMORY = Table(
+    "memory",
+    (
+        Slot("id", U16),
+        Slot("domain", U8),
+        Slot("flags", U16),
+        Slot("size", U64),
+        Slot("alignment", U32),
+        Slot("contents", Vector(STRING)),
+        Slot("offsets", Vector(U64)),
+        Slot("bind_id", U16),
+        Slot("tensor_desc_id", U16),
+    ),
+)
+_ADDRESS = Table("address", (Slot("id", U16), Slot("mem_id", U16), Slot("offset", U64), Slot("size", U64)))
+_EVENT = Table("event", (Slot("id", U16), Slot("type", U8), Slot("target", U16), Slot("val", U32), Slot("op", U8)))
+_TASK = Table(
+    "task",
+    (
+        Slot("id", U16),
+        Slot("interface", U32),
+        Slot("instance", I16),
+        Slot("address_list", Vector(U16)),
+        Slot("pre_actions", Vector(U16)),
+        Slot("post_actions", Vector(U16)),
+    ),
+)
+_SUBMIT = Table("submit", (Slot("id", U16), Slot("task_id", Vector(U16))))
+_STRIDES = tuple(f"stride_{n}" for n in range(8))
+_TENSOR = Table(
+    "tensor",
+    (
+        Slot("name", STRING),
+        Slot("id", U16),
+        Slot("mem_id", U16),
+        Slot("size", U64),
+        Slot("offset", U64),
+        *(Slot(name, U8) for name in ("data_format", "data_type", "data_category", "pixel_format", "pixel_mapping")),
+        *(Slot(name, I32) for name in "nchw"),
+        *(Slot(name, U32) for name in _STRIDES),
+    ),
+)
+_RELOCATION = Table(
+    "relocation",
+    (
+        Slot("address_id", U16),
+        Slot("write_id", U16),
+        Slot("offset", U64),
+        Slot("interface", U32),
+        Slot("sub_interface", U32),
+        Slot("reloc_type", U8),
+    ),
+)
+LOADABLE = Table(
+    "loadable",
+    (
+        Slot("version", _VERSION),
+        Slot("task_list", Vector(_TASK)),
+        Slot("memory_list", Vector(_MEMORY)),
+        Slot("address_list", Vector(_ADDRESS)),
+        Slot("event_list", Vector(_EVENT)),
+        Slot("blobs", Vector(_BLOB)),
+        Slot("tensor_desc_list", Vector(_TENSOR)),
+        Slot("reloc_list", Vector(_RELOCATION)),
+        Slot("submit_list", Vector(_SUBMIT)),
+    ),
+)
+
+
+class Interface(IntEnum):
+    """Who takes a blob or a task."""
+
+    NONE = 0
+    DLA1 = 1
+    EMU1 = 2
+
+
+_RAM_OF_DOMAIN = {0: Ram.MC, 1: Ram.CVSRAM}
+_ALLOCATE, _SET, _INPUT, _OUTPUT = 1, 2, 4, 8
+_KNOWN_FLAGS = _ALLOCATE | _SET | _INPUT | _OUTPUT
+
+Version = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Blob:
+    """Named contents of memory; ``version`` is that of the interface that wrote it."""
+
+    name: str
+    interface: int
+    version: Version
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Memory:
+    """One allocation: its RAM, size, contents as (offset, blob name), and what it is bound to."""
+
+    id: int
+    ram: Ram
+    nbytes: int
+    contents: tuple[tuple[int, str], ...]
+    is_input: bool
+    is_output: bool
+    is_allocated: bool = True
+
+
+@dataclass(frozen=True)
+class Address:
+    """A place in an allocation."""
+
+    memory: int
+    offset: int
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one submission runs: who takes it, and the places that its descriptors count."""
+
+    id: int
+    interface: Interface
+    addresses: tuple[Address, ...]
+
+
+@dataclass(frozen=True)
+class TensorDesc:
+    """How a bound tensor lies in memory."""
+
+    name: str
+    memory: int
+    offset: int
+    data_type: int
+    pixel_format: int
+    shape: tuple[int, int, int]
+    line_stride_bytes: int
+    surface_stride_bytes: int
+
+
+@dataclass(frozen=True)
+class Loadable:
+    """A loadable whose indices, sizes and names fit each other; ``tasks`` are in the order of their submission."""
+
+    version: Version
+    blobs: dict[str, Blob]
+    memories: dict[int, Memory]
+    tasks: tuple[Task, ...]
+    tensors: tuple[TensorDesc, ...]
+
+
+def read_loadable(path: Path) -> Loadable:
+    """Read a loadable.
+
+    Raises:
+        NetworkError: for a file that is too large, or no loadable.
+    """
+    try:
+        return parse_loadable(read_file(path, MAX_FILE_BYTES))
+    except NetworkError as error:
+        raise NetworkError(f"{path}: {error}") from error
+
+
+def parse_loadable(data: bytes) -> Loadable:
+    """Return the loadable that a file holds.
+
+    Raises:
+        NetworkError: naming table, entry and rule.
+    """
+    root = read_root(data, LOADABLE)
+    blobs = _indexed("blobs", "name", map(_blob, root["blobs"]), lambda blob: blob.name)
+    memories = _indexed("memory_list", "id", (_memory(m, blobs) for m in root["memory_list"]), lambda m: m.id)
+    total = sum(memory.nbytes for memory in memories.values())
+    if total > MAX_MEMORY_BYTES:
+        raise NetworkError(f"memory_list must take at most {MAX_MEMORY_BYTES} bytes, not {total}")
+    places = _indexed("address_list", "id", root["address_list"], lambda a: a["id"])
+    addresses = {number: _address(record, memories) for number, record in places.items()}
+    tasks = _indexed("task_list", "id", (_task(task, addresses) for task in root["task_list"]), lambda task: task.id)
+    order = [number for submit in root["submit_list"] for number in submit["task_id"]]
+    for number in order:
+        if number not in tasks:
+            raise NetworkError(f"submit_list must name tasks of task_list, not {number}")
+    if sorted(order) != sorted(tasks):
+        raise NetworkError(f"submit_list must name every task once, not {order}")
+    _check_events(root["event_list"], root["task_list"])
+    tensors = tuple(_tensor(tensor, memories) for tensor in root["tensor_desc_list"])
+    return Loadable(root["version"], blobs, memories, tuple(tasks[n] for n in order), tensors)
+
+
+_Entry = TypeVar("_Entry")
+_Key = TypeVar("_Key", bound=Hashable)
+
+
+def _indexed(name: str, key: str, entries: Iterable[_Entry], key_of: Callable[[_Entry], _Key]) -> dict[_Key, _Entry]:
+    """Return entries by their key, which must be theirs alone."""
+    found: dict[_Key, _Entry] = {}
+    for entry in entries:
+        value = key_of(entry)
+        if value in found:
+            raise NetworkError(f"{name} must have each {key} once, not {value!r} twice")
+        found[value] = entry
+    return found
+
+
+def _blob(record: Record) -> Blob:
+    name, data = record["name"], record["data"]
+    if record["size"] != len(data):
+        raise NetworkError(f"blob {name!r} must have the {record['size']} bytes of its size, not {len(data)}")
+    return Blob(name, record["interface"], record["version"], data)
+
+
+def _memory(record: Record, blobs: dict[str, Blob]) -> Memory:
+    what = f"memory {record['id']}"
+    flags, size = record["flags"], record["size"]
+    if record["domain"] not in _RAM_OF_DOMAIN:
+        raise NetworkError(f"{what}: domain must be 0 (MC) or 1 (CV), not {record['domain']}")
+    if flags & ~_KNOWN_FLAGS:
+        raise NetworkError(f"{what}: flags must be of allocate (1), set (2), input (4) and output (8), not {flags:#x}")
+    if not 1 <= size <= MAX_MEMORY_BYTES:
+        raise NetworkError(f"{what}: size must be 1 to {MAX_MEMORY_BYTES} bytes, not {size}")
+    contents: list[tuple[int, str]] = []
+    if flags & _SET:
+        if len(record["contents"]) != len(record["offsets"]):
+            raise NetworkError(
+                f"{what}: contents must have an offset each, "
+                f"not {len(record['contents'])} and {len(record['offsets'])} offsets"
+            )
+        named = zip(record["offsets"], record["contents"], strict=True)
+        contents = [(offset, name) for offset, name in named if name]
+    for offset, name in contents:
+        if name not in blobs:
+            raise NetworkError(f"{what}: contents must name a blob, not {name!r}")
+        if offset + len(blobs[name].data) > size:
+            raise NetworkError(
+                f"{what}: blob {name!r} must lie within its {size} bytes, not {offset} + {len(blobs[name].data)}"
+            )
+    ram = _RAM_OF_DOMAIN[record["domain"]]
+    kinds = (bool(flags & bit) for bit in (_INPUT, _OUTPUT, _ALLOCATE))
+    return Memory(record["id"], ram, size, tuple(contents), *kinds)
+
+
+def _address(record: Record, memories: dict[int, Memory]) -> Address:
+    what = f"address {record['id']}"
+    if record["mem_id"] not in memories:
+        raise NetworkError(f"{what}: mem_id must be one of memory_list, not {record['mem_id']}")
+    room = memories[record["mem_id"]].nbytes
+    if record["offset"] >= room:
+        raise NetworkError(f"{what}: offset must lie within the {room} bytes of its memory, not {record['offset']}")
+    return Address(record["mem_id"], record["offset"])
+
+
+def _task(record: Record, addresses: dict[int, Address]) -> Task:
+    what = f"task {record['id']}"
+    if record["interface"] not in (Interface.DLA1, Interface.EMU1):
+        raise NetworkError(f"{what}: interface must be 1 (DLA) or 2 (EMU), not {record['interface']}")
+    if not record["address_list"]:
+        raise NetworkError(f"{what}: address_list must begin with the network descriptor, not be empty")
+    for number in record["address_list"]:
+        if number not in addresses:
+            raise NetworkError(f"{what}: address_list must name entries of the loadable's, not {number}")
+    return Task(record["id"], Interface(record["interface"]), tuple(addresses[n] for n in record["address_list"]))
+
+
+def _check_events(events: Iterable[Record], tasks: Iterable[Record]) -> None:
+    """Check that tasks name events that exist; tasks run in their order, so that no event decides anything."""
+    known = _indexed("event_list", "id", events, lambda event: event["id"])
+    for task in tasks:
+        for action in (*task["pre_actions"], *task["post_actions"]):
+            if action not in known:
+                raise NetworkError(f"task {task['id']}: actions must name entries of event_list, not {action}")
+
+
+def _tensor(record: Record, memories: dict[int, Memory]) -> TensorDesc:
+    what = f"tensor {record['name']!r}"
+    if record["mem_id"] not in memories:
+        raise NetworkError(f"{what}: mem_id must be one of memory_list, not {record['mem_id']}")
+    memory = memories[record["mem_id"]]
+    if record["offset"] >= memory.nbytes:
+        raise NetworkError(f"{what}: offset must lie in its memory of {memory.nbytes} bytes, not {record['offset']}")
+    sizes: dict[str, Any] = {name: record[name] for name in "nchw"}
+    for name, value in sizes.items():
+        if not 1 <= value <= 1 << 16:
+            raise NetworkError(f"{what}: {name} must be 1 to {1 << 16}, not {value}")
+    if sizes["n"] != 1:
+        raise NetworkError(f"{what}: n must be 1, not {sizes['n']}: batches of inputs are several images")
+    return TensorDesc(
+        record["name"],
+        memory.id,
+        record["offset"],
+        record["data_type"],
+        record["pixel_format"],
+        (sizes["c"], sizes["h"], sizes["w"]),
+        record["stride_1"],
+        record["stride_2"],
+    )

@@ -1,0 +1,191 @@
+"""PDP, CDP, RUBIK and BDMA: from their descriptors to registers, as the public driver writes them."""
+
+from __future__ import annotations
+
+from tb.nvdla.program.table import FLAG, INVERTED_FLAG, MINUS_ONE, SIGNED, Flat, Multiple, Row, Table, row
+from tb.stimulus.network.descriptors import CubeType
+from tb.stimulus.network.errors import NetworkError
+from tb.stimulus.network.tables import PART_WIDTH, PATTERN, RAM, address_rows, size_rows, stride_rows
+
+_FP16 = 2
+_PARTS = ("first", "mid", "last")
+_SIDES = ("left", "right", "top", "bottom")
+
+# 1 / size of the kernel, in 16 bits behind the point, and for FP16 in a format of the hardware's own.
+_RECIPROCALS = (0x10000, 0x8000, 0x5555, 0x4000, 0x3333, 0x2AAA, 0x2492, 0x2000)
+_FP16_RECIPROCALS = (0x7C00, 0x7800, 0x7555, 0x7400, 0x7266, 0x7155, 0x7092, 0x7000)
+
+
+def _part_rows(unit: str, way: str) -> tuple[Row, ...]:
+    place = f"{unit}.D_PARTIAL_WIDTH_{way.upper()}.partial_width_{way}"
+    return tuple(row(f"partial_{way}_{part}", f"{place}_{part}", codec=PART_WIDTH) for part in _PARTS)
+
+
+PDP_RDMA_TABLE: Table = (
+    *size_rows("at.src", "PDP_RDMA", "D_DATA_CUBE_IN_{}", "cube_in_{}"),
+    row("at.src.type", "PDP_RDMA.D_SRC_RAM_CFG.src_ram_type", codec=RAM),
+    *address_rows("at.src.address", "PDP_RDMA", "D_SRC_BASE_ADDR_{}"),
+    *stride_rows("at.src", "PDP_RDMA", "SRC"),
+    row("precision", "PDP_RDMA.D_DATA_FORMAT.input_data"),
+    row("split_num", "PDP_RDMA.D_OPERATION_MODE_CFG.split_num", codec=MINUS_ONE),
+    row("pool_width", "PDP_RDMA.D_POOLING_KERNEL_CFG.kernel_width"),
+    row("stride_x", "PDP_RDMA.D_POOLING_KERNEL_CFG.kernel_stride_width", codec=MINUS_ONE),
+    row("pad_left", "PDP_RDMA.D_POOLING_PADDING_CFG.pad_width"),
+    *_part_rows("PDP_RDMA", "in"),
+)
+
+PDP_TABLE: Table = (
+    *size_rows("at.src", "PDP", "D_DATA_CUBE_IN_{}", "cube_in_{}"),
+    *size_rows("at.dst", "PDP", "D_DATA_CUBE_OUT_{}", "cube_out_{}"),
+    row("pool_mode", "PDP.D_OPERATION_MODE_CFG.pooling_method"),
+    row("fly", "PDP.D_OPERATION_MODE_CFG.flying_mode", codec=INVERTED_FLAG),
+    row("split_num", "PDP.D_OPERATION_MODE_CFG.split_num", codec=MINUS_ONE),
+    *_part_rows("PDP", "in"),
+    *_part_rows("PDP", "out"),
+    row("pool_width", "PDP.D_POOLING_KERNEL_CFG.kernel_width"),
+    row("pool_height", "PDP.D_POOLING_KERNEL_CFG.kernel_height"),
+    row("stride_x", "PDP.D_POOLING_KERNEL_CFG.kernel_stride_width", codec=MINUS_ONE),
+    row("stride_y", "PDP.D_POOLING_KERNEL_CFG.kernel_stride_height", codec=MINUS_ONE),
+    row("reciprocal.width", "PDP.D_RECIP_KERNEL_WIDTH.recip_kernel_width"),
+    row("reciprocal.height", "PDP.D_RECIP_KERNEL_HEIGHT.recip_kernel_height"),
+    *(row(f"pad_{side}", f"PDP.D_POOLING_PADDING_CFG.pad_{side}") for side in _SIDES),
+    *(row(f"pad_value_{n}x", f"PDP.D_POOLING_PADDING_VALUE_{n}_CFG.pad_value_{n}x", codec=SIGNED) for n in range(1, 8)),
+    *stride_rows("at.src", "PDP", "SRC", when="!fly"),
+    *address_rows("at.src.address", "PDP", "D_SRC_BASE_ADDR_{}", when="!fly"),
+    *address_rows("at.dst.address", "PDP", "D_DST_BASE_ADDR_{}"),
+    *stride_rows("at.dst", "PDP", "DST"),
+    row("at.dst.type", "PDP.D_DST_RAM_CFG.dst_ram_type", codec=RAM),
+    row("precision", "PDP.D_DATA_FORMAT.input_data"),
+)
+
+
+def derive_pdp(flat: Flat) -> Flat:
+    """Return what the tables take beside the descriptors themselves.
+
+    Raises:
+        NetworkError: for a kernel that is too large, or a split of what comes from SDP.
+    """
+    is_float = flat["precision"] == _FP16
+    reciprocals = _FP16_RECIPROCALS if is_float else _RECIPROCALS
+    for axis in ("width", "height"):
+        if flat[f"pool_{axis}"] >= len(reciprocals):
+            raise NetworkError(f"pool_{axis} must be 0 to {len(reciprocals) - 1}, not {flat[f'pool_{axis}']}")
+    fly = flat["at.src.type"] == CubeType.HARDWARE
+    if fly and flat["split_num"] != 1:
+        raise NetworkError(f"split_num must be 1 when the input comes from SDP, not {flat['split_num']}")
+    return {
+        "fly": fly,
+        "reciprocal.width": reciprocals[flat["pool_width"]],
+        "reciprocal.height": reciprocals[flat["pool_height"]],
+        **{f"pad_value_{n}x": 0 if is_float else value for n, value in enumerate(flat["pad_value"], start=1)},
+    }
+
+
+CDP_TABLE: Table = (
+    *size_rows("at.src", "CDP_RDMA", "D_DATA_CUBE_{}", "{}"),
+    *address_rows("at.src.address", "CDP_RDMA", "D_SRC_BASE_ADDR_{}"),
+    *stride_rows("at.src", "CDP_RDMA", "SRC"),
+    row("at.src.type", "CDP_RDMA.D_SRC_DMA_CFG.src_ram_type", codec=RAM),
+    row("in_precision", "CDP_RDMA.D_DATA_FORMAT.input_data"),
+    *address_rows("at.dst.address", "CDP", "D_DST_BASE_ADDR_{}"),
+    *stride_rows("at.dst", "CDP", "DST"),
+    row("at.dst.type", "CDP.D_DST_DMA_CFG.dst_ram_type", codec=RAM),
+    row("in_precision", "CDP.D_DATA_FORMAT.input_data_type"),
+    row("length", "CDP.D_LRN_CFG.normalz_len"),
+    *(
+        row(f"{cvt}.{name}", f"CDP.D_{register}_{end}.{register.lower()}_{end.lower()}", codec=codec)
+        for cvt, register in (("in_cvt", "DATIN"), ("out_cvt", "DATOUT"))
+        for name, end, codec in (("offset", "OFFSET", PATTERN), ("scale", "SCALE", SIGNED))
+    ),
+    row("in_cvt.truncate", "CDP.D_DATIN_SHIFTER.datin_shifter"),
+    row("out_cvt.truncate", "CDP.D_DATOUT_SHIFTER.datout_shifter"),
+    row("bypass_sqsum", "CDP.D_FUNC_BYPASS.sqsum_bypass", codec=FLAG),
+    row("bypass_out_mul", "CDP.D_FUNC_BYPASS.mul_bypass", codec=FLAG),
+)
+
+
+def derive_cdp(flat: Flat) -> Flat:
+    """Return what the table takes beside the descriptors themselves.
+
+    Raises:
+        NetworkError: for a window that the hardware lacks, or an output in another precision.
+    """
+    if flat["local_size"] not in (3, 5, 7, 9):
+        raise NetworkError(f"local_size must be 3, 5, 7 or 9, not {flat['local_size']}")
+    if flat["out_precision"] != flat["in_precision"]:
+        raise NetworkError(
+            f"out_precision of CDP must be the {flat['in_precision']} of its input, not {flat['out_precision']}"
+        )
+    return {"length": (flat["local_size"] - 1) // 2 - 1}
+
+
+_UNITS_OF_32 = Multiple(32)
+
+RUBIK_TABLE: Table = (
+    row("mode", "RBK.D_MISC_CFG.rubik_mode"),
+    row("precision", "RBK.D_MISC_CFG.in_precision"),
+    row("at.src.type", "RBK.D_DAIN_RAM_TYPE.datain_ram_type", codec=RAM),
+    row("at.src.width", "RBK.D_DATAIN_SIZE_0.datain_width", codec=MINUS_ONE),
+    row("at.src.height", "RBK.D_DATAIN_SIZE_0.datain_height", codec=MINUS_ONE),
+    row("at.src.channel", "RBK.D_DATAIN_SIZE_1.datain_channel", codec=MINUS_ONE),
+    *(
+        entry
+        for cube, way in (("src", "in"), ("dst", "out"))
+        for entry in (
+            row(
+                f"at.{cube}.address",
+                f"RBK.D_DA{way.upper()}_ADDR_LOW.da{way}_addr_low",
+                f"RBK.D_DA{way.upper()}_ADDR_HIGH.da{way}_addr_high",
+                codec=_UNITS_OF_32,
+            ),
+            row(f"at.{cube}.line_stride", f"RBK.D_DA{way.upper()}_LINE_STRIDE.da{way}_line_stride", codec=_UNITS_OF_32),
+            row(
+                f"at.{cube}.plane_stride",
+                f"RBK.D_DA{way.upper()}_PLANAR_STRIDE.da{way}_planar_stride",
+                codec=_UNITS_OF_32,
+                when=f"{cube}.planar",
+            ),
+            row(
+                f"at.{cube}.surf_stride",
+                f"RBK.D_DA{way.upper()}_SURF_STRIDE.da{way}_surf_stride",
+                codec=_UNITS_OF_32,
+                when=f"!{cube}.planar",
+            ),
+        )
+    ),
+    row("at.dst.type", "RBK.D_DAOUT_RAM_TYPE.dataout_ram_type", codec=RAM),
+    row("at.dst.channel", "RBK.D_DATAOUT_SIZE_1.dataout_channel", codec=MINUS_ONE),
+    row("contract.0", "RBK.D_CONTRACT_STRIDE_0.contract_stride_0", codec=_UNITS_OF_32, when="contract"),
+    row("contract.1", "RBK.D_CONTRACT_STRIDE_1.contract_stride_1", codec=_UNITS_OF_32, when="contract"),
+    row("stride_x", "RBK.D_DECONV_STRIDE.deconv_x_stride", codec=MINUS_ONE, when="contract"),
+    row("stride_y", "RBK.D_DECONV_STRIDE.deconv_y_stride", codec=MINUS_ONE, when="contract"),
+)
+_CONTRACT, _SPLIT, _MERGE = range(3)
+_RUBIK_ATOM_BYTES = 32
+
+
+def derive_rubik(flat: Flat) -> Flat:
+    """Return what the table takes beside the descriptors themselves."""
+    surfaces = -(-flat["at.dst.channel"] * (2 if flat["precision"] else 1) // _RUBIK_ATOM_BYTES)
+    return {
+        "contract": flat["mode"] == _CONTRACT,
+        "src.planar": flat["mode"] == _MERGE,
+        "dst.planar": flat["mode"] == _SPLIT,
+        "contract.0": surfaces * flat["at.src.surf_stride"],
+        "contract.1": flat["stride_y"] * flat["at.dst.line_stride"],
+    }
+
+
+BDMA_TABLE: Table = (
+    row("source_type", "BDMA.CFG_CMD.src_ram_type", codec=RAM),
+    row("destination_type", "BDMA.CFG_CMD.dst_ram_type", codec=RAM),
+    row("source", "BDMA.CFG_SRC_ADDR_LOW.v32", "BDMA.CFG_SRC_ADDR_HIGH.v8", codec=_UNITS_OF_32),
+    row("destination", "BDMA.CFG_DST_ADDR_LOW.v32", "BDMA.CFG_DST_ADDR_HIGH.v8", codec=_UNITS_OF_32),
+    row("line_units", "BDMA.CFG_LINE.size", codec=MINUS_ONE),
+    row("line_repeat", "BDMA.CFG_LINE_REPEAT.number", codec=MINUS_ONE),
+    row("surface_repeat", "BDMA.CFG_SURF_REPEAT.number", codec=MINUS_ONE),
+    row("source_line", "BDMA.CFG_SRC_LINE.stride", codec=_UNITS_OF_32),
+    row("destination_line", "BDMA.CFG_DST_LINE.stride", codec=_UNITS_OF_32),
+    row("source_surface", "BDMA.CFG_SRC_SURF.stride", codec=_UNITS_OF_32),
+    row("destination_surface", "BDMA.CFG_DST_SURF.stride", codec=_UNITS_OF_32),
+)

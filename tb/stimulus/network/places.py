@@ -1,0 +1,149 @@
+"""Where the memory of a loadable lies, and what its tasks find there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from models.config import HwConfig
+from tb.nvdla.memory import Ram
+from tb.stimulus.network.errors import NetworkError
+from tb.stimulus.network.loadable import Address, Loadable, Task, Version
+from tb.stimulus.network.network import Allocation, Span
+
+PAGE_BYTES = 4096
+BASE_ADDRESS = 0x8000_0000
+"""Where the memory of a network begins; a page stays free between allocations, so that what leaves one is seen."""
+
+
+class Placer:
+    """Gives the memory entries that tasks use an address each, in the order in which they are asked for."""
+
+    def __init__(self, loadable: Loadable, config: HwConfig, free: dict[Ram, int], constants: dict[int, int]) -> None:
+        """Start where an earlier placement has ended.
+
+        Args:
+            loadable: Whose memory it is.
+            config: Decides which RAMs there are, and how far they reach.
+            free: First free address of each RAM that has one.
+            constants: Addresses of memory that is there already and is never written.
+        """
+        self.loadable = loadable
+        self.free = free
+        self._config = config
+        self._constants = constants
+        self._addresses = dict(constants)
+        self._written: set[int] = set()
+
+    def address(self, memory: int) -> int:
+        """Return the address of a memory entry.
+
+        Raises:
+            NetworkError: when the configuration lacks its RAM, or has no room left.
+        """
+        if memory not in self._addresses:
+            entry = self.loadable.memories[memory]
+            if not entry.is_allocated:
+                raise NetworkError(f"memory {memory}: flags must hold allocate (1), because a task uses it")
+            if entry.ram is Ram.CVSRAM and not self._config.secondary_memif_enable:
+                raise NetworkError(f"memory {memory}: domain must be 0 (MC): {self._config.name} has no second memory")
+            start = self.free.get(entry.ram, BASE_ADDRESS)
+            end = start + _pages(entry.nbytes)
+            if end > 1 << self._config.memif_address_width_bits:
+                raise NetworkError(f"memory {memory}: {entry.nbytes} bytes must end in the address space of the ports")
+            self._addresses[memory] = start
+            self.free[entry.ram] = end + PAGE_BYTES
+        return self._addresses[memory]
+
+    def ram(self, memory: int) -> Ram:
+        """Return the RAM of a memory entry."""
+        return self.loadable.memories[memory].ram
+
+    def write(self, memory: int) -> None:
+        """Note that a task or the application writes to a memory entry."""
+        self._written.add(memory)
+
+    def span(self, address: Address, nbytes: int, what: str) -> Span:
+        """Return bytes at a place.
+
+        Raises:
+            NetworkError: when they leave the pages of their memory.
+        """
+        entry = self.loadable.memories[address.memory]
+        room = _pages(entry.nbytes) - address.offset
+        if nbytes > room:
+            raise NetworkError(f"{what} must end within memory {entry.id}, {room} bytes on, not after {nbytes}")
+        return Span(entry.ram, self.address(address.memory) + address.offset, max(nbytes, 1))
+
+    def allocations(self) -> tuple[Allocation, ...]:
+        """Return what was placed, apart from what was there already."""
+        return tuple(
+            Allocation(
+                f"m{number}",
+                self.loadable.memories[number].ram,
+                address,
+                _pages(self.loadable.memories[number].nbytes),
+                tuple((at, self.loadable.blobs[name].data) for at, name in self.loadable.memories[number].contents),
+                number not in self._written,
+            )
+            for number, address in self._addresses.items()
+            if number not in self._constants
+        )
+
+    def constants(self) -> dict[int, int]:
+        """Return the addresses of what nobody writes to."""
+        return {number: address for number, address in self._addresses.items() if number not in self._written}
+
+
+def _pages(nbytes: int) -> int:
+    return -(-nbytes // PAGE_BYTES) * PAGE_BYTES
+
+
+class Descriptors:
+    """The descriptors of one task, out of the blobs that the loadable puts into memory."""
+
+    def __init__(self, loadable: Loadable, task: Task) -> None:
+        """Bind them to a task of a loadable."""
+        self._loadable = loadable
+        self._task = task
+        self.what = f"task {task.id}"
+
+    def address(self, position: int, what: str, offset: int = 0) -> Address:
+        """Return the place at a position of the task's list.
+
+        Raises:
+            NetworkError: for a position that the list does not have.
+        """
+        places = self._task.addresses
+        if not 0 <= position < len(places):
+            raise NetworkError(
+                f"{self.what}: {what} must be one of the {len(places)} places of its list, not {position}"
+            )
+        return Address(places[position].memory, places[position].offset + offset)
+
+    def blob_at(self, position: int, what: str) -> tuple[bytes, Version]:
+        """Return what a blob puts at a place, to the blob's end, and the version of the blob.
+
+        Raises:
+            NetworkError: when none is loaded there.
+        """
+        address = self.address(position, what)
+        for offset, name in self._loadable.memories[address.memory].contents:
+            blob = self._loadable.blobs[name]
+            if offset <= address.offset < offset + len(blob.data):
+                return blob.data[address.offset - offset :], blob.version
+        raise NetworkError(f"{self.what}: {what} must lie where a blob is loaded, not at position {position}")
+
+    def records(self, position: int, what: str, dtype: np.dtype[Any], count: int) -> Any:
+        """Return descriptors that lie one after the other at a place.
+
+        Raises:
+            NetworkError: when the blob there does not hold as many.
+        """
+        data, _ = self.blob_at(position, what)
+        if len(data) < count * dtype.itemsize:
+            raise NetworkError(
+                f"{self.what}: {what} must be {count} entries of {dtype.itemsize} bytes, not {len(data)} bytes"
+            )
+        return np.frombuffer(data, dtype, count)

@@ -1,0 +1,90 @@
+"""What the runtime computes on the host: powers and softmax, in the number formats that it computes in.
+
+Source: behaviour of the public runtime, measured against its golden results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.precision import Precision
+from tb.nvdla.memory import MemoryImage, Ram
+from tb.stimulus.network.errors import NetworkError
+from tb.stimulus.network.network import Power, SoftwareOperation, SoftwareTask
+from tb.stimulus.network.tensors import DTYPES
+
+_INT8_MIN, _INT8_MAX = -128, 127
+
+
+def run(task: SoftwareTask, memories: Mapping[Ram, MemoryImage]) -> None:
+    """Compute the operations of a task on memory.
+
+    Args:
+        task: The task.
+        memories: One image for each memory port; changed.
+
+    Raises:
+        NetworkError: for an operation that is not known for its precision.
+    """
+    for operation in task.operations:
+        src, dst = operation.src, operation.dst
+        values = src.unpack(memories[src.ram].read_array(src.address, src.nbytes))
+        result = (
+            _power(operation.kind, operation, values)
+            if isinstance(operation.kind, Power)
+            else _softmax(operation, values)
+        )
+        data = memories[dst.ram].read_array(dst.address, dst.nbytes)
+        dst.place(data, result)
+        memories[dst.ram].write(dst.address, data)
+
+
+def _power(kind: Power, operation: SoftwareOperation, values: NDArray[Any]) -> NDArray[Any]:
+    numbers = values.astype(np.float32)
+    if operation.src.precision is Precision.INT8:
+        numbers = numbers * np.float32(operation.in_scale)
+    with np.errstate(all="ignore"):
+        result = np.power(np.float32(kind.shift) + np.float32(kind.scale) * numbers, np.float32(kind.power))
+        match operation.src.precision:
+            case Precision.FP16:
+                return np.asarray(result, dtype=DTYPES[Precision.FP16])
+            case Precision.INT8:
+                return _to_int8(result / np.float32(operation.out_scale))
+            case Precision.INT16:
+                raise NetworkError("power must be of FP16 or INT8: how the runtime rounds INT16 is not known")
+
+
+def _softmax(operation: SoftwareOperation, values: NDArray[Any]) -> NDArray[Any]:
+    if operation.src.shape[1:] != (1, 1):
+        raise NetworkError(f"softmax must be over the channels of one pixel, not of {operation.src.shape}")
+    half = DTYPES[Precision.FP16]
+    with np.errstate(all="ignore"):
+        match operation.src.precision:
+            case Precision.FP16:
+                return _probabilities(values.astype(np.float32)).astype(half)
+            case Precision.INT8:
+                scaled = (values.astype(np.float32) * np.float32(operation.in_scale)).astype(half)
+                halves = _probabilities(scaled.astype(np.float32)).astype(half)
+                return _to_int8(halves.astype(np.float32) / np.float32(operation.out_scale))
+            case Precision.INT16:
+                raise NetworkError("softmax must be of FP16 or INT8: how the runtime rounds INT16 is not known")
+
+
+def _probabilities(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return exp(x - max) / sum, added up in the order of the channels as the runtime does."""
+    powers = np.exp(numbers - numbers.max())
+    total = np.float32(0)
+    for power in powers.ravel():
+        total = np.float32(total + power)
+    probabilities: NDArray[np.float32] = (powers / total).astype(np.float32)
+    return probabilities
+
+
+def _to_int8(numbers: NDArray[np.float32]) -> NDArray[np.int8]:
+    """Return numbers clamped and cut off towards zero."""
+    finite = np.nan_to_num(numbers, nan=0.0, posinf=_INT8_MAX, neginf=_INT8_MIN)
+    return np.trunc(np.clip(finite, _INT8_MIN, _INT8_MAX)).astype(np.int8)

@@ -1,0 +1,142 @@
+"""Networks on the embedded device: every layer judged, results read back, and a seeded bug named."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from models.config import HwConfig
+from tb.__main__ import main
+from tb.explain import explain_folder
+from tb.report.network_page import network_page
+from tb.report.network_report import LayerVerdict, report_of
+from tb.run.compile.build import BuildSpec, build
+from tb.run.jobs import Job, run_jobs
+from tb.stimulus.model import play_model
+from tb.stimulus.network.compiled import Compiled
+from tb.stimulus.network.loadable import parse_loadable
+from tb.stimulus.network.scenario import model_results, play_networks
+from tests.references import NETWORKS, needs_networks
+from tests.sim.conftest import ROOT
+from tests.unit.stimulus.network.loadables import SHAPE, copying, residual, residual_of
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "copies.nvdla"
+    path.write_bytes(copying(3).file())
+    return path
+
+
+@pytest.fixture
+def images(tmp_path: Path) -> list[str]:
+    paths = [tmp_path / f"{number}.npy" for number in range(2)]
+    for number, path in enumerate(paths):
+        np.save(path, np.arange(48, dtype=np.int8).reshape(SHAPE) + np.int8(number))
+    return [str(path) for path in paths]
+
+
+def test_two_runs_of_a_network_are_judged_layer_by_layer_in_one_simulation(
+    model: Path, images: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "results"
+    report = tmp_path / "report.json"
+    arguments = ["network", str(model), "--image", *images, "--golden", *images, "--results", str(out)]
+    assert main([*arguments, "--json", str(report), "--performance"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("RTL and model: same bits (48 of 48 elements equal)") == 2
+    assert said.count("model and golden result: same bits") == 2
+    (data,) = json.loads(report.read_text(encoding="utf-8"))
+    assert [layer["verdict"] for layer in data["layers"]] == ["equal"] * 6
+    assert [layer["judged_bytes"] for layer in data["layers"]] == [48] * 6
+    assert all(0 < layer["cycles"] < 1000 for layer in data["layers"])
+    moved = [layer["moved"]["MC"] for layer in data["performance"]]
+    assert moved == [{"read": 48, "written": 48}] * 6
+    for number, image in enumerate(images):
+        np.testing.assert_array_equal(np.load(out / f"run{number}_output0.npy"), np.load(image), strict=True)
+
+
+def test_a_residual_network_passes_with_two_inputs_through_both_register_groups(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "residual.nvdla").write_bytes(residual().file())
+    draw = np.random.default_rng(3)
+    images, goldens = [], []
+    for number in range(2):
+        data = draw.integers(-128, 128, SHAPE, dtype=np.int8)
+        for kind, values, paths in (("in", data, images), ("out", residual_of(data), goldens)):
+            paths.append(str(tmp_path / f"{kind}{number}.npy"))
+            np.save(paths[-1], values)
+    arguments = ["network", str(tmp_path / "residual.nvdla"), "--image", *images, "--golden", *goldens]
+    assert main([*arguments, "--performance"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("model and golden result: same bits (48 of 48 elements equal)") == 2
+    assert "8 layers, 384 bytes judged" in said
+
+
+def test_more_cycles_than_in_an_earlier_run_fail(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = tmp_path / "report.json"
+    assert main(["network", str(model), "--json", str(report)]) == 0
+    assert main(["network", str(model), "--cycles-against", str(report)]) == 0
+    data = json.loads(report.read_text(encoding="utf-8"))
+    data[0]["performance"][1]["cycles"] //= 2
+    report.write_text(json.dumps(data), encoding="utf-8")
+    capsys.readouterr()
+    assert main(["network", str(model), "--cycles-against", str(report)]) == 1
+    assert "slower: copies.0 sdp1: " in capsys.readouterr().out
+
+
+def test_a_trace_of_a_network_plays_like_any_other(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["network", str(model), "--model-only", "--save-trace", str(tmp_path / "trace")]) == 0
+    assert main(["trace", str(tmp_path / "trace")]) == 0
+    assert "1 passed, 0 failed, 0 refused" in capsys.readouterr().out
+
+
+def test_a_seeded_bug_is_named_with_the_first_wrong_layer_and_its_cause(tmp_path: Path) -> None:
+    config = HwConfig.load("nv_small")
+    network = Compiled("copies", parse_loadable(copying(3).file()), config).place()
+    playing = play_networks("copies", [network], [[np.arange(48, dtype=np.int8).reshape(SHAPE)]], last=None)
+    job = Job("copies", 0, "rerun", lambda: playing.scenario, plusargs=("+bug=sdp_dst_line_stride",))
+    built = build(BuildSpec(config, backend="native"), ROOT / "sim_build")
+    (result,) = run_jobs([job], built, "nv_small", tmp_path, workers=1, timeout_seconds=120)
+    played = play_model(playing.scenario, config)
+    report = report_of(playing, ["ramp"], played, result, model_results(played, playing, config), None, [])
+    assert not report.passed
+    assert report.first_wrong is not None
+    assert (report.first_wrong.name, report.first_wrong.verdict) == ("sdp0", LayerVerdict.WRONG)
+    assert report.first_wrong.wrong_bytes > 0
+    assert result.work_dir is not None
+    page = network_page(report, config, explain_folder(result.work_dir, "nv_small", 1))
+    assert "First wrong layer: 0 (sdp0)" in page
+    assert "line stride" in page
+    assert page.count('<img alt="got"') >= 1
+
+
+@needs_networks
+@pytest.mark.parametrize("name", ["CDP_L0_0_small", "CONV_D_L0_0_small", "PDP_L0_0_small", "SDP_X1_L0_0_small"])
+def test_public_networks_pass_on_the_embedded_device(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    path = NETWORKS / "loadables" / name.partition("_")[0] / f"{name}_fbuf"
+    assert main(["network", str(path), "--golden", str(NETWORKS / "golden" / f"{name}.dimg")]) == 0
+    assert "1 layers, 2048 bytes judged" in capsys.readouterr().out
+
+
+@needs_networks
+def test_lenet_in_fp16_passes_on_the_embedded_nv_full_within_the_thresholds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, image = NETWORKS / "loadables" / "NN" / "NN_L0_0_fbuf", NETWORKS / "digits" / "five.pgm"
+    report = tmp_path / "report.json"
+    arguments = ["network", str(path), "--image", str(image), "--config", "nv_full", "--json", str(report)]
+    assert main(arguments) == 0
+    assert "7 layers, 58400 bytes judged" in capsys.readouterr().out
+    (data,) = json.loads(report.read_text(encoding="utf-8"))
+    assert {layer["verdict"] for layer in data["layers"]} == {"within"}
+    assert 0 < max(layer["worst_margin"] for layer in data["layers"]) < 1
+    assert np.argmax(data["runs"][0]["rtl"][0]) == 5

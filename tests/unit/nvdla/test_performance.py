@@ -1,0 +1,95 @@
+"""Bounds of layers, the ratio to them, and when layers run."""
+
+from __future__ import annotations
+
+import pytest
+
+from models.precision import Precision
+from tb.judge.timing import LayerTimes
+from tb.judge.tracker import StartedLayer
+from tb.nvdla.layers import SdpLayer
+from tb.nvdla.memory import Ram
+from tb.nvdla.performance import Performance, Work, work_of
+from tests.unit.nvdla.conv_samples import small_conv
+from tests.unit.nvdla.samples import FULL, small_pdp, small_sdp
+
+
+def started(index: int, layer: SdpLayer, group: int = 0) -> StartedLayer:
+    return StartedLayer(index, "SDP", group, layer, {"SDP": group, "SDP_RDMA": group})
+
+
+def test_the_multipliers_take_a_step_for_each_group_of_kernels_and_channels() -> None:
+    layer = small_conv()
+    kernels, channels, rows, columns = layer.weights.layout.shape
+    _, height, width = layer.dst.layout.shape
+    work = work_of(layer)
+    assert work.macs == kernels * channels * rows * columns * height * width
+    assert work.bounds["MAC"] == -(-kernels // 8) * -(-channels // 8) * rows * columns * height * width
+    assert work.mac_peak == 64
+    weights = layer.weights.layout.nbytes
+    source = layer.src.layout
+    assert work.read_bytes[Ram.MC] >= weights + source.padded_channels * source.shape[1] * source.shape[2]
+
+
+def test_pooling_takes_a_cycle_for_each_element_that_it_reads() -> None:
+    layer = small_pdp()
+    channels, height, width = layer.src.layout.shape
+    assert work_of(layer).bounds["PDP"] == -(-channels // 8) * 8 * height * width
+    assert work_of(layer).macs == 0
+
+
+def test_ports_take_a_cycle_for_each_beat_in_each_direction() -> None:
+    layer = small_sdp()
+    work = work_of(layer)
+    cube = layer.dst.layout
+    written = cube.padded_channels * cube.shape[1] * cube.shape[2]
+    assert work.written_bytes == {Ram.MC: written}
+    assert work.bounds["MC write"] == written // 8
+    assert work.bounds["SDP"] == written
+
+
+def work(macs: int = 0, **bounds: int) -> Work:
+    return Work(macs, bounds, {}, {}, 64)
+
+
+def test_the_largest_bound_holds_until_the_cycles_are_far_from_it() -> None:
+    near, far = (Performance(work(6400, MAC=100, SDP=90), cycles) for cycles in (110, 151))
+    assert (near.holds, far.holds) == ("MAC", "latency")
+    assert near.ratio == pytest.approx(1.1)
+    assert near.mac_utilisation == pytest.approx(100 / 110)
+    assert Performance(work(SDP=1), 1).mac_utilisation is None
+
+
+def test_a_layer_that_waits_for_its_unit_begins_with_the_end_of_the_one_before() -> None:
+    times = LayerTimes()
+    layer = small_sdp()
+    times.start(started(0, layer), 48, 100)
+    times.start(started(1, layer, 1), 50, 120)
+    times.end(0, 300)
+    times.end(1, 450)
+    first, second = times
+    assert (first.nbytes, second.nbytes) == (48, 50)
+    assert (first.cycles, second.cycles) == (200, 150)
+    assert (second.enabled, second.begun) == (120, 300)
+
+
+def test_a_statistic_belongs_to_the_layer_that_ended_last_in_its_group() -> None:
+    times = LayerTimes()
+    layer = small_sdp()
+    for index, group in ((0, 0), (1, 1), (2, 0)):
+        times.start(started(index, layer, group), 1, index)
+    times.end(0, 10)
+    times.end(1, 11)
+    times.see_counter("SDP", 0, "SDP.D_PERF_OUT_SATURATION", 5)
+    times.see_counter("SDP", 1, "SDP.D_PERF_OUT_SATURATION", 6)
+    times.see_counter("CDP", 0, "CDP.D_PERF_LUT_UFLOW", 7)
+    assert [times.counters_of(index) for index in range(3)] == [
+        {"SDP.D_PERF_OUT_SATURATION": 5},
+        {"SDP.D_PERF_OUT_SATURATION": 6},
+        {},
+    ]
+
+
+def test_half_as_many_kernels_of_two_bytes_are_multiplied_at_a_time() -> None:
+    peaks = [work_of(small_conv(FULL, precision)).mac_peak for precision in (Precision.INT8, Precision.FP16)]
+    assert peaks == [64 * 32, 64 * 16]

@@ -1,0 +1,171 @@
+"""What a page of a network shows, and what its report says of wrong and missing bytes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+
+from models.config import HwConfig
+from tb.judge.verdict import Outcome
+from tb.report.network_page import network_page
+from tb.report.network_report import Agreement, LayerVerdict, Report, report_of
+from tb.report.network_text import plain, stuck
+from tb.run.jobs import Job, JobResult
+from tb.stimulus.model import play_model
+from tb.stimulus.network.scenario import NetworkScenario, model_results, play_networks
+from tests.unit.stimulus.network.loadables import SHAPE, SMALL, copying
+
+VALUES = np.arange(48, dtype=np.int8).reshape(SHAPE)
+WORK = {
+    "macs": 0,
+    "mac_peak": 64,
+    "bounds": {"SDP": 48},
+    "read_bytes": {"MC": 48},
+    "written_bytes": {"MC": 48},
+}
+
+
+def facts(index: int, **changes: Any) -> dict[str, Any]:
+    """Return what a simulation says of one of three copies."""
+    return {
+        "index": index,
+        "name": f"layer {index} (SDP, group {index % 2})",
+        "unit": "SDP",
+        "group": index % 2,
+        "judged_bytes": 48,
+        "wrong_bytes": 0,
+        "missing_bytes": 0,
+        "worst_margin": None,
+        "enabled": 100 * index + 10,
+        "begun": 100 * index + 20,
+        "ended": 100 * index + 80,
+        "work": WORK,
+        "moved": None,
+        "counters": {},
+        **changes,
+    }
+
+
+def report(
+    *layers: dict[str, Any], got: Any = VALUES, complaints: tuple[str, ...] = (), name: str = "copies"
+) -> Report:
+    playing: NetworkScenario = play_networks("copies", [copying(3).place()], [[VALUES]])
+    played = play_model(playing.scenario, SMALL)
+    outcome = Outcome.FAILED if complaints else Outcome.PASSED
+    job = Job("copies", 0, "rerun", lambda: playing.scenario)
+    result = JobResult(job, outcome, complaints, 1.0, None, {"layer_facts": list(layers), "cycles": 400})
+    expected = model_results(played, playing, SMALL)
+    return report_of(playing, ["ramp"], played, result, expected, [(got,)], [])
+
+
+def page(what: Report) -> str:
+    return network_page(what, HwConfig.load("nv_small"), [])
+
+
+def test_each_layer_is_a_box_a_row_and_a_bar() -> None:
+    text = page(report(facts(0), facts(1), facts(2)))
+    assert len(re.findall(r'<rect class="box good"', text)) == 3
+    assert len(re.findall(r'<path class="flow"', text)) == 2
+    assert len(re.findall(r'<rect class="runs"', text)) == 3
+    assert len(re.findall(r'<rect class="waits"', text)) == 3
+    assert re.findall(r'<text x="0" y="\d+">(SDP \d)</text>', text) == ["SDP 0", "SDP 1"]
+    assert 'copies: <span class="good">passed</span>' in text
+    assert "roofline" not in text.split("</style>")[1]
+
+
+def test_convolutions_are_points_under_the_roof() -> None:
+    work = WORK | {"macs": 48 * 64, "bounds": {"MAC": 48}}
+    text = page(report(facts(0, work=work), facts(1), facts(2)))
+    (point,) = re.findall(r'<circle class="point" cx="([\d.]+)" cy="([\d.]+)"', text)
+    roof = [float(n) for n in re.findall(r'<path class="roof" d="M [\d.]+ [\d.]+ L [\d.]+ ([\d.]+) H', text)]
+    assert float(point[1]) >= roof[0]
+    assert "32 a byte, 51.2 a cycle" in text
+
+
+def test_wrong_missing_and_unfinished_layers_are_told_apart() -> None:
+    found = report(
+        facts(0),
+        facts(1, wrong_bytes=3, missing_bytes=2, judged_bytes=46),
+        facts(2, missing_bytes=48, judged_bytes=0, ended=None),
+        complaints=("wrong value",),
+    )
+    verdicts = [line.verdict for line in found.layers]
+    assert verdicts == [LayerVerdict.EQUAL, LayerVerdict.WRONG, LayerVerdict.UNFINISHED]
+    assert found.first_wrong is not None
+    assert (found.first_wrong.number, found.first_wrong.wrong_bytes) == (1, 5)
+    assert not found.passed
+    text = page(found)
+    assert "First wrong layer: 1 (sdp1), 5 bytes" in text
+    assert 'class="runs bad"' in text
+    assert report(facts(0)).layers[2].verdict is LayerVerdict.NOT_RUN
+
+
+def test_of_a_hang_each_layer_says_what_it_waits_for() -> None:
+    found = report(facts(0, ended=None, missing_bytes=48, judged_bytes=0), complaints=("hang",))
+    assert stuck(found) == [
+        "layer 1 (sdp1) waits for the end of 0 (sdp0)",
+        "layer 2 (sdp2) waits for the end of 1 (sdp1)",
+    ]
+    assert stuck(report(facts(0), facts(1), facts(2))) == []
+
+
+def test_a_layer_within_its_threshold_lets_results_differ() -> None:
+    other = VALUES.copy()
+    other[7, 1, 2] += 1
+    layers = (facts(0, worst_margin=0.5), facts(1), facts(2))
+    tolerated = report(*layers, got=other)
+    assert tolerated.layers[0].verdict is LayerVerdict.WITHIN
+    assert tolerated.passed
+    exact = report(facts(0), facts(1), facts(2), got=other)
+    assert not exact.passed
+    assert exact.problems == ("ramp: RTL and model: bytes differ, class equal (47 of 48 elements equal)",)
+
+
+def test_another_class_is_said_to_be_another() -> None:
+    other = VALUES.copy()
+    other[0, 0, 0] = 127
+    (comparison,) = report(facts(0), facts(1), facts(2), got=other).runs[0].comparisons
+    assert comparison.agreement is Agreement.DIFFERENT
+
+
+def test_no_name_breaks_out_of_the_page() -> None:
+    found = replace(report(facts(0), complaints=("<script>alert(1)</script>",)), name="<b>&")
+    text = page(found)
+    assert "<script" not in text
+    assert "<title>&lt;b&gt;&amp;</title>" in text
+
+
+def test_a_page_is_complete_and_every_tag_is_closed() -> None:
+    class Tags(HTMLParser):
+        open: list[str]
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.open = []
+
+        def handle_starttag(self, tag: str, attrs: Any) -> None:
+            assert not any(name in ("src", "href") for name, _ in attrs)
+            if tag not in ("meta", "img"):
+                self.open.append(tag)
+
+        def handle_endtag(self, tag: str) -> None:
+            assert self.open.pop() == tag
+
+        def handle_startendtag(self, tag: str, attrs: Any) -> None:
+            del tag, attrs
+
+    tags = Tags()
+    tags.feed(page(report(facts(0), facts(1), facts(2))))
+    assert tags.open == []
+
+
+def test_the_report_as_data_has_layers_runs_and_performance() -> None:
+    data = plain(report(facts(0), facts(1), facts(2)))
+    assert [layer["verdict"] for layer in data["layers"]] == ["equal"] * 3
+    assert [layer["cycles"] for layer in data["performance"]] == [60] * 3
+    assert data["runs"][0]["comparisons"][0]["agreement"] == "same bits"
+    assert (data["scenario"], data["cycles"], data["outcome"]) == ("copies", 400, "passed")

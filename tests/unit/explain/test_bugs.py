@@ -34,12 +34,12 @@ def variants(found: Evidence, run: Run) -> Iterator[Variant]:
 
 
 def test_a_bug_in_a_cause_is_no_cause_that_does_not_fit() -> None:
-    with pytest.raises(InputError, match=BROADCAST):
+    with pytest.raises(ValueError, match=BROADCAST):
         diagnose(wrong_evidence(), (Cause("broken", "broken", Family.LAYOUT, variants),))
 
 
 def test_a_bug_in_what_makes_a_run_is_no_variant_that_cannot_be() -> None:
-    with pytest.raises(InputError, match=BROADCAST):
+    with pytest.raises(ValueError, match=BROADCAST):
         list(attempt("x", lambda: np.zeros(2) + np.zeros(3)))  # type: ignore[arg-type, return-value]
 
     def refused() -> Run:
@@ -50,7 +50,7 @@ def test_a_bug_in_what_makes_a_run_is_no_variant_that_cannot_be() -> None:
 
 def test_a_bug_in_an_engine_is_no_layer_that_cannot_be_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evidence, "run_of", lambda _: np.zeros(2) + np.zeros(3))
-    with pytest.raises(InputError, match=BROADCAST):
+    with pytest.raises(ValueError, match=BROADCAST):
         _ = cases.evidence_of(cases.copy_layer(), MEMORY).rerun
 
 

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from models.config import HwConfig
+from models.limits import MEMORY_BYTES
 from tb.nvdla.memory import MemoryImage, Ram
 from tb.nvdla.program.ops import (
     INTERRUPT_UNITS,
@@ -40,7 +41,10 @@ UNITS = RegisterMap.of(NV_FULL).units
 
 words = st.integers(0, (1 << 32) - 1)
 addresses = st.integers(0, (1 << 60) - 1)
-sizes = st.integers(1, 1 << 40)
+sizes = st.integers(1, MEMORY_BYTES)
+MOST_OPS = 12
+# All fills of a scenario together must keep the reader's limit.
+fill_sizes = st.integers(1, MEMORY_BYTES // MOST_OPS)
 rams = st.sampled_from(Ram)
 sync_ids = st.sampled_from(["sync_id_0", "a", "B9_", "0"])
 registers = st.sampled_from(REGISTERS).map(lambda register: register.full_name)
@@ -90,7 +94,7 @@ other: st.SearchStrategy[Op] = st.one_of(
     st.builds(RegRead, registers, st.none() | words),
     st.builds(Poll, registers, words, st.sampled_from(Comparison)),
     field_polls(),
-    st.builds(MemInit, rams, addresses, sizes, st.just(0)),
+    st.builds(MemInit, rams, addresses, fill_sizes, st.just(0)),
     st.builds(MemInit, rams, addresses, st.integers(1, 100), st.integers(0, 255)),
     st.builds(MemLoad, rams, addresses, chunk_lists, file_names),
 )
@@ -115,7 +119,7 @@ all_settings = st.builds(
 
 @st.composite
 def scenarios(draw: st.DrawFn) -> Scenario:
-    ops = draw(st.lists(st.one_of(other, raising, waiting), max_size=12))
+    ops = draw(st.lists(st.one_of(other, raising, waiting), max_size=MOST_OPS))
     for sync_id in sorted({op.sync_id for op in ops if hasattr(op, "sync_id")}):
         at = draw(st.integers(0, len(ops)))
         ops.insert(at, InterruptNotify(draw(st.sampled_from(INTERRUPT_UNITS)), draw(st.integers(0, 1)), sync_id))

@@ -14,6 +14,7 @@ from tb.explain import explain_folder
 from tb.report.network_page import network_page
 from tb.report.network_report import LayerVerdict, report_of
 from tb.run.compile.build import BuildSpec, build
+from tb.run.dut import Dut
 from tb.run.jobs import Job, run_jobs
 from tb.stimulus.model import play_model
 from tb.stimulus.network.compiled import Compiled
@@ -105,15 +106,16 @@ def test_a_seeded_bug_is_named_with_the_first_wrong_layer_and_its_cause(tmp_path
     playing = play_networks("copies", [network], [[np.arange(48, dtype=np.int8).reshape(SHAPE)]], last=None)
     job = Job("copies", 0, "rerun", lambda: playing.scenario, plusargs=("+bug=sdp_dst_line_stride",))
     built = build(BuildSpec(config, backend="native"), ROOT / "sim_build")
-    (result,) = run_jobs([job], built, "nv_small", tmp_path, workers=1, timeout_seconds=120)
+    dut = Dut("nv_small", "verilator", backend="native")
+    ((_, result),) = run_jobs([job], built, dut, tmp_path, workers=1, timeout_seconds=120)
     played = play_model(playing.scenario, config)
     report = report_of(playing, ["ramp"], played, result, model_results(played, playing, config), None, [])
     assert not report.passed
     assert report.first_wrong is not None
     assert (report.first_wrong.name, report.first_wrong.verdict) == ("sdp0", LayerVerdict.WRONG)
     assert report.first_wrong.wrong_bytes > 0
-    assert result.work_dir is not None
-    page = network_page(report, config, explain_folder(result.work_dir, "nv_small", 1))
+    assert result.folder is not None
+    page = network_page(report, config, explain_folder(Path(result.folder), "nv_small", 1))
     assert "First wrong layer: 0 (sdp0)" in page
     assert "line stride" in page
     assert page.count('<img alt="got"') >= 1

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from models.precision import Precision
+from tb.judge.predictor import Expectation
 from tb.judge.timing import LayerTimes
 from tb.judge.tracker import StartedLayer
 from tb.nvdla.layers import SdpLayer
@@ -16,6 +18,13 @@ from tests.unit.nvdla.samples import FULL, small_pdp, small_sdp
 
 def started(index: int, layer: SdpLayer, group: int = 0) -> StartedLayer:
     return StartedLayer(index, "SDP", group, layer, {"SDP": group, "SDP_RDMA": group})
+
+
+def expected(layer: StartedLayer, nbytes: int) -> Expectation:
+    """Return what is expected of a layer that must write some bytes, and may write one more."""
+    must_write = np.arange(nbytes + 1) < nbytes
+    surface = small_sdp().dst
+    return Expectation(layer, Ram.MC, surface.address, surface.layout, np.zeros(nbytes + 1, np.uint8), must_write)
 
 
 def test_the_multipliers_take_a_step_for_each_group_of_kernels_and_channels() -> None:
@@ -63,10 +72,11 @@ def test_the_largest_bound_holds_until_the_cycles_are_far_from_it() -> None:
 def test_a_layer_that_waits_for_its_unit_begins_with_the_end_of_the_one_before() -> None:
     times = LayerTimes()
     layer = small_sdp()
-    times.start(started(0, layer), 48, 100)
-    times.start(started(1, layer, 1), 50, 120)
-    times.end(0, 300)
-    times.end(1, 450)
+    both = started(0, layer), started(1, layer, 1)
+    for one, nbytes, cycle in zip(both, (48, 50), (100, 120), strict=True):
+        times.started(one, expected(one, nbytes), cycle)
+    for one, cycle in zip(both, (300, 450), strict=True):
+        times.ended(one, cycle)
     first, second = times
     assert (first.nbytes, second.nbytes) == (48, 50)
     assert (first.cycles, second.cycles) == (200, 150)
@@ -76,10 +86,11 @@ def test_a_layer_that_waits_for_its_unit_begins_with_the_end_of_the_one_before()
 def test_a_statistic_belongs_to_the_layer_that_ended_last_in_its_group() -> None:
     times = LayerTimes()
     layer = small_sdp()
-    for index, group in ((0, 0), (1, 1), (2, 0)):
-        times.start(started(index, layer, group), 1, index)
-    times.end(0, 10)
-    times.end(1, 11)
+    three = [started(index, layer, group) for index, group in ((0, 0), (1, 1), (2, 0))]
+    for one in three:
+        times.started(one, expected(one, 1), one.index)
+    times.ended(three[0], 10)
+    times.ended(three[1], 11)
     times.see_counter("SDP", 0, "SDP.D_PERF_OUT_SATURATION", 5)
     times.see_counter("SDP", 1, "SDP.D_PERF_OUT_SATURATION", 6)
     times.see_counter("CDP", 0, "CDP.D_PERF_LUT_UFLOW", 7)

@@ -7,57 +7,55 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from models.config import HwConfig
-from tb.judge.verdict import Outcome
+from tb.judge.finding import Check, Finding, Note
+from tb.judge.layer_facts import LayerFacts
+from tb.judge.verdict import Verdict
+from tb.nvdla.memory import Ram
+from tb.nvdla.performance import Work
 from tb.report.network_page import network_page
 from tb.report.network_report import Agreement, LayerVerdict, Report, report_of
 from tb.report.network_text import plain, stuck
-from tb.run.jobs import Job, JobResult
+from tb.run.dut import Dut
+from tb.run.result import Result
 from tb.stimulus.model import play_model
 from tb.stimulus.network.scenario import NetworkScenario, model_results, play_networks
 from tests.unit.stimulus.network.loadables import SHAPE, SMALL, copying
 
 VALUES = np.arange(48, dtype=np.int8).reshape(SHAPE)
-WORK = {
-    "macs": 0,
-    "mac_peak": 64,
-    "bounds": {"SDP": 48},
-    "read_bytes": {"MC": 48},
-    "written_bytes": {"MC": 48},
-}
+WORK = Work(0, {"SDP": 48}, {Ram.MC: 48}, {Ram.MC: 48}, 64)
 
 
-def facts(index: int, **changes: Any) -> dict[str, Any]:
+def facts(index: int, **changes: Any) -> LayerFacts:
     """Return what a simulation says of one of three copies."""
-    return {
-        "index": index,
-        "name": f"layer {index} (SDP, group {index % 2})",
-        "unit": "SDP",
-        "group": index % 2,
-        "judged_bytes": 48,
-        "wrong_bytes": 0,
-        "missing_bytes": 0,
-        "worst_margin": None,
-        "enabled": 100 * index + 10,
-        "begun": 100 * index + 20,
-        "ended": 100 * index + 80,
-        "work": WORK,
-        "moved": None,
-        "counters": {},
-        **changes,
-    }
+    layer = LayerFacts(
+        index,
+        f"layer {index} (SDP, group {index % 2})",
+        "SDP",
+        index % 2,
+        judged_bytes=48,
+        wrong_bytes=0,
+        missing_bytes=0,
+        worst_margin=None,
+        enabled=100 * index + 10,
+        begun=100 * index + 20,
+        ended=100 * index + 80,
+        work=WORK,
+        moved=None,
+        counters={},
+    )
+    return msgspec.structs.replace(layer, **changes)
 
 
-def report(
-    *layers: dict[str, Any], got: Any = VALUES, complaints: tuple[str, ...] = (), name: str = "copies"
-) -> Report:
+def report(*layers: LayerFacts, got: Any = VALUES, complaints: tuple[str, ...] = (), name: str = "copies") -> Report:
     playing: NetworkScenario = play_networks("copies", [copying(3).place()], [[VALUES]])
     played = play_model(playing.scenario, SMALL)
-    outcome = Outcome.FAILED if complaints else Outcome.PASSED
-    job = Job("copies", 0, "rerun", lambda: playing.scenario)
-    result = JobResult(job, outcome, complaints, 1.0, None, {"layer_facts": list(layers), "cycles": 400})
+    findings = [Finding(Check.TEST, Note(complaint)) for complaint in complaints]
+    verdict = Verdict(judged_bytes=48, cycles=400, findings=findings)
+    result = Result("copies", 0, Dut("nv_small", "verilator"), "rerun", verdict, layers=list(layers))
     expected = model_results(played, playing, SMALL)
     return report_of(playing, ["ramp"], played, result, expected, [(got,)], [])
 
@@ -78,7 +76,7 @@ def test_each_layer_is_a_box_a_row_and_a_bar() -> None:
 
 
 def test_convolutions_are_points_under_the_roof() -> None:
-    work = WORK | {"macs": 48 * 64, "bounds": {"MAC": 48}}
+    work = msgspec.structs.replace(WORK, macs=48 * 64, bounds={"MAC": 48})
     text = page(report(facts(0, work=work), facts(1), facts(2)))
     (point,) = re.findall(r'<circle class="point" cx="([\d.]+)" cy="([\d.]+)"', text)
     roof = [float(n) for n in re.findall(r'<path class="roof" d="M [\d.]+ [\d.]+ L [\d.]+ ([\d.]+) H', text)]

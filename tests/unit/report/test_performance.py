@@ -6,33 +6,41 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from models.errors import InputError
-from tb.report.performance import cycles_by_layer, cycles_of_facts, layers_of, read_cycles, slower, table
+from tb.judge.layer_facts import LayerFacts, Moved
+from tb.judge.verdict import Verdict
+from tb.nvdla.memory import Ram
+from tb.nvdla.performance import Work
+from tb.report.performance import cycles_of, layers_of, read_cycles, slower, table
+from tb.run.dut import Dut
+from tb.run.result import Result
 
 
-def facts(**changes: Any) -> dict[str, Any]:
-    work = {
-        "macs": 6400,
-        "mac_peak": 64,
-        "bounds": {"MAC": 100, "MC read": 60},
-        "read_bytes": {"MC": 480},
-        "written_bytes": {"MC": 64},
-    }
-    layer = {
-        "name": "layer 0 (CONV, group 0)",
-        "begun": 10,
-        "ended": 135,
-        "work": work,
-        "moved": None,
-        "counters": {},
-    }
-    return {"layer_facts": [layer | changes]}
+def facts(**changes: Any) -> LayerFacts:
+    layer = LayerFacts(
+        0,
+        "layer 0 (CONV, group 0)",
+        "CONV",
+        0,
+        judged_bytes=64,
+        wrong_bytes=0,
+        missing_bytes=0,
+        worst_margin=None,
+        enabled=10,
+        begun=10,
+        ended=135,
+        work=Work(6400, {"MAC": 100, "MC read": 60}, {Ram.MC: 480}, {Ram.MC: 64}, 64),
+        moved=None,
+        counters={},
+    )
+    return msgspec.structs.replace(layer, **changes)
 
 
 def test_a_layer_is_one_line() -> None:
-    assert table(layers_of(facts())) == (
+    assert table(layers_of([facts()])) == (
         "layer                    cycles  bound  cycles of it  ratio  MAC %  read  written  stalls\n"
         "layer 0 (CONV, group 0)     125    MAC           100   1.25   80.0   480       64       -"
     )
@@ -44,7 +52,7 @@ def test_measured_bytes_and_the_longest_stall_stand_in_it() -> None:
         "CDMA.D_PERF_WT_READ_STALL": 40,
         "SDP.D_PERF_OUT_SATURATION": 99,
     }
-    (layer,) = layers_of(facts(moved={"MC": {"read": 512, "written": 65}}, counters=counters))
+    (layer,) = layers_of([facts(moved={Ram.MC: Moved(512, 65)}, counters=counters)])
     line = table([layer]).splitlines()[1]
     assert line.endswith("512       65  40 CDMA.D_PERF_WT_READ_STALL")
     assert layer.to_dict()["stalls"] == {k: v for k, v in counters.items() if "STALL" in k}
@@ -52,8 +60,8 @@ def test_measured_bytes_and_the_longest_stall_stand_in_it() -> None:
 
 
 def test_a_layer_whose_end_was_not_seen_has_no_performance() -> None:
-    assert layers_of(facts(ended=None)) == []
-    assert layers_of({}) == []
+    assert layers_of([facts(ended=None)]) == []
+    assert layers_of([]) == []
 
 
 def test_what_takes_more_cycles_by_more_than_a_part_is_slower() -> None:
@@ -65,15 +73,31 @@ def test_cycles_of_an_earlier_run_come_out_of_its_file(tmp_path: Path) -> None:
     path = tmp_path / "run.json"
     result = {"scenario": "x", "seed": 1, "cycles": 500, "performance": [{"layer": "conv0", "cycles": 120}]}
     path.write_text(json.dumps([result, {"scenario": "refused", "seed": 0}]), encoding="utf-8")
-    assert read_cycles(path) == {"x.1": 500, "x.1 conv0": 120} == cycles_by_layer([result])
-    for text in ("{", "[]", "[1]", '{"a": 1}', '[{"scenario": "x", "seed": 0}]'):
-        path.write_text(text, encoding="utf-8")
-        with pytest.raises(InputError, match=r"^.*run\.json must (be the --json file|hold cycles) of an earlier run"):
-            read_cycles(path)
+    assert read_cycles(path) == {"x.1": 500, "x.1 conv0": 120}
 
 
-def test_cycles_of_a_run_of_a_store_come_out_of_its_facts() -> None:
-    assert cycles_of_facts([("a.1", facts() | {"cycles": 300}), ("refused", {})]) == {
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{", "JSON"),
+        ("[]", "must hold cycles of an earlier run, not none"),
+        ("[1]", r"Expected `object`, got `int`"),
+        ('{"a": 1}', "Expected `array`, got `object`"),
+        ('[{"scenario": "x"}]', "missing required field `seed`"),
+        ('[{"scenario": "x", "seed": 0}]', "must hold cycles of an earlier run, not none"),
+    ],
+)
+def test_another_file_holds_no_cycles(tmp_path: Path, text: str, why: str) -> None:
+    path = tmp_path / "run.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=rf"^.*run\.json.*{why}"):
+        read_cycles(path)
+
+
+def test_cycles_of_a_run_are_those_of_its_scenarios_and_layers() -> None:
+    dut = Dut("nv_small", "verilator")
+    ran = Result("a", 1, dut, "rerun", Verdict(cycles=300), layers=[facts()])
+    assert cycles_of([ran, Result("refused", 0, dut, "rerun", Verdict(refused="no Y"))]) == {
         "a.1": 300,
         "a.1 layer 0 (CONV, group 0)": 125,
     }

@@ -9,12 +9,12 @@ import pytest
 
 from models.config import HwConfig
 from tb.__main__ import main
-from tb.judge.tracker import refusal
 from tb.stimulus.model import play_model
 from tb.stimulus.network.compiled import Compiled
 from tb.stimulus.network.images import Preparation, read_input, top_classes
 from tb.stimulus.network.loadable import read_loadable
 from tb.stimulus.network.scenario import model_results, play_networks
+from tb.stimulus.refusal import refusal
 from tests.references import NETWORKS, needs_networks
 
 pytestmark = needs_networks

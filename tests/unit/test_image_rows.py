@@ -8,6 +8,7 @@ import pytest
 
 from models.config import HwConfig
 from models.conv.image_rows import misread_rows, stripe_outputs
+from models.errors import InputError
 from models.layout import ImageWeightLayout, PixelConversion, PixelLayout
 from models.precision import Precision
 from tb.nvdla.layers import ConvLayer
@@ -81,9 +82,9 @@ def test_a_single_output_is_refused_with_its_field() -> None:
     check_refused(wide_conv(7, 2), SMALL, changes, message)
 
 
-def test_a_row_with_one_element_behind_two_atoms_is_refused() -> None:
+def test_a_row_with_one_element_after_two_atoms_is_refused() -> None:
     with pytest.raises(
-        ValueError,
+        InputError,
         match=r"^kernel\.channels must not be 1 more than 2 atoms of 8, not 17: CSC counts one step too few in a row "
         r"of an image's kernels and reads the wrong pixels$",
     ):

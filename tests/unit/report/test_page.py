@@ -14,12 +14,9 @@ from msgspec.structs import replace
 from tb.judge.finding import Check
 from tb.judge.verdict import Ending, Verdict
 from tb.report import page, summary
-from tb.report.summary import Ended
-from tb.run.jobs import Job
 from tb.run.regress.store import Run
 from tb.run.result import Result
 from tb.stimulus.exchange import Explained, Performance
-from tb.stimulus.scenario import Scenario
 from tests.unit.run.regress.tasks import VERDICTS, hang, task, wrong
 
 HOSTILE = "<script>alert('x')</script>&\x07\""
@@ -104,20 +101,25 @@ def test_junit_is_xml_whatever_it_holds(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["\0", "\x1b[31m", "\x0b", "\x85", "\ufffe", "\udcff", "]]>", "\U0001f600"])
 def test_any_name_and_message_leave_pages_well_formed(tmp_path: Path, text: str) -> None:
-    entry = ended(1, Ending.MISMATCH, f"one {text} two", folder=str(tmp_path / f"a {text.replace(chr(0), '')}#1%"))
-    job = Job(f"name {text}", 1, f"rerun {text}", lambda: Scenario("a", "nv_small", (), 1))
-    hostile = Ended(job, replace(entry.record, key=f"key {text}"))
-    refused = Ended(job, replace(hostile.record, ending=Ending.REFUSED))
+    folder = tmp_path / f"a {text.replace(chr(0), '')}#1%"
+    failed = ended(1, Verdict.of(Check.TEST, f"one {text} two"), folder=folder)
+    hostile = replace(failed, test=f"name {text}", rerun=f"rerun {text}")
+    refused = replace(hostile, verdict=Verdict(refused=f"no {text}"))
     page.write_junit(f"suite {text}", [hostile, refused], tmp_path / "junit.xml")
     root = ElementTree.parse(tmp_path / "junit.xml").getroot()
     shown = text if text in ("]]>", "\x85", "\U0001f600") else "\N{REPLACEMENT CHARACTER}" + text[1:]
     assert root.get("name") == f"suite {shown}"
-    assert root[0].get("name") == f"key {shown}"
-    assert root[0].find("failure").get("message") == f"one {shown} two"
+    assert root[0].get("name") == f"name {shown}.1.nv_small.verilator"
+    failure, skipped = root[0].find("failure"), root[1].find("skipped")
+    assert failure is not None
+    assert skipped is not None
+    assert (failure.get("message"), skipped.get("message")) == (f"one {shown} two", f"no {shown}")
+    assert failure.text == f"one {shown} two\nrerun: rerun {shown}"
     page.write_results("title", [hostile, refused], tmp_path / "index.html")
     collector = Collector()
     collector.feed((tmp_path / "index.html").read_text(encoding="utf-8"))
     assert f"one {shown} two" in collector.text
+    assert f"no {shown}" in collector.text
     assert all("#" not in link and " " not in link for link in collector.links if link), collector.links
 
 

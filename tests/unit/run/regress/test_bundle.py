@@ -132,8 +132,8 @@ def test_another_folder_is_not_taken_for_a_bundle(tmp_path: Path, text: str | No
             [],
             "must be a failure bundle with bundle.json: content: Expected `object`, got `array` - at `$.task`",
         ),
-        ("task", {}, "bundle.json: a task must have the keys dut, exact, kind, "),
-        ("record", {}, "bundle.json: a record: Object missing required field `key`"),
+        ("task", {}, "bundle.json: content: Object missing required field `test` - at `$.task`"),
+        ("result", {}, "bundle.json: content: Object missing required field `test` - at `$.result`"),
     ],
 )
 def test_a_bundle_with_another_content_is_refused(key: str, value: object, message: str, tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_versions_of_dask_and_python_count_too() -> None:
 
 def test_a_worker_that_joins_late_with_another_version_plays_nothing(tmp_path: Path) -> None:
     with pytest.raises(VersionError, match=rf"must have version abc of the project, not {versions()[PROJECT]}$"):
-        execute(task(1).to_dict(), Limits(tmp_path, tmp_path, 1.0, project="abc"))
+        execute(task(1), Limits(tmp_path, tmp_path, 1.0, project="abc"))
     assert not any(tmp_path.iterdir())
 
 

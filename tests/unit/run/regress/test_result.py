@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -36,8 +37,9 @@ def test_a_result_is_told_apart_by_test_seed_configuration_and_simulator() -> No
 
 
 @pytest.mark.parametrize("result", [WHOLE, played(task(3)), *(ended(task(1), ending) for ending in VERDICTS)])
-def test_a_result_survives_json(result: Result) -> None:
-    again = Result.decode(result.encode())
+def test_a_result_survives_its_file(result: Result, tmp_path: Path) -> None:
+    (tmp_path / "result.json").write_bytes(result.encode())
+    again = Result.load(tmp_path / "result.json")
     assert again == result
     assert again.ending is result.ending
 
@@ -58,21 +60,25 @@ def test_a_result_ends_as_its_verdict_does() -> None:
          r"Invalid value 'Other' - at `\$\.verdict\.findings\[0\]\.detail\.type`"),
     ],
 )  # fmt: skip
-def test_text_that_is_no_result_is_refused(changes: dict[str, object], why: str) -> None:
-    with pytest.raises(InputError, match=rf"^a result must be JSON of one: {why}$"):
-        Result.decode(json.dumps({**json.loads(WHOLE.encode()), **changes}))
+def test_a_file_of_something_else_is_refused(changes: dict[str, object], why: str, tmp_path: Path) -> None:
+    path = tmp_path / "other.json"
+    path.write_text(json.dumps({**json.loads(WHOLE.encode()), **changes}), encoding="utf-8")
+    with pytest.raises(InputError, match=rf"^{re.escape(str(path))}: a result: {why}$"):
+        Result.load(path)
 
 
 def test_a_record_that_was_cut_off_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "cut.json").write_bytes(WHOLE.encode()[:-1])
-    with pytest.raises(InputError, match=r"^a result must be JSON of one: Input data was truncated$"):
-        Result.decode((tmp_path / "cut.json").read_bytes())
+    path = tmp_path / "cut.json"
+    path.write_bytes(WHOLE.encode()[:-1])
+    with pytest.raises(InputError, match=rf"^{re.escape(str(path))} must be JSON: Expecting ',' delimiter: "):
+        Result.load(path)
 
 
-def test_a_record_in_another_encoding_is_refused() -> None:
-    data = replace(WHOLE, rerun="run größer").encode().decode().encode("latin-1")
-    with pytest.raises(InputError, match=r"^a result must be JSON of one: 'utf-8' codec can't decode byte 0xf6 "):
-        Result.decode(data)
+def test_a_record_in_another_encoding_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "other.json"
+    path.write_bytes(replace(WHOLE, rerun="run größer").encode().decode().encode("latin-1"))
+    with pytest.raises(InputError, match=rf"^{re.escape(str(path))}:1: text must be UTF-8, not byte 0xf6$"):
+        Result.load(path)
 
 
 def test_only_passed_and_refused_are_no_failures() -> None:

@@ -16,6 +16,7 @@ from models.layout import Element
 from tb.judge.verdict import Ending, Margin, Verdict
 from tb.run.dut import Device
 from tb.run.regress.store import Store
+from tb.run.result import failure_folder
 from tb.stimulus.exchange import Explained, Performance
 from tests.unit.run.regress.tasks import ended, hang, played, stored, task, wrong
 
@@ -171,8 +172,9 @@ def test_a_store_of_another_version_is_refused_and_stays_as_it_is(tmp_path: Path
 def test_a_result_is_kept_with_its_findings(tmp_path: Path) -> None:
     verdict = Verdict(judged_bytes=8, findings=[wrong(3), hang("SDP_0")], margins=[MARGIN])
     explained = Explained(["why"], [["dst-base"]], [["dst-base", "dst-order"]])
+    left = failure_folder(tmp_path / "0001", TASKS[0].key)
     whole = replace(
-        TASKS[0].result(verdict, 2.5, tmp_path), performance=Performance(1e5, 0.5, 1 << 20), explained=explained
+        TASKS[0].result(verdict, 2.5, left), performance=Performance(1e5, 0.5, 1 << 20), explained=explained
     )
     with Store(tmp_path / "store.sqlite") as store:
         run = store.start("random", TASKS)
@@ -284,5 +286,5 @@ def everything_of(store: Store, device: Device) -> None:
     run = store.run()
     store.device(run)
     store.tasks(run)
-    store.records(run)
+    store.results(run)
     store.latest(device)

@@ -19,6 +19,7 @@ from tb.run import space
 from tb.run.compile.build import BuildSpec, Built
 from tb.run.dut import Dut
 from tb.run.errors import LaunchError
+from tb.run.folders import MARKER
 from tb.run.jobs import Job
 from tb.run.regress import code_coverage, worker
 from tb.run.regress.worker import NO_WAVES_FILE, Limits, end_processes, execute, record_path
@@ -110,7 +111,7 @@ def test_failures_that_end_another_way_have_waves_of_their_own(monkeypatch: pyte
     assert mismatch.verdict.signature == hung.verdict.signature
     monkeypatch.setattr(worker, "_with_waves", set())
     monkeypatch.setattr(worker, "build", lambda *_: "model")
-    monkeypatch.setattr(worker, "run_job", lambda job, built, dut, folder, *_, **__: folder.mkdir())
+    monkeypatch.setattr(worker, "run_job", lambda *_, **__: None)
     for seed, failed in ((1, mismatch), (2, hung), (3, replace(mismatch, seed=3))):
         (tmp_path / str(seed)).mkdir()
         worker._add_waves(task(seed), failed, tmp_path / str(seed), Limits(tmp_path, tmp_path, 1.0))
@@ -125,7 +126,7 @@ def test_a_model_that_cannot_be_built_is_the_ending_of_a_task(monkeypatch: pytes
     result = execute(task(1), Limits(tmp_path, tmp_path, 1.0))
     assert result.verdict.findings == [Finding(Check.BUILD, Note("sdp.v:3: syntax error"))]
     assert (result.ending, result.folder) == (Ending.BUILD_ERROR, None)
-    assert Result.decode(record_path(tmp_path, task(1).key).read_bytes()) == result
+    assert Result.load(record_path(tmp_path, task(1).key)) == result
 
 
 def test_whatever_the_bench_raises_is_the_ending_of_a_task(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -257,7 +258,7 @@ def test_a_failure_on_a_full_device_is_no_ending_of_the_task(
     play(1)
     with pytest.raises(OSError, match="No space left on device"):
         play(WRONG)
-    assert [path.name for path in (tmp_path / "run" / "records").iterdir()] == [f"{task(1).key}.json"]
+    assert sorted(path.name for path in (tmp_path / "run" / "records").iterdir()) == [MARKER, f"{task(1).key}.json"]
 
 
 def test_a_record_that_was_not_written_to_its_end_is_removed_alone(
@@ -272,6 +273,6 @@ def test_a_record_that_was_not_written_to_its_end_is_removed_alone(
         play(2)
     folder = tmp_path / "run" / "records"
     (folder / ".another").touch()
-    assert len(list(folder.iterdir())) == 3
+    assert len(list(folder.iterdir())) == 4
     worker.remove_partial_records(tmp_path / "run")
-    assert sorted(path.name for path in folder.iterdir()) == [".another", f"{task(1).key}.json"]
+    assert sorted(path.name for path in folder.iterdir()) == [".another", MARKER, f"{task(1).key}.json"]

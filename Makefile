@@ -17,7 +17,7 @@ JOBS_OPTION := $${JOBS:+"--jobs=$$JOBS"}
 DUT := "--sim=$$SIM" "--config=$$CONFIG" $${RTL:+"--rtl=$$RTL"} $${TOP:+"--top=$$TOP"} $${PORT_MAP:+"--port-map=$$PORT_MAP"}
 INSTALL := -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
 
-.PHONY: run regress test score lint lock clean distclean ready
+.PHONY: run regress test check score lint lock clean distclean ready
 
 run: ready
 	$(PY) -m tb run $(DUT) $(JOBS_OPTION)
@@ -27,6 +27,9 @@ regress: ready
 
 test: ready
 	$(PY) -m pytest tests -n "$${JOBS:-auto}"
+
+check: lint
+	$(PY) -m pytest tests/unit -n "$${JOBS:-auto}"
 
 score: ready
 	$(PY) -m tb score "--sim=$$SIM" $(JOBS_OPTION)

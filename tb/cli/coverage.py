@@ -15,6 +15,7 @@ from tb.coverage.status import text
 from tb.report.markup import document
 from tb.report.page_coverage import coverage_sections
 from tb.run.regress.store import Run, Store
+from tb.run.space import write_whole
 
 HELP = "functional coverage of regressions, merged over runs, with holes and exclusions"
 EXAMPLE = "python -m tb coverage 3 4 --html coverage.html"
@@ -45,7 +46,7 @@ def main(args: argparse.Namespace) -> int:
     title = f"Coverage of {model.config.name}{rtl} in {', '.join(f'run {run.id}' for run in runs)}"
     print(f"{title}\n{text(model, hits, excluded=args.excluded)}")
     if args.html:
-        args.html.write_text(document(title, [f"<h1>{title}</h1>", *coverage_sections(model, hits)]), encoding="utf-8")
+        write_whole(args.html, document(title, [f"<h1>{title}</h1>", *coverage_sections(model, hits)]))
         print(f"page: {args.html}")
     return 0
 

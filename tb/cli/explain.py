@@ -16,6 +16,7 @@ from tb.explain import MOST_LAYERS, Explanation, explain, explain_folder, from_d
 from tb.explain.page import Failure, page
 from tb.judge.text import complaints
 from tb.run.jobs import RESULT_FILE
+from tb.run.space import write_whole
 from tb.stimulus.exchange import Answer
 
 HELP = "say where, when and why a failed run, or a memory dump, is wrong"
@@ -49,7 +50,7 @@ def main(args: argparse.Namespace) -> int:
 
 def _write_page(args: argparse.Namespace, explanations: list[Explanation]) -> None:
     if args.run is None:
-        args.html.write_text(page(Failure(str(args.actual), (), explanations, ())), encoding="utf-8")
+        write_whole(args.html, page(Failure(str(args.actual), (), explanations, ())))
         return
     answer = Answer.load(args.run / RESULT_FILE)
     if answer is None:

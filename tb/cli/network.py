@@ -31,6 +31,7 @@ from tb.report.network_text import cycles_of, print_report, write_json, write_re
 from tb.run import folders
 from tb.run.jobs import Job, run_jobs
 from tb.run.result import Result
+from tb.run.space import write_whole
 from tb.stimulus.model import play_model
 from tb.stimulus.network.compiled import Compiled
 from tb.stimulus.network.errors import NetworkError
@@ -119,7 +120,7 @@ def main(args: argparse.Namespace) -> int:
     if args.html:
         folder = None if result is None or report.first_wrong is None else result.folder
         explanations = [] if folder is None else explain_folder(Path(folder), args.config, 1)
-        args.html.write_text(network_page(report, config, explanations), encoding="utf-8")
+        write_whole(args.html, network_page(report, config, explanations))
         print(f"page: {args.html}")
     return 0 if report.passed else 1
 

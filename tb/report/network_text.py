@@ -14,6 +14,7 @@ from tb.report.columns import aligned
 from tb.report.network_report import LayerLine, LayerVerdict, Report, said
 from tb.report.performance import table
 from tb.run.result import identity
+from tb.run.space import write_whole
 from tb.stimulus.network.dimg import write_dimg
 from tb.stimulus.network.images import top_classes
 from tb.stimulus.network.scenario import NetworkScenario, Results
@@ -134,7 +135,7 @@ def write_results(folder: Path, playing: NetworkScenario, results: Results) -> N
 
 def write_json(report: Report, path: Path) -> None:
     """Write the report as a list of one object, like the results of scenarios."""
-    path.write_text(json.dumps([plain(report)], indent=1), encoding="utf-8")
+    write_whole(path, json.dumps([plain(report)], indent=1))
 
 
 def cycles_of(report: Report) -> dict[str, int]:

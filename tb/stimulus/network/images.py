@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, UnidentifiedImageError
+from PIL import Image
 
 from models.precision import Precision
+from tb.array_files import read_array
 from tb.stimulus.network.dimg import read_dimg
 from tb.stimulus.network.errors import NetworkError, read_file
 from tb.stimulus.network.tensors import DTYPES, Tensor
@@ -26,6 +26,9 @@ _INT8_MOST = 127
 _MODES = {1: "L", 3: "RGB"}
 _PICTURES = (".pgm", ".png", ".jpg", ".jpeg")
 SUFFIXES = (*_PICTURES, ".npy", ".dimg")
+
+_NO_PICTURE = (OSError, SyntaxError, ValueError)
+"""What Pillow raises for other files, and for broken ones."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ def read_input(path: Path, tensor: Tensor, preparation: Preparation) -> NDArray[
     """
     match path.suffix.lower():
         case ".npy":
-            values = _read_npy(path)
+            values = read_array(path, NetworkError)
         case ".dimg":
             values = read_dimg(path).values
         case suffix if suffix in _PICTURES:
@@ -102,32 +105,25 @@ def read_input(path: Path, tensor: Tensor, preparation: Preparation) -> NDArray[
     return values
 
 
-def _read_npy(path: Path) -> NDArray[Any]:
-    data = read_file(path, MAX_FILE_BYTES)
-    try:
-        values: NDArray[Any] = np.lib.format.read_array(BytesIO(data), allow_pickle=False)
-    except (ValueError, TypeError, SyntaxError, TokenError, MemoryError, OverflowError) as error:
-        raise NetworkError(f"{path} must be an array of numpy: {error}") from error
-    return values
-
-
 def _read_picture(path: Path, shape: tuple[int, int, int], rgb: bool) -> NDArray[np.uint8]:
     """Return the pixels of a picture, (C, H, W)."""
     channels, height, width = shape
     if channels not in _MODES:
         raise NetworkError(f"{path}: a picture has 1 or 3 channels, not the {channels} of the input")
+    data = BytesIO(read_file(path, MAX_FILE_BYTES))
     try:
-        with Image.open(BytesIO(read_file(path, MAX_FILE_BYTES))) as image:
-            if image.size != (width, height):
-                raise NetworkError(f"{path} must have {width} x {height} pixels, not {image.width} x {image.height}")
-            # A JPEG decoder hands over grey values of its own.
-            image.draft(_MODES[channels], None)
-            pixels = np.asarray(image.convert(_MODES[channels]), dtype=np.uint8).reshape(height, width, channels)
-    except NetworkError:
-        raise
-    except (UnidentifiedImageError, OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        image = Image.open(data)
+    except (*_NO_PICTURE, Image.DecompressionBombError) as error:
         raise NetworkError(f"{path} must be a picture: {error}") from error
-    planes = pixels.transpose(2, 0, 1)
+    if image.size != (width, height):
+        raise NetworkError(f"{path} must have {width} x {height} pixels, not {image.width} x {image.height}")
+    try:
+        # A JPEG decoder hands over grey values of its own.
+        image.draft(_MODES[channels], None)
+        pixels = image.convert(_MODES[channels])
+    except _NO_PICTURE as error:
+        raise NetworkError(f"{path} must be a whole picture: {error}") from error
+    planes = np.asarray(pixels, dtype=np.uint8).reshape(height, width, channels).transpose(2, 0, 1)
     return planes if rgb else planes[::-1]
 
 
@@ -139,7 +135,7 @@ def read_golden(path: Path) -> NDArray[Any]:
     """
     match path.suffix.lower():
         case ".npy":
-            return _read_npy(path)
+            return read_array(path, NetworkError)
         case ".dimg":
             return read_dimg(path).values
         case suffix:

@@ -49,7 +49,7 @@ def test_a_network_ends_with_a_layer_by_number_or_name(
         (["--rtl", "x.f"], "--rtl must be left out: --model-only plays no RTL"),
         (["--performance"], "--performance must be left out: --model-only plays no RTL"),
         (["--until", "3"], "--until must be 0 to 2 or one of sdp0, sdp1, sdp2, not 3"),
-        (["--image", "none.npy"], "none.npy must be a file that can be read: No such file or directory"),
+        (["--image", "none.npy"], "none.npy: cannot be read: No such file or directory"),
         (["--golden", "none.txt"], "none.txt must end in .dimg or .npy, not .txt"),
         (["--mean", "a"], "mean must be numbers separated by commas, not a"),
         (["--normalize", "0"], "normalize must not be 0"),

@@ -120,6 +120,7 @@ def test_json_carries_every_count(tmp_path: Path) -> None:
         "cycles_per_second": 1e5,
         "start_seconds": 0.5,
         "peak_memory_bytes": 1 << 27,
+        "performance": [],
     }
 
 

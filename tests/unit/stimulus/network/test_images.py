@@ -83,9 +83,9 @@ def test_what_does_not_fit_the_input_is_refused_with_both_sizes(tmp_path: Path) 
         ("none.png", GREY, "none.png must be a file that can be read: No such file or directory"),
         ("b.png", GREY, "b.png must be a picture: "),
         ("c.pgm", GREY, "c.pgm must be a picture: "),
-        ("d.npy", GREY, "d.npy must be an array of numpy: "),
-        ("c.npy", GREY, "c.npy must be an array of numpy: "),
-        ("b.npy", GREY, "b.npy must be an array of numpy: "),
+        ("d.npy", GREY, "d.npy: cannot be read as .npy: "),
+        ("c.npy", GREY, "c.npy : cannot be read as .npy: "),
+        ("b.npy", GREY, "b.npy : cannot be read as .npy: "),
     ):
         with pytest.raises(NetworkError) as refused:
             read_input(tmp_path / name, tensor, Preparation())

@@ -57,16 +57,8 @@ def test_the_median_ignores_the_first_round_and_outliers(monkeypatch: pytest.Mon
     assert measured.reached == 0.25
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("--rounds 4", "--rounds must be at least 5, not 4"),
-        ("--mib 65", "--mib must be 1 to 64, beyond which the hardware has no sizes, not 65"),
-        ("--mib 0", "--mib must be 1 to 64, beyond which the hardware has no sizes, not 0"),
-    ],
-)
-def test_a_measurement_that_means_nothing_is_refused(tb: Run, words: str, message: str) -> None:
-    assert tb("bench layout", words) == (2, "", f"error: {message}\n")
+def test_a_measurement_that_means_nothing_is_refused(tb: Run) -> None:
+    assert tb("bench layout --rounds 4") == (2, "", "error: --rounds must be at least 5, not 4\n")
 
 
 def test_a_pattern_without_cases_is_refused_with_all_names(tb: Run) -> None:

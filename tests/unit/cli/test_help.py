@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.errors import InputError
 from tb.__main__ import COMMANDS, parser
 from tb.cli.layout_options import OPTIONS
 from tb.places import ROOT
@@ -84,7 +83,7 @@ def test_a_refusal_is_one_message_and_a_bug_keeps_its_traceback(tb: Run, monkeyp
         return int((np.zeros(2) + np.zeros(3)).sum())
 
     monkeypatch.setattr(COMMANDS["plan"], "main", broken)
-    with pytest.raises(InputError, match=r"^operands could not be broadcast together with shapes \(2,\) \(3,\) $"):
+    with pytest.raises(ValueError, match=r"^operands could not be broadcast together with shapes \(2,\) \(3,\) $"):
         tb("plan")
 
 

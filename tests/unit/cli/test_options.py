@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from models.reading import shown
-from tb.cli.run import PLAN_DIR
+from tb.places import PLANS
 from tb.stimulus.generate.plan import load_plan
 from tests.unit.cli.conftest import Run
 from tests.unit.stimulus.trace.measured_files import CARRIED
 
-COUNT = len(load_plan(PLAN_DIR / "nv_small.toml"))
+COUNT = len(load_plan(PLANS / "nv_small.toml"))
 
 
 @pytest.mark.parametrize("option", ["--plan mine.toml", "--seeds 20"])
@@ -67,6 +67,8 @@ def test_one_to_ten_thousand_simulations_are_played_at_a_time(
         ("regress random --time-budget=nan", "--time-budget: must be 0 to 3.1536e+07, not nan"),
         ("regress random --until-coverage=101", "--until-coverage: must be 0 to 100, not 101"),
         ("regress show 0", "RUN: must be 1 to 9223372036854775807, not 0"),
+        ("bench layout --mib 65", "--mib: must be 1 to 64, not 65"),
+        ("bench layout --mib 0", "--mib: must be 1 to 64, not 0"),
         ("bench sim --rounds 0", "--rounds: must be 1 to 10000, not 0"),
         ("bench regress --tasks 0", "--tasks: must be 1 to 100000, not 0"),
         ("bench regress --workers 0", "--workers: must be 1 to 10000, not 0"),

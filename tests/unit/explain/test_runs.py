@@ -8,6 +8,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -16,7 +17,6 @@ from models.config import BUILTIN_DIR
 from models.errors import InputError
 from models.layout import WeightLayout
 from models.precision import Precision
-from tb.cli.explain import saved_result
 from tb.explain import explain_folder, explain_run
 from tb.explain.record import FILE_NAME, RecordError, save
 from tb.explain.runs import OWN_CONFIG
@@ -25,11 +25,13 @@ from tb.judge.beats import Beats
 from tb.judge.predictor import predict
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.tracker import StartedLayer
+from tb.judge.verdict import Verdict
 from tb.nvdla.layers import Batch, Layer, Surface
 from tb.nvdla.memory import Ram
 from tb.nvdla.program.codec import engine_of
 from tb.nvdla.program.ops import MemLoad
 from tb.nvdla.surfaces import WeightSurface
+from tb.stimulus.exchange import Answer, Performance
 from tb.stimulus.scenario import Scenario
 from tb.stimulus.trace import write
 from tests.unit.cli.conftest import Run, tb
@@ -247,12 +249,14 @@ def test_arrays_of_another_shape_are_refused(
         explain_folder(tmp_path)
 
 
-@pytest.mark.parametrize("value", [7, ["a"], {"complaints": [1]}, {"rerun": 5}])
+@pytest.mark.parametrize("value", [7, ["a"], {"verdict": [1]}, {"rerun": 5}])
 def test_a_result_of_another_type_is_refused(value: object, tmp_path: Path) -> None:
     path = tmp_path / "result.json"
-    path.write_text(json.dumps(value), encoding="utf-8")
-    with pytest.raises(InputError, match=rf"^{re.escape(str(path))}: Expected "):
-        saved_result(path)
+    answer = Answer(Verdict(), Performance(1.0, 1.0, 1), rerun="again")
+    changed = {**msgspec.to_builtins(answer), **value} if isinstance(value, dict) else value
+    path.write_text(json.dumps(changed), encoding="utf-8")
+    with pytest.raises(InputError, match=rf"^{re.escape(str(path))} must hold the result of a scenario: Expected "):
+        Answer.load(path)
 
 
 def test_beats_of_a_port_that_no_layer_writes_do_not_disturb() -> None:

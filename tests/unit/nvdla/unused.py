@@ -138,8 +138,12 @@ def _unused_lut(unit: str, lut: HybridLut, is_float: bool) -> list[str]:
 
 
 def _unused_pdp(layer: PdpLayer) -> list[str]:
-    fields = ["PDP_RDMA.D_CYA.cya", "PDP_RDMA.D_POOLING_PADDING_CFG.pad_width", *_unused_of_method(layer.params)]
-    fields.append("PDP_RDMA.D_FLYING_MODE.flying_mode")
+    fields = [
+        "PDP_RDMA.D_CYA.cya",
+        "PDP_RDMA.D_FLYING_MODE.flying_mode",
+        "PDP_RDMA.D_POOLING_PADDING_CFG.pad_width",
+        *_unused_of_method(layer.params),
+    ]
     fields += [] if layer.params.is_float else ["PDP.D_NAN_FLUSH_TO_ZERO.nan_to_zero"]
     unused = {1: ("first", "mid", "last"), 2: ("mid",)}.get(layer.split.parts if layer.split else 1, ())
     for part in unused:

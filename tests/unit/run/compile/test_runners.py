@@ -11,6 +11,7 @@ import pytest
 from tb.run.compile import runners
 from tb.run.compile.runners import HARNESS_DIR, HIERARCHICAL, Simulation, build_commands, simulation
 from tb.run.errors import ToolError
+from tb.run.folders import made
 
 FOLDER, WORK = Path("/builds/model"), Path("/work/run")
 
@@ -68,18 +69,24 @@ def test_a_python_without_its_library_is_an_error_that_says_so(monkeypatch: pyte
     runners._libpython.cache_clear()
 
 
-def test_only_the_native_back_end_compiles_the_harness_in() -> None:
-    native, coroutine = (build_commands("verilator", name, FOLDER, [], [])[0] for name in ("native", "coroutine"))
-    harness = {str(path) for path in (*HARNESS_DIR.glob("*.cpp"), *HARNESS_DIR.glob("*.sv"))}
+def test_only_the_native_back_end_compiles_the_harness_in(tmp_path: Path) -> None:
+    native, coroutine = (
+        build_commands("verilator", name, made(tmp_path, name), [], [])[0] for name in ("native", "coroutine")
+    )
+    harness = {f"harness/{path.name}" for path in HARNESS_DIR.glob("*.cpp")} | set(map(str, HARNESS_DIR.glob("*.sv")))
     assert len(harness) > 5
     assert harness <= set(native)
     assert not harness & set(coroutine)
     assert [Path(word).name for word in coroutine if word.endswith(".cpp")] == ["verilator.cpp"]
+    assert all((tmp_path / "native" / path).is_file() for path in harness)
 
 
-def test_blocks_are_compiled_by_verilators_launcher_and_its_own_makefile(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_are_compiled_by_verilators_launcher_and_its_own_makefile(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("NVDLA_BUILD_JOBS", "3")
-    plain, blocks = (build_commands("verilator", "native", FOLDER, [], words) for words in ([], [HIERARCHICAL]))
+    plain = build_commands("verilator", "native", made(tmp_path, "plain"), [], [])
+    blocks = build_commands("verilator", "native", made(tmp_path, "blocks"), [], [HIERARCHICAL])
     assert [Path(commands[0][0]).name for commands in (plain, blocks)] == ["verilator_bin", "verilator"]
     assert [commands[1][commands[1].index("-f") + 1] for commands in (plain, blocks)] == ["Vtop.mk", "Vtop_hier.mk"]
     assert plain[1][:3] == ["make", "-j", "3"]

@@ -15,7 +15,7 @@ from tb.run.compile.build import Built
 from tb.run.compile.ports import expected_ports
 from tb.run.errors import LaunchError
 from tb.run.process import Ended
-from tb.run.simulate import Outcome, SimResult, judge, simulate
+from tb.run.simulate import SimResult, judge, simulate
 from tests.unit.run.compile.conftest import needs_icarus
 from tests.unit.run.compile.tiny import CONFIG
 
@@ -127,7 +127,7 @@ def test_a_signal_is_a_crash(model_of_verilator: Built, tmp_path: Path) -> None:
 def test_a_signal_that_only_others_send_is_no_crash(number: signal.Signals, tmp_path: Path) -> None:
     ended = Ended(-number, timed_out=False)
     assert judge(ended, tmp_path / "results.xml", tmp_path / "sim.log", "a.test", 9.0) == (
-        Outcome.KILLED,
+        Check.LOST,
         f"a.test: the simulator was killed by {number.name} from outside",
     )
 

@@ -55,7 +55,7 @@ def test_every_scenario_of_a_plan_is_predicted_for_every_configuration(name: str
 
 def test_a_numpy_error_in_a_builder_is_a_bug_and_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(layers._BUILDERS, "SDP", lambda *_: np.zeros(2) + np.zeros(3))
-    with pytest.raises(InputError, match=r"^operands could not be broadcast together"):
+    with pytest.raises(ValueError, match=r"^operands could not be broadcast together"):
         entry(SDP).build(SMALL, 1)
 
 
@@ -75,8 +75,12 @@ CONV: dict[str, Any] = {"engine": "CONV", "shape": [8, 4, 4], "kernels": 8, "ker
             "probe.layer[0]: allocations must have at most 33554432 bytes together, not 549755813888 with l0_src",
         ),
         (
+            {**CONV, "shape": [8192, 1, 1], "kernels": 4096, "kernel": [1, 1]},
+            "probe.layer[0]: allocations must have at most 33554432 bytes together, not 33562624 with l0_weights",
+        ),
+        (
             {**CONV, "shape": [8192, 1, 1], "kernels": 8192, "kernel": [1, 1]},
-            "probe.layer[0]: allocations must have at most 33554432 bytes together, not 67117056 with l0_weights",
+            "probe.layer[0]: weights must have at most 33554432 bytes, not 67108864",
         ),
         (
             {**CONV, "shape": [8192, 1, 1], "kernels": 8192, "zero_percent": 50},

@@ -84,8 +84,8 @@ def test_what_does_not_fit_the_input_is_refused_with_both_sizes(tmp_path: Path) 
         ("b.png", GREY, "b.png must be a picture: "),
         ("c.pgm", GREY, "c.pgm must be a picture: "),
         ("d.npy", GREY, "d.npy: cannot be read as .npy: "),
-        ("c.npy", GREY, "c.npy : cannot be read as .npy: "),
-        ("b.npy", GREY, "b.npy : cannot be read as .npy: "),
+        ("c.npy", GREY, "c.npy: cannot be read as .npy: "),
+        ("b.npy", GREY, "b.npy: "),
     ):
         with pytest.raises(NetworkError) as refused:
             read_input(tmp_path / name, tensor, Preparation())

@@ -125,6 +125,17 @@ def test_a_store_in_a_folder_that_cannot_be_made_is_said_so(tmp_path: Path, caps
         Store(tmp_path / "results.sqlite")
 
 
+@pytest.mark.parametrize(
+    ("command", "folder"), [("regress random --seeds 1", "file/x"), ("score --mutants 1", "file/x/mutants/source")]
+)
+def test_results_below_a_file_cannot_be_made_and_that_is_said_so(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, folder: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file").touch()
+    assert said(capsys, *command.split(), "--results", "file/x") == f"{folder} cannot be made: Not a directory"
+
+
 def test_a_store_on_a_full_device_loses_no_result(tmp_path: Path) -> None:
     many = [task(seed) for seed in range(400)]
     with cluster(None, 1, LOOPBACK) as client:

@@ -92,10 +92,6 @@ def check_words(words: Sequence[str]) -> None:
             raise InputError(f"an argument must be printable text, not {word!r}")
 
 
-INTERRUPTED = 130
-"""The exit code of a command that the user interrupts, as shells have it: 128 and the number of SIGINT."""
-
-
 def main(arguments: list[str] | None = None) -> int:
     """Run one subcommand.
 
@@ -110,7 +106,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"error: {error}", file=sys.stderr)
         return 2
     except OSError as error:
-        if error.errno not in ENVIRONMENT and error.filename is None:
+        if error.errno not in ENVIRONMENT:
             raise
         print(f"error: {in_words(error)}", file=sys.stderr)
         return 2

@@ -17,22 +17,20 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
-from tb.regress.record import Record
+import msgspec
 
 from tb.places import ROOT
 from tb.run.regress.store import Store
+from tb.run.result import Result
 from tests.marked import Mark, marked
 
 BUILDS = ROOT / "sim_build"
 PLAYED = ("--only", "sdp_*")
-MEASURED = ("cycles_per_second", "start_seconds", "peak_memory_bytes")
-"""Facts that depend on how fast the machine was."""
-
 DASKS_OWN = {"dask-scratch-space", "dask-scratch-space/global.lock", "dask-scratch-space/purge.lock"}
 """What Dask keeps in the folder for temporary files."""
 
@@ -242,14 +240,14 @@ class _Run:
         return found
 
 
-def contents(results: Path) -> tuple[list[Record], dict[str, int]]:
-    """Return the results of the newest run without what the machine's speed decides, and what they cover."""
+def contents(results: Path) -> tuple[list[Result], dict[str, int]]:
+    """Return the results of the newest run without what speed and folder decide, and what they cover."""
     with Store(results / "results.sqlite") as store:
         run = store.run()
         assert store.missing(run) == []
-        records = store.records(run)
-        facts = [{name: fact for name, fact in record.facts.items() if name not in MEASURED} for record in records]
-        kept = [replace(record, facts=fact) for record, fact in zip(records, facts, strict=True)]
+        kept = [
+            msgspec.structs.replace(result, rerun="", seconds=0.0, performance=None) for result in store.results(run)
+        ]
         return kept, store.coverage(run)
 
 

@@ -14,6 +14,7 @@ from tb.cli import numbers
 from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, dut_arguments, dut_of, play_options
 from tb.judge.text import why_not_passed
 from tb.places import PLANS
+from tb.run import folders
 from tb.run.compile.build import embedded_filelist
 from tb.run.compile.filelist import parse
 from tb.tools.score import report
@@ -110,7 +111,7 @@ def mutate(args: argparse.Namespace) -> int:
     chosen = [(n, mutant) for n, mutant in enumerate(mutants, 1) if args.number in (None, n)]
     found = of_unit(sources(PLANS), args.scenarios.split(","))
     root, again = args.results / "mutants", rerun(args)
-    args.rtl = write_mutants(mutants, files, root / "source")
+    args.rtl = write_mutants(mutants, files, folders.made(root, "source"))
     bench = bench_of(args, config, again, root)
     about = {"model": bench.built.directory.name, "seed": args.seed, "scenarios": args.scenarios}
     # A single one shall not take the place of all in the journal that --resume goes on with.

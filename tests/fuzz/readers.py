@@ -19,22 +19,20 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from tb.regress.record import Record
-
 from models.config import HwConfig
 from models.errors import InputError
 from models.layout import FeatureLayout, PixelLayout
 from models.precision import Precision
 from models.reading import parse_json
 from tb.__main__ import parser
-from tb.cli.explain import saved_result
 from tb.cli.layout_files import read_memory, read_tensor
 from tb.cli.layout_formats import chosen
 from tb.cli.layout_png import read_png
 from tb.coverage.model import load_model
 from tb.explain import record
 from tb.explain.stages import load_stages
-from tb.judge.tracker import refusal
+from tb.judge.text import complaints
+from tb.judge.verdict import Ending
 from tb.plain_data import converted
 from tb.run.compile import filelist
 from tb.run.compile.ports import load_port_map
@@ -43,7 +41,11 @@ from tb.run.regress.batch import Batch, read_settings
 from tb.run.regress.code_coverage import read_counts
 from tb.run.regress.features import load_feature_plan
 from tb.run.regress.store import Store
+from tb.run.result import Result
+from tb.run.task import Task
+from tb.stimulus.exchange import Answer
 from tb.stimulus.generate.plan import load_plan
+from tb.stimulus.refusal import refusal
 from tb.stimulus.trace import read
 from tb.tools.score.catalogue import load_catalogue
 from tb.tools.score.journal import Journal
@@ -184,11 +186,28 @@ def _store(data: bytes, folder: Path) -> None:
                     database.execute(f"INSERT INTO {table} VALUES ({', '.join('?' * len(row))})", row)
     with Store(path) as store:
         for run in store.runs():
-            store.records(run)
+            store.results(run)
             store.counts(run)
             store.coverage(run)
             store.durations(store.missing(run))
             store.latest(store.device(run))
+
+
+def _answer(path: Path) -> None:
+    answer = Answer.load(path)
+    assert answer is not None
+    complaints(answer.verdict)
+
+
+def _result(path: Path) -> None:
+    result = Result.load(path)
+    assert result.ending in Ending
+    complaints(result.verdict)
+
+
+def _task(data: bytes, folder: Path) -> None:
+    del folder
+    Task.decode(data.decode("utf-8", "replace"))
 
 
 def _journal(path: Path) -> None:
@@ -233,15 +252,10 @@ READERS = (
     Reader("filelist", samples.filelists, _filelist),
     Reader("bundle", samples.bundles, _bundle, of_json),
     Reader("record of a run", samples.seen, _file(record.FILE_NAME, _seen), of_arrays, weight=1),
-    Reader("result of a run", samples.explained, _file("result.json", saved_result), of_json, weight=12),
+    Reader("answer of a simulator", samples.answers, _file("result.json", _answer), of_json, weight=12),
     Reader("store", samples.stores, _store, of_json),
-    Reader(
-        "record of a worker",
-        samples.records,
-        lambda data, folder: Record.from_dict(parse_json(data.decode("utf-8", "replace"), "record")),
-        of_json,
-        weight=12,
-    ),
+    Reader("result of a worker", samples.results, _file("result.json", _result), of_json, weight=12),
+    Reader("task of a worker", samples.tasks, _task, of_json, weight=12),
     Reader("code coverage", samples.counted, _file("coverage.dat", read_counts), weight=12),
     Reader("command line", samples.commands, _command),
 )

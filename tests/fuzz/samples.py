@@ -11,29 +11,35 @@ from contextlib import closing, contextmanager
 from functools import cache
 from pathlib import Path
 
+import msgspec
 import numpy as np
 from PIL import Image
-from tb.regress.record import Ending, Record
 
 from models.config import BUILTIN_DIR
 from tb.explain import record
 from tb.explain.seen import Seen
-from tb.places import PLANS, ROOT
+from tb.judge.finding import Check
+from tb.judge.verdict import Verdict
+from tb.places import HDL, PLANS, ROOT
+from tb.run.dut import Dut
 from tb.run.regress import bundle
 from tb.run.regress.store import Store
-from tb.run.task import Dut, Task
+from tb.run.task import Task
+from tb.stimulus.exchange import Answer, Explained, Performance
 from tb.stimulus.generate.plan import load_plan
 from tb.stimulus.trace import write
+from tb.tools.score.catalogue import BUGS_FILE
+from tb.tools.score.catch import Catch
 from tb.tools.score.journal import Journal, Played
 from tests.unit.explain import cases
 from tests.unit.explain.test_runs import played
 from tests.unit.nvdla.samples import SMALL
+from tests.unit.run.regress.tasks import hang, wrong
 
 MEASURED = ROOT / "tests" / "data" / "measured"
-TASK = Task(
-    "random", 7, "random", "SDP,PDP", Dut("nv_small", "verilator", None, "NV_nvdla", None, debug=False), "again"
-)
-RECORD = Record(TASK.key, Ending.MISMATCH, ("wrong value: 1 elements", "more"), {"cycles": 900}, 1.5, "gone")
+TASK = Task("random", 7, "random", "SDP,PDP", Dut("nv_small", "verilator"), "again")
+VERDICT = Verdict(judged_bytes=8, cycles=900, findings=[wrong(), hang("SDP")])
+RESULT = msgspec.structs.replace(TASK.result(VERDICT, 1.5, Path("gone")), coverage={"SDP.height=1": 3})
 ABOUT = {"model": "x", "seed": 1}
 
 
@@ -88,12 +94,12 @@ def port_maps() -> list[bytes]:
 
 def stages() -> list[bytes]:
     """Return the stages of the embedded device."""
-    return [_bare((ROOT / "hdl_stubs" / "stages.toml").read_text(encoding="utf-8"))]
+    return [_bare((HDL / "stages.toml").read_text(encoding="utf-8"))]
 
 
 def catalogues() -> list[bytes]:
     """Return the head of the score's catalogue with a few bugs each."""
-    text = (ROOT / "tb" / "score" / "bugs.toml").read_text(encoding="utf-8")
+    text = BUGS_FILE.read_text(encoding="utf-8")
     head, *bugs = text.split("[[bug]]")
     return [_bare(head + "[[bug]]" + "[[bug]]".join(bugs[n : n + 3])) for n in range(0, 60, 6)]
 
@@ -187,18 +193,24 @@ def filelists() -> list[bytes]:
 def bundles() -> list[bytes]:
     """Return the file of a bundle."""
     with _folder() as folder:
-        bundle.write(folder, TASK, RECORD)
+        bundle.write(folder, TASK, RESULT)
         return [(folder / bundle.BUNDLE_FILE).read_bytes()]
 
 
-def records() -> list[bytes]:
-    """Return the record of a worker."""
-    return [json.dumps(RECORD.to_dict()).encode()]
+def results() -> list[bytes]:
+    """Return the result of a worker."""
+    return [RESULT.encode()]
 
 
-def explained() -> list[bytes]:
-    """Return the result of a run as the explainer reads it."""
-    return [json.dumps({"complaints": ["a", "b"], "rerun": "again", "rerun_waves": None, "layers": 3}).encode()]
+def tasks() -> list[bytes]:
+    """Return the task of a worker."""
+    return [TASK.encode().encode()]
+
+
+def answers() -> list[bytes]:
+    """Return the answer of a simulator."""
+    why = Explained(["a", "b"], [["dst-base"]], [[]])
+    return [msgspec.json.encode(Answer(VERDICT, Performance(9.5, 0.5, 1 << 20), "again", None, why))]
 
 
 def seen() -> list[bytes]:
@@ -213,8 +225,8 @@ def stores() -> list[bytes]:
     """Return the rows of a store as JSON, which ``readers`` enters into one: the file itself is SQLite's matter."""
     with _folder() as folder:
         with Store(folder / "store.sqlite") as store:
-            run = store.start("fuzz", folder, [TASK])
-            store.add(run, RECORD)
+            run = store.start("fuzz", [TASK])
+            store.add(run, RESULT)
         with closing(sqlite3.connect(folder / "store.sqlite")) as database:
             rows = {table: database.execute(f"SELECT * FROM {table}").fetchall() for table in STORE_TABLES}
     return [json.dumps(rows, indent=1).encode()]
@@ -228,9 +240,8 @@ def journals() -> list[bytes]:
     with _folder() as folder:
         journal = Journal(folder / "journal", ABOUT, resume=False)
         journal.add("one", Played(3, None, 1.5))
-        raw = (folder / "journal").read_bytes()
-    facts = {"scenario": "a.1", "number": 1, "checks": [], "cycle": None, "cause": None, "complaint": "", "equal": []}
-    return [raw + json.dumps({"name": "two", "played": 1, "seconds": 0.5, "catch": facts}).encode() + b"\n"]
+        journal.add("two", Played(1, Catch("a.1", 1, (Check.VALUE,), None, None, ""), 0.5))
+        return [(folder / "journal").read_bytes()]
 
 
 def counted() -> list[bytes]:

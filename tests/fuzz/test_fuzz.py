@@ -64,7 +64,7 @@ def test_any_bytes_are_read_or_refused(reader: Reader, tmp_path: Path) -> None:
     check()
 
 
-@pytest.mark.parametrize("name", ["bundle", "record of a worker", "result of a run", "store"])
+@pytest.mark.parametrize("name", ["answer of a simulator", "bundle", "result of a worker", "store", "task of a worker"])
 def test_other_values_in_json_are_read_or_refused(name: str, tmp_path: Path) -> None:
     reader = by_name(name)
     sample: dict[str, Any] = json.loads(reader.samples()[0])

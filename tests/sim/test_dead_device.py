@@ -5,13 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tb.regress.record import Ending, record_of
 
 from models.config import HwConfig
+from tb.judge.finding import Check, NoAnswer
+from tb.judge.text import complaints
+from tb.judge.verdict import Ending
 from tb.places import PLANS
 from tb.run.compile.build import BuildSpec, Built, build
 from tb.run.compile.ports import expected_ports
-from tb.run.jobs import Job, JobResult, run_job, shared_process
+from tb.run.dut import Dut
+from tb.run.jobs import Job, run_job, shared_process
+from tb.run.result import Result
 from tb.stimulus.generate.plan import load_plan
 from tests.sim.conftest import builds
 
@@ -46,24 +50,27 @@ def device(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return build(BuildSpec(CONFIG, simulator, filelist=folder / "dead.f", backend=backend), folder / "builds")
 
 
-def play(device: Built, folder: Path, plusargs: tuple[str, ...], *, shared: bool = False) -> JobResult:
+def play(device: Built, folder: Path, plusargs: tuple[str, ...], *, shared: bool = False) -> Result:
     job = Job("it", 1, "rerun", lambda: SCENARIO, plusargs=plusargs)
-    process = shared_process(device, "nv_small", folder / "process", plusargs) if shared else None
-    return run_job(job, device, "nv_small", folder / "it", 200, waves=False, process=process)
+    process = shared_process(device, folder / "process", plusargs) if shared else None
+    spec = device.spec
+    dut = Dut("nv_small", spec.simulator, rtl=str(spec.filelist), backend=spec.backend)
+    return run_job(job, device, dut, folder / "it", 200, waves=False, process=process)
 
 
 def test_a_device_that_takes_no_requests_hangs(device: Built, tmp_path: Path) -> None:
-    record = record_of("it", play(device, tmp_path, ("+deaf",)))
-    assert record.ending is Ending.HANG, record
-    assert record.complaints[0].startswith("hang: CSB did not accept the write of ")
-    assert record.facts["cycles"] > 0
+    result = play(device, tmp_path, ("+deaf",))
+    assert result.ending is Ending.HANG, result
+    assert complaints(result.verdict)[0].startswith("CSB did not accept the write of ")
+    assert result.verdict.cycles > 0
 
 
 def test_a_device_whose_interrupt_cannot_be_served_hangs(device: Built, tmp_path: Path) -> None:
-    record = record_of("it", play(device, tmp_path, ("+rings", "+deaf")))
-    assert record.ending is Ending.HANG, record
-    assert record.complaints[0].startswith("hang: CSB did not ")
-    assert len([line for line in record.complaints if line.startswith("hang: CSB")]) == 1
+    result = play(device, tmp_path, ("+rings", "+deaf"))
+    assert result.ending is Ending.HANG, result
+    assert complaints(result.verdict)[0].startswith("CSB did not ")
+    lost = [found for found in result.verdict.findings if isinstance(found.detail, NoAnswer)]
+    assert [found.check for found in lost] == [Check.HANG]
 
 
 @pytest.mark.parametrize("plusarg", ["+finishes", "+stops"])
@@ -71,7 +78,7 @@ def test_a_device_whose_interrupt_cannot_be_served_hangs(device: Built, tmp_path
 def test_a_device_that_ends_the_simulation_crashes(device: Built, tmp_path: Path, plusarg: str, shared: bool) -> None:
     if shared and not device.spec.native:
         pytest.skip("only the native back end shares processes")
-    record = record_of("it", play(device, tmp_path, (plusarg,), shared=shared))
-    assert record.ending is Ending.CRASH, record
+    result = play(device, tmp_path, (plusarg,), shared=shared)
+    assert result.ending is Ending.CRASH, result
     said = ("the device ended the simulation", "the device gives up", "$stop")
-    assert any(word in line for word in said for line in record.complaints), record
+    assert any(word in line for word in said for line in complaints(result.verdict)), result

@@ -9,6 +9,7 @@ from asyncio import gather
 from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -108,6 +109,8 @@ def _interrupts_kept() -> Iterator[None]:
 
     An interrupt of the terminal reaches workers, too; it is their driver that ends them.
     """
+    # The first process that is spawned starts this, which would let interrupts through to that process again.
+    resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

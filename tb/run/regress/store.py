@@ -67,7 +67,10 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         """Open the store, making it when the file does not exist."""
-        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"{path.parent} cannot be made: {error.strerror}") from error
         self._path, self._folder = path, path.parent.resolve()
         try:
             self._database = sqlite3.connect(path, timeout=_PATIENCE_SECONDS)

@@ -24,7 +24,7 @@ from tb.run.regress.schedule import on_each_worker
 from tb.run.regress.store import Store
 from tb.run.regress.worker import Limits
 from tests.unit.run.regress.processes import LOOPBACK, ROOT
-from tests.unit.run.regress.tasks import pretend, record, task
+from tests.unit.run.regress.tasks import played, pretend, stored, task
 
 MEASURED = ROOT / "tests" / "data" / "measured"
 TASKS = [task(seed) for seed in range(4)]
@@ -34,8 +34,8 @@ TASKS = [task(seed) for seed in range(4)]
 def results(tmp_path: Path) -> Path:
     """A folder with a run that is played in part."""
     with Store(tmp_path / "results.sqlite") as store:
-        run = store.start("some", tmp_path, TASKS)
-        store.add(run, record(TASKS[0]))
+        run = store.start("some", TASKS)
+        store.add(run, played(TASKS[0]))
     return tmp_path
 
 
@@ -88,7 +88,7 @@ def test_a_store_that_lacks_a_table_is_said_so(results: Path, capsys: pytest.Cap
     with sqlite3.connect(results / "results.sqlite") as database:
         database.execute("DROP TABLE results")
     error = said(capsys, "regress", "show", "--results", str(results))
-    assert error.endswith("results.sqlite cannot be used: no such table: results")
+    assert error.endswith("results.sqlite must be a sound regression store: no such table: results")
 
 
 def test_a_store_that_another_process_locks_is_said_so(
@@ -103,7 +103,7 @@ def test_a_store_that_another_process_locks_is_said_so(
 
 def test_a_store_that_is_read_only_is_said_so(read_only: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with Store(read_only / "results.sqlite") as store:
-        assert store.records(store.run()) == [record(TASKS[0])]
+        assert store.results(store.run()) == [stored(TASKS[0])]
     assert "Read-only file system" in said(capsys, "regress", "show", "--results", str(read_only))
     error = said(capsys, "regress", "resume", "--results", str(read_only), "--jobs", "1")
     assert error.endswith("results.sqlite cannot be used: attempt to write a readonly database")
@@ -116,7 +116,7 @@ def test_an_older_store_that_is_read_only_is_said_so(
         database.executescript("DROP TABLE coverage; PRAGMA user_version = 1;")
     request.getfixturevalue("read_only")
     error = said(capsys, "regress", "show", "--results", str(results))
-    assert error.endswith("results.sqlite cannot be used: attempt to write a readonly database")
+    assert error.endswith("results.sqlite must be a regression store of version 3, not 1")
 
 
 def test_a_store_in_a_folder_that_cannot_be_made_is_said_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -125,23 +125,34 @@ def test_a_store_in_a_folder_that_cannot_be_made_is_said_so(tmp_path: Path, caps
         Store(tmp_path / "results.sqlite")
 
 
+@pytest.mark.parametrize(
+    ("command", "folder"), [("regress random --seeds 1", "file/x"), ("score --mutants 1", "file/x/mutants/source")]
+)
+def test_results_below_a_file_cannot_be_made_and_that_is_said_so(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, folder: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("file").touch()
+    assert said(capsys, *command.split(), "--results", "file/x") == f"{folder} cannot be made: Not a directory"
+
+
 def test_a_store_on_a_full_device_loses_no_result(tmp_path: Path) -> None:
     many = [task(seed) for seed in range(400)]
-    limits = Limits(tmp_path / "runs" / "0001", tmp_path, 0.0)
-    started = limits.folder / "started"
     with cluster(None, 1, LOOPBACK) as client:
         with Store(tmp_path / "store.sqlite") as store:
-            run = store.start("full", tmp_path / "runs", many)
+            run = store.start("full", many)
+        limits = Limits(run.folder, tmp_path, 0.0)
+        started = limits.folder / "started"
         with pytest.raises(StoreError, match=r"cannot be used: database or disk is full$"):
             play_with_little_room(tmp_path / "store.sqlite", client, limits)
         # One that was begun before is ended first.
         on_each_worker(client, os.getpid)
-        played = len(list(started.iterdir()))
+        begun = len(list(started.iterdir()))
         with Store(tmp_path / "store.sqlite") as store:
-            stored = len(store.records(run))
+            kept = len(store.results(run))
             list(drive(store, run, client, limits, play=pretend))
-            assert store.records(run) == [record(entry) for entry in many]
-    assert stored < played < len(many)
+            assert store.results(run) == [stored(entry) for entry in many]
+    assert kept < begun < len(many)
     assert len(list(started.iterdir())) == len(many), "what was played must not be played again"
 
 

@@ -8,24 +8,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tb.regress.record import Ending, Record
+from msgspec.structs import replace
 
 from models.config import HwConfig
 from tb.__main__ import main
 from tb.cli import common, replay, run, trace
-from tb.judge.verdict import Outcome, Verdict
+from tb.judge.finding import Check
+from tb.judge.text import complaints
+from tb.judge.verdict import Ending, Verdict
 from tb.run import jobs
 from tb.run.compile.build import BuildSpec, Built
+from tb.run.dut import Dut
+from tb.run.jobs import RESULT_FILE
 from tb.run.regress import bundle, worker
 from tb.run.regress.worker import Limits
-from tb.run.simulate import Outcome as SimOutcome
 from tb.run.simulate import SimResult
-from tb.run.task import Dut, Task
+from tb.run.task import Task
+from tb.stimulus.exchange import Answer, Performance, Request
 from tb.stimulus.scenario import Scenario
 from tb.stimulus.trace import write
+from tests.unit.run.regress.tasks import wrong
 
 SMALL = HwConfig.load("nv_small")
-DUT = Dut("nv_small", "verilator", None, "NV_nvdla", None, False)
+DUT = Dut("nv_small", "verilator")
+ANSWER = Answer(Verdict(judged_bytes=8), Performance(1e5, 0.25, 1 << 27))
 PLAN = """config = "nv_small"
 [[scenario]]
 name = {name}
@@ -79,12 +85,11 @@ def played(monkeypatch: pytest.MonkeyPatch, precious: Path) -> list[Path]:
     built = Built(BuildSpec(SMALL), Path("/builds/model"), Path("/builds/model/build.log"), None, 0.0, True)
     found: list[Path] = []
 
-    def run_entry(_: Built, __: str, ___: str, work_dir: Path, **____: Any) -> tuple[SimResult, dict[str, Any]]:
+    def run_entry(_: Built, __: str, ___: Request, work_dir: Path, **____: Any) -> SimResult:
         found.append(work_dir)
         assert (work_dir / "scenario").is_dir()
-        return SimResult(SimOutcome.PASSED, "", 0, 0.1, work_dir / "sim.log", work_dir / "results.xml", None), verdict
+        return simulated(work_dir, ANSWER)
 
-    verdict = {**Verdict().to_dict(), "outcome": Outcome.PASSED.value, "complaints": []}
     monkeypatch.setattr(jobs, "run_entry", run_entry)
     for module in (run, trace):
         monkeypatch.setattr(module, "build_dut", lambda *_, **__: built)
@@ -92,6 +97,13 @@ def played(monkeypatch: pytest.MonkeyPatch, precious: Path) -> list[Path]:
     monkeypatch.setattr(worker, "_built", lambda *_: built)
     monkeypatch.setattr(bundle, "tool_versions", lambda _: {})
     return found
+
+
+def simulated(work_dir: Path, answer: Answer) -> SimResult:
+    """Leave what a simulation does."""
+    answer.save(work_dir / RESULT_FILE)
+    check = Check.TEST if answer.verdict.ending.is_failure else None
+    return SimResult(check, "", 0, 0.1, work_dir / "sim.log", work_dir / "results.xml", None)
 
 
 def inputs(project: Path) -> Path:
@@ -126,9 +138,9 @@ def by_plan(folder: Path, name: str) -> int:
 def by_worker(folder: Path, name: str) -> int:
     task = Task(name, 1, "plan", str(plan_of(folder, name)), DUT, "rerun")
     limits = Limits(common.BUILD_ROOT.resolve() / "regress" / "0001", common.BUILD_ROOT.resolve(), 1.0, isolated=True)
-    ended = Ending(worker.execute(task.to_dict(), limits)["ending"])
+    result = worker.execute(task, limits)
     worker.remove_worker_folders(limits.folder)
-    return 0 if ended is Ending.PASSED else 1
+    return 0 if result.ending is Ending.PASSED else 1
 
 
 def by_bundle(folder: Path, name: str) -> int:
@@ -136,7 +148,7 @@ def by_bundle(folder: Path, name: str) -> int:
     failure.mkdir()
     write(Scenario("harmless", "nv_small", (), 1), failure / "scenario")
     task = Task("harmless", 1, "plan", "a.toml", DUT, "rerun")
-    bundle.write(failure, task, Record(task.key, Ending.MISMATCH, ()))
+    bundle.write(failure, task, task.result(Verdict(findings=[wrong()])))
     path = failure / bundle.BUNDLE_FILE
     data = json.loads(path.read_text(encoding="utf-8"))
     data["task"]["test"] = name
@@ -164,10 +176,9 @@ def test_a_scenario_is_played_below_the_results_whatever_it_is_called(
 def test_a_mismatch_is_one_whatever_its_scenario_is_called(
     played: list[Path], precious: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def run_entry(_: Built, __: str, ___: str, work_dir: Path, **____: Any) -> tuple[SimResult, dict[str, Any]]:
+    def run_entry(_: Built, __: str, ___: Request, work_dir: Path, **____: Any) -> SimResult:
         played.append(work_dir)
-        ended = SimResult(SimOutcome.FAILED, "", 0, 0.1, work_dir / "sim.log", work_dir / "results.xml", None)
-        return ended, {**Verdict().to_dict(), "outcome": "failed", "complaints": ["wrong value: 3 elements"]}
+        return simulated(work_dir, replace(ANSWER, verdict=Verdict(findings=[wrong(3)])))
 
     monkeypatch.setattr(jobs, "run_entry", run_entry)
     task = Task(
@@ -179,11 +190,11 @@ def test_a_mismatch_is_one_whatever_its_scenario_is_called(
         "rerun",
     )
     limits = Limits(common.BUILD_ROOT.resolve() / "regress" / "0001", common.BUILD_ROOT.resolve(), 1.0, isolated=True)
-    record = Record.from_dict(worker.execute(task.to_dict(), limits))
-    assert record.ending is Ending.MISMATCH, record.complaints
-    assert record.folder is not None
-    assert Path(record.folder).parent == limits.folder
-    assert bundle.load(Path(record.folder)).task == task
+    result = worker.execute(task, limits)
+    assert result.ending is Ending.MISMATCH, complaints(result.verdict)
+    assert result.folder is not None
+    assert Path(result.folder).parent == limits.folder
+    assert bundle.load(Path(result.folder)).task == task
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -195,7 +206,7 @@ def test_a_name_that_cannot_be_shown_is_refused_in_one_line(
     assert way(folder, name) == 2
     said = capsys.readouterr().err
     assert said.startswith("error: ")
-    assert "must be 1 to 255 printable characters, not" in said
+    assert "must be 1 to 200 printable characters, not" in said
     assert said.count("\n") == 1
     assert said.rstrip("\n").isprintable()
     assert played == []

@@ -164,3 +164,19 @@ def test_a_worker_that_is_killed_while_the_cluster_starts_is_one_line() -> None:
         assert (started.returncode, said) == (2, "")
         assert re.fullmatch(r"error: the local cluster did not start: .*\n", error)
         assert mark.end() == {}
+
+
+_MASKS = """
+import signal
+from tb.run.regress.cluster import cluster
+with cluster(None, 2, "127.0.0.1") as client:
+    print(*(signal.SIGINT in mask for mask in client.run(signal.pthread_sigmask, signal.SIG_BLOCK, []).values()))
+"""
+
+
+def test_an_interrupt_of_the_terminal_does_not_reach_workers() -> None:
+    # In a process of its own, as the first workers that a process starts are the ones at risk.
+    said = subprocess.run(
+        [sys.executable, "-c", _MASKS], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (said.returncode, said.stdout) == (0, "True True\n"), said.stderr

@@ -14,7 +14,7 @@ import io
 import json
 import sqlite3
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ from tb.explain.stages import load_stages
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending
 from tb.plain_data import converted
+from tb.report.performance import read_cycles
 from tb.run.compile import filelist
 from tb.run.compile.ports import load_port_map
 from tb.run.regress import bundle
@@ -45,6 +46,11 @@ from tb.run.result import Result
 from tb.run.task import Task
 from tb.stimulus.exchange import Answer
 from tb.stimulus.generate.plan import load_plan
+from tb.stimulus.model import play_model
+from tb.stimulus.network.compiled import Compiled
+from tb.stimulus.network.images import Preparation, read_golden, read_input
+from tb.stimulus.network.loadable import parse_loadable, read_loadable
+from tb.stimulus.network.scenario import model_results, play_networks
 from tb.stimulus.refusal import refusal
 from tb.stimulus.trace import read
 from tb.tools.score.catalogue import load_catalogue
@@ -233,6 +239,20 @@ def _describe(args: argparse.Namespace) -> None:
     chosen(args, "describe").describe()
 
 
+def _loadable(path: Path) -> None:
+    """Read a network and play it on the model, as ``network --model-only`` does."""
+    network = Compiled("copies", read_loadable(path), SMALL).place()
+    playing = play_networks("copies", [network], [[None] * len(network.inputs)])
+    played = play_model(playing.scenario, SMALL)
+    if played.verdict.refused is None:
+        model_results(played, playing, SMALL)
+
+
+def _picture(path: Path) -> None:
+    tensor = Compiled("copies", parse_loadable(samples.loadables()[0]), SMALL).place().inputs[0]
+    read_input(path, replace(tensor, shape=samples.PICTURE_SHAPE), Preparation())
+
+
 READERS = (
     Reader("configuration", samples.configurations, _file("own.toml", HwConfig.load)),
     Reader("plan of nv_small", lambda: samples.plans("nv_small"), _file("plan.toml", _plan(SMALL)), weight=1),
@@ -257,6 +277,10 @@ READERS = (
     Reader("result of a worker", samples.results, _file("result.json", _result), of_json, weight=12),
     Reader("task of a worker", samples.tasks, _task, of_json, weight=12),
     Reader("code coverage", samples.counted, _file("coverage.dat", read_counts), weight=12),
+    Reader("loadable", samples.loadables, _file("network.nvdla", _loadable), of_bytes, weight=1),
+    Reader("picture", samples.pictures, _file("input.pgm", _picture), of_bytes),
+    Reader("result of the runtime", samples.dumped, _file("result.dimg", read_golden), of_bytes, weight=12),
+    Reader("cycles of an earlier run", samples.cycles, _file("run.json", read_cycles), of_json, weight=12),
     Reader("command line", samples.commands, _command),
 )
 

@@ -27,6 +27,9 @@ from tb.run.regress.store import Store
 from tb.run.task import Task
 from tb.stimulus.exchange import Answer, Explained, Performance
 from tb.stimulus.generate.plan import load_plan
+from tb.stimulus.network.compiled import Compiled
+from tb.stimulus.network.dimg import write_dimg
+from tb.stimulus.network.loadable import parse_loadable
 from tb.stimulus.trace import write
 from tb.tools.score.catalogue import BUGS_FILE
 from tb.tools.score.catch import Catch
@@ -35,11 +38,13 @@ from tests.unit.explain import cases
 from tests.unit.explain.test_runs import played
 from tests.unit.nvdla.samples import SMALL
 from tests.unit.run.regress.tasks import hang, wrong
+from tests.unit.stimulus.network.loadables import copying, residual
 
 MEASURED = ROOT / "tests" / "data" / "measured"
 TASK = Task("random", 7, "random", "SDP,PDP", Dut("nv_small", "verilator"), "again")
 VERDICT = Verdict(judged_bytes=8, cycles=900, findings=[wrong(), hang("SDP")])
 RESULT = msgspec.structs.replace(TASK.result(VERDICT, 1.5, Path("gone")), coverage={"SDP.height=1": 3})
+PICTURE_SHAPE = (1, 2, 3)
 ABOUT = {"model": "x", "seed": 1}
 
 
@@ -247,6 +252,33 @@ def journals() -> list[bytes]:
 def counted() -> list[bytes]:
     """Return a file of Verilator's coverage."""
     return [b"# SystemC::Coverage-3\nC '\x01f\x02top.v\x01l\x0212\x01page\x02v_line/top' 3\nC '\x01f\x02a' 0\n"]
+
+
+def loadables() -> list[bytes]:
+    """Return networks: copies in a row, and a sum of two branches."""
+    return [copying(3).file(), residual().file()]
+
+
+def pictures() -> list[bytes]:
+    """Return grey pictures of the size that the reader asks for."""
+    file = io.BytesIO()
+    Image.fromarray(np.zeros(PICTURE_SHAPE[1:], np.uint8)).save(file, "PPM")
+    return [file.getvalue()]
+
+
+def dumped() -> list[bytes]:
+    """Return results as the public runtime dumps them."""
+    tensor = Compiled("copies", parse_loadable(loadables()[0]), SMALL).place().inputs[0]
+    with _folder() as folder:
+        path = folder / "result.dimg"
+        write_dimg(path, tensor, np.zeros(tensor.shape, np.int8))
+        return [path.read_bytes()]
+
+
+def cycles() -> list[bytes]:
+    """Return what counts of the results of an earlier run."""
+    layers = [{"layer": "conv0", "cycles": 120}]
+    return [json.dumps([{"scenario": "x", "seed": 1, "cycles": 500, "performance": layers}]).encode()]
 
 
 def commands() -> list[bytes]:

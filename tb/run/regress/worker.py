@@ -189,7 +189,8 @@ def _play(task: Task, limits: Limits) -> Result:
         return task.result(Verdict.of(Check.BENCH, message), time.monotonic() - started)
     with suppress(OSError):
         folders.remove(limits.folder, _worker_name(), name)
-    return msgspec.structs.replace(result, folder=None)
+    # It leaves no bundle to replay.
+    return msgspec.structs.replace(result, folder=None, rerun=task.rerun)
 
 
 def _add_waves(task: Task, result: Result, work_dir: Path, limits: Limits) -> None:

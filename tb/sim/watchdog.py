@@ -49,9 +49,9 @@ class Watchdog:
     async def memory_rests(self) -> bool:
         """Return True once no memory port has moved or owed anything for a while, False when that never comes."""
         for _ in range(0, self._settings.hang_cycles, _REST_CYCLES):
-            last = self.activity
+            last = self.handshakes
             await wait_cycles(self._clock, _REST_CYCLES)
-            if self.activity == last and not any(slave.outstanding() for slave in self._backend.slaves.values()):
+            if self.handshakes == last and not any(slave.outstanding() for slave in self._backend.slaves.values()):
                 return True
         return False
 

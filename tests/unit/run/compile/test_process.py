@@ -19,9 +19,12 @@ FAMILY = "setsid sleep 600 & (sleep 600 &) ; setsid sh -c 'sleep 600 & sleep 600
 """A command whose children have left its group, its session, or their parent."""
 
 DRIVER = """
-import os, sys
+import os, signal, sys
 from pathlib import Path
 from tb.run.process import supervise
+# Under nohup, or in the background of a shell, they are ignored.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 folder = Path(sys.argv[1])
 supervise(["sh", "-c", sys.argv[2]], cwd=folder, environment=os.environ, log_path=folder / "log")
 """

@@ -28,8 +28,8 @@ class Result(msgspec.Struct, frozen=True):
         folder: what is left of it, or None.
         performance: how fast it was played, None when no simulation said so.
         explained: why its bytes are wrong, None when they are right.
-        layers: what was judged and found of each layer, and when it ran.
         coverage: how often the layers of a test that passed hit which bins of the coverage model.
+        layers: what was judged and found of each layer, and when it ran.
     """
 
     test: str
@@ -41,8 +41,8 @@ class Result(msgspec.Struct, frozen=True):
     folder: str | None = None
     performance: Performance | None = None
     explained: Explained | None = None
-    layers: list[LayerFacts] = []
     coverage: dict[str, int] = {}
+    layers: list[LayerFacts] = []
 
     @property
     def identity(self) -> str:

@@ -88,9 +88,9 @@ async def _play(dut: SimHandleBase, request: Request) -> Bench:
     answer = Answer(
         verdict,
         Performance(speed, started, memory),
-        layer_facts(bench.times, verdict, None if bench.traffic is None else bench.traffic.between),
         request.rerun,
         request.rerun_waves,
+        layers=layer_facts(bench.times, verdict, None if bench.traffic is None else bench.traffic.between),
     )
     path = _result_path(request)
     if request.dump:

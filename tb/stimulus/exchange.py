@@ -115,10 +115,10 @@ class Answer(msgspec.Struct, frozen=True):
 
     verdict: Verdict
     performance: Performance
-    layers: list[LayerFacts] = []
     rerun: str | None = None
     rerun_waves: str | None = None
     explained: Explained | None = None
+    layers: list[LayerFacts] = []
 
     @classmethod
     def load(cls, path: Path) -> Answer | None:

@@ -49,14 +49,14 @@ class Altered(Bench):
         self.pick = pick
         self.judge.watchers.append(self)
 
-    def started(self, layer: StartedLayer, expectation: Expectation) -> None:
+    def started(self, layer: StartedLayer, expectation: Expectation, cycle: int | None) -> None:
         """Choose the element."""
         del layer
         self.element, pattern = self.pick(expectation)
         address = expectation.address + whole(expectation.layout).offset(*self.element)
         self._places = {address: pattern & 0xFF, address + 1: pattern >> 8}
 
-    def ended(self, layer: StartedLayer) -> None:
+    def ended(self, layer: StartedLayer, cycle: int | None) -> None:
         """Do nothing."""
 
     def see_writes(self, beats: Beats) -> None:

@@ -165,7 +165,9 @@ def play_with_little_room(path: Path, client: Client, limits: Limits) -> None:
 
 @pytest.mark.parametrize("seconds", [0.3, 1.0, 2.5])
 def test_an_interrupt_at_any_moment_is_one_line(seconds: float, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "tb", "cluster", "--jobs", "1", "--port", "0"]
+    # In the background of a shell, interrupts are ignored.
+    tb = ["env", "--default-signal=INT", sys.executable, "-m", "tb"]
+    command = [*tb, "cluster", "--jobs", "1", "--port", "0"]
     with subprocess.Popen(
         command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as started:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from models.conv import ConvParams
 from models.precision import Precision
-from tests.unit import oracles_conv
+from tests.unit.models import oracles_conv
 from tests.unit.models.oracles_conv_fp16 import (
     Cube,
     aligned,

@@ -14,7 +14,7 @@ from models.errors import InputError
 from models.lut import HybridLut, LutChoice, LutTable, LutUnit, Slope
 from models.precision import Precision
 from models.programming_lut import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE
-from tests.unit import oracles_cdp
+from tests.unit.models import oracles_cdp
 
 # Bits of offset of the input converter, of a start, and of the output converter.
 BITS = {Precision.INT8: (8, 22, 25), Precision.INT16: (16, 38, 32)}

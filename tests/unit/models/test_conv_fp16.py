@@ -15,7 +15,7 @@ from models.errors import InputError
 from models.fp16 import FP16, FP32, narrow
 from models.precision import Precision
 from models.tolerance import Module, compare
-from tests.unit import oracles_conv_fp16 as oracle
+from tests.unit.models import oracles_conv_fp16 as oracle
 from tests.unit.models.test_conv_model import params, random_axis
 
 SMALL_ATOM = 8

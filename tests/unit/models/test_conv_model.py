@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from models.conv import ConvParams, accumulate, run, truncate
 from models.errors import InputError
 from models.precision import Precision
-from tests.unit import oracles_conv
+from tests.unit.models import oracles_conv
 
 INTEGERS = (Precision.INT8, Precision.INT16)
 

@@ -17,10 +17,10 @@ from models.layout import PixelConversion, pixel_format
 from models.pdp import PoolMethod
 from models.precision import Precision
 from models.sdp import AluOp, Operands, SdpParams, YStage, output_converter
-from tests.unit import test_cdp_model as cdp_layers
-from tests.unit import test_conv_model as conv_layers
-from tests.unit import test_pdp_model as pdp_layers
-from tests.unit import test_sdp_model as sdp_layers
+from tests.unit.models import test_cdp_model as cdp_layers
+from tests.unit.models import test_conv_model as conv_layers
+from tests.unit.models import test_pdp_model as pdp_layers
+from tests.unit.models import test_sdp_model as sdp_layers
 
 FLOOR, WRAP = Rules(Rounding.FLOOR), Rules(saturates=False)
 ONE, MINUS = np.ones((1, 1, 1), np.int8), np.full((1, 1, 1), -1, np.int8)

@@ -12,7 +12,7 @@ from models.config import HwConfig
 from models.errors import InputError
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
-from tests.unit import oracles_pdp
+from tests.unit.models import oracles_pdp
 
 THIRD, HALF, EIGHTH, WHOLE = 21845, 32768, 8192, 65536
 SMALL, FULL = HwConfig.load("nv_small"), HwConfig.load("nv_full")

@@ -12,7 +12,7 @@ from models.converter import Converter, ConverterEncoding
 from models.errors import InputError
 from models.precision import Precision
 from models.sdp import AluOp, Operands, SdpParams, SdpStage, YStage, compute, output_converter, run
-from tests.unit import oracles_sdp
+from tests.unit.models import oracles_sdp
 
 IDENTITY = output_converter(offset=0, scale=1, shift=0)
 PASS = SdpStage(alu=None, alu_shift=0, mul=False, mul_prelu=False, mul_shift=0, relu=False)

@@ -14,7 +14,7 @@ from models.fp16 import FP16, FP32, narrow
 from models.layout.winograd import G_MATRIX
 from models.precision import Precision
 from models.tolerance import Module, compare
-from tests.unit import oracles_winograd as oracle
+from tests.unit.models import oracles_winograd as oracle
 from tests.unit.models.test_conv_fp16 import patterns, refused
 from tests.unit.models.test_conv_model import params, random_values
 

@@ -228,5 +228,5 @@ def test_other_precisions_out_of_winograd_are_refused() -> None:
         "output_precision must be the INT16 of the convolution in Winograd, whose conversions were not measured, "
         "not FP16"
     )
-    with pytest.raises(ValueError, match=rf"^{re.escape(message)}$"):
+    with pytest.raises(InputError, match=rf"^{re.escape(message)}$"):
         replace(layer, dst=dst, sdp=replace(layer.sdp, output_precision=Precision.FP16))

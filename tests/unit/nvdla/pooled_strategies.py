@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from models.config import HwConfig
 from models.layout.feature import MAX_CUBE_ELEMENTS
-from models.pdp import PdpParams, PoolMethod
 from tb.nvdla.layers import ConvLayer, PooledLayer, SdpLayer, on_the_fly
 from tests.unit.nvdla.conv_strategies import conv_layers
 from tests.unit.nvdla.sdp_strategies import sdp_layers
-from tests.unit.nvdla.strategies import signed, surfaces
+from tests.unit.nvdla.strategies import pooling, surfaces
 
 
 @st.composite
@@ -38,26 +37,8 @@ def pooled_layers(draw: st.DrawFn, config: HwConfig) -> PooledLayer:
     producer = replace(producer, dst=on_the_fly(config, precision, shape))
     kernel_height, stride_y, pad_top, pad_bottom = draw(_axes(shape[1]))
     kernel_width, stride_x, pad_left, pad_right = draw(_axes(shape[2]))
-    is_float = processing.is_float
-    method = draw(st.sampled_from(PoolMethod))
-    average = method is PoolMethod.AVERAGE
-    pad_value = st.integers(0, (1 << 17) - 1) if is_float else signed(19)
-    reciprocal = st.integers(0, (1 << 17) - 1)
-    params = PdpParams(
-        method=method,
-        kernel_width=kernel_width,
-        kernel_height=kernel_height,
-        stride_x=stride_x,
-        stride_y=stride_y,
-        pad_left=pad_left,
-        pad_right=pad_right,
-        pad_top=pad_top,
-        pad_bottom=pad_bottom,
-        pad_values=tuple(draw(pad_value) for _ in range(7)) if average else (0,) * 7,
-        recip_width=draw(reciprocal) if average else 0,
-        recip_height=draw(reciprocal) if average else 0,
-        precision=precision,
-    )
+    down = (kernel_height, stride_y, pad_top, pad_bottom)
+    params = draw(pooling(precision, down, (kernel_width, stride_x, pad_left, pad_right)))
     out = (shape[0], params.output_height(shape[1]), params.output_width(shape[2]))
     assume(max(out) <= MAX_CUBE_ELEMENTS)
     assume(out[2] <= 128 >> (-(-kernel_height // stride_y) - 1).bit_length())

@@ -6,6 +6,8 @@ Attributes that do nothing (a PReLU without a multiplier, padding values of a ma
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 
 from models.config import HwConfig, builtin_names
@@ -99,6 +101,32 @@ def _widths(draw: st.DrawFn, total: int, parts: int) -> tuple[int, int, int]:
 
 
 @st.composite
+def pooling(
+    draw: st.DrawFn, precision: Precision, down: tuple[int, int, int, int], across: tuple[int, int, int, int]
+) -> PdpParams:
+    """Draw what PDP does, with (kernel, stride, padding before, padding after) of H and of W."""
+    method = draw(st.sampled_from(PoolMethod))
+    average = method is PoolMethod.AVERAGE
+    pad_value = st.integers(0, (1 << 17) - 1) if precision is Precision.FP16 else signed(19)
+    reciprocal = st.integers(0, (1 << 17) - 1)
+    return PdpParams(
+        method=method,
+        kernel_width=across[0],
+        kernel_height=down[0],
+        stride_x=across[1],
+        stride_y=down[1],
+        pad_left=across[2],
+        pad_right=across[3],
+        pad_top=down[2],
+        pad_bottom=down[3],
+        pad_values=tuple(draw(pad_value) for _ in range(7)) if average else (0,) * 7,
+        recip_width=draw(reciprocal) if average else 0,
+        recip_height=draw(reciprocal) if average else 0,
+        precision=precision,
+    )
+
+
+@st.composite
 def pdp_layers(draw: st.DrawFn, config: HwConfig) -> PdpLayer:
     """Draw a PDP layer from memory to memory."""
     precision = draw(st.sampled_from(config.feature_data_types))
@@ -107,26 +135,9 @@ def pdp_layers(draw: st.DrawFn, config: HwConfig) -> PdpLayer:
     line_buffer = 128 >> (-(-kernel_height // stride_y) - 1).bit_length()
     width, out_width, kernel_width, stride_x, pad_left, pad_right = draw(_axes(line_buffer))
     channels = draw(SIZE)
-    method = draw(st.sampled_from(PoolMethod))
-    average = method is PoolMethod.AVERAGE
-    pad_value = st.integers(0, (1 << 17) - 1) if is_float else signed(19)
-    reciprocal = st.integers(0, (1 << 17) - 1)
-    params = PdpParams(
-        method=method,
-        kernel_width=kernel_width,
-        kernel_height=kernel_height,
-        stride_x=stride_x,
-        stride_y=stride_y,
-        pad_left=pad_left,
-        pad_right=pad_right,
-        pad_top=pad_top,
-        pad_bottom=pad_bottom,
-        pad_values=tuple(draw(pad_value) for _ in range(7)) if average else (0,) * 7,
-        recip_width=draw(reciprocal) if average else 0,
-        recip_height=draw(reciprocal) if average else 0,
-        precision=precision,
-        nan_to_zero=is_float and draw(st.booleans()),
-    )
+    down = (kernel_height, stride_y, pad_top, pad_bottom)
+    params = draw(pooling(precision, down, (kernel_width, stride_x, pad_left, pad_right)))
+    params = replace(params, nan_to_zero=is_float and draw(st.booleans()))
     split = None
     most = min(width, out_width)
     if most >= 2 and draw(st.booleans()):

@@ -32,7 +32,7 @@ WHOLE = Result(
 
 
 def test_a_result_is_told_apart_by_test_seed_configuration_and_simulator() -> None:
-    own = replace(WHOLE, dut=replace(DUT, config="/home/me/mine.toml", simulator="icarus"))
+    own = replace(WHOLE, dut=replace(DUT, config="/designs/mine.toml", simulator="icarus"))
     assert (own.identity, own.key) == ("pdp_max_2x2.3", "pdp_max_2x2.3.mine.icarus")
 
 

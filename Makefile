@@ -1,5 +1,5 @@
-# SIM=verilator|icarus  CONFIG=nv_small|FILE.toml  RTL=FILELIST  TOP=MODULE  PORT_MAP=FILE.toml  JOBS=N  LEVEL=L0|L1|L2|L3
-# VENV=FOLDER of the Python packages  NVDLA_RESULTS=FOLDER of builds and results
+#: values: SIM=verilator|icarus  CONFIG=nv_small|FILE.toml  RTL=FILELIST  TOP=MODULE  PORT_MAP=FILE.toml  JOBS=N  LEVEL=L0|L1|L2|L3
+#:   VENV=FOLDER of the Python packages  NVDLA_RESULTS=FOLDER of builds and results
 SIM ?= verilator
 CONFIG ?= nv_small
 LEVEL ?= L1
@@ -17,23 +17,35 @@ JOBS_OPTION := $${JOBS:+"--jobs=$$JOBS"}
 DUT := "--sim=$$SIM" "--config=$$CONFIG" $${RTL:+"--rtl=$$RTL"} $${TOP:+"--top=$$TOP"} $${PORT_MAP:+"--port-map=$$PORT_MAP"}
 INSTALL := -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
 
-.PHONY: run regress test check score lint lock clean distclean ready
+.PHONY: run regress test check score lint lock clean distclean ready help
 
+#: run        (default) play the scenarios of nv_small and judge every byte: a smoke test, not the gate
 run: ready
 	$(PY) -m tb run $(DUT) $(JOBS_OPTION)
 
+#: regress    the gate: all tests of LEVEL (L0 to L3; default: L1), and random layers that reach what they miss
 regress: ready
 	$(PY) -m tb regress plan "--level=$$LEVEL" $(DUT) $(JOBS_OPTION)
 
+#: test       the tests of the testbench itself
 test: ready
 	$(PY) -m pytest tests -n "$${JOBS:-auto}"
 
+#: check      lint, types and those tests that need no simulator
 check: lint
 	$(PY) -m pytest tests/unit -n "$${JOBS:-auto}"
 
+#: score      seeded bugs: how many are caught and explained
 score: ready
 	$(PY) -m tb score "--sim=$$SIM" $(JOBS_OPTION)
 
+# The lines of this file that tell what targets and values there are.
+help:
+	@echo 'make [TARGET] [NAME=VALUE ...]'
+	@echo
+	@sed -n 's/^#: /  /p' Makefile
+
+#: lint       ruff and mypy
 lint: ready
 	$(PY) -m ruff check . && $(PY) -m ruff format --check . && $(PY) -m mypy
 
@@ -42,6 +54,7 @@ lock: ready
 	$(PY) -m uv pip compile --universal --python-version 3.11 --generate-hashes --quiet --custom-compile-command 'make lock' $${LOCK:+"$$LOCK"} requirements.in -o requirements.txt
 
 # Regressions with their history, failures and scores stay.
+#: clean      remove logs and pages of runs; distclean: also packages, scores and regressions
 clean:
 	@"$$PYTHON" -m tb.run.clean
 

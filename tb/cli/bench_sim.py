@@ -18,6 +18,7 @@ import msgspec
 from models.config import HwConfig
 from tb.cli import numbers
 from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut
+from tb.cli.patterns import only_option
 from tb.cli.run import select
 from tb.places import PLANS
 from tb.run import folders
@@ -56,7 +57,7 @@ class Subject:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of this kind."""
     parser.add_argument("--plan", type=Path, metavar="TOML", help="scenarios to time (default: tb/plans/bench.toml)")
-    parser.add_argument("--only", metavar="PATTERN", help="scenarios whose name matches")
+    only_option(parser, "scenarios")
     parser.add_argument("--trace", type=Path, nargs="+", metavar="PATH", help="time these traces instead of a plan")
     parser.add_argument(
         "--against",

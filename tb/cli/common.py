@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import fcntl
+import hashlib
 import os
 import re
 import shlex
@@ -18,8 +19,10 @@ from models.errors import InputError
 from models.limits import NAME_BYTES
 from models.reading import shown
 from tb.cli import numbers
+from tb.cli.console import Console, verbosity_options
 from tb.explain.stages import load_stages
-from tb.report import performance, report
+from tb.report import failures, performance, report
+from tb.report.progress import Progress
 from tb.run import folders
 from tb.run.compile.build import BACKENDS, BuildSpec, Built, build
 from tb.run.dut import Device, Dut
@@ -28,6 +31,7 @@ from tb.run.result import Result
 
 BUILD_ROOT = folders.RESULTS
 DEFAULT_CONFIG = "nv_small"
+_DIGEST_CHARACTERS = 8
 
 
 def add_dut_options(parser: argparse.ArgumentParser) -> None:
@@ -53,6 +57,7 @@ def add_dut_options(parser: argparse.ArgumentParser) -> None:
 def add_run_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of commands that play scenarios."""
     group = parser.add_argument_group("running")
+    verbosity_options(group)
     play_options(group)
     isolate_option(group)
     group.add_argument("--exact", action="store_true", help="FP16: bit-accurate, not by the published thresholds")
@@ -78,7 +83,7 @@ def slower_option(group: argparse._ActionsContainer) -> None:
 SIMULATOR_OPTIONS = (
     *("sim", "rtl", "top", "port_map", "backend", "debug"),
     *("jobs", "isolate", "timeout", "stop_at_first", "waves", "waves_from", "stages"),
-    *("performance", "cycles_against", "slower"),
+    *("performance", "cycles_against", "slower", "verbose", "quiet"),
 )
 
 
@@ -173,10 +178,12 @@ def build_dut(args: argparse.Namespace, config: HwConfig, *, waves: bool = False
         coverage=coverage,
         backend=backend,
     )
-    print(f"DUT: {args.rtl or 'embedded'} ({config.name}, {args.sim}, {backend} back end)", flush=True)
-    built = build(spec, BUILD_ROOT)
+    console = Console.of(args)
+    console.say(f"DUT: {args.rtl or 'embedded'} ({config.name}, {args.sim}, {backend} back end)")
+    built = build(spec, BUILD_ROOT, console)
+    console.clear()
     if not built.cached:
-        print(f"built in {built.seconds:.0f} s: {built.directory}", flush=True)
+        console.say(f"built in {built.seconds:.0f} s: {built.directory}")
     return built
 
 
@@ -221,10 +228,27 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
         The exit code.
     """
     jobs = prepared(args, jobs)
-    root = BUILD_ROOT / "runs" / title
+    root = BUILD_ROOT / "runs" / run_name(title, dut_of(args))
     root.mkdir(parents=True, exist_ok=True)
     with alone_in(root):
         return _play_and_report(args, jobs, built, root)
+
+
+def run_name(title: str, dut: Dut) -> str:
+    """Return the name of the folder of runs: different devices have different ones.
+
+    Args:
+        title: Of the plan, or what else is played.
+        dut: What it is played on; nothing is added for the embedded device of the plan's configuration.
+    """
+    config = Path(dut.config)
+    own = [text for text in (dut.rtl, dut.port_map) if text is not None]
+    own += [dut.config] if config.suffix else []
+    parts = [title, *([config.stem] if config.stem != title else [])]
+    if own:
+        digest = hashlib.sha256("\n".join((*own, dut.top)).encode("utf-8", errors="surrogatepass")).hexdigest()
+        parts += [*([Path(dut.rtl).stem] if dut.rtl else []), digest[:_DIGEST_CHARACTERS]]
+    return folders.folder_name("-".join(parts))
 
 
 def prepared(args: argparse.Namespace, jobs: Sequence[Job]) -> Sequence[Job]:
@@ -261,8 +285,10 @@ def slower_than_before(args: argparse.Namespace, cycles: Mapping[str, int]) -> l
 
 
 def _play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built, root: Path) -> int:
+    console = Console.of(args)
     started = time.monotonic()
     by_identity: dict[str, Result] = {}
+    progress = Progress(len(jobs))
     for job, result in run_jobs(
         jobs,
         built,
@@ -274,20 +300,35 @@ def _play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built
         waves=args.waves,
     ):
         by_identity[job.identity] = result
-        print(report.progress_line(result, len(by_identity), len(jobs)), flush=True)
+        show_progress(console, progress, result)
+    console.clear()
     results = [by_identity[job.identity] for job in jobs]
-    report.write_pages(results, root, root.name, f"{root.name} on {built.spec.config.name}, {args.sim}")
-    print(f"\n{report.table(results)}\n")
-    problems = report.problems(results)
+    report.write_pages(results, root, root.name, root.name)
+    console.detail(f"\n{report.table(results)}\n")
+    problems = failures.told(results)
     if problems:
-        print(f"{problems}\n")
+        console.result(f"{problems}\nall of it: {root / failures.FILE_NAME}")
     if args.performance:
         for result in results:
-            print(f"{result.identity}\n{performance.table(performance.layers_of(result.layers))}\n")
+            console.result(f"{result.identity}\n{performance.table(performance.layers_of(result.layers))}\n")
     slower = slower_than_before(args, performance.cycles_of(results))
-    print("".join(f"slower: {line}\n" for line in slower), end="")
-    print(f"{time.monotonic() - started:.1f} s; reports: {root}/index.html, {root}/junit.xml")
-    print(report.summary(results), flush=True)
+    if slower:
+        console.result("\n".join(f"slower: {line}" for line in slower))
+    console.say(f"{time.monotonic() - started:.1f} s; reports: {root}/index.html, {root}/junit.xml")
     if args.json:
         report.write_json(results, args.json)
-    return 1 if slower else report.exit_code(results)
+    code = 1 if slower else report.exit_code(results)
+    console.result(console.colour("red" if code else "green", report.summary(results)))
+    return code
+
+
+def show_progress(console: Console, progress: Progress, result: Result) -> None:
+    """Count a test that ended, and say so as loudly as is wanted."""
+    progress.add(result)
+    if console.verbose:
+        console.say(progress.line(result))
+    elif progress.is_news(result):
+        console.say(progress.line(result))
+        console.progress(progress.summary())
+    else:
+        console.progress(progress.summary())

@@ -8,6 +8,8 @@ from pathlib import Path
 from models.config import HwConfig
 from tb.cli import numbers
 from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, isolate_option, play_options, slower_option
+from tb.cli.console import Console, verbosity_options
+from tb.cli.patterns import only_option
 from tb.cli.regress_play import Player, batch_of, conclude
 from tb.cli.regress_tasks import feature_plan, tasks_of
 from tb.cli.results import STORE, add_results_option, existing_store
@@ -37,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     planned.add_argument(
         "--level", metavar="LEVEL", help="of the test plan, such as L1: its tests, and what covers more"
     )
-    planned.add_argument("--only", metavar="PATTERN", help="scenarios whose name matches, such as 'sdp_*'")
+    only_option(planned, "scenarios")
     planned.add_argument(
         "--seeds", type=numbers.count, metavar="N", help="seeds of each scenario (default: 1, or the level's)"
     )
@@ -76,6 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("running")
+    verbosity_options(group)
     play_options(group)
     isolate_option(group)
     group.add_argument("--scheduler", metavar="ADDRESS", help="of a running Dask cluster (default: a local one)")
@@ -117,9 +120,11 @@ def main(args: argparse.Namespace) -> int:
         tasks = tasks_of(args)
         build_dut(args, HwConfig.load(args.config), coverage=args.code_coverage)
         for dut in dict.fromkeys(task.dut for task in tasks):
-            build(dut.build_spec(waves=False), BUILD_ROOT)
+            build(dut.build_spec(waves=False), BUILD_ROOT, Console.of(args))
         level = None if args.kind != "plan" or args.level is None else feature_plan(args).level(args.level)
-        player = Player(args, store, store.start(level.name if level else args.kind, tasks))
-        if level is None or args.only is not None:
+        chosen = args.kind == "plan" and args.only is not None
+        title = args.kind if level is None else f"chosen tests of {level.name}" if chosen else level.name
+        player = Player(args, store, store.start(title, tasks))
+        if level is None or chosen:
             return player.play()
         return player.play(level.search, level.steered)

@@ -12,15 +12,17 @@ from dask.distributed import Client
 
 from models.config import HwConfig
 from models.errors import InputError
-from tb.cli.common import BUILD_ROOT
+from tb.cli.common import BUILD_ROOT, show_progress
+from tb.cli.console import Console
+from tb.cli.gate import after_regression
 from tb.cli.regress_tasks import FEATURES, random_tasks
 from tb.cli.results import DEFAULT_RESULTS
 from tb.coverage.model import CoverageModel, load_model
 from tb.coverage.status import item_status, table, totals
 from tb.judge.verdict import Ending
 from tb.report import code_coverage as code_coverage_report
-from tb.report import page, performance, summary
-from tb.report.features_table import feature_status, section
+from tb.report import failures, page, performance, summary
+from tb.report.features_table import feature_status, latest_of, section
 from tb.report.page_coverage import coverage_sections
 from tb.report.progress import Progress
 from tb.run import folders
@@ -59,6 +61,7 @@ class Player:
             waves=not args.no_waves,
             isolated=args.isolate,
         )
+        run.note_about(dict.fromkeys(task.dut for task in store.tasks(run)))
         self._model = model_of(store, run)
         self._batch = batch_of(args)
 
@@ -89,16 +92,18 @@ class Player:
         total, missing = len(self._store.tasks(self._run)), len(self._store.missing(self._run))
         where = self._run.folder.parent
         print(f"run {self._run.id} ({self._run.title}): {missing} of {total} to play; results: {where}", flush=True)
-        progress = Progress(total, total - missing)
+        console, progress = Console.of(self._args), Progress(total, total - missing)
         # Jobs may wait in a queue for hours.
         patience = math.inf if self._batch else PATIENCE_SECONDS
         drive_on = drive(self._store, self._run, client, self._limits, until=self._until, patience_seconds=patience)
         for record in drive_on:
-            print(progress.line(record), flush=True)
+            show_progress(console, progress, record)
+        console.clear()
 
     def _beforehand(self, client: Client) -> set[str]:
         """Return the bins that the tasks of the run reach when they pass."""
-        return reach(client, COVERAGE_DIR, self._store.tasks(self._run), self._model.reachable())
+        with Console.of(self._args).waiting("finding out what the tests of the level reach"):
+            return reach(client, COVERAGE_DIR, self._store.tasks(self._run), self._model.reachable())
 
     def _steer(self, client: Client, seeds: range, most: int | None, covered: Iterable[str]) -> int:
         """Enter the random scenarios of some seeds that reach what is not covered; return how many."""
@@ -106,7 +111,8 @@ class Player:
         engines = getattr(self._args, "engines", ",".join(ENGINES))
         tasks = random_tasks(self._args, engines, seeds)
         wanted = set(self._model.reachable()) - set(covered)
-        fresh = self._store.extend(self._run, search(client, COVERAGE_DIR, tasks, wanted, most))
+        with Console.of(self._args).waiting(f"looking at {len(seeds)} seeds for layers that reach more"):
+            fresh = self._store.extend(self._run, search(client, COVERAGE_DIR, tasks, wanted, most))
         seconds = time.monotonic() - started
         print(f"{len(seeds)} seeds looked at in {seconds:.0f} s: {len(fresh)} reach more", flush=True)
         return len(fresh)
@@ -163,8 +169,7 @@ def conclude(store: Store, run: Run, against: int | None, slower: float) -> int:
     folders.made(run.folder.parent, run.folder.name)
     hits, model = store.coverage(run), model_of(store, run)
     plan = load_feature_plan(FEATURES, model.config)
-    latest = store.latest(device)
-    sections = [section(feature_status(plan, plan.features, latest, hits)), *coverage_sections(model, hits)]
+    sections = [section(feature_status(plan, plan.features, latest_of(results), hits)), *coverage_sections(model, hits)]
     counted = code_coverage.of_run(run.folder)
     modules = code_coverage.per_module(counted)
     if modules:
@@ -172,9 +177,10 @@ def conclude(store: Store, run: Run, against: int | None, slower: float) -> int:
         sections.append(code_coverage_report.section(modules))
     page.write_html(run, results, trend, run.folder / "index.html", sections)
     page.write_junit(run.title, results, run.folder / "junit.xml")
-    problems = summary.failures(results)
+    failures.write(results, run.folder)
+    problems = failures.told(results)
     if problems:
-        print(f"\n{problems}")
+        print(f"\n{problems}\nall of it: {run.folder / failures.FILE_NAME}")
     print("\n" + "\n".join(table(model, item_status(model, hits))))
     if modules:
         print("\n" + "\n".join(code_coverage_report.lines(modules)))
@@ -185,8 +191,11 @@ def conclude(store: Store, run: Run, against: int | None, slower: float) -> int:
         print(f"resume: python -m tb regress resume {again}")
     late = [] if against is None else _slower(store, run, store.run(against), slower)
     print("".join(f"slower: {line}\n" for line in late), end="")
-    print(summary.counts_line(counts, missing))
-    return 1 if late else summary.exit_code(counts, missing)
+    code = 1 if late else summary.exit_code(counts, missing)
+    console = Console()
+    console.result(console.colour("red" if code else "green", summary.counts_line(counts, missing)))
+    console.result(after_regression(run.title, passed=code == 0))
+    return code
 
 
 def _slower(store: Store, run: Run, earlier: Run, percent: float) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Iterable, Sequence
-from fnmatch import fnmatchcase
 
 import msgspec
 
@@ -13,6 +12,7 @@ from models.config import HwConfig
 from models.errors import InputError
 from models.limits import RUN_TASKS
 from tb.cli.common import dut_arguments, dut_of
+from tb.cli.patterns import matches, said
 from tb.cli.run import select
 from tb.cli.trace import check_different
 from tb.places import PLANS
@@ -89,9 +89,9 @@ def _level_tasks(args: argparse.Namespace) -> list[Task]:
     level = plan.level(args.level)
     tests = planned_tests(plan.up_to(level.name))
     if args.only is not None:
-        tests = [test for test in tests if fnmatchcase(test.name, args.only)]
+        tests = [test for test in tests if matches(test.name, args.only)]
         if not tests:
-            raise PlanError(f"no test of level {level.name} matches {args.only}")
+            raise PlanError(f"no test of level {level.name} matches {said(args.only)}")
     tasks = _test_tasks(args, tests, range(args.first, args.first + level.seeds))
     return tasks if args.only is not None else [*tasks, *_as_they_come(args, level)]
 

@@ -9,6 +9,7 @@ import msgspec
 
 from tb.cli import numbers
 from tb.cli.common import BUILD_ROOT
+from tb.cli.console import Console
 from tb.judge.text import why_not_passed
 from tb.run import folders
 from tb.run.compile.build import build
@@ -34,7 +35,9 @@ def main(args: argparse.Namespace) -> int:
     found = bundle.load(args.bundle)
     job = found.job()
     dut = msgspec.structs.replace(bundle.with_rtl(found.dut, args.rtl), coverage=None)
-    built = build(dut.build_spec(waves=args.waves), BUILD_ROOT)
+    console = Console()
+    built = build(dut.build_spec(waves=args.waves), BUILD_ROOT, console)
+    console.clear()
     work_dir = folders.emptied(BUILD_ROOT, "replay", folders.folder_name(found.task.key))
     result = run_job(job, built, dut, work_dir, args.timeout, waves=args.waves)
     print(f"{found.task.key}: {result.ending.value}")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from collections.abc import Sequence
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from models.config import HwConfig
 from tb.cli import numbers
 from tb.cli.common import add_dut_options, add_run_options, build_dut, check_run_options, dut_arguments, play_and_report
+from tb.cli.console import Console
+from tb.cli.gate import after_plan
+from tb.cli.patterns import matches, only_option
 from tb.places import PLANS
 from tb.run.sources import planned_job
 from tb.stimulus.generate.describe import PlanError
@@ -25,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plan", type=Path, metavar="TOML", help="plan file (default: tb/plans/CONFIG.toml, else nv_small.toml)"
     )
-    parser.add_argument("--only", metavar="PATTERN", help="scenarios whose name matches, such as 'sdp_*'")
+    only_option(parser, "scenarios")
     parser.add_argument("--seed", type=numbers.seed, default=1, metavar="N", help="seed of all data (default: 1)")
     parser.add_argument("--list", action="store_true", help="print the scenarios and stop")
     add_dut_options(parser)
@@ -40,7 +43,8 @@ def main(args: argparse.Namespace) -> int:
     if args.list:
         print("\n".join(f"{entry.name:45} {entry.about}" for entry in entries))
         return 0
-    print(f"plan: {path.name}")
+    console = Console.of(args)
+    console.say(f"plan: {path.name}")
     check_run_options(args)
     built = build_dut(args, config, waves=args.waves)
     plan = f" --plan {shlex.quote(str(args.plan))}" if args.plan else ""
@@ -53,18 +57,21 @@ def main(args: argparse.Namespace) -> int:
         )
         for entry in entries
     ]
-    return play_and_report(args, jobs, built, path.stem)
+    code = play_and_report(args, jobs, built, path.stem)
+    console.say(after_plan(path.name, len(jobs), args.only, passed=code == 0, dut=dut_arguments(args)))
+    return code
 
 
-def select(entries: tuple[PlanEntry, ...], pattern: str | None) -> list[PlanEntry]:
-    """Return the entries whose name matches a shell pattern.
+def select(entries: tuple[PlanEntry, ...], patterns: Sequence[str] | None) -> list[PlanEntry]:
+    """Return the entries whose name matches a shell pattern, all without any.
 
     Raises:
-        PlanError: when none does.
+        PlanError: for a pattern that matches none.
     """
-    chosen = [entry for entry in entries if pattern is None or fnmatchcase(entry.name, pattern)]
-    if not chosen:
-        closest = get_close_matches(pattern or "", [entry.name for entry in entries])
-        meant = f"; closest: {', '.join(closest)}" if closest else ""
-        raise PlanError(f"no scenario of {len(entries)} matches {pattern}{meant}; see python -m tb run --list")
-    return chosen
+    names = [entry.name for entry in entries]
+    for pattern in patterns or ():
+        if not any(matches(name, [pattern]) for name in names):
+            closest = get_close_matches(pattern, names)
+            meant = f"; closest: {', '.join(closest)}" if closest else ""
+            raise PlanError(f"no scenario of {len(entries)} matches {pattern}{meant}; see python -m tb run --list")
+    return [entry for entry in entries if matches(entry.name, patterns)]

@@ -15,7 +15,7 @@ from tb.cli.common import check_model_only
 from tb.judge.finding import Check
 from tb.judge.text import complaints, margin_part
 from tb.judge.verdict import Ending, Verdict
-from tb.report import report
+from tb.report import failures, report
 from tb.report.columns import aligned
 from tb.run.dut import Dut
 from tb.run.jobs import Job
@@ -64,7 +64,7 @@ def main(args: argparse.Namespace) -> int:
     if all(map(_is_broken, results)):
         raise TraceError("\n".join(line for result in results for line in complaints(result.verdict)))
     print(f"{aligned([_COLUMNS, *_rows(families)], left=3)}\n")
-    problems = report.problems(results)
+    problems = failures.told(results)
     if problems:
         print(f"{problems}\n")
     totals = [_totals(*item) for item in families.items()]

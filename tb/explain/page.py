@@ -50,17 +50,21 @@ class Failure:
         complaints: why it failed.
         explanations: of its layers.
         commands: what to type, each with what it does.
+        about: what was tested: RTL, configuration, simulator, date, revision.
     """
 
     name: str
     complaints: Sequence[str]
     explanations: Sequence[Explanation]
     commands: Sequence[tuple[str, str]]
+    about: str = ""
 
 
 def page(failure: Failure) -> str:
     """Return the page, complete in itself."""
     parts = [f"<h1>{escape(failure.name)} failed</h1>"]
+    if failure.about:
+        parts.append(f"<p>{escape(failure.about)}</p>")
     if failure.complaints:
         parts.append(_list(failure.complaints))
     for explanation in failure.explanations:
@@ -70,7 +74,7 @@ def page(failure: Failure) -> str:
     if failure.commands:
         parts.append("<h2>Commands</h2>")
         parts += [f"<h3>{escape(what)}</h3><pre>{escape(command)}</pre>" for what, command in failure.commands]
-    title = escape(failure.name)
+    title = escape(f"{failure.name}: {failure.about}" if failure.about else failure.name)
     head = f'<meta charset="utf-8"><title>{title}</title><style>{_STYLE}</style>'
     body = "\n".join(parts)
     return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head><body>\n{body}\n</body></html>\n'

@@ -44,6 +44,9 @@ def write_page(
     complaints: Sequence[str],
     rerun: str | None,
     with_waves: str | None,
+    *,
+    about: str = "",
+    kept: Path | None = None,
 ) -> None:
     """Write a page about a failed run.
 
@@ -54,6 +57,8 @@ def write_page(
         complaints: why it failed.
         rerun: the command that repeats it, None when it is not known.
         with_waves: the same with waves, None when there is none.
+        about: what was tested, in one line.
+        kept: the folder that the run will lie in when it is not that of the page.
     """
     opened = []
     for suffix, command in ((GTKWAVE_SUFFIX, "gtkwave"), (SURFER_SUFFIX, "surfer --command-file")):
@@ -61,11 +66,13 @@ def write_page(
         if saved.is_file():
             opened.append(f"{command} {saved.name}")
     again = (("Run it again", rerun), ("Run it again with waves", with_waves))
-    commands = [(about, command) for about, command in again if command is not None]
-    commands.append(("Explain it on the terminal", f"python -m tb explain {shlex.quote(str(path.parent))}"))
+    commands = [(what, command) for what, command in again if command is not None]
+    if explanations:
+        folder = shlex.quote(str(kept or path.parent))
+        commands.append(("Explain it on the terminal", f"python -m tb explain {folder}"))
     if opened:
         commands.append(("Open the waves at the first wrong write, in this folder", "\n".join(opened)))
-    path.write_text(page(Failure(name, complaints, explanations, commands)), encoding="utf-8")
+    path.write_text(page(Failure(name, complaints, explanations, commands, about)), encoding="utf-8")
 
 
 def explain_folder(folder: Path, config_name: str | None = None, most: int = MOST_LAYERS) -> list[Explanation]:

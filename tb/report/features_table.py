@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tb.coverage.status import Hits, Totals, item_status, totals
 from tb.judge.verdict import Ending
 from tb.report.markup import bar, escaped, table
 from tb.run.regress.features import Feature, FeaturePlan
+from tb.run.result import Result
 
 Latest = Mapping[str, Mapping[Ending, int]]
 """How tests ended last, by their names; tests that were never played are absent."""
@@ -40,6 +41,15 @@ class FeatureStatus:
     unplayed: tuple[str, ...]
     coverage: Totals
     holes: tuple[str, ...]
+
+
+def latest_of(results: Iterable[Result]) -> dict[str, dict[Ending, int]]:
+    """Return how the tests of one run ended, by their names."""
+    found: dict[str, dict[Ending, int]] = {}
+    for result in results:
+        endings = found.setdefault(result.test, {})
+        endings[result.ending] = endings.get(result.ending, 0) + 1
+    return found
 
 
 def feature_status(plan: FeaturePlan, features: Sequence[Feature], latest: Latest, hits: Hits) -> list[FeatureStatus]:

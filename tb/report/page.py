@@ -9,12 +9,14 @@ from datetime import datetime
 from pathlib import Path
 from urllib.parse import quote
 
+from tb.explain.page import FILE_NAME as PAGE_FILE
 from tb.judge.text import complaints, margin_part, why_not_passed
 from tb.judge.verdict import Ending
 from tb.report.markup import bar, document, escaped, printable, table
 from tb.report.summary import counts_line, endings, groups, slowest
 from tb.run.regress.store import Run
 from tb.run.result import Result
+from tb.run.revision import about
 
 Trend = Sequence[tuple[Run, Mapping[Ending, int], int]]
 """Runs, the oldest first, with the counts of their endings and of tasks that were not played."""
@@ -24,7 +26,7 @@ _COLUMNS = ("result", "task", "layers:n", "bytes judged:n", "worst margin:n", "c
 
 
 def write_html(run: Run, results: Sequence[Result], trend: Trend, path: Path, sections: Sequence[str] = ()) -> None:
-    """Write the page of a run: summary, failures by signature, trend, slowest tests, every task.
+    """Write the page of a run: what was tested, summary, failures by cause, trend, slowest tests, every task.
 
     Args:
         run: The run.
@@ -35,17 +37,22 @@ def write_html(run: Run, results: Sequence[Result], trend: Trend, path: Path, se
     """
     title = f"Run {run.id}: {run.title}"
     counts, missing = next((counts, missing) for other, counts, missing in trend if other.id == run.id)
-    _write(title, counts_line(counts, missing), results, [_trend(trend, run), *sections], path)
+    sections = [_trend(trend, run), *sections]
+    _write(title, run.read_about(), counts_line(counts, missing), results, sections, path)
 
 
 def write_results(title: str, results: Sequence[Result], path: Path) -> None:
     """Write the page of jobs that belong to no run of a store; see ``write_html``."""
-    _write(title, counts_line(endings(results), 0), results, [], path)
+    duts = dict.fromkeys(result.dut for result in results)
+    _write(title, [about(dut) for dut in duts], counts_line(endings(results), 0), results, [], path)
 
 
-def _write(title: str, counts: str, results: Sequence[Result], sections: Sequence[str], path: Path) -> None:
+def _write(
+    title: str, tested: Sequence[str], counts: str, results: Sequence[Result], sections: Sequence[str], path: Path
+) -> None:
     body = [
-        f"<h1>{escaped(title)}</h1><p>{escaped(counts)}</p>",
+        f"<h1>{escaped(title)}</h1>",
+        *(f"<p>{escaped(line)}</p>" for line in (*tested, counts)),
         _failures(results, path.parent),
         *sections,
         _refused(results),
@@ -54,7 +61,7 @@ def _write(title: str, counts: str, results: Sequence[Result], sections: Sequenc
     ]
     # A link there would be followed.
     path.unlink(missing_ok=True)
-    path.write_text(document(title, body), encoding="utf-8")
+    path.write_text(document(": ".join((title, *tested[:1])), body), encoding="utf-8")
 
 
 def write_junit(title: str, results: Sequence[Result], path: Path) -> None:
@@ -84,17 +91,20 @@ def _failures(results: Sequence[Result], base: Path) -> str:
         explanation = () if first.explained is None else first.explained.lines
         text = "\n".join((*complaints(first.verdict), *explanation))
         names = ", ".join(_linked(result, base) for result in group.members)
+        checks = f"<br>{escaped('; '.join(group.checks))}" if group.cause is not None else ""
         blocks.append(
-            f'<p><span class="bad">{escaped(group.ending.value)}</span>, {len(group.members)} times: {names}</p>'
+            f'<p><span class="bad">{escaped(group.ending.value)}: {escaped(group.title)}</span>, '
+            f"{len(group.members)} times: {names}{checks}</p>"
             f"<pre>{escaped(text)}\n\nrerun: {escaped(first.rerun)}</pre>"
         )
-    return "<h2>Failures by signature</h2>\n" + ("\n".join(blocks) or "<p>None.</p>")
+    return "<h2>Failures by cause and check</h2>\n" + ("\n".join(blocks) or "<p>None.</p>")
 
 
 def _linked(result: Result, base: Path) -> str:
     if result.folder is None:
         return escaped(result.identity)
-    link = quote(os.path.relpath(result.folder, base), errors="surrogateescape")
+    page = Path(result.folder) / PAGE_FILE
+    link = quote(os.path.relpath(page if page.is_file() else result.folder, base), errors="surrogateescape")
     return f'<a href="{escaped(link)}">{escaped(result.identity)}</a>'
 
 

@@ -10,7 +10,7 @@ import msgspec
 
 from tb.judge.text import margin_line, margin_part, why_not_passed
 from tb.judge.verdict import Ending
-from tb.report import page, performance
+from tb.report import failures, page, performance
 from tb.report.columns import aligned
 from tb.run.result import Result
 from tb.run.space import write_whole
@@ -24,33 +24,9 @@ def outcome(ending: Ending) -> str:
     return "failed" if ending.is_failure else ending.value
 
 
-def progress_line(result: Result, done: int, total: int) -> str:
-    """Return the line printed when a test ends."""
-    count = f"[{done:{len(str(total))}}/{total}]"
-    return f"{count} {outcome(result.ending):7} {result.identity}  {result.verdict.cycles} cycles"
-
-
 def table(results: Sequence[Result]) -> str:
     """Return one aligned line per result under a heading."""
     return aligned([_COLUMNS, *(_row(result) for result in results)], left=2)
-
-
-def problems(results: Sequence[Result]) -> str:
-    """Return why each test that did not pass did not, with the command that repeats it."""
-    blocks = []
-    for result in results:
-        if result.ending is Ending.PASSED:
-            continue
-        lines = [f"{outcome(result.ending)}: {result.identity}"]
-        lines += [f"  {line}" for why in why_not_passed(result.verdict) for line in why.splitlines()]
-        if result.ending.is_failure:
-            if result.explained is not None:
-                lines += [f"  {line}" for line in result.explained.lines]
-                lines.append(f"  page: {result.folder}/failure.html")
-            lines += [f"  log: {result.folder}/sim.log"] if result.folder else []
-            lines.append(f"  rerun: {result.rerun}")
-        blocks.append("\n".join(lines))
-    return "\n\n".join(blocks)
 
 
 def summary(results: Sequence[Result]) -> str:
@@ -99,9 +75,13 @@ def _causes(explained: Explained) -> dict[str, Any]:
 
 
 def write_pages(results: Sequence[Result], folder: Path, suite: str, title: str) -> None:
-    """Write what browsers and CI systems read, as regressions do: ``index.html`` and ``junit.xml`` in a folder."""
+    """Write what browsers and CI systems read, as regressions do, and what failed at full length.
+
+    These are ``index.html``, ``junit.xml`` and ``failures.txt`` in a folder.
+    """
     page.write_results(title, results, folder / "index.html")
     page.write_junit(suite, results, folder / "junit.xml")
+    failures.write(results, folder)
 
 
 def _row(result: Result) -> tuple[str, ...]:

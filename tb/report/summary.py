@@ -1,12 +1,12 @@
-"""Results in words: endings, failures grouped by signature, slowest tests."""
+"""Results in words: endings, failures grouped by cause and check, slowest tests."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from tb.judge.text import complaints, signature_line
+from tb.judge.text import signature_line
 from tb.judge.verdict import Ending
 from tb.run.result import Result
 
@@ -15,11 +15,30 @@ _SLOWEST = 5
 
 @dataclass(frozen=True)
 class Group:
-    """Failures that end the same way with the same signature."""
+    """Failures of one cause; where no cause is known, those that end the same way with the same signature.
+
+    Attributes:
+        ending: how the first of them ended.
+        cause: the probable cause of the first in words, None when none is known.
+        signatures: of all members, the most frequent first; each tells engine and register group.
+        members: the failures.
+    """
 
     ending: Ending
-    signature: tuple[str, ...]
+    cause: str | None
+    signatures: tuple[tuple[str, ...], ...]
     members: tuple[Result, ...]
+
+    @property
+    def title(self) -> str:
+        """What the members share."""
+        return signature_line(self.signatures[0]) if self.cause is None else self.cause
+
+    @property
+    def checks(self) -> list[str]:
+        """How many members have which signature."""
+        counts = Counter(result.verdict.signature for result in self.members)
+        return [f"{counts[signature]} x {signature_line(signature)}" for signature in self.signatures]
 
 
 def endings(results: Iterable[Result]) -> dict[Ending, int]:
@@ -29,13 +48,15 @@ def endings(results: Iterable[Result]) -> dict[Ending, int]:
 
 
 def groups(results: Iterable[Result]) -> list[Group]:
-    """Return failures by ending and signature, the largest group first."""
-    found: dict[tuple[Ending, tuple[str, ...]], list[Result]] = {}
+    """Return failures by cause, and those without one by ending and signature; the largest group first."""
+    found: dict[tuple[object, ...], list[Result]] = {}
     for result in results:
         if result.ending.is_failure:
-            found.setdefault((result.ending, result.verdict.signature), []).append(result)
-    ordered = sorted(found.items(), key=lambda item: -len(item[1]))
-    return [Group(ending, signature, tuple(members)) for (ending, signature), members in ordered]
+            cause = _cause(result)
+            key = (result.ending, *result.verdict.signature) if cause is None else (cause[0],)
+            found.setdefault(key, []).append(result)
+    ordered = sorted(found.values(), key=lambda members: -len(members))
+    return [_group(tuple(members)) for members in ordered]
 
 
 def slowest(results: Iterable[Result]) -> list[Result]:
@@ -55,24 +76,24 @@ def counts_line(counts: Mapping[Ending, int], missing: int) -> str:
     return ", ".join([*parts, f"{missing} not played"] if missing else parts)
 
 
-def failures(results: Sequence[Result]) -> str:
-    """Return every group of failures with its first member whole, and the others by name."""
-    blocks = []
-    for group in groups(results):
-        first, *others = group.members
-        lines = [f"{group.ending.value}: {len(group.members)} x {signature_line(group.signature)}"]
-        lines.append(f"  {first.identity}:")
-        lines += [f"    {line}" for complaint in complaints(first.verdict) for line in complaint.splitlines()]
-        if first.folder:
-            lines.append(f"    folder: {first.folder}")
-        lines.append(f"    rerun: {first.rerun}")
-        if others:
-            lines.append(f"  also: {', '.join(result.identity for result in others)}")
-        blocks.append("\n".join(lines))
-    return "\n\n".join(blocks)
-
-
 def exit_code(counts: Mapping[Ending, int], missing: int) -> int:
     """Return 0 when everything was played, something passed and nothing failed, else 1."""
     failed = any(ending.is_failure for ending in counts)
     return 0 if counts.get(Ending.PASSED) and not failed and not missing else 1
+
+
+def _group(members: tuple[Result, ...]) -> Group:
+    cause = _cause(members[0])
+    counts = Counter(result.verdict.signature for result in members)
+    signatures = tuple(signature for signature, _ in counts.most_common())
+    return Group(members[0].ending, None if cause is None else cause[1], signatures, members)
+
+
+def _cause(result: Result) -> tuple[str, str] | None:
+    """Return name and words of the probable cause of the first layer that has one."""
+    if result.explained is None:
+        return None
+    for names, headline in zip(result.explained.causes, result.explained.headlines, strict=False):
+        if names:
+            return names[0], headline
+    return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
@@ -10,7 +11,10 @@ from queue import SimpleQueue
 
 import msgspec
 
+from tb.explain.page import FILE_NAME as PAGE_FILE
+from tb.explain.runs import write_page
 from tb.judge.finding import Check, Finding, Note
+from tb.judge.text import complaints
 from tb.judge.verdict import Ending, Verdict
 from tb.nvdla.memory_dump import Range
 from tb.run import folders
@@ -18,6 +22,7 @@ from tb.run.compile.build import Built
 from tb.run.dut import Dut
 from tb.run.process import threads
 from tb.run.result import Result, identity
+from tb.run.revision import about
 from tb.run.shared import SharedProcess
 from tb.run.simulate import LOG_NAME, SimResult, simulate
 from tb.stimulus.exchange import REQUEST, Answer, Request
@@ -46,7 +51,8 @@ class Job:
     file that it is read from, so that it fails without being played. ``plusargs`` are the simulator's,
     ``altered`` a file of bytes that only the DUT finds in its memory, ``stages`` one of hand-overs to watch;
     ``waves_from`` holds waves back, and ``waves`` says whether ``rerun`` takes ``--waves``. ``traffic`` records what
-    each memory port moves, ``dump`` are ranges of memory to save.
+    each memory port moves, ``dump`` are ranges of memory to save; ``kept`` is the folder that what it leaves will lie
+    in, None when that is where it is played.
     """
 
     name: str
@@ -63,6 +69,7 @@ class Job:
     waves: bool = True
     traffic: bool = False
     dump: tuple[Range, ...] = ()
+    kept: Path | None = None
 
     @property
     def identity(self) -> str:
@@ -85,6 +92,8 @@ class Job:
             stages=None if self.stages is None else str(self.stages.resolve()),
             traffic=self.traffic,
             dump=self.dump,
+            about=about(dut),
+            kept=None if self.kept is None else str(self.kept.resolve()),
         )
 
     def result(self, dut: Dut, verdict: Verdict, seconds: float = 0.0, folder: Path | None = None) -> Result:
@@ -226,7 +235,7 @@ def run_job(
     waves: bool,
     process: SharedProcess | None = None,
 ) -> Result:
-    """Play one job in a folder that is new or empty.
+    """Play one job in a folder that is new or empty; a failure leaves its page there, however it ended.
 
     Args:
         job: What to play.
@@ -239,9 +248,39 @@ def run_job(
     """
     if job.refused is not None:
         return job.result(dut, Verdict(refused=job.refused))
-    if job.broken is not None:
-        return job.result(dut, Verdict.of(Check.INPUT, job.broken))
     folders.check_new(work_dir)
+    result = _played(job, built, dut, work_dir, timeout_seconds, waves, process)
+    if result.ending.is_failure:
+        keep_page(result, work_dir, job.kept)
+    return result
+
+
+def keep_page(result: Result, folder: Path, kept: Path | None = None) -> None:
+    """Write the page of a failure unless the simulator has done so, which knows more.
+
+    Args:
+        result: The failure.
+        folder: What is left of it.
+        kept: The folder that this will lie in when it is another one.
+    """
+    path = folder / PAGE_FILE
+    if not path.is_file():
+        why = complaints(result.verdict)
+        write_page(path, (), result.identity, why, result.rerun, None, about=about(result.dut), kept=kept)
+
+
+def _played(
+    job: Job,
+    built: Built,
+    dut: Dut,
+    work_dir: Path,
+    timeout_seconds: float,
+    waves: bool,
+    process: SharedProcess | None,
+) -> Result:
+    """Play one job in an empty folder."""
+    if job.broken is not None:
+        return job.result(dut, Verdict.of(Check.INPUT, job.broken), folder=work_dir)
     write(job.make(), work_dir / SCENARIO_DIR)
     request = job.request(dut, work_dir)
     if process is not None and job.plusargs == process.plusargs:
@@ -255,6 +294,9 @@ def run_job(
         )
         answer = Answer.load(work_dir / RESULT_FILE)
     if answer is None:
+        if run.log_path.resolve() != (work_dir / LOG_NAME).resolve():
+            # The process died before it took the request: what it said lies in its own folder.
+            shutil.copyfile(run.log_path, work_dir / LOG_NAME)
         tail = run.log_path.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_LINES:]
         verdict = Verdict.of(_check_of(run), "\n".join((run.message, *tail)))
         return job.result(dut, verdict, run.seconds, work_dir)

@@ -7,12 +7,14 @@ them with ``stop``.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -25,6 +27,9 @@ ABORT_GRACE_SECONDS = 5.0
 
 # Time for a supervisor to kill what its command has started; it needs milliseconds.
 KILL_GRACE_SECONDS = 20.0
+LOOK_SECONDS = 0.5
+"""How often whoever waits for a command looks how far it is."""
+
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _RELEVANT = re.compile(r"error|undefined|cannot|unable|fatal|killed|no such|\*\*\*", re.IGNORECASE)
 _SHOWN_LINES = 15
@@ -52,6 +57,7 @@ def supervise(
     environment: Mapping[str, str],
     log_path: Path,
     timeout_seconds: float | None = None,
+    meanwhile: Callable[[], None] | None = None,
 ) -> Ended:
     """Run ``command`` to its end or its deadline, and leave no process that it has started behind.
 
@@ -64,11 +70,12 @@ def supervise(
         environment: Complete environment.
         log_path: File that standard output and error are appended to.
         timeout_seconds: Deadline in wall-clock seconds, or None.
+        meanwhile: Called about twice a second until the end, or None.
     """
     with log_path.open("ab") as log:
         process = start(command, cwd=cwd, environment=environment, log=log)
         try:
-            return Ended(process.wait(timeout_seconds), timed_out=False)
+            return Ended(_wait(process, timeout_seconds, meanwhile), timed_out=False)
         except subprocess.TimeoutExpired:
             return abort(process)
         finally:
@@ -157,6 +164,22 @@ def last_relevant_lines(log_path: Path) -> str:
     lines = log_path.read_text(encoding="utf-8", errors="replace").splitlines()
     relevant = [line for line in lines if _RELEVANT.search(line)]
     return "\n".join((relevant or lines)[-_SHOWN_LINES:])
+
+
+def _wait(process: subprocess.Popen[bytes], timeout_seconds: float | None, meanwhile: Callable[[], None] | None) -> int:
+    """Wait for the end of a process, and return its code.
+
+    Raises:
+        TimeoutExpired: when the deadline passes.
+    """
+    if meanwhile is None:
+        return process.wait(timeout_seconds)
+    deadline = math.inf if timeout_seconds is None else time.monotonic() + timeout_seconds
+    while time.monotonic() < deadline:
+        meanwhile()
+        with suppress(subprocess.TimeoutExpired):
+            return process.wait(max(0.0, min(LOOK_SECONDS, deadline - time.monotonic())))
+    raise subprocess.TimeoutExpired(process.args, timeout_seconds or 0.0)
 
 
 def _let_go(process: subprocess.Popen[bytes]) -> None:

@@ -34,11 +34,14 @@ def explained(folder: Path, bench: Bench, scenario: Scenario, request: Request) 
     _save_view(folder, bench, explanations)
     name = request.test or folder.name
     why = complaints(bench.verdict)
-    write_page(folder / FILE_NAME, explanations, name, why, request.rerun, request.rerun_waves)
+    kept = None if request.kept is None else Path(request.kept)
+    rerun, waves = request.rerun, request.rerun_waves
+    write_page(folder / FILE_NAME, explanations, name, why, rerun, waves, about=request.about, kept=kept)
     return Explained(
         [line for explanation in explanations for line in explanation.lines()] + stages,
         [[fit.name for fit in explanation.causes] for explanation in explanations],
         [[fit.name for fit in explanation.equal] for explanation in explanations],
+        [explanation.headline for explanation in explanations],
     )
 
 

@@ -39,6 +39,8 @@ class Request(msgspec.Struct, frozen=True):
         cycles: how long to clock an idle DUT.
         traffic: whether to record what each port moves.
         dump: ranges of memory to save beside the answer.
+        about: what is tested, for pages.
+        kept: folder that what the test leaves will lie in, None when that is where it is left.
     """
 
     config: str
@@ -54,6 +56,8 @@ class Request(msgspec.Struct, frozen=True):
     cycles: int = 0
     traffic: bool = False
     dump: tuple[Range, ...] = ()
+    about: str = ""
+    kept: str | None = None
 
     @classmethod
     def from_env(cls, config: str | None = None) -> Request:
@@ -103,11 +107,13 @@ class Explained(msgspec.Struct, frozen=True):
         lines: the explanation in words.
         causes: names of the probable causes of each layer, the best first.
         equal: those that predict the same bytes as the best, for each layer.
+        headlines: the best cause of each layer in words, or that none fits.
     """
 
     lines: list[str]
     causes: list[list[str]]
     equal: list[list[str]]
+    headlines: list[str] = []
 
 
 class Answer(msgspec.Struct, frozen=True):

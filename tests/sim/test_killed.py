@@ -37,7 +37,7 @@ def test_a_worker_and_the_driver_are_killed_and_the_resumed_run_equals_an_undist
         address = started.scheduler(tmp_path / "scheduler.json")
         workers = [started.worker(address, tmp_path / f"worker{number}") for number in range(2)]
         options = ("--results", str(killed), "--scheduler", address)
-        driver = started.start("-m", "tb", *PLAYED, *options)
+        driver = started.start("-m", "tb", *PLAYED, "--verbose", *options)
         assert driver.stdout is not None
         heard = 0
         for line in driver.stdout:
@@ -60,5 +60,6 @@ def test_a_worker_and_the_driver_are_killed_and_the_resumed_run_equals_an_undist
     assert len(results) == SCENARIOS
     assert [(one.key, one.verdict) for one in resumed_results] == [(one.key, one.verdict) for one in results]
     left = sorted(path.name for path in (killed / "0001").iterdir())
-    assert left == [".nvdla-testbench", "index.html", "junit.xml", "records"], "passing tasks leave nothing else behind"
+    whole = [".nvdla-testbench", "about.txt", "index.html", "junit.xml", "records"]
+    assert left == whole, "passing tasks leave nothing else behind"
     assert [path.name for path in (killed / "0001" / "records").iterdir()] == [".nvdla-testbench"]

@@ -29,6 +29,7 @@ from tb.run.compile.runners import (
     TOP_PORTS_ONLY,
     build_commands,
 )
+from tb.run.compile.telling import Silent, Teller, step_of
 from tb.run.compile.toolchain import (
     SIMULATORS,
     fst_available,
@@ -129,7 +130,10 @@ class Built:
     cached: bool
 
 
-def build(spec: BuildSpec, root: Path = folders.RESULTS) -> Built:
+_SILENT = Silent()
+
+
+def build(spec: BuildSpec, root: Path = folders.RESULTS, teller: Teller = _SILENT) -> Built:
     """Return the compiled model of ``spec``, compiling it when its content is new.
 
     Processes that ask for the same model at the same time build it once.
@@ -137,6 +141,7 @@ def build(spec: BuildSpec, root: Path = folders.RESULTS) -> Built:
     Args:
         spec: What to build.
         root: Folder that holds all builds.
+        teller: Who hears of the steps of a build that takes a while.
 
     Raises:
         FileListError: for a filelist that cannot be read.
@@ -161,13 +166,14 @@ def build(spec: BuildSpec, root: Path = folders.RESULTS) -> Built:
     cached = is_sealed(directory, key)
     if not cached:
         folders.made(root)
-        with _lock(directory.with_suffix(".lock")):
+        with _lock(directory.with_suffix(".lock"), teller):
             cached = is_sealed(directory, key)
             if not cached:
+                teller.progress(f"reading the ports of {spec.top}")
                 ports = _elaborated(spec.top, files, inputs, directory.parent / f"rtl-{rtl_key[:16]}.json")
                 check(spec.config, spec.top, ports, port_map)
                 text = wrapper_text(spec.config, spec.top, ports, port_map, dump=spec.waves, native=spec.native)
-                _compile(spec, files, text, directory, wave_suffix)
+                _compile(spec, files, text, directory, wave_suffix, teller)
                 seal(directory, key)
     return Built(spec, directory, directory / "build.log", wave_suffix, time.monotonic() - started, cached)
 
@@ -238,12 +244,15 @@ def _elaborated(top: str, files: FileList, inputs: tuple[InputFile, ...], cache:
     return elaboration.ports
 
 
-def _compile(spec: BuildSpec, files: FileList, wrapper: str, directory: Path, wave_suffix: str | None) -> None:
+def _compile(
+    spec: BuildSpec, files: FileList, wrapper: str, directory: Path, wave_suffix: str | None, teller: Teller
+) -> None:
     """Compile into an empty ``directory``; what an interrupted build left there is removed."""
     folders.emptied(directory.parent, directory.name)
     wrapper_path = directory / f"{WRAPPER_TOP}.sv"
     wrapper_path.write_text(wrapper, encoding="utf-8")
     log_path = directory / "build.log"
+    teller.say(f"building {spec.top} once for this content (minutes for a large design); log: {log_path}")
     hierarchical = _is_hierarchical(spec, files)
     if hierarchical:
         require("perl")
@@ -251,7 +260,8 @@ def _compile(spec: BuildSpec, files: FileList, wrapper: str, directory: Path, wa
     sources = [wrapper_path, *_scope_sources(spec), *files.sources]
     arguments = _build_arguments(spec, files, wave_suffix, directory, hierarchical=hierarchical)
     for command in build_commands(spec.simulator, spec.backend, directory, sources, arguments):
-        ended = supervise(command, cwd=directory, environment=tool_environment(), log_path=log_path)
+        look = step_of(command, directory, teller)
+        ended = supervise(command, cwd=directory, environment=tool_environment(), log_path=log_path, meanwhile=look)
         if ended.returncode != 0:
             check_space(directory)
             lines = last_relevant_lines(log_path)
@@ -309,7 +319,11 @@ def _build_arguments(
 
 
 @contextmanager
-def _lock(path: Path) -> Iterator[None]:
+def _lock(path: Path, teller: Teller) -> Iterator[None]:
     with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            teller.say("another process builds the same model: waiting for its end")
+            fcntl.flock(file, fcntl.LOCK_EX)
         yield

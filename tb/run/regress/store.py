@@ -18,10 +18,14 @@ from models.errors import InputError
 from models.reading import parse_json, shown
 from tb.judge.verdict import Ending
 from tb.plain_data import converted
-from tb.run.dut import Device
+from tb.run.dut import Device, Dut
 from tb.run.regress.errors import StoreError
 from tb.run.result import Result, failure_folder
+from tb.run.revision import about
 from tb.run.task import Task
+
+ABOUT_FILE = "about.txt"
+"""Says in the folder of a run what was tested."""
 
 _VERSION = 3
 _PATIENCE_SECONDS = 60
@@ -53,6 +57,17 @@ class Run:
     title: str
     started: float
     folder: Path
+
+    def note_about(self, duts: Iterable[Dut]) -> None:
+        """Write down what is tested, with the revision that the RTL has now; the folder exists."""
+        path = self.folder / ABOUT_FILE
+        lines = [*self.read_about(), *(about(dut) for dut in duts)]
+        path.write_text("".join(f"{line}\n" for line in dict.fromkeys(lines)), encoding="utf-8")
+
+    def read_about(self) -> list[str]:
+        """Return what was tested, a line for each device, revision and date."""
+        path = self.folder / ABOUT_FILE
+        return path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
 
 
 class Store:

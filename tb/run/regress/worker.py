@@ -26,7 +26,7 @@ from tb.run import folders
 from tb.run.compile.build import COVERAGE_FILE, Built, build
 from tb.run.dut import Dut
 from tb.run.errors import LaunchError
-from tb.run.jobs import Job, run_job, shared_process
+from tb.run.jobs import Job, keep_page, run_job, shared_process
 from tb.run.regress import bundle, code_coverage
 from tb.run.regress.errors import VersionError
 from tb.run.regress.version import PROJECT, versions
@@ -168,7 +168,9 @@ def _play(task: Task, limits: Limits) -> Result:
         if result.ending.is_failure:
             if limits.waves and task.kind != BENCH:
                 _add_waves(task, result, work_dir, limits)
-            result = msgspec.structs.replace(result, folder=str(failure_folder(limits.folder, task.key)))
+            kept = failure_folder(limits.folder, task.key)
+            result = msgspec.structs.replace(result, folder=str(kept))
+            keep_page(result, work_dir, kept)
             bundle.write(work_dir, task, result)
             folders.remove(limits.folder, name)
             work_dir.rename(limits.folder / name)
@@ -177,20 +179,31 @@ def _play(task: Task, limits: Limits) -> Result:
             code_coverage.keep(work_dir, limits.folder)
     except LaunchError as error:
         check_space(limits.folder)
-        return task.result(Verdict.of(Check.BUILD, str(error)), time.monotonic() - started)
+        return _broken(task, limits, Verdict.of(Check.BUILD, str(error)), started)
     except InputError as error:
-        return task.result(Verdict.of(Check.BENCH, str(error)), time.monotonic() - started)
+        return _broken(task, limits, Verdict.of(Check.BENCH, str(error)), started)
     except Exception as error:
         check_space(limits.folder)
         if isinstance(error, OSError) and error.errno in MACHINE:
             raise
         # Whatever a plan, a generator, a model or the bench raises is this task's ending, not the worker's.
         message = f"{type(error).__name__}: {error}\n{traceback.format_exc()}"
-        return task.result(Verdict.of(Check.BENCH, message), time.monotonic() - started)
+        return _broken(task, limits, Verdict.of(Check.BENCH, message), started)
     with suppress(OSError):
         folders.remove(limits.folder, _worker_name(), name)
     # It leaves no bundle to replay.
     return msgspec.structs.replace(result, folder=None, rerun=task.rerun)
+
+
+def _broken(task: Task, limits: Limits, verdict: Verdict, started: float) -> Result:
+    """Return the result of a task that could not be played to its end; all that it leaves is a page."""
+    result = task.result(verdict, time.monotonic() - started)
+    with suppress(OSError, folders.FolderError):
+        # Without a folder for it the failure is told all the same.
+        folder = folders.emptied(limits.folder, folders.folder_name(task.key))
+        keep_page(result, folder)
+        return msgspec.structs.replace(result, folder=str(folder))
+    return result
 
 
 def _add_waves(task: Task, result: Result, work_dir: Path, limits: Limits) -> None:
@@ -242,7 +255,8 @@ def _play_scenario(task: Task, built: Built, work_dir: Path, limits: Limits) -> 
 
 def _job(task: Task, limits: Limits) -> Job:
     """Return the job of a task, which is played again from the bundle that it leaves when it fails."""
-    return replace(task.job(), rerun=bundle.replay_command(failure_folder(limits.folder, task.key)))
+    kept = failure_folder(limits.folder, task.key)
+    return replace(task.job(), rerun=bundle.replay_command(kept), kept=kept)
 
 
 def _play_test(task: Task, built: Built, work_dir: Path, limits: Limits) -> Result:

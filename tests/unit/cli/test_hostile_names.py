@@ -128,11 +128,11 @@ def trace_of(folder: Path, name: str) -> Path:
 
 
 def by_trace(folder: Path, name: str) -> int:
-    return main(["trace", str(trace_of(folder, name))])
+    return main(["trace", "--verbose", str(trace_of(folder, name))])
 
 
 def by_plan(folder: Path, name: str) -> int:
-    return main(["run", "--plan", str(plan_of(folder, name))])
+    return main(["run", "--verbose", "--plan", str(plan_of(folder, name))])
 
 
 def by_worker(folder: Path, name: str) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace as replace_dut
 
 from models.config import HwConfig
 from tb.__main__ import parser
@@ -81,3 +82,20 @@ def test_a_run_waits_for_another_one_in_its_folder(
     first.join(30)
     second.join(30)
     assert events == ["first starts", "first ends", "second starts", "second ends"]
+
+
+def test_runs_of_different_devices_have_different_folders() -> None:
+    embedded = Dut("nv_small", "verilator")
+    duts = [
+        embedded,
+        replace_dut(embedded, config="nv_full"),
+        replace_dut(embedded, rtl="/a/my.f"),
+        replace_dut(embedded, rtl="/b/my.f"),
+        replace_dut(embedded, rtl="/a/my.f", top="other"),
+        replace_dut(embedded, config="/a/nv_small.toml"),
+    ]
+    names = [common.run_name(title, dut) for title in ("nv_small", "nv_full") for dut in duts]
+    assert len(set(names)) == len(names)
+    assert names[:2] == ["nv_small", "nv_small-nv_full"]
+    assert names[2].startswith("nv_small-my-")
+    assert common.run_name("nv_small", replace_dut(embedded, simulator="icarus")) == "nv_small"

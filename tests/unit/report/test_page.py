@@ -70,7 +70,7 @@ def test_the_page_shows_summary_trend_failures_and_tasks(tmp_path: Path) -> None
     text = written(tmp_path).text
     assert "1 passed, 3 failed (2 mismatch, 1 hang), 1 refused, 3 not played" in text
     assert "1: earlier" in text
-    assert "mismatch, 2 times: random.2, random.3" in text
+    assert "mismatch: wrong value, SDP, group 0, 2 times: random.2, random.3" in text
     assert text.count("random.4.nv_small.verilator") == 2, "among the slowest and among all"
     assert "rerun: python -m tb regress random --first 2" in text
 
@@ -131,30 +131,6 @@ def test_a_page_is_never_written_through_a_link(tmp_path: Path) -> None:
     page.write_results("title", entries(tmp_path), tmp_path / "index.html")
     page.write_junit("title", entries(tmp_path), tmp_path / "junit.xml")
     assert precious.read_text(encoding="utf-8") == "kept"
-
-
-def test_failures_of_one_signature_are_told_once(tmp_path: Path) -> None:
-    assert summary.failures(entries(tmp_path)[:3]) == (
-        "mismatch: 2 x wrong value, SDP, group 0\n"
-        "  random.2:\n"
-        "    wrong value: 3 elements; layer 0 (SDP, group 0): first at c=0 h=0 w=0 (address 0x1000 of MC), "
-        "expected 0x01, got 0x02, at cycle 30 with id 4\n"
-        f"    folder: {tmp_path}/random.2\n"
-        "    rerun: python -m tb regress random --first 2\n"
-        "  also: random.3"
-    )
-
-
-def test_failures_are_grouped_by_ending_and_signature_the_largest_group_first() -> None:
-    lost = [task(seed).result(Verdict.of(Check.LOST, "gone")) for seed in (6, 7, 8)]
-    other = task(9).result(Verdict(findings=[wrong(3), hang()]))
-    found = summary.groups([*entries(Path()), *lost, other])
-    assert [(group.ending, group.signature, [result.seed for result in group.members]) for group in found] == [
-        (Ending.LOST, ("lost worker", "gone"), [6, 7, 8]),
-        (Ending.MISMATCH, ("wrong value", "SDP", "group 0"), [2, 3]),
-        (Ending.HANG, ("hang", HOSTILE), [4]),
-        (Ending.HANG, ("wrong value", "SDP", "group 0"), [9]),
-    ]
 
 
 def test_tasks_that_were_not_simulated_have_no_counts(tmp_path: Path) -> None:

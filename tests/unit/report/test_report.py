@@ -46,22 +46,6 @@ def test_the_table_aligns_its_columns() -> None:
     ]
 
 
-def test_complaints_show_the_log_and_the_command_that_reruns_just_it() -> None:
-    assert report.problems([PASSED, FAILED, REFUSED]) == (
-        "failed: bad.3\n"
-        f"  {WRONG}\n"
-        "  hang: nothing moved for 5000 cycles, at cycle 61000\n"
-        "    waiting for interrupt SDP_0\n"
-        "    every unit's S_STATUS is IDLE\n"
-        "  <1> element\n"
-        "  log: runs/bad/sim.log\n"
-        "  rerun: python -m tb run --only bad\n"
-        "\n"
-        "refused: other.3\n"
-        "  no Y"
-    )
-
-
 def test_a_run_fails_when_something_failed_or_nothing_passed() -> None:
     assert report.exit_code([PASSED, REFUSED]) == 0
     assert report.exit_code([PASSED, FAILED]) == 1
@@ -79,18 +63,6 @@ def test_junit_has_failures_and_skips(tmp_path: Path) -> None:
     assert failure.text is not None
     assert failure.text.endswith("\n<1> element\nrerun: python -m tb run --only bad")
     assert root.find("testcase[@name='other.3.nv_small.verilator']/skipped") is not None
-
-
-def test_a_failure_that_was_explained_says_why_and_where_its_page_is() -> None:
-    explained = Explained(["it is there"], [["dst-base"]], [["dst-base"]])
-    assert report.problems([replace(result("bad", Verdict(findings=[wrong()])), explained=explained)]) == (
-        "failed: bad.3\n"
-        f"  {WRONG}\n"
-        "  it is there\n"
-        "  page: runs/bad/failure.html\n"
-        "  log: runs/bad/sim.log\n"
-        "  rerun: python -m tb run --only bad"
-    )
 
 
 def test_json_carries_every_count(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from tb.judge.text import why_not_passed
 from tb.judge.verdict import Ending, Verdict
 from tb.run import jobs
 from tb.run.compile.build import BuildSpec, Built
-from tb.run.jobs import Job, run_job
+from tb.run.jobs import Job, keep_page, run_job
 from tb.run.result import Result
 from tb.run.simulate import SimResult
 from tb.stimulus.exchange import REQUEST, Answer, Explained, Performance, Request
@@ -92,6 +92,22 @@ def test_a_simulation_without_a_verdict_is_told_by_its_end_and_the_last_lines_of
     message = "" if check is None else "it ended"
     assert result.verdict.findings == [Finding(expected, Note(f"{message}\n{last}"))]
     assert (result.performance, result.folder) == (None, str(tmp_path / "work"))
+    page = (tmp_path / "work" / "failure.html").read_text(encoding="utf-8")
+    assert "line 19" in page
+    assert "the embedded DUT, NV_nvdla, nv_small, verilator; " in page
+    assert "python -m tb explain" not in page, "there is nothing to explain"
+
+
+def test_a_file_that_cannot_be_read_leaves_a_page(tmp_path: Path) -> None:
+    result = run_job(job(broken="x.cfg:1: no"), BUILT, DUT, tmp_path / "work", 1.0, waves=False)
+    assert result.folder == str(tmp_path / "work")
+    assert "x.cfg:1: no" in (tmp_path / "work" / "failure.html").read_text(encoding="utf-8")
+
+
+def test_the_page_that_the_simulator_has_written_stays(tmp_path: Path) -> None:
+    (tmp_path / "failure.html").write_text("with causes", encoding="utf-8")
+    keep_page(job().result(DUT, Verdict(findings=[wrong()])), tmp_path)
+    assert (tmp_path / "failure.html").read_text(encoding="utf-8") == "with causes"
 
 
 @pytest.mark.parametrize("check", [Check.CRASH, Check.TIMEOUT])
@@ -121,7 +137,9 @@ def test_a_simulator_is_asked_with_absolute_paths(tmp_path: Path, monkeypatch: p
         test="made.1",
         rerun="rerun",
         rerun_waves="rerun --waves",
+        about=plain.about,
     )
+    assert plain.about.startswith("the embedded DUT, NV_nvdla, mine, verilator; ")
     full = job(altered=Path("x.npz"), stages=Path("s.toml"), waves_from="layer:2", waves=False)
     asked = full.request(DUT, work)
     assert (asked.altered, asked.stages) == (str(tmp_path / "x.npz"), str(tmp_path / "s.toml"))

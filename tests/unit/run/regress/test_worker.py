@@ -125,7 +125,11 @@ def test_a_model_that_cannot_be_built_is_the_ending_of_a_task(monkeypatch: pytes
     monkeypatch.setattr(worker, "_built", built)
     result = execute(task(1), Limits(tmp_path, tmp_path, 1.0))
     assert result.verdict.findings == [Finding(Check.BUILD, Note("sdp.v:3: syntax error"))]
-    assert (result.ending, result.folder) == (Ending.BUILD_ERROR, None)
+    folder = tmp_path / "random.1.nv_small.verilator"
+    assert (result.ending, result.folder) == (Ending.BUILD_ERROR, str(folder))
+    page = (folder / "failure.html").read_text(encoding="utf-8")
+    assert "sdp.v:3: syntax error" in page
+    assert result.rerun in page
     assert Result.load(record_path(tmp_path, task(1).key)) == result
 
 

@@ -1,0 +1,140 @@
+"""What commands say while they work: one live line on a terminal, lines on a pipe, as loud as the user wants it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import IO
+
+_COLOURS = {"red": "31", "green": "32", "yellow": "33"}
+_FIRST_SECONDS, _MOST_SECONDS = 5.0, 60.0
+"""A pipe gets its first line of progress after so long, and then each after twice the time, up to the second."""
+
+_TICK_SECONDS = 0.2
+_ERASE = "\r\x1b[2K"
+
+
+def verbosity_options(group: argparse._ActionsContainer) -> None:
+    """Add the options that say how much is said."""
+    loud = group.add_mutually_exclusive_group()
+    loud.add_argument("-v", "--verbose", action="store_true", help="a line for every test, and the table of all")
+    loud.add_argument("-q", "--quiet", action="store_true", help="failures and the last line alone")
+
+
+class Console:
+    """Standard output of a command.
+
+    Attributes:
+        quiet: Whether only failures and results are wanted.
+        verbose: Whether every test is.
+    """
+
+    def __init__(
+        self,
+        *,
+        quiet: bool = False,
+        verbose: bool = False,
+        stream: IO[str] | None = None,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
+        """Take what the user wants, and look at what the stream is.
+
+        Args:
+            quiet: see the class.
+            verbose: see the class.
+            stream: what is written to, standard output by default.
+            environment: ``NO_COLOR`` and ``TERM`` say whether colours are welcome.
+        """
+        self.quiet, self.verbose = quiet, verbose
+        self._stream = stream
+        terminal = self._out.isatty() and environment.get("TERM") != "dumb"
+        self._live = terminal
+        self._coloured = terminal and not environment.get("NO_COLOR")
+        self._shown = False
+        self._last, self._pause = time.monotonic(), _FIRST_SECONDS
+
+    @classmethod
+    def of(cls, args: argparse.Namespace) -> Console:
+        """Return the console that the options of a command want."""
+        return cls(quiet=getattr(args, "quiet", False), verbose=getattr(args, "verbose", False))
+
+    def result(self, text: str) -> None:
+        """Print what is wanted however quiet it shall be."""
+        self._print(text)
+
+    def say(self, text: str) -> None:
+        """Print what is wanted unless it shall be quiet."""
+        if not self.quiet:
+            self._print(text)
+
+    def detail(self, text: str) -> None:
+        """Print what only the verbose want."""
+        if self.verbose:
+            self._print(text)
+
+    def progress(self, text: str) -> None:
+        """Say how far it is: on a terminal in the live line, on a pipe in a line now and then."""
+        if self.quiet:
+            return
+        if self._live:
+            width = _columns()
+            self._out.write(_ERASE + (text if len(text) < width else text[: width - 1]))
+            self._out.flush()
+            self._shown = True
+        elif time.monotonic() - self._last >= self._pause:
+            self._pause = min(2 * self._pause, _MOST_SECONDS)
+            self._print(text)
+
+    def colour(self, name: str, text: str) -> str:
+        """Return text in a colour where colours are welcome."""
+        return f"\x1b[{_COLOURS[name]}m{text}\x1b[0m" if self._coloured else text
+
+    @contextmanager
+    def waiting(self, text: str) -> Iterator[None]:
+        """Say what is waited for, with the seconds that it takes, as long as the block runs.
+
+        Args:
+            text: What is done.
+        """
+        started, over = time.monotonic(), threading.Event()
+
+        def tick() -> None:
+            while not over.wait(_TICK_SECONDS):
+                self.progress(f"{text}: {time.monotonic() - started:.0f} s")
+
+        watch = threading.Thread(target=tick, daemon=True)
+        watch.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watch.join()
+            self.clear()
+
+    def clear(self) -> None:
+        """Remove the live line."""
+        if self._shown:
+            self._out.write(_ERASE)
+            self._out.flush()
+            self._shown = False
+
+    @property
+    def _out(self) -> IO[str]:
+        return self._stream or sys.stdout
+
+    def _print(self, text: str) -> None:
+        self.clear()
+        print(text, file=self._out, flush=True)
+        self._last = time.monotonic()
+
+
+def _columns() -> int:
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80

@@ -1,0 +1,128 @@
+"""Failures on a terminal: a paragraph for each cause, bounded in length; all of it goes to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tb.explain.page import FILE_NAME as PAGE_FILE
+from tb.judge.text import complaints, why_not_passed
+from tb.judge.verdict import Ending
+from tb.report.summary import Group, groups
+from tb.run.result import Result
+from tb.run.simulate import LOG_NAME
+
+FILE_NAME = "failures.txt"
+"""Name of the file with all of it, in the folder of a run."""
+
+MOST_LINES = 36
+"""Lines that ``told`` takes at most, whatever fails."""
+
+_ALONE, _FIRST, _NEXT = 22, 8, 3
+"""Lines of reasons: of the only group, of the first of several, and of those that follow."""
+
+_IN_FULL, _BY_NAME, _REASONS, _NAMES = 2, 3, 2, 4
+"""Groups with reasons, groups with their heading alone, reasons of refusals, tests that are named."""
+
+
+def whole(results: Sequence[Result]) -> str:
+    """Return why each test that did not pass did not, with the command that repeats it."""
+    return "\n\n".join(_block(result) for result in results if result.ending is not Ending.PASSED)
+
+
+def write(results: Sequence[Result], folder: Path) -> None:
+    """Write ``whole`` to a folder, or remove what an earlier run has left of it when nothing failed."""
+    text = whole(results)
+    path = folder / FILE_NAME
+    # A link there would be followed.
+    path.unlink(missing_ok=True)
+    if text:
+        path.write_text(f"{text}\n", encoding="utf-8", errors="surrogateescape")
+
+
+def told(results: Sequence[Result]) -> str:
+    """Return the same in at most ``MOST_LINES`` lines: failures by cause and check, refusals by reason."""
+    found = groups(results)
+    blocks = [_paragraph(group, _room(number, found)) for number, group in enumerate(found[:_IN_FULL])]
+    blocks += [_heading(group) for group in found[_IN_FULL : _IN_FULL + _BY_NAME]]
+    rest = found[_IN_FULL + _BY_NAME :]
+    if rest:
+        blocks.append(f"failed: {sum(len(group.members) for group in rest)} more tests of {len(rest)} more kinds")
+    return "\n".join((*blocks, *_refused(results)))
+
+
+def _room(number: int, found: Sequence[Group]) -> int:
+    return _ALONE if len(found) == 1 else _FIRST if number == 0 else _NEXT
+
+
+def _heading(group: Group) -> str:
+    """Return what fails and why in one line."""
+    first, *others = group.members
+    if not others:
+        return f"failed: {first.identity}: {group.title}"
+    return f"failed: {len(group.members)} tests: {group.title} ({_listed(group.members)})"
+
+
+def _paragraph(group: Group, room: int) -> str:
+    first, *others = group.members
+    lines = [f"failed: {first.identity}"]
+    if others:
+        checks = group.checks if group.cause is not None else []
+        room = max(room - len(checks[:2]), _NEXT)
+        lines = [_heading(group), *(f"  {line}" for line in checks[:2]), f"  first: {first.identity}"]
+    found = _lines(complaints(first.verdict))
+    why = [] if first.explained is None else first.explained.lines
+    # The cause is what one looks for: complaints get what it leaves, at least two lines.
+    most = max(room - len(why), min(room, max(2, room // 3)))
+    said = _clipped(found, most)
+    said += _clipped(why, max(room - len(said), 0))
+    return "\n".join((*lines, *(f"  {line}" for line in (*said, *_leads(first)))))
+
+
+def _block(result: Result) -> str:
+    """Return all that is known of a test that did not pass."""
+    lines = _lines(why_not_passed(result.verdict))
+    if not result.ending.is_failure:
+        return "\n".join([f"refused: {result.identity}", *(f"  {line}" for line in lines)])
+    lines += [] if result.explained is None else result.explained.lines
+    return "\n".join([f"failed: {result.identity}", *(f"  {line}" for line in (*lines, *_leads(result)))])
+
+
+def _leads(result: Result) -> list[str]:
+    """Return where more is to be found: files that exist, and the command that repeats the test."""
+    files = () if result.folder is None else (("page", PAGE_FILE), ("log", LOG_NAME))
+    paths = [(name, Path(str(result.folder)) / file) for name, file in files]
+    found = [f"{name}: {path}" for name, path in paths if path.is_file() and path.stat().st_size]
+    return [*found, f"rerun: {result.rerun}"]
+
+
+def _refused(results: Sequence[Result]) -> list[str]:
+    """Return refusals by their reason."""
+    reasons: dict[str, list[Result]] = {}
+    for result in results:
+        if result.ending is Ending.REFUSED:
+            reasons.setdefault(str(result.verdict.refused), []).append(result)
+    lines = []
+    for reason, members in list(reasons.items())[:_REASONS]:
+        many = f"{len(members)} tests: {_listed(members)}" if len(members) > 1 else members[0].identity
+        lines += [f"refused: {many}", *(f"  {line}" for line in _clipped(reason.splitlines(), 2))]
+    rest = list(reasons.values())[_REASONS:]
+    if rest:
+        lines.append(f"refused: {sum(map(len, rest))} more tests for {len(rest)} more reasons")
+    return lines
+
+
+def _listed(results: Sequence[Result]) -> str:
+    names = ", ".join(result.identity for result in results[:_NAMES])
+    return f"{names} and {len(results) - _NAMES} more" if len(results) > _NAMES else names
+
+
+def _lines(texts: Sequence[str]) -> list[str]:
+    return [line for text in texts for line in text.splitlines()]
+
+
+def _clipped(lines: Sequence[str], most: int) -> list[str]:
+    """Return at most so many lines, the last of which says how many there are besides."""
+    if len(lines) <= most:
+        return list(lines)
+    return [] if most < 1 else [*lines[: most - 1], f"... {len(lines) - most + 1} more lines"]

@@ -1,0 +1,67 @@
+"""What is said while something works: one live line on a terminal, few lines on a pipe, colours where welcome."""
+
+from __future__ import annotations
+
+import io
+import time
+
+import pytest
+
+from tb.cli import console
+from tb.cli.console import Console
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_has_one_live_line_that_lines_replace() -> None:
+    out = Terminal()
+    shown = Console(stream=out, environment={})
+    shown.progress("one")
+    shown.progress("two")
+    shown.say("done")
+    assert out.getvalue() == "\r\x1b[2Kone\r\x1b[2Ktwo\r\x1b[2Kdone\n"
+
+
+def test_a_pipe_hears_of_progress_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [0.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    out = io.StringIO()
+    shown = Console(stream=out, environment={})
+    for second in range(200):
+        now[0] = float(second)
+        shown.progress(f"{second}")
+    assert out.getvalue().split() == ["5", "15", "35", "75", "135", "195"]
+
+
+@pytest.mark.parametrize(
+    ("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)]
+)
+def test_colours_are_for_terminals_whose_user_wants_them(environment: dict[str, str], coloured: bool) -> None:
+    assert Console(stream=Terminal(), environment=environment).colour("red", "x") == (
+        "\x1b[31mx\x1b[0m" if coloured else "x"
+    )
+    assert Console(stream=io.StringIO(), environment=environment).colour("red", "x") == "x"
+
+
+def test_the_quiet_hear_results_and_the_verbose_details() -> None:
+    for options, heard in (({"quiet": True}, "r"), ({}, "rs"), ({"verbose": True}, "rsd")):
+        out = io.StringIO()
+        shown = Console(stream=out, environment={}, **options)
+        shown.result("r")
+        shown.say("s")
+        shown.detail("d")
+        assert out.getvalue() == "".join(f"{letter}\n" for letter in heard)
+
+
+def test_a_wait_says_what_it_is_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(console, "_TICK_SECONDS", 0.001)
+    out = Terminal()
+    with Console(stream=out, environment={}).waiting("looking at 7 seeds"):
+        until = time.monotonic() + 10
+        while "looking at 7 seeds: 0 s" not in out.getvalue():
+            assert time.monotonic() < until
+            time.sleep(0.001)
+    assert out.getvalue().endswith("\r\x1b[2K"), "the live line is gone"

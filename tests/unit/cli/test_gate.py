@@ -1,0 +1,44 @@
+"""A run says what it has proven, what it has not, and which command is the gate; that command exists."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from tb.__main__ import parser
+from tb.cli import gate
+from tb.cli.regress_tasks import feature_plan
+
+DUT = "--config nv_small --sim verilator --rtl my.f"
+
+
+def test_a_plan_that_passes_is_not_the_gate() -> None:
+    proven, open_, last = gate.after_plan("nv_small.toml", 64, None, passed=True, dut=DUT).splitlines()
+    assert proven == "proven: every byte that the 64 scenarios of nv_small.toml write is right, with one seed"
+    assert open_.startswith("not proven: ")
+    assert last == f"the gate is: python -m tb regress plan --level L1 {DUT}"
+
+
+def test_what_fails_proves_nothing_and_a_choice_is_called_so() -> None:
+    assert not gate.after_plan("p.toml", 2, ["a*"], passed=False, dut=DUT).startswith("proven")
+    chosen = gate.after_plan("p.toml", 2, ["a*"], passed=True, dut=DUT)
+    assert chosen.startswith("proven: every byte that 2 chosen scenarios of p.toml write is right, with one seed\n")
+
+
+def test_the_gate_is_a_command_and_a_level_that_exist() -> None:
+    args = parser().parse_args(shlex.split(gate.command(DUT))[3:])
+    assert feature_plan(args).level(args.level).name == gate.GATE
+
+
+@pytest.mark.parametrize(
+    ("title", "passed", "said"),
+    [
+        ("L1", True, "level L1, the gate: passed; its holes are what it does not reach"),
+        ("L2", False, "level L2, the gate and more: not passed; its holes are what it does not reach"),
+        ("L0", True, "not the gate, which is level L1 or more: python -m tb regress plan --level L1"),
+        ("chosen tests of L1", True, "not the gate, which is level L1 or more: python -m tb regress plan --level L1"),
+    ],
+)
+def test_a_regression_says_whether_it_was_the_gate(title: str, passed: bool, said: str) -> None:
+    assert gate.after_regression(title, passed=passed) == said

@@ -1,0 +1,133 @@
+"""Failures on the terminal: by cause, then by check, never more lines than fit, with paths that exist."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from tb.judge.finding import Check, Finding, LayerId, Note
+from tb.judge.verdict import Ending, Verdict
+from tb.report import failures, summary
+from tb.run.result import Result
+from tb.stimulus.exchange import Explained
+from tests.unit.run.regress.tasks import DUT, hang, task, wrong
+
+WRONG = (
+    "wrong value: 1 elements; layer 0 (SDP, group 0): first at c=0 h=0 w=0 (address 0x1000 of MC), "
+    "expected 0x01, got 0x02, at cycle 30 with id 4"
+)
+
+
+def result(name: str, verdict: Verdict, folder: Path | None = None, why: Explained | None = None) -> Result:
+    where = None if folder is None else str(folder)
+    return Result(name, 3, DUT, f"python -m tb run --only {name}", verdict, 1.25, where, explained=why)
+
+
+def explained(cause: str, headline: str, lines: int = 12) -> Explained:
+    return Explained([f"reason {n}" for n in range(lines)], [[], [cause]], [[], [cause]], ["none fits", headline])
+
+
+def in_group(group: int) -> Verdict:
+    return Verdict(findings=[replace(wrong(), layer=LayerId(0, "SDP", group))])
+
+
+def test_a_failure_alone_says_why_and_where_more_is_to_be_found(tmp_path: Path) -> None:
+    verdict = Verdict(findings=[hang("SDP_0"), wrong(), Finding(Check.TEST, Note("<1> element"))])
+    (tmp_path / "failure.html").write_text("page", encoding="utf-8")
+    (tmp_path / "sim.log").write_text("log", encoding="utf-8")
+    refused = result("other", Verdict(refused="no Y"))
+    assert failures.told([result("bad", verdict, tmp_path), refused]) == (
+        "failed: bad.3\n"
+        f"  {WRONG}\n"
+        "  hang: nothing moved for 5000 cycles, at cycle 61000\n"
+        "    waiting for interrupt SDP_0\n"
+        "    every unit's S_STATUS is IDLE\n"
+        "  <1> element\n"
+        f"  page: {tmp_path}/failure.html\n"
+        f"  log: {tmp_path}/sim.log\n"
+        "  rerun: python -m tb run --only bad\n"
+        "refused: other.3\n"
+        "  no Y"
+    )
+
+
+def test_a_log_that_is_empty_or_missing_is_not_named(tmp_path: Path) -> None:
+    (tmp_path / "sim.log").touch()
+    said = failures.told([result("bad", Verdict(findings=[wrong()]), tmp_path)])
+    assert "log:" not in said
+    assert "page:" not in said
+
+
+def test_thirty_failures_of_one_cause_are_one_paragraph_which_tells_the_groups_apart() -> None:
+    why = [explained("dst-base", f"base {n} too large", lines=40) for n in range(30)]
+    bad = [result(f"t{n:02}", in_group(n % 3 // 2), why=why[n]) for n in range(30)]
+    assert failures.told(bad).splitlines()[:5] == [
+        "failed: 30 tests: base 0 too large (t00.3, t01.3, t02.3, t03.3 and 26 more)",
+        "  20 x wrong value, SDP, group 0",
+        "  10 x wrong value, SDP, group 1",
+        "  first: t00.3",
+        f"  {WRONG}",
+    ]
+    assert len(failures.told(bad).splitlines()) <= 30
+    assert "... " in failures.told(bad)
+    assert failures.whole(bad).count("reason 39") == 30
+
+
+def test_failures_without_a_cause_stay_apart_by_register_group() -> None:
+    found = summary.groups([result("a", in_group(0)), result("b", in_group(1)), result("c", in_group(1))])
+    assert [(group.title, [one.test for one in group.members]) for group in found] == [
+        ("wrong value, SDP, group 1", ["b", "c"]),
+        ("wrong value, SDP, group 0", ["a"]),
+    ]
+
+
+def test_causes_come_before_checks_and_the_largest_group_first() -> None:
+    lost = [task(seed).result(Verdict.of(Check.LOST, "gone")) for seed in (6, 7, 8)]
+    one = result("one", Verdict(findings=[wrong()]), why=explained("dst-base", "base"))
+    two = result("two", Verdict(findings=[hang(), wrong()]), why=explained("dst-base", "base"))
+    found = summary.groups([one, *lost, result("three", Verdict(findings=[hang()])), two])
+    assert [(group.ending, group.cause, len(group.members)) for group in found] == [
+        (Ending.LOST, None, 3),
+        (Ending.MISMATCH, "base", 2),
+        (Ending.HANG, None, 1),
+    ]
+
+
+VERDICTS = st.one_of(
+    st.builds(lambda text: Verdict.of(Check.CRASH, text), st.text("ab\n", max_size=60)),
+    st.builds(lambda text: Verdict(refused=text), st.text("ab\n", min_size=1, max_size=60)),
+    st.builds(in_group, st.integers(0, 1)),
+    st.builds(lambda names: Verdict(findings=[hang(*names)]), st.lists(st.sampled_from("ABCDEF"), max_size=40)),
+)
+EXPLAINED = st.none() | st.builds(explained, st.sampled_from("xyz"), st.just("why"), st.integers(0, 80))
+
+
+@given(st.lists(st.tuples(VERDICTS, EXPLAINED), max_size=40))
+def test_whatever_fails_takes_so_many_lines_at_most(ended: list[tuple[Verdict, Explained | None]]) -> None:
+    results = [result(f"t{n}", verdict, why=why) for n, (verdict, why) in enumerate(ended)]
+    told = failures.told(results)
+    assert len(told.splitlines()) <= failures.MOST_LINES
+    assert told.count("failed: ") == min(len(summary.groups(results)), 6)
+
+
+def test_the_file_holds_every_failure_and_goes_when_nothing_fails(tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("kept", encoding="utf-8")
+    path = tmp_path / failures.FILE_NAME
+    path.symlink_to(precious)
+    failures.write([result("a", in_group(0)), result("b", in_group(0))], tmp_path)
+    assert path.read_text(encoding="utf-8").count("rerun: ") == 2
+    failures.write([], tmp_path)
+    assert not path.exists()
+    assert precious.read_text(encoding="utf-8") == "kept"
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_refusals_are_told_by_their_reason(count: int) -> None:
+    said = failures.told([result(f"t{n}", Verdict(refused="no Y")) for n in range(count)])
+    many = "t0.3" if count == 1 else "5 tests: t0.3, t1.3, t2.3, t3.3 and 1 more"
+    assert said == f"refused: {many}\n  no Y"

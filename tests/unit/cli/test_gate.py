@@ -21,7 +21,8 @@ def test_a_plan_that_passes_is_not_the_gate() -> None:
 
 
 def test_what_fails_proves_nothing_and_a_choice_is_called_so() -> None:
-    assert not gate.after_plan("p.toml", 2, ["a*"], passed=False, dut=DUT).startswith("proven")
+    failed = gate.after_plan("p.toml", 2, ["a*"], passed=False, dut=DUT)
+    assert failed == f"the gate is: python -m tb regress plan --level L1 {DUT}"
     chosen = gate.after_plan("p.toml", 2, ["a*"], passed=True, dut=DUT)
     assert chosen.startswith("proven: every byte that 2 chosen scenarios of p.toml write is right, with one seed\n")
 

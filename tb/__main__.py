@@ -9,12 +9,14 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
+from tb import __version__
+from tb.places import COMMAND, IN_CHECKOUT, NAME
+
 INTERRUPTED = 130
 """The exit code of a command that the user interrupts, as shells have it: 128 and the number of SIGINT."""
 
 try:
     from models.errors import InputError
-    from tb import __version__
     from tb.cli import (
         bench,
         cluster,
@@ -36,11 +38,10 @@ try:
     from tb.run.process import stop
     from tb.run.space import ENVIRONMENT, in_words
 except ModuleNotFoundError as error:
-    if error.name is None or error.name.partition(".")[0] in ("tb", "models"):
+    if error.name is None or error.name.partition(".")[0] in (NAME, "models"):
         raise
-    raise SystemExit(
-        f"error: {error.name} is missing: `make` installs it into .venv, `. .venv/bin/activate` finds it there"
-    ) from error
+    how = "`make` installs it into .venv, `. .venv/bin/activate` finds it there"
+    raise SystemExit(f"error: {error.name} is missing: {how if IN_CHECKOUT else 'pip install it'}") from error
 except KeyboardInterrupt:
     print("interrupted", file=sys.stderr)
     raise SystemExit(INTERRUPTED) from None
@@ -68,9 +69,9 @@ COMMANDS = {
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all subcommands."""
     width = max(len(name) for name in COMMANDS)
-    examples = "\n".join(f"  {name:{width}}  {module.EXAMPLE}" for name, module in COMMANDS.items())
+    examples = "\n".join(f"  {name:{width}}  {_here(module.EXAMPLE)}" for name, module in COMMANDS.items())
     top = argparse.ArgumentParser(
-        prog="python -m tb",
+        prog=COMMAND,
         description="Testbench for NVDLA-class accelerators: every byte that the RTL writes is predicted and judged.",
         epilog=f"examples:\n{examples}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -79,10 +80,15 @@ def parser() -> argparse.ArgumentParser:
     subcommands = top.add_subparsers(dest="command", required=True, metavar="SUBCOMMAND")
     for name, module in COMMANDS.items():
         sub = subcommands.add_parser(
-            name, help=module.HELP, description=f"{module.HELP}.", epilog=f"example: {module.EXAMPLE}"
+            name, help=module.HELP, description=f"{module.HELP}.", epilog=f"example: {_here(module.EXAMPLE)}"
         )
         module.add_arguments(sub)
     return top
+
+
+def _here(example: str) -> str:
+    """Return an example with the command as it is started here."""
+    return example.replace("python -m tb", COMMAND)
 
 
 def _version() -> str:
@@ -127,9 +133,14 @@ def main(arguments: list[str] | None = None) -> int:
     return code
 
 
-if __name__ == "__main__":
+def script() -> int:
+    """Run the subcommand that the command line names, and return the exit code."""
     status = main()
     if status == INTERRUPTED:
         # One interrupt is enough: what is left to do takes no time.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    sys.exit(status)
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(script())

@@ -1,11 +1,30 @@
-"""Where the project's own files lie."""
+"""Where the project's own files lie, and what it is called: in a checkout ``tb``, installed ``nvdla_tb``."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-"""The folder of the project."""
+NAME = __name__.partition(".")[0]
+"""What this package is called."""
 
-PLANS = ROOT / "tb" / "plans"
+PACKAGE = Path(__file__).resolve().parent
+"""The folder of this package."""
+
+IN_CHECKOUT = NAME == "tb"
+
+ROOT = PACKAGE.parent if IN_CHECKOUT else PACKAGE
+"""The folder that holds ``hdl_stubs``, ``models`` and ``tests``."""
+
+IMPORTED_FROM = PACKAGE.parent
+"""The entry of ``sys.path`` that the package is found by."""
+
+COMMAND = "python -m tb" if IN_CHECKOUT else "nvdla-tb"
+"""What the user types to start it."""
+
+PLANS = PACKAGE / "plans"
 HDL = ROOT / "hdl_stubs"
+
+
+def module_of(name: str) -> str:
+    """Return what a module of a checkout is called here, such as ``tests.sim.stress``."""
+    return name if IN_CHECKOUT else f"{NAME}.{name}"

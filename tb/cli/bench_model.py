@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from models.errors import InputError
 from tb.cli import numbers
 from tb.cli.bench_model_cases import CASES, Case
+from tb.places import NAME
 
 HELP = "convolutions of the model against PyTorch's conv2d in float32 on the same shapes"
 
@@ -85,7 +86,7 @@ def main(args: argparse.Namespace) -> int:
     if not cases:
         raise InputError(f"no case matches {args.only}; there are {', '.join(case.name for case in CASES)}")
     if any(os.environ.get(name) != "1" for name in _THREADS):
-        command = [sys.executable, "-m", "tb", "bench", "model", "--rounds", str(args.rounds)]
+        command = [sys.executable, "-m", NAME, "bench", "model", "--rounds", str(args.rounds)]
         command += ["--only", args.only] if args.only else []
         return subprocess.run(command, env=os.environ | dict.fromkeys(_THREADS, "1"), check=False).returncode
     torch = load_torch()

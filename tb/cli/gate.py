@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tb.places import COMMAND
+
 GATE = "L1"
 """The level that a change of RTL must pass."""
 
@@ -16,7 +18,7 @@ def command(dut: str) -> str:
     Args:
         dut: options that select the device.
     """
-    return f"python -m tb regress plan --level {GATE} {dut}"
+    return f"{COMMAND} regress plan --level {GATE} {dut}"
 
 
 def after_plan(plan: str, scenarios: int, only: Sequence[str] | None, *, passed: bool, dut: str) -> str:
@@ -47,4 +49,4 @@ def after_regression(title: str, *, passed: bool) -> str:
     if title == GATE or title in _BEYOND:
         what = "the gate" if title == GATE else "the gate and more"
         return f"level {title}, {what}: {'passed' if passed else 'not passed'}; its holes are what it does not reach"
-    return f"not the gate, which is level {GATE} or more: python -m tb regress plan --level {GATE}"
+    return f"not the gate, which is level {GATE} or more: {COMMAND} regress plan --level {GATE}"

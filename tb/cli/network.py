@@ -25,6 +25,7 @@ from tb.cli.common import (
 )
 from tb.explain import explain_folder
 from tb.nvdla.memory_dump import DUMP_FILE, Range
+from tb.places import COMMAND
 from tb.report.network_page import network_page
 from tb.report.network_report import report_of
 from tb.report.network_text import cycles_of, print_report, write_json, write_results
@@ -200,7 +201,7 @@ def _same(scenario: Scenario) -> Scenario:
 
 
 def _rerun(args: argparse.Namespace) -> str:
-    words: list[object] = ["python", "-m", "tb", "network", args.model]
+    words: list[object] = [*COMMAND.split(), "network", args.model]
     for option, values in (("--image", args.image), ("--golden", args.golden)):
         words += [option, *values] if values else []
     for option, value, default in (

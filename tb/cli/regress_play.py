@@ -20,6 +20,7 @@ from tb.cli.results import DEFAULT_RESULTS
 from tb.coverage.model import CoverageModel, load_model
 from tb.coverage.status import item_status, table, totals
 from tb.judge.verdict import Ending
+from tb.places import COMMAND
 from tb.report import code_coverage as code_coverage_report
 from tb.report import failures, page, performance, summary
 from tb.report.features_table import feature_status, latest_of, section
@@ -185,10 +186,10 @@ def conclude(store: Store, run: Run, against: int | None, slower: float) -> int:
     if modules:
         print("\n" + "\n".join(code_coverage_report.lines(modules)))
     again = _numbered(run)
-    print(f"holes: python -m tb coverage {again}")
+    print(f"holes: {COMMAND} coverage {again}")
     print(f"reports: {run.folder}/index.html, {run.folder}/junit.xml")
     if missing or Ending.LOST in counts:
-        print(f"resume: python -m tb regress resume {again}")
+        print(f"resume: {COMMAND} regress resume {again}")
     late = [] if against is None else _slower(store, run, store.run(against), slower)
     print("".join(f"slower: {line}\n" for line in late), end="")
     code = 1 if late else summary.exit_code(counts, missing)

@@ -15,7 +15,7 @@ from tb.cli.common import dut_arguments, dut_of
 from tb.cli.patterns import matches, said
 from tb.cli.run import select
 from tb.cli.trace import check_different
-from tb.places import PLANS
+from tb.places import COMMAND, PLANS
 from tb.run.dut import Dut
 from tb.run.regress.features import FeaturePlan, Level, PlannedTest, load_feature_plan, planned_tests
 from tb.run.task import BENCH, Task
@@ -54,7 +54,7 @@ def random_tasks(args: argparse.Namespace, engines: str, seeds: Iterable[int]) -
     for engine in engines.split(","):
         if engine not in ENGINES:
             raise InputError(f"engines must be of {', '.join(ENGINES)}, not {engine}")
-    rerun = f"python -m tb regress random --seeds 1 --engines {engines} {_scenario_arguments(args)} --first"
+    rerun = f"{COMMAND} regress random --seeds 1 --engines {engines} {_scenario_arguments(args)} --first"
     dut = counting_dut(args)
     return [Task("random", seed, "random", engines, dut, f"{rerun} {seed}", args.exact) for seed in seeds]
 
@@ -109,11 +109,11 @@ def _test_tasks(args: argparse.Namespace, tests: Sequence[PlannedTest], seeds: r
     tasks = []
     for test in tests:
         if test.kind == BENCH:
-            rerun = f"python -m tb regress plan --level {args.level} {dut_arguments(args)} --only {test.name}"
+            rerun = f"{COMMAND} regress plan --level {args.level} {dut_arguments(args)} --only {test.name}"
             tasks.append(Task(test.name, seeds[0], BENCH, test.source, bench_dut, rerun))
             continue
         options = f"--plan {shlex.quote(test.source)} {_scenario_arguments(args)} --only {shlex.quote(test.name)}"
-        rerun = f"python -m tb run {options} --seed"
+        rerun = f"{COMMAND} run {options} --seed"
         tasks += [Task(test.name, seed, "plan", test.source, dut, f"{rerun} {seed}", args.exact) for seed in seeds]
     return tasks
 
@@ -121,7 +121,7 @@ def _test_tasks(args: argparse.Namespace, tests: Sequence[PlannedTest], seeds: r
 def _trace_tasks(args: argparse.Namespace) -> list[Task]:
     paths, dut, options = find_traces(args.paths), counting_dut(args), _scenario_arguments(args)
     check_different([path.stem for path in paths], paths)
-    reruns = [f"python -m tb trace {shlex.quote(str(path))} {options}" for path in paths]
+    reruns = [f"{COMMAND} trace {shlex.quote(str(path))} {options}" for path in paths]
     return [
         Task(path.stem, 0, "trace", str(path.resolve()), dut, rerun, args.exact)
         for path, rerun in zip(paths, reruns, strict=True)

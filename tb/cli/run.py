@@ -14,7 +14,7 @@ from tb.cli.common import add_dut_options, add_run_options, build_dut, check_run
 from tb.cli.console import Console
 from tb.cli.gate import after_plan
 from tb.cli.patterns import matches, only_option
-from tb.places import PLANS
+from tb.places import COMMAND, PLANS
 from tb.run.sources import planned_job
 from tb.stimulus.generate.describe import PlanError
 from tb.stimulus.generate.plan import PlanEntry, load_plan, plan_of
@@ -53,7 +53,7 @@ def main(args: argparse.Namespace) -> int:
             entry,
             config,
             args.seed,
-            f"python -m tb run --only {shlex.quote(entry.name)} --seed {args.seed}{plan} {dut_arguments(args)}",
+            f"{COMMAND} run --only {shlex.quote(entry.name)} --seed {args.seed}{plan} {dut_arguments(args)}",
         )
         for entry in entries
     ]
@@ -73,5 +73,5 @@ def select(entries: tuple[PlanEntry, ...], patterns: Sequence[str] | None) -> li
         if not any(matches(name, [pattern]) for name in names):
             closest = get_close_matches(pattern, names)
             meant = f"; closest: {', '.join(closest)}" if closest else ""
-            raise PlanError(f"no scenario of {len(entries)} matches {pattern}{meant}; see python -m tb run --list")
+            raise PlanError(f"no scenario of {len(entries)} matches {pattern}{meant}; see {COMMAND} run --list")
     return [entry for entry in entries if matches(entry.name, patterns)]

@@ -13,7 +13,7 @@ from models.errors import InputError
 from tb.cli import numbers
 from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, dut_arguments, dut_of, play_options
 from tb.judge.text import why_not_passed
-from tb.places import PLANS
+from tb.places import COMMAND, PLANS
 from tb.run import folders
 from tb.run.compile.build import embedded_filelist
 from tb.run.compile.filelist import parse
@@ -148,7 +148,7 @@ def rerun(args: argparse.Namespace) -> str:
         words += ["--mutants", str(args.mutants), "--modules", args.modules, "--scenarios", args.scenarios]
     if args.hang_cycles is not None:
         words += ["--hang-cycles", str(args.hang_cycles)]
-    return f"python -m tb score {shlex.join(words)} {dut_arguments(args)}"
+    return f"{COMMAND} score {shlex.join(words)} {dut_arguments(args)}"
 
 
 def alarms(found: Sequence[Source], bench: Bench, args: argparse.Namespace) -> bool:
@@ -174,6 +174,6 @@ def select(bugs: tuple[Bug, ...], pattern: str | None, kind: str | None, config:
         and (kind is None or bug.kind.value == kind)
     ]
     if not chosen:
-        known = f"see python -m tb score --list --config {' or '.join(sorted({bug.config for bug in bugs}))}"
+        known = f"see {COMMAND} score --list --config {' or '.join(sorted({bug.config for bug in bugs}))}"
         raise InputError(f"no bug of {config} matches {pattern or '*'} of kind {kind or 'any'}; {known}")
     return chosen

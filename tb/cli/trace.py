@@ -11,6 +11,7 @@ from models.config import HwConfig
 from models.errors import InputError
 from tb.cli import trace_model
 from tb.cli.common import add_dut_options, add_run_options, build_dut, check_run_options, dut_arguments, play_and_report
+from tb.places import COMMAND
 from tb.run.sources import trace_jobs
 from tb.stimulus.trace import find_traces
 
@@ -36,7 +37,7 @@ def main(args: argparse.Namespace) -> int:
         return trace_model.main(args)
     config = HwConfig.load(args.config)
     options, paths = dut_arguments(args), find_traces(args.paths)
-    jobs = trace_jobs(paths, config, [f"python -m tb trace {shlex.quote(str(path))} {options}" for path in paths])
+    jobs = trace_jobs(paths, config, [f"{COMMAND} trace {shlex.quote(str(path))} {options}" for path in paths])
     check_different([job.identity for job in jobs], paths)
     check_run_options(args)
     built = build_dut(args, config, waves=args.waves)

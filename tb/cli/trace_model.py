@@ -15,6 +15,7 @@ from tb.cli.common import check_model_only
 from tb.judge.finding import Check
 from tb.judge.text import complaints, margin_part
 from tb.judge.verdict import Ending, Verdict
+from tb.places import COMMAND
 from tb.report import failures, report
 from tb.report.columns import aligned
 from tb.run.dut import Dut
@@ -93,7 +94,7 @@ def play(path: Path, config_name: str, exact: bool) -> Result:
     """
     name = measured.CONFIG if path.suffix == MEASURED else config_name
     config = HwConfig.load(name)
-    rerun = f"python -m tb trace --model-only {shlex.quote(str(path))} --config {shlex.quote(config_name)}"
+    rerun = f"{COMMAND} trace --model-only {shlex.quote(str(path))} --config {shlex.quote(config_name)}"
     job = Job(path.stem, 0, f"{rerun} --exact" if exact else rerun, partial(read, path, config))
     started = time.monotonic()
     try:

@@ -14,6 +14,7 @@ from tb.explain.seen import Seen
 from tb.explain.text import Explanation, explain
 from tb.explain.waves import GTKWAVE_SUFFIX, SURFER_SUFFIX
 from tb.nvdla.program.ops import Op
+from tb.places import COMMAND
 from tb.stimulus.trace import read
 
 MOST_LAYERS = 3
@@ -69,7 +70,7 @@ def write_page(
     commands = [(what, command) for what, command in again if command is not None]
     if explanations:
         folder = shlex.quote(str(kept or path.parent))
-        commands.append(("Explain it on the terminal", f"python -m tb explain {folder}"))
+        commands.append(("Explain it on the terminal", f"{COMMAND} explain {folder}"))
     if opened:
         commands.append(("Open the waves at the first wrong write, in this folder", "\n".join(opened)))
     path.write_text(page(Failure(name, complaints, explanations, commands, about)), encoding="utf-8")

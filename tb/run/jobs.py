@@ -17,6 +17,7 @@ from tb.judge.finding import Check, Finding, Note
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending, Verdict
 from tb.nvdla.memory_dump import Range
+from tb.places import NAME
 from tb.run import folders
 from tb.run.compile.build import Built
 from tb.run.dut import Dut
@@ -29,7 +30,7 @@ from tb.stimulus.exchange import REQUEST, Answer, Request
 from tb.stimulus.scenario import Scenario
 from tb.stimulus.trace import write
 
-ENTRY_MODULE = "tb.sim.entry"
+ENTRY_MODULE = f"{NAME}.sim.entry"
 RESULT_FILE = "result.json"
 SCENARIO_DIR = "scenario"
 _LOG_LINES = 12

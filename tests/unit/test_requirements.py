@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -34,3 +35,12 @@ def test_the_lock_holds_what_was_asked_for() -> None:
 
 def test_the_lock_names_no_host() -> None:
     assert not re.search(r"https?:|index-url|find-links", LOCK)
+
+
+def test_what_is_installed_with_the_package_is_the_runtime_and_takes_the_locked_versions() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = {canonicalize_name(found.name): found.specifier for found in map(Requirement, project["dependencies"])}
+    runtime = (ROOT / "requirements.in").read_text(encoding="utf-8").partition("# Tests")[0]
+    assert {canonicalize_name(found.name) for found, _ in requirements(runtime)} == wanted.keys()
+    locked = {canonicalize_name(found.name): str(found.specifier) for found, _ in requirements(LOCK)}
+    assert [name for name, specifier in wanted.items() if locked[name].removeprefix("==") not in specifier] == []

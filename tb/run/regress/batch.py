@@ -16,7 +16,7 @@ from dask.distributed import Client
 
 from models.errors import InputError
 from models.reading import read_toml
-from tb.places import ROOT
+from tb.places import IMPORTED_FROM
 from tb.run.regress.cluster import DASHBOARD, check_versions, quiet
 
 EXTRA = "batch"
@@ -73,7 +73,7 @@ class Batch:
             raise BatchError(
                 f"processes must be cores, {cores}, as a worker plays one task: not {settings['processes']}"
             )
-        prologue = [f"cd {shlex.quote(os.getcwd())}", f"export PYTHONPATH={shlex.quote(str(ROOT))}"]
+        prologue = [f"cd {shlex.quote(os.getcwd())}", f"export PYTHONPATH={shlex.quote(str(IMPORTED_FROM))}"]
         return {
             **settings,
             "python": settings.get("python", sys.executable),

@@ -18,6 +18,7 @@ from models.errors import InputError
 from models.reading import read_json
 from tb.explain.runs import OWN_CONFIG, own_config
 from tb.judge.text import complaints
+from tb.places import COMMAND
 from tb.plain_data import converted
 from tb.run.compile.toolchain import tool_versions
 from tb.run.dut import Dut
@@ -135,7 +136,7 @@ def differences(before: Result, after: Result) -> list[str]:
 
 def replay_command(folder: Path) -> str:
     """Return the command that plays the bundle in a folder again."""
-    return f"python -m tb replay {shlex.quote(str(folder))}"
+    return f"{COMMAND} replay {shlex.quote(str(folder))}"
 
 
 def with_rtl(dut: Dut, rtl: Path | None) -> Dut:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from models.errors import InputError
+from tb.places import COMMAND
 
 LOOPBACK = "127.0.0.1"
 PORT = 8786
 """Where Dask's own commands look for a scheduler."""
 
 SCHEDULER_LOST = "the connection to the scheduler is lost"
-STARTED_BY = "start scheduler and workers with: python -m tb cluster"
+STARTED_BY = f"start scheduler and workers with: {COMMAND} cluster"
 
 
 class ClusterError(InputError):

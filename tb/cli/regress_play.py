@@ -6,7 +6,9 @@ import argparse
 import math
 import shlex
 import time
+from collections import Counter
 from collections.abc import Iterable
+from contextlib import closing
 
 from dask.distributed import Client
 
@@ -27,11 +29,13 @@ from tb.report.features_table import feature_status, latest_of, section
 from tb.report.page_coverage import coverage_sections
 from tb.report.progress import Progress
 from tb.run import folders
+from tb.run.dut import Dut
 from tb.run.regress import code_coverage
 from tb.run.regress.batch import Batch, batch_cluster, read_settings
 from tb.run.regress.cluster import cluster
 from tb.run.regress.driver import drive
 from tb.run.regress.features import load_feature_plan
+from tb.run.regress.optimiser import Optimiser
 from tb.run.regress.schedule import PATIENCE_SECONDS
 from tb.run.regress.search import reach, search
 from tb.run.regress.store import Run, Store
@@ -61,6 +65,7 @@ class Player:
             COVERAGE_DIR,
             waves=not args.no_waves,
             isolated=args.isolate,
+            build=args.build,
         )
         run.note_about(dict.fromkeys(task.dut for task in store.tasks(run)))
         self._model = model_of(store, run)
@@ -97,9 +102,23 @@ class Player:
         # Jobs may wait in a queue for hours.
         patience = math.inf if self._batch else PATIENCE_SECONDS
         drive_on = drive(self._store, self._run, client, self._limits, until=self._until, patience_seconds=patience)
-        for record in drive_on:
-            show_progress(console, progress, record)
+        with closing(Optimiser(self._optimised(), BUILD_ROOT)) as optimiser:
+            for record in drive_on:
+                show_progress(console, progress, record)
+                missing -= 1
+                optimiser.ended(record.seconds, missing)
         console.clear()
+        if optimiser.refusal is not None:
+            console.say(f"played on the quick model, as the optimised one could not be built: {optimiser.refusal}")
+
+    def _optimised(self) -> Dut | None:
+        """Return the device whose optimised model is to be built beside the run, None without any."""
+        args = self._args
+        if args.build is not None or args.scheduler is not None or self._batch is not None:
+            # Workers elsewhere have processors of their own to build for.
+            return None
+        duts = Counter(task.dut for task in self._store.missing(self._run) if task.dut.simulator == "verilator")
+        return next((dut for dut, _ in duts.most_common(1)), None)
 
     def _beforehand(self, client: Client) -> set[str]:
         """Return the bins that the tasks of the run reach when they pass."""

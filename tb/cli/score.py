@@ -15,8 +15,8 @@ from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, dut_arguments,
 from tb.judge.text import why_not_passed
 from tb.places import COMMAND, PLANS
 from tb.run import folders
-from tb.run.compile.build import embedded_filelist
 from tb.run.compile.filelist import parse
+from tb.run.compile.recipe import embedded_filelist
 from tb.tools.score import report
 from tb.tools.score.catalogue import Bug, load_catalogue
 from tb.tools.score.journal import Journal, Played

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import msgspec
 
 from models.config import HwConfig
-from tb.run.compile.build import BuildSpec
+from tb.run.compile.spec import BuildSpec
 
 
 class Device(NamedTuple):

@@ -19,7 +19,7 @@ from tb.judge.verdict import Ending, Verdict
 from tb.nvdla.memory_dump import Range
 from tb.places import NAME
 from tb.run import folders
-from tb.run.compile.build import Built
+from tb.run.compile.spec import Built
 from tb.run.dut import Dut
 from tb.run.process import threads
 from tb.run.result import Result, identity

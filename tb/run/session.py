@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tb.judge.finding import Check
-from tb.run.compile.build import Built
+from tb.run.compile.spec import Built
 from tb.run.process import Ended, abort, kill, start
 from tb.run.simulate import JUNIT_NAME, LOG_NAME, SimResult, judge, prepare
 

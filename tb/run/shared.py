@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from tb.run.compile.build import Built
+from tb.run.compile.spec import Built
 from tb.run.session import Session
 from tb.run.simulate import SimResult
 from tb.stimulus.exchange import Request
@@ -17,6 +17,7 @@ class SharedProcess:
     Unless one passes, the next gets a new process: whatever went wrong stays where it was.
 
     Attributes:
+        built: The model that it runs.
         plusargs: Arguments of the simulator.
         work_dir: Where it runs, and leaves at its end what it has counted of the RTL's code.
         scenarios: How many the process that is alive has been given.
@@ -34,8 +35,8 @@ class SharedProcess:
             work_dir: Folder for what the process says between scenarios.
             plusargs: Arguments for the simulator; only jobs with the same ones can be played in it.
         """
-        self.plusargs, self.work_dir, self.scenarios = plusargs, work_dir, 0
-        self._built, self._test, self._environment = built, test, environment
+        self.built, self.plusargs, self.work_dir, self.scenarios = built, plusargs, work_dir, 0
+        self._test, self._environment = test, environment
         self._session: Session | None = None
 
     @staticmethod
@@ -58,7 +59,7 @@ class SharedProcess:
         if self._session is None:
             module, _, function = self._test.rpartition(".")
             self._session = Session(
-                self._built,
+                self.built,
                 test_module=module,
                 testcase=function,
                 env=self._environment,

@@ -11,8 +11,8 @@ from pathlib import Path
 from signal import Signals
 
 from tb.judge.finding import Check
-from tb.run.compile.build import Built
 from tb.run.compile.runners import Simulation, simulation
+from tb.run.compile.spec import Built
 from tb.run.errors import LaunchError
 from tb.run.process import Ended, last_relevant_lines, supervise
 

@@ -10,7 +10,8 @@ import pytest
 
 from models.config import HwConfig
 from tb.places import ROOT
-from tb.run.compile.build import BuildSpec, Built, build
+from tb.run.compile.build import build
+from tb.run.compile.spec import BuildSpec, Built
 from tb.run.folders import RESULTS
 
 

@@ -14,7 +14,8 @@ from tb.judge.finding import BadAccess, Check, Hang, PollExpired, WrongRegister
 from tb.judge.verdict import Ending, Verdict
 from tb.nvdla.program.ops import InterruptNotify, MemLoad, Poll, RegRead
 from tb.places import PLANS, ROOT
-from tb.run.compile.build import BuildSpec, Built, build
+from tb.run.compile.build import build
+from tb.run.compile.spec import BuildSpec, Built
 from tb.run.errors import LaunchError
 from tb.run.folders import RESULTS
 from tb.run.simulate import simulate

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tb.run.compile.build import Built
+from tb.run.compile.spec import Built
 from tb.run.simulate import simulate
 from tb.stimulus.exchange import REQUEST, Request
 from tests.sim.conftest import coroutines_of

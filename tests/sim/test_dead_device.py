@@ -11,8 +11,9 @@ from tb.judge.finding import Check, NoAnswer
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending
 from tb.places import PLANS
-from tb.run.compile.build import BuildSpec, Built, build
+from tb.run.compile.build import build
 from tb.run.compile.ports import expected_ports
+from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
 from tb.run.jobs import Job, run_job, shared_process
 from tb.run.result import Result

@@ -13,7 +13,8 @@ from models.precision import Precision
 from tb.judge.verdict import Verdict
 from tb.nvdla.program.ops import RegWrite
 from tb.places import ROOT
-from tb.run.compile.build import BuildSpec, Built, build
+from tb.run.compile.build import build
+from tb.run.compile.spec import BuildSpec, Built
 from tb.run.folders import RESULTS
 from tb.run.simulate import SimResult, simulate
 from tb.stimulus.exchange import REQUEST, Answer, Request

@@ -13,7 +13,8 @@ from tb.__main__ import main
 from tb.explain import explain_folder
 from tb.report.network_page import network_page
 from tb.report.network_report import LayerVerdict, report_of
-from tb.run.compile.build import BuildSpec, build
+from tb.run.compile.build import build
+from tb.run.compile.spec import BuildSpec
 from tb.run.dut import Dut
 from tb.run.jobs import Job, run_jobs
 from tb.stimulus.model import play_model

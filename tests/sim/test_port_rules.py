@@ -11,7 +11,7 @@ from models.config import HwConfig
 from tb.judge.finding import AnyDetail, Check, Hang, LayerId, PortViolation, UnexpectedInterrupt, Unmatched
 from tb.judge.verdict import Ending, Verdict
 from tb.nvdla.memory import Ram
-from tb.run.compile.build import Built
+from tb.run.compile.spec import Built
 from tb.run.dut import Dut
 from tb.run.jobs import Job, run_job
 from tb.run.simulate import simulate

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from models.config import HwConfig
-from tb.run.compile.build import BuildSpec, build
+from tb.run.compile.build import build
+from tb.run.compile.spec import BuildSpec
 from tb.run.folders import RESULTS
 from tb.run.simulate import simulate
 from tb.stimulus.exchange import REQUEST, Request

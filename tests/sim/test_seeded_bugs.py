@@ -6,7 +6,7 @@ from pathlib import Path
 
 from models.config import HwConfig
 from tb.judge.verdict import Ending
-from tb.run.compile.build import Built
+from tb.run.compile.spec import Built
 from tb.run.dut import Dut
 from tb.run.jobs import Job, run_job
 from tb.stimulus.generate.plan import PlanEntry

@@ -16,7 +16,8 @@ from tb.judge.verdict import Ending
 from tb.nvdla.memory import Ram
 from tb.nvdla.program.ops import CheckCrc, InterruptNotify, MemInit, MemLoad
 from tb.places import PLANS, ROOT
-from tb.run.compile.build import BuildSpec, Built, build
+from tb.run.compile.build import build
+from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
 from tb.run.folders import RESULTS
 from tb.run.jobs import Job, run_jobs

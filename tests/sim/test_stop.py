@@ -11,7 +11,8 @@ from models.config import HwConfig
 from tb.judge.finding import Finding
 from tb.judge.verdict import Ending
 from tb.places import PLANS, ROOT
-from tb.run.compile.build import BuildSpec, build
+from tb.run.compile.build import build
+from tb.run.compile.spec import BuildSpec
 from tb.run.dut import Dut
 from tb.run.folders import RESULTS
 from tb.run.jobs import Job, run_jobs, stopping_at_first

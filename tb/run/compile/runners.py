@@ -33,9 +33,6 @@ HARNESS_DIR = HDL / "harness"
 _HARNESS_LINK, _LIBRARIES_LINK, _MAIN_LINK, _ROOT_LINK = "harness", "libraries", "main", "verilator"
 """Symbolic links in a build folder: make cannot take a path with a blank, and these are all that it sees of paths."""
 
-_HARNESS_LINK, _LIBRARIES_LINK, _MAIN_LINK, _ROOT_LINK = "harness", "libraries", "main", "verilator"
-"""Symbolic links in a build folder: make cannot take a path with a blank, and these are all that it sees of paths."""
-
 TOP_PORTS_ONLY = ("--public-depth", "1")
 ALL_SIGNALS = ("--public-flat-rw",)
 TOP_PORTS_FILE = "top_ports.vlt"
@@ -47,6 +44,13 @@ HIERARCHICAL = "--hierarchical"
 
 _ICARUS_MODEL = "sim.vvp"
 
+_FOR_THIS_PROCESSOR = "-O3 -march=native"
+PROFILING = f"{_FOR_THIS_PROCESSOR} -fprofile-generate"
+"""Compiler options of a model that counts which of its branches are taken, in files beside its objects."""
+
+PROFILED = f"{_FOR_THIS_PROCESSOR} -fprofile-use -Wno-missing-profile"
+"""Those of the model that is compiled with these counts."""
+
 
 @dataclass(frozen=True)
 class Simulation:
@@ -57,10 +61,10 @@ class Simulation:
     environment: dict[str, str]
 
 
-def build_commands(
+def elaborate_command(
     simulator: str, backend: str, directory: Path, sources: Iterable[Path], arguments: Sequence[str]
-) -> list[list[str]]:
-    """Return the commands that compile a model, to be run one after the other in its build folder.
+) -> list[str]:
+    """Return the command that reads the RTL: Icarus makes the model, Verilator the C++ that ``make_command`` compiles.
 
     Args:
         simulator: ``verilator`` or ``icarus``.
@@ -73,33 +77,42 @@ def build_commands(
     """
     if simulator == "icarus":
         compiled = str(directory / _ICARUS_MODEL)
-        return [["iverilog", "-g2012", "-o", compiled, "-s", WRAPPER_TOP, *arguments, *map(str, sources)]]
+        return ["iverilog", "-g2012", "-o", compiled, "-s", WRAPPER_TOP, *arguments, *map(str, sources)]
     _link(directory)
     hierarchical = HIERARCHICAL in arguments
-    jobs = str(build_jobs())
     # With blocks Verilator starts itself for each, and then only by its launcher.
-    program, makefile = ("verilator", "Vtop_hier.mk") if hierarchical else ("verilator_bin", "Vtop.mk")
+    program = "verilator" if hierarchical else "verilator_bin"
     if backend == "native":
         # The bench finds the harness's functions in the running program.
         main = ["-CFLAGS", f"-I{_HARNESS_LINK}", "-LDFLAGS", "-rdynamic", *map(str, _harness_sources())]
     else:
         main = [f"{_MAIN_LINK}/verilator.cpp"]
-    verilate = [
+    return [
         *(str(verilator_root() / "bin" / program), "-cc", "--exe", "--vpi", *VERILATOR_FLAGS),
         *("-Mdir", ".", "--no-MMD", "--prefix", "Vtop", "--top-module", WRAPPER_TOP, "-o", WRAPPER_TOP),
         *("-LDFLAGS", f"-Wl,-rpath,'$$ORIGIN/{_LIBRARIES_LINK}' -L{_LIBRARIES_LINK} -lcocotbvpi_verilator"),
         *("--timescale", f"{TIME_UNIT}/{TIME_PRECISION}"),
-        *(("--build-jobs", jobs) if hierarchical else ()),
+        *(("--build-jobs", str(build_jobs())) if hierarchical else ()),
         *(*arguments, *main, *map(str, sources)),
     ]
-    compile_model = [
-        *("make", "-j", jobs, "-C", str(directory), "-f", makefile),
+
+
+def make_command(directory: Path, *, hierarchical: bool, options: str | None = None) -> list[str]:
+    """Return the command that compiles Verilator's C++ in a build folder.
+
+    Args:
+        directory: The build folder.
+        hierarchical: Whether its modules were compiled as blocks.
+        options: Compiler options in place of Verilator's ``-Os``.
+    """
+    return [
+        *("make", "-j", str(build_jobs()), "-C", str(directory), "-f", "Vtop_hier.mk" if hierarchical else "Vtop.mk"),
         # The package was configured without these, and both are needed by larger designs.
         *("CFG_CXXFLAGS_PCH_I=-include", "PYTHON3=python3"),
         # It refuses a folder with a blank, which the links have made harmless; blocks have folders of their own.
         *(() if hierarchical else (f"VERILATOR_ROOT={_ROOT_LINK}", "CURDIR=.")),
+        *(() if options is None else (f"OPT_FAST={options}", f"OPT_GLOBAL={options}", "USER_LDLIBS=-lgcov")),
     ]
-    return [verilate, compile_model]
 
 
 def simulation(

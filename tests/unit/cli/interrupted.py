@@ -11,7 +11,7 @@ from models.config import HwConfig
 from tb.__main__ import main
 from tb.cli import run, score
 from tb.run import jobs
-from tb.run.compile.build import BuildSpec, Built
+from tb.run.compile.spec import BuildSpec, Built
 from tb.run.process import supervise
 from tb.tools.score import play
 

@@ -17,7 +17,7 @@ from tb.judge.finding import Check
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending, Verdict
 from tb.run import jobs
-from tb.run.compile.build import BuildSpec, Built
+from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
 from tb.run.jobs import RESULT_FILE
 from tb.run.regress import bundle, worker

@@ -18,7 +18,7 @@ from tb.__main__ import parser
 from tb.cli import common
 from tb.judge.verdict import Verdict
 from tb.places import PLANS
-from tb.run.compile.build import BuildSpec, Built
+from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
 from tb.run.jobs import Job
 from tb.run.result import Result

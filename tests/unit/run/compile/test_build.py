@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from models.config import HwConfig
-from tb.run.compile import build as build_module
-from tb.run.compile import toolchain
-from tb.run.compile.build import BuildSpec, Built, build
+from tb.run.compile import recipe, toolchain
+from tb.run.compile.build import build
 from tb.run.compile.ports import Port, expected_ports
+from tb.run.compile.spec import BuildSpec, Built
 from tb.run.errors import BuildError, LaunchError, PortError, ToolError
 from tb.run.simulate import simulate
 from tests.unit.run.compile.conftest import needs_icarus
@@ -270,7 +270,7 @@ def test_an_unknown_simulator_is_refused() -> None:
 def test_a_configuration_without_embedded_dut_asks_for_a_filelist(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(build_module, "HDL", tmp_path)
+    monkeypatch.setattr(recipe, "HDL", tmp_path)
     (tmp_path / "nv_small.f").write_text("")
 
     message = "no embedded DUT for nv_full (embedded: nv_small); give a filelist of your RTL"

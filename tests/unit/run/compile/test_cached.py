@@ -12,8 +12,9 @@ from types import SimpleNamespace
 import pytest
 
 from tb.run import space
-from tb.run.compile.build import BuildSpec, build
+from tb.run.compile.build import build
 from tb.run.compile.cached import SEAL, is_sealed, read, seal, write
+from tb.run.compile.spec import BuildSpec
 from tb.run.compile.wrapper import WRAPPER_TOP
 from tb.run.space import check_space, write_whole
 from tests.unit.run.compile.conftest import needs_icarus

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tb.run.compile.build import COVERAGE_FILE, BuildSpec, Built, build
+from tb.run.compile.build import build
+from tb.run.compile.spec import COVERAGE_FILE, BuildSpec, Built
 from tb.run.errors import LaunchError
 from tb.run.regress.code_coverage import per_module, read_counts
 from tests.unit.run.compile.test_build import run_tiny

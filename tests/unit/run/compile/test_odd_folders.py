@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tb.run.compile import build as build_module
-from tb.run.compile import elaborate, runners, toolchain
-from tb.run.compile.build import BuildSpec, build
+from tb.run.compile import elaborate, recipe, runners, toolchain
+from tb.run.compile.build import build
 from tb.run.compile.elaborate import _ESCAPED, _unescaped
+from tb.run.compile.spec import BuildSpec
 from tb.run.errors import BuildError
 from tests.unit.run.compile.conftest import needs_icarus
 from tests.unit.run.compile.test_build import run_tiny
@@ -27,7 +27,7 @@ def odd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "verilator").symlink_to(toolchain.verilator_root())
     (folder / "harness").symlink_to(runners.HARNESS_DIR)
     monkeypatch.setattr(runners, "HARNESS_DIR", folder / "harness")
-    for module in (build_module, elaborate, runners, toolchain):
+    for module in (elaborate, recipe, runners, toolchain):
         monkeypatch.setattr(module, "verilator_root", lambda: folder / "verilator")
     return folder
 

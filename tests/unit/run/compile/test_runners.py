@@ -9,7 +9,7 @@ import find_libpython
 import pytest
 
 from tb.run.compile import runners
-from tb.run.compile.runners import HARNESS_DIR, HIERARCHICAL, Simulation, build_commands, simulation
+from tb.run.compile.runners import HARNESS_DIR, HIERARCHICAL, Simulation, elaborate_command, make_command, simulation
 from tb.run.errors import ToolError
 from tb.run.folders import made
 
@@ -71,7 +71,7 @@ def test_a_python_without_its_library_is_an_error_that_says_so(monkeypatch: pyte
 
 def test_only_the_native_back_end_compiles_the_harness_in(tmp_path: Path) -> None:
     native, coroutine = (
-        build_commands("verilator", name, made(tmp_path, name), [], [])[0] for name in ("native", "coroutine")
+        elaborate_command("verilator", name, made(tmp_path, name), [], []) for name in ("native", "coroutine")
     )
     harness = {f"harness/{path.name}" for path in HARNESS_DIR.glob("*.cpp")} | set(map(str, HARNESS_DIR.glob("*.sv")))
     assert len(harness) > 5
@@ -85,10 +85,11 @@ def test_blocks_are_compiled_by_verilators_launcher_and_its_own_makefile(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("NVDLA_BUILD_JOBS", "3")
-    plain = build_commands("verilator", "native", made(tmp_path, "plain"), [], [])
-    blocks = build_commands("verilator", "native", made(tmp_path, "blocks"), [], [HIERARCHICAL])
-    assert [Path(commands[0][0]).name for commands in (plain, blocks)] == ["verilator_bin", "verilator"]
-    assert [commands[1][commands[1].index("-f") + 1] for commands in (plain, blocks)] == ["Vtop.mk", "Vtop_hier.mk"]
-    assert plain[1][:3] == ["make", "-j", "3"]
-    assert "--build-jobs" not in plain[0]
-    assert blocks[0][blocks[0].index("--build-jobs") + 1] == "3"
+    plain = elaborate_command("verilator", "native", made(tmp_path, "plain"), [], [])
+    blocks = elaborate_command("verilator", "native", made(tmp_path, "blocks"), [], [HIERARCHICAL])
+    assert [Path(command[0]).name for command in (plain, blocks)] == ["verilator_bin", "verilator"]
+    assert "--build-jobs" not in plain
+    assert blocks[blocks.index("--build-jobs") + 1] == "3"
+    made_plain, made_blocks = (make_command(tmp_path, hierarchical=which) for which in (False, True))
+    assert [words[words.index("-f") + 1] for words in (made_plain, made_blocks)] == ["Vtop.mk", "Vtop_hier.mk"]
+    assert made_plain[:3] == ["make", "-j", "3"]

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tb.judge.finding import Check
-from tb.run.compile.build import Built
 from tb.run.compile.ports import expected_ports
+from tb.run.compile.spec import Built
 from tb.run.errors import LaunchError
 from tb.run.process import Ended
 from tb.run.simulate import SimResult, judge, simulate

@@ -14,7 +14,7 @@ from tb.judge.finding import Check, Finding, Note
 from tb.judge.text import why_not_passed
 from tb.judge.verdict import Ending, Verdict
 from tb.run import jobs
-from tb.run.compile.build import BuildSpec, Built
+from tb.run.compile.spec import BuildSpec, Built
 from tb.run.jobs import Job, keep_page, run_job
 from tb.run.result import Result
 from tb.run.simulate import SimResult

@@ -12,7 +12,7 @@ from models.config import BUILTIN_DIR, HwConfig
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending
 from tb.places import PLANS
-from tb.run.compile.build import Built
+from tb.run.compile.spec import Built
 from tb.run.jobs import run_job
 from tb.run.sources import planned_job, trace_job, trace_jobs
 from tb.stimulus.generate.plan import PlanEntry, load_plan

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
@@ -16,7 +17,7 @@ from tb.judge.finding import Check, Finding, Note
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending, Verdict
 from tb.run import space
-from tb.run.compile.build import BuildSpec, Built
+from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
 from tb.run.errors import LaunchError
 from tb.run.folders import MARKER
@@ -43,8 +44,8 @@ class Simulator:
 
     all: list[Simulator]
 
-    def __init__(self, work_dir: Path) -> None:
-        self.work_dir, self.scenarios, self.closed = work_dir, 0, 0
+    def __init__(self, built: Built, work_dir: Path) -> None:
+        self.built, self.work_dir, self.scenarios, self.closed = built, work_dir, 0, 0
         self.all.append(self)
 
     def close(self) -> None:
@@ -67,7 +68,7 @@ def play(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[
     built = Built(spec, tmp_path, tmp_path / "build.log", None, 0.0, cached=True)
     monkeypatch.setattr(Simulator, "all", [], raising=False)
     monkeypatch.setattr(worker, "_built", lambda *_: built)
-    monkeypatch.setattr(worker, "shared_process", lambda _, folder: Simulator(folder))
+    monkeypatch.setattr(worker, "shared_process", Simulator)
     monkeypatch.setattr(worker, "run_job", run_job)
     limits = Limits(tmp_path / "run", tmp_path, 1.0)
 
@@ -194,6 +195,18 @@ def test_what_scenarios_that_share_a_simulator_have_counted_is_kept_when_it_ends
     end_processes()
     assert counted(tmp_path) == 3
     assert [simulator.closed for simulator in Simulator.all] == [1]
+
+
+def test_a_worker_changes_over_to_another_model_between_scenarios(
+    play: Callable[[int], None], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    play(1)
+    quick = Simulator.all[0].built
+    optimised = dataclasses.replace(quick, directory=tmp_path / "optimised")
+    monkeypatch.setattr(worker, "_built", lambda *_: optimised)
+    play(2)
+    play(3)
+    assert [(simulator.built, simulator.closed) for simulator in Simulator.all] == [(quick, 1), (optimised, 0)]
 
 
 def test_a_simulator_that_counts_ends_after_sixteen_scenarios(play: Callable[[int], None], tmp_path: Path) -> None:

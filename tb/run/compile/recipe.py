@@ -1,0 +1,178 @@
+"""What a model is made of, and where it lies: a build folder for each content."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from models.config import HwConfig
+from tb.places import HDL, PLANS
+from tb.run import folders
+from tb.run.compile.cached import is_sealed
+from tb.run.compile.filelist import FileList, parse
+from tb.run.compile.inputs import InputFile, collect
+from tb.run.compile.ports import PortMap, expected_ports, load_port_map
+from tb.run.compile.runners import HARNESS_DIR
+from tb.run.compile.spec import BuildSpec, Built
+from tb.run.compile.toolchain import fst_available, processor, tool_versions, verilator_root, verilator_version
+from tb.run.errors import BuildError
+
+PROFILE = PLANS / "profile.toml"
+"""What optimised models play in training."""
+
+SCOPE_DIR = HDL / "scope"
+_BLOCK = re.compile(r"^\s*hier_block\b", re.MULTILINE)
+_PLAIN_PATH = re.compile(r"[\w/.,+@%=-]*")
+# What is written into a build folder follows from these files, so they are part of its key.
+_RECIPE = ("elaborate.py", "wrapper.py", "runners.py")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What a model is made of.
+
+    Attributes:
+        spec: What to build, as it can be.
+        files: The RTL.
+        inputs: Every file that it can read.
+        port_map: How its ports differ from the configuration's.
+        wave_suffix: Of its waves, or None.
+        rtl_key: What the elaborated RTL depends on.
+        key: What the model depends on.
+        directory: Its folder.
+    """
+
+    spec: BuildSpec
+    files: FileList
+    inputs: tuple[InputFile, ...]
+    port_map: PortMap
+    wave_suffix: str | None
+    rtl_key: str
+    key: str
+    directory: Path
+
+    @property
+    def is_built(self) -> bool:
+        """Whether the model is there, complete and undamaged."""
+        return is_sealed(self.directory, self.key)
+
+    @property
+    def is_hierarchical(self) -> bool:
+        """Whether control files name modules that are compiled as blocks of their own."""
+        return is_hierarchical(self.spec, self.files)
+
+    def built(self, seconds: float, *, cached: bool) -> Built:
+        """Return the model.
+
+        Args:
+            seconds: How long it took to get it.
+            cached: Whether it was there already.
+        """
+        return Built(self.spec, self.directory, self.directory / "build.log", self.wave_suffix, seconds, cached)
+
+
+def recipe_of(spec: BuildSpec, root: Path) -> Recipe:
+    """Return what the model of ``spec`` is made of.
+
+    Args:
+        spec: What to build.
+        root: Folder that holds all builds.
+
+    Raises:
+        FileListError: for a filelist that cannot be read.
+        PortError: for a port map that cannot be.
+        ToolError: for a missing tool.
+        BuildError: for paths that Verilator cannot take.
+    """
+    if spec.waves:
+        # The scope that the bench drives needs Python at every write; the cycles are the same.
+        spec = replace(spec, backend="coroutine")
+    files = parse(spec.filelist or embedded_filelist(spec.config))
+    _check_paths(spec, files, root.resolve())
+    port_map = load_port_map(spec.port_map, spec.config) if spec.port_map else PortMap()
+    inputs = collect(files)
+    wave_suffix = _wave_suffix(spec)
+    rtl_key = _key(_rtl_facts(spec, files, inputs))
+    key = _key([rtl_key, *_model_facts(spec, port_map, wave_suffix)])
+    kinds = ("native", "debug", "waves", "coverage", "optimised")
+    flavour = "".join(f"-{name}" for name in kinds if getattr(spec, name))
+    directory = root.resolve() / f"{folders.folder_name(spec.config.name)}-{spec.simulator}{flavour}-{key[:16]}"
+    return Recipe(spec, files, inputs, port_map, wave_suffix, rtl_key, key, directory)
+
+
+def embedded_filelist(config: HwConfig) -> Path:
+    """Return the filelist of the embedded DUT.
+
+    Raises:
+        BuildError: for a configuration that there is none of.
+    """
+    path = HDL / f"{config.name}.f"
+    if not path.is_file():
+        known = ", ".join(sorted(p.stem for p in HDL.glob("*.f"))) or "none"
+        raise BuildError(f"no embedded DUT for {config.name} (embedded: {known}); give a filelist of your RTL")
+    return path
+
+
+def _wave_suffix(spec: BuildSpec) -> str | None:
+    if not spec.waves:
+        return None
+    return "fst" if spec.simulator == "icarus" or fst_available() else "vcd"
+
+
+def _rtl_facts(spec: BuildSpec, files: FileList, inputs: tuple[InputFile, ...]) -> list[object]:
+    """Return what the elaborated RTL depends on."""
+    return [
+        [(entry.role, entry.name, entry.sha256) for entry in inputs],
+        [spec.top, files.defines, files.library_extensions],
+        [_file_key("elaborate.py"), verilator_version()],
+    ]
+
+
+def _model_facts(spec: BuildSpec, port_map: PortMap, wave_suffix: str | None) -> list[object]:
+    """Return what the compiled model depends on besides the RTL."""
+    recipe = [_file_key(name) for name in _RECIPE]
+    ports = [asdict(port) for port in expected_ports(spec.config)]
+    flavour = [spec.simulator, spec.backend, spec.debug, wave_suffix, *([spec.coverage] if spec.coverage else [])]
+    if spec.waves:
+        recipe += [hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(SCOPE_DIR.iterdir())]
+    if spec.optimised:
+        flavour += [hashlib.sha256(PROFILE.read_bytes()).hexdigest(), processor()]
+    if spec.native:
+        recipe += [hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(HARNESS_DIR.iterdir())]
+    return [flavour, ports, asdict(port_map), recipe, tool_versions(spec.simulator)]
+
+
+def _file_key(name: str) -> str:
+    return hashlib.sha256((Path(__file__).parent / name).read_bytes()).hexdigest()
+
+
+def _key(facts: list[object]) -> str:
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+def _check_paths(spec: BuildSpec, files: FileList, root: Path) -> None:
+    """Check that Verilator, and make for a design in blocks, take the paths of a build for what they are."""
+    given = (*files.sources, *files.include_dirs, *files.library_dirs, *files.library_files, *files.controls)
+    for path in (root, *given):
+        if "$" in str(path):
+            raise BuildError(f"a path must hold no $, which begins a variable for Verilator, not be {path}")
+    if not is_hierarchical(spec, files):
+        return
+    for path in (verilator_root(), root, *given):
+        if not _PLAIN_PATH.fullmatch(str(path)):
+            raise BuildError(
+                f"a design with hier_block must lie in folders of letters, digits and any of /.,+@%=-_ alone, "
+                f"as Verilator gives their names to make: not {path}"
+            )
+
+
+def is_hierarchical(spec: BuildSpec, files: FileList) -> bool:
+    """Return whether control files name modules that Verilator compiles as blocks of their own."""
+    return spec.simulator == "verilator" and _has_blocks(files)
+
+
+def _has_blocks(files: FileList) -> bool:
+    return any(_BLOCK.search(path.read_text(encoding="utf-8", errors="replace")) for path in files.controls)

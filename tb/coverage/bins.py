@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from models.config import HwConfig
+from models.limits import POINT_BINS
 from models.precision import Precision
 from models.reading import shown
 from tb.coverage.attributes import Value
 from tb.stimulus.generate.describe import PlanError
 
 _TERM = re.compile(r"(?:(?P<factor>\d{1,18})\*)?(?P<symbol>[a-z_]+)(?P<offset>[+-]\d{1,18})?|(?P<number>-?\d{1,18})")
+
+
+_SERIES = ("each", "powers")
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,10 @@ def sizes_of(config: HwConfig) -> dict[str, int]:
 
 
 def parse_bins(where: str, labels: Sequence[object], sizes: Mapping[str, int]) -> tuple[Bin, ...]:
-    """Read the bins of a point: ``max``, ``7``, ``2..atom-1``, ``2*atom+1..``, ``..-1``.
+    """Read the bins of a point: ``max``, ``7``, ``2..atom-1``, ``2*atom+1..``, ``each 0..63``, ``powers 1..8192``.
+
+    ``each`` stands for a bin for every number of a range; ``powers`` for one for every
+    magnitude, from a power of two to below the next, so that a limit which is a power of two has one alone.
 
     Args:
         where: what messages call the point.
@@ -63,12 +70,37 @@ def parse_bins(where: str, labels: Sequence[object], sizes: Mapping[str, int]) -
     """
     if not labels:
         raise PlanError(f"{where} must have at least one bin")
-    bins = tuple(_parse(where, label, sizes) for label in labels)
+    bins = tuple(_parse(where, each, sizes) for label in labels for each in _expand(where, label, sizes))
     for number, one in enumerate(bins):
         for other in bins[:number]:
             if one.word == other.word and (one.word is not None or _overlap(one, other)):
                 raise PlanError(f"{where}: bins must not overlap, as {other.label} and {one.label} do")
     return bins
+
+
+def _expand(where: str, label: object, sizes: Mapping[str, int]) -> Iterator[object]:
+    """Yield the labels that one label stands for."""
+    kind, _, span = label.partition(" ") if isinstance(label, str) else ("", "", "")
+    if kind not in _SERIES:
+        yield label
+        return
+    low, _, high = span.partition("..")
+    limits = [_number(text, sizes) for text in (low, high)]
+    if limits[0] is None or limits[1] is None or limits[0] > limits[1]:
+        raise PlanError(f"{where}: {kind} must be of a range of numbers and {', '.join(sizes)}, not {shown(span)}")
+    if kind == "each" and limits[1] - limits[0] >= POINT_BINS:
+        raise PlanError(f"{where}: each must be of at most {POINT_BINS} numbers, not {shown(span)}")
+    number = limits[0]
+    while number <= limits[1]:
+        last = number if kind == "each" else min(_end_of_power(number), limits[1])
+        yield f"{number}..{last}" if last > number else f"{number}"
+        number = last + 1
+
+
+def _end_of_power(number: int) -> int:
+    """Return the last number, upwards, whose magnitude has as many bits."""
+    bits = abs(number).bit_length()
+    return (1 << bits) - 1 if number > 0 else -(1 << bits >> 1)
 
 
 def _parse(where: str, label: object, sizes: Mapping[str, int]) -> Bin:

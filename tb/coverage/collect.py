@@ -92,6 +92,8 @@ class Collector:
 
 
 def _value(item: Item, attributes: Attributes) -> Value:
-    if item.points[0] not in attributes:
+    """Return the attribute that a point counts, whose name ends where a colon begins that of other bins for it."""
+    name = item.points[0].partition(":")[0]
+    if name not in attributes:
         raise PlanError(f"{item.name} must be an attribute: {', '.join(sorted(attributes))}")
-    return attributes[item.points[0]]
+    return attributes[name]

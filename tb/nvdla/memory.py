@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -116,13 +116,14 @@ class MemoryImage:
         """All allocations in address order."""
         return tuple(self._allocations)
 
-    def allocate(self, nbytes: int, name: str, alignment_bytes: int = 32) -> int:
+    def allocate(self, nbytes: int, name: str, alignment_bytes: int = 32, wanted: Iterable[int] = ()) -> int:
         """Reserve a fresh range with guard bytes on both sides and return its address.
 
         Args:
             nbytes: Size of the range; its bytes stay poisoned until written.
             name: What messages call it.
             alignment_bytes: Power of two that the address is a multiple of.
+            wanted: Addresses of which the first free one is taken, if any is.
 
         Raises:
             MemoryFault: for a size or alignment that makes no sense, or no room.
@@ -136,7 +137,14 @@ class MemoryImage:
             )
         if alignment_bytes < 1 or alignment_bytes & (alignment_bytes - 1):
             raise MemoryFault(f"alignment_bytes must be a power of two, not {alignment_bytes}")
-        address = -(-(self._next_free + GUARD_BYTES) // alignment_bytes) * alignment_bytes
+        for address in wanted:
+            if address % alignment_bytes == 0 and self._is_free(address, nbytes):
+                self._add(name, address, nbytes)
+                return address
+        address = _aligned(self._next_free + GUARD_BYTES, alignment_bytes)
+        for other in self._allocations:
+            if address < other.end + GUARD_BYTES and other.address - GUARD_BYTES < address + nbytes:
+                address = _aligned(other.end + GUARD_BYTES, alignment_bytes)
         self.claim(name, address, nbytes)
         return address
 
@@ -159,10 +167,8 @@ class MemoryImage:
                     f"allocation {name} at {address:#x} + {nbytes:#x} overlaps {other.name} "
                     f"at {other.address:#x} + {other.nbytes:#x}"
                 )
-        self._starts.insert(at, address)
-        self._allocations.insert(at, Allocation(name, address, nbytes))
+        self._add(name, address, nbytes)
         self._next_free = max(self._next_free, address + nbytes)
-        self._store.allocated(self._allocations)
 
     def extend(self, name: str, address: int, nbytes: int) -> None:
         """Make a range accessible that may overlap or touch earlier ones, which it is merged with.
@@ -327,6 +333,18 @@ class MemoryImage:
                 address = allocation.address + int(start)
                 yield address, self.read(address, int(stop - start))
 
+    def _is_free(self, address: int, nbytes: int) -> bool:
+        """Return whether a range and the guards around it lie in the address space and in no allocation."""
+        start, end = address - GUARD_BYTES, address + nbytes + GUARD_BYTES
+        outside = start < 0 or end > self._limit
+        return not outside and all(other.end <= start or end <= other.address for other in self._allocations)
+
+    def _add(self, name: str, address: int, nbytes: int) -> None:
+        at = bisect_right(self._starts, address)
+        self._starts.insert(at, address)
+        self._allocations.insert(at, Allocation(name, address, nbytes))
+        self._store.allocated(self._allocations)
+
     def _check_range(self, name: str, address: int, nbytes: int) -> None:
         if address < 0 or nbytes < 1 or address + nbytes > self._limit:
             raise MemoryFault(f"allocation {name} must lie in 0..{self._limit:#x}, not {address:#x} + {nbytes:#x}")
@@ -346,6 +364,11 @@ class MemoryImage:
             yield page, start, start + count
             address += count
             nbytes -= count
+
+
+def _aligned(address: int, alignment_bytes: int) -> int:
+    """Return the first multiple of an alignment from an address on."""
+    return -(-address // alignment_bytes) * alignment_bytes
 
 
 def _mark(valid: memoryview, start: int, stop: int) -> None:

@@ -9,7 +9,7 @@ from tb.coverage.attributes.cdp import cdp_attributes
 from tb.coverage.attributes.conv import conv_attributes
 from tb.coverage.attributes.pdp import pdp_attributes
 from tb.coverage.attributes.sdp import sdp_attributes
-from tb.coverage.attributes.values import Attributes, Value
+from tb.coverage.attributes.values import GAPS, Attributes, Value
 from tb.nvdla.layers import CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, SdpLayer
 
 __all__ = ["UNITS", "Attributes", "Value", "layer_attributes"]
@@ -37,5 +37,5 @@ def layer_attributes(layer: Layer) -> list[tuple[str, Attributes]]:
 
 def _handed_on(layer: PooledLayer) -> list[tuple[str, Attributes]]:
     """Return what the units before PDP show; their result is not in memory, so it has neither gaps nor address."""
-    nowhere: Attributes = {"output": "PDP", **dict.fromkeys(("dst.line_gap", "dst.surface_gap", "dst.offset"))}
+    nowhere: Attributes = {"output": "PDP", **dict.fromkeys(f"dst.{name}" for name in GAPS)}
     return [(unit, {**attributes, **nowhere}) for unit, attributes in layer_attributes(layer.producer)]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from models.cbuf import bank_bytes, bank_entries
 from models.converter import Converter
 from models.layout import ImageWeightLayout, PixelConversion, PixelLayout
 from tb.coverage.attributes.sdp import processing_attributes
-from tb.coverage.attributes.values import Attributes, converter_attributes, gap_attributes, yes
+from tb.coverage.attributes.values import GAPS, Attributes, carry, converter_attributes, gap_attributes, yes
 from tb.nvdla.layers import ConvLayer
 from tb.nvdla.surfaces import ImageSurface
 
 _OF_SOME = (
-    *("src.line_gap", "src.surface_gap", "src.offset"),
-    *("format", "planes", "x_offset", "image.gap", "post_extension"),
+    *(f"src.{name}" for name in GAPS),
+    *("format", "planes", "x_offset", "image.gap", "image.line_stride", "image.carry", "post_extension"),
     *("input.offset", "input.scale", "input.shift", "mean", "signed"),
 )
 """What not every convolution has."""
@@ -72,7 +73,8 @@ def _pads(layer: ConvLayer) -> bool:
 def _buffer(layer: ConvLayer, height: int) -> Attributes:
     """Return how the convolution buffer is used."""
     cbuf = layer.cbuf
-    banks = layer.dst.layout.config.cbuf_bank_number
+    config = layer.dst.layout.config
+    banks = config.cbuf_bank_number
     return {
         "data_banks": cbuf.data_banks,
         "weight_banks": cbuf.weight_banks,
@@ -83,7 +85,15 @@ def _buffer(layer: ConvLayer, height: int) -> Attributes:
         "keeps_data": yes(cbuf.skip_data_release),
         "keeps_weights": yes(cbuf.skip_weight_release),
         "weight_bytes": layer.weights.layout.nbytes,
+        "weights.carry": carry(layer.weights.address, layer.weights.layout.nbytes),
+        "data_fill": _fill(layer.entries * layer.slices, bank_entries(config, cbuf.data_banks)),
+        "weight_fill": _fill(layer.weights.fetched_bytes, bank_bytes(config, cbuf.weight_banks)),
     }
+
+
+def _fill(amount: int, room: int) -> str:
+    """Return how much of its banks something fills; weights of more than one filling come group by group."""
+    return "beyond" if amount > room else "full" if amount == room else "most" if 2 * amount > room else "some"
 
 
 def _source(layer: ConvLayer) -> Attributes:
@@ -98,6 +108,8 @@ def _source(layer: ConvLayer) -> Attributes:
         "planes": len(layout.format.planes),
         "x_offset": layout.x_offset,
         "image.gap": yes(layout.line_stride_bytes != packed.line_stride_bytes),
+        "image.line_stride": layout.line_stride_bytes[0],
+        "image.carry": max(map(carry, layer.src.addresses, layout.plane_nbytes)),
         "post_extension": weights.line_group,
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from models.pdp import PoolMethod
-from tb.coverage.attributes.values import Attributes, gap_attributes, size_attributes, yes
+from tb.coverage.attributes.values import GAPS, Attributes, gap_attributes, size_attributes, yes
 from tb.nvdla.layers import ConvLayer, PdpLayer, PooledLayer
 
 
@@ -38,6 +38,9 @@ def pdp_attributes(layer: PdpLayer | PooledLayer) -> Attributes:
         "out_width": out_width,
         "whole_cube": yes((out_height, out_width) == (1, 1) and (height, width) != (1, 1)),
         "parts": 1 if split is None else split.parts,
+        "first_columns": None if split is None else split.first_out,
+        "middle_columns": None if split is None or split.parts == 2 else split.middle_out,
+        "last_columns": None if split is None else split.last_out,
         "parts_alike": None if split is None else yes(split.first_out == split.last_out),
         "left_over": yes((width + params.pad_left + params.pad_right - params.kernel_width) % params.stride_x > 0),
     }
@@ -48,7 +51,7 @@ def _input(layer: PdpLayer | PooledLayer) -> Attributes:
     if isinstance(layer, PdpLayer):
         return {"input": "memory"}
     source = "CONV" if isinstance(layer.producer, ConvLayer) else "SDP"
-    return {"input": source, **dict.fromkeys(("src.line_gap", "src.surface_gap", "src.offset"))}
+    return {"input": source, **dict.fromkeys(f"src.{name}" for name in GAPS)}
 
 
 def _overlap(kernel: int, stride: int) -> str:

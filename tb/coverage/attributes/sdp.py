@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from models.sdp import SdpStage
-from tb.coverage.attributes.values import Attributes, converter_attributes, gap_attributes, size_attributes, yes
+from tb.coverage.attributes.values import Attributes, carry, converter_attributes, gap_attributes, size_attributes, yes
 from tb.nvdla.layers import ConvLayer, SdpLayer, StageSource, is_per_channel
 
 
@@ -57,6 +57,7 @@ def _stage(name: str, stage: SdpStage | None, source: StageSource | None) -> Att
         "memory.holds": None if memory is None else "+".join(memory.components),
         "memory.bytes": None if memory is None else memory.component_bytes,
         "memory.gap": None,
+        "memory.carry": None if source.memory is None else carry(source.memory.address, source.memory.layout.nbytes),
     }
     if memory is not None and per == "element" and memory.shape[1] > 1:
         packed = type(memory).packed(
@@ -68,5 +69,5 @@ def _stage(name: str, stage: SdpStage | None, source: StageSource | None) -> Att
 
 _STAGE_KEYS = (
     *("works", "alu", "alu.from", "alu.register", "alu.shift", "mul.from", "mul.register", "mul.shift"),
-    *("prelu", "relu", "memory", "memory.holds", "memory.bytes", "memory.gap"),
+    *("prelu", "relu", "memory", "memory.holds", "memory.bytes", "memory.gap", "memory.carry"),
 )

@@ -8,6 +8,9 @@ from tb.nvdla.surfaces import Surface
 
 _BLOCK_BYTES = 64
 
+GAPS = ("line_gap", "surface_gap", "offset", "line_stride", "surface_stride", "carry")
+"""What only a cube in memory has."""
+
 Value = int | str | None
 Attributes = dict[str, Value]
 
@@ -30,7 +33,7 @@ def size_attributes(prefix: str, layout: FeatureLayout) -> Attributes:
 
 
 def gap_attributes(prefix: str, surface: Surface) -> Attributes:
-    """Return what lies behind the lines and surfaces of a cube, in atoms, and where it starts in a 64-byte block."""
+    """Return the gaps behind lines and surfaces in atoms, the strides, the address bits that are reached."""
     layout = surface.layout
     _, height, width = layout.shape
     atom = layout.config.memory_atomic_bytes
@@ -40,7 +43,15 @@ def gap_attributes(prefix: str, surface: Surface) -> Attributes:
         f"{prefix}.line_gap": line_gap if height > 1 else None,
         f"{prefix}.surface_gap": behind // atom if layout.surfaces > 1 else None,
         f"{prefix}.offset": surface.address % _BLOCK_BYTES,
+        f"{prefix}.line_stride": layout.line_stride_bytes if height > 1 else None,
+        f"{prefix}.surface_stride": layout.surface_stride_bytes if layout.surfaces > 1 else None,
+        f"{prefix}.carry": carry(surface.address, layout.nbytes),
     }
+
+
+def carry(address: int, nbytes: int) -> int:
+    """Return the highest address bit that differs between the bytes of a range."""
+    return max((address ^ address + nbytes - 1).bit_length() - 1, 0)
 
 
 def converter_attributes(prefix: str, converter: Converter) -> Attributes:

@@ -24,6 +24,9 @@ from tb.stimulus.settings import BenchSettings
 _BASE = 0x8000_0000
 """Where the data of a scenario lie unless it says otherwise."""
 
+_LEAST_CARRY = 12
+"""The lowest address bit that a scenario may ask cubes to carry into; any cube reaches those below."""
+
 _ORDERS = ("in_turn", "back_to_back")
 
 
@@ -55,6 +58,8 @@ class PlanEntry:
         base = table.take("base", int, _BASE)
         if base < 0:
             raise PlanError(f"{self.name}.base must be at least 0, not {base}")
+        width = config.memif_address_width_bits
+        carries = table.span("carries", (_LEAST_CARRY, width - 1)) if "carries" in table else None
         descriptions = table.take("layer", list, required=True)
         if len(descriptions) > LAYERS:
             raise PlanError(f"{self.name}.layer must be at most {LAYERS} layers, not {len(descriptions)}")
@@ -62,7 +67,7 @@ class PlanEntry:
         if seed < 0:
             raise PlanError(f"seed must be at least 0, not {seed}")
         rng = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
-        shop = Workshop(config, MemoryImage(base, 1 << config.memif_address_width_bits), rng)
+        shop = Workshop(config, MemoryImage(base, 1 << width), rng, carries)
         layers: list[Layer] = []
         for number, description in enumerate(descriptions):
             where = Table(f"{self.name}.layer[{number}]", description)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -13,10 +12,13 @@ from models.errors import InputError
 from models.winograd_transform import TILE
 from tb.stimulus.generate.draw.cdp import draw_cdp
 from tb.stimulus.generate.draw.conv import draw_conv
+from tb.stimulus.generate.draw.far import draw_far
 from tb.stimulus.generate.draw.moving import draw_bdma, draw_rubik
 from tb.stimulus.generate.draw.numbers import Cube, Description
 from tb.stimulus.generate.draw.pdp import draw_pdp, draw_pooled
 from tb.stimulus.generate.draw.sdp import draw_sdp
+from tb.stimulus.generate.draw.settings import draw_settings
+from tb.stimulus.generate.draw.sizes import Work, work_of
 from tb.stimulus.generate.plan import PlanEntry
 
 _Drawer = Callable[[np.random.Generator, HwConfig, Cube | None], tuple[Description, Cube | None] | None]
@@ -31,9 +33,12 @@ _DRAWERS: dict[str, _Drawer] = {
 ENGINES = tuple(_DRAWERS)
 
 _BASES = (0, 0x8000_0000, 0x8000_0000, 0xFE00_0000)
-_LATENCIES = (0, 1, 5, 50, 300, 1200)
-_LATENCY_SHARES = (0.12, 0.12, 0.3, 0.34, 0.1, 0.02)
-"""Long latencies are rare, because they make a scenario take a minute."""
+_CARRYING = 0.4
+_LEAST_CARRY = 12
+
+_FAR = 0.2
+_FEWEST_CYCLES, _MOST_CYCLES = 1 << 12, 1 << 18
+"""Of the layers that reach limits, in a scenario; as often between two powers of two as between any others."""
 
 _MOST_LAYERS = 4
 _CHAINED = 0.35
@@ -64,14 +69,24 @@ def random_entry(config: HwConfig, seed: int, engines: tuple[str, ...]) -> PlanE
     if not engines:
         raise InputError(f"engines must be of {', '.join(engines_of(config))} for {config.name}")
     rng = np.random.default_rng([seed, 0x5EED])
+    layers, work = _layers(rng, config, engines)
     data: Description = {
         "order": str(rng.choice(["in_turn", "back_to_back"])),
-        "settings": {"csb_stall": _sometimes(rng, 0.3, 0.4, 0.0), "port": _port(rng)},
+        "settings": draw_settings(rng, work),
         "base": int(rng.choice(_BASES)) + 8 * int(rng.integers(0, 1 << 13)),
-        "layer": _layers(rng, config, engines),
+        "layer": layers,
     }
+    if rng.random() < _CARRYING:
+        data["carries"] = _carries(rng, config)
     data["counters"] = data["order"] == "in_turn" and bool(rng.random() < _COUNTED)
     return PlanEntry("random", "drawn from the seed", config.name, data)
+
+
+def _carries(rng: np.random.Generator, config: HwConfig) -> list[int]:
+    """Draw which address bits cubes carry into: any, or one."""
+    highest = config.memif_address_width_bits - 1
+    bit = int(rng.integers(_LEAST_CARRY, highest + 1))
+    return [_LEAST_CARRY, highest] if rng.random() < 0.5 else [bit, bit]
 
 
 def engines_of(config: HwConfig) -> tuple[str, ...]:
@@ -86,23 +101,40 @@ def engines_of(config: HwConfig) -> tuple[str, ...]:
     return tuple(engine for engine in ENGINES if engine not in absent)
 
 
-def _layers(rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]) -> list[Description]:
-    """Draw layers; some read what the one before them wrote."""
+def _layers(rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]) -> tuple[list[Description], Work]:
+    """Draw layers, and return with them about how much work they are; some read what the one before them wrote.
+
+    Now and then the first ones reach limits of their fields; fewer others follow then.
+    """
     layers: list[Description] = []
+    work = Work(0, 0)
     written: Cube | None = None
     weights = 0
     count = int(rng.integers(1, _MOST_LAYERS + 1))
+    if rng.random() < _FAR:
+        cycles = round(2 ** rng.uniform(math.log2(_FEWEST_CYCLES), math.log2(_MOST_CYCLES)))
+        for far in draw_far(rng, config, str(rng.choice(engines)), cycles):
+            layers.append(far.layer)
+            work += work_of(config, far.layer, far.src, far.dst)
+            weights += _weights(far.layer, far.src)
+        count = len(layers) + int(rng.integers(0, 2)) if layers else count
     while len(layers) < count:
         before = written if rng.random() < _CHAINED else None
         drawn = _DRAWERS[str(rng.choice(engines))](rng, config, before)
-        if drawn is None or weights + _weights(drawn[0], before) > _MOST_WEIGHTS:
+        if drawn is None:
             continue
-        weights += _weights(drawn[0], before)
-        layer, written = drawn
+        layer, dst = drawn
+        src = before or Cube(layer.get("shape", (1, 1, 1)))
+        of_it = _weights(layer, src)
+        if of_it and weights + of_it > _MOST_WEIGHTS:
+            continue
+        weights += of_it
+        work += work_of(config, layer, src, dst or src)
+        written = dst
         if written is not None and _may_be_pooled(layer) and "PDP" in engines and rng.random() < _POOLED:
             layer, written = draw_pooled(rng, layer, written)
         layers.append(layer)
-    return layers
+    return layers, work
 
 
 def _may_be_pooled(layer: Description) -> bool:
@@ -110,24 +142,9 @@ def _may_be_pooled(layer: Description) -> bool:
     return layer["engine"] in _ENDED_BY_SDP and _NOT_POOLED.isdisjoint(layer)
 
 
-def _weights(layer: Description, before: Cube | None) -> int:
+def _weights(layer: Description, src: Cube) -> int:
     """Return how many weights a layer has."""
     if layer["engine"] != "CONV":
         return 0
-    channels = layer["shape"][0] if before is None else before.shape[0]
     taps = TILE * TILE if layer.get("winograd") else math.prod(layer["kernel"])
-    return int(layer["kernels"]) * int(channels) * taps
-
-
-def _port(rng: np.random.Generator) -> Description:
-    return {
-        "latency_cycles": int(rng.choice(_LATENCIES, p=_LATENCY_SHARES)),
-        "jitter_cycles": int(_sometimes(rng, 0.4, int(rng.integers(1, 100)), 0)),
-        "ready_stall": _sometimes(rng, 0.3, round(float(rng.uniform(0.1, 0.8)), 2), 0.0),
-        "valid_stall": _sometimes(rng, 0.3, round(float(rng.uniform(0.1, 0.8)), 2), 0.0),
-        "reorder": bool(rng.random() < 0.4),
-    }
-
-
-def _sometimes(rng: np.random.Generator, probability: float, value: Any, otherwise: Any) -> Any:
-    return value if rng.random() < probability else otherwise
+    return int(layer["kernels"]) * src.shape[0] * taps

@@ -31,6 +31,30 @@ def test_a_bin_holds_what_it_says(label: str, inside: tuple[Value, ...], outside
 
 
 @pytest.mark.parametrize(
+    ("label", "labels"),
+    [
+        ("each 0..3", ["0", "1", "2", "3"]),
+        ("each 1..atom-6", ["1", "2"]),
+        ("powers 1..8", ["1", "2..3", "4..7", "8"]),
+        ("powers 3..20", ["3", "4..7", "8..15", "16..20"]),
+        ("powers -8..4", ["-8", "-7..-4", "-3..-2", "-1", "0", "1", "2..3", "4"]),
+    ],
+)
+def test_a_series_stands_for_its_bins(label: str, labels: list[str]) -> None:
+    assert [one.label for one in parse_bins("model", [label], SIZES)] == labels
+
+
+@pytest.mark.parametrize("bits", [1, 5, 16, 31])
+def test_powers_hold_every_number_of_their_range_once(bits: int) -> None:
+    low, high = -(1 << bits), (1 << bits) - 1
+    bins = parse_bins("model", [f"powers {low}..{high}"], SIZES)
+    assert len(bins) == 2 * bits + 2
+    for number in (low, low + 1, -2, -1, 0, 1, high - 1, high):
+        if low <= number <= high:
+            assert sum(one.holds(number) for one in bins) == 1, number
+
+
+@pytest.mark.parametrize(
     ("labels", "message"),
     [
         ([], "model must have at least one bin"),
@@ -40,6 +64,10 @@ def test_a_bin_holds_what_it_says(label: str, inside: tuple[Value, ...], outside
         (["5..", "..5"], "model: bins must not overlap, as 5.. and ..5 do"),
         (["atom..7"], "model: a range must not be empty, as atom..7 is"),
         (["bank..7"], "model: a range must be of numbers and atom, not bank..7"),
+        (["each 1..1001"], "model: each must be of at most 1000 numbers, not 1..1001"),
+        (["powers 5..4"], "model: powers must be of a range of numbers and atom, not 5..4"),
+        (["powers max"], "model: powers must be of a range of numbers and atom, not max"),
+        (["powers 1..8", "7"], "model: bins must not overlap, as 4..7 and 7 do"),
         ([".."], "model: a range must be of numbers and atom, not .."),
     ],
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from models.cbuf import bank_entries, feature_entries
@@ -28,7 +30,7 @@ from tb.stimulus.generate.draw.sdp import draw_output, draw_processing
 _KERNELS = (1, 2, 5, 7, 8, 9, 12, 16, 17, 24, 33, 65)
 _STRIDES = (1, 1, 1, 2, 2, 3, 4, 5, 6, 7, 8)
 _DILATIONS = (1, 1, 1, 1, 2, 3, 7)
-_MOST_KERNEL = 32
+MOST_KERNEL = 32
 _WEIGHTS = ((-128, 127), (-128, 127), (-3, 3), (-128, -127), (126, 127))
 _WIDER = ((-32768, 32767), (-32768, 32767), (-300, 300), (-32768, -32767), (32766, 32767))
 _WINOGRAD = 0.2
@@ -43,11 +45,50 @@ _MOST_STEPS = 8000
 """Products of an atom with a group of kernels: about the cycles of a layer."""
 
 
+@dataclass(frozen=True)
+class Sizes:
+    """The sizes of a convolution, from which the rest of its description follows.
+
+    Attributes:
+        precision: of cube and weights.
+        kernels: their number.
+        channels: of what is read.
+        height: windows along H.
+        width: windows along W.
+        pixels: format of an image, None for a cube.
+        winograd: whether kernels are transformed.
+    """
+
+    precision: Precision
+    kernels: int
+    channels: int
+    height: Axis
+    width: Axis
+    pixels: PixelFormat | None = None
+    winograd: bool = False
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(C, H, W) of what is read."""
+        return self.channels, self.height.size, self.width.size
+
+    @property
+    def out(self) -> tuple[int, int, int]:
+        """(C, H, W) of what is written."""
+        return self.kernels, self.height.windows, self.width.windows
+
+    def steps(self, config: HwConfig) -> int:
+        """Return the products of an atom with a group of kernels, about a cycle each."""
+        taps = self.height.kernel * self.width.kernel * self.height.windows * self.width.windows
+        groups = -(-self.kernels // config.kernel_group_size(self.precision))
+        return taps * groups * -(-self.channels // config.mac_atomic_c_size)
+
+
 def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -> tuple[Description, Cube] | None:
     """Draw a convolution, None where it cannot read what was before it."""
     precision = draw_precision(rng, config, before)
     winograd = config.winograd_enable and rng.random() < _WINOGRAD
-    pixels = _format(rng, config, precision) if before is None and not winograd and rng.random() < 0.45 else None
+    pixels = draw_format(rng, config, precision) if before is None and not winograd and rng.random() < 0.45 else None
     found = _axes(rng, before, pixels) if not winograd else _tiled(rng, before)
     if found is None:
         return None
@@ -55,10 +96,10 @@ def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -
     if pixels is not None and misread_rows(config, width.kernel * pixels.channels, width.windows) is not None:
         return None
     kernels = int(rng.choice(_KERNELS))
-    group = config.kernel_group_size(precision)
-    taps = height.kernel * width.kernel * height.windows * width.windows * -(-kernels // group)
-    channels = _channels(rng, config, before, pixels, _MOST_STEPS // taps, precision)
-    steps = taps * -(-channels // config.mac_atomic_c_size)
+    steps = Sizes(precision, kernels, 1, height, width).steps(config)
+    channels = _channels(rng, config, before, pixels, _MOST_STEPS // steps, precision)
+    sizes = Sizes(precision, kernels, channels, height, width, pixels, winograd)
+    steps = sizes.steps(config)
     padded = width.before + width.size + width.behind
     data = feature_entries(config, precision, channels, padded) * (height.before + height.size + height.behind)
     room = bank_entries(config, config.cbuf_bank_number // 2)
@@ -66,21 +107,40 @@ def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -
         return None
     alone = winograd or pixels is not None or before is not None
     cubes = 1 if alone else _cubes(rng, config, min(_MOST_STEPS // steps, room // data))
-    out = (kernels, height.windows, width.windows)
+    layer, dst = describe(rng, config, sizes, before, cubes)
+    return {
+        **layer,
+        "spare_banks": [_spare(rng, config), _spare(rng, config)],
+        "all_weights": bool(rng.random() < 0.5),
+    }, dst
+
+
+def describe(
+    rng: np.random.Generator, config: HwConfig, sizes: Sizes, before: Cube | None = None, cubes: int = 1
+) -> tuple[Description, Cube]:
+    """Draw all of a convolution but its sizes and its banks.
+
+    Args:
+        rng: Randomness.
+        config: The build.
+        sizes: Of the convolution.
+        before: What it reads, None for data of its own.
+        cubes: Of a batch.
+    """
+    precision, pixels, height, width = sizes.precision, sizes.pixels, sizes.height, sizes.width
+    out = sizes.out
     output = draw_output(rng, config, Cube(out, precision=precision))
-    if winograd or output.nbytes != precision.nbytes:
+    if sizes.winograd or output.nbytes != precision.nbytes:
         output = precision
     gaps = draw_gaps(rng, out)
     dst = Cube(out, gaps if cubes == 1 else _even(out, gaps), output)
-    numbers, bits = _numbers(rng, precision, height.kernel * width.kernel * channels)
+    numbers, bits = _numbers(rng, precision, height.kernel * width.kernel * sizes.channels)
     layer: Description = {
         "engine": "CONV",
-        "kernels": kernels,
-        **(_transform(rng, precision) if winograd else _windows(height, width)),
+        "kernels": sizes.kernels,
+        **(_transform(rng, precision) if sizes.winograd else _windows(height, width)),
         "pad": [width.before, width.behind, height.before, height.behind],
         **numbers,
-        "spare_banks": [int(rng.choice([0, 0, 1, 4])), int(rng.choice([0, 0, 1, 4]))],
-        "all_weights": bool(rng.random() < 0.5),
         "dst_gaps": list(dst.gaps),
         **draw_processing(rng, config, out, max(1, bits), precision, output),
     }
@@ -95,20 +155,25 @@ def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -
         layer["input_converter"] = draw_converter(
             rng, 16, 63, precision.bits - 1, wild=wild, result_bits=precision.bits
         )
-    shape = (channels, height.size, width.size)
     if pixels is not None:
-        layer |= {"shape": list(shape), "image": _image(rng, config, pixels, width, "input_converter" in layer)}
+        image = _image(rng, config, pixels, width, "input_converter" in layer)
+        layer |= {"shape": list(sizes.shape), "image": image}
         if precision is not Precision.INT8:
             layer["precision"] = precision.value
         return layer, dst
-    src = before or Cube(shape, draw_gaps(rng, shape), precision)
+    src = before or Cube(sizes.shape, draw_gaps(rng, sizes.shape), precision)
     if before:
         layer["chain"] = True
     else:
-        layer |= {"shape": list(shape), "src_gaps": list(src.gaps), **draw_kind(rng, precision)}
+        layer |= {"shape": list(sizes.shape), "src_gaps": list(src.gaps), **draw_kind(rng, precision)}
     if src.gaps[0] == 0 and rng.random() < 0.5:
         layer["fetch_slices"] = int(rng.integers(1, height.size + 2))
     return layer, dst
+
+
+def _spare(rng: np.random.Generator, config: HwConfig) -> int:
+    """Draw how many banks are to spare: often few, up to those of half the buffer."""
+    return int(rng.choice([0, 1, 4, int(rng.integers(0, config.cbuf_bank_number // 2 - 1))]))
 
 
 def _cubes(rng: np.random.Generator, config: HwConfig, most: int) -> int:
@@ -193,7 +258,7 @@ def _axis(rng: np.random.Generator, *, dilated: bool) -> Axis:
         kernel, stride = int(rng.choice([1, 2, 3, 3, int(rng.integers(1, 9))])), int(rng.choice(_STRIDES))
         dilation = int(rng.choice(_DILATIONS)) if dilated else 1
         if rng.random() < 0.05:
-            kernel = int(rng.integers(9, _MOST_KERNEL + 1))
+            kernel = int(rng.integers(9, MOST_KERNEL + 1))
         elif dilated and rng.random() < 0.05:
             dilation = int(rng.integers(8, MAX_DILATION + 1))
         extent = (kernel - 1) * dilation + 1
@@ -217,7 +282,7 @@ def _narrow(rng: np.random.Generator) -> Axis:
     return Axis(kernel + rest - before - behind, kernel, stride, 1, before, behind)
 
 
-def _format(rng: np.random.Generator, config: HwConfig, precision: Precision) -> PixelFormat:
+def draw_format(rng: np.random.Generator, config: HwConfig, precision: Precision) -> PixelFormat:
     """Draw a format: those of fewer channels more often, because they allow more lines in one step."""
     formats = [pixel_format(name) for name in supported_formats(config)]
     allowed = [pixels for pixels in formats if pixels.precision is precision]

@@ -56,17 +56,23 @@ def draw_pdp(rng: np.random.Generator, config: HwConfig, before: Cube | None) ->
     split = _split(rng, height, width)
     if split is None:
         return None
-    out = (channels, height.windows, width.windows)
-    dst = Cube(out, draw_gaps(rng, out), precision)
-    layer: Description = {
-        "engine": "PDP",
-        **keys,
-        **_windows(height, width),
-        "dst_gaps": list(dst.gaps),
-        **_method(rng, precision),
-        **split,
-    }
-    if precision is Precision.FP16:
+    layer, dst = pooling(rng, before or Cube(shape, precision=precision), height, width)
+    return {**layer, **keys, **split}, dst
+
+
+def pooling(rng: np.random.Generator, src: Cube, height: Axis, width: Axis) -> tuple[Description, Cube]:
+    """Draw all of a PDP layer but where its input lies and how it is cut.
+
+    Args:
+        rng: Randomness.
+        src: What it reads.
+        height: Windows along H.
+        width: Windows along W.
+    """
+    out = (src.shape[0], height.windows, width.windows)
+    dst = Cube(out, draw_gaps(rng, out), src.precision)
+    layer = {"engine": "PDP", **_windows(height, width), "dst_gaps": list(dst.gaps), **_method(rng, src.precision)}
+    if src.precision is Precision.FP16:
         layer["nan_to_zero"] = bool(rng.random() < _FLUSHED)
     return layer, dst
 
@@ -83,7 +89,7 @@ def draw_pooled(rng: np.random.Generator, producer: Description, cube: Cube) -> 
         The layer with its pooling, and what that writes; the layer as it is, where no windows fit.
     """
     height, width = (fit_axis(rng, size, _axis(rng, _MOST_WINDOWS)) for size in cube.shape[1:])
-    if height is None or width is None or not _cut_fits(width, _widest(height), 1, 0, 0):
+    if height is None or width is None or not cut_fits(width, widest_part(height), 1, 0, 0):
         return producer, cube
     out = (cube.shape[0], height.windows, width.windows)
     dst = Cube(out, draw_gaps(rng, out), cube.precision)
@@ -99,7 +105,7 @@ def _windows(height: Axis, width: Axis) -> Description:
     }
 
 
-def _widest(height: Axis) -> int:
+def widest_part(height: Axis) -> int:
     """Return how many columns the line buffer holds."""
     rows = -(-height.kernel // height.stride)
     return LINE_BUFFER_ELEMENTS >> (rows - 1).bit_length()
@@ -134,21 +140,21 @@ def _axis(rng: np.random.Generator, most: int) -> Axis:
 
 def _split(rng: np.random.Generator, height: Axis, width: Axis) -> Description | None:
     """Draw how to cut the width, None where no cut that is tried fits the line buffer."""
-    widest = _widest(height)
+    widest = widest_part(height)
     fitting = []
     for parts in range(1, min(_MOST_PARTS, width.windows) + 1):
         even = width.windows // parts
-        fitting += [(parts, even, even)] * _cut_fits(width, widest, parts, even, even)
+        fitting += [(parts, even, even)] * cut_fits(width, widest, parts, even, even)
         first, middle = (int(rng.integers(1, 2 * even + 1)) for _ in range(2))
         if parts > 1:
-            fitting += [(parts, first, middle)] * _cut_fits(width, widest, parts, first, middle)
+            fitting += [(parts, first, middle)] * cut_fits(width, widest, parts, first, middle)
     if not fitting:
         return None
     parts, first, middle = fitting[0 if rng.random() < 0.5 else int(rng.integers(len(fitting)))]
     return {"split": parts, **({"split_columns": [first, middle]} if parts > 1 else {})}
 
 
-def _cut_fits(width: Axis, widest: int, parts: int, first: int, middle: int) -> bool:
+def cut_fits(width: Axis, widest: int, parts: int, first: int, middle: int) -> bool:
     """Return whether every part has columns, no more than the line buffer holds, and begins inside the cube."""
     last = width.windows - first - (parts - 2) * middle
     if parts == 1:

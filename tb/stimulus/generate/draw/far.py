@@ -109,6 +109,8 @@ def _with_gaps(rng: np.random.Generator, config: HwConfig, cube: Cube) -> Cube:
 
 def _spread(rng: np.random.Generator, config: HwConfig, src: Cube, layer: Description, dst: Cube) -> list[Drawn]:
     """Return a layer that was drawn for a cube before it with that cube as its own, and its result far apart."""
+    if max(dst.shape) > MOST_SIDE:
+        return []
     dst = _with_gaps(rng, config, dst)
     own = {"shape": list(src.shape), "src_gaps": list(src.gaps), **draw_kind(rng, src.precision)}
     rest = {key: value for key, value in layer.items() if key != "chain"}

@@ -16,7 +16,7 @@ MOST_SIDE = 8192
 
 _AT_THE_LIMIT = 0.25
 _WIDE_GAP = 0.25
-_MOST_SURFACE_BYTES = 1 << 22
+_MOST_SURFACE_BYTES = 1 << 21
 """Of a cube with the gaps in it, so that a scenario with several of them still has room."""
 
 

@@ -64,7 +64,10 @@ PARALLEL = 10_000
 """Of simulations at a time."""
 
 RUN_TASKS = 100_000
-"""Of one regression, whose tasks and results are all in memory when it is concluded."""
+"""Of one run of a regression, whose tasks and results are all in memory when it is concluded."""
+
+RUN_SEEDS = 10_000
+"""Of one run of random scenarios; more are played in runs one after the other."""
 
 POINT_BINS = 1_000
 """Of a point of a coverage model."""

@@ -46,6 +46,9 @@ seed = whole(0, (1 << (NUMBER_BITS - 1)) - 1)
 count = whole(1, RUN_TASKS)
 """Of a number of things to play."""
 
+seeds = whole(1, 1 << (NUMBER_BITS - 2))
+"""Of a number of seeds that are drawn as they are played."""
+
 ordinal = whole(1, (1 << (NUMBER_BITS - 1)) - 1)
 """Of the number of something that there is, such as a run."""
 

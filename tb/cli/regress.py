@@ -18,8 +18,8 @@ from tb.cli.common import (
 )
 from tb.cli.console import Console, verbosity_options
 from tb.cli.patterns import only_option
-from tb.cli.regress_play import Player, batch_of, conclude
-from tb.cli.regress_tasks import feature_plan, tasks_of
+from tb.cli.regress_play import Player, batch_of, conclude, deadline, is_over
+from tb.cli.regress_tasks import feature_plan, random_tasks, seed_lots, tasks_of
 from tb.cli.results import STORE, add_results_option, existing_store
 from tb.run import folders
 from tb.run.compile.spec import CODE_COVERAGE
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="KIND")
     drawn = kinds.add_parser("random", help="layers of all units, sizes and modes, one scenario per seed")
     drawn.add_argument(
-        "--seeds", type=numbers.count, default=100, metavar="N", help="number of scenarios (default: 100)"
+        "--seeds", type=numbers.seeds, default=100, metavar="N", help="number of scenarios (default: 100)"
     )
     drawn.add_argument("--first", type=numbers.seed, default=0, metavar="SEED", help="first seed (default: 0)")
     drawn.add_argument(
@@ -108,8 +108,10 @@ def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
+    until = None
     if args.kind != "show":
         batch_of(args)
+        until = deadline(args)
     reads = args.kind in ("show", "resume", "rerun-failed")
     if not reads:
         folders.made(BUILD_ROOT)
@@ -119,7 +121,7 @@ def main(args: argparse.Namespace) -> int:
         if args.kind == "resume":
             run = store.run(args.run)
             store.forget_lost(run)
-            return Player(args, store, run).play()
+            return Player(args, store, run, until).play()
         if args.kind == "rerun-failed":
             old = store.run(args.run)
             failing = {result.key for result in store.results(old) if result.ending.is_failure}
@@ -127,15 +129,30 @@ def main(args: argparse.Namespace) -> int:
             if not failed:
                 print(f"run {old.id} has no failures")
                 return 0
-            return Player(args, store, store.start(f"failures of {old.title}", failed)).play()
+            return Player(args, store, store.start(f"failures of {old.title}", failed), until).play()
         tasks = tasks_of(args)
         build_dut(args, HwConfig.load(args.config), coverage=args.code_coverage)
         for dut in dict.fromkeys(task.dut for task in tasks):
             Model(dut, BUILD_ROOT, args.build, Console.of(args)).current()
+        if args.kind == "random":
+            return _play_random(args, store, until)
         level = None if args.kind != "plan" or args.level is None else feature_plan(args).level(args.level)
         chosen = args.kind == "plan" and args.only is not None
         title = args.kind if level is None else f"chosen tests of {level.name}" if chosen else level.name
-        player = Player(args, store, store.start(title, tasks))
+        player = Player(args, store, store.start(title, tasks), until)
         if level is None or chosen:
             return player.play()
         return player.play(level.search, level.steered)
+
+
+def _play_random(args: argparse.Namespace, store: Store, until: float | None) -> int:
+    """Play seeds in runs that memory can hold, one after the other; return the exit code of the worst."""
+    code = 0
+    for seeds in seed_lots(args):
+        if is_over(until):
+            left = args.first + args.seeds - seeds.start
+            print(f"the time is over; the seeds that are left: --first {seeds.start} --seeds {left}")
+            break
+        tasks = random_tasks(args, args.engines, seeds)
+        code = max(code, Player(args, store, store.start(args.kind, tasks), until).play())
+    return code

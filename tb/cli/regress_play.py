@@ -54,10 +54,9 @@ _FRUITLESS_ROUNDS = 3
 class Player:
     """Plays one run to its end, or until the time is over."""
 
-    def __init__(self, args: argparse.Namespace, store: Store, run: Run) -> None:
-        """Take the options, and a run that may have been played in part."""
-        self._args, self._store, self._run = args, store, run
-        self._until = None if args.time_budget is None else time.monotonic() + args.time_budget
+    def __init__(self, args: argparse.Namespace, store: Store, run: Run, until: float | None) -> None:
+        """Take the options, a run that may have been played in part, and when to stop, by ``time.monotonic``."""
+        self._args, self._store, self._run, self._until = args, store, run, until
         self._limits = Limits(
             folders.made(run.folder.parent, run.folder.name),
             BUILD_ROOT.resolve(),
@@ -140,7 +139,7 @@ class Player:
     def _go_on(self, client: Client, goal: float, first: int) -> None:
         """Play rounds of more seeds until enough is covered, time is over, or nothing new comes."""
         fruitless = 0
-        while fruitless < _FRUITLESS_ROUNDS and not self._is_over():
+        while fruitless < _FRUITLESS_ROUNDS and not is_over(self._until):
             covered = self._store.coverage(self._run)
             percent = totals(item_status(self._model, covered)).percent
             print(f"coverage: {percent:.1f} % of the reachable bins, wanted {goal:g} %", flush=True)
@@ -152,8 +151,15 @@ class Player:
             if found:
                 self._drive(client)
 
-    def _is_over(self) -> bool:
-        return self._until is not None and time.monotonic() >= self._until
+
+def deadline(args: argparse.Namespace) -> float | None:
+    """Return when nothing is started any more, by ``time.monotonic``; None without ``--time-budget``."""
+    return None if args.time_budget is None else time.monotonic() + args.time_budget
+
+
+def is_over(until: float | None) -> bool:
+    """Return whether the time of a command is over; None sets no limit."""
+    return until is not None and time.monotonic() >= until
 
 
 def batch_of(args: argparse.Namespace) -> Batch | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
 from models.config import HwConfig
 from models.errors import InputError
-from models.limits import RUN_TASKS
+from models.limits import RUN_SEEDS, RUN_TASKS
 from tb.cli.common import dut_arguments, dut_of
 from tb.cli.patterns import matches, said
 from tb.cli.run import select
@@ -28,16 +28,29 @@ FEATURES = PLANS / "features.toml"
 
 
 def tasks_of(args: argparse.Namespace) -> list[Task]:
-    """Return the tasks that the options name; of a level, those that are known beforehand.
+    """Return the tasks that the options name; of a level, those known beforehand, and of seeds, those of the first run.
 
     Raises:
         InputError: for options that name nothing, or something that does not exist.
     """
     if args.kind == "traces":
         return _trace_tasks(args)
-    if args.kind == "plan" and args.level is not None:
-        return _level_tasks(args)
-    return _plan_tasks(args) if args.kind == "plan" else random_tasks(args, args.engines, _seeds(args))
+    if args.kind == "random":
+        return random_tasks(args, args.engines, next(seed_lots(args)))
+    return _plan_tasks(args) if args.level is None else _level_tasks(args)
+
+
+def seed_lots(args: argparse.Namespace) -> Iterator[range]:
+    """Yield the seeds of random scenarios, those of a run together.
+
+    Raises:
+        InputError: for so many that ``--until-coverage`` would come to them in another run.
+    """
+    seeds = _seeds(args)
+    if args.until_coverage is not None and len(seeds) > RUN_SEEDS:
+        raise InputError(f"--seeds must be at most {RUN_SEEDS} with --until-coverage, not {len(seeds)}")
+    for first in range(seeds.start, seeds.stop, RUN_SEEDS):
+        yield range(first, min(first + RUN_SEEDS, seeds.stop))
 
 
 def feature_plan(args: argparse.Namespace) -> FeaturePlan:

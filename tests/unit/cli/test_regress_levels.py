@@ -5,14 +5,17 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from models.errors import InputError
 from tb.__main__ import parser
-from tb.cli.regress_play import Player
-from tb.cli.regress_tasks import random_tasks, tasks_of
+from tb.cli import regress, regress_tasks
+from tb.cli.regress_play import Player, deadline
+from tb.cli.regress_tasks import random_tasks, seed_lots, tasks_of
 from tb.judge.verdict import Ending
-from tb.run.regress.store import Store
+from tb.run.regress.store import Run, Store
 from tb.run.task import BENCH
 from tb.stimulus.generate.describe import PlanError
 from tb.stimulus.trace import write
@@ -85,7 +88,7 @@ class Steered(Player):
     def __init__(self, args: argparse.Namespace, store: Store, finds: list[int]) -> None:
         self.store = store
         self.run = store.start("random", random_tasks(args, "SDP", range(1)))
-        super().__init__(args, store, self.run)
+        super().__init__(args, store, self.run, deadline(args))
         self.finds, self.looked, self.driven = finds, [], 0
 
     def _steer(self, client: object, seeds: range, most: int | None, covered: Iterable[str]) -> int:
@@ -122,3 +125,35 @@ def test_three_rounds_that_find_nothing_end_it(tmp_path: Path) -> None:
 
 def test_nothing_is_looked_at_behind_the_time_budget(tmp_path: Path) -> None:
     assert steered(tmp_path, [1000], "--time-budget 0").looked == []
+
+
+def test_any_number_of_seeds_is_played_in_runs_that_memory_can_hold() -> None:
+    lots = seed_lots(options("random --first 5 --seeds 4000000000000"))
+    assert [next(lots) for _ in range(2)] == [range(5, 10_005), range(10_005, 20_005)]
+    assert list(seed_lots(options("random --seeds 20001")))[-1] == range(20_000, 20_001)
+    assert [task.seed for task in tasks_of(options("random --seeds 1000000000"))] == list(range(10_000))
+    with pytest.raises(InputError, match=r"^--seeds must be at most 10000 with --until-coverage, not 10001$"):
+        next(seed_lots(options("random --seeds 10001 --until-coverage 90")))
+
+
+def test_runs_of_seeds_follow_each_other_until_the_time_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    played: list[list[int]] = []
+
+    class Played:
+        def __init__(self, _: argparse.Namespace, store: Store, run: Run, until: float | None) -> None:
+            played.append([task.seed for task in store.tasks(run)])
+
+        def play(self) -> int:
+            return len(played) == 1
+
+    monkeypatch.setattr(regress_tasks, "RUN_SEEDS", 3)
+    monkeypatch.setattr(regress, "Player", Played)
+    monkeypatch.setattr(regress, "build_dut", lambda *_, **__: None)
+    monkeypatch.setattr(regress, "Model", lambda *_: SimpleNamespace(current=lambda: None))
+    monkeypatch.setattr(regress, "is_over", lambda _: len(played) == 2)
+    words = f"random --first 10 --seeds 100 --results {tmp_path}"
+    assert regress.main(options(words)) == 1
+    assert played == [[10, 11, 12], [13, 14, 15]]
+    assert "the time is over; the seeds that are left: --first 16 --seeds 94" in capsys.readouterr().out

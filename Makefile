@@ -29,11 +29,11 @@ regress: ready
 
 #: test       the tests of the testbench itself
 test: ready
-	$(PY) -m pytest tests -n "$${JOBS:-auto}"
+	$(PY) -m pytest tests -n "$${JOBS:-auto}" --dist worksteal
 
 #: check      lint, types and those tests that need no simulator
 check: lint
-	$(PY) -m pytest tests/unit -n "$${JOBS:-auto}"
+	$(PY) -m pytest tests/unit -n "$${JOBS:-auto}" --dist worksteal
 
 #: score      seeded bugs: how many are caught and explained
 score: ready

@@ -77,3 +77,15 @@ CROSS_BINS = 100_000
 
 SECONDS = 31_536_000
 """Of a time limit: a year."""
+
+NETWORK_BYTES = 1 << 29
+"""Of an ONNX file."""
+
+NETWORK_NODES = 2_000
+"""Of a network in an ONNX file."""
+
+VALUE_ELEMENTS = 1 << 24
+"""Of one value of a network in an ONNX file."""
+
+NETWORK_MULTIPLICATIONS = 1 << 37
+"""Of a network in an ONNX file: the largest classifiers of images take a tenth of it."""

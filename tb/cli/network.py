@@ -1,9 +1,8 @@
-"""``network``: play a compiled network and judge every layer."""
+"""``network``: play a network and judge every layer."""
 
 from __future__ import annotations
 
 import argparse
-import re
 import shlex
 from dataclasses import replace
 from functools import partial
@@ -23,6 +22,7 @@ from tb.cli.common import (
     prepared,
     slower_than_before,
 )
+from tb.cli.network_model import add_model_arguments, load_model
 from tb.explain import explain_folder
 from tb.nvdla.memory_dump import DUMP_FILE, Range
 from tb.places import COMMAND
@@ -34,11 +34,9 @@ from tb.run.jobs import Job, run_jobs
 from tb.run.result import Result
 from tb.run.space import write_whole
 from tb.stimulus.model import play_model
-from tb.stimulus.network.compiled import Compiled
 from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.images import Preparation, parse_mean, read_golden, read_input
 from tb.stimulus.network.layers import layers_of
-from tb.stimulus.network.loadable import read_loadable
 from tb.stimulus.network.network import HardwareTask, Network
 from tb.stimulus.network.scenario import (
     NetworkScenario,
@@ -50,15 +48,13 @@ from tb.stimulus.network.scenario import (
 from tb.stimulus.scenario import Scenario
 from tb.stimulus.trace import write
 
-HELP = "play a compiled network and judge every byte of every layer"
+HELP = "play a network and judge every byte of every layer"
 EXAMPLE = "python -m tb network lenet.nvdla --image seven.pgm --rtl my_filelist.f"
-
-_NAME_LENGTH = 60
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
-    parser.add_argument("model", type=Path, metavar="MODEL", help="loadable of the public compiler")
+    add_model_arguments(parser)
     parser.add_argument(
         "--image",
         nargs="+",
@@ -132,18 +128,17 @@ def networks_of(args: argparse.Namespace, config: HwConfig) -> NetworkScenario:
     Raises:
         NetworkError: for a model or an image that cannot be, or a layer that does not exist.
     """
-    name = re.sub(r"\W+", "_", args.model.stem)[:_NAME_LENGTH] or "network"
-    compiled = Compiled(name, read_loadable(args.model), config)
     preparation = Preparation(parse_mean(args.mean), args.normalize, args.invert, args.rgb)
+    model = load_model(args, config, preparation)
     networks, inputs = [], []
     for path in args.image or [None]:
-        network = compiled.place()
+        network = model.place()
         networks.append(network)
         if path is not None and len(network.inputs) != 1:
             raise NetworkError(f"--image must be left out for a network with {len(network.inputs)} inputs")
         inputs.append([None if path is None else read_input(path, i, preparation) for i in network.inputs])
     last = None if args.until is None else last_operation(networks[0], args.until)
-    playing = play_networks(name, networks, inputs, last=last, counts=args.performance)
+    playing = play_networks(model.name, networks, inputs, last=last, counts=args.performance)
     if args.exact:
         settings = replace(playing.scenario.settings, exact=True)
         return replace(playing, scenario=replace(playing.scenario, settings=settings))
@@ -202,7 +197,7 @@ def _same(scenario: Scenario) -> Scenario:
 
 def _rerun(args: argparse.Namespace) -> str:
     words: list[object] = [*COMMAND.split(), "network", args.model]
-    for option, values in (("--image", args.image), ("--golden", args.golden)):
+    for option, values in (("--image", args.image), ("--samples", args.samples), ("--golden", args.golden)):
         words += [option, *values] if values else []
     for option, value, default in (
         ("--until", args.until, None),
@@ -210,5 +205,5 @@ def _rerun(args: argparse.Namespace) -> str:
         ("--normalize", args.normalize, 1.0),
     ):
         words += [option, value] if value != default else []
-    words += [f"--{flag}" for flag in ("invert", "rgb") if getattr(args, flag)]
+    words += [f"--{flag}" for flag in ("invert", "rgb", "per-tensor") if getattr(args, flag.replace("-", "_"))]
     return f"{shlex.join(map(str, words))} {dut_arguments(args)}"

@@ -54,6 +54,19 @@ class Preparation:
         if self.normalize == 0:
             raise NetworkError("normalize must not be 0")
 
+    def numbers(self, pixels: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Return pixels (C, H, W) as real numbers.
+
+        Raises:
+            NetworkError: for means that do not fit the channels.
+        """
+        channels = len(pixels)
+        if len(self.mean) not in (1, channels):
+            raise NetworkError(f"mean must be 1 number or {channels}, one for each channel, not {len(self.mean)}")
+        numbers = (_MOST - pixels if self.invert else pixels).astype(np.float32)
+        mean = np.array(self.mean, dtype=np.float32).reshape(-1, 1, 1)
+        return np.asarray((numbers - mean) / np.float32(self.normalize), dtype=np.float32)
+
     def elements(self, pixels: NDArray[np.uint8], precision: Precision) -> NDArray[Any]:
         """Return pixels (C, H, W) as elements: FP16 as they are, INT8 with 255 as 127, rounded half up.
 
@@ -62,12 +75,7 @@ class Preparation:
 
         Source: the public runtime.
         """
-        channels = len(pixels)
-        if len(self.mean) not in (1, channels):
-            raise NetworkError(f"mean must be 1 number or {channels}, one for each channel, not {len(self.mean)}")
-        numbers = (_MOST - pixels if self.invert else pixels).astype(np.float32)
-        mean = np.array(self.mean, dtype=np.float32).reshape(-1, 1, 1)
-        numbers = (numbers - mean) / np.float32(self.normalize)
+        numbers = self.numbers(pixels)
         match precision:
             case Precision.FP16:
                 with np.errstate(over="ignore"):
@@ -93,16 +101,58 @@ def read_input(path: Path, tensor: Tensor, preparation: Preparation) -> NDArray[
     match path.suffix.lower():
         case ".npy":
             values = read_array(path, NetworkError)
+            if tensor.scale is not None and values.dtype.kind == "f":
+                (sample,) = _samples(path, values, tensor.shape, 1)
+                return quantised(sample, tensor.scale)
         case ".dimg":
             values = read_dimg(path).values
         case suffix if suffix in _PICTURES:
-            return preparation.elements(_read_picture(path, tensor.shape, preparation.rgb), tensor.precision)
+            pixels = _read_picture(path, tensor.shape, preparation.rgb)
+            if tensor.scale is not None:
+                return quantised(preparation.numbers(pixels), tensor.scale)
+            return preparation.elements(pixels, tensor.precision)
         case suffix:
             raise NetworkError(f"{path} must end in {', '.join(SUFFIXES)}, not {suffix or 'nothing'}")
     dtype = DTYPES[tensor.precision]
     if values.shape != tensor.shape or values.dtype != dtype:
         raise NetworkError(f"{path} must hold {dtype} {tensor.shape}, not {values.dtype} {values.shape}")
     return values
+
+
+def read_samples(path: Path, shape: tuple[int, int, int], preparation: Preparation) -> list[NDArray[Any]]:
+    """Return a file as real numbers for an input, a cube (C, H, W) for each sample in it.
+
+    Args:
+        path: A picture, or floating-point numbers (C, H, W) or (N, C, H, W) in ``.npy``.
+        shape: Of the input.
+        preparation: What is done with pixels.
+
+    Raises:
+        NetworkError: for a file of another kind, size or type.
+    """
+    match path.suffix.lower():
+        case ".npy":
+            return _samples(path, read_array(path, NetworkError), shape, None)
+        case suffix if suffix in _PICTURES:
+            return [preparation.numbers(_read_picture(path, shape, preparation.rgb))]
+        case suffix:
+            raise NetworkError(f"{path} must end in {', '.join((*_PICTURES, '.npy'))}, not {suffix or 'nothing'}")
+
+
+def _samples(path: Path, values: NDArray[Any], shape: tuple[int, int, int], count: int | None) -> list[NDArray[Any]]:
+    """Return the samples of an array; ``count`` says how many there must be."""
+    several = values if values.ndim == len(shape) + 1 else values[np.newaxis]
+    wanted = "x".join(map(str, ("N" if count is None else count, *shape)))
+    if values.dtype.kind != "f" or several.shape[1:] != shape or len(several) < 1 or count not in (None, len(several)):
+        raise NetworkError(f"{path} must hold floating-point numbers {wanted}, not {values.dtype} {values.shape}")
+    if not np.isfinite(several).all():
+        raise NetworkError(f"{path} must hold finite numbers")
+    return list(several)
+
+
+def quantised(values: NDArray[Any], scale: float) -> NDArray[Any]:
+    """Return real numbers as INT8, of which one step is worth ``scale``; -128 is left out."""
+    return np.clip(np.rint(values / scale), -_INT8_MOST, _INT8_MOST).astype(DTYPES[Precision.INT8])
 
 
 def _read_picture(path: Path, shape: tuple[int, int, int], rgb: bool) -> NDArray[np.uint8]:

@@ -121,10 +121,15 @@ class Softmax:
 
 
 @dataclass(frozen=True)
+class Largest:
+    """The channel of the largest element of one pixel, the first of equals."""
+
+
+@dataclass(frozen=True)
 class SoftwareOperation:
     """What the runtime computes on the host, with the scales of INT8 tensors."""
 
-    kind: Power | Softmax
+    kind: Power | Softmax | Largest
     src: Tensor
     dst: Tensor
     in_scale: float = 1.0

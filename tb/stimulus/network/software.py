@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from models.precision import Precision
 from tb.nvdla.memory import MemoryImage, Ram
 from tb.stimulus.network.errors import NetworkError
-from tb.stimulus.network.network import Power, SoftwareOperation, SoftwareTask
+from tb.stimulus.network.network import Largest, Power, Softmax, SoftwareOperation, SoftwareTask
 from tb.stimulus.network.tensors import DTYPES
 
 _INT8_MIN, _INT8_MAX = -128, 127
@@ -33,11 +33,13 @@ def run(task: SoftwareTask, memories: Mapping[Ram, MemoryImage]) -> None:
     for operation in task.operations:
         src, dst = operation.src, operation.dst
         values = src.unpack(memories[src.ram].read_array(src.address, src.nbytes))
-        result = (
-            _power(operation.kind, operation, values)
-            if isinstance(operation.kind, Power)
-            else _softmax(operation, values)
-        )
+        match operation.kind:
+            case Power() as kind:
+                result = _power(kind, operation, values)
+            case Softmax():
+                result = _softmax(operation, values)
+            case Largest():
+                result = np.full(dst.shape, np.argmax(values), dtype=DTYPES[dst.precision])
         data = memories[dst.ram].read_array(dst.address, dst.nbytes)
         dst.place(data, result)
         memories[dst.ram].write(dst.address, data)
@@ -49,7 +51,7 @@ def _power(kind: Power, operation: SoftwareOperation, values: NDArray[Any]) -> N
         numbers = numbers * np.float32(operation.in_scale)
     with np.errstate(all="ignore"):
         result = np.power(np.float32(kind.shift) + np.float32(kind.scale) * numbers, np.float32(kind.power))
-        match operation.src.precision:
+        match operation.dst.precision:
             case Precision.FP16:
                 return np.asarray(result, dtype=DTYPES[Precision.FP16])
             case Precision.INT8:
@@ -69,6 +71,8 @@ def _softmax(operation: SoftwareOperation, values: NDArray[Any]) -> NDArray[Any]
             case Precision.INT8:
                 scaled = (values.astype(np.float32) * np.float32(operation.in_scale)).astype(half)
                 halves = _probabilities(scaled.astype(np.float32)).astype(half)
+                if operation.dst.precision is Precision.FP16:
+                    return halves
                 return _to_int8(halves.astype(np.float32) / np.float32(operation.out_scale))
             case Precision.INT16:
                 raise NetworkError("softmax must be of FP16 or INT8: how the runtime rounds INT16 is not known")

@@ -38,6 +38,7 @@ class Tensor:
         line_stride_bytes: From one line to the next.
         surface_stride_bytes: From one surface to the next. Elements may overlap: tests of the public driver read
             cubes of the smallest configuration as if their atoms had 32 bytes.
+        scale: What an integer is worth; None where the file does not say.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Tensor:
     shape: tuple[int, int, int]
     line_stride_bytes: int
     surface_stride_bytes: int
+    scale: float | None = None
 
     @property
     def lanes(self) -> int:

@@ -1,0 +1,169 @@
+"""Networks with random weights, to try what a compiled network can contain.
+
+``python -m networks.random_networks residual residual.onnx`` writes a residual network of CIFAR size,
+``mixed`` one with depthwise convolutions, joined and cut cubes, and pooling of all kinds.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+OPSET = 17
+IR_VERSION = 10
+
+
+class NetworkBuilder:
+    """Writes an ONNX network, operator after operator.
+
+    Example:
+        net = NetworkBuilder("tiny", (3, 8, 8), seed=1)
+        model = net.model(net.relu(net.conv(net.input, 16, 3, pad=1)))
+    """
+
+    def __init__(self, name: str, shape: tuple[int, ...], seed: int) -> None:
+        """Start with an input (C, H, W)."""
+        self.name, self.input = name, "input"
+        self.shapes: dict[str, tuple[int, ...]] = {self.input: shape}
+        self.nodes: list[onnx.NodeProto] = []
+        self.constants: list[onnx.TensorProto] = []
+        self.rng = np.random.default_rng(seed)
+
+    def constant(self, values: Any, dtype: Any = np.float32) -> str:
+        """Add a constant and return its name."""
+        name = f"c{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(np.asarray(values, dtype=dtype), name))
+        return name
+
+    def add(self, kind: str, inputs: Sequence[str], outputs: int = 1, **attributes: Any) -> list[str]:
+        """Add an operator and return the names of what it makes."""
+        number = len(self.nodes)
+        names = [f"v{number}_{output}" for output in range(outputs)]
+        self.nodes.append(helper.make_node(kind, list(inputs), names, name=f"{kind}_{number}", **attributes))
+        return names
+
+    def conv(self, value: str, kernels: int, side: int, *, stride: int = 1, pad: int = 0, groups: int = 1) -> str:
+        """Add a convolution with random weights and bias."""
+        channels, height, width = self.shapes[value]
+        shape = (kernels, channels // groups, side, side)
+        weights = self.rng.standard_normal(shape) * np.sqrt(2 / np.prod(shape[1:]))
+        inputs = [value, self.constant(weights), self.constant(self.rng.standard_normal(kernels) * 0.1)]
+        pads, strides = [pad] * 4, [stride, stride]
+        (name,) = self.add("Conv", inputs, pads=pads, strides=strides, group=groups, kernel_shape=[side, side])
+        sides = tuple((size + 2 * pad - side) // stride + 1 for size in (height, width))
+        self.shapes[name] = (kernels, *sides)
+        return name
+
+    def normalised(self, value: str) -> str:
+        """Add a batch normalisation with random statistics."""
+        channels = self.shapes[value][0]
+        drawn = [self.rng.uniform(0.5, 1.5, channels), *self.rng.standard_normal((2, channels)) * 0.1]
+        inputs = [value, *map(self.constant, (*drawn, self.rng.uniform(0.5, 1.5, channels)))]
+        return self._same("BatchNormalization", inputs)
+
+    def relu(self, value: str) -> str:
+        """Add a ReLU."""
+        return self._same("Relu", [value])
+
+    def plus(self, first: str, second: str) -> str:
+        """Add the sum of two cubes."""
+        return self._same("Add", [first, second])
+
+    def pool(self, value: str, kind: str, side: int, stride: int, pad: int = 0, **attributes: Any) -> str:
+        """Add a pooling, ``MaxPool`` or ``AveragePool``."""
+        channels, height, width = self.shapes[value]
+        window = {"kernel_shape": [side, side], "strides": [stride, stride], "pads": [pad] * 4}
+        (name,) = self.add(kind, [value], **window, **attributes)
+        self.shapes[name] = (channels, *((size + 2 * pad - side) // stride + 1 for size in (height, width)))
+        return name
+
+    def dense(self, value: str, columns: int) -> str:
+        """Add a fully connected layer of a flattened cube."""
+        (flat,) = self.add("Flatten", [value], axis=1)
+        rows = int(np.prod(self.shapes[value]))
+        weights = self.rng.standard_normal((columns, rows)) * np.sqrt(1 / rows)
+        bias = self.rng.standard_normal(columns) * 0.1
+        (name,) = self.add("Gemm", [flat, self.constant(weights), self.constant(bias)], transB=1)
+        self.shapes[name] = (columns,)
+        return name
+
+    def classes(self, value: str) -> str:
+        """Add the average of each channel, ten classes and their probabilities."""
+        (name,) = self.add("GlobalAveragePool", [value])
+        self.shapes[name] = (self.shapes[value][0], 1, 1)
+        return self._same("Softmax", [self.dense(name, 10)], axis=1)
+
+    def model(self, *outputs: str) -> onnx.ModelProto:
+        """Return the network with its outputs."""
+        ends = []
+        for kind, names in (("input", [self.input]), ("output", outputs)):
+            assert names, kind
+            ends.append(
+                [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, *self.shapes[name]]) for name in names]
+            )
+        graph = helper.make_graph(self.nodes, self.name, *ends, self.constants)
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
+
+    def _same(self, kind: str, inputs: Sequence[str], **attributes: Any) -> str:
+        """Add an operator that keeps the shape of its first input."""
+        (name,) = self.add(kind, inputs, **attributes)
+        self.shapes[name] = self.shapes[inputs[0]]
+        return name
+
+
+def residual(widths: Sequence[int] = (16, 32, 64), side: int = 32, blocks: int = 1, seed: int = 1) -> onnx.ModelProto:
+    """Return a residual network: stages of blocks, each with half the side and other channels."""
+    net = NetworkBuilder("residual", (3, side, side), seed)
+    value = net.relu(net.normalised(net.conv(net.input, widths[0], 3, pad=1)))
+    for stage, width in enumerate(widths):
+        for block in range(blocks):
+            stride = 2 if stage and not block else 1
+            inner = net.relu(net.normalised(net.conv(value, width, 3, stride=stride, pad=1)))
+            inner = net.normalised(net.conv(inner, width, 3, pad=1))
+            if net.shapes[value] != net.shapes[inner]:
+                value = net.normalised(net.conv(value, width, 1, stride=stride))
+            value = net.relu(net.plus(inner, value))
+    return net.model(net.classes(value))
+
+
+def mixed(side: int = 24, seed: int = 2) -> onnx.ModelProto:
+    """Return a network with depthwise convolutions, joined and cut cubes, pooling and activations of all kinds."""
+    net = NetworkBuilder("mixed", (3, side, side), seed)
+    value = net.relu(net.conv(net.input, 12, 3, stride=2, pad=1))
+    value = net._same("Clip", [net.conv(value, 12, 3, pad=1, groups=12), net.constant(0), net.constant(1.5)])
+    value = net.conv(value, 20, 1)
+    left = net._same("LeakyRelu", [net.conv(value, 10, 3, pad=1, groups=2)], alpha=0.2)
+    right = net._same("PRelu", [net.conv(value, 12, 1), net.constant(net.rng.uniform(0, 1, (12, 1, 1)))])
+    pooled = net.pool(value, "MaxPool", 3, 1, 1)
+    (value,) = net.add("Concat", [left, right, pooled], axis=1)
+    net.shapes[value] = (42, *net.shapes[left][1:])
+    first, second = net.add("Split", [value, net.constant([16, 26], np.int64)], 2, axis=1)
+    net.shapes |= {name: (count, *net.shapes[left][1:]) for name, count in ((first, 16), (second, 26))}
+    first = net.relu(net.conv(first, 24, 3, stride=2, pad=1, groups=8))
+    second = net.pool(net.conv(second, 24, 1), "AveragePool", 2, 2)
+    value = net._same("Mul", [net.plus(first, second), net.constant(net.rng.uniform(0.5, 2, (1, 24, 1, 1)))])
+    (joined,) = net.add("Concat", [value, first], axis=1)
+    net.shapes[joined] = (48, *net.shapes[first][1:])
+    return net.model(net.classes(net.relu(net.conv(joined, 32, 3))))
+
+
+NETWORKS: Mapping[str, Callable[[], onnx.ModelProto]] = {"residual": residual, "mixed": mixed}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Write the network that the arguments name."""
+    if len(arguments) != 2 or arguments[0] not in NETWORKS:
+        print(f"usage: python -m networks.random_networks {{{','.join(NETWORKS)}}} FILE", file=sys.stderr)
+        return 2
+    Path(arguments[1]).write_bytes(NETWORKS[arguments[0]]().SerializeToString())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

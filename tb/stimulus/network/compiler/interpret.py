@@ -1,0 +1,116 @@
+"""What a graph computes in floating point: for the ranges of its values, and beside what the hardware computes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from tb.stimulus.network.compiler.graph import (
+    Add,
+    Affine,
+    ArgMax,
+    Concat,
+    Conv,
+    Flatten,
+    Floats,
+    Graph,
+    Lrn,
+    Operation,
+    Pool,
+    PRelu,
+    Relu,
+    Slice,
+    Softmax,
+    Window,
+    floats,
+)
+
+_COLUMN_ELEMENTS = 1 << 23
+"""Elements of windows that are unfolded at a time."""
+
+
+def values_of(graph: Graph, inputs: Mapping[str, Floats]) -> dict[str, Floats]:
+    """Return every value of a graph, (C, H, W) each.
+
+    Args:
+        graph: The graph.
+        inputs: What it is given.
+    """
+    values = {name: floats(value) for name, value in inputs.items()}
+    for node in graph.nodes:
+        values[node.output] = computed(node.operation, [values[name] for name in node.inputs])
+    return values
+
+
+def computed(operation: Operation, inputs: list[Floats]) -> Floats:
+    """Return what one operation makes of its inputs."""
+    first = inputs[0]
+    match operation:
+        case Conv():
+            return _conv(operation, first)
+        case Affine(scale=scale, shift=shift):
+            return first * _column(scale) + _column(shift)
+        case Relu(most=most):
+            return np.clip(first, 0, most)
+        case PRelu(slope=slope):
+            return np.where(first < 0, first * _column(slope), first)
+        case Add():
+            return first + inputs[1]
+        case Pool():
+            return _pool(operation, first)
+        case Lrn():
+            return _lrn(operation, first)
+        case Concat():
+            return np.concatenate(inputs)
+        case Slice(first=start, count=count):
+            return first[start : start + count]
+        case Flatten():
+            return first.reshape(-1, 1, 1)
+        case Softmax():
+            powers = np.exp(first - first.max())
+            return floats(powers / powers.sum())
+        case ArgMax():
+            return floats(np.argmax(first)).reshape(1, 1, 1)
+
+
+def _column(values: Floats) -> Floats:
+    return values[:, np.newaxis, np.newaxis]
+
+
+def _windows(window: Window, cube: Floats, padding: float) -> Floats:
+    """Return the windows of a cube, (C, H_out, W_out, R, S)."""
+    around = ((0, 0), *((window.before[axis], window.after[axis]) for axis in (0, 1)))
+    padded = np.pad(cube, around, constant_values=padding)
+    spans = window.span(0), window.span(1)
+    every = sliding_window_view(padded, spans, axis=(1, 2))
+    return every[:, :: window.stride[0], :: window.stride[1], :: window.dilation[0], :: window.dilation[1]]
+
+
+def _conv(conv: Conv, cube: Floats) -> Floats:
+    channels, kernels = conv.weights.shape[1], len(conv.weights) // conv.groups
+    parts = []
+    for group in range(conv.groups):
+        weights = conv.weights[group * kernels : (group + 1) * kernels]
+        windows = _windows(conv.window, cube[group * channels : (group + 1) * channels], 0)
+        lines = max(1, _COLUMN_ELEMENTS // (weights[0].size * windows.shape[2]))
+        runs = [windows[:, first : first + lines] for first in range(0, windows.shape[1], lines)]
+        parts.append(np.concatenate([np.tensordot(weights, run, axes=((1, 2, 3), (0, 3, 4))) for run in runs], axis=1))
+    return np.concatenate(parts) + _column(conv.bias)
+
+
+def _pool(pool: Pool, cube: Floats) -> Floats:
+    windows = _windows(pool.window, cube, 0 if pool.average else -np.inf)
+    return floats(windows.mean(axis=(3, 4)) if pool.average else windows.max(axis=(3, 4)))
+
+
+def _lrn(lrn: Lrn, cube: Floats) -> Floats:
+    around = lrn.size // 2
+    squares = np.pad(cube * cube, ((around, around), (0, 0), (0, 0)))
+    total = sum(_shifted(squares, lrn.size, len(cube)))
+    return floats(cube / (lrn.bias + lrn.alpha / lrn.size * total) ** lrn.beta)
+
+
+def _shifted(squares: Floats, size: int, channels: int) -> Iterator[Floats]:
+    return (squares[start : start + channels] for start in range(size))

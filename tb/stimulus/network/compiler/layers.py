@@ -1,0 +1,244 @@
+"""The hardware layers of each step, with addresses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.config import HwConfig
+from models.conv import ConvParams
+from models.layout import OperandLayout
+from models.layout.raw import round_up
+from models.precision import Precision
+from models.sdp import SdpStage
+from tb.nvdla.layers import (
+    ConvLayer,
+    Layer,
+    OperandSurface,
+    PdpLayer,
+    PooledLayer,
+    SdpLayer,
+    StageSource,
+    Surface,
+    on_the_fly,
+)
+from tb.nvdla.surfaces import WeightSurface
+from tb.stimulus.network.compiler.arrange import Channels
+from tb.stimulus.network.compiler.convolutions import (
+    Block,
+    block_weights,
+    blocks_of,
+    cbuf_use,
+    tiles_of,
+    weight_layout,
+)
+from tb.stimulus.network.compiler.cubes import Cube, extent
+from tb.stimulus.network.compiler.fuse import Compute
+from tb.stimulus.network.compiler.graph import Conv, Node, Pool
+from tb.stimulus.network.compiler.plan import Layered, Plan, Pooled
+from tb.stimulus.network.compiler.pooling import parts_of
+from tb.stimulus.network.compiler.quantise import Arithmetic, Operand, Operands
+
+_OPERAND_BYTES = 2
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Where a network lies.
+
+    Attributes:
+        buffers: Address of each buffer.
+        constant: Puts bytes that no layer writes somewhere, and returns their address; the same name gets the same.
+    """
+
+    buffers: tuple[int, ...]
+    constant: Callable[[str, bytes], int]
+
+
+class LayerBuilder:
+    """Makes the layers of one network."""
+
+    def __init__(self, plan: Plan, config: HwConfig, numbers: Mapping[str, Arithmetic], memory: Memory) -> None:
+        """Bind it to a plan, the integers of its steps by name, and memory."""
+        self._plan, self._config, self._numbers, self._memory = plan, config, numbers, memory
+        self._lanes = config.atom_elements(Precision.INT8)
+
+    def layers(self, step: Layered) -> Iterator[Layer]:
+        """Yield the layers of a step.
+
+        Raises:
+            InputError: for what the hardware cannot do.
+        """
+        match step:
+            case Pooled(compute=compute, pool=Node(operation=Pool() as pool)):
+                yield from self._pooled(compute, pool, self._plan.cubes[step.output])
+            case Compute():
+                yield from self._computed(step, self._plan.cubes[step.output])
+            case Node(operation=Pool() as pool):
+                yield from self._pools(pool, self._plan.cubes[step.inputs[0]], self._plan.cubes[step.output])
+
+    def _surface(self, cube: Cube) -> Surface:
+        return cube.surface(self._memory.buffers[cube.buffer])
+
+    def _pools(self, pool: Pool, src: Cube, dst: Cube) -> Iterator[PdpLayer]:
+        for part in parts_of(self._config, pool, src.shape, dst.shape):
+            read = src.lines(part.rows.first, part.rows.count).columns(part.inputs.first, part.inputs.count)
+            written = dst.columns(part.column, part.columns)
+            yield PdpLayer(self._surface(read), self._surface(written), part.params)
+
+    def _pooled(self, step: Compute, pool: Pool, dst: Cube) -> Iterator[PooledLayer]:
+        """Yield the layers of a step whose result PDP takes on the fly."""
+        src = self._plan.cubes[step.src]
+        (part,) = parts_of(self._config, pool, self._between(step, src, dst), dst.shape)
+        between = Cube.packed(self._config, 0, self._between(step, src, dst))
+        for layer in self._computed(step, between):
+            channels, height, width = layer.dst.shape
+            first = (layer.dst.address - self._memory.buffers[between.buffer]) // between.surface_stride_bytes
+            flying = replace(layer, dst=on_the_fly(self._config, Precision.INT8, (channels, height, width)))
+            yield PooledLayer(flying, self._surface(dst.channels(first * self._lanes, channels)), part.params)
+
+    def _between(self, step: Compute, src: Cube, dst: Cube) -> tuple[int, int, int]:
+        """Return the shape of what is handed on."""
+        if step.conv is None:
+            return src.shape
+        window, (_, height, width) = step.conv.window, src.shape
+        return dst.shape[0], window.output(0, height), window.output(1, width)
+
+    def _computed(self, step: Compute, dst: Cube) -> Iterator[ConvLayer | SdpLayer]:
+        src = self._plan.cubes[step.src]
+        other = None if step.other is None else self._plan.cubes[step.other]
+        if step.conv is None:
+            x1, x2 = self._sources(step, Block(0, len(step.scale), 0, src.shape[0]), dst, other)
+            params = self._numbers[step.name].params
+            yield SdpLayer(self._surface(src), self._surface(dst), params, x1, x2)
+            return
+        channels = self._plan.channels[step.src]
+        for block in blocks_of(step.conv, channels, self._lanes):
+            for tile in tiles_of(step.name, self._config, step.conv, src.shape, block, dst.shape):
+                to = dst.lines(tile.line, tile.lines).channels(block.kernel, block.kernels)
+                added = None if other is None else other.lines(tile.line, tile.lines)
+                added = None if added is None else added.channels(block.kernel, block.kernels)
+                yield self._convolution(step, step.conv, block, (src, tile.line, to), added)
+
+    def _convolution(
+        self, step: Compute, conv: Conv, block: Block, cubes: tuple[Cube, int, Cube], other: Cube | None
+    ) -> ConvLayer:
+        """Return the layer that makes a part of the output.
+
+        Args:
+            step: The step.
+            conv: Its convolution.
+            block: Kernels and channels.
+            cubes: The whole input, the first line of the output, and that part of the output.
+            other: The part of a cube that is added.
+        """
+        whole, line, dst = cubes
+        window = conv.window
+        rows = extent(window, 0, whole.shape[1], line, dst.shape[1])
+        columns = extent(window, 1, whole.shape[2], 0, dst.shape[2])
+        read = whole.lines(rows.first, rows.count).columns(columns.first, columns.count)
+        read = read.channels(block.channel, block.channels)
+        params = ConvParams(
+            stride_x=window.stride[1],
+            stride_y=window.stride[0],
+            dilation_x=window.dilation[1],
+            dilation_y=window.dilation[0],
+            pad_left=columns.before,
+            pad_right=columns.after,
+            pad_top=rows.before,
+            pad_bottom=rows.after,
+            pad_value=0,
+            truncate=0,
+            precision=Precision.INT8,
+        )
+        x1, x2 = self._sources(step, block, dst, other)
+        return ConvLayer(
+            self._surface(read),
+            self._weights(step, conv, block),
+            self._surface(dst),
+            params,
+            self._numbers[step.name].params,
+            cbuf_use(self._config, block.channels, rows.count, columns.count),
+            x1=x1,
+            x2=x2,
+        )
+
+    def _weights(self, step: Compute, conv: Conv, block: Block) -> WeightSurface:
+        values = self._numbers[step.name].weights
+        assert values is not None
+        kernels = block_weights(values, conv.groups, block, self._plan.channels[step.src])
+        layout = weight_layout(self._config, kernels.shape)
+        address = self._memory.constant(f"{step.name}_w{block.kernel}", layout.pack(kernels).tobytes())
+        # What CDMA fetches beyond the last weight would stay in the buffer.
+        whole = round_up(layout.elements, min(self._config.cbuf_bank_width_bytes, 128))
+        return WeightSurface(layout, address, whole_bytes=min(whole, layout.nbytes))
+
+    def _sources(
+        self, step: Compute, block: Block, dst: Cube, other: Cube | None
+    ) -> tuple[StageSource | None, StageSource | None]:
+        """Return where X1 and X2 take their operands from."""
+        numbers = self._numbers[step.name]
+        places = np.arange(block.kernels) if step.conv is not None else np.array(self._plan.channels[step.src].places)
+        channels = Channels(dst.shape[0], tuple(int(place) for place in places))
+        sources: list[StageSource | None] = []
+        for name, stage, operands in (("x1", numbers.params.x1, numbers.x1), ("x2", numbers.params.x2, numbers.x2)):
+            if stage is None:
+                sources.append(None)
+                continue
+            mine = _block_of(operands, block)
+            if name == "x2" and other is not None:
+                sources.append(StageSource(mul=_register(mine.mul), memory=self._cube_operand(other)))
+            else:
+                sources.append(self._source(f"{step.name}_{name}_{block.kernel}", stage, mine, channels))
+        return sources[0], sources[1]
+
+    def _cube_operand(self, cube: Cube) -> OperandSurface:
+        layout = OperandLayout(
+            self._config,
+            Precision.INT8,
+            cube.shape,
+            ("alu",),
+            1,
+            cube.line_stride_bytes,
+            cube.surface_stride_bytes,
+        )
+        return OperandSurface(layout, self._memory.buffers[cube.buffer] + cube.offset)
+
+    def _source(self, name: str, stage: SdpStage, operands: Operands, channels: Channels) -> StageSource | None:
+        wanted = {"alu": stage.alu is not None, "mul": stage.mul}
+        in_memory = {
+            component: values for component in wanted if isinstance(values := getattr(operands, component), np.ndarray)
+        }
+        memory = None
+        if in_memory:
+            layout = OperandLayout.packed(
+                self._config, Precision.INT8, (channels.count, 1, 1), tuple(in_memory), _OPERAND_BYTES
+            )
+            data = {component: _spread(values, channels) for component, values in in_memory.items()}
+            memory = OperandSurface(layout, self._memory.constant(name, layout.pack(data).tobytes()))
+        if not any(wanted.values()):
+            return None
+        return StageSource(_register(operands.alu), _register(operands.mul), memory)
+
+
+def _register(operand: Operand) -> int | None:
+    return operand if isinstance(operand, int) else None
+
+
+def _block_of(operands: Operands, block: Block) -> Operands:
+    """Return the operands of some kernels."""
+
+    def part(operand: Operand) -> Operand:
+        return operand[block.kernel : block.kernel + block.kernels] if isinstance(operand, np.ndarray) else operand
+
+    return Operands(part(operands.alu), part(operands.mul))
+
+
+def _spread(values: NDArray[np.int16], channels: Channels) -> NDArray[np.int16]:
+    """Return one operand for each channel in memory, 0 for those that mean nothing."""
+    wide = np.zeros((channels.count, 1, 1), dtype="<i2")
+    wide[np.array(channels.places), 0, 0] = values
+    return wide

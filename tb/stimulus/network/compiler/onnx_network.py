@@ -1,0 +1,197 @@
+"""ONNX networks that can be placed in memory, several times: read, simplified, quantised and cut into layers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from models.config import HwConfig
+from models.errors import InputError
+from models.precision import Precision
+from tb.nvdla.memory import Ram
+from tb.stimulus.network.compiler.arrange import arranged
+from tb.stimulus.network.compiler.fuse import Compute, fused
+from tb.stimulus.network.compiler.graph import Floats, Graph, Node, Shape, Softmax
+from tb.stimulus.network.compiler.interpret import values_of
+from tb.stimulus.network.compiler.layers import LayerBuilder, Memory
+from tb.stimulus.network.compiler.operations import TaskWriter
+from tb.stimulus.network.compiler.plan import Layered, Plan, Pooled, planned
+from tb.stimulus.network.compiler.quantise import Arithmetic, arithmetic, scales_of
+from tb.stimulus.network.compiler.simplify import simplified
+from tb.stimulus.network.errors import NetworkError
+from tb.stimulus.network.network import (
+    Allocation,
+    Largest,
+    Network,
+    Power,
+    SoftwareOperation,
+    SoftwareTask,
+)
+from tb.stimulus.network.network import Softmax as HostSoftmax
+from tb.stimulus.network.places import BASE_ADDRESS, PAGE_BYTES
+from tb.stimulus.network.tensors import Tensor
+
+Sample = Mapping[str, Floats]
+
+
+@dataclass
+class OnnxNetwork:
+    """A network that was compiled from ONNX; what no layer writes is in memory once.
+
+    Example:
+        compiled = OnnxNetwork.compiled("digits", read_onnx(path), HwConfig.load("nv_small"), samples)
+        networks = [compiled.place() for image in images]
+
+    Attributes:
+        name: Of the network.
+        graph: What it computes, in floating point.
+        config: What it was compiled for.
+    """
+
+    name: str
+    graph: Graph
+    config: HwConfig
+    _plan: Plan
+    _scales: Mapping[str, float]
+    _numbers: Mapping[str, Arithmetic]
+    _free: int = BASE_ADDRESS
+    _constants: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def compiled(
+        cls, name: str, graph: Graph, config: HwConfig, samples: Iterable[Sample], *, per_channel: bool = True
+    ) -> OnnxNetwork:
+        """Return a network compiled for a configuration.
+
+        Args:
+            name: What it is called.
+            graph: What it computes.
+            config: What is to run it.
+            samples: Inputs that show how large its values become.
+            per_channel: Whether each kernel has a scale of its own.
+
+        Raises:
+            NetworkError: for what the configuration cannot compute, naming the node.
+        """
+        if Precision.INT8 not in config.feature_data_types:
+            raise NetworkError(f"{config.name} must have INT8, which networks are quantised to")
+        placed = arranged(simplified(graph), config.atom_elements(Precision.INT8))
+        steps = fused(placed.graph)
+        scales = scales_of(placed.graph, steps, samples)
+        plan = planned(placed, steps, config)
+        computes = [step for step in steps if isinstance(step, Compute)]
+        numbers = {step.name: arithmetic(step, scales, per_channel=per_channel) for step in computes}
+        return cls(name, placed.graph, config, plan, scales, numbers)
+
+    def expected(self, sample: Sample) -> list[Floats]:
+        """Return the outputs in floating point.
+
+        Args:
+            sample: The inputs.
+        """
+        values = values_of(self.graph, sample)
+        return [values[output] for output in self.graph.outputs]
+
+    def place(self) -> Network:
+        """Return the network in memory that no earlier one of this object has, constants apart.
+
+        Raises:
+            NetworkError: for a layer that the hardware does not have, naming the node.
+        """
+        placer = _Placer(self.config, self._free, self._constants)
+        buffers = tuple(placer.reserve(f"b{n}", buffer.nbytes) for n, buffer in enumerate(self._plan.buffers))
+        builder = LayerBuilder(self._plan, self.config, self._numbers, Memory(buffers, placer.constant))
+        writer = TaskWriter(self.config)
+        for number, step in enumerate(self._plan.steps):
+            try:
+                for layer in builder.layers(step):
+                    writer.add(number, _names(step), layer)
+            except NetworkError:
+                raise
+            except InputError as error:
+                raise NetworkError(f"node {step.name!r}: {error}") from error
+        inputs = tuple(self._tensor(value, buffers) for value in self.graph.inputs)
+        operations = [self._host(output, buffers, placer) for output in self.graph.outputs]
+        self._free = placer.free
+        outputs = tuple(operation.dst for operation in operations)
+        tasks = (writer.task(), SoftwareTask(tuple(operations)))
+        return Network(self.name, self.config, tuple(placer.allocations), tasks, inputs, outputs)
+
+    def _tensor(self, value: str, buffers: Sequence[int]) -> Tensor:
+        """Return a value of INT8 as software sees it."""
+        cube = self._plan.cubes[value]
+        return Tensor(
+            value,
+            Ram.MC,
+            buffers[cube.buffer] + cube.offset,
+            Precision.INT8,
+            self.config.memory_atomic_bytes,
+            self.graph.shapes[value],
+            cube.line_stride_bytes,
+            cube.surface_stride_bytes,
+            self._scales[value],
+        )
+
+    def _host(self, output: str, buffers: Sequence[int], placer: _Placer) -> SoftwareOperation:
+        """Return what the host makes of what hardware leaves: real numbers, probabilities or a class."""
+        node = next((node for node in self._plan.host if node.output == output), None)
+        value = output if node is None else node.inputs[0]
+        if value not in self._plan.cubes:
+            raise NetworkError(f"output {output!r} must be computed by hardware before the host computes")
+        src = self._tensor(value, buffers)
+        kind = Power(1.0, 1.0, 0.0) if node is None else _kind(node)
+        precision = Precision.INT16 if isinstance(kind, Largest) else Precision.FP16
+        shape = self.graph.shapes[output]
+        dst = _packed(output, precision, shape, self.config.memory_atomic_bytes)
+        dst = replace(dst, address=placer.reserve(f"o_{len(placer.allocations)}", dst.nbytes))
+        return SoftwareOperation(kind, src, dst, in_scale=self._scales[value])
+
+
+def _kind(node: Node) -> HostSoftmax | Largest:
+    return HostSoftmax() if isinstance(node.operation, Softmax) else Largest()
+
+
+def _packed(name: str, precision: Precision, shape: Shape, atom_bytes: int) -> Tensor:
+    line = shape[2] * atom_bytes
+    return Tensor(name, Ram.MC, 0, precision, atom_bytes, shape, line, shape[1] * line)
+
+
+def _names(step: Layered) -> tuple[str, ...]:
+    return (step.compute.name, step.pool.name) if isinstance(step, Pooled) else (step.name,)
+
+
+class _Placer:
+    """Gives each buffer and constant pages of its own; a page stays free between, so that what leaves one is seen."""
+
+    def __init__(self, config: HwConfig, free: int, constants: dict[str, int]) -> None:
+        self.free, self._config, self._constants = free, config, constants
+        self.allocations: list[Allocation] = []
+
+    def reserve(self, name: str, nbytes: int) -> int:
+        """Return the address of memory for a value."""
+        return self._allocate(name, nbytes, None)
+
+    def constant(self, name: str, data: bytes) -> int:
+        """Return the address of bytes that no layer writes."""
+        if name not in self._constants:
+            self._constants[name] = self._allocate(f"c{len(self._constants)}", len(data), data)
+        return self._constants[name]
+
+    def _allocate(self, name: str, nbytes: int, data: bytes | None) -> int:
+        address = self.free
+        end = address + -(-nbytes // PAGE_BYTES) * PAGE_BYTES
+        if end > 1 << self._config.memif_address_width_bits:
+            raise NetworkError(f"memory must end in the {self._config.memif_address_width_bits}-bit address space")
+        self.free = end + PAGE_BYTES
+        chunks = () if data is None else ((0, data),)
+        self.allocations.append(Allocation(name, Ram.MC, address, end - address, chunks, is_constant=data is not None))
+        return address
+
+
+def random_samples(graph: Graph, count: int, seed: int) -> list[dict[str, Any]]:
+    """Return inputs drawn from the standard normal distribution, for a network that comes without samples."""
+    rng = np.random.default_rng(seed)
+    return [{name: rng.standard_normal(graph.shapes[name]) for name in graph.inputs} for _ in range(count)]

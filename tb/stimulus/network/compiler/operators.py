@@ -1,0 +1,486 @@
+"""What each ONNX operator becomes: an operation of the graph, another name for its input, or a constant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+
+from models.cdp import LOCAL_SIZES
+from tb.stimulus.network.compiler.graph import (
+    Add,
+    Affine,
+    ArgMax,
+    Concat,
+    Conv,
+    Flatten,
+    Floats,
+    Lrn,
+    Operation,
+    Pool,
+    PRelu,
+    Relu,
+    Shape,
+    Slice,
+    Softmax,
+    Window,
+    floats,
+)
+from tb.stimulus.network.errors import NetworkError
+
+_MAX_WINDOW = 1 << 13
+"""Of sides, steps and padding: as large as a cube can be."""
+
+_INT8_MOST = 127
+
+
+@dataclass(frozen=True, eq=False)
+class Constant:
+    """Numbers of the file; ``scales`` says what a step of their integers is worth, where they are quantised."""
+
+    values: NDArray[Any]
+    scales: Floats | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    """An operation and what it takes; None for another name of its input, with the magnitude that it can hold."""
+
+    operation: Operation | None
+    inputs: tuple[str, ...]
+    range: float | None = None
+
+
+Found = Result | Constant
+
+
+class OnnxNode:
+    """One node of the file, with its attributes and inputs as an operator wants them."""
+
+    def __init__(
+        self,
+        what: str,
+        proto: onnx.NodeProto,
+        inputs: tuple[str, ...],
+        shapes: Mapping[str, Shape],
+        constants: Mapping[str, Constant],
+        array_of: Callable[[onnx.TensorProto], NDArray[Any]],
+    ) -> None:
+        """Bind a node to what is known of the values before it."""
+        self.what, self.inputs, self.array_of = what, inputs, array_of
+        self.attributes = {attribute.name: attribute for attribute in proto.attribute}
+        self.outputs = sum(bool(name) for name in proto.output)
+        self._shapes, self._constants = shapes, constants
+
+    def refuse(self, rule: str) -> NetworkError:
+        """Return the error that names this node."""
+        return NetworkError(f"{self.what}: {rule}")
+
+    def demand(self, name: str, allowed: Any, got: Any) -> None:
+        """Refuse another value of an attribute.
+
+        Raises:
+            NetworkError: naming node, attribute and value.
+        """
+        if got != allowed:
+            raise self.refuse(f"{name} must be {allowed}, not {got}")
+
+    def integer(self, name: str, default: int) -> int:
+        """Return an attribute that is an integer."""
+        return int(self.attributes[name].i) if name in self.attributes else default
+
+    def number(self, name: str, default: float) -> float:
+        """Return an attribute that is a finite number."""
+        value = float(self.attributes[name].f) if name in self.attributes else default
+        if not np.isfinite(value):
+            raise self.refuse(f"{name} must be finite, not {value}")
+        return value
+
+    def integers(self, name: str, default: Sequence[int]) -> tuple[int, ...]:
+        """Return an attribute that is a list of as many integers as ``default``."""
+        values = tuple(int(value) for value in self.attributes[name].ints) if name in self.attributes else ()
+        values = values or tuple(default)
+        if len(values) != len(default) or not all(0 <= value <= _MAX_WINDOW for value in values):
+            raise self.refuse(f"{name} must be {len(default)} numbers from 0 to {_MAX_WINDOW}, not {list(values)}")
+        return values
+
+    def text(self, name: str, default: str) -> str:
+        """Return an attribute that is text."""
+        return self.attributes[name].s.decode(errors="replace") if name in self.attributes else default
+
+    def value(self, number: int) -> str:
+        """Return the name of an input that is computed."""
+        if number >= len(self.inputs) or self.inputs[number] not in self._shapes:
+            raise self.refuse(f"input {number} must be computed from the network's input, not a constant")
+        return self.inputs[number]
+
+    def shape(self, number: int) -> Shape:
+        """Return the shape of an input that is computed."""
+        return self._shapes[self.value(number)]
+
+    def has(self, number: int) -> bool:
+        """Return whether an optional input is given."""
+        return number < len(self.inputs) and bool(self.inputs[number])
+
+    def is_constant(self, number: int) -> bool:
+        """Return whether an input is a constant."""
+        return self.has(number) and self.inputs[number] in self._constants
+
+    def quantised(self, number: int) -> Constant:
+        """Return an input that is a constant, with its scales.
+
+        Raises:
+            NetworkError: when it is computed.
+        """
+        if not self.is_constant(number):
+            raise self.refuse(f"input {number} must be a constant")
+        return self._constants[self.inputs[number]]
+
+    def constant(self, number: int) -> Floats:
+        """Return the numbers of an input that is a constant."""
+        return floats(self.quantised(number).values)
+
+    def per_channel(self, number: int, cube: Shape, *, is_vector: bool = False) -> Floats:
+        """Return a constant input as one number for each channel of a cube: a scalar, or 1xCx1x1 and its like.
+
+        Args:
+            number: Which input.
+            cube: Shape of what it meets.
+            is_vector: Whether (C,) are its channels; else they meet the width, as arrays broadcast.
+        """
+        values, channels = self.constant(number), cube[0]
+        flat = values.ravel()
+        shape = values.shape[1:] if values.ndim == 4 and values.shape[0] == 1 else values.shape
+        if flat.size == 1:
+            return np.full(channels, flat[0])
+        vector = is_vector or cube[1:] == (1, 1)
+        if flat.size != channels or not (shape[1:] == (1, 1) or (vector and len(shape) <= 2)):
+            raise self.refuse(f"input {number} must be one number, or {channels}x1x1, not {values.shape}")
+        return flat
+
+
+def _window(node: OnnxNode, kernel: tuple[int, ...], shape: Shape, dilation: tuple[int, ...] = (1, 1)) -> Window:
+    stride = node.integers("strides", (1, 1))
+    pads = node.integers("pads", (0, 0, 0, 0))
+    if min(*kernel, *stride, *dilation) < 1:
+        raise node.refuse("kernel, strides and dilations must be at least 1")
+    pairs = {"kernel": (kernel[0], kernel[1]), "stride": (stride[0], stride[1]), "dilation": (dilation[0], dilation[1])}
+    before, after = (pads[0], pads[1]), (pads[2], pads[3])
+    match node.text("auto_pad", "NOTSET"):
+        case "NOTSET":
+            pass
+        case "VALID":
+            before = after = (0, 0)
+        case "SAME_UPPER" | "SAME_LOWER" as mode:
+            lacking = [_lacking(shape[1 + axis], Window(**pairs), axis) for axis in (0, 1)]
+            small = (lacking[0] // 2, lacking[1] // 2)
+            large = (lacking[0] - small[0], lacking[1] - small[1])
+            before, after = (small, large) if mode == "SAME_UPPER" else (large, small)
+        case mode:
+            raise node.refuse(f"auto_pad must be NOTSET, VALID, SAME_UPPER or SAME_LOWER, not {mode}")
+    return Window(**pairs, before=before, after=after)
+
+
+def _lacking(size: int, window: Window, axis: int) -> int:
+    """Return the padding with which as many windows fit as strides."""
+    windows = -(-size // window.stride[axis])
+    return max((windows - 1) * window.stride[axis] + window.span(axis) - size, 0)
+
+
+def _conv(node: OnnxNode) -> list[Found]:
+    constant = node.quantised(1)
+    weights = floats(constant.values)
+    if weights.ndim != 4:
+        raise node.refuse(f"weights must be (K, C, R, S), not {weights.shape}")
+    shape, kernels = node.shape(0), weights.shape[0]
+    groups = node.integer("group", 1)
+    if groups < 1 or shape[0] != weights.shape[1] * groups or kernels % groups:
+        raise node.refuse(f"group must divide {shape[0]} channels and {kernels} kernels, not {groups}")
+    sides = (int(weights.shape[2]), int(weights.shape[3]))
+    node.demand("kernel_shape", list(sides), list(node.integers("kernel_shape", sides)))
+    bias = node.constant(2).ravel() if node.has(2) else np.zeros(kernels)
+    window = _window(node, sides, shape, node.integers("dilations", (1, 1)))
+    scales = _kernel_scales(constant, kernels, 0)
+    return [Result(Conv(weights, bias, window, groups, scales), (node.value(0),))]
+
+
+def _kernel_scales(constant: Constant, kernels: int, axis: int) -> Floats | None:
+    """Return the file's scale of each kernel, or None where it has none, or others along another axis."""
+    scales = constant.scales
+    if scales is None or (scales.ndim and scales.shape[axis] != scales.size):
+        return None
+    return np.broadcast_to(scales.ravel(), (kernels,))
+
+
+def _dense(node: OnnxNode, matrix: Floats, bias: Floats, scales: Floats | None) -> list[Found]:
+    """Return a matrix (C, K) as a convolution of one pixel."""
+    channels, height, width = node.shape(0)
+    if (height, width) != (1, 1) or matrix.ndim != 2 or matrix.shape[0] != channels:
+        raise node.refuse(f"matrix must have {channels} rows and its input one pixel, not {matrix.shape}")
+    weights = matrix.T[:, :, np.newaxis, np.newaxis]
+    return [Result(Conv(weights, bias, Window((1, 1)), 1, scales), (node.value(0),))]
+
+
+def _gemm(node: OnnxNode) -> list[Found]:
+    node.demand("transA", 0, node.integer("transA", 0))
+    matrix = node.constant(1) * node.number("alpha", 1.0)
+    if node.integer("transB", 0):
+        matrix = matrix.T
+    bias = np.zeros(1) if not node.has(2) else node.constant(2) * node.number("beta", 1.0)
+    columns = matrix.shape[-1]
+    if bias.size not in (1, columns):
+        raise node.refuse(f"C must be one number, or one for each of {columns} columns, not {bias.shape}")
+    axis = 0 if node.integer("transB", 0) else 1
+    scales = _kernel_scales(node.quantised(1), columns, axis) if node.number("alpha", 1.0) == 1 else None
+    return _dense(node, matrix, np.broadcast_to(bias.ravel(), (columns,)), scales)
+
+
+def _matmul(node: OnnxNode) -> list[Found]:
+    matrix = node.constant(1)
+    if matrix.ndim != 2:
+        raise node.refuse(f"matrix must have 2 axes, not {matrix.ndim}")
+    return _dense(node, matrix, np.zeros(matrix.shape[1]), _kernel_scales(node.quantised(1), matrix.shape[1], 1))
+
+
+def _batch_normalization(node: OnnxNode) -> list[Found]:
+    node.demand("training_mode", 0, node.integer("training_mode", 0))
+    shape = node.shape(0)
+    scale, shift, mean, variance = (node.per_channel(number, shape, is_vector=True) for number in range(1, 5))
+    spread = variance + node.number("epsilon", 1e-5)
+    if (spread <= 0).any():
+        raise node.refuse("variance and epsilon must be positive together")
+    factor = scale / np.sqrt(spread)
+    return [Result(Affine(factor, shift - mean * factor), (node.value(0),))]
+
+
+def _relu(node: OnnxNode) -> list[Found]:
+    return [Result(Relu(), (node.value(0),))]
+
+
+def _clip(node: OnnxNode) -> list[Found]:
+    bounds = []
+    for number, name in ((1, "min"), (2, "max")):
+        given = node.constant(number).ravel() if node.has(number) else np.zeros(0)
+        default = float(given[0]) if given.size else (np.inf if name == "max" else -np.inf)
+        bounds.append(float(node.attributes[name].f) if name in node.attributes else default)
+    if bounds[0] != 0 or not bounds[1] > 0:
+        raise node.refuse(f"bounds must be 0 and a positive number, not {bounds[0]:g} and {bounds[1]:g}")
+    return [Result(Relu(bounds[1] if np.isfinite(bounds[1]) else None), (node.value(0),))]
+
+
+def _leaky_relu(node: OnnxNode) -> list[Found]:
+    return [Result(PRelu(np.full(node.shape(0)[0], node.number("alpha", 0.01))), (node.value(0),))]
+
+
+def _prelu(node: OnnxNode) -> list[Found]:
+    return [Result(PRelu(node.per_channel(1, node.shape(0))), (node.value(0),))]
+
+
+def _add(node: OnnxNode) -> list[Found]:
+    for number, other in ((1, 0), (0, 1)):
+        if node.is_constant(number):
+            shift = node.per_channel(number, node.shape(other))
+            return [Result(Affine(np.ones(len(shift)), shift), (node.value(other),))]
+    if node.shape(0) != node.shape(1):
+        raise node.refuse(f"inputs must have one shape, not {node.shape(0)} and {node.shape(1)}")
+    return [Result(Add(), (node.value(0), node.value(1)))]
+
+
+def _mul(node: OnnxNode) -> list[Found]:
+    for number, other in ((1, 0), (0, 1)):
+        if node.is_constant(number):
+            scale = node.per_channel(number, node.shape(other))
+            return [Result(Affine(scale, np.zeros(len(scale))), (node.value(other),))]
+    raise node.refuse("one input must be a constant")
+
+
+def _pool(average: bool) -> Callable[[OnnxNode], list[Found]]:
+    def read(node: OnnxNode) -> list[Found]:
+        if node.outputs > 1:
+            raise node.refuse("indices of the largest elements must not be an output")
+        shape = node.shape(0)
+        node.demand("dilations", [1, 1], list(node.integers("dilations", (1, 1))))
+        window = _window(node, node.integers("kernel_shape", (0, 0)), shape)
+        if node.integer("ceil_mode", 0):
+            window = _ceiled(window, shape)
+        if average and window.before + window.after != (0, 0, 0, 0) and not node.integer("count_include_pad", 0):
+            raise node.refuse("count_include_pad must be 1 with padding: PDP divides by all of a window")
+        return [Result(Pool(window, average), (node.value(0),))]
+
+    return read
+
+
+def _ceiled(window: Window, shape: Shape) -> Window:
+    """Return a window whose padding behind lets one more fit where elements are left over."""
+    after = []
+    for axis in (0, 1):
+        padded = shape[1 + axis] + window.before[axis] + window.after[axis]
+        more = -(padded - window.span(axis)) % window.stride[axis]
+        last = padded + more - window.span(axis)
+        # A window that begins in the padding behind does not count.
+        after.append(window.after[axis] + (more if last < shape[1 + axis] + window.before[axis] else 0))
+    return Window(window.kernel, window.stride, window.before, (after[0], after[1]))
+
+
+def _global_average(node: OnnxNode) -> list[Found]:
+    _, height, width = node.shape(0)
+    return [Result(Pool(Window((height, width)), average=True), (node.value(0),))]
+
+
+def _lrn(node: OnnxNode) -> list[Found]:
+    size = node.integer("size", 0)
+    if size not in LOCAL_SIZES:
+        raise node.refuse(f"size must be one of {LOCAL_SIZES}, not {size}")
+    numbers = {name: node.number(name, default) for name, default in (("alpha", 1e-4), ("beta", 0.75), ("bias", 1.0))}
+    if numbers["bias"] <= 0 or numbers["alpha"] < 0:
+        raise node.refuse(f"bias must be positive and alpha not negative, not {numbers['bias']} and {numbers['alpha']}")
+    return [Result(Lrn(size, **numbers), (node.value(0),))]
+
+
+def _concat(node: OnnxNode) -> list[Found]:
+    if node.integer("axis", 1) not in (1, -3):
+        raise node.refuse(f"axis must be 1, that of the channels, not {node.integer('axis', 1)}")
+    inputs = tuple(node.value(number) for number in range(len(node.inputs)))
+    sides = {node.shape(number)[1:] for number in range(len(inputs))}
+    if len(sides) != 1:
+        raise node.refuse(f"inputs must have one height and width, not {sorted(sides)}")
+    return [Result(Concat(), inputs)]
+
+
+def _split(node: OnnxNode) -> list[Found]:
+    channels = node.shape(0)[0]
+    if node.integer("axis", 0) not in (1, -3):
+        raise node.refuse(f"axis must be 1, that of the channels, not {node.integer('axis', 0)}")
+    even = -(-channels // max(node.outputs, 1))
+    sizes = [min(even, channels - first) for first in range(0, channels, even)]
+    if node.has(1):
+        sizes = [int(size) for size in node.quantised(1).values.ravel()]
+    elif node.attributes.get("split") is not None:
+        sizes = [int(size) for size in node.attributes["split"].ints]
+    if len(sizes) != node.outputs or min(sizes, default=0) < 1 or sum(sizes) != channels:
+        raise node.refuse(f"split must be {node.outputs} sizes that add up to {channels}, not {sizes}")
+    starts = [sum(sizes[:number]) for number in range(len(sizes))]
+    return [Result(Slice(first, size), (node.value(0),)) for first, size in zip(starts, sizes, strict=True)]
+
+
+def _flatten(node: OnnxNode) -> list[Found]:
+    node.demand("axis", 1, node.integer("axis", 1))
+    return _as_vector(node)
+
+
+def _as_vector(node: OnnxNode) -> list[Found]:
+    if node.shape(0)[1:] == (1, 1):
+        return [Result(None, (node.value(0),))]
+    return [Result(Flatten(), (node.value(0),))]
+
+
+def _reshape(node: OnnxNode) -> list[Found]:
+    if node.is_constant(0):
+        values = node.quantised(0).values
+        sizes = [int(size) for size in node.quantised(1).values.ravel()]
+        try:
+            return [Constant(values.reshape(sizes))]
+        except ValueError as error:
+            raise node.refuse(f"shape must hold {values.size} elements, not {sizes}") from error
+    channels, height, width = node.shape(0)
+    wanted = [int(size) for size in node.quantised(1).values.ravel()]
+    sizes = [(1, channels, height, width)[at] if size == 0 and at < 4 else size for at, size in enumerate(wanted)]
+    total = channels * height * width
+    if sizes in ([1, channels, height, width], [-1, channels, height, width], [1, channels, -1, width]):
+        return [Result(None, (node.value(0),))]
+    if sizes in ([1, -1], [-1, total], [1, total], [1, -1, 1, 1], [1, total, 1, 1]):
+        return _as_vector(node)
+    raise node.refuse(f"shape must be that of a vector, 1x{total}, or that of the input, not {wanted}")
+
+
+def _same(node: OnnxNode) -> list[Found]:
+    if node.is_constant(0):
+        return [node.quantised(0)]
+    return [Result(None, (node.value(0),))]
+
+
+def _constant(node: OnnxNode) -> list[Found]:
+    if "value" not in node.attributes:
+        raise node.refuse("value must be a tensor")
+    return [Constant(node.array_of(node.attributes["value"].t))]
+
+
+def _on_host(operation: Operation) -> Callable[[OnnxNode], list[Found]]:
+    def read(node: OnnxNode) -> list[Found]:
+        shape = node.shape(0)
+        if shape[1:] != (1, 1):
+            raise node.refuse(f"input must be a vector, not {shape}")
+        default = 0 if isinstance(operation, ArgMax) else -1
+        axis = node.integer("axis", default)
+        if axis not in (1, -1, -3):
+            raise node.refuse(f"axis must be 1, that of the channels, not {axis}")
+        return [Result(operation, (node.value(0),))]
+
+    return read
+
+
+def _zero_point(node: OnnxNode) -> NDArray[Any]:
+    return node.quantised(2).values if node.has(2) else np.zeros(1, dtype=np.uint8)
+
+
+def _quantize(node: OnnxNode) -> list[Found]:
+    """Return its input by another name: DequantizeLinear follows, and the compiler quantises for itself."""
+    scale, zero = node.constant(1).ravel(), _zero_point(node)
+    if scale.size != 1 or not scale[0] > 0 or zero.size != 1 or zero.dtype not in (np.int8, np.uint8):
+        raise node.refuse("scale and zero point must be one positive number and one of int8 or uint8")
+    low, high = (-128, 127) if zero.dtype == np.int8 else (0, 255)
+    offset = int(zero.ravel()[0])
+    # Symmetric int8 loses its -128: 127 steps lie on either side.
+    reach = _INT8_MOST if (offset, low) == (0, -128) else max(high - offset, offset - low)
+    return [Result(None, (node.value(0),), range=float(scale[0]) * reach)]
+
+
+def _dequantize(node: OnnxNode) -> list[Found]:
+    if not node.is_constant(0):
+        return [Result(None, (node.value(0),))]
+    values, scale, zero = node.quantised(0).values, node.constant(1), _zero_point(node)
+    if values.dtype.kind not in "iu":
+        raise node.refuse(f"constant must hold integers, not {values.dtype}")
+    axis = node.integer("axis", 1)
+    if scale.size == 1:
+        scale = scale.reshape(())
+    elif scale.ndim == 1 and 0 <= axis < values.ndim and scale.size == values.shape[axis]:
+        scale = scale.reshape([-1 if at == axis else 1 for at in range(values.ndim)])
+    else:
+        raise node.refuse(f"scale must be one number, or one for each of axis {axis}, not {scale.shape}")
+    if zero.any() or not (scale > 0).all():
+        raise node.refuse("scale must be positive and the zero point of a constant 0")
+    return [Constant(values * scale, floats(scale) if values.dtype == np.int8 else None)]
+
+
+OPERATORS: Mapping[str, Callable[[OnnxNode], list[Found]]] = {
+    "Conv": _conv,
+    "Gemm": _gemm,
+    "MatMul": _matmul,
+    "BatchNormalization": _batch_normalization,
+    "Relu": _relu,
+    "Clip": _clip,
+    "PRelu": _prelu,
+    "LeakyRelu": _leaky_relu,
+    "Add": _add,
+    "Mul": _mul,
+    "MaxPool": _pool(average=False),
+    "AveragePool": _pool(average=True),
+    "GlobalAveragePool": _global_average,
+    "LRN": _lrn,
+    "Concat": _concat,
+    "Split": _split,
+    "Flatten": _flatten,
+    "Reshape": _reshape,
+    "Dropout": _same,
+    "Identity": _same,
+    "Softmax": _on_host(Softmax()),
+    "ArgMax": _on_host(ArgMax()),
+    "QuantizeLinear": _quantize,
+    "DequantizeLinear": _dequantize,
+    "Constant": _constant,
+}

@@ -1,0 +1,190 @@
+"""Where values lie: buffers, the cubes in them, and which buffers share memory because their values never meet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from models.config import HwConfig
+from models.errors import InputError
+from models.precision import Precision
+from tb.stimulus.network.compiler.arrange import Arranged, Channels
+from tb.stimulus.network.compiler.convolutions import blocks_of, tiles_of
+from tb.stimulus.network.compiler.cubes import Cube
+from tb.stimulus.network.compiler.fuse import Compute, Step
+from tb.stimulus.network.compiler.graph import ArgMax, Concat, Node, Pool, Slice, Softmax
+from tb.stimulus.network.compiler.pooling import can_fly
+from tb.stimulus.network.errors import NetworkError
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """A step whose result PDP takes on the fly, and what PDP does."""
+
+    compute: Compute
+    pool: Node
+
+    @property
+    def name(self) -> str:
+        """Name of what comes first."""
+        return self.compute.name
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Values that it reads."""
+        return self.compute.inputs
+
+    @property
+    def output(self) -> str:
+        """The value that it writes."""
+        return self.pool.output
+
+
+Layered = Compute | Pooled | Node
+"""What becomes layers; a node is of PDP or CDP."""
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """Memory of values: its size, and whether the host fills or reads it, so that no other value may lie there."""
+
+    nbytes: int
+    is_fixed: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """What is computed in which order, and where.
+
+    Attributes:
+        steps: What becomes layers, in order.
+        host: What the host computes in the end.
+        cubes: Of every value in memory.
+        channels: Of every value.
+        buffers: All memory of values.
+    """
+
+    steps: tuple[Layered, ...]
+    host: tuple[Node, ...]
+    cubes: Mapping[str, Cube]
+    channels: Mapping[str, Channels]
+    buffers: tuple[Buffer, ...]
+
+
+def planned(arranged: Arranged, steps: Sequence[Step], config: HwConfig) -> Plan:
+    """Return a place for every value that hardware reads or writes.
+
+    Raises:
+        NetworkError: for a window that PDP does not have, and for operators after one of the host.
+    """
+    host = tuple(step for step in steps if isinstance(step, Node) and isinstance(step.operation, Softmax | ArgMax))
+    layered = _layered(arranged, [step for step in steps if step not in host], config)
+    for node in host:
+        for step in steps:
+            if node.output in step.inputs:
+                raise NetworkError(f"node {step.name!r}: the host computes {node.name!r}, which must come last")
+    graph = arranged.graph
+    made = [step.output for step in layered]
+    lasting = {*graph.inputs, *graph.outputs, *(value for node in host for value in node.inputs)}
+    wanted = [*graph.inputs, *made]
+    roots = {value: _root(arranged, value) for value in graph.shapes}
+    lives = _lives(layered, roots)
+    cubes: dict[str, Cube] = {}
+    buffers: list[Buffer] = []
+    free: list[tuple[int, int]] = []
+    fixed = {roots[value][0] for value in lasting}
+    order = sorted({roots[value][0] for value in wanted}, key=lambda root: lives.get(root, (-1, -1))[0])
+    for root in order:
+        shape = (arranged.channels[root].count, *graph.shapes[root][1:])
+        begin, end = lives.get(root, (-1, -1))
+        nbytes = Cube.packed(config, 0, shape).nbytes
+        number = None if root in fixed else _reused(free, buffers, begin, nbytes)
+        if number is None:
+            number = len(buffers)
+            buffers.append(Buffer(nbytes, root in fixed))
+        cubes[root] = Cube.packed(config, number, shape)
+        if root not in fixed:
+            free.append((end, number))
+    lanes = config.atom_elements(Precision.INT8)
+    for value, (root, surface) in roots.items():
+        if root in cubes:
+            cubes[value] = cubes[root].channels(surface * lanes, arranged.channels[value].count)
+    return Plan(tuple(layered), host, cubes, arranged.channels, tuple(buffers))
+
+
+def _reused(free: list[tuple[int, int]], buffers: list[Buffer], begin: int, nbytes: int) -> int | None:
+    """Take the smallest buffer that is large enough and whose value is no more needed when a step begins."""
+    fitting = [
+        (buffers[number].nbytes, (end, number))
+        for end, number in free
+        if end < begin and buffers[number].nbytes >= nbytes
+    ]
+    if not fitting:
+        return None
+    _, entry = min(fitting)
+    free.remove(entry)
+    return entry[1]
+
+
+def _root(arranged: Arranged, value: str) -> tuple[str, int]:
+    """Return the value that has a buffer of its own in which another lies, and the surface that that begins with."""
+    surface = 0
+    while value in arranged.homes:
+        home = arranged.homes[value]
+        value, surface = home.value, surface + home.surface
+    return value, surface
+
+
+def _lives(layered: Sequence[Layered], roots: Mapping[str, tuple[str, int]]) -> dict[str, tuple[int, int]]:
+    """Return the first and the last step that touch each buffer's value."""
+    lives: dict[str, tuple[int, int]] = {}
+    for number, step in enumerate(layered):
+        for value in (*step.inputs, step.output):
+            root = roots[value][0]
+            lives[root] = (lives.get(root, (number, number))[0], number)
+    return lives
+
+
+def _layered(arranged: Arranged, steps: Sequence[Step], config: HwConfig) -> list[Layered]:
+    """Return what becomes layers: without what only says where values lie, and with PDP on the fly where it can be."""
+    users: dict[str, list[Step]] = {}
+    for step in steps:
+        for value in dict.fromkeys(step.inputs):
+            users.setdefault(value, []).append(step)
+    layered: list[Layered] = []
+    flown: set[str] = set()
+    for step in steps:
+        if isinstance(step, Node):
+            if not isinstance(step.operation, Concat | Slice) and step.output not in flown:
+                layered.append(step)
+            continue
+        following = users.get(step.output, [])
+        private = len(following) == 1 and step.output not in (*arranged.graph.outputs, *arranged.homes)
+        if private and _flies(arranged, step, following[0], config):
+            pool = following[0]
+            assert isinstance(pool, Node)
+            layered.append(Pooled(step, pool))
+            flown.add(pool.output)
+        else:
+            layered.append(step)
+    return layered
+
+
+def _flies(arranged: Arranged, step: Compute, following: Step, config: HwConfig) -> bool:
+    """Return whether PDP can take what a step makes on the fly: whole cubes only."""
+    if not isinstance(following, Node) or not isinstance(following.operation, Pool):
+        return False
+    shapes, channels = arranged.graph.shapes, arranged.channels
+    shape = shapes[step.output]
+    try:
+        if not can_fly(config, following.operation, shape, shapes[following.output]):
+            return False
+    except InputError as error:
+        raise NetworkError(f"node {following.name!r}: {error}") from error
+    if step.conv is None:
+        return True
+    lanes = config.atom_elements(Precision.INT8)
+    blocks = blocks_of(step.conv, channels[step.src], lanes)
+    return all(
+        len(list(tiles_of(step.name, config, step.conv, shapes[step.src], block, shape))) == 1 for block in blocks
+    )

@@ -1,0 +1,212 @@
+"""Integers for a network: what a step of each value is worth, and what SDP does to keep it.
+
+Values are symmetric INT8: ``real = scale * integer``. The accumulator of a convolution has the scale of its input times
+that of its weights. X1 adds the bias and brings every channel to one fine scale, X2 works in that, and the output
+converter makes the INT8 of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.precision import Precision
+from models.sdp import AluOp, SdpParams, SdpStage, output_converter
+from tb.stimulus.network.compiler.fuse import Compute, Step
+from tb.stimulus.network.compiler.graph import Concat, Conv, Flatten, Floats, Graph, Node, Pool, PRelu, Relu, Slice
+from tb.stimulus.network.compiler.interpret import values_of
+
+MOST = 127
+"""The largest integer of a value; -128 is left out, so that both signs reach as far."""
+
+_OPERAND_MOST = (1 << 15) - 1
+_MAX_SHIFT = 63
+_FINE_BITS = 12
+"""Bits that the scale between X1 and the converter is finer than that of an INT8."""
+
+_LEAST_WEIGHT_SCALE = 2.0**-8
+"""Of the largest weight scale of a layer: below it, multipliers of 16 bits lose more than small weights gain."""
+
+_BIAS_BITS = 22
+
+Operand = NDArray[np.int16] | int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Operands:
+    """Operands of a stage: a number for a register, (C,) one for each channel, None where the unit is idle."""
+
+    alu: Operand = None
+    mul: Operand = None
+
+
+@dataclass(frozen=True, eq=False)
+class Arithmetic:
+    """A step in integers.
+
+    Attributes:
+        weights: (K, C of a group, R, S) int8, None without a convolution.
+        params: What SDP does; an ALU of X2 whose operand is None adds the other cube.
+        x1: Operands of X1.
+        x2: Operands of X2.
+    """
+
+    weights: NDArray[np.int8] | None
+    params: SdpParams
+    x1: Operands
+    x2: Operands
+
+
+def scales_of(graph: Graph, steps: Sequence[Step], samples: Iterable[Mapping[str, Floats]]) -> dict[str, float]:
+    """Return what an integer of each value that a step reads or writes is worth.
+
+    The largest magnitude of a value over all samples is the integer 127, unless the file has a range of its own.
+    Values that the hardware moves without converting them share a scale: pooled, joined and cut ones.
+
+    Args:
+        graph: The network.
+        steps: Its steps.
+        samples: Inputs as the network gets them.
+    """
+    most = dict.fromkeys(graph.shapes, 0.0)
+    for sample in samples:
+        for name, value in values_of(graph, sample).items():
+            most[name] = max(most[name], float(np.abs(value).max()))
+    most |= graph.ranges
+    seen = {value for step in steps for value in (*step.inputs, step.output)}
+    groups = {value: {value} for value in seen}
+    for step in steps:
+        if isinstance(step, Node) and isinstance(step.operation, Pool | Concat | Slice | Flatten):
+            joined = set().union(*(groups[value] for value in (*step.inputs, step.output)))
+            groups |= dict.fromkeys(joined, joined)
+    reach = {value: max(most[member] for member in groups[value]) for value in sorted(seen)}
+    return {value: (largest or 1.0) / MOST for value, largest in reach.items()}
+
+
+def arithmetic(step: Compute, scales: Mapping[str, float], *, per_channel: bool) -> Arithmetic:
+    """Return a step in integers.
+
+    Args:
+        step: The step.
+        scales: Of every value.
+        per_channel: Whether each kernel has a scale of its own.
+    """
+    weights, unit, bias = _weighted(step, scales[step.src], per_channel)
+    out = scales[step.output]
+    least = _most_of(step.activation)
+    bounded = least is not None and least < (MOST + 0.5) * out
+    slopes = step.activation.slope if isinstance(step.activation, PRelu) else None
+    relu = isinstance(step.activation, Relu)
+    uniform = bool(np.ptp(unit) == 0) and (unit[0] > 0 or not relu)
+    if uniform and not (step.shift.any() or step.other or bounded or slopes is not None):
+        alu, alu_shift = _shifted(bias / unit) if bias.any() else (None, 0)
+        x1 = _stage(AluOp.SUM if alu is not None else None, alu_shift, relu=relu) if alu is not None or relu else None
+        params = _params(x1, None, float(unit[0]) / out)
+        return Arithmetic(weights, params, Operands(_folded(alu)), Operands())
+    coarse = out if step.other is None else scales[step.other]
+    fine, bits = _fine_scale(unit, coarse)
+    alu, alu_shift = _shifted(bias / unit) if bias.any() else (None, 0)
+    mul, mul_shift = _multipliers(unit / fine)
+    operand, operand_shift, operation = None, 0, None
+    if step.other is not None:
+        operand_shift, operation = bits, AluOp.SUM
+    elif bounded and least is not None:
+        (operand, operand_shift), operation = _shifted(np.full(1, least / fine)), AluOp.MIN
+    elif step.shift.any():
+        (operand, operand_shift), operation = _shifted(step.shift / fine), AluOp.SUM
+    slope, slope_shift = (None, 0) if slopes is None else _multipliers(slopes)
+    first = _stage(AluOp.SUM if alu is not None else None, alu_shift, mul_shift, mul=True)
+    second = _stage(operation, operand_shift, slope_shift, mul=slope is not None, prelu=slope is not None, relu=relu)
+    is_idle = operation is None and slope is None
+    params = _params(replace(first, relu=is_idle and relu), None if is_idle else second, fine / out)
+    return Arithmetic(weights, params, _memory_or_registers(alu, mul), _memory_or_registers(operand, slope))
+
+
+def _weighted(step: Compute, src: float, per_channel: bool) -> tuple[NDArray[np.int8] | None, Floats, Floats]:
+    """Return the weights as integers, what each channel's data are worth, and the bias."""
+    conv = step.conv
+    if conv is None:
+        return None, src * step.scale, np.zeros(len(step.scale))
+    scale = weight_scales(conv, src, per_channel=per_channel)
+    quantised = np.rint(conv.weights / scale[:, np.newaxis, np.newaxis, np.newaxis])
+    return np.clip(quantised, -MOST, MOST).astype(np.int8), src * scale, conv.bias
+
+
+def weight_scales(conv: Conv, src: float, *, per_channel: bool) -> Floats:
+    """Return what an integer of each kernel is worth, (K,)."""
+    if conv.weight_scales is not None:
+        return conv.weight_scales
+    most = np.abs(conv.weights).max(axis=(1, 2, 3))
+    largest = float(most.max()) or 1.0
+    if not per_channel:
+        most = np.full(len(most), largest)
+    scale = np.maximum(most, largest * _LEAST_WEIGHT_SCALE) / MOST
+    # A bias far beyond what the weights can sum up to must still fit the accumulator.
+    needed = np.abs(conv.bias) / (src * (1 << _BIAS_BITS))
+    wide: Floats = np.maximum(scale, needed if per_channel else needed.max())
+    return wide
+
+
+def _most_of(activation: Relu | PRelu | None) -> float | None:
+    return activation.most if isinstance(activation, Relu) else None
+
+
+def _fine_scale(unit: Floats, coarse: float) -> tuple[float, int]:
+    """Return a scale that is finer than ``coarse`` by so many bits, and that multipliers of 16 bits can reach."""
+    bits = _FINE_BITS
+    while bits and float(np.abs(unit).max()) / coarse * (1 << bits) > _OPERAND_MOST:
+        bits -= 1
+    return coarse / (1 << bits), bits
+
+
+def _multipliers(real: Floats) -> tuple[NDArray[np.int16], int]:
+    """Return numbers as integers of 16 bits and a right shift."""
+    most = float(np.abs(real).max())
+    shift = _MAX_SHIFT
+    while shift and most * 2.0**shift > _OPERAND_MOST:
+        shift -= 1
+    return _int16(real * 2.0**shift), shift
+
+
+def _shifted(real: Floats) -> tuple[NDArray[np.int16], int]:
+    """Return numbers as integers of 16 bits and a left shift."""
+    most = float(np.abs(real).max())
+    shift = 0
+    while most / 2.0**shift > _OPERAND_MOST:
+        shift += 1
+    return _int16(real / 2.0**shift), shift
+
+
+def _int16(real: Floats) -> NDArray[np.int16]:
+    return np.clip(np.rint(real), -_OPERAND_MOST, _OPERAND_MOST).astype(np.int16)
+
+
+def _folded(values: NDArray[np.int16] | None) -> Operand:
+    """Return one number where all are the same."""
+    return int(values[0]) if values is not None and (values == values[0]).all() else values
+
+
+def _memory_or_registers(alu: NDArray[np.int16] | None, mul: NDArray[np.int16] | None) -> Operands:
+    return Operands(_folded(alu), _folded(mul))
+
+
+def _stage(
+    alu: AluOp | None,
+    alu_shift: int = 0,
+    mul_shift: int = 0,
+    *,
+    mul: bool = False,
+    prelu: bool = False,
+    relu: bool = False,
+) -> SdpStage:
+    return SdpStage(alu, alu_shift, mul, prelu, mul_shift, relu)
+
+
+def _params(x1: SdpStage | None, x2: SdpStage | None, ratio: float) -> SdpParams:
+    """Return what SDP does, with a converter that multiplies by ``ratio``."""
+    scale, shift = _multipliers(np.full(1, ratio))
+    converter = output_converter(0, int(scale[0]), shift)
+    return SdpParams(x1, x2, converter, Precision.INT8, Precision.INT8)

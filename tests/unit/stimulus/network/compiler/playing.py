@@ -1,0 +1,64 @@
+"""Compiles a network, plays it on the reference model, and returns what came out beside floating point."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx.reference import ReferenceEvaluator
+
+from models.config import HwConfig
+from tb.nvdla.layers import Layer
+from tb.stimulus.model import play_model
+from tb.stimulus.network.compiler.graph import Graph
+from tb.stimulus.network.compiler.onnx_network import OnnxNetwork, random_samples
+from tb.stimulus.network.compiler.reader import parse_onnx
+from tb.stimulus.network.images import quantised
+from tb.stimulus.network.scenario import model_results, play_networks
+
+SMALL = HwConfig.load("nv_small")
+
+Array = NDArray[Any]
+
+
+def graph_of(model: onnx.ModelProto) -> Graph:
+    return parse_onnx(model.SerializeToString())
+
+
+def reference(model: onnx.ModelProto, sample: dict[str, Array]) -> Array:
+    """Return the first output as the evaluator of ``onnx`` computes it, flat."""
+    batch = {name: value[np.newaxis].astype(np.float32) for name, value in sample.items()}
+    shape = [dim.dim_value for dim in model.graph.input[0].type.tensor_type.shape.dim]
+    ((name, values),) = batch.items()
+    return np.asarray(ReferenceEvaluator(model).run(None, {name: values.reshape(shape)})[0]).ravel()
+
+
+def played(
+    model: onnx.ModelProto, config: HwConfig = SMALL, *, runs: int = 1, per_channel: bool = True
+) -> tuple[list[Array], list[Array], list[Layer]]:
+    """Return the first output of each run, computed in integers and in floating point, both flat, and the layers.
+
+    Raises:
+        AssertionError: when the bench refuses a layer.
+    """
+    graph = graph_of(model)
+    samples = random_samples(graph, max(runs, 2), seed=3)
+    compiled = OnnxNetwork.compiled("net", graph, config, samples, per_channel=per_channel)
+    networks = [compiled.place() for _ in range(runs)]
+    inputs = [
+        [quantised(sample[tensor.name], tensor.scale or 1.0) for tensor in network.inputs]
+        for sample, network in zip(samples, networks, strict=False)
+    ]
+    playing = play_networks("net", networks, inputs)
+    result = play_model(playing.scenario, config)
+    assert result.verdict.refused is None, result.verdict.refused
+    got = [values[0].astype(np.float64).ravel() for values in model_results(result, playing, config)]
+    expected = [compiled.expected(sample)[0].ravel() for sample in samples[:runs]]
+    return got, expected, [expectation.started.layer for expectation in result.expectations]
+
+
+def error(got: Array, expected: Array) -> float:
+    """Return the largest difference as a part of the largest expected magnitude."""
+    return float(np.abs(got - expected).max() / np.abs(expected).max())

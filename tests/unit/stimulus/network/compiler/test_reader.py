@@ -1,0 +1,149 @@
+"""ONNX files as graphs, and what is refused of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+from networks.random_networks import NetworkBuilder, mixed
+from tb.stimulus.network.compiler import reader
+from tb.stimulus.network.compiler.graph import Conv, Pool, Window
+from tb.stimulus.network.compiler.reader import parse_onnx
+from tb.stimulus.network.errors import NetworkError
+
+
+def bytes_of(net: NetworkBuilder, *outputs: str) -> bytes:
+    return net.model(*outputs).SerializeToString()
+
+
+def tiny(kind: str, *constants: Any, **attributes: Any) -> bytes:
+    """Return a network of one operator that keeps its input's shape."""
+    net = NetworkBuilder("tiny", (4, 6, 6), 1)
+    return bytes_of(net, net._same(kind, [net.input, *map(net.constant, constants)], **attributes))
+
+
+def test_a_network_of_all_kinds_is_read_in_the_order_of_its_nodes() -> None:
+    graph = parse_onnx(mixed().SerializeToString())
+    assert graph.inputs == ("input",)
+    assert graph.shapes["input"] == (3, 24, 24)
+    assert [type(node.operation).__name__ for node in graph.nodes[:3]] == ["Conv", "Relu", "Conv"]
+    assert graph.shapes[graph.outputs[0]] == (10, 1, 1)
+
+
+def test_a_symbolic_batch_is_one_image() -> None:
+    model = onnx.ModelProto.FromString(tiny("Relu"))
+    for value in (model.graph.input[0], model.graph.output[0]):
+        value.type.tensor_type.shape.dim[0].dim_param = "N"
+    assert parse_onnx(model.SerializeToString()).shapes["input"] == (4, 6, 6)
+
+
+def test_same_padding_is_computed_from_the_input() -> None:
+    net = NetworkBuilder("same", (4, 7, 6), 1)
+    weights = net.constant(np.ones((2, 4, 3, 3)))
+    (name,) = net.add("Conv", [net.input, weights], auto_pad="SAME_UPPER", strides=[2, 2])
+    net.shapes[name] = (2, 4, 3)
+    operation = parse_onnx(bytes_of(net, name)).nodes[0].operation
+    assert isinstance(operation, Conv)
+    assert operation.window == Window((3, 3), (2, 2), (1, 0), (1, 1))
+
+
+def test_a_ceiled_pool_has_more_padding_behind_but_no_window_that_begins_there() -> None:
+    net = NetworkBuilder("ceil", (4, 6, 5), 1)
+    (name,) = net.add("MaxPool", [net.input], kernel_shape=[3, 2], strides=[2, 2], ceil_mode=1)
+    net.shapes[name] = (4, 3, 3)
+    operation = parse_onnx(bytes_of(net, name)).nodes[0].operation
+    assert isinstance(operation, Pool)
+    assert operation.window.after == (1, 1)
+
+
+def test_quantised_weights_keep_the_scales_of_the_file() -> None:
+    net = NetworkBuilder("qdq", (2, 4, 4), 1)
+    integers = net.rng.integers(-127, 128, (3, 2, 1, 1))
+    scales = np.array([0.5, 0.25, 2.0])
+    (weights,) = net.add("DequantizeLinear", [net.constant(integers, np.int8), net.constant(scales)], axis=0)
+    steps = [net.constant(0.125), net.constant(0, np.int8)]
+    (wide,) = net.add("QuantizeLinear", [net.input, *steps])
+    (real,) = net.add("DequantizeLinear", [wide, *steps])
+    (name,) = net.add("Conv", [real, weights])
+    net.shapes[name] = (3, 4, 4)
+    graph = parse_onnx(bytes_of(net, name))
+    (node,) = graph.nodes
+    assert isinstance(node.operation, Conv)
+    np.testing.assert_array_equal(node.operation.weights, integers * scales[:, None, None, None], strict=True)
+    np.testing.assert_array_equal(node.operation.weight_scales, scales, strict=True)
+    assert graph.ranges == {"input": 0.125 * 127}
+    assert node.inputs == ("input",)
+
+
+def _external(model: onnx.ModelProto) -> None:
+    model.graph.initializer[0].data_location = onnx.TensorProto.EXTERNAL
+
+
+def _two_images(model: onnx.ModelProto) -> None:
+    for value in (model.graph.input[0], model.graph.output[0]):
+        value.type.tensor_type.shape.dim[0].dim_value = 2
+
+
+def _foreign(model: onnx.ModelProto) -> None:
+    model.graph.node[0].domain = "com.example"
+
+
+def _huge(model: onnx.ModelProto) -> None:
+    for value in (model.graph.input[0], model.graph.output[0]):
+        value.type.tensor_type.shape.dim[2].dim_value = 1 << 40
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_external, "initializer 'c0' must lie in the model, not in another file"),
+        (_two_images, "input: value 'input' must be 1xCxHxW or 1xC, not 2x4x6x6"),
+        (_foreign, "node 'PRelu_0': operator PRelu of com.example is not known"),
+        (_huge, "input: value 'input' must have at most 16777216 elements, not 26388279066624"),
+    ],
+)
+def test_a_model_that_cannot_be_is_refused(change: Callable[[onnx.ModelProto], None], message: str) -> None:
+    model = onnx.ModelProto.FromString(tiny("PRelu", np.ones((4, 1, 1))))
+    change(model)
+    with pytest.raises(NetworkError) as caught:
+        parse_onnx(model.SerializeToString())
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"\xff\xff\xff", "model must be an ONNX file: it is no protobuf message"),
+        (tiny("Tanh"), r"node 'Tanh_0' \(Tanh\): operator is not known; known are Conv, Gemm, .*"),
+        (tiny("Clip", -1, 2), r"node 'Clip_0' \(Clip\): bounds must be 0 and a positive number, not -1 and 2"),
+        (tiny("Softmax"), r"node 'Softmax_0' \(Softmax\): input must be a vector, not \(4, 6, 6\)"),
+        (tiny("LRN", size=4), r"node 'LRN_0' \(LRN\): size must be one of \(3, 5, 7, 9\), not 4"),
+        (tiny("Mul", np.full((4, 1, 1), np.nan)), "initializer 'c0' must hold finite numbers"),
+        (
+            tiny("AveragePool", kernel_shape=[3, 3], pads=[1, 1, 1, 1]),
+            r"node 'AveragePool_0' \(AveragePool\): count_include_pad must be 1 with padding: PDP divides by all of .*",
+        ),
+        (
+            tiny("PRelu", np.ones(6)),
+            r"node 'PRelu_0' \(PRelu\): input 1 must be one number, or 4x1x1, not \(6,\)",
+        ),
+    ],
+)
+def test_what_no_layer_computes_is_refused_by_name_and_node(data: bytes, message: str) -> None:
+    with pytest.raises(NetworkError, match=rf"^{message}$"):
+        parse_onnx(data)
+
+
+def test_a_network_that_would_take_hours_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "NETWORK_MULTIPLICATIONS", 143)
+    with pytest.raises(NetworkError, match=r"^node 'Relu_0' \(Relu\): network must take at most 143 multiplications$"):
+        parse_onnx(tiny("Relu"))
+
+
+def test_no_onnx_at_all_is_refused() -> None:
+    with pytest.raises(NetworkError, match=r"^model must be valid ONNX: "):
+        parse_onnx(b"")

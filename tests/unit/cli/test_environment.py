@@ -177,4 +177,7 @@ def test_an_interrupt_at_any_moment_is_one_line(seconds: float, tmp_path: Path) 
             # As a terminal does: to all processes of the group.
             os.killpg(started.pid, signal.SIGINT)
         _, error = started.communicate(timeout=60)
-    assert (started.returncode, error) == (130, "interrupted\n")
+    # CPython ends by the signal itself when the interrupt, though it was handled, struck in an exec of text, as
+    # dataclasses do it; a shell says 130 in both cases.
+    assert started.returncode in (130, -signal.SIGINT)
+    assert error == "interrupted\n"

@@ -19,10 +19,12 @@ try:
     from models.errors import InputError
     from tb.cli import (
         bench,
+        cache,
         cluster,
         configrom,
         coverage,
         explain,
+        init,
         layout_describe,
         layout_offset,
         layout_pack,
@@ -47,6 +49,7 @@ except KeyboardInterrupt:
     raise SystemExit(INTERRUPTED) from None
 
 COMMANDS = {
+    "init": init,
     "run": run,
     "regress": regress,
     "cluster": cluster,
@@ -56,6 +59,7 @@ COMMANDS = {
     "network": network,
     "replay": replay,
     "explain": explain,
+    "cache": cache,
     "configrom": configrom,
     "pack": layout_pack,
     "unpack": layout_unpack,

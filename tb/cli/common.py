@@ -25,7 +25,7 @@ from tb.cli.console import Console, verbosity_options
 from tb.explain.stages import load_stages
 from tb.report import failures, performance, report
 from tb.report.progress import Progress
-from tb.run import folders
+from tb.run import cache, folders, project
 from tb.run.compile.build import build
 from tb.run.compile.spec import BACKENDS, Built
 from tb.run.dut import Device, Dut
@@ -34,20 +34,23 @@ from tb.run.optimise import BUILDS, Model
 from tb.run.result import Result
 
 BUILD_ROOT = folders.RESULTS
+MODELS = cache.MODELS
 DEFAULT_CONFIG = "nv_small"
+DEFAULT_TOP = "NV_nvdla"
 _DIGEST_CHARACTERS = 8
 
 
 def add_dut_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which RTL to build and how."""
-    group = parser.add_argument_group("device under test")
-    group.add_argument(
-        "--config", default=DEFAULT_CONFIG, metavar="NAME|FILE", help=f"configuration (default: {DEFAULT_CONFIG})"
-    )
-    group.add_argument("--sim", default="verilator", choices=("verilator", "icarus"), help="default: verilator")
-    group.add_argument("--rtl", type=Path, metavar="FILELIST", help="filelist of your RTL (default: the embedded DUT)")
-    group.add_argument("--top", default="NV_nvdla", metavar="MODULE", help="top module (default: NV_nvdla)")
-    group.add_argument("--port-map", type=Path, metavar="TOML", help="differences of port names")
+    own = project.current()
+    config, top, sim = own.config or DEFAULT_CONFIG, own.top or DEFAULT_TOP, own.sim or "verilator"
+    group = parser.add_argument_group("device under test", f"defaults: those of {project.FILE_NAME}, if there is one")
+    group.add_argument("--config", default=config, metavar="NAME|FILE", help=f"configuration (default: {config})")
+    group.add_argument("--sim", default=sim, choices=("verilator", "icarus"), help=f"default: {sim}")
+    about = f"filelist of your RTL (default: {own.rtl or 'the embedded DUT'})"
+    group.add_argument("--rtl", type=Path, default=own.rtl, metavar="FILELIST", help=about.replace("%", "%%"))
+    group.add_argument("--top", default=top, metavar="MODULE", help=f"top module (default: {top})")
+    group.add_argument("--port-map", type=Path, default=own.port_map, metavar="TOML", help="differences of port names")
     group.add_argument(
         "--backend",
         choices=BACKENDS,
@@ -152,7 +155,7 @@ def dut_arguments(args: argparse.Namespace) -> str:
     words = ["--config", args.config, "--sim", args.sim]
     for option, value in (("--rtl", args.rtl), ("--port-map", args.port_map)):
         words += [option, str(value)] if value else []
-    if args.top != "NV_nvdla":
+    if args.top != (project.current().top or DEFAULT_TOP):
         words += ["--top", args.top]
     if args.backend:
         words += ["--backend", args.backend]
@@ -185,9 +188,9 @@ def build_dut(args: argparse.Namespace, config: HwConfig, *, waves: bool = False
     console = Console.of(args)
     console.say(f"DUT: {args.rtl or 'embedded'} ({config.name}, {args.sim}, {dut.backend} back end)")
     if waves:
-        built = build(dut.build_spec(waves=True), BUILD_ROOT, console)
+        built = build(dut.build_spec(waves=True), MODELS, console)
     else:
-        built = Model(dut, BUILD_ROOT, args.build, console).current()
+        built = Model(dut, MODELS, args.build, console).current()
     console.clear()
     if not built.cached:
         console.say(f"built in {built.seconds:.0f} s: {built.directory}")

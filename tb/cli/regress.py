@@ -9,6 +9,7 @@ from models.config import HwConfig
 from tb.cli import numbers
 from tb.cli.common import (
     BUILD_ROOT,
+    MODELS,
     add_dut_options,
     build_dut,
     build_option,
@@ -133,7 +134,7 @@ def main(args: argparse.Namespace) -> int:
         tasks = tasks_of(args)
         build_dut(args, HwConfig.load(args.config), coverage=args.code_coverage)
         for dut in dict.fromkeys(task.dut for task in tasks):
-            Model(dut, BUILD_ROOT, args.build, Console.of(args)).current()
+            Model(dut, MODELS, args.build, Console.of(args)).current()
         if args.kind == "random":
             return _play_random(args, store, until)
         level = None if args.kind != "plan" or args.level is None else feature_plan(args).level(args.level)

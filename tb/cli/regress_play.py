@@ -14,7 +14,7 @@ from dask.distributed import Client
 
 from models.config import HwConfig
 from models.errors import InputError
-from tb.cli.common import BUILD_ROOT, show_progress
+from tb.cli.common import MODELS, show_progress
 from tb.cli.console import Console
 from tb.cli.gate import after_regression
 from tb.cli.regress_tasks import FEATURES, random_tasks
@@ -59,7 +59,7 @@ class Player:
         self._args, self._store, self._run, self._until = args, store, run, until
         self._limits = Limits(
             folders.made(run.folder.parent, run.folder.name),
-            BUILD_ROOT.resolve(),
+            MODELS.resolve(),
             args.timeout,
             COVERAGE_DIR,
             waves=not args.no_waves,
@@ -101,7 +101,7 @@ class Player:
         # Jobs may wait in a queue for hours.
         patience = math.inf if self._batch else PATIENCE_SECONDS
         drive_on = drive(self._store, self._run, client, self._limits, until=self._until, patience_seconds=patience)
-        with closing(Optimiser(self._optimised(), BUILD_ROOT)) as optimiser:
+        with closing(Optimiser(self._optimised(), MODELS)) as optimiser:
             for record in drive_on:
                 show_progress(console, progress, record)
                 missing -= 1

@@ -13,14 +13,14 @@ from models.errors import InputError
 from models.limits import RUN_SEEDS, RUN_TASKS
 from tb.cli.common import dut_arguments, dut_of
 from tb.cli.patterns import matches, said
-from tb.cli.run import select
+from tb.cli.run import entries_of, plans_of, select
 from tb.cli.trace import check_different
 from tb.places import COMMAND, PLANS
 from tb.run.dut import Dut
 from tb.run.regress.features import FeaturePlan, Level, PlannedTest, load_feature_plan, planned_tests
 from tb.run.task import BENCH, Task
 from tb.stimulus.generate.describe import PlanError
-from tb.stimulus.generate.plan import load_plan, plan_of
+from tb.stimulus.generate.plan import load_plan
 from tb.stimulus.generate.random import ENGINES
 from tb.stimulus.trace import find_traces
 
@@ -88,9 +88,9 @@ def _seeds(args: argparse.Namespace) -> range:
 
 
 def _plan_tasks(args: argparse.Namespace) -> list[Task]:
-    path = (args.plan or plan_of(HwConfig.load(args.config), PLANS)).resolve()
-    entries = select(load_plan(path), args.only)
-    tests = [PlannedTest(entry.name, str(path), "plan") for entry in entries]
+    paths = [path.resolve() for path in plans_of(args.plan, HwConfig.load(args.config))]
+    sources = {entry.name: str(path) for path in paths for entry in load_plan(path)}
+    tests = [PlannedTest(entry.name, sources[entry.name], "plan") for entry in select(entries_of(paths), args.only)]
     return _test_tasks(args, tests, _seeds(args))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from tb.cli import numbers
-from tb.cli.common import BUILD_ROOT
+from tb.cli.common import BUILD_ROOT, MODELS
 from tb.cli.console import Console
 from tb.judge.text import why_not_passed
 from tb.run import folders
@@ -36,7 +36,7 @@ def main(args: argparse.Namespace) -> int:
     job = found.job()
     dut = msgspec.structs.replace(bundle.with_rtl(found.dut, args.rtl), coverage=None)
     console = Console()
-    built = build(dut.build_spec(waves=args.waves), BUILD_ROOT, console)
+    built = build(dut.build_spec(waves=args.waves), MODELS, console)
     console.clear()
     work_dir = folders.emptied(BUILD_ROOT, "replay", folders.folder_name(found.task.key))
     result = run_job(job, built, dut, work_dir, args.timeout, waves=args.waves)

@@ -15,6 +15,7 @@ from tb.cli.console import Console
 from tb.cli.gate import after_plan
 from tb.cli.patterns import matches, only_option
 from tb.places import COMMAND, PLANS
+from tb.run import project
 from tb.run.sources import planned_job
 from tb.stimulus.generate.describe import PlanError
 from tb.stimulus.generate.plan import PlanEntry, load_plan, plan_of
@@ -38,28 +39,67 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
     config = HwConfig.load(args.config)
-    path = args.plan or plan_of(config, PLANS)
-    entries = select(load_plan(path), args.only)
+    paths = plans_of(args.plan, config)
+    plans = {entry.name: path for path in paths for entry in load_plan(path)}
+    entries = select(entries_of(paths), args.only)
     if args.list:
         print("\n".join(f"{entry.name:45} {entry.about}" for entry in entries))
         return 0
     console = Console.of(args)
-    console.say(f"plan: {path.name}")
+    name = ", ".join(path.name for path in paths)
+    console.say(f"plan: {name}")
     check_run_options(args)
     built = build_dut(args, config, waves=args.waves)
-    plan = f" --plan {shlex.quote(str(args.plan))}" if args.plan else ""
+    own = args.plan is not None or bool(project.current().plans)
     jobs = [
         planned_job(
             entry,
             config,
             args.seed,
-            f"{COMMAND} run --only {shlex.quote(entry.name)} --seed {args.seed}{plan} {dut_arguments(args)}",
+            f"{COMMAND} run --only {shlex.quote(entry.name)} --seed {args.seed}"
+            f"{_plan_option(plans[entry.name], own)} {dut_arguments(args)}",
         )
         for entry in entries
     ]
-    code = play_and_report(args, jobs, built, path.stem)
-    console.say(after_plan(path.name, len(jobs), args.only, passed=code == 0, dut=dut_arguments(args)))
+    code = play_and_report(args, jobs, built, "-".join(path.stem for path in paths))
+    console.say(after_plan(name, len(jobs), args.only, passed=code == 0, dut=dut_arguments(args)))
     return code
+
+
+def plans_of(given: Path | None, config: HwConfig) -> list[Path]:
+    """Return the plans to play.
+
+    Args:
+        given: what an option names; without it those of the project file, else that of the configuration.
+        config: what is tested.
+    """
+    if given is not None:
+        return [given]
+    own = [path if path.suffix else PLANS / f"{path}.toml" for path in project.current().plans]
+    return own or [plan_of(config, PLANS)]
+
+
+def entries_of(paths: Sequence[Path]) -> tuple[PlanEntry, ...]:
+    """Return the scenarios of plans.
+
+    Raises:
+        PlanError: for a name that two of them have.
+    """
+    known: dict[str, Path] = {}
+    entries = []
+    for path in paths:
+        for entry in load_plan(path):
+            if entry.name in known:
+                raise PlanError(
+                    f"scenarios must have different names, not both {entry.name}: {known[entry.name]}, {path}"
+                )
+            known[entry.name] = path
+            entries.append(entry)
+    return tuple(entries)
+
+
+def _plan_option(path: Path, own: bool) -> str:
+    return f" --plan {shlex.quote(str(path))}" if own else ""
 
 
 def select(entries: tuple[PlanEntry, ...], patterns: Sequence[str] | None) -> list[PlanEntry]:

@@ -15,6 +15,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from tb.run.errors import LaunchError
+from tb.run.project import results_and_cache
 
 MARKER = ".nvdla-testbench"
 """File in every folder that was made here."""
@@ -31,12 +32,20 @@ class FolderError(LaunchError):
     """A folder that is not the testbench's to use or to empty; the message says why, and what to do."""
 
 
-def results(environment: Mapping[str, str]) -> Path:
-    """Return the folder of builds and results: ``NVDLA_RESULTS``, or ``sim_build`` below the current folder."""
-    return Path(environment.get("NVDLA_RESULTS") or "sim_build")
+def results(environment: Mapping[str, str], own: Path | None = None) -> Path:
+    """Return the folder of results.
+
+    Args:
+        environment: ``NVDLA_RESULTS`` names it; else it is ``sim_build`` below the current folder.
+        own: what the project file names, which the environment overrides.
+    """
+    given = environment.get("NVDLA_RESULTS")
+    if given or own is None:
+        return Path(given or "sim_build")
+    return own.relative_to(Path.cwd()) if own.is_relative_to(Path.cwd()) else own
 
 
-RESULTS = results(os.environ)
+RESULTS = results(os.environ, results_and_cache()[0])
 
 
 def folder_name(name: str) -> str:

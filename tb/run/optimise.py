@@ -8,6 +8,7 @@ from pathlib import Path
 
 from models.config import HwConfig
 from models.errors import InputError
+from tb.run import cache
 from tb.run.compile.build import build
 from tb.run.compile.recipe import PROFILE, Recipe, recipe_of
 from tb.run.compile.spec import Built
@@ -79,7 +80,10 @@ class Model:
         if self._recipe is None:
             # Once: this reads all of the RTL.
             self._recipe = recipe_of(replace(self._dut.build_spec(waves=False), optimised=True), self._root)
-        return self._recipe.built(0.0, cached=True) if self._recipe.is_built else None
+        if not self._recipe.is_built:
+            return None
+        cache.touch(self._recipe.directory)
+        return self._recipe.built(0.0, cached=True)
 
     def _quick(self) -> Built:
         return build(self._dut.build_spec(waves=False), self._root, self._teller)

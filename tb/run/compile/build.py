@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
-from tb.run import folders
+from tb.run import cache, folders
 from tb.run.compile.cached import read, seal, write
 from tb.run.compile.elaborate import elaborate, library_arguments
 from tb.run.compile.filelist import FileList
@@ -45,16 +46,14 @@ Training = Callable[[Built], None]
 """Plays on a model that counts which of its branches are taken."""
 
 
-def build(
-    spec: BuildSpec, root: Path = folders.RESULTS, teller: Teller = _SILENT, train: Training | None = None
-) -> Built:
+def build(spec: BuildSpec, root: Path = cache.MODELS, teller: Teller = _SILENT, train: Training | None = None) -> Built:
     """Return the compiled model of ``spec``, compiling it when its content is new.
 
     Processes that ask for the same model at the same time build it once.
 
     Args:
         spec: What to build.
-        root: Folder that holds all builds.
+        root: Folder that holds all builds; the oldest go when they take more than the cache may.
         teller: Who hears of the steps of a build that takes a while.
         train: What an optimised model is compiled for; others need none.
 
@@ -71,11 +70,14 @@ def build(
     cached = recipe.is_built
     if not cached:
         folders.made(root)
-        with _lock(recipe.directory.with_suffix(".lock"), teller):
+        with _lock(recipe.directory.with_name(f"{recipe.directory.name}.lock"), teller):
             cached = recipe.is_built
             if not cached:
                 _compile(recipe, teller, train)
                 seal(recipe.directory, recipe.key)
+                for model in cache.make_room(root.resolve(), cache.limit_bytes(os.environ), recipe.directory.name):
+                    teller.say(f"removed to make room: {model.name}")
+    cache.touch(recipe.directory)
     return recipe.built(time.monotonic() - started, cached=cached)
 
 

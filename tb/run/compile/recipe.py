@@ -146,7 +146,9 @@ def _model_facts(spec: BuildSpec, port_map: PortMap, wave_suffix: str | None) ->
 
 
 def _file_key(name: str) -> str:
-    return hashlib.sha256((Path(__file__).parent / name).read_bytes()).hexdigest()
+    """Return a digest of a module without its imports, which have other names in an installed package."""
+    lines = (Path(__file__).parent / name).read_text(encoding="utf-8").splitlines()
+    return hashlib.sha256("\n".join(line for line in lines if not line.startswith("from ")).encode()).hexdigest()
 
 
 def _key(facts: list[object]) -> str:

@@ -1,5 +1,5 @@
 #: values: SIM=verilator|icarus  CONFIG=nv_small|FILE.toml  RTL=FILELIST  TOP=MODULE  PORT_MAP=FILE.toml  JOBS=N  LEVEL=L0|L1|L2|L3
-#:   VENV=FOLDER of the Python packages  NVDLA_RESULTS=FOLDER of builds and results
+#:   VENV=FOLDER of the Python packages  NVDLA_RESULTS=FOLDER of results  NVDLA_CACHE=FOLDER of built models
 SIM ?= verilator
 CONFIG ?= nv_small
 LEVEL ?= L1
@@ -7,7 +7,7 @@ PYTHON ?= python3
 VENV ?= .venv
 
 # Recipes read the values from the environment: make or the shell would carry out what stands in them.
-VALUES := SIM CONFIG LEVEL RTL TOP PORT_MAP JOBS PYTHON VENV NVDLA_RESULTS LOCK
+VALUES := SIM CONFIG LEVEL RTL TOP PORT_MAP JOBS PYTHON VENV NVDLA_RESULTS NVDLA_CACHE LOCK
 $(foreach name,$(VALUES),$(eval override $(name) := $$(value $(name))))
 export $(VALUES)
 MAKEOVERRIDES :=

@@ -90,9 +90,8 @@ def entries_of(paths: Sequence[Path]) -> tuple[PlanEntry, ...]:
     for path in paths:
         for entry in load_plan(path):
             if entry.name in known:
-                raise PlanError(
-                    f"scenarios must have different names, not both {entry.name}: {known[entry.name]}, {path}"
-                )
+                where = f"{known[entry.name]} and {path}"
+                raise PlanError(f"scenarios must have different names, not both {entry.name}: {where}")
             known[entry.name] = path
             entries.append(entry)
     return tuple(entries)

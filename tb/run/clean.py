@@ -1,4 +1,4 @@
-"""``python -m tb.run.clean``: remove compiled models and logs of runs; needs nothing but Python."""
+"""``python -m tb.run.clean``: remove logs and pages of runs, not the cache of models; needs nothing but Python."""
 
 from __future__ import annotations
 

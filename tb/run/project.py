@@ -63,7 +63,7 @@ def found(start: Path) -> Project:
     for folder in (start, *start.parents):
         path = folder / FILE_NAME
         if path.is_file():
-            return _read(path)
+            return _read(path, path.stat().st_mtime_ns)
     return NONE
 
 
@@ -89,7 +89,7 @@ def results_and_cache() -> tuple[Path | None, Path | None]:
 
 
 @cache
-def _read(path: Path) -> Project:
+def _read(path: Path, _changed: int) -> Project:
     data = read_toml(path)
     where = shown(path)
     given: dict[str, Any] = {}
@@ -154,8 +154,7 @@ TEMPLATE = """\
 # port_map = "ports.toml"       # where ports are called otherwise
 # sim = "verilator"             # or "icarus"
 
-# Scenarios that `nvdla-tb run` and pytest play: plans of the testbench by their name, and files of your own.
-plans = ["nv_small"]
+# Scenarios that `nvdla-tb run` and pytest play: plans of the testbench by name, and files of your own.
 # plans = ["nv_small", "plans/*.toml"]
 
 # Tests in Python, for pytest.

@@ -37,6 +37,7 @@ class Elsewhere:
             "PATH": os.environ["PATH"],
             "LC_ALL": "C",
             "NVDLA_RESULTS": str(self.own / "Ergebnisse für alle"),
+            "NVDLA_CACHE": str(self.own / "alle Modelle"),
             "VENV": str(self.own / "ein venv"),
         }
         words = [*DROP, "sh", "-c", 'umask 077; exec "$@"', "sh", *command]

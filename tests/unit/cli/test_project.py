@@ -14,7 +14,7 @@ from tb.run import folders
 from tb.run.project import FILE_NAME, Project, found
 from tests.unit.cli.conftest import Run
 
-PLAN = """
+PLAN = """config = "nv_small"
 [[scenario]]
 name = "{name}"
 about = "mine"

@@ -48,6 +48,8 @@ from tb.stimulus.exchange import Answer
 from tb.stimulus.generate.plan import load_plan
 from tb.stimulus.model import play_model
 from tb.stimulus.network.compiled import Compiled
+from tb.stimulus.network.compiler.onnx_network import OnnxNetwork, random_samples
+from tb.stimulus.network.compiler.reader import read_onnx
 from tb.stimulus.network.images import Preparation, read_golden, read_input
 from tb.stimulus.network.loadable import parse_loadable, read_loadable
 from tb.stimulus.network.scenario import model_results, play_networks
@@ -248,6 +250,16 @@ def _loadable(path: Path) -> None:
         model_results(played, playing, SMALL)
 
 
+def _onnx(path: Path) -> None:
+    """Read a network, compile it, and play it on the model, as ``network --model-only`` does."""
+    graph = read_onnx(path)
+    network = OnnxNetwork.compiled("tiny", graph, SMALL, random_samples(graph, 1, seed=0)).place()
+    playing = play_networks("tiny", [network], [[None] * len(network.inputs)])
+    played = play_model(playing.scenario, SMALL)
+    if played.verdict.refused is None:
+        model_results(played, playing, SMALL)
+
+
 def _picture(path: Path) -> None:
     tensor = Compiled("copies", parse_loadable(samples.loadables()[0]), SMALL).place().inputs[0]
     read_input(path, replace(tensor, shape=samples.PICTURE_SHAPE), Preparation())
@@ -278,6 +290,7 @@ READERS = (
     Reader("task of a worker", samples.tasks, _task, of_json, weight=12),
     Reader("code coverage", samples.counted, _file("coverage.dat", read_counts), weight=12),
     Reader("loadable", samples.loadables, _file("network.nvdla", _loadable), of_bytes, weight=1),
+    Reader("ONNX network", samples.onnx_networks, _file("network.onnx", _onnx), of_bytes, weight=1),
     Reader("picture", samples.pictures, _file("input.pgm", _picture), of_bytes),
     Reader("result of the runtime", samples.dumped, _file("result.dimg", read_golden), of_bytes, weight=12),
     Reader("cycles of an earlier run", samples.cycles, _file("run.json", read_cycles), of_json, weight=12),

@@ -16,6 +16,7 @@ import numpy as np
 from PIL import Image
 
 from models.config import BUILTIN_DIR
+from networks import random_networks
 from tb.explain import record
 from tb.explain.seen import Seen
 from tb.judge.finding import Check
@@ -257,6 +258,11 @@ def counted() -> list[bytes]:
 def loadables() -> list[bytes]:
     """Return networks: copies in a row, and a sum of two branches."""
     return [copying(3).file(), residual().file()]
+
+
+def onnx_networks() -> list[bytes]:
+    """Return small networks with random weights that hold every operator between them."""
+    return [random_networks.mixed(side=12).SerializeToString(), random_networks.residual((4,), 4).SerializeToString()]
 
 
 def pictures() -> list[bytes]:

@@ -6,9 +6,11 @@ import json
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 from models.config import HwConfig
+from networks import random_networks
 from tb.__main__ import main
 from tb.explain import explain_folder
 from tb.report.network_page import network_page
@@ -143,3 +145,33 @@ def test_lenet_in_fp16_passes_on_the_embedded_nv_full_within_the_thresholds(
     assert {layer["verdict"] for layer in data["layers"]} == {"within"}
     assert 0 < max(layer["worst_margin"] for layer in data["layers"]) < 1
     assert np.argmax(data["runs"][0]["rtl"][0]) == 5
+
+
+def test_the_network_of_the_repository_reads_digits_on_the_device(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = ROOT / "networks"
+    images = [str(folder / "digits" / f"{digit}.pgm") for digit in (3, 8)]
+    arguments = ["network", str(folder / "digits.onnx"), "--samples", str(folder / "digits_samples.npy")]
+    assert main([*arguments, "--image", *images, "--json", str(tmp_path / "report.json")]) == 0
+    assert capsys.readouterr().out.count("RTL and model: same bits (10 of 10 elements equal)") == 2
+    (data,) = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert {layer["verdict"] for layer in data["layers"]} == {"equal"}
+    assert [int(np.argmax(run["rtl"])) for run in data["runs"]] == [3, 8]
+
+
+@pytest.mark.parametrize(
+    ("model", "side"),
+    [(random_networks.mixed(side=12), 12), (random_networks.residual((8, 16), side=8), 8)],
+    ids=["mixed", "residual"],
+)
+def test_every_byte_of_a_random_onnx_network_is_equal_on_the_device(
+    model: onnx.ModelProto, side: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "random.onnx"
+    path.write_bytes(model.SerializeToString())
+    np.save(tmp_path / "input.npy", np.random.default_rng(1).standard_normal((3, side, side)))
+    assert main(["network", str(path), "--image", str(tmp_path / "input.npy"), "--json", str(tmp_path / "r.json")]) == 0
+    assert "RTL and model: same bits (10 of 10 elements equal)" in capsys.readouterr().out
+    (data,) = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
+    assert {layer["verdict"] for layer in data["layers"]} == {"equal"}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tb.run.compile import build as build_module
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
@@ -16,6 +18,15 @@ from tb.run.optimise import OPTIMISED, QUICK, Model, optimised
 from tb.run.regress.optimiser import Optimiser
 from tests.unit.run.compile.test_build import run_tiny
 from tests.unit.run.compile.tiny import CONFIG, write_rtl
+
+
+@pytest.fixture(scope="module", autouse=True)
+def quickly() -> Iterator[None]:
+    """Compile without optimisation: what matters here is which way models are built, not how fast they are."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("PROFILING", "PROFILED"):
+            patch.setattr(build_module, name, getattr(build_module, name).replace("-O3", "-O0"))
+        yield
 
 
 @pytest.fixture(scope="module")

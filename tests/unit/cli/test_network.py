@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from networks.random_networks import residual
 from tb.__main__ import main
 from tests.unit.stimulus.network.loadables import SHAPE, copying
 
@@ -51,6 +52,8 @@ def test_a_network_ends_with_a_layer_by_number_or_name(
         (["--until", "3"], "--until must be 0 to 2 or one of sdp0, sdp1, sdp2, not 3"),
         (["--image", "none.npy"], "none.npy: cannot be read: No such file or directory"),
         (["--golden", "none.txt"], "none.txt must end in .dimg or .npy, not .txt"),
+        (["--samples", "x.npy"], "--samples must be left out: a loadable is quantised already"),
+        (["--per-tensor"], "--per-tensor must be left out: a loadable is quantised already"),
         (["--mean", "a"], "mean must be numbers separated by commas, not a"),
         (["--normalize", "0"], "normalize must not be 0"),
     ],
@@ -87,3 +90,22 @@ def test_a_network_that_the_configuration_refuses_fails_with_the_reason(
     said = capsys.readouterr().out
     assert "refused: SDP.D_DP_EW_CFG.ew_bypass must be YES, not NO: nv_small has no Y (element-wise and LUT)" in said
     assert said.endswith("failed\n")
+
+
+def test_an_onnx_network_takes_real_numbers_as_samples_and_images(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, samples, image = tmp_path / "tiny.onnx", tmp_path / "samples.npy", tmp_path / "image.npy"
+    path.write_bytes(residual((4,), side=4).SerializeToString())
+    numbers = np.random.default_rng(1).standard_normal((5, 3, 4, 4))
+    np.save(samples, numbers)
+    np.save(image, numbers[0])
+    arguments = ["network", str(path), "--model-only", "--samples", str(samples)]
+    assert main([*arguments, "--per-tensor", "--image", str(image)]) == 0
+    assert "Gemm_12+sdp3" in capsys.readouterr().out
+    assert main([*arguments, "--image", str(samples)]) == 2
+    message = f"error: {samples} must hold floating-point numbers 1x3x4x4, not float64 (5, 3, 4, 4)\n"
+    assert capsys.readouterr().err == message
+    np.save(samples, np.full((3, 4, 4), np.inf))
+    assert main(arguments) == 2
+    assert capsys.readouterr().err == f"error: {samples} must hold finite numbers\n"

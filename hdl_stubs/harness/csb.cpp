@@ -1,6 +1,8 @@
 // The CSB player, and what the bench and the harness's Verilog call of it.
 #include "csb.h"
 
+#include <cstring>
+
 #include "Vtop__Dpi.h"
 
 namespace harness {
@@ -10,7 +12,8 @@ Csb csb;
 void Csb::configure(const CsbSettings& settings) {
     settings_ = settings;
     draws_.seed(settings.seed);
-    accesses.count = results.count = 0;
+    accesses.count = results.count = violations.count = 0;
+    std::memset(violated_, 0, sizeof violated_);
     access_count = 0;
     for (uint32_t& count : fired) count = 0;
     service_failed = 0;
@@ -23,7 +26,7 @@ void Csb::configure(const CsbSettings& settings) {
 void Csb::drop_all() {
     queue_.clear();
     phase_ = IDLE;
-    in_service_ = service_wanted_ = hold_ = repeats_ = false;
+    in_service_ = service_wanted_ = hold_ = repeats_ = line_ = false;
     pins = {};
     kick = true;
 }
@@ -52,7 +55,32 @@ bool Csb::pending(uint32_t& batch, uint32_t& index) const {
     return phase_ != IDLE && !in_service_;
 }
 
+// An answer needs a request that was accepted before this edge, and there is one at a time.
+void Csb::judge(const CsbInputs& in) {
+    if (!in.reset_n) {
+        if (!in.resting) return;
+        if (in.answer_valid) violate(READ_IN_RESET);
+        if (in.write_complete) violate(WRITE_IN_RESET);
+        if (in.interrupt) violate(LINE_IN_RESET);
+        return;
+    }
+    const bool waits = phase_ == ANSWER;
+    if (in.answer_valid && !(waits && op_.kind != WRITE)) violate(READ_UNASKED);
+    if (in.write_complete && !(waits && op_.kind == WRITE)) violate(WRITE_UNASKED);
+    if (in.interrupt != line_) {
+        line_ = in.interrupt;
+        accesses.add() = {uint64_t(cycle), 0, line_, 0, 1};
+    }
+}
+
+void Csb::violate(CsbRule rule) {
+    if (violated_[rule]) return;
+    violated_[rule] = true;
+    violations.add() = {uint64_t(cycle), rule, 0};
+}
+
 void Csb::edge(const CsbInputs& in) {
+    judge(in);
     hold_ = false;
     switch (phase_) {
         case IDLE:
@@ -210,6 +238,8 @@ void harness_csb_edge(int flags, int answer_data, int* out_flags, int* addr, int
     in.answer_valid = flags >> 1 & 1;
     in.write_complete = flags >> 2 & 1;
     in.interrupt = flags >> 3 & 1;
+    in.reset_n = flags >> 4 & 1;
+    in.resting = flags >> 5 & 1;
     in.answer_data = answer_data;
     harness::csb.edge(in);
     show(harness::csb.pins, out_flags, addr, wdat);
@@ -236,6 +266,11 @@ uint32_t nvb_csb_pending(uint32_t* batch, uint32_t* index) { return harness::csb
 harness::Access* nvb_csb_accesses(uint32_t** count) {
     *count = &harness::csb.accesses.count;
     return harness::csb.accesses.records;
+}
+
+harness::CsbViolation* nvb_csb_violations(uint32_t** count) {
+    *count = &harness::csb.violations.count;
+    return harness::csb.violations.records;
 }
 
 harness::Result* nvb_csb_results(uint32_t** count) {

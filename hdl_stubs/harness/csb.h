@@ -25,9 +25,10 @@ struct Result {
 };
 static_assert(sizeof(Result) == 24, "as RESULT_RECORD in tb/sim/native.py");
 
+// An access that is over, or a change of the interrupt line, whose level is the value.
 struct Access {
     uint64_t cycle;
-    uint32_t address, value, is_write, unused;
+    uint32_t address, value, is_write, is_line;
 };
 static_assert(sizeof(Access) == 24, "as ACCESS_RECORD in tb/sim/native.py");
 
@@ -38,8 +39,17 @@ struct CsbSettings {
 };
 static_assert(sizeof(CsbSettings) == 24, "as CsbSettingsRecord in tb/sim/native.py");
 
+// Rules of CSB, in the order of CSB_RULES in tb/judge/csb_rules.py.
+enum CsbRule : uint32_t { READ_UNASKED, WRITE_UNASKED, READ_IN_RESET, WRITE_IN_RESET, LINE_IN_RESET, CSB_RULES };
+
+struct CsbViolation {
+    uint64_t cycle;
+    uint32_t rule, unused;
+};
+static_assert(sizeof(CsbViolation) == 16, "as VIOLATION_RECORD in tb/sim/native.py");
+
 struct CsbInputs {
-    bool ready, answer_valid, write_complete, interrupt;
+    bool ready, answer_valid, write_complete, interrupt, reset_n, resting;
     uint32_t answer_data;
 };
 
@@ -54,6 +64,7 @@ class Csb {
     CsbPins pins = {};
     Log<Access, 1 << 15> accesses;
     Log<Result, 1 << 12> results;
+    Log<CsbViolation, 128> violations;  // the first of each rule
     uint64_t access_count = 0;
     uint32_t fired[32] = {};
     uint32_t service_failed = 0;
@@ -78,6 +89,8 @@ class Csb {
     void finish(uint32_t status, uint32_t value);
     void finish_service(uint32_t status, uint32_t value);
     void log(uint32_t value, bool is_write);
+    void judge(const CsbInputs& in);
+    void violate(CsbRule rule);
     static bool holds(const Op& op, uint32_t value);
 
     CsbSettings settings_ = {};
@@ -89,6 +102,7 @@ class Csb {
     bool in_service_ = false, service_wanted_ = false, hold_ = false, serving_ = false, repeats_ = false;
     int64_t service_since_ = 0, poll_start_ = 0;
     uint32_t waited_ = 0, status_address_ = 0;
+    bool line_ = false, violated_[CSB_RULES] = {};
 };
 
 extern Csb csb;

@@ -50,6 +50,12 @@ constexpr uint64_t HALF_PERIOD_STEPS = 1000;
 uint64_t now = 0;
 uint64_t epoch = 0;
 
+// The clock of CSB: when its next edge is due, and what follows a falling edge at the bench's start.
+uint64_t csb_edge = HALF_PERIOD_STEPS;
+uint64_t csb_half_period = HALF_PERIOD_STEPS;
+uint64_t csb_rise = HALF_PERIOD_STEPS;
+bool csb_level = false;
+
 // Let Python see changes of values.
 void settle() {
     while (VerilatedVpi::callValueCbs()) {
@@ -99,8 +105,14 @@ double sc_time_stamp() { return double(now); }
 
 extern "C" {
 
-// The bench's cycle 0 is the first rising edge after this time.
-void nvb_start(uint64_t time) { epoch = time; }
+// The bench's cycle 0 is the first rising edge after this time. The clock of CSB is low from then on, rises for the
+// first time after `delay`, and then changes every `half_period`.
+void nvb_start(uint64_t time, uint64_t half_period, uint64_t delay) {
+    epoch = time;
+    csb_half_period = half_period;
+    csb_rise = time + delay;
+    csb_edge = csb_level ? time : csb_rise;
+}
 uint64_t nvb_half_period() { return HALF_PERIOD_STEPS; }
 }
 
@@ -116,17 +128,24 @@ int main(int argc, char** argv) {
     while (!Verilated::gotFinish()) {
         run_time_step(*top);
         const uint64_t deadline = VerilatedVpi::cbNextDeadline();
-        now = std::min<uint64_t>(next_edge, deadline);
+        now = std::min<uint64_t>(std::min(next_edge, csb_edge), deadline);
         if (VerilatedVpi::callCbs(cbNextSimTime)) settle();
         if (deadline <= now) {
             VerilatedVpi::callTimedCbs();
             settle();
         }
-        if (now == next_edge) {
-            const bool rising = !top->dla_core_clk;
+        const bool core = now == next_edge, csb = now == csb_edge;
+        if (core || csb) {
+            if (core) {
+                top->dla_core_clk = !top->dla_core_clk;
+                next_edge += HALF_PERIOD_STEPS;
+            }
+            if (csb) {
+                top->dla_csb_clk = csb_level = !csb_level;
+                csb_edge = now < csb_rise ? csb_rise : now + csb_half_period;
+            }
+            const bool rising = (core && top->dla_core_clk) || (csb && csb_level);
             if (rising) harness::cycle = int64_t(now - epoch) / int64_t(2 * HALF_PERIOD_STEPS);
-            top->dla_core_clk = top->dla_csb_clk = rising;
-            next_edge += HALF_PERIOD_STEPS;
             // Who waits for the edge samples the pins as they were before it.
             settle();
         }

@@ -40,6 +40,8 @@ module nvdla_harness_port #(
     input int port, output int out_flags, output int out_ids, output bit [511:0] rdata);
 
   reg kick_seen, busy;
+  // Edges in reset, up to those after which outputs must rest.
+  reg [3:0] resting;
   int flags, ids;
   bit [511:0] rdata;
 
@@ -47,6 +49,7 @@ module nvdla_harness_port #(
     if (DATA_BITS > 512 || ADDRESS_BITS > 64) $fatal(1, "memory ports have at most 512 data and 64 address bits");
     kick_seen = 1'b0;
     busy = 1'b0;
+    resting = '0;
     {ar_arready, aw_awready, w_wready, r_rvalid, r_rlast, b_bvalid} = 6'b111000;
     r_rid = '0;
     b_bid = '0;
@@ -54,12 +57,14 @@ module nvdla_harness_port #(
   end
 
   always @(posedge clk or kick) begin
+    if (reset_n) resting <= 4'd0;
+    else if (kick == kick_seen && resting != 4'd15) resting <= resting + 4'd1;
     if (kick != kick_seen || ar_arvalid || aw_awvalid || w_wvalid || busy) begin
       if (kick != kick_seen)
         harness_port_pins(PORT, flags, ids, rdata);
       else
         harness_port_edge(
-          PORT, {16'b0, aw_awlen, ar_arlen, 1'b0, reset_n, w_wlast, b_bready, r_rready, w_wvalid, aw_awvalid, ar_arvalid},
+          PORT, {16'b0, aw_awlen, ar_arlen, resting == 4'd15, reset_n, w_wlast, b_bready, r_rready, w_wvalid, aw_awvalid, ar_arvalid},
           {16'b0, aw_awid, ar_arid}, 64'(ar_araddr), 64'(aw_awaddr), 512'(w_wdata), 64'(w_wstrb),
           flags, ids, rdata);
       {busy, b_bvalid, r_rlast, r_rvalid, w_wready, aw_awready, ar_arready} <= flags[6:0];

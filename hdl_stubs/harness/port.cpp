@@ -1,6 +1,7 @@
 // The memory ports' slaves, and what the bench and the harness's Verilog call of them.
 #include "port.h"
 
+#include <algorithm>
 #include <bitset>
 #include <cstring>
 
@@ -58,6 +59,12 @@ void Port::configure(const PortSettings& settings) {
     std::memset(violated_, 0, sizeof violated_);
     handshakes = 0;
     flush();
+    forget_most();
+}
+
+void Port::forget_most() {
+    most_reads = open_reads_;
+    most_writes = open_writes_;
 }
 
 void Port::flush() {
@@ -66,6 +73,7 @@ void Port::flush() {
     read_answers_.clear();
     write_answers_.clear();
     ar_ = aw_ = w_ = {};
+    open_reads_ = open_writes_ = 0;
     pins = {};
     pins.arready = pins.awready = pins.wready = true;
     pins.busy = settings_.ready_stall > 0;
@@ -113,6 +121,7 @@ void Port::violate(Rule rule) {
 void Port::edge(const PortInputs& in) {
     // A DUT that is held in reset asks for nothing, and may take back what it offered.
     if (!in.reset_n) {
+        if (in.resting && (in.arvalid || in.awvalid || in.wvalid)) violate(IN_RESET);
         ar_ = aw_ = w_ = {};
         return;
     }
@@ -120,12 +129,18 @@ void Port::edge(const PortInputs& in) {
     if (settings_.ready_stall > 0) judge(in);
     // A handshake needs what was driven before this edge.
     const bool rready = in.rready && pins.rvalid, bready = in.bready && pins.bvalid;
+    open_reads_ -= rready;
+    open_writes_ -= bready;
     if (in.arvalid && pins.arready) {
         ++handshakes;
+        open_reads_ += in.arlen + 1u;
+        most_reads = std::max(most_reads, open_reads_);
         read(in.arid, in.araddr, in.arlen + 1u);
     }
     if (in.awvalid && pins.awready) {
         ++handshakes;
+        ++open_writes_;
+        most_writes = std::max(most_writes, open_writes_);
         addresses_.push_back({in.awid, in.awaddr, in.awlen + 1u});
         match();
     }
@@ -239,6 +254,7 @@ void harness_port_edge(int port, int flags, int ids, unsigned long long araddr, 
     in.bready = flags >> 4 & 1;
     in.wlast = flags >> 5 & 1;
     in.reset_n = flags >> 6 & 1;
+    in.resting = flags >> 7 & 1;
     in.arlen = flags >> 8 & 15;
     in.awlen = flags >> 12 & 15;
     in.arid = ids;
@@ -273,6 +289,13 @@ harness::Page* nvb_port_page(uint32_t port, uint64_t number, uint32_t create) {
 }
 
 uint64_t nvb_port_handshakes(uint32_t port) { return harness::ports[port].handshakes; }
+// The most beats of reads and bursts of writes that were outstanding at a time since the last call.
+void nvb_port_most_outstanding(uint32_t port, uint32_t* reads, uint32_t* writes) {
+    *reads = harness::ports[port].most_reads;
+    *writes = harness::ports[port].most_writes;
+    harness::ports[port].forget_most();
+}
+
 uint32_t nvb_port_addresses_waiting(uint32_t port) { return harness::ports[port].addresses_waiting(); }
 uint32_t nvb_port_beats_waiting(uint32_t port) { return harness::ports[port].beats_waiting(); }
 

@@ -35,7 +35,17 @@ struct FaultRecord {
 static_assert(sizeof(FaultRecord) == 48, "as FAULT_RECORD in tb/sim/native.py");
 
 // Rules of the port, in the order of RULES in tb/judge/port_rules.py.
-enum Rule : uint32_t { AR_DROPPED, AR_CHANGED, AW_DROPPED, AW_CHANGED, W_DROPPED, W_CHANGED, W_LAST, RULES };
+enum Rule : uint32_t {
+    AR_DROPPED,
+    AR_CHANGED,
+    AW_DROPPED,
+    AW_CHANGED,
+    W_DROPPED,
+    W_CHANGED,
+    W_LAST,
+    IN_RESET = 15,  // behind those of the slave, which is the harness itself
+    RULES
+};
 
 struct ViolationRecord {
     uint64_t cycle;
@@ -66,7 +76,7 @@ struct PortPins {
 
 // What the port sees at a rising edge.
 struct PortInputs {
-    bool arvalid, awvalid, wvalid, wlast, rready, bready, reset_n;
+    bool arvalid, awvalid, wvalid, wlast, rready, bready, reset_n, resting;
     uint8_t arid, arlen, awid, awlen;
     uint64_t araddr, awaddr;
     const uint8_t *wdata, *wstrb;
@@ -119,12 +129,15 @@ class Port {
     Log<FaultRecord, LOG_CAPACITY> faults;
     Log<ViolationRecord, 128> violations;  // the first of each rule
     uint64_t handshakes = 0;
+    // Beats of reads and bursts of writes that were accepted and not answered: most of them since they were asked for.
+    uint32_t most_reads = 0, most_writes = 0;
 
     Port() { flush(); }
     void configure(const PortSettings& settings);
     // Forget everything that is owed or half seen, as a reset of the DUT does.
     void flush();
     void edge(const PortInputs& in);
+    void forget_most();
     uint32_t addresses_waiting() const { return addresses_.size(); }
     uint32_t beats_waiting() const { return beats_.size(); }
     std::vector<Outstanding> outstanding() const;
@@ -151,6 +164,7 @@ class Port {
     PortSettings settings_ = {};
     Offer ar_, aw_, w_;
     bool violated_[RULES] = {};
+    uint32_t open_reads_ = 0, open_writes_ = 0;
     Draws draws_;
     std::deque<Address> addresses_;
     std::deque<Beat> beats_;

@@ -14,7 +14,7 @@ struct Size {
 #define SIZE(record) {#record, sizeof(harness::record)}
 constexpr Size SIZES[] = {
     SIZE(WriteRecord), SIZE(ReadRecord), SIZE(FaultRecord), SIZE(ViolationRecord), SIZE(PortSettings), SIZE(Outstanding),
-    SIZE(Op),          SIZE(Result),     SIZE(Access),      SIZE(CsbSettings),     SIZE(Page),
+    SIZE(Op),          SIZE(Result),     SIZE(Access),      SIZE(CsbViolation),    SIZE(CsbSettings),  SIZE(Page),
 };
 #undef SIZE
 

@@ -169,17 +169,70 @@ class PortViolation(Detail, frozen=True, tag=True):
         return (self.ram.value, str(self.rule))
 
 
-class UnknownPin(Detail, frozen=True, tag=True):
-    """A pin that is X or Z while its valid is high."""
+class CsbViolation(Detail, frozen=True, tag=True):
+    """A rule of CSB that was broken, as its index in ``csb_rules.CSB_RULES``."""
+
+    rule: int
+
+    @property
+    def cause(self) -> tuple[str, ...]:
+        """Return the rule."""
+        return ("CSB", str(self.rule))
+
+
+class WrongLine(Detail, frozen=True, tag=True):
+    """An interrupt line that is not what the registers of GLB say.
+
+    Attributes:
+        must: what it must be.
+        since: cycle of the access from which on it must be that.
+        status: bits of S_INTR_STATUS that were read last and not cleared.
+        mask: S_INTR_MASK as it was written.
+    """
+
+    must: bool
+    since: int
+    status: int
+    mask: int
+
+    @property
+    def cause(self) -> tuple[str, ...]:
+        """Return what it must be."""
+        return ("line", "high" if self.must else "low")
+
+
+class TooManyOutstanding(Detail, frozen=True, tag=True):
+    """Requests that waited for their answers, more at a time than the memory interface was told.
+
+    Attributes:
+        ram: their port.
+        reading: whether they are reads, counted in beats, or writes, counted in bursts.
+        limit: how many were allowed.
+        got: how many there were.
+    """
 
     ram: Ram
+    reading: bool
+    limit: int
+    got: int
+
+    @property
+    def cause(self) -> tuple[str, ...]:
+        """Return port and direction."""
+        return (self.ram.value, "read" if self.reading else "write")
+
+
+class UnknownPin(Detail, frozen=True, tag=True):
+    """A pin that is X or Z while its valid is high, or out of reset when it needs none; ``ram`` None stands for CSB."""
+
+    ram: Ram | None
     pin: str
     value: str
 
     @property
     def cause(self) -> tuple[str, ...]:
         """Return port and pin."""
-        return (self.ram.value, self.pin)
+        return ("CSB" if self.ram is None else self.ram.value, self.pin)
 
 
 class Unmatched(Detail, frozen=True, tag=True):
@@ -221,11 +274,12 @@ class MissingInterrupt(Detail, frozen=True, tag=True):
 
 
 class WrongRegister(Detail, frozen=True, tag=True):
-    """A register that read another value than the program expects."""
+    """A register that read another value than the program expects; ``field`` is the first that differs, if any."""
 
     register: str
     expected: int
     got: int
+    field: str | None = None
 
     @property
     def cause(self) -> tuple[str, ...]:
@@ -339,6 +393,9 @@ AnyDetail = (
     | BadAccess
     | MoreBadAccesses
     | PortViolation
+    | CsbViolation
+    | WrongLine
+    | TooManyOutstanding
     | UnknownPin
     | Unmatched
     | EarlyAccess

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator
 
 from tb.judge.tracker import done_bit
 from tb.nvdla.program.ops import INTERRUPT_UNITS
@@ -30,6 +30,7 @@ class InterruptRules:
         self._known = 0
         self._owed: Counter[Event] = Counter()
         self._unseen: set[Event] = set()
+        self._waiting: set[Event] = set()
 
     @property
     def owed(self) -> list[str]:
@@ -39,20 +40,36 @@ class InterruptRules:
         """
         return sorted(f"{unit}_{group}" for unit, group in self._unseen)
 
+    @property
+    def possible(self) -> int:
+        """The bits that layers still owe."""
+        return sum(1 << done_bit(unit, group) for (unit, group), count in self._owed.items() if count)
+
     def reset(self) -> None:
         """Forget all bits and layers, as a reset of the DUT does."""
         self._known = 0
         self._owed.clear()
         self._unseen.clear()
+        self._waiting.clear()
 
-    def enable(self, unit: str, group: int) -> None:
-        """Note the interrupts of a unit that begins as soon as it is enabled, before its layer can as a whole."""
-        self._owe([(part, group) for part in _PARTS.get(unit, ())])
+    def enable(self, unit: str, group: int, *, waits: bool = False) -> None:
+        """Note the interrupts of a unit that begins as soon as it is enabled, before its layer can as a whole.
 
-    def start(self, events: Iterable[Event]) -> None:
+        One that ``waits`` for its other group need not come before its layer has begun.
+        """
+        events = [(part, group) for part in _PARTS.get(unit, ())]
+        self._owed.update(events)
+        (self._waiting if waits else self._unseen).update(events)
+
+    def start(self, events: Collection[Event]) -> None:
         """Note the interrupts of a layer that was started, those of its first units apart."""
         parts = {part for names in _PARTS.values() for part in names}
-        self._owe([event for event in events if event[0] not in parts])
+        begun = [event for event in events if event[0] not in parts]
+        self._owed.update(begun)
+        self._unseen.update(begun)
+        due = self._waiting.intersection(events)
+        self._unseen |= due
+        self._waiting -= due
 
     def write(self, register: Register, value: int) -> None:
         """Follow one CSB write."""
@@ -78,13 +95,10 @@ class InterruptRules:
             for group in range(GROUPS):
                 if value >> done_bit(unit, group) & 1:
                     self._unseen.discard((unit, group))
+                    self._waiting.discard((unit, group))
                 if not fresh >> done_bit(unit, group) & 1:
                     continue
                 if not self._owed[unit, group]:
                     yield f"{unit}_{group}"
                 else:
                     self._owed[unit, group] -= 1
-
-    def _owe(self, events: Sequence[Event]) -> None:
-        self._owed.update(events)
-        self._unseen.update(events)

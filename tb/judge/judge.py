@@ -21,8 +21,11 @@ from tb.judge.finding import (
     LayerId,
     MoreBadAccesses,
     UnexpectedInterrupt,
+    WrongLine,
 )
 from tb.judge.interrupts import InterruptRules
+from tb.judge.line import LINE_CYCLES, LineRule
+from tb.judge.outstanding import MostOutstanding, OutstandingRule, limits_outstanding
 from tb.judge.predictor import Expectation, predict
 from tb.judge.tracker import LayerTracker, StartedLayer
 from tb.judge.verdict import Verdict
@@ -123,6 +126,8 @@ class Judge:
         strictness: Strictness | None = None,
         *,
         handshakes: Callable[[], int] = lambda: 0,
+        most_outstanding: MostOutstanding = dict,
+        line_cycles: int = LINE_CYCLES,
     ) -> None:
         """Start without layers.
 
@@ -132,6 +137,8 @@ class Judge:
             read_memory: Returns what the DUT finds in memory.
             strictness: Towards accesses of memory; everything is a finding when it is left out.
             handshakes: Returns a count that grows whenever a memory port moves.
+            most_outstanding: Returns the most requests that waited at a time since it was called last.
+            line_cycles: How long the interrupt line may lag behind the registers.
         """
         self._strictness = strictness or Strictness()
         self.tracker = LayerTracker(config)
@@ -140,6 +147,8 @@ class Judge:
         self.watchers: list[Watcher] = []
         self._counters = CounterBoard()
         self._interrupts = InterruptRules()
+        self._line = LineRule(line_cycles)
+        self._outstanding = OutstandingRule(self.tracker.state.registers, most_outstanding)
         self._read_memory = read_memory
         self._handshakes = handshakes
         self._handshakes_at_reset: int | None = None
@@ -151,6 +160,8 @@ class Judge:
         self.board.abandon()
         self._counters.reset()
         self._interrupts.reset()
+        self._line.reset()
+        self._outstanding.reset()
         self._handshakes_at_reset = self._handshakes()
 
     def csb(self, access: Access) -> None:
@@ -163,12 +174,23 @@ class Judge:
             return
         if not access.is_write:
             self._read(access.register, access)
-            return
-        try:
-            self._write(access.register, access)
-        except Refused as error:
-            self.verdict.refused = str(error)
-            raise
+        else:
+            try:
+                self._write(access.register, access)
+            except Refused as error:
+                self.verdict.refused = str(error)
+                self._line.stop()
+                raise
+        if access.cycle is not None:
+            owed = self._interrupts.possible
+            self._find_line(
+                self._line.access(access.register, access.value, owed, access.cycle, is_write=access.is_write),
+                access.cycle,
+            )
+
+    def line(self, cycle: int, *, level: bool) -> None:
+        """Take a change of the interrupt line."""
+        self._find_line(self._line.line(cycle, level=level), cycle)
 
     def writes(self, beats: Beats) -> None:
         """Take write beats of one port, in the order of the port."""
@@ -201,20 +223,28 @@ class Judge:
         """Judge everything that was written by now."""
         self.board.judge()
 
-    def finish(self) -> Verdict:
-        """Judge what is left and return the verdict."""
+    def finish(self, cycle: int | None = None) -> Verdict:
+        """Judge what is left, at a cycle if any are counted, and return the verdict."""
+        if cycle is not None:
+            self._find_line(self._line.finish(cycle), cycle)
+        for detail in self._outstanding.judge():
+            self.find(Check.MEMORY, detail, cycle)
         if self._bad_accesses > MOST_BAD_ACCESSES:
             self.find(Check.MEMORY, MoreBadAccesses(self._bad_accesses - MOST_BAD_ACCESSES))
         return self.board.finish()
 
     def _write(self, register: Register, access: Access) -> None:
         self._interrupts.write(register, access.value)
+        if limits_outstanding(register):
+            for detail in self._outstanding.write(register, access.value):
+                self.find(Check.MEMORY, detail, access.cycle)
         if register.name == "D_OP_ENABLE":
             # RDMA fetches as soon as it is enabled, before the last unit of its layer is.
             self._expect_quiet(access.cycle)
             group = self.tracker.state.producer(register.unit)
             if access.value and not self.tracker.state.enabled(register.unit, group):
-                self._interrupts.enable(register.unit, group)
+                waits = self.tracker.state.consumer(register.unit) != group
+                self._interrupts.enable(register.unit, group, waits=waits)
         for started in self.tracker.write(register, access.value):
             self._expect_quiet(access.cycle)
             self._interrupts.start(self.tracker.interrupts_of(started))
@@ -241,6 +271,10 @@ class Judge:
             self._counters.end(started.index)
             for watcher in self.watchers:
                 watcher.ended(started, cycle)
+
+    def _find_line(self, wrong: WrongLine | None, cycle: int) -> None:
+        if wrong is not None:
+            self.find(Check.INTERRUPT, wrong, cycle)
 
     def _expect_quiet(self, cycle: int | None) -> None:
         """Find accesses to memory after a reset and before any unit was enabled."""

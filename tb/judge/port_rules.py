@@ -21,8 +21,10 @@ RULES = (
     "rlast must be set on the last beat of an answer and on no other",
     "rdata must be what memory holds, and answers of an id must keep the order of its reads",
     "bid must be that of a whole write which has not been answered",
+    "arvalid, awvalid and wvalid must be low in reset",
 )
-"""Those of the master, which the compiled harness counts in this order, and behind them those of the slave.
+"""Those of the master, which the compiled harness counts in this order, and behind them those of the slave; the last
+is the master's again.
 
 Source: AMBA AXI protocol specification, "Handshake process", "Write data channel" and "Ordering model".
 """
@@ -39,7 +41,7 @@ CHANNELS = {
 _DROPPED = {"ar": 0, "aw": 2, "w": 4, "r": 7, "b": 9}
 """The first rule of each channel; its next is that of a payload that changes."""
 
-LAST, READ_UNASKED, READ_LAST, READ_DATA, WRITE_UNASKED = 6, 11, 12, 13, 14
+LAST, READ_UNASKED, READ_LAST, READ_DATA, WRITE_UNASKED, IN_RESET = 6, 11, 12, 13, 14, 15
 
 
 class PortRules:

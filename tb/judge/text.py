@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tb.judge.csb_rules import CSB_RULES
 from tb.judge.finding import (
     BadAccess,
     Check,
     CrcMismatch,
+    CsbViolation,
     EarlyAccess,
     Finding,
     GoldenMismatch,
@@ -21,11 +23,13 @@ from tb.judge.finding import (
     PollExpired,
     PortViolation,
     Restless,
+    TooManyOutstanding,
     UnexpectedInterrupt,
     UnknownPin,
     Unmatched,
     UnpredictedGolden,
     WrongCounter,
+    WrongLine,
     WrongRegister,
 )
 from tb.judge.port_rules import RULES
@@ -55,7 +59,17 @@ def complaint(finding: Finding) -> str:
         case PortViolation(ram=ram, rule=rule):
             return f"protocol: {ram.value}: {RULES[rule]} (broken at cycle {finding.cycle})"
         case UnknownPin(ram=ram, pin=pin, value=value):
-            return f"{ram.value}: {pin} is {value} while valid, at cycle {finding.cycle}"
+            place = "CSB" if ram is None else ram.value
+            return f"{place}: {pin} is {value} while it must be known, at cycle {finding.cycle}"
+        case CsbViolation(rule=rule):
+            return f"protocol: CSB: {CSB_RULES[rule]} (broken at cycle {finding.cycle})"
+        case WrongLine() as line:
+            level = "high" if line.must else "low"
+            registers = f"S_INTR_STATUS holds {line.status:#x}, S_INTR_MASK {line.mask:#x}"
+            return f"interrupt: dla_intr must be {level} soon after cycle {line.since}: {registers}{where}"
+        case TooManyOutstanding() as many:
+            what = "beats of reads" if many.reading else "writes"
+            return f"{many.ram.value}: at most {many.limit} {what} may be outstanding, not {many.got}{where}"
         case Unmatched() as unmatched:
             return _unmatched(unmatched)
         case EarlyAccess():
@@ -68,7 +82,8 @@ def complaint(finding: Finding) -> str:
         case MissingInterrupt(name=name):
             return f"interrupt {name} of a layer that was started must be raised by its end"
         case WrongRegister() as wrong:
-            return f"{wrong.register} must read {wrong.expected:#x}, not {wrong.got:#x}{where}"
+            field = "" if wrong.field is None else f", in {wrong.field}"
+            return f"{wrong.register} must read {wrong.expected:#x}, not {wrong.got:#x}{field}{where}"
         case WrongCounter() as counter:
             assert finding.layer is not None
             bound = f"at least {counter.expected}" if counter.at_least else str(counter.expected)

@@ -80,6 +80,7 @@ class Verdict(msgspec.Struct):
         crc_failed: golden results that it does not have.
         memory_faults: accesses that memory refuses.
         counters: statistics that were judged.
+        registers: registers that were read and compared with what the program expects.
         differing_bytes: golden bytes that the bit-accurate model does not reproduce, tolerated or not.
         margins: one for each layer that a tolerance judged.
         findings: what is wrong, in the order in which it was found.
@@ -96,6 +97,7 @@ class Verdict(msgspec.Struct):
     crc_failed: int = 0
     memory_faults: int = 0
     counters: int = 0
+    registers: int = 0
     differing_bytes: int = 0
     margins: list[Margin] = []
     findings: list[Finding] = []
@@ -130,7 +132,7 @@ class Verdict(msgspec.Struct):
         """Why the scenario fails, wrong bytes first; empty when it passes or is refused."""
         others = [finding for finding in self.findings if finding.check not in BYTES]
         found = self.wrong_bytes + others
-        if not (found or self.refused or self.judged_bytes or self.self_checking):
+        if not (found or self.refused or self.judged_bytes or self.registers or self.self_checking):
             return [Finding(Check.EMPTY, Note("no layer wrote a byte that was expected"))]
         return found
 

@@ -22,6 +22,10 @@ from models.config import HwConfig
 from models.errors import InputError
 
 UNIT_BYTES = 0x1000
+ADDRESS_LIMIT = 1 << 18
+"""CSB has 16 bits of word addresses."""
+
+_ADDRESS = re.compile(r"0x[0-9a-f]+")
 _DATA = Path(__file__).with_suffix(".json")
 _FIELD = re.compile(
     r"(?P<name>\w+)\[(?P<msb>\d+):(?P<lsb>\d+)\] (?P<access>r|w|rw) (?P<reset>0x[0-9a-f]+)(?P<values>.*)"
@@ -69,8 +73,8 @@ class Register:
 
     @property
     def full_name(self) -> str:
-        """``UNIT.NAME``, as traces and messages spell it."""
-        return f"{self.unit}.{self.name}"
+        """``UNIT.NAME``, as traces and messages spell it; a place where no register is has no unit."""
+        return f"{self.unit}.{self.name}" if self.unit else self.name
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
@@ -159,11 +163,13 @@ class RegisterMap:
             raise RegisterError(f"unit {unit} has no register {name}") from None
 
     def parse(self, full_name: str) -> Register:
-        """Return the register spelt ``UNIT.NAME``.
+        """Return the register spelt ``UNIT.NAME``, or the place without a register that a byte address names.
 
         Raises:
-            RegisterError: for a malformed or unknown name.
+            RegisterError: for a malformed or unknown name, and for an address that cannot be or has a register.
         """
+        if _ADDRESS.fullmatch(full_name):
+            return self._free(int(full_name, 16))
         unit, dot, name = full_name.partition(".")
         if not dot:
             raise RegisterError(f"register must be spelt UNIT.NAME, not {full_name}")
@@ -171,7 +177,16 @@ class RegisterMap:
 
     def address(self, register: Register) -> int:
         """Byte address of ``register`` on CSB."""
+        if not register.unit:
+            return register.offset
         return self.bases[register.unit] + register.offset
+
+    def _free(self, address: int) -> Register:
+        if address % 4 or address >= ADDRESS_LIMIT:
+            raise RegisterError(f"address must be a multiple of 4 below {ADDRESS_LIMIT:#x}, not {address:#x}")
+        if address in self._by_address:
+            raise RegisterError(f"address {address:#x} must be spelt {self._by_address[address].full_name}")
+        return Register("", f"{address:#x}", address, ())
 
     def at(self, address: int) -> Register | None:
         """Return the register at a byte address, or None where nothing is mapped."""

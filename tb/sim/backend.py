@@ -10,20 +10,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+import cocotb
 import numpy as np
 from cocotb.handle import SimHandleBase
+from cocotb.triggers import First, RisingEdge, ValueChange
 from numpy.typing import NDArray
 
 from models.config import HwConfig
 from tb.judge.beats import Beats
-from tb.judge.finding import AnyDetail, BadAccess, Outstanding, Unmatched
+from tb.judge.finding import AnyDetail, BadAccess, Outstanding, UnknownPin, Unmatched
 from tb.judge.judge import Access
 from tb.nvdla.memory import BadByte, MemoryImage, Ram
 from tb.nvdla.registers import RegisterMap
-from tb.sim.clocking import cycle
-from tb.sim.csb import CsbDriver, CsbMonitor
+from tb.sim.clocking import HIGH, cycle
+from tb.sim.csb import CsbDriver, answer_deadline_cycles
+from tb.sim.csb_monitor import CsbMonitor
 from tb.sim.interrupts import InterruptAgent, Interrupts
-from tb.sim.memory_port import MemoryPortMonitor, ReadRequest, WriteBurst
+from tb.sim.memory_port import PORT_PREFIX, MemoryPortMonitor, ReadRequest, WriteBurst
 from tb.sim.memory_slave import MemorySlave
 from tb.sim.native_csb import NativeCsb
 from tb.stimulus.settings import BenchSettings
@@ -47,6 +50,9 @@ class Events(Protocol):
     def see_violation(self, detail: AnyDetail, at: int) -> None:
         """Hear of a broken rule of a port, and its cycle."""
 
+    def see_line(self, level: bool, at: int) -> None:
+        """Hear of a change of the interrupt line, and its cycle."""
+
 
 class Port(Protocol):
     """What sees one memory port."""
@@ -59,6 +65,9 @@ class Port(Protocol):
 
     def unmatched(self) -> Unmatched | None:
         """Return how many write addresses lack data and data an address, or None when all have matched."""
+
+    def take_most_outstanding(self) -> tuple[int, int]:
+        """Return the most beats of reads and writes that waited at a time since the last call."""
 
 
 class Slave(Protocol):
@@ -141,6 +150,11 @@ class Backend(Protocol):
         """
 
 
+_CSB_CONTROLS = ("csb2nvdla_ready", "nvdla2csb_valid", "nvdla2csb_wr_complete", "dla_intr")
+_PORT_CONTROLS = ("ar_arvalid", "aw_awvalid", "w_wvalid", "r_rready", "b_bready")
+"""Outputs that say when others count, so that they must always be known out of reset."""
+
+
 class CoroutineBackend:
     """Agents that sample and drive pins themselves, and push everything as they see it."""
 
@@ -151,8 +165,15 @@ class CoroutineBackend:
         dut, clock, settings = pins.dut, pins.dut.dla_core_clk, pins.settings
         limit = 1 << pins.config.memif_address_width_bits
         self.memories = {ram: MemoryImage(limit=limit) for ram in pins.rams}
-        self.csb = CsbDriver(dut, clock, pins.registers, settings.csb_stall, pins.seed)
-        self.csb_monitor = CsbMonitor(dut, clock, pins.registers)
+        csb_clock, deadline = dut.dla_csb_clk, answer_deadline_cycles(settings.csb_period)
+        self.csb = CsbDriver(dut, csb_clock, pins.registers, settings.csb_stall, pins.seed, deadline)
+        self.csb_monitor = CsbMonitor(
+            dut,
+            csb_clock,
+            pins.registers,
+            lambda detail: events.see_violation(detail, cycle()),
+            lambda level, at: events.see_line(level, at),
+        )
         self.csb_monitor.add_callback(events.see_access)
         self.monitors = {
             ram: MemoryPortMonitor(dut, clock, ram, lambda detail: events.see_violation(detail, cycle()))
@@ -172,7 +193,10 @@ class CoroutineBackend:
             )
             for n, ram in enumerate(pins.rams, start=1)
         }
-        self.interrupts = InterruptAgent(dut, clock, self.csb)
+        self.interrupts = InterruptAgent(dut, csb_clock, self.csb)
+        prefixes = [PORT_PREFIX[ram] for ram in pins.rams]
+        for name in (*_CSB_CONTROLS, *(f"{prefix}_{pin}" for prefix in prefixes for pin in _PORT_CONTROLS)):
+            cocotb.start_soon(self._watch(dut.dla_reset_rstn, getattr(dut, name), name))
 
     @property
     def accesses(self) -> int:
@@ -197,6 +221,14 @@ class CoroutineBackend:
             RuntimeError: always.
         """
         raise RuntimeError("only the native back end lets another bench take up the DUT")
+
+    async def _watch(self, reset_n: SimHandleBase, pin: SimHandleBase, name: str) -> None:
+        """Report an output that says when others count, and is X or Z out of reset; once."""
+        while True:
+            if reset_n.value == HIGH and not pin.value.is_resolvable:
+                self._events.see_violation(UnknownPin(None, name, str(pin.value)), cycle())
+                return
+            await First(ValueChange(pin), RisingEdge(reset_n))
 
     def _see_memory(self, ram: Ram, request: ReadRequest | WriteBurst) -> None:
         width = self.monitors[ram].bus_bytes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -19,6 +20,7 @@ from tb.explain.stages import load_stages
 from tb.judge.beats import Beats
 from tb.judge.finding import BYTES, AnyDetail, BadAccess, Check, MissingInterrupt, Note, Restless
 from tb.judge.judge import Access, Judge, Strictness
+from tb.judge.line import LINE_CYCLES
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.text import why_not_passed
 from tb.judge.timing import LayerTimes
@@ -86,7 +88,13 @@ class Bench:
             poison_reads=settings.poison_reads == "error", stray_accesses=settings.stray_accesses == "error"
         )
         self.judge = Judge(
-            config, self.scoreboard, self._read_memory, strictness, handshakes=lambda: self._watchdog.handshakes
+            config,
+            self.scoreboard,
+            self._read_memory,
+            strictness,
+            handshakes=lambda: self._watchdog.handshakes,
+            most_outstanding=lambda: {ram: port.take_most_outstanding() for ram, port in self.monitors.items()},
+            line_cycles=self._slower(LINE_CYCLES),
         )
         self.times = LayerTimes()
         self.judge.watchers.append(self.times)
@@ -129,7 +137,7 @@ class Bench:
         """
         request = request or Request.from_env(None if config is None else config.name)
         bench = cls(dut, config or HwConfig.load(request.config), settings or BenchSettings(), seed, request)
-        start_clocks(dut)
+        start_clocks(dut, bench.settings.csb_period, bench.settings.csb_phase)
         for name in _TIED_LOW:
             if hasattr(dut, name):
                 getattr(dut, name).value = 0
@@ -138,7 +146,8 @@ class Bench:
         # From right after an edge, so that every bench sees the same cycles, whatever ran before it.
         await RisingEdge(bench.clock)
         await bench.reset()
-        bench.interrupts.start()
+        if bench.settings.serve_interrupts:
+            bench.interrupts.start()
         if bench.scope is not None:
             bench.judge.watchers.append(bench.scope)
             bench.scope.start()
@@ -150,11 +159,17 @@ class Bench:
         """Reset the DUT, flush all agents, and wait until CSB accepts requests."""
         self.backend.flush()
         self._drive_resets(0)
-        await wait_cycles(self.clock, RESET_CYCLES)
+        await wait_cycles(self.clock, self._slower(RESET_CYCLES))
         self.backend.flush()
         self._drive_resets(1)
+        # What happened before it is judged by what the registers held then.
+        self.backend.look()
         self.judge.reset()
-        await wait_cycles(self.clock, QUIET_CYCLES)
+        await wait_cycles(self.clock, self._slower(QUIET_CYCLES))
+
+    def _slower(self, cycles: int) -> int:
+        """Return as many cycles of the core's clock as the slower clock takes for so many."""
+        return math.ceil(cycles * max(1.0, self.settings.csb_period))
 
     def _drive_resets(self, value: int) -> None:
         for name in ("dla_reset_rstn", "direct_reset_"):
@@ -272,7 +287,7 @@ class Bench:
             unmatched = monitor.unmatched()
             if unmatched is not None and not self._stopped:
                 self.judge.find(Check.PROTOCOL, unmatched)
-        self.judge.finish()
+        self.judge.finish(cycle())
         self.verdict.cycles = self.verdict.cycles or cycle()
         return self.verdict
 
@@ -317,6 +332,10 @@ class Bench:
     def see_violation(self, detail: AnyDetail, at: int) -> None:
         """Pass on a broken rule of a port."""
         self.judge.find(Check.PROTOCOL, detail, at)
+
+    def see_line(self, level: bool, at: int) -> None:
+        """Pass on a change of the interrupt line."""
+        self.judge.line(at, level=level)
 
     def _look(self) -> None:
         self.backend.look()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import cocotb
 from cocotb.clock import Clock
 from cocotb.handle import SimHandleBase
 from cocotb.simtime import get_sim_time
 from cocotb.triggers import RisingEdge, Timer
-from cocotb.types import Logic
+from cocotb.types import Logic, LogicArray
 
 from tb.sim import native
 
@@ -16,24 +17,46 @@ PERIOD_STEPS = 2000
 HIGH = Logic("1")
 """Compared with, so that every sample of a pin does not build it anew."""
 
+_UNKNOWN = str.maketrans("XZUWxzuw-", "000000000")
+
 _epoch_steps = 0
 
 
-def start_clocks(dut: SimHandleBase) -> None:
-    """Drive both clocks of the DUT, in phase, and count cycles from here.
+def known(value: Logic | LogicArray) -> int:
+    """Return the value of a pin as a number, with 0 for what is neither 0 nor 1."""
+    return int(str(value).translate(_UNKNOWN), 2)
+
+
+def start_clocks(dut: SimHandleBase, csb_period: float = 1.0, csb_phase: float = 0.0) -> None:
+    """Drive both clocks of the DUT, and count cycles of the core's from here.
 
     The harness of the native back end drives them all the time; counting starts before its next edge.
+
+    Args:
+        dut: The top.
+        csb_period: Period of CSB's clock, in those of the core's.
+        csb_phase: How much later than in phase it rises for the first time, in periods of the core's.
     """
     global _epoch_steps
     now = int(get_sim_time("step"))
+    csb_half = max(round(csb_period * PERIOD_STEPS / 2), 1)
+    delay = csb_half + round(csb_phase * PERIOD_STEPS)
     if native.is_native(dut):
         half = PERIOD_STEPS // 2
         _epoch_steps = ((now - half) // PERIOD_STEPS + 1) * PERIOD_STEPS
-        native.library().nvb_start(_epoch_steps)
+        native.library().nvb_start(_epoch_steps, csb_half, delay)
         return
     _epoch_steps = now
-    for name in ("dla_core_clk", "dla_csb_clk"):
-        Clock(getattr(dut, name), PERIOD_STEPS, unit="step", impl="gpi").start(start_high=False)
+    Clock(dut.dla_core_clk, PERIOD_STEPS, unit="step", impl="gpi").start(start_high=False)
+    cocotb.start_soon(_start_later(dut.dla_csb_clk, csb_half, delay))
+
+
+async def _start_later(clock: SimHandleBase, half_steps: int, delay_steps: int) -> None:
+    """Hold a clock low until it rises for the first time."""
+    clock.value = 0
+    if delay_steps > half_steps:
+        await Timer(delay_steps - half_steps, unit="step")
+    Clock(clock, 2 * half_steps, unit="step", impl="gpi").start(start_high=False)
 
 
 def cycle() -> int:

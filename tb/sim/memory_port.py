@@ -16,10 +16,11 @@ from cocotb.handle import SimHandleBase
 from cocotb.triggers import First, RisingEdge
 from cocotb_bus.monitors import BusMonitor
 
+from tb.judge.csb_rules import RESTING_EDGES
 from tb.judge.finding import AnyDetail, PortViolation, UnknownPin, Unmatched
-from tb.judge.port_rules import CHANNELS, LAST, PortRules
+from tb.judge.port_rules import CHANNELS, IN_RESET, LAST, PortRules
 from tb.nvdla.memory import MemoryImage, Ram
-from tb.sim.clocking import HIGH, cycle
+from tb.sim.clocking import HIGH, cycle, known
 
 PORT_PREFIX = {Ram.MC: "nvdla_core2dbb", Ram.CVSRAM: "nvdla_core2cvsram"}
 
@@ -76,6 +77,7 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
         self._beats: deque[tuple[bytes, int, int, bool]] = deque()
         self._rules = PortRules(lambda rule: violate(PortViolation(ram, rule)))
         self.memory: MemoryImage | None = None
+        self._open, self._most = [0, 0], [0, 0]
         super().__init__(entity, PORT_PREFIX[ram], clock, case_insensitive=False)
         self.bus_bytes = len(self.bus.wdata) // 8
         cocotb.start_soon(self._see_answers())
@@ -91,6 +93,7 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
         self._addresses.clear()
         self._beats.clear()
         self._rules.flush()
+        self._open = [0, 0]
 
     async def _monitor_recv(self) -> None:
         bus, edge = self.bus, RisingEdge(self.clock)
@@ -104,7 +107,7 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
             if reset_n.value != HIGH:
                 # A DUT that is held in reset asks for nothing, and may take back what it offered.
                 self._rules.flush()
-                await RisingEdge(reset_n)
+                await self._see_reset(reset_n, (arvalid, awvalid, wvalid))
                 continue
             self._judge_offers(pairs)
             idle = True
@@ -123,6 +126,24 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
             if idle:
                 await First(*wake)
 
+    def take_most_outstanding(self) -> tuple[int, int]:
+        """Return the most beats of reads and writes that waited at a time since the last call."""
+        most, self._most = tuple(self._most), list(self._open)
+        return most[0], most[1]
+
+    def _count(self, kind: int, change: int) -> None:
+        self._open[kind] += change
+        self._most[kind] = max(self._most[kind], self._open[kind])
+
+    async def _see_reset(self, reset_n: SimHandleBase, valids: tuple[SimHandleBase, ...]) -> None:
+        """Judge what is offered in reset, until that ends."""
+        edge, edges = RisingEdge(self.clock), 0
+        while reset_n.value != HIGH:
+            await edge
+            edges += 1
+            if edges > RESTING_EDGES and any(valid.value == HIGH for valid in valids) and reset_n.value != HIGH:
+                self._rules.broken(IN_RESET)
+
     async def _see_answers(self) -> None:
         """Judge read data and write responses, whoever drives them."""
         bus, edge, rules = self.bus, RisingEdge(self.clock), self._rules
@@ -140,11 +161,13 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
             if rvalid.value == HIGH:
                 idle = False
                 if rready.value == HIGH:
+                    self._count(0, -1)
                     last = self._number("rlast") == 1
                     rules.read_answer(self._number("rid"), self._number("rdata"), last=last)
             if bvalid.value == HIGH:
                 idle = False
                 if bready.value == HIGH:
+                    self._count(1, -1)
                     rules.write_answer(self._number("bid"))
             if idle:
                 await First(*wake)
@@ -152,6 +175,7 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
     def _see_read(self) -> None:
         self.handshakes += 1
         request = ReadRequest(self._number("arid"), self._number("araddr"), self._number("arlen") + 1, cycle())
+        self._count(0, request.beats)
         width = self.bus_bytes
         start = request.address // width * width
         words = [self._word(start + n * width) for n in range(request.beats)]
@@ -160,6 +184,7 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
 
     def _see_address(self) -> None:
         self.handshakes += 1
+        self._count(1, 1)
         self._addresses.append((self._number("awid"), self._number("awaddr"), self._number("awlen") + 1, cycle()))
         self._match()
 
@@ -203,4 +228,4 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
             return int(value)
         except ValueError:
             self._violate(UnknownPin(self.ram, name, str(value)))
-            return int(str(value).translate(str.maketrans("XZUWxzuw-", "000000000")), 2)
+            return known(value)

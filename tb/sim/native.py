@@ -33,7 +33,7 @@ FAULT_RECORD = np.dtype(
     + [(name, "u4") for name in ("id", "reading", "kind", "unused")]
 )
 VIOLATION_RECORD = np.dtype([("cycle", "u8"), ("rule", "u4"), ("unused", "u4")])
-ACCESS_RECORD = np.dtype([("cycle", "u8"), ("address", "u4"), ("value", "u4"), ("is_write", "u4"), ("unused", "u4")])
+ACCESS_RECORD = np.dtype([("cycle", "u8"), ("address", "u4"), ("value", "u4"), ("is_write", "u4"), ("is_line", "u4")])
 RESULT_RECORD = np.dtype([("cycle", "u8"), ("batch", "u4"), ("index", "u4"), ("status", "u4"), ("value", "u4")])
 OUTSTANDING_RECORD = np.dtype([("address", "u8"), ("id", "u4"), ("reading", "u4")])
 OP_RECORD = np.dtype(
@@ -78,6 +78,7 @@ RECORD_BYTES = {
     "Op": OP_RECORD.itemsize,
     "Result": RESULT_RECORD.itemsize,
     "Access": ACCESS_RECORD.itemsize,
+    "CsbViolation": VIOLATION_RECORD.itemsize,
     "CsbSettings": ctypes.sizeof(CsbSettingsRecord),
     "Page": PAGE_BYTES + PAGE_BYTES // 8,
 }
@@ -86,7 +87,7 @@ RECORD_BYTES = {
 _SIGNATURES: dict[str, tuple[Any, ...]] = {
     # name: result, arguments
     "nvb_record_bytes": (c_uint32, c_char_p),
-    "nvb_start": (None, c_uint64),
+    "nvb_start": (None, c_uint64, c_uint64, c_uint64),
     "nvb_csb_configure": (None, POINTER(CsbSettingsRecord)),
     "nvb_csb_drop_all": (None,),
     "nvb_csb_cancel": (None, c_uint32),
@@ -98,11 +99,13 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "nvb_csb_pending": (c_uint32, POINTER(c_uint32), POINTER(c_uint32)),
     "nvb_csb_accesses": (c_void_p, POINTER(POINTER(c_uint32))),
     "nvb_csb_results": (c_void_p, POINTER(POINTER(c_uint32))),
+    "nvb_csb_violations": (c_void_p, POINTER(POINTER(c_uint32))),
     "nvb_port_configure": (None, c_uint32, POINTER(PortSettingsRecord)),
     "nvb_port_flush": (None, c_uint32),
     "nvb_port_allocate": (None, c_uint32, c_void_p, c_uint32),
     "nvb_port_page": (c_void_p, c_uint32, c_uint64, c_uint32),
     "nvb_port_handshakes": (c_uint64, c_uint32),
+    "nvb_port_most_outstanding": (None, c_uint32, POINTER(c_uint32), POINTER(c_uint32)),
     "nvb_port_addresses_waiting": (c_uint32, c_uint32),
     "nvb_port_beats_waiting": (c_uint32, c_uint32),
     "nvb_port_outstanding": (c_uint32, c_uint32, c_void_p, c_uint32),

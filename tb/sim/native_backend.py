@@ -5,11 +5,12 @@ from __future__ import annotations
 import cocotb
 from cocotb.triggers import ValueChange
 
-from tb.judge.finding import BadAccess, PortViolation
+from tb.judge.finding import BadAccess, CsbViolation, PortViolation
 from tb.nvdla.memory import MemoryImage, Ram
 from tb.sim.backend import Events, Pins
+from tb.sim.csb import answer_deadline_cycles
 from tb.sim.native import OUTSIDE
-from tb.sim.native_csb import NativeCsb, NativeInterrupts
+from tb.sim.native_csb import Line, NativeCsb, NativeInterrupts
 from tb.sim.native_port import NativePages, NativePort
 
 
@@ -25,7 +26,8 @@ class NativeBackend:
         self._events, self._log_reads = events, pins.log_reads
         config, settings = pins.config, pins.settings
         widths = {Ram.MC: config.primary_memif_width_bytes, Ram.CVSRAM: config.secondary_memif_width_bytes}
-        self.csb = NativeCsb(pins.registers, settings.csb_stall, pins.seed)
+        deadline = answer_deadline_cycles(settings.csb_period)
+        self.csb = NativeCsb(pins.registers, settings.csb_stall, pins.seed, deadline)
         self.slaves = {
             ram: NativePort(
                 ram,
@@ -80,9 +82,14 @@ class NativeBackend:
             if self._log_reads:
                 self._events.see_reads(ram, *port.take_reads())
             port.fetch_writes()
-        for access in self.csb.take_accesses():
-            self._push_writes(access.cycle)
-            self._events.see_access(access)
+        for at, rule in self.csb.take_violations():
+            self._events.see_violation(CsbViolation(rule), at)
+        for seen in self.csb.take_accesses():
+            self._push_writes(seen.cycle)
+            if isinstance(seen, Line):
+                self._events.see_line(seen.level, seen.cycle)
+            else:
+                self._events.see_access(seen)
 
     def _push_writes(self, until_cycle: int | None = None) -> None:
         """Push the fetched writes that were complete by a cycle, or all."""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 from cocotb.triggers import Event
 
 from tb.judge.judge import Access
+from tb.judge.outstanding import limits_outstanding
 from tb.nvdla.program.ops import Comparison, Poll, RegRead, RegWrite
 from tb.nvdla.registers import Register, RegisterMap
 from tb.sim.csb import (
@@ -19,7 +21,15 @@ from tb.sim.csb import (
     ReadBack,
 )
 from tb.sim.interrupts import Interrupts
-from tb.sim.native import ACCESS_RECORD, OP_RECORD, RESULT_RECORD, CsbSettingsRecord, RecordLog, library
+from tb.sim.native import (
+    ACCESS_RECORD,
+    OP_RECORD,
+    RESULT_RECORD,
+    VIOLATION_RECORD,
+    CsbSettingsRecord,
+    RecordLog,
+    library,
+)
 from tb.stimulus.player import RegisterOp
 
 _WORD = 0xFFFF_FFFF
@@ -38,6 +48,14 @@ class _Status(IntEnum):
     NOT_ACCEPTED = 1
     NOT_ANSWERED = 2
     POLL_EXPIRED = 3
+
+
+@dataclass(frozen=True)
+class Line:
+    """A change of the interrupt line."""
+
+    level: bool
+    cycle: int
 
 
 class _Batch:
@@ -63,19 +81,24 @@ class _Batch:
 class NativeCsb:
     """The same face as ``CsbDriver``; accesses of one call go out back to back without Python."""
 
-    def __init__(self, registers: RegisterMap, stall: float, seed: int) -> None:
+    def __init__(
+        self, registers: RegisterMap, stall: float, seed: int, deadline_cycles: int = ANSWER_DEADLINE_CYCLES
+    ) -> None:
         """Configure the harness's player.
 
         Args:
             registers: The register map, for names.
             stall: Probability per cycle of a pause before a request.
             seed: Of the pauses.
+            deadline_cycles: How long a request or its answer may take.
         """
         self.registers = registers
         self._library = library()
-        settings = CsbSettingsRecord(seed & (1 << 64) - 1, stall, ANSWER_DEADLINE_CYCLES)
+        self._deadline = deadline_cycles
+        settings = CsbSettingsRecord(seed & (1 << 64) - 1, stall, deadline_cycles)
         self._library.nvb_csb_configure(ctypes.byref(settings))
         self._accesses = RecordLog(ACCESS_RECORD, self._library.nvb_csb_accesses)
+        self._violations = RecordLog(VIOLATION_RECORD, self._library.nvb_csb_violations)
         self._results = RecordLog(RESULT_RECORD, self._library.nvb_csb_results)
         self._batches: dict[int, _Batch] = {}
         self._count = 0
@@ -135,11 +158,19 @@ class NativeCsb:
             raise PollTimeout(op, value, poll_deadline_cycles) from None
         return [ReadBack(op, *batch.answers[index]) for index, op in enumerate(ops) if isinstance(op, RegRead)]
 
-    def take_accesses(self) -> Iterator[Access]:
-        """Yield the accesses that were finished since the last call."""
+    def take_violations(self) -> list[tuple[int, int]]:
+        """Return the first violations of rules since the last call, as (cycle, rule)."""
+        return [(at, rule) for at, rule, _ in self._violations.drain().tolist()]
+
+    def take_accesses(self) -> Iterator[Access | Line]:
+        """Yield the accesses that were finished since the last call, and the changes of the interrupt line."""
         for record in self._accesses.drain().tolist():
-            at, address, value, is_write, _ = record
-            yield Access(self.registers.at(address), address, value, bool(is_write), at)
+            at, address, value, is_write, is_line = record
+            yield (
+                Line(bool(value), at)
+                if is_line
+                else Access(self.registers.at(address), address, value, bool(is_write), at)
+            )
 
     def take_results(self) -> None:
         """Hand finished accesses to those who wait for them."""
@@ -164,7 +195,7 @@ class NativeCsb:
         record = batch.records[index]
         record["value"], record["nonposted"] = value, not posted
         # What the layer will find in memory is looked up before anything goes on.
-        if register.name == "D_OP_ENABLE":
+        if register.name == "D_OP_ENABLE" or limits_outstanding(register):
             record["wake"] = 1
 
     def _put_poll(self, batch: _Batch, index: int, register: Register, poll: Poll, deadline_cycles: int) -> None:
@@ -195,7 +226,8 @@ class NativeCsb:
         index, status, value = batch.failed
         if status is _Status.POLL_EXPIRED:
             raise _Expired(index, value)
-        raise CsbTimeout(batch.names[index], accepted=status is not _Status.NOT_ACCEPTED)
+        accepted = status is not _Status.NOT_ACCEPTED
+        raise CsbTimeout(batch.names[index], accepted=accepted, deadline_cycles=self._deadline)
 
 
 class _Expired(Exception):
@@ -209,10 +241,15 @@ class _Expired(Exception):
 class NativeInterrupts(Interrupts):
     """The harness serves the line: it reads and clears the status."""
 
-    def start(self) -> None:
-        """Begin to serve the line."""
+    def __init__(self, csb: NativeCsb) -> None:
+        """Start without events."""
+        super().__init__(csb)
         self._library = library()
         self._seen = [0] * 32
+        self._status_name = ""
+
+    def start(self) -> None:
+        """Begin to serve the line."""
         status = self._registers.register("GLB", "S_INTR_STATUS")
         self._status_name = status.full_name
         self._library.nvb_csb_serve_interrupts(self._registers.address(status))

@@ -131,6 +131,12 @@ class NativePort:
         self._library.nvb_port_outstanding(self._number, records.ctypes.data, count)
         return [Outstanding(self.ram, bool(reading), address, axi_id) for address, axi_id, reading in records.tolist()]
 
+    def take_most_outstanding(self) -> tuple[int, int]:
+        """Return the most beats of reads and writes that waited at a time since the last call."""
+        reads, writes = ctypes.c_uint32(), ctypes.c_uint32()
+        self._library.nvb_port_most_outstanding(self._number, ctypes.byref(reads), ctypes.byref(writes))
+        return reads.value, writes.value
+
     def flush(self) -> None:
         """Drop every answer that is owed and every half-seen burst."""
         self._library.nvb_port_flush(self._number)

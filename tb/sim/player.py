@@ -72,9 +72,16 @@ class SimulationPlayer:
         """Play accesses back to back and compare what was read."""
         for answer in await self._backend.csb.perform(accesses.ops, self._deadline_cycles):
             op = answer.op
+            if op.expected is not None:
+                self._judge.verdict.registers += 1
             if op.expected is not None and answer.value != op.expected:
-                wrong = WrongRegister(op.register, op.expected, answer.value)
+                wrong = self._wrong(op.register, op.expected, answer.value)
                 self._judge.find(Check.REGISTER, wrong, answer.cycle)
+
+    def _wrong(self, name: str, expected: int, got: int) -> WrongRegister:
+        fields = self._judge.tracker.state.registers.parse(name).fields
+        first = next((field.name for field in fields if field.extract(expected) != field.extract(got)), None)
+        return WrongRegister(name, expected, got, first)
 
     async def _wait_for_news(self, stalled: Stalled) -> None:
         """Wait until something is raised; what was raised since the last wait may be what the program waits for."""

@@ -110,6 +110,8 @@ class _Model:
     def _access(self, op: RegWrite | RegRead | Poll) -> None:
         register = self._registers.parse(op.register)
         address = self._registers.address(register)
+        if not register.unit:
+            return
         match op:
             case RegWrite():
                 self.judge.csb(Access(register, address, op.value, is_write=True))

@@ -37,8 +37,9 @@ def _follow(player: Player, tracker: LayerTracker) -> None:
         match step:
             case Accesses():
                 for op in step.ops:
-                    if isinstance(op, RegWrite):
-                        for started in tracker.write(tracker.state.registers.parse(op.register), op.value):
+                    register = tracker.state.registers.parse(op.register)
+                    if isinstance(op, RegWrite) and register.unit:
+                        for started in tracker.write(register, op.value):
                             notifications.fire(tracker.interrupts_of(started))
                         _notify(player, tracker, notifications)
             case InterruptNotify():

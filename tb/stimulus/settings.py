@@ -9,6 +9,8 @@ from typing import Any, get_args, get_type_hints
 
 from models.errors import InputError
 
+_SHORTEST_PERIOD, _LONGEST_PERIOD = 0.05, 20.0
+
 
 class SettingsError(InputError):
     """An unknown setting or a value outside its range."""
@@ -46,7 +48,10 @@ class PortSettings:
 class BenchSettings:
     """Everything around the DUT that a scenario may choose.
 
-    ``csb_stall`` is the probability per cycle that the CSB agent pauses before a request.
+    ``csb_stall`` is the probability per cycle that the CSB agent pauses before a request; ``csb_period`` the period
+    of CSB's clock in those of the core's, and ``csb_phase`` how much later than in phase it rises for the first time.
+    ``serve_interrupts`` False leaves interrupts to the program, which must poll for them; ``reset_cycle`` resets the
+    DUT that many cycles after the program began, which then begins anew.
     ``poison_reads`` and ``stray_accesses`` say whether a read of never-written bytes and an access
     outside every allocation fail the scenario (``error``) or are only counted (``count``).
     ``hang_cycles`` is how long nothing may move on CSB and the memory ports while work is
@@ -57,6 +62,10 @@ class BenchSettings:
 
     port: PortSettings = field(default_factory=PortSettings)
     csb_stall: float = 0.0
+    csb_period: float = 1.0
+    csb_phase: float = 0.0
+    serve_interrupts: bool = True
+    reset_cycle: int | None = None
     poison_reads: str = "error"
     stray_accesses: str = "error"
     hang_cycles: int = 60_000
@@ -72,9 +81,13 @@ class BenchSettings:
                 raise SettingsError(f"{name} must be error or count, not {value}")
         if not 0.0 <= self.csb_stall < 1.0:
             raise SettingsError(f"csb_stall must be a probability below 1, not {self.csb_stall}")
-        for name in ("hang_cycles", "poll_deadline_cycles"):
+        if not _SHORTEST_PERIOD <= self.csb_period <= _LONGEST_PERIOD:
+            raise SettingsError(f"csb_period must be {_SHORTEST_PERIOD} to {_LONGEST_PERIOD}, not {self.csb_period}")
+        if not 0.0 <= self.csb_phase < _LONGEST_PERIOD:
+            raise SettingsError(f"csb_phase must be at least 0 and below {_LONGEST_PERIOD}, not {self.csb_phase}")
+        for name in ("hang_cycles", "poll_deadline_cycles", "reset_cycle"):
             value = getattr(self, name)
-            if value < 1:
+            if value is not None and value < 1:
                 raise SettingsError(f"{name} must be at least 1, not {value}")
 
     def to_dict(self) -> dict[str, Any]:

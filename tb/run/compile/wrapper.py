@@ -81,14 +81,15 @@ def _waves(expected: Sequence[Port]) -> str:
 
 def _harness(inner: Sequence[Port]) -> str:
     """Return the instances that play CSB and serve the memory ports."""
-    clocked = [".clk(dla_core_clk)", ".kick(harness_kick)"]
+    clocked, reset = [".clk(dla_core_clk)", ".kick(harness_kick)"], ".reset_n(dla_reset_rstn)"
     pins = [f".{port.name}({port.name})" for port in inner if port.name.startswith(_CSB)]
-    text = _instance("nvdla_harness_csb", "harness_csb", [*clocked, ".dla_intr(dla_intr)", *pins])
+    played = [".clk(dla_csb_clk)", ".kick(harness_kick)", reset, ".dla_intr(dla_intr)"]
+    text = _instance("nvdla_harness_csb", "harness_csb", [*played, *pins])
     for prefix, number in _SLAVES.items():
         width = {p.name.removeprefix(prefix): p.width for p in inner if p.name.startswith(prefix)}
         if width:
             parameters = f"#(.PORT({number}), .DATA_BITS({width['w_wdata']}), .ADDRESS_BITS({width['aw_awaddr']}))"
-            pins = [".reset_n(dla_reset_rstn)", *(f".{name}({prefix}{name})" for name in width)]
+            pins = [reset, *(f".{name}({prefix}{name})" for name in width)]
             text += _instance(f"nvdla_harness_port {parameters}", f"harness_port_{number}", [*clocked, *pins])
     return text
 

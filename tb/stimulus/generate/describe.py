@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -109,6 +109,23 @@ class Table:
         if value not in allowed:
             raise PlanError(f"{self.where}.{key} must be one of {', '.join(allowed)}, not {value}")
         return value
+
+    def holds(self, key: str, values: Container[str]) -> bool:
+        """Return whether a key is there with one of these values, without taking it."""
+        value = self._data.get(key)
+        return isinstance(value, str) and value in values
+
+    def pairs(self, key: str) -> tuple[tuple[str, int], ...]:
+        """Return a table of integers by name; without the key, an empty one.
+
+        Raises:
+            PlanError: when it is not such a table.
+        """
+        data = self.take(key, dict, {})
+        for name, value in data.items():
+            if type(value) is not int:
+                raise PlanError(f"{self.where}.{key}.{name} must be int, not {shown(repr(value))}")
+        return tuple(data.items())
 
     def table(self, key: str) -> Table | None:
         """Return a nested table, or None when it is absent."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +15,11 @@ from models.limits import LAYERS
 from models.reading import read_toml
 from tb.nvdla.layers import Layer
 from tb.nvdla.memory import MemoryImage, Ram
+from tb.nvdla.program.ops import Op, RegWrite
 from tb.stimulus.generate.describe import PlanError, Table
+from tb.stimulus.generate.interrupts import layer_interrupts, software_interrupts
 from tb.stimulus.generate.layers import Workshop, build_layer
+from tb.stimulus.generate.registers import KINDS, register_program, running_program
 from tb.stimulus.generate.sequence import sequence
 from tb.stimulus.scenario import Scenario, ScenarioError, check_name, memory_ops
 from tb.stimulus.settings import BenchSettings
@@ -27,6 +30,7 @@ _BASE = 0x8000_0000
 _LEAST_CARRY = 12
 """The lowest address bit that a scenario may ask cubes to carry into; any cube reaches those below."""
 
+_RUNNING = "running"
 _ORDERS = ("in_turn", "back_to_back")
 
 
@@ -60,23 +64,45 @@ class PlanEntry:
             raise PlanError(f"{self.name}.base must be at least 0, not {base}")
         width = config.memif_address_width_bits
         carries = table.span("carries", (_LEAST_CARRY, width - 1)) if "carries" in table else None
-        descriptions = table.take("layer", list, required=True)
+        alone = table.holds("registers", KINDS) or table.holds("interrupts", ("software",))
+        descriptions = table.take("layer", list, [], required=not alone)
         if len(descriptions) > LAYERS:
             raise PlanError(f"{self.name}.layer must be at most {LAYERS} layers, not {len(descriptions)}")
-        table.done()
         if seed < 0:
             raise PlanError(f"seed must be at least 0, not {seed}")
         rng = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
+        settings = _with_reset(settings, table.take("reset_within", int, 0), rng)
+        preset = [RegWrite(register, value) for register, value in table.pairs("preset")]
+        kind, units = table.one_of("registers", (*KINDS, _RUNNING, ""), ""), table.names("units")
+        interrupts = table.one_of("interrupts", ("software", "layers", ""), "")
+        table.done()
+        if interrupts:
+            settings = replace(settings, serve_interrupts=False)
         shop = Workshop(config, MemoryImage(base, 1 << width), rng, carries)
         layers: list[Layer] = []
         for number, description in enumerate(descriptions):
             where = Table(f"{self.name}.layer[{number}]", description)
             layers.append(build_layer(shop, f"l{number}", where, layers))
-        ops = (
-            *memory_ops(shop.memory, Ram.MC),
-            *sequence(layers, config, in_turn=order == "in_turn", counters=counters),
-        )
+        program: tuple[Op, ...]
+        if kind in KINDS:
+            program = register_program(kind, config, rng, units)
+        elif kind:
+            program = running_program(layers, config, rng)
+        elif interrupts == "software":
+            program = software_interrupts(config, rng)
+        elif interrupts:
+            program = layer_interrupts(layers, config)
+        else:
+            program = sequence(layers, config, in_turn=order == "in_turn", counters=counters)
+        ops = (*memory_ops(shop.memory, Ram.MC), *preset, *program)
         return Scenario(self.name, config.name, ops, seed, settings)
+
+
+def _with_reset(settings: BenchSettings, within_cycles: int, rng: np.random.Generator) -> BenchSettings:
+    """Return settings with a reset in any of the first so many cycles, if any."""
+    if not within_cycles:
+        return settings
+    return replace(settings, reset_cycle=int(rng.integers(1, within_cycles + 1)))
 
 
 def plan_of(config: HwConfig, folder: Path) -> Path:

@@ -8,7 +8,7 @@ from typing import Any
 from models.config import HwConfig
 from tb.nvdla.memory import Ram
 from tb.nvdla.registers import Register, RegisterError, RegisterMap
-from tb.stimulus.trace import words
+from tb.stimulus.trace import notes, words
 from tb.stimulus.trace.errors import TraceError, TraceUnsupported
 from tb.stimulus.trace.files import TraceFolder
 from tb.stimulus.trace.lexer import Command, Token
@@ -140,7 +140,10 @@ class Arguments:
         """
         if address % 4:
             raise self.error(f"register address must be a multiple of 4 bytes, not {token.text}", token)
-        register = RegisterMap.of(self.config).at(address)
+        registers = RegisterMap.of(self.config)
+        register = registers.at(address)
+        if register is None and self.note.get(notes.UNMAPPED) is True:
+            return registers.parse(f"{address:#x}")
         if register is None:
             raise self.error(f"{self.config.name} has no register at byte address {token.text}", token)
         return register

@@ -21,6 +21,9 @@ SCENARIO = "scenario"
 POSTED = "posted"
 """Of ``reg_write``: false when the write is non-posted, which the public format cannot say."""
 
+UNMAPPED = "unmapped"
+"""Of accesses of registers: true when the address has none, which a public trace may not do."""
+
 FILE_NAME = "file_name"
 """Of ``mem_load`` and ``check_file``: the name when it cannot be the name of a file in the folder."""
 
@@ -31,7 +34,8 @@ FILL = "fill"
 """Of ``mem_load``: it stands for a ``mem_init`` with this byte value, for which there is no pattern."""
 
 ALLOWED: Mapping[str, frozenset[str]] = {
-    "reg_write": frozenset({POSTED}),
+    "reg_write": frozenset({POSTED, UNMAPPED}),
+    **{name: frozenset({UNMAPPED}) for name in ("reg_read", "reg_read_expected")},
     "mem_load": frozenset({FILE_NAME, CHUNKS, FILL}),
     "check_file": frozenset({FILE_NAME, CHUNKS}),
 }

@@ -105,8 +105,10 @@ class _Writer:
             case RegWrite():
                 if not op.posted:
                     note[notes.POSTED] = False
+                note |= _unmapped(op)
                 text = f"reg_write({_register(op.register)}, {_number('value', op.value, words.WORD_LIMIT)})"
             case RegRead():
+                note |= _unmapped(op)
                 text = _reg_read(op)
             case Poll():
                 text = _poll(op)
@@ -193,7 +195,14 @@ def _poll(op: Poll) -> str:
     return f"{name}({target}, {register}, {_identifier('field', op.field).upper()}, {value})"
 
 
+def _unmapped(op: RegWrite | RegRead) -> dict[str, bool]:
+    """Return the note of an access where no register is."""
+    return {notes.UNMAPPED: True} if words.number(op.register) is not None else {}
+
+
 def _register(full_name: str) -> str:
+    if words.number(full_name) is not None:
+        return full_name
     match = _REGISTER.fullmatch(full_name)
     if match is None:
         raise TraceError(f"register must be spelt UNIT.NAME, not {full_name}")

@@ -10,7 +10,10 @@ import pytest
 from tb.stimulus.settings import BenchSettings, PortSettings, SettingsError
 
 PORT = "latency_cycles, jitter_cycles, ready_stall, valid_stall, reorder"
-BENCH = "port, csb_stall, poison_reads, stray_accesses, hang_cycles, poll_deadline_cycles, exact, stop_at_first"
+BENCH = (
+    "port, csb_stall, csb_period, csb_phase, serve_interrupts, reset_cycle, poison_reads, stray_accesses, hang_cycles, "
+    "poll_deadline_cycles, exact, stop_at_first"
+)
 
 
 def test_settings_survive_plain_data() -> None:
@@ -40,6 +43,10 @@ def test_settings_survive_plain_data() -> None:
         ({"poison_reads": "warn"}, "poison_reads must be error or count, not warn"),
         ({"stray_accesses": "ignore"}, "stray_accesses must be error or count, not ignore"),
         ({"hang_cycles": 0}, "hang_cycles must be at least 1, not 0"),
+        ({"csb_period": 0.01}, "csb_period must be 0.05 to 20.0, not 0.01"),
+        ({"csb_phase": -0.5}, "csb_phase must be at least 0 and below 20.0, not -0.5"),
+        ({"serve_interrupts": 1}, "serve_interrupts must be bool, not 1"),
+        ({"reset_cycle": 0}, "reset_cycle must be at least 1, not 0"),
         ({"poll_deadline_cycles": 0}, "poll_deadline_cycles must be at least 1, not 0"),
     ],
 )

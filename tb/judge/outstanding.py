@@ -1,0 +1,67 @@
+"""The memory interface's limit of requests that wait for their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from tb.judge.finding import TooManyOutstanding
+from tb.nvdla.memory import Ram
+from tb.nvdla.registers import Register, RegisterMap
+
+_INTERFACES = {"MCIF": Ram.MC, "CVIF": Ram.CVSRAM}
+_REGISTER = "CFG_OUTSTANDING_CNT"
+
+MostOutstanding = Callable[[], Mapping[Ram, tuple[int, int]]]
+"""Returns, for each port, the most beats of reads and bursts of writes that waited at a time since the last call."""
+
+
+def limits_outstanding(register: Register) -> bool:
+    """Return whether a write of a register changes a limit."""
+    return register.unit in _INTERFACES and register.name == _REGISTER
+
+
+class OutstandingRule:
+    """Follows the limits that software sets: one more than the register says may wait.
+
+    Source: register manual, MCIF and CVIF; measured on the public nv_small RTL, whose counters stop a request that
+        would make them exceed the register by more than one.
+    """
+
+    def __init__(self, registers: RegisterMap, most: MostOutstanding) -> None:
+        """Start from the reset values.
+
+        Args:
+            registers: The register map.
+            most: What the ports have seen.
+        """
+        self._most = most
+        self._initial = {
+            ram: registers.register(unit, _REGISTER).reset
+            for unit, ram in _INTERFACES.items()
+            if unit in registers.units
+        }
+        self._words = dict(self._initial)
+        # What was sent under an earlier limit may still wait.
+        self._before = dict(self._initial)
+
+    def reset(self) -> None:
+        """Return to the reset values, as a reset of the DUT does."""
+        self._words, self._before = dict(self._initial), dict(self._initial)
+        self._most()
+
+    def write(self, register: Register, value: int) -> Iterator[TooManyOutstanding]:
+        """Follow a write of a limit, and yield what exceeded those before it."""
+        yield from self.judge()
+        ram = _INTERFACES[register.unit]
+        self._before[ram], self._words[ram] = self._words[ram], value
+
+    def judge(self) -> Iterator[TooManyOutstanding]:
+        """Yield what exceeded its limit since the last call."""
+        for ram, counts in self._most().items():
+            if ram not in self._words:
+                continue
+            for reading, got, shift in ((True, counts[0], 0), (False, counts[1], 8)):
+                limit = 1 + max(word >> shift & 0xFF for word in (self._words[ram], self._before[ram]))
+                if got > limit:
+                    yield TooManyOutstanding(ram, reading, limit, got)
+            self._before[ram] = self._words[ram]

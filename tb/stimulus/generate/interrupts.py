@@ -1,0 +1,137 @@
+"""Interrupts as programs that serve themselves: raised by software and by layers, masked, unmasked and cleared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from models.config import HwConfig
+from tb.judge.tracker import done_bit
+from tb.nvdla.layers import Layer
+from tb.nvdla.program.codec import encode, engine_of
+from tb.nvdla.program.ops import INTERRUPT_UNITS, InterruptNotify, Op, Poll, RegRead, RegWrite, unit_of_interrupt
+from tb.nvdla.program.state import GROUPS
+from tb.nvdla.registers import RegisterMap
+
+_MASK, _SET, _STATUS = "GLB.S_INTR_MASK", "GLB.S_INTR_SET", "GLB.S_INTR_STATUS"
+_LOOKS = 3
+"""Reads of the status after each change: longer than the interrupt line may lag."""
+
+_ROUNDS = 64
+
+
+class Sources:
+    """The interrupts of a configuration, with the state of GLB's registers."""
+
+    def __init__(self, config: HwConfig) -> None:
+        """Start from the reset state."""
+        units = RegisterMap.of(config).units
+        self.bits = [
+            1 << done_bit(source, group)
+            for source in INTERRUPT_UNITS
+            if unit_of_interrupt(source) in units
+            for group in range(GROUPS)
+        ]
+        self.all = sum(self.bits)
+        self.ops: list[Op] = []
+        self._writable = RegisterMap.of(config).parse(_MASK).writable
+        self._status = self._mask = 0
+
+    def set(self, bits: int) -> None:
+        """Raise interrupts by software."""
+        self._status |= bits & self.all
+        self._write(_SET, bits)
+
+    def clear(self, bits: int) -> None:
+        """Clear interrupts."""
+        self._status &= ~bits
+        self._write(_STATUS, bits)
+
+    def mask(self, bits: int) -> None:
+        """Mask these interrupts and no others."""
+        self._mask = bits & self._writable
+        self._write(_MASK, bits)
+
+    def raised(self, bits: int) -> None:
+        """Take note of what the hardware has set, and look at it."""
+        self._status |= bits
+        self._look()
+
+    def _write(self, register: str, value: int) -> None:
+        self.ops.append(RegWrite(register, value, posted=len(self.ops) % 3 > 0))
+        self._look()
+
+    def _look(self) -> None:
+        self.ops += [*(RegRead(_STATUS, self._status) for _ in range(_LOOKS)), RegRead(_MASK, self._mask)]
+
+
+def software_interrupts(config: HwConfig, rng: np.random.Generator) -> tuple[Op, ...]:
+    """Return a program that raises, masks and clears every interrupt, alone and together.
+
+    Args:
+        config: The configuration.
+        rng: Of orders, and of what goes together.
+    """
+    sources = Sources(config)
+    for bit in sources.bits:
+        sources.mask(bit)
+        sources.set(bit)
+        sources.mask(0)
+        sources.mask(~bit & 0xFFFF_FFFF)
+        sources.clear(~bit & 0xFFFF_FFFF)
+        sources.mask(bit)
+        sources.clear(bit)
+    sources.mask(0)
+    sources.set(0xFFFF_FFFF)
+    for number in rng.permutation(len(sources.bits)):
+        sources.clear(sources.bits[int(number)])
+    for _ in range(_ROUNDS):
+        chosen = sum(bit for bit in sources.bits if rng.random() < 0.3)
+        step = (sources.set, sources.clear, sources.mask)[int(rng.integers(3))]
+        step(chosen)
+    return tuple(sources.ops)
+
+
+def layer_interrupts(layers: Sequence[Layer], config: HwConfig) -> tuple[Op, ...]:
+    """Return a program that runs layers one after the other, in both groups in turn, and serves their interrupts.
+
+    Each is masked while the layer runs, unmasked when its status is set, and cleared when that of another source
+    was set by software, which must stay.
+
+    Args:
+        layers: In the order in which they run.
+        config: The configuration.
+    """
+    sources = Sources(config)
+    runs: dict[str, int] = {}
+    for layer in layers:
+        units = engine_of(layer).units
+        groups = {unit: runs.get(unit, 0) % GROUPS for unit in units}
+        runs |= {unit: runs.get(unit, 0) + 1 for unit in units}
+        program = encode(layer, config, groups, sync_id="done")
+        notified = [(op.unit, op.group) for op in program if isinstance(op, InterruptNotify)]
+        parts = [(part, groups[unit_of_interrupt(part)]) for part in _parts(units)]
+        events = list(dict.fromkeys([*notified, *parts]))
+        bits = sum(1 << done_bit(*event) for event in events)
+        sources.mask(sources.all)
+        sources.ops += [op for op in program if not isinstance(op, InterruptNotify)]
+        sources.ops += [Poll(_STATUS, 1, field=_field(config, 1 << done_bit(*event))) for event in events]
+        sources.raised(bits)
+        sources.mask(sources.all & ~bits)
+        other = next(bit for bit in sources.bits if not bit & bits)
+        sources.set(other)
+        sources.clear(bits)
+        sources.mask(0)
+        sources.clear(other)
+    return tuple(sources.ops)
+
+
+def _parts(units: Sequence[str]) -> tuple[str, ...]:
+    """Return the sources in front of the last unit of a convolution."""
+    return ("CDMA_DAT", "CDMA_WT", "CACC") if "CDMA" in units else ()
+
+
+def _field(config: HwConfig, bit: int) -> str:
+    register = RegisterMap.of(config).parse(_STATUS)
+    return next(field.name for field in register.fields if field.mask == bit)

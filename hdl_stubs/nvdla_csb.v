@@ -55,6 +55,10 @@ module nvdla_csb (
 
   `NVDLA_BUG(csb_write_lost)
   `NVDLA_BUG(csb_answer_stale)
+  `NVDLA_BUG(csb_posted_answered)
+  `NVDLA_BUG(csb_read_answered_twice)
+  `NVDLA_BUG(csb_write_answered_as_read)
+  `NVDLA_BUG(csb_unmapped_answers)
   // Requests, core clock domain
   wire        popped;
   wire [49:0] popped_request;
@@ -91,6 +95,7 @@ module nvdla_csb (
     end
 
   // Answers, core clock domain: {valid, is a write, data}
+  wire [31:0] seen_data = rdata | {31'd0, bug_csb_unmapped_answers && req_addr[9:8] == 2'd3};
   reg                       answer_due;
   reg                       answer_is_write;
   reg  [HOPS*HOP_WIDTH-1:0] hops;
@@ -102,9 +107,9 @@ module nvdla_csb (
       answer_is_write <= 1'b0;
       hops            <= {HOPS * HOP_WIDTH{1'b0}};
     end else begin
-      answer_due      <= req_valid && (!req_write || req_nposted);
-      answer_is_write <= req_write;
-      hops            <= {hops[0+:(HOPS-1)*HOP_WIDTH], answer_due, answer_is_write, rdata};
+      answer_due      <= req_valid && (!req_write || req_nposted || bug_csb_posted_answered);
+      answer_is_write <= req_write && !(bug_csb_write_answered_as_read && count[5:0] == 6'd40);
+      hops            <= {hops[0+:(HOPS-1)*HOP_WIDTH], answer_due, answer_is_write, seen_data};
     end
 
   // Answers, CSB clock domain
@@ -157,7 +162,7 @@ module nvdla_csb (
         gap             <= ANSWER_GAP;
         nvdla2csb_valid <= 1'b1;
         nvdla2csb_data  <= bug_csb_answer_stale ? waiting_data : waiting ? waiting_data : back_data;
-        waiting         <= waiting && read_back;
+        waiting         <= (waiting && read_back) || (bug_csb_read_answered_twice && !waiting && count == 6'd33);
         waiting_data    <= back_data;
       end
     end

@@ -42,6 +42,11 @@ module nvdla_glb #(
   `NVDLA_BUG(interrupt_wrong_unit)
   `NVDLA_BUG(interrupt_stuck)
   `NVDLA_BUG(interrupt_mask_ignored)
+  `NVDLA_BUG(interrupt_line_late)
+  `NVDLA_BUG(interrupt_clears_neighbour)
+  `NVDLA_BUG(interrupt_set_lost)
+  `NVDLA_BUG(interrupt_line_ignores_last)
+  reg [6:0] late;  // cycles for which the line lags, for a seeded bug
   reg  [21:0] mask;
   reg  [21:0] status;
   reg  [ 2:0] intr;
@@ -59,7 +64,10 @@ module nvdla_glb #(
                          bug_interrupt_wrong_group ? {sdp_done[0], sdp_done[1]} : sdp_done;
 
   wire [1:0] pdp_event = pdp_done | (bug_interrupt_wrong_unit ? sdp_done : 2'd0);
-  wire [21:0] cleared = written & ~{21'd0, bug_interrupt_stuck};
+  wire [21:0] neighbours = bug_interrupt_clears_neighbour ? {written[20:0], 1'b0} & 22'h2a_aaaa : 22'd0;
+  wire [21:0] cleared = (written | neighbours) & ~{21'd0, bug_interrupt_stuck};
+  wire [21:0] settable = STATUS_BITS & ~{bug_interrupt_set_lost, 21'd0};
+  wire        raised = |(status & ~(bug_interrupt_mask_ignored ? 22'd0 : mask) & ~{bug_interrupt_line_ignores_last, 21'd0});
 
   assign dla_intr = intr[2];
 
@@ -68,11 +76,13 @@ module nvdla_glb #(
       mask   <= 22'd0;
       status <= 22'd0;
       intr   <= 3'd0;
+      late   <= 7'd0;
       rdata  <= 32'd0;
     end else begin
       if (hit && req_write && (req_addr[9:0] == S_INTR_MASK)) mask <= written & MASK_BITS;
-      status <= (status | events | (set ? written & STATUS_BITS : 22'd0)) & ~(clear ? cleared : 22'd0);
-      intr   <= {intr[1:0], |(status & ~(bug_interrupt_mask_ignored ? 22'd0 : mask))};
+      status <= (status | events | (set ? written & settable : 22'd0)) & ~(clear ? cleared : 22'd0);
+      late   <= !raised ? 7'd0 : late + {6'd0, late != 7'd127};
+      intr   <= {intr[1:0], bug_interrupt_line_late ? late > 7'd60 : raised};
       rdata  <= 32'd0;
       if (hit && !req_write)
         case (req_addr[9:0])

@@ -1,6 +1,8 @@
 // MCIF registers: arbitration weights, limits of outstanding requests, idle flag.
 // The weights can be written and read back, but the arbiters serve the clients in
 // plain turns.
+`include "nvdla_bugs.vh"
+
 module nvdla_mcif #(
     parameter [5:0] SLOT = 6'd2
 ) (
@@ -28,8 +30,10 @@ module nvdla_mcif #(
   wire [ 9:0] word = req_addr[9:0];
   wire        hit = req_valid && (req_addr[15:10] == SLOT);
 
-  assign max_reads  = outstanding[7:0];
-  assign max_writes = outstanding[15:8];
+  `NVDLA_BUG(mcif_reads_unlimited)
+  `NVDLA_BUG(mcif_writes_unlimited)
+  assign max_reads  = bug_mcif_reads_unlimited ? 8'hff : outstanding[7:0];
+  assign max_writes = bug_mcif_writes_unlimited ? 8'hff : outstanding[15:8];
 
   integer i;
 

@@ -56,6 +56,10 @@ module nvdla_regfile #(
   `NVDLA_BUG(regs_status_idle)
   `NVDLA_BUG(regs_reset_value)
   `NVDLA_BUG(regs_write_while_enabled)
+  `NVDLA_BUG(regs_bits_joined)
+  `NVDLA_BUG(regs_alias)
+  `NVDLA_BUG(regs_read_only_kept)
+  `NVDLA_BUG(regs_enable_clears)
   reg  [  31:0] single[0:OP_ENABLE-1];
   reg  [  31:0] groups[0:2*GROUP_WORDS-1];
   reg  [   1:0] op_en;
@@ -70,7 +74,9 @@ module nvdla_regfile #(
   wire          seen_group = producer != (bug_regs_read_other_group && !req_write);
   wire [DW-1:0] group_index = group_word[DW-1:0] + (seen_group ? GROUP_1 : {DW{1'b0}});
   wire          writes_pass = !op_en[producer] || (bug_regs_write_while_enabled && word != W_OP_ENABLE);
-  wire [  31:0] writable = register_table(UNIT, {22'd0, word}, 1'b0);
+  wire [  31:0] writable = register_table(UNIT, {22'd0, word}, 1'b0) |
+                           {31'd0, bug_regs_read_only_kept && word == W_END - 10'd1};
+  wire [  31:0] kept = (req_wdata & writable) | (bug_regs_bits_joined ? (req_wdata >> 1) & writable & 32'd4 : 32'd0);
 
   wire [   1:0] status_0 = !op_en[0] ? IDLE : consumer ? PENDING : RUNNING;
   wire [   1:0] status_1 = !op_en[1] ? IDLE : consumer ? RUNNING : PENDING;
@@ -103,9 +109,11 @@ module nvdla_regfile #(
       end
     end else begin
       if (done && !bug_regs_op_enable_stays) op_en[consumer] <= 1'b0;
+      if (bug_regs_enable_clears && hit && req_write && word == W_OP_ENABLE && !req_wdata[0]) op_en[producer] <= 1'b0;
       if (hit && req_write && !is_single && writes_pass) begin
         if (word == W_OP_ENABLE) op_en[producer] <= req_wdata[0];
-        groups[group_index] <= (groups[group_index] & ~writable) | (req_wdata & writable);
+        groups[group_index] <= (groups[group_index] & ~writable) | kept;
+        if (bug_regs_alias && word == W_END - 10'd3) groups[(producer ? {DW{1'b0}} : GROUP_1) + group_word[DW-1:0]] <= kept;
       end
     end
 

@@ -234,9 +234,7 @@ class Bench:
 
     async def play(self, program: Program) -> None:
         """Play a program to its end; a hang or a refusal ends it early and is part of the verdict."""
-        player = SimulationPlayer(
-            program, self.backend, self.judge, self.scoreboard, self.settings.poll_deadline_cycles
-        )
+        player = self._player(program)
         try:
             ended, quiet = await select(
                 player.play(),
@@ -258,6 +256,21 @@ class Bench:
             elif ended == 1:
                 at = cycle()
                 self.judge.find(Check.HANG, await self._watchdog.hang(quiet, player.waiting_for), at)
+
+    async def interrupted(self, program: Program, after_cycles: int) -> None:
+        """Play a program and reset the DUT after so many cycles; what it did until then is judged."""
+        player = self._player(program)
+        try:
+            await select(player.play(), wait_cycles(self.clock, after_cycles), self._refused.wait())
+        except CsbTimeout as error:
+            self._find_dead_csb(error)
+        finally:
+            player.cancel()
+        self.interrupts.forget()
+        await self.reset()
+
+    def _player(self, program: Program) -> SimulationPlayer:
+        return SimulationPlayer(program, self.backend, self.judge, self.scoreboard, self.settings.poll_deadline_cycles)
 
     async def settle(self) -> None:
         """See what comes late, after a program that was played to its end: writes, and interrupts."""

@@ -36,6 +36,10 @@ class CsbTimeout(RuntimeError):
         self.detail = NoAnswer(access, accepted, deadline_cycles)
 
 
+class CsbReset(Exception):
+    """A request that a reset of the DUT has swallowed."""
+
+
 class PollTimeout(RuntimeError):
     """A poll that never saw what it waits for; ``detail`` tells."""
 
@@ -100,10 +104,12 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         self._draws = Draws(seed)
         self._lock = Lock()
         self.pending: str | None = None
+        self._resets = 0
         self.idle()
 
     def idle(self) -> None:
-        """Drive no request."""
+        """Drive no request, and give up the one that is under way."""
+        self._resets += 1
         self.bus.valid.value = 0
         self.bus.addr.value = 0
         self.bus.wdat.value = 0
@@ -205,7 +211,7 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         return known(self.bus.answer_data.value)
 
     async def _request(self, address: int, *, write: int, value: int, nposted: int) -> None:
-        bus = self.bus
+        bus, resets = self.bus, self._resets
         while self._stall and self._draws.chance(Stream.CSB_STALL, cycle(), self._stall):
             await self._edge
         bus.valid.value = 1
@@ -215,15 +221,22 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         bus.nposted.value = nposted
         for _ in range(self._deadline):
             await self._edge
+            self._check_reset(resets)
             if bus.ready.value == HIGH:
                 bus.valid.value = 0
                 return
         self.idle()
         raise CsbTimeout(str(self.pending), accepted=False, deadline_cycles=self._deadline)
 
+    def _check_reset(self, resets: int) -> None:
+        if resets != self._resets:
+            raise CsbReset
+
     async def _answer(self, signal: SimHandleBase) -> None:
+        resets = self._resets
         for _ in range(self._deadline):
             await self._edge
+            self._check_reset(resets)
             if signal.value == HIGH:
                 return
         raise CsbTimeout(str(self.pending), accepted=True, deadline_cycles=self._deadline)

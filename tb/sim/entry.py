@@ -80,6 +80,8 @@ async def _play(dut: SimHandleBase, request: Request) -> Bench:
     bench = await Bench.start(dut, config, scenario.settings, scenario.seed, request)
     started, first = time.process_time(), cycle()
     ops = scenario.ops if request.altered is None else await _loaded(bench, scenario.ops, Path(request.altered))
+    if scenario.settings.reset_cycle is not None:
+        await bench.interrupted(ops, scenario.settings.reset_cycle)
     await bench.play(ops)
     await bench.settle()
     verdict = bench.finish()

@@ -14,7 +14,7 @@ from tb.nvdla.program.ops import INTERRUPT_UNITS
 from tb.nvdla.program.state import GROUPS
 from tb.nvdla.registers import Register, RegisterMap
 from tb.sim.clocking import HIGH
-from tb.sim.csb import CsbDriver, CsbTimeout
+from tb.sim.csb import CsbDriver, CsbReset, CsbTimeout
 
 
 class RegisterPort(Protocol):
@@ -55,6 +55,11 @@ class Interrupts:
     def fired(self) -> dict[tuple[str, int], int]:
         """How often each (unit, group) has fired."""
         return dict(self._fired)
+
+    def forget(self) -> None:
+        """Forget all events, as a reset of the DUT does; nobody may wait for one."""
+        self._fired.clear()
+        self._awaited.clear()
 
     def _fail(self, error: CsbTimeout) -> None:
         """Serve no longer, as CSB is dead: no task that anybody waits for would notice."""
@@ -127,3 +132,5 @@ class InterruptAgent(Interrupts):
             except CsbTimeout as error:
                 self._fail(error)
                 return
+            except CsbReset:
+                continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cocotb
 import numpy as np
+from cocotb.task import Task
 from cocotb.triggers import Event
 
 from tb.judge.finding import Check, CrcMismatch, GoldenMismatch, WrongRegister
@@ -36,6 +37,7 @@ class SimulationPlayer:
         self._deadline_cycles = poll_deadline_cycles
         self._news = Event()
         self._waiting_for: dict[str, str] = {}
+        self._notifying: list[Task[None]] = []
 
     @property
     def waiting_for(self) -> tuple[str, ...]:
@@ -58,7 +60,7 @@ class SimulationPlayer:
                     await self._wait_for_news(step)
                 case InterruptNotify():
                     self._waiting_for[step.sync_id] = f"{step.unit}_{step.group}"
-                    cocotb.start_soon(self._notify(step))
+                    self._notifying.append(cocotb.start_soon(self._notify(step)))
                 case SyncNotify():
                     self._raise(step.sync_id)
                 case MemInit() | MemLoad():
@@ -67,6 +69,11 @@ class SimulationPlayer:
             self._news.clear()
             await self._news.wait()
         self._player.end()
+
+    def cancel(self) -> None:
+        """Wait for no interrupt any more."""
+        for task in self._notifying:
+            task.cancel()
 
     async def _access(self, accesses: Accesses) -> None:
         """Play accesses back to back and compare what was read."""

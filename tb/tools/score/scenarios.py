@@ -31,8 +31,9 @@ class Source:
 
 
 def sources(plan_dir: Path, config: str = "nv_small") -> tuple[Source, ...]:
-    """Return all scenarios of a configuration: those of its plan in a folder, then the score's own."""
-    files = (plan_dir / f"{config}.toml", OWN_PLAN)
+    """Return all scenarios of a configuration: those of its plans in a folder, then the score's own."""
+    plans = (plan_dir / f"{config}.toml", plan_dir / f"{config}_registers.toml")
+    files = (*(path for path in plans if path.is_file()), OWN_PLAN)
     entries = [entry for path in files for entry in load_plan(path) if entry.config == config]
     found = [Source(entry.name, partial(_DIRECTED.get(entry.name, PlanEntry.build), entry)) for entry in entries]
     return tuple(found)

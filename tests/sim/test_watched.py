@@ -1,0 +1,85 @@
+"""What looks at registers, interrupts, CSB and the memory interface finds what is wrong with each of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from models.config import HwConfig
+from tb.judge.csb_rules import READ_UNASKED, WRITE_UNASKED
+from tb.judge.finding import (
+    AnyDetail,
+    CsbViolation,
+    TooManyOutstanding,
+    WrongLine,
+    WrongRegister,
+)
+from tb.judge.verdict import Ending, Verdict
+from tb.places import PLANS
+from tb.run.compile.build import Built
+from tb.run.dut import Dut
+from tb.run.jobs import Job, run_job
+from tb.stimulus.generate.plan import load_plan
+
+CONFIG = HwConfig.load("nv_small")
+ENTRIES = {entry.name: entry for entry in load_plan(PLANS / "nv_small_registers.toml")}
+
+FOUND: dict[str, tuple[str, type[AnyDetail]]] = {
+    "regs_bits_joined": ("registers_distinct", WrongRegister),
+    "regs_alias": ("registers_distinct", WrongRegister),
+    "regs_reset_value": ("registers_reset_values", WrongRegister),
+    "regs_read_only_kept": ("registers_bits_of_sdp", WrongRegister),
+    "regs_enable_clears": ("registers_of_a_waiting_group", WrongRegister),
+    "regs_write_while_enabled": ("registers_while_layers_run", WrongRegister),
+    "csb_unmapped_answers": ("registers_unmapped", WrongRegister),
+    "mcif_reads_unlimited": ("memory_interface_narrow", TooManyOutstanding),
+    "mcif_writes_unlimited": ("memory_interface_narrow", TooManyOutstanding),
+    "csb_posted_answered": ("interrupts_by_software", CsbViolation),
+    "csb_read_answered_twice": ("interrupts_by_software", CsbViolation),
+    "csb_write_answered_as_read": ("interrupts_by_software", CsbViolation),
+    "interrupt_line_late": ("interrupts_by_software", WrongLine),
+    "interrupt_line_ignores_last": ("interrupts_by_software", WrongLine),
+    "interrupt_mask_ignored": ("interrupts_of_layers", WrongLine),
+    "interrupt_clears_neighbour": ("interrupts_by_software", WrongRegister),
+    "interrupt_set_lost": ("interrupts_by_software", WrongRegister),
+}
+"""By seeded bug, the scenario that shows it and what it finds."""
+
+EVERYWHERE = ("mcif_reads_unlimited", "csb_posted_answered", "csb_read_answered_twice", "interrupt_line_late")
+"""Those that are played by coroutines, too; the others take long there and are found by the same code."""
+
+SOUND = ("memory_interface_narrow", "clocks_csb_slow", "clocks_csb_fast", "reset_while_sdp")
+
+
+def judged(built: Built, folder: Path, name: str, *plusargs: str) -> Verdict:
+    """Play a scenario of the plan and return the verdict."""
+    job = Job(name, 1, "rerun", lambda: ENTRIES[name].build(CONFIG, 1), plusargs=plusargs)
+    dut = Dut("nv_small", built.spec.simulator, backend=built.spec.backend)
+    return run_job(job, built, dut, folder, 400, waves=False).verdict
+
+
+@pytest.mark.parametrize("bug", FOUND)
+def test_a_seeded_bug_is_found_by_what_looks_there(built: Built, tmp_path: Path, bug: str) -> None:
+    if not built.spec.native and bug not in EVERYWHERE:
+        pytest.skip("native back end only: it takes long with coroutines")
+    name, detail = FOUND[bug]
+    verdict = judged(built, tmp_path, name, f"+bug={bug}")
+    assert verdict.ending.is_failure
+    found = [finding for finding in verdict.findings if isinstance(finding.detail, detail)]
+    assert found, verdict.findings
+    assert found[0].cycle is not None
+
+
+@pytest.mark.parametrize(
+    ("bug", "rule"), [("csb_posted_answered", WRITE_UNASKED), ("csb_read_answered_twice", READ_UNASKED)]
+)
+def test_the_rule_that_is_broken_is_named(built: Built, tmp_path: Path, bug: str, rule: int) -> None:
+    verdict = judged(built, tmp_path, "memory_interface_single", f"+bug={bug}")
+    assert CsbViolation(rule) in [finding.detail for finding in verdict.findings]
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_the_sound_device_passes(built: Built, tmp_path: Path, name: str) -> None:
+    verdict = judged(built, tmp_path, name)
+    assert (verdict.ending, verdict.findings) == (Ending.PASSED, [])

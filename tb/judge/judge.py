@@ -236,7 +236,8 @@ class Judge:
     def _write(self, register: Register, access: Access) -> None:
         self._interrupts.write(register, access.value)
         if limits_outstanding(register):
-            for detail in self._outstanding.write(register, access.value):
+            busy = bool(self.tracker.running)
+            for detail in self._outstanding.write(register, access.value, busy=busy):
                 self.find(Check.MEMORY, detail, access.cycle)
         if register.name == "D_OP_ENABLE":
             # RDMA fetches as soon as it is enabled, before the last unit of its layer is.

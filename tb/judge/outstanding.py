@@ -41,7 +41,6 @@ class OutstandingRule:
             if unit in registers.units
         }
         self._words = dict(self._initial)
-        # What was sent under an earlier limit may still wait.
         self._before = dict(self._initial)
 
     def reset(self) -> None:
@@ -49,11 +48,17 @@ class OutstandingRule:
         self._words, self._before = dict(self._initial), dict(self._initial)
         self._most()
 
-    def write(self, register: Register, value: int) -> Iterator[TooManyOutstanding]:
-        """Follow a write of a limit, and yield what exceeded those before it."""
+    def write(self, register: Register, value: int, *, busy: bool) -> Iterator[TooManyOutstanding]:
+        """Follow a write of a limit, and yield what exceeded those before it.
+
+        Args:
+            register: The register.
+            value: The word.
+            busy: Whether layers run: what they sent under the earlier limit may still wait.
+        """
         yield from self.judge()
         ram = _INTERFACES[register.unit]
-        self._before[ram], self._words[ram] = self._words[ram], value
+        self._before[ram], self._words[ram] = self._words[ram] if busy else value, value
 
     def judge(self) -> Iterator[TooManyOutstanding]:
         """Yield what exceeded its limit since the last call."""

@@ -59,8 +59,8 @@ def complaint(finding: Finding) -> str:
         case PortViolation(ram=ram, rule=rule):
             return f"protocol: {ram.value}: {RULES[rule]} (broken at cycle {finding.cycle})"
         case UnknownPin(ram=ram, pin=pin, value=value):
-            place = "CSB" if ram is None else ram.value
-            return f"{place}: {pin} is {value} while it must be known, at cycle {finding.cycle}"
+            place, when = ("CSB", "when it must be known") if ram is None else (ram.value, "while valid")
+            return f"{place}: {pin} is {value} {when}, at cycle {finding.cycle}"
         case CsbViolation(rule=rule):
             return f"protocol: CSB: {CSB_RULES[rule]} (broken at cycle {finding.cycle})"
         case WrongLine() as line:

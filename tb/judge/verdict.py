@@ -80,12 +80,12 @@ class Verdict(msgspec.Struct):
         crc_failed: golden results that it does not have.
         memory_faults: accesses that memory refuses.
         counters: statistics that were judged.
-        registers: registers that were read and compared with what the program expects.
         differing_bytes: golden bytes that the bit-accurate model does not reproduce, tolerated or not.
         margins: one for each layer that a tolerance judged.
         findings: what is wrong, in the order in which it was found.
         refused: why the scenario was not judged, or None.
         self_checking: whether a test in Python says itself what it checks, so that it need not compare bytes.
+        registers: registers that were read and compared with what the program expects.
     """
 
     judged_bytes: int = 0
@@ -97,12 +97,12 @@ class Verdict(msgspec.Struct):
     crc_failed: int = 0
     memory_faults: int = 0
     counters: int = 0
-    registers: int = 0
     differing_bytes: int = 0
     margins: list[Margin] = []
     findings: list[Finding] = []
     refused: str | None = None
     self_checking: bool = False
+    registers: int = 0
 
     @classmethod
     def of(cls, check: Check, message: str) -> Verdict:

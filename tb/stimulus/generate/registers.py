@@ -51,7 +51,7 @@ class Accesses:
         self.registers = RegisterMap.of(config)
         self.ops: list[Op] = []
         self._state = RegisterState(self.registers)
-        self._rom = configrom.encode(config)
+        self._rom = configrom.encode(config) if "CFGROM" in self.registers.units else []
 
     def write(self, register: Register, value: int) -> None:
         """Write a register, posted or not as it comes."""

@@ -11,6 +11,7 @@ from tb.judge.finding import (
     BadAccess,
     Check,
     CrcMismatch,
+    CsbViolation,
     EarlyAccess,
     Finding,
     GoldenMismatch,
@@ -25,12 +26,14 @@ from tb.judge.finding import (
     PollExpired,
     PortViolation,
     Restless,
+    TooManyOutstanding,
     UnexpectedInterrupt,
     UnitState,
     UnknownPin,
     Unmatched,
     UnpredictedGolden,
     WrongCounter,
+    WrongLine,
     WrongRegister,
 )
 from tb.nvdla.memory import Ram
@@ -123,6 +126,27 @@ TOLD = (
         Finding(Check.PROTOCOL, PortViolation(Ram.MC, 6), 9),
         "protocol: MC: wlast must be set on the last beat of a burst and on no other (broken at cycle 9)",
         ("MC", "6"),
+    ),
+    Told(
+        Finding(Check.PROTOCOL, CsbViolation(1), 9),
+        "protocol: CSB: nvdla2csb_wr_complete must answer a non-posted write that was accepted and not answered "
+        "(broken at cycle 9)",
+        ("CSB", "1"),
+    ),
+    Told(
+        Finding(Check.INTERRUPT, WrongLine(True, 40, 0x5, 0x4), 90),
+        "interrupt: dla_intr must be high soon after cycle 40: S_INTR_STATUS holds 0x5, S_INTR_MASK 0x4 (cycle 90)",
+        ("line", "high"),
+    ),
+    Told(
+        Finding(Check.MEMORY, TooManyOutstanding(Ram.MC, True, 4, 9), 90),
+        "MC: at most 4 beats of reads may be outstanding, not 9 (cycle 90)",
+        ("MC", "read"),
+    ),
+    Told(
+        Finding(Check.PROTOCOL, UnknownPin(None, "dla_intr", "X"), 3),
+        "CSB: dla_intr is X when it must be known, at cycle 3",
+        ("CSB", "dla_intr"),
     ),
     Told(
         Finding(Check.PROTOCOL, UnknownPin(Ram.MC, "wdata", "XX"), 3),

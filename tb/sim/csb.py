@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from cocotb.handle import SimHandleBase
-from cocotb.triggers import Lock, RisingEdge
+from cocotb.triggers import Lock, RisingEdge, Timer
 from cocotb_bus.drivers import BusDriver
 
 from tb.judge.finding import NoAnswer, PollExpired
@@ -212,6 +212,8 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
 
     async def _request(self, address: int, *, write: int, value: int, nposted: int) -> None:
         bus, resets = self.bus, self._resets
+        # Who comes from an edge of the core's clock may be ahead of CSB's edge of the same time, which is not his.
+        await Timer(1, unit="step")
         while self._stall and self._draws.chance(Stream.CSB_STALL, cycle(), self._stall):
             await self._edge
         bus.valid.value = 1

@@ -19,7 +19,6 @@ from tb.stimulus.network.compiler.graph import (
     Conv,
     Flatten,
     Graph,
-    Lrn,
     Node,
     Slice,
     Softmax,
@@ -111,7 +110,7 @@ class _Arranger:
                 node, channels = self._joined(node)
             case Slice(first=first, count=count):
                 channels = self._cut(node, first, count)
-            case Lrn() | Softmax() | ArgMax():
+            case Softmax() | ArgMax():
                 node = replace(node, inputs=(self._dense(node.inputs[0]),))
                 channels = of_count(self._shapes[node.output][0])
             case Flatten():

@@ -98,16 +98,6 @@ class Pool:
 
 
 @dataclass(frozen=True)
-class Lrn:
-    """``x / (bias + alpha / size * sum of the squares of size channels around) ** beta``."""
-
-    size: int
-    alpha: float
-    beta: float
-    bias: float
-
-
-@dataclass(frozen=True)
 class Concat:
     """Cubes behind each other along the channels."""
 
@@ -135,7 +125,7 @@ class ArgMax:
     """The channel of the largest element of a vector, the first of equals."""
 
 
-Operation = Conv | Affine | Relu | PRelu | Add | Pool | Lrn | Concat | Slice | Flatten | Softmax | ArgMax
+Operation = Conv | Affine | Relu | PRelu | Add | Pool | Concat | Slice | Flatten | Softmax | ArgMax
 
 
 @dataclass(frozen=True, eq=False)

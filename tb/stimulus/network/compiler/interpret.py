@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -16,7 +16,6 @@ from tb.stimulus.network.compiler.graph import (
     Flatten,
     Floats,
     Graph,
-    Lrn,
     Operation,
     Pool,
     PRelu,
@@ -60,8 +59,6 @@ def computed(operation: Operation, inputs: list[Floats]) -> Floats:
             return first + inputs[1]
         case Pool():
             return _pool(operation, first)
-        case Lrn():
-            return _lrn(operation, first)
         case Concat():
             return np.concatenate(inputs)
         case Slice(first=start, count=count):
@@ -103,14 +100,3 @@ def _conv(conv: Conv, cube: Floats) -> Floats:
 def _pool(pool: Pool, cube: Floats) -> Floats:
     windows = _windows(pool.window, cube, 0 if pool.average else -np.inf)
     return floats(windows.mean(axis=(3, 4)) if pool.average else windows.max(axis=(3, 4)))
-
-
-def _lrn(lrn: Lrn, cube: Floats) -> Floats:
-    around = lrn.size // 2
-    squares = np.pad(cube * cube, ((around, around), (0, 0), (0, 0)))
-    total = sum(_shifted(squares, lrn.size, len(cube)))
-    return floats(cube / (lrn.bias + lrn.alpha / lrn.size * total) ** lrn.beta)
-
-
-def _shifted(squares: Floats, size: int, channels: int) -> Iterator[Floats]:
-    return (squares[start : start + channels] for start in range(size))

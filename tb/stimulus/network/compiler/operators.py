@@ -10,7 +10,6 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from models.cdp import LOCAL_SIZES
 from tb.stimulus.network.compiler.graph import (
     Add,
     Affine,
@@ -19,7 +18,6 @@ from tb.stimulus.network.compiler.graph import (
     Conv,
     Flatten,
     Floats,
-    Lrn,
     Operation,
     Pool,
     PRelu,
@@ -331,16 +329,6 @@ def _global_average(node: OnnxNode) -> list[Found]:
     return [Result(Pool(Window((height, width)), average=True), (node.value(0),))]
 
 
-def _lrn(node: OnnxNode) -> list[Found]:
-    size = node.integer("size", 0)
-    if size not in LOCAL_SIZES:
-        raise node.refuse(f"size must be one of {LOCAL_SIZES}, not {size}")
-    numbers = {name: node.number(name, default) for name, default in (("alpha", 1e-4), ("beta", 0.75), ("bias", 1.0))}
-    if numbers["bias"] <= 0 or numbers["alpha"] < 0:
-        raise node.refuse(f"bias must be positive and alpha not negative, not {numbers['bias']} and {numbers['alpha']}")
-    return [Result(Lrn(size, **numbers), (node.value(0),))]
-
-
 def _concat(node: OnnxNode) -> list[Found]:
     if node.integer("axis", 1) not in (1, -3):
         raise node.refuse(f"axis must be 1, that of the channels, not {node.integer('axis', 1)}")
@@ -471,7 +459,6 @@ OPERATORS: Mapping[str, Callable[[OnnxNode], list[Found]]] = {
     "MaxPool": _pool(average=False),
     "AveragePool": _pool(average=True),
     "GlobalAveragePool": _global_average,
-    "LRN": _lrn,
     "Concat": _concat,
     "Split": _split,
     "Flatten": _flatten,

@@ -10,6 +10,13 @@
 // are. NaN and infinities are counted as they enter the buffer; the performance
 // counters read 0.
 //
+// What CSC has not given back of the lines and weights of the layer before can be used
+// again. Read off the public nv_small RTL and measured there: data, while the number of
+// data banks and the kind of input stay the same; nothing is fetched when the layer before
+// kept all of its lines, otherwise the new lines come behind those that are left. Weights,
+// while both numbers of banks stay the same and the layer before kept them; otherwise
+// they are fetched whatever the flag says.
+//
 // FULL adds INT16, FP16, several cubes, Winograd and compressed weights. A layer of a
 // kind that is not computed then stays RUNNING for ever: several images, several cubes
 // with Winograd, Winograd with strides or of images, a converter for FP16, cubes of
@@ -81,6 +88,7 @@ module nvdla_cdma #(
   /* verilator lint_off UNUSEDSIGNAL */
   wire [32*(`CDMA_WORDS-`CDMA_OP_ENABLE)-1:0] cfg;  // a layer needs a part of it
   wire [31:0] misc = cfg[32*(`CDMA_D_MISC_CFG-`CDMA_OP_ENABLE)+:32];
+  wire [31:0] banks = cfg[32*(`CDMA_D_BANK-`CDMA_OP_ENABLE)+:32];
   wire [31:0] strides = cfg[32*(`CDMA_D_CONV_STRIDE-`CDMA_OP_ENABLE)+:32];
   /* verilator lint_on UNUSEDSIGNAL */
   wire is_image = cfg[32*(`CDMA_D_DATAIN_FORMAT-`CDMA_OP_ENABLE)];
@@ -102,7 +110,7 @@ module nvdla_cdma #(
                           !(misc[0] && (is_image || strided)) && !(converts && misc[9:8] == FP16) &&
                           !(compressed && misc[20]);
     end else begin : int8
-      wire unused_bits = &{1'b0, batches, converts, is_image, strides};
+      wire unused_bits = &{1'b0, batches, converts, strides};
 
       assign mode       = 8'd0;
       assign compressed = 1'b0;
@@ -121,8 +129,26 @@ module nvdla_cdma #(
   wire wt_ends = wt_busy && (state == BUSY) && wt_idle;
   wire done = (state == BUSY) && !dat_busy && !wt_busy;
 
+  // The layer before: whether there was one, what it kept, its kind of input, its banks
+  reg last, last_keeps_data, last_keeps_weights, last_image, last_winograd;
+  reg [4:0] last_data_banks, last_weight_banks;
+  wire same_data_banks = last && (banks[4:0] == last_data_banks);
+  wire same_banks = same_data_banks && (banks[20:16] == last_weight_banks);
+  wire reuse_data = misc[16] && same_data_banks && (is_image == last_image) && (misc[0] == last_winograd);
+  wire reuse_weights = misc[20] && same_banks && last_keeps_weights;
+
+  always @(posedge clk or negedge rst_n)
+    if (!rst_n) begin
+      {last, last_keeps_data, last_keeps_weights, last_image, last_winograd} <= 5'd0;
+      {last_data_banks, last_weight_banks} <= 10'd0;
+    end else if (start) begin
+      {last, last_keeps_data, last_keeps_weights} <= {1'b1, misc[24], misc[28]};
+      {last_image, last_winograd}                 <= {is_image, misc[0]};
+      {last_data_banks, last_weight_banks}        <= {banks[4:0], banks[20:16]};
+    end
+
   assign started    = start;
-  assign wt_cleared = start && !misc[20];
+  assign wt_cleared = start && !reuse_weights;
   assign dat_done   = {dat_ends && consumer, dat_ends && !consumer};
   assign wt_done    = {wt_ends && consumer, wt_ends && !consumer};
 
@@ -218,6 +244,8 @@ module nvdla_cdma #(
       .cfg           (cfg),
       .mode          (mode),
       .flush_nan     (flush_nan),
+      .reuse         (reuse_data),
+      .fetches       (!(reuse_data && last_keeps_data)),
       .idle          (dat_idle),
       .rd_req_valid  (rd_req_valid[0]),
       .rd_req_ready  (rd_req_ready[0]),
@@ -248,7 +276,7 @@ module nvdla_cdma #(
       .rst_n       (rst_n),
       .start       (start),
       .cfg         (cfg),
-      .reuse       (misc[20]),
+      .reuse       (reuse_weights),
       .drain       (csc_done),
       .precision   (mode[1:0]),
       .flush_nan   (flush_nan),

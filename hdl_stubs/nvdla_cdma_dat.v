@@ -25,6 +25,8 @@ module nvdla_cdma_dat #(
     /* verilator lint_on UNUSEDSIGNAL */
     input  wire [             7:0] mode,            // {cubes minus one, Winograd, precision}
     input  wire                    flush_nan,
+    input  wire                    reuse,           // the lines in the buffer stay
+    input  wire                    fetches,         // lines of its own
     output wire                    idle,
     output wire                    rd_req_valid,
     input  wire                    rd_req_ready,
@@ -54,7 +56,6 @@ module nvdla_cdma_dat #(
   `NVDLA_BUG(conv_src_batch_stride)
   /* verilator lint_off UNUSEDSIGNAL */
   wire [31:0] format = cfg[32*(`CDMA_D_DATAIN_FORMAT-`CDMA_OP_ENABLE)+:32];
-  wire [31:0] misc = cfg[32*(`CDMA_D_MISC_CFG-`CDMA_OP_ENABLE)+:32];
   wire [31:0] convert = cfg[32*(`CDMA_D_CVT_CFG-`CDMA_OP_ENABLE)+:32];
   wire [31:0] padding = cfg[32*(`CDMA_D_ZERO_PADDING-`CDMA_OP_ENABLE)+:32];
   wire [63:0] base_0 = {
@@ -73,7 +74,6 @@ module nvdla_cdma_dat #(
   wire is_image = format[0];
   wire is_byte = (mode[1:0] == INT8);
   wire winograd = mode[2];
-  wire reuse_data = misc[16];
   wire [12:0] width = cfg[32*(`CDMA_D_DATAIN_SIZE_0-`CDMA_OP_ENABLE)+:13];
   wire [12:0] height = cfg[32*(`CDMA_D_DATAIN_SIZE_0-`CDMA_OP_ENABLE)+16+:13];
   wire [12:0] channels = cfg[32*(`CDMA_D_DATAIN_SIZE_1-`CDMA_OP_ENABLE)+:13];
@@ -93,9 +93,7 @@ module nvdla_cdma_dat #(
   wire [ADDR_BITS:0] slice_words = (line_words[ADDR_BITS+6:ADDR_BITS+1] != 6'd0) ? {(ADDR_BITS + 1) {1'b1}} :
                                    line_words[ADDR_BITS:0];
 
-  // A layer whose lines are all in the buffer already fetches none.
-  wire reuse = reuse_data && (slices > {1'b0, slice_count});
-  wire fetch = start && !reuse;
+  wire fetch = start && fetches;
 
   wire walking, img_addr_valid, img_idle, words_idle;
   wire [ADDR_WIDTH-1:0] cube_addr, img_addr;
@@ -277,7 +275,7 @@ module nvdla_cdma_dat #(
       .clk           (clk),
       .rst_n         (rst_n),
       .start         (start),
-      .reuse         (reuse_data),
+      .reuse         (reuse),
       .capacity      (capacity),
       .part_words    (part_words),
       .slice_words   (slice_words),

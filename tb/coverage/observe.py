@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from models.config import HwConfig
 from tb.coverage.attributes import Attributes, Value, layer_attributes
+from tb.coverage.attributes.conv import taken_attributes
 from tb.coverage.attributes.values import yes
 from tb.judge.tracker import LayerTracker, StartedLayer
 from tb.nvdla.layers import Layer
@@ -110,7 +111,8 @@ def _see(
         **_settings(scenario, config),
     }
     for name, attributes in found:
-        yield Observation(name, attributes | context)
+        taken = taken_attributes(started.fetch) if name == "CONV" else {}
+        yield Observation(name, attributes | taken | context)
     yield Observation("SYSTEM", {"unit": unit, "layer": len(seen), **context})
     seen.append((unit, started))
 

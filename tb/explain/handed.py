@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from models.errors import InputError
 from models.precision import Precision
 from tb.explain.evidence import Evidence
-from tb.judge.predictor.conv import convolve, inputs
+from tb.judge.predictor.conv import convolve
+from tb.judge.predictor.conv_operands import operands_of
 from tb.judge.predictor.cubes import read_patterns
 from tb.nvdla.layers import ConvLayer, PooledLayer, SdpLayer
 from tb.nvdla.memory import Ram
@@ -59,12 +60,15 @@ def handed(value: str, evidence: Evidence, lanes: int, stripe: int) -> Handed:
         return evidence.memory.read(address, nbytes).data
 
     if isinstance(first, ConvLayer):
+        if not evidence.started.fetch.all:
+            raise NotComparable("what the layer found in the convolution buffer is not recorded")
+        operands = operands_of(first, read)
         if value in ("sums", "entered"):
-            sums = convolve(first, read).view(np.int32).astype(np.int64)
+            sums = convolve(first, operands).view(np.int32).astype(np.int64)
             return _cube(sums, first.dst.layout.atom_elements, lanes)
         if isinstance(first.src, ImageSurface) or first.params.winograd or first.params.precision is not Precision.INT8:
             raise NotComparable("only direct convolutions of INT8 feature cubes have a known order there")
-        cube, weights = (array.astype(np.int64) for array in inputs(first, read))
+        cube, weights = (array.astype(np.int64) for array in (operands.cube, operands.weights))
         if value == "converted":
             return _lines(cube, lanes)
         return _operations(value, first, cube, weights, lanes, stripe)

@@ -26,7 +26,7 @@ from tb.judge.finding import (
 from tb.judge.interrupts import InterruptRules
 from tb.judge.line import LINE_CYCLES, LineRule
 from tb.judge.outstanding import MostOutstanding, OutstandingRule, limits_outstanding
-from tb.judge.predictor import Expectation, predict
+from tb.judge.predictor import BufferContents, Expectation, predict
 from tb.judge.tracker import LayerTracker, StartedLayer
 from tb.judge.verdict import Verdict
 from tb.nvdla.memory import Ram
@@ -149,6 +149,7 @@ class Judge:
         self._interrupts = InterruptRules()
         self._line = LineRule(line_cycles)
         self._outstanding = OutstandingRule(self.tracker.state.registers, most_outstanding)
+        self._buffer = BufferContents()
         self._read_memory = read_memory
         self._handshakes = handshakes
         self._handshakes_at_reset: int | None = None
@@ -162,6 +163,7 @@ class Judge:
         self._interrupts.reset()
         self._line.reset()
         self._outstanding.reset()
+        self._buffer = BufferContents()
         self._handshakes_at_reset = self._handshakes()
 
     def csb(self, access: Access) -> None:
@@ -249,7 +251,7 @@ class Judge:
         for started in self.tracker.write(register, access.value):
             self._expect_quiet(access.cycle)
             self._interrupts.start(self.tracker.interrupts_of(started))
-            expectation = predict(started, self._found)
+            expectation = predict(started, self._found, self._buffer)
             self.board.expect(expectation)
             self._counters.start(started, expectation.counts)
             for watcher in self.watchers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from models.config import HwConfig
 from models.errors import InputError
@@ -11,6 +11,7 @@ from tb.judge.finding import LayerId
 from tb.nvdla.layers import BdmaLayer, ConvLayer, Layer, PooledLayer
 from tb.nvdla.program import units
 from tb.nvdla.program.codec import BDMA, ENGINES, chosen_engine, decode, done_unit_of, engine_of, uses_lut
+from tb.nvdla.program.conv_buffer import FETCHES_ALL, ConvBuffer, Fetch
 from tb.nvdla.program.copies import LAUNCHES, CopyQueue
 from tb.nvdla.program.ops import (
     INTERRUPT_UNITS,
@@ -36,6 +37,7 @@ class StartedLayer:
 
     ``groups`` are the register groups of its units, ``counting`` the statistics that are enabled for it, as
     ``UNIT.field`` of ``D_PERF_ENABLE``. A batch is one for each of its ``cubes``, ``cube`` the number of this one.
+    ``fetch`` is what a convolution fetches.
     """
 
     index: int
@@ -46,6 +48,7 @@ class StartedLayer:
     counting: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
     cube: int = 0
     cubes: int = 1
+    fetch: Fetch = FETCHES_ALL
 
     @property
     def id(self) -> LayerId:
@@ -91,7 +94,7 @@ class LayerTracker:
         self._queue = CopyQueue()
         self._copies: dict[int, list[StartedLayer]] = {}
         self._status_seen = 0
-        self._last_convolution: tuple[str, ConvLayer] | None = None
+        self._buffer = ConvBuffer()
 
     @property
     def layers_seen(self) -> int:
@@ -246,8 +249,8 @@ class LayerTracker:
             )
             first = decoded.producer if isinstance(decoded, PooledLayer) else decoded
             if isinstance(first, ConvLayer):
-                self._check_weights_left(first)
-                self._last_convolution = started[0].name, first
+                fetch = self._buffer.begin(started[0].name, first)
+                started = tuple(replace(each, fetch=fetch) for each in started)
             self._running[engine.done_unit, group] = _Running(started, dict(groups), set())
             self._next_group |= {part: 1 - number for part, number in groups.items()}
             if "CDMA" in engine.units and "SDP_RDMA" not in engine.units:
@@ -271,19 +274,6 @@ class LayerTracker:
 
     def _next_words(self, unit: str) -> Mapping[str, int]:
         return self.state.words(unit, self._next_group[unit])
-
-    def _check_weights_left(self, layer: ConvLayer) -> None:
-        """Refuse weights that the hardware would read together with what an earlier layer left behind."""
-        if self._last_convolution is None:
-            return
-        name, last = self._last_convolution
-        left = last.cbuf.leftover_weight_entries(last.weights)
-        banks = [(conv.cbuf.data_banks, conv.cbuf.weight_banks) for conv in (last, layer)]
-        if left and banks[0] == banks[1]:
-            raise Refused(
-                f"CDMA.D_BANK.weight_bank must differ from that of {name}, not {banks[0][1]}: {left} entries of "
-                "padding behind its weights stay in the convolution buffer in front of the next weights"
-            )
 
     def _waits(self, unit: str) -> bool:
         """Return whether the next group of a unit is enabled and no layer holds it."""

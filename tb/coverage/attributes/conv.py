@@ -8,6 +8,7 @@ from models.layout import ImageWeightLayout, PixelConversion, PixelLayout
 from tb.coverage.attributes.sdp import processing_attributes
 from tb.coverage.attributes.values import GAPS, Attributes, carry, converter_attributes, gap_attributes, yes
 from tb.nvdla.layers import ConvLayer
+from tb.nvdla.program.conv_buffer import Fetch
 from tb.nvdla.surfaces import ImageSurface
 
 _OF_SOME = (
@@ -57,7 +58,7 @@ def conv_attributes(layer: ConvLayer) -> Attributes:
         "kernel_covers": yes((out_height, out_width) == (1, 1) and (height, width) != (1, 1)),
         "output": "memory",
         **gap_attributes("dst", layer.dst),
-        **_buffer(layer, height),
+        **_buffer(layer),
         **dict.fromkeys(_OF_SOME),
         **_source(layer),
         **_conversion(layer.conversion),
@@ -70,9 +71,15 @@ def _pads(layer: ConvLayer) -> bool:
     return params.pad_left + params.pad_right + params.pad_top + params.pad_bottom > 0
 
 
-def _buffer(layer: ConvLayer, height: int) -> Attributes:
+def taken_attributes(fetch: Fetch) -> Attributes:
+    """Return what a convolution takes of what lies in the convolution buffer; ``some`` lines go before fetched ones."""
+    lines = "none" if not fetch.kept_lines else "some" if fetch.data else "all"
+    return {"takes_lines": lines, "takes_weights": yes(not fetch.weights)}
+
+
+def _buffer(layer: ConvLayer) -> Attributes:
     """Return how the convolution buffer is used."""
-    cbuf = layer.cbuf
+    cbuf, height = layer.cbuf, layer.src.layout.shape[1]
     config = layer.dst.layout.config
     banks = config.cbuf_bank_number
     return {
@@ -80,7 +87,7 @@ def _buffer(layer: ConvLayer, height: int) -> Attributes:
         "weight_banks": cbuf.weight_banks,
         "banks": "all" if cbuf.data_banks + cbuf.weight_banks == banks else "some",
         "entries": layer.entries,
-        "release_slices": "all" if cbuf.release_slices == height else "some",
+        "release_slices": "all" if cbuf.release_slices == layer.height else "some",
         "fetch_slices": "one" if cbuf.fetch_slices == 1 else "more" if cbuf.fetch_slices < height else "all",
         "keeps_data": yes(cbuf.skip_data_release),
         "keeps_weights": yes(cbuf.skip_weight_release),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tb.judge.predictor.conv import process_convolved, tolerated
+from tb.judge.predictor.conv_operands import Operands
 from tb.judge.predictor.counters import counted
 from tb.judge.predictor.cubes import expect
 from tb.judge.predictor.expectation import Expectation, ReadMemory
@@ -12,8 +13,8 @@ from tb.judge.tracker import StartedLayer
 from tb.nvdla.layers import PooledLayer, SdpLayer
 
 
-def predict_pooled(started: StartedLayer, read: ReadMemory) -> Expectation:
-    """Return what a layer must write whose result PDP pools on the fly."""
+def predict_pooled(started: StartedLayer, operands: Operands | None, read: ReadMemory) -> Expectation:
+    """Return what a layer must write whose result PDP pools on the fly; ``operands`` are those of a convolution."""
     layer = started.layer
     assert isinstance(layer, PooledLayer)
     producer, config = layer.producer, layer.dst.layout.config
@@ -22,8 +23,9 @@ def predict_pooled(started: StartedLayer, read: ReadMemory) -> Expectation:
         result, allowed = pool(layer.params, processed.cube, config)
         return expect(started, layer.dst, result, allowed, counted(started, processed, {}))
 
-    processed, before = process_convolved(producer, read)
+    assert operands is not None
+    processed, before = process_convolved(producer, operands, read)
     result, allowed = pool(layer.params, processed.cube, config)
     if allowed is not None:
-        allowed = pool_tolerated(layer.params, tolerated(producer, read), allowed, config)
+        allowed = pool_tolerated(layer.params, tolerated(producer, operands, read), allowed, config)
     return expect(started, layer.dst, result, allowed, counted(started, processed, before))

@@ -38,6 +38,10 @@ class ConvLayer:
     ``conversion`` is the input converter: of an image always given, of a cube None when it is off. ``sdp``
     has the convolution's precision as its input. With a ``batch``, ``src`` and ``dst`` are its first cube.
 
+    ``src`` and ``weights`` are what the registers let CDMA fetch. With ``cbuf.reuse_data`` or ``cbuf.reuse_weights``
+    the layer may find them, or a part, in the convolution buffer instead; ``lines`` are those that it convolves, when
+    they are not as many as ``src`` has.
+
     Raises:
         InputError: when source, weights, destination, parameters, operand sources and the share of the
             convolution buffer do not fit each other.
@@ -56,6 +60,7 @@ class ConvLayer:
     x2: StageSource | None = None
     y: StageSource | None = None
     batch: Batch | None = None
+    lines: int | None = None
 
     def __post_init__(self) -> None:
         weights, dst = self.weights.layout, self.dst.layout
@@ -66,11 +71,16 @@ class ConvLayer:
             self._check_image(self.src.layout)
         else:
             self._check_cube(self.src.layout)
-        channels, height, width = self.src.layout.shape
+        channels, _, width = self.src.layout.shape
+        self._check_reuse()
         if weights.shape[1] != channels:
             raise InputError(f"weights must have the {channels} channels of src, not {weights.shape[1]}")
         rows, columns = self.kernel_sides
-        shape = (weights.shape[0], self.params.output_height(height, rows), self.params.output_width(width, columns))
+        shape = (
+            weights.shape[0],
+            self.params.output_height(self.height, rows),
+            self.params.output_width(width, columns),
+        )
         if dst.shape != shape:
             raise InputError(f"dst must have the shape {shape}, not {dst.shape}")
         for name, got, precision in (
@@ -107,9 +117,14 @@ class ConvLayer:
         return shape[2], shape[3]
 
     @property
+    def height(self) -> int:
+        """Lines of the input that are convolved."""
+        return self.src.layout.shape[1] if self.lines is None else self.lines
+
+    @property
     def slices(self) -> int:
         """Lines of the input in the convolution buffer; in Winograd with the padding around it."""
-        height = self.src.layout.shape[1]
+        height = self.height
         return height + self.params.pad_top + self.params.pad_bottom if self.params.winograd else height
 
     @property
@@ -140,6 +155,22 @@ class ConvLayer:
             )
             for number in range(batch.cubes)
         )
+
+    def _check_reuse(self) -> None:
+        height, cbuf = self.src.layout.shape[1], self.cbuf
+        if self.lines is not None and not cbuf.reuse_data:
+            raise InputError(f"lines must be None without reuse of data, not {self.lines}")
+        if self.lines is not None and (self.lines < 1 or self.lines == height):
+            raise InputError(f"lines must be at least 1 and not the {height} of src, not {self.lines}")
+        if not (cbuf.reuse_data or cbuf.reuse_weights):
+            return
+        for what, found in (
+            ("Winograd", self.params.winograd),
+            ("a batch", self.batch is not None),
+            ("compressed weights", self.weights.compression is not None),
+        ):
+            if found:
+                raise InputError(f"reuse_data and reuse_weights must be False with {what}, which was not measured")
 
     def _check_output_precision(self, output: Precision) -> None:
         """Refuse what was never seen on hardware: other precisions out of Winograd, and another size of elements."""

@@ -48,6 +48,7 @@ def flatten(layer: ConvLayer) -> Flat:
         "pre_truncate": params.pre_truncate,
         "width": width,
         "height": height,
+        "lines": layer.height,
         "channels": channels,
         "src.ram": layer.src.ram,
         **{name: getattr(cbuf, name) for name in CBUF},
@@ -174,9 +175,13 @@ def build(config: HwConfig, flat: Flat) -> ConvLayer:
             nan_to_zero=flat.get("flush_nan", False),
             pre_truncate=flat.get("pre_truncate", 0),
         )
-    for axis, size_of, side in (("height", params.output_height, sides[0]), ("width", params.output_width, sides[1])):
+    lines: int = flat["lines"] if "lines" in flat else flat["height"]
+    for axis, length, size_of, side in (
+        ("height", lines, params.output_height, sides[0]),
+        ("width", flat["width"], params.output_width, sides[1]),
+    ):
         with blame_attributes(TABLE, ""):
-            expected = size_of(flat[axis], side)
+            expected = size_of(length, side)
         _demand(flat, f"shape.{axis}", expected, "that input, kernel, stride and padding give")
     _demand(flat, "atomics", flat["shape.height"] * flat["shape.width"], "of the output")
     processing = sdp.build_processing(config, flat)
@@ -194,6 +199,7 @@ def build(config: HwConfig, flat: Flat) -> ConvLayer:
             processing.x2,
             processing.y,
             _build_batch(flat),
+            None if lines == flat["height"] else lines,
         )
     _demand(flat, "entries", layer.entries, "that a line of the input takes")
     if params.winograd:

@@ -18,7 +18,10 @@ _FIRST_OF_FOUR_CHANNELS = PACKED_NAMES.index("T_A16B16G16R16")
 _PIXEL_FORMAT = Named(tuple((name, bits) for bits, name in enumerate(PACKED_NAMES + SEMI_PLANAR_NAMES)))
 _LINE_GROUP = Named(((1, 0), (2, 1), (4, 2)))
 MEANS = ("ry", "gu", "bv", "ax")
-CBUF = ("data_banks", "weight_banks", "release_slices", "skip_data_release", "skip_weight_release")
+CBUF = (
+    *("data_banks", "weight_banks", "release_slices"),
+    *("skip_data_release", "skip_weight_release", "reuse_data", "reuse_weights"),
+)
 PADS = ("pad_left", "pad_right", "pad_top", "pad_bottom")
 
 
@@ -49,11 +52,8 @@ def _mean_rows() -> tuple[Row, ...]:
 _CONV_TABLE: Table = (
     *(row("winograd", f"{unit}.D_MISC_CFG.conv_mode", codec=FLAG) for unit in _PIPELINE),
     row("winograd", "SDP.D_FEATURE_MODE_CFG.winograd", codec=FLAG),
-    *(
-        Fixed(f"{unit}.D_MISC_CFG.{what}_reuse", 0, "reuse of what lies in the convolution buffer is not modelled")
-        for what in ("data", "weight")
-        for unit in ("CDMA", "CSC")
-    ),
+    *_both("reuse_data", "D_MISC_CFG.data_reuse", FLAG),
+    *_both("reuse_weights", "D_MISC_CFG.weight_reuse", FLAG),
     *(row("batch.cubes", f"{unit}.D_BATCH_NUMBER.batches", codec=MINUS_ONE) for unit in ("CDMA", "CSC", "CACC")),
     row("batch.cubes", "SDP.D_FEATURE_MODE_CFG.batch_number", codec=MINUS_ONE),
     View("batch", "CDMA.D_BATCH_NUMBER.batches", lambda bits: bits > 0),
@@ -83,7 +83,8 @@ _CONV_TABLE: Table = (
     row("extended.width", "CDMA.D_DATAIN_SIZE_EXT_0.datain_width_ext", codec=MINUS_ONE, when="winograd"),
     row("width", "CDMA.D_DATAIN_SIZE_EXT_0.datain_width_ext", codec=MINUS_ONE, when="!winograd", significant=False),
     row("height", "CDMA.D_DATAIN_SIZE_0.datain_height", codec=MINUS_ONE),
-    row("height", "CSC.D_DATAIN_SIZE_EXT_0.datain_height_ext", codec=MINUS_ONE, when="!winograd"),
+    row("height", "CSC.D_DATAIN_SIZE_EXT_0.datain_height_ext", codec=MINUS_ONE, when="!winograd & !reuse_data"),
+    row("lines", "CSC.D_DATAIN_SIZE_EXT_0.datain_height_ext", codec=MINUS_ONE, when="!winograd & reuse_data"),
     row("extended.height", "CSC.D_DATAIN_SIZE_EXT_0.datain_height_ext", codec=MINUS_ONE, when="winograd"),
     row("extended.height", "CDMA.D_DATAIN_SIZE_EXT_0.datain_height_ext", codec=MINUS_ONE, when="winograd"),
     row("height", "CDMA.D_DATAIN_SIZE_EXT_0.datain_height_ext", codec=MINUS_ONE, when="!winograd", significant=False),

@@ -114,6 +114,18 @@ class WeightSurface:
             return self.compression.weight_bytes
         return self.layout.nbytes if self.whole_bytes is None else self.whole_bytes
 
+    @property
+    def stored_entries(self) -> int:
+        """Entries of the convolution buffer that the fetched weights take; compressed ones as if they were whole."""
+        nbytes = self.fetched_bytes if self.compression is None else self.layout.nbytes
+        return nbytes // self.layout.config.cbuf_bank_width_bytes
+
+    @property
+    def used_entries(self) -> int:
+        """Entries that CSC reads, and gives back unless they are kept: those without the padding behind the weights."""
+        layout = self.layout
+        return -(-layout.elements * layout.precision.nbytes // layout.config.cbuf_bank_width_bytes)
+
     def _check_whole_bytes(self, nbytes: int) -> None:
         if self.compression is not None:
             raise InputError(f"whole_bytes must be None for compressed weights, not {nbytes}")
@@ -126,15 +138,19 @@ class WeightSurface:
 
 @dataclass(frozen=True)
 class CbufUse:
-    """How a convolution uses the convolution buffer; nothing of it changes the result.
+    """How a convolution uses the convolution buffer, what it finds there and what it leaves.
 
     Attributes:
         data_banks: banks for the input, which must hold all of it.
         weight_banks: banks for weights, which must hold a kernel group.
         release_slices: input lines given back when the layer is done.
         fetch_slices: input lines fetched at a time; 1 unless the lines are packed.
-        skip_data_release: keep the input for a layer that reuses it.
+        skip_data_release: keep all of the input for a layer that reuses it.
         skip_weight_release: keep the weights for a layer that reuses them.
+        reuse_data: take the lines that the convolution before has left.
+        reuse_weights: take the weights that the convolution before has kept.
+
+    Source: programming guide, "Convolution", DATA_REUSE, WEIGHT_REUSE, SKIP_RELEASE and D_RELEASE.
     """
 
     data_banks: int
@@ -143,6 +159,8 @@ class CbufUse:
     fetch_slices: int = 1
     skip_data_release: bool = False
     skip_weight_release: bool = False
+    reuse_data: bool = False
+    reuse_weights: bool = False
 
     def check(
         self, entries: int, height: int, weights: KernelLayout, *, compressed: bool = False, cubes: int = 1
@@ -176,7 +194,7 @@ class CbufUse:
                 f"{config.cbuf_bank_depth} entries"
             )
         needed = weights.group_elements[0] * weights.precision.nbytes + WEIGHT_SIZE_ALIGNMENT_BYTES
-        if self.skip_weight_release or weights.groups == 1:
+        if self.skip_weight_release or self.reuse_weights or weights.groups == 1:
             needed = weights.nbytes
         # How much of compressed weights stays is known only with their contents.
         if not compressed and needed > bank_bytes(config, self.weight_banks):
@@ -187,23 +205,6 @@ class CbufUse:
             raise InputError(f"fetch_slices must be at least 1, not {self.fetch_slices}")
         if not 1 <= self.release_slices <= height:
             raise InputError(f"release_slices must be 1 to the {height} lines of src, not {self.release_slices}")
-
-    def leftover_weight_entries(self, weights: WeightSurface) -> int:
-        """Return the entries of padding behind the weights that stay in the buffer after a layer.
-
-        CDMA fetches as many bytes as the registers say, but only the entries that CSC used are given back. The
-        rest stays in front of the next weights, which are then read too early, until the banks change. Weights
-        that are kept for reuse are given back as a whole.
-
-        Source: measured on the public nv_small RTL, where 348 wrong elements of a layer were those of weights
-            that begin so many entries early.
-        """
-        if self.skip_weight_release:
-            return 0
-        layout = weights.layout
-        entry = layout.config.cbuf_bank_width_bytes
-        fetched = layout.nbytes if weights.compression is not None else weights.fetched_bytes
-        return fetched // entry - -(-layout.elements * layout.precision.nbytes // entry)
 
 
 def _check_weight_address(name: str, address: int) -> None:

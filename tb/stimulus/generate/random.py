@@ -16,6 +16,7 @@ from tb.stimulus.generate.draw.far import draw_far
 from tb.stimulus.generate.draw.moving import draw_bdma, draw_rubik
 from tb.stimulus.generate.draw.numbers import Cube, Description
 from tb.stimulus.generate.draw.pdp import draw_pdp, draw_pooled
+from tb.stimulus.generate.draw.reuse import draw_followers, may_be_followed
 from tb.stimulus.generate.draw.sdp import draw_sdp
 from tb.stimulus.generate.draw.settings import draw_settings
 from tb.stimulus.generate.draw.sizes import Work, work_of
@@ -50,6 +51,9 @@ _NOT_POOLED = {"output_precision", "winograd", "batch"}
 """What PDP does not take on the fly."""
 
 _POOLED = 0.2
+_FOLLOWED = 0.15
+"""Of the convolutions that may leave something in the buffer: those that others take it from."""
+
 _MOST_WEIGHTS = 60_000
 """Of all convolutions of a scenario, so that the convolution buffer has room for all of them at once."""
 
@@ -118,6 +122,7 @@ def _layers(rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]
             work += work_of(config, far.layer, far.src, far.dst)
             weights += _weights(far.layer, far.src)
         count = len(layers) + int(rng.integers(0, 2)) if layers else count
+    reaches = bool(layers)
     while len(layers) < count:
         before = written if rng.random() < _CHAINED else None
         drawn = _DRAWERS[str(rng.choice(engines))](rng, config, before)
@@ -131,6 +136,15 @@ def _layers(rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]
         weights += of_it
         work += work_of(config, layer, src, dst or src)
         written = dst
+        if not reaches and may_be_followed(layer) and rng.random() < _FOLLOWED:
+            followers = draw_followers(rng, config, layer)
+            more = sum(_weights(each.layer, each.src) for each in followers)
+            if followers and weights + more <= _MOST_WEIGHTS:
+                weights += more
+                for each in followers:
+                    layers.append(layer)
+                    layer, written = each.layer, each.dst
+                    work += work_of(config, layer, each.src, each.dst)
         if written is not None and _may_be_pooled(layer) and "PDP" in engines and rng.random() < _POOLED:
             layer, written = draw_pooled(rng, layer, written)
         layers.append(layer)

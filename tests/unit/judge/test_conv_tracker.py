@@ -212,13 +212,13 @@ def test_a_reset_empties_the_convolution_buffer() -> None:
 @pytest.mark.parametrize(("kernels", "left"), [(1, 8), (2, 1), (9, 12), (32, 0)])
 def test_padding_is_counted_in_entries_that_the_weights_do_not_reach(kernels: int, left: int) -> None:
     weights = WeightSurface(WeightLayout(SMALL, Precision.INT8, (kernels, 10, 2, 3)), 0)
-    assert small_conv().cbuf.leftover_weight_entries(weights) == left
+    assert weights.stored_entries - weights.used_entries == left
 
 
 @pytest.mark.parametrize(("nbytes", "left"), [(544, 0), (552, 1), (632, 11), (640, 12)])
 def test_only_what_the_registers_say_is_fetched_and_can_be_left(nbytes: int, left: int) -> None:
     weights = replace(small_conv().weights, whole_bytes=nbytes)
-    assert small_conv().cbuf.leftover_weight_entries(weights) == left
+    assert weights.stored_entries - weights.used_entries == left
     assert weights.fetched_bytes == nbytes
 
 
@@ -233,7 +233,7 @@ def test_entries_of_128_bytes_leave_nothing() -> None:
     rng = np.random.default_rng(5)
     for kernels, channels in rng.integers(1, 60, (50, 2)).tolist():
         weights = WeightSurface(WeightLayout(FULL, Precision.INT8, (kernels, channels, 2, 3)), 0)
-        assert small_conv().cbuf.leftover_weight_entries(weights) == 0
+        assert weights.stored_entries == weights.used_entries
 
 
 def test_a_program_of_several_convolutions_is_judged_before_it_is_played() -> None:

@@ -129,7 +129,9 @@ def conv_layers(draw: st.DrawFn, config: HwConfig) -> ConvLayer:
             weights = WeightLayout(config, precision, (kernels, channels, kernel_height, kernel_width))
             entries = feature_entries(config, precision, channels, width)
     compression = draw(st.none() | _compressions(config, weights)) if config.weight_compression_enable else None
-    cbuf = draw(_cbuf_uses(config, entries, slices, weights, src, compressed=compression is not None))
+    compressed = compression is not None
+    reuses = not compressed and not is_winograd
+    cbuf = draw(_cbuf_uses(config, entries, slices, weights, src, compressed=compressed, reuses=reuses))
     out = (kernels, params.output_height(height, kernel_height), params.output_width(width, kernel_width))
     sdp, *sources = draw(processings(config, precision, target, out))
     last = ((1 << config.memif_address_width_bits) - weights.nbytes) // 256
@@ -139,7 +141,8 @@ def conv_layers(draw: st.DrawFn, config: HwConfig) -> ConvLayer:
         src, WeightSurface(weights, weight_address, ram, compression), dst, params, sdp, cbuf, conversion, *sources
     )
     most = bank_entries(config, cbuf.data_banks) // (entries * slices)
-    if kind != "cube" or not config.batch_enable or sdp.compares or most < 2 or draw(st.booleans()):
+    alone = kind != "cube" or not config.batch_enable or sdp.compares or cbuf.reuse_data or cbuf.reuse_weights
+    if alone or most < 2 or draw(st.booleans()):
         return layer
     return draw(_batches(layer, most))
 
@@ -192,6 +195,7 @@ def _cbuf_uses(
     src: Surface | ImageSurface,
     *,
     compressed: bool,
+    reuses: bool,
 ) -> CbufUse:
     least_data = -(-entries * height // config.cbuf_bank_depth)
     least_weight = -(-weights.nbytes // bank_bytes(config, 1))
@@ -206,6 +210,8 @@ def _cbuf_uses(
         fetch_slices=draw(st.integers(1, 4096)) if is_packed else 1,
         skip_data_release=draw(st.booleans()),
         skip_weight_release=draw(st.booleans()),
+        reuse_data=reuses and draw(st.booleans()),
+        reuse_weights=reuses and draw(st.booleans()),
     )
 
 

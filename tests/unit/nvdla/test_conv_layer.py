@@ -183,6 +183,17 @@ LAYERS: dict[str, tuple[ConvLayer, dict[str, Any], str]] = {
         },
         "weight_banks must hold 8448 bytes, not 2 banks of 4096",
     ),
+    "lines without reuse": (small_conv(), {"lines": 5}, "lines must be None without reuse of data, not 5"),
+    "as many lines as are fetched": (
+        small_conv(),
+        {"lines": 4, "cbuf": cbuf(reuse_data=True)},
+        "lines must be at least 1 and not the 4 of src, not 4",
+    ),
+    "an output of other lines": (
+        small_conv(),
+        {"lines": 6, "cbuf": cbuf(reuse_data=True)},
+        "dst must have the shape (9, 7, 3), not (9, 5, 3)",
+    ),
     "no banks for data": (small_conv(), {"cbuf": cbuf(data_banks=0)}, "data_banks must be 1 to 31, not 0"),
     "no banks for weights": (
         small_conv(),

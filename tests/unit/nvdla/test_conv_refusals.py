@@ -26,7 +26,6 @@ BATCHES = (
     "SDP.D_FEATURE_MODE_CFG.batch_number",
 )
 Refusal = tuple[ConvLayer, dict[str, int], str]
-REUSE = "reuse of what lies in the convolution buffer is not modelled"
 
 
 def agreeing(first: str, second: str, value: int, shown: object, new: object, layer: ConvLayer) -> dict[str, Refusal]:
@@ -58,9 +57,19 @@ REFUSALS: dict[str, Refusal] = {
         f"{what} reuse {unit}": (
             small_conv(),
             {f"{MISC[unit]}.{what}_reuse": 1},
-            f"{MISC[unit]}.{what}_reuse must be 0, not 1: {REUSE}",
+            f"{MISC['CSC']}.{what}_reuse must agree with {MISC['CDMA']}.{what}_reuse ({unit == 'CDMA'}), "
+            f"not {unit == 'CSC'}",
         )
         for unit in ("CDMA", "CSC")
+        for what in ("data", "weight")
+    },
+    **{
+        f"{what} reuse of a batch": (
+            small_conv(FULL),
+            {**dict.fromkeys(BATCHES, 1), **{f"{MISC[unit]}.{what}_reuse": 1 for unit in ("CDMA", "CSC")}},
+            "CDMA.D_MISC_CFG.data_reuse: reuse_data and reuse_weights must be False with a batch, which was not "
+            "measured",
+        )
         for what in ("data", "weight")
     },
     "batches of a build without": (

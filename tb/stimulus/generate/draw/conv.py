@@ -134,7 +134,7 @@ def describe(
         output = precision
     gaps = draw_gaps(rng, out)
     dst = Cube(out, gaps if cubes == 1 else _even(out, gaps), output)
-    numbers, bits = _numbers(rng, precision, height.kernel * width.kernel * sizes.channels)
+    numbers, bits = draw_sums(rng, precision, height.kernel * width.kernel * sizes.channels)
     layer: Description = {
         "engine": "CONV",
         "kernels": sizes.kernels,
@@ -191,7 +191,7 @@ def _even(out: tuple[int, int, int], gaps: tuple[int, int]) -> tuple[int, int]:
     return gaps[0] + (out[2] + gaps[0]) % 2, gaps[1] + gaps[1] % 2
 
 
-def _numbers(rng: np.random.Generator, precision: Precision, products: int) -> tuple[Description, int]:
+def draw_sums(rng: np.random.Generator, precision: Precision, products: int) -> tuple[Description, int]:
     """Draw weights, padding value and truncation, and return with them the magnitude of what the sums become."""
     if precision is Precision.FP16:
         keys = {"pad_value": int(rng.choice([0, 0x3C00, 0xC500])), "weight_numbers": draw_numbers(rng)}

@@ -21,11 +21,12 @@ from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES
 from models.layout.raw import round_up
 from models.layout.winograd import KERNEL_SIDE
 from models.precision import Precision
-from tb.nvdla.layers import Batch, ConvLayer, Layer, PooledLayer, Surface
+from tb.nvdla.layers import Batch, ConvLayer, Layer, Surface
 from tb.nvdla.layers.batch import DST_ATOMS
 from tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
 from tb.stimulus.generate.describe import PlanError, Table
 from tb.stimulus.generate.layers.sdp import take_processing
+from tb.stimulus.generate.layers.stay import Stay, take_stay
 from tb.stimulus.generate.layers.workshop import (
     Workshop,
     take_converter,
@@ -77,17 +78,20 @@ def build_conv(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]
         image.done()
     sides = weights.packed_shape[2:] if winograd else (kernel_height, kernel_width)
     src_height, src_width = src.layout.shape[1:]
+    stay = take_stay(table, earlier, src_height)
+    if stay.lines is not None:
+        src_height = height = stay.lines
     out = (kernels, params.output_height(src_height, sides[0]), params.output_width(src_width, sides[1]))
     output = take_precision(table, "output_precision") if "output_precision" in table else precision
     processing, x1, x2, y = take_processing(shop, name, table, out, precision, output)
     placed = _weights(shop, name, table, weights)
-    cbuf = _cbuf(shop.config, table, height, cubes * entries, placed, earlier)
+    cbuf = _cbuf(shop.config, table, height, cubes * entries, placed, stay)
     if cubes > 1:
         shop = replace(shop, carries=None)
     dst = take_destination(shop, name, table, out, output, 1 if cubes == 1 else DST_ATOMS)
     others = [shop.reserve(f"{name}_dst_cube{number}", dst.layout, DST_ATOMS) for number in range(1, cubes)]
     batch = Batch(cubes, src_stride, others[0].address - dst.address) if others else None
-    return ConvLayer(src, placed, dst, params, processing, cbuf, conversion, x1, x2, y, batch)
+    return ConvLayer(src, placed, dst, params, processing, cbuf, conversion, x1, x2, y, batch, stay.lines)
 
 
 def _weights(shop: Workshop, name: str, table: Table, layout: KernelLayout) -> WeightSurface:
@@ -154,14 +158,13 @@ def _mean(image: Table, channels: int) -> tuple[int, ...] | None:
     return image.integers("mean", channels) if "mean" in image else None
 
 
-def _cbuf(
-    config: HwConfig, table: Table, height: int, entries: int, placed: WeightSurface, earlier: Sequence[Layer]
-) -> CbufUse:
+def _cbuf(config: HwConfig, table: Table, height: int, entries: int, placed: WeightSurface, stay: Stay) -> CbufUse:
     """Return the share of the convolution buffer: as few banks as hold everything, and those that are to spare.
 
     With ``all_weights = false`` the banks of a first convolution hold a kernel group and are filled again as it
-    goes. The banks differ from those of the convolution before where that one leaves padding behind its weights.
-    ``banks`` says exactly how many.
+    goes. The banks differ from those of the convolution before where that one leaves padding behind its weights, and
+    are the same where something is reused. A layer that keeps something takes all banks, so that the next one has
+    room beside it. ``banks`` says exactly how many.
 
     There is room for the weights of all convolutions before, because CDMA may count them as still there: its
     counter stands still with its clock, so it misses what CSC gives back while CDMA has nothing to do. Measured
@@ -169,25 +172,38 @@ def _cbuf(
     behind them.
     """
     spare_data, spare_weight = table.integers("spare_banks", 2, (0, 0))
-    weights = placed.layout
+    weights, before = placed.layout, stay.before
     banks = config.cbuf_bank_number - (placed.compression is not None)
     data = -(-height * entries // bank_entries(config, 1))
-    producers = (layer.producer if isinstance(layer, PooledLayer) else layer for layer in earlier)
-    before = [layer for layer in producers if isinstance(layer, ConvLayer)]
     needed = weights.nbytes + sum(layer.weights.layout.nbytes for layer in before)
-    if not table.take("all_weights", bool, True) and not before:
+    if not table.take("all_weights", bool, True) and not before and not stay.keep:
         group = weights.group_elements[0] * weights.precision.nbytes
         needed = min(needed, group + WEIGHT_SIZE_ALIGNMENT_BYTES)
     weight = -(-needed // bank_bytes(config, 1))
     data += min(spare_data, max(banks - data - weight, 0))
     weight = max(min(weight + spare_weight, banks - data), 1)
-    if before and (data, weight) == (before[-1].cbuf.data_banks, before[-1].cbuf.weight_banks):
-        left = before[-1].cbuf.leftover_weight_entries(before[-1].weights)
-        weight += 0 if not left else 1 if data + weight < banks else -1
+    if stay.keep:
+        data = max(data, banks // 2)
+        weight = max(banks - data, 1)
+    if before:
+        last = before[-1].cbuf
+        if "data" in stay.reuse:
+            data = last.data_banks
+            weight = max(min(weight, banks - data), 1)
+        elif stay.buffer.stale_lines and data == last.data_banks:
+            data, weight = data + 1, max(min(weight, banks - data - 1), 1)
+        if "weights" in stay.reuse:
+            data, weight = last.data_banks, last.weight_banks
+        elif stay.buffer.has_stale_weights and (data, weight) == (last.data_banks, last.weight_banks):
+            weight += 1 if data + weight < banks else -1
     data, weight = table.integers("banks", 2, (data, weight))
     return CbufUse(
         data,
         weight,
         release_slices=table.take("release_slices", int, height),
         fetch_slices=table.take("fetch_slices", int, 1),
+        skip_data_release="data" in stay.keep,
+        skip_weight_release="weights" in stay.keep,
+        reuse_data="data" in stay.reuse,
+        reuse_weights="weights" in stay.reuse,
     )

@@ -164,9 +164,9 @@ def test_a_layer_that_reads_what_another_writes_is_enabled_after_it() -> None:
         (
             {**IMAGE, "chain": True},
             "layer has no key chain; allowed: all_weights, banks, batch, converter, dilation, dst_gaps, dst_skip, "
-            "engine, fetch_slices, flush_nan, image, input_converter, kernel, kernels, nan_to_zero, output_precision, "
-            "pad, pad_value, pool, pre_truncate, precision, release_slices, shape, spare_banks, stride, "
-            "tight_weights, truncate, weight_numbers, weights, winograd, x1, x2, y, zero_percent",
+            "engine, fetch_slices, flush_nan, image, input_converter, keep, kernel, kernels, lines, nan_to_zero, "
+            "output_precision, pad, pad_value, pool, pre_truncate, precision, release_slices, reuse, shape, "
+            "spare_banks, stride, tight_weights, truncate, weight_numbers, weights, winograd, x1, x2, y, zero_percent",
         ),
         ({**IMAGE, "shape": [4, 5, 6]}, "layer: channels must be 3 for T_Y8___U8V8_N444, not 4"),
         ({**CUBE, "banks": [0, 1]}, "layer: data_banks must be 1 to 31, not 0"),
@@ -176,3 +176,43 @@ def test_a_layer_that_reads_what_another_writes_is_enabled_after_it() -> None:
 def test_a_convolution_that_cannot_be_understood_is_refused(description: dict[str, Any], message: str) -> None:
     with pytest.raises(PlanError, match=rf"^{re.escape(message)}$"):
         build_all(description)
+
+
+def test_a_layer_convolves_all_lines_that_are_kept() -> None:
+    kept = {**CUBE, "keep": ["data", "weights"], "banks": [2, 4]}
+    layers = build_all(kept, {**CUBE, "shape": [10, 3, 6], "reuse": ["data", "weights"]})[1]
+    cbufs = [layer.cbuf for layer in layers if isinstance(layer, ConvLayer)]
+    assert (cbufs[0].skip_data_release, cbufs[0].skip_weight_release) == (True, True)
+    assert (cbufs[1].reuse_data, cbufs[1].reuse_weights, cbufs[1].data_banks, cbufs[1].weight_banks) == (
+        True,
+        True,
+        2,
+        4,
+    )
+    assert isinstance(layers[1], ConvLayer)
+    assert (layers[1].lines, layers[1].dst.layout.shape) == (5, (9, 4, 4))
+
+
+def test_a_layer_convolves_lines_that_are_left_and_its_own() -> None:
+    layers = build_all({**CUBE, "release_slices": 4}, {**CUBE, "shape": [10, 3, 6], "reuse": ["data"]})[1]
+    assert isinstance(layers[1], ConvLayer)
+    assert layers[1].lines == 4
+    assert layers[1].cbuf.data_banks == 1
+
+
+def test_a_layer_that_keeps_takes_all_banks_so_that_the_next_has_room() -> None:
+    layer = build(keep=["weights"])
+    assert (layer.cbuf.data_banks, layer.cbuf.weight_banks) == (16, 16)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"keep": ["lines"]}, "layer.keep must be of data, weights, not lines"),
+        ({"reuse": ["data"]}, "layer.reuse needs a convolution before it"),
+        ({"lines": 3}, "layer.lines needs data that are reused"),
+    ],
+)
+def test_what_cannot_stay_is_refused(changes: dict[str, Any], message: str) -> None:
+    with refused(message):
+        build(**changes)

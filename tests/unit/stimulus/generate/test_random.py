@@ -127,7 +127,8 @@ def test_windows_reach_their_corners(drawn: list[dict[str, Any]]) -> None:
 
 def test_sdp_and_convolutions_are_pooled_on_the_fly_where_pdp_is_asked_for(drawn: list[dict[str, Any]]) -> None:
     for engine in ("SDP", "CONV"):
-        layers = of(drawn, engine)
+        # A convolution of which the next one takes something is not pooled.
+        layers = [layer for layer in of(drawn, engine) if "keep" not in layer]
         pools = [layer["pool"] for layer in layers if "pool" in layer]
         assert len(layers) // 8 < len(pools) < len(layers) // 4
         assert {pool["method"] for pool in pools} == {"max", "min", "average"}
@@ -161,3 +162,13 @@ def test_large_cubes_fit_below_the_end_of_the_address_space() -> None:
     entry = random_entry(SMALL, 9072, ENGINES)
     assert entry.data["base"] > 0xFE00_0000
     assert entry.build(SMALL, 9072).ops
+
+
+def test_convolutions_reuse_data_weights_and_both(drawn: list[dict[str, Any]]) -> None:
+    convolutions = of(drawn, "CONV")
+    reused = Counter(tuple(layer.get("reuse", ())) for layer in convolutions)
+    for parts in (("data",), ("weights",), ("data", "weights")):
+        assert reused[parts] > len(convolutions) // 50, parts
+    partly = [layer for layer in convolutions if layer.get("release_slices")]
+    assert len(partly) > len(convolutions) // 50
+    assert any("image" in layer and "data" in layer.get("reuse", ()) for layer in convolutions)

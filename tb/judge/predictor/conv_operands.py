@@ -1,0 +1,142 @@
+"""What a convolution multiplies: lines and weights that CDMA fetches, or that lie in the convolution buffer already."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.converter import Converter
+from models.errors import InputError
+from models.layout import CompressedWeightLayout, ImageWeightLayout, PixelConversion
+from models.layout.compression import WGS_DTYPE
+from tb.judge.predictor.cubes import read_patterns
+from tb.judge.predictor.expectation import ReadMemory
+from tb.nvdla.layers import ConvLayer
+from tb.nvdla.program.conv_buffer import FETCHES_ALL, Fetch
+from tb.nvdla.surfaces import ImageSurface, WeightSurface
+
+Bytes = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class Operands:
+    """What a convolution multiplies, FP16 as patterns.
+
+    Attributes:
+        cube: (C, H, W), the lines as CDMA has converted them.
+        weights: (K, C, R, S).
+        counted: patterns of data and weights in which CDMA counts NaN and infinities: all that it fetches, padding
+            included. None when that is not known.
+    """
+
+    cube: NDArray[Any]
+    weights: NDArray[Any]
+    counted: tuple[NDArray[Any], NDArray[Any]] | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Kept:
+    """The lines behind each other and the bytes of the weights that lie in the buffer."""
+
+    cube: NDArray[Any]
+    weights: Bytes
+
+
+class BufferContents:
+    """The contents of the convolution buffer, as they were when they were fetched.
+
+    Layers come in the order in which they run, with what the tracker says that they fetch.
+    """
+
+    def __init__(self) -> None:
+        """Start with an empty buffer, as after a reset."""
+        self._kept: _Kept | None = None
+
+    def take(self, layer: ConvLayer, fetch: Fetch, read: ReadMemory) -> Operands:
+        """Return what a layer multiplies, and keep what it leaves.
+
+        Args:
+            layer: The layer, or one cube of a batch.
+            fetch: What CDMA fetches for it.
+            read: How to read memory as the layer will find it.
+
+        Raises:
+            InputError: when it fetches less than all of it and no layer came before.
+        """
+        kept = self._kept
+        if kept is None and not fetch.all:
+            raise InputError("fetch must be all of it, because the convolution buffer is empty")
+        raw = _read_raw(layer.weights, read) if kept is None or fetch.weights else kept.weights
+        weights = _unpack(layer.weights, raw, read)
+        lines = [] if kept is None or not fetch.kept_lines else [kept.cube[:, -fetch.kept_lines :]]
+        if fetch.data:
+            lines.append(_read_cube(layer, read))
+        cube = np.concatenate(lines, axis=1)
+        gone = 0 if layer.cbuf.skip_data_release else layer.cbuf.release_slices
+        self._kept = _Kept(cube[:, gone:], raw)
+        convolved = cube[:, : layer.height]
+        if not layer.params.is_float:
+            return Operands(convolved, weights, None)
+        return Operands(convolved.view(np.uint16), weights.view(np.uint16), _counted(layer, fetch, convolved, read))
+
+
+def operands_of(layer: ConvLayer, read: ReadMemory) -> Operands:
+    """Return what a layer multiplies that fetches all of it.
+
+    Args:
+        layer: The layer.
+        read: How to read memory as the layer will find it.
+    """
+    return BufferContents().take(layer, FETCHES_ALL, read)
+
+
+def _read_cube(layer: ConvLayer, read: ReadMemory) -> NDArray[Any]:
+    """Return the lines that CDMA fetches and converts, (C, H, W)."""
+    src, conversion = layer.src, layer.conversion
+    if isinstance(src, ImageSurface):
+        planes = zip(src.addresses, src.layout.plane_nbytes, strict=True)
+        image = src.layout.unpack(np.concatenate([read(src.ram, address, nbytes) for address, nbytes in planes]))
+        assert isinstance(conversion, PixelConversion)
+        return conversion.apply(src.layout.format, image)
+    whole = src.layout.unpack_padded(read(src.ram, src.address, src.layout.nbytes))
+    # Winograd multiplies whole atoms of channels, so a NaN in a padding channel counts.
+    cube = whole[: layer.weights.layout.packed_shape[1] if layer.params.winograd else src.layout.shape[0]]
+    return conversion.convert(cube, layer.params.precision) if isinstance(conversion, Converter) else cube
+
+
+def _counted(
+    layer: ConvLayer, fetch: Fetch, cube: NDArray[Any], read: ReadMemory
+) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """Return the patterns of data and weights that CDMA counts.
+
+    Source: measured on the public nv_full RTL: padding channels of a cube, and padding behind weights. What a layer
+        counts that does not fetch everything was not measured.
+    """
+    if not fetch.all:
+        return None
+    data, weights = layer.src, layer.weights
+    patterns = cube.view(np.uint16) if isinstance(data, ImageSurface) else read_patterns(data, read)
+    return patterns, read(weights.ram, weights.address, weights.fetched_bytes).view(np.uint16)
+
+
+def _read_raw(surface: WeightSurface, read: ReadMemory) -> Bytes:
+    """Return the bytes of weights that are not compressed, without the padding behind them."""
+    stored = surface.layout
+    nbytes = 0 if surface.compression is not None else stored.elements * stored.precision.nbytes
+    return read(surface.ram, surface.address, nbytes)
+
+
+def _unpack(surface: WeightSurface, raw: Bytes, read: ReadMemory) -> NDArray[Any]:
+    stored, compression = surface.layout, surface.compression
+    if compression is None:
+        weights = stored.unpack(raw[: stored.elements * stored.precision.nbytes])
+    else:
+        layout = CompressedWeightLayout(stored)
+        mask = read(surface.ram, compression.mask_address, -(-stored.elements // 8))
+        sizes = read(surface.ram, compression.sizes_address, stored.groups * WGS_DTYPE.itemsize)
+        nbytes = int(sizes.view(WGS_DTYPE).sum(dtype=np.int64))
+        weights = layout.unpack(read(surface.ram, surface.address, nbytes), mask, sizes)
+    return stored.original(weights) if isinstance(stored, ImageWeightLayout) else weights

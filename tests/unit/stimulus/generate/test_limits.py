@@ -167,7 +167,7 @@ def carried(entry: PlanEntry, seed: int) -> list[tuple[int, int]]:
 
 
 def test_carries_reach_the_upper_word_of_addresses_where_there_is_one() -> None:
-    entries = [random_entry(LARGE, seed, ENGINES).data for seed in range(300)]
+    entries = [random_entry(LARGE, seed, ENGINES).data for seed in range(600)]
     assert max(data["carries"][1] for data in entries if "carries" in data) == LARGE.memif_address_width_bits - 1
     assert {data["carries"][0] for data in entries if "carries" in data} >= {12, 32, 33}
 

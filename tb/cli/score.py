@@ -10,18 +10,13 @@ from pathlib import Path
 
 from models.config import HwConfig
 from models.errors import InputError
-from tb.cli import numbers
+from tb.cli import numbers, score_mutants
 from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, dut_arguments, dut_of, play_options
 from tb.judge.text import why_not_passed
 from tb.places import COMMAND, PLANS
-from tb.run import folders
-from tb.run.compile.filelist import parse
-from tb.run.compile.recipe import embedded_filelist
 from tb.tools.score import report
 from tb.tools.score.catalogue import Bug, load_catalogue
 from tb.tools.score.journal import Journal, Played
-from tb.tools.score.mutants import MutantResult, play_mutants, write_mutants
-from tb.tools.score.mutate import choose
 from tb.tools.score.play import Bench, BugResult, false_alarms, play_bugs
 from tb.tools.score.scenarios import Source, of_unit, sources
 
@@ -37,17 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=numbers.seed, default=1, metavar="N", help="seed of all data (default: 1)")
     parser.add_argument("--list", action="store_true", help="print the bugs and stop")
-    mutants = parser.add_argument_group("source mutants", "instead of the seeded bugs")
-    mutants.add_argument("--mutants", type=numbers.count, metavar="N", help="change one expression of the RTL, N times")
-    mutants.add_argument(
-        "--number", type=numbers.ordinal, metavar="K", help="play only the one with this number in --list"
-    )
-    mutants.add_argument(
-        "--modules", default="*", metavar="PATTERN", help="modules to change, comma-separated (default: all)"
-    )
-    mutants.add_argument(
-        "--scenarios", default="*", metavar="PATTERN", help="scenarios to play, comma-separated (default: all)"
-    )
+    score_mutants.add_arguments(parser)
     add_dut_options(parser)
     group = parser.add_argument_group("running")
     play_options(group)
@@ -65,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
     if args.mutants is not None:
-        return mutate(args)
+        return score_mutants.main(args, rerun(args))
     catalogue = load_catalogue()
     config = HwConfig.load(args.config)
     bugs = select(catalogue.bugs, args.only, args.kind, config.name)
@@ -96,39 +81,6 @@ def main(args: argparse.Namespace) -> int:
     return 0 if report.passed(results) else 1
 
 
-def mutate(args: argparse.Namespace) -> int:
-    """Build and play source mutants, and return the exit code."""
-    if args.only is not None or args.kind is not None:
-        raise InputError("--only and --kind must not be given with --mutants: they choose seeded bugs")
-    config = HwConfig.load(args.config)
-    files = parse(args.rtl or embedded_filelist(config))
-    mutants = choose(files.sources, args.mutants, args.seed, args.modules)
-    if args.list:
-        print("\n".join(f"{number:3} {mutant}" for number, mutant in enumerate(mutants, 1)))
-        return 0
-    if args.number is not None and not 1 <= args.number <= len(mutants):
-        raise InputError(f"--number must be from 1 to {len(mutants)}, not {args.number}")
-    chosen = [(n, mutant) for n, mutant in enumerate(mutants, 1) if args.number in (None, n)]
-    found = of_unit(sources(PLANS), args.scenarios.split(","))
-    root, again = args.results / "mutants", rerun(args)
-    args.rtl = write_mutants(mutants, files, folders.made(root, "source"))
-    bench = bench_of(args, config, again, root)
-    about = {"model": bench.built.directory.name, "seed": args.seed, "scenarios": args.scenarios}
-    # A single one shall not take the place of all in the journal that --resume goes on with.
-    name = "played.jsonl" if args.number is None else f"played_{args.number}.jsonl"
-    journal = Journal(root / name, about, resume=args.resume)
-    if args.number is None and not journal.done and alarms(found, bench, args):
-        return 1
-    left = [(number, mutant) for number, mutant in chosen if mutant.name not in journal.done]
-    for result in play_mutants(left, found, bench, seed=args.seed, workers=args.jobs):
-        journal.add(result.mutant.name, Played(result.played, result.catch, result.seconds))
-        print(f"[{len(journal.done):3}/{len(chosen)}] {report.mutant_line(result)}", flush=True)
-    ended = ((number, mutant, journal.done[mutant.name]) for number, mutant in chosen)
-    results = [MutantResult(number, mutant, p.played, p.catch, p.seconds) for number, mutant, p in ended]
-    print("\n" + "\n".join(report.mutant_summary(results)))
-    return 0 if report.mutants_passed(results) else 1
-
-
 def bench_of(args: argparse.Namespace, config: HwConfig, again: str, root: Path) -> Bench:
     """Build what the options select, and return the bench that plays on it.
 
@@ -146,6 +98,8 @@ def rerun(args: argparse.Namespace) -> str:
     words = ["--seed", str(args.seed)]
     if args.mutants is not None:
         words += ["--mutants", str(args.mutants), "--modules", args.modules, "--scenarios", args.scenarios]
+        words += ["--level", args.level, "--each", str(args.each)]
+        words += [] if args.random is None else ["--random", str(args.random)]
     if args.hang_cycles is not None:
         words += ["--hang-cycles", str(args.hang_cycles)]
     return f"{COMMAND} score {shlex.join(words)} {dut_arguments(args)}"

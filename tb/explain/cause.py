@@ -46,6 +46,7 @@ class Cause:
         variants: from the evidence and a run to the runs in which the cause acts too.
         reruns: whether it needs an engine that can compute again; otherwise the known result will do.
         cost_bits: how much evidence it takes to believe it: rarer causes cost more.
+        symptom: whether it says what the bytes look like, and not what makes them so.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Cause:
     variants: Callable[[Evidence, Run], Iterable[Variant]]
     reruns: bool = False
     cost_bits: float = 8.0
+    symptom: bool = False
 
     def on(self, evidence: Evidence, run: Run) -> Iterator[Variant]:
         """Yield the variants that differ from the run at all."""
@@ -98,6 +100,16 @@ class Fit:
         return "+".join(cause.name for cause in self.causes)
 
     @property
+    def symptom(self) -> bool:
+        """Whether it says no more than what the bytes look like."""
+        return all(cause.symptom for cause in self.causes)
+
+    @property
+    def complete(self) -> bool:
+        """Whether it predicts every byte."""
+        return self.explained == self.wrong and self.contradicted == 0
+
+    @property
     def share(self) -> float:
         """The part of the wrong bytes that it explains, less what it contradicts."""
         return (self.explained - self.contradicted) / self.wrong
@@ -112,5 +124,6 @@ class Fit:
 
     def __str__(self) -> str:
         """Return cause and evidence in one line."""
+        kind = "symptom: " if self.symptom else ""
         against = f", contradicts {self.contradicted} right ones" if self.contradicted else ""
-        return f"{self.text} (explains {self.explained} of {self.wrong} wrong bytes{against})"
+        return f"{kind}{self.text} (explains {self.explained} of {self.wrong} wrong bytes{against})"

@@ -18,7 +18,10 @@ BYTE_BITS = 10.0
 """What it takes to say that one more byte is wrong, and what it holds."""
 
 BELIEF_BITS = 16.0
-"""How much shorter the evidence must become before a cause is called probable."""
+"""How much shorter the evidence must become before a cause is called probable, beyond what chance may give.
+
+Of so many variants that were tried, the best one of pure chance is shorter by the logarithm of their number.
+"""
 
 _WHOLE_ELEMENTS = 1 << 15
 _SAMPLE_ELEMENTS = 1 << 15
@@ -28,7 +31,7 @@ _LEAST_FINALISTS = 3
 _FINAL_ELEMENTS = 1 << 22
 _PAIR_STARTS = 6
 _PAIR_ELEMENTS = 1 << 13
-_GOOD_SHARE = 0.98
+_GOOD_SHARE = 1.0
 _LEAST_SHARE = 0.5
 
 
@@ -48,12 +51,31 @@ class Diagnosis:
 
     @property
     def probable(self) -> Fit | None:
-        """The first cause, when it explains most and enough bytes say so."""
-        if not self.fits:
+        """The first cause, when it predicts every byte and enough of them say so.
+
+        Of a pair each half must be worth what it costs.
+        """
+        first = self.fits[0] if self.fits else None
+        if first is None or first.symptom or not first.complete:
             return None
-        first = self.fits[0]
-        saved = BYTE_BITS * first.wrong - first.cost_bits
-        return first if first.share >= _LEAST_SHARE and saved >= BELIEF_BITS else None
+        without = BYTE_BITS * first.wrong
+        if len(first.causes) > 1:
+            parts = {cause.name for cause in first.causes}
+            without = min([without, *(fit.cost_bits for fit in self.fits if fit.name in parts)])
+        return first if without - first.cost_bits >= self.belief_bits else None
+
+    @property
+    def belief_bits(self) -> float:
+        """How much shorter the evidence must become before a cause is called probable."""
+        return BELIEF_BITS + float(np.log2(max(1, self.tried)))
+
+    @property
+    def symptom(self) -> Fit | None:
+        """What the bytes look like, when they have a pattern that contradicts none of the right ones."""
+        for fit in self.fits:
+            if fit.symptom and fit.share >= _LEAST_SHARE and not fit.contradicted:
+                return fit if BYTE_BITS * fit.wrong - fit.cost_bits >= BELIEF_BITS else None
+        return None
 
 
 def diagnose(evidence: Evidence, causes: Sequence[Cause] = CAUSES) -> Diagnosis:

@@ -25,8 +25,10 @@ class Explanation:
 
     @property
     def causes(self) -> tuple[Fit, ...]:
-        """Probable causes, best first; empty when none fits."""
-        return () if self.diagnosis.probable is None else self.diagnosis.fits
+        """Probable causes, best first; a symptom alone when no cause fits; empty when nothing does."""
+        if self.diagnosis.probable is not None:
+            return self.diagnosis.fits
+        return () if self.diagnosis.symptom is None else (self.diagnosis.symptom,)
 
     @property
     def equal(self) -> tuple[Fit, ...]:

@@ -42,6 +42,7 @@ def explained(folder: Path, bench: Bench, scenario: Scenario, request: Request) 
         [[fit.name for fit in explanation.causes] for explanation in explanations],
         [[fit.name for fit in explanation.equal] for explanation in explanations],
         [explanation.headline for explanation in explanations],
+        [bool(explanation.causes) and explanation.causes[0].symptom for explanation in explanations],
     )
 
 

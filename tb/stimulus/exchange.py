@@ -108,12 +108,14 @@ class Explained(msgspec.Struct, frozen=True):
         causes: names of the probable causes of each layer, the best first.
         equal: those that predict the same bytes as the best, for each layer.
         headlines: the best cause of each layer in words, or that none fits.
+        symptoms: whether the best says no more than what the bytes look like, for each layer.
     """
 
     lines: list[str]
     causes: list[list[str]]
     equal: list[list[str]]
     headlines: list[str] = []
+    symptoms: list[bool] = []
 
 
 class Answer(msgspec.Struct, frozen=True):

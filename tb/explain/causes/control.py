@@ -190,10 +190,12 @@ _MOST_LINES = 1 << 9
 """Lines of a surface up to which the order of whole inputs is looked at."""
 
 CAUSES = (
-    Cause("lost-part", "writes lost", Family.CONTROL, _lost, cost_bits=9.0),
+    Cause("lost-part", "writes lost", Family.CONTROL, _lost, cost_bits=9.0, symptom=True),
     Cause("strobe", "partial strobe", Family.CONTROL, _strobes, cost_bits=9.0),
-    Cause("lost-write", "writes lost", Family.CONTROL, _singles, cost_bits=10.0),
-    Cause("write-order", "output out of order", Family.CONTROL, _output, cost_bits=9.5),
-    Cause("read-order", "input out of order", Family.CONTROL, _input, reruns=True, cost_bits=9.5),
-    Cause("operand-order", "operands out of order", Family.CONTROL, _operands, reruns=True, cost_bits=9.5),
+    Cause("lost-write", "writes lost", Family.CONTROL, _singles, cost_bits=10.0, symptom=True),
+    Cause("write-order", "output out of order", Family.CONTROL, _output, cost_bits=9.5, symptom=True),
+    Cause("read-order", "input out of order", Family.CONTROL, _input, reruns=True, cost_bits=9.5, symptom=True),
+    Cause(
+        "operand-order", "operands out of order", Family.CONTROL, _operands, reruns=True, cost_bits=9.5, symptom=True
+    ),
 )

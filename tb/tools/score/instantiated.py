@@ -1,0 +1,83 @@
+"""Which modules a design consists of, as Verilator elaborates it, and the files that they are in."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from tb.run.compile.elaborate import QUIET, library_arguments
+from tb.run.compile.filelist import FileList
+from tb.run.compile.toolchain import tool_environment, verilator_root
+from tb.run.errors import BuildError
+from tb.run.process import last_relevant_lines, supervise
+
+_MODULE = re.compile(r' *\{"type":"MODULE","name":"([^"]+)".*?"origName":"([^"]+)"')
+_OWN_PREFIX = "/"
+
+
+class Design(NamedTuple):
+    """What a top module consists of.
+
+    Attributes:
+        modules: their names in the sources.
+        parametrised: those that are used with other parameters than their own.
+        files: all files that were read.
+    """
+
+    modules: frozenset[str]
+    parametrised: frozenset[str]
+    files: tuple[Path, ...]
+
+
+def design_of(files: FileList, top: str, log_path: Path) -> Design:
+    """Elaborate RTL and return what it consists of: neither libraries that are not used nor dead branches.
+
+    Args:
+        files: the RTL.
+        top: its top module.
+        log_path: for Verilator's output.
+
+    Raises:
+        BuildError: when Verilator refuses the RTL.
+    """
+    log_path.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=log_path.parent.resolve(), prefix="design-") as folder:
+        command = [
+            *(str(verilator_root() / "bin" / "verilator_bin"), "--json-only", "--no-timing", *QUIET),
+            *("--Mdir", folder, "--prefix", "Vtop", "--top-module", top),
+            *(f"-D{name}={value}" for name, value in files.defines),
+            *(f"-I{path}" for path in files.include_dirs),
+            *library_arguments(files),
+            *map(str, (*files.controls, *files.sources)),
+        ]
+        log_path.write_bytes(b"")
+        ended = supervise(command, cwd=Path(folder), environment=tool_environment(), log_path=log_path)
+        if ended.returncode != 0:
+            lines = last_relevant_lines(log_path)
+            raise BuildError(f"Verilator cannot elaborate {top}:\n{lines}\nlog: {log_path}", log_path)
+        with (Path(folder) / "Vtop.tree.json").open(encoding="utf-8", errors="surrogateescape") as tree:
+            found = list(_modules(tree))
+        meta = json.loads((Path(folder) / "Vtop.tree.meta.json").read_text(encoding="utf-8"), strict=False)
+    modules = frozenset(own for _, own in found)
+    parametrised = frozenset(own for name, own in found if name != own)
+    return Design(modules, parametrised, tuple(_files(entry["realpath"] for entry in meta["files"].values())))
+
+
+def _modules(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield the modules of a tree, by their names there and in the sources; it has hundreds of megabytes."""
+    for line in lines:
+        found = _MODULE.match(line)
+        if found:
+            yield found[1], found[2]
+
+
+def _files(names: Iterable[str]) -> Iterator[Path]:
+    own = verilator_root().resolve()
+    for name in names:
+        path = Path(name)
+        if name.startswith(_OWN_PREFIX) and not path.is_relative_to(own):
+            yield path

@@ -1,0 +1,179 @@
+"""Which mutants a scenario reaches: on the device without one, where a change would have made a difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import as_completed
+from dataclasses import dataclass, replace
+from pathlib import Path
+from queue import SimpleQueue
+
+import msgspec
+import numpy as np
+
+from models.limits import TRACE_BYTES
+from models.reading import read_text
+from tb.judge.text import why_not_passed
+from tb.judge.verdict import Ending
+from tb.plain_data import converted
+from tb.run import folders
+from tb.run.process import threads
+from tb.run.result import Result, identity
+from tb.run.shared import SharedProcess
+from tb.tools.score.play import Bench
+from tb.tools.score.scenarios import Source
+
+
+@dataclass(frozen=True)
+class Case:
+    """A scenario with the seed of its data."""
+
+    source: Source
+    seed: int
+
+    @property
+    def identity(self) -> str:
+        """``TEST.SEED``."""
+        return identity(self.source.name, self.seed)
+
+
+class Reached(msgspec.Struct, frozen=True):
+    """What a scenario did on the device without a mutant.
+
+    Attributes:
+        identity: its ``TEST.SEED``.
+        seconds: that it took.
+        mutants: numbers of those that it reaches; None when the model cannot tell.
+        refused: whether the device cannot run it.
+        alarm: why it failed, nothing when it passed.
+    """
+
+    identity: str
+    seconds: float
+    mutants: list[int] | None
+    refused: bool = False
+    alarm: list[str] = []
+
+    def reaches(self, number: int) -> bool:
+        """Return whether a mutant may be noticed in it."""
+        return not self.refused and not self.alarm and (self.mutants is None or number in self.mutants)
+
+
+class Notes:
+    """A file in which a running model notes the mutants that make a difference."""
+
+    def __init__(self, path: Path, mutants: int) -> None:
+        """Make the file for so many mutants."""
+        self.path = path.resolve()
+        self._bytes = np.memmap(self.path, dtype=np.uint8, mode="w+", shape=(mutants + 1,))
+
+    def taken(self) -> list[int]:
+        """Return what was noted since the last time."""
+        numbers = [int(number) for number in np.flatnonzero(self._bytes)]
+        self._bytes[:] = 0
+        return numbers
+
+
+class Survey:
+    """What is known of all scenarios, in a file that every result is added to at once."""
+
+    def __init__(self, path: Path, model: str) -> None:
+        """Go on with what the file holds of the same model, or begin it."""
+        self._path = path
+        self.known: dict[str, Reached] = {}
+        lines = read_text(path, TRACE_BYTES).split("\n")[:-1] if path.is_file() else []
+        if lines and lines[0] == model:
+            entries = [converted(msgspec.json.decode(line), Reached, str(path)) for line in lines[1:]]
+            self.known = {entry.identity: entry for entry in entries}
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(f"{model}\n", encoding="utf-8")
+
+    def add(self, entry: Reached) -> None:
+        """Write down what one scenario did."""
+        self.known[entry.identity] = entry
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(f"{msgspec.json.encode(entry).decode()}\n")
+
+
+def survey(cases: Sequence[Case], bench: Bench, mutants: int | None, workers: int) -> Iterator[Reached]:
+    """Play scenarios on the device without a mutant, and yield what each did.
+
+    Args:
+        cases: the scenarios.
+        bench: what they are played on.
+        mutants: how many the model can note, None when it cannot.
+        workers: simulations at a time.
+    """
+    folder = folders.made(bench.root, "without")
+    players = [_Player(bench, folder, number, mutants) for number in range(workers)]
+    free: SimpleQueue[_Player] = SimpleQueue()
+    for player in players:
+        free.put(player)
+
+    def play(case: Case) -> Reached:
+        player = free.get()
+        try:
+            return player.play(case)
+        finally:
+            free.put(player)
+
+    try:
+        with threads(workers) as pool:
+            futures = [pool.submit(play, case) for case in cases]
+            try:
+                for future in as_completed(futures):
+                    yield future.result()
+            finally:
+                for future in futures:
+                    future.cancel()
+    finally:
+        for player in players:
+            player.close()
+
+
+class _Player:
+    """One simulator process without a mutant, and what it notes."""
+
+    def __init__(self, bench: Bench, folder: Path, number: int, mutants: int | None) -> None:
+        self._bench, self._folder = bench, folder
+        self._notes = None if mutants is None else Notes(folder / f"reached_{number}", mutants)
+        self._plusargs = () if self._notes is None else (f"+reached={self._notes.path}",)
+        self._process: SharedProcess | None = bench.shared(folder / str(number), self._plusargs)
+
+    def play(self, case: Case) -> Reached:
+        job = replace(self._bench.job(case.source, case.seed), plusargs=self._plusargs)
+        result: Result = self._bench.play(job, self._folder, self._process)
+        mutants = None if self._notes is None else self._notes.taken()
+        refused = result.ending is Ending.REFUSED
+        alarm = [] if refused or result.ending is Ending.PASSED else why_not_passed(result.verdict)
+        return Reached(case.identity, result.seconds, mutants, refused, list(alarm))
+
+    def close(self) -> None:
+        if self._process is not None:
+            self._process.close()
+
+
+def worth_playing(
+    cases: Sequence[tuple[Case, Reached]], number: int, likely: Sequence[str], most: int
+) -> tuple[list[Case], int]:
+    """Return the scenarios to play a mutant on, and how many reach it.
+
+    The cheapest come first, of which those that exercise its engine by their names count as three times as cheap;
+    when more than ``most`` reach it, the other half of these is spread evenly over the dearer ones.
+
+    Args:
+        cases: all scenarios, with what they reach.
+        number: of the mutant.
+        likely: first words of the names of scenarios that exercise its engine.
+        most: how many to play at most.
+    """
+    found = [(case, reached) for case, reached in cases if reached.reaches(number)]
+    found.sort(key=lambda pair: pair[1].seconds / (3 if pair[0].source.name.split("_")[0] in likely else 1))
+    ordered = [case for case, _ in found]
+    if len(ordered) > most:
+        first = most - most // 2
+        rest = ordered[first:]
+        picked = np.linspace(0, len(rest) - 1, most // 2).astype(np.int64)
+        ordered = [*ordered[:first], *(rest[int(n)] for n in picked)]
+    return ordered, len(found)

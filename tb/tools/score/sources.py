@@ -1,0 +1,117 @@
+"""Writes the sources of a design with all mutants in them, of which ``+mutant=N`` chooses one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from models.errors import InputError
+from tb.run.compile.filelist import FileList
+from tb.tools.score.mutate import Mutant, modules_of, visible, without_comments
+
+_CHOSEN = "nvdla_mutant"
+_NOTES = Path(__file__).with_name("reached.cpp")
+_DECLARED = {
+    False: f' integer {_CHOSEN}; initial if (!$value$plusargs("mutant=%d", {_CHOSEN})) {_CHOSEN} = 0;',
+    True: f' import "DPI-C" function bit {_CHOSEN}(input int number, input bit differs);',
+}
+
+
+def write_mutants(
+    mutants: Sequence[Mutant],
+    files: FileList,
+    folder: Path,
+    *,
+    read: Sequence[Path] = (),
+    notes: bool = False,
+) -> Path:
+    """Write the sources with all mutants, of which ``+mutant=N`` chooses one, and a filelist that takes them.
+
+    Args:
+        mutants: what to change, in the order of their numbers, from 1.
+        files: the filelist that they are sources of.
+        folder: where to write.
+        read: files that the design takes from its libraries; those that are changed become sources.
+        notes: whether the model shall note which mutants make a difference, as Verilator's can.
+
+    Returns:
+        The filelist.
+
+    Raises:
+        InputError: when a mutated file is neither a source of the filelist nor read.
+    """
+    by_path: dict[Path, list[tuple[int, Mutant]]] = {}
+    for number, mutant in enumerate(mutants, 1):
+        by_path.setdefault(mutant.path.resolve(), []).append((number, mutant))
+    sources = {path.resolve() for path in files.sources}
+    library = {path.resolve() for path in read} - sources
+    folder.mkdir(parents=True, exist_ok=True)
+    changed: dict[Path, Path] = {}
+    for path, numbered in by_path.items():
+        if path not in sources | library:
+            raise InputError(f"mutants must change sources of the filelist, not {path}")
+        text = path.read_text(encoding="utf-8", errors="surrogateescape")
+        alike = sum(other.name == path.name for other in changed)
+        changed[path] = (folder / (str(alike) if alike else "") / path.name).resolve()
+        changed[path].parent.mkdir(exist_ok=True)
+        changed[path].write_text(switched(text, numbered, notes=notes), encoding="utf-8", errors="surrogateescape")
+    added = [path for path in changed if path in library]
+    kept = [path for path in files.library_files if path.resolve() not in changed]
+    taken = replace(files, sources=(*files.sources, *added), library_files=tuple(kept))
+    filelist = folder / "mutants.f"
+    lines = filelist_lines(taken, changed)
+    if notes:
+        (folder / _NOTES.name).write_text(_NOTES.read_text(encoding="utf-8"), encoding="utf-8")
+        lines.append(_quoted((folder / _NOTES.name).resolve()))
+    filelist.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return filelist
+
+
+def filelist_lines(files: FileList, changed: dict[Path, Path]) -> list[str]:
+    """Return the lines of a filelist in which other files stand for some.
+
+    Args:
+        files: the filelist.
+        changed: what stands for which resolved path.
+    """
+    include_dirs = dict.fromkeys((*files.include_dirs, *(path.parent for path in changed)))
+    lines = [_quoted(f"+incdir+{path}") for path in include_dirs]
+    lines += [_quoted(f"+define+{name}={value}") for name, value in files.defines]
+    lines += [f"-y {_quoted(path.resolve())}" for path in files.library_dirs]
+    lines += [f"+libext+{extension}" for extension in files.library_extensions]
+    lines += [f"-v {_quoted(path.resolve())}" for path in files.library_files]
+    lines += [_quoted(path.resolve()) for path in files.controls]
+    return [*lines, *(_quoted(changed.get(path.resolve(), path.resolve())) for path in files.sources)]
+
+
+def _quoted(word: str | Path) -> str:
+    """Return a word of a filelist that may hold blanks."""
+    escaped = str(word).replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def switched(text: str, mutants: Sequence[tuple[int, Mutant]], *, notes: bool = False) -> str:
+    """Return a file's text in which every mutated expression asks which mutant was chosen.
+
+    Args:
+        text: of the file.
+        mutants: of this file, with their numbers.
+        notes: whether it tells as well if the mutant would have made a difference.
+    """
+    changes: dict[tuple[int, int], str] = {}
+    for number, mutant in mutants:
+        start, end = mutant.span
+        original, other = text[start:end], mutant.expression(text)
+        otherwise = changes.get(mutant.span, f"({original})")
+        # Bits that an assignment would keep count, too; which are signed stays as it is.
+        differs = f"(({other}) + 64'sd0) != (({original}) + 64'sd0)"
+        asked = f"{_CHOSEN}({number}, {differs})" if notes else f"({_CHOSEN} == {number})"
+        changes[mutant.span] = f"({asked} ? ({other}) : {otherwise})"
+    modules = {mutant.module for _, mutant in mutants}
+    for name, head, _ in modules_of(visible(without_comments(text))):
+        if name in modules:
+            changes[head, head] = _DECLARED[notes]
+    for (start, end), after in sorted(changes.items(), reverse=True):
+        text = text[:start] + after + text[end:]
+    return text

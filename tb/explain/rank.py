@@ -65,6 +65,11 @@ class Diagnosis:
         return first if without - first.cost_bits >= self.belief_bits else None
 
     @property
+    def first(self) -> Fit | None:
+        """What is stated: the probable cause, else a symptom, else nothing."""
+        return self.probable or self.symptom
+
+    @property
     def belief_bits(self) -> float:
         """How much shorter the evidence must become before a cause is called probable."""
         return BELIEF_BITS + float(np.log2(max(1, self.tried)))

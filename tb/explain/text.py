@@ -26,9 +26,10 @@ class Explanation:
     @property
     def causes(self) -> tuple[Fit, ...]:
         """Probable causes, best first; a symptom alone when no cause fits; empty when nothing does."""
-        if self.diagnosis.probable is not None:
-            return self.diagnosis.fits
-        return () if self.diagnosis.symptom is None else (self.diagnosis.symptom,)
+        first = self.diagnosis.first
+        if first is None:
+            return ()
+        return self.diagnosis.fits if first is self.diagnosis.fits[0] else (first,)
 
     @property
     def equal(self) -> tuple[Fit, ...]:

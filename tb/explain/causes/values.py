@@ -146,13 +146,24 @@ _ZERO_BITS = 7.9
 """Memory that nobody wrote is a simpler reason than an address at which there are zeros."""
 
 
+_LOOKS = frozenset(("off-by-one", "zero", "stuck-bit", "flipped-bit", "stuck-lane"))
+"""Kinds that say what values look like: many faults elsewhere leave them so."""
+
+
 def _cost(kind: str, usual: float) -> float:
     return _ZERO_BITS if kind == "zero" else usual
 
 
 CAUSES = (
     *(
-        Cause(f"dst-{kind}", f"output: {about}", Family.FORMAT, partial(_output, kind), cost_bits=_cost(kind, 9.0))
+        Cause(
+            f"dst-{kind}",
+            f"output: {about}",
+            Family.FORMAT,
+            partial(_output, kind),
+            cost_bits=_cost(kind, 9.0),
+            symptom=kind in _LOOKS,
+        )
         for kind, about in _KINDS.items()
     ),
     *(
@@ -163,12 +174,21 @@ CAUSES = (
             partial(_input, kind),
             reruns=True,
             cost_bits=_cost(kind, 9.5),
+            symptom=kind in _LOOKS,
         )
         for kind, about in _KINDS.items()
     ),
     *(
-        Cause(f"operand-{kind}", f"operands: {about}", Family.FORMAT, partial(_operands, kind), True, 9.5)
+        Cause(
+            f"operand-{kind}",
+            f"operands: {about}",
+            Family.FORMAT,
+            partial(_operands, kind),
+            reruns=True,
+            cost_bits=9.5,
+            symptom=kind in _LOOKS,
+        )
         for kind, about in _KINDS.items()
     ),
-    Cause("dst-constant", "output: a constant too much", Family.ARITHMETIC, _constant, cost_bits=10.0),
+    Cause("dst-constant", "output: a constant too much", Family.ARITHMETIC, _constant, cost_bits=10.0, symptom=True),
 )

@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from pathlib import Path
 
@@ -139,7 +139,9 @@ class Prover:
 
     def _below(self, mutant: Mutant, text: str) -> list[Path]:
         """Return the other files that hold modules which the mutated one may instantiate."""
-        names = set(_WORD.findall(_body(text, mutant.module)))
+        headers = [content for content in self._texts.values() if not _MODULE.search(content)]
+        # Macros of headers may instantiate as well.
+        names = {name for part in (_body(text, mutant.module), *headers) for name in _WORD.findall(part)}
         homes = {self._homes[name] for name in names if name in self._homes}
         return sorted(home for home in homes if home.resolve() != mutant.path.resolve())
 
@@ -167,8 +169,3 @@ def _body(text: str, module: str) -> str:
     """Return the text of a module."""
     found = re.search(rf"\bmodule\s+{module}\b.*?\bendmodule\b", text, re.DOTALL)
     return "" if found is None else found[0]
-
-
-def proofs(outcomes: Mapping[int, Proof]) -> dict[Outcome, int]:
-    """Return how many proofs ended how."""
-    return {outcome: sum(proof.outcome is outcome for proof in outcomes.values()) for outcome in Outcome}

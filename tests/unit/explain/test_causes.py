@@ -10,9 +10,9 @@ import pytest
 
 from models.errors import InputError
 from models.pdp import PoolMethod
-from tb.explain import diagnose, explain
+from tb.explain import Diagnosis, diagnose, explain
 from tb.explain.build import run_of
-from tb.explain.cause import Cause, Variant
+from tb.explain.cause import Cause, Fit, Variant
 from tb.explain.causes import CAUSES
 from tb.explain.memory import Bytes, Patch
 from tb.nvdla.layers import Layer
@@ -33,6 +33,8 @@ LAYERS: dict[str, Callable[[], Layer]] = {
     "split": lambda: SPLIT,
 }
 MEMORY = cases.memory_for(1)
+DST_BASE = next(cause for cause in CAUSES if cause.name == "dst-base")
+CONVERTER = next(cause for cause in CAUSES if cause.name == "converter-scale")
 
 
 def visible(layer: Layer, cause: Cause) -> Variant | None:
@@ -83,7 +85,7 @@ def test_an_injected_cause_is_ranked_first_or_cannot_be_told_from_the_first(caus
         return
     patch = variant.run.patch(MEMORY)
     diagnosis = diagnose(cases.evidence_of(layer, MEMORY, lambda _: patch))
-    first = diagnosis.probable
+    first = diagnosis.first
     assert first is not None
     assert first.share == 1.0
     if first.name != cause.name:
@@ -103,7 +105,7 @@ def test_noise_has_no_cause(seed: int, share: float) -> None:
 
     evidence = cases.evidence_of(cases.sdp_layer(), MEMORY, noise)
     assert evidence.wrong.any()
-    assert diagnose(evidence).probable is None
+    assert diagnose(evidence).first is None
 
 
 def test_one_wrong_byte_proves_nothing() -> None:
@@ -112,12 +114,51 @@ def test_one_wrong_byte_proves_nothing() -> None:
         data[0] ^= 4
         return replace(patch, data=data)
 
-    assert diagnose(cases.evidence_of(cases.sdp_layer(), MEMORY, one)).probable is None
+    assert diagnose(cases.evidence_of(cases.sdp_layer(), MEMORY, one)).first is None
+
+
+def test_a_cause_that_leaves_one_byte_unexplained_is_not_stated() -> None:
+    """A hundred bytes that fit do not make up for one that does not."""
+    layer = cases.sdp_layer()
+    moved = replace(run_of(layer), dst=run_of(layer).dst.moved(64)).patch(MEMORY)
+    data = moved.data.copy()
+    data[np.flatnonzero(moved.mask)[3]] ^= 0x55
+    found = explain(cases.evidence_of(layer, MEMORY, lambda _: replace(moved, data=data)))
+    assert found.diagnosis.fits[0].name == "dst-base"
+    assert found.diagnosis.fits[0].share > 0.95
+    assert (found.diagnosis.probable, found.causes) == (None, ())
+    assert found.headline == "no known cause fits"
+
+
+def test_a_few_bytes_do_not_outweigh_a_thousand_variants_that_were_tried() -> None:
+    fit = Fit((CAUSES[0],), (), 3, 0, 3, 8.0, b"")
+    assert Diagnosis((replace(fit, causes=(DST_BASE,)),), 8, True).probable is not None
+    assert Diagnosis((replace(fit, causes=(DST_BASE,)),), 1000, True).probable is None
+
+
+def test_each_half_of_a_pair_must_be_worth_its_bytes() -> None:
+    """The second half explains one byte more than the first alone: that is no evidence."""
+    alone = Fit((DST_BASE,), (), 99, 0, 100, 18.0, b"")
+    both = Fit((DST_BASE, CONVERTER), (), 100, 0, 100, 16.0, b"")
+    assert Diagnosis((both, alone), 100, True).probable is None
+    assert Diagnosis((both, replace(alone, explained=50, cost_bits=508.0)), 100, True).probable is both
+
+
+def test_a_pattern_of_lost_writes_is_called_a_symptom() -> None:
+    def lost(patch: Patch) -> Patch:
+        mask = patch.mask.copy()
+        mask[len(mask) // 2 :] = False
+        return replace(patch, mask=mask)
+
+    found = explain(cases.evidence_of(cases.sdp_layer(), MEMORY, lost))
+    assert found.diagnosis.probable is None
+    assert found.causes[0].symptom
+    assert found.headline.startswith("symptom: writes lost: ")
 
 
 def test_right_bytes_have_no_cause() -> None:
     diagnosis = diagnose(cases.evidence_of(cases.sdp_layer(), MEMORY))
-    assert (diagnosis.fits, diagnosis.probable) == ((), None)
+    assert (diagnosis.fits, diagnosis.first) == ((), None)
 
 
 def test_a_pair_of_causes_is_found() -> None:
@@ -127,7 +168,7 @@ def test_a_pair_of_causes_is_found() -> None:
     bare = next(iter(causes["converter-scale"].on(evidence, evidence.rerun)))
     both = next(v for v in causes["dst-line-stride"].on(evidence, bare.run) if "1 atom too large" in v.detail)
     patch = both.run.patch(MEMORY)
-    first = diagnose(cases.evidence_of(cases.sdp_layer(), MEMORY, lambda _: patch)).probable
+    first = diagnose(cases.evidence_of(cases.sdp_layer(), MEMORY, lambda _: patch)).first
     assert first is not None
     assert set(first.name.split("+")) == {"converter-scale", "dst-line-stride"}
     assert first.share == 1.0
@@ -140,8 +181,8 @@ def test_an_unknown_engine_still_has_its_result_moved_about() -> None:
     blind = replace(cases.evidence_of(cases.sdp_layer(), MEMORY, lambda _: moved), memory=forgotten)
     diagnosis = diagnose(blind)
     assert not diagnosis.reran
-    assert diagnosis.probable is not None
-    assert diagnosis.probable.name == "dst-base"
+    assert diagnosis.first is not None
+    assert diagnosis.first.name == "dst-base"
 
 
 def test_causes_that_predict_the_very_same_bytes_are_named_as_equal() -> None:

@@ -22,6 +22,6 @@ def test_a_fault_made_without_the_explainer_is_named_first(name: str) -> None:
     evidence = cases.evidence_of(fault.layer, fault.memory, lambda _: fault.left)
     assert evidence.rerun is not None
     diagnosis = diagnose(evidence)
-    assert diagnosis.probable is not None, diagnosis.fits
-    assert diagnosis.probable.name in fault.names
-    assert diagnosis.probable.share == 1.0
+    assert diagnosis.first is not None, diagnosis.fits
+    assert diagnosis.first.name in fault.names
+    assert diagnosis.first.share == 1.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +17,8 @@ from tb.run.compile.filelist import parse
 from tb.run.simulate import SimResult
 from tb.stimulus.exchange import Answer, Performance, Request
 from tb.stimulus.scenario import Scenario
-from tb.tools.score.mutants import likely_first, switched, write_mutants
 from tb.tools.score.mutate import Mutant, mutants_of
-from tb.tools.score.scenarios import Source
+from tb.tools.score.sources import switched, write_mutants
 from tests.unit.run.regress.tasks import DUT
 
 CHAIN = """\
@@ -64,7 +62,7 @@ def run(source: str, folder: Path, *arguments: str) -> str:
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="needs Icarus")
 def test_every_number_chooses_the_change_that_it_stands_for(tmp_path: Path) -> None:
     mutants = every_mutant(tmp_path / "chain.v")
-    assert len({mutant.kind for mutant in mutants}) == 7
+    assert len({mutant.kind for mutant in mutants}) >= 10
     together = switched(CHAIN, list(enumerate(mutants, 1)))
     for number, mutant in enumerate(mutants, 1):
         start, end = mutant.span
@@ -122,16 +120,26 @@ def test_mutants_of_a_file_outside_the_filelist_are_refused(tmp_path: Path) -> N
         write_mutants(mutants, parse(tmp_path / "rtl.f"), tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("module", "first"),
-    [("NV_NVDLA_CDMA_wt", "conv_a"), ("nvdla_sdp_x", "sdp_a"), ("NV_NVDLA_CDP_wdma", "cdp_a"), ("MCIF", "pdp_a")],
-)
-def test_scenarios_of_the_mutated_engine_are_played_first(module: str, first: str) -> None:
-    plain = Source("", lambda config, seed: pytest.fail("nothing is built"))
-    found = [replace(plain, name=name) for name in ("pdp_a", "cdp_a", "sdp_a", "conv_a")]
-    order = [source.name for source in likely_first(module, found)]
-    assert order[0] == first
-    assert sorted(order) == ["cdp_a", "conv_a", "pdp_a", "sdp_a"]
+def test_a_changed_file_of_a_library_becomes_a_source(tmp_path: Path) -> None:
+    (tmp_path / "library").mkdir()
+    mutants = every_mutant(tmp_path / "library" / "chain.v")
+    (tmp_path / "top.v").write_text("module top; endmodule\n")
+    (tmp_path / "rtl.f").write_text("top.v -y library\n")
+    files = parse(tmp_path / "rtl.f")
+    read = (tmp_path / "top.v", tmp_path / "library" / "chain.v")
+    written = parse(write_mutants(mutants, files, tmp_path / "mutants", read=read))
+    assert written.sources == (tmp_path / "top.v", tmp_path / "mutants" / "chain.v")
+    assert written.library_dirs == (tmp_path / "library",)
+
+
+def test_a_model_that_notes_asks_with_the_difference_and_takes_the_notes_along(tmp_path: Path) -> None:
+    mutants = [mutant for mutant in every_mutant(tmp_path / "chain.v") if mutant.kind == "- for +"]
+    (tmp_path / "rtl.f").write_text("chain.v\n")
+    written = parse(write_mutants(mutants, parse(tmp_path / "rtl.f"), tmp_path / "mutants", notes=True))
+    assert [path.name for path in written.sources] == ["chain.v", "reached.cpp"]
+    text = written.sources[0].read_text()
+    assert 'import "DPI-C" function bit nvdla_mutant(input int number, input bit differs);' in text
+    assert "nvdla_mutant(1, (( a - b) + 64'sd0) != (( a + b) + 64'sd0)) ? ( a - b) : ( a + b)" in text
 
 
 def passed(request: Request, log_path: Path) -> SimResult:

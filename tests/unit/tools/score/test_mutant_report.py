@@ -1,0 +1,104 @@
+"""The score of mutants: tables, survivors with reasons, what the first causes are worth, the last line, and JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tb.judge.finding import Check
+from tb.tools.score import mutant_report
+from tb.tools.score.catch import Catch
+from tb.tools.score.equivalent import Outcome, Proof
+from tb.tools.score.judged import Judgement, judged
+from tb.tools.score.mutants import MutantResult, likely
+from tb.tools.score.mutate import Mutant
+from tb.tools.score.reach import Reached
+
+
+def mutant(module: str, kind: str = "constant + 1") -> Mutant:
+    """Return a mutant of a module."""
+    return Mutant(Path(f"{module}.v"), module, 7, kind, 3, "4'd1", "4'd2", (0, 9))
+
+
+def catch(cause: str | None, *equal: str, symptom: bool = False) -> Catch:
+    """Return a catch with a first cause."""
+    return Catch("sdp_a.1", 2, (Check.VALUE,), 99, cause, "3 wrong bytes", equal, symptom)
+
+
+RESULTS = [
+    MutantResult(1, mutant("NV_SDP_WDMA_cmd"), 2, 5, catch("dst-base"), 1.0),
+    MutantResult(2, mutant("NV_SDP_WDMA_cmd", "carry dropped"), 0, 0, None, 0.0, Proof(Outcome.OPEN)),
+    MutantResult(3, mutant("NV_PDP_core"), 9, 12, None, 3.0, Proof(Outcome.EQUAL)),
+    MutantResult(4, mutant("NV_PDP_core"), 4, 4, None, 3.0, Proof(Outcome.TIME, "60 s")),
+]
+
+
+def test_the_summary_has_tables_survivors_with_reasons_and_ends_with_the_score() -> None:
+    lines = mutant_report.summary(RESULTS, [Reached("random.3", 1.0, [], alarm=["2 wrong bytes", "more"])])
+    table = [line.split() for line in lines[:4]]
+    assert table[0][:5] == ["module", "mutants", "caught", "equivalent", "survived"]
+    assert table[1] == ["NV_PDP_core", "2", "0", "1", "1", "0", "%"]
+    assert table[2] == ["NV_SDP_WDMA_cmd", "2", "1", "0", "1", "50", "%"]
+    assert table[3] == ["all", "4", "1", "1", "2", "33", "%"]
+    text = "\n".join(lines)
+    assert "wrap" in text
+    assert "proved equivalent:\n    3 NV_PDP_core.v:7 (NV_PDP_core)" in text
+    assert "carry dropped: 4'd1 -> 4'd2: never reached: what it changes has the same value in all scenarios" in text
+    assert "reached by 4 scenarios, played on 4, nothing seen; not proved in time: 60 s" in text
+    assert "left out, as it fails without a mutant: random.3: 2 wrong bytes" in text
+    assert lines[-3:] == [
+        "first cause of those caught: right 1, a symptom 0, wrong 0, none 0",
+        "not caught: 1 never reached, 1 reached and not seen; not one of them proved equivalent",
+        "caught: 1 of 3 not equivalent (33.3 %, at least 95 %); 1 of 4 proved equivalent",
+    ]
+
+
+def test_a_score_passes_with_enough_caught_and_few_wrong_causes() -> None:
+    caught = [MutantResult(n, mutant("NV_SDP_WDMA_cmd"), 1, 1, catch("dst-base"), 1.0) for n in range(19)]
+    assert mutant_report.passed([*caught, RESULTS[3]])
+    assert not mutant_report.passed([*caught[1:], RESULTS[3], RESULTS[1]])
+    wrong = MutantResult(20, mutant("NV_SDP_WDMA_cmd"), 1, 1, catch("pool-window"), 1.0)
+    assert not mutant_report.passed([*caught, wrong])
+
+
+def test_lines_say_what_the_first_cause_is_worth() -> None:
+    assert mutant_report.line(RESULTS[0]).endswith("(sdp_a.1, cycle 99); dst-base: right")
+    assert "SURVIVED: never reached" in mutant_report.line(RESULTS[1])
+
+
+@pytest.mark.parametrize(
+    ("module", "cause", "worth"),
+    [
+        ("NV_NVDLA_SDP_WDMA_cmd", catch("dst-line-stride"), Judgement.RIGHT),
+        ("NV_NVDLA_SDP_WDMA_cmd", catch("src-line-stride"), Judgement.WRONG),
+        ("NV_NVDLA_SDP_WDMA_cmd", catch("src-order", "dst-order"), Judgement.RIGHT),
+        ("NV_NVDLA_PDP_REG_dual", catch("pool-padding"), Judgement.RIGHT),
+        ("NV_NVDLA_PDP_CORE_cal1d", catch("pool-padding"), Judgement.RIGHT),
+        ("NV_NVDLA_CSC_dl", catch("pool-padding"), Judgement.WRONG),
+        ("NV_NVDLA_CSC_dl", catch("lost-part", symptom=True), Judgement.SYMPTOM),
+        ("NV_NVDLA_CSC_dl", catch(None), Judgement.NONE),
+        ("NV_NVDLA_CSC_dl", catch("a-new-cause"), Judgement.WRONG),
+    ],
+)
+def test_a_cause_is_right_when_it_points_at_the_mutated_module(module: str, cause: Catch, worth: Judgement) -> None:
+    assert judged(module, cause) is worth
+
+
+def test_json_has_every_mutant_and_the_counts(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "score.json"
+    mutant_report.write_json(RESULTS, [], path)
+    data = json.loads(path.read_text())
+    assert (data["mutants"], data["caught"], data["not_equivalent"]) == (4, 1, 3)
+    assert [result["judged"] for result in data["results"]] == ["right", None, None, None]
+    assert data["results"][1]["reason"].startswith("never reached")
+    assert data["results"][2]["proof"] == "proved equivalent"
+
+
+@pytest.mark.parametrize(
+    ("module", "first"),
+    [("NV_NVDLA_CDMA_wt", ["conv"]), ("nvdla_sdp_x", ["sdp"]), ("NV_PDP_REG_dual", ["pdp", "score"]), ("MCIF", [])],
+)
+def test_scenarios_of_the_mutated_engine_are_likely(module: str, first: list[str]) -> None:
+    assert likely(module) == first

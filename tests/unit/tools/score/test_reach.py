@@ -1,0 +1,122 @@
+"""What scenarios reach: notes of a running model, the file of a survey, and which scenarios are worth playing."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tb.run.compile.toolchain import tool_environment, verilator_root
+from tb.tools.score.mutate import mutants_of
+from tb.tools.score.reach import Case, Notes, Reached, Survey, worth_playing
+from tb.tools.score.scenarios import Source
+from tb.tools.score.sources import switched
+
+COUNTER = """\
+module counter (input clk, input rst, output reg [7:0] count);
+  always @(posedge clk)
+    if (rst) count <= 8'd0;
+    else count <= count + 8'd1;
+endmodule
+"""
+MAIN = """\
+#include "Vcounter.h"
+#include "verilated.h"
+#include <cstdio>
+#include <cstdlib>
+int main(int argc, char** argv) {
+    VerilatedContext context;
+    context.commandArgs(argc, argv);
+    Vcounter top{&context};
+    for (int cycle = 0; cycle < std::atoi(argv[1]) + 2; ++cycle) {
+        top.rst = cycle < 2; top.clk = 0; top.eval(); top.clk = 1; top.eval();
+    }
+    std::printf("%d\\n", top.count);
+}
+"""
+
+
+def case(name: str, seed: int = 1) -> Case:
+    """Return a scenario that is never built."""
+    return Case(Source(name, lambda config, seed: pytest.fail("nothing is built")), seed)
+
+
+def test_notes_are_taken_once(tmp_path: Path) -> None:
+    notes = Notes(tmp_path / "reached", 5)
+    assert notes.path.stat().st_size == 6
+    assert notes.taken() == []
+    other = np.memmap(notes.path, dtype=np.uint8, mode="r+")
+    other[[2, 5]] = 1
+    assert notes.taken() == [2, 5]
+    assert notes.taken() == []
+
+
+def test_a_survey_goes_on_with_the_same_model_alone(tmp_path: Path) -> None:
+    path = tmp_path / "folder" / "reached.jsonl"
+    survey = Survey(path, "model-1")
+    survey.add(Reached("a.1", 0.5, [1, 3]))
+    survey.add(Reached("b.1", 0.5, None, alarm=["hang"]))
+    with path.open("a") as file:
+        file.write('{"identity":"c.1","sec')  # interrupted while it was written
+    assert Survey(path, "model-1").known == survey.known
+    assert Survey(path, "model-2").known == {}
+
+
+def test_what_fails_or_is_refused_without_a_mutant_reaches_none() -> None:
+    assert Reached("a.1", 1.0, [2]).reaches(2)
+    assert not Reached("a.1", 1.0, [2]).reaches(3)
+    assert Reached("a.1", 1.0, None).reaches(3)
+    assert not Reached("a.1", 1.0, [2], alarm=["hang"]).reaches(2)
+    assert not Reached("a.1", 1.0, [2], refused=True).reaches(2)
+
+
+def test_only_what_reaches_a_mutant_is_played_the_cheapest_and_likeliest_first() -> None:
+    seconds = {"sdp_long": 9.0, "conv_short": 2.0, "sdp_short": 1.0, "pdp_other": 0.1, "conv_middle": 5.0}
+    cases = [
+        (case(name), Reached(f"{name}.1", time, [] if name == "pdp_other" else [7])) for name, time in seconds.items()
+    ]
+    chosen, reaching = worth_playing(cases, 7, ("conv",), 10)
+    assert [found.source.name for found in chosen] == ["conv_short", "sdp_short", "conv_middle", "sdp_long"]
+    assert reaching == 4
+
+
+def test_of_too_many_the_cheap_half_and_some_of_all_the_others_are_played() -> None:
+    cases = [(case(f"sdp_{n}", n), Reached(f"sdp_{n}.{n}", float(n), [1])) for n in range(100)]
+    chosen, reaching = worth_playing(cases, 1, (), 10)
+    assert [found.seed for found in chosen] == [0, 1, 2, 3, 4, 5, 28, 52, 75, 99][: len(chosen)]
+    assert (len(chosen), reaching) == (10, 100)
+
+
+@pytest.mark.skipif(shutil.which("c++") is None, reason="needs a compiler")
+def test_a_model_notes_a_mutant_when_it_makes_a_difference_and_plays_the_chosen_one(tmp_path: Path) -> None:
+    """A counter whose carry into bit 4 is lost differs from cycle 16 on, and one that adds 2 at once."""
+    (tmp_path / "counter.v").write_text(COUNTER)
+    kinds = {"carry dropped": " >> 4)", "constant + 1": "8'd2"}
+    mutants = [m for m in mutants_of(tmp_path / "counter.v") if kinds.get(m.kind, "?") in m.after]
+    assert [mutant.kind for mutant in mutants] == ["carry dropped", "constant + 1"]
+    (tmp_path / "counter.v").write_text(switched(COUNTER, list(enumerate(mutants, 1)), notes=True))
+    (tmp_path / "main.cpp").write_text(MAIN)
+    notes_cpp = Path(__file__).parents[4] / "tb" / "tools" / "score" / "reached.cpp"
+    command = [str(verilator_root() / "bin" / "verilator_bin"), "-cc", "--exe", "-Wno-fatal", "--no-timing"]
+    command += ["--Mdir", "model", "--top-module", "counter", "counter.v", "../main.cpp", str(notes_cpp)]
+    environment = {**tool_environment(), "VERILATOR_ROOT": str(verilator_root())}
+    subprocess.run(command, cwd=tmp_path, env=environment, check=True, capture_output=True)
+    make = ["make", "-C", "model", "-f", "Vcounter.mk", "OPT_FAST=-O0", "OPT_GLOBAL=-O0", "PYTHON3=python3"]
+    make += ["CFG_CXXFLAGS_PCH_I=-include"]
+    subprocess.run(make, cwd=tmp_path, env=environment, check=True, capture_output=True)
+    notes = Notes(tmp_path / "reached", len(mutants))
+
+    def play(cycles: int, *arguments: str) -> int:
+        model = [str(tmp_path / "model" / "Vcounter"), str(cycles), *arguments]
+        return int(subprocess.run(model, check=True, capture_output=True, text=True).stdout)
+
+    noting = f"+reached={notes.path}"
+    assert play(10, noting) == 10
+    assert notes.taken() == [2]
+    assert play(20, noting) == 20
+    assert notes.taken() == [1, 2]
+    assert play(20, "+mutant=1") == 4
+    assert play(20, "+mutant=2") == 40

@@ -13,7 +13,7 @@ from tb.cli import numbers
 from tb.cli.common import build_dut, dut_of
 from tb.places import PLANS
 from tb.run import folders
-from tb.run.compile.build import embedded_filelist
+from tb.run.compile.recipe import embedded_filelist
 from tb.run.compile.filelist import parse
 from tb.run.regress.features import load_feature_plan
 from tb.tools.score import mutant_report
@@ -112,7 +112,7 @@ def cases_of(args: argparse.Namespace, config: HwConfig) -> list[Case]:
 
 def look(cases: Sequence[Case], bench: Bench, mutants: int | None, workers: int) -> list[tuple[Case, Reached]]:
     """Play all scenarios without a mutant, and return what each reaches."""
-    known = Survey(bench.root / "reached.jsonl", bench.built.directory.name)
+    known = Survey(bench.root / "reached.jsonl", f"{bench.built.directory.name} {bench.hang_cycles}")
     left = [case for case in cases if case.identity not in known.known]
     for number, reached in enumerate(survey(left, bench, mutants, workers), 1):
         known.add(reached)

@@ -13,8 +13,8 @@ from tb.cli import numbers
 from tb.cli.common import build_dut, dut_of
 from tb.places import PLANS
 from tb.run import folders
-from tb.run.compile.recipe import embedded_filelist
 from tb.run.compile.filelist import parse
+from tb.run.compile.recipe import embedded_filelist
 from tb.run.regress.features import load_feature_plan
 from tb.tools.score import mutant_report
 from tb.tools.score.equivalent import Prover

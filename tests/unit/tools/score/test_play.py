@@ -28,6 +28,7 @@ from tb.tools.score.journal import Played
 from tb.tools.score.mutants import play_mutants
 from tb.tools.score.mutate import mutants_of
 from tb.tools.score.play import Bench, job_of
+from tb.tools.score.reach import Case, Reached
 from tb.tools.score.scenarios import Source
 from tests.unit.run.regress.tasks import wrong
 
@@ -131,7 +132,12 @@ def test_a_bug_is_repeated_by_its_name(tmp_path: Path) -> None:
 def test_a_mutant_is_repeated_by_its_number(tmp_path: Path, played: list[tuple[Job, Dut]]) -> None:
     (tmp_path / "sum.v").write_text("module sum (input a, input b, output c);\n  assign c = a + b;\nendmodule\n")
     mutant = next(mutants_of(tmp_path / "sum.v"))
-    list(play_mutants([(7, mutant)], [SOURCE], bench(tmp_path), seed=5, workers=1))
+    cases = [
+        (Case(SOURCE, 5), Reached("a.5", 1.0, [7])),
+        (Case(replace(SOURCE, name="b"), 5), Reached("b.5", 1.0, [6])),
+    ]
+    (result,) = play_mutants([(7, mutant)], cases, bench(tmp_path), workers=1, most=9)
+    assert (result.reaching, result.played) == (1, 1)
     ((job, _),) = played
     assert (job.rerun, job.plusargs) == ("python -m tb score --seed 5 --number 7", ("+mutant=7",))
 
@@ -154,6 +160,7 @@ def test_a_mutant_that_there_is_not_is_refused(words: str, message: str) -> None
     [
         "--seed 3 --config nv_full --sim icarus",
         "--mutants 40 --modules '*sdp*,*pdp*' --scenarios 'sdp_*' --rtl my.f --top mine --hang-cycles 9",
+        "--mutants 40 --level L2 --random 0 --each 7",
     ],
 )
 def test_the_command_selects_the_same_again(words: str) -> None:

@@ -154,7 +154,8 @@ class Prover:
             yield from (f"read_verilog -lib {options} {path.name}" for path in below)
             yield from (f"blackbox {name}" for name in beside)
             yield f"hierarchy -check -top {module}"
-            yield from ("proc", "rename -hide w:*$func$*", "opt_clean", "memory_map", "expose -evert")
+            # Instances go before what is not used does, or one of the versions might lack some.
+            yield from ("proc", "rename -hide w:*$func$*", "expose -evert", "opt_clean", "memory_map")
             yield from ("async2sync", "dffunmap", "opt_expr", "opt_clean")
             yield from (f"rename {module} {version}", f"design -stash {version}", "design -reset")
         yield from (f"design -copy-from {version} -as {version} {version}" for version in ("gold", "gate"))

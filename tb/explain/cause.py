@@ -10,6 +10,9 @@ from models.errors import InputError
 from tb.explain.evidence import Evidence
 from tb.explain.run import Run
 
+_COMPLETE_SHARE = 0.9
+"""Of the wrong bytes that a cause must predict, when it contradicts none of the right ones."""
+
 
 class Family(Enum):
     """What part of the hardware, or of its program, a cause is about."""
@@ -106,8 +109,8 @@ class Fit:
 
     @property
     def complete(self) -> bool:
-        """Whether it predicts every byte."""
-        return self.explained == self.wrong and self.contradicted == 0
+        """Whether it predicts every byte, but for some that it leaves as they were, which a dump does not tell."""
+        return self.share >= _COMPLETE_SHARE and self.contradicted == 0
 
     @property
     def share(self) -> float:

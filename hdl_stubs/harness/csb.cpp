@@ -29,6 +29,7 @@ void Csb::drop_all() {
     in_service_ = service_wanted_ = hold_ = repeats_ = line_ = false;
     pins = {};
     kick = true;
+    dropped_at_ = cycle;
 }
 
 // Forget what has not begun of a batch; an access that has begun ends as any other.
@@ -64,9 +65,12 @@ void Csb::judge(const CsbInputs& in) {
         if (in.interrupt) violate(LINE_IN_RESET);
         return;
     }
-    const bool waits = phase_ == ANSWER;
-    if (in.answer_valid && !(waits && op_.kind != WRITE)) violate(READ_UNASKED);
-    if (in.write_complete && !(waits && op_.kind == WRITE)) violate(WRITE_UNASKED);
+    // What was dropped as a reset begins may be answered at the edge at which it does.
+    if (cycle > dropped_at_ + 1) {
+        const bool waits = phase_ == ANSWER;
+        if (in.answer_valid && !(waits && op_.kind != WRITE)) violate(READ_UNASKED);
+        if (in.write_complete && !(waits && op_.kind == WRITE)) violate(WRITE_UNASKED);
+    }
     if (in.interrupt != line_) {
         line_ = in.interrupt;
         accesses.add() = {uint64_t(cycle), 0, line_, 0, 1};

@@ -100,7 +100,7 @@ class Csb {
     uint32_t index_ = 0, batch_ = 0;
     Phase phase_ = IDLE;
     bool in_service_ = false, service_wanted_ = false, hold_ = false, serving_ = false, repeats_ = false;
-    int64_t service_since_ = 0, poll_start_ = 0;
+    int64_t service_since_ = 0, poll_start_ = 0, dropped_at_ = 0;
     uint32_t waited_ = 0, status_address_ = 0;
     bool line_ = false, violated_[CSB_RULES] = {};
 };

@@ -10,8 +10,8 @@ from models.errors import InputError
 from tb.explain.evidence import Evidence
 from tb.explain.run import Run
 
-_COMPLETE_SHARE = 0.9
-"""Of the wrong bytes that a cause must predict, when it contradicts none of the right ones."""
+_MOST_OPEN = 0.1
+"""Of the wrong bytes that a dump may leave open."""
 
 
 class Family(Enum):
@@ -87,6 +87,7 @@ class Fit:
         wrong: wrong bytes that there are.
         cost_bits: what it takes to describe the evidence with this cause; less is better.
         prediction: digest of the bytes that it predicts.
+        open: wrong bytes of a dump that it leaves as they were, which nobody knows.
     """
 
     causes: tuple[Cause, ...]
@@ -96,6 +97,7 @@ class Fit:
     wrong: int
     cost_bits: float
     prediction: bytes
+    open: int = 0
 
     @property
     def name(self) -> str:
@@ -109,8 +111,9 @@ class Fit:
 
     @property
     def complete(self) -> bool:
-        """Whether it predicts every byte, but for some that it leaves as they were, which a dump does not tell."""
-        return self.share >= _COMPLETE_SHARE and self.contradicted == 0
+        """Whether it predicts every byte, but for a few that a dump leaves open."""
+        open_bytes = min(self.open, int(_MOST_OPEN * self.wrong))
+        return self.explained + open_bytes >= self.wrong and self.contradicted == 0
 
     @property
     def share(self) -> float:

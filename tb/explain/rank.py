@@ -168,7 +168,12 @@ def _fit(evidence: Evidence, causes: tuple[Cause, ...], variants: tuple[Variant,
     digest = hashlib.blake2b(predicted.data.tobytes(), digest_size=16)
     digest.update(np.packbits(predicted.known).tobytes())
     cost += BYTE_BITS * (left + contradicted)
-    return Fit(causes, variants, wrong - left, contradicted, wrong, cost, digest.digest())
+    unwritten = 0
+    if evidence.dump:
+        written = evidence.actual.like()
+        written.paint(patch)
+        unwritten = int(np.count_nonzero(different & evidence.wrong & ~written.known))
+    return Fit(causes, variants, wrong - left, contradicted, wrong, cost, digest.digest(), unwritten)
 
 
 def _sample(evidence: Evidence, work: int) -> slice:

@@ -29,7 +29,7 @@ void Csb::drop_all() {
     in_service_ = service_wanted_ = hold_ = repeats_ = line_ = false;
     pins = {};
     kick = true;
-    dropped_at_ = cycle;
+    dropped_at_ = edges;
 }
 
 // Forget what has not begun of a batch; an access that has begun ends as any other.
@@ -66,7 +66,7 @@ void Csb::judge(const CsbInputs& in) {
         return;
     }
     // What was dropped as a reset begins may be answered at the edge at which it does.
-    if (cycle > dropped_at_ + 1) {
+    if (edges > dropped_at_ + 1) {
         const bool waits = phase_ == ANSWER;
         if (in.answer_valid && !(waits && op_.kind != WRITE)) violate(READ_UNASKED);
         if (in.write_complete && !(waits && op_.kind == WRITE)) violate(WRITE_UNASKED);

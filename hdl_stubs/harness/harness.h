@@ -7,6 +7,8 @@ namespace harness {
 
 // Clock cycles since the bench's start; the clock loop sets it before every rising edge.
 extern int64_t cycle;
+// Rising edges of the clock since the program's start, which many benches share.
+extern int64_t edges;
 
 // Set when the bench has something to do at the end of this time step.
 extern bool wake;

@@ -17,6 +17,7 @@ extern "C" void vlog_startup_routines_bootstrap();
 namespace harness {
 
 int64_t cycle = 0;
+int64_t edges = 0;
 bool wake = false;
 bool kick = false;
 
@@ -144,6 +145,7 @@ int main(int argc, char** argv) {
                 top->dla_csb_clk = csb_level = !csb_level;
                 csb_edge = now < csb_rise ? csb_rise : now + csb_half_period;
             }
+            harness::edges += core && top->dla_core_clk;
             const bool rising = (core && top->dla_core_clk) || (csb && csb_level);
             if (rising) harness::cycle = int64_t(now - epoch) / int64_t(2 * HALF_PERIOD_STEPS);
             // Who waits for the edge samples the pins as they were before it.

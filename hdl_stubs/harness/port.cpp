@@ -78,6 +78,7 @@ void Port::flush() {
     pins.arready = pins.awready = pins.wready = true;
     pins.busy = settings_.ready_stall > 0;
     kick = true;
+    flushed_at_ = edges;
 }
 
 bool Offer::operator==(const Offer& other) const {
@@ -125,6 +126,8 @@ void Port::edge(const PortInputs& in) {
         ar_ = aw_ = w_ = {};
         return;
     }
+    // The edge at which a reset begins: halves of what was seen before it have been forgotten.
+    if (edges <= flushed_at_ + 1) return;
     // Where nothing ever waits, nothing can be taken back.
     if (settings_.ready_stall > 0) judge(in);
     // A handshake needs what was driven before this edge.

@@ -165,6 +165,7 @@ class Port {
     Offer ar_, aw_, w_;
     bool violated_[RULES] = {};
     uint32_t open_reads_ = 0, open_writes_ = 0;
+    int64_t flushed_at_ = 0;
     Draws draws_;
     std::deque<Address> addresses_;
     std::deque<Beat> beats_;

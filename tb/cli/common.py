@@ -238,8 +238,7 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
         The exit code.
     """
     jobs = prepared(args, jobs)
-    root = BUILD_ROOT / "runs" / run_name(title, dut_of(args))
-    root.mkdir(parents=True, exist_ok=True)
+    root = folders.made(BUILD_ROOT, "runs", run_name(title, dut_of(args)))
     with alone_in(root):
         return _play_and_report(args, jobs, built, root)
 

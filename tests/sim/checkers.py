@@ -233,7 +233,7 @@ async def a_wrong_crc_is_reported(dut: SimHandleBase) -> None:
 async def a_register_that_reads_another_value_is_reported(dut: SimHandleBase) -> None:
     bench = await Bench.start(dut, CONFIG)
     await bench.play((RegRead("GLB.S_NVDLA_HW_VERSION", expected=0x12),))
-    assert found(bench, Check.REGISTER).detail == WrongRegister("GLB.S_NVDLA_HW_VERSION", 0x12, 0x303031)
+    assert found(bench, Check.REGISTER).detail == WrongRegister("GLB.S_NVDLA_HW_VERSION", 0x12, 0x303031, "major")
 
 
 @cocotb.test()

@@ -119,7 +119,10 @@ def test_polls_and_unexpected_values_are_reported_alike(models: dict[str, Built]
     settings = BenchSettings(poll_deadline_cycles=500)
     verdict = assert_alike(models, replace(scenario, ops=ops, settings=settings), tmp_path)
     read, poll = verdict.findings
-    assert (read.check, read.detail) == (Check.REGISTER, WrongRegister("GLB.S_NVDLA_HW_VERSION", 0x12, 0x303031))
+    assert (read.check, read.detail) == (
+        Check.REGISTER,
+        WrongRegister("GLB.S_NVDLA_HW_VERSION", 0x12, 0x303031, "major"),
+    )
     assert read.cycle is not None
     assert poll.detail == PollExpired("GLB.S_INTR_STATUS", "equal", expected=1, got=0, deadline_cycles=500)
     assert poll.check is Check.REGISTER

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import msgspec
 
+from tb.run import folders
 from tb.run.compile.filelist import FileList
 from tb.tools.score.instantiated import Design
 from tb.tools.score.mutate import Mutant
@@ -100,8 +101,7 @@ class Prover:
             return Proof(Outcome.ABSENT, f"pip install {_PACKAGE}")
         if mutant.module in self._parametrised:
             return Proof(Outcome.OPEN, "the module has parameters, whose values the proof does not know")
-        folder = self._folder / mutant.name
-        shutil.rmtree(folder, ignore_errors=True)
+        folder = folders.emptied(self._folder, folders.folder_name(mutant.name))
         self._write(mutant, folder)
         command = [str(program), "-q", "-l", "prove.log", "-s", _SCRIPT]
         try:

@@ -126,14 +126,18 @@ def test_a_store_in_a_folder_that_cannot_be_made_is_said_so(tmp_path: Path, caps
 
 
 @pytest.mark.parametrize(
-    ("command", "folder"), [("regress random --seeds 1", "file/x"), ("score --mutants 1", "file/x/mutants/source")]
+    ("command", "reason"),
+    [
+        ("regress random --seeds 1", "file/x cannot be made: Not a directory"),
+        ("score --mutants 1", "file/x/mutants cannot be made: File exists"),
+    ],
 )
 def test_results_below_a_file_cannot_be_made_and_that_is_said_so(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, folder: str
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, reason: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("file").touch()
-    assert said(capsys, *command.split(), "--results", "file/x") == f"{folder} cannot be made: Not a directory"
+    assert said(capsys, *command.split(), "--results", "file/x") == reason
 
 
 def test_a_store_on_a_full_device_loses_no_result(tmp_path: Path) -> None:

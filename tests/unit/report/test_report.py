@@ -85,6 +85,7 @@ def test_json_carries_every_count(tmp_path: Path) -> None:
         "crc_failed": 1,
         "memory_faults": 0,
         "counters": 0,
+        "registers": 0,
         "differing_bytes": 0,
         "findings": [],
         "margins": ["layer 0 (CONV, group 0): 9 elements by CC DC (some rule), worst 25.0 % at c=1 h=2 w=3"],

@@ -43,7 +43,7 @@ class Agreement(Enum):
 
 
 @dataclass(frozen=True)
-class LayerTime:
+class LayerSpan:
     """When a layer ran: the unit that ends it and its register group, and the cycles of its steps."""
 
     unit: str
@@ -69,7 +69,7 @@ class LayerLine:
     worst_margin: float | None
     waits: tuple[str, ...] = ()
     performance: LayerPerformance | None = None
-    times: LayerTime | None = None
+    times: LayerSpan | None = None
 
 
 @dataclass(frozen=True)
@@ -217,7 +217,7 @@ def _layer_lines(layers: Sequence[NetworkLayer], played: Played, result: Result 
                 facts.worst_margin,
                 layer.waits,
                 performance_of(facts, layer.name),
-                LayerTime(facts.unit, facts.enabled, facts.begun, facts.group, facts.ended),
+                LayerSpan(facts.unit, facts.enabled, facts.begun, facts.group, facts.ended),
             )
         )
     return lines

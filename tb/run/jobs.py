@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
-from queue import SimpleQueue
 
 import msgspec
 
@@ -21,11 +19,11 @@ from tb.places import NAME
 from tb.run import folders
 from tb.run.compile.spec import Built
 from tb.run.dut import Dut
-from tb.run.process import threads
 from tb.run.result import Result, identity
 from tb.run.revision import about
 from tb.run.shared import SharedProcess
 from tb.run.simulate import LOG_NAME, SimResult, simulate
+from tb.run.spread import spread
 from tb.stimulus.exchange import REQUEST, Answer, Request
 from tb.stimulus.scenario import Scenario
 from tb.stimulus.trace import write
@@ -149,28 +147,14 @@ def run_jobs(
     """
     alone = isolated or not SharedProcess.fits(built)
     processes = [None if alone else shared_process(built, root / f".simulator-{number}") for number in range(workers)]
-    free: SimpleQueue[SharedProcess | None] = SimpleQueue()
-    for process in processes:
-        free.put(process)
 
-    def play(job: Job) -> tuple[Job, Result]:
-        process = free.get()
-        try:
-            name = folders.folder_name(job.identity)
-            work_dir = folders.emptied(root, name) if job.refused is None else folders.place(root, name)
-            return job, run_job(job, built, dut, work_dir, timeout_seconds, waves, process)
-        finally:
-            free.put(process)
+    def play(process: SharedProcess | None, job: Job) -> tuple[Job, Result]:
+        name = folders.folder_name(job.identity)
+        work_dir = folders.emptied(root, name) if job.refused is None else folders.place(root, name)
+        return job, run_job(job, built, dut, work_dir, timeout_seconds, waves, process)
 
     try:
-        with threads(workers) as pool:
-            futures = [pool.submit(play, job) for job in jobs]
-            try:
-                for future in as_completed(futures):
-                    yield future.result()
-            finally:
-                for future in futures:
-                    future.cancel()
+        yield from spread(processes, jobs, play)
     finally:
         for process in processes:
             if process is not None:

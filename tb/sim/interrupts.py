@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from typing import Protocol
 
@@ -29,7 +30,7 @@ class RegisterPort(Protocol):
         """Write one register."""
 
 
-class Interrupts:
+class Interrupts(ABC):
     """Counts done events, and lets programs wait for them.
 
     Attributes:
@@ -47,9 +48,9 @@ class Interrupts:
         self.failure: CsbTimeout | None = None
         self.failed = Event()
 
+    @abstractmethod
     def start(self) -> None:
         """Begin to serve the line."""
-        raise NotImplementedError
 
     @property
     def fired(self) -> dict[tuple[str, int], int]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
-from queue import SimpleQueue
 
 import msgspec
 import numpy as np
@@ -17,9 +15,9 @@ from tb.judge.text import why_not_passed
 from tb.judge.verdict import Ending
 from tb.plain_data import converted
 from tb.run import folders
-from tb.run.process import threads
 from tb.run.result import Result, identity
 from tb.run.shared import SharedProcess
+from tb.run.spread import spread
 from tb.tools.score.play import Bench
 from tb.tools.score.scenarios import Source
 
@@ -107,26 +105,8 @@ def survey(cases: Sequence[Case], bench: Bench, mutants: int | None, workers: in
     """
     folder = folders.made(bench.root, "without")
     players = [_Player(bench, folder, number, mutants) for number in range(workers)]
-    free: SimpleQueue[_Player] = SimpleQueue()
-    for player in players:
-        free.put(player)
-
-    def play(case: Case) -> Reached:
-        player = free.get()
-        try:
-            return player.play(case)
-        finally:
-            free.put(player)
-
     try:
-        with threads(workers) as pool:
-            futures = [pool.submit(play, case) for case in cases]
-            try:
-                for future in as_completed(futures):
-                    yield future.result()
-            finally:
-                for future in futures:
-                    future.cancel()
+        yield from spread(players, cases, _Player.play)
     finally:
         for player in players:
             player.close()

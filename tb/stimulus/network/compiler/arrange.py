@@ -14,17 +14,16 @@ import numpy as np
 from tb.stimulus.network.compiler.graph import (
     Add,
     Affine,
-    ArgMax,
     Concat,
     Conv,
     Flatten,
     Graph,
     Node,
     Slice,
-    Softmax,
     Window,
 )
 from tb.stimulus.network.errors import NetworkError
+from tb.stimulus.network.network import Largest, Softmax
 
 
 @dataclass(frozen=True)
@@ -110,7 +109,7 @@ class _Arranger:
                 node, channels = self._joined(node)
             case Slice(first=first, count=count):
                 channels = self._cut(node, first, count)
-            case Softmax() | ArgMax():
+            case Softmax() | Largest():
                 node = replace(node, inputs=(self._dense(node.inputs[0]),))
                 channels = of_count(self._shapes[node.output][0])
             case Flatten():

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tb.stimulus.network.network import Largest, Softmax
+
 Shape = tuple[int, int, int]
 Floats = NDArray[np.float64]
 
@@ -115,17 +117,7 @@ class Flatten:
     """A cube as a vector, in the order C, H, W."""
 
 
-@dataclass(frozen=True)
-class Softmax:
-    """Probabilities over the channels of a vector."""
-
-
-@dataclass(frozen=True)
-class ArgMax:
-    """The channel of the largest element of a vector, the first of equals."""
-
-
-Operation = Conv | Affine | Relu | PRelu | Add | Pool | Concat | Slice | Flatten | Softmax | ArgMax
+Operation = Conv | Affine | Relu | PRelu | Add | Pool | Concat | Slice | Flatten | Softmax | Largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +173,7 @@ def shape_of(operation: Operation, inputs: list[Shape]) -> Shape:
             return count, height, width
         case Flatten():
             return channels * height * width, 1, 1
-        case ArgMax():
+        case Largest():
             return 1, 1, 1
         case _:
             return inputs[0]

@@ -10,7 +10,6 @@ from numpy.lib.stride_tricks import sliding_window_view
 from tb.stimulus.network.compiler.graph import (
     Add,
     Affine,
-    ArgMax,
     Concat,
     Conv,
     Flatten,
@@ -21,10 +20,10 @@ from tb.stimulus.network.compiler.graph import (
     PRelu,
     Relu,
     Slice,
-    Softmax,
     Window,
     floats,
 )
+from tb.stimulus.network.network import Largest, Softmax
 
 _COLUMN_ELEMENTS = 1 << 23
 """Elements of windows that are unfolded at a time."""
@@ -68,7 +67,7 @@ def computed(operation: Operation, inputs: list[Floats]) -> Floats:
         case Softmax():
             powers = np.exp(first - first.max())
             return floats(powers / powers.sum())
-        case ArgMax():
+        case Largest():
             return floats(np.argmax(first)).reshape(1, 1, 1)
 
 

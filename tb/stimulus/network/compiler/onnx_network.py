@@ -14,7 +14,7 @@ from models.precision import Precision
 from tb.nvdla.memory import Ram
 from tb.stimulus.network.compiler.arrange import arranged
 from tb.stimulus.network.compiler.fuse import Compute, fused
-from tb.stimulus.network.compiler.graph import Floats, Graph, Node, Shape, Softmax
+from tb.stimulus.network.compiler.graph import Floats, Graph, Shape
 from tb.stimulus.network.compiler.interpret import values_of
 from tb.stimulus.network.compiler.layers import LayerBuilder, Memory
 from tb.stimulus.network.compiler.operations import TaskWriter
@@ -27,10 +27,10 @@ from tb.stimulus.network.network import (
     Largest,
     Network,
     Power,
+    Softmax,
     SoftwareOperation,
     SoftwareTask,
 )
-from tb.stimulus.network.network import Softmax as HostSoftmax
 from tb.stimulus.network.places import BASE_ADDRESS, PAGE_BYTES
 from tb.stimulus.network.tensors import Tensor
 
@@ -142,16 +142,15 @@ class OnnxNetwork:
         if value not in self._plan.cubes:
             raise NetworkError(f"output {output!r} must be computed by hardware before the host computes")
         src = self._tensor(value, buffers)
-        kind = Power(1.0, 1.0, 0.0) if node is None else _kind(node)
+        kind: Power | Softmax | Largest = Power(1.0, 1.0, 0.0)
+        if node is not None:
+            assert isinstance(node.operation, Softmax | Largest)
+            kind = node.operation
         precision = Precision.INT16 if isinstance(kind, Largest) else Precision.FP16
         shape = self.graph.shapes[output]
         dst = _packed(output, precision, shape, self.config.memory_atomic_bytes)
         dst = replace(dst, address=placer.reserve(f"o_{len(placer.allocations)}", dst.nbytes))
         return SoftwareOperation(kind, src, dst, in_scale=self._scales[value])
-
-
-def _kind(node: Node) -> HostSoftmax | Largest:
-    return HostSoftmax() if isinstance(node.operation, Softmax) else Largest()
 
 
 def _packed(name: str, precision: Precision, shape: Shape, atom_bytes: int) -> Tensor:

@@ -12,9 +12,10 @@ from tb.stimulus.network.compiler.arrange import Arranged, Channels
 from tb.stimulus.network.compiler.convolutions import blocks_of, tiles_of
 from tb.stimulus.network.compiler.cubes import Cube
 from tb.stimulus.network.compiler.fuse import Compute, Step
-from tb.stimulus.network.compiler.graph import ArgMax, Concat, Node, Pool, Slice, Softmax
+from tb.stimulus.network.compiler.graph import Concat, Node, Pool, Slice
 from tb.stimulus.network.compiler.pooling import can_fly
 from tb.stimulus.network.errors import NetworkError
+from tb.stimulus.network.network import Largest, Softmax
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def planned(arranged: Arranged, steps: Sequence[Step], config: HwConfig) -> Plan
     Raises:
         NetworkError: for a window that PDP does not have, and for operators after one of the host.
     """
-    host = tuple(step for step in steps if isinstance(step, Node) and isinstance(step.operation, Softmax | ArgMax))
+    host = tuple(step for step in steps if isinstance(step, Node) and isinstance(step.operation, Softmax | Largest))
     layered = _layered(arranged, [step for step in steps if step not in host], config)
     for node in host:
         for step in steps:

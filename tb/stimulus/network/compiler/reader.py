@@ -13,7 +13,8 @@ from onnx import checker, numpy_helper, shape_inference
 
 from models.limits import ARRAY_BYTES, NETWORK_BYTES, NETWORK_MULTIPLICATIONS, NETWORK_NODES, VALUE_ELEMENTS
 from tb.stimulus.network.compiler.graph import Graph, Node, Operation, Shape, shape_of, work_of
-from tb.stimulus.network.compiler.operators import OPERATORS, Constant, Found, OnnxNode
+from tb.stimulus.network.compiler.node import Constant, Found, OnnxNode
+from tb.stimulus.network.compiler.operators import OPERATORS
 from tb.stimulus.network.errors import NetworkError, read_file
 
 _DOMAINS = ("", "ai.onnx")

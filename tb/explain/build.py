@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from models.converter import Converter
 from models.errors import InputError
 from models.layout import PixelConversion
@@ -9,7 +12,7 @@ from models.sdp import SdpParams, SdpStage, YStage
 from tb.explain.engine_conv import ConvRun, CubeInput, ImageInput
 from tb.explain.engine_move import MoveRun
 from tb.explain.engine_pooled import PooledRun
-from tb.explain.engines import CdpRun, Engine, PdpRun, SdpRun, StageRun
+from tb.explain.engines import CdpRun, EngineRun, PdpRun, SdpRun, StageRun
 from tb.explain.kernels import Packing, WeightInput
 from tb.explain.run import Run
 from tb.explain.walk import Walk
@@ -33,22 +36,20 @@ def run_of(layer: Layer) -> Run:
     Raises:
         InputError: for a layer that the explainer cannot run.
     """
-    return Run(_engine(layer), Walk.of(layer.dst.layout, layer.dst.address))
+    return Run(RUNS[type(layer)](layer), Walk.of(layer.dst.layout, layer.dst.address))
 
 
-def _engine(layer: Layer) -> Engine:
-    match layer:
-        case SdpLayer() | ConvLayer():
-            return _producer(layer)
-        case PdpLayer():
-            return _pooling(Walk.of(layer.src.layout, layer.src.address), layer)
-        case CdpLayer():
-            return CdpRun(Walk.of(layer.src.layout, layer.src.address), layer.params, layer.src.layout.shape[0])
-        case PooledLayer():
-            between = Walk.of(layer.producer.dst.layout, layer.producer.dst.address)
-            return PooledRun(_producer(layer.producer), _pooling(between, layer))
-        case RubikLayer() | BdmaLayer():
-            return _movement(layer)
+def _from_memory(layer: PdpLayer) -> PdpRun:
+    return _pooling(Walk.of(layer.src.layout, layer.src.address), layer)
+
+
+def _normalising(layer: CdpLayer) -> CdpRun:
+    return CdpRun(Walk.of(layer.src.layout, layer.src.address), layer.params, layer.src.layout.shape[0])
+
+
+def _on_the_fly(layer: PooledLayer) -> PooledRun:
+    between = Walk.of(layer.producer.dst.layout, layer.producer.dst.address)
+    return PooledRun(_producer(layer.producer), _pooling(between, layer))
 
 
 def _pooling(src: Walk, layer: PdpLayer | PooledLayer) -> PdpRun:
@@ -103,5 +104,17 @@ def _convolution(layer: ConvLayer) -> ConvRun:
         source = CubeInput(walk, shape[1], converter)
     packing = None if compression is None else Packing(compression.mask_address, compression.sizes_address)
     weights = WeightInput(stored, layer.weights.address, shape, packing=packing)
-    behind = _sdp(walk, layer.sdp, layer)
-    return ConvRun(source, weights, layer.params, dst.shape[1:], dst.padded_channels, behind)
+    after = _sdp(walk, layer.sdp, layer)
+    return ConvRun(source, weights, layer.params, dst.shape[1:], dst.padded_channels, after)
+
+
+RUNS: dict[type[Layer], Callable[[Any], EngineRun]] = {
+    SdpLayer: _producer,
+    ConvLayer: _producer,
+    PdpLayer: _from_memory,
+    CdpLayer: _normalising,
+    PooledLayer: _on_the_fly,
+    RubikLayer: _movement,
+    BdmaLayer: _movement,
+}
+"""By the type of layers, from one of them to what computes it."""

@@ -24,7 +24,7 @@ from tb.explain.memory import Bytes
 from tb.explain.walk import Cube, Walk
 
 
-class Engine(Protocol):
+class EngineRun(Protocol):
     """What computes the lines of a surface."""
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.arithmetic import HARDWARE, Rules
-from tb.explain.engines import Engine
+from tb.explain.engines import EngineRun
 from tb.explain.memory import Bytes, Patch
 from tb.explain.walk import Cube, Walk
 
@@ -48,7 +48,7 @@ class Run:
         memory: what the engine reads instead of what lay there, None for that.
     """
 
-    engine: Engine
+    engine: EngineRun
     dst: Walk
     rules: Rules = HARDWARE
     values: tuple[CubeMap, ...] = ()

@@ -4,7 +4,7 @@ A TOML file names the hand-overs, in the order in which data pass them:
 
     [[stage]]
     name = "CACC to SDP"
-    engines = ["CONV"]            # whose layers pass it: CONV, SDP, PDP or CDP
+    engines = ["CONV"]            # whose layers pass it, names of ``tb.nvdla.engines``
     value = "sums"                # what passes it, see VALUES
     valid = "conv.sdp_valid"      # paths from the RTL's top
     ready = "conv.sdp_ready"      # may be left out: every valid beat is taken
@@ -31,10 +31,10 @@ from models.reading import read_toml, shown
 from tb.explain.evidence import Evidence
 from tb.explain.handed import VALUES, NotComparable, handed
 from tb.explain.seen import Seen, SeenLayer
+from tb.nvdla.engines import ENGINES
 from tb.nvdla.program.ops import Op
 from tb.plain_data import converted
 
-ENGINES = ("CONV", "SDP", "PDP", "CDP")
 MOST_BITS = 64
 
 
@@ -58,9 +58,10 @@ class Stage:
     address: str | None = None
 
     def __post_init__(self) -> None:
-        for engine in self.engines:
-            if engine not in ENGINES:
-                raise StageError(f"{self.name}: engines must be of {', '.join(ENGINES)}, not {engine}")
+        known = [engine.name for engine in ENGINES]
+        for name in self.engines:
+            if name not in known:
+                raise StageError(f"{self.name}: engines must be of {', '.join(known)}, not {name}")
         if self.value not in (*VALUES, "written"):
             raise StageError(f"{self.name}: value must be one of {', '.join(VALUES)}, written, not {self.value}")
         if (self.value == "written") != (self.address is not None):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator
 
-from tb.judge.tracker import done_bit
-from tb.nvdla.program.ops import INTERRUPT_UNITS
+from tb.nvdla.program.ops import INTERRUPT_UNITS, done_bit
 from tb.nvdla.program.state import GROUPS
 from tb.nvdla.registers import Register
 

@@ -6,15 +6,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from models.config import HwConfig
-from models.errors import InputError
 from tb.judge.finding import LayerId
+from tb.nvdla.engines import BDMA, CHAINS, chain_of, chosen_chain, done_unit_of
 from tb.nvdla.layers import BdmaLayer, ConvLayer, Layer, PooledLayer
 from tb.nvdla.program import units
-from tb.nvdla.program.codec import BDMA, ENGINES, chosen_engine, decode, done_unit_of, engine_of, uses_lut
+from tb.nvdla.program.codec import decode, uses_lut
 from tb.nvdla.program.conv_buffer import FETCHES_ALL, ConvBuffer, Fetch
 from tb.nvdla.program.copies import LAUNCHES, CopyQueue
 from tb.nvdla.program.ops import (
     INTERRUPT_UNITS,
+    done_bit,
     interrupt_of_unit,
     unit_of_interrupt,
 )
@@ -89,7 +90,7 @@ class LayerTracker:
     def reset(self) -> None:
         """Forget all registers and running layers, as a reset of the DUT does; layers are counted on."""
         self.state.reset()
-        self._next_group = {unit: 0 for engine in ENGINES for unit in engine.units}
+        self._next_group = {unit: 0 for chain in CHAINS for unit in chain.units}
         self._running: dict[tuple[str, int], _Running] = {}
         self._queue = CopyQueue()
         self._copies: dict[int, list[StartedLayer]] = {}
@@ -215,14 +216,14 @@ class LayerTracker:
         if register.name.startswith("S_LUT_"):
             for running in self._running.values():
                 started = running.started[0]
-                used = uses_lut(started.layer) and engine_of(started.layer).lut_unit == register.unit
+                used = uses_lut(started.layer) and chain_of(started.layer).lut_unit == register.unit
                 if register.unit in running.held and used:
                     raise Refused(f"{register.full_name} must not be written while {started.name} uses the tables")
 
     def _copy(self, register: str) -> Iterator[StartedLayer]:
         """Follow what enables a copy of BDMA, or launches the copies of a group."""
         if register == "CFG_OP":
-            layer = decode(BDMA, {"BDMA": self.state.words("BDMA", 0)}, self.config)
+            layer = decode(BDMA.chains[0], {"BDMA": self.state.words("BDMA", 0)}, self.config)
             assert isinstance(layer, BdmaLayer)
             self._queue.enable(layer, len(self._copies))
         elif register in LAUNCHES:
@@ -235,30 +236,30 @@ class LayerTracker:
 
     def _start(self, unit: str) -> Iterator[StartedLayer]:
         while self._waits(unit):
-            engine = chosen_engine(unit, self._next_words, self.state.registers)
-            if engine is None or not all(self._waits(part) for part in engine.units):
+            chain = chosen_chain(unit, self._next_words, self.state.registers)
+            if chain is None or not all(self._waits(part) for part in chain.units):
                 return
-            groups = {part: self._next_group[part] for part in engine.units}
-            words = {part: self._next_words(part) for part in engine.units}
-            decoded = decode(engine, words, self.config, self.state.lut(engine.lut_unit))
+            groups = {part: self._next_group[part] for part in chain.units}
+            words = {part: self._next_words(part) for part in chain.units}
+            decoded = decode(chain, words, self.config, self.state.lut(chain.lut_unit))
             layers = decoded.cubes if isinstance(decoded, ConvLayer) else (decoded,)
-            group, counting = groups[engine.done_unit], self._counting(words)
+            group, counting = groups[chain.done_unit], self._counting(words)
             started = tuple(
-                StartedLayer(self._count + n, engine.name, group, layer, groups, counting, n, len(layers))
+                StartedLayer(self._count + n, chain.name, group, layer, groups, counting, n, len(layers))
                 for n, layer in enumerate(layers)
             )
             first = decoded.producer if isinstance(decoded, PooledLayer) else decoded
             if isinstance(first, ConvLayer):
                 fetch = self._buffer.begin(started[0].name, first)
                 started = tuple(replace(each, fetch=fetch) for each in started)
-            self._running[engine.done_unit, group] = _Running(started, dict(groups), set())
+            self._running[chain.done_unit, group] = _Running(started, dict(groups), set())
             self._next_group |= {part: 1 - number for part, number in groups.items()}
-            if "CDMA" in engine.units and "SDP_RDMA" not in engine.units:
+            if "CDMA" in chain.units and "SDP_RDMA" not in chain.units:
                 self._pass_idle_rdma()
             self._count += len(started)
             yield from started
             # A layer that was enabled before this one on another of its units may be next there.
-            for other in dict.fromkeys(done_unit_of(part) for part in engine.units):
+            for other in dict.fromkeys(done_unit_of(part) for part in chain.units):
                 if other != unit:
                     yield from self._start(other)
 
@@ -288,17 +289,3 @@ class LayerTracker:
         if self._waits("SDP_RDMA") and units.fetches_nothing(words, self.state.registers):
             self.state.finish("SDP_RDMA", group)
             self._next_group["SDP_RDMA"] = 1 - group
-
-
-def done_bit(unit: str, group: int) -> int:
-    """Return the bit of a unit's done interrupt in GLB's mask, set and status registers.
-
-    Raises:
-        InputError: for a unit without a done interrupt, or a group that does not exist.
-    """
-    if unit not in INTERRUPT_UNITS:
-        raise InputError(f"interrupt unit must be one of {', '.join(INTERRUPT_UNITS)}, not {unit}")
-    if group not in range(GROUPS):
-        raise InputError(f"group must be 0 or 1, not {group}")
-    at = INTERRUPT_UNITS.index(unit)
-    return (2 * at if at < 5 else 16 + 2 * (at - 5)) + group

@@ -1,7 +1,7 @@
 """What a layer has to do at least, and how near to that the hardware came: bounds in cycles, and their ratio.
 
-A bound is what one part of the hardware needs when it never waits: the multipliers, the pipelines of SDP, PDP and
-CDP, and both directions of each memory port.
+A bound is what one part of the hardware needs when it never waits: the multipliers, the pipeline of each engine, and
+both directions of each memory port.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import msgspec
 from models.config import HwConfig
 from models.layout import FeatureLayout
 from models.precision import Precision
-from tb.nvdla.layers import CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, SdpLayer, StageSource
+from tb.nvdla.engines import engine_of
+from tb.nvdla.layers import ConvLayer, Layer, PooledLayer, SdpLayer, StageSource
 from tb.nvdla.memory import Ram
 from tb.nvdla.surfaces import ImageSurface, LinesSurface, PlanarSurface, Surface
 
@@ -114,13 +115,11 @@ def _steps(layer: Layer, config: HwConfig) -> Iterator[tuple[str, int]]:
         processing = producer.sdp if isinstance(producer, ConvLayer) else producer.params
         slowest = config.sdp_bs_throughput if processing.y is None else config.sdp_ew_throughput
         yield "SDP", -(-_elements(producer.dst.layout) // slowest)
-    match layer:
-        case PdpLayer():
-            yield "PDP", -(-_elements(layer.src.layout) // config.pdp_throughput)
-        case PooledLayer():
-            yield "PDP", -(-_elements(layer.producer.dst.layout) // config.pdp_throughput)
-        case CdpLayer():
-            yield "CDP", -(-_elements(layer.src.layout) // config.cdp_throughput)
+    engine = engine_of(layer)
+    if engine.elements_per_cycle is not None:
+        taken = layer.producer.dst.layout if isinstance(layer, PooledLayer) else layer.src.layout
+        assert isinstance(taken, FeatureLayout)
+        yield engine.name, -(-_elements(taken) // engine.elements_per_cycle(config))
 
 
 def _elements(layout: FeatureLayout) -> int:

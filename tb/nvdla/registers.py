@@ -30,6 +30,7 @@ _DATA = Path(__file__).with_suffix(".json")
 _FIELD = re.compile(
     r"(?P<name>\w+)\[(?P<msb>\d+):(?P<lsb>\d+)\] (?P<access>r|w|rw) (?P<reset>0x[0-9a-f]+)(?P<values>.*)"
 )
+_DONE = re.compile(r"(\w+)_done_status([01])")
 
 
 class RegisterError(InputError):
@@ -248,3 +249,11 @@ def _map_of(config: HwConfig) -> RegisterMap:
         if not present
     }
     return RegisterMap({u: b for u, b in bases[config.register_map].items() if u not in absent}, units)
+
+
+@cache
+def done_bits() -> Mapping[tuple[str, int], int]:
+    """Return the bits of done interrupts in GLB's mask, set and status registers, by what raises them and its group."""
+    fields = _data()[1]["GLB"]["S_INTR_STATUS"].fields
+    matches = ((_DONE.fullmatch(field.name), field.lsb) for field in fields)
+    return {(match[1].upper(), int(match[2])): bit for match, bit in matches if match is not None}

@@ -25,9 +25,10 @@ from tb.judge.scoreboard import Scoreboard
 from tb.judge.text import why_not_passed
 from tb.judge.timing import LayerTimes
 from tb.judge.verdict import Ending, Verdict
+from tb.nvdla.engines import chain_of
 from tb.nvdla.layers import Layer, Surface
 from tb.nvdla.memory import MemoryImage, Ram
-from tb.nvdla.program.codec import encode, engine_of
+from tb.nvdla.program.codec import encode
 from tb.nvdla.program.ops import Program
 from tb.nvdla.program.table import Refused
 from tb.nvdla.registers import RegisterMap
@@ -228,7 +229,7 @@ class Bench:
         """Run layers one after the other, each in the register groups that its units run next, and settle."""
         tracker = self.judge.tracker
         for number, layer in enumerate(layers):
-            groups = {unit: tracker.state.consumer(unit) for unit in engine_of(layer).units}
+            groups = {unit: tracker.state.consumer(unit) for unit in chain_of(layer).units}
             await self.play(encode(layer, self.config, groups, sync_id=f"run_{tracker.layers_seen}_{number}"))
         await self.settle()
 

@@ -10,8 +10,7 @@ import cocotb
 from cocotb.handle import SimHandleBase
 from cocotb.triggers import Event, ReadWrite, RisingEdge
 
-from tb.judge.tracker import done_bit
-from tb.nvdla.program.ops import INTERRUPT_UNITS
+from tb.nvdla.program.ops import INTERRUPT_UNITS, done_bit
 from tb.nvdla.program.state import GROUPS
 from tb.nvdla.registers import Register, RegisterMap
 from tb.sim.clocking import HIGH

@@ -14,7 +14,6 @@ from tb.sim.csb import CsbTimeout
 _CHECKS_PER_DEADLINE = 4
 _LOOK_CYCLES = 1000
 _REST_CYCLES = 256
-_WITHOUT_STATUS = ("GLB", "CFGROM", "MCIF", "CVIF", "BDMA")
 
 
 class Watchdog:
@@ -90,7 +89,7 @@ class Watchdog:
         unanswered = None
         try:
             for unit in self._registers.units:
-                if unit not in _WITHOUT_STATUS:
+                if "S_STATUS" in self._registers.of_unit(unit):
                     state = await self._state(unit)
                     units += [] if state.states == ("IDLE", "IDLE") else [state]
         except CsbTimeout as error:

@@ -37,7 +37,8 @@ from tb.places import PLANS
 from tb.sim.bench import Bench
 from tb.sim.clocking import cycle
 from tb.stimulus.generate.describe import Table
-from tb.stimulus.generate.layers import Workshop, build_layer
+from tb.stimulus.generate.engines import build_layer
+from tb.stimulus.generate.layers.workshop import Workshop
 from tb.stimulus.generate.plan import load_plan
 from tb.stimulus.settings import BenchSettings
 from tests.unit.nvdla.samples import mismatch

@@ -28,7 +28,7 @@ from models.sdp import SdpParams
 from tb.nvdla.layers import ConvLayer, Surface
 from tb.nvdla.memory import MemoryImage, Ram
 from tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
-from tb.stimulus.generate.layers import Workshop
+from tb.stimulus.generate.layers.workshop import Workshop
 from tb.stimulus.generate.plan import PlanEntry
 from tb.stimulus.generate.sequence import sequence
 from tb.stimulus.scenario import Scenario, memory_ops

@@ -5,34 +5,41 @@ A value is a number or a word; None where the layer has no such thing, which hit
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from tb.coverage.attributes.cdp import cdp_attributes
 from tb.coverage.attributes.conv import conv_attributes
 from tb.coverage.attributes.pdp import pdp_attributes
 from tb.coverage.attributes.sdp import sdp_attributes
 from tb.coverage.attributes.values import GAPS, Attributes, Value
-from tb.nvdla.layers import CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, SdpLayer
+from tb.nvdla.engines import engine_of
+from tb.nvdla.layers import Layer, PooledLayer
 
 __all__ = ["UNITS", "Attributes", "Value", "layer_attributes"]
 
-UNITS = ("CONV", "SDP", "CDP", "PDP", "SYSTEM")
+_ATTRIBUTES: dict[str, Callable[[Any], Attributes]] = {
+    "CONV": conv_attributes,
+    "SDP": sdp_attributes,
+    "CDP": cdp_attributes,
+    "PDP": pdp_attributes,
+}
+"""By engine, from one of its layers to what its coverage model sees."""
+
+NOT_COVERED = ("RUBIK", "BDMA")
+"""Engines without a coverage model."""
+
+UNITS = (*_ATTRIBUTES, "SYSTEM")
 """Units with a coverage model of their own; ``SYSTEM`` looks at how layers follow each other on all of them."""
 
 
 def layer_attributes(layer: Layer) -> list[tuple[str, Attributes]]:
     """Return the units whose models a layer counts for, the one that ends it last, and what each of them sees."""
-    match layer:
-        case ConvLayer():
-            return [("CONV", conv_attributes(layer))]
-        case SdpLayer():
-            return [("SDP", sdp_attributes(layer))]
-        case PdpLayer():
-            return [("PDP", pdp_attributes(layer))]
-        case PooledLayer():
-            return [*_handed_on(layer), ("PDP", pdp_attributes(layer))]
-        case CdpLayer():
-            return [("CDP", cdp_attributes(layer))]
-        case _:
-            return []
+    name = engine_of(layer).name
+    if name in NOT_COVERED:
+        return []
+    before = _handed_on(layer) if isinstance(layer, PooledLayer) else []
+    return [*before, (name, _ATTRIBUTES[name](layer))]
 
 
 def _handed_on(layer: PooledLayer) -> list[tuple[str, Attributes]]:

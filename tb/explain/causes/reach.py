@@ -10,7 +10,7 @@ from models.errors import InputError
 from tb.explain.engine_conv import ConvRun, CubeInput
 from tb.explain.engine_move import MoveRun
 from tb.explain.engine_pooled import PooledRun
-from tb.explain.engines import CdpRun, Engine, PdpRun, SdpRun, StageRun
+from tb.explain.engines import CdpRun, EngineRun, PdpRun, SdpRun, StageRun
 from tb.explain.run import Run
 from tb.explain.walk import Walk
 
@@ -24,12 +24,12 @@ def setting(**new: Any) -> Callable[[T], T]:
     return lambda value: replace(value, **new)  # type: ignore[type-var]
 
 
-def first(run: Run) -> Engine:
+def first(run: Run) -> EngineRun:
     """Return the engine that reads the input: what runs alone, or hands its result to PDP."""
     return run.engine.producer if isinstance(run.engine, PooledRun) else run.engine
 
 
-def with_first(run: Run, engine: Engine) -> Run:
+def with_first(run: Run, engine: EngineRun) -> Run:
     """Return the run with another engine that reads the input."""
     if isinstance(run.engine, PooledRun):
         assert isinstance(engine, SdpRun | ConvRun)
@@ -46,7 +46,7 @@ def pooling(run: Run) -> PdpRun | None:
 
 def with_pooling(run: Run, pooled: PdpRun) -> Run:
     """Return the run with another PDP."""
-    engine: Engine = replace(run.engine, pooling=pooled) if isinstance(run.engine, PooledRun) else pooled
+    engine: EngineRun = replace(run.engine, pooling=pooled) if isinstance(run.engine, PooledRun) else pooled
     return replace(run, engine=engine)
 
 

@@ -7,8 +7,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from models import cdp, tolerance_cdp, tolerance_pool
+from models.converter import saturated_fp16
 from models.fp16 import FP16
-from tb.judge.predictor.counters import counted_by_cdp
+from tb.judge.counters import Count, Counts
 from tb.judge.predictor.cubes import expect, read_patterns
 from tb.judge.predictor.expectation import Expectation, ReadMemory, Tolerated
 from tb.judge.tracker import StartedLayer
@@ -20,7 +21,7 @@ def predict_cdp(started: StartedLayer, read: ReadMemory) -> Expectation:
     layer = started.layer
     assert isinstance(layer, CdpLayer)
     result, tolerated = normalise(layer, read_patterns(layer.src, read))
-    return expect(started, layer.dst, result, tolerated, counted_by_cdp(layer, result))
+    return expect(started, layer.dst, result, tolerated, counted(layer, result))
 
 
 def normalise(layer: CdpLayer, cube: NDArray[Any]) -> tuple[NDArray[Any], Tolerated | None]:
@@ -42,3 +43,16 @@ def normalise(layer: CdpLayer, cube: NDArray[Any]) -> tuple[NDArray[Any], Tolera
     expected = FP16.decode(result)
     carried = tolerance_cdp.carried(layer.params, cube, channels)
     return result, Tolerated(expected, tolerance_pool.cdp(largest, expected, carried=carried))
+
+
+def counted(layer: CdpLayer, result: NDArray[Any]) -> Counts:
+    """Return what the counters of CDP must read in FP16; NaN and infinities it does not count.
+
+    Args:
+        layer: The layer.
+        result: Its output, padding channels included.
+    """
+    if not layer.params.is_float:
+        return {}
+    names = ("CDP.D_NAN_INPUT_NUM", "CDP.D_INF_INPUT_NUM", "CDP.D_NAN_OUTPUT_NUM")
+    return {**dict.fromkeys(names, Count(0)), "CDP.D_OUT_SATURATION": Count(saturated_fp16(result))}

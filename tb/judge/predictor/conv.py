@@ -33,10 +33,11 @@ _INPUT_COUNTS = (
 )
 
 
-def predict_conv(started: StartedLayer, operands: Operands, read: ReadMemory) -> Expectation:
-    """Return what a convolution with SDP on the fly must write."""
+def predict_conv(started: StartedLayer, read: ReadMemory, operands: Operands | None) -> Expectation:
+    """Return what a convolution with SDP on the fly must write; ``operands`` are its own."""
     layer = started.layer
     assert isinstance(layer, ConvLayer)
+    assert operands is not None
     processed, before = process_convolved(layer, operands, read)
     counts = counted(started, processed, before)
     return expect(started, layer.dst, processed.cube, tolerated(layer, operands, read), counts)

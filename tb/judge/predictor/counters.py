@@ -7,16 +7,12 @@ Source: precision document, "Converter statistics"; LUT programming, "LUT Statis
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from numpy.typing import NDArray
-
-from models.converter import saturated_fp16
 from models.precision import Precision
 from models.sdp import SdpResult
 from tb.judge.counters import Count, Counts
 from tb.judge.tracker import StartedLayer
-from tb.nvdla.layers import CdpLayer, SdpLayer
+from tb.nvdla.layers import SdpLayer
 
 _LUT = {
     "SDP.D_PERF_LUT_UFLOW": "underflow",
@@ -54,16 +50,3 @@ def counted(started: StartedLayer, processed: SdpResult, before: Mapping[str, in
     if found.unequal or (isinstance(started.layer, SdpLayer) and started.layer.params.compares):
         counts["SDP.D_STATUS"] = Count(int(found.unequal))
     return counts
-
-
-def counted_by_cdp(layer: CdpLayer, result: NDArray[Any]) -> Counts:
-    """Return what the counters of CDP must read in FP16; NaN and infinities it does not count.
-
-    Args:
-        layer: The layer.
-        result: Its output, padding channels included.
-    """
-    if not layer.params.is_float:
-        return {}
-    names = ("CDP.D_NAN_INPUT_NUM", "CDP.D_INF_INPUT_NUM", "CDP.D_NAN_OUTPUT_NUM")
-    return {**dict.fromkeys(names, Count(0)), "CDP.D_OUT_SATURATION": Count(saturated_fp16(result))}

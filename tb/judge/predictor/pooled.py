@@ -13,7 +13,7 @@ from tb.judge.tracker import StartedLayer
 from tb.nvdla.layers import PooledLayer, SdpLayer
 
 
-def predict_pooled(started: StartedLayer, operands: Operands | None, read: ReadMemory) -> Expectation:
+def predict_pooled(started: StartedLayer, read: ReadMemory, operands: Operands | None) -> Expectation:
     """Return what a layer must write whose result PDP pools on the fly; ``operands`` are those of a convolution."""
     layer = started.layer
     assert isinstance(layer, PooledLayer)

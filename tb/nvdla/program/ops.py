@@ -7,9 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
+from models.errors import InputError
 from tb.nvdla.memory import Ram
+from tb.nvdla.registers import done_bits
 
-INTERRUPT_UNITS = ("SDP", "CDP", "PDP", "BDMA", "RUBIK", "CDMA_DAT", "CDMA_WT", "CACC")
+INTERRUPT_UNITS = tuple(dict.fromkeys(unit for unit, _ in done_bits()))
+"""What raises done interrupts, in the order of their bits."""
+
 _UNIT_OF_INTERRUPT = {"RUBIK": "RBK", "CDMA_DAT": "CDMA", "CDMA_WT": "CDMA"}
 _INTERRUPT_OF_UNIT = {"RBK": "RUBIK"}
 
@@ -22,6 +26,19 @@ def unit_of_interrupt(interrupt_unit: str) -> str:
 def interrupt_of_unit(done_unit: str) -> str:
     """Return what the done interrupt of a unit that ends layers is called."""
     return _INTERRUPT_OF_UNIT.get(done_unit, done_unit)
+
+
+def done_bit(unit: str, group: int) -> int:
+    """Return the bit of a unit's done interrupt in GLB's mask, set and status registers.
+
+    Raises:
+        InputError: for a unit without a done interrupt, or a group that does not exist.
+    """
+    if unit not in INTERRUPT_UNITS:
+        raise InputError(f"interrupt unit must be one of {', '.join(INTERRUPT_UNITS)}, not {unit}")
+    if (unit, group) not in done_bits():
+        raise InputError(f"group must be 0 or 1, not {group}")
+    return done_bits()[unit, group]
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from models.config import HwConfig
 from models.pdp import RECIPROCAL_BITS, PdpParams, PoolMethod
 from tb.nvdla.layers import PdpLayer, Surface, WidthSplit
-from tb.nvdla.program import units
 from tb.nvdla.program.common import (
     PRECISION,
     build_surface,
@@ -77,7 +76,7 @@ TABLE: Table = (
     *(
         row(f"in.{axis}", f"{unit}.D_DATA_CUBE_IN_{axis.upper()}.cube_in_{axis}", codec=MINUS_ONE)
         for axis in ("channel", "height", "width")
-        for unit in units.PDP
+        for unit in ("PDP_RDMA", "PDP")
     ),
     *(
         row(f"out.{axis}", f"PDP.D_DATA_CUBE_OUT_{axis.upper()}.cube_out_{axis}", codec=MINUS_ONE)

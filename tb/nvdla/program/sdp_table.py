@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from models.sdp import AluOp
-from tb.nvdla.program import units
 from tb.nvdla.program.common import PRECISION, RAM, surface_rows
 from tb.nvdla.program.lut import lut_rows
 from tb.nvdla.program.table import (
@@ -157,7 +156,7 @@ TABLE: Table = (
     *(
         row(f"shape.{axis}", f"{unit}.D_DATA_CUBE_{axis.upper()}.{axis}", codec=MINUS_ONE)
         for axis in ("channel", "height", "width")
-        for unit in units.SDP
+        for unit in ("SDP_RDMA", "SDP")
     ),
     row("input_precision", "SDP_RDMA.D_FEATURE_MODE_CFG.in_precision", codec=PRECISION),
     row("processing_precision", "SDP.D_DATA_FORMAT.proc_precision", codec=PRECISION),

@@ -1,21 +1,10 @@
-"""Which units run a layer together, in the order that they are enabled, and what their words say about it."""
+"""What the register words of SDP and PDP say about which units run a layer together."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from tb.nvdla.registers import RegisterMap
-
-SDP = ("SDP_RDMA", "SDP")
-PDP = ("PDP_RDMA", "PDP")
-CDP = ("CDP_RDMA", "CDP")
-CONV = ("SDP", "CACC", "CMAC_A", "CMAC_B", "CSC", "CDMA")
-CONV_WITH_OPERANDS = ("SDP_RDMA", *CONV)
-SDP_TO_PDP = ("SDP_RDMA", "PDP", "SDP")
-CONV_TO_PDP = ("PDP", *CONV)
-CONV_WITH_OPERANDS_TO_PDP = ("SDP_RDMA", *CONV_TO_PDP)
-RUBIK = ("RBK",)
-BDMA = ("BDMA",)
 
 
 def is_flying(unit: str, words: Mapping[str, int], registers: RegisterMap) -> bool:

@@ -4,25 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from tb.nvdla.engines import ENGINES
 from tb.nvdla.program.ops import RegRead, RegWrite
 
-_LUT = ("UFLOW", "OFLOW", "HYBRID", "LE_HIT", "LO_HIT")
-_ENABLES = {"SDP": 0b1110, "SDP_RDMA": 0b10}
-"""Words of ``D_PERF_ENABLE``: all but the stall counters, which depend on timing."""
-
-COUNTERS = {
-    "CDMA": tuple(f"D_{what}_INPUT_{of}_NUM" for what in ("NAN", "INF") for of in ("DATA", "WEIGHT")),
-    "CACC": ("D_OUT_SATURATION",),
-    "SDP_RDMA": ("D_STATUS_NAN_INPUT_NUM", "D_STATUS_INF_INPUT_NUM"),
-    "SDP": (
-        "D_STATUS_NAN_INPUT_NUM",
-        "D_STATUS_INF_INPUT_NUM",
-        "D_STATUS_NAN_OUTPUT_NUM",
-        "D_PERF_OUT_SATURATION",
-        *(f"D_PERF_LUT_{count}" for count in _LUT),
-    ),
-    "CDP": ("D_NAN_INPUT_NUM", "D_INF_INPUT_NUM", "D_NAN_OUTPUT_NUM", "D_OUT_SATURATION"),
-}
+_ENABLES = {unit: word for engine in ENGINES for unit, word in engine.counting.items()}
+COUNTERS = {unit: registers for engine in ENGINES for unit, registers in engine.counters.items()}
 """Registers that do not depend on timing, by unit."""
 
 

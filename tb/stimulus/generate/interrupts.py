@@ -7,10 +7,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from models.config import HwConfig
-from tb.judge.tracker import done_bit
+from tb.nvdla.engines import chain_of
 from tb.nvdla.layers import Layer
-from tb.nvdla.program.codec import encode, engine_of
-from tb.nvdla.program.ops import INTERRUPT_UNITS, InterruptNotify, Op, Poll, RegRead, RegWrite, unit_of_interrupt
+from tb.nvdla.program.codec import encode
+from tb.nvdla.program.ops import (
+    INTERRUPT_UNITS,
+    InterruptNotify,
+    Op,
+    Poll,
+    RegRead,
+    RegWrite,
+    done_bit,
+    unit_of_interrupt,
+)
 from tb.nvdla.program.state import GROUPS
 from tb.nvdla.registers import RegisterMap
 
@@ -106,7 +115,7 @@ def layer_interrupts(layers: Sequence[Layer], config: HwConfig) -> tuple[Op, ...
     sources = Sources(config)
     runs: dict[str, int] = {}
     for layer in layers:
-        units = engine_of(layer).units
+        units = chain_of(layer).units
         groups = {unit: runs.get(unit, 0) % GROUPS for unit in units}
         runs |= {unit: runs.get(unit, 0) + 1 for unit in units}
         program = encode(layer, config, groups, sync_id="done")

@@ -17,8 +17,9 @@ from tb.nvdla.layers import Layer
 from tb.nvdla.memory import MemoryImage, Ram
 from tb.nvdla.program.ops import Op, RegWrite
 from tb.stimulus.generate.describe import PlanError, Table
+from tb.stimulus.generate.engines import build_layer
 from tb.stimulus.generate.interrupts import layer_interrupts, software_interrupts
-from tb.stimulus.generate.layers import Workshop, build_layer
+from tb.stimulus.generate.layers.workshop import Workshop
 from tb.stimulus.generate.registers import KINDS, register_program, running_program
 from tb.stimulus.generate.sequence import sequence
 from tb.stimulus.scenario import Scenario, ScenarioError, check_name, memory_ops

@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 
 import numpy as np
 
 from models.config import HwConfig
 from models.errors import InputError
 from models.winograd_transform import TILE
-from tb.stimulus.generate.draw.cdp import draw_cdp
-from tb.stimulus.generate.draw.conv import draw_conv
-from tb.stimulus.generate.draw.far import draw_far
-from tb.stimulus.generate.draw.moving import draw_bdma, draw_rubik
+from tb.nvdla import engines as hardware
 from tb.stimulus.generate.draw.numbers import Cube, Description
-from tb.stimulus.generate.draw.pdp import draw_pdp, draw_pooled
+from tb.stimulus.generate.draw.pdp import draw_pooled
 from tb.stimulus.generate.draw.reuse import draw_followers, may_be_followed
-from tb.stimulus.generate.draw.sdp import draw_sdp
 from tb.stimulus.generate.draw.settings import draw_settings
 from tb.stimulus.generate.draw.sizes import Work, work_of
+from tb.stimulus.generate.engines import GENERATORS, draw_far
 from tb.stimulus.generate.plan import PlanEntry
 
-_Drawer = Callable[[np.random.Generator, HwConfig, Cube | None], tuple[Description, Cube | None] | None]
-_DRAWERS: dict[str, _Drawer] = {
-    "SDP": draw_sdp,
-    "PDP": draw_pdp,
-    "CDP": draw_cdp,
-    "CONV": draw_conv,
-    "RUBIK": draw_rubik,
-    "BDMA": draw_bdma,
-}
-ENGINES = tuple(_DRAWERS)
+ENGINES = tuple(GENERATORS)
 
 _BASES = (0, 0x8000_0000, 0x8000_0000, 0xFE00_0000)
 _CARRYING = 0.4
@@ -94,15 +81,8 @@ def _carries(rng: np.random.Generator, config: HwConfig) -> list[int]:
 
 
 def engines_of(config: HwConfig) -> tuple[str, ...]:
-    """Return the engines that a build has."""
-    enabled = {
-        "PDP": config.pdp_enable,
-        "CDP": config.cdp_enable,
-        "RUBIK": config.rubik_enable,
-        "BDMA": config.bdma_enable,
-    }
-    absent = {name for name, there in enabled.items() if not there}
-    return tuple(engine for engine in ENGINES if engine not in absent)
+    """Return the names of the engines that a build has."""
+    return tuple(engine.name for engine in hardware.engines_of(config))
 
 
 def _layers(rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]) -> tuple[list[Description], Work]:
@@ -125,7 +105,7 @@ def _layers(rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]
     reaches = bool(layers)
     while len(layers) < count:
         before = written if rng.random() < _CHAINED else None
-        drawn = _DRAWERS[str(rng.choice(engines))](rng, config, before)
+        drawn = GENERATORS[str(rng.choice(engines))].draw(rng, config, before)
         if drawn is None:
             continue
         layer, dst = drawn

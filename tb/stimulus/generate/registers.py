@@ -12,8 +12,9 @@ import numpy as np
 
 from models.config import HwConfig
 from tb.nvdla import configrom
+from tb.nvdla.engines import chain_of
 from tb.nvdla.layers import Layer
-from tb.nvdla.program.codec import encode, engine_of
+from tb.nvdla.program.codec import encode
 from tb.nvdla.program.ops import CheckNothing, Op, RegRead, RegWrite, SyncWait
 from tb.nvdla.program.state import GROUPS, RegisterState
 from tb.nvdla.registers import UNIT_BYTES, Register, RegisterMap
@@ -231,7 +232,7 @@ def running_program(layers: Sequence[Layer], config: HwConfig, rng: np.random.Ge
     accesses = Accesses(config, rng)
     runs: dict[str, int] = {}
     for number, layer in enumerate(layers):
-        units = engine_of(layer).units
+        units = chain_of(layer).units
         groups = {unit: runs.get(unit, 0) % GROUPS for unit in units}
         runs |= {unit: runs.get(unit, 0) + 1 for unit in units}
         name = f"layer_{number}"

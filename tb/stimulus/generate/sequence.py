@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from models.config import HwConfig
+from tb.nvdla.engines import chain_of
 from tb.nvdla.layers import Layer
-from tb.nvdla.program.codec import encode, engine_of, uses_lut
+from tb.nvdla.program.codec import encode, uses_lut
 from tb.nvdla.program.ops import CheckNothing, Op, RegWrite, SyncWait
 from tb.nvdla.program.state import GROUPS
 from tb.stimulus.generate.counters import COUNTERS, enables, reads
@@ -29,7 +30,7 @@ def sequence(layers: Sequence[Layer], config: HwConfig, *, in_turn: bool, counte
     ops: list[Op] = []
     by_unit: dict[str, list[int]] = {}
     for number, layer in enumerate(layers):
-        units = engine_of(layer).units
+        units = chain_of(layer).units
         groups = {}
         for unit in units:
             history = by_unit.setdefault(unit, [])

@@ -10,6 +10,7 @@ import numpy as np
 
 from models.config import HwConfig
 from models.errors import InputError
+from tb.nvdla.engines import engines_of
 from tb.nvdla.program.table import Flat, Table, written_words
 from tb.nvdla.registers import RegisterMap
 from tb.stimulus.network import conv_registers, lut_registers, other_registers, sdp_registers
@@ -126,9 +127,8 @@ class _Reader:
         if entry["engine"] not in tuple(EngineId):
             raise NetworkError(f"{what}: engine must be 0 to {max(EngineId)}, not {entry['engine']}")
         engine = EngineId(entry["engine"])
-        for name in ("BDMA", "PDP", "CDP", "RUBIK"):
-            if engine.name == name and not getattr(self._config, f"{name.lower()}_enable"):
-                raise NetworkError(f"{what}: engine must not be {name}, which {self._config.name} lacks")
+        if engine.name not in {each.name for each in engines_of(self._config)}:
+            raise NetworkError(f"{what}: engine must not be {engine.name}, which {self._config.name} lacks")
         return engine
 
     def _edges(self, entries: list[Flat]) -> tuple[list[list[Edge]], dict[int, int]]:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from tb.nvdla.engines import ENGINES
 from tb.nvdla.program.copies import LAUNCHES
 from tb.nvdla.program.ops import Comparison, InterruptNotify, Op, Poll, RegRead, RegWrite, SyncNotify, SyncWait
 from tb.nvdla.registers import Register, RegisterMap
@@ -16,14 +17,8 @@ from tb.stimulus.network.descriptors import EngineId, Event
 from tb.stimulus.network.network import HardwareTask, Operation
 from tb.stimulus.network.schedule import Action, Step, Turns, needed, schedule
 
-_INTERRUPTS = {
-    EngineId.BDMA: "BDMA",
-    EngineId.CONV: "CACC",
-    EngineId.SDP: "SDP",
-    EngineId.PDP: "PDP",
-    EngineId.CDP: "CDP",
-    EngineId.RUBIK: "RUBIK",
-}
+_ENGINES = {engine.name: engine for engine in ENGINES}
+_INTERRUPTS = {of: _ENGINES[of.name].interrupt for of in EngineId} | {EngineId.CONV: "CACC"}
 """The done interrupt that the driver takes for the end of an operation."""
 
 _UNIT = {EngineId.RUBIK: "RBK", EngineId.CONV: "CACC"}

@@ -14,9 +14,9 @@ from tb.explain.seen import Seen
 from tb.judge.predictor import predict
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.tracker import StartedLayer
+from tb.nvdla.engines import chain_of
 from tb.nvdla.layers import ConvLayer, Layer, SdpLayer
 from tb.nvdla.memory import Ram
-from tb.nvdla.program.codec import engine_of
 from tests.unit.explain import cases
 from tests.unit.explain.faults import run
 from tests.unit.explain.full_cases import stored
@@ -36,7 +36,7 @@ def explained(layers: list[Layer], left: list[Patch]) -> list[Explanation]:
     """Explain layers that left some bytes, each expected to find what the ones before should have left."""
     scoreboard, found = Scoreboard(), MEMORY
     for number, (layer, patch) in enumerate(zip(layers, left, strict=True)):
-        expectation = predict(StartedLayer(number, engine_of(layer).name, number % 2, layer), partial(read, found))
+        expectation = predict(StartedLayer(number, chain_of(layer).name, number % 2, layer), partial(read, found))
         scoreboard.expect(expectation)
         beats = cases.beats_of(patch)
         scoreboard.write_beats(replace(beats, cycle=beats.cycle + 1000 * number))

@@ -26,9 +26,9 @@ from tb.judge.predictor import predict
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.tracker import StartedLayer
 from tb.judge.verdict import Verdict
+from tb.nvdla.engines import chain_of
 from tb.nvdla.layers import Batch, Layer, Surface
 from tb.nvdla.memory import Ram
-from tb.nvdla.program.codec import engine_of
 from tb.nvdla.program.ops import MemLoad
 from tb.nvdla.surfaces import WeightSurface
 from tb.stimulus.exchange import Answer, Performance
@@ -52,7 +52,7 @@ def played(*layers: Layer, wrong: int, moved: int) -> Scoreboard:
     """Return what a scoreboard saw of layers of which one writes its bytes at other addresses."""
     scoreboard = Scoreboard()
     for number, layer in enumerate(layers):
-        expectation = predict(StartedLayer(number, engine_of(layer).name, number % 2, layer), read)
+        expectation = predict(StartedLayer(number, chain_of(layer).name, number % 2, layer), read)
         scoreboard.expect(expectation)
         step = moved if number == wrong else 0
         beats = cases.beats_of(cases.Patch(expectation.address + step, expectation.data, expectation.must_write))

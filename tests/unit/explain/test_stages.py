@@ -283,7 +283,10 @@ GOOD = '[[stage]]\nname = "a"\nengines = ["SDP"]\nvalue = "entered"\nvalid = "v"
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda text: text.replace('"SDP"', '"XDP"'), "a: engines must be of CONV, SDP, PDP, CDP, not XDP"),
+        (
+            lambda text: text.replace('"SDP"', '"XDP"'),
+            "a: engines must be of SDP, PDP, CDP, CONV, RUBIK, BDMA, not XDP",
+        ),
         (
             lambda text: text.replace("entered", "left"),
             "a: value must be one of converted, kernels, elements, products, sums, entered, written, not left",

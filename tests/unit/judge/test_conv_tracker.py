@@ -11,10 +11,10 @@ import pytest
 
 from models.layout import WeightLayout
 from models.precision import Precision
-from tb.judge.tracker import LayerTracker, StartedLayer, done_bit
+from tb.judge.tracker import LayerTracker, StartedLayer
 from tb.nvdla.layers import ConvLayer, Layer
 from tb.nvdla.program.codec import encode
-from tb.nvdla.program.ops import InterruptNotify, Op, Poll, RegWrite
+from tb.nvdla.program.ops import InterruptNotify, Op, Poll, RegWrite, done_bit
 from tb.nvdla.program.table import Refused
 from tb.nvdla.surfaces import WeightSurface
 from tb.stimulus.refusal import refusal

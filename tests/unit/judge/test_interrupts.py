@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from models.config import HwConfig
 from tb.judge.interrupts import InterruptRules
-from tb.judge.tracker import done_bit
+from tb.nvdla.program.ops import done_bit
 from tb.nvdla.registers import RegisterMap
 
 REGISTERS = RegisterMap.of(HwConfig.load("nv_small"))

@@ -8,10 +8,10 @@ import pytest
 
 from models.config import HwConfig
 from models.errors import InputError
-from tb.judge.tracker import LayerTracker, StartedLayer, done_bit
+from tb.judge.tracker import LayerTracker, StartedLayer
 from tb.nvdla.layers import Layer
 from tb.nvdla.program.codec import encode
-from tb.nvdla.program.ops import INTERRUPT_UNITS, InterruptNotify, Op, Program, RegRead, RegWrite, SyncWait
+from tb.nvdla.program.ops import INTERRUPT_UNITS, InterruptNotify, Op, Program, RegRead, RegWrite, SyncWait, done_bit
 from tb.nvdla.registers import RegisterMap
 from tb.stimulus.refusal import refusal
 from tests.unit.nvdla.samples import SMALL, small_cdp, small_pdp, small_sdp
@@ -210,12 +210,21 @@ def test_a_reset_forgets_running_layers_turns_and_interrupts_but_counts_on() -> 
     assert [s.layer for s in played.read(STATUS, 1)] == [C]
 
 
+# Source: register manual, GLB, S_INTR_MASK, S_INTR_SET and S_INTR_STATUS.
+DONE_BITS = {"SDP": 0, "CDP": 2, "PDP": 4, "BDMA": 6, "RUBIK": 8, "CDMA_DAT": 16, "CDMA_WT": 18, "CACC": 20}
+
+
 @pytest.mark.parametrize("unit", INTERRUPT_UNITS)
 @pytest.mark.parametrize("group", [0, 1])
 def test_done_bits_are_where_the_register_manual_has_them(unit: str, group: int) -> None:
+    assert done_bit(unit, group) == DONE_BITS[unit] + group
     for register, what in (("MASK", "mask"), ("SET", "set"), ("STATUS", "status")):
         field = RegisterMap.of(SMALL).register("GLB", f"S_INTR_{register}").field(f"{unit.lower()}_done_{what}{group}")
         assert (field.lsb, field.width) == (done_bit(unit, group), 1)
+
+
+def test_every_done_bit_of_the_register_manual_is_known() -> None:
+    assert tuple(DONE_BITS) == INTERRUPT_UNITS
 
 
 def test_done_bits_of_nothing_are_refused() -> None:

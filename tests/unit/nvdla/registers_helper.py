@@ -8,8 +8,9 @@ from collections.abc import Mapping
 import pytest
 
 from models.config import HwConfig
+from tb.nvdla.engines import chain_of
 from tb.nvdla.layers import Layer
-from tb.nvdla.program.codec import decode, encode, engine_of
+from tb.nvdla.program.codec import decode, encode
 from tb.nvdla.program.ops import RegWrite
 from tb.nvdla.program.state import RegisterState
 from tb.nvdla.program.table import Refused
@@ -28,7 +29,7 @@ def state_after(layer: Layer, config: HwConfig) -> RegisterState:
 def words_of(layer: Layer, config: HwConfig) -> dict[str, dict[str, int]]:
     """Return the words of group 0 after the layer's program, by unit and register."""
     state = state_after(layer, config)
-    return {unit: dict(state.words(unit, 0)) for unit in engine_of(layer).units}
+    return {unit: dict(state.words(unit, 0)) for unit in chain_of(layer).units}
 
 
 def decode_with(layer: Layer, config: HwConfig, changes: Mapping[str, int]) -> Layer:
@@ -38,7 +39,7 @@ def decode_with(layer: Layer, config: HwConfig, changes: Mapping[str, int]) -> L
     for name, value in changes.items():
         unit, register, field = name.split(".")
         words[unit][register] = with_field(registers.register(unit, register), words[unit][register], field, value)
-    engine = engine_of(layer)
+    engine = chain_of(layer)
     return decode(engine, words, config, state_after(layer, config).lut(engine.lut_unit))
 
 

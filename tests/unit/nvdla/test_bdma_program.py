@@ -11,11 +11,12 @@ import pytest
 from models.errors import InputError
 from models.layout import LinesLayout
 from tb.judge.predictor import predict
-from tb.judge.tracker import LayerTracker, StartedLayer, done_bit
+from tb.judge.tracker import LayerTracker, StartedLayer
+from tb.nvdla.engines import chain_of
 from tb.nvdla.layers import BdmaLayer, LinesSurface
 from tb.nvdla.memory import MemoryImage, Ram
-from tb.nvdla.program.codec import encode, encode_copies, engine_of
-from tb.nvdla.program.ops import CheckFile, InterruptNotify, MemLoad, Op, Poll, Program, RegWrite, SyncWait
+from tb.nvdla.program.codec import encode, encode_copies
+from tb.nvdla.program.ops import CheckFile, InterruptNotify, MemLoad, Op, Poll, Program, RegWrite, SyncWait, done_bit
 from tb.nvdla.program.table import Refused
 from tb.stimulus.model import play_model
 from tb.stimulus.refusal import refusal
@@ -243,4 +244,4 @@ def test_copies_through_cvsram_come_back_and_groups_take_turns() -> None:
     played = play_model(Scenario("t", "nv_full", tuple(ops), 0), FULL)
     assert played.verdict.failures == []
     assert (played.verdict.layers, played.verdict.judged_bytes) == (3, 2 * len(data))
-    assert engine_of(there).name == "BDMA"
+    assert chain_of(there).name == "BDMA"

@@ -7,7 +7,8 @@ import pytest
 from models.config import HwConfig
 from models.errors import InputError
 from models.precision import Precision
-from tb.nvdla.program.codec import encode, engine_of
+from tb.nvdla.engines import chain_of
+from tb.nvdla.program.codec import encode
 from tb.nvdla.program.ops import InterruptNotify, Poll, RegWrite
 from tests.unit.nvdla.conv_samples import biased_conv, image_conv, planar_conv, small_conv
 from tests.unit.nvdla.registers_helper import decode_with, words_of
@@ -68,8 +69,8 @@ def test_the_program_waits_for_the_flush_and_enables_from_the_end_of_the_pipelin
 
 
 def test_rdma_takes_part_only_for_operands_in_memory() -> None:
-    assert engine_of(small_conv()).units == ("SDP", "CACC", "CMAC_A", "CMAC_B", "CSC", "CDMA")
-    assert engine_of(biased_conv()).units == ("SDP_RDMA", "SDP", "CACC", "CMAC_A", "CMAC_B", "CSC", "CDMA")
+    assert chain_of(small_conv()).units == ("SDP", "CACC", "CMAC_A", "CMAC_B", "CSC", "CDMA")
+    assert chain_of(biased_conv()).units == ("SDP_RDMA", "SDP", "CACC", "CMAC_A", "CMAC_B", "CSC", "CDMA")
     assert decode_with(biased_conv(), SMALL, {}) == biased_conv()
 
 

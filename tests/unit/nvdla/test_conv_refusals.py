@@ -10,8 +10,9 @@ import pytest
 from models.errors import InputError
 from models.layout import FeatureLayout, ImageWeightLayout, PixelConversion, PixelLayout
 from models.precision import Precision
+from tb.nvdla.engines import chain_of
 from tb.nvdla.layers import ConvLayer, Surface
-from tb.nvdla.program.codec import decode, engine_of
+from tb.nvdla.program.codec import decode
 from tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
 from tests.unit.nvdla.conv_samples import CONVERTER, biased_conv, conv_params, image_conv, small_conv
 from tests.unit.nvdla.registers_helper import check_refused, decode_with, words_of
@@ -362,4 +363,4 @@ def test_a_format_that_the_build_lacks_is_refused() -> None:
         "T_Y8___V8U8_N444 for few, not T_A8R8G8B8"
     )
     with pytest.raises(InputError, match=rf"^{re.escape(message)}$"):
-        decode(engine_of(image_conv()), words, config)
+        decode(chain_of(image_conv()), words, config)

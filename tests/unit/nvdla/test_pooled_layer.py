@@ -17,12 +17,13 @@ from models.precision import Precision
 from models.sdp import AluOp, YStage
 from tb.judge.beats import Beats
 from tb.judge.scoreboard import Scoreboard
-from tb.judge.tracker import LayerTracker, StartedLayer, done_bit
+from tb.judge.tracker import LayerTracker, StartedLayer
 from tb.judge.verdict import Ending
+from tb.nvdla.engines import chain_of
 from tb.nvdla.layers import ConvLayer, Layer, PdpLayer, PooledLayer, SdpLayer, StageSource, on_the_fly
 from tb.nvdla.memory import Ram
-from tb.nvdla.program.codec import encode, engine_of
-from tb.nvdla.program.ops import CheckNothing, InterruptNotify, MemInit, MemLoad, Op, Poll, RegWrite, SyncWait
+from tb.nvdla.program.codec import encode
+from tb.nvdla.program.ops import CheckNothing, InterruptNotify, MemInit, MemLoad, Op, Poll, RegWrite, SyncWait, done_bit
 from tb.stimulus.model import Played, play_model
 from tb.stimulus.scenario import Scenario
 from tests.unit.nvdla.conv_samples import biased_conv, small_conv
@@ -101,7 +102,7 @@ def test_it_starts_when_the_last_unit_is_enabled_whichever_that_is(
     producer: Callable[[], SdpLayer | ConvLayer],
 ) -> None:
     layer = pooled(producer())
-    for last in engine_of(layer).units:
+    for last in chain_of(layer).units:
         tracked = Tracked()
         assert tracked.program(layer, but=last) == []
         (started,) = tracked.write(f"{last}.D_OP_ENABLE", 1)
@@ -121,7 +122,7 @@ def test_it_writes_what_the_same_layers_write_through_memory(
     apart = play(SMALL, seed, *encode(first, SMALL, 0, "first"), *waits, *encode(second, SMALL, 0, "done"))
     assert together.verdict.findings == apart.verdict.findings == []
     (only,) = together.expectations
-    assert (only.started.name, only.address) == (f"layer 0 ({engine_of(layer).name}, group 0)", POOL_AT)
+    assert (only.started.name, only.address) == (f"layer 0 ({chain_of(layer).name}, group 0)", POOL_AT)
     np.testing.assert_array_equal(only.data, apart.expectations[1].data, strict=True)
     np.testing.assert_array_equal(only.must_write, apart.expectations[1].must_write, strict=True)
     assert only.data.any()

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from models.config import HwConfig
 from models.errors import InputError
 from models.limits import SURFACE_BYTES
+from tb.nvdla.engines import chain_of
 from tb.nvdla.layers import CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, SdpLayer
-from tb.nvdla.program.codec import decode, encode, engine_of
+from tb.nvdla.program.codec import decode, encode
 from tb.nvdla.program.ops import InterruptNotify, RegWrite
 from tb.nvdla.program.state import RegisterState
 from tb.nvdla.program.table import Refused
@@ -68,7 +69,7 @@ def registers_of(config: HwConfig, unit: str) -> tuple[Register, ...]:
 
 def check_round_trip(config: HwConfig, layer: Layer, group: int, seed: int) -> None:
     assume(all(surface.layout.nbytes <= SURFACE_BYTES for surface in (layer.src, layer.dst)))
-    engine = engine_of(layer)
+    engine = chain_of(layer)
     units = (*engine.units, "PDP" if engine.name == "CDP" else "CDP")
     state = noisy_state(config, units, seed)
     before = {(unit, g): dict(state.words(unit, g)) for unit in units for g in (0, 1)}
@@ -131,7 +132,7 @@ def used_registers(layer: Layer, config: HwConfig) -> list[Register]:
 
 def check_every_field(config: HwConfig, layer: Layer, random: Random) -> None:
     """The counterpart of the don't-care fields: nothing that matters is ignored."""
-    engine = engine_of(layer)
+    engine = chain_of(layer)
     state = RegisterState(RegisterMap.of(config))
     play(state, layer, config, 0)
     words = {unit: dict(state.words(unit, 0)) for unit in engine.units}

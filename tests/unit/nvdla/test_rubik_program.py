@@ -12,11 +12,11 @@ from models.errors import InputError
 from models.layout import FeatureLayout, PlanarLayout
 from models.precision import Precision
 from tb.judge.predictor import Expectation, predict
-from tb.judge.tracker import LayerTracker, StartedLayer, done_bit
+from tb.judge.tracker import LayerTracker, StartedLayer
 from tb.nvdla.layers import PlanarSurface, RubikLayer, RubikMode, Surface
 from tb.nvdla.memory import MemoryImage, Ram
 from tb.nvdla.program.codec import encode
-from tb.nvdla.program.ops import CheckFile, InterruptNotify, MemInit, MemLoad, RegWrite
+from tb.nvdla.program.ops import CheckFile, InterruptNotify, MemInit, MemLoad, RegWrite, done_bit
 from tb.nvdla.program.table import Refused
 from tb.nvdla.registers import RegisterError
 from tb.stimulus.model import play_model

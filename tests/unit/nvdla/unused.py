@@ -7,6 +7,7 @@ from models.lut import HybridLut
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
 from models.sdp import SdpParams
+from tb.nvdla.engines import chain_of
 from tb.nvdla.layers import (
     CdpLayer,
     ConvLayer,
@@ -18,7 +19,6 @@ from tb.nvdla.layers import (
     StageSource,
     is_per_channel,
 )
-from tb.nvdla.program.codec import engine_of
 from tb.nvdla.registers import Field, RegisterMap
 from tests.unit.nvdla.conv_strategies import unused_conv
 
@@ -42,7 +42,7 @@ def unused_fields(layer: Layer) -> list[str]:
             sdp = _unused_sdp(layer.sdp, (layer.x1, layer.x2, layer.y), layer.dst.layout.shape)
             if layer.batch is not None:
                 sdp.remove(_BATCH_STRIDE)
-            return [*unused_conv(layer), *(name for name in sdp if name.split(".")[0] in engine_of(layer).units)]
+            return [*unused_conv(layer), *(name for name in sdp if name.split(".")[0] in chain_of(layer).units)]
 
 
 def used_width(layer: Layer, field: Field) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +10,6 @@ from models.config import HwConfig
 from models.pdp import MAX_KERNEL
 from models.pdp.params import MAX_STRIDE
 from tb.stimulus.generate.draw.cdp import draw_cdp
-from tb.stimulus.generate.draw.far_conv import far_convs
 from tb.stimulus.generate.draw.numbers import Axis, Cube, Description, draw_kind, draw_precision
 from tb.stimulus.generate.draw.pdp import cut_fits, draw_pdp, pooling, widest_part
 from tb.stimulus.generate.draw.sdp import draw_sdp
@@ -21,44 +19,27 @@ from tb.stimulus.generate.draw.sizes import (
     draw_reaching,
     draw_reaching_gaps,
     draw_reaching_shape,
-    work_of,
 )
 
 _MOST_PARTS = 256
-_TRIES = 30
-_Far = Callable[[np.random.Generator, HwConfig, int], list[Drawn]]
 
 
-def draw_far(rng: np.random.Generator, config: HwConfig, engine: str, cycles: int) -> list[Drawn]:
-    """Draw layers that reach limits of an engine's fields; none where the engine has no such limits here.
-
-    Args:
-        rng: Randomness.
-        config: The build.
-        engine: One of those that random scenarios have.
-        cycles: About how many they may take on the narrowest build; at most twice as many.
-    """
-    for _ in range(_TRIES if engine in _FAR else 0):
-        found = _FAR[engine](rng, config, cycles)
-        if found and sum(work_of(config, each.layer, each.src, each.dst).cycles for each in found) <= 2 * cycles:
-            return found
-    return []
-
-
-def _far_sdp(rng: np.random.Generator, config: HwConfig, cycles: int) -> list[Drawn]:
+def far_sdp(rng: np.random.Generator, config: HwConfig, cycles: int) -> list[Drawn]:
+    """Draw a long cube, or nothing, for SDP; ``cycles`` is about how many it may take."""
     src = _cube(rng, config, cycles)
     drawn = draw_sdp(rng, config, src)
     return [] if drawn is None else _spread(rng, config, src, *drawn)
 
 
-def _far_cdp(rng: np.random.Generator, config: HwConfig, cycles: int) -> list[Drawn]:
+def far_cdp(rng: np.random.Generator, config: HwConfig, cycles: int) -> list[Drawn]:
+    """Draw a long cube, or nothing, for CDP; ``cycles`` is about how many it may take."""
     src = _cube(rng, config, cycles)
     drawn = draw_cdp(rng, config, src)
     return [] if drawn is None else _spread(rng, config, src, *drawn)
 
 
-def _far_pdp(rng: np.random.Generator, config: HwConfig, cycles: int) -> list[Drawn]:
-    """Draw a long cube, or a wide one that is cut into many parts."""
+def far_pdp(rng: np.random.Generator, config: HwConfig, cycles: int) -> list[Drawn]:
+    """Draw a long cube, or a wide one that is cut into many parts, or nothing, for PDP."""
     if rng.random() < 0.5:
         return _parts(rng, config, cycles)
     src = _cube(rng, config, cycles)
@@ -115,6 +96,3 @@ def _spread(rng: np.random.Generator, config: HwConfig, src: Cube, layer: Descri
     own = {"shape": list(src.shape), "src_gaps": list(src.gaps), **draw_kind(rng, src.precision)}
     rest = {key: value for key, value in layer.items() if key != "chain"}
     return [Drawn({**rest, **own, "dst_gaps": list(dst.gaps)}, src, dst)]
-
-
-_FAR: dict[str, _Far] = {"SDP": _far_sdp, "PDP": _far_pdp, "CDP": _far_cdp, "CONV": far_convs}

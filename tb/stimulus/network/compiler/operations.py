@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from models.config import HwConfig
+from tb.nvdla.engines import CDP, PDP, SDP, chain_of
 from tb.nvdla.layers import ConvLayer, Layer, OperandSurface, PooledLayer, SdpLayer, StageSource, Surface
-from tb.nvdla.program.codec import engine_of
 from tb.nvdla.program.lut import ENTRIES, lut_writes
 from tb.nvdla.program.table import encode_rows
 from tb.nvdla.registers import RegisterMap
@@ -19,9 +19,9 @@ from tb.stimulus.network.network import Edge, HardwareTask, LutLoad, Operation, 
 
 _UNITS = {
     EngineId.CONV: conv_registers.UNITS,
-    EngineId.SDP: ("SDP_RDMA", "SDP"),
-    EngineId.PDP: ("PDP_RDMA", "PDP"),
-    EngineId.CDP: ("CDP_RDMA", "CDP"),
+    EngineId.SDP: SDP.units,
+    EngineId.PDP: PDP.units,
+    EngineId.CDP: CDP.units,
 }
 """In the order in which they are enabled."""
 
@@ -71,15 +71,15 @@ class TaskWriter:
         Raises:
             Refused: for a value that a register cannot hold.
         """
-        engine = engine_of(layer)
-        flat = engine.coding.flatten(layer)
-        words = encode_rows(engine.coding.table, flat, self._registers)
-        engines = [of for of, units in _UNITS.items() if any(unit in engine.units for unit in units)]
+        chain = chain_of(layer)
+        flat = chain.coding.flatten(layer)
+        words = encode_rows(chain.coding.table, flat, self._registers)
+        engines = [of for of, units in _UNITS.items() if any(unit in chain.units for unit in units)]
         first = len(self._operations)
         reads, writes = _reads(layer), (_span(layer.dst),)
         for at, of in enumerate(engines):
             name = names[-1] if of is EngineId.PDP else names[0] if at == 0 else of.name.lower()
-            units = tuple(unit for unit in _UNITS[of] if unit in engine.units)
+            units = tuple(unit for unit in _UNITS[of] if unit in chain.units)
             mine: dict[str, Words] = {unit: words[unit] for unit in units}
             edges = [Edge(first + at - 1, Event.PROGRAMMED)] if at else []
             edges += [Edge(first + at + 1, Event.ENABLED)] if at + 1 < len(engines) else []
@@ -101,8 +101,8 @@ class TaskWriter:
         ending = self._operations[last]
         lut = None
         if ENTRIES in flat:
-            writes_of_lut = tuple(lut_writes(engine.lut_unit, flat[ENTRIES]))
-            lut = self._luts.setdefault(hash(writes_of_lut), LutLoad(engine.lut_unit, len(self._luts), writes_of_lut))
+            writes_of_lut = tuple(lut_writes(chain.lut_unit, flat[ENTRIES]))
+            lut = self._luts.setdefault(hash(writes_of_lut), LutLoad(chain.lut_unit, len(self._luts), writes_of_lut))
         self._operations[last] = replace(ending, edges=(*ending.edges, *edges), lut=lut)
         self._done.append(done)
 

@@ -14,7 +14,8 @@ from tb.nvdla.layers import CdpLayer
 from tb.nvdla.memory import MemoryImage
 from tb.nvdla.program.ops import SyncWait
 from tb.stimulus.generate.describe import PlanError, Table
-from tb.stimulus.generate.layers import Workshop, build_layer
+from tb.stimulus.generate.engines import build_layer
+from tb.stimulus.generate.layers.workshop import Workshop
 from tb.stimulus.generate.sequence import sequence
 from tb.stimulus.refusal import refusal
 

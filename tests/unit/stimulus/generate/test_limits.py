@@ -12,10 +12,10 @@ from models.cbuf import bank_bytes
 from models.config import HwConfig
 from tb.nvdla.memory import MemoryFault, MemoryImage
 from tb.stimulus.generate.describe import PlanError
-from tb.stimulus.generate.draw.far import draw_far
 from tb.stimulus.generate.draw.numbers import Cube
 from tb.stimulus.generate.draw.settings import draw_settings
 from tb.stimulus.generate.draw.sizes import Drawn, Work, draw_reaching, draw_reaching_shape, work_of
+from tb.stimulus.generate.engines import draw_far
 from tb.stimulus.generate.plan import PlanEntry
 from tb.stimulus.generate.random import ENGINES, random_entry
 from tb.stimulus.refusal import refusal

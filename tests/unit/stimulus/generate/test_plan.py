@@ -21,7 +21,9 @@ from tb.nvdla.program.ops import InterruptNotify, MemLoad, RegRead, RegWrite, Sy
 from tb.places import PLANS
 from tb.stimulus.generate import layers
 from tb.stimulus.generate.describe import PlanError, Table
-from tb.stimulus.generate.layers import Workshop, build_layer, split_width
+from tb.stimulus.generate.engines import build_layer
+from tb.stimulus.generate.layers.pdp import split_width
+from tb.stimulus.generate.layers.workshop import Workshop
 from tb.stimulus.generate.plan import PlanEntry, load_plan
 from tb.stimulus.refusal import refusal
 

@@ -17,7 +17,8 @@ from models.precision import Precision
 from tb.nvdla.layers import ConvLayer, Layer, PooledLayer
 from tb.nvdla.memory import MemoryImage
 from tb.stimulus.generate.describe import Table
-from tb.stimulus.generate.layers import Workshop, build_layer
+from tb.stimulus.generate.engines import build_layer
+from tb.stimulus.generate.layers.workshop import Workshop
 from tb.stimulus.generate.random import ENGINES, engines_of, random_entry
 from tb.stimulus.model import play_model
 from tb.stimulus.refusal import refusal

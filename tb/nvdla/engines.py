@@ -1,0 +1,265 @@
+"""The registry of engines: for each, how its layers stand in registers, what it counts, and how fast it is.
+
+Whatever else there is of an engine lies in rooms above this one; ``docs/new-engine.md`` lists them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+from models.config import HwConfig
+from tb.nvdla.layers import BdmaLayer, CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, RubikLayer, SdpLayer
+from tb.nvdla.program import bdma, cdp, conv, pdp, pooled, rubik, sdp, units
+from tb.nvdla.program.ops import interrupt_of_unit
+from tb.nvdla.program.table import Flat, Refused, Table
+from tb.nvdla.registers import RegisterMap
+
+WordsOf = Callable[[str], Mapping[str, int]]
+"""From a unit to the register words of its next group."""
+
+
+class Coding(NamedTuple):
+    """How the layers of a chain stand in registers.
+
+    Attributes:
+        table: Field table of all units.
+        flatten: From a layer to its attributes by the names of the table.
+        build: From attributes to the layer.
+    """
+
+    table: Table
+    flatten: Callable[[Any], Flat]
+    build: Callable[[HwConfig, Flat], Layer]
+
+
+def _always(words_of: WordsOf, registers: RegisterMap) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Units that run a layer together.
+
+    Attributes:
+        name: What messages call it: that of its engine, or of both engines when one hands its result to the other.
+        units: All units that must be enabled, in the order that ``encode`` enables them.
+        done_unit: The unit whose done interrupt ends the layer.
+        layer: The type of its layers.
+        coding: How they stand in registers.
+        runs: Whether it runs this layer, among the chains for the type.
+        chosen: Whether the words of its units select it, among the chains that share a unit.
+    """
+
+    name: str
+    units: tuple[str, ...]
+    done_unit: str
+    layer: type[Layer]
+    coding: Coding
+    runs: Callable[[Any], bool] = lambda layer: True
+    chosen: Callable[[WordsOf, RegisterMap], bool] = _always
+
+    @property
+    def lut_unit(self) -> str:
+        """The unit whose lookup tables it uses, if it uses any."""
+        return "SDP" if "SDP" in self.units else self.done_unit
+
+
+@dataclass(frozen=True)
+class Engine:
+    """One entry of the registry.
+
+    Attributes:
+        name: What plans, coverage models and stages call it.
+        chains: All ways in which it ends a layer; the first ones, which have its name, from memory to memory.
+        counters: By unit, the statistics registers that do not depend on timing.
+        counting: By unit, the word of ``D_PERF_ENABLE`` that enables those; other units count without being told.
+        elements_per_cycle: Of the pipeline that takes a layer's cube; None for an engine without one of its own.
+    """
+
+    name: str
+    chains: tuple[Chain, ...]
+    counters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    counting: Mapping[str, int] = field(default_factory=dict)
+    elements_per_cycle: Callable[[HwConfig], int] | None = None
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """All units that take part in layers of the engine itself."""
+        own = (chain for chain in self.chains if chain.name == self.name)
+        return tuple(dict.fromkeys(unit for chain in own for unit in chain.units))
+
+    @property
+    def layers(self) -> tuple[type[Layer], ...]:
+        """The types of layers that the engine ends."""
+        return tuple(dict.fromkeys(chain.layer for chain in self.chains))
+
+    @property
+    def interrupt(self) -> str:
+        """The done interrupt that ends its layers."""
+        return interrupt_of_unit(self.chains[0].done_unit)
+
+
+def _pooled(producer: Coding) -> Coding:
+    """Return how layers stand in registers whose result PDP pools on the fly."""
+    table, flatten, build = producer
+    return Coding(pooled.table(table), partial(pooled.flatten, flatten), partial(pooled.build, build))
+
+
+def _from_memory(words_of: WordsOf, registers: RegisterMap) -> bool:
+    return not units.is_flying("SDP", words_of("SDP"), registers)
+
+
+def _without_operands(words_of: WordsOf, registers: RegisterMap) -> bool:
+    words = words_of("SDP")
+    return units.is_flying("SDP", words, registers) and not units.takes_operands(words, registers)
+
+
+def _with_operands(words_of: WordsOf, registers: RegisterMap) -> bool:
+    words = words_of("SDP")
+    return units.is_flying("SDP", words, registers) and units.takes_operands(words, registers)
+
+
+def _to_memory(chosen: Callable[[WordsOf, RegisterMap], bool]) -> Callable[[WordsOf, RegisterMap], bool]:
+    """Return the condition under which SDP's output goes to memory."""
+    return lambda words_of, registers: not units.hands_on(words_of("SDP"), registers) and chosen(words_of, registers)
+
+
+def _to_pdp(chosen: Callable[[WordsOf, RegisterMap], bool]) -> Callable[[WordsOf, RegisterMap], bool]:
+    """Return the condition under which SDP's output goes to PDP, and PDP's input comes from SDP."""
+    return lambda words_of, registers: (
+        units.hands_on(words_of("SDP"), registers)
+        and units.takes_from_sdp(words_of("PDP"), registers)
+        and chosen(words_of, registers)
+    )
+
+
+def _pdp_from_memory(words_of: WordsOf, registers: RegisterMap) -> bool:
+    return not units.takes_from_sdp(words_of("PDP"), registers)
+
+
+def _fetches(layer: ConvLayer) -> bool:
+    """Return whether SDP_RDMA takes part in a convolution."""
+    return any(source is not None and source.memory is not None for source in (layer.x1, layer.x2, layer.y))
+
+
+_SDP = Coding(sdp.TABLE, sdp.flatten, sdp.build)
+_PDP = Coding(pdp.TABLE, pdp.flatten, pdp.build)
+_CONV = Coding(conv.TABLE, conv.flatten, conv.build)
+_CONV_WITH_OPERANDS = Coding(conv.TABLE_WITH_OPERANDS, conv.flatten, conv.build)
+_CONV_UNITS = ("SDP", "CACC", "CMAC_A", "CMAC_B", "CSC", "CDMA")
+_INPUT_COUNTS = tuple(f"D_{what}_INPUT_{of}_NUM" for what in ("NAN", "INF") for of in ("DATA", "WEIGHT"))
+_LUT_COUNTS = tuple(f"D_PERF_LUT_{count}" for count in ("UFLOW", "OFLOW", "HYBRID", "LE_HIT", "LO_HIT"))
+
+SDP = Engine(
+    "SDP",
+    (Chain("SDP", ("SDP_RDMA", "SDP"), "SDP", SdpLayer, _SDP, chosen=_to_memory(_from_memory)),),
+    counters={
+        "SDP_RDMA": ("D_STATUS_NAN_INPUT_NUM", "D_STATUS_INF_INPUT_NUM"),
+        "SDP": (
+            "D_STATUS_NAN_INPUT_NUM",
+            "D_STATUS_INF_INPUT_NUM",
+            "D_STATUS_NAN_OUTPUT_NUM",
+            "D_PERF_OUT_SATURATION",
+            *_LUT_COUNTS,
+        ),
+    },
+    counting={"SDP": 0b1110, "SDP_RDMA": 0b10},
+)
+PDP = Engine(
+    "PDP",
+    (
+        Chain(
+            "PDP",
+            ("PDP_RDMA", "PDP"),
+            "PDP",
+            PdpLayer,
+            Coding(pdp.TABLE, pdp.flatten, pdp.build),
+            chosen=_pdp_from_memory,
+        ),
+        Chain(
+            "SDP-PDP",
+            ("SDP_RDMA", "PDP", "SDP"),
+            "PDP",
+            PooledLayer,
+            _pooled(_SDP),
+            runs=lambda layer: isinstance(layer.producer, SdpLayer),
+            chosen=_to_pdp(_from_memory),
+        ),
+        Chain(
+            "CONV-PDP",
+            ("SDP_RDMA", "PDP", *_CONV_UNITS),
+            "PDP",
+            PooledLayer,
+            _pooled(_CONV_WITH_OPERANDS),
+            runs=lambda layer: _fetches(layer.producer),
+            chosen=_to_pdp(_with_operands),
+        ),
+        Chain("CONV-PDP", ("PDP", *_CONV_UNITS), "PDP", PooledLayer, _pooled(_CONV), chosen=_to_pdp(_without_operands)),
+    ),
+    elements_per_cycle=lambda config: config.pdp_throughput,
+)
+CDP = Engine(
+    "CDP",
+    (Chain("CDP", ("CDP_RDMA", "CDP"), "CDP", CdpLayer, Coding(cdp.TABLE, cdp.flatten, cdp.build)),),
+    counters={"CDP": ("D_NAN_INPUT_NUM", "D_INF_INPUT_NUM", "D_NAN_OUTPUT_NUM", "D_OUT_SATURATION")},
+    elements_per_cycle=lambda config: config.cdp_throughput,
+)
+CONV = Engine(
+    "CONV",
+    (
+        Chain(
+            "CONV",
+            ("SDP_RDMA", *_CONV_UNITS),
+            "SDP",
+            ConvLayer,
+            _CONV_WITH_OPERANDS,
+            runs=_fetches,
+            chosen=_to_memory(_with_operands),
+        ),
+        Chain("CONV", _CONV_UNITS, "SDP", ConvLayer, _CONV, chosen=_to_memory(_without_operands)),
+    ),
+    counters={"CDMA": _INPUT_COUNTS, "CACC": ("D_OUT_SATURATION",)},
+)
+RUBIK = Engine("RUBIK", (Chain("RUBIK", ("RBK",), "RBK", RubikLayer, Coding(rubik.TABLE, rubik.flatten, rubik.build)),))
+BDMA = Engine("BDMA", (Chain("BDMA", ("BDMA",), "BDMA", BdmaLayer, Coding(bdma.TABLE, bdma.flatten, bdma.build)),))
+
+ENGINES = (SDP, PDP, CDP, CONV, RUBIK, BDMA)
+"""All engines. Random scenarios depend on their order."""
+
+CHAINS = tuple(chain for engine in ENGINES for chain in engine.chains)
+
+
+def engines_of(config: HwConfig) -> tuple[Engine, ...]:
+    """Return the engines that a configuration has: those whose units it has."""
+    there = RegisterMap.of(config).units
+    return tuple(engine for engine in ENGINES if set(engine.units) <= set(there))
+
+
+def engine_of(layer: Layer) -> Engine:
+    """Return the engine that ends a layer."""
+    return next(engine for engine in ENGINES if type(layer) in engine.layers)
+
+
+def chain_of(layer: Layer) -> Chain:
+    """Return the chain that runs a layer."""
+    return next(chain for chain in CHAINS if isinstance(layer, chain.layer) and chain.runs(layer))
+
+
+def chosen_chain(unit: str, words_of: WordsOf, registers: RegisterMap) -> Chain | None:
+    """Return the chain that a unit takes part in, as register words say, or None when they do not fit together."""
+    return next((chain for chain in CHAINS if unit in chain.units and chain.chosen(words_of, registers)), None)
+
+
+def done_unit_of(unit: str) -> str:
+    """Return the unit that ends the layers that a unit takes part in, those that are pooled on the fly apart.
+
+    Raises:
+        Refused: for a unit without a model.
+    """
+    for engine in ENGINES:
+        if unit in engine.units:
+            return engine.chains[0].done_unit
+    raise Refused(f"{unit}.D_OP_ENABLE.op_en must stay DISABLE: {unit} is not modelled")

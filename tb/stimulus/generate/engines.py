@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from tb.stimulus.generate.layers.conv import build_conv
 from tb.stimulus.generate.layers.moving import build_bdma, build_rubik
 from tb.stimulus.generate.layers.pdp import build_pdp, build_pooled
 from tb.stimulus.generate.layers.sdp import build_sdp
-from tb.stimulus.generate.layers.workshop import Workshop
+from tb.stimulus.generate.layers.workshop import LEAST_CARRY, Workshop
 
 _TRIES = 30
 
@@ -71,6 +71,12 @@ def build_layer(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer
         PlanError: for a description that cannot be understood or that no hardware can run.
     """
     engine = table.one_of("engine", tuple(GENERATORS), "SDP")
+    carry = table.take("carry", int)
+    if carry is not None:
+        most = shop.config.memif_address_width_bits - 1
+        if not LEAST_CARRY <= carry <= most:
+            raise PlanError(f"{table.where}.carry must be {LEAST_CARRY} to {most}, not {carry}")
+        shop = replace(shop, carry=carry)
     try:
         layer = GENERATORS[engine].build(shop, name, table, earlier)
         pool = table.table("pool")

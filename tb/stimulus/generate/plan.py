@@ -19,7 +19,7 @@ from tb.nvdla.program.ops import Op, RegWrite
 from tb.stimulus.generate.describe import PlanError, Table
 from tb.stimulus.generate.engines import build_layer
 from tb.stimulus.generate.interrupts import layer_interrupts, software_interrupts
-from tb.stimulus.generate.layers.workshop import Workshop
+from tb.stimulus.generate.layers.workshop import LEAST_CARRY, Workshop
 from tb.stimulus.generate.registers import KINDS, register_program, running_program
 from tb.stimulus.generate.sequence import sequence
 from tb.stimulus.scenario import Scenario, ScenarioError, check_name, memory_ops
@@ -27,9 +27,6 @@ from tb.stimulus.settings import BenchSettings
 
 _BASE = 0x8000_0000
 """Where the data of a scenario lie unless it says otherwise."""
-
-_LEAST_CARRY = 12
-"""The lowest address bit that a scenario may ask cubes to carry into; any cube reaches those below."""
 
 _RUNNING = "running"
 _ORDERS = ("in_turn", "back_to_back")
@@ -64,7 +61,7 @@ class PlanEntry:
         if base < 0:
             raise PlanError(f"{self.name}.base must be at least 0, not {base}")
         width = config.memif_address_width_bits
-        carries = table.span("carries", (_LEAST_CARRY, width - 1)) if "carries" in table else None
+        carries = table.span("carries", (LEAST_CARRY, width - 1)) if "carries" in table else None
         alone = table.holds("registers", KINDS) or table.holds("interrupts", ("software",))
         descriptions = table.take("layer", list, [], required=not alone)
         if len(descriptions) > LAYERS:

@@ -16,13 +16,13 @@ from tb.stimulus.generate.draw.reuse import draw_followers, may_be_followed
 from tb.stimulus.generate.draw.settings import draw_settings
 from tb.stimulus.generate.draw.sizes import Work, work_of
 from tb.stimulus.generate.engines import GENERATORS, draw_far
+from tb.stimulus.generate.layers.workshop import LEAST_CARRY
 from tb.stimulus.generate.plan import PlanEntry
 
 ENGINES = tuple(GENERATORS)
 
 _BASES = (0, 0x8000_0000, 0x8000_0000, 0xFE00_0000)
 _CARRYING = 0.4
-_LEAST_CARRY = 12
 
 _FAR = 0.2
 _FEWEST_CYCLES, _MOST_CYCLES = 1 << 12, 1 << 18
@@ -76,8 +76,8 @@ def random_entry(config: HwConfig, seed: int, engines: tuple[str, ...]) -> PlanE
 def _carries(rng: np.random.Generator, config: HwConfig) -> list[int]:
     """Draw which address bits cubes carry into: any, or one."""
     highest = config.memif_address_width_bits - 1
-    bit = int(rng.integers(_LEAST_CARRY, highest + 1))
-    return [_LEAST_CARRY, highest] if rng.random() < 0.5 else [bit, bit]
+    bit = int(rng.integers(LEAST_CARRY, highest + 1))
+    return [LEAST_CARRY, highest] if rng.random() < 0.5 else [bit, bit]
 
 
 def engines_of(config: HwConfig) -> tuple[str, ...]:

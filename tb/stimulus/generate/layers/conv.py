@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from models.cbuf import bank_bytes, bank_entries, feature_entries, image_entries, winograd_entries
 from models.config import HwConfig
@@ -87,7 +86,7 @@ def build_conv(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]
     placed = _weights(shop, name, table, weights)
     cbuf = _cbuf(shop.config, table, height, cubes * entries, placed, stay)
     if cubes > 1:
-        shop = replace(shop, carries=None)
+        shop = shop.in_a_row()
     dst = take_destination(shop, name, table, out, output, 1 if cubes == 1 else DST_ATOMS)
     others = [shop.reserve(f"{name}_dst_cube{number}", dst.layout, DST_ATOMS) for number in range(1, cubes)]
     batch = Batch(cubes, src_stride, others[0].address - dst.address) if others else None

@@ -29,6 +29,9 @@ from tb.nvdla.surfaces import Compression, ImageSurface, WeightSurface
 from tb.stimulus.generate.describe import PlanError, Table
 from tb.stimulus.generate.layers.floats import NUMBERS, draw_bytes, draw_patterns
 
+LEAST_CARRY = 12
+"""The lowest address bit that cubes may be asked to carry into; any cube reaches those below."""
+
 _TRIES = 8
 """Of addresses for one cube before it is placed behind all others."""
 
@@ -42,12 +45,15 @@ class Workshop:
         memory: Where data are placed.
         rng: Of all data.
         carries: The lowest and the highest address bit whose carry cubes reach; None places cubes one after the other.
+        carry: The address bit whose border lies one unit after the first quarter of each cube, where addresses of
+            atoms, of lines and of surfaces all step over it; it goes before ``carries``.
     """
 
     config: HwConfig
     memory: MemoryImage
     rng: np.random.Generator
     carries: tuple[int, int] | None = None
+    carry: int | None = None
 
     def place(self, name: str, layout: FeatureLayout, numbers: str = NUMBERS[0]) -> Surface:
         """Put a cube of random data into memory, padding channels included; ``numbers`` are those of FP16."""
@@ -67,6 +73,10 @@ class Workshop:
         """Allocate memory for a cube without writing it: stride gaps and results stay poisoned."""
         alignment = alignment_atoms * self.config.memory_atomic_bytes
         return Surface(layout, self.allocate(layout.nbytes, name, alignment))
+
+    def in_a_row(self) -> Workshop:
+        """Return one that places cubes one after the other."""
+        return replace(self, carries=None, carry=None)
 
     def skip(self, name: str, atoms: int) -> None:
         """Leave some atoms unused, which nothing may read or write."""
@@ -158,18 +168,23 @@ class Workshop:
         return self.allocate(nbytes, name, self.config.memory_atomic_bytes)
 
     def allocate(self, nbytes: int, name: str, alignment_bytes: int) -> int:
-        """Reserve memory and return its address; with ``carries``, around a border where many address bits change."""
+        """Reserve memory and return its address; with ``carry`` and ``carries``, around a border of address bits."""
         return self.memory.allocate(nbytes, name, alignment_bytes, self._borders(nbytes, alignment_bytes))
 
     def _borders(self, nbytes: int, alignment_bytes: int) -> Iterator[int]:
         """Yield addresses of ranges that lie around an odd multiple of a power of two, or end at it."""
-        if self.carries is None:
-            return
+        units = -(-nbytes // alignment_bytes)
         for _ in range(_TRIES):
-            bit = int(self.rng.integers(self.carries[0], self.carries[1] + 1))
-            multiples = 1 << (self.config.memif_address_width_bits - bit)
-            border = (2 * int(self.rng.integers(0, multiples // 2)) + 1) << bit
-            yield border - alignment_bytes * int(self.rng.integers(1, -(-nbytes // alignment_bytes) + 1))
+            if self.carry is not None:
+                yield self._border(self.carry) - alignment_bytes * min(units // 4 + 1, units)
+            elif self.carries is not None:
+                bit = int(self.rng.integers(self.carries[0], self.carries[1] + 1))
+                yield self._border(bit) - alignment_bytes * int(self.rng.integers(1, units + 1))
+
+    def _border(self, bit: int) -> int:
+        """Draw an address whose lowest bit that is set is this one."""
+        multiples = 1 << (self.config.memif_address_width_bits - bit)
+        return (2 * int(self.rng.integers(0, multiples // 2)) + 1) << bit
 
     def _fill(self, address: int, nbytes: int) -> None:
         self.memory.write(address, self.rng.integers(0, 256, nbytes, dtype=np.uint8))
@@ -202,7 +217,7 @@ def take_cubes(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]
     layout = feature_layout(shop.config, shape, table.integers("src_gaps", 2, (0, 0)), take_precision(table))
     numbers = take_numbers(table)
     if cubes > 1:
-        shop = replace(shop, carries=None)
+        shop = shop.in_a_row()
     names = (f"{name}_src", *(f"{name}_src_cube{number}" for number in range(1, cubes)))
     return [shop.place(each, layout, numbers) for each in names]
 

@@ -164,10 +164,11 @@ def test_a_layer_that_reads_what_another_writes_is_enabled_after_it() -> None:
         ({**IMAGE, "image": {}}, "layer.image lacks the key format"),
         (
             {**IMAGE, "chain": True},
-            "layer has no key chain; allowed: all_weights, banks, batch, converter, dilation, dst_gaps, dst_skip, "
-            "engine, fetch_slices, flush_nan, image, input_converter, keep, kernel, kernels, lines, nan_to_zero, "
-            "output_precision, pad, pad_value, pool, pre_truncate, precision, release_slices, reuse, shape, "
-            "spare_banks, stride, tight_weights, truncate, weight_numbers, weights, winograd, x1, x2, y, zero_percent",
+            "layer has no key chain; allowed: all_weights, banks, batch, carry, converter, dilation, dst_gaps, "
+            "dst_skip, engine, fetch_slices, flush_nan, image, input_converter, keep, kernel, kernels, lines, "
+            "nan_to_zero, output_precision, pad, pad_value, pool, pre_truncate, precision, release_slices, reuse, "
+            "shape, spare_banks, stride, tight_weights, truncate, weight_numbers, weights, winograd, x1, x2, y, "
+            "zero_percent",
         ),
         ({**IMAGE, "shape": [4, 5, 6]}, "layer: channels must be 3 for T_Y8___U8V8_N444, not 4"),
         ({**CUBE, "banks": [0, 1]}, "layer: data_banks must be 1 to 31, not 0"),

@@ -11,12 +11,14 @@ import pytest
 from models.cbuf import bank_bytes
 from models.config import HwConfig
 from tb.nvdla.memory import MemoryFault, MemoryImage
+from tb.nvdla.program.ops import RegWrite
+from tb.places import PLANS
 from tb.stimulus.generate.describe import PlanError
 from tb.stimulus.generate.draw.numbers import Cube
 from tb.stimulus.generate.draw.settings import draw_settings
 from tb.stimulus.generate.draw.sizes import Drawn, Work, draw_reaching, draw_reaching_shape, work_of
 from tb.stimulus.generate.engines import draw_far
-from tb.stimulus.generate.plan import PlanEntry
+from tb.stimulus.generate.plan import PlanEntry, load_plan
 from tb.stimulus.generate.random import ENGINES, random_entry
 from tb.stimulus.refusal import refusal
 
@@ -164,6 +166,63 @@ def carried(entry: PlanEntry, seed: int) -> list[tuple[int, int]]:
     nbytes = 2 * 5 * 7 * 8
     starts = (found["SDP_RDMA.D_SRC_BASE_ADDR_LOW"], found["SDP.D_DST_BASE_ADDR_LOW"])
     return [(start, start + nbytes - 1) for start in starts]
+
+
+CARRIED = {
+    ("sdp", "SDP_RDMA.D_SRC_BASE_ADDR_LOW"): ("SDP_RDMA.D_SRC_LINE_STRIDE", "SDP_RDMA.D_SRC_SURFACE_STRIDE", 4, 6),
+    ("sdp", "SDP_RDMA.D_BS_BASE_ADDR_LOW"): ("SDP_RDMA.D_BS_LINE_STRIDE", "SDP_RDMA.D_BS_SURFACE_STRIDE", 4, 12),
+    ("sdp", "SDP_RDMA.D_BN_BASE_ADDR_LOW"): ("SDP_RDMA.D_BN_LINE_STRIDE", "SDP_RDMA.D_BN_SURFACE_STRIDE", 4, 12),
+    ("sdp", "SDP.D_DST_BASE_ADDR_LOW"): ("SDP.D_DST_LINE_STRIDE", "SDP.D_DST_SURFACE_STRIDE", 4, 6),
+    ("pdp", "PDP_RDMA.D_SRC_BASE_ADDR_LOW"): ("PDP_RDMA.D_SRC_LINE_STRIDE", "PDP_RDMA.D_SRC_SURFACE_STRIDE", 8, 12),
+    ("pdp", "PDP.D_DST_BASE_ADDR_LOW"): ("PDP.D_DST_LINE_STRIDE", "PDP.D_DST_SURFACE_STRIDE", 4, 6),
+    ("cdp", "CDP_RDMA.D_SRC_BASE_ADDR_LOW"): ("CDP_RDMA.D_SRC_LINE_STRIDE", "CDP_RDMA.D_SRC_SURFACE_STRIDE", 4, 6),
+    ("cdp", "CDP.D_DST_BASE_ADDR_LOW"): ("CDP.D_DST_LINE_STRIDE", "CDP.D_DST_SURFACE_STRIDE", 4, 6),
+    ("conv", "CDMA.D_DAIN_ADDR_LOW_0"): ("CDMA.D_LINE_STRIDE", "CDMA.D_SURF_STRIDE", 4, 6),
+    ("conv", "SDP.D_DST_BASE_ADDR_LOW"): ("SDP.D_DST_LINE_STRIDE", "SDP.D_DST_SURFACE_STRIDE", 3, 5),
+}
+"""Base registers of each engine's addresses: those of their strides, and how many lines and atoms there are."""
+
+
+@pytest.mark.parametrize(("engine", "base"), CARRIED)
+def test_atoms_lines_and_surfaces_step_over_the_border_of_each_address_bit(engine: str, base: str) -> None:
+    line_register, surface_register, lines, atoms = CARRIED[engine, base]
+    written = registers_of(f"limits_carries_{engine}_each_bit")
+    (line,), (surface,) = set(written[line_register]), set(written[surface_register])
+    starts = written[base]
+    at_lines = {highest_change(start + n * line, line) for start in starts for n in range(lines - 1)}
+    at_atoms = {
+        highest_change(start + n * line + m * 8, 8) for start in starts for n in range(lines) for m in range(atoms - 1)
+    }
+    for steps in (at_atoms, at_lines, {highest_change(start, surface) for start in starts}):
+        assert steps >= set(range(12, 30))
+
+
+@pytest.mark.parametrize(("engine", "base"), [("conv", "CDMA.D_WEIGHT_ADDR_LOW"), ("image", "CDMA.D_DAIN_ADDR_LOW_0")])
+def test_weights_and_images_step_over_the_border_of_each_address_bit(engine: str, base: str) -> None:
+    starts = registers_of(f"limits_carries_{engine}_each_bit")[base]
+    assert {highest_change(start, 600) for start in starts} >= set(range(12, 30))
+
+
+def registers_of(scenario: str) -> dict[str, list[int]]:
+    """Return all that a scenario of the plan of limits writes to each register."""
+    (entry,) = (entry for entry in load_plan(PLANS / "nv_small_limits.toml") if entry.name == scenario)
+    written: dict[str, list[int]] = {}
+    for op in entry.build(SMALL, 1).ops:
+        if isinstance(op, RegWrite):
+            written.setdefault(op.register, []).append(op.value)
+    return written
+
+
+def highest_change(address: int, step: int) -> int:
+    """Return the highest bit that a step changes of an address."""
+    return (address ^ address + step).bit_length() - 1
+
+
+@pytest.mark.parametrize("bit", [11, 32])
+def test_a_bit_that_no_cube_can_carry_into_is_refused(bit: int) -> None:
+    entry = PlanEntry("it", "", "nv_small", {"layer": [{"engine": "SDP", "shape": [1, 1, 1], "carry": bit}]})
+    with pytest.raises(PlanError, match=rf"^it\.layer\[0\]\.carry must be 12 to 31, not {bit}$"):
+        entry.build(SMALL, 1)
 
 
 def test_carries_reach_the_upper_word_of_addresses_where_there_is_one() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +20,8 @@ from tb.nvdla.layers import PdpLayer
 from tb.nvdla.memory import GUARD_BYTES, MemoryImage
 from tb.nvdla.program.ops import InterruptNotify, MemLoad, RegRead, RegWrite, SyncWait
 from tb.places import PLANS
-from tb.stimulus.generate import layers
 from tb.stimulus.generate.describe import PlanError, Table
-from tb.stimulus.generate.engines import build_layer
+from tb.stimulus.generate.engines import GENERATORS, build_layer
 from tb.stimulus.generate.layers.pdp import split_width
 from tb.stimulus.generate.layers.workshop import Workshop
 from tb.stimulus.generate.plan import PlanEntry, load_plan
@@ -56,7 +56,8 @@ def test_every_scenario_of_a_plan_is_predicted_for_every_configuration(name: str
 
 
 def test_a_numpy_error_in_a_builder_is_a_bug_and_no_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(layers._BUILDERS, "SDP", lambda *_: np.zeros(2) + np.zeros(3))
+    broken = replace(GENERATORS["SDP"], build=lambda *_: np.zeros(2) + np.zeros(3))
+    monkeypatch.setitem(GENERATORS, "SDP", broken)
     with pytest.raises(ValueError, match=r"^operands could not be broadcast together"):
         entry(SDP).build(SMALL, 1)
 

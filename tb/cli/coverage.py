@@ -12,8 +12,7 @@ from tb.cli.regress_play import COVERAGE_DIR
 from tb.cli.results import add_device_options, add_results_option, check_device, existing_store, wanted_device
 from tb.coverage.model import load_model
 from tb.coverage.status import text
-from tb.report.markup import document
-from tb.report.page_coverage import coverage_sections
+from tb.report.page_coverage import coverage_page
 from tb.run.regress.store import Run, Store
 from tb.run.space import write_whole
 
@@ -46,7 +45,7 @@ def main(args: argparse.Namespace) -> int:
     title = f"Coverage of {model.config.name}{rtl} in {', '.join(f'run {run.id}' for run in runs)}"
     print(f"{title}\n{text(model, hits, excluded=args.excluded)}")
     if args.html:
-        write_whole(args.html, document(title, [f"<h1>{title}</h1>", *coverage_sections(model, hits)]))
+        write_whole(args.html, coverage_page(title, model, hits))
         print(f"page: {args.html}")
     return 0
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import base64
-import struct
-import zlib
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from tb.explain.evidence import Evidence
 from tb.explain.walk import Cube, Walk
 
-Image = NDArray[np.uint8]
+Pixels = NDArray[np.uint8]
 """(height, width, 3), red, green and blue."""
 
 MOST_SURFACES = 6
@@ -43,11 +43,17 @@ class SurfacePicture:
 
     number: int
     wrong: int
-    expected: Image
-    got: Image
-    difference: Image
+    expected: Pixels
+    got: Pixels
+    difference: Pixels
     step: int
     channels: int
+
+    @property
+    def images(self) -> tuple[tuple[str, str], ...]:
+        """The name and the address of each picture, for a page."""
+        named = (("expected", self.expected), ("got", self.got), ("difference", self.difference))
+        return tuple((name, data_url(pixels)) for name, pixels in named)
 
 
 def pictures(evidence: Evidence) -> Iterator[SurfacePicture]:
@@ -82,18 +88,18 @@ def _scale(cube: Cube) -> tuple[float, float]:
     return float(values.min(initial=0)), float(values.max(initial=1))
 
 
-def _coloured(cube: Cube, scale: tuple[float, float]) -> Image:
+def _coloured(cube: Cube, scale: tuple[float, float]) -> Pixels:
     """Return (C, H, W, 3) from dark for the smallest value to light for the largest."""
     low, high = scale
     part = (np.nan_to_num(cube.astype(np.float64), nan=high, posinf=high, neginf=low) - low) / max(high - low, 1e-9)
     place = np.clip(part, 0.0, 1.0) * (len(_STOPS) - 1)
     first = np.minimum(place.astype(np.int64), len(_STOPS) - 2)
     rest = (place - first)[..., np.newaxis]
-    coloured: Image = (_STOPS[first] * (1 - rest) + _STOPS[first + 1] * rest).astype(np.uint8)
+    coloured: Pixels = (_STOPS[first] * (1 - rest) + _STOPS[first + 1] * rest).astype(np.uint8)
     return coloured
 
 
-def _differences(evidence: Evidence, walk: Walk, part: slice, step: int, got: Cube) -> Image:
+def _differences(evidence: Evidence, walk: Walk, part: slice, step: int, got: Cube) -> Pixels:
     """Return (C, H, W, 3): too large red, too small blue, missing yellow; any wrong element colours its pixel."""
     wrong = _pooled(walk.any_byte(evidence.bad)[part], step)
     lost = _pooled(walk.any_byte(evidence.expected.mask & ~evidence.got.mask)[part], step)
@@ -114,7 +120,7 @@ def _pooled(mask: NDArray[np.bool_], step: int) -> NDArray[np.bool_]:
     return pooled
 
 
-def _mosaic(tiles: NDArray[np.generic]) -> Image:
+def _mosaic(tiles: NDArray[np.generic]) -> Pixels:
     """Return channels (C, H, W, 3) side by side."""
     count, height, width, _ = tiles.shape
     image = np.full((height, count * (width + _GAP) - _GAP, 3), _BACKGROUND, dtype=np.uint8)
@@ -123,20 +129,8 @@ def _mosaic(tiles: NDArray[np.generic]) -> Image:
     return image
 
 
-def data_url(image: Image) -> str:
-    """Return an image as the address of a PNG that holds it.
-
-    Source: PNG specification: signature, IHDR of 8-bit colour, IDAT, IEND.
-    """
-    height, width, _ = image.shape
-    lines = np.zeros((height, 1 + 3 * width), dtype=np.uint8)
-    lines[:, 1:] = image.reshape(height, -1)
-    chunks = (
-        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)),
-        (b"IDAT", zlib.compress(lines.tobytes(), 9)),
-        (b"IEND", b""),
-    )
-    png = b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data)) for name, data in chunks
-    )
-    return f"data:image/png;base64,{base64.b64encode(png).decode('ascii')}"
+def data_url(pixels: Pixels) -> str:
+    """Return an image as the address of a PNG that holds it."""
+    png = io.BytesIO()
+    Image.fromarray(pixels).save(png, "PNG")
+    return f"data:image/png;base64,{base64.b64encode(png.getvalue()).decode('ascii')}"

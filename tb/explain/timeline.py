@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from tb.explain.evidence import Evidence
 from tb.explain.where import bad_beats
+from tb.markup import render
 
 _MOST_POINTS = 1500
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP = 900, 240, 110, 34, 12
@@ -23,21 +24,22 @@ def timeline(evidence: Evidence) -> str:
     x = _LEFT + (cycle - spans[0][0]) / (spans[0][1] - spans[0][0]) * (_WIDTH - _LEFT - 12)
     y = _HEIGHT - _BOTTOM - (address - spans[1][0]) / (spans[1][1] - spans[1][0]) * (_HEIGHT - _BOTTOM - _TOP)
     size = max(1.5, min(5.0, 700 / len(beats)))
-    points = "".join(
-        f'<path class="{name}" d="{_dots(x[which], y[which], size)}"/>'
-        for name, which in (("right", ~bad), ("wrong", bad))
-        if which.any()
-    )
     left, right = (f"cycle {int(value)}" for value in spans[0])
     low, high = (f"{int(value):#x}" for value in spans[1])
-    floor = _HEIGHT - _BOTTOM
-    return (
-        f'<svg class="timeline" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="img" aria-label="writes over time">'
-        f'<path class="axis" d="M{_LEFT} {_TOP}V{floor}H{_WIDTH - 8}"/>{points}'
-        f'<text x="{_LEFT - 8}" y="{floor}" text-anchor="end">{low}</text>'
-        f'<text x="{_LEFT - 8}" y="{_TOP + 10}" text-anchor="end">{high}</text>'
-        f'<text x="{_LEFT}" y="{_HEIGHT - 10}">{left}</text>'
-        f'<text x="{_WIDTH - 8}" y="{_HEIGHT - 10}" text-anchor="end">{right}</text></svg>'
+    return render(
+        "timeline.html",
+        width=_WIDTH,
+        height=_HEIGHT,
+        left=_LEFT,
+        top=_TOP,
+        floor=_HEIGHT - _BOTTOM,
+        marks=[
+            (kind, _dots(x[which], y[which], size)) for kind, which in (("right", ~bad), ("wrong", bad)) if which.any()
+        ],
+        low=low,
+        high=high,
+        first=left,
+        last=right,
     )
 
 

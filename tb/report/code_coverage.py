@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from tb.report.markup import bar, escaped, table
+from tb.markup import Cell, Section
 from tb.run.regress.code_coverage import KINDS, ModuleCoverage
 
 
@@ -17,13 +17,13 @@ def lines(modules: Sequence[ModuleCoverage]) -> Iterator[str]:
         yield f"{entry.module:{width}}" + "".join(f"{_share(entry, kind):>24}" for kind in KINDS)
 
 
-def section(modules: Sequence[ModuleCoverage]) -> str:
+def section(modules: Sequence[ModuleCoverage]) -> Section:
     """Return the coverage of all modules as a part of a page."""
-    rows = []
-    for entry in (_together(modules), *modules):
-        shown = [f"{_bar(entry, kind)}{_share(entry, kind)}" for kind in KINDS]
-        rows.append((escaped(entry.module), *shown))
-    return table("Code coverage of the RTL", ("module", *KINDS), rows)
+    rows: list[tuple[Cell | str, ...]] = [
+        (entry.module, *(Cell(_share(entry, kind), bar=_bar(entry, kind)) for kind in KINDS))
+        for entry in (_together(modules), *modules)
+    ]
+    return Section("Code coverage of the RTL", ("module", *KINDS), rows)
 
 
 def _together(modules: Sequence[ModuleCoverage]) -> ModuleCoverage:
@@ -40,7 +40,7 @@ def _share(entry: ModuleCoverage, kind: str) -> str:
     return f"{hit}/{total} {100 * hit / total:5.1f} %" if total else "-"
 
 
-def _bar(entry: ModuleCoverage, kind: str) -> str:
+def _bar(entry: ModuleCoverage, kind: str) -> list[tuple[str, float]]:
     total = entry.total.get(kind, 0)
     percent = 100 * entry.hit.get(kind, 0) / total if total else 0.0
-    return bar([("good", percent), ("other", 100 - percent)]) if total else ""
+    return [("good", percent), ("other", 100 - percent)] if total else []

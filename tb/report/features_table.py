@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tb.coverage.status import Hits, Totals, item_status, totals
 from tb.judge.verdict import Ending
-from tb.report.markup import bar, escaped, table
+from tb.markup import Cell, Section
 from tb.run.regress.features import Feature, FeaturePlan
 from tb.run.result import Result
 
@@ -73,25 +73,25 @@ def lines(statuses: Sequence[FeatureStatus]) -> Iterator[str]:
             yield f"not played: {name}: {', '.join(status.unplayed)}"
 
 
-def section(statuses: Sequence[FeatureStatus]) -> str:
+def section(statuses: Sequence[FeatureStatus]) -> Section:
     """Return the plan as a part of a page."""
     rows = []
     for status in statuses:
-        name, level, tests, result, random, coverage, holes = map(escaped, _row(status))
+        name, level, tests, result, random, coverage, holes = _row(status)
         kind = "bad" if status.failed else "other" if status.unplayed or status.refused or not status.passed else "good"
         percent = status.coverage.percent if status.coverage.reachable else 0.0
         rows.append(
             (
-                f"{name}<br><span class='names'>{escaped(status.feature.about)}</span>",
+                Cell(name, about=status.feature.about),
                 level,
                 tests,
-                f'<span class="{kind}">{result}</span>',
+                Cell(result, kind),
                 random,
-                bar([("good", percent), ("other", 100 - percent)]) + coverage,
-                f'<span class="bad">{holes}</span>',
+                Cell(coverage, bar=[("good", percent), ("other", 100 - percent)]),
+                Cell(holes, "bad"),
             )
         )
-    return table("Test plan", ("feature", "level", "tests:n", "result", "random", "coverage", "lacks"), rows)
+    return Section("Test plan", ("feature", "level", "tests:n", "result", "random", "coverage", "lacks"), rows)
 
 
 def _status(plan: FeaturePlan, feature: Feature, latest: Latest, hits: Hits) -> FeatureStatus:

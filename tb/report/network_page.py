@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from math import log10
-from pathlib import Path
 from typing import Any
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from models.config import HwConfig
 from tb.explain import Explanation
-from tb.explain.picture import data_url, pictures
+from tb.explain.picture import pictures
+from tb.markup import render
 from tb.report.network_report import LayerLine, LayerVerdict, Report, said
 from tb.report.network_text import classes
 
@@ -25,9 +23,6 @@ KINDS = {
     LayerVerdict.NOT_RUN: "other",
 }
 
-_TEMPLATES = Environment(
-    loader=FileSystemLoader(Path(__file__).parent / "templates"), autoescape=True, undefined=StrictUndefined
-)
 _BOX_WIDTH, _BOX_HEIGHT, _STEP = 330, 26, 40
 _MOST_CLASSES = 5
 
@@ -45,22 +40,13 @@ def network_page(report: Report, config: HwConfig, explanations: Sequence[Explan
     """
     first = explanations[:1]
     shown = [
-        {
-            "number": picture.number,
-            "wrong": picture.wrong,
-            "images": [
-                (name, data_url(image))
-                for name, image in (
-                    ("expected", picture.expected),
-                    ("got", picture.got),
-                    ("difference", picture.difference),
-                )
-            ],
-        }
+        {"text": f"surface {picture.number}: {picture.wrong} wrong elements", "images": picture.images}
         for explanation in first
         for picture in pictures(explanation.evidence)
     ]
-    return _TEMPLATES.get_template("network.html").render(
+    return render(
+        "network.html",
+        title=report.name,
         report=report,
         cycles=None if report.result is None else report.result.verdict.cycles,
         first_wrong=report.first_wrong,

@@ -7,13 +7,14 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from tb.explain.page import FILE_NAME as PAGE_FILE
 from tb.judge.text import complaints, margin_part, why_not_passed
 from tb.judge.verdict import Ending
-from tb.report.markup import bar, document, escaped, printable, table
-from tb.report.summary import counts_line, endings, groups, slowest
+from tb.markup import Cell, Section, printable, render
+from tb.report.summary import Group, counts_line, endings, groups, slowest
 from tb.run.regress.store import Run
 from tb.run.result import Result
 from tb.run.revision import about
@@ -25,7 +26,7 @@ _TREND_RUNS = 30
 _COLUMNS = ("result", "task", "layers:n", "bytes judged:n", "worst margin:n", "cycles:n", "seconds:n")
 
 
-def write_html(run: Run, results: Sequence[Result], trend: Trend, path: Path, sections: Sequence[str] = ()) -> None:
+def write_html(run: Run, results: Sequence[Result], trend: Trend, path: Path, sections: Sequence[Section] = ()) -> None:
     """Write the page of a run: what was tested, summary, failures by cause, trend, slowest tests, every task.
 
     Args:
@@ -33,7 +34,7 @@ def write_html(run: Run, results: Sequence[Result], trend: Trend, path: Path, se
         results: Its results.
         trend: This run and others, the oldest first.
         path: Where to write; links to what failures left behind are relative to its folder.
-        sections: More HTML, which comes before the tables of tasks.
+        sections: More parts, which come before the tables of tasks.
     """
     title = f"Run {run.id}: {run.title}"
     counts, missing = next((counts, missing) for other, counts, missing in trend if other.id == run.id)
@@ -48,20 +49,24 @@ def write_results(title: str, results: Sequence[Result], path: Path) -> None:
 
 
 def _write(
-    title: str, tested: Sequence[str], counts: str, results: Sequence[Result], sections: Sequence[str], path: Path
+    title: str, tested: Sequence[str], counts: str, results: Sequence[Result], sections: Sequence[Section], path: Path
 ) -> None:
-    body = [
-        f"<h1>{escaped(title)}</h1>",
-        *(f"<p>{escaped(line)}</p>" for line in (*tested, counts)),
-        _failures(results, path.parent),
-        *sections,
-        _refused(results),
-        _slowest(results),
-        table("Tasks", _COLUMNS, map(_row, results)),
-    ]
+    text = render(
+        "results.html",
+        title=": ".join((title, *tested[:1])),
+        heading=title,
+        about=(*tested, counts),
+        failures=[_failure(group, path.parent) for group in groups(results)],
+        sections=[
+            *sections,
+            *_refused(results),
+            _slowest(results),
+            Section("Tasks", _COLUMNS, rows=[_row(result) for result in results]),
+        ],
+    )
     # A link there would be followed.
     path.unlink(missing_ok=True)
-    path.write_text(document(": ".join((title, *tested[:1])), body), encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
 
 
 def write_junit(title: str, results: Sequence[Result], path: Path) -> None:
@@ -84,31 +89,26 @@ def write_junit(title: str, results: Sequence[Result], path: Path) -> None:
     ElementTree.ElementTree(root).write(path, encoding="utf-8", xml_declaration=True)
 
 
-def _failures(results: Sequence[Result], base: Path) -> str:
-    blocks = []
-    for group in groups(results):
-        first = group.members[0]
-        explanation = () if first.explained is None else first.explained.lines
-        text = "\n".join((*complaints(first.verdict), *explanation))
-        names = ", ".join(_linked(result, base) for result in group.members)
-        checks = f"<br>{escaped('; '.join(group.checks))}" if group.cause is not None else ""
-        blocks.append(
-            f'<p><span class="bad">{escaped(group.ending.value)}: {escaped(group.title)}</span>, '
-            f"{len(group.members)} times: {names}{checks}</p>"
-            f"<pre>{escaped(text)}\n\nrerun: {escaped(first.rerun)}</pre>"
-        )
-    return "<h2>Failures by cause and check</h2>\n" + ("\n".join(blocks) or "<p>None.</p>")
+def _failure(group: Group, base: Path) -> dict[str, Any]:
+    first = group.members[0]
+    explanation = () if first.explained is None else first.explained.lines
+    return {
+        "name": f"{group.ending.value}: {group.title}",
+        "tasks": [{"name": result.identity, "link": _link(result, base)} for result in group.members],
+        "checks": "; ".join(group.checks) if group.cause is not None else "",
+        "text": "\n".join((*complaints(first.verdict), *explanation, "", f"rerun: {first.rerun}")),
+    }
 
 
-def _linked(result: Result, base: Path) -> str:
+def _link(result: Result, base: Path) -> str:
+    """Return the address of what a task left behind, relative to a folder; empty for nothing."""
     if result.folder is None:
-        return escaped(result.identity)
+        return ""
     page = Path(result.folder) / PAGE_FILE
-    link = quote(os.path.relpath(page if page.is_file() else result.folder, base), errors="surrogateescape")
-    return f'<a href="{escaped(link)}">{escaped(result.identity)}</a>'
+    return quote(os.path.relpath(page if page.is_file() else result.folder, base), errors="surrogateescape")
 
 
-def _trend(trend: Trend, run: Run) -> str:
+def _trend(trend: Trend, run: Run) -> Section:
     rows = []
     for other, counts, missing in reversed(trend[-_TREND_RUNS:]):
         passed = counts.get(Ending.PASSED, 0)
@@ -119,28 +119,28 @@ def _trend(trend: Trend, run: Run) -> str:
         started = datetime.fromtimestamp(other.started).strftime("%Y-%m-%d %H:%M")
         name = f"{other.id}: {other.title}" + (" (this)" if other.id == run.id else "")
         line = counts_line(counts, missing)
-        rows.append((escaped(name), started, bar((kind, 100 * n / total) for kind, n in parts), escaped(line)))
-    return table("Trend", ("run", "started", "share", "endings"), rows)
+        rows.append((name, started, Cell("", bar=[(kind, 100 * n / total) for kind, n in parts]), line))
+    return Section("Trend", ("run", "started", "share", "endings"), rows)
 
 
-def _slowest(results: Sequence[Result]) -> str:
-    rows = [(escaped(result.key), f"{result.seconds:.1f}") for result in slowest(results)]
-    return table("Slowest", ("task", "seconds:n"), rows)
+def _slowest(results: Sequence[Result]) -> Section:
+    rows = [(result.key, f"{result.seconds:.1f}") for result in slowest(results)]
+    return Section("Slowest", ("task", "seconds:n"), rows)
 
 
-def _refused(results: Sequence[Result]) -> str:
+def _refused(results: Sequence[Result]) -> list[Section]:
     refused = [result for result in results if result.ending is Ending.REFUSED]
-    rows = [(escaped(result.key), escaped(str(result.verdict.refused))) for result in refused]
-    return table("Refused", ("task", "reason"), rows) if rows else ""
+    rows = [(result.key, str(result.verdict.refused)) for result in refused]
+    return [Section("Refused", ("task", "reason"), rows)] if rows else []
 
 
-def _row(result: Result) -> tuple[str, ...]:
+def _row(result: Result) -> tuple[Cell | str, ...]:
     verdict = result.verdict
     kind = {Ending.PASSED: "good", Ending.REFUSED: "other"}.get(result.ending, "bad")
     played = result.performance is not None
     return (
-        f'<span class="{kind}">{escaped(result.ending.value)}</span>',
-        escaped(result.key),
+        Cell(result.ending.value, kind),
+        result.key,
         str(verdict.layers) if played else "-",
         str(verdict.judged_bytes) if played else "-",
         margin_part(verdict.worst_margin),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tb.markup import render
 from tb.report import code_coverage as report
 from tb.run.compile.runners import HARNESS_DIR
 from tb.run.compile.wrapper import WRAPPER_TOP
@@ -84,7 +85,10 @@ def test_modules_of_the_device_are_told_and_the_bench_is_not() -> None:
 
 
 def test_hostile_module_names_stay_text() -> None:
-    assert "<script>" not in report.section(code_coverage.per_module({point("line", "<script>", 1): 1}))
+    section = report.section(code_coverage.per_module({point("line", "<script>", 1): 1}))
+    page = render("sections.html", title="RTL", heading="RTL", sections=[section])
+    assert "&lt;script&gt;" in page
+    assert "<script>" not in page
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,9 @@ import pytest
 from models.config import BUILTIN_DIR, HwConfig, builtin_names
 from tb.coverage.status import totals
 from tb.judge.verdict import Ending
+from tb.markup import render
 from tb.places import PLANS
-from tb.report.features_table import feature_status, lines, section
+from tb.report.features_table import FeatureStatus, feature_status, lines, section
 from tb.run.regress.features import FeaturePlan, load_feature_plan, planned_tests
 from tb.stimulus.generate.describe import PlanError
 from tb.stimulus.generate.plan import plan_of
@@ -86,6 +88,10 @@ def written(root: Path, text: str = GOOD) -> Path:
     return plan / "features.toml"
 
 
+def page(statuses: Sequence[FeatureStatus]) -> str:
+    return render("sections.html", title="plan", heading="plan", sections=[section(statuses)])
+
+
 @pytest.fixture
 def plan(tmp_path: Path) -> FeaturePlan:
     return load_feature_plan(written(tmp_path), CONFIG)
@@ -154,13 +160,13 @@ def test_a_refused_test_has_not_passed_and_a_feature_of_which_nothing_passed_is_
         "smoke    L0     1      1 refused  -       50.0 % of 2  HOLE: nothing passed",
         "refused: smoke: sdp_a",
     ]
-    assert '<span class="other">1 refused</span>' in section([smoke])
+    assert '<span class="other">1 refused</span>' in page([smoke])
     (smoke, *_) = feature_status(plan, plan.features, {"sdp_a": {Ending.REFUSED: 1, Ending.HANG: 1}}, {})
     assert (smoke.failed, smoke.refused) == (("sdp_a",), ())
 
 
 def test_the_plan_on_a_page_is_escaped(plan: FeaturePlan) -> None:
-    text = section(feature_status(plan, plan.features, {}, {}))
+    text = page(feature_status(plan, plan.features, {}, {}))
     assert "all &lt;of&gt; it" in text
     assert text.count("<tr>") == 4
 

@@ -13,7 +13,7 @@
 // What CSC has not given back of the lines and weights of the layer before can be used
 // again. Read off the public nv_small RTL and measured there: data, while the number of
 // data banks and the kind of input stay the same; nothing is fetched when the layer before
-// kept all of its lines, otherwise the new lines come behind those that are left. Weights,
+// kept all of its lines, otherwise the new lines come after those that are left. Weights,
 // while both numbers of banks stay the same and the layer before kept them; otherwise
 // they are fetched whatever the flag says.
 //

@@ -43,7 +43,7 @@ module nvdla_cdma_img #(
 );
   localparam W = 8 * ATOM_BYTES;
   localparam LOG2_ATOM = $clog2(ATOM_BYTES);
-  // The widest line, 8192 pixels of 8 bytes behind an x offset, and of 4 bytes
+  // The widest line, 8192 pixels of 8 bytes after an x offset, and of 4 bytes
   localparam WORDS_0 = (8192 + 32) * 8 / ATOM_BYTES;
   localparam WORDS_1 = (8192 + 32) * 4 / ATOM_BYTES;
   localparam AW_0 = $clog2(WORDS_0);

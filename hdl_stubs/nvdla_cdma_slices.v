@@ -1,11 +1,11 @@
 // Data part of the convolution buffer, seen from its writing side: a ring of
 // slices, one slice per line of the input. A slice has a part for that line of each
 // cube, which owns ENTRY_PER_SLICE entries whether it fills them or not; a word goes
-// behind the one before it, or at the start of the next part, and the word marked last
+// after the one before it, or at the start of the next part, and the word marked last
 // completes the slice.
 //
 // A layer that reuses data starts with the slices that the layer before left
-// behind, any other layer with an empty ring.
+// after, any other layer with an empty ring.
 module nvdla_cdma_slices #(
     parameter WORD_BITS = 64,
     parameter ADDR_BITS = 14

@@ -1,13 +1,13 @@
 // CDP data path: local response normalisation of a stream of atoms that arrives
 // column by column, all surfaces of one position after each other.
 //
-//   x        element behind the input converter: 9 bits of INT8, 17 of INT16
+//   x        element after the input converter: 9 bits of INT8, 17 of INT16
 //   sum      x squared over the local size around it, or x itself
 //   LUT      of the sum, 16 bits
 //   product  LUT * x, or the LUT's value itself
-//   out      product behind the output converter
+//   out      product after the output converter
 //
-// Channels outside the cube, those of the last atom included, are 0 behind the
+// Channels outside the cube, those of the last atom included, are 0 after the
 // input converter, and those of the last atom are computed and written like all
 // others (measured on the public nv_small RTL). One element per clock.
 //
@@ -69,7 +69,7 @@ module nvdla_cdp_core #(
   /* verilator lint_on WIDTHTRUNC */
   wire advance;  // the pipeline stands still only when the output queue is full
 
-  // Feeding: one column is its elements and REACH zeros behind them.
+  // Feeding: one column is its elements and REACH zeros after them.
   reg [W-1:0] atom;
   reg atom_valid;
   reg [EW-1:0] element;
@@ -147,7 +147,7 @@ module nvdla_cdp_core #(
     end else if (advance) begin
       centre_valid <= (ahead == REACH[2:0]) && (feed || flush);
       if (feed || flush) begin
-        // The column before leaves the window behind its last centre.
+        // The column before leaves the window after its last centre.
         window <= {(ahead == 3'd0) ? {8 * X{1'b0}} : window[8*X-1:0], fed};
         if (flush && trailing == 3'd1) ahead <= 3'd0;
         else if (ahead != REACH[2:0]) ahead <= ahead + 3'd1;

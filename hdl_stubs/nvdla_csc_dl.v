@@ -93,7 +93,7 @@ module nvdla_csc_dl #(
   reg [LINE_PORTS*W-1:0] line_data;
   reg [C-1:0] line, gathered;
 
-  // Elements as they lie in the buffer, lines behind each other
+  // Elements as they lie in the buffer, lines one after the other
   always @* begin
     gathered = 0;
     line_data = 0;

@@ -5,7 +5,7 @@
 //   split     a feature cube becomes one plane per channel
 //   merge     the planes become a feature cube
 //
-// Split writes whole 32-byte units, 0 behind the end of a line, and merge writes 0 to
+// Split writes whole 32-byte units, 0 after the end of a line, and merge writes 0 to
 // the channels beyond the cube (measured on the public nv_full RTL).
 // Source: unit description, RUBIK.
 `include "nvdla_register_offsets.vh"

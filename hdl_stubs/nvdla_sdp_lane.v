@@ -24,17 +24,17 @@ module nvdla_sdp_lane #(
     output wire [  7:0] lo_index,
     input  wire [ 31:0] le_pair,
     input  wire [ 31:0] lo_pair,
-    output wire         unequal,        // behind three stages
-    output wire [  4:0] lookup_events,  // behind four
-    output wire [ 15:0] y,              // behind all
+    output wire         unequal,        // after three stages
+    output wire [  4:0] lookup_events,  // after four
+    output wire [ 15:0] y,              // after all
     output wire         saturated,
     output wire         is_nan
 );
   `NVDLA_BUG(sdp_x2_bypassed)
   wire [31:0] x1, x2, y_result;
   wire signed [31:0] x1_integer, x2_integer;
-  reg [63:0] operands_1;  // behind X1
-  reg [31:0] operands_2;  // behind X2
+  reg [63:0] operands_1;  // after X1
+  reg [31:0] operands_2;  // after X2
 
   always @(posedge clk)
     if (advance) begin

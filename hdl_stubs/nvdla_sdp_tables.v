@@ -1,4 +1,4 @@
-// Lookup of one lane of SDP behind its Y stage, in integers and FP16; one clock.
+// Lookup of one lane of SDP after its Y stage, in integers and FP16; one clock.
 // Source: LUT programming guide; measured on the public nv_full RTL: fractions of
 // 35 bits, steps in FP17; a NaN counts as underflow and passes, as does the NaN of an entry.
 module nvdla_sdp_tables (

@@ -1,1 +1,1 @@
-"""What the hardware computes and how its data lies in memory; numpy only, no registers, no addresses."""
+"""The arithmetic of the hardware and the layout of its data in memory; numpy only, no registers, no addresses."""

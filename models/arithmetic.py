@@ -22,7 +22,7 @@ _BLOCK_ELEMENTS = 1 << 15
 
 
 class Rounding(Enum):
-    """What a right shift does with the bits that it drops."""
+    """The treatment of the bits that a right shift drops."""
 
     AWAY = "half away from zero"
     FLOOR = "towards minus infinity"
@@ -40,7 +40,7 @@ class Rules:
 
 
 HARDWARE = Rules()
-"""What the real hardware does."""
+"""The rules of the real hardware."""
 
 
 def limits(bits: int) -> tuple[int, int]:

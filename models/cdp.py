@@ -9,7 +9,7 @@ Integers: the factor is saturated to 16 bits, the products and sums fit their re
 converter sees the exact product. FP16: ``models.cdp_fp16``.
 
 Padding channels: the hardware processes whole atoms, and takes the channels between C and the end of
-the last atom as 0 behind the input converter, whatever lies in memory. They add nothing to the sums of
+the last atom as 0 after the input converter, whatever lies in memory. They add nothing to the sums of
 the last channels, and are written: 0 through the output converter, or without multiplication what the
 table makes of their neighbours. So pass a cube padded to whole atoms and the number of its real channels
 to get every byte that is written.

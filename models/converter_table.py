@@ -10,7 +10,7 @@ from models.precision import Precision
 
 
 class Owner(Enum):
-    """Who does the conversion."""
+    """The owner of the conversion."""
 
     HARDWARE = "HW"
     SOFTWARE = "SW"
@@ -73,7 +73,7 @@ SCENARIOS: dict[str, tuple[str, ...]] = {
     "Activation(Sigmoid/Tanh, etc)": ("Y",),
     "Precision conversion": ("X", "Y"),
 }
-"""Which sub-modules of SDP can do what; X stands for X1 and X2.
+"""Abilities of the sub-modules of SDP; X stands for X1 and X2.
 
 Source: precision document, "SDP converters".
 """

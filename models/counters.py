@@ -1,4 +1,4 @@
-"""What the statistics counters count, and when their numbers are valid.
+"""The statistics counters, and when their numbers are valid.
 
 Source: precision document, "Converter statistics"; unit description, "Result statistics".
 """

@@ -71,7 +71,7 @@ def run(
         truncate: right shift of CACC.
 
     Returns:
-        int32 (K, H_out, W_out): (H + ceil(R / stride) - 1) * stride rows, and columns likewise. Those behind
+        int32 (K, H_out, W_out): (H + ceil(R / stride) - 1) * stride rows, and columns likewise. Those after
         (H - 1) * stride + R, which a transposed convolution does not have, are 0.
 
     Raises:

@@ -21,7 +21,7 @@ def add(data: BitsArray, operand: BitsArray, fmt: FloatFormat) -> BitsArray:
     A sum of two equal magnitudes of opposite sign is a zero with the sign of ``data``; a sum below
     the smallest normal number is a zero with the sign of the exact sum.
 
-    The adders have no infinity: the pattern counts as the next power of two behind the largest number, and
+    The adders have no infinity: the pattern counts as the next power of two after the largest number, and
     only a carry out of the larger operand's exponent saturates. So a sum with that pattern may be one of NaN.
 
     Source: measured on the public nv_full RTL; infinities on its adders alone.

@@ -40,7 +40,7 @@ class FloatFormat:
 
     @property
     def bias(self) -> int:
-        """What is subtracted from the exponent field."""
+        """The number that is subtracted from the exponent field."""
         return (1 << (self.exponent_bits - 1)) - 1
 
     @property

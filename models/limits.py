@@ -1,4 +1,4 @@
-"""What the readers of files and options accept at most: a small input never costs gigabytes or hours.
+"""Limits of the readers of files and options: a small input never costs gigabytes or hours.
 
 Each limit is far above what real plans, traces and networks need. A reader that meets more refuses it, and its
 message names the limit.

@@ -236,7 +236,7 @@ class LutCounts:
 
 @dataclass(frozen=True, eq=False)
 class LutResult:
-    """What a lookup returns.
+    """The result of a lookup.
 
     Attributes:
         values: int64, or FP17 patterns in the FP16 pipeline; the input's shape.

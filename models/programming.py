@@ -1,4 +1,4 @@
-"""What a programmer derives from scaling factors: shifts, offsets, padding and converters.
+"""Values that a programmer derives from scaling factors: shifts, offsets, padding and converters.
 
 An encoding maps a real number x to ``(x - offset) * scale``. Numbers are exact fractions, so "must be a
 power of two" is decided exactly; ints and floats are accepted and taken at their exact value.
@@ -171,7 +171,7 @@ def offset_compensation(
 
 
 class ElementWise(Enum):
-    """What an element-wise layer does with its two inputs."""
+    """The operation of an element-wise layer on its two inputs."""
 
     MAX = "max"
     SUM = "sum"

@@ -1,4 +1,4 @@
-"""What a programmer derives for the lookup tables: ranges, index fields, slopes, and the converter before."""
+"""Values that a programmer derives for the lookup tables: ranges, index fields, slopes, and the converter before."""
 
 from __future__ import annotations
 

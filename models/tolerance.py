@@ -46,7 +46,7 @@ class Form(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Tolerance:
-    """What a difference between hardware and reference may be.
+    """The allowed difference between hardware and reference.
 
     Attributes:
         module: whose rule it is.

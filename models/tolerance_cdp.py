@@ -1,4 +1,4 @@
-"""What the tables of CDP in FP16 make of rounding errors before and inside them.
+"""Propagation of rounding errors through the tables of CDP in FP16, from before and inside them.
 
 A table with steep intervals enlarges the last place of a sum of squares, and where two large entries nearly
 cancel, the rounding of their difference exceeds that of the result. Both follow from the number formats that
@@ -25,10 +25,10 @@ _SQUARE_AND_PAIR = 2
 """Roundings to FP32 of a square: its own, and that of its pair; each further pair of the window adds one."""
 
 _HIT_STEPS = 3
-"""What an interpolation rounds to FP17 before its sum: difference of the entries, fraction, their product."""
+"""Values that an interpolation rounds to FP17 before its sum: difference of the entries, fraction, their product."""
 
 _MISS_STEPS = 2
-"""What a slope rounds to FP17 before its sum: distance, its product."""
+"""Values that a slope rounds to FP17 before its sum: distance, its product."""
 
 
 def carried(params: CdpParams, cube: NDArray[np.uint16], channels: int) -> Float64Array:

@@ -1,4 +1,4 @@
-"""Which conversions between precisions each kind of layer supports: Tables 29 to 32 as data."""
+"""Conversions between precisions that each kind of layer supports: Tables 29 to 32 as data."""
 
 from __future__ import annotations
 

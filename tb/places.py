@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 NAME = __name__.partition(".")[0]
-"""What this package is called."""
+"""The name of this package."""
 
 PACKAGE = Path(__file__).resolve().parent
 """The folder of this package."""
@@ -19,7 +19,7 @@ IMPORTED_FROM = PACKAGE.parent
 """The entry of ``sys.path`` that the package is found by."""
 
 COMMAND = "python -m tb" if IN_CHECKOUT else "nvdla-tb"
-"""What the user types to start it."""
+"""The command that starts it."""
 
 PLANS = PACKAGE / "plans"
 HDL = ROOT / "hdl_stubs"

@@ -1,5 +1,5 @@
 // What the bench knows of a memory port, as signals for wave files: the element on the bus, what it should be, and
-// counters. The bench drives them right behind the edge of the handshake.
+// counters. The bench drives them right after the edge of the handshake.
 module nvdla_bench_port #(
     parameter DATA_BITS = 64
 );

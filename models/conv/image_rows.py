@@ -4,7 +4,7 @@ A row of an image's kernels, ``width * channels`` elements side by side, is read
 the first step ends with the atom, the last takes what is left. The outputs of a line are computed in stripes. Two
 counts of the public RTL are wrong:
 
-- The steps of a row are counted one too few when a single element is left behind whole atoms. With three steps
+- The steps of a row are counted one too few when a single element is left after whole atoms. With three steps
   or more, the last but one is then taken for the last.
 - The counter of steps also runs while CSC waits, when the stripe is one output wide. From the third step on it
   then moves by the size of the last step instead of a whole atom.

@@ -49,7 +49,7 @@ _KERNELS_OF_FEW_PIXELS = 64
 
 @dataclass(frozen=True)
 class Accumulation:
-    """What CACC delivers.
+    """The output of CACC.
 
     Attributes:
         output: int32 (K, H_out, W_out).

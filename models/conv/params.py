@@ -1,4 +1,4 @@
-"""What a convolution is programmed to do: parameters and the sizes that follow from them."""
+"""The program of a convolution: parameters and the sizes that follow from them."""
 
 from __future__ import annotations
 
@@ -177,5 +177,5 @@ def _output_size(axis: str, size: int, dilated: int, stride: int, paddings: tupl
         return output
     if padded < dilated:
         raise InputError(f"{axis} with padding must be at least the dilated kernel's {dilated}, not {padded}")
-    # What is left over behind the last window is not read: measured on the public nv_full RTL.
+    # Elements after the last window are not read: measured on the public nv_full RTL.
     return (padded - dilated) // stride + 1

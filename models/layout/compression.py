@@ -165,7 +165,7 @@ class CompressedWeightLayout:
         return int(np.count_nonzero(kept[:position])) * self.layout.precision.nbytes
 
     def element_at(self, wmb: BytesLike, offset_bytes: int) -> Weight | None:
-        """Return the element of ``layout.packed_shape`` that a compressed byte belongs to, or None behind the last.
+        """Return the element of ``layout.packed_shape`` that a compressed byte belongs to, or None after the last.
 
         Args:
             wmb: mask; which element lies there depends on all before it.

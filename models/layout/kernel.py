@@ -1,4 +1,4 @@
-"""What all weight formats share: kernel groups packed without gaps, 128-byte end alignment, lookup both ways."""
+"""Common rules of all weight formats: kernel groups packed without gaps, 128-byte end alignment, lookup both ways."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ class PixelLayout:
 
         Args:
             image: (C, H, W) of the format's dtype, channels in the order R(Y), G(U), B(V), A(X).
-            padding: byte in gaps, and in the pixels before and behind a line.
+            padding: byte in gaps, and in the pixels before and after a line.
 
         Returns:
             uint8 of length ``nbytes``.

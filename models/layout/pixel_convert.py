@@ -16,7 +16,7 @@ from models.precision import Precision
 
 @dataclass(frozen=True)
 class PixelConversion:
-    """What the input side of the convolution does with each element of an image.
+    """The processing of each element of an image on the input side of the convolution.
 
     Args:
         precision: type that the convolution computes with.

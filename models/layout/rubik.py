@@ -34,8 +34,8 @@ MAX_CONTRACT_STRIDE = 32
 class PlanarLayout:
     """How a cube of shape (C, H, W) lies as one pitch-linear plane per channel.
 
-    Split writes lines in whole atoms: zeros behind the last element up to the end of its atom, nothing
-    behind that.
+    Split writes lines in whole atoms: zeros after the last element up to the end of its atom, nothing
+    after that.
 
     Args:
         config: the build.
@@ -138,7 +138,7 @@ class PlanarLayout:
         return c * self.planar_stride_bytes + h * self.line_stride_bytes + w * self.precision.nbytes
 
     def element_at(self, offset_bytes: int) -> Element | None:
-        """Return the element that the byte belongs to, or None behind a line or plane.
+        """Return the element that the byte belongs to, or None after a line or plane.
 
         Raises:
             InputError: for an offset outside the layout.

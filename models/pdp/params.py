@@ -1,4 +1,4 @@
-"""What a PDP layer is programmed to do."""
+"""The program of a PDP layer."""
 
 from __future__ import annotations
 

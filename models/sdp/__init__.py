@@ -61,7 +61,7 @@ _MEMORY_DTYPES: dict[Precision, np.dtype[Any]] = {
 
 @dataclass(frozen=True)
 class SdpCounts:
-    """What the statistics registers hold after a layer, if counting is enabled.
+    """The statistics registers after a layer, if counting is enabled.
 
     Attributes:
         nan_input: NaN in an FP16 cube from memory, before any flush.
@@ -87,7 +87,7 @@ class SdpCounts:
 
 @dataclass(frozen=True, eq=False)
 class SdpResult:
-    """What one layer leaves behind.
+    """The result of one layer.
 
     Attributes:
         cube: (C, H, W), int8, int16 or uint16 FP16 patterns; what a layer that compares would write.

@@ -1,4 +1,4 @@
-"""What an SDP layer is programmed to do, and its operands."""
+"""The program of an SDP layer, and its operands."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TRUNCATE_BITS = 10
 
 
 class AluOp(Enum):
-    """What an ALU does with the data and its operand; only Y has ``EQUAL``."""
+    """The operation of an ALU on the data and its operand; only Y has ``EQUAL``."""
 
     MAX = "max"
     MIN = "min"
@@ -32,7 +32,7 @@ class AluOp(Enum):
 
 @dataclass(frozen=True)
 class SdpStage:
-    """What X1 or X2 does when it is not bypassed: ALU, multiplier, truncation, ReLU, in this order.
+    """The steps of X1 or X2 when it is not bypassed: ALU, multiplier, truncation, ReLU, in this order.
 
     FP16 has neither the shift of the operand nor the truncation.
 
@@ -67,7 +67,7 @@ class SdpStage:
 
 @dataclass(frozen=True)
 class YStage:
-    """What Y does when it is not bypassed: multiplier, truncation, ALU, lookup tables, in this order.
+    """The steps of Y when it is not bypassed: multiplier, truncation, ALU, lookup tables, in this order.
 
     Only operands from memory pass the converters. FP16 has neither converters nor truncation.
 

@@ -97,7 +97,7 @@ def _feature(config: str, precision: Precision, nbytes: int) -> tuple[Packer, Ar
 
 
 def _feature_with_gaps(config: str, precision: Precision, nbytes: int) -> tuple[Packer, Array]:
-    """Return a cube with a partial atom and gaps behind lines and surfaces."""
+    """Return a cube with a partial atom and gaps after lines and surfaces."""
     shape = (61, nbytes // (64 * 1024 * precision.nbytes), 1000)
     line = HwConfig.load(config).memory_atomic_bytes * 1024
     layout = FeatureLayout(HwConfig.load(config), precision, shape, line, line * (shape[1] + 1))

@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--layers", metavar="N", help=f"explain so many layers of a run (default: {MOST_LAYERS})")
     dumps = parser.add_argument_group("memory dumps", "instead of a run")
     dumps.add_argument("--expected", type=Path, metavar="FILE", help="what memory should hold, .bin or .dat")
-    dumps.add_argument("--actual", type=Path, metavar="FILE", help="what it holds; bytes behind the surface count, too")
+    dumps.add_argument("--actual", type=Path, metavar="FILE", help="what it holds; bytes after the surface count, too")
     dumps.add_argument("--base", metavar="ADDRESS", help="address of the first byte (default: 0)")
     dumps.add_argument("--fill", metavar="BYTE", help="bytes that a .dat has no packet for (default: refused)")
     add_layout_options(parser, "explain")

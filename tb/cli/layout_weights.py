@@ -156,7 +156,7 @@ class CompressedSubject(Subject):
         return self.compressed.offset(self._mask(), *self.kernels.inside(element))
 
     def element_at(self, offset_bytes: int) -> Coordinates | None:
-        """Return the weight that the byte belongs to, or None behind the last."""
+        """Return the weight that the byte belongs to, or None after the last."""
         found = self.compressed.element_at(self._mask(), offset_bytes)
         return None if found is None else self.kernels.outside(found)
 

@@ -51,7 +51,7 @@ class Item:
 
 @dataclass(frozen=True)
 class CoverageModel:
-    """What should be seen on a configuration.
+    """The bins of a configuration.
 
     Attributes:
         config: the configuration.

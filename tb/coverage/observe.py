@@ -1,4 +1,4 @@
-"""Which layers a program runs, and what ran beside and before each of them, without playing it."""
+"""The layers of a program, and those that run beside and before each of them, without playing it."""
 
 from __future__ import annotations
 

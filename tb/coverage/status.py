@@ -1,4 +1,4 @@
-"""What was covered of a model, and what was not: per item, per unit, in words."""
+"""Covered and uncovered parts of a model: per item, per unit, in words."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _MOST_OPEN = 0.1
 
 
 class Family(Enum):
-    """What part of the hardware, or of its program, a cause is about."""
+    """The part of the hardware, or of its program, that a cause is about."""
 
     LAYOUT = "layout"
     ARITHMETIC = "arithmetic"

@@ -74,7 +74,7 @@ class ConvRun:
     Attributes:
         source: the input.
         weights: the kernels.
-        params: of the model; padding behind the input follows from ``out_size``.
+        params: of the model; padding after the input follows from ``out_size``.
         out_size: (H, W) of the output.
         padded_channels: of the output, in whole atoms.
         sdp: stages and output converter; its walk is not used.
@@ -116,7 +116,7 @@ class ConvRun:
 
 @dataclass(frozen=True)
 class _Core:
-    """What decides the sums: the same for all that may be wrong behind them."""
+    """The inputs of the sums: the same for all faults after them."""
 
     source: CubeInput | ImageInput
     weights: WeightInput

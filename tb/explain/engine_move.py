@@ -33,7 +33,7 @@ class MoveRun:
     Attributes:
         src: walk through the input.
         moved: channels and columns of the output that are moved.
-        padded: channels and columns that are written: those behind the moved ones are 0.
+        padded: channels and columns that are written: those after the moved ones are 0.
         stride: rows and columns that contract makes of one, (1, 1) for anything else.
         order: of the channels that become rows and columns.
     """

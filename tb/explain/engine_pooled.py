@@ -1,4 +1,4 @@
-"""SDP, alone or behind a convolution, whose result PDP pools on the fly."""
+"""SDP, alone or after a convolution, whose result PDP pools on the fly."""
 
 from __future__ import annotations
 

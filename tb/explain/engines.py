@@ -25,7 +25,7 @@ from tb.explain.walk import Cube, Walk
 
 
 class EngineRun(Protocol):
-    """What computes the lines of a surface."""
+    """A computation of the lines of a surface."""
 
     @property
     def work(self) -> int:
@@ -134,7 +134,7 @@ class PdpRun:
 
     Attributes:
         src: walk through the input.
-        params: of the model; padding behind the cube follows from ``out_size``.
+        params: of the model; padding after the cube follows from ``out_size``.
         out_size: (H, W) of the output.
         config: of the build.
         shift: elements (down, right) that every window is displaced.
@@ -176,7 +176,7 @@ class PdpRun:
             raise InputError("windows must touch the cube")
         cube = read(slice(top, bottom))[:, :, start:stop]
         pads = (top - first, behind - bottom, start - left, right - stop)
-        # Windows wholly behind the cube come of a wrong stride or padding: what they give is not known.
+        # Windows wholly past the cube come of a wrong stride or padding; their result is not known.
         extra = (max(0, pads[1] - params.kernel_height + 1), max(0, pads[3] - params.kernel_width + 1))
         cube = np.pad(cube, ((0, 0), (0, extra[0]), (0, extra[1])))
         pads = (pads[0], pads[1] - extra[0], pads[2], pads[3] - extra[1])

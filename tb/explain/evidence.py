@@ -1,4 +1,4 @@
-"""What is known of a layer that left the wrong bytes: expected, written, when, and the memory it found."""
+"""Evidence about a layer that wrote wrong bytes: expected and written bytes, times, and the memory it found."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tb.nvdla.layers import Layer
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What is known of one surface.
+    """Evidence about one surface.
 
     Attributes:
         name: what messages call the layer, or the file.
@@ -51,7 +51,7 @@ class Evidence:
 
     @cached_property
     def truth(self) -> Bytes:
-        """What ``actual`` would be if nothing were wrong."""
+        """The right content of ``actual``."""
         right = self.blank()
         right.paint(self.expected)
         return right
@@ -92,17 +92,17 @@ class Evidence:
 
     @cached_property
     def wrong(self) -> MaskArray:
-        """Which bytes of ``actual`` are not what they should be."""
+        """Marks of the wrong bytes of ``actual``."""
         return self.differs(self.truth)
 
     @property
     def got(self) -> Patch:
-        """What lies where the surface was expected."""
+        """The bytes at the place of the expected surface."""
         return self.actual.read(self.expected.address, len(self.expected.data))
 
     @cached_property
     def bad(self) -> MaskArray:
-        """Which bytes of the surface are wrong or missing, of the length of the surface."""
+        """Marks of the wrong or missing bytes of the surface, of its length."""
         got, expected = self.got, self.expected
         lacking = expected.mask & ~got.mask
         bad: MaskArray = lacking | (expected.mask & got.mask & (got.data != expected.data))

@@ -1,4 +1,4 @@
-"""What units hand to each other, as the model computes it, beat by beat in the order of the hardware."""
+"""Values that units hand to each other, as the model computes them, beat by beat in the order of the hardware."""
 
 from __future__ import annotations
 

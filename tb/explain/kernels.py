@@ -63,7 +63,7 @@ ORDERS: dict[str, Order] = {
     "last kernel group first": _groups_reversed,
     "the first kernel for all of its group": _grouped(lambda numbers: np.full_like(numbers, numbers[0])),
 }
-"""What may happen to kernels between memory and the multipliers."""
+"""Faults of kernels between memory and the multipliers."""
 
 WINOGRAD_ORDERS: dict[str, Order] = {
     "4 x 4 matrix transposed": lambda weights, _: weights.transpose(0, 1, 3, 2),
@@ -104,7 +104,7 @@ MASKS: dict[str, Callable[[ByteArray], ByteArray]] = {
     "one bit too far": lambda mask: np.packbits(np.roll(np.unpackbits(mask, bitorder="little"), -1), bitorder="little"),
     "ignored": lambda mask: np.full_like(mask, 0xFF),
 }
-"""What the decompressor may make of WMB."""
+"""Faults of the decompressor in WMB."""
 
 STARTS: dict[str, Callable[[NDArray[np.int64], int], NDArray[np.int64]]] = {
     "every group rounded up to 32 bytes": lambda sizes, _: -(-sizes // 32) * 32,
@@ -116,7 +116,7 @@ STARTS: dict[str, Callable[[NDArray[np.int64], int], NDArray[np.int64]]] = {
     "that of the group before": lambda sizes, _: np.roll(sizes, 1),
     "0": lambda sizes, _: np.zeros_like(sizes),
 }
-"""What the decompressor may make of WGS: bytes from each group to the next."""
+"""Faults of the decompressor in WGS: bytes from each group to the next."""
 
 
 @dataclass(frozen=True)

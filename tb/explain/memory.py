@@ -33,13 +33,13 @@ class Patch:
 
     @property
     def end(self) -> int:
-        """First address behind the run."""
+        """First address after the run."""
         return self.address + len(self.data)
 
 
 @dataclass(frozen=True, eq=False)
 class Bytes:
-    """Bytes of address ranges in ascending order that do not overlap, one behind the other in ``data``.
+    """Bytes of address ranges in ascending order that do not overlap, one after the other in ``data``.
 
     Attributes:
         starts: first address of each range.
@@ -55,7 +55,7 @@ class Bytes:
 
     @classmethod
     def blank(cls, ranges: Iterable[tuple[int, int]]) -> Bytes:
-        """Return unknown bytes for ranges of (first, behind last) in any order; what overlaps or touches is merged."""
+        """Return unknown bytes for ranges of (first, end) in any order; ranges that overlap or touch are merged."""
         merged: list[list[int]] = []
         for first, behind in sorted(ranges):
             if merged and first <= merged[-1][1]:

@@ -15,7 +15,7 @@ from tb.explain.evidence import Evidence
 from tb.explain.run import Recorded, Run
 
 BYTE_BITS = 10.0
-"""What it takes to say that one more byte is wrong, and what it holds."""
+"""Bits that one more wrong byte costs, with its value."""
 
 BELIEF_BITS = 16.0
 """How much shorter the evidence must become before a cause is called probable, beyond what chance may give.
@@ -37,7 +37,7 @@ _LEAST_SHARE = 0.5
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What may have caused the wrong bytes of a surface.
+    """A possible cause of the wrong bytes of a surface.
 
     Attributes:
         fits: causes that make the evidence shorter, best first; the rest is not listed.
@@ -66,7 +66,7 @@ class Diagnosis:
 
     @property
     def first(self) -> Fit | None:
-        """What is stated: the probable cause, else a symptom, else nothing."""
+        """The statement: the probable cause, else a symptom, else nothing."""
         return self.probable or self.symptom
 
     @property
@@ -76,7 +76,7 @@ class Diagnosis:
 
     @property
     def symptom(self) -> Fit | None:
-        """What the bytes look like, when they have a pattern that contradicts none of the right ones."""
+        """The pattern of the bytes, when it contradicts none of the right ones."""
         for fit in self.fits:
             if fit.symptom and fit.share >= _LEAST_SHARE and not fit.contradicted:
                 return fit if BYTE_BITS * fit.wrong - fit.cost_bits >= BELIEF_BITS else None

@@ -1,4 +1,4 @@
-"""What was seen of a failed run, in a file of its folder, so that it can be explained later."""
+"""The record of a failed run in a file of its folder, so that it can be explained later."""
 
 from __future__ import annotations
 

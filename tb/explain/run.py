@@ -15,7 +15,7 @@ from tb.explain.memory import Bytes, Patch
 from tb.explain.walk import Cube, Walk
 
 CubeMap = Callable[[Cube], Cube]
-"""What happens to the values of a whole cube (C, H, W), lines in their places."""
+"""A change of the values of a whole cube (C, H, W), lines in their places."""
 
 Touch = Callable[[tuple[int, int, int]], NDArray[np.bool_]]
 """From (C, H, W) to the elements that are written at all."""

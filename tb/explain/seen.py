@@ -1,4 +1,4 @@
-"""What a bench saw of a run: which layers began when, what each should write, and all write beats."""
+"""The record of a run: the start and the expected bytes of each layer, and all write beats."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def _within(part: Beats, layer: SeenLayer) -> NDArray[np.bool_]:
 
 
 def _distance(part: Beats, layer: SeenLayer) -> NDArray[np.int64]:
-    """Return how many bytes beats lie before or behind the surface of a layer."""
+    """Return how many bytes beats lie before or after the surface of a layer."""
     address = part.address.astype(np.int64)
     before, behind = layer.expected.address - address, address - layer.expected.end
     return np.maximum(np.maximum(before, behind), 0)

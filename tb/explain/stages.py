@@ -10,7 +10,7 @@ A TOML file names the hand-overs, in the order in which data pass them:
     ready = "conv.sdp_ready"      # may be left out: every valid beat is taken
     data = "conv.sdp_data"        # or a list of paths, from bit 0 up
     mask = "conv.sdp_mask"        # may be left out: a bit an element, 0 for one that counts as 0
-    element_bits = 32             # elements one behind the other from bit 0; not for written
+    element_bits = 32             # elements one after the other from bit 0; not for written
     stripe = 16                   # for kernels, elements and products: outputs of a stripe operation
     address = "sdp.wr_req_addr"   # for written alone
 
@@ -119,7 +119,7 @@ def _stage(path: Path, entry: object, number: int) -> Stage:
 
 @dataclass(frozen=True)
 class Finding:
-    """What passed a stage for one layer.
+    """The beats of one layer at a stage.
 
     Attributes:
         stage: its name.
@@ -275,4 +275,4 @@ def first_bad(findings: Sequence[Finding]) -> list[str]:
     """Return the findings of a layer as lines, and which stage is the first bad one."""
     bad = [finding for finding in findings if finding.is_bad]
     lines = [str(finding) for finding in findings]
-    return [*lines, f"first bad stage: {bad[0].stage}" if bad else "no stage differs: look behind the last one"]
+    return [*lines, f"first bad stage: {bad[0].stage}" if bad else "no stage differs: look past the last one"]

@@ -18,7 +18,7 @@ from tb.explain.memory import ByteArray, Bytes, Patch
 Cube = NDArray[Any]
 
 CubeLayout = FeatureLayout | PlanarLayout | LinesLayout
-"""What layers write."""
+"""A cube that layers write."""
 
 _MOST_BYTES = 1 << 28
 """A walk that spans more than that is not followed: only wild strides do."""
@@ -109,7 +109,7 @@ class Walk:
 
     @property
     def span(self) -> tuple[int, int]:
-        """First address touched, and the one behind the last.
+        """First address touched, and the one after the last.
 
         Raises:
             WildWalk: when they are too far apart, or below address 0.
@@ -230,7 +230,7 @@ class Walk:
         return cube.reshape(self.surfaces, self.atom_elements, *self.shape[1:])
 
     def _put(self, atoms: Cube, view: ByteArray) -> None:
-        """Write atoms one behind the other, as far as they lie on each other."""
+        """Write atoms one after the other, as far as they lie on each other."""
         raw = atoms.view(np.uint8)
         if not self.overlaps:
             view[...] = raw

@@ -61,7 +61,7 @@ _SCOPE = {Ram.MC: "bench_mc", Ram.CVSRAM: "bench_cvsram"}
 
 @dataclass(frozen=True)
 class View:
-    """What a viewer should open.
+    """The view that a viewer should open.
 
     Attributes:
         waves: the wave file.

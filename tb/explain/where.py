@@ -17,7 +17,7 @@ _LOOKED_AT = 1 << 18
 
 @dataclass(frozen=True, eq=False)
 class Where:
-    """Which elements of a surface are wrong.
+    """The wrong elements of a surface.
 
     Attributes:
         wrong: bool (C, H, W) with padding channels, elements of which a byte is wrong or missing.

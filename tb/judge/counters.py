@@ -11,7 +11,7 @@ from tb.judge.tracker import StartedLayer
 
 @dataclass(frozen=True)
 class Count:
-    """What a counter must read: exactly ``value``, or at least that.
+    """The value that a counter must read: exactly ``value``, or at least that.
 
     The counters of lookups also count idle slots of the pipeline.
     """

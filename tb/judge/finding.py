@@ -1,4 +1,4 @@
-"""What is wrong, as data: findings with their check, cycle, layer and detail. Their words are in ``text``."""
+"""Findings as data, with their check, cycle, layer and detail. Their words are in ``text``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tb.nvdla.memory import Ram
 
 
 class Check(Enum):
-    """What was checked; the value names it in reports."""
+    """The check that failed; the value names it in reports."""
 
     VALUE = "wrong value"
     MISSING = "missing write"
@@ -40,7 +40,7 @@ BYTES = (Check.VALUE, Check.MISSING, Check.STRAY, Check.DOUBLE)
 
 
 class LayerId(msgspec.Struct, frozen=True):
-    """Which hardware layer: ``index`` counts all layers of a run from 0, ``cube`` those of a batch."""
+    """Identity of a hardware layer: ``index`` counts all layers of a run from 0, ``cube`` those of a batch."""
 
     index: int
     engine: str
@@ -50,17 +50,17 @@ class LayerId(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """What messages call the layer."""
+        """The name of the layer in messages."""
         cube = f", cube {self.cube}" if self.cubes > 1 else ""
         return f"layer {self.index} ({self.engine}, group {self.group}{cube})"
 
 
 class Detail(msgspec.Struct, frozen=True, tag=True):
-    """What a finding is about; each kind of detail is a subclass."""
+    """The subject of a finding; each kind of detail is a subclass."""
 
     @property
     def cause(self) -> tuple[str, ...]:
-        """What two findings of one cause share, apart from their check and engine."""
+        """The part that two findings of one cause share, apart from their check and engine."""
         return ()
 
 
@@ -375,7 +375,7 @@ class Hang(Detail, frozen=True, tag=True):
 
 
 class Note(Detail, frozen=True, tag=True):
-    """What somebody else says: a test, the simulator, a tool; the first line sums it up."""
+    """The words of a test, the simulator or a tool; the first line sums them up."""
 
     message: str
 
@@ -428,6 +428,6 @@ class Finding(msgspec.Struct, frozen=True):
 
     @property
     def signature(self) -> tuple[str, ...]:
-        """What findings of one cause share: check, engine, register group and what the detail adds."""
+        """The signature that findings of one cause share: check, engine, register group and the detail's part."""
         where = () if self.layer is None else (self.layer.engine, f"group {self.layer.group}")
         return (self.check.value, *where, *self.detail.cause)

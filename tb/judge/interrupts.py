@@ -10,7 +10,7 @@ from tb.nvdla.program.state import GROUPS
 from tb.nvdla.registers import Register
 
 Event = tuple[str, int]
-"""What raises a done interrupt, and its register group."""
+"""The source of a done interrupt, and its register group."""
 
 _PARTS = {"CDMA": ("CDMA_DAT", "CDMA_WT"), "CACC": ("CACC",)}
 """Units that are done with a layer while SDP may still run the one before."""

@@ -69,7 +69,7 @@ class Access:
 
 
 class Watcher(Protocol):
-    """Who wants to hear of layers as they start and end."""
+    """A listener to the starts and ends of layers."""
 
     def started(self, layer: StartedLayer, expectation: Expectation, cycle: int | None) -> None:
         """Hear of a layer that starts, and of what it should write."""
@@ -79,7 +79,7 @@ class Watcher(Protocol):
 
 
 class Board(Protocol):
-    """What holds expectations against memory."""
+    """The comparison of expectations with memory."""
 
     verdict: Verdict
 

@@ -1,4 +1,4 @@
-"""What a run says of each of its layers: what was judged and found, and when it ran."""
+"""Facts about each layer of a run: judged bytes, findings, and times."""
 
 from __future__ import annotations
 

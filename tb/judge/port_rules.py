@@ -23,7 +23,7 @@ RULES = (
     "bid must be that of a whole write which has not been answered",
     "arvalid, awvalid and wvalid must be low in reset",
 )
-"""Those of the master, which the compiled harness counts in this order, and behind them those of the slave; the last
+"""Those of the master, which the compiled harness counts in this order, and after them those of the slave; the last
 is the master's again.
 
 Source: AMBA AXI protocol specification, "Handshake process", "Write data channel" and "Ordering model".

@@ -18,7 +18,7 @@ HISTORY_BEATS = 1 << 22
 """Beats that are kept at least, when there were so many."""
 
 HISTORY_BYTES = 1 << 26
-"""Bytes of expectations that are kept behind the oldest."""
+"""Bytes of expectations that are kept after the oldest."""
 
 
 @dataclass

@@ -19,7 +19,7 @@ _WHOLE = 0xFFFF
 
 
 class ToleratedSurface:
-    """What the DUT wrote of one surface, and how much of its tolerance every element used."""
+    """The bytes that the DUT wrote of one surface, and how much of its tolerance every element used."""
 
     def __init__(self, expectation: Expectation, tolerated: Tolerated) -> None:
         """Start with nothing written.

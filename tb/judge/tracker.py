@@ -1,4 +1,4 @@
-"""Which layer starts when: the register files of both groups, rebuilt from CSB traffic alone."""
+"""Starts of layers: the register files of both groups, rebuilt from CSB traffic alone."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CDMA_PARTS = ("CDMA_DAT", "CDMA_WT")
 
 _UP_TO_CACC = ("CACC", "CMAC_A", "CMAC_B", "CSC", "CDMA")
 _UP_TO = {"CACC": _UP_TO_CACC, "SDP": ("SDP", "SDP_RDMA", *_UP_TO_CACC)}
-"""What is done when a unit in the middle of a pipeline is: everything before it."""
+"""Units that are done when a unit in the middle of a pipeline is: all before it."""
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,12 @@ class StartedLayer:
 
     @property
     def id(self) -> LayerId:
-        """What findings call the layer."""
+        """The identity of the layer in findings."""
         return LayerId(self.index, self.engine, self.group, self.cube, self.cubes)
 
     @property
     def name(self) -> str:
-        """What messages call the layer."""
+        """The name of the layer in messages."""
         return self.id.name
 
 

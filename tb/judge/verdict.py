@@ -146,7 +146,7 @@ class Verdict(msgspec.Struct):
 
     @property
     def signature(self) -> tuple[str, ...]:
-        """What failures of one cause share: that of the first finding; empty when nothing failed."""
+        """The signature that failures of one cause share: that of the first finding; empty when nothing failed."""
         failures = self.failures
         return failures[0].signature if failures else ()
 

@@ -1,1 +1,1 @@
-"""What NVDLA is: surfaces, layers, registers, register programs and the ConfigROM."""
+"""NVDLA as data: surfaces, layers, registers, register programs, engines and the ConfigROM."""

@@ -18,7 +18,7 @@ from models.limits import DRAWN_BYTES
 PAGE_BYTES = 1 << 16
 GUARD_BYTES = 256
 POISON = 0xDB
-"""What a byte that was never written reads as."""
+"""The value of a byte that was never written."""
 
 _POISON_PAGE = bytes([POISON]) * PAGE_BYTES
 _VALID = bytes([0xFF]) * (PAGE_BYTES // 8)
@@ -29,7 +29,7 @@ class MemoryFault(InputError):
 
 
 class Ram(Enum):
-    """Which memory port an address belongs to."""
+    """The memory port that an address belongs to."""
 
     MC = "MC"
     CVSRAM = "CVSRAM"
@@ -45,7 +45,7 @@ class Allocation:
 
     @property
     def end(self) -> int:
-        """First address behind the range."""
+        """First address after the range."""
         return self.address + self.nbytes
 
 
@@ -101,7 +101,7 @@ class MemoryImage:
 
         Args:
             base: Where ``allocate`` starts to hand out addresses.
-            limit: First address behind the addressable space.
+            limit: First address after the addressable space.
             store: Where its pages lie; None means in this process.
         """
         self._store = PageStore() if store is None else store

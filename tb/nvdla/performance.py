@@ -1,4 +1,4 @@
-"""What a layer has to do at least, and how near to that the hardware came: bounds in cycles, and their ratio.
+"""The least work of a layer, and how near the hardware came to it: bounds in cycles, and their ratio.
 
 A bound is what one part of the hardware needs when it never waits: the multipliers, the pipeline of each engine, and
 both directions of each memory port.
@@ -25,7 +25,7 @@ LATENCY_RATIO = 1.5
 
 
 class Work(msgspec.Struct, frozen=True):
-    """What a layer has to do.
+    """The work of a layer.
 
     Attributes:
         macs: Multiplications of elements, padding channels left out.
@@ -61,7 +61,7 @@ class Performance:
 
     @property
     def holds(self) -> str:
-        """What decides the cycles: the largest bound, or latency when they are far from it."""
+        """The limit of the cycles: the largest bound, or latency when they are far from it."""
         return self.work.bound[0] if self.ratio < LATENCY_RATIO else "latency"
 
     @property

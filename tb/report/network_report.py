@@ -1,4 +1,4 @@
-"""What came of a network: a verdict for each layer, and the results of model and RTL beside each other."""
+"""The outcome of a network: a verdict for each layer, and the results of model and RTL beside each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of a network on the terminal, and what is left in files."""
+"""Reports about a network for the terminal and for files."""
 
 from __future__ import annotations
 

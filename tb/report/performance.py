@@ -124,14 +124,14 @@ def slower(now: Mapping[str, int], before: Mapping[str, int], part: float) -> li
 
 
 class _EarlierLayer(msgspec.Struct):
-    """What counts of a layer in the ``--json`` file of an earlier run."""
+    """The part of a layer that counts in the ``--json`` file of an earlier run."""
 
     layer: str
     cycles: int
 
 
 class _Earlier(msgspec.Struct):
-    """What counts of a scenario in that file."""
+    """The part of a scenario that counts in that file."""
 
     scenario: str
     seed: int

@@ -31,7 +31,7 @@ class Group:
 
     @property
     def title(self) -> str:
-        """What the members share."""
+        """The common cause of the members."""
         return signature_line(self.signatures[0]) if self.cause is None else self.cause
 
     @property

@@ -12,7 +12,7 @@ from tb.run.compile.spec import BuildSpec
 
 
 class Device(NamedTuple):
-    """What results are of, however it was simulated: a configuration, and the user's filelist or None."""
+    """The device that results are of, however it was simulated: a configuration, and the user's filelist or None."""
 
     config: str
     rtl: str | None
@@ -23,7 +23,7 @@ class Device(NamedTuple):
 
 
 class Dut(msgspec.Struct, frozen=True):
-    """What is tested: the options that select it, paths absolute.
+    """The device under test: the options that select it, paths absolute.
 
     Attributes:
         config: Name or TOML file of the configuration.
@@ -47,7 +47,7 @@ class Dut(msgspec.Struct, frozen=True):
 
     @property
     def device(self) -> Device:
-        """What results are of."""
+        """The device that results are of."""
         return Device(self.config, self.rtl)
 
     def build_spec(self, *, waves: bool) -> BuildSpec:

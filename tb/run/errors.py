@@ -1,4 +1,4 @@
-"""What can go wrong between a filelist and a running simulation."""
+"""Errors between a filelist and a running simulation."""
 
 from __future__ import annotations
 

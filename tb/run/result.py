@@ -51,7 +51,7 @@ class Result(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """What tells the test apart in a run: ``TEST.SEED``, configuration and simulator."""
+        """The identity of the test in a run: ``TEST.SEED``, configuration and simulator."""
         return key(self.test, self.seed, self.dut)
 
     @property

@@ -1,4 +1,4 @@
-"""What a page is about, in one line: RTL with its revision, configuration, simulator, date, version of the bench."""
+"""The subject of a page in one line: RTL with its revision, configuration, simulator, date, version of the bench."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ JUNIT_NAME = "results.xml"
 
 
 _ENDED_EARLY = "SimFailure"
-"""What cocotb calls a test whose simulation ended before it."""
+"""The name that cocotb gives a test whose simulation ended before it."""
 
 _FROM_OUTSIDE = (Signals.SIGKILL, Signals.SIGTERM, Signals.SIGHUP, Signals.SIGINT, Signals.SIGQUIT)
 """Signals that no fault of a simulator causes; SIGKILL is also what a kernel sends when memory is short."""

@@ -1,4 +1,4 @@
-"""What the machine is to blame for: then what was run on it says nothing about the RTL."""
+"""Faults of the machine, after which a run says nothing about the RTL."""
 
 from __future__ import annotations
 

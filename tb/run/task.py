@@ -61,7 +61,7 @@ class Task(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """What tells the task apart in a run: ``TEST.SEED``, configuration and simulator."""
+        """The identity of the task in a run: ``TEST.SEED``, configuration and simulator."""
         return key(self.test, self.seed, self.dut)
 
     def job(self) -> Job:

@@ -1,4 +1,4 @@
-"""What stands between the DUT's pins and the bench: agents in Python, or the compiled harness.
+"""The back ends between the DUT's pins and the bench: agents in Python, or the compiled harness.
 
 Both behave alike cycle by cycle, and push what they see to the bench as events, in the order in which it happened.
 The coroutines are the reference, and the only ones on Icarus.
@@ -33,7 +33,7 @@ from tb.stimulus.settings import BenchSettings
 
 
 class Events(Protocol):
-    """Who hears of what agents see."""
+    """The listener to the observations of agents."""
 
     def see_access(self, access: Access) -> None:
         """Hear of a finished register access."""
@@ -55,7 +55,7 @@ class Events(Protocol):
 
 
 class Port(Protocol):
-    """What sees one memory port."""
+    """The monitor of one memory port."""
 
     bus_bytes: int
 
@@ -71,7 +71,7 @@ class Port(Protocol):
 
 
 class Slave(Protocol):
-    """What answers at one memory port."""
+    """The slave of one memory port."""
 
     def outstanding(self) -> list[Outstanding]:
         """Return the requests that have not been answered yet."""
@@ -79,7 +79,7 @@ class Slave(Protocol):
 
 @dataclass(frozen=True)
 class Pins:
-    """What agents are bound to.
+    """The pins and settings that agents are bound to.
 
     Attributes:
         dut: The top, with the canonical port names.
@@ -118,19 +118,19 @@ class Backend(Protocol):
 
     @property
     def csb(self) -> CsbDriver | NativeCsb:
-        """What accesses registers."""
+        """The driver that accesses registers."""
 
     @property
     def interrupts(self) -> Interrupts:
-        """What serves the interrupt line."""
+        """The agent that serves the interrupt line."""
 
     @property
     def monitors(self) -> Mapping[Ram, Port]:
-        """What sees each memory port."""
+        """The monitor of each memory port."""
 
     @property
     def slaves(self) -> Mapping[Ram, Slave]:
-        """What answers at each memory port."""
+        """The slave of each memory port."""
 
     @property
     def accesses(self) -> int:

@@ -70,8 +70,8 @@ def steps_of(at: int) -> int:
 
 
 async def wait_cycles(clock: SimHandleBase, count: int) -> None:
-    """From right behind one rising edge, wait for the one ``count`` later, asleep in between."""
+    """From right after one rising edge, wait for the one ``count`` later, asleep in between."""
     if count > 1:
-        # Half a period short: a timer that ends on an edge may wake before or behind it.
+        # Half a period short: a timer that ends on an edge may wake before or after it.
         await Timer(count * PERIOD_STEPS - PERIOD_STEPS // 2, unit="step")
     await RisingEdge(clock)

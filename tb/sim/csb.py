@@ -52,7 +52,7 @@ class PollTimeout(RuntimeError):
 
 @dataclass(frozen=True)
 class ReadBack:
-    """What a ``RegRead`` of a program returned."""
+    """The word that a ``RegRead`` of a program returned."""
 
     op: RegRead
     value: int
@@ -149,7 +149,7 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
             return await self._read(address, f"{address:#x}")
 
     async def perform(self, ops: Sequence[RegisterOp], poll_deadline_cycles: int) -> list[ReadBack]:
-        """Play accesses one behind the other and return what was read.
+        """Play accesses one after the other and return what was read.
 
         Args:
             ops: Writes, reads and polls.

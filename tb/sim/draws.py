@@ -12,7 +12,7 @@ _STEP = 0x9E3779B97F4A7C15
 
 
 class Stream(IntEnum):
-    """What a number is drawn for; values as in the harness."""
+    """The purpose of a random number; values as in the harness."""
 
     CSB_STALL = 0
     READ_JITTER = 1

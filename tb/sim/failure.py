@@ -1,4 +1,4 @@
-"""What a failed run leaves in its folder: what was seen, why its bytes are wrong, and a page about it."""
+"""Files that a failed run leaves in its folder: its record, the causes of its wrong bytes, and a page about it."""
 
 from __future__ import annotations
 

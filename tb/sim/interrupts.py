@@ -18,7 +18,7 @@ from tb.sim.csb import CsbDriver, CsbReset, CsbTimeout
 
 
 class RegisterPort(Protocol):
-    """What reads and writes registers by CSB."""
+    """A reader and writer of registers by CSB."""
 
     registers: RegisterMap
 

@@ -143,7 +143,7 @@ class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         return reads + [Outstanding(self.ram, False, r.address, r.axi_id) for r in self._writes]
 
     def flush(self) -> None:
-        """Drop every answer that is owed: one replayed behind a reset hangs the DUT."""
+        """Drop every answer that is owed: one replayed after a reset hangs the DUT."""
         self._flushes += 1
         self._reads.clear()
         self._writes.clear()
@@ -201,7 +201,7 @@ class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
                 bus.bvalid.value = 0
 
     async def _next(self, queue: _ResponseQueue, wake: Event) -> _Response:
-        """Wait until an answer is due and return it; called right behind a rising edge."""
+        """Wait until an answer is due and return it; called right after a rising edge."""
         while True:
             response = queue.pop(cycle())
             if response is not None:

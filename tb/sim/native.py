@@ -51,7 +51,7 @@ OUTSIDE = 1
 
 
 class PortSettingsRecord(Structure):
-    """What a port's slave is told."""
+    """Settings of a port's slave."""
 
     _fields_ = (
         ("seed", c_uint64),
@@ -63,7 +63,7 @@ class PortSettingsRecord(Structure):
 
 
 class CsbSettingsRecord(Structure):
-    """What the CSB player is told."""
+    """Settings of the CSB player."""
 
     _fields_ = (("seed", c_uint64), ("stall", c_double), ("deadline_cycles", c_uint32), ("unused", c_uint32))
 

@@ -136,7 +136,7 @@ class NativeCsb:
         return await self._read(address, f"{address:#x}")
 
     async def perform(self, ops: Sequence[RegisterOp], poll_deadline_cycles: int) -> list[ReadBack]:
-        """Play accesses one behind the other and return what was read; see ``CsbDriver``."""
+        """Play accesses one after the other and return what was read; see ``CsbDriver``."""
         batch = self._new(len(ops))
         for index, op in enumerate(ops):
             register = self.registers.parse(op.register)

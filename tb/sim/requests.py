@@ -1,4 +1,4 @@
-"""What a simulator process that plays scenario after scenario shares with the one that asks it to."""
+"""Requests to a simulator process that plays scenario after scenario."""
 
 from __future__ import annotations
 

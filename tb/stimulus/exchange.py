@@ -1,4 +1,4 @@
-"""What launcher and simulator say to each other: one request, one answer, both JSON.
+"""Messages between launcher and simulator: one request, one answer, both JSON.
 
 A simulator that is started for one test finds its request in the environment; one that serves many gets a line for
 each over a socket. The answer to a scenario goes to a file, which stays in the folder of its run.
@@ -23,7 +23,7 @@ REQUEST = "NVDLA_REQUEST"
 
 
 class Request(msgspec.Struct, frozen=True):
-    """What a simulator is asked to do; paths are absolute.
+    """A task for a simulator; paths are absolute.
 
     Attributes:
         config: name or TOML file of the configuration.
@@ -119,7 +119,7 @@ class Explained(msgspec.Struct, frozen=True):
 
 
 class Answer(msgspec.Struct, frozen=True):
-    """What came of a scenario, as the file in its folder holds it."""
+    """The outcome of a scenario, as the file in its folder holds it."""
 
     verdict: Verdict
     performance: Performance

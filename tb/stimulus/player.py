@@ -135,7 +135,7 @@ class Player:
 
 
 class Notifications:
-    """Who waits for which interrupt, where a layer ends as it starts."""
+    """Waits for interrupts, where a layer ends as it starts."""
 
     def __init__(self) -> None:
         """Start without interrupts."""

@@ -80,7 +80,7 @@ def memory_ops(image: MemoryImage, ram: Ram) -> tuple[Op, ...]:
 
     Returns:
         In address order, one ``MemLoad`` per allocation with written bytes, and one ``MemInit`` for
-        the rest of an allocation behind its last written byte.
+        the rest of an allocation after its last written byte.
     """
     chunks: dict[int, list[tuple[int, bytes]]] = {}
     for address, data in image.runs():

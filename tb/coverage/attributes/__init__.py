@@ -1,4 +1,4 @@
-"""What coverage points look at: one attribute each, by name, of a decoded layer.
+"""Attributes for coverage points: one each, by name, of a decoded layer.
 
 A value is a number or a word; None where the layer has no such thing, which hits no bin.
 """

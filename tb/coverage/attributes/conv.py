@@ -16,7 +16,7 @@ _OF_SOME = (
     *("format", "planes", "x_offset", "image.gap", "image.line_stride", "image.carry", "post_extension"),
     *("input.offset", "input.scale", "input.shift", "mean", "signed"),
 )
-"""What not every convolution has."""
+"""Attributes that not every convolution has."""
 
 
 def conv_attributes(layer: ConvLayer) -> Attributes:

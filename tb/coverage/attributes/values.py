@@ -9,7 +9,7 @@ from tb.nvdla.surfaces import Surface
 _BLOCK_BYTES = 64
 
 GAPS = ("line_gap", "surface_gap", "offset", "line_stride", "surface_stride", "carry")
-"""What only a cube in memory has."""
+"""Attributes that only a cube in memory has."""
 
 Value = int | str | None
 Attributes = dict[str, Value]
@@ -33,7 +33,7 @@ def size_attributes(prefix: str, layout: FeatureLayout) -> Attributes:
 
 
 def gap_attributes(prefix: str, surface: Surface) -> Attributes:
-    """Return the gaps behind lines and surfaces in atoms, the strides, the address bits that are reached."""
+    """Return the gaps after lines and surfaces in atoms, the strides, the address bits that are reached."""
     layout = surface.layout
     _, height, width = layout.shape
     atom = layout.config.memory_atomic_bytes

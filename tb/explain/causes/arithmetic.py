@@ -58,7 +58,7 @@ def _converter(evidence: Evidence, run: Run) -> Iterator[tuple[str, str, Callabl
         late = StageRun(SdpStage(None, 0, True, False, 0, False), mul=old.scale)
         yield (
             "order",
-            "offset subtracted behind the multiplication",
+            "offset subtracted after the multiplication",
             lambda: reach.with_sdp(
                 run, replace(sdp, x2=late, params=replace(sdp.params, converter=replace(old, scale=1)))
             ),
@@ -101,8 +101,8 @@ def _stages(evidence: Evidence, run: Run) -> Iterator[tuple[str, str, Callable[[
         if old.relu:
             yield "relu", f"ReLU of {title} left out", make(relu=False)
             early = make(relu=False)
-            yield "relu", f"ReLU before {title} instead of behind", partial(_relu_first, early)
-            yield "relu", f"ReLU of {title} behind the output converter", partial(_relu_last, early)
+            yield "relu", f"ReLU before {title} instead of after it", partial(_relu_first, early)
+            yield "relu", f"ReLU of {title} after the output converter", partial(_relu_last, early)
         else:
             yield "relu", f"ReLU of {title} where none is asked for", make(relu=True)
         if old.mul_prelu:
@@ -220,7 +220,7 @@ _STAGES = {
     "alu": "wrong ALU operation",
     "alu-shift": "wrong shift of the ALU operand",
     "mul": "multiplication missing",
-    "mul-shift": "wrong truncation behind the multiplier",
+    "mul-shift": "wrong truncation after the multiplier",
     "register": "wrong operand register",
     "order": "wrong order of stages",
     "bypass": "stage missing",

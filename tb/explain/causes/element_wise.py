@@ -81,7 +81,7 @@ def _of(kind: str, evidence: Evidence, run: Run) -> Iterator[Variant]:
 _KINDS = {
     "alu": "Y: wrong ALU operation",
     "mul": "Y: wrong multiplication",
-    "truncate": "Y: wrong truncation behind the multiplier",
+    "truncate": "Y: wrong truncation after the multiplier",
     "converter": "Y: wrong operand converter",
     "lut": "Y: lookup",
     "lut-priority": "Y: wrong priority of tables",

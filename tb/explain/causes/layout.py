@@ -18,7 +18,7 @@ from tb.nvdla.layers import Layer
 Moves = Callable[[Evidence, Run, Walk], Iterator[tuple[str, Walk]]]
 
 _FOUND_BITS = 8.0
-"""What it takes to say a value that the evidence was asked for."""
+"""Bits that a value costs when it comes from the evidence."""
 
 _SMALL = (1, 2, 3, 4, 8)
 _POWERS = (8, 16, 32, 64, 128, 256, 4096)
@@ -167,7 +167,7 @@ _SIGNS = ((1, "too far"), (-1, "too early"))
 
 
 def _unpadded(evidence: Evidence, walk: Walk) -> Iterator[tuple[str, Walk]]:
-    """Yield walks through the real channels alone, one pixel behind the other."""
+    """Yield walks through the real channels alone, one pixel after the other."""
     channels, (_, height, width) = evidence.channels, walk.shape
     if channels == walk.shape[0]:
         return

@@ -103,7 +103,7 @@ def _ways(engine: PdpRun) -> Iterator[tuple[str, str, Callable[[PdpRun], PdpRun]
 
 
 def _replaced(params: PdpParams, new: dict[str, object]) -> PdpParams:
-    """Return other parameters; padding behind the cube does not count, so it is left out."""
+    """Return other parameters; padding after the cube does not count, so it is left out."""
     fields = {name: getattr(params, name) for name in params.__dataclass_fields__}
     fields |= {"pad_right": 0, "pad_bottom": 0, **new}
     fields["pad_left"] = min(fields["pad_left"], fields["kernel_width"] - 1)
@@ -137,7 +137,7 @@ def _bands(evidence: Evidence, run: Run) -> Iterator[Variant]:
             end = min(first + stop - start, split.total_out)
             columns[first:end] = np.arange(start, start + end - first)
         yield Variant(
-            f"those behind the first {what}",
+            f"those after the first {what}",
             replace(run, order=(*run.order, partial(_taken, columns)), touch=partial(_written, columns)),
         )
 

@@ -1,4 +1,4 @@
-"""What a layer will write: from the layer and the memory it reads to the bytes it must leave behind."""
+"""Prediction of a layer: from the layer and the memory that it reads to the bytes that it must write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What BDMA writes."""
+"""The result of BDMA."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the convolution core hands to SDP, and what the published thresholds allow it to differ by."""
+"""Sums that the convolution core hands to SDP, and their allowance by the published thresholds."""
 
 from __future__ import annotations
 

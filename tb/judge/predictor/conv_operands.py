@@ -1,4 +1,4 @@
-"""What a convolution multiplies: lines and weights that CDMA fetches, or that lie in the convolution buffer already."""
+"""Operands of a convolution: lines and weights that CDMA fetches, or that lie in the convolution buffer already."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Bytes = NDArray[np.uint8]
 
 @dataclass(frozen=True, eq=False)
 class Operands:
-    """What a convolution multiplies, FP16 as patterns.
+    """Operands of a convolution, FP16 as patterns.
 
     Attributes:
         cube: (C, H, W), the lines as CDMA has converted them.
@@ -39,7 +39,7 @@ class Operands:
 
 @dataclass(frozen=True, eq=False)
 class _Kept:
-    """The lines behind each other and the bytes of the weights that lie in the buffer."""
+    """The lines one after the other and the bytes of the weights that lie in the buffer."""
 
     cube: NDArray[Any]
     weights: Bytes
@@ -112,7 +112,7 @@ def _counted(
 ) -> tuple[NDArray[Any], NDArray[Any]] | None:
     """Return the patterns of data and weights that CDMA counts.
 
-    Source: measured on the public nv_full RTL: padding channels of a cube, and padding behind weights. What a layer
+    Source: measured on the public nv_full RTL: padding channels of a cube, and padding after weights. What a layer
         counts that does not fetch everything was not measured.
     """
     if not fetch.all:
@@ -123,7 +123,7 @@ def _counted(
 
 
 def _read_raw(surface: WeightSurface, read: ReadMemory) -> Bytes:
-    """Return the bytes of weights that are not compressed, without the padding behind them."""
+    """Return the bytes of weights that are not compressed, without the padding after them."""
     stored = surface.layout
     nbytes = 0 if surface.compression is not None else stored.elements * stored.precision.nbytes
     return read(surface.ram, surface.address, nbytes)

@@ -1,4 +1,4 @@
-"""What the statistics counters of a layer must read, as far as they do not depend on timing.
+"""Values that the statistics counters of a layer must read, as far as they do not depend on timing.
 
 Source: precision document, "Converter statistics"; LUT programming, "LUT Statistics"; measured on the public
     nv_full RTL.
@@ -23,7 +23,7 @@ _LUT = {
 }
 
 _ONCE = ("CDMA.D_NAN_INPUT_WEIGHT_NUM", "CDMA.D_INF_INPUT_WEIGHT_NUM")
-"""What a batch counts once, because its weights are fetched once; measured on the public nv_full RTL."""
+"""Counters that a batch counts once, because its weights are fetched once; measured on the public nv_full RTL."""
 
 
 def counted(started: StartedLayer, processed: SdpResult, before: Mapping[str, int]) -> Counts:

@@ -1,4 +1,4 @@
-"""What the predictor hands to the scoreboard, and how it reads memory."""
+"""The message from the predictor to the scoreboard, and the way it reads memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ReadMemory = Callable[[Ram, int, int], NDArray[np.uint8]]
 
 @dataclass(frozen=True, eq=False)
 class Tolerated:
-    """What the elements of an FP16 surface are measured by, unless bytes are compared exactly.
+    """The measure of the elements of an FP16 surface, unless bytes are compared exactly.
 
     Attributes:
         reference: (padded channels, H, W), float64 and not clipped, or uint16 patterns when the rule allows
@@ -79,5 +79,5 @@ class Expectation:
 
     @property
     def end(self) -> int:
-        """First address behind the surface."""
+        """First address after the surface."""
         return self.address + len(self.data)

@@ -1,4 +1,4 @@
-"""PDP on the fly: SDP, from memory or behind a convolution, and PDP after it."""
+"""PDP on the fly: SDP, from memory or after a convolution, and PDP after it."""
 
 from __future__ import annotations
 

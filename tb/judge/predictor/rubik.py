@@ -1,4 +1,4 @@
-"""What RUBIK writes."""
+"""The result of RUBIK."""
 
 from __future__ import annotations
 

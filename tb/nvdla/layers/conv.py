@@ -183,7 +183,7 @@ class ConvLayer:
         if output.nbytes != precision.nbytes:
             raise InputError(
                 f"output_precision must have elements of {precision.nbytes * 8} bits like the convolution's, because "
-                f"other sizes were not measured behind one, not {output.name}"
+                f"other sizes were not measured after one, not {output.name}"
             )
 
     def _check_batch(self, batch: Batch) -> None:

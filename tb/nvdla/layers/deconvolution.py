@@ -26,9 +26,9 @@ def deconvolve(
         layout: Of the kernels; their number must fill whole atoms.
         weights_address: Where ``layout.pack`` lies.
         src: The input.
-        between_address: Room for what the convolutions leave: their channels behind each other.
+        between_address: Room for what the convolutions leave: their channels one after the other.
         dst_address: Where RUBIK puts the rows and columns into their places.
-        processing: What SDP does behind each convolution.
+        processing: What SDP does after each convolution.
 
     Raises:
         InputError: when the kernels do not fill whole atoms, or for what a convolution or RUBIK refuses.

@@ -1,4 +1,4 @@
-"""Layers that end in PDP on the fly: SDP, alone or behind a convolution, hands its result on without memory."""
+"""Layers that end in PDP on the fly: SDP, alone or after a convolution, hands its result on without memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def on_the_fly(config: HwConfig, precision: Precision, shape: tuple[int, int, in
 
 @dataclass(frozen=True)
 class PooledLayer:
-    """A layer of SDP whose result PDP pools on the fly, from memory or behind a convolution.
+    """A layer of SDP whose result PDP pools on the fly, from memory or after a convolution.
 
     ``producer`` is the layer that SDP ends; its ``dst`` is what :func:`on_the_fly` returns, because nothing
     of it is written.
@@ -70,12 +70,12 @@ class PooledLayer:
 
     @property
     def src(self) -> Surface | ImageSurface:
-        """What the first unit reads."""
+        """The input of the first unit."""
         return self.producer.src
 
     @property
     def processing(self) -> SdpParams:
-        """What SDP does."""
+        """The processing of SDP."""
         return self.producer.sdp if isinstance(self.producer, ConvLayer) else self.producer.params
 
     @property

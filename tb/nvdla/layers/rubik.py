@@ -11,7 +11,7 @@ from tb.nvdla.surfaces import PlanarSurface, Surface
 
 
 class RubikMode(Enum):
-    """What RUBIK does with a cube."""
+    """The operation of RUBIK on a cube."""
 
     CONTRACT = "contract"
     SPLIT = "split"

@@ -1,4 +1,4 @@
-"""What SDP layers share, from memory and on the fly: operand sources, and the rules of stages and strides."""
+"""Common parts of SDP layers, from memory and on the fly: operand sources, and the rules of stages and strides."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stays in the convolution buffer from one convolution to the next, and what CDMA fetches for the next one."""
+"""The content of the convolution buffer from one convolution to the next, and the fetches of CDMA for the next one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WEIGHT_REUSE = "CDMA.D_MISC_CFG.weight_reuse"
 
 @dataclass(frozen=True)
 class Fetch:
-    """What CDMA fetches for a convolution, and what of the input lies in the buffer in front of it.
+    """The fetches of CDMA for a convolution, and the lines of its input that lie in the buffer in front of them.
 
     Attributes:
         data: whether it fetches the lines of ``src``.
@@ -47,7 +47,7 @@ class ConvBuffer:
       the lines that it convolved is given back when the next layer begins that does not reuse data or reads images
       where this one reads cubes, or cubes where it reads images.
     - A layer that reuses data fetches nothing when the one before has kept all of its input; otherwise it fetches
-      ``src``, whose lines come behind those that are left.
+      ``src``, whose lines come after those that are left.
     - A layer that reuses weights fetches none when the one before has kept them. Weights that are kept are given back
       when the next layer begins that does not reuse them, as many bytes as the registers of the last layer say.
 
@@ -148,7 +148,7 @@ class ConvBuffer:
                 return False
             if self.has_stale_weights:
                 entries_left, kernels_left = self._stale_weights()
-                what = "weights that it did not use" if kernels_left else "padding behind its weights"
+                what = "weights that it did not use" if kernels_left else "padding after its weights"
                 raise Refused(
                     f"CDMA.D_BANK.weight_bank must differ from that of {name}, not {layer.cbuf.weight_banks}: "
                     f"{entries_left} entries of {what} stay in the convolution buffer in front of the next weights"

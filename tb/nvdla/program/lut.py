@@ -32,7 +32,7 @@ class LutMemory:
     """The entries of one unit's tables, followed through the writes to the access registers.
 
     Measured on the public nv_small RTL: entries are 0 after reset; the address increments after each
-    entry and stays at the table's last; what is written behind the last entry is lost.
+    entry and stays at the table's last; what is written after the last entry is lost.
     """
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ from tb.nvdla.memory import Ram
 from tb.nvdla.registers import done_bits
 
 INTERRUPT_UNITS = tuple(dict.fromkeys(unit for unit, _ in done_bits()))
-"""What raises done interrupts, in the order of their bits."""
+"""Sources of done interrupts, in the order of their bits."""
 
 _UNIT_OF_INTERRUPT = {"RUBIK": "RBK", "CDMA_DAT": "CDMA", "CDMA_WT": "CDMA"}
 _INTERRUPT_OF_UNIT = {"RBK": "RUBIK"}
@@ -59,7 +59,7 @@ class RegRead:
 
 
 class Comparison(Enum):
-    """What a poll waits for, spelt as in trace commands."""
+    """The condition of a poll, spelt as in trace commands."""
 
     EQUAL = "equal"
     GREATER = "greater"

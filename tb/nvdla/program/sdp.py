@@ -20,7 +20,7 @@ _NEUTRAL = {"offset": 0, "scale": 1, "shift": 0}
 
 @dataclass(frozen=True)
 class Processing:
-    """What SDP does apart from where its input comes from."""
+    """SDP's processing, whatever its input comes from."""
 
     params: SdpParams
     dst: Surface

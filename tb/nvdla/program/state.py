@@ -22,7 +22,7 @@ class _Unit:
 
 
 class RegisterState:
-    """What every unit's registers hold, both groups, as software programmed them.
+    """The registers of every unit, both groups, as software programmed them.
 
     Measured on the public nv_small RTL: the producer pointer selects the group that a ``D_`` write
     goes to; writes to an enabled group are ignored; OP_ENABLE clears itself when the layer is done.

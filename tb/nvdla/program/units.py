@@ -1,4 +1,4 @@
-"""What the register words of SDP and PDP say about which units run a layer together."""
+"""Register words of SDP and PDP that decide which units run a layer together."""
 
 from __future__ import annotations
 

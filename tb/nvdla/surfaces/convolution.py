@@ -1,4 +1,4 @@
-"""What only a convolution has: images and weights in memory, and a share of the convolution buffer."""
+"""Surfaces of convolutions alone: images and weights in memory, and a share of the convolution buffer."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class WeightSurface:
 
     @property
     def fetched_bytes(self) -> int:
-        """What the registers give as the size of the weights, and CDMA fetches."""
+        """The size of the weights in the registers, which CDMA fetches."""
         if self.compression is not None:
             return self.compression.weight_bytes
         return self.layout.nbytes if self.whole_bytes is None else self.whole_bytes
@@ -122,7 +122,7 @@ class WeightSurface:
 
     @property
     def used_entries(self) -> int:
-        """Entries that CSC reads, and gives back unless they are kept: those without the padding behind the weights."""
+        """Entries that CSC reads, and gives back unless they are kept: those without the padding after the weights."""
         layout = self.layout
         return -(-layout.elements * layout.precision.nbytes // layout.config.cbuf_bank_width_bytes)
 

@@ -49,7 +49,7 @@ class OperandSurface:
 
 
 def check_address(address: int, nbytes: int, config: HwConfig) -> None:
-    """Refuse an address that is not a multiple of the atom, or has no room behind it.
+    """Refuse an address that is not a multiple of the atom, or has no room after it.
 
     Raises:
         InputError: naming the rule.

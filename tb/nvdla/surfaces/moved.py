@@ -1,4 +1,4 @@
-"""What RUBIK and BDMA move besides cubes: planes and lines in memory."""
+"""Surfaces that RUBIK and BDMA move besides cubes: planes and lines in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a build leaves for later runs, with digests of its content: damaged files are taken for missing."""
+"""Files that a build leaves for later runs, with digests of their content: damaged files are taken for missing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tb.run.space import write_whole
 
 SEAL = "built.json"
 _MODELS = (WRAPPER_TOP, "sim.vvp")
-"""What a simulation runs, of Verilator and of Icarus."""
+"""The file that a simulation runs, of Verilator and of Icarus."""
 
 
 def seal(directory: Path, key: str) -> None:

@@ -37,7 +37,7 @@ class Elaboration:
 
 
 class Netlist(NamedTuple):
-    """What is read of Verilator's tree: variables of one module, and all types, by their addresses."""
+    """The part of Verilator's tree that is read: variables of one module, and all types, by their addresses."""
 
     variables: tuple[Node, ...]
     types: Mapping[str, Node]

@@ -36,7 +36,7 @@ _MACRO = re.compile(r"[A-Za-z_]\w*")
 
 @dataclass(frozen=True)
 class FileList:
-    """What a filelist names: absolute paths in the order given.
+    """The files of a filelist: absolute paths in the order given.
 
     ``defines`` are (name, value) pairs; a macro given without a value has the value ``1``, as
     both simulators read it. ``library_extensions`` are searched in ``library_dirs`` and are

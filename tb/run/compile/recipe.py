@@ -1,4 +1,4 @@
-"""What a model is made of, and where it lies: a build folder for each content."""
+"""The recipe of a model, and its place: a build folder for each content."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tb.run.compile.toolchain import fst_available, processor, tool_versions, ve
 from tb.run.errors import BuildError
 
 PROFILE = PLANS / "profile.toml"
-"""What optimised models play in training."""
+"""The plan that optimised models play in training."""
 
 SCOPE_DIR = HDL / "scope"
 _BLOCK = re.compile(r"^\s*hier_block\b", re.MULTILINE)
@@ -32,7 +32,7 @@ _RECIPE = ("elaborate.py", "wrapper.py", "runners.py")
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a model is made of.
+    """The recipe of a model.
 
     Attributes:
         spec: What to build, as it can be.

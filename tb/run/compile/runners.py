@@ -37,7 +37,7 @@ TOP_PORTS_ONLY = ("--public-depth", "1")
 ALL_SIGNALS = ("--public-flat-rw",)
 TOP_PORTS_FILE = "top_ports.vlt"
 TOP_PORTS_CONTROL = f'`verilator_config\npublic_flat_rw -module "{WRAPPER_TOP}" -var "*"\n'
-"""What ``TOP_PORTS_ONLY`` says, as the text of a control file."""
+"""The rule of ``TOP_PORTS_ONLY``, as the text of a control file."""
 
 HIERARCHICAL = "--hierarchical"
 """Compiles the modules that control files name as blocks of their own."""

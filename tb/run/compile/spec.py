@@ -1,4 +1,4 @@
-"""What to build, and what a built model is."""
+"""The order for a model, and the built model."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ CODE_COVERAGE = {
     "toggle": ("--coverage-toggle",),
     "both": ("--coverage-line", "--coverage-toggle"),
 }
-"""What Verilator can count, with its options."""
+"""Kinds of code coverage that Verilator counts, with its options."""
 
 COVERAGE_FILE = "coverage.dat"
-"""What a simulation of a model that counts leaves in its folder."""
+"""The file that a simulation of a counting model leaves in its folder."""
 
 
 @dataclass(frozen=True)
 class BuildSpec:
-    """What to build.
+    """The order for a model.
 
     Attributes:
         config: Configuration whose ports the RTL must have.

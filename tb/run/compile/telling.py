@@ -1,4 +1,4 @@
-"""What a build says while it works: its steps, how far each is, and where its log lies."""
+"""Messages of a build while it works: its steps, how far each is, and where its log lies."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from tb.places import IMPORTED_FROM
 from tb.run.regress.cluster import DASHBOARD, check_versions, quiet
 
 EXTRA = "batch"
-"""What ``pyproject.toml`` calls the extra that brings the package."""
+"""The extra of ``pyproject.toml`` that brings the package."""
 
 SYSTEMS = {"slurm": "SLURMCluster", "lsf": "LSFCluster"}
 

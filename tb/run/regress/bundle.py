@@ -37,7 +37,7 @@ class BundleError(InputError):
 
 
 class _Head(msgspec.Struct):
-    """What every version of the file begins with."""
+    """The common beginning of every version of the file."""
 
     version: int
 
@@ -61,7 +61,7 @@ class Bundle:
 
     @property
     def dut(self) -> Dut:
-        """What it was found on, with the files that the bundle brings in the place of the user's."""
+        """The device that it was found on, with the files of the bundle in the place of the user's."""
         config, port_map = own_config(self.folder), self.folder / PORT_MAP_FILE
         return msgspec.structs.replace(
             self.task.dut,

@@ -25,7 +25,7 @@ FOLDER = "code_coverage"
 """Folder of a run with the points of each model, and one file of counts per thread that played."""
 
 MERGED_FILE = "coverage.dat"
-"""What all workers have counted, in Verilator's format."""
+"""The counts of all workers, in Verilator's format."""
 
 KINDS = ("line", "branch", "toggle")
 _HEADER = "# SystemC::Coverage-3"
@@ -34,7 +34,7 @@ _COUNT = re.compile(rb"' (\d+)\n")
 _PLACE = re.compile("\x01f\x02([^\x01]*).*\x01page\x02v_([^\x01/]*)/([^\x01]*)")
 
 _PARAMETERS = re.compile(r"__[A-Za-z0-9_]+$")
-"""What Verilator adds to the name of a module for its parameters."""
+"""The suffix that Verilator adds to the name of a module for its parameters."""
 
 Counts = Mapping[str, int]
 """How often points were hit; a point is what Verilator writes between quotes."""

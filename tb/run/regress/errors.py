@@ -1,4 +1,4 @@
-"""What can go wrong with a regression that no task is to blame for."""
+"""Errors of a regression that no task is to blame for."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ def run_tasks(
 
 
 def on_each_worker(client: Client, function: Callable[[], object]) -> None:
-    """Call a function once on each worker, behind what the worker is at; one that dies meanwhile is left out.
+    """Call a function once on each worker, after its current task; a worker that dies meanwhile is left out.
 
     Raises:
         Exception: whatever the function has raised.

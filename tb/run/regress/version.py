@@ -1,4 +1,4 @@
-"""Which version of the project, of Python and of Dask a process runs, so that different ones never play one run."""
+"""The versions of the project, of Python and of Dask in a process, so that different ones never play one run."""
 
 from __future__ import annotations
 

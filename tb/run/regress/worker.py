@@ -1,4 +1,4 @@
-"""What a worker does with one task: build once, play, keep what is worth keeping, and leave a record."""
+"""The work of a worker on one task: build once, play, keep the files of failures, and leave a record."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ _TRIES = 30
 
 @dataclass(frozen=True)
 class Generator:
-    """What makes layers of one engine.
+    """The makers of layers of one engine.
 
     Attributes:
         build: From a description to the layer, with its data in memory.

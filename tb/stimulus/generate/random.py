@@ -35,7 +35,7 @@ _COUNTED = 0.5
 
 _ENDED_BY_SDP = ("SDP", "CONV")
 _NOT_POOLED = {"output_precision", "winograd", "batch"}
-"""What PDP does not take on the fly."""
+"""Keys of layers that PDP does not take on the fly."""
 
 _POOLED = 0.2
 _FOLLOWED = 0.15

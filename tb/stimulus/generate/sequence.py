@@ -23,7 +23,7 @@ def sequence(layers: Sequence[Layer], config: HwConfig, *, in_turn: bool, counte
         config: The configuration they run on.
         in_turn: True programs a layer only when the one before is done; False as soon as the register
             groups of its units are free, so that both groups and several units work at once. A layer with
-            lookup tables waits for the one before it on its unit, and the one behind it waits, too: both
+            lookup tables waits for the one before it on its unit, and the one after it waits, too: both
             groups share the tables and their registers.
         counters: Whether to read the statistics of each layer when it has ended, before the next one's program.
     """

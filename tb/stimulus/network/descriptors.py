@@ -28,7 +28,7 @@ class EngineId(IntEnum):
 
 
 class Event(IntEnum):
-    """What of a producer an operation waits for."""
+    """The event of a producer that an operation waits for."""
 
     COMPLETED = 1
     PROGRAMMED = 2

@@ -1,4 +1,4 @@
-"""What reading and playing networks refuses."""
+"""Refusals of reading and playing networks."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ class _File:
         self._budget = _READS_PER_BYTE * len(data)
 
     def check(self, at: int, nbytes: int, what: str) -> int:
-        """Return a position behind which so many bytes lie, or refuse it."""
+        """Return a position after which so many bytes lie, or refuse it."""
         if at < 0 or at + nbytes > len(self._data):
             raise NetworkError(f"{what} must lie within the {len(self._data)} bytes of the file, not {at} + {nbytes}")
         self._budget -= nbytes

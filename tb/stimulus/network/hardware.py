@@ -22,7 +22,6 @@ from tb.stimulus.network.network import Edge, HardwareTask, LutLoad, Operation, 
 from tb.stimulus.network.places import Descriptors, Placer
 
 _FP16 = 2
-_INPUTS = ("src", "weight", "wmb", "wgs", "x1", "x2", "y")
 
 
 @dataclass(frozen=True)

@@ -28,12 +28,12 @@ _PICTURES = (".pgm", ".png", ".jpg", ".jpeg")
 SUFFIXES = (*_PICTURES, ".npy", ".dimg")
 
 _NO_PICTURE = (OSError, SyntaxError, ValueError)
-"""What Pillow raises for other files, and for broken ones."""
+"""Exceptions of Pillow for other files and for broken ones."""
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """What is done with the pixels of a picture before they become elements.
+    """Processing of the pixels of a picture before they become elements.
 
     Attributes:
         mean: Subtracted from each pixel, a number for all channels or one for each.

@@ -119,7 +119,7 @@ LOADABLE = Table(
 
 
 class Interface(IntEnum):
-    """Who takes a blob or a task."""
+    """The consumer of a blob or a task."""
 
     NONE = 0
     DLA1 = 1
@@ -166,7 +166,7 @@ class Address:
 
 @dataclass(frozen=True)
 class Task:
-    """What one submission runs: who takes it, and the places that its descriptors count."""
+    """The tasks of one submission: its consumer, and the places that its descriptors count."""
 
     id: int
     interface: Interface

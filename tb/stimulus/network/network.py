@@ -50,7 +50,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Edge:
-    """What has to have happened to another operation of the task before one is enabled."""
+    """An event of another operation of the task that must precede the enable of one."""
 
     producer: int
     event: Event
@@ -127,7 +127,7 @@ class Largest:
 
 @dataclass(frozen=True)
 class SoftwareOperation:
-    """What the runtime computes on the host, with the scales of INT8 tensors."""
+    """A step that the runtime computes on the host, with the scales of INT8 tensors."""
 
     kind: Power | Softmax | Largest
     src: Tensor

@@ -11,7 +11,7 @@ _FP16 = 2
 _PARTS = ("first", "mid", "last")
 _SIDES = ("left", "right", "top", "bottom")
 
-# 1 / size of the kernel, in 16 bits behind the point, and for FP16 in a format of the hardware's own.
+# 1 / size of the kernel, in 16 bits after the point, and for FP16 in a format of the hardware's own.
 _RECIPROCALS = (0x10000, 0x8000, 0x5555, 0x4000, 0x3333, 0x2AAA, 0x2492, 0x2000)
 _FP16_RECIPROCALS = (0x7C00, 0x7800, 0x7555, 0x7400, 0x7266, 0x7155, 0x7092, 0x7000)
 

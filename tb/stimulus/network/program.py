@@ -108,7 +108,7 @@ class _TaskWriter:
 
     @property
     def last_events(self) -> tuple[str, ...]:
-        """What has happened when all of the task has."""
+        """The events after which all of the task has happened."""
         return tuple(self._id(chain[-1], Event.COMPLETED) for chain in self._chains.values())
 
     def carry_out(self, action: Action) -> Iterator[Op]:
@@ -176,5 +176,5 @@ class _TaskWriter:
 
 
 def _waits(units: Sequence[str], events: Sequence[str]) -> Iterator[Op]:
-    """Yield the waits of all units behind each other, so that all are let go at once."""
+    """Yield the waits of all units one after the other, so that all are let go at once."""
     return (SyncWait(unit, event) for event in events for unit in units)

@@ -21,7 +21,7 @@ _GROUPS = 2
 
 
 class Step(Enum):
-    """What is done with an operation."""
+    """A step of the driver for an operation."""
 
     PROGRAM = "program"
     ENABLE = "enable"

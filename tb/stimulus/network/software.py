@@ -1,4 +1,4 @@
-"""What the runtime computes on the host: powers and softmax, in the number formats that it computes in.
+"""Steps that the runtime computes on the host: powers and softmax, in its number formats.
 
 Source: behaviour of the public runtime, measured against its golden results.
 """

@@ -1,4 +1,4 @@
-"""What the tables from descriptors to registers share."""
+"""Common rows of the tables from descriptors to registers."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class Arguments:
         return self.number(index, "address", 1 << self.config.memif_address_width_bits)
 
     def check_reach(self, address: int, nbytes: int) -> None:
-        """Refuse a range that ends behind the configuration's address space."""
+        """Refuse a range that ends after the configuration's address space."""
         width = self.config.memif_address_width_bits
         if address + nbytes > 1 << width:
             raise self.error(

@@ -142,7 +142,7 @@ class _Reader:
         if gap:
             line += raw[: len(raw) - len(raw.lstrip())].count(b"\n")
         names = " or ".join(text.decode() or "nothing" for text in allowed)
-        where = "before the first packet" if self._opened is None else "behind a packet"
+        where = "before the first packet" if self._opened is None else "after a packet"
         raise TraceError.at(self._path, line, f"{where} must stand {names}, not {_shown(gap)}")
 
 

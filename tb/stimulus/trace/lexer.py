@@ -50,7 +50,7 @@ def commands(text: str, path: Path) -> Iterator[Command]:
     """Yield the commands and notes of a configuration file in order.
 
     Line breaks mean no more than blanks do, so a line may hold several commands; the semicolon
-    behind a command may be left out.
+    after a command may be left out.
 
     Args:
         text: The file's content.

@@ -94,7 +94,7 @@ def read_measured(path: Path, config: HwConfig) -> Scenario:
 
 @dataclass(frozen=True)
 class MeasuredFile:
-    """What a file holds: arrays as stored, FP16 as uint16 patterns, and what it says of itself."""
+    """Contents of a file: arrays as stored, FP16 as uint16 patterns, and its own description."""
 
     path: Path
     arrays: Mapping[str, NDArray[Any]]

@@ -1,7 +1,7 @@
 """What a trace of ours says beyond the public commands, in comments that every other player skips.
 
 A note is a comment line: a fixed mark and a JSON object. The note before the first command holds the
-scenario's name, configuration, seed and settings; any other note belongs to the command behind it.
+scenario's name, configuration, seed and settings; any other note belongs to the command after it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ALLOWED: Mapping[str, frozenset[str]] = {
     "mem_load": frozenset({FILE_NAME, CHUNKS, FILL}),
     "check_file": frozenset({FILE_NAME, CHUNKS}),
 }
-"""The keys that a note may hold, by the command behind it."""
+"""The keys that a note may hold, by the command after it."""
 
 
 class NoteError(InputError):

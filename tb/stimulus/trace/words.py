@@ -12,12 +12,12 @@ from tb.nvdla.program.ops import INTERRUPT_UNITS, Comparison
 from tb.nvdla.registers import Register, RegisterError, RegisterMap
 
 WORD_LIMIT = 1 << 32
-"""First value behind a register word."""
+"""First value after a register word."""
 
 ADDRESS_LIMIT = 1 << 64
 
 UNIT_PREFIX, REGISTER_SUFFIX = "NVDLA_", "_0"
-"""What traces put around the names of units and registers."""
+"""Decoration of the names of units and registers in traces."""
 
 IDENTIFIER = re.compile(r"\w+", re.ASCII)
 

@@ -32,7 +32,7 @@ from tb.stimulus.trace.sync import unraised
 
 _REGISTER = re.compile(r"(\w+)\.(\w+)", re.ASCII)
 _PLAIN_FILE = re.compile(r"(?=.{1,100}\Z)\w+(\.\w+)*\.dat", re.ASCII)
-"""What the public player takes as a file name, kept to one folder and to names that every file system takes."""
+"""File names that the public player takes, kept to one folder and to names that every file system takes."""
 
 _MEMORY = {Ram.MC: "pri_mem", Ram.CVSRAM: "sec_mem"}
 _PATTERN = {value: name for name, value in words.PATTERNS.items()}
@@ -224,7 +224,7 @@ def _size(address: int, nbytes: int) -> str:
 
 
 def _check_reach(address: int, nbytes: int) -> None:
-    _number("address behind the range", address + nbytes, words.ADDRESS_LIMIT + 1)
+    _number("address after the range", address + nbytes, words.ADDRESS_LIMIT + 1)
 
 
 def _interrupt(op: InterruptNotify) -> str:

@@ -21,7 +21,7 @@ class CatalogueError(InputError):
 
 
 class BugKind(Enum):
-    """What a bug is about."""
+    """The subject of a bug."""
 
     LAYOUT = "layout"
     ARITHMETIC = "arithmetic"
@@ -77,7 +77,7 @@ class Catalogue:
 
 @dataclass(frozen=True)
 class _Content:
-    """What a catalogue's file must hold."""
+    """The form of a catalogue's file."""
 
     units: dict[str, tuple[str, ...]]
     bug: list[dict[str, Any]]

@@ -1,4 +1,4 @@
-"""What caught a bug: the checks that found something, the first of them, and how early."""
+"""The catch of a bug: the checks that found something, the first of them, and how early."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Outcome(Enum):
 
 
 class Proof(msgspec.Struct, frozen=True):
-    """What became of a proof.
+    """The outcome of a proof.
 
     Attributes:
         outcome: how it ended.

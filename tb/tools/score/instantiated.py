@@ -1,4 +1,4 @@
-"""Which modules a design consists of, as Verilator elaborates it, and the files that they are in."""
+"""The modules of a design, as Verilator elaborates it, and their files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OWN_PREFIX = "/"
 
 
 class Design(NamedTuple):
-    """What a top module consists of.
+    """The parts of a top module.
 
     Attributes:
         modules: their names in the sources.

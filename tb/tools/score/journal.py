@@ -1,4 +1,4 @@
-"""What was played so far, a line a bug or mutant, so that an interrupted score can go on."""
+"""The results so far, a line a bug or mutant, so that an interrupted score can go on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tb.tools.score.catch import Catch
 
 
 class Played(msgspec.Struct, frozen=True):
-    """What became of a bug or mutant.
+    """The outcome of a bug or mutant.
 
     Attributes:
         catch: how it was caught, None for a survivor.

@@ -9,7 +9,7 @@ from tb.tools.score.catch import Catch
 
 
 class Judgement(Enum):
-    """What the first cause is worth."""
+    """The worth of the first cause."""
 
     RIGHT = "right"
     SYMPTOM = "a symptom"
@@ -33,7 +33,7 @@ _PLACES = (
     (r"move-", r"rubik|bdma"),
     (r"stale-register", r"."),
 )
-"""What the names of causes begin with, and what is in the names of modules that they point at."""
+"""Beginnings of the names of causes, and parts of the names of modules that they point at."""
 
 _REGISTERS = re.compile(r"_reg\b|_reg_|regfile|dual_reg|csb", re.IGNORECASE)
 

@@ -27,7 +27,7 @@ _CONTROL = ("_reg", "regfile", "csb", "glb", "intr")
 
 @dataclass(frozen=True)
 class MutantResult:
-    """What became of a mutant.
+    """The outcome of a mutant.
 
     Attributes:
         number: of the mutant, from 1, the value of ``+mutant=``.

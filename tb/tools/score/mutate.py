@@ -62,12 +62,12 @@ class Mutant:
 
     @property
     def family(self) -> Family:
-        """What bugs of its kind look like."""
+        """Description of bugs of its kind."""
         return KINDS[self.kind].family
 
     @property
     def name(self) -> str:
-        """What tells it apart: module, line, place in the file, and what stands there instead."""
+        """The identity of the mutant: module, line, place in the file, and the new text."""
         return f"{self.module}.{self.line}.{self.start}.{zlib.crc32(self.after.encode()):08x}"
 
     def __str__(self) -> str:
@@ -214,7 +214,7 @@ def _blank(found: re.Match[str]) -> str:
 
 
 def _without_conditionals(text: str) -> str:
-    """Blank what stands behind ``ifdef``, and all that asks for SYNTHESIS: assertions and simulation aids."""
+    """Blank what stands after ``ifdef``, and all that asks for SYNTHESIS: assertions and simulation aids."""
     kept, hidden, stack, aids = [], 0, [], []
     at = 0
     for found in _CONDITIONAL.finditer(text):

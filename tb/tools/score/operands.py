@@ -65,7 +65,7 @@ def alterations(bug: str, scenario: Scenario, config: HwConfig) -> list[Alterati
 
 
 class _Loaded:
-    """What a scenario loads into the primary memory."""
+    """The data that a scenario loads into the primary memory."""
 
     def __init__(self, ops: Sequence[Op]) -> None:
         loads = (op for op in ops if isinstance(op, MemLoad) and op.ram is Ram.MC)
@@ -163,7 +163,7 @@ def _halves_swapped(layout: FeatureLayout, raw: ByteArray) -> Cube:
 
 
 def _late(nbytes: int, raw: ByteArray) -> ByteArray:
-    """Return bytes from so many on, and zeros behind them."""
+    """Return bytes from so many on, and zeros after them."""
     return np.pad(raw[nbytes:], (0, nbytes))
 
 

@@ -40,7 +40,7 @@ _SELECTION = re.compile(r"\[(\d+):(\d+)\]")
 
 
 class Family(Enum):
-    """What bugs of a kind look like."""
+    """Description of bugs of a kind."""
 
     WRAP = "wrap"
     LIMIT = "limit"

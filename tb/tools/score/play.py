@@ -31,7 +31,7 @@ from tb.tools.score.scenarios import Source
 
 @dataclass(frozen=True)
 class BugResult:
-    """What became of a bug.
+    """The outcome of a bug.
 
     Attributes:
         bug: the bug.
@@ -55,7 +55,7 @@ class BugResult:
 
 @dataclass(frozen=True)
 class Bench:
-    """What bugs are played on.
+    """The bench that bugs are played on.
 
     Attributes:
         built: the compiled device.

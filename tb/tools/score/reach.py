@@ -1,4 +1,4 @@
-"""Which mutants a scenario reaches: on the device without one, where a change would have made a difference."""
+"""The mutants that a scenario reaches: on the device without one, where a change would have made a difference."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Case:
 
 
 class Reached(msgspec.Struct, frozen=True):
-    """What a scenario did on the device without a mutant.
+    """The run of a scenario on the device without a mutant.
 
     Attributes:
         identity: its ``TEST.SEED``.
@@ -73,7 +73,7 @@ class Notes:
 
 
 class Survey:
-    """What is known of all scenarios, in a file that every result is added to at once."""
+    """The knowledge about all scenarios, in a file that every result is added to at once."""
 
     def __init__(self, path: Path, model: str) -> None:
         """Go on with what the file holds of the same model, or begin it."""

@@ -9,7 +9,6 @@ from typing import Any
 
 from tb.run.space import write_whole
 from tb.tools.score.catalogue import BugKind
-from tb.tools.score.mutants import MutantResult
 from tb.tools.score.play import BugResult
 
 LEAST_CAUGHT = 0.97
@@ -119,31 +118,3 @@ def _plain(result: BugResult) -> dict[str, Any]:
         "explained": result.explained,
         "seconds": round(result.seconds, 2),
     }
-
-
-def mutant_line(result: MutantResult) -> str:
-    """Return what became of a mutant in one line."""
-    catch = result.catch
-    if catch is None:
-        return f"{result.mutant}: SURVIVED {result.played} scenarios ({result.seconds:.0f} s)"
-    when = "" if catch.cycle is None else f", cycle {catch.cycle}"
-    why = f"; cause {catch.cause}" if catch.cause else ""
-    checks = ", ".join(check.value for check in catch.checks)
-    return f"{result.mutant}: {checks} in scenario {catch.number} ({catch.scenario}{when}){why}"
-
-
-def mutant_summary(results: Sequence[MutantResult]) -> list[str]:
-    """Return the survivors and the score of mutants."""
-    survivors = [result for result in results if result.catch is None]
-    part = len(results) - len(survivors)
-    first = sum(result.catch is not None and result.catch.number == 1 for result in results)
-    lines = [f"  {mutant_line(result)}" for result in survivors]
-    return [
-        *lines,
-        f"caught: {part} of {len(results)} mutants ({100 * part / len(results):.1f} %), {first} in the first scenario",
-    ]
-
-
-def mutants_passed(results: Sequence[MutantResult]) -> bool:
-    """Return whether enough mutants were caught."""
-    return sum(result.catch is not None for result in results) / len(results) >= LEAST_CAUGHT

@@ -21,7 +21,7 @@ OWN_PLAN = Path(__file__).with_name("scenarios.toml")
 
 _ALL_EVENTS = 0x3F03FF
 _PATTERNS = (0x5A5A5A5A, 0xA5A5A5A5)
-"""What is written to the registers of groups 0 and 1."""
+"""Words that are written to the registers of groups 0 and 1."""
 
 
 @dataclass(frozen=True)

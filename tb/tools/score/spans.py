@@ -15,7 +15,7 @@ _ELSE = re.compile(r"\s*else\b")
 _FIXED = re.compile(
     r"\s*(?:input|output|inout|parameter|localparam|defparam|genvar|integer|real|reg|logic|int|for|initial|specparam)\b"
 )
-"""What begins a statement that is evaluated before the simulation runs, or only once."""
+"""Beginnings of statements that are evaluated before the simulation runs, or only once."""
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
 

@@ -60,7 +60,7 @@ def test_right_hand_overs_of_layers_one_after_the_other_are_right() -> None:
     findings = judge([ENTERED, WRITTEN], seen, RUN, (LOAD,))
     for index in (0, 1):
         assert [finding.is_bad for finding in findings[index]] == [False, False]
-        assert first_bad(findings[index])[-1] == "no stage differs: look behind the last one"
+        assert first_bad(findings[index])[-1] == "no stage differs: look past the last one"
     assert findings[2] == []
 
 

@@ -181,7 +181,7 @@ def test_weights_behind_padding_of_earlier_ones_are_refused() -> None:
     played = Played()
     played.program(small_conv(), 0)
     message = (
-        "CDMA.D_BANK.weight_bank must differ from that of layer 0 (CONV, group 0), not 2: 12 entries of padding behind "
+        "CDMA.D_BANK.weight_bank must differ from that of layer 0 (CONV, group 0), not 2: 12 entries of padding after "
         "its weights stay in the convolution buffer in front of the next weights"
     )
     with pytest.raises(Refused, match=rf"^{re.escape(message)}$"):

@@ -70,7 +70,7 @@ LAYERS: dict[str, tuple[ConvLayer, dict[str, Any], str]] = {
             "sdp": replace(small_conv(FULL).sdp, output_precision=INT16),
         },
         "output_precision must have elements of 8 bits like the convolution's, because other sizes were not measured "
-        "behind one, not INT16",
+        "after one, not INT16",
     ),
     "precision of operands": (
         replace(small_conv(FULL)),

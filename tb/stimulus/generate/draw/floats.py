@@ -1,4 +1,4 @@
-"""What SDP does to FP16 at random, on its own and behind a convolution."""
+"""Random SDP processing of FP16, on its own and after a convolution."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ SCALE_BITS = 16
 
 @dataclass(frozen=True)
 class Cube:
-    """A cube that a layer writes and the next one may read: (C, H, W), and atoms of gap behind lines and surfaces."""
+    """A cube that a layer writes and the next one may read: (C, H, W), and atoms of gap after lines and surfaces."""
 
     shape: tuple[int, int, int]
     gaps: tuple[int, int] = (0, 0)
@@ -31,7 +31,7 @@ class Cube:
 
 @dataclass(frozen=True)
 class Axis:
-    """Windows along one axis: elements, kernel, stride, dilation, padding before and behind."""
+    """Windows along one axis: elements, kernel, stride, dilation, padding before and after."""
 
     size: int
     kernel: int
@@ -95,7 +95,7 @@ def draw_shape(
 
 
 def draw_gaps(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[int, int]:
-    """Draw atoms of gap behind lines and surfaces; a cube of one pixel has none."""
+    """Draw atoms of gap after lines and surfaces; a cube of one pixel has none."""
     if shape[1:] == (1, 1) or rng.random() < 0.6:
         return 0, 0
     return int(rng.choice([0, 1, int(rng.integers(1, 9))])), int(rng.choice([0, 1, int(rng.integers(1, 33))]))

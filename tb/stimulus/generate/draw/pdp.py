@@ -33,7 +33,7 @@ _FLUSHED = 0.3
 
 _MOST_PARTS = 7
 _MOST_PART_WIDTH = 1024
-"""What the register of a part's width holds."""
+"""The largest value of the register of a part's width."""
 
 
 def draw_pdp(rng: np.random.Generator, config: HwConfig, before: Cube | None) -> tuple[Description, Cube] | None:

@@ -45,11 +45,11 @@ class Follower:
 
 @dataclass
 class _Left:
-    """What the last layer can leave.
+    """The rest that the last layer can leave.
 
     Attributes:
-        lines: that it convolved; None when there are more behind them, which no later layer takes for its own.
-        kernels: of its weights; None when there are more behind them.
+        lines: that it convolved; None when there are more after them, which no later layer takes for its own.
+        kernels: of its weights; None when there are more after them.
         tight: whether the size of its weights in registers ends with the last entry that they reach.
     """
 
@@ -72,7 +72,7 @@ def draw_followers(rng: np.random.Generator, config: HwConfig, first: Descriptio
         first: The convolution before them, for which :func:`may_be_followed` holds.
 
     Returns:
-        The layers behind it, perhaps none.
+        The layers after it, perhaps none.
     """
     followers: list[Follower] = []
     last, left = first, _Left(first["shape"][1], first["kernels"], first.get("tight_weights", False))
@@ -214,7 +214,7 @@ def _axis(
         rng: Randomness.
         size: Elements.
         kernel: Of the windows, None for any.
-        pads: Before and behind, None for any.
+        pads: Before and after, None for any.
         dilated: Whether taps may lie apart.
     """
     kernel = int(rng.choice(_SIDES)) if kernel is None else kernel

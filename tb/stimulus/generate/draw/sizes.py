@@ -22,7 +22,7 @@ _MOST_SURFACE_BYTES = 1 << 21
 
 @dataclass(frozen=True)
 class Work:
-    """What a layer asks of the device.
+    """The load that a layer puts on the device.
 
     Attributes:
         cycles: about, with a memory that answers at once.
@@ -75,7 +75,7 @@ def draw_reaching_shape(
 
 
 def draw_reaching_gaps(rng: np.random.Generator, config: HwConfig, cube: Cube) -> tuple[int, int]:
-    """Draw atoms of gap behind lines and surfaces: now and then so many that strides carry into high address bits."""
+    """Draw atoms of gap after lines and surfaces: now and then so many that strides carry into high address bits."""
     channels, height, width = cube.shape
     if cube.is_one_pixel or rng.random() >= _WIDE_GAP:
         return 0, 0

@@ -140,7 +140,7 @@ def _converter(table: Table) -> Converter | None:
 
 
 def _image(shop: Workshop, name: str, table: Table, image: Table) -> ImageSurface:
-    """Return an image of random pixels; ``gaps`` are atoms behind the lines of each plane."""
+    """Return an image of random pixels; ``gaps`` are atoms after the lines of each plane."""
     format_name = image.take("format", str, required=True)
     channels, height, width = table.integers("shape", 3)
     shape = (channels, height, width)
@@ -161,14 +161,14 @@ def _cbuf(config: HwConfig, table: Table, height: int, entries: int, placed: Wei
     """Return the share of the convolution buffer: as few banks as hold everything, and those that are to spare.
 
     With ``all_weights = false`` the banks of a first convolution hold a kernel group and are filled again as it
-    goes. The banks differ from those of the convolution before where that one leaves padding behind its weights, and
+    goes. The banks differ from those of the convolution before where that one leaves padding after its weights, and
     are the same where something is reused. A layer that keeps something takes all banks, so that the next one has
     room beside it. ``banks`` says exactly how many.
 
     There is room for the weights of all convolutions before, because CDMA may count them as still there: its
     counter stands still with its clock, so it misses what CSC gives back while CDMA has nothing to do. Measured
     on the public nv_small RTL, which then hangs: it has asked for weights that it does not take, and data wait
-    behind them.
+    after them.
     """
     spare_data, spare_weight = table.integers("spare_banks", 2, (0, 0))
     weights, before = placed.layout, stay.before

@@ -60,7 +60,7 @@ def take_operands(
 
 
 def _spread(layout: OperandLayout, gaps_atoms: tuple[int, ...]) -> OperandLayout:
-    """Return a packed layout with gaps of so many of its own atoms behind lines and surfaces."""
+    """Return a packed layout with gaps of so many of its own atoms after lines and surfaces."""
     _, height, width = layout.shape
     atom = layout.line_stride_bytes // width
     line = (width + gaps_atoms[0]) * atom

@@ -1,4 +1,4 @@
-"""What a convolution keeps in the convolution buffer, and what it takes of what earlier ones have left there."""
+"""Reuse of the convolution buffer: the parts that a convolution keeps, and those that it takes from earlier ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PARTS = ("data", "weights")
 
 @dataclass(frozen=True)
 class Stay:
-    """What stays in the buffer before and after a layer.
+    """The content of the buffer before and after a layer.
 
     Attributes:
         keep: of ``PARTS``, what it keeps for the next.

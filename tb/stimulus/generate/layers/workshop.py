@@ -1,4 +1,4 @@
-"""What building layers needs: memory with random data in it, and the keys that layers of all engines share."""
+"""Tools for building layers: memory with random data in it, and the keys that layers of all engines share."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LEAST_CARRY = 12
 """The lowest address bit that cubes may be asked to carry into; any cube reaches those below."""
 
 _TRIES = 8
-"""Of addresses for one cube before it is placed behind all others."""
+"""Of addresses for one cube before it is placed after all others."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Workshop:
         numbers: str = NUMBERS[0],
         whole_bytes: int | None = None,
     ) -> WeightSurface:
-        """Put random weights into memory; the padding behind them is random too.
+        """Put random weights into memory; the padding after them is random too.
 
         Args:
             name: What messages call them.

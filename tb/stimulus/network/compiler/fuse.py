@@ -19,8 +19,8 @@ class Compute:
         src: What is read.
         output: What is written.
         conv: The convolution, with its bias; None for a cube out of memory.
-        scale: (C,), ones behind a convolution.
-        shift: (C,), zeros behind a convolution.
+        scale: (C,), ones after a convolution.
+        shift: (C,), zeros after a convolution.
         other: A cube that is added element by element.
         activation: What comes last.
     """

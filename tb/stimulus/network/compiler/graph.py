@@ -101,7 +101,7 @@ class Pool:
 
 @dataclass(frozen=True)
 class Concat:
-    """Cubes behind each other along the channels."""
+    """Cubes one after the other along the channels."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What a graph computes in floating point: for the ranges of its values, and beside what the hardware computes."""
+"""A graph in floating point: for the ranges of its values, and beside the result of the hardware."""
 
 from __future__ import annotations
 

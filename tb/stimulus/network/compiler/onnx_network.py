@@ -102,7 +102,7 @@ class OnnxNetwork:
             NetworkError: for a layer that the hardware does not have, naming the node.
         """
         placer = _Placer(self.config, self._free, self._constants)
-        buffers = tuple(placer.reserve(f"b{n}", buffer.nbytes) for n, buffer in enumerate(self._plan.buffers))
+        buffers = tuple(placer.reserve(f"b{n}", nbytes) for n, nbytes in enumerate(self._plan.buffers))
         builder = LayerBuilder(self._plan, self.config, self._numbers, Memory(buffers, placer.constant))
         writer = TaskWriter(self.config)
         for number, step in enumerate(self._plan.steps):

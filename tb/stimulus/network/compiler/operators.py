@@ -1,4 +1,4 @@
-"""What each ONNX operator becomes: an operation of the graph, another name for its input, or a constant."""
+"""ONNX operators; each becomes an operation of the graph, another name for its input, or a constant."""
 
 from __future__ import annotations
 
@@ -182,13 +182,13 @@ def _pool(average: bool) -> Callable[[OnnxNode], list[Found]]:
 
 
 def _ceiled(window: Window, shape: Shape) -> Window:
-    """Return a window whose padding behind lets one more fit where elements are left over."""
+    """Return a window whose padding at the end lets one more fit where elements are left over."""
     after = []
     for axis in (0, 1):
         padded = shape[1 + axis] + window.before[axis] + window.after[axis]
         more = -(padded - window.span(axis)) % window.stride[axis]
         last = padded + more - window.span(axis)
-        # A window that begins in the padding behind does not count.
+        # A window that begins in the padding at the end does not count.
         after.append(window.after[axis] + (more if last < shape[1 + axis] + window.before[axis] else 0))
     return Window(window.kernel, window.stride, window.before, (after[0], after[1]))
 

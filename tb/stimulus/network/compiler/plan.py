@@ -42,34 +42,26 @@ class Pooled:
 
 
 Layered = Compute | Pooled | Node
-"""What becomes layers; a node is of PDP or CDP."""
-
-
-@dataclass(frozen=True)
-class Buffer:
-    """Memory of values: its size, and whether the host fills or reads it, so that no other value may lie there."""
-
-    nbytes: int
-    is_fixed: bool
+"""Nodes that become layers of PDP or CDP."""
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What is computed in which order, and where.
+    """The order of computation, and the place of each value.
 
     Attributes:
         steps: What becomes layers, in order.
         host: What the host computes in the end.
         cubes: Of every value in memory.
         channels: Of every value.
-        buffers: All memory of values.
+        buffers: Bytes of each piece of memory that values lie in.
     """
 
     steps: tuple[Layered, ...]
     host: tuple[Node, ...]
     cubes: Mapping[str, Cube]
     channels: Mapping[str, Channels]
-    buffers: tuple[Buffer, ...]
+    buffers: tuple[int, ...]
 
 
 def planned(arranged: Arranged, steps: Sequence[Step], config: HwConfig) -> Plan:
@@ -91,7 +83,7 @@ def planned(arranged: Arranged, steps: Sequence[Step], config: HwConfig) -> Plan
     roots = {value: _root(arranged, value) for value in graph.shapes}
     lives = _lives(layered, roots)
     cubes: dict[str, Cube] = {}
-    buffers: list[Buffer] = []
+    buffers: list[int] = []
     free: list[tuple[int, int]] = []
     fixed = {roots[value][0] for value in lasting}
     order = sorted({roots[value][0] for value in wanted}, key=lambda root: lives.get(root, (-1, -1))[0])
@@ -102,7 +94,7 @@ def planned(arranged: Arranged, steps: Sequence[Step], config: HwConfig) -> Plan
         number = None if root in fixed else _reused(free, buffers, begin, nbytes)
         if number is None:
             number = len(buffers)
-            buffers.append(Buffer(nbytes, root in fixed))
+            buffers.append(nbytes)
         cubes[root] = Cube.packed(config, number, shape)
         if root not in fixed:
             free.append((end, number))
@@ -113,13 +105,9 @@ def planned(arranged: Arranged, steps: Sequence[Step], config: HwConfig) -> Plan
     return Plan(tuple(layered), host, cubes, arranged.channels, tuple(buffers))
 
 
-def _reused(free: list[tuple[int, int]], buffers: list[Buffer], begin: int, nbytes: int) -> int | None:
+def _reused(free: list[tuple[int, int]], buffers: list[int], begin: int, nbytes: int) -> int | None:
     """Take the smallest buffer that is large enough and whose value is no more needed when a step begins."""
-    fitting = [
-        (buffers[number].nbytes, (end, number))
-        for end, number in free
-        if end < begin and buffers[number].nbytes >= nbytes
-    ]
+    fitting = [(buffers[number], (end, number)) for end, number in free if end < begin and buffers[number] >= nbytes]
     if not fitting:
         return None
     _, entry = min(fitting)

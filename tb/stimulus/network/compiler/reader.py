@@ -21,7 +21,7 @@ _DOMAINS = ("", "ai.onnx")
 _SHOWN = 200
 
 _BROKEN = (checker.ValidationError, shape_inference.InferenceError, ValueError, TypeError, RuntimeError, KeyError)
-"""What ``onnx`` raises for files that are not valid; it documents the first two."""
+"""Exceptions of ``onnx`` for invalid files; it documents the first two."""
 
 
 def read_onnx(path: Path) -> Graph:

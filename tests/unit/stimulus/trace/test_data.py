@@ -76,11 +76,11 @@ MALFORMED = [
     ("{\n", ": the file must hold packets like {offset:0x0, size:4, payload:0x00 0x10 0x20 0x30}, not nothing"),
     ("\n\nhello", ":3: before the first packet must stand nothing or {, not hello"),
     ("{\n{\n" + PACKET, ":1: before the first packet must stand nothing or {, not {{"),
-    ("{\n" + PACKET + "\n", ":2: behind a packet must stand } or ,}, not nothing"),
-    (PACKET + "\n}\n", ":2: behind a packet must stand nothing or ,, not }"),
-    (PACKET + "\n" + PACKET, ":1: behind a packet must stand ,, not nothing"),
-    (PACKET + ",,\n" + PACKET, ":1: behind a packet must stand ,, not ,,"),
-    (PACKET + ",\n\n// why\n" + PACKET, ":1: behind a packet must stand ,, not ,//why"),
+    ("{\n" + PACKET + "\n", ":2: after a packet must stand } or ,}, not nothing"),
+    (PACKET + "\n}\n", ":2: after a packet must stand nothing or ,, not }"),
+    (PACKET + "\n" + PACKET, ":1: after a packet must stand ,, not nothing"),
+    (PACKET + ",,\n" + PACKET, ":1: after a packet must stand ,, not ,,"),
+    (PACKET + ",\n\n// why\n" + PACKET, ":1: after a packet must stand ,, not ,//why"),
     ("{\n{offset:0x0, size:4, payload:0x00 0x10 0x20}\n}", ":2: size must be the number of payload bytes, 3, not 4"),
     (f"{PACKET},\n{{offset:4, size:0x1, payload:0x0 0x1}}", ":2: size must be the number of payload bytes, 2, not 0x1"),
     (PACKET + ",\n{offset:0x4, payload:0x00}", ":2: " + SHAPE + "{offset:0x4, payload:0x00}"),
@@ -90,7 +90,7 @@ MALFORMED = [
     ("{offset:4, size:0, payload:}", ":1: " + SHAPE + "{offset:4, size:0, payload:}"),
     (PACKET + ",\n{offset:4, size:2,\npayload:0x10 0x1}", ":2: " + SHAPE + "{offset:4, size:2,"),
     (PACKET + ",\n{offset:4, size:1, payload:0x10", ":2: " + SHAPE + "{offset:4, size:1, payload:0x10"),
-    (f"{PACKET},\nofset\n{PACKET},", ":1: behind a packet must stand ,, not ,ofset"),
+    (f"{PACKET},\nofset\n{PACKET},", ":1: after a packet must stand ,, not ,ofset"),
 ]
 
 

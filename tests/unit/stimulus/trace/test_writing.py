@@ -239,11 +239,11 @@ UNWRITABLE: list[tuple[Op, str]] = [
     (MemInit(Ram.MC, -1, 1), "address must be 0 to 0xffffffffffffffff, not -0x1"),
     (
         MemInit(Ram.MC, (1 << 64) - 1, 2),
-        "address behind the range must be 0 to 0x10000000000000000, not 0x10000000000000001",
+        "address after the range must be 0 to 0x10000000000000000, not 0x10000000000000001",
     ),
     (
         MemLoad(Ram.MC, (1 << 64) - 1, ((0, b"ab"),), "in.dat"),
-        "address behind the range must be 0 to 0x10000000000000000, not 0x10000000000000001",
+        "address after the range must be 0 to 0x10000000000000000, not 0x10000000000000001",
     ),
     (
         MemLoad(Ram.MC, 8, ((-1, b"ab"),), "in.dat"),

@@ -60,7 +60,7 @@ def saturate(values: NDArray[np.int64], bits: int, rules: Rules = HARDWARE) -> N
     Args:
         values: int64, any shape.
         bits: 2 to 63.
-        rules: what the hardware does, or what faulty hardware would do.
+        rules: rules of the hardware, or of faulty hardware.
 
     Returns:
         int64 of the same shape.
@@ -97,7 +97,7 @@ def shift_left_saturating(values: NDArray[Any], shift: int, bits: int, rules: Ru
         values: integers, any shape.
         shift: 0 to 63 bits.
         bits: width of the result, 2 to 32.
-        rules: what the hardware does, or what faulty hardware would do.
+        rules: rules of the hardware, or of faulty hardware.
 
     Returns:
         int64 of the same shape.
@@ -120,7 +120,7 @@ def shift_right_rounded(values: NDArray[np.int64], shift: int, rules: Rules = HA
     Args:
         values: int64 of a magnitude below 2**62, any shape: adding half a unit cannot then overflow.
         shift: 0 to 63 bits.
-        rules: what the hardware does, or what faulty hardware would do.
+        rules: rules of the hardware, or of faulty hardware.
 
     Returns:
         int64 of the same shape.

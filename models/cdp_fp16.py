@@ -46,7 +46,7 @@ def look_up(lut: HybridLut, local_size: int | None, data: BitsArray) -> LutResul
 
 
 def looked_up(local_size: int | None, data: BitsArray) -> BitsArray:
-    """Return what enters the tables, as FP32 patterns.
+    """Return the inputs of the tables, as FP32 patterns.
 
     Args:
         local_size: channels whose squares are summed, or None for the data themselves.

@@ -44,7 +44,7 @@ class Counter:
 
     Attributes:
         unit: the sub-unit.
-        name: what is counted.
+        name: name of the counter.
         published: the valid condition of the document.
         measured: when the hardware counts.
     """

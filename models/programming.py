@@ -55,7 +55,7 @@ class Affine:
         return Affine(self.offset + following.offset / self.scale, self.scale * following.scale)
 
     def to(self, target: Affine) -> Affine:
-        """Return what must follow this encoding to reach ``target``: the inverse of :meth:`then`."""
+        """Return the encoding that must follow this one to reach ``target``: the inverse of :meth:`then`."""
         return Affine((target.offset - self.offset) * self.scale, target.scale / self.scale)
 
 
@@ -99,7 +99,7 @@ def operand_shift(data_scale: Number, operand_scale: Number) -> int:
 
 
 def padding_value(encoding: Affine, precision: Precision) -> int:
-    """Return what the convolution must pad with, so that padding means zero.
+    """Return the padding value of the convolution that means zero.
 
     Args:
         encoding: of the input.
@@ -139,7 +139,7 @@ def pooling_padding(encoding: Affine, precision: Precision) -> tuple[int, ...]:
 def offset_compensation(
     encoding: Affine, weight: npt.NDArray[np.integer], cc_out_trunc: int, pra_trunc: int = 0
 ) -> npt.NDArray[np.int64]:
-    """Return what the SDP's ALU must add per output channel, so that 0 is 0 again before an activation.
+    """Return the operand of the SDP's ALU per output channel, so that 0 is 0 again before an activation.
 
     The weights' scale is inside their encoded values: ``SF_in * offset_in * sum(W_encoded)`` is
     ``SF_in * SF_wt * offset_in * sum(W')`` with the quantisation error of the weights included.

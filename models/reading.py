@@ -19,7 +19,7 @@ def read_bytes(path: Path, most: int = TEXT_BYTES, error: type[InputError] = Inp
     Args:
         path: the file.
         most: bytes that it may have.
-        error: what is raised.
+        error: type of the exceptions to raise.
 
     Raises:
         InputError: of the type ``error``, when it cannot be read or is larger.
@@ -70,12 +70,12 @@ def read_toml(path: Path, error: type[InputError] = InputError) -> dict[str, Any
 
 
 def parse_json(text: str, where: str, error: type[InputError] = InputError) -> Any:
-    """Return what a JSON text holds.
+    """Return the content of a JSON text.
 
     Args:
         text: the text.
-        where: what messages call it.
-        error: what is raised.
+        where: its name in messages.
+        error: type of the exceptions to raise.
 
     Raises:
         InputError: of the type ``error``, when it is no JSON, or nests or counts beyond the limits.
@@ -91,7 +91,7 @@ def parse_json(text: str, where: str, error: type[InputError] = InputError) -> A
 
 
 def read_json(path: Path, error: type[InputError] = InputError) -> Any:
-    """Return what a JSON file holds.
+    """Return the content of a JSON file.
 
     Raises:
         InputError: of the type ``error``, when it cannot be read, is no JSON, or nests or counts beyond the limits.

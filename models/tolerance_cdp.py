@@ -64,7 +64,7 @@ def _factor_error(lut: HybridLut, inputs: BitsArray, relative: float) -> Float64
 
     Args:
         lut: both tables.
-        inputs: what is looked up, FP32 patterns.
+        inputs: inputs of the lookup, FP32 patterns.
         relative: of the inputs' error.
     """
     le_place, le_error = _table_error(lut.le, inputs, relative)

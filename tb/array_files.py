@@ -46,7 +46,7 @@ def read_arrays(path: Path, most: int = ARRAY_BYTES, error: type[InputError] = I
     Args:
         path: the file.
         most: bytes that they may have together.
-        error: what is raised.
+        error: type of the exceptions to raise.
 
     Raises:
         InputError: of the type ``error``, for another file, other than plain arrays, or more of them.

@@ -32,7 +32,7 @@ _TEMPLATES = Environment(
 
 
 def render(template: str, **values: object) -> str:
-    """Return what a template makes of values.
+    """Return a template filled with values.
 
     Args:
         template: Name of its file in ``tb/templates``.
@@ -46,7 +46,7 @@ class Cell:
     """One cell of a table.
 
     Attributes:
-        text: What it says.
+        text: Its text.
         kind: ``good``, ``bad``, ``other`` or ``names`` for text that looks so.
         bar: Parts of a bar before the text, each of a kind and with its share in percent.
         about: More text on a line of its own.

@@ -26,5 +26,5 @@ HDL = ROOT / "hdl_stubs"
 
 
 def module_of(name: str) -> str:
-    """Return what a module of a checkout is called here, such as ``tests.sim.stress``."""
+    """Return the name of a module of a checkout here, such as ``tests.sim.stress``."""
     return name if IN_CHECKOUT else f"{NAME}.{name}"

@@ -16,9 +16,9 @@ def converted(raw: Any, kind: type[T], where: str, error: type[InputError] = Inp
 
     Args:
         raw: tables, lists, texts and numbers.
-        kind: what to make of it.
-        where: what messages call it.
-        error: what is raised.
+        kind: type to convert to.
+        where: its name in messages.
+        error: type of the exceptions to raise.
 
     Raises:
         InputError: of the type ``error``, naming the key, what is allowed and what is there.

@@ -134,7 +134,7 @@ def threshold(
     expected: Float64Array,
     scale: float | Float64Array = 1.0,
 ) -> Tolerance:
-    """Return what FP16 outputs may differ by from a float64 reference; arguments as ``run_float64``.
+    """Return the allowed difference of FP16 outputs from a float64 reference; arguments as ``run_float64``.
 
     Args:
         params: the layer.

@@ -206,7 +206,7 @@ def checked_operands(
     Args:
         name: of the stage, ``x1``, ``x2`` or ``y``.
         stage: the stage, or None.
-        operands: what it is given.
+        operands: its inputs.
         shape: (C, H, W) of the cube.
         is_float: whether patterns are wanted.
 

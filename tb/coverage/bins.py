@@ -61,7 +61,7 @@ def parse_bins(where: str, labels: Sequence[object], sizes: Mapping[str, int]) -
     magnitude, from a power of two to below the next, so that a limit which is a power of two has one alone.
 
     Args:
-        where: what messages call the point.
+        where: name of the point in messages.
         labels: as the model writes them.
         sizes: numbers by name.
 
@@ -119,7 +119,7 @@ def _parse(where: str, label: object, sizes: Mapping[str, int]) -> Bin:
 
 
 def _number(text: str, sizes: Mapping[str, int]) -> int | None:
-    """Return what a term is worth, None when it is none."""
+    """Return the value of a term, None when it is none."""
     match = _TERM.fullmatch(text)
     if match is None:
         return None

@@ -45,7 +45,7 @@ class Item:
         return len(self.points) > 1
 
     def bin_name(self, key: Key) -> str:
-        """Return what a bin is called in results: ``UNIT.point=label`` or ``UNIT.point*point=label*label``."""
+        """Return the name of a bin in results: ``UNIT.point=label`` or ``UNIT.point*point=label*label``."""
         return f"{self.name}={'*'.join(key)}"
 
 

@@ -29,7 +29,7 @@ class Observation:
 
 
 def observe(scenario: Scenario, config: HwConfig) -> Iterator[Observation]:
-    """Yield what each layer of a scenario shows: once for each of its units, and once for ``SYSTEM``.
+    """Yield the observations of each layer of a scenario: one for each of its units, and one for ``SYSTEM``.
 
     A layer counts as running until the program waits for its end, so that layers which may run at the same
     time do so here. One that nothing waits for ends when its registers are needed again.

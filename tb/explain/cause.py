@@ -28,8 +28,8 @@ class Variant:
     """One way in which a cause may have acted.
 
     Attributes:
-        detail: what distinguishes it, as ``32 bytes instead of 40``.
-        run: what the hardware would have done.
+        detail: distinction, as ``32 bytes instead of 40``.
+        run: run of such hardware.
         cost_bits: what it takes to say it beyond the cause, when the evidence itself was asked for a value.
     """
 
@@ -44,7 +44,7 @@ class Cause:
 
     Attributes:
         name: its name for reports and scores.
-        about: what is wrong, in words.
+        about: the fault, in words.
         family: of what kind it is.
         variants: from the evidence and a run to the runs in which the cause acts too.
         reruns: whether it needs an engine that can compute again; otherwise the known result will do.

@@ -45,11 +45,11 @@ class StageRun:
     """A stage of SDP with its operands: a register each, or a walk through memory.
 
     Attributes:
-        stage: what it does.
+        stage: its operation.
         alu: the register, or None when memory has it or nothing needs it.
         mul: likewise.
         walk: through the operands in memory.
-        components: what each element there holds.
+        components: content of each element.
         unsigned: whether operands in memory are taken as unsigned numbers.
     """
 
@@ -118,7 +118,7 @@ class SdpRun:
         return self.finish(cube, memory, rows, rules)
 
     def finish(self, cube: Cube, memory: Bytes, rows: slice, rules: Rules) -> Cube:
-        """Return what the stages and the output converter make of a cube."""
+        """Return the result of the stages and the output converter for a cube."""
         stages = (self.x1, self.x2, self.y)
         params = self.params
         for name, stage in zip(("x1", "x2", "y"), stages, strict=True):

@@ -24,16 +24,16 @@ class Evidence:
     """Evidence about one surface.
 
     Attributes:
-        name: what messages call the layer, or the file.
+        name: name of the layer, or of the file, in messages.
         layout: of the surface: a feature cube, planes or lines.
         expected: its bytes; the mask says which must be written.
-        actual: what lies in memory; known are the bytes that were written.
-        memory: what lay in memory when the layer began.
+        actual: content of memory; known are the bytes that were written.
+        memory: content of memory when the layer began.
         beats: write beats of the layer in their order, None when only memory is known.
         started: the layer, None when only memory is known.
         before: layers that ran before it, newest last.
-        initial: what lay in memory before any layer, None when that is not known.
-        left: what really lay in memory when the layer began, None when earlier layers left nothing wrong.
+        initial: content of memory before any layer, None when that is not known.
+        left: real content of memory when the layer began, None when earlier layers left nothing wrong.
         dump: whether ``actual`` is a memory dump, which does not tell who wrote what.
     """
 
@@ -136,7 +136,7 @@ def from_dumps(name: str, layout: CubeLayout, address: int, expected: ByteArray,
     """Return the evidence of two memory dumps that begin at the start of a surface.
 
     Args:
-        name: what messages call them.
+        name: their name in messages.
         layout: of the surface.
         address: of the surface.
         expected: at least the bytes of the layout.
@@ -167,9 +167,9 @@ def from_writes(
     Args:
         started: the layer.
         layout: of what it writes.
-        expected: what it should write.
-        beats: what it wrote.
-        memory: what it found.
+        expected: expected bytes.
+        beats: written beats.
+        memory: memory that it found.
         before: layers that ran before, newest last.
     """
     return Evidence(started.name, layout, expected, written_bytes(expected, beats), memory, beats, started, before)

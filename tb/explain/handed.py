@@ -41,7 +41,7 @@ class Handed:
 
 
 def handed(value: str, evidence: Evidence, lanes: int, stripe: int) -> Handed:
-    """Return what passes a stage for a layer.
+    """Return the values that pass a stage for a layer.
 
     Args:
         value: one of ``VALUES``.
@@ -119,7 +119,7 @@ def _lines(cube: NDArray[np.int64], lanes: int) -> Handed:
 def _operations(
     value: str, layer: ConvLayer, cube: NDArray[np.int64], weights: NDArray[np.int64], lanes: int, stripe: int
 ) -> Handed:
-    """Return what passes CSC and CMAC: kernels of a stripe, elements or sums of products of an atomic operation.
+    """Return the values at CSC and CMAC: kernels of a stripe, elements or sums of products of an atomic operation.
 
     The order is kernel group, stripe of outputs, block of channels, line and column of the kernel, output.
 

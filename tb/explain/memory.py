@@ -80,7 +80,7 @@ class Bytes:
         return Bytes(self.starts, self.sizes, np.full_like(self.data, POISON), np.zeros_like(self.known))
 
     def cuts(self, address: int, nbytes: int) -> Iterator[tuple[slice, slice]]:
-        """Yield what a range shares with each of ours: the slice of ``data``, and that of the range."""
+        """Yield the overlap of a range with each of ours: the slice of ``data``, and that of the range."""
         at = 0
         for start, size in zip(self.starts, self.sizes, strict=True):
             first, behind = max(start, address), min(start + size, address + nbytes)

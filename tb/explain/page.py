@@ -26,11 +26,11 @@ class Failure:
     """A failed run.
 
     Attributes:
-        name: what identifies it, as ``TEST.SEED``.
+        name: identity, as ``TEST.SEED``.
         complaints: why it failed.
         explanations: of its layers.
-        commands: what to type, each with what it does.
-        about: what was tested: RTL, configuration, simulator, date, revision.
+        commands: commands to type, each with its purpose.
+        about: device under test: RTL, configuration, simulator, date, revision.
     """
 
     name: str

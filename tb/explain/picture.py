@@ -34,8 +34,8 @@ class SurfacePicture:
     Attributes:
         number: of the surface.
         wrong: elements of it that are wrong.
-        expected: what should be there.
-        got: what is there.
+        expected: expected values.
+        got: values that were found.
         difference: where it differs and which way.
         step: elements along W and H that share a pixel.
         channels: how many are side by side.

@@ -87,7 +87,7 @@ def diagnose(evidence: Evidence, causes: Sequence[Cause] = CAUSES) -> Diagnosis:
     """Rank causes for the wrong bytes of a surface.
 
     Args:
-        evidence: what is known.
+        evidence: the evidence.
         causes: the catalogue.
     """
     wrong = int(np.count_nonzero(evidence.wrong))
@@ -119,7 +119,7 @@ def _variants(evidence: Evidence, causes: Iterable[Cause]) -> Iterable[Candidate
 def _pairs(
     evidence: Evidence, causes: Sequence[Cause], singles: Sequence[Candidate], fits: Sequence[Fit]
 ) -> list[Candidate]:
-    """Return what becomes of the best single causes when another one acts as well."""
+    """Return the best single causes, each joined by another one."""
     work = evidence.run.engine.work
     if evidence.walk.shape[0] * evidence.walk.shape[2] * work > _PAIR_ELEMENTS:
         return []

@@ -100,10 +100,10 @@ def _facts(layer: SeenLayer, config: HwConfig) -> dict[str, Any]:
 
 
 def load(path: Path, config_name: str | None = None) -> tuple[Seen, HwConfig]:
-    """Return what was seen of a run, and the configuration.
+    """Return the record of a run, and the configuration.
 
     Args:
-        path: what ``save`` wrote.
+        path: file that ``save`` wrote.
         config_name: name or path of the configuration, None for that of the run.
 
     Raises:

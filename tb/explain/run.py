@@ -57,7 +57,7 @@ class Run:
     memory: Bytes | None = None
 
     def cube(self, memory: Bytes, rows: slice | None = None) -> Cube:
-        """Return what is computed, (C, H, W) with padding channels, or some lines of it.
+        """Return the computed cube, (C, H, W) with padding channels, or some lines of it.
 
         Raises:
             InputError: when the engine cannot run so.
@@ -72,7 +72,7 @@ class Run:
         return cube[:, rows] if rows is not None and self.order else cube
 
     def patch(self, memory: Bytes) -> Patch:
-        """Return what is left in memory.
+        """Return the memory after the run.
 
         Raises:
             InputError: when the engine cannot run so, or writes too far apart.

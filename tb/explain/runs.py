@@ -32,7 +32,7 @@ def explain_run(seen: Seen, ops: Iterable[Op], most: int = MOST_LAYERS) -> list[
 
     Args:
         seen: the run.
-        ops: what was played.
+        ops: operations that were played.
         most: of how many layers.
     """
     return [explain(evidence) for evidence in islice(seen.evidence(tuple(ops)), most)]
@@ -54,11 +54,11 @@ def write_page(
     Args:
         path: the file, in the folder of the run.
         explanations: of its layers.
-        name: what identifies the run.
+        name: identity of the run.
         complaints: why it failed.
         rerun: the command that repeats it, None when it is not known.
         with_waves: the same with waves, None when there is none.
-        about: what was tested, in one line.
+        about: device under test, in one line.
         kept: the folder that the run will lie in when it is not that of the page.
     """
     opened = []

@@ -43,7 +43,7 @@ class Seen:
 
     @classmethod
     def of(cls, scoreboard: Scoreboard) -> Seen:
-        """Return what a scoreboard saw; of a very long run only the end."""
+        """Return the record of a scoreboard; of a very long run only the end."""
         dropped = scoreboard.beats_seen - sum(len(part) for part in scoreboard.history)
         layers = [
             SeenLayer(
@@ -125,7 +125,7 @@ class Seen:
 
 
 def loaded(ops: Iterable[Op]) -> Iterator[Patch]:
-    """Yield what operations load into memory, in their order."""
+    """Yield the data that operations load into memory, in their order."""
     for op in ops:
         if isinstance(op, MemInit):
             yield Patch(op.address, np.full(op.nbytes, op.value, dtype=np.uint8), np.ones(op.nbytes, dtype=np.bool_))

@@ -162,7 +162,7 @@ def judge(
         stages: in the order in which data pass them.
         seen: by the names of the stages.
         run: its layers.
-        ops: what was played.
+        ops: operations that were played.
 
     Returns:
         Findings for each layer's index, in the order of the stages.
@@ -206,7 +206,7 @@ def _belongs(address: int, layer: SeenLayer, layers: Sequence[SeenLayer]) -> boo
 
 
 def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_last: bool) -> tuple[Finding, int]:
-    """Return what passed a stage for a layer, and how many of the beats are its own."""
+    """Return the finding of a stage for a layer, and how many of the beats are its own."""
     assert evidence.started is not None
     lanes = len(rest[0].data) * 8 // stage.element_bits if rest else _usual_lanes(stage, evidence)
     right = handed(stage.value, evidence, lanes, stage.stripe or 1)

@@ -198,7 +198,7 @@ class Walk:
         return self.address + parts[0] + parts[1] + parts[2] + parts[3]
 
     def write(self, cube: Cube, touched: NDArray[np.bool_] | None = None) -> Patch:
-        """Return what the walk leaves in memory; atoms that overlap are written in their order.
+        """Return the memory that the walk writes; atoms that overlap are written in their order.
 
         Args:
             cube: (C, H, W) of the walk's shape.

@@ -158,7 +158,7 @@ def bad_beats(evidence: Evidence) -> NDArray[np.bool_]:
 
 
 def statistics(evidence: Evidence) -> list[str]:
-    """Return what stands out in the wrong values: differences, bits, zeros, old neighbours."""
+    """Return striking facts about the wrong values: differences, bits, zeros, old neighbours."""
     walk = evidence.walk
     got = walk.read_patch(evidence.got)
     wrong = walk.any_byte(evidence.bad) & ~walk.any_byte(evidence.expected.mask & ~evidence.got.mask)

@@ -24,7 +24,7 @@ class Count:
         return got >= self.value if self.at_least else got == self.value
 
     def __add__(self, other: Count) -> Count:
-        """Return what a counter must read that has counted both."""
+        """Return the value of a counter that has counted both."""
         return Count(self.value + other.value, self.at_least or other.at_least)
 
 

@@ -72,7 +72,7 @@ class Mismatch(Detail, frozen=True, tag=True):
         elements: how many elements they belong to; for stray writes, bytes.
         ram: port that carried them.
         address: of the first byte.
-        element: what the first byte belongs to, None for a stray write.
+        element: element of the first byte, None for a stray write.
         expected: value of the first byte, None for a stray write.
         got: value of the first byte, None when it was never written.
         axi_id: id of the first wrong beat, None when there is none.
@@ -184,7 +184,7 @@ class WrongLine(Detail, frozen=True, tag=True):
     """An interrupt line that is not what the registers of GLB say.
 
     Attributes:
-        must: what it must be.
+        must: value that it must have.
         since: cycle of the access from which on it must be that.
         status: bits of S_INTR_STATUS that were read last and not cleared.
         mask: S_INTR_MASK as it was written.
@@ -197,7 +197,7 @@ class WrongLine(Detail, frozen=True, tag=True):
 
     @property
     def cause(self) -> tuple[str, ...]:
-        """Return what it must be."""
+        """Return the value that it must have."""
         return ("line", "high" if self.must else "low")
 
 
@@ -370,7 +370,7 @@ class Hang(Detail, frozen=True, tag=True):
 
     @property
     def cause(self) -> tuple[str, ...]:
-        """Return what the program waits for and the units that are not idle."""
+        """Return the events that the program waits for, and the units that are not idle."""
         return (*self.waiting_for, *(f"{unit.unit} {'/'.join(unit.states)}" for unit in self.units))
 
 
@@ -415,8 +415,8 @@ class Finding(msgspec.Struct, frozen=True):
     """One thing that is wrong.
 
     Attributes:
-        check: what was checked.
-        detail: what is wrong with it.
+        check: the check.
+        detail: detail of the fault.
         cycle: clock cycle at which it was seen, None where there is no such.
         layer: the layer that it is about, None when it is about none.
     """

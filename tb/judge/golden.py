@@ -28,7 +28,7 @@ class GoldenBoard:
         """Start without layers.
 
         Args:
-            memories: What layers write to.
+            memories: Memories that layers write to.
             exact: Whether FP16 results must equal the bit-accurate model, tolerances or not.
         """
         self.verdict = Verdict()

@@ -81,7 +81,7 @@ class InterruptRules:
         """Follow one CSB read.
 
         Args:
-            register: what was read.
+            register: register that was read.
             value: the word returned.
 
         Yields:

@@ -133,7 +133,7 @@ class Judge:
 
         Args:
             config: The configuration of the DUT.
-            board: What holds expectations against memory.
+            board: Comparison of expectations with memory.
             read_memory: Returns what the DUT finds in memory.
             strictness: Towards accesses of memory; everything is a finding when it is left out.
             handshakes: Returns a count that grows whenever a memory port moves.
@@ -286,5 +286,5 @@ class Judge:
         self._handshakes_at_reset = None
 
     def _found(self, ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
-        """Return what a layer that starts now finds in memory once all before it have written."""
+        """Return the memory that a layer which starts now finds once all before it have written."""
         return self.board.overlay(ram, address, self._read_memory(ram, address, nbytes))

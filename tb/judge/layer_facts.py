@@ -29,7 +29,7 @@ class LayerFacts(msgspec.Struct, frozen=True):
 
     Attributes:
         index: which layer.
-        name: what messages call it.
+        name: its name in messages.
         unit: the unit that ends it.
         group: its register group.
         judged_bytes: bytes that it wrote of those that it must write.
@@ -39,8 +39,8 @@ class LayerFacts(msgspec.Struct, frozen=True):
         enabled: when the last of its units was enabled.
         begun: the same, or the end of the unit's layer before, when that is later.
         ended: when its done bit was read, None when that was not seen.
-        work: what it has to do at least.
-        moved: what each port moved, None unless traffic was recorded.
+        work: least work.
+        moved: bytes that each port moved, None unless traffic was recorded.
         counters: statistics that the program has read, by ``UNIT.REGISTER``.
     """
 
@@ -65,8 +65,8 @@ def layer_facts(times: LayerTimes, verdict: Verdict, traffic: Traffic | None) ->
 
     Args:
         times: When they ran.
-        verdict: What was found.
-        traffic: What was moved while a layer ran, None when it was not recorded.
+        verdict: Findings.
+        traffic: Bytes that were moved while a layer ran, None when they were not recorded.
     """
     return [_facts(time, times.counters_of(time.started.index), verdict, traffic) for time in times]
 

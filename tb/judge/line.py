@@ -46,7 +46,7 @@ class LineRule:
         """Follow one CSB access.
 
         Args:
-            register: What was accessed.
+            register: Register that was accessed.
             value: The word.
             owed: The bits that layers may still set.
             cycle: When the write was accepted or the read answered.
@@ -79,7 +79,7 @@ class LineRule:
         return wrong or self._judge(cycle)
 
     def finish(self, cycle: int) -> WrongLine | None:
-        """Return what is wrong at the end."""
+        """Return the error at the end, or None."""
         return self._judge(cycle)
 
     def _judge(self, cycle: int) -> WrongLine | None:

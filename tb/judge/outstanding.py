@@ -32,7 +32,7 @@ class OutstandingRule:
 
         Args:
             registers: The register map.
-            most: What the ports have seen.
+            most: Most outstanding requests of the ports.
         """
         self._most = most
         self._initial = {
@@ -61,7 +61,7 @@ class OutstandingRule:
         self._before[ram], self._words[ram] = self._words[ram] if busy else value, value
 
     def judge(self) -> Iterator[TooManyOutstanding]:
-        """Yield what exceeded its limit since the last call."""
+        """Yield the limits that were exceeded since the last call."""
         for ram, counts in self._most().items():
             if ram not in self._words:
                 continue

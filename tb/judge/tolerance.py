@@ -69,7 +69,7 @@ class ToleratedSurface:
         return marked
 
     def explain(self, element: Element) -> str:
-        """Return what a wrong element holds, what was expected and which rule it breaks."""
+        """Return the value of a wrong element, the expected one, and the rule that it breaks."""
         rule, reference = self._tolerated.tolerance, self._tolerated.reference
         got = FP16.decode(self._elements(self.bytes)[element][np.newaxis])[0]
         if rule.allowance is None:

@@ -82,7 +82,7 @@ class Verdict(msgspec.Struct):
         counters: statistics that were judged.
         differing_bytes: golden bytes that the bit-accurate model does not reproduce, tolerated or not.
         margins: one for each layer that a tolerance judged.
-        findings: what is wrong, in the order in which it was found.
+        findings: findings, in the order in which they were found.
         refused: why the scenario was not judged, or None.
         self_checking: whether a test in Python says itself what it checks, so that it need not compare bytes.
         registers: registers that were read and compared with what the program expects.

@@ -238,7 +238,7 @@ def parse(words: Sequence[int], layout: Layout = Layout.HARDWARE) -> ConfigRom:
 
 
 def differences(rom: ConfigRom, config: HwConfig) -> list[Difference]:
-    """Return what ``rom`` says otherwise than ``config``, in list order; empty when they agree.
+    """Return the differences between ``rom`` and ``config``, in list order; empty when they agree.
 
     Args:
         rom: A parsed ROM, compared in the layout that it was parsed in.

@@ -44,7 +44,7 @@ class Chain:
     """Units that run a layer together.
 
     Attributes:
-        name: What messages call it: that of its engine, or of both engines when one hands its result to the other.
+        name: Name in messages: that of its engine, or of both engines when one hands its result to the other.
         units: All units that must be enabled, in the order that ``encode`` enables them.
         done_unit: The unit whose done interrupt ends the layer.
         layer: The type of its layers.
@@ -72,7 +72,7 @@ class Engine:
     """One entry of the registry.
 
     Attributes:
-        name: What plans, coverage models and stages call it.
+        name: Name in plans, coverage models and stages.
         chains: All ways in which it ends a layer; the first ones, which have its name, from memory to memory.
         counters: By unit, the statistics registers that do not depend on timing.
         counting: By unit, the word of ``D_PERF_ENABLE`` that enables those; other units count without being told.

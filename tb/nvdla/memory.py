@@ -121,7 +121,7 @@ class MemoryImage:
 
         Args:
             nbytes: Size of the range; its bytes stay poisoned until written.
-            name: What messages call it.
+            name: Its name in messages.
             alignment_bytes: Power of two that the address is a multiple of.
             wanted: Addresses of which the first free one is taken, if any is.
 
@@ -152,7 +152,7 @@ class MemoryImage:
         """Make a range at a given address accessible.
 
         Args:
-            name: What messages call it.
+            name: Its name in messages.
             address: First byte.
             nbytes: Size in bytes.
 

@@ -71,7 +71,7 @@ class Performance:
 
 
 def work_of(layer: Layer) -> Work:
-    """Return what a layer has to do."""
+    """Return the work of a layer."""
     config = _config_of(layer)
     reads: dict[Ram, int] = {}
     for ram, nbytes in _reads(layer):

@@ -56,7 +56,7 @@ def _room(number: int, found: Sequence[Group]) -> int:
 
 
 def _heading(group: Group) -> str:
-    """Return what fails and why in one line."""
+    """Return the failing tests and the reason in one line."""
     first, *others = group.members
     if not others:
         return f"failed: {first.identity}: {group.title}"

@@ -31,7 +31,7 @@ class FeatureStatus:
         refused: names of tests of which one was refused, and none failed.
         unplayed: names of tests that were never played.
         coverage: of its points and crosses.
-        holes: what it lacks, in words.
+        holes: missing parts, in words.
     """
 
     feature: Feature

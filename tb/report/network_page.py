@@ -34,8 +34,8 @@ def network_page(report: Report, config: HwConfig, explanations: Sequence[Explan
     """Return the page, complete in itself.
 
     Args:
-        report: What came of the network.
-        config: What it ran on.
+        report: Outcome of the network.
+        config: Configuration that it ran on.
         explanations: Of its wrong layers, the first first.
     """
     first = explanations[:1]

@@ -77,7 +77,7 @@ class Comparison:
     """An output of a run beside another.
 
     Attributes:
-        what: What the two are.
+        what: Names of the two.
         agreement: How they compare.
         differing: Elements that differ.
         elements: All elements.
@@ -136,9 +136,9 @@ def report_of(
 
     Args:
         playing: The scenario.
-        labels: What each run is called.
-        played: What the model made of it.
-        result: What the simulation made of it, if there was one.
+        labels: Names of the runs.
+        played: Run of the model.
+        result: Result of the simulation, if there was one.
         expected: Results of the model, by run and output.
         got: Results of the RTL, if there are any.
         goldens: A result to compare with for each run, or none.

@@ -56,7 +56,7 @@ def print_report(report: Report, most: int, *, performance: bool) -> None:
 
 
 def stuck(report: Report) -> list[str]:
-    """Return what each layer waits for that was not run because another has not ended, a line each."""
+    """Return a line for each layer that was not run because another has not ended, with that one."""
     if report.result is None:
         return []
     running = {
@@ -152,7 +152,7 @@ def cycles_of(report: Report) -> dict[str, int]:
 
 
 def _called(report: Report, line: LayerLine) -> str:
-    """Return what a layer is called where several runs may have it."""
+    """Return the name of a layer that several runs may have."""
     return f"{line.name} of {report.runs[line.run].label}" if len(report.runs) > 1 else line.name
 
 

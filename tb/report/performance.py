@@ -27,7 +27,7 @@ class LayerPerformance:
     """One layer that has run.
 
     Attributes:
-        name: What tables call it.
+        name: Its name in tables.
         measured: Work and cycles.
         moved: Bytes read and written by RAM, as measured; empty when that was not asked for.
         stalls: Cycles that units have waited, by ``UNIT.REGISTER``; empty without statistics.
@@ -61,8 +61,8 @@ def performance_of(facts: LayerFacts, name: str | None = None) -> LayerPerforman
     """Return the performance of a layer, or None when its end was not seen.
 
     Args:
-        facts: What a simulation says of it.
-        name: What to call it instead of the bench's name.
+        facts: Facts from a simulation.
+        name: Name to use instead of the bench's.
     """
     if facts.ended is None:
         return None
@@ -109,7 +109,7 @@ def _stalls(stalls: Mapping[str, int]) -> str:
 
 
 def slower(now: Mapping[str, int], before: Mapping[str, int], part: float) -> list[str]:
-    """Return what takes more cycles than before, by more than a stated part of them.
+    """Return layers and scenarios that take more cycles than before, by more than a stated part of them.
 
     Args:
         now: Cycles by name.

@@ -36,7 +36,7 @@ class Model:
 
     Attributes:
         name: of its folder.
-        nbytes: what it takes on the disk.
+        nbytes: bytes on the disk.
         used: when it was used last, in seconds since 1970; when it was begun, if it is not complete.
         complete: whether it can be played.
     """
@@ -52,7 +52,7 @@ def folder(environment: Mapping[str, str], own: Path | None = None) -> Path:
 
     Args:
         environment: ``NVDLA_CACHE`` names it; else it is ``nvdla-tb`` in the user's folder of caches.
-        own: what the project file names, which the environment overrides.
+        own: setting of the project file, which the environment overrides.
     """
     if environment.get(FOLDER):
         return Path(environment[FOLDER])
@@ -89,7 +89,7 @@ def touch(model: Path) -> None:
 
 
 def models(root: Path) -> list[Model]:
-    """Return what the cache holds, what was used last first."""
+    """Return the content of the cache, the last used first."""
     if not root.is_dir():
         return []
     found = [_model(path) for path in root.iterdir() if (path / folders.MARKER).is_file()]

@@ -51,7 +51,7 @@ class Dut(msgspec.Struct, frozen=True):
         return Device(self.config, self.rtl)
 
     def build_spec(self, *, waves: bool) -> BuildSpec:
-        """Return what to build.
+        """Return the order for the model.
 
         Raises:
             InputError: for a configuration or a combination that does not exist.

@@ -37,7 +37,7 @@ def results(environment: Mapping[str, str], own: Path | None = None) -> Path:
 
     Args:
         environment: ``NVDLA_RESULTS`` names it; else it is ``sim_build`` below the current folder.
-        own: what the project file names, which the environment overrides.
+        own: setting of the project file, which the environment overrides.
     """
     given = environment.get("NVDLA_RESULTS")
     if given or own is None:

@@ -76,7 +76,7 @@ class Job:
         return identity(self.name, self.seed)
 
     def request(self, dut: Dut, folder: Path) -> Request:
-        """Return what a simulator is asked to do to play the scenario that is saved in a folder."""
+        """Return the request that makes a simulator play the scenario that is saved in a folder."""
         folder = folder.resolve()
         return Request(
             dut.config,
@@ -135,9 +135,9 @@ def run_jobs(
     """Play jobs and yield them with their results as they end.
 
     Args:
-        jobs: What to play.
+        jobs: Jobs to play.
         built: The compiled model.
-        dut: What was built.
+        dut: Device that was built.
         root: Folder that gets one folder per job, named after it.
         workers: Simulations at a time.
         timeout_seconds: Wall-clock limit of each.
@@ -223,9 +223,9 @@ def run_job(
     """Play one job in a folder that is new or empty; a failure leaves its page there, however it ended.
 
     Args:
-        job: What to play.
+        job: The job.
         built: The compiled model.
-        dut: What was built.
+        dut: Device that was built.
         work_dir: Folder for the scenario and everything the run leaves behind.
         timeout_seconds: Wall-clock limit.
         waves: Whether to write waves.
@@ -245,7 +245,7 @@ def keep_page(result: Result, folder: Path, kept: Path | None = None) -> None:
 
     Args:
         result: The failure.
-        folder: What is left of it.
+        folder: Folder of its files.
         kept: The folder that this will lie in when it is another one.
     """
     path = folder / PAGE_FILE
@@ -300,5 +300,5 @@ def _played(
 
 
 def _check_of(run: SimResult) -> Check:
-    """Return what went wrong with a simulation; a test that fails without a verdict is an error of the bench."""
+    """Return the error of a simulation; a test that fails without a verdict is an error of the bench."""
     return Check.BENCH if run.check in (None, Check.TEST) else run.check

@@ -21,11 +21,11 @@ class Result(msgspec.Struct, frozen=True):
     Attributes:
         test: name of the scenario, or of a test in Python.
         seed: seed of all its data.
-        dut: what it was played on.
+        dut: device that played it.
         rerun: the command that repeats just it.
         verdict: counts and findings.
         seconds: wall-clock time.
-        folder: what is left of it, or None.
+        folder: folder of its files, or None.
         performance: how fast it was played, None when no simulation said so.
         explained: why its bytes are wrong, None when they are right.
         coverage: how often the layers of a test that passed hit which bins of the coverage model.
@@ -79,7 +79,7 @@ def identity(test: str, seed: int) -> str:
 
 
 def key(test: str, seed: int, dut: Dut) -> str:
-    """Return what tells a test apart in a run: ``TEST.SEED``, configuration and simulator."""
+    """Return the identity of a test in a run: ``TEST.SEED``, configuration and simulator."""
     return f"{identity(test, seed)}.{Path(dut.config).stem}.{dut.simulator}"
 
 

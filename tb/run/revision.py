@@ -14,7 +14,7 @@ _PATIENCE_SECONDS = 10.0
 
 
 def about(dut: Dut) -> str:
-    """Return what was tested, and when."""
+    """Return the device under test, and the time."""
     place = "the embedded DUT" if dut.rtl is None else dut.rtl
     revision = None if dut.rtl is None else revision_of(Path(dut.rtl).parent)
     of_rtl = "" if revision is None else f" at revision {revision}"
@@ -24,7 +24,7 @@ def about(dut: Dut) -> str:
 
 @cache
 def revision_of(folder: Path) -> str | None:
-    """Return what git calls the state of the work tree that a folder lies in, None when it lies in none.
+    """Return git's description of the work tree that a folder lies in, None when it lies in none.
 
     A name that ends with ``-dirty`` says that files were changed since.
     """

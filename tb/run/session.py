@@ -69,7 +69,7 @@ class Session:
         """Have one request carried out and say how that ended; unless it passed, the process has ended, too.
 
         Args:
-            request: What to do, as a line of text.
+            request: Request as a line of text.
             log_path: The file that the simulator writes to meanwhile, if it got that far.
             timeout_seconds: Wall-clock deadline, after which the whole process group is killed.
         """

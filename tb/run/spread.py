@@ -17,13 +17,13 @@ Played = TypeVar("Played")
 def spread(
     players: Sequence[Player], items: Iterable[Item], play: Callable[[Player, Item], Played]
 ) -> Iterator[Played]:
-    """Yield what players make of items, as it ends; each player has one item at a time.
+    """Yield the results of players for items, as they end; each player has one item at a time.
 
     An interrupt ends what they play, and whoever takes no more results cancels what has not begun.
 
     Args:
         players: Such as simulator processes.
-        items: What is to be played.
+        items: Items to play.
         play: Has a player play an item.
     """
     free: SimpleQueue[Player] = SimpleQueue()

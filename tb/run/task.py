@@ -34,7 +34,7 @@ class Task(msgspec.Struct, frozen=True):
         seed: Seed of all its data.
         kind: ``plan``, ``random`` or ``trace``: where the scenario comes from; ``bench`` for a test in Python.
         source: The plan's file, the engines to draw from, the trace's file, or the test's module.
-        dut: What it is played on.
+        dut: Device that plays it.
         rerun: The command that repeats just it.
         exact: Whether FP16 is compared bit by bit, not by the published thresholds.
     """

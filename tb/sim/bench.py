@@ -206,7 +206,7 @@ class Bench:
 
         Args:
             shape: (C, H, W).
-            precision: What the cube will hold.
+            precision: Precision of the cube.
 
         Raises:
             InputError: for a shape or a precision that the configuration cannot have.
@@ -356,7 +356,7 @@ class Bench:
         self.judge.look()
 
     def _read_memory(self, ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
-        """Return what the model finds in memory: what was there before ``alter``."""
+        """Return the memory of the model: its content before ``alter``."""
         data = self.memories[ram].read_array(address, nbytes)
         for other, start, right in self._unaltered:
             first, end = max(start, address), min(start + len(right), address + nbytes)

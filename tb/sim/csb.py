@@ -120,7 +120,7 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         """Write one register.
 
         Args:
-            register: What to write.
+            register: Register to write.
             value: 32-bit word.
             posted: False waits for the DUT's completion.
 

@@ -24,7 +24,7 @@ def explained(folder: Path, bench: Bench, scenario: Scenario, request: Request) 
     Args:
         folder: of the run.
         bench: after the run.
-        scenario: what was played.
+        scenario: scenario that was played.
         request: the launcher's, which names configuration and commands.
     """
     seen = Seen.of(bench.scoreboard)

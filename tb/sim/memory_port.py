@@ -218,7 +218,7 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
                 self._rules.offer(channel, payload, taken=taken)
 
     def _word(self, address: int) -> int | None:
-        """Return what memory holds, or None when nobody said which it is."""
+        """Return the bytes of memory, or None when no memory was named."""
         return None if self.memory is None else int.from_bytes(self.memory.read(address, self.bus_bytes), "little")
 
     def _number(self, name: str) -> int:

@@ -80,7 +80,7 @@ class NativePort:
         Args:
             ram: Which port.
             bus_bytes: Width of its data.
-            atom_bytes: What the DUT needs of a word that it reads, at least.
+            atom_bytes: Bytes of a word that the DUT needs at least.
             settings: Stalls, jitter and reordering.
             latency_cycles: From a request to its first answer.
             seed: Of all randomness.

@@ -65,7 +65,7 @@ class Watchdog:
         return 0
 
     async def hang(self, quiet_cycles: int, waiting_for: tuple[str, ...]) -> Hang:
-        """Return what is outstanding: interrupts, CSB, memory requests, and the units that are not idle.
+        """Return everything outstanding: interrupts, CSB, memory requests, and the units that are not idle.
 
         Args:
             quiet_cycles: How long nothing has moved.

@@ -39,7 +39,7 @@ class Request(msgspec.Struct, frozen=True):
         cycles: how long to clock an idle DUT.
         traffic: whether to record what each port moves.
         dump: ranges of memory to save beside the answer.
-        about: what is tested, for pages.
+        about: device under test, for pages.
         kept: folder that what the test leaves will lie in, None when that is where it is left.
     """
 

@@ -82,7 +82,7 @@ class Player:
                 self._rest.append(op)
 
     def steps(self) -> Iterator[Step]:
-        """Yield what to do, in order; ends when everything but checks was played."""
+        """Yield steps in order; ends when everything but checks was played."""
         while self._rest:
             held: list[Op] = []
             yield from self._pass_over(held)
@@ -107,7 +107,7 @@ class Player:
             raise ScenarioError(f"check waits for sync id {missing[0]}, which nothing raises")
 
     def _pass_over(self, held: list[Op]) -> Iterator[Step]:
-        """Yield what can be played now, and collect what has to wait."""
+        """Yield operations that can be played now, and collect those that have to wait."""
         blocked: set[str] = set()
         batch: list[RegisterOp] = []
         for op in self._rest:

@@ -43,6 +43,6 @@ def layer_attributes(layer: Layer) -> list[tuple[str, Attributes]]:
 
 
 def _handed_on(layer: PooledLayer) -> list[tuple[str, Attributes]]:
-    """Return what the units before PDP show; their result is not in memory, so it has neither gaps nor address."""
+    """Return the attributes of the units before PDP, whose result is not in memory and has neither gaps nor address."""
     nowhere: Attributes = {"output": "PDP", **dict.fromkeys(f"dst.{name}" for name in GAPS)}
     return [(unit, {**attributes, **nowhere}) for unit, attributes in layer_attributes(layer.producer)]

@@ -49,7 +49,7 @@ def _lut(lut: HybridLut) -> Attributes:
 
 
 def _table(name: str, table: LutTable) -> Attributes:
-    """Return what both tables have: where they lie, the slopes beyond their ends, the signs of their entries."""
+    """Return the attributes of both tables: their ranges, the slopes beyond their ends, the signs of their entries."""
     entries = table.entries.astype(int)
     return {
         f"{name}.start": table.start,

@@ -72,7 +72,7 @@ def _pads(layer: ConvLayer) -> bool:
 
 
 def taken_attributes(fetch: Fetch) -> Attributes:
-    """Return what a convolution takes of what lies in the convolution buffer; ``some`` lines go before fetched ones."""
+    """Return the parts that a convolution takes from the convolution buffer; ``some`` lines go before fetched ones."""
     lines = "none" if not fetch.kept_lines else "some" if fetch.data else "all"
     return {"takes_lines": lines, "takes_weights": yes(not fetch.weights)}
 
@@ -104,7 +104,7 @@ def _fill(amount: int, room: int) -> str:
 
 
 def _source(layer: ConvLayer) -> Attributes:
-    """Return what only a cube, or only an image, has."""
+    """Return the attributes that only a cube, or only an image, has."""
     if not isinstance(layer.src, ImageSurface):
         return gap_attributes("src", layer.src)
     layout, weights = layer.src.layout, layer.weights.layout
@@ -122,7 +122,7 @@ def _source(layer: ConvLayer) -> Attributes:
 
 
 def _conversion(conversion: Converter | PixelConversion | None) -> Attributes:
-    """Return what the input converter does."""
+    """Return the attributes of the input converter."""
     if isinstance(conversion, Converter):
         return {"converts": "yes", **converter_attributes("input", conversion)}
     if conversion is None or conversion.converter is None:

@@ -20,7 +20,7 @@ def sdp_attributes(layer: SdpLayer) -> Attributes:
 
 
 def processing_attributes(layer: SdpLayer | ConvLayer) -> Attributes:
-    """Return what SDP does with the elements that it is given."""
+    """Return the attributes of SDP's processing."""
     params = layer.params if isinstance(layer, SdpLayer) else layer.sdp
     active = [name for name in ("x1", "x2", "y") if getattr(params, name) is not None]
     return {

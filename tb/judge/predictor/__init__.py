@@ -35,7 +35,7 @@ BUFFERED: dict[type[Layer], Callable[[StartedLayer, ReadMemory, Operands | None]
 
 
 def predict(started: StartedLayer, read: ReadMemory, buffer: BufferContents | None = None) -> Expectation:
-    """Return what a layer must write.
+    """Return the expectation of a layer.
 
     Padding channels are predicted like any other: hardware computes and writes them. All but CDP take the
     bytes that lie in memory after the last channel; SDP on the fly takes zeros, but operands that lie in

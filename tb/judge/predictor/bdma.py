@@ -8,7 +8,7 @@ from tb.nvdla.layers import BdmaLayer
 
 
 def predict_bdma(started: StartedLayer, read: ReadMemory) -> Expectation:
-    """Return what a copy must write: the lines of its source where those of its destination lie."""
+    """Return the expectation of a copy: the lines of its source where those of its destination lie."""
     layer = started.layer
     assert isinstance(layer, BdmaLayer)
     src, dst = layer.src, layer.dst

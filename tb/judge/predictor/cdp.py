@@ -17,7 +17,7 @@ from tb.nvdla.layers import CdpLayer
 
 
 def predict_cdp(started: StartedLayer, read: ReadMemory) -> Expectation:
-    """Return what a layer of CDP must write."""
+    """Return the expectation of a layer of CDP."""
     layer = started.layer
     assert isinstance(layer, CdpLayer)
     result, tolerated = normalise(layer, read_patterns(layer.src, read))
@@ -25,7 +25,7 @@ def predict_cdp(started: StartedLayer, read: ReadMemory) -> Expectation:
 
 
 def normalise(layer: CdpLayer, cube: NDArray[Any]) -> tuple[NDArray[Any], Tolerated | None]:
-    """Return what CDP makes of a cube, and what an FP16 result is measured by.
+    """Return CDP's result for a cube, and the measure of an FP16 result.
 
     The reference is what the bit-accurate model computes.
 
@@ -46,7 +46,7 @@ def normalise(layer: CdpLayer, cube: NDArray[Any]) -> tuple[NDArray[Any], Tolera
 
 
 def counted(layer: CdpLayer, result: NDArray[Any]) -> Counts:
-    """Return what the counters of CDP must read in FP16; NaN and infinities it does not count.
+    """Return the values that the counters of CDP must read in FP16; it does not count NaN and infinities.
 
     Args:
         layer: The layer.

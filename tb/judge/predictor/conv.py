@@ -34,7 +34,7 @@ _INPUT_COUNTS = (
 
 
 def predict_conv(started: StartedLayer, read: ReadMemory, operands: Operands | None) -> Expectation:
-    """Return what a convolution with SDP on the fly must write; ``operands`` are its own."""
+    """Return the expectation of a convolution with SDP on the fly; ``operands`` are its own."""
     layer = started.layer
     assert isinstance(layer, ConvLayer)
     assert operands is not None
@@ -44,11 +44,11 @@ def predict_conv(started: StartedLayer, read: ReadMemory, operands: Operands | N
 
 
 def process_convolved(layer: ConvLayer, operands: Operands, read: ReadMemory) -> tuple[sdp.SdpResult, dict[str, int]]:
-    """Return what SDP makes of the convolution and counts, padding channels included, and what is counted before it.
+    """Return SDP's result for the convolution, padding channels included, and the counts of the units before it.
 
     Args:
         layer: The layer.
-        operands: What it convolves.
+        operands: Its operands.
         read: How to read memory as the layer will find it.
     """
     cube, before = convolve_counted(layer, operands)
@@ -56,16 +56,16 @@ def process_convolved(layer: ConvLayer, operands: Operands, read: ReadMemory) ->
 
 
 def convolve(layer: ConvLayer, operands: Operands) -> NDArray[Any]:
-    """Return what :func:`convolve_counted` returns, without the counts."""
+    """Return the sums of :func:`convolve_counted` without the counts."""
     return convolve_counted(layer, operands)[0]
 
 
 def convolve_counted(layer: ConvLayer, operands: Operands) -> tuple[NDArray[Any], dict[str, int]]:
-    """Return what the convolution core hands to SDP, with zeros in the padding channels, and what it counts.
+    """Return the sums that the convolution core hands to SDP, with zeros in the padding channels, and its counts.
 
     Args:
         layer: The layer.
-        operands: What it convolves.
+        operands: Its operands.
 
     Returns:
         int32, or uint32 FP32 patterns of FP16, (padded channels, H, W); counts by ``UNIT.REGISTER``.
@@ -94,7 +94,7 @@ def tolerated(layer: ConvLayer, operands: Operands, read: ReadMemory) -> Tolerat
 
     Args:
         layer: The layer.
-        operands: What it convolves.
+        operands: Its operands.
         read: How to read memory as the layer will find it.
 
     Source: precision document, "FP16 error threshold".

@@ -56,11 +56,11 @@ class BufferContents:
         self._kept: _Kept | None = None
 
     def take(self, layer: ConvLayer, fetch: Fetch, read: ReadMemory) -> Operands:
-        """Return what a layer multiplies, and keep what it leaves.
+        """Return the operands of a layer, and keep the ones that it leaves.
 
         Args:
             layer: The layer, or one cube of a batch.
-            fetch: What CDMA fetches for it.
+            fetch: Fetches of CDMA for it.
             read: How to read memory as the layer will find it.
 
         Raises:
@@ -84,7 +84,7 @@ class BufferContents:
 
 
 def operands_of(layer: ConvLayer, read: ReadMemory) -> Operands:
-    """Return what a layer multiplies that fetches all of it.
+    """Return the operands of a layer that fetches all of them.
 
     Args:
         layer: The layer.

@@ -27,11 +27,11 @@ _ONCE = ("CDMA.D_NAN_INPUT_WEIGHT_NUM", "CDMA.D_INF_INPUT_WEIGHT_NUM")
 
 
 def counted(started: StartedLayer, processed: SdpResult, before: Mapping[str, int]) -> Counts:
-    """Return what the counters of SDP and the units before it must read; those that are enabled.
+    """Return the values that the enabled counters of SDP and the units before it must read.
 
     Args:
         started: A layer that SDP ends, or hands on to PDP.
-        processed: What SDP makes of its input, and counts.
+        processed: Result of SDP, with its counts.
         before: Counts of the convolution core.
     """
     found, counting = processed.counts, started.counting

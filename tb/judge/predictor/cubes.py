@@ -37,14 +37,14 @@ def expect(
     *,
     written: bool = True,
 ) -> Expectation:
-    """Return what a layer must leave behind that writes one cube.
+    """Return the expectation of a layer that writes one cube.
 
     Args:
         started: The layer.
         dst: Where the cube lies.
         cube: (padded channels, H, W) as :func:`read_patterns` returns it.
-        tolerated: What an FP16 cube is measured by, None when bytes are compared.
-        counts: What the statistics counters must read.
+        tolerated: Measure of an FP16 cube, None when bytes are compared.
+        counts: Values that the statistics counters must read.
         written: Whether the layer writes the cube at all.
     """
     layout = dst.layout

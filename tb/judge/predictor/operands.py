@@ -19,7 +19,7 @@ def read_operands(
 
     Args:
         source: Where they come from.
-        stage: What the stage does, None when it is bypassed.
+        stage: Parameters of the stage, None when it is bypassed.
         is_float: Whether they are patterns.
         read: How to read memory.
     """

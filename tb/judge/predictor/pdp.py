@@ -24,14 +24,14 @@ _NAN = 0x7E00
 
 
 def predict_pdp(started: StartedLayer, read: ReadMemory) -> Expectation:
-    """Return what a pooling of a cube in memory must write."""
+    """Return the expectation of a pooling of a cube in memory."""
     layer = started.layer
     assert isinstance(layer, PdpLayer)
     return expect(started, layer.dst, *pool(layer.params, read_patterns(layer.src, read), layer.dst.layout.config))
 
 
 def pool(params: PdpParams, cube: NDArray[Any], config: HwConfig) -> tuple[NDArray[Any], Tolerated | None]:
-    """Return what PDP makes of a cube, and what an FP16 result is measured by.
+    """Return PDP's result for a cube, and the measure of an FP16 result.
 
     An average's reference is what the bit-accurate model computes; maximum and minimum are exact.
 
@@ -69,15 +69,15 @@ def pool(params: PdpParams, cube: NDArray[Any], config: HwConfig) -> tuple[NDArr
 
 
 def pool_tolerated(params: PdpParams, convolved: Tolerated | None, pooled: Tolerated, config: HwConfig) -> Tolerated:
-    """Return what a pooled FP16 convolution is measured by.
+    """Return the measure of a pooled FP16 convolution.
 
     Pooling is monotonic in every element: it is pooled what lies at both ends of the convolution's allowance.
     Its own rounding is added, that of the result to FP16 at least.
 
     Args:
         params: The pooling, without negative reciprocals.
-        convolved: What the convolution is measured by, before PDP.
-        pooled: What the pooling of exact inputs is measured by.
+        convolved: Measure of the convolution, before PDP.
+        pooled: Measure of the pooling of exact inputs.
         config: The build.
     """
     assert convolved is not None

@@ -14,7 +14,7 @@ from tb.nvdla.layers import PooledLayer, SdpLayer
 
 
 def predict_pooled(started: StartedLayer, read: ReadMemory, operands: Operands | None) -> Expectation:
-    """Return what a layer must write whose result PDP pools on the fly; ``operands`` are those of a convolution."""
+    """Return the expectation of a layer that PDP pools on the fly; ``operands`` are those of a convolution."""
     layer = started.layer
     assert isinstance(layer, PooledLayer)
     producer, config = layer.producer, layer.dst.layout.config

@@ -12,7 +12,7 @@ from tb.nvdla.layers import RubikLayer
 
 
 def predict_rubik(started: StartedLayer, read: ReadMemory) -> Expectation:
-    """Return what a layer of RUBIK must write."""
+    """Return the expectation of a layer of RUBIK."""
     layer = started.layer
     assert isinstance(layer, RubikLayer)
     dst = layer.dst

@@ -18,7 +18,7 @@ from tb.nvdla.layers import ConvLayer, SdpLayer
 
 
 def predict_sdp(started: StartedLayer, read: ReadMemory) -> Expectation:
-    """Return what a layer of SDP must write; one that compares writes nothing."""
+    """Return the expectation of a layer of SDP; one that compares writes nothing."""
     layer = started.layer
     assert isinstance(layer, SdpLayer)
     processed, tolerated = process_memory(layer, read), None
@@ -29,7 +29,7 @@ def predict_sdp(started: StartedLayer, read: ReadMemory) -> Expectation:
 
 
 def process_memory(layer: SdpLayer, read: ReadMemory) -> sdp.SdpResult:
-    """Return what SDP makes of its input in memory and counts, padding channels included.
+    """Return SDP's result for its input in memory, with its counts, padding channels included.
 
     Args:
         layer: The layer.
@@ -39,11 +39,11 @@ def process_memory(layer: SdpLayer, read: ReadMemory) -> sdp.SdpResult:
 
 
 def process(layer: SdpLayer | ConvLayer, params: sdp.SdpParams, cube: NDArray[Any], read: ReadMemory) -> sdp.SdpResult:
-    """Return what SDP makes of a cube and counts.
+    """Return SDP's result for a cube, with its counts.
 
     Args:
         layer: Where operands come from.
-        params: What SDP does.
+        params: Processing of SDP.
         cube: (padded channels, H, W), from memory or from the convolution core.
         read: How to read memory as the layer will find it.
     """

@@ -28,7 +28,7 @@ def deconvolve(
         src: The input.
         between_address: Room for what the convolutions leave: their channels one after the other.
         dst_address: Where RUBIK puts the rows and columns into their places.
-        processing: What SDP does after each convolution.
+        processing: Processing of SDP after each convolution.
 
     Raises:
         InputError: when the kernels do not fill whole atoms, or for what a convolution or RUBIK refuses.

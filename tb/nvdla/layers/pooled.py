@@ -18,7 +18,7 @@ from tb.nvdla.surfaces import ImageSurface, Surface
 
 
 def on_the_fly(config: HwConfig, precision: Precision, shape: tuple[int, int, int]) -> Surface:
-    """Return what stands for a destination that is not in memory: a cube without gaps at address 0."""
+    """Return the stand-in for a destination that is not in memory: a cube without gaps at address 0."""
     return Surface(FeatureLayout.packed(config, precision, shape), 0)
 
 

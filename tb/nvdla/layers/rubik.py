@@ -32,7 +32,7 @@ class RubikLayer:
     """One movement of a cube by RUBIK.
 
     Attributes:
-        mode: what it does.
+        mode: its operation.
         src: a feature cube, or planes for merge.
         dst: a feature cube, or planes for split; split may leave out the last channels.
         stride_y: rows that contract makes of one; 1 otherwise.

@@ -93,7 +93,7 @@ class ConvBuffer:
         """Follow a convolution.
 
         Args:
-            name: what messages call it.
+            name: its name in messages.
             layer: the convolution, a batch as a whole.
 
         Raises:

@@ -52,7 +52,7 @@ class LutMemory:
         Args:
             register: The register written.
             value: The word written.
-            access: What S_LUT_ACCESS_CFG holds.
+            access: Word of S_LUT_ACCESS_CFG.
         """
         if register.name == "S_LUT_ACCESS_CFG":
             self._address = value & _ADDRESS_MASK

@@ -24,7 +24,7 @@ def unit_of_interrupt(interrupt_unit: str) -> str:
 
 
 def interrupt_of_unit(done_unit: str) -> str:
-    """Return what the done interrupt of a unit that ends layers is called."""
+    """Return the name of the done interrupt of a unit that ends layers."""
     return _INTERRUPT_OF_UNIT.get(done_unit, done_unit)
 
 

@@ -172,7 +172,7 @@ def build(config: HwConfig, flat: Flat) -> PdpLayer:
 
 
 def build_pooling(config: HwConfig, flat: Flat) -> tuple[PdpParams, Surface]:
-    """Return what decoded attributes say of a pooling and its destination.
+    """Return a pooling and its destination from decoded attributes.
 
     Raises:
         Refused: naming the register, field and rule that make it illegal or unsupported.

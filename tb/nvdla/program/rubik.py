@@ -74,7 +74,7 @@ def _flatten_end(end: str, surface: Surface | PlanarSurface) -> Flat:
 
 
 def _contract_strides(layer: RubikLayer) -> Flat:
-    """Return what the other registers decide: bytes from the channels of one column to those of the next.
+    """Return a value that the other registers decide: bytes from the channels of one column to those of the next.
 
     Source: programming guide, "Contract": D_CONTRACT_STRIDE_0 and 1.
     """

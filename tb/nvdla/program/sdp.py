@@ -73,7 +73,7 @@ def build(config: HwConfig, flat: Flat) -> SdpLayer:
 
 
 def build_processing(config: HwConfig, flat: Flat) -> Processing:
-    """Return what decoded attributes say of SDP apart from its source.
+    """Return SDP's part of decoded attributes, apart from its source.
 
     Args:
         config: The configuration.

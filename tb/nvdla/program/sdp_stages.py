@@ -63,7 +63,7 @@ def _flatten_y(stage: YStage) -> Flat:
 def build_x(
     config: HwConfig, flat: Flat, name: str, shape: tuple[int, int, int]
 ) -> tuple[SdpStage | None, StageSource | None]:
-    """Return what decoded attributes say of X1 or X2.
+    """Return X1 or X2 from decoded attributes.
 
     Raises:
         Refused: naming the register, field and rule that make it illegal or unsupported.
@@ -87,7 +87,7 @@ def build_x(
 
 
 def build_y(config: HwConfig, flat: Flat, shape: tuple[int, int, int]) -> tuple[YStage | None, StageSource | None]:
-    """Return what decoded attributes say of Y; a configuration without Y may leave it on without work.
+    """Return Y from decoded attributes; a configuration without Y may leave it on without work.
 
     Raises:
         Refused: naming the register, field and rule that make it illegal or unsupported.

@@ -52,7 +52,7 @@ def build(spec: BuildSpec, root: Path = cache.MODELS, teller: Teller = _SILENT, 
     Processes that ask for the same model at the same time build it once.
 
     Args:
-        spec: What to build.
+        spec: Order for the model.
         root: Folder that holds all builds; the oldest go when they take more than the cache may.
         teller: Who hears of the steps of a build that takes a while.
         train: What an optimised model is compiled for; others need none.

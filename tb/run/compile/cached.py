@@ -20,7 +20,7 @@ def seal(directory: Path, key: str) -> None:
 
     Args:
         directory: The build folder.
-        key: What the build was made of.
+        key: Key of the build's sources.
     """
     write(directory / SEAL, {"key": key, "models": _digests(directory)})
 
@@ -30,7 +30,7 @@ def is_sealed(directory: Path, key: str) -> bool:
 
     Args:
         directory: The build folder, which need not exist.
-        key: What the build must have been made of.
+        key: Key that the build must have.
     """
     return read(directory / SEAL) == {"key": key, "models": _digests(directory)}
 
@@ -41,7 +41,7 @@ def write(path: Path, content: Any) -> None:
 
 
 def read(path: Path) -> Any | None:
-    """Return what ``write`` has written, or None for a file that is missing or damaged."""
+    """Return the content that ``write`` has written, or None for a file that is missing or damaged."""
     try:
         stored = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):

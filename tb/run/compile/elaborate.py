@@ -85,7 +85,7 @@ def elaborate(files: FileList, top: str, log_path: Path) -> Elaboration:
 
 
 def _netlist(lines: Iterable[str], top: str) -> Netlist:
-    """Return what the tree says of a module's variables and of types.
+    """Return a module's variables and all types from the tree.
 
     The tree of a large design has hundreds of megabytes and is nested deeper than Python's decoder goes, so its
     lines are read one by one: each begins with one node and all of its attributes, indented by its depth.

@@ -35,13 +35,13 @@ class Recipe:
     """The recipe of a model.
 
     Attributes:
-        spec: What to build, as it can be.
+        spec: Order for the model, as it can be built.
         files: The RTL.
         inputs: Every file that it can read.
         port_map: How its ports differ from the configuration's.
         wave_suffix: Of its waves, or None.
-        rtl_key: What the elaborated RTL depends on.
-        key: What the model depends on.
+        rtl_key: Key of everything that the elaborated RTL depends on.
+        key: Key of everything that the model depends on.
         directory: Its folder.
     """
 
@@ -75,10 +75,10 @@ class Recipe:
 
 
 def recipe_of(spec: BuildSpec, root: Path) -> Recipe:
-    """Return what the model of ``spec`` is made of.
+    """Return the recipe of the model of ``spec``.
 
     Args:
-        spec: What to build.
+        spec: Order for the model.
         root: Folder that holds all builds.
 
     Raises:
@@ -123,7 +123,7 @@ def _wave_suffix(spec: BuildSpec) -> str | None:
 
 
 def _rtl_facts(spec: BuildSpec, files: FileList, inputs: tuple[InputFile, ...]) -> list[object]:
-    """Return what the elaborated RTL depends on."""
+    """Return everything that the elaborated RTL depends on."""
     return [
         [(entry.role, entry.name, entry.sha256) for entry in inputs],
         [spec.top, files.defines, files.library_extensions],
@@ -132,7 +132,7 @@ def _rtl_facts(spec: BuildSpec, files: FileList, inputs: tuple[InputFile, ...]) 
 
 
 def _model_facts(spec: BuildSpec, port_map: PortMap, wave_suffix: str | None) -> list[object]:
-    """Return what the compiled model depends on besides the RTL."""
+    """Return everything that the compiled model depends on besides the RTL."""
     recipe = [_file_key(name) for name in _RECIPE]
     ports = [asdict(port) for port in expected_ports(spec.config)]
     flavour = [spec.simulator, spec.backend, spec.debug, wave_suffix, *([spec.coverage] if spec.coverage else [])]

@@ -126,7 +126,7 @@ def simulation(
     results_path: Path,
     arguments: Sequence[str] = (),
 ) -> Simulation:
-    """Return what runs tests on a compiled model.
+    """Return the runner of tests on a compiled model.
 
     Args:
         simulator: ``verilator`` or ``icarus``.

@@ -78,7 +78,7 @@ class Built:
     """A compiled model, ready for any number of simulations at once.
 
     Attributes:
-        spec: What was asked for.
+        spec: Order for the model.
         directory: The build folder.
         log_path: Complete output of the build.
         wave_suffix: ``fst`` or ``vcd`` for a model that can write waves, else None.

@@ -32,7 +32,7 @@ class Silent:
 
 
 def step_of(command: Sequence[str], directory: Path, teller: Teller) -> Callable[[], None]:
-    """Return what is to be called now and then while a command of a build runs.
+    """Return the function to call now and then while a command of a build runs.
 
     Args:
         command: The command.

@@ -57,7 +57,7 @@ def build_jobs() -> int:
 
 @cache
 def tool_versions(simulator: str) -> dict[str, str]:
-    """Return what a compiled model depends on besides its sources.
+    """Return everything that a compiled model depends on besides its sources.
 
     Raises:
         ToolError: when a tool is missing, with how to install it.
@@ -71,7 +71,7 @@ def tool_versions(simulator: str) -> dict[str, str]:
 
 @cache
 def processor() -> str:
-    """Return what the compiler knows of this machine's processor, which ``-march=native`` compiles for."""
+    """Return the compiler's description of this machine's processor, which ``-march=native`` compiles for."""
     command = [require("g++"), "-march=native", "-Q", "--help=target"]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 

@@ -70,7 +70,7 @@ def wrapper_text(
 
 
 def _waves(expected: Sequence[Port]) -> str:
-    """Return what writes waves, and what the bench drives for them."""
+    """Return the Verilog that writes waves, and the signals that the bench drives for them."""
     text = _DUMP.format(top=WRAPPER_TOP)
     for prefix, name in _SCOPES.items():
         for port in expected:

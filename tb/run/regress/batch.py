@@ -53,7 +53,7 @@ class Batch:
             raise BatchError(f"listen must be an address that the nodes of the cluster reach, not {self.host}")
 
     def arguments(self) -> dict[str, Any]:
-        """Return what the package's class is called with: as many workers a job as cores, each with one thread.
+        """Return the arguments of the package's class: as many workers a job as cores, each with one thread.
 
         Raises:
             BatchError: when the settings say something else.

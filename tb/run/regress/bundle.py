@@ -70,7 +70,7 @@ class Bundle:
         )
 
     def job(self) -> Job:
-        """Return what plays the failure again, from the trace alone.
+        """Return the job that plays the failure again, from the trace alone.
 
         Raises:
             BundleError: for a test in Python, which has no scenario.
@@ -88,7 +88,7 @@ def write(folder: Path, task: Task, result: Result) -> None:
 
     Args:
         folder: of the failure, with its scenario and log.
-        task: what failed.
+        task: task that failed.
         result: how.
     """
     if task.dut.config.endswith(".toml"):

@@ -100,7 +100,7 @@ def keep(work_dir: Path, run_folder: Path) -> None:
 
 
 def of_run(run_folder: Path) -> dict[str, int]:
-    """Return what all workers of a run have counted; nothing when its model did not count."""
+    """Return the counts of all workers of a run; nothing when its model did not count."""
     merged: Counter[str] = Counter()
     for names in sorted((run_folder / FOLDER).glob("*.points")):
         files = names.parent.glob(f"{names.stem}.*.counts")

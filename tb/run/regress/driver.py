@@ -39,7 +39,7 @@ def drive(
         limits: Where and how its tasks are played.
         until: ``time.monotonic`` after which no further task is started, or None.
         patience_seconds: How long the cluster may be without any worker.
-        play: What a worker calls with a task and ``limits``.
+        play: Function that a worker calls with a task and ``limits``.
 
     Raises:
         ClusterError: when the cluster cannot play, or not any more.

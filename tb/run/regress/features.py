@@ -28,7 +28,7 @@ class Level:
 
     Attributes:
         name: ``L0`` and so on.
-        about: what it is for.
+        about: purpose.
         seeds: of every test.
         search: random seeds that are looked at.
         steered: how many of them are played at most, those that reach what would be missing.
@@ -59,9 +59,9 @@ class Feature:
 
     Attributes:
         name: of the feature.
-        about: what it is.
+        about: description.
         level: the first that plays its tests.
-        tests: what aims at it.
+        tests: tests that aim at it.
         random: units whose random layers exercise it.
         items: points and crosses that tell whether it was exercised.
         configs: configurations that have it; none means all.
@@ -120,7 +120,7 @@ def load_feature_plan(path: Path, config: HwConfig) -> FeaturePlan:
 
     Args:
         path: the TOML file; plan files and the coverage model lie beside it.
-        config: what is to be verified.
+        config: configuration to verify.
 
     Raises:
         PlanError: for a test, a unit, a point of coverage or a level that does not exist.

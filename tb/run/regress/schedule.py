@@ -63,7 +63,7 @@ def run_tasks(
     Args:
         client: The cluster; workers may come and go.
         tasks: What to play, in the order of starting.
-        execute: What a worker calls with a task.
+        execute: Function that a worker calls with a task.
         until: ``time.monotonic`` after which no further task is started, or None.
         patience_seconds: How long the cluster may be without any worker.
 

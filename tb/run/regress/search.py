@@ -23,7 +23,7 @@ def search(
     Args:
         client: the cluster.
         model: folder of the coverage model.
-        tasks: what to look at.
+        tasks: tasks to look at.
         wanted: names of bins.
         most: how many tasks to return at most, or None.
     """

@@ -65,7 +65,7 @@ class Run:
         path.write_text("".join(f"{line}\n" for line in dict.fromkeys(lines)), encoding="utf-8")
 
     def read_about(self) -> list[str]:
-        """Return what was tested, a line for each device, revision and date."""
+        """Return a line for each device, revision and date under test."""
         path = self.folder / ABOUT_FILE
         return path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
 
@@ -193,7 +193,7 @@ class Store:
         return Run(number, title, started, self._folder / f"{int(number):04}")
 
     def device(self, run: Run) -> Device:
-        """Return what all tasks of a run are of."""
+        """Return the device that all tasks of a run are of."""
         rows = self._read("SELECT task FROM tasks WHERE run = ? ORDER BY number LIMIT 1", (run.id,))
         task = self._parsed(rows[0][0], run) if rows else {}
         dut = task.get("dut")

@@ -13,7 +13,7 @@ COUNTERS = {unit: registers for engine in ENGINES for unit, registers in engine.
 
 
 def enables(units: Iterable[str]) -> list[RegWrite]:
-    """Return what lets units count; some do so without being told."""
+    """Return the writes that let units count; some do so without being told."""
     return [RegWrite(f"{unit}.D_PERF_ENABLE", _ENABLES[unit]) for unit in units if unit in _ENABLES]
 
 

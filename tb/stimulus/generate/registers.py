@@ -64,7 +64,7 @@ class Accesses:
         self.ops.append(RegRead(register.full_name, self.expected(register)))
 
     def expected(self, register: Register) -> int:
-        """Return what a register must read, in the group that its unit's producer pointer selects."""
+        """Return the word that a register must read, in the group that its unit's producer pointer selects."""
         unit, state = register.unit, self._state
         if unit == "CFGROM":
             return self._rom[register.offset // configrom.WORD_BYTES]

@@ -129,7 +129,7 @@ TABLE: Table = (
 
 
 def derive(flat: Flat, config: HwConfig) -> Flat:
-    """Return what the table takes beside the descriptors themselves.
+    """Return the values that the table takes beside the descriptors themselves.
 
     Raises:
         NetworkError: for what the driver refuses.

@@ -21,7 +21,7 @@ _FORMATS = {
 
 
 def read_task(loadable: Loadable, task: Task, config: HwConfig, placer: Placer) -> SoftwareTask:
-    """Return what a software task computes.
+    """Return the result of a software task.
 
     Args:
         loadable: Where it stands.

@@ -128,7 +128,7 @@ class _File:
         return at
 
     def link(self, at: int, what: str) -> int:
-        """Return what the offset at a position points to."""
+        """Return the position that the offset at a position points to."""
         self.check(at, _LINK_BYTES, what)
         return self.check(int(self._reader.Indirect(at)), 1, what)
 

@@ -57,12 +57,12 @@ _WAYS = {
 
 
 def read_task(loadable: Loadable, task: Task, config: HwConfig, placer: Placer) -> HardwareTask:
-    """Return what a hardware task runs.
+    """Return the operations of a hardware task.
 
     Args:
         loadable: Where it stands.
         task: The task.
-        config: What it is to run on.
+        config: Configuration to run on.
         placer: Where its memory lies.
 
     Raises:
@@ -131,7 +131,7 @@ class _Reader:
         return engine
 
     def _edges(self, entries: list[Flat]) -> tuple[list[list[Edge]], dict[int, int]]:
-        """Return what each operation waits for, and what hands its output to which."""
+        """Return the edges that each operation waits for, and the parent of each fused operation."""
         edges: list[list[Edge]] = [[] for _ in entries]
         parents: dict[int, int] = {}
         for number, entry in enumerate(entries):

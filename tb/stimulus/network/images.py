@@ -37,7 +37,7 @@ class Preparation:
 
     Attributes:
         mean: Subtracted from each pixel, a number for all channels or one for each.
-        normalize: What the difference is divided by.
+        normalize: Divisor of the difference.
         invert: Whether pixels are subtracted from 255 first: digits black on white become white on black.
         rgb: Whether the first channel is red; the public runtime takes blue first.
 
@@ -93,7 +93,7 @@ def read_input(path: Path, tensor: Tensor, preparation: Preparation) -> NDArray[
     Args:
         path: A picture, or elements in ``.npy`` or ``.dimg``.
         tensor: The input.
-        preparation: What is done with pixels.
+        preparation: Processing of pixels.
 
     Raises:
         NetworkError: for a file of another kind, size or type.
@@ -125,7 +125,7 @@ def read_samples(path: Path, shape: tuple[int, int, int], preparation: Preparati
     Args:
         path: A picture, or floating-point numbers (C, H, W) or (N, C, H, W) in ``.npy``.
         shape: Of the input.
-        preparation: What is done with pixels.
+        preparation: Processing of pixels.
 
     Raises:
         NetworkError: for a file of another kind, size or type.

@@ -70,12 +70,12 @@ class Operation:
     """One operation of one engine.
 
     Attributes:
-        name: What tables call it, such as ``conv0``.
-        engine: What runs it.
+        name: Its name in tables, such as ``conv0``.
+        engine: Engine that runs it.
         units: Those that are enabled, in that order; an RDMA that has nothing to fetch is not among them.
         words: Register words by unit.
         copies: For BDMA, the words of each copy instead.
-        edges: What it waits for.
+        edges: Edges that it waits for.
         parent: The operation that hands its output over in hardware, and so ends before this one.
         lut: Tables that it takes.
         reads: Bytes that it may read.

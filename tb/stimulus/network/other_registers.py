@@ -60,7 +60,7 @@ PDP_TABLE: Table = (
 
 
 def derive_pdp(flat: Flat) -> Flat:
-    """Return what the tables take beside the descriptors themselves.
+    """Return the values that the tables take beside the descriptors themselves.
 
     Raises:
         NetworkError: for a kernel that is too large, or a split of what comes from SDP.
@@ -105,7 +105,7 @@ CDP_TABLE: Table = (
 
 
 def derive_cdp(flat: Flat) -> Flat:
-    """Return what the table takes beside the descriptors themselves.
+    """Return the values that the table takes beside the descriptors themselves.
 
     Raises:
         NetworkError: for a window that the hardware lacks, or an output in another precision.
@@ -165,7 +165,7 @@ _RUBIK_ATOM_BYTES = 32
 
 
 def derive_rubik(flat: Flat) -> Flat:
-    """Return what the table takes beside the descriptors themselves."""
+    """Return the values that the table takes beside the descriptors themselves."""
     surfaces = -(-flat["at.dst.channel"] * (2 if flat["precision"] else 1) // _RUBIK_ATOM_BYTES)
     return {
         "contract": flat["mode"] == _CONTRACT,

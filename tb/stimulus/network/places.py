@@ -77,7 +77,7 @@ class Placer:
         return Span(entry.ram, self.address(address.memory) + address.offset, max(nbytes, 1))
 
     def allocations(self) -> tuple[Allocation, ...]:
-        """Return what was placed, apart from what was there already."""
+        """Return the memory that was placed, apart from that which was there already."""
         return tuple(
             Allocation(
                 f"m{number}",
@@ -123,7 +123,7 @@ class Descriptors:
         return Address(places[position].memory, places[position].offset + offset)
 
     def blob_at(self, position: int, what: str) -> tuple[bytes, Version]:
-        """Return what a blob puts at a place, to the blob's end, and the version of the blob.
+        """Return the bytes of a blob from a place to its end, and the version of the blob.
 
         Raises:
             NetworkError: when none is loaded there.

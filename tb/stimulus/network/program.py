@@ -55,7 +55,7 @@ class Programmer:
 
         Args:
             task: The task.
-            prefix: What its events are called after.
+            prefix: Prefix of the names of its events.
         """
         writer = _TaskWriter(self, task, prefix)
         for action in schedule(task, self.turns):

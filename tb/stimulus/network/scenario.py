@@ -69,7 +69,7 @@ class NetworkScenario:
     """Networks as one scenario.
 
     Attributes:
-        scenario: What is played.
+        scenario: The scenario to play.
         runs: One for each input, in their order.
     """
 

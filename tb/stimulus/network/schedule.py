@@ -57,7 +57,7 @@ class Turns:
 
 
 def schedule(task: HardwareTask, turns: Turns) -> Iterator[Action]:
-    """Yield what is done with the operations of a task, in an order in which all can happen.
+    """Yield the steps for the operations of a task, in an order in which all can happen.
 
     Args:
         task: The task.

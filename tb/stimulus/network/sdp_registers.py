@@ -116,7 +116,7 @@ TABLE: Table = (
 
 
 def derive(flat: Flat) -> Flat:
-    """Return what the tables take beside the descriptors themselves.
+    """Return the values that the tables take beside the descriptors themselves.
 
     Raises:
         NetworkError: for a stage that no descriptor can mean.

@@ -29,7 +29,7 @@ class Tensor:
         memory[: digits.nbytes] = digits.pack(array)
 
     Attributes:
-        name: What the network calls it.
+        name: Its name in the network.
         ram: Memory port.
         address: First byte.
         precision: Type of an element.
@@ -38,7 +38,7 @@ class Tensor:
         line_stride_bytes: From one line to the next.
         surface_stride_bytes: From one surface to the next. Elements may overlap: tests of the public driver read
             cubes of the smallest configuration as if their atoms had 32 bytes.
-        scale: What an integer is worth; None where the file does not say.
+        scale: Value of an integer; None where the file does not say.
     """
 
     name: str

@@ -54,7 +54,7 @@ def commands(text: str, path: Path) -> Iterator[Command]:
 
     Args:
         text: The file's content.
-        path: What messages call the file.
+        path: Name of the file in messages.
 
     Raises:
         TraceError: for text that is no command.

@@ -48,10 +48,10 @@ class Bug:
 
     Attributes:
         name: its name, for the device the value of ``+bug=``.
-        kind: what it is about.
+        kind: subject.
         place: where it is.
         unit: which scenarios exercise it.
-        about: what is wrong, in words.
+        about: the fault, in words.
         causes: names of the causes that are right first answers of the explainer.
         equivalent: why no scenario can show it; empty for a bug that must be caught.
         config: name of the embedded device that it is played on.

@@ -39,7 +39,7 @@ _REGISTERS = re.compile(r"_reg\b|_reg_|regfile|dual_reg|csb", re.IGNORECASE)
 
 
 def judged(module: str, catch: Catch) -> Judgement:
-    """Return what the first cause is worth.
+    """Return the worth of the first cause.
 
     A register with a wrong value makes exactly the bytes of a wrong parameter: for a mutant in a register file
     the cause that names one is right. Of causes that cannot be told apart, one that is right is enough.

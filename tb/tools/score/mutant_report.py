@@ -19,7 +19,7 @@ MOST_WRONG = 0.03
 
 
 def line(result: MutantResult) -> str:
-    """Return what became of a mutant in one line."""
+    """Return the outcome of a mutant in one line."""
     catch = result.catch
     if catch is None:
         return f"{result.mutant}: SURVIVED: {result.reason} ({result.seconds:.0f} s)"

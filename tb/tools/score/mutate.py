@@ -47,7 +47,7 @@ class Mutant:
         kind: of the change, as ``+ for -``.
         start: where the text that is replaced begins.
         before: that text.
-        after: what it becomes.
+        after: new text.
         span: where the expression begins and ends that it is in.
     """
 

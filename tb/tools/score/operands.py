@@ -48,7 +48,7 @@ def layers_of(ops: Sequence[Op], config: HwConfig) -> list[Layer]:
 
 
 def alterations(bug: str, scenario: Scenario, config: HwConfig) -> list[Alteration]:
-    """Return what an operand bug changes in the memory of a scenario; nothing when it has no such operand.
+    """Return the memory of a scenario that an operand bug changes; nothing when it has no such operand.
 
     Raises:
         InputError: for an unknown bug.

@@ -80,7 +80,7 @@ class Expression:
         return pattern.finditer(self.plain, self.start, self.end)
 
     def original(self, found: re.Match[str], group: int = 0) -> str:
-        """Return what the file holds where something matches."""
+        """Return the text of the file at a match."""
         return self.text[slice(*found.span(group))]
 
     def width(self, term: str) -> int | None:
@@ -247,7 +247,7 @@ def _groups(expression: Expression) -> Found:
 
 
 def _whole(after: Callable[[str], str], clocked: bool) -> Finder:
-    """Return what replaces a whole condition that asks for no reset."""
+    """Return the finder of a whole condition that asks for no reset."""
 
     def find(expression: Expression) -> Found:
         condition = expression.condition

@@ -114,7 +114,7 @@ def play_bugs(
 
     Args:
         cases: bugs with the scenarios of their units.
-        bench: what they are played on.
+        bench: bench that plays them.
         seed: of all data.
         workers: simulations at a time.
     """
@@ -133,7 +133,7 @@ def false_alarms(found: Sequence[Source], bench: Bench, *, seed: int, workers: i
 
     Args:
         found: the scenarios.
-        bench: what they are played on.
+        bench: bench that plays them.
         seed: of all data.
         workers: simulations at a time.
     """
@@ -154,7 +154,7 @@ def play_bug(bug: Bug, found: Sequence[Source], bench: Bench, seed: int) -> BugR
     Args:
         bug: the bug.
         found: scenarios, the first one first.
-        bench: what it is played on.
+        bench: bench that plays it.
         seed: of all data.
     """
     jobs = (job for source in found if (job := job_of(bug, source, bench, seed)) is not None)
@@ -170,7 +170,7 @@ def until_caught(jobs: Iterable[Job], bench: Bench, folder: Path, process: Share
 
     Args:
         jobs: the first one first.
-        bench: what they are played on.
+        bench: bench that plays them.
         folder: for what they leave behind.
         process: in which they are played, None for one each.
     """

@@ -66,7 +66,7 @@ class Notes:
         self._bytes = np.memmap(self.path, dtype=np.uint8, mode="w+", shape=(mutants + 1,))
 
     def taken(self) -> list[int]:
-        """Return what was noted since the last time."""
+        """Return the numbers that were noted since the last time."""
         numbers = [int(number) for number in np.flatnonzero(self._bytes)]
         self._bytes[:] = 0
         return numbers
@@ -99,7 +99,7 @@ def survey(cases: Sequence[Case], bench: Bench, mutants: int | None, workers: in
 
     Args:
         cases: the scenarios.
-        bench: what they are played on.
+        bench: bench that plays them.
         mutants: how many the model can note, None when it cannot.
         workers: simulations at a time.
     """

@@ -16,7 +16,7 @@ LEAST_EXPLAINED = 0.85
 
 
 def line(result: BugResult) -> str:
-    """Return what became of a bug in one line."""
+    """Return the outcome of a bug in one line."""
     bug, catch = result.bug, result.catch
     if catch is None:
         state = "equivalent" if bug.equivalent else "SURVIVED"

@@ -124,7 +124,7 @@ def describe(
         rng: Randomness.
         config: The build.
         sizes: Of the convolution.
-        before: What it reads, None for data of its own.
+        before: Cube that it reads, None for data of its own.
         cubes: Of a batch.
     """
     precision, pixels, height, width = sizes.precision, sizes.pixels, sizes.height, sizes.width

@@ -65,7 +65,7 @@ def pooling(rng: np.random.Generator, src: Cube, height: Axis, width: Axis) -> t
 
     Args:
         rng: Randomness.
-        src: What it reads.
+        src: Cube that it reads.
         height: Windows along H.
         width: Windows along W.
     """
@@ -83,7 +83,7 @@ def draw_pooled(rng: np.random.Generator, producer: Description, cube: Cube) -> 
     Args:
         rng: Randomness.
         producer: The layer.
-        cube: What it writes.
+        cube: Cube that it writes.
 
     Returns:
         The layer with its pooling, and what that writes; the layer as it is, where no windows fit.

@@ -74,8 +74,8 @@ def draw_processing(
         config: The build.
         shape: (C, H, W) of the cube.
         bits: Magnitude of most of what comes in.
-        precision: What comes in.
-        output: What goes out.
+        precision: Precision of the input.
+        output: Precision of the output.
     """
     processing: Description = {} if output is precision else {"output_precision": output.value}
     if precision is Precision.FP16:

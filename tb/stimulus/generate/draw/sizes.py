@@ -94,8 +94,8 @@ def work_of(config: HwConfig, layer: Description, src: Cube, dst: Cube) -> Work:
     Args:
         config: The build.
         layer: Its description.
-        src: What it reads.
-        dst: What it writes.
+        src: Cube that it reads.
+        dst: Cube that it writes.
     """
     read, written = atoms_of(config, src), atoms_of(config, dst)
     atom = config.memory_atomic_bytes

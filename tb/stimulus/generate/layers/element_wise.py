@@ -18,7 +18,7 @@ _REGISTER_BITS = 32
 def take_element_wise(
     shop: Workshop, name: str, table: Table | None, shape: tuple[int, int, int], precision: Precision
 ) -> tuple[YStage | None, StageSource | None]:
-    """Return what Y does, and where it takes its operands from; None without a description.
+    """Return the processing of Y and the source of its operands; None without a description.
 
     Args:
         shop: Configuration, memory and randomness.

@@ -30,15 +30,15 @@ def take_processing(
     precision: Precision = Precision.INT8,
     output: Precision = Precision.INT8,
 ) -> tuple[SdpParams, StageSource | None, StageSource | None, StageSource | None]:
-    """Return what SDP does to a cube: parameters, and where X1, X2 and Y take their operands from.
+    """Return SDP's processing of a cube: parameters, and the sources of the operands of X1, X2 and Y.
 
     Args:
         shop: Configuration, memory and randomness.
         name: Prefix of the allocations' names.
         table: The description of the layer.
         shape: (C, H, W) of the cube.
-        precision: What comes in.
-        output: What goes out.
+        precision: Precision of the input.
+        output: Precision of the output.
     """
     stages = [
         _stage(shop, f"{name}_{stage}", table.table(stage), shape, processing_precision(precision, output))

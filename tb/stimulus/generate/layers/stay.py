@@ -21,7 +21,7 @@ class Stay:
         reuse: of ``PARTS``, what it takes of the layer before.
         lines: that it convolves, when they are not those of its input in memory.
         before: the convolutions before it.
-        buffer: what they leave.
+        buffer: content that they leave.
     """
 
     keep: tuple[str, ...]
@@ -32,7 +32,7 @@ class Stay:
 
 
 def take_stay(table: Table, earlier: Sequence[Layer], height: int) -> Stay:
-    """Return what a description keeps and reuses.
+    """Return the parts that a description keeps and reuses.
 
     A layer that reuses data convolves all lines that are kept, or ``lines`` of them; when the layer before has not
     kept all of its lines but released some, those that are left and its own.

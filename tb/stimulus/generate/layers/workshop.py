@@ -104,7 +104,7 @@ class Workshop:
         """Put random weights into memory; the padding after them is random too.
 
         Args:
-            name: What messages call them.
+            name: Their name in messages.
             layout: How they lie.
             limits: Smallest and largest weight of integers.
             numbers: Which weights of FP16.
@@ -123,7 +123,7 @@ class Workshop:
         """Put random weights into memory without those that are 0, and their mask and sizes.
 
         Args:
-            name: What messages call them.
+            name: Their name in messages.
             layout: How they would lie in whole.
             limits: Smallest and largest weight of integers.
             numbers: Which weights of FP16.

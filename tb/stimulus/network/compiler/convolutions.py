@@ -88,7 +88,7 @@ def tiles_of(name: str, config: HwConfig, conv: Conv, shape: Shape, block: Block
     """Yield the parts of the output, from above, whose input the buffer holds beside a group of kernels.
 
     Args:
-        name: What messages call the layer.
+        name: Name of the layer in messages.
         config: Decides how large the buffer is.
         conv: The convolution.
         shape: Of its input.

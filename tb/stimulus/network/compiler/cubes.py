@@ -16,7 +16,7 @@ class Cube:
     """A cube in a buffer, INT8.
 
     Attributes:
-        config: What it is laid out for.
+        config: Configuration of the layout.
         buffer: Number of the buffer.
         offset: Bytes from the buffer's beginning.
         shape: (C, H, W) as it lies in memory.
@@ -79,7 +79,7 @@ class Extent:
 
 
 def extent(window: Window, axis: int, size: int, first: int, count: int) -> Extent:
-    """Return what windows need of an input.
+    """Return the part of an input that windows need.
 
     Args:
         window: How they move.

@@ -16,13 +16,13 @@ class Compute:
 
     Attributes:
         name: Of the first node.
-        src: What is read.
-        output: What is written.
+        src: Input.
+        output: Output.
         conv: The convolution, with its bias; None for a cube out of memory.
         scale: (C,), ones after a convolution.
         shift: (C,), zeros after a convolution.
         other: A cube that is added element by element.
-        activation: What comes last.
+        activation: Last step.
     """
 
     name: str

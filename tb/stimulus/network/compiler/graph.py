@@ -54,7 +54,7 @@ class Conv:
         bias: (K,).
         window: How the kernels move.
         groups: Parts of the channels that do not see each other.
-        weight_scales: What a step of each kernel's integers is worth, (K,), where the file says so.
+        weight_scales: Value of a step of each kernel's integers, (K,), where the file says so.
     """
 
     weights: Floats
@@ -135,7 +135,7 @@ class Graph:
     """A network.
 
     Attributes:
-        name: What the file calls it.
+        name: Its name in the file.
         inputs: Names of the values that are given.
         nodes: Operations, each after those that make what it takes.
         outputs: Names of the values that are wanted.

@@ -34,7 +34,7 @@ def values_of(graph: Graph, inputs: Mapping[str, Floats]) -> dict[str, Floats]:
 
     Args:
         graph: The graph.
-        inputs: What it is given.
+        inputs: Its inputs.
     """
     values = {name: floats(value) for name, value in inputs.items()}
     for node in graph.nodes:
@@ -43,7 +43,7 @@ def values_of(graph: Graph, inputs: Mapping[str, Floats]) -> dict[str, Floats]:
 
 
 def computed(operation: Operation, inputs: list[Floats]) -> Floats:
-    """Return what one operation makes of its inputs."""
+    """Return the result of one operation on its inputs."""
     first = inputs[0]
     match operation:
         case Conv():

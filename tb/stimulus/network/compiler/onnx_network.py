@@ -47,8 +47,8 @@ class OnnxNetwork:
 
     Attributes:
         name: Of the network.
-        graph: What it computes, in floating point.
-        config: What it was compiled for.
+        graph: Graph of floating point.
+        config: Configuration that it was compiled for.
     """
 
     name: str
@@ -67,9 +67,9 @@ class OnnxNetwork:
         """Return a network compiled for a configuration.
 
         Args:
-            name: What it is called.
-            graph: What it computes.
-            config: What is to run it.
+            name: Its name.
+            graph: Graph that it computes.
+            config: Configuration to run it.
             samples: Inputs that show how large its values become.
             per_channel: Whether each kernel has a scale of its own.
 
@@ -136,7 +136,7 @@ class OnnxNetwork:
         )
 
     def _host(self, output: str, buffers: Sequence[int], placer: _Placer) -> SoftwareOperation:
-        """Return what the host makes of what hardware leaves: real numbers, probabilities or a class."""
+        """Return the host's step after the hardware: real numbers, probabilities or a class."""
         node = next((node for node in self._plan.host if node.output == output), None)
         value = output if node is None else node.inputs[0]
         if value not in self._plan.cubes:

@@ -50,8 +50,8 @@ class Plan:
     """The order of computation, and the place of each value.
 
     Attributes:
-        steps: What becomes layers, in order.
-        host: What the host computes in the end.
+        steps: Nodes that become layers, in order.
+        host: Nodes that the host computes in the end.
         cubes: Of every value in memory.
         channels: Of every value.
         buffers: Bytes of each piece of memory that values lie in.

@@ -61,7 +61,7 @@ class Arithmetic:
 
 
 def scales_of(graph: Graph, steps: Sequence[Step], samples: Iterable[Mapping[str, Floats]]) -> dict[str, float]:
-    """Return what an integer of each value that a step reads or writes is worth.
+    """Return the scale of each value that a step reads or writes.
 
     The largest magnitude of a value over all samples is the integer 127, unless the file has a range of its own.
     Values that the hardware moves without converting them share a scale: pooled, joined and cut ones.
@@ -136,7 +136,7 @@ def _weighted(step: Compute, src: float, per_channel: bool) -> tuple[NDArray[np.
 
 
 def weight_scales(conv: Conv, src: float, *, per_channel: bool) -> Floats:
-    """Return what an integer of each kernel is worth, (K,)."""
+    """Return the scale of each kernel, (K,)."""
     if conv.weight_scales is not None:
         return conv.weight_scales
     most = np.abs(conv.weights).max(axis=(1, 2, 3))
@@ -206,7 +206,7 @@ def _stage(
 
 
 def _params(x1: SdpStage | None, x2: SdpStage | None, ratio: float) -> SdpParams:
-    """Return what SDP does, with a converter that multiplies by ``ratio``."""
+    """Return SDP's processing, with a converter that multiplies by ``ratio``."""
     scale, shift = _multipliers(np.full(1, ratio))
     converter = output_converter(0, int(scale[0]), shift)
     return SdpParams(x1, x2, converter, Precision.INT8, Precision.INT8)

@@ -40,7 +40,7 @@ def image_entries(config: HwConfig, precision: Precision, channels: int, padded_
     Args:
         config: the build.
         precision: the convolution runs in, after the converter.
-        channels: of the pixel format.
+        channels: channels of the pixel format.
         padded_width: pixels of a line with the padding left and right.
 
     Source: unit description, "Convolution with Image Input"; measured on the public nv_small RTL.

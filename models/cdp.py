@@ -79,7 +79,7 @@ class CdpParams:
         input_converter: with the encoding ``CDP_INPUT``; for INT8 the hardware has 8 bits of the offset.
         output_converter: with the encoding ``CDP_OUTPUT``; for INT8 the hardware has 25 bits of the offset.
         lut: both tables, of int16 entries, or uint16 FP16 patterns.
-        precision: of input and output.
+        precision: precision of input and output.
         nan_to_zero: whether NaN counts as +0; for FP16.
 
     FP16 has no converters; theirs must pass everything.
@@ -141,7 +141,7 @@ def run(params: CdpParams, cube: NDArray[Any], channels: int, rules: Rules = HAR
         cube: (C, H, W), int8, int16 or uint16 FP16 patterns. C may include padding channels; see the
             module's description.
         channels: how many of them are real.
-        rules: of integer arithmetic.
+        rules: rules of integer arithmetic.
 
     Returns:
         (C, H, W) of the cube's dtype.

@@ -93,7 +93,7 @@ class Converter:
 
         Args:
             values: integers of at most 40 bits, any shape.
-            rules: of rounding.
+            rules: rules of rounding.
 
         Returns:
             int64, same shape.
@@ -129,8 +129,8 @@ class Converter:
 
         Args:
             values: integers, any shape.
-            bits: of the signed result.
-            rules: of rounding and saturation.
+            bits: bits of the signed result.
+            rules: rules of rounding and saturation.
 
         Returns:
             int64, same shape.
@@ -145,7 +145,7 @@ class Converter:
         Args:
             values: integers, any shape.
             target: INT8, INT16, or FP16 (nearest even).
-            rules: of rounding and saturation.
+            rules: rules of rounding and saturation.
 
         Returns:
             int8, int16, or uint16 FP16 patterns, same shape.
@@ -180,7 +180,7 @@ def truncate(values: npt.NDArray[np.int64], lsb: int, output_bits: int) -> npt.N
     Args:
         values: int64 below 2**62 in magnitude, any shape.
         lsb: 0 to 63.
-        output_bits: of the signed result, 2 to 63.
+        output_bits: bits of the signed result, 2 to 63.
 
     Raises:
         InputError: when ``lsb`` or ``output_bits`` is out of range.

@@ -84,7 +84,7 @@ def check_use(name: str, precision: Precision, offset: int) -> ConverterRow:
 
     Args:
         name: as printed.
-        precision: of the pipeline.
+        precision: precision of the pipeline.
         offset: that is to be subtracted; 0 for none.
 
     Raises:

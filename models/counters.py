@@ -21,9 +21,9 @@ class CounterSettings:
     """The settings that decide whether a counter is valid.
 
     Attributes:
-        in_precision: of the data read.
-        proc_precision: of the pipeline.
-        out_precision: of the data written.
+        in_precision: precision of the data read.
+        proc_precision: precision of the pipeline.
+        out_precision: precision of the data written.
         saturation_enabled: PERF_SAT_EN.
         nan_inf_enabled: PERF_NAN_INF_COUNT_EN.
     """

@@ -22,7 +22,7 @@ def set_params(layout: DeconvolutionWeightLayout, truncate: int = 0) -> ConvPara
     """Return the convolution of each set: as much zero padding as lets every tap meet every element.
 
     Args:
-        layout: of the kernels.
+        layout: layout of the kernels.
         truncate: right shift of CACC.
 
     Raises:
@@ -49,7 +49,7 @@ def interleave(outputs: NDArray[Any], stride: tuple[int, int]) -> NDArray[Any]:
 
     Args:
         outputs: (sets, K, H', W').
-        stride: of the deconvolution.
+        stride: stride of the deconvolution.
 
     Returns:
         (K, H' * stride y, W' * stride x).
@@ -65,7 +65,7 @@ def run(
     """Compute what the convolution core hands to SDP for a whole integer deconvolution.
 
     Args:
-        layout: of the kernels.
+        layout: layout of the kernels.
         cube: (C, H, W) of the precision's dtype.
         weights: (K, C, R, S) of the precision's dtype.
         truncate: right shift of CACC.

@@ -46,7 +46,7 @@ def position(table: LutTable, x: BitsArray, fraction_bits: int) -> tuple[IntArra
     Args:
         table: linear or exponent.
         x: FP32 patterns, any shape.
-        fraction_bits: of the unit.
+        fraction_bits: fraction bits of the unit.
 
     Returns:
         Place, index (clipped to the last interval), fraction (0 to 2**fraction_bits - 1).

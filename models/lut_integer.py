@@ -23,7 +23,7 @@ def lookup(lut: HybridLut, x: IntArray, unit: LutUnit, rules: Rules = HARDWARE) 
         lut: tables of int16 entries.
         x: int64, any shape, within the unit's input width.
         unit: SDP interpolates with a 35-bit fraction, CDP with 16 bits.
-        rules: of rounding and saturation.
+        rules: rules of rounding and saturation.
 
     Returns:
         int64 values, at most 32 bits in SDP and 16 in CDP, and the place in each table.
@@ -60,8 +60,8 @@ def position(
     Args:
         table: linear or exponent.
         x: int64, any shape.
-        fraction_bits: of the unit.
-        rules: of saturation.
+        fraction_bits: fraction bits of the unit.
+        rules: rules of saturation.
 
     Returns:
         Place, index (clipped to the last interval), fraction (0 to 2**fraction_bits - 1).

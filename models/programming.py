@@ -102,8 +102,8 @@ def padding_value(encoding: Affine, precision: Precision) -> int:
     """Return the padding value of the convolution that means zero.
 
     Args:
-        encoding: of the input.
-        precision: of the pipeline.
+        encoding: encoding of the input.
+        precision: precision of the pipeline.
 
     Returns:
         ``-offset * scale``, rounded half away from zero; 0 for FP16.
@@ -145,7 +145,7 @@ def offset_compensation(
     ``SF_in * SF_wt * offset_in * sum(W')`` with the quantisation error of the weights included.
 
     Args:
-        encoding: of the input.
+        encoding: encoding of the input.
         weight: (K, C, R, S) encoded integer weights.
         cc_out_trunc: right shift of the accumulator.
         pra_trunc: right shift of the Winograd input transform; 0 for direct convolution.
@@ -203,7 +203,7 @@ def cdp_input_converter(encoding: Affine, binary_point: int) -> Affine:
     """Return ``cdp_in_cvt``: what makes the LUT input ``x * 2**binary_point``.
 
     Args:
-        encoding: of the CDP's input.
+        encoding: encoding of the CDP's input.
         binary_point: M of the document.
 
     Source: precision document, "CDP converters": O = -O_in * SF_in, SF = 2^M / SF_in.

@@ -77,7 +77,7 @@ def linear_end(start: Number, select: int, entries: int, unit: LutUnit, precisio
         select: INDEX_SELECT.
         entries: 65 or 257.
         unit: SDP or CDP.
-        precision: of the pipeline.
+        precision: precision of the pipeline.
 
     Raises:
         InputError: when ``select`` is outside the hardware's range, or for FP16 the start is so large that
@@ -104,7 +104,7 @@ def exponent_end(start: Number, offset: int, unit: LutUnit, precision: Precision
         start: encoded value below entry 0.
         offset: LE_INDEX_OFFSET.
         unit: SDP or CDP.
-        precision: of the pipeline.
+        precision: precision of the pipeline.
 
     Raises:
         InputError: when ``offset`` is outside the hardware's range.
@@ -123,7 +123,7 @@ def exponent_fields(encoding: Affine, start: Number, first_exponent: int) -> tup
     """Return LE_INDEX_OFFSET and LE_START of an exponent table with entries at ``start + 2**(first + i)``.
 
     Args:
-        encoding: of the LUT input; its scale must be a power of two.
+        encoding: encoding of the LUT input; its scale must be a power of two.
         start: ``linear_start``, a real number.
         first_exponent: ``exp_start``.
 

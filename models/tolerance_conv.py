@@ -54,7 +54,7 @@ def window_sum(data: Float64Array, weight: Float64Array, window: Window, pad_val
         data: (C, H, W).
         weight: (K, C, R, S).
         window: stride, dilation, padding.
-        pad_value: of the elements outside the cube.
+        pad_value: value of the elements outside the cube.
 
     Returns:
         (K, H', W').

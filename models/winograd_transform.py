@@ -83,7 +83,7 @@ def transform_integer(
         data: (..., 4, 4) integers of the precision.
         truncate: right shift, 0 to 3, rounded half away from zero.
         precision: INT8 or INT16.
-        rules: of rounding and saturation.
+        rules: rules of rounding and saturation.
 
     Returns:
         int64, same shape, saturated to the precision's bits.

@@ -61,7 +61,7 @@ def run(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any], rules: Ru
         params: the layer.
         cube: (C, H, W) of the precision's dtype.
         weights: (K, C, R, S) of the precision's dtype; (K, C, 4, 4) transformed ones for Winograd.
-        rules: of rounding and saturation.
+        rules: rules of rounding and saturation.
 
     Returns:
         int32 (K, H_out, W_out).
@@ -138,8 +138,8 @@ def threshold(
 
     Args:
         params: the layer.
-        cube: of the layer.
-        weights: of the layer.
+        cube: cube of the layer.
+        weights: weights of the layer.
         expected: (K, H_out, W_out) reference, after SDP if it works on the fly.
         scale: factor that SDP applies, or its magnitude per element.
 

@@ -77,7 +77,7 @@ def run(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any], order: At
         params: an FP16 layer.
         cube: (C, H, W) FP16 patterns.
         weights: (K, C, R, S) FP16 patterns, or transformed ones for Winograd.
-        order: of the products; nothing for Winograd.
+        order: order of the products; nothing for Winograd.
 
     Returns:
         uint32 (K, H_out, W_out), FP32 patterns.

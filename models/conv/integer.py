@@ -67,7 +67,7 @@ def accumulate(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any], ru
         params: an integer layer.
         cube: (C, H, W).
         weights: (K, C, R, S), or (K, C, 4, 4) transformed ones for Winograd.
-        rules: of rounding and saturation.
+        rules: rules of rounding and saturation.
     """
     shape = params.output_shape(cube.shape, weights.shape)
     padded = pad(params, cube, params.pad_value)
@@ -104,7 +104,7 @@ def truncate(
     Args:
         sums: int64 of at most 48 bits, any shape.
         shift: 0 to 31 bits.
-        rules: of rounding and saturation.
+        rules: rules of rounding and saturation.
 
     Returns:
         int32 and bool of the same shape.

@@ -38,7 +38,7 @@ class ConvParams:
         pad_bottom: elements, fewer than the dilated kernel's height.
         pad_value: what stands in the padding, of the precision; the 16-bit pattern for FP16.
         truncate: right shift of CACC, 0 to 31 bits, rounded half away from zero; nothing for FP16.
-        precision: of cube and weights.
+        precision: precision of cube and weights.
         nan_to_zero: whether NaN of cube and weights count as +0.
         winograd: whether kernels are transformed to 4 x 4 and the padded input is cut into tiles.
         pre_truncate: right shift after the transform of integer tiles, 0 to 3 bits.
@@ -94,8 +94,8 @@ class ConvParams:
         """Return the output's width for an input of ``width`` elements.
 
         Args:
-            width: of the input.
-            kernel_width: of the kernels; 4 for Winograd, after the transform.
+            width: width of the input.
+            kernel_width: width of the kernels; 4 for Winograd, after the transform.
 
         Raises:
             InputError: when a padding reaches the dilated kernel's width, or no window fits; for Winograd, when
@@ -110,8 +110,8 @@ class ConvParams:
         """Return the output's height for an input of ``height`` elements.
 
         Args:
-            height: of the input.
-            kernel_height: of the kernels; 4 for Winograd, after the transform.
+            height: height of the input.
+            kernel_height: height of the kernels; 4 for Winograd, after the transform.
 
         Raises:
             InputError: when a padding reaches the dilated kernel's height, or no window fits; for Winograd, when

@@ -50,7 +50,7 @@ class PixelConversion:
         Args:
             pixels: the format of the image.
             image: (C, H, W) of the format's dtype.
-            rules: of the converter's rounding and saturation.
+            rules: rules of the converter's rounding and saturation.
 
         Returns:
             (C, H, W) of the precision's dtype.

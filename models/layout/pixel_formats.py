@@ -65,7 +65,7 @@ class PixelFormat:
         name: as in the register map, which is the table's without the spaces of its columns and with
             three underscores between planes.
         planes: one, or luminance and chrominance.
-        element_dtype: of one element as software sees it.
+        element_dtype: type of one element as software sees it.
         precision: type of the input as the hardware is told.
 
     Source: format document, Table 33; field order measured on the public nv_small RTL for the 8-bit

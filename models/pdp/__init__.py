@@ -40,7 +40,7 @@ def run(params: PdpParams, cube: NDArray[Any], config: HwConfig, rules: Rules = 
         cube: (C, H, W), int8, int16 or uint16 FP16 patterns. C may include padding channels; see the
             module's description.
         config: the build, which decides how wide sums of INT8 are.
-        rules: of integer rounding.
+        rules: rules of integer rounding.
 
     Returns:
         (C, H_out, W_out) of the cube's dtype.

@@ -25,8 +25,8 @@ def pool(params: PdpParams, cube: NDArray[np.uint16], out_width: int, out_height
     Args:
         params: the layer.
         cube: (C, H, W) FP16 patterns.
-        out_width: of the result.
-        out_height: of the result.
+        out_width: width of the result.
+        out_height: height of the result.
 
     Returns:
         (C, out_height, out_width) FP16 patterns.

@@ -45,7 +45,7 @@ class PdpParams:
         recip_width: 2**16 / kernel_width as the software rounds it, 17 bits, or the FP17 pattern of its
             reciprocal; used by the average alone.
         recip_height: likewise of kernel_height.
-        precision: of input and output.
+        precision: precision of input and output.
         nan_to_zero: whether NaN of an FP16 cube from memory counts as +0.
 
     Raises:

@@ -130,7 +130,7 @@ def compute(
         x1_operands: operands of X1, None when X1 is bypassed.
         x2_operands: operands of X2, None when X2 is bypassed.
         y_operands: operands of Y, None when Y is bypassed.
-        rules: of integer arithmetic.
+        rules: rules of integer arithmetic.
 
     Raises:
         InputError: when the cube's type or shape, or an operand's presence, shape, type or range is wrong.

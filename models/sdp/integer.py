@@ -50,7 +50,7 @@ def process(
         x1: operands of X1.
         x2: operands of X2.
         y: operands of Y.
-        rules: of rounding and saturation.
+        rules: rules of rounding and saturation.
 
     Returns:
         (C, H, W) of the output precision, FP16 as uint16 patterns; how many outputs were saturated to the

@@ -77,8 +77,8 @@ class YStage:
         mul: whether the multiplier works.
         mul_prelu: whether only negative data are multiplied and truncated; without ``mul`` it does nothing.
         truncate: right shift after the multiplier, 0 to 1023 bits; it acts on products alone.
-        alu_converter: of ALU operands from memory; None when it is bypassed.
-        mul_converter: of multiplier operands from memory; None when it is bypassed.
+        alu_converter: converter of ALU operands from memory; None when it is bypassed.
+        mul_converter: converter of multiplier operands from memory; None when it is bypassed.
         lut: the tables that the result is looked up in, or None.
 
     Raises:
@@ -135,8 +135,8 @@ class SdpParams:
         x1: the stage X1, or None when it is bypassed.
         x2: the stage X2, or None when it is bypassed.
         converter: the output converter, with the encoding ``SDP_OUTPUT``; always active, but not in FP16.
-        input_precision: of the cube in memory; on the fly, the precision the convolution ran in.
-        output_precision: of the result.
+        input_precision: precision of the cube in memory; on the fly, the precision the convolution ran in.
+        output_precision: precision of the result.
         y: the stage Y, or None when it is bypassed.
         nan_to_zero: whether NaN of the input and of operands counts as +0, except those in Y's registers.
 
@@ -204,7 +204,7 @@ def checked_operands(
     """Return a stage's operands, None for a bypassed stage.
 
     Args:
-        name: of the stage, ``x1``, ``x2`` or ``y``.
+        name: name of the stage, ``x1``, ``x2`` or ``y``.
         stage: the stage, or None.
         operands: its inputs.
         shape: (C, H, W) of the cube.

@@ -55,7 +55,7 @@ class CoverageModel:
 
     Attributes:
         config: the configuration.
-        bins: of every point, by unit and name.
+        bins: bins of every point, by unit and name.
         items: points and crosses, in the order of the files.
         excluded: why a bin cannot be reached, by its name.
         open: why a bin that could be reached is not yet, by its name; it counts as a hole.

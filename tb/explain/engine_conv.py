@@ -25,8 +25,8 @@ class ImageInput:
     """An image in memory, and what becomes of its pixels.
 
     Attributes:
-        layout: of the pixels.
-        addresses: of its planes.
+        layout: layout of the pixels.
+        addresses: addresses of its planes.
         conversion: sign, mean and input converter.
         channels: order in which channels reach the convolution.
     """
@@ -74,9 +74,9 @@ class ConvRun:
     Attributes:
         source: the input.
         weights: the kernels.
-        params: of the model; padding after the input follows from ``out_size``.
+        params: parameters of the model; padding after the input follows from ``out_size``.
         out_size: (H, W) of the output.
-        padded_channels: of the output, in whole atoms.
+        padded_channels: channels of the output, in whole atoms.
         sdp: stages and output converter; its walk is not used.
         shift: elements (down, right) that every window is displaced.
         signed: whether the multipliers take data, and kernels, of INT8 as signed numbers.

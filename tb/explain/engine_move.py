@@ -35,7 +35,7 @@ class MoveRun:
         moved: channels and columns of the output that are moved.
         padded: channels and columns that are written: those after the moved ones are 0.
         stride: rows and columns that contract makes of one, (1, 1) for anything else.
-        order: of the channels that become rows and columns.
+        order: order of the channels that become rows and columns.
     """
 
     src: Walk

@@ -95,7 +95,7 @@ class SdpRun:
 
     Attributes:
         src: walk through the input.
-        params: of the model; its stages are those of ``x1``, ``x2`` and ``y``.
+        params: parameters of the model; its stages are those of ``x1``, ``x2`` and ``y``.
         x1: stage X1, None when bypassed.
         x2: stage X2, None when bypassed.
         y: stage Y, None when bypassed.
@@ -134,9 +134,9 @@ class PdpRun:
 
     Attributes:
         src: walk through the input.
-        params: of the model; padding after the cube follows from ``out_size``.
+        params: parameters of the model; padding after the cube follows from ``out_size``.
         out_size: (H, W) of the output.
-        config: of the build.
+        config: configuration of the build.
         shift: elements (down, right) that every window is displaced.
         pads_take_part: whether maximum and minimum see zeros in the padding.
     """
@@ -159,7 +159,7 @@ class PdpRun:
         Args:
             read: from lines to the input cube there, FP16 as patterns; ``src`` says how large the whole is.
             rows: which lines of the output.
-            rules: of integer rounding.
+            rules: rules of integer rounding.
 
         Raises:
             InputError: for windows that lie in the padding alone.
@@ -193,7 +193,7 @@ class CdpRun:
 
     Attributes:
         src: walk through the input.
-        params: of the model.
+        params: parameters of the model.
         channels: how many channels are real.
     """
 

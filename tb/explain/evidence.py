@@ -25,7 +25,7 @@ class Evidence:
 
     Attributes:
         name: name of the layer, or of the file, in messages.
-        layout: of the surface: a feature cube, planes or lines.
+        layout: layout of the surface: a feature cube, planes or lines.
         expected: its bytes; the mask says which must be written.
         actual: content of memory; known are the bytes that were written.
         memory: content of memory when the layer began.
@@ -137,8 +137,8 @@ def from_dumps(name: str, layout: CubeLayout, address: int, expected: ByteArray,
 
     Args:
         name: their name in messages.
-        layout: of the surface.
-        address: of the surface.
+        layout: layout of the surface.
+        address: address of the surface.
         expected: at least the bytes of the layout.
         actual: likewise; more bytes than the layout's are looked at, too.
 
@@ -166,7 +166,7 @@ def from_writes(
 
     Args:
         started: the layer.
-        layout: of what it writes.
+        layout: layout of the output.
         expected: expected bytes.
         beats: written beats.
         memory: memory that it found.

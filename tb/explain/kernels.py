@@ -124,8 +124,8 @@ class Packing:
     """Where mask and group sizes lie, and what is made of them.
 
     Attributes:
-        mask_address: of WMB.
-        sizes_address: of WGS.
+        mask_address: address of WMB.
+        sizes_address: address of WGS.
         mask: one of ``MASKS``, None for as it is.
         sizes: one of ``STARTS``, None for as they are.
     """
@@ -142,7 +142,7 @@ class WeightInput:
 
     Attributes:
         layout: in which they are read.
-        address: of the first.
+        address: address of the first.
         shape: (K, C, R, S) that the multipliers see.
         order: one of ``ORDERS`` or ``WINOGRAD_ORDERS``, None for as they are.
         packing: of compressed weights, None for others.

@@ -22,7 +22,7 @@ class Patch:
     """A run of bytes at an address, and which of them count.
 
     Attributes:
-        address: of the first byte.
+        address: address of the first byte.
         data: uint8 (n,).
         mask: bool (n,), which bytes are there.
     """
@@ -124,7 +124,7 @@ class Bytes:
         """Return the bytes of single addresses, and which of them are known.
 
         Args:
-            addresses: of any shape, anywhere.
+            addresses: addresses of any shape, anywhere.
 
         Returns:
             uint8 and bool of the same shape.

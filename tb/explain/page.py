@@ -28,7 +28,7 @@ class Failure:
     Attributes:
         name: identity, as ``TEST.SEED``.
         complaints: why it failed.
-        explanations: of its layers.
+        explanations: explanations of its layers.
         commands: commands to type, each with its purpose.
         about: device under test: RTL, configuration, simulator, date, revision.
     """

@@ -32,7 +32,7 @@ class SurfacePicture:
     """Three pictures of one surface, its channels side by side.
 
     Attributes:
-        number: of the surface.
+        number: number of the surface.
         wrong: elements of it that are wrong.
         expected: expected values.
         got: values that were found.

@@ -66,7 +66,7 @@ def save(path: Path, seen: Seen, config: HwConfig, config_name: str) -> None:
     Args:
         path: the file.
         seen: the run.
-        config: of the bench.
+        config: configuration of the bench.
         config_name: name or path that it was loaded by.
     """
     arrays: dict[str, Any] = {}

@@ -41,7 +41,7 @@ class Run:
     Attributes:
         engine: reads operands and computes.
         dst: walk through the output.
-        rules: of integer arithmetic.
+        rules: rules of integer arithmetic.
         values: what else happens to the result, in order; pure functions of single elements.
         order: what else happens to the places of results, in order; needs the whole cube.
         touch: which elements are written, None for all.

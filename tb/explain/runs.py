@@ -53,7 +53,7 @@ def write_page(
 
     Args:
         path: the file, in the folder of the run.
-        explanations: of its layers.
+        explanations: explanations of its layers.
         name: identity of the run.
         complaints: why it failed.
         rerun: the command that repeats it, None when it is not known.

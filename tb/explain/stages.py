@@ -78,7 +78,7 @@ class Handover:
     """One beat of a stage.
 
     Attributes:
-        cycle: of the handshake.
+        cycle: cycle of the handshake.
         data: as bytes, bit 0 first.
         address: where it is written, None for what is not written.
         unknown: which bits are neither 0 nor 1, as bytes; empty for none.

@@ -48,11 +48,11 @@ class Walk:
     """A cube of (C, H, W) elements in memory, channels in atoms.
 
     Attributes:
-        address: of the first atom.
+        address: address of the first atom.
         shape: (C, H, W); C in whole atoms of the right layout.
         steps: bytes from a surface, a line and a column to the next; any sign, 0 too.
         atom_elements: channels of an atom.
-        dtype: of an element.
+        dtype: type of an element.
         twist: what else happens to a cube that is read, None for nothing.
     """
 

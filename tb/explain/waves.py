@@ -66,8 +66,8 @@ class View:
     Attributes:
         waves: the wave file.
         ram: port of the first wrong write.
-        data_bits: of the port.
-        address_bits: of the port.
+        data_bits: data bits of the port.
+        address_bits: address bits of the port.
         first: picoseconds of the first wrong write.
         last: picoseconds of the last wrong write.
         top: scope of the top in the file, in front of its signals.

@@ -95,8 +95,8 @@ class When:
     Attributes:
         beats: write beats of the layer.
         bad: how many carried a wrong byte.
-        first_cycle: of the first of them.
-        last_cycle: of the last of them.
+        first_cycle: cycle of the first of them.
+        last_cycle: cycle of the last of them.
         ids: the AXI ids of them.
         first_number: which beat of the layer was the first of them, from 1.
         again: bytes that were written more than once.

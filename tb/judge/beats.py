@@ -37,11 +37,11 @@ class Beats:
 
         Args:
             ram: the port.
-            address: of the first byte lane.
+            address: address of the first byte lane.
             data: the whole beat, lane 0 first.
             strobe: a bit for each lane.
-            cycle: of the handshake.
-            axi_id: of the burst.
+            cycle: cycle of the handshake.
+            axi_id: AXI id of the burst.
         """
         lanes = [bool(strobe >> lane & 1) for lane in range(len(data))]
         return cls(

@@ -72,7 +72,7 @@ class CounterBoard:
         """Judge a counter that was read.
 
         Args:
-            unit: Of the register.
+            unit: Unit of the register.
             register: Its name.
             group: The register group that was read.
             got: The value.

@@ -71,7 +71,7 @@ class Mismatch(Detail, frozen=True, tag=True):
         nbytes: how many bytes.
         elements: how many elements they belong to; for stray writes, bytes.
         ram: port that carried them.
-        address: of the first byte.
+        address: address of the first byte.
         element: element of the first byte, None for a stray write.
         expected: value of the first byte, None for a stray write.
         got: value of the first byte, None when it was never written.

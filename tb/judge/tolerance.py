@@ -44,7 +44,7 @@ class ToleratedSurface:
         """Take bytes and judge the elements that they complete.
 
         Args:
-            offsets: Of the bytes in the surface, each not written before.
+            offsets: Offsets of the bytes in the surface, each not written before.
             values: The bytes.
 
         Returns:

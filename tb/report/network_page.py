@@ -36,7 +36,7 @@ def network_page(report: Report, config: HwConfig, explanations: Sequence[Explan
     Args:
         report: Outcome of the network.
         config: Configuration that it ran on.
-        explanations: Of its wrong layers, the first first.
+        explanations: Explanations of its wrong layers, the first first.
     """
     first = explanations[:1]
     shown = [

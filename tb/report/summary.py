@@ -20,7 +20,7 @@ class Group:
     Attributes:
         ending: how the first of them ended.
         cause: the probable cause of the first in words, None when none is known.
-        signatures: of all members, the most frequent first; each tells engine and register group.
+        signatures: signatures of all members, the most frequent first; each tells engine and register group.
         members: the failures.
     """
 

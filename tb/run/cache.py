@@ -35,7 +35,7 @@ class Model:
     """A built model.
 
     Attributes:
-        name: of its folder.
+        name: name of its folder.
         nbytes: bytes on the disk.
         used: when it was used last, in seconds since 1970; when it was begun, if it is not complete.
         complete: whether it can be played.

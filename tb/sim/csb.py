@@ -93,7 +93,7 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
             clock: The clock that CSB is synchronous to.
             registers: The register map, for names.
             stall: Probability per cycle of a pause before a request.
-            seed: Of the pauses.
+            seed: Seed of the pauses.
             deadline_cycles: How long a request or its answer may take.
         """
         super().__init__(entity, None, clock, case_insensitive=False)

@@ -112,7 +112,7 @@ class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
             image: The memory that is served.
             settings: Stalls, jitter and reordering.
             latency_cycles: From a request to its first answer.
-            seed: Of all randomness.
+            seed: Seed of all randomness.
         """
         super().__init__(entity, PORT_PREFIX[monitor.ram], clock, case_insensitive=False)
         self._edge = RisingEdge(clock)

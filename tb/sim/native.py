@@ -162,7 +162,7 @@ class RecordLog:
         """Find the log.
 
         Args:
-            dtype: Of one record.
+            dtype: Type of one record.
             locate: The harness's function that returns where records and count lie.
             arguments: Of that function, before the count's.
         """

@@ -89,7 +89,7 @@ class NativeCsb:
         Args:
             registers: The register map, for names.
             stall: Probability per cycle of a pause before a request.
-            seed: Of the pauses.
+            seed: Seed of the pauses.
             deadline_cycles: How long a request or its answer may take.
         """
         self.registers = registers

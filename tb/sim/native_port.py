@@ -83,7 +83,7 @@ class NativePort:
             atom_bytes: Bytes of a word that the DUT needs at least.
             settings: Stalls, jitter and reordering.
             latency_cycles: From a request to its first answer.
-            seed: Of all randomness.
+            seed: Seed of all randomness.
             log_reads: Whether to keep every read, for ``take_reads``.
         """
         self.ram = ram

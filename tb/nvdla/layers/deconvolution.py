@@ -23,7 +23,7 @@ def deconvolve(
     """Return the layers that compute a deconvolution, in their order.
 
     Args:
-        layout: Of the kernels; their number must fill whole atoms.
+        layout: Layout of the kernels; their number must fill whole atoms.
         weights_address: Where ``layout.pack`` lies.
         src: The input.
         between_address: Room for what the convolutions leave: their channels one after the other.

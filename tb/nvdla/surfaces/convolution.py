@@ -39,8 +39,8 @@ class Compression:
     """Where mask and group sizes of compressed weights lie, in the RAM of the weights.
 
     Attributes:
-        mask_address: of the mask (WMB).
-        sizes_address: of the group sizes (WGS).
+        mask_address: address of the mask (WMB).
+        sizes_address: address of the group sizes (WGS).
         weight_bytes: what the registers give as the size of the weights: that of the compressed weights, or
             more, up to that of all weights. So much is fetched; the result is the same.
 
@@ -69,7 +69,7 @@ class WeightSurface:
 
     Attributes:
         layout: how they lie.
-        address: of the first.
+        address: address of the first.
         ram: where they lie.
         compression: of compressed weights.
         whole_bytes: what the registers give as the size of weights that are not compressed: None for all, with
@@ -172,7 +172,7 @@ class CbufUse:
             height: slices of the input.
             weights: how the weights lie in memory.
             compressed: whether they are, which takes the last bank for their mask.
-            cubes: of a batch, whose slices lie beside each other.
+            cubes: cubes of a batch, whose slices lie beside each other.
 
         Raises:
             InputError: when input or weights do not fit the banks, or the banks the buffer.

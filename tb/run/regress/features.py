@@ -29,7 +29,7 @@ class Level:
     Attributes:
         name: ``L0`` and so on.
         about: purpose.
-        seeds: of every test.
+        seeds: seeds of every test.
         search: random seeds that are looked at.
         steered: how many of them are played at most, those that reach what would be missing.
         random: random seeds that are played as they come.
@@ -58,7 +58,7 @@ class Feature:
     """Something to be verified.
 
     Attributes:
-        name: of the feature.
+        name: name of the feature.
         about: description.
         level: the first that plays its tests.
         tests: tests that aim at it.

@@ -80,7 +80,7 @@ def software_interrupts(config: HwConfig, rng: np.random.Generator) -> tuple[Op,
 
     Args:
         config: The configuration.
-        rng: Of orders, and of what goes together.
+        rng: Random numbers for orders and combinations.
     """
     sources = Sources(config)
     for bit in sources.bits:

@@ -46,7 +46,7 @@ class Accesses:
 
         Args:
             config: The configuration.
-            rng: Of values and orders.
+            rng: Random numbers for values and orders.
         """
         self.config, self.rng = config, rng
         self.registers = RegisterMap.of(config)
@@ -227,7 +227,7 @@ def running_program(layers: Sequence[Layer], config: HwConfig, rng: np.random.Ge
     Args:
         layers: In the order in which they run, one after the other.
         config: The configuration.
-        rng: Of what is accessed.
+        rng: Random numbers for the accesses.
     """
     accesses = Accesses(config, rng)
     runs: dict[str, int] = {}
@@ -289,7 +289,7 @@ def register_program(kind: str, config: HwConfig, rng: np.random.Generator, unit
     Args:
         kind: Key of ``KINDS``.
         config: The configuration whose registers are accessed.
-        rng: Of values and orders.
+        rng: Random numbers for values and orders.
         units: Units to access, or none for all that the configuration has.
 
     Raises:

@@ -124,7 +124,7 @@ def read_samples(path: Path, shape: tuple[int, int, int], preparation: Preparati
 
     Args:
         path: A picture, or floating-point numbers (C, H, W) or (N, C, H, W) in ``.npy``.
-        shape: Of the input.
+        shape: Shape of the input.
         preparation: Processing of pixels.
 
     Raises:

@@ -20,7 +20,7 @@ class Catch(msgspec.Struct, frozen=True):
         scenario: its ``TEST.SEED``.
         number: how many scenarios were played until then, from 1.
         checks: those that found something, the earliest first.
-        cycle: of the earliest finding that has one, None when none has.
+        cycle: cycle of the earliest finding that has one, None when none has.
         cause: name of the explainer's first cause, None when it was not asked or knew none.
         complaint: the first line of the first finding.
         equal: names of other causes that predict the very same bytes.
@@ -41,8 +41,8 @@ def catch_of(result: Result, number: int) -> Catch | None:
     """Return how a played scenario caught a bug, or None when it passed.
 
     Args:
-        result: of the scenario.
-        number: of the scenario, from 1.
+        result: result of the scenario.
+        number: number of the scenario, from 1.
 
     Raises:
         InputError: for a scenario that was refused, or whose simulator was killed, which says nothing about the bug.

@@ -22,7 +22,7 @@ class Played(msgspec.Struct, frozen=True):
     Attributes:
         catch: how it was caught, None for a survivor.
         played: scenarios that were played.
-        seconds: of simulation.
+        seconds: seconds of simulation.
     """
 
     played: int

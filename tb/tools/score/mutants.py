@@ -30,12 +30,12 @@ class MutantResult:
     """The outcome of a mutant.
 
     Attributes:
-        number: of the mutant, from 1, the value of ``+mutant=``.
+        number: number of the mutant, from 1, the value of ``+mutant=``.
         mutant: the mutant.
         played: scenarios that were played.
         reaching: scenarios in which the change makes a difference where it stands.
         catch: how it was caught, None for a survivor.
-        seconds: of simulation.
+        seconds: seconds of simulation.
         proof: whether a survivor was proved to be equivalent, None when nobody asked.
     """
 

@@ -43,8 +43,8 @@ class Mutant:
     Attributes:
         path: the file.
         module: in which it is.
-        line: of the change, from 1.
-        kind: of the change, as ``+ for -``.
+        line: line of the change, from 1.
+        kind: kind of the change, as ``+ for -``.
         start: where the text that is replaced begins.
         before: that text.
         after: new text.
@@ -100,7 +100,7 @@ def choose(
     Args:
         files: sources to choose from.
         count: how many; fewer when there are not so many.
-        seed: of the choice.
+        seed: seed of the choice.
         modules: shell patterns of the modules' names, comma-separated.
         instantiated: names of the modules that the design consists of, None for all.
 

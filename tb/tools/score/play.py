@@ -37,7 +37,7 @@ class BugResult:
         bug: the bug.
         played: scenarios that were played.
         catch: how it was caught, None for a survivor.
-        seconds: of simulation.
+        seconds: seconds of simulation.
     """
 
     bug: Bug
@@ -115,7 +115,7 @@ def play_bugs(
     Args:
         cases: bugs with the scenarios of their units.
         bench: bench that plays them.
-        seed: of all data.
+        seed: seed of all data.
         workers: simulations at a time.
     """
     with threads(workers) as pool:
@@ -134,7 +134,7 @@ def false_alarms(found: Sequence[Source], bench: Bench, *, seed: int, workers: i
     Args:
         found: the scenarios.
         bench: bench that plays them.
-        seed: of all data.
+        seed: seed of all data.
         workers: simulations at a time.
     """
     folder = folders.made(bench.root, "without")
@@ -155,7 +155,7 @@ def play_bug(bug: Bug, found: Sequence[Source], bench: Bench, seed: int) -> BugR
         bug: the bug.
         found: scenarios, the first one first.
         bench: bench that plays it.
-        seed: of all data.
+        seed: seed of all data.
     """
     jobs = (job for source in found if (job := job_of(bug, source, bench, seed)) is not None)
     folder = folders.made(bench.root, folders.folder_name(bug.name))

@@ -144,7 +144,7 @@ def worth_playing(
 
     Args:
         cases: all scenarios, with what they reach.
-        number: of the mutant.
+        number: number of the mutant.
         likely: first words of the names of scenarios that exercise its engine.
         most: how many to play at most.
     """

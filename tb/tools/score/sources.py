@@ -95,8 +95,8 @@ def switched(text: str, mutants: Sequence[tuple[int, Mutant]], *, notes: bool = 
     """Return a file's text in which every mutated expression asks which mutant was chosen.
 
     Args:
-        text: of the file.
-        mutants: of this file, with their numbers.
+        text: text of the file.
+        mutants: mutants of this file, with their numbers.
         notes: whether it tells as well if the mutant would have made a difference.
     """
     changes: dict[tuple[int, int], str] = {}

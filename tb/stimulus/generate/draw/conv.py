@@ -50,9 +50,9 @@ class Sizes:
     """The sizes of a convolution, from which the rest of its description follows.
 
     Attributes:
-        precision: of cube and weights.
+        precision: precision of cube and weights.
         kernels: their number.
-        channels: of what is read.
+        channels: channels of the input.
         height: windows along H.
         width: windows along W.
         pixels: format of an image, None for a cube.
@@ -123,9 +123,9 @@ def describe(
     Args:
         rng: Randomness.
         config: The build.
-        sizes: Of the convolution.
+        sizes: Sizes of the convolution.
         before: Cube that it reads, None for data of its own.
-        cubes: Of a batch.
+        cubes: Cubes of a batch.
     """
     precision, pixels, height, width = sizes.precision, sizes.pixels, sizes.height, sizes.width
     out = sizes.out

@@ -37,8 +37,8 @@ class _Found:
     Attributes:
         drawn: the layer.
         entries: of all that it reads.
-        weight_bytes: of all weights.
-        group_bytes: of a group of kernels.
+        weight_bytes: bytes of all weights.
+        group_bytes: bytes of a group of kernels.
     """
 
     drawn: Drawn

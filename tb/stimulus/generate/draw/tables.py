@@ -28,7 +28,7 @@ def draw_lut(rng: np.random.Generator, unit: LutUnit, precision: Precision, bits
     Args:
         rng: Randomness.
         unit: SDP or CDP.
-        precision: Of the pipeline.
+        precision: Precision of the pipeline.
         bits: Magnitude of most of what is looked up; of no meaning for FP16.
     """
     if precision is Precision.FP16:

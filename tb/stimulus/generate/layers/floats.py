@@ -48,7 +48,7 @@ def draw_bytes(rng: np.random.Generator, nbytes: int, precision: Precision, numb
     Args:
         rng: randomness.
         nbytes: how many bytes.
-        precision: of the elements.
+        precision: precision of the elements.
         numbers: one of ``NUMBERS``, for FP16.
     """
     if precision is not Precision.FP16:

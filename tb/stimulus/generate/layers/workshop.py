@@ -43,7 +43,7 @@ class Workshop:
     Attributes:
         config: The configuration.
         memory: Where data are placed.
-        rng: Of all data.
+        rng: Random numbers for all data.
         carries: The lowest and the highest address bit whose carry cubes reach; None places cubes one after the other.
         carry: The address bit whose border lies one unit after the first quarter of each cube, where addresses of
             atoms, of lines and of surfaces all step over it; it goes before ``carries``.

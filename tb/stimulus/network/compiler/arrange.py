@@ -63,7 +63,7 @@ class Arranged:
 
     Attributes:
         graph: The graph, with copies where values cannot be shared.
-        channels: Of every value.
+        channels: Channels of every value.
         homes: Values that lie in others: parts of joined cubes, and cuts.
     """
 

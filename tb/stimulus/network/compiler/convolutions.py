@@ -91,7 +91,7 @@ def tiles_of(name: str, config: HwConfig, conv: Conv, shape: Shape, block: Block
         name: Name of the layer in messages.
         config: Decides how large the buffer is.
         conv: The convolution.
-        shape: Of its input.
+        shape: Shape of its input.
         block: Kernels and channels.
         out: Shape of its output.
 

@@ -84,7 +84,7 @@ def extent(window: Window, axis: int, size: int, first: int, count: int) -> Exte
     Args:
         window: How they move.
         axis: Along H (0) or W (1).
-        size: Of the input, along the axis.
+        size: Size of the input, along the axis.
         first: First window.
         count: Number of windows.
     """

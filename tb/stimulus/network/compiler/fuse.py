@@ -15,7 +15,7 @@ class Compute:
     """``activation((convolution of src, or src itself) * scale + shift + other)``.
 
     Attributes:
-        name: Of the first node.
+        name: Name of the first node.
         src: Input.
         output: Output.
         conv: The convolution, with its bias; None for a cube out of memory.

@@ -139,7 +139,7 @@ class Graph:
         inputs: Names of the values that are given.
         nodes: Operations, each after those that make what it takes.
         outputs: Names of the values that are wanted.
-        shapes: Of every value.
+        shapes: Shapes of every value.
         ranges: Magnitudes that the file's own quantisation can hold, by value.
     """
 

@@ -46,7 +46,7 @@ class OnnxNetwork:
         networks = [compiled.place() for image in images]
 
     Attributes:
-        name: Of the network.
+        name: Name of the network.
         graph: Graph of floating point.
         config: Configuration that it was compiled for.
     """

@@ -52,8 +52,8 @@ class Plan:
     Attributes:
         steps: Nodes that become layers, in order.
         host: Nodes that the host computes in the end.
-        cubes: Of every value in memory.
-        channels: Of every value.
+        cubes: Cubes of every value in memory.
+        channels: Channels of every value.
         buffers: Bytes of each piece of memory that values lie in.
     """
 

@@ -33,7 +33,7 @@ def parts_of(config: HwConfig, pool: Pool, shape: Shape, out: Shape) -> Iterator
     Args:
         config: Decides how many columns the line buffer holds.
         pool: The pooling.
-        shape: Of its input.
+        shape: Shape of its input.
         out: Shape of its output.
 
     Raises:

@@ -91,7 +91,7 @@ def arithmetic(step: Compute, scales: Mapping[str, float], *, per_channel: bool)
 
     Args:
         step: The step.
-        scales: Of every value.
+        scales: Scales of every value.
         per_channel: Whether each kernel has a scale of its own.
     """
     weights, unit, bias = _weighted(step, scales[step.src], per_channel)

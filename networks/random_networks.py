@@ -1,7 +1,8 @@
 """Networks with random weights, to try what a compiled network can contain.
 
 ``python -m networks.random_networks residual residual.onnx`` writes a residual network of CIFAR size,
-``mixed`` one with depthwise convolutions, joined and cut cubes, and pooling of all kinds.
+``mixed`` one with depthwise convolutions, joined and cut cubes, and pooling of all kinds, ``squeezenet`` and
+``densenet121`` the published structures, for small pictures.
 """
 
 from __future__ import annotations
@@ -153,7 +154,40 @@ def mixed(side: int = 24, seed: int = 2) -> onnx.ModelProto:
     return net.model(net.classes(net.relu(net.conv(joined, 32, 3))))
 
 
-NETWORKS: Mapping[str, Callable[[], onnx.ModelProto]] = {"residual": residual, "mixed": mixed}
+def published(name: str, side: int, seed: int = 3) -> onnx.ModelProto:
+    """Return a structure that the ``onnx`` package ships for its own tests, with random weights.
+
+    Args:
+        name: As in ``onnx/backend/test/data/light``, such as ``squeezenet``.
+        side: Of the picture, 224 in the file; only structures without a dense layer allow another.
+        seed: Of the weights.
+    """
+    model = onnx.load(Path(onnx.__file__).parent / "backend" / "test" / "data" / "light" / f"light_{name}.onnx")
+    rng = np.random.default_rng(seed)
+    sizes = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
+    normalised = [node for node in model.graph.node if node.op_type == "BatchNormalization"]
+    positive = {value for node in normalised for value in (node.input[1], node.input[4])}
+    for node in model.graph.node:
+        if node.op_type != "ConstantOfShape":
+            continue
+        shape = tuple(int(size) for size in sizes[node.input[0]])
+        values = rng.standard_normal(shape) * np.sqrt(2 / max(np.prod(shape[1:]), 1))
+        if node.output[0] in positive:
+            values = 1 + np.abs(values) / 10
+        tensor = numpy_helper.from_array(values.astype(np.float32))
+        node.CopyFrom(helper.make_node("Constant", [], list(node.output), value=tensor))
+    pictures = [value for value in model.graph.input if value.name not in sizes]
+    for dim in pictures[0].type.tensor_type.shape.dim[2:]:
+        dim.dim_value = side
+    return model
+
+
+NETWORKS: Mapping[str, Callable[[], onnx.ModelProto]] = {
+    "residual": residual,
+    "mixed": mixed,
+    "squeezenet": lambda: published("squeezenet", 33),
+    "densenet121": lambda: published("densenet121", 32),
+}
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -18,6 +18,7 @@ from tb.stimulus.network.network import Largest, Power, Softmax, SoftwareOperati
 from tb.stimulus.network.tensors import DTYPES
 
 _INT8_MIN, _INT8_MAX = -128, 127
+_MOST = np.float32(np.finfo(np.float16).max)
 
 
 def run(task: SoftwareTask, memories: Mapping[Ram, MemoryImage]) -> None:
@@ -69,7 +70,9 @@ def _softmax(operation: SoftwareOperation, values: NDArray[Any]) -> NDArray[Any]
             case Precision.FP16:
                 return _probabilities(values.astype(np.float32)).astype(half)
             case Precision.INT8:
-                scaled = (values.astype(np.float32) * np.float32(operation.in_scale)).astype(half)
+                # What FP16 cannot hold counts as its limit: infinities have no probability.
+                numbers = np.clip(values.astype(np.float32) * np.float32(operation.in_scale), -_MOST, _MOST)
+                scaled = numbers.astype(half)
                 halves = _probabilities(scaled.astype(np.float32)).astype(half)
                 if operation.dst.precision is Precision.FP16:
                     return halves

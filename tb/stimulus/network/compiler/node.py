@@ -123,6 +123,10 @@ class OnnxNode:
         """Return the numbers of an input that is a constant."""
         return floats(self.quantised(number).values)
 
+    def sizes(self, number: int) -> list[int]:
+        """Return the integers of an input that is a constant, such as a shape."""
+        return [int(size) for size in self.quantised(number).values.ravel()]
+
     def per_channel(self, number: int, cube: Shape, *, is_vector: bool = False) -> Floats:
         """Return a constant input as one number for each channel of a cube: a scalar, or 1xCx1x1 and its like.
 

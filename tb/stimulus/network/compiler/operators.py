@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from models.limits import VALUE_ELEMENTS
 from tb.stimulus.network.compiler.graph import (
     Add,
     Affine,
@@ -157,6 +159,14 @@ def _add(node: OnnxNode) -> list[Found]:
     return [Result(Add(), (node.value(0), node.value(1)))]
 
 
+def _sum(node: OnnxNode) -> list[Found]:
+    if len(node.inputs) == 1:
+        return [Result(None, (node.value(0),))]
+    if len(node.inputs) != 2:
+        raise node.refuse(f"inputs must be 1 or 2, not {len(node.inputs)}")
+    return _add(node)
+
+
 def _mul(node: OnnxNode) -> list[Found]:
     for number, other in ((1, 0), (0, 1)):
         if node.is_constant(number):
@@ -215,7 +225,7 @@ def _split(node: OnnxNode) -> list[Found]:
     even = -(-channels // max(node.outputs, 1))
     sizes = [min(even, channels - first) for first in range(0, channels, even)]
     if node.has(1):
-        sizes = [int(size) for size in node.quantised(1).values.ravel()]
+        sizes = node.sizes(1)
     elif node.attributes.get("split") is not None:
         sizes = [int(size) for size in node.attributes["split"].ints]
     if len(sizes) != node.outputs or min(sizes, default=0) < 1 or sum(sizes) != channels:
@@ -238,13 +248,13 @@ def _as_vector(node: OnnxNode) -> list[Found]:
 def _reshape(node: OnnxNode) -> list[Found]:
     if node.is_constant(0):
         values = node.quantised(0).values
-        sizes = [int(size) for size in node.quantised(1).values.ravel()]
+        sizes = node.sizes(1)
         try:
             return [Constant(values.reshape(sizes))]
         except ValueError as error:
             raise node.refuse(f"shape must hold {values.size} elements, not {sizes}") from error
     channels, height, width = node.shape(0)
-    wanted = [int(size) for size in node.quantised(1).values.ravel()]
+    wanted = node.sizes(1)
     sizes = [(1, channels, height, width)[at] if size == 0 and at < 4 else size for at, size in enumerate(wanted)]
     total = channels * height * width
     if sizes in ([1, channels, height, width], [-1, channels, height, width], [1, channels, -1, width]):
@@ -264,6 +274,27 @@ def _constant(node: OnnxNode) -> list[Found]:
     if "value" not in node.attributes:
         raise node.refuse("value must be a tensor")
     return [Constant(node.array_of(node.attributes["value"].t))]
+
+
+def _constant_of_shape(node: OnnxNode) -> list[Found]:
+    sizes = node.sizes(0)
+    value = node.array_of(node.attributes["value"].t) if "value" in node.attributes else np.zeros(1, dtype=np.float32)
+    elements = math.prod(sizes)
+    if value.size != 1 or min(sizes, default=0) < 0 or elements > VALUE_ELEMENTS:
+        raise node.refuse(f"shape must hold at most {VALUE_ELEMENTS} elements of one value, not {sizes}")
+    return [Constant(np.full(sizes, value.ravel()[0]))]
+
+
+def _unsqueeze(node: OnnxNode) -> list[Found]:
+    values, axes = node.quantised(0).values, []
+    if node.has(1):
+        axes = node.sizes(1)
+    elif "axes" in node.attributes:
+        axes = [int(axis) for axis in node.attributes["axes"].ints]
+    try:
+        return [Constant(np.expand_dims(values, tuple(axes)))]
+    except ValueError as error:
+        raise node.refuse(f"axes must be those of an array with {values.ndim + len(axes)}, not {axes}") from error
 
 
 def _on_host(operation: Operation) -> Callable[[OnnxNode], list[Found]]:
@@ -324,6 +355,7 @@ OPERATORS: Mapping[str, Callable[[OnnxNode], list[Found]]] = {
     "PRelu": _prelu,
     "LeakyRelu": _leaky_relu,
     "Add": _add,
+    "Sum": _sum,
     "Mul": _mul,
     "MaxPool": _pool(average=False),
     "AveragePool": _pool(average=True),
@@ -339,4 +371,6 @@ OPERATORS: Mapping[str, Callable[[OnnxNode], list[Found]]] = {
     "QuantizeLinear": _quantize,
     "DequantizeLinear": _dequantize,
     "Constant": _constant,
+    "ConstantOfShape": _constant_of_shape,
+    "Unsqueeze": _unsqueeze,
 }

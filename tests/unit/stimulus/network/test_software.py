@@ -51,6 +51,11 @@ def test_softmax_of_fp16_adds_up_in_single_precision() -> None:
     np.testing.assert_array_equal(got.ravel(), exact.astype(np.float16), strict=True)
 
 
+def test_softmax_of_int8_takes_more_than_fp16_holds_as_its_limit() -> None:
+    got = computed(Softmax(), column(100, 50, -100), Precision.INT8, 1e6, 1 / 127)
+    np.testing.assert_array_equal(got.ravel(), np.array([63, 63, 0], dtype=np.int8), strict=True)
+
+
 def test_softmax_of_int8_gives_the_scale_to_the_largest_alone() -> None:
     got = computed(Softmax(), column(100, -100, -100), Precision.INT8, 1.0, 1 / 127)
     assert got.ravel().tolist() == [127, 0, 0]

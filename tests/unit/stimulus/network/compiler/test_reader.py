@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
+from onnx import TensorProto, helper
 
 from networks.random_networks import NetworkBuilder, mixed
 from tb.stimulus.network.compiler import reader
-from tb.stimulus.network.compiler.graph import Conv, Pool, Window
+from tb.stimulus.network.compiler.graph import Affine, Conv, Pool, Window
 from tb.stimulus.network.compiler.reader import parse_onnx
 from tb.stimulus.network.errors import NetworkError
 
@@ -77,6 +78,37 @@ def test_quantised_weights_keep_the_scales_of_the_file() -> None:
     np.testing.assert_array_equal(node.operation.weight_scales, scales, strict=True)
     assert graph.ranges == {"input": 0.125 * 127}
     assert node.inputs == ("input",)
+
+
+def test_constants_are_computed_from_constants() -> None:
+    net = NetworkBuilder("constants", (2, 4, 4), 1)
+    value = helper.make_tensor("value", TensorProto.FLOAT, [1], [0.5])
+    (vector,) = net.add("ConstantOfShape", [net.constant([2], np.int64)], value=value)
+    (column,) = net.add("Unsqueeze", [vector, net.constant([1, 2], np.int64)])
+    (name,) = net.add("Sum", [net.input, column])
+    net.shapes[name] = (2, 4, 4)
+    (node,) = parse_onnx(bytes_of(net, name)).nodes
+    assert isinstance(node.operation, Affine)
+    np.testing.assert_array_equal(node.operation.shift, [0.5, 0.5], strict=True)
+
+
+@pytest.mark.parametrize("sizes", [[1 << 40], [1 << 13, 1 << 12]])
+def test_a_constant_that_is_too_large_is_refused(sizes: list[int]) -> None:
+    net = NetworkBuilder("constants", (2, 4, 4), 1)
+    net.add("ConstantOfShape", [net.constant(sizes, np.int64)])
+    (name,) = net.add("Relu", [net.input])
+    net.shapes[name] = (2, 4, 4)
+    message = "shape must hold at most 16777216 elements of one value, not "
+    with pytest.raises(NetworkError, match=rf"^node 'ConstantOfShape_0' \(ConstantOfShape\): {message}"):
+        parse_onnx(bytes_of(net, name))
+
+
+def test_a_sum_of_three_is_refused() -> None:
+    net = NetworkBuilder("sum", (2, 4, 4), 1)
+    (name,) = net.add("Sum", [net.input, net.input, net.input])
+    net.shapes[name] = (2, 4, 4)
+    with pytest.raises(NetworkError, match=r"^node 'Sum_0' \(Sum\): inputs must be 1 or 2, not 3$"):
+        parse_onnx(bytes_of(net, name))
 
 
 def _external(model: onnx.ModelProto) -> None:

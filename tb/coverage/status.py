@@ -65,7 +65,7 @@ def totals(statuses: Sequence[ItemStatus]) -> Totals:
 
 
 def text(model: CoverageModel, hits: Hits, *, excluded: bool = False) -> str:
-    """Return a table per unit, all holes, what was hit against the model, and with ``excluded`` the reasons."""
+    """Return a table per unit, all holes, hits against the model, and with ``excluded`` the reasons."""
     statuses = item_status(model, hits)
     lines = [*table(model, statuses), "", *holes(statuses), *open_reasons(model, hits)]
     lines += [f"excluded but hit: {name}" for status in statuses for name in status.surprises]

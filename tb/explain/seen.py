@@ -20,7 +20,7 @@ from tb.nvdla.program.ops import MemInit, MemLoad, Op
 
 @dataclass(frozen=True, eq=False)
 class SeenLayer:
-    """A layer, what it should write, and how many of the beats were seen before it began."""
+    """A layer, its expected bytes, and how many of the beats were seen before it began."""
 
     started: StartedLayer
     layout: CubeLayout

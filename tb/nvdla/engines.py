@@ -1,6 +1,6 @@
-"""The registry of engines: for each, how its layers stand in registers, what it counts, and how fast it is.
+"""The registry of engines: for each, the coding of its layers in registers, its counters, and its speed.
 
-Whatever else there is of an engine lies in rooms above this one; ``docs/new-engine.md`` lists them all.
+All other parts of an engine lie in rooms above this one; ``docs/new-engine.md`` lists them.
 """
 
 from __future__ import annotations

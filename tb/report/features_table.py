@@ -1,4 +1,4 @@
-"""The test plan with its results: a line per feature, what is missing, and the same for a page."""
+"""The test plan with its results: a line per feature, missing parts, and the same for a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Page of a network: layers with their verdicts, what they took, and the first wrong one with its causes."""
+"""Page of a network: layers with their verdicts and cycles, and the first wrong one with its causes."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def in_words(error: OSError) -> str:
 
 
 def write_whole(path: Path, text: str) -> None:
-    """Write a text file; when that fails, what was there before stays.
+    """Write a text file; when that fails, the old file stays.
 
     Raises:
         OSError: with the file's name.

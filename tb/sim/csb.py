@@ -44,7 +44,7 @@ class PollTimeout(RuntimeError):
     """A poll that never saw what it waits for; ``detail`` tells."""
 
     def __init__(self, poll: Poll, value: int, deadline_cycles: int) -> None:
-        """Take the poll, what it read last and how long it lasted."""
+        """Take the poll, the last word that it read, and its duration."""
         register = f"{poll.register}.{poll.field}" if poll.field else poll.register
         super().__init__(register)
         self.detail = PollExpired(register, poll.comparison.value, poll.value, value, deadline_cycles)

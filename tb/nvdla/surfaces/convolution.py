@@ -138,7 +138,7 @@ class WeightSurface:
 
 @dataclass(frozen=True)
 class CbufUse:
-    """How a convolution uses the convolution buffer, what it finds there and what it leaves.
+    """Use of the convolution buffer by a convolution: its banks, the data that it finds, and the data that it leaves.
 
     Attributes:
         data_banks: banks for the input, which must hold all of it.

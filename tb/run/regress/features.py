@@ -1,4 +1,4 @@
-"""The test plan as data: features, the tests that aim at them, what tells that they did, and levels of effort."""
+"""The test plan as data: features, the tests that aim at them, the coverage that proves it, and levels of effort."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from models.errors import InputError
 
 
 class TraceError(InputError):
-    """A trace that cannot be read or written; the message says where, what is wrong and what is allowed."""
+    """A trace that cannot be read or written; the message names the place, the fault and the allowed values."""
 
     @classmethod
     def at(cls, path: Path, line: int, message: str) -> TraceError:

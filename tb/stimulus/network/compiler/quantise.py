@@ -126,7 +126,7 @@ def arithmetic(step: Compute, scales: Mapping[str, float], *, per_channel: bool)
 
 
 def _weighted(step: Compute, src: float, per_channel: bool) -> tuple[NDArray[np.int8] | None, Floats, Floats]:
-    """Return the weights as integers, what each channel's data are worth, and the bias."""
+    """Return the weights as integers, the scale of each channel's data, and the bias."""
     conv = step.conv
     if conv is None:
         return None, src * step.scale, np.zeros(len(step.scale))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import signal
 import sys
@@ -15,7 +16,12 @@ from tb.places import COMMAND, IN_CHECKOUT, NAME
 INTERRUPTED = 130
 """The exit code of a command that the user interrupts, as shells have it: 128 and the number of SIGINT."""
 
+UNREAD = 141
+"""The exit code of a command whose output nobody reads any more: 128 and the number of SIGPIPE."""
+
 try:
+    import shtab
+
     from models.errors import InputError
     from tb.cli import (
         bench,
@@ -81,6 +87,10 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     top.add_argument("--version", action="version", version=_version())
+    if not IN_CHECKOUT:
+        # Shells complete the arguments of a program of its own name.
+        about = "print a script with which a shell completes commands"
+        shtab.add_argument_to(top, "--print-completion", help=about)
     subcommands = top.add_subparsers(dest="command", required=True, metavar="SUBCOMMAND")
     for name, module in COMMANDS.items():
         sub = subcommands.add_parser(
@@ -139,7 +149,15 @@ def main(arguments: list[str] | None = None) -> int:
 
 def script() -> int:
     """Run the subcommand that the command line names, and return the exit code."""
-    status = main()
+    try:
+        try:
+            status = main()
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # Such as head, which has seen enough: what is left in the buffer goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return UNREAD
     if status == INTERRUPTED:
         # One interrupt is enough: what is left to do takes no time.
         signal.signal(signal.SIGINT, signal.SIG_IGN)

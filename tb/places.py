@@ -21,6 +21,9 @@ IMPORTED_FROM = PACKAGE.parent
 COMMAND = "python -m tb" if IN_CHECKOUT else "nvdla-tb"
 """The command that starts it."""
 
+PROJECT_FILE = "nvdla-tb.toml"
+"""The project file of a user's own repository."""
+
 PLANS = PACKAGE / "plans"
 HDL = ROOT / "hdl_stubs"
 

@@ -23,6 +23,7 @@ from models.reading import shown
 from tb.cli import numbers
 from tb.cli.console import Console, verbosity_options
 from tb.explain.stages import load_stages
+from tb.places import PROJECT_FILE
 from tb.report import failures, performance, report
 from tb.report.progress import Progress
 from tb.run import cache, folders, project
@@ -44,7 +45,7 @@ def add_dut_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which RTL to build and how."""
     own = project.current()
     config, top, sim = own.config or DEFAULT_CONFIG, own.top or DEFAULT_TOP, own.sim or "verilator"
-    group = parser.add_argument_group("device under test", f"defaults: those of {project.FILE_NAME}, if there is one")
+    group = parser.add_argument_group("device under test", f"defaults: those of {PROJECT_FILE}, if there is one")
     group.add_argument("--config", default=config, metavar="NAME|FILE", help=f"configuration (default: {config})")
     group.add_argument("--sim", default=sim, choices=("verilator", "icarus"), help=f"default: {sim}")
     about = f"filelist of your RTL (default: {own.rtl or 'the embedded DUT'})"
@@ -83,12 +84,21 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--waves", action="store_true", help="write waves beside every log")
     group.add_argument("--waves-from", metavar="cycle:N|layer:N", help="write no waves before (default: cycle:0)")
     group.add_argument("--stages", type=Path, metavar="TOML", help="name the first bad hand-over inside; needs --debug")
+    group.add_argument(
+        "--plusarg", action="append", default=[], type=_plusarg, metavar="+NAME[=VALUE]", help="for the simulator"
+    )
     group.add_argument("--json", type=output_file, metavar="FILE", help="write the results there, too")
     group.add_argument("--performance", action="store_true", help="cycles, bounds and traffic of every layer")
     group.add_argument(
         "--cycles-against", type=Path, metavar="FILE", help="fail when more cycles are taken than in an earlier --json"
     )
     slower_option(group)
+
+
+def _plusarg(text: str) -> str:
+    if not text.startswith("+"):
+        raise argparse.ArgumentTypeError(f"must begin with +, not be {shown(text)}")
+    return text
 
 
 def slower_option(group: argparse._ActionsContainer) -> None:
@@ -100,7 +110,7 @@ def slower_option(group: argparse._ActionsContainer) -> None:
 
 SIMULATOR_OPTIONS = (
     *("sim", "rtl", "top", "port_map", "backend", "debug", "build"),
-    *("jobs", "isolate", "timeout", "stop_at_first", "waves", "waves_from", "stages"),
+    *("jobs", "isolate", "timeout", "stop_at_first", "waves", "waves_from", "stages", "plusarg"),
     *("performance", "cycles_against", "slower", "verbose", "quiet"),
 )
 
@@ -270,6 +280,9 @@ def prepared(args: argparse.Namespace, jobs: Sequence[Job]) -> Sequence[Job]:
         jobs = [replace(bit_exact(job), rerun=f"{job.rerun} --exact") for job in jobs]
     if args.stop_at_first:
         jobs = [stopping_at_first(job) for job in jobs]
+    if args.plusarg:
+        again = shlex.join(word for text in args.plusarg for word in ("--plusarg", text))
+        jobs = [replace(job, plusargs=tuple(args.plusarg), rerun=f"{job.rerun} {again}") for job in jobs]
     if args.waves_from is not None:
         jobs = [_waves_from(args, job) for job in jobs]
     if args.stages is not None:

@@ -22,23 +22,30 @@ from tb.stimulus.exchange import Answer
 HELP = "say where, when and why a failed run, or a memory dump, is wrong"
 EXAMPLE = "python -m tb explain sim_build/runs/nv_small/sdp_x1_bias_per_channel.1"
 
+_DUMPS = 2
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
-    parser.add_argument("run", nargs="?", type=Path, metavar="RUN", help="folder of a failed run")
+    about = "folder of a failed run; or two memory dumps, .bin or .dat: what memory should hold, and what it holds"
+    parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help=about)
     parser.add_argument("--html", type=Path, metavar="FILE", help="write a page about it, too")
     parser.add_argument("--layers", metavar="N", help=f"explain so many layers of a run (default: {MOST_LAYERS})")
-    dumps = parser.add_argument_group("memory dumps", "instead of a run")
-    dumps.add_argument("--expected", type=Path, metavar="FILE", help="what memory should hold, .bin or .dat")
-    dumps.add_argument("--actual", type=Path, metavar="FILE", help="what it holds; bytes after the surface count, too")
+    dumps = parser.add_argument_group("memory dumps")
     dumps.add_argument("--base", metavar="ADDRESS", help="address of the first byte (default: 0)")
     dumps.add_argument("--fill", metavar="BYTE", help="bytes that a .dat has no packet for (default: refused)")
     add_layout_options(parser, "explain")
 
 
 def main(args: argparse.Namespace) -> int:
-    """Carry the subcommand out and return the exit code: 1 when something is wrong."""
-    explanations = _of_dumps(args) if args.run is None else _of_run(args)
+    """Carry the subcommand out and return the exit code: 1 when something is wrong.
+
+    Raises:
+        InputError: for paths that are neither one run nor two dumps, and for options that do not go with them.
+    """
+    if len(args.paths) > _DUMPS:
+        raise InputError(f"PATH must be the folder of a run, or two memory dumps, not {len(args.paths)} paths")
+    explanations = _of_dumps(args) if len(args.paths) == _DUMPS else _of_run(args)
     for explanation in explanations:
         print("\n".join(explanation.lines()))
     if args.html is not None:
@@ -49,28 +56,26 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _write_page(args: argparse.Namespace, explanations: list[Explanation]) -> None:
-    if args.run is None:
-        write_whole(args.html, page(Failure(str(args.actual), (), explanations, ())))
+    run = args.paths[0]
+    if len(args.paths) == _DUMPS:
+        write_whole(args.html, page(Failure(str(args.paths[1]), (), explanations, ())))
         return
-    answer = Answer.load(args.run / RESULT_FILE)
+    answer = Answer.load(run / RESULT_FILE)
     if answer is None:
-        write_page(args.html, explanations, args.run.name, (), None, None)
+        write_page(args.html, explanations, run.name, (), None, None)
         return
     why = complaints(answer.verdict)
-    write_page(args.html, explanations, args.run.name, why, answer.rerun, answer.rerun_waves)
+    write_page(args.html, explanations, run.name, why, answer.rerun, answer.rerun_waves)
 
 
 def _of_run(args: argparse.Namespace) -> list[Explanation]:
-    for name in ("expected", "actual", "base", "fill", "format", *(n for n in OPTIONS if n != "config")):
+    for name in ("base", "fill", "format", *(n for n in OPTIONS if n != "config")):
         if getattr(args, name.replace("-", "_"), None) not in (None, False):
             raise InputError(f"--{name} must not be given for the folder of a run")
-    return explain_folder(args.run, args.config, integer("layers", args.layers or str(MOST_LAYERS)))
+    return explain_folder(args.paths[0], args.config, integer("layers", args.layers or str(MOST_LAYERS)))
 
 
 def _of_dumps(args: argparse.Namespace) -> list[Explanation]:
-    for name in ("expected", "actual"):
-        if getattr(args, name) is None:
-            raise InputError(f"--{name} must be given, or the folder of a run")
     if args.layers is not None:
         raise InputError("--layers must only be given for the folder of a run")
     subject = chosen(args, "explain")
@@ -79,7 +84,8 @@ def _of_dumps(args: argparse.Namespace) -> list[Explanation]:
     subject.layout.alignment.check(start_address=base)
     fill = None if args.fill is None else integer("fill", args.fill)
     limit = subject.layout.nbytes
-    expected = read_memory(args.expected, limit, fill)
-    size = os.path.getsize(args.actual) if os.path.isfile(args.actual) else 0
-    actual = read_memory(args.actual, min(max(limit, size), MEMORY_BYTES), fill)
-    return [explain(from_dumps(args.actual.name, subject.layout, base, expected, actual))]
+    should, does = args.paths
+    expected = read_memory(should, limit, fill)
+    size = os.path.getsize(does) if os.path.isfile(does) else 0
+    actual = read_memory(does, min(max(limit, size), MEMORY_BYTES), fill)
+    return [explain(from_dumps(does.name, subject.layout, base, expected, actual))]

@@ -9,8 +9,8 @@ from pathlib import Path
 from models.config import HwConfig
 from models.errors import InputError
 from tb.cli.common import DEFAULT_CONFIG, DEFAULT_TOP
-from tb.places import COMMAND
-from tb.run.project import FILE_NAME, TEMPLATE
+from tb.places import COMMAND, PROJECT_FILE
+from tb.run.project import TEMPLATE
 from tb.run.space import write_whole
 
 HELP = "write a project file, which every command finds from any folder below"
@@ -32,9 +32,9 @@ def main(args: argparse.Namespace) -> int:
     Raises:
         InputError: when the file is there, or what it shall name is not.
     """
-    path = Path(FILE_NAME)
+    path = Path(PROJECT_FILE)
     if path.exists():
-        raise InputError(f"{FILE_NAME} must not exist: edit it, or remove it")
+        raise InputError(f"{PROJECT_FILE} must not exist: edit it, or remove it")
     if args.rtl is not None and not args.rtl.is_file():
         raise InputError(f"--rtl must be a filelist that exists, not {args.rtl}")
     if args.config is not None:
@@ -45,7 +45,7 @@ def main(args: argparse.Namespace) -> int:
         "config": _line("config", args.config, DEFAULT_CONFIG, "a configuration, or a TOML file with its parameters"),
     }
     write_whole(path, TEMPLATE.format(**lines))
-    print(f"written: {FILE_NAME}\nnext: {COMMAND} run, then {COMMAND} regress plan --level L1, which is the gate")
+    print(f"written: {PROJECT_FILE}\nnext: {COMMAND} run, then {COMMAND} regress plan --level L1, which is the gate")
     return 0
 
 

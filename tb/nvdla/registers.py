@@ -115,6 +115,10 @@ class Register:
         raise RegisterError(f"{self.full_name} has no field {name}; it has {known}")
 
 
+Where = Register | str | int
+"""How a register may be named: itself, ``UNIT.NAME``, or its byte address."""
+
+
 class RegisterMap:
     """All registers of one configuration, by name and by address."""
 
@@ -162,6 +166,18 @@ class RegisterMap:
             return self.of_unit(unit)[name]
         except KeyError:
             raise RegisterError(f"unit {unit} has no register {name}") from None
+
+    def find(self, where: Where) -> Register:
+        """Return the register that is given, spelt ``UNIT.NAME``, or at a byte address, or the place without any there.
+
+        Raises:
+            RegisterError: for a name that is unknown, and an address that cannot be.
+        """
+        if isinstance(where, Register):
+            return where
+        if isinstance(where, str):
+            return self.parse(where)
+        return self.at(where) or self._free(where)
 
     def parse(self, full_name: str) -> Register:
         """Return the register spelt ``UNIT.NAME``, or the place without a register that a byte address names.

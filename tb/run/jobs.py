@@ -146,7 +146,9 @@ def run_jobs(
         waves: Whether to write waves.
     """
     alone = isolated or not SharedProcess.fits(built)
-    processes = [None if alone else shared_process(built, root / f".simulator-{number}") for number in range(workers)]
+    plusargs = jobs[0].plusargs if jobs else ()
+    folders_of = [root / f".simulator-{number}" for number in range(workers)]
+    processes = [None if alone else shared_process(built, folder, plusargs) for folder in folders_of]
 
     def play(process: SharedProcess | None, job: Job) -> tuple[Job, Result]:
         name = folders.folder_name(job.identity)

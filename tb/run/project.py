@@ -14,8 +14,7 @@ from typing import Any
 
 from models.errors import InputError
 from models.reading import read_toml, shown
-
-FILE_NAME = "nvdla-tb.toml"
+from tb.places import PROJECT_FILE
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ def found(start: Path) -> Project:
         InputError: when the file cannot be used.
     """
     for folder in (start, *start.parents):
-        path = folder / FILE_NAME
+        path = folder / PROJECT_FILE
         if path.is_file():
             return _read(path, path.stat().st_mtime_ns)
     return NONE

@@ -13,7 +13,7 @@ from cocotb_bus.drivers import BusDriver
 
 from tb.judge.finding import NoAnswer, PollExpired
 from tb.nvdla.program.ops import Poll, RegRead, RegWrite
-from tb.nvdla.registers import Register, RegisterMap
+from tb.nvdla.registers import Register, RegisterMap, Where
 from tb.sim.clocking import HIGH, cycle, known
 from tb.sim.draws import Draws, Stream
 from tb.stimulus.player import RegisterOp
@@ -116,11 +116,11 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         self.bus.write.value = 0
         self.bus.nposted.value = 0
 
-    async def write(self, register: Register, value: int, *, posted: bool = True) -> None:
+    async def write(self, where: Where, value: int, *, posted: bool = True) -> None:
         """Write one register.
 
         Args:
-            register: Register to write.
+            where: The register, its name, or its byte address.
             value: 32-bit word.
             posted: False waits for the DUT's completion.
 
@@ -128,25 +128,20 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
             CsbTimeout: when the request or its completion does not come through.
         """
         async with self._lock:
-            await self._write(register, value, posted=posted)
+            await self._write(self.registers.find(where), value, posted=posted)
 
-    async def read(self, register: Register) -> int:
+    async def read(self, where: Where) -> int:
         """Read one register and return its 32-bit word.
 
+        Args:
+            where: The register, its name, or its byte address, which need not be that of a register.
+
         Raises:
             CsbTimeout: when the request or its answer does not come through.
         """
+        register = self.registers.find(where)
         async with self._lock:
             return await self._read(self.registers.address(register), register.full_name)
-
-    async def read_address(self, address: int) -> int:
-        """Read the word at a byte address, mapped or not.
-
-        Raises:
-            CsbTimeout: when the request or its answer does not come through.
-        """
-        async with self._lock:
-            return await self._read(address, f"{address:#x}")
 
     async def perform(self, ops: Sequence[RegisterOp], poll_deadline_cycles: int) -> list[ReadBack]:
         """Play accesses one after the other and return what was read.

@@ -12,7 +12,7 @@ from cocotb.triggers import Event, ReadWrite, RisingEdge
 
 from tb.nvdla.program.ops import INTERRUPT_UNITS, done_bit
 from tb.nvdla.program.state import GROUPS
-from tb.nvdla.registers import Register, RegisterMap
+from tb.nvdla.registers import RegisterMap, Where
 from tb.sim.clocking import HIGH
 from tb.sim.csb import CsbDriver, CsbReset, CsbTimeout
 
@@ -22,10 +22,10 @@ class RegisterPort(Protocol):
 
     registers: RegisterMap
 
-    async def read(self, register: Register) -> int:
+    async def read(self, where: Where) -> int:
         """Read one register and return its 32-bit word."""
 
-    async def write(self, register: Register, value: int, *, posted: bool = True) -> None:
+    async def write(self, where: Where, value: int, *, posted: bool = True) -> None:
         """Write one register."""
 
 

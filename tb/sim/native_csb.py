@@ -13,7 +13,7 @@ from cocotb.triggers import Event
 from tb.judge.judge import Access
 from tb.judge.outstanding import limits_outstanding
 from tb.nvdla.program.ops import Comparison, Poll, RegRead, RegWrite
-from tb.nvdla.registers import Register, RegisterMap
+from tb.nvdla.registers import Register, RegisterMap, Where
 from tb.sim.csb import (
     ANSWER_DEADLINE_CYCLES,
     CsbTimeout,
@@ -121,19 +121,16 @@ class NativeCsb:
         """Drive no request and forget those that wait."""
         self._library.nvb_csb_drop_all()
 
-    async def write(self, register: Register, value: int, *, posted: bool = True) -> None:
+    async def write(self, where: Where, value: int, *, posted: bool = True) -> None:
         """Write one register; see ``CsbDriver``."""
         batch = self._new(1)
-        self._put_write(batch, 0, register, value, posted=posted)
+        self._put_write(batch, 0, self.registers.find(where), value, posted=posted)
         await self._run(batch)
 
-    async def read(self, register: Register) -> int:
+    async def read(self, where: Where) -> int:
         """Read one register; see ``CsbDriver``."""
+        register = self.registers.find(where)
         return await self._read(self.registers.address(register), register.full_name)
-
-    async def read_address(self, address: int) -> int:
-        """Read the word at a byte address; see ``CsbDriver``."""
-        return await self._read(address, f"{address:#x}")
 
     async def perform(self, ops: Sequence[RegisterOp], poll_deadline_cycles: int) -> list[ReadBack]:
         """Play accesses one after the other and return what was read; see ``CsbDriver``."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from threading import get_ident
 
 import cocotb_tools.config
 import find_libpython
@@ -171,6 +173,26 @@ def _libpython() -> str:
     if path is None:
         raise ToolError("libpython is not installed; install a Python that is built with --enable-shared")
     return str(path)
+
+
+def use_own_libraries(directory: Path) -> None:
+    """Have a model take cocotb's libraries from this environment: the one that built it may be gone, or newer now.
+
+    In a cache that may not be written it goes on to take those that it has.
+
+    Args:
+        directory: The build folder of a model of Verilator.
+    """
+    link, target = directory / _LIBRARIES_LINK, cocotb_tools.config.libs_dir
+    if link.readlink() == target:
+        return
+    own = directory / f".{_LIBRARIES_LINK}-{os.getpid()}-{get_ident()}"
+    try:
+        own.symlink_to(target)
+        own.replace(link)
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
+            raise
 
 
 def _link(directory: Path) -> None:

@@ -10,8 +10,6 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-import cocotb_tools.config
-
 from tb.run.errors import ToolError
 
 SIMULATORS = ("verilator", "icarus")
@@ -62,7 +60,7 @@ def tool_versions(simulator: str) -> dict[str, str]:
     Raises:
         ToolError: when a tool is missing, with how to install it.
     """
-    versions = {"cocotb": version("cocotb"), "cocotb_libraries": str(cocotb_tools.config.libs_dir)}
+    versions = {"cocotb": version("cocotb")}
     if simulator == "icarus":
         return versions | {"iverilog": _first_line(require("iverilog"), "-V")}
     require("make")

@@ -27,6 +27,19 @@ def test_the_help_lists_every_subcommand_with_its_example() -> None:
     assert listed == {name: module.EXAMPLE for name, module in COMMANDS.items()}
 
 
+@pytest.mark.parametrize(("words", "code"), [("run --list", 141), ("cache", 141), ("--help", 0)])
+def test_a_command_whose_output_nobody_reads_ends_without_a_word(tmp_path: Path, words: str, code: int) -> None:
+    unread, out = os.pipe()
+    os.close(unread)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NVDLA_CACHE": str(tmp_path)}
+    command = [sys.executable, "-m", "tb", *words.split()]
+    with open(out, "w") as stream:
+        ran = subprocess.run(
+            command, cwd=tmp_path, env=environment, stdout=stream, stderr=subprocess.PIPE, text=True, timeout=60
+        )
+    assert (ran.returncode, ran.stderr) == (code, "")
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_example_parses_as_its_subcommand(name: str) -> None:
     words = shlex.split(COMMANDS[name].EXAMPLE)

@@ -233,7 +233,7 @@ COMMANDS = (
     ("coverage", "--results", "{}"),
     ("replay", "{}"),
     ("explain", "{}"),
-    ("explain", "--format", "feature", "--shape", "1,1,1", "--precision", "int8", "--expected", "{}", "--actual", "{}"),
+    ("explain", "--format", "feature", "--shape", "1,1,1", "--precision", "int8", "{}", "{}"),
     ("configrom", "--rtl", "{}"),
     ("score", "--mutants", "1", "--rtl", "{}"),
     ("bench", "sim", "--plan", "{}"),

@@ -238,7 +238,7 @@ def test_a_small_file_of_a_large_layout_is_refused_before_memory_is_taken(tb: Ru
 
 def test_a_dump_that_is_not_there_is_named(tb: Run) -> None:
     Path("in.bin").write_bytes(bytes(16))
-    ran = tb(f"explain --expected in.bin --actual none.bin {CUBE}")
+    ran = tb(f"explain in.bin none.bin {CUBE}")
     assert (ran.code, ran.err) == (2, "error: none.bin: cannot be read: No such file or directory\n")
 
 

@@ -101,7 +101,7 @@ def test_a_scenario_that_there_is_not_is_told_with_the_closest_ones(tb: Run, pat
     "option",
     [
         *("--sim icarus", "--top mine", "--backend coroutine", "--jobs 99", "--isolate", "--timeout 5"),
-        *("--stop-at-first", "--waves-from cycle:5", "--stages stages.toml"),
+        *("--stop-at-first", "--waves-from cycle:5", "--stages stages.toml", "--plusarg +depth=4"),
     ],
 )
 def test_the_model_alone_takes_no_option_of_a_simulation(tb: Run, option: str) -> None:

@@ -10,8 +10,9 @@ import pytest
 
 from tb.__main__ import parser
 from tb.cli import cache as command
+from tb.places import PROJECT_FILE
 from tb.run import folders
-from tb.run.project import FILE_NAME, Project, found
+from tb.run.project import Project, found
 from tests.unit.cli.conftest import Run
 
 PLAN = """config = "nv_small"
@@ -28,18 +29,18 @@ def test_init_writes_a_file_that_says_nothing_but_what_was_given(tb: Run, tmp_pa
     assert tb("init").code == 0
     assert found(tmp_path) == Project(tmp_path, results=tmp_path / "sim_build")
     again = tb("init")
-    assert (again.code, again.err) == (2, f"error: {FILE_NAME} must not exist: edit it, or remove it\n")
+    assert (again.code, again.err) == (2, f"error: {PROJECT_FILE} must not exist: edit it, or remove it\n")
 
 
 def test_init_takes_what_it_is_given_and_comments_can_be_uncommented(tb: Run, tmp_path: Path) -> None:
     (tmp_path / "my list.f").touch()
     assert tb("init", "--config nv_full --top my_top").code == 0
-    path = tmp_path / FILE_NAME
+    path = tmp_path / PROJECT_FILE
     text = path.read_text(encoding="utf-8").replace('# rtl = "my_filelist.f"', 'rtl = "my list.f"')
     path.write_text(text.replace("# plans =", "plans =").replace("# port_map", "port_map"), encoding="utf-8")
     assert '\nplans = ["nv_small", "plans/*.toml"]\n' in path.read_text(encoding="utf-8")
     (tmp_path / "other").mkdir()
-    os.rename(path, tmp_path / "other" / FILE_NAME)
+    os.rename(path, tmp_path / "other" / PROJECT_FILE)
     project = found(tmp_path / "other")
     assert (project.config, project.top, project.rtl) == ("nv_full", "my_top", tmp_path / "other" / "my list.f")
     assert project.port_map == tmp_path / "other" / "ports.toml"
@@ -48,14 +49,14 @@ def test_init_takes_what_it_is_given_and_comments_can_be_uncommented(tb: Run, tm
 @pytest.mark.parametrize("words", ["--rtl nowhere.f", "--config nowhere"])
 def test_init_refuses_what_is_not_there(tb: Run, tmp_path: Path, words: str) -> None:
     assert tb(f"init {words}").code == 2
-    assert not (tmp_path / FILE_NAME).exists()
+    assert not (tmp_path / PROJECT_FILE).exists()
 
 
 def test_options_win_over_the_project_and_that_over_what_is_built_in(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / FILE_NAME).write_text('rtl = "my.f"\nsim = "icarus"\nconfig = "nv_full"\n', encoding="utf-8")
+    (tmp_path / PROJECT_FILE).write_text('rtl = "my.f"\nsim = "icarus"\nconfig = "nv_full"\n', encoding="utf-8")
     args = parser().parse_args(["run", "--config", "nv_small"])
     assert (args.rtl, args.sim, args.config, args.top) == (tmp_path / "my.f", "icarus", "nv_small", "NV_nvdla")
 
@@ -63,18 +64,18 @@ def test_options_win_over_the_project_and_that_over_what_is_built_in(
 def test_the_plans_of_the_project_are_played_together(tb: Run, tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / f"{name}.toml").write_text(PLAN.format(name=f"sdp_{name}"), encoding="utf-8")
-    (tmp_path / FILE_NAME).write_text('plans = ["one.toml", "two.toml"]\n', encoding="utf-8")
+    (tmp_path / PROJECT_FILE).write_text('plans = ["one.toml", "two.toml"]\n', encoding="utf-8")
     listed = tb("run --list").out
     assert [line.split()[0] for line in listed.splitlines()] == ["sdp_one", "sdp_two"]
     (tmp_path / "three.toml").write_text(PLAN.format(name="sdp_one"), encoding="utf-8")
-    (tmp_path / FILE_NAME).write_text('plans = ["one.toml", "three.toml"]\n', encoding="utf-8")
+    (tmp_path / PROJECT_FILE).write_text('plans = ["one.toml", "three.toml"]\n', encoding="utf-8")
     ran = tb("run --list")
     message = f"both sdp_one: {tmp_path}/one.toml and {tmp_path}/three.toml\n"
     assert (ran.code, ran.err) == (2, f"error: scenarios must have different names, not {message}")
 
 
 def test_a_project_file_that_is_wrong_is_one_message(tb: Run, tmp_path: Path) -> None:
-    (tmp_path / FILE_NAME).write_text("rlt = 1\n", encoding="utf-8")
+    (tmp_path / PROJECT_FILE).write_text("rlt = 1\n", encoding="utf-8")
     ran = tb("run --list")
     assert ran.code == 2
     assert "there is no key rlt; known: rtl, " in ran.err

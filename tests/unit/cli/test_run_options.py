@@ -6,7 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tb.__main__ import parser
 from tb.cli import run as run_command
+from tb.cli.common import prepared
+from tb.run.jobs import Job
+from tb.stimulus.scenario import Scenario
 from tests.unit.cli.conftest import Run
 
 
@@ -29,3 +33,16 @@ def test_options_that_cannot_be_are_refused_before_anything_is_built(
     Path("sound.toml").write_text(text, encoding="utf-8")
     ran = tb(f"run {words}")
     assert (ran.code, ran.err) == (2, f"error: {message}\n")
+
+
+def test_plusargs_go_to_the_simulator_and_into_the_command_that_repeats_a_test(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    job = Job("one", 1, "python -m tb run --only one", lambda: Scenario("one", "nv_small", (), 1))
+    args = parser().parse_args(["run", "--plusarg", "+depth=4", "--plusarg", "+my text"])
+    (done,) = prepared(args, [job])
+    assert done.plusargs == ("+depth=4", "+my text")
+    assert done.rerun == "python -m tb run --only one --plusarg +depth=4 --plusarg '+my text'"
+    with pytest.raises(SystemExit, match=r"^2$"):
+        parser().parse_args(["run", "--plusarg", "depth=4"])
+    assert "argument --plusarg: must begin with +, not be depth=4" in capsys.readouterr().err

@@ -171,23 +171,21 @@ def test_two_dumps_are_explained_by_their_layout(tmp_path: Path, tb: Run) -> Non
     expectation.data.tofile(tmp_path / "expected.bin")
     actual.tofile(tmp_path / "actual.bin")
     words = f"--format feature --precision int8 --shape 21,5,6 --base {layer.dst.address:#x}"
-    ran = tb(f"explain --expected expected.bin --actual actual.bin {words}")
+    ran = tb(f"explain expected.bin actual.bin {words}")
     assert ran.code == 1
     assert "1. output: wrong surface stride: 256 bytes instead of 240, 2 atoms too large" in ran.out
-    same = tb(f"explain --expected expected.bin --actual expected.bin {words}")
+    same = tb(f"explain expected.bin expected.bin {words}")
     assert (same.code, same.out) == (0, "expected.bin: nothing is wrong\n")
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("", "--expected must be given, or the folder of a run"),
-        ("--expected a.bin", "--actual must be given, or the folder of a run"),
-        ("run --expected a.bin", "--expected must not be given for the folder of a run"),
+        ("a b c", "PATH must be the folder of a run, or two memory dumps, not 3 paths"),
         ("run --format feature", "--format must not be given for the folder of a run"),
-        ("--expected a.bin --actual b.bin --layers 2", "--layers must only be given for the folder of a run"),
+        ("a.bin b.bin --layers 2", "--layers must only be given for the folder of a run"),
         (
-            "--expected a.bin --actual b.bin --format weight --precision int8 --shape 1,1,1,1",
+            "a.bin b.bin --format weight --precision int8 --shape 1,1,1,1",
             "--format must be feature, not weight",
         ),
         ("nowhere", "nowhere/writes.npz: cannot be read: No such file or directory"),

@@ -231,3 +231,13 @@ def test_a_reset_returns_every_register_to_its_reset_value(state: RegisterState)
     assert not state.enabled("SDP", 1)
     write(state, "SDP.D_CVT_SHIFT", 5)
     assert state.words("SDP", 0)["D_CVT_SHIFT"] == 5
+
+
+def test_a_register_is_found_by_itself_its_name_and_its_address() -> None:
+    registers = RegisterMap.of(HwConfig.load("nv_small"))
+    register = registers.register("SDP", "D_CVT_OFFSET")
+    for where in (register, "SDP.D_CVT_OFFSET", registers.address(register)):
+        assert registers.find(where) is register
+    assert registers.find(0x9F00).full_name == "0x9f00"
+    with pytest.raises(RegisterError, match=r"^address must be a multiple of 4 below 0x40000, not 0x9f01$"):
+        registers.find(0x9F01)

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from models.errors import InputError
+from tb.places import PROJECT_FILE
 from tb.run import folders
-from tb.run.project import FILE_NAME, NONE, Project, found
+from tb.run.project import NONE, Project, found
 
 
 def test_it_is_found_from_any_folder_below(tmp_path: Path) -> None:
@@ -18,7 +19,7 @@ def test_it_is_found_from_any_folder_below(tmp_path: Path) -> None:
     (tmp_path / "plans").mkdir()
     for name in ("two.toml", "one.toml"):
         (tmp_path / "plans" / name).touch()
-    (tmp_path / FILE_NAME).write_text(
+    (tmp_path / PROJECT_FILE).write_text(
         'rtl = "rtl/my.f"\ntop = "mine"\nconfig = "my.toml"\nport_map = "/else/ports.toml"\nsim = "icarus"\n'
         'plans = ["nv_small", "plans/*.toml"]\ntests = []\nresults = "out"\n',
         encoding="utf-8",
@@ -46,7 +47,7 @@ def test_it_is_found_from_any_folder_below(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_is_named(tmp_path: Path, text: str, message: str) -> None:
-    (tmp_path / FILE_NAME).write_text(text, encoding="utf-8")
+    (tmp_path / PROJECT_FILE).write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match=message):
         found(tmp_path)
 

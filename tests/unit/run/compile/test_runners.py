@@ -9,7 +9,16 @@ import find_libpython
 import pytest
 
 from tb.run.compile import runners
-from tb.run.compile.runners import HARNESS_DIR, HIERARCHICAL, Simulation, elaborate_command, make_command, simulation
+from tb.run.compile.runners import (
+    HARNESS_DIR,
+    HIERARCHICAL,
+    Simulation,
+    elaborate_command,
+    make_command,
+    simulation,
+    use_own_libraries,
+)
+from tb.run.compile.toolchain import tool_versions
 from tb.run.errors import ToolError
 from tb.run.folders import made
 
@@ -44,6 +53,22 @@ def test_a_simulation_is_told_the_variables_that_cocotb_documents() -> None:
     libpython, entry = run.environment["GPI_USERS"].split(";")
     assert libpython == find_libpython.find_libpython()
     assert entry.endswith(",initialize")
+
+
+def test_a_model_takes_the_libraries_of_the_environment_that_plays_it(tmp_path: Path) -> None:
+    elaborate_command("verilator", "coroutine", tmp_path, [], [])
+    own = (tmp_path / "libraries").readlink()
+    assert (own / "libcocotbvpi_verilator.so").is_file()
+    (tmp_path / "libraries").unlink()
+    (tmp_path / "libraries").symlink_to("/somebody/elses/environment")
+    use_own_libraries(tmp_path)
+    assert (tmp_path / "libraries").readlink() == own
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["harness", "libraries", "main", "verilator"]
+
+
+def test_the_key_of_a_model_names_no_folder_of_the_environment() -> None:
+    assert tool_versions("verilator").keys() == {"cocotb", "verilator", "compiler"}
+    assert [version for version in tool_versions("verilator").values() if "/" in version] == []
 
 
 def test_given_variables_win_over_those_of_this_process_and_ours(monkeypatch: pytest.MonkeyPatch) -> None:

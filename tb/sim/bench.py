@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -35,12 +37,14 @@ from tb.nvdla.registers import RegisterMap
 from tb.sim.backend import Backend, CoroutineBackend, Pins
 from tb.sim.clocking import cycle, start_clocks, wait_cycles
 from tb.sim.csb import CsbTimeout, PollTimeout
+from tb.sim.failure import leave
 from tb.sim.native import is_native
 from tb.sim.native_backend import NativeBackend
 from tb.sim.player import SimulationPlayer
 from tb.sim.scope import LAYER_SCOPE, WaveScope
 from tb.sim.stages import StageWatch
 from tb.sim.traffic import Traffic
+from tb.sim.transactions import Played, save, transactions
 from tb.sim.watchdog import Watchdog
 from tb.stimulus.exchange import Request
 from tb.stimulus.scenario import ScenarioError
@@ -103,11 +107,17 @@ class Bench:
         self._seed = seed
         self._refused = Event()
         self._stopped = self._csb_is_dead = False
+        self.accesses: list[Access] = []
+        self._began = time.process_time(), 0
         self._unaltered: list[tuple[Ram, int, NDArray[np.uint8]]] = []
         pins = Pins(dut, config, settings, self.registers, seed, request.traffic)
         self.backend: Backend = NativeBackend(pins, self) if is_native(dut) else CoroutineBackend(pins, self)
         self.traffic = Traffic(self.backend.monitors, self.scoreboard) if request.traffic else None
         self.memories, self.csb = self.backend.memories, self.backend.csb
+        self._request = request
+        # A test in Python that is asked for an answer; a scenario's is left by whoever plays it.
+        left = request.result is not None and request.scenario is None
+        self._played = Played(self.memories) if left else None
         self.monitors, self.slaves = self.backend.monitors, self.backend.slaves
         self.interrupts = self.backend.interrupts
         self._watchdog = Watchdog(pins, self.backend, self.judge)
@@ -154,6 +164,7 @@ class Bench:
             bench.scope.start()
         if bench.watch is not None:
             bench.watch.start()
+        bench._began = time.process_time(), cycle()
         return bench
 
     async def reset(self) -> None:
@@ -235,6 +246,8 @@ class Bench:
 
     async def play(self, program: Program) -> None:
         """Play a program to its end; a hang or a refusal ends it early and is part of the verdict."""
+        if self._played is not None:
+            self._played.before(program)
         player = self._player(program)
         try:
             ended, quiet = await select(
@@ -257,6 +270,10 @@ class Bench:
             elif ended == 1:
                 at = cycle()
                 self.judge.find(Check.HANG, await self._watchdog.hang(quiet, player.waiting_for), at)
+
+        finally:
+            if self._played is not None:
+                self._played.after()
 
     async def interrupted(self, program: Program, after_cycles: int) -> None:
         """Play a program and reset the DUT after so many cycles; what it did until then is judged."""
@@ -316,11 +333,22 @@ class Bench:
             AssertionError: with every finding, when the scenario failed, was refused or compared nothing.
         """
         verdict = self.finish()
+        if self._played is not None:
+            ops, request = self._played.ops, self._request
+            leave(self, ops, request, self._began)
+            if verdict.ending is not Ending.PASSED:
+                save(Path(str(request.result)).parent, str(request.test), self.config.name, ops, self.transactions())
         if verdict.ending is not Ending.PASSED:
             raise AssertionError("\n".join(why_not_passed(verdict)))
 
+    def transactions(self) -> Iterator[str]:
+        """Yield a line for each register access and write beat so far, by cycle; of a long test the last beats."""
+        return transactions(self.accesses, self.scoreboard.history)
+
     def see_access(self, access: Access) -> None:
         """Pass on a finished register access; a layer that must be refused ends the program."""
+        if self._request.scenario is None:
+            self.accesses.append(access)
         try:
             self.judge.csb(access)
         except Refused:

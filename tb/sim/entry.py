@@ -5,8 +5,6 @@ Speeds are by processor time, so that what else runs on the machine counts less.
 
 from __future__ import annotations
 
-import resource
-import sys
 import time
 from pathlib import Path
 
@@ -16,7 +14,6 @@ import numpy as np
 from cocotb.handle import SimHandleBase
 
 from models.config import HwConfig
-from tb.judge.layer_facts import layer_facts
 from tb.judge.text import complaints
 from tb.nvdla.configrom import is_complete
 from tb.nvdla.memory import Ram
@@ -24,12 +21,10 @@ from tb.nvdla.memory_dump import DUMP_FILE, save_ranges
 from tb.nvdla.program.ops import MemInit, MemLoad, Program
 from tb.sim.bench import Bench
 from tb.sim.clocking import cycle, wait_cycles
-from tb.sim.failure import explained
+from tb.sim.failure import leave
 from tb.sim.requests import output_to, requests
-from tb.stimulus.exchange import Answer, Performance, Request
+from tb.stimulus.exchange import Request
 from tb.stimulus.trace import read
-
-_RSS_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
 
 
 @cocotb.test()
@@ -68,7 +63,7 @@ async def configrom(dut: SimHandleBase) -> None:
     bench = await Bench.start(dut)
     words: list[int] = []
     while not is_complete(words):
-        words.append(await bench.csb.read_address(4 * len(words)))
+        words.append(await bench.csb.read(4 * len(words)))
     _result_path(Request.from_env()).write_bytes(msgspec.json.encode(words))
 
 
@@ -78,28 +73,16 @@ async def _play(dut: SimHandleBase, request: Request) -> Bench:
     assert request.scenario is not None
     scenario = read(Path(request.scenario), config)
     bench = await Bench.start(dut, config, scenario.settings, scenario.seed, request)
-    started, first = time.process_time(), cycle()
+    began = time.process_time(), cycle()
     ops = scenario.ops if request.altered is None else await _loaded(bench, scenario.ops, Path(request.altered))
     if scenario.settings.reset_cycle is not None:
         await bench.interrupted(ops, scenario.settings.reset_cycle)
     await bench.play(ops)
     await bench.settle()
-    verdict = bench.finish()
-    speed = (cycle() - first) / (time.process_time() - started)
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT_BYTES
-    answer = Answer(
-        verdict,
-        Performance(speed, started, memory),
-        request.rerun,
-        request.rerun_waves,
-        layers=layer_facts(bench.times, verdict, None if bench.traffic is None else bench.traffic.between),
-    )
-    path = _result_path(request)
+    bench.finish()
     if request.dump:
-        save_ranges(request.dump, bench.memories, path.with_name(DUMP_FILE))
-    answer.save(path)
-    if verdict.findings:
-        msgspec.structs.replace(answer, explained=explained(path.parent, bench, scenario, request)).save(path)
+        save_ranges(request.dump, bench.memories, _result_path(request).with_name(DUMP_FILE))
+    leave(bench, scenario.ops, request, began)
     return bench
 
 

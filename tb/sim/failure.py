@@ -1,36 +1,85 @@
-"""Files that a failed run leaves in its folder: its record, the causes of its wrong bytes, and a page about it."""
+"""Files that a run leaves in its folder: its answer; of a failure a record, the causes of wrong bytes, and a page."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import resource
+import sys
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
+import msgspec
+
+from models.config import HwConfig
 from tb.explain import Explanation, explain_run, record, write_page
 from tb.explain.page import FILE_NAME
 from tb.explain.seen import Seen
 from tb.explain.stages import first_bad, judge
 from tb.explain.waves import View, write_save_files
+from tb.judge.layer_facts import layer_facts
+from tb.judge.scoreboard import Scoreboard
 from tb.judge.text import complaints
-from tb.sim.bench import Bench
-from tb.sim.clocking import steps_of
+from tb.judge.timing import LayerTimes
+from tb.judge.verdict import Verdict
+from tb.nvdla.memory import Ram
+from tb.nvdla.program.ops import Program
+from tb.sim.clocking import cycle, steps_of
 from tb.sim.memory_port import MemoryPortMonitor
-from tb.stimulus.exchange import Explained, Request
-from tb.stimulus.scenario import Scenario
+from tb.sim.stages import StageWatch
+from tb.sim.traffic import Traffic
+from tb.stimulus.exchange import Answer, Explained, Performance, Request
+
+_RSS_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
 
 
-def explained(folder: Path, bench: Bench, scenario: Scenario, request: Request) -> Explained:
-    """Write record and page of a failed run, and return why its bytes are wrong.
+class Judged(Protocol):
+    """What is asked of a bench after a run."""
+
+    config: HwConfig
+    verdict: Verdict
+    scoreboard: Scoreboard
+    times: LayerTimes
+    traffic: Traffic | None
+    watch: StageWatch | None
+
+    @property
+    def monitors(self) -> Mapping[Ram, object]:
+        """The monitors of the memory ports."""
+
+
+def leave(bench: Judged, ops: Program, request: Request, began: tuple[float, int]) -> None:
+    """Save the answer of a run that was judged; a failure is explained.
 
     Args:
-        folder: of the run.
         bench: after the run.
-        scenario: scenario that was played.
-        request: the launcher's, which names configuration and commands.
+        ops: operations that were played.
+        request: the launcher's, which names the file, the configuration and commands.
+        began: processor time and cycle when the DUT was ready.
     """
+    assert request.result is not None
+    path, (seconds, first) = Path(request.result), began
+    speed = (cycle() - first) / (time.process_time() - seconds)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT_BYTES
+    traffic = None if bench.traffic is None else bench.traffic.between
+    answer = Answer(
+        bench.verdict,
+        Performance(speed, seconds, memory),
+        request.rerun,
+        request.rerun_waves,
+        layers=layer_facts(bench.times, bench.verdict, traffic),
+    )
+    answer.save(path)
+    if bench.verdict.findings:
+        msgspec.structs.replace(answer, explained=_explained(path.parent, bench, ops, request)).save(path)
+
+
+def _explained(folder: Path, bench: Judged, ops: Program, request: Request) -> Explained:
+    """Write record and page of a failed run, and return why its bytes are wrong."""
     seen = Seen.of(bench.scoreboard)
     record.save(folder / record.FILE_NAME, seen, bench.config, request.config)
-    explanations = explain_run(seen, scenario.ops)
-    stages = _stages(bench, seen, scenario, explanations)
+    explanations = explain_run(seen, ops)
+    stages = _stages(bench, seen, ops, explanations)
     _save_view(folder, bench, explanations)
     name = request.test or folder.name
     why = complaints(bench.verdict)
@@ -46,11 +95,11 @@ def explained(folder: Path, bench: Bench, scenario: Scenario, request: Request) 
     )
 
 
-def _stages(bench: Bench, seen: Seen, scenario: Scenario, explanations: Sequence[Explanation]) -> list[str]:
+def _stages(bench: Judged, seen: Seen, ops: Program, explanations: Sequence[Explanation]) -> list[str]:
     """Return the first bad stage of every layer that is explained, when stages were watched."""
     if bench.watch is None:
         return []
-    findings = judge(bench.watch.stages, bench.watch.seen, seen, scenario.ops)
+    findings = judge(bench.watch.stages, bench.watch.seen, seen, ops)
     lines = []
     for explanation in explanations:
         started = explanation.evidence.started
@@ -60,7 +109,7 @@ def _stages(bench: Bench, seen: Seen, scenario: Scenario, explanations: Sequence
     return lines
 
 
-def _save_view(folder: Path, bench: Bench, explanations: Sequence[Explanation]) -> None:
+def _save_view(folder: Path, bench: Judged, explanations: Sequence[Explanation]) -> None:
     """Write save files that open the waves of the run, if it has any, at the first wrong write."""
     waves = [path for path in sorted(folder.glob("waves.*")) if path.suffix in (".fst", ".vcd")]
     bad = [explanation for explanation in explanations if explanation.when is not None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -97,6 +98,32 @@ def test_the_plan_and_a_test_in_python_of_the_gate_are_there(installed: Installe
     page = (installed.work / "sim_build" / "regress" / "0001" / "index.html").read_text(encoding="utf-8")
     assert "interfaces.a_read_answers_" in page
     assert "sdp_pass_through_one_element" in page
+
+
+def shown(page: str, language: str) -> str:
+    """Return what a page shows in a language; it shows one such file."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    (block,) = re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return str(block)
+
+
+def test_pytest_plays_the_plan_and_the_test_in_python_of_the_first_day(installed: Installed, simulator: str) -> None:
+    (installed.work / "mine").mkdir()
+    (installed.work / "mine" / "test_relu.py").write_text(shown("first-day.md", "python"), encoding="utf-8")
+    (installed.work / "mine" / "plan.toml").write_text(shown("first-day.md", "toml"), encoding="utf-8")
+    filelist = installed.site / "nvdla_tb" / "hdl_stubs" / "nv_small.f"
+    said = installed.check("python", "-m", "pytest", "--rtl", str(filelist), "--nvdla-sim", simulator, "mine")
+    assert "2 passed" in said
+    (folder,) = (installed.work / "sim_build" / "runs").glob("pytest-nv_small-nv_small-*")
+    assert (folder / "sdp_bias.1" / "result.json").is_file()
+    assert (folder / "test_relu.relu_with_a_half_filled_last_surface.0" / "sim.log").is_file()
+
+
+def test_a_shell_completes_commands(installed: Installed) -> None:
+    script = installed.check("nvdla-tb", "--print-completion", "bash")
+    words = 'COMP_WORDS=(nvdla-tb co) COMP_CWORD=1; _shtab_nvdla_tb nvdla-tb co; echo "${COMPREPLY[@]}"'
+    ran = subprocess.run(["bash", "-c", f"{script}\n{words}"], capture_output=True, text=True, check=True, timeout=60)
+    assert ran.stdout.split() == ["coverage", "configrom"]
 
 
 def test_the_version_is_that_of_the_package(installed: Installed) -> None:

@@ -15,7 +15,7 @@ from tb.places import ROOT
 # strangers to each other.
 ROWS = (
     ("tests",),
-    ("tb.__main__",),
+    ("tb.__main__", "tb.plugin"),
     ("tb.cli",),
     ("tb.tools",),
     ("tb.report",),

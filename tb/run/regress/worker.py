@@ -25,6 +25,7 @@ from tb.judge.verdict import Ending, Verdict
 from tb.run import folders
 from tb.run.compile.build import build
 from tb.run.compile.spec import COVERAGE_FILE, Built
+from tb.run.coroutine import play_test
 from tb.run.dut import Dut
 from tb.run.errors import LaunchError
 from tb.run.jobs import Job, keep_page, run_job, shared_process
@@ -34,10 +35,8 @@ from tb.run.regress.errors import VersionError
 from tb.run.regress.version import PROJECT, versions
 from tb.run.result import Result, failure_folder
 from tb.run.shared import SharedProcess
-from tb.run.simulate import simulate
 from tb.run.space import MACHINE, check_space
 from tb.run.task import BENCH, Task
-from tb.stimulus.exchange import REQUEST, Request
 
 RECORD_DIR = "records"
 """Folder of a run with one file for each task that ended, whether or not the driver heard of it."""
@@ -265,16 +264,17 @@ def _job(task: Task, limits: Limits) -> Job:
 
 def _play_test(task: Task, built: Built, work_dir: Path, limits: Limits) -> Result:
     """Play a test in Python, whose name is ``MODULE.FUNCTION`` with the last part of its module."""
-    run = simulate(
+    return play_test(
+        task.test,
+        task.seed,
+        (task.source, task.test.rpartition(".")[2]),
         built,
-        test_module=task.source,
-        testcase=task.test.rpartition(".")[2],
-        env={REQUEST: Request(task.dut.config).encode()},
-        work_dir=work_dir,
+        task.dut,
+        work_dir,
+        rerun=task.rerun,
         timeout_seconds=limits.timeout_seconds,
+        kept=failure_folder(limits.folder, task.key),
     )
-    verdict = Verdict(self_checking=True) if run.check is None else Verdict.of(run.check, run.message)
-    return task.result(verdict, run.seconds, run.log_path.parent)
 
 
 @cache

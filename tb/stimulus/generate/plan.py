@@ -28,18 +28,20 @@ from tb.stimulus.settings import BenchSettings
 _BASE = 0x8000_0000
 """Where the data of a scenario lie unless it says otherwise."""
 
+_OF_ENTRY = ("name", "about", "markers")
 _RUNNING = "running"
 _ORDERS = ("in_turn", "back_to_back")
 
 
 @dataclass(frozen=True)
 class PlanEntry:
-    """One scenario of a plan before its data exist; ``TEST.SEED`` is its identity."""
+    """One scenario of a plan before its data exist; ``TEST.SEED`` is its identity, pytest chooses by ``markers``."""
 
     name: str
     about: str
     config: str
     data: dict[str, Any]
+    markers: tuple[str, ...] = ()
 
     def build(self, config: HwConfig, seed: int) -> Scenario:
         """Return the scenario for one seed; the same seed gives the same bytes.
@@ -131,7 +133,8 @@ def load_plan(path: Path) -> tuple[PlanEntry, ...]:
             check_name(name)
         except ScenarioError as error:
             raise PlanError(f"{path.name}: scenario[{number}].{error}") from error
-        entries.append(PlanEntry(name, about, config, {k: v for k, v in data.items() if k not in ("name", "about")}))
+        described = {key: value for key, value in data.items() if key not in _OF_ENTRY}
+        entries.append(PlanEntry(name, about, config, described, table.names("markers")))
     for name, count in Counter(entry.name for entry in entries).items():
         if count > 1:
             raise PlanError(f"{path.name}: scenario name {name} must be unique")

@@ -1,0 +1,203 @@
+"""Plan files and tests in Python as items of a pytest run."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from models.errors import InputError
+from models.reading import read_toml
+from tb.judge.verdict import Ending
+from tb.places import PLANS
+from tb.plugin.dut import PlayedDut
+from tb.plugin.entry import DUT
+from tb.plugin.told import RESULT, Told
+from tb.report import failures
+from tb.run import project
+from tb.run.result import Result
+from tb.stimulus.generate.plan import PlanEntry, load_plan
+from tb.stimulus.generate.random import ENGINES
+
+_PLAYED: pytest.StashKey[PlayedDut] = pytest.StashKey()
+
+
+class FailedError(Exception):
+    """An item that failed, with its result."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(result.identity)
+        self.result = result
+
+
+class _Played(pytest.Item):
+    """An item that is played on the device."""
+
+    def runtest(self) -> None:
+        """Play it."""
+        result = self.result_on(self.config.stash[_PLAYED])
+        self.stash[RESULT] = result
+        if result.ending is Ending.REFUSED:
+            pytest.skip(f"refused: {result.verdict.refused}")
+        if result.ending.is_failure:
+            raise FailedError(result)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """Return the bench's own report for what failed, and the message for what the user got wrong."""
+        if isinstance(excinfo.value, FailedError):
+            return failures.told([excinfo.value.result])
+        if isinstance(excinfo.value, InputError):
+            return f"error: {excinfo.value}"
+        return super().repr_failure(excinfo, style)
+
+    def reportinfo(self) -> tuple[Path, int | None, str]:
+        """Return what a failure is headed with."""
+        return self.path, None, self.name
+
+    def result_on(self, dut: PlayedDut) -> Result:
+        """Play it on a device and return how it ended."""
+        raise NotImplementedError
+
+
+class ScenarioItem(_Played):
+    """A scenario of a plan with a seed."""
+
+    def __init__(self, *, entry: PlanEntry, seed: int, **given: Any) -> None:
+        super().__init__(**given)
+        self._entry, self._seed = entry, seed
+        for name in ("nvdla_scenario", *sorted(_engines(entry)), *entry.markers):
+            self.add_marker(name)
+
+    def result_on(self, dut: PlayedDut) -> Result:
+        """Play it on a device and return how it ended."""
+        return dut.play_entry(self._entry, self.path, self._seed)
+
+
+class CoroutineItem(_Played):
+    """A cocotb test."""
+
+    def __init__(self, *, marks: Sequence[pytest.Mark], **given: Any) -> None:
+        super().__init__(**given)
+        for mark in (pytest.mark.nvdla_test, *map(_decorator, marks)):
+            self.add_marker(mark)
+
+    def result_on(self, dut: PlayedDut) -> Result:
+        """Play it on a device and return how it ended."""
+        return dut.play_test(self.path, self.name)
+
+
+class PlanFile(pytest.File):
+    """A plan."""
+
+    def collect(self) -> Iterator[ScenarioItem]:
+        """Yield its scenarios, each with every seed that is wanted."""
+        try:
+            entries = load_plan(self.path)
+        except InputError as error:
+            raise self.CollectError(str(error)) from error
+        for entry in entries:
+            for seed in self.config.getoption("nvdla_seed") or [1]:
+                yield ScenarioItem.from_parent(self, name=f"{entry.name}.{seed}", entry=entry, seed=seed)
+
+
+class CoroutineModule(pytest.Module):
+    """A module with cocotb tests, and maybe with others."""
+
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
+        """Yield what pytest finds in it, and the cocotb tests."""
+        yield from super().collect()
+        for decorated in vars(self.obj).values():
+            # What ``cocotb.test`` leaves in the place of a coroutine; what is imported belongs to another module.
+            if hasattr(decorated, "generate_tests") and decorated.func.__module__ == self.obj.__name__:
+                marks = getattr(decorated.func, "pytestmark", [])
+                for test in decorated.generate_tests():
+                    yield CoroutineItem.from_parent(self, name=test.name, marks=marks)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Take the device from the options, and the built-in plans of the project.
+
+    Raises:
+        UsageError: when one of them cannot be used.
+    """
+    options = (
+        ("--rtl", "rtl"),
+        ("--config", "nvdla_config"),
+        ("--top", "nvdla_top"),
+        ("--port-map", "nvdla_port_map"),
+        ("--sim", "nvdla_sim"),
+    )
+    given = [(word, config.getoption(name)) for word, name in options]
+    words = [word for option, value in given if value is not None for word in (option, value)]
+    waves, seconds = config.getoption("nvdla_waves"), config.getoption("nvdla_timeout")
+    plusargs = tuple(config.getoption("nvdla_plusarg") or ())
+    told = Told(config)
+    try:
+        played = PlayedDut(words, told, timeout_seconds=seconds, waves=waves, plusargs=plusargs)
+        built_in = [str(PLANS / f"{path}.toml") for path in project.current().plans if not path.suffix]
+    except InputError as error:
+        raise pytest.UsageError(str(error)) from error
+    config.stash[DUT] = config.stash[_PLAYED] = played
+    told.root = played.root
+    config.pluginmanager.register(told)
+    for line in (
+        "nvdla_scenario: a scenario of a plan",
+        "nvdla_test: a cocotb test",
+        *(f"{engine.lower()}: a scenario with a layer of {engine}" for engine in ENGINES),
+    ):
+        config.addinivalue_line("markers", line)
+    if config.args_source is not pytest.Config.ArgsSource.ARGS:
+        config.args += [plan for plan in built_in if plan not in config.args]
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """End the simulator."""
+    if _PLAYED in config.stash:
+        config.stash[_PLAYED].close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(
+    file_path: Path, parent: pytest.Collector
+) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+    """Add the plan that a file is, and the module of a project's tests in Python, whatever pytest takes for such."""
+    found = yield
+    if file_path.suffix == ".toml" and _is_plan(file_path, parent):
+        found.append(PlanFile.from_parent(parent, path=file_path))
+    elif file_path in project.current().tests and not found:
+        found.append(CoroutineModule.from_parent(parent, path=file_path))
+    return found
+
+
+def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> pytest.Module | None:
+    """Return the module of a file that names cocotb, which may hold tests of it."""
+    if b"cocotb" not in module_path.read_bytes():
+        return None
+    module: pytest.Module = CoroutineModule.from_parent(parent, path=module_path)
+    return module
+
+
+def _decorator(mark: pytest.Mark) -> pytest.MarkDecorator:
+    decorator: pytest.MarkDecorator = getattr(pytest.mark, mark.name)
+    return decorator.with_args(*mark.args, **mark.kwargs)
+
+
+def _engines(entry: PlanEntry) -> set[str]:
+    """Return the markers of a scenario's layers."""
+    layers = entry.data.get("layer", [])
+    named = {str(layer.get("engine", "SDP")) for layer in layers if isinstance(layer, dict)}
+    return {name.lower() for name in named if name in ENGINES}
+
+
+def _is_plan(path: Path, parent: pytest.Collector) -> bool:
+    """Return whether a file is a plan to play: it is given, or the project names it, or it reads like one."""
+    named = project.current().plans
+    if named or parent.session.isinitpath(path):
+        return path in named or parent.session.isinitpath(path)
+    try:
+        data = read_toml(path)
+    except InputError:
+        return False
+    return isinstance(data.get("config"), str) and isinstance(data.get("scenario"), list)

@@ -1,0 +1,218 @@
+"""The device under test of a pytest run: built when it is first played on, then played on by every item."""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import os
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from models.config import HwConfig
+from tb.cli.common import DEFAULT_TOP, MODELS, add_dut_options, dut_arguments, dut_of, run_name
+from tb.places import COMMAND
+from tb.run import folders
+from tb.run.compile.build import build
+from tb.run.compile.spec import Built
+from tb.run.compile.telling import Teller
+from tb.run.coroutine import play_test
+from tb.run.dut import Dut
+from tb.run.errors import LaunchError
+from tb.run.jobs import Job, keep_page, run_job, shared_process
+from tb.run.optimise import Model
+from tb.run.result import Result, identity
+from tb.run.shared import SharedProcess
+from tb.run.sources import planned_job
+from tb.stimulus.generate.plan import PlanEntry
+from tb.stimulus.scenario import Scenario
+
+
+class PlayedDut:
+    """A device under test, as the options of a pytest run select it; the fixture ``nvdla_dut`` returns it.
+
+    ::
+
+        def test_my_scenario(nvdla_dut):
+            result = nvdla_dut.play(my_scenario(nvdla_dut.config))
+            assert result.ending.value == "passed"
+
+    Attributes:
+        dut: What is tested.
+        config: Its configuration.
+        root: Folder that gets a folder for each item.
+    """
+
+    def __init__(
+        self,
+        words: Sequence[str],
+        teller: Teller,
+        *,
+        timeout_seconds: float,
+        waves: bool,
+        plusargs: tuple[str, ...],
+    ) -> None:
+        """Take the options; nothing is built yet.
+
+        Args:
+            words: Options of the commands that select the device.
+            teller: Who hears of the steps of a build.
+            timeout_seconds: Wall-clock limit of each item.
+            waves: Whether to write waves.
+            plusargs: Arguments for the simulator.
+
+        Raises:
+            InputError: for a configuration that does not exist.
+        """
+        parser = argparse.ArgumentParser(prog="pytest")
+        add_dut_options(parser)
+        args = parser.parse_args(list(words))
+        self.dut: Dut = dut_of(args)
+        self.config = HwConfig.load(args.config)
+        self.root = folders.place(folders.RESULTS, "runs", run_name("pytest", self.dut))
+        self._options = dut_arguments(args)
+        self._plusargs = plusargs
+        self._teller, self._timeout_seconds, self._waves = teller, timeout_seconds, waves
+        self._built: dict[str, Built | LaunchError] = {}
+        self._process: SharedProcess | None = None
+
+    @property
+    def built(self) -> Built:
+        """The compiled model for tests in Python, whose ports are left to cocotb.
+
+        Raises:
+            LaunchError: when it cannot be built.
+        """
+        return self._model("coroutine")
+
+    def play(self, scenario: Scenario) -> Result:
+        """Play and judge a scenario in a folder of its own.
+
+        Args:
+            scenario: Of the configuration of this device.
+        """
+        return self._play(Job(scenario.name, scenario.seed, "pytest", lambda: scenario, waves=False))
+
+    def play_entry(self, entry: PlanEntry, plan: Path, seed: int) -> Result:
+        """Play and judge a scenario of a plan.
+
+        Args:
+            entry: Of the plan.
+            plan: Its file.
+            seed: Of all data.
+
+        Raises:
+            InputError: for a scenario that cannot be made, and a model that cannot be built.
+        """
+        options = f"--seed {seed} --plan {shlex.quote(str(plan))} {self._options}"
+        rerun = f"{COMMAND} run --only {shlex.quote(entry.name)} {options}{self._given('--plusarg')}"
+        return self._play(planned_job(entry, self.config, seed, rerun))
+
+    def play_test(self, path: Path, coroutine: str) -> Result:
+        """Play a test in Python.
+
+        Args:
+            path: Its file.
+            coroutine: Its name.
+
+        Raises:
+            InputError: for a model that cannot be built.
+        """
+        top, module = _module(path)
+        dut = msgspec.structs.replace(self.dut, backend="coroutine")
+        built = self._model("coroutine")
+        name = f"{module}.{coroutine}"
+        rerun = f"pytest {shlex.quote(f'{os.path.relpath(path)}::{coroutine}')} {self._words}"
+        rerun += self._given("--nvdla-plusarg")
+        with self._folder(identity(name, 0)) as folder:
+            result = play_test(
+                name,
+                0,
+                (module, coroutine),
+                built,
+                dut,
+                folder,
+                rerun=rerun,
+                timeout_seconds=self._timeout_seconds,
+                rerun_waves=f"{rerun} --nvdla-waves",
+                path=[str(top)],
+                plusargs=self._plusargs,
+                waves=self._waves,
+            )
+            if result.ending.is_failure:
+                keep_page(result, folder)
+            return result
+
+    def close(self) -> None:
+        """End the simulator that the scenarios share."""
+        if self._process is not None:
+            self._process.close()
+            folders.remove(self.root, self._process.work_dir.name)
+            self._process = None
+
+    @property
+    def _words(self) -> str:
+        """The options of pytest that select this device again."""
+        dut, words = self.dut, ["--nvdla-config", self.dut.config, "--nvdla-sim", self.dut.simulator]
+        top = None if dut.top == DEFAULT_TOP else dut.top
+        given = (("--rtl", dut.rtl), ("--nvdla-port-map", dut.port_map), ("--nvdla-top", top))
+        return shlex.join([*words, *(word for option, value in given if value for word in (option, value))])
+
+    def _given(self, option: str) -> str:
+        """Return the plusargs as words of a command, each after the option and a blank."""
+        return "".join(f" {option} {shlex.quote(text)}" for text in self._plusargs)
+
+    def _play(self, job: Job) -> Result:
+        built = self._model(self.dut.backend)
+        with self._folder(job.identity) as folder:
+            process = self._shared(built)
+            return run_job(
+                replace(job, plusargs=self._plusargs),
+                built,
+                self.dut,
+                folder,
+                self._timeout_seconds,
+                self._waves,
+                process,
+            )
+
+    def _model(self, backend: str) -> Built:
+        """Return a model, which is tried to be built once."""
+        if backend not in self._built:
+            dut = msgspec.structs.replace(self.dut, backend=backend)
+            try:
+                if self._waves:
+                    self._built[backend] = build(dut.build_spec(waves=True), MODELS, self._teller)
+                else:
+                    self._built[backend] = Model(dut, MODELS, None, self._teller).current()
+            except LaunchError as error:
+                self._built[backend] = error
+        built = self._built[backend]
+        if isinstance(built, LaunchError):
+            raise built
+        return built
+
+    def _shared(self, built: Built) -> SharedProcess | None:
+        if self._process is None and SharedProcess.fits(built):
+            self._process = shared_process(built, folders.made(self.root, f".simulator-{os.getpid()}"), self._plusargs)
+        return self._process
+
+    @contextmanager
+    def _folder(self, name: str) -> Iterator[Path]:
+        """Give the empty folder of an item, for which another pytest run may have to be waited for."""
+        own = folders.folder_name(name)
+        with (folders.made(self.root) / f".{own}.lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield folders.emptied(self.root, own)
+
+
+def _module(path: Path) -> tuple[Path, str]:
+    """Return the folder that a file's module is imported from, and the module's name."""
+    folder, name = path.parent, path.stem
+    while (folder / "__init__.py").is_file():
+        folder, name = folder.parent, f"{folder.name}.{name}"
+    return folder, name

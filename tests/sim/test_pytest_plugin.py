@@ -1,0 +1,173 @@
+"""The pytest plugin in a user's repository: what it collects, how it plays, and what it says."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from models.config import HwConfig
+from tb.explain import explain_folder
+from tb.places import PROJECT_FILE
+from tb.run.folders import RESULTS
+from tb.stimulus.model import play_model
+from tb.stimulus.trace import read
+from tests.sim.conftest import ROOT
+
+PLAN = """config = "nv_small"
+[[scenario]]
+name = "sdp_mine"
+about = "mine"
+[[scenario.layer]]
+engine = "SDP"
+shape = [8, 2, 2]
+[[scenario]]
+name = "pdp_mine"
+about = "mine, for long nights"
+markers = ["slow"]
+[[scenario.layer]]
+engine = "PDP"
+shape = [8, 4, 4]
+method = "max"
+kernel = [2, 2]
+stride = [2, 2]
+"""
+
+TESTS = """import cocotb
+import numpy as np
+import pytest
+
+from tb.nvdla.layers import Sdp
+from tb.sim.bench import Bench
+
+
+@cocotb.test()
+@pytest.mark.slow
+async def never(dut):
+    assert False
+
+
+@cocotb.test()
+@cocotb.parametrize(channels=[20])
+async def relu(dut, channels):
+    bench = await Bench.start(dut)
+    src = bench.place(bench.rng.integers(-128, 128, (channels, 1, 2), dtype=np.int8))
+    await bench.run(Sdp(src, bench.reserve(src.shape), relu=True))
+    bench.check()
+
+
+@cocotb.test()
+async def fails(dut):
+    bench = await Bench.start(dut)
+    assert bench.config.name == "nv_large", "of another size"
+
+
+def test_the_device(nvdla_dut):
+    assert nvdla_dut.config.name == "nv_small"
+    assert nvdla_dut.built.directory.is_dir()
+"""
+
+
+def ran(folder: Path, *words: str) -> str:
+    """Return what pytest prints in a folder."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "NVDLA"))}
+    environment = {**kept, "PYTHONPATH": str(ROOT), "NVDLA_CACHE": str((ROOT / RESULTS).resolve())}
+    command = [sys.executable, "-m", "pytest", "-p", "tb.plugin.entry", *words]
+    run = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=900)
+    return run.stdout + run.stderr
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A user's repository. Icarus builds in a second what takes Verilator a minute."""
+    folder = tmp_path_factory.mktemp("repository")
+    simulator = "verilator" if shutil.which("iverilog") is None else "icarus"
+    text = f'sim = "{simulator}"\nplans = ["plans/*.toml"]\ntests = ["tests/mine.py"]\n'
+    (folder / PROJECT_FILE).write_text(text, encoding="utf-8")
+    (folder / "pytest.ini").write_text("[pytest]\naddopts = --strict-markers\nmarkers = slow: takes long\n")
+    for name, content in (("plans/mine.toml", PLAN), ("tests/mine.py", TESTS), ("other/plan.toml", PLAN)):
+        (folder / name).parent.mkdir()
+        (folder / name).write_text(content, encoding="utf-8")
+    return folder
+
+
+def test_a_run_that_does_not_want_it_loads_and_collects_nothing(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    (tmp_path / "plan.toml").write_text(PLAN, encoding="utf-8")
+    (tmp_path / "test_one.py").write_text(
+        "import sys\n\n\ndef test_one(pytestconfig):\n"
+        "    tb = {name for name in sys.modules if name.partition('.')[0] in ('tb', 'models', 'numpy', 'cocotb')}\n"
+        "    assert tb == {'tb', 'tb.places', 'tb.plugin', 'tb.plugin.entry'}\n\n\n"
+        "def test_two(nvdla_dut):\n    pass\n",
+        encoding="utf-8",
+    )
+    said = ran(tmp_path)
+    assert f"nvdla_dut needs one of the options --rtl and --nvdla, or {PROJECT_FILE}" in said
+    assert "1 passed, 1 error" in said
+    assert not (tmp_path / "sim_build").exists()
+
+
+def test_items_are_played_by_workers_and_chosen_by_markers_and_failures_again(repository: Path) -> None:
+    said = ran(repository, "-n", "1", "-m", "not slow")
+    assert "1 failed, 3 passed" in said
+    runs = repository / "sim_build" / "runs" / "pytest-nv_small"
+    page = f"sim_build/runs/{runs.name}/mine.fails.0"
+    rerun = f"rerun: pytest tests/mine.py::fails --nvdla-config nv_small --nvdla-sim {simulator_of(repository)}\n"
+    told = "failed: mine.fails.0\n  mine.fails: of another size\n  assert 'nv_small' == 'nv_large'\n"
+    assert told in said
+    assert f"  page: {page}/failure.html\n  log: {page}/sim.log\n  {rerun}" in said
+    assert (runs / "mine.fails.0" / "failure.html").is_file()
+    assert (runs / "sdp_mine.1" / "result.json").is_file()
+    assert not (runs / "pdp_mine.1").exists()
+    written = (runs / "index.html").read_text(encoding="utf-8")
+    assert [name in written for name in ("sdp_mine", "mine.relu/channels=20", "mine.fails")] == [True] * 3
+    again = ran(repository, "--lf")
+    assert "1 failed" in again
+    assert " passed" not in again
+
+
+def test_a_failing_test_in_python_is_explained_and_leaves_page_log_and_scenario(repository: Path) -> None:
+    plusarg = "+bug=sdp_dst_surface_stride"
+    said = ran(repository, "-k", "relu", "--nvdla-plusarg", plusarg)
+    assert "1 failed" in said
+    assert "failed: mine.relu/channels=20.0\n  wrong value: " in said
+    assert "why   1. output: wrong surface stride: " in said
+    assert f"--nvdla-plusarg {plusarg}\n" in said
+    (folder,) = (repository / "sim_build" / "runs" / "pytest-nv_small").glob("_mine.relu*")
+    assert "--nvdla-waves" in (folder / "failure.html").read_text(encoding="utf-8")
+    log = (folder / "transactions.log").read_text(encoding="utf-8")
+    assert re.search(r"^ +\d+ CSB write SDP\.D_OP_ENABLE 0x00000001$", log, re.MULTILINE)
+    assert re.search(r"^ +\d+ MC write 0x[0-9a-f]+ ([0-9a-f]{2} ){8}id \d+$", log, re.MULTILINE)
+    (explanation, *_) = explain_folder(folder)
+    assert explanation.causes[0].name == "dst-surface-stride"
+    config = HwConfig.load("nv_small")
+    (expectation,) = play_model(read(folder / "scenario", config), config).expectations
+    assert expectation.must_write.all()
+
+
+def simulator_of(repository: Path) -> str:
+    return (repository / PROJECT_FILE).read_text(encoding="utf-8").split('"')[1]
+
+
+def test_names_engines_and_seeds_choose_scenarios_and_plans_may_be_built_in(repository: Path, tmp_path: Path) -> None:
+    for name in ("plans", "tests", "pytest.ini"):
+        (tmp_path / name).symlink_to(repository / name)
+    (tmp_path / PROJECT_FILE).write_text('plans = ["nv_small"]\n', encoding="utf-8")
+    words = ("--collect-only", "-q", "-m", "pdp", "-k", "max_2x2 or mine", "--nvdla-seed", "7", "--nvdla-seed", "8")
+    said = ran(tmp_path, *words)
+    assert [line.rpartition("::")[2] for line in said.splitlines() if "::" in line] == [
+        "pdp_max_2x2.7",
+        "pdp_max_2x2.8",
+    ]
+
+
+def test_what_cannot_be_used_is_one_message(repository: Path, tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    assert ran(tmp_path, "--nvdla-config", "nowhere").startswith("ERROR: no configuration nowhere")
+    (tmp_path / "broken.toml").write_text('config = "nv_small"\nscenario = [{name = "x"}]\n', encoding="utf-8")
+    assert "broken.toml: scenario[0] lacks the key about\n" in ran(tmp_path, "--nvdla")

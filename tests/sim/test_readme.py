@@ -1,8 +1,13 @@
-"""The test in Python that the README shows runs as it stands there."""
+"""The test in Python that the README shows runs as it stands there, and a failure reads as its page shows it."""
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -30,3 +35,16 @@ def test_the_test_in_the_readme_passes(tmp_path: Path, monkeypatch: pytest.Monke
         timeout_seconds=120,
     )
     assert result.passed, result.message
+
+
+@pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed (apt-get install iverilog)")
+def test_a_failure_reads_as_its_page_shows_it(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "reading-a-failure.md").read_text(encoding="utf-8")
+    command, said, *_ = re.findall(r"^```\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NVDLA_CACHE": str((ROOT / RESULTS).resolve())}
+    words = [sys.executable, *shlex.split(command)[1:]]
+    ran = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=600)
+    assert ran.returncode == 1
+    missing = set(said.splitlines()) - set(ran.stdout.splitlines())
+    assert {line.strip() for line in missing} == {"..."}
+    assert (tmp_path / "sim_build" / "runs" / "nv_small" / "sdp_x1_bias_per_channel.1" / "failure.html").is_file()

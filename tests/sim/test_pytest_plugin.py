@@ -168,6 +168,6 @@ def test_names_engines_and_seeds_choose_scenarios_and_plans_may_be_built_in(repo
 
 def test_what_cannot_be_used_is_one_message(repository: Path, tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
-    assert ran(tmp_path, "--nvdla-config", "nowhere").startswith("ERROR: no configuration nowhere")
+    assert ran(tmp_path, "--nvdla-config", "nowhere").startswith("ERROR: configuration must be one of nv_full, ")
     (tmp_path / "broken.toml").write_text('config = "nv_small"\nscenario = [{name = "x"}]\n', encoding="utf-8")
     assert "broken.toml: scenario[0] lacks the key about\n" in ran(tmp_path, "--nvdla")

@@ -25,9 +25,7 @@ from tb.run.jobs import Job
 from tb.run.regress import code_coverage, worker
 from tb.run.regress.worker import NO_WAVES_FILE, Limits, end_processes, execute, record_path
 from tb.run.result import Result
-from tb.run.simulate import SimResult
-from tb.run.task import BENCH, Task
-from tb.stimulus.exchange import REQUEST, Request
+from tb.run.task import Task
 from tests.unit.run.regress.tasks import DUT, VERDICTS, hang, task, wrong
 from tests.unit.run.regress.test_code_coverage import point, written
 
@@ -153,33 +151,6 @@ def test_a_task_whose_result_is_there_is_not_played_again(monkeypatch: pytest.Mo
     path.parent.mkdir()
     path.write_bytes(left.encode())
     assert execute(task(1), Limits(tmp_path, tmp_path, 1.0)) == left
-
-
-@pytest.mark.parametrize(
-    ("check", "message", "verdict"),
-    [
-        (None, "", Verdict(self_checking=True)),
-        (Check.TEST, "it is wrong", Verdict.of(Check.TEST, "it is wrong")),
-        (Check.TIMEOUT, "killed", Verdict.of(Check.TIMEOUT, "killed")),
-    ],
-)
-def test_a_test_in_python_says_itself_what_it_checks(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, check: Check | None, message: str, verdict: Verdict
-) -> None:
-    asked: dict[str, Any] = {}
-
-    def simulate(built: Built, *, work_dir: Path, **options: Any) -> SimResult:
-        asked.update(options)
-        return SimResult(check, message, 0, 2.0, work_dir / "sim.log", work_dir / "results.xml", None)
-
-    monkeypatch.setattr(worker, "simulate", simulate)
-    test = replace(task(1), kind=BENCH, source="tests.sim.checkers", test="checkers.x")
-    built: Any = None
-    result = worker._play_test(test, built, tmp_path, Limits(tmp_path, tmp_path, 60.0))
-    assert result == test.result(verdict, 2.0, tmp_path)
-    assert result.ending.is_failure is (check is not None)
-    assert (asked["test_module"], asked["testcase"]) == ("tests.sim.checkers", "x")
-    assert Request.decode(asked["env"][REQUEST]) == Request("nv_small")
 
 
 def counted(tmp_path: Path) -> int:

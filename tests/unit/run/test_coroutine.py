@@ -1,0 +1,63 @@
+"""Tests in Python: whose verdict counts, that of the bench or what the test itself says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tb.judge.finding import Check
+from tb.judge.verdict import Verdict
+from tb.run import coroutine
+from tb.run.compile.spec import Built
+from tb.run.coroutine import play_test
+from tb.run.dut import Dut
+from tb.run.result import Result
+from tb.run.simulate import SimResult
+from tb.stimulus.exchange import REQUEST, Answer, Performance, Request
+
+WRONG = Verdict.of(Check.VALUE, "a wrong byte")
+RIGHT = Verdict(judged_bytes=8, layers=1)
+
+
+@pytest.mark.parametrize(
+    ("check", "message", "answer", "verdict"),
+    [
+        (None, "", None, Verdict(self_checking=True)),
+        (None, "", RIGHT, RIGHT),
+        (None, "", WRONG, Verdict(self_checking=True)),
+        (Check.TEST, "it is wrong", None, Verdict.of(Check.TEST, "it is wrong")),
+        (Check.TEST, "it is wrong", RIGHT, Verdict.of(Check.TEST, "it is wrong")),
+        (Check.TEST, "a wrong byte", WRONG, WRONG),
+        (Check.TIMEOUT, "killed", WRONG, Verdict.of(Check.TIMEOUT, "killed")),
+    ],
+)
+def test_the_verdict_is_that_of_the_bench_where_the_test_ended_with_it(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    check: Check | None,
+    message: str,
+    answer: Verdict | None,
+    verdict: Verdict,
+) -> None:
+    asked: dict[str, Any] = {}
+
+    def simulate(built: Built, *, work_dir: Path, **options: Any) -> SimResult:
+        asked.update(options)
+        if answer is not None:
+            Answer(answer, Performance(1.0, 1.0, 1)).save(work_dir / "result.json")
+        return SimResult(check, message, 0, 2.0, work_dir / "sim.log", work_dir / "results.xml", None)
+
+    monkeypatch.setattr(coroutine, "simulate", simulate)
+    built: Any = None
+    dut = Dut("nv_small", "icarus")
+    result = play_test(
+        "mine.x", 0, ("tests.mine", "x"), built, dut, tmp_path, rerun="again", timeout_seconds=60.0, path=["/mine"]
+    )
+    assert result == Result("mine.x", 0, dut, "again", verdict, 2.0, str(tmp_path))
+    assert (asked["test_module"], asked["testcase"]) == ("tests.mine", "x")
+    assert asked["env"]["PYTHONPATH"].startswith("/mine:")
+    request = Request.decode(asked["env"][REQUEST])
+    assert (request.config, request.test, request.scenario) == ("nv_small", "mine.x.0", None)
+    assert request.result == str(tmp_path / "result.json")

@@ -25,7 +25,7 @@ def test_the_readme_links_to_pages() -> None:
 
 PATH = re.compile(r"`((?:tb|models|hdl_stubs|tests|networks|docs)/[\w./*-]*)`")
 # Files of examples, which readers are told to make.
-EXAMPLES = ("tests/sim/copies.py",)
+EXAMPLES = ("tests/test_relu.py",)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])

@@ -90,17 +90,17 @@ class Campaign:
         self._builds = {path.name for path in BUILDS.iterdir()}
 
     def play(self, kills: int, *, shared: bool | None = None) -> None:
-        """Play one run with a number of kills, and compare what it leaves.
+        """Play one run with kills until it is complete, and compare what it leaves.
 
         Args:
-            kills: How many.
+            kills: How many at most; a run that is complete before the first one has none.
             shared: Whether a cluster of its own plays, which outlives drivers; by default that is random.
         """
         self.figures.runs += 1
         by_cluster = self._rng.random() < 0.5 if shared is None else shared
         with marked() as mark:
             run = _Run(mark, self._folder / f"{self.figures.runs:03}", self, by_cluster)
-            while kills:
+            while kills and not run.complete:
                 kills -= run.disturb(kills)
             run.finish()
             self._expect(run, "processes", mark.end(), {})
@@ -141,6 +141,7 @@ class _Run:
         self._environment = {**mark.environment, "TMPDIR": str(self.temporary)}
         self._cluster: subprocess.Popen[str] | None = None
         self._address = ""
+        self.complete = False
 
     def disturb(self, most: int) -> int:
         """Start a driver, kill until it is dead or done, and return how many kills that took."""
@@ -148,7 +149,8 @@ class _Run:
         driver = self._driver()
         until = time.monotonic() + _PATIENCE_SECONDS
         while killed < most and time.monotonic() < until:
-            time.sleep(campaign.moment(first=not killed))
+            if _has_ended(driver, campaign.moment(first=not killed)):
+                break
             kind = campaign.kind(shared=self._shared)
             while not (found := self._found(driver))[kind] and found["driver"]:
                 time.sleep(_LOOK_SECONDS)
@@ -214,6 +216,7 @@ class _Run:
             driver.kill()
             _, said = driver.communicate()
         ended = driver.returncode
+        self.complete = ended == 0
         killed = -ended in SIGNALS
         campaign.figures.ends[f"killed by {signal.Signals(-ended).name}" if killed else f"with status {ended}"] += 1
         if not killed and ended not in (0, 1, 2):
@@ -238,6 +241,15 @@ class _Run:
             elif "supervisor.py" in command or command.startswith(str(BUILDS)):
                 found["simulator"].append(pid)
         return found
+
+
+def _has_ended(process: subprocess.Popen[str], seconds: float) -> bool:
+    """Wait so long, or until a process ends, and return whether it did."""
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
 
 
 def contents(results: Path) -> tuple[list[Result], dict[str, int]]:

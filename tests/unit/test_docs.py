@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,3 +40,40 @@ def test_every_file_that_a_page_names_is_there(page: Path) -> None:
 
 def test_pages_name_files() -> None:
     assert len(PATH.findall((ROOT / "docs" / "start.md").read_text(encoding="utf-8"))) > 10
+
+
+def in_checkout(name: str) -> str:
+    """Return the name in a checkout of what an installation calls ``nvdla_tb``."""
+    return name.replace("nvdla_tb.models", "models").replace("nvdla_tb", "tb")
+
+
+def python_of(page: Path) -> list[str]:
+    """Return the Python that a page shows."""
+    return re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("name", ["first-day.md", "library.md", "pytest.md"])
+def test_every_import_of_a_page_finds_its_name(name: str) -> None:
+    trees = [ast.parse(block) for block in python_of(ROOT / "docs" / name)]
+    imports = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    assert imports
+    for node in imports:
+        module = import_module(in_checkout(str(node.module)))
+        assert [alias.name for alias in node.names if not hasattr(module, alias.name)] == []
+
+
+def test_the_layouts_of_the_library_page_work() -> None:
+    names: dict[str, Any] = {}
+    exec(in_checkout(python_of(ROOT / "docs" / "library.md")[-1]), names)
+    assert names["offset"] == names["layout"].offset(c=17, h=2, w=3) == 0x1A9
+    assert len(names["data"]) == names["layout"].nbytes
+
+
+def test_every_module_of_the_library_page_is_there() -> None:
+    text = (ROOT / "docs" / "library.md").read_text(encoding="utf-8")
+    named = re.findall(r"^\| `(nvdla_tb[\w.]*)`", text, re.MULTILINE)
+    assert len(named) > 5
+    for name in map(in_checkout, named):
+        module, _, last = name.rpartition(".")
+        assert import_module(module if last[0].isupper() else name)
+        assert not last[0].isupper() or hasattr(import_module(module), last)

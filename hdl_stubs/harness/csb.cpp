@@ -77,7 +77,7 @@ void Csb::judge(const CsbInputs& in) {
     }
 }
 
-void Csb::violate(CsbRule rule) {
+void Csb::violate(uint32_t rule) {
     if (violated_[rule]) return;
     violated_[rule] = true;
     violations.add() = {uint64_t(cycle), rule, 0};
@@ -97,7 +97,11 @@ void Csb::edge(const CsbInputs& in) {
             if (in.ready) {
                 pins.valid = false;
                 waited_ = 0;
-                if (op_.kind == WRITE) log(op_.value, true);
+                if (op_.kind == WRITE) {
+                    log(op_.value, true);
+                    // Whatever it starts is looked at before the DUT can do it, however late it is answered.
+                    wake |= op_.wake;
+                }
                 if (op_.kind == WRITE && !op_.nonposted)
                     finish(DONE, 0);
                 else

@@ -40,7 +40,7 @@ struct CsbSettings {
 static_assert(sizeof(CsbSettings) == 24, "as CsbSettingsRecord in tb/sim/native.py");
 
 // Rules of CSB, in the order of CSB_RULES in tb/judge/csb_rules.py.
-enum CsbRule : uint32_t { READ_UNASKED, WRITE_UNASKED, READ_IN_RESET, WRITE_IN_RESET, LINE_IN_RESET, CSB_RULES };
+enum CsbRule : uint32_t { READ_UNASKED, WRITE_UNASKED, READ_IN_RESET, WRITE_IN_RESET, LINE_IN_RESET };
 
 struct CsbViolation {
     uint64_t cycle;
@@ -77,6 +77,8 @@ class Csb {
     void edge(const CsbInputs& in);
     // Start what may start; also called when the bench has handed over something between two edges.
     void restart();
+    // Note that a rule was broken, unless that is known.
+    void violate(uint32_t rule);
     // Whether the next edge matters even when the interrupt line is low.
     bool busy() const { return phase_ != IDLE || service_wanted_ || !queue_.empty(); }
     // The operation on the pins: its batch and index, or false.
@@ -90,7 +92,6 @@ class Csb {
     void finish_service(uint32_t status, uint32_t value);
     void log(uint32_t value, bool is_write);
     void judge(const CsbInputs& in);
-    void violate(CsbRule rule);
     static bool holds(const Op& op, uint32_t value);
 
     CsbSettings settings_ = {};
@@ -102,7 +103,7 @@ class Csb {
     bool in_service_ = false, service_wanted_ = false, hold_ = false, serving_ = false, repeats_ = false;
     int64_t service_since_ = 0, poll_start_ = 0, dropped_at_ = 0;
     uint32_t waited_ = 0, status_address_ = 0;
-    bool line_ = false, violated_[CSB_RULES] = {};
+    bool line_ = false, violated_[MAX_RULES] = {};
 };
 
 extern Csb csb;

@@ -32,11 +32,13 @@ class Draws {
     uint64_t keys_[W + 1] = {};
 };
 
+// As many rules as a port may have, its shim's included.
+constexpr uint32_t MAX_RULES = 64;
+
 // A record of a log that the bench reads as a numpy array; `full` asks for the bench in time.
-template <typename Record, uint32_t CAPACITY>
+// MARGIN is more than is added before the bench has looked: an edge adds a burst at most.
+template <typename Record, uint32_t CAPACITY, uint32_t MARGIN = 64>
 struct Log {
-    // No port adds more than a burst and no edge more than one of these before the bench has looked.
-    static constexpr uint32_t MARGIN = 64;
     Record records[CAPACITY];
     uint32_t count = 0;
 

@@ -2,15 +2,17 @@
 module nvdla_harness_port #(
   parameter int PORT = 0,
   parameter int DATA_BITS = 64,
-  parameter int ADDRESS_BITS = 32
+  parameter int ADDRESS_BITS = 32,
+  parameter int ID_BITS = 8,
+  parameter int LENGTH_BITS = 4
 ) (
   input wire clk,
   input wire kick,
   input wire reset_n,
   input wire aw_awvalid,
   output reg aw_awready,
-  input wire [7:0] aw_awid,
-  input wire [3:0] aw_awlen,
+  input wire [ID_BITS-1:0] aw_awid,
+  input wire [LENGTH_BITS-1:0] aw_awlen,
   input wire [ADDRESS_BITS-1:0] aw_awaddr,
   input wire w_wvalid,
   output reg w_wready,
@@ -19,15 +21,15 @@ module nvdla_harness_port #(
   input wire w_wlast,
   output reg b_bvalid,
   input wire b_bready,
-  output reg [7:0] b_bid,
+  output reg [ID_BITS-1:0] b_bid,
   input wire ar_arvalid,
   output reg ar_arready,
-  input wire [7:0] ar_arid,
-  input wire [3:0] ar_arlen,
+  input wire [ID_BITS-1:0] ar_arid,
+  input wire [LENGTH_BITS-1:0] ar_arlen,
   input wire [ADDRESS_BITS-1:0] ar_araddr,
   output reg r_rvalid,
   input wire r_rready,
-  output reg [7:0] r_rid,
+  output reg [ID_BITS-1:0] r_rid,
   output reg r_rlast,
   output reg [DATA_BITS-1:0] r_rdata
 );
@@ -47,6 +49,7 @@ module nvdla_harness_port #(
 
   initial begin
     if (DATA_BITS > 512 || ADDRESS_BITS > 64) $fatal(1, "memory ports have at most 512 data and 64 address bits");
+    if (ID_BITS > 16 || LENGTH_BITS > 8) $fatal(1, "memory ports have at most 16 bits of id and 8 of length");
     kick_seen = 1'b0;
     busy = 1'b0;
     resting = '0;
@@ -64,11 +67,12 @@ module nvdla_harness_port #(
         harness_port_pins(PORT, flags, ids, rdata);
       else
         harness_port_edge(
-          PORT, {16'b0, aw_awlen, ar_arlen, resting == 4'd15, reset_n, w_wlast, b_bready, r_rready, w_wvalid, aw_awvalid, ar_arvalid},
-          {16'b0, aw_awid, ar_arid}, 64'(ar_araddr), 64'(aw_awaddr), 512'(w_wdata), 64'(w_wstrb),
+          PORT, {8'b0, 8'(aw_awlen), 8'(ar_arlen), resting == 4'd15, reset_n, w_wlast, b_bready, r_rready, w_wvalid, aw_awvalid, ar_arvalid},
+          {16'(aw_awid), 16'(ar_arid)}, 64'(ar_araddr), 64'(aw_awaddr), 512'(w_wdata), 64'(w_wstrb),
           flags, ids, rdata);
       {busy, b_bvalid, r_rlast, r_rvalid, w_wready, aw_awready, ar_arready} <= flags[6:0];
-      {b_bid, r_rid} <= ids[15:0];
+      r_rid <= ids[ID_BITS-1:0];
+      b_bid <= ids[16+:ID_BITS];
       r_rdata <= rdata[DATA_BITS-1:0];
     end
     kick_seen <= kick;

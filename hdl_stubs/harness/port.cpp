@@ -23,7 +23,9 @@ bool Answers::pop(const PortSettings& settings, const Draws& draws) {
     if (!settings.reorder) {
         if (waiting_[0].due > cycle) return false;
     } else {
-        std::bitset<256> seen;
+        // Of all ids only those that wait are ever looked at.
+        static std::bitset<1 << 16> seen;
+        for (const Response& response : waiting_) seen[response.id] = false;
         std::vector<size_t> due;
         for (size_t n = 0; n < waiting_.size(); ++n) {
             if (seen[waiting_[n].id]) continue;
@@ -113,7 +115,7 @@ void Port::judge(Offer& held, const Offer& offered, bool ready, Rule dropped, Ru
     held.waits = offered.waits && !ready;
 }
 
-void Port::violate(Rule rule) {
+void Port::violate(uint32_t rule) {
     if (violated_[rule]) return;
     violated_[rule] = true;
     violations.add() = {uint64_t(cycle), rule, 0};
@@ -175,7 +177,7 @@ void Port::edge(const PortInputs& in) {
     pins.busy = settings_.ready_stall > 0 || !read_answers_.idle() || !write_answers_.idle();
 }
 
-void Port::read(uint8_t id, uint64_t address, uint32_t beats) {
+void Port::read(uint16_t id, uint64_t address, uint32_t beats) {
     const uint32_t width = settings_.bus_bytes;
     const uint64_t start = address / width * width;
     const uint64_t nbytes = uint64_t{beats} * width;
@@ -214,7 +216,7 @@ void Port::match() {
     }
 }
 
-void Port::report(const Memory::Fault& fault, bool reading, uint8_t id, uint64_t address, uint64_t nbytes) {
+void Port::report(const Memory::Fault& fault, bool reading, uint16_t id, uint64_t address, uint64_t nbytes) {
     if (fault.kind == Memory::NONE) return;
     faults.add() = {uint64_t(cycle), address, nbytes, fault.at, id, reading, uint32_t(fault.kind), 0};
 }
@@ -238,7 +240,7 @@ namespace {
 void show(const harness::PortPins& pins, int* flags, int* ids, svBitVecVal* rdata) {
     *flags = pins.arready | pins.awready << 1 | pins.wready << 2 | pins.rvalid << 3 | pins.rlast << 4 |
              pins.bvalid << 5 | pins.busy << 6;
-    *ids = pins.rid | pins.bid << 8;
+    *ids = pins.rid | uint32_t(pins.bid) << 16;
     std::memcpy(rdata, pins.rdata, sizeof pins.rdata);
 }
 
@@ -258,10 +260,10 @@ void harness_port_edge(int port, int flags, int ids, unsigned long long araddr, 
     in.wlast = flags >> 5 & 1;
     in.reset_n = flags >> 6 & 1;
     in.resting = flags >> 7 & 1;
-    in.arlen = flags >> 8 & 15;
-    in.awlen = flags >> 12 & 15;
+    in.arlen = flags >> 8;
+    in.awlen = flags >> 16;
     in.arid = ids;
-    in.awid = ids >> 8;
+    in.awid = uint32_t(ids) >> 16;
     in.araddr = araddr;
     in.awaddr = awaddr;
     in.wdata = reinterpret_cast<const uint8_t*>(wdata);

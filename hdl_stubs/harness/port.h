@@ -11,6 +11,7 @@
 namespace harness {
 
 constexpr uint32_t MAX_BUS_BYTES = 64;
+constexpr uint32_t MAX_BEATS = 256;  // of a burst
 constexpr uint32_t LOG_CAPACITY = 1 << 15;
 
 // One beat of a finished write burst; `seen` is the cycle in which address and data were complete.
@@ -44,7 +45,6 @@ enum Rule : uint32_t {
     W_CHANGED,
     W_LAST,
     IN_RESET = 15,  // behind those of the slave, which is the harness itself
-    RULES
 };
 
 struct ViolationRecord {
@@ -70,14 +70,15 @@ static_assert(sizeof(Outstanding) == 16, "as OUTSTANDING_RECORD in tb/sim/native
 // What the port drives.
 struct PortPins {
     bool busy, arready, awready, wready, rvalid, rlast, bvalid;
-    uint8_t rid, bid;
+    uint16_t rid, bid;
     uint8_t rdata[MAX_BUS_BYTES];
 };
 
 // What the port sees at a rising edge.
 struct PortInputs {
     bool arvalid, awvalid, wvalid, wlast, rready, bready, reset_n, resting;
-    uint8_t arid, arlen, awid, awlen;
+    uint16_t arid, awid;
+    uint8_t arlen, awlen;
     uint64_t araddr, awaddr;
     const uint8_t *wdata, *wstrb;
 };
@@ -124,7 +125,7 @@ class Port {
   public:
     Memory memory;
     PortPins pins;
-    Log<WriteRecord, LOG_CAPACITY> writes;
+    Log<WriteRecord, LOG_CAPACITY, 2 * MAX_BEATS> writes;
     Log<ReadRecord, LOG_CAPACITY> reads;
     Log<FaultRecord, LOG_CAPACITY> faults;
     Log<ViolationRecord, 128> violations;  // the first of each rule
@@ -138,13 +139,15 @@ class Port {
     void flush();
     void edge(const PortInputs& in);
     void forget_most();
+    // Note that a rule was broken, unless that is known.
+    void violate(uint32_t rule);
     uint32_t addresses_waiting() const { return addresses_.size(); }
     uint32_t beats_waiting() const { return beats_.size(); }
     std::vector<Outstanding> outstanding() const;
 
   private:
     struct Address {
-        uint8_t id;
+        uint16_t id;
         uint64_t address;
         uint32_t beats;
     };
@@ -153,17 +156,16 @@ class Port {
         bool last;
         uint8_t data[MAX_BUS_BYTES], strobe[MAX_BUS_BYTES / 8];
     };
-    void read(uint8_t id, uint64_t address, uint32_t beats);
+    void read(uint16_t id, uint64_t address, uint32_t beats);
     void match();
     void judge(const PortInputs& in);
     void judge(Offer& held, const Offer& offered, bool ready, Rule dropped, Rule changed);
-    void violate(Rule rule);
-    void report(const Memory::Fault& fault, bool reading, uint8_t id, uint64_t address, uint64_t nbytes);
+    void report(const Memory::Fault& fault, bool reading, uint16_t id, uint64_t address, uint64_t nbytes);
     int64_t due(Draws::Stream jitter) const;
 
     PortSettings settings_ = {};
     Offer ar_, aw_, w_;
-    bool violated_[RULES] = {};
+    bool violated_[MAX_RULES] = {};
     uint32_t open_reads_ = 0, open_writes_ = 0;
     int64_t flushed_at_ = 0;
     Draws draws_;

@@ -158,7 +158,7 @@ class MoreBadAccesses(Detail, frozen=True, tag=True):
 
 
 class PortViolation(Detail, frozen=True, tag=True):
-    """A rule of a memory port that was broken, as its index in ``port_rules.RULES``."""
+    """A rule of a memory port that was broken, as its index in ``wrapped_rules.MEMORY_RULES``."""
 
     ram: Ram
     rule: int
@@ -170,7 +170,7 @@ class PortViolation(Detail, frozen=True, tag=True):
 
 
 class CsbViolation(Detail, frozen=True, tag=True):
-    """A rule of CSB that was broken, as its index in ``csb_rules.CSB_RULES``."""
+    """A rule of the register port that was broken, as its index in ``wrapped_rules.REGISTER_RULES``."""
 
     rule: int
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tb.judge.csb_rules import CSB_RULES
 from tb.judge.finding import (
     BadAccess,
     Check,
@@ -32,8 +31,8 @@ from tb.judge.finding import (
     WrongLine,
     WrongRegister,
 )
-from tb.judge.port_rules import RULES
 from tb.judge.verdict import Margin, Verdict
+from tb.judge.wrapped_rules import MEMORY_RULES, REGISTER_RULES
 
 
 def complaint(finding: Finding) -> str:
@@ -57,12 +56,13 @@ def complaint(finding: Finding) -> str:
         case MoreBadAccesses(count=count):
             return f"{count} more memory faults"
         case PortViolation(ram=ram, rule=rule):
-            return f"protocol: {ram.value}: {RULES[rule]} (broken at cycle {finding.cycle})"
+            return f"protocol: {ram.value}: {MEMORY_RULES[rule]} (broken at cycle {finding.cycle})"
         case UnknownPin(ram=ram, pin=pin, value=value):
             place, when = ("CSB", "when it must be known") if ram is None else (ram.value, "while valid")
             return f"{place}: {pin} is {value} {when}, at cycle {finding.cycle}"
         case CsbViolation(rule=rule):
-            return f"protocol: CSB: {CSB_RULES[rule]} (broken at cycle {finding.cycle})"
+            kind, text = REGISTER_RULES[rule]
+            return f"protocol: {kind}: {text} (broken at cycle {finding.cycle})"
         case WrongLine() as line:
             level = "high" if line.must else "low"
             registers = f"S_INTR_STATUS holds {line.status:#x}, S_INTR_MASK {line.mask:#x}"

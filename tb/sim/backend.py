@@ -18,11 +18,20 @@ from numpy.typing import NDArray
 
 from models.config import HwConfig
 from tb.judge.beats import Beats
-from tb.judge.finding import AnyDetail, BadAccess, Outstanding, UnknownPin, Unmatched
+from tb.judge.finding import (
+    AnyDetail,
+    BadAccess,
+    CsbViolation,
+    Outstanding,
+    PortViolation,
+    UnknownPin,
+    Unmatched,
+)
 from tb.judge.judge import Access
+from tb.judge.wrapped_rules import BROKEN, Broken
 from tb.nvdla.memory import BadByte, MemoryImage, Ram
 from tb.nvdla.registers import RegisterMap
-from tb.sim.clocking import HIGH, cycle
+from tb.sim.clocking import HIGH, csb_clock, cycle, known
 from tb.sim.csb import CsbDriver, answer_deadline_cycles
 from tb.sim.csb_monitor import CsbMonitor
 from tb.sim.interrupts import InterruptAgent, Interrupts
@@ -77,6 +86,10 @@ class Slave(Protocol):
         """Return the requests that have not been answered yet."""
 
 
+_BUS = {Ram.MC: "bus_mc", Ram.CVSRAM: "bus_cvsram"}
+"""Pins of the wrapper around a wrapped NVDLA that are as many bits wide as its memory port has bytes."""
+
+
 @dataclass(frozen=True)
 class Pins:
     """The pins and settings that agents are bound to.
@@ -101,6 +114,19 @@ class Pins:
     def rams(self) -> tuple[Ram, ...]:
         """The memories that the configuration has ports for."""
         return (Ram.MC, Ram.CVSRAM) if self.config.secondary_memif_enable else (Ram.MC,)
+
+    @property
+    def answers_all(self) -> bool:
+        """Whether the DUT answers every write of a register, posted or not."""
+        return any(hasattr(self.dut, name) for name, broken in BROKEN.items() if broken.ram is None)
+
+    def bus_bytes(self, ram: Ram) -> int:
+        """Return the width of a memory port's data: the configuration's, or that of a wrapper."""
+        mark = getattr(self.dut, _BUS[ram], None)
+        if mark is not None:
+            return len(mark)
+        config = self.config
+        return config.primary_memif_width_bytes if ram is Ram.MC else config.secondary_memif_width_bytes
 
     def latency_cycles(self, ram: Ram) -> int:
         """Return the latency of a port: the one that is set, or the configuration's published one."""
@@ -165,11 +191,19 @@ class CoroutineBackend:
         dut, clock, settings = pins.dut, pins.dut.dla_core_clk, pins.settings
         limit = 1 << pins.config.memif_address_width_bits
         self.memories = {ram: MemoryImage(limit=limit) for ram in pins.rams}
-        csb_clock, deadline = dut.dla_csb_clk, answer_deadline_cycles(settings.csb_period)
-        self.csb = CsbDriver(dut, csb_clock, pins.registers, settings.csb_stall, pins.seed, deadline)
+        registers_clock, deadline = csb_clock(dut), answer_deadline_cycles(settings.csb_period)
+        self.csb = CsbDriver(
+            dut,
+            registers_clock,
+            pins.registers,
+            settings.csb_stall,
+            pins.seed,
+            deadline,
+            answers_all=pins.answers_all,
+        )
         self.csb_monitor = CsbMonitor(
             dut,
-            csb_clock,
+            registers_clock,
             pins.registers,
             lambda detail: events.see_violation(detail, cycle()),
             lambda level, at: events.see_line(level, at),
@@ -193,10 +227,14 @@ class CoroutineBackend:
             )
             for n, ram in enumerate(pins.rams, start=1)
         }
-        self.interrupts = InterruptAgent(dut, csb_clock, self.csb)
+        self.interrupts = InterruptAgent(dut, registers_clock, self.csb)
         prefixes = [PORT_PREFIX[ram] for ram in pins.rams]
         for name in (*_CSB_CONTROLS, *(f"{prefix}_{pin}" for prefix in prefixes for pin in _PORT_CONTROLS)):
             cocotb.start_soon(self._watch(dut.dla_reset_rstn, getattr(dut, name), name))
+        for name, broken in BROKEN.items():
+            if hasattr(dut, name):
+                at = registers_clock if broken.ram is None else clock
+                cocotb.start_soon(self._watch_rules(at, getattr(dut, name), broken))
 
     @property
     def accesses(self) -> int:
@@ -229,6 +267,20 @@ class CoroutineBackend:
                 self._events.see_violation(UnknownPin(None, name, str(pin.value)), cycle())
                 return
             await First(ValueChange(pin), RisingEdge(reset_n))
+
+    async def _watch_rules(self, clock: SimHandleBase, pin: SimHandleBase, broken: Broken) -> None:
+        """Report the rules that a shim finds broken, each once."""
+        edge, moved, seen = RisingEdge(clock), ValueChange(pin), 0
+        while True:
+            if not known(pin.value):
+                await moved
+                continue
+            await edge
+            fresh = known(pin.value) & ~seen
+            seen |= fresh
+            for rule in (broken.first + bit for bit in range(broken.rules) if fresh >> bit & 1):
+                detail = CsbViolation(rule) if broken.ram is None else PortViolation(broken.ram, rule)
+                self._events.see_violation(detail, cycle())
 
     def _see_memory(self, ram: Ram, request: ReadRequest | WriteBurst) -> None:
         width = self.monitors[ram].bus_bytes

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
@@ -35,7 +36,7 @@ from tb.nvdla.program.ops import Program
 from tb.nvdla.program.table import Refused
 from tb.nvdla.registers import RegisterMap
 from tb.sim.backend import Backend, CoroutineBackend, Pins
-from tb.sim.clocking import cycle, start_clocks, wait_cycles
+from tb.sim.clocking import cycle, has_one_clock, start_clocks, wait_cycles
 from tb.sim.csb import CsbTimeout, PollTimeout
 from tb.sim.failure import leave
 from tb.sim.native import is_native
@@ -85,6 +86,8 @@ class Bench:
         self, dut: SimHandleBase, config: HwConfig, settings: BenchSettings, seed: int, request: Request
     ) -> None:
         """Build the agents; ``start`` also resets the DUT."""
+        if has_one_clock(dut):
+            settings = replace(settings, csb_period=1.0, csb_phase=0.0)
         self.dut, self.config, self.settings = dut, config, settings
         self.clock = dut.dla_core_clk
         self.registers = RegisterMap.of(config)

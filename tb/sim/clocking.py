@@ -27,6 +27,16 @@ def known(value: Logic | LogicArray) -> int:
     return int(str(value).translate(_UNKNOWN), 2)
 
 
+def csb_clock(dut: SimHandleBase) -> SimHandleBase:
+    """Return the clock that the registers are synchronous to, which may be the core's."""
+    return dut.dla_core_clk if has_one_clock(dut) else dut.dla_csb_clk
+
+
+def has_one_clock(dut: SimHandleBase) -> bool:
+    """Return whether all of the DUT runs with the core's clock."""
+    return hasattr(dut, "one_clock")
+
+
 def start_clocks(dut: SimHandleBase, csb_period: float = 1.0, csb_phase: float = 0.0) -> None:
     """Drive both clocks of the DUT, and count cycles of the core's from here.
 

@@ -85,6 +85,8 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         stall: float,
         seed: int,
         deadline_cycles: int = ANSWER_DEADLINE_CYCLES,
+        *,
+        answers_all: bool = False,
     ) -> None:
         """Bind the driver.
 
@@ -95,10 +97,12 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
             stall: Probability per cycle of a pause before a request.
             seed: Seed of the pauses.
             deadline_cycles: How long a request or its answer may take.
+            answers_all: Whether to wait for the end of posted writes, too.
         """
         super().__init__(entity, None, clock, case_insensitive=False)
         self.registers = registers
         self._deadline = deadline_cycles
+        self._answers_all = answers_all
         self._edge = RisingEdge(clock)
         self._stall = stall
         self._draws = Draws(seed)
@@ -192,6 +196,7 @@ class CsbDriver(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
 
     async def _write(self, register: Register, value: int, *, posted: bool) -> None:
         self.pending = f"write of {value:#x} to {register.full_name}"
+        posted = posted and not self._answers_all
         await self._request(self.registers.address(register), write=1, value=value, nposted=0 if posted else 1)
         if not posted:
             await self._answer(self.bus.write_complete)

@@ -25,13 +25,12 @@ class NativeBackend:
         """Configure the harness."""
         self._events, self._log_reads = events, pins.log_reads
         config, settings = pins.config, pins.settings
-        widths = {Ram.MC: config.primary_memif_width_bytes, Ram.CVSRAM: config.secondary_memif_width_bytes}
         deadline = answer_deadline_cycles(settings.csb_period)
-        self.csb = NativeCsb(pins.registers, settings.csb_stall, pins.seed, deadline)
+        self.csb = NativeCsb(pins.registers, settings.csb_stall, pins.seed, deadline, answers_all=pins.answers_all)
         self.slaves = {
             ram: NativePort(
                 ram,
-                widths[ram],
+                pins.bus_bytes(ram),
                 config.memory_atomic_bytes,
                 settings.port,
                 pins.latency_cycles(ram),

@@ -82,7 +82,13 @@ class NativeCsb:
     """The same face as ``CsbDriver``; accesses of one call go out back to back without Python."""
 
     def __init__(
-        self, registers: RegisterMap, stall: float, seed: int, deadline_cycles: int = ANSWER_DEADLINE_CYCLES
+        self,
+        registers: RegisterMap,
+        stall: float,
+        seed: int,
+        deadline_cycles: int = ANSWER_DEADLINE_CYCLES,
+        *,
+        answers_all: bool = False,
     ) -> None:
         """Configure the harness's player.
 
@@ -91,8 +97,10 @@ class NativeCsb:
             stall: Probability per cycle of a pause before a request.
             seed: Seed of the pauses.
             deadline_cycles: How long a request or its answer may take.
+            answers_all: Whether to wait for the end of posted writes, too.
         """
         self.registers = registers
+        self._answers_all = answers_all
         self._library = library()
         self._deadline = deadline_cycles
         settings = CsbSettingsRecord(seed & (1 << 64) - 1, stall, deadline_cycles)
@@ -190,7 +198,7 @@ class NativeCsb:
         name = f"write of {value:#x} to {register.full_name}"
         batch.put(index, _Kind.WRITE, self.registers.address(register), name)
         record = batch.records[index]
-        record["value"], record["nonposted"] = value, not posted
+        record["value"], record["nonposted"] = value, not posted or self._answers_all
         # What the layer will find in memory is looked up before anything goes on.
         if register.name == "D_OP_ENABLE" or limits_outstanding(register):
             record["wake"] = 1

@@ -97,7 +97,7 @@ class Slave:
 
     @property
     def write_answer(self) -> tuple[int] | None:
-        return (self._ids.value >> 8 & 255,) if self.high(5) else None
+        return (self._ids.value >> 16 & 255,) if self.high(5) else None
 
     def edge(self, flags: int, ids: int, araddr: int, awaddr: int, wdata: int) -> None:
         self._library.test_set_cycle(ctypes.c_int64(self._cycle))
@@ -156,8 +156,8 @@ class Master:
         slave.edge(
             (read is not None) | (address is not None) << 1 | (beat is not None) << 2 | rready << 3 | bready << 4
             | (beat is not None and beat.beats_left == 1) << 5
-            | (len(read.words) - 1 if read else 0) << 8 | (len(address.words) - 1 if address else 0) << 12,
-            (read.axi_id if read else 0) | (address.axi_id if address else 0) << 8,
+            | (len(read.words) - 1 if read else 0) << 8 | (len(address.words) - 1 if address else 0) << 16,
+            (read.axi_id if read else 0) | (address.axi_id if address else 0) << 16,
             read.address if read else 0, address.address if address else 0, word,
         )  # fmt: skip
         self._answered(*taken)

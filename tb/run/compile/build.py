@@ -28,6 +28,7 @@ from tb.run.compile.runners import (
     elaborate_command,
     make_command,
 )
+from tb.run.compile.shims import SHIM_DIR
 from tb.run.compile.spec import CODE_COVERAGE, BuildSpec, Built
 from tb.run.compile.telling import Silent, Teller, step_of
 from tb.run.compile.toolchain import (
@@ -116,7 +117,8 @@ def _compile(recipe: Recipe, teller: Teller, train: Training | None) -> None:
     if hierarchical:
         require("perl")
         (directory / TOP_PORTS_FILE).write_text(TOP_PORTS_CONTROL, encoding="utf-8")
-    sources = [wrapper, *_scope_sources(spec), *recipe.files.sources]
+    shims = sorted(SHIM_DIR.iterdir()) if recipe.port_map.wrapped else []
+    sources = [wrapper, *_scope_sources(spec), *shims, *recipe.files.sources]
     arguments = _build_arguments(spec, recipe.files, recipe.wave_suffix, directory, hierarchical=hierarchical)
     _run(recipe, elaborate_command(spec.simulator, spec.backend, directory, sources, arguments), teller)
     if train is not None and spec.optimised:

@@ -12,11 +12,16 @@ from typing import Any
 
 from models.config import HwConfig
 from models.reading import read_toml
+from tb.run.compile.kinds import CSB, CVSRAM, DBB, PREFIXES, Pin, WrappedPort, load_wrapped, pins_of
 from tb.run.errors import PortError
 
 _DATA = Path(__file__).with_suffix(".toml")
 _SIGNAL = re.compile(r"(?P<name>\w+)(?:\[(?P<width>\w+)\])?")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
+_INTERRUPT = "dla_intr"
+_CLOCKS = ("dla_core_clk", "dla_csb_clk")
+_SOURCES = (*_CLOCKS, "dla_reset_rstn", "!dla_reset_rstn")
+"""What a map's ``[drive]`` may name: ``!`` is for a reset that is active high."""
 
 
 @dataclass(frozen=True)
@@ -37,16 +42,31 @@ class PortMap:
         ties: Extra input of the user's RTL to the constant it is held at.
         open: Extra outputs of the user's RTL that stay unconnected.
         absent: Canonical inputs that the user's RTL does not have.
+        drives: Further input of the user's RTL to the clock or reset that it gets.
+        interrupts: Outputs of the user's RTL of which any one means ``dla_intr``; empty for one as ``names`` says.
+        wrapped: The ports of another kind than the bare ones.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
     ties: Mapping[str, int] = field(default_factory=dict)
     open: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
+    drives: Mapping[str, str] = field(default_factory=dict)
+    interrupts: tuple[str, ...] = ()
+    wrapped: Mapping[str, WrappedPort] = field(default_factory=dict)
 
     def actual(self, canonical: str) -> str:
         """Return the name of a canonical port in the user's RTL."""
         return self.names.get(canonical, canonical)
+
+    def is_wrapped(self, canonical: str) -> bool:
+        """Return whether a canonical port is part of one that is of another kind in the user's RTL."""
+        return any(canonical.startswith(PREFIXES[port]) for port in self.wrapped)
+
+    @property
+    def has_one_clock(self) -> bool:
+        """Whether the user's RTL clocks CSB with the core's clock."""
+        return _CLOCKS[1] in self.absent
 
 
 def expected_ports(config: HwConfig) -> tuple[Port, ...]:
@@ -74,8 +94,9 @@ def expected_ports(config: HwConfig) -> tuple[Port, ...]:
 def load_port_map(path: Path, config: HwConfig) -> PortMap:
     """Read a user's port map.
 
-    The file may hold ``open = [...]``, ``absent = [...]``, a table ``[ports]`` (canonical name =
-    user's name) and a table ``[tie]`` (user's input = constant).
+    The file may hold ``open = [...]``, ``absent = [...]``, ``interrupts = [...]``, a table ``[ports]`` (canonical
+    name = user's name), a table ``[tie]`` (user's input = constant), a table ``[drive]`` (user's input = clock or
+    reset), and a table for each of ``[csb]``, ``[dbb]`` and ``[cvsram]`` that is of another kind.
 
     Args:
         path: The TOML file.
@@ -85,7 +106,9 @@ def load_port_map(path: Path, config: HwConfig) -> PortMap:
         PortError: for an unreadable file, an unknown key or port, an ill-typed value, a name used twice.
     """
     raw = read_toml(path, PortError)
-    allowed = {"ports": dict, "tie": dict, "open": list, "absent": list}
+    lists = ("open", "absent", "interrupts")
+    allowed = {"ports": dict, "tie": dict, "drive": dict, **dict.fromkeys(lists, list)}
+    allowed |= dict.fromkeys(_wrappable(config), dict)
     for key, value in raw.items():
         if key not in allowed:
             raise PortError(f"{path}: unknown key {key}; allowed: {', '.join(allowed)}")
@@ -93,25 +116,46 @@ def load_port_map(path: Path, config: HwConfig) -> PortMap:
             raise PortError(
                 f"{path}: {key} must be a {'table' if allowed[key] is dict else 'list of names'}, not {value!r}"
             )
-    known = {port.name: port for port in expected_ports(config)}
-    for key in ("open", "absent"):
+    for key in lists:
         for name in raw.get(key, []):
             if not isinstance(name, str):
                 raise PortError(f"{path}: {key} must be a list of names, not {name!r}")
-    names = raw.get("ports", {})
-    for canonical in (*names, *raw.get("absent", [])):
-        if canonical not in known:
-            raise PortError(f"{path}: {canonical} is not a port of {config.name}")
-    for name in raw.get("absent", []):
-        if known[name].direction != "input":
-            raise PortError(f"{path}: absent may list inputs only, not the output {name}")
-        if name in names:
-            raise PortError(f"{path}: {name} is both absent and renamed")
-    for name, value in raw.get("tie", {}).items():
+    tables = {port: load_wrapped(path, port, raw[port]) for port in _wrappable(config) if port in raw}
+    port_map = PortMap(
+        raw.get("ports", {}),
+        raw.get("tie", {}),
+        tuple(raw.get("open", [])),
+        tuple(raw.get("absent", [])),
+        raw.get("drive", {}),
+        tuple(raw.get("interrupts", [])),
+        {port: wrapped for port, wrapped in tables.items() if wrapped is not None},
+    )
+    _check_canonical_names(path, port_map, config)
+    for name, value in port_map.ties.items():
         if type(value) is not int or value < 0:
             raise PortError(f"{path}: tie of {name} must be a non-negative integer, not {value!r}")
-    _check_user_names(path, names, raw, known)
-    return PortMap(names, raw.get("tie", {}), tuple(raw.get("open", [])), tuple(raw.get("absent", [])))
+    for name, source in port_map.drives.items():
+        if source not in _SOURCES:
+            raise PortError(f"{path}: drive of {name} must be one of {', '.join(_SOURCES)}, not {source!r}")
+    _check_user_names(path, port_map, config)
+    return port_map
+
+
+def _check_canonical_names(path: Path, port_map: PortMap, config: HwConfig) -> None:
+    """Refuse canonical names that the configuration does not have, or that the map speaks of twice."""
+    known = {port.name: port for port in expected_ports(config)}
+    for canonical in (*port_map.names, *port_map.absent):
+        if canonical not in known:
+            raise PortError(f"{path}: {canonical} is not a port of {config.name}")
+        if port_map.is_wrapped(canonical):
+            raise PortError(f"{path}: {canonical} is a pin of a bare port, and the map says that it is of another kind")
+    for name in port_map.absent:
+        if known[name].direction != "input":
+            raise PortError(f"{path}: absent may list inputs only, not the output {name}")
+        if name in port_map.names:
+            raise PortError(f"{path}: {name} is both absent and renamed")
+    if port_map.interrupts and _INTERRUPT in port_map.names:
+        raise PortError(f"{path}: {_INTERRUPT} is both renamed and given as interrupts")
 
 
 def check(config: HwConfig, top: str, actual: Sequence[Port], port_map: PortMap) -> None:
@@ -129,21 +173,27 @@ def check(config: HwConfig, top: str, actual: Sequence[Port], port_map: PortMap)
     """
     present = {port.name: port for port in actual}
     differences = []
-    used = set()
+    used = {*port_map.drives, *port_map.interrupts}
     for port in expected_ports(config):
-        if port.name in port_map.absent:
+        if port.name in port_map.absent or port_map.is_wrapped(port.name):
+            continue
+        if port.name == _INTERRUPT and port_map.interrupts:
             continue
         name = port_map.actual(port.name)
         used.add(name)
-        label = port.name if name == port.name else f"{port.name} (as {name})"
-        if name not in present:
-            differences.append(f"missing {port.direction} {label}, {_bits(port.width)}")
-            continue
-        found = present[name]
-        if found.direction != port.direction:
-            differences.append(f"{label} must be {port.direction}, not {found.direction}")
-        if found.width != port.width:
-            differences.append(f"{label} must have {_bits(port.width)}, not {found.width}")
+        pin = Pin(port.name, port.direction, (port.width,), needed=True)
+        differences += _pin_problems(pin, name, present.get(name))
+    for name in port_map.drives:
+        differences += _pin_problems(Pin(name, "input", (1,), needed=True), name, present.get(name))
+    for name in port_map.interrupts:
+        differences += _pin_problems(Pin(name, "output", (1,), needed=True), name, present.get(name))
+    for which, wrapped in port_map.wrapped.items():
+        for pin in pins_of(wrapped.kind, memory_bits(config, which)):
+            name = wrapped.actual(pin.name)
+            used.add(name)
+            if name in present or pin.needed or pin.name in wrapped.names:
+                differences += _pin_problems(pin, name, present.get(name))
+        differences += _pair_problems(wrapped, present)
     for name, value in port_map.ties.items():
         differences += _tie_problems(name, value, present.get(name))
     for name in port_map.open:
@@ -165,6 +215,47 @@ def _places(count: int) -> str:
     return "1 place" if count == 1 else f"{count} places"
 
 
+def _pin_problems(pin: Pin, name: str, found: Port | None) -> list[str]:
+    """Return what is wrong with a pin, which may be missing."""
+    label = pin.name if name == pin.name else f"{pin.name} (as {name})"
+    if found is None:
+        return [f"missing {pin.direction} {label}, {_widths(pin)}"]
+    problems = []
+    if found.direction != pin.direction:
+        problems.append(f"{label} must be {pin.direction}, not {found.direction}")
+    if found.width not in pin.widths:
+        problems.append(f"{label} must have {_widths(pin)}, not {found.width}")
+    return problems
+
+
+_EQUAL = (
+    ("awid", "bid"),
+    ("arid", "rid"),
+    ("awid", "arid"),
+    ("wdata", "rdata"),
+    ("awaddr", "araddr"),
+    ("awlen", "arlen"),
+)
+"""Pins of AXI4 that have one width, and that are there both or not at all."""
+
+
+def _pair_problems(wrapped: WrappedPort, present: Mapping[str, Port]) -> list[str]:
+    """Return which pins of an AXI4 port differ although they must not."""
+    if wrapped.kind != "axi4":
+        return []
+    problems = []
+    for pair in (*_EQUAL, ("wdata", "wstrb")):
+        ports = [present.get(wrapped.actual(name)) for name in pair]
+        widths = [0 if port is None else port.width for port in ports]
+        if pair[1] == "wstrb":
+            widths[1] *= 8
+        names = [wrapped.actual(name) for name in pair]
+        if widths[0] != widths[1] and (all(widths) or "id" in pair[0]):
+            what = "must have a bit for each byte of" if pair[1] == "wstrb" else "must be as wide as"
+            problems.append(f"{names[1]} {what} {names[0]}")
+    return problems
+
+
 def _tie_problems(name: str, value: int, port: Port | None) -> list[str]:
     if port is None or port.direction != "input":
         return [f"tied port {name} is not an input of the RTL"]
@@ -173,18 +264,44 @@ def _tie_problems(name: str, value: int, port: Port | None) -> list[str]:
     return []
 
 
-def _check_user_names(path: Path, names: Mapping[str, Any], raw: Mapping[str, Any], known: Mapping[str, Port]) -> None:
+def _check_user_names(path: Path, port_map: PortMap, config: HwConfig) -> None:
     """Refuse names that are no identifiers and a user's port that is used twice."""
-    absent = raw.get("absent", [])
     taken: dict[str, str] = {}
-    uses = [(names.get(name, name), f"port {name}") for name in known if name not in absent]
-    uses += [(name, "tie") for name in raw.get("tie", {})] + [(name, "open") for name in raw.get("open", [])]
+    skipped = (*port_map.absent, *([_INTERRUPT] if port_map.interrupts else []))
+    uses = [
+        (port_map.actual(port.name), f"port {port.name}")
+        for port in expected_ports(config)
+        if port.name not in skipped and not port_map.is_wrapped(port.name)
+    ]
+    for which, wrapped in port_map.wrapped.items():
+        pins = pins_of(wrapped.kind, memory_bits(config, which))
+        uses += [(wrapped.actual(pin.name), f"{pin.name} of {which}") for pin in pins]
+    lists = {"tie": port_map.ties, "drive": port_map.drives, "interrupt": port_map.interrupts, "open": port_map.open}
+    uses += [(name, use) for use, names in lists.items() for name in names]
     for name, use in uses:
         if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
             raise PortError(f"{path}: {use} needs a Verilog identifier, not {name!r}")
         if name in taken:
             raise PortError(f"{path}: {name} is used twice, as {taken[name]} and as {use}")
         taken[name] = use
+
+
+def memory_bits(config: HwConfig, port: str) -> int:
+    """Return the data width of a memory port, or for CSB that of a register."""
+    widths = {CSB: 4, DBB: config.primary_memif_width_bytes, CVSRAM: config.secondary_memif_width_bytes}
+    return 8 * widths[port]
+
+
+def _wrappable(config: HwConfig) -> tuple[str, ...]:
+    return (CSB, DBB, CVSRAM) if config.secondary_memif_enable else (CSB, DBB)
+
+
+def _widths(pin: Pin) -> str:
+    if len(pin.widths) > 2 and pin.widths == tuple(range(pin.widths[0], pin.widths[-1] + 1)):
+        return f"{pin.widths[0]} to {pin.widths[-1]} bits"
+    if len(pin.widths) > 1:
+        return f"{', '.join(map(str, pin.widths[:-1]))} or {pin.widths[-1]} bits"
+    return _bits(pin.widths[0])
 
 
 def _bits(width: int) -> str:

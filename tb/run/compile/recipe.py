@@ -16,6 +16,7 @@ from tb.run.compile.filelist import FileList, parse
 from tb.run.compile.inputs import InputFile, collect
 from tb.run.compile.ports import PortMap, expected_ports, load_port_map
 from tb.run.compile.runners import HARNESS_DIR
+from tb.run.compile.shims import SHIM_DIR
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.compile.toolchain import fst_available, processor, tool_versions, verilator_root, verilator_version
 from tb.run.errors import BuildError
@@ -27,7 +28,7 @@ SCOPE_DIR = HDL / "scope"
 _BLOCK = re.compile(r"^\s*hier_block\b", re.MULTILINE)
 _PLAIN_PATH = re.compile(r"[\w/.,+@%=-]*")
 # What is written into a build folder follows from these files, so they are part of its key.
-_RECIPE = ("elaborate.py", "wrapper.py", "runners.py")
+_RECIPE = ("elaborate.py", "kinds.py", "kinds.toml", "shims.py", "verilog.py", "wrapper.py", "runners.py")
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,8 @@ def _model_facts(spec: BuildSpec, port_map: PortMap, wave_suffix: str | None) ->
     flavour = [spec.simulator, spec.backend, spec.debug, wave_suffix, *([spec.coverage] if spec.coverage else [])]
     if spec.waves:
         recipe += [hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(SCOPE_DIR.iterdir())]
+    if port_map.wrapped:
+        recipe += [hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(SHIM_DIR.iterdir())]
     if spec.optimised:
         flavour += [hashlib.sha256(PROFILE.read_bytes()).hexdigest(), processor()]
     if spec.native:

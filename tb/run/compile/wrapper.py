@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from models.config import HwConfig
-from tb.run.compile.ports import Port, PortMap, expected_ports
+from tb.run.compile.ports import Port, PortMap
+from tb.run.compile.shims import canonical_ports, csb_clock, harness_text, marks, shim_text
+from tb.run.compile.verilog import instance, vector
 
 WRAPPER_TOP = "tb_top"
 TIME_UNIT, TIME_PRECISION = "1ns", "1ps"
@@ -28,6 +30,8 @@ _HARNESS_PINS = ("harness_wake", "harness_kick")
 _SLAVES = {"nvdla_core2dbb_": 0, "nvdla_core2cvsram_": 1}
 _SCOPES = {"nvdla_core2dbb_": "bench_mc", "nvdla_core2cvsram_": "bench_cvsram"}
 _CSB = ("csb2nvdla_", "nvdla2csb_")
+_SIZES = {"DATA_BITS": "w_wdata", "ADDRESS_BITS": "aw_awaddr", "ID_BITS": "aw_awid", "LENGTH_BITS": "aw_awlen"}
+"""Parameters of the harness's port, and the pins that are so wide."""
 
 
 def wrapper_text(
@@ -47,26 +51,39 @@ def wrapper_text(
             ``wave_start`` rises, and has the scope that the bench drives for them.
         native: Whether CSB and the memory ports end at the harness inside instead of at the wrapper's ports.
     """
-    expected = expected_ports(config)
+    expected = canonical_ports(config, port_map, actual)
     inner = [port for port in expected if native and port.name.startswith((*_CSB, *_SLAVES))]
-    ports = [port for port in expected if port not in inner]
+    ports = [port for port in expected if port not in inner] + marks(config, port_map, actual)
     if native:
         ports += [Port(name, "input", 1) for name in _HARNESS_PINS]
     widths = {port.name: port.width for port in actual}
-    declared = ",\n".join(f"  {port.direction} wire {_range(port.width)}{port.name}" for port in ports)
-    wires = "".join(f"  wire {_range(port.width)}{port.name};\n" for port in inner)
-    connected = [f".{port_map.actual(p.name)}({p.name})" for p in expected if p.name not in port_map.absent]
+    declared = ",\n".join(f"  {port.direction} wire {vector(port.width)}{port.name}" for port in ports)
+    wires = "".join(f"  wire {vector(port.width)}{port.name};\n" for port in inner)
+    shims, connected = shim_text(config, port_map, actual)
+    connected += _connections(expected, port_map)
     connected += [f".{name}({widths[name]}'d{value})" for name, value in port_map.ties.items()]
     connected += [f".{name}()" for name in port_map.open]
-    instance = _instance(top, "dut", connected)
+    interrupts = "".join(f"  wire interrupt_{name};\n" for name in port_map.interrupts)
+    if interrupts:
+        interrupts += f"  assign dla_intr = {' | '.join(f'interrupt_{name}' for name in port_map.interrupts)};\n"
+    harness = _harness(inner, port_map) + harness_text(port_map) if native else ""
     return (
         f"`timescale {TIME_UNIT}/{TIME_PRECISION}\n"
         f"module {WRAPPER_TOP} (\n{declared}\n);\n"
-        f"{wires}{instance}"
-        f"{_harness(inner) if native else ''}"
+        f"{wires}{interrupts}{shims}{instance(top, 'dut', connected)}"
+        f"{harness}"
         f"{_waves(expected) if dump else ''}"
         "endmodule\n"
     )
+
+
+def _connections(expected: Sequence[Port], port_map: PortMap) -> list[str]:
+    """Return the connections of the user's top that no shim makes."""
+    skipped = (*port_map.absent, *(["dla_intr"] if port_map.interrupts else []))
+    bare = [port.name for port in expected if port.name not in skipped and not port_map.is_wrapped(port.name)]
+    connected = [f".{port_map.actual(name)}({name})" for name in bare]
+    connected += [f".{name}({source.replace('!', '~')})" for name, source in port_map.drives.items()]
+    return connected + [f".{name}(interrupt_{name})" for name in port_map.interrupts]
 
 
 def _waves(expected: Sequence[Port]) -> str:
@@ -79,24 +96,17 @@ def _waves(expected: Sequence[Port]) -> str:
     return text
 
 
-def _harness(inner: Sequence[Port]) -> str:
+def _harness(inner: Sequence[Port], port_map: PortMap) -> str:
     """Return the instances that play CSB and serve the memory ports."""
     clocked, reset = [".clk(dla_core_clk)", ".kick(harness_kick)"], ".reset_n(dla_reset_rstn)"
     pins = [f".{port.name}({port.name})" for port in inner if port.name.startswith(_CSB)]
-    played = [".clk(dla_csb_clk)", ".kick(harness_kick)", reset, ".dla_intr(dla_intr)"]
-    text = _instance("nvdla_harness_csb", "harness_csb", [*played, *pins])
+    played = [f".clk({csb_clock(port_map)})", ".kick(harness_kick)", reset, ".dla_intr(dla_intr)"]
+    text = instance("nvdla_harness_csb", "harness_csb", [*played, *pins])
     for prefix, number in _SLAVES.items():
         width = {p.name.removeprefix(prefix): p.width for p in inner if p.name.startswith(prefix)}
         if width:
-            parameters = f"#(.PORT({number}), .DATA_BITS({width['w_wdata']}), .ADDRESS_BITS({width['aw_awaddr']}))"
+            sizes = {"PORT": number} | {name: width[pin] for name, pin in _SIZES.items()}
+            parameters = ", ".join(f".{name}({value})" for name, value in sizes.items())
             pins = [reset, *(f".{name}({prefix}{name})" for name in width)]
-            text += _instance(f"nvdla_harness_port {parameters}", f"harness_port_{number}", [*clocked, *pins])
+            text += instance(f"nvdla_harness_port #({parameters})", f"harness_port_{number}", [*clocked, *pins])
     return text
-
-
-def _instance(module: str, name: str, connections: Sequence[str]) -> str:
-    return f"  {module} {name} (\n" + ",\n".join(f"    {line}" for line in connections) + "\n  );\n"
-
-
-def _range(width: int) -> str:
-    return f"[{width - 1}:0] " if width > 1 else ""

@@ -1,0 +1,87 @@
+"""The rules that the ports of a wrapped NVDLA must keep besides those of CSB and of the memory port.
+
+The shims in ``hdl_stubs/shim`` judge them edge by edge: each has an output with a bit for each rule, in this order.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tb.judge.csb_rules import CSB_RULES
+from tb.judge.port_rules import RULES
+from tb.nvdla.memory import Ram
+
+APB_RULES = (
+    "pslverr must be low when an access ends",
+    "pready must be 0 or 1 during an access",
+)
+"""Source: AMBA APB protocol specification, "Transfers" and "Error response"; an access to a register of NVDLA cannot
+fail.
+"""
+
+AXI_LITE_RULES = (
+    "bvalid must answer a write whose address and data were accepted, once",
+    "rvalid must answer a read that was accepted, once",
+    "bvalid must stay until bready",
+    "bresp must stay until bready",
+    "rvalid must stay until rready",
+    "rdata and rresp must stay until rready",
+    "bresp must be OKAY",
+    "rresp must be OKAY",
+    "bvalid and rvalid must be low in reset",
+    "awready, wready, arready, bvalid and rvalid must be 0 or 1 when they count",
+)
+"""Source: AMBA AXI protocol specification, "Handshake process", "Read and write response structure" and "AXI4-Lite"; an
+access to a register of NVDLA cannot fail.
+"""
+
+AXI4_RULES = tuple(
+    rule.format(a=channel)
+    for channel in ("ar", "aw")
+    for rule in (
+        "{a}size must be that of the whole data bus",
+        "{a}burst must be INCR",
+        "{a}addr and {a}len must not lead across a border of 4 KiB",
+        "{a}lock must be 0: memory grants no exclusive access",
+        "{a}addr must lie in the address space of the configuration",
+        "{a}addr, {a}size, {a}burst, {a}lock, {a}cache, {a}prot and {a}qos must stay until {a}ready",
+    )
+)
+"""Those of reads, and behind them the same ones of writes.
+
+Source: AMBA AXI protocol specification, "Address structure" and "Handshake process". Narrow, fixed and wrapping bursts
+    and exclusive accesses are legal there; NVDLA's memory port has no such thing, so that none can follow from it.
+"""
+
+
+class Broken(NamedTuple):
+    """A pin with a bit for each rule that a shim finds broken.
+
+    Attributes:
+        ram: The memory port, or None for the registers.
+        first: What findings count the first of its rules as.
+        rules: How many there are.
+    """
+
+    ram: Ram | None
+    first: int
+    rules: int
+
+
+BROKEN = {
+    "broken_apb": Broken(None, len(CSB_RULES), len(APB_RULES)),
+    "broken_axi_lite": Broken(None, len(CSB_RULES) + len(APB_RULES), len(AXI_LITE_RULES)),
+    "broken_mc": Broken(Ram.MC, len(RULES), len(AXI4_RULES)),
+    "broken_cvsram": Broken(Ram.CVSRAM, len(RULES), len(AXI4_RULES)),
+}
+"""Those of the wrapper around a wrapped NVDLA, by their names there."""
+
+REGISTER_RULES = (
+    *(("CSB", rule) for rule in CSB_RULES),
+    *(("APB", rule) for rule in APB_RULES),
+    *(("AXI4-Lite", rule) for rule in AXI_LITE_RULES),
+)
+"""All rules of a register port, with the port's kind, in the order in which findings count them."""
+
+MEMORY_RULES = (*RULES, *AXI4_RULES)
+"""All rules of a memory port, in the order in which findings count them."""

@@ -95,6 +95,8 @@ def port_maps() -> list[bytes]:
     return [
         b'open = ["debug_bus"]\nabsent = ["test_mode"]\n[ports]\ndla_intr = "irq"\n[tie]\nscan_enable = 0\n',
         b'[ports]\ndla_core_clk = "clk"\ndla_reset_rstn = "rst_n"\n',
+        b'interrupts = ["irq"]\n[drive]\nrst = "!dla_reset_rstn"\n[csb]\nkind = "apb"\npins = "s_{pin}"\nbase = 4096\n'
+        b'[csb.names]\npslverr = "error"\n[dbb]\nkind = "axi4"\npins = "M_{CHANNEL}_{PIN}"\n',
     ]
 
 

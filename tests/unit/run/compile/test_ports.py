@@ -134,7 +134,7 @@ def test_a_whole_port_map_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("port = 1", "unknown key port; allowed: ports, tie, open, absent"),
+        ("port = 1", "unknown key port; allowed: ports, tie, drive, open, absent, interrupts, csb, dbb"),
         ("ports = 1", "ports must be a table, not 1"),
         ("open = 1", "open must be a list of names, not 1"),
         ("open = [1]", "open must be a list of names, not 1"),

@@ -1,0 +1,76 @@
+"""The embedded device behind APB, AXI4-Lite and AXI4 plays what it plays on bare ports, with the same verdicts."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from models.config import HwConfig
+from tb.judge.finding import BYTES
+from tb.judge.verdict import Ending
+from tb.places import HDL, PLANS, ROOT
+from tb.run.compile.build import build
+from tb.run.compile.spec import BuildSpec, Built
+from tb.run.dut import Dut
+from tb.run.folders import RESULTS
+from tb.run.jobs import Job, run_job
+from tb.run.result import Result
+from tb.run.sources import trace_job
+from tb.stimulus.generate.plan import load_plan
+from tests.references import TRACES, needs_traces
+
+CONFIG = HwConfig.load("nv_small")
+ENTRIES = {
+    entry.name: entry for plan in ("nv_small", "nv_small_registers") for entry in load_plan(PLANS / f"{plan}.toml")
+}
+WRAPPERS = {"native": ("verilator", "apb_axi4"), "coroutine": ("icarus", "axi_lite_axi4")}
+"""By back end, the simulator and the wrapper; one of each, as builds take long."""
+
+SCENARIOS = ("interrupts_by_software", "clocks_csb_slow", "reset_while_sdp", "memory_interface_narrow")
+"""What looks at registers, clocks, resets and outstanding requests, which a wrapper may change."""
+
+TRACE = "sdp_3x3x33_bn_int8_mem_0"
+
+
+@pytest.fixture(scope="module", params=WRAPPERS)
+def wrapped(request: pytest.FixtureRequest) -> Built:
+    """A wrapped device."""
+    simulator, name = WRAPPERS[request.param]
+    if simulator == "icarus" and shutil.which("iverilog") is None:
+        pytest.skip("Icarus is not installed (apt-get install iverilog)")
+    folder = HDL / "wrapped"
+    spec = BuildSpec(
+        CONFIG, simulator, f"nvdla_{name}", folder / f"{name}.f", folder / f"{name}.toml", backend=request.param
+    )
+    return build(spec, ROOT / RESULTS)
+
+
+def played(wrapped: Built, folder: Path, job: Job) -> Result:
+    """Play a job on a wrapped device."""
+    spec = wrapped.spec
+    dut = Dut("nv_small", spec.simulator, str(spec.filelist), spec.top, str(spec.port_map), backend=spec.backend)
+    return run_job(job, wrapped, dut, folder, 300, waves=False)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_scenario_passes(wrapped: Built, tmp_path: Path, name: str) -> None:
+    if not wrapped.spec.native and name != "reset_while_sdp":
+        pytest.skip("native back end only: it takes long with coroutines")
+    result = played(wrapped, tmp_path, Job(name, 1, "rerun", lambda: ENTRIES[name].build(CONFIG, 1)))
+    assert (result.ending, result.verdict.findings) == (Ending.PASSED, [])
+
+
+@needs_traces
+def test_a_golden_trace_passes(wrapped: Built, tmp_path: Path) -> None:
+    result = played(wrapped, tmp_path, trace_job(TRACES / "nv_small" / TRACE, CONFIG, "rerun"))
+    assert (result.ending, result.verdict.findings) == (Ending.PASSED, [])
+
+
+def test_a_wrong_byte_is_found_behind_the_wrapper(wrapped: Built, tmp_path: Path) -> None:
+    entry = ENTRIES["sdp_x1_bias_per_channel"]
+    job = Job("it", 1, "rerun", lambda: entry.build(CONFIG, 1), plusargs=("+bug=sdp_dst_surface_stride",))
+    result = played(wrapped, tmp_path, job)
+    assert result.ending is Ending.MISMATCH
+    assert any(finding.check in BYTES for finding in result.verdict.findings)

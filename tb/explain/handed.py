@@ -61,7 +61,7 @@ def handed(value: str, evidence: Evidence, lanes: int, stripe: int) -> Handed:
 
     if isinstance(first, ConvLayer):
         if not evidence.started.fetch.all:
-            raise NotComparable("what the layer found in the convolution buffer is not recorded")
+            raise NotComparable("the content of the convolution buffer is not recorded")
         operands = operands_of(first, read)
         if value in ("sums", "entered"):
             sums = convolve(first, operands).view(np.int32).astype(np.int64)

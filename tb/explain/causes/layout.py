@@ -184,7 +184,7 @@ def _padding_of_output(evidence: Evidence, run: Run) -> Iterator[Variant]:
         yield Variant(detail, replace(run, dst=walk, order=(*run.order, cut)))
     channels = evidence.channels
     if channels != run.dst.shape[0]:
-        yield Variant("0 instead of what is computed", replace(run, order=(*run.order, partial(_cleared, channels))))
+        yield Variant("0 instead of the result", replace(run, order=(*run.order, partial(_cleared, channels))))
 
 
 def _first_channels(channels: int, cube: Cube) -> Cube:

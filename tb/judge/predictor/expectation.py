@@ -70,7 +70,7 @@ class Expectation:
         if self.layout.precision is not Precision.FP16:
             raise InputError(f"tolerated must be None for {self.layout.precision.name}, which is compared exactly")
         if not isinstance(self.layout, FeatureLayout):
-            raise InputError("tolerated must be None for what is only moved")
+            raise InputError("tolerated must be None for data that are only moved")
         shape = (self.layout.padded_channels, *self.layout.shape[1:])
         allowance = self.tolerated.tolerance.allowance
         for name, array in (("reference", self.tolerated.reference), ("allowance", allowance)):

@@ -112,9 +112,9 @@ def decode(chain: Chain, words: Words, config: HwConfig, lut: LutEntries | None 
     """
     table, _, build = chain.coding
     layer = build(config, decode_rows(table, words, RegisterMap.of(config)) | {ENTRIES: lut})
-    for verb, surface in (("read", layer.src), ("written", layer.dst)):
+    for name, surface in (("input", layer.src), ("output", layer.dst)):
         if surface.layout.nbytes > SURFACE_BYTES:
             raise Refused(
-                f"{chain.name}: what is {verb} must have at most {SURFACE_BYTES} bytes, not {surface.layout.nbytes}"
+                f"{chain.name}: the {name} must have at most {SURFACE_BYTES} bytes, not {surface.layout.nbytes}"
             )
     return layer

@@ -425,4 +425,4 @@ def test_a_surface_that_is_too_large_to_be_computed_is_refused() -> None:
     layer = SdpLayer(
         surface(shape, 0), surface(shape, 0x40000000), SdpParams(None, None, IDENTITY, Precision.INT8, Precision.INT8)
     )
-    check_refused(layer, SMALL, {}, "SDP: what is read must have at most 268435456 bytes, not 536870912")
+    check_refused(layer, SMALL, {}, "SDP: the input must have at most 268435456 bytes, not 536870912")

@@ -114,6 +114,10 @@ class Campaign:
         """Note what must not be."""
         self.figures.problems.append(f"{run.results.parent.name}: {text}")
 
+    def lives(self, seconds: float) -> None:
+        """Note how long a driver lived that nothing killed: the next kill may come no later."""
+        self._seconds = min(self._seconds, seconds)
+
     def moment(self, *, first: bool) -> float:
         """Return how long to wait for the next kill; the first comes at any moment of a driver's life."""
         return self._rng.uniform(0.0, self._seconds if first else _APART_SECONDS)
@@ -146,10 +150,12 @@ class _Run:
     def disturb(self, most: int) -> int:
         """Start a driver, kill until it is dead or done, and return how many kills that took."""
         campaign, killed = self._campaign, 0
-        driver = self._driver()
-        until = time.monotonic() + _PATIENCE_SECONDS
+        driver, started = self._driver(), time.monotonic()
+        until = started + _PATIENCE_SECONDS
         while killed < most and time.monotonic() < until:
             if _has_ended(driver, campaign.moment(first=not killed)):
+                if not killed:
+                    campaign.lives(time.monotonic() - started)
                 break
             kind = campaign.kind(shared=self._shared)
             while not (found := self._found(driver))[kind] and found["driver"]:

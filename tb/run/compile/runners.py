@@ -25,7 +25,8 @@ VERILATOR_FLAGS = (
     *QUIET,
     "--no-timing",
     "-O3",
-    *("--x-assign", "fast", "--x-initial", "fast"),
+    # State begins with zeros, or with random numbers where a run asks Verilator for them.
+    *("--x-assign", "fast", "--x-initial", "unique"),
     # A reset that is low from time 0 has no falling edge otherwise, and flops behind gated clocks would
     # keep 0 instead of their reset value: the write command queue of nv_small then raised false interrupts.
     "--x-initial-edge",

@@ -1,0 +1,51 @@
+"""Registers and memories begin with random numbers where a run asks for it, and no verdict depends on them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from models.config import HwConfig
+from tb.__main__ import main
+from tb.run.compile.build import build
+from tb.run.compile.spec import BuildSpec
+from tb.run.folders import RESULTS
+from tb.run.simulate import simulate
+from tb.stimulus.exchange import REQUEST, Request
+from tests.sim.conftest import ROOT
+from tests.sim.initial_state import FOUND
+
+
+def table_data(folder: Path, *plusargs: str) -> int:
+    """Return the data of a table that nobody has written."""
+    folder.mkdir()
+    result = simulate(
+        build(BuildSpec(HwConfig.load("nv_small"), "verilator", backend="native"), ROOT / RESULTS),
+        test_module="tests.sim.initial_state",
+        testcase="table_data_are_read",
+        env={REQUEST: Request("nv_small").encode(), FOUND: str(folder / "found")},
+        work_dir=folder,
+        timeout_seconds=120,
+        plusargs=plusargs,
+    )
+    assert result.passed, f"{result.message}\n{result.log_path.read_text(encoding='utf-8')}"
+    return int((folder / "found").read_text(encoding="utf-8"))
+
+
+def test_what_was_never_written_is_random_by_the_seed(tmp_path: Path) -> None:
+    plain = table_data(tmp_path / "plain")
+    found = [
+        table_data(tmp_path / str(number), "+verilator+rand+reset+2", f"+verilator+seed+{seed}")
+        for number, seed in enumerate((3, 3, 4))
+    ]
+    assert plain == 0
+    assert found[0] == found[1]
+    assert len({plain, *found}) == 3
+
+
+@pytest.mark.parametrize("seed", [5, 6])
+def test_no_verdict_depends_on_the_initial_state(seed: int, capsys: pytest.CaptureFixture[str]) -> None:
+    random = ["--plusarg", "+verilator+rand+reset+2", "--plusarg", f"+verilator+seed+{seed}"]
+    assert main(["run", "--only", "*_in_both_groups,cdp_*", *random]) == 0
+    assert "0 failed, 0 refused" in capsys.readouterr().out

@@ -8,7 +8,6 @@ import platform
 import signal
 import sys
 from collections.abc import Sequence
-from importlib.metadata import version
 
 from tb import __version__
 from tb.places import COMMAND, IN_CHECKOUT, NAME
@@ -20,6 +19,8 @@ UNREAD = 141
 """The exit code of a command whose output nobody reads any more: 128 and the number of SIGPIPE."""
 
 try:
+    from importlib.metadata import version
+
     import shtab
 
     from models.errors import InputError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -106,6 +106,7 @@ VERDICTS = st.one_of(
 EXPLAINED = st.none() | st.builds(explained, st.sampled_from("xyz"), st.just("why"), st.integers(0, 80))
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # how slow says how loaded the machine is
 @given(st.lists(st.tuples(VERDICTS, EXPLAINED), max_size=40))
 def test_whatever_fails_takes_so_many_lines_at_most(ended: list[tuple[Verdict, Explained | None]]) -> None:
     results = [result(f"t{n}", verdict, why=why) for n, (verdict, why) in enumerate(ended)]

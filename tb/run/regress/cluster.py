@@ -16,7 +16,6 @@ from urllib.parse import urlsplit
 
 from dask import config
 from dask.distributed import Client, LocalCluster, Nanny
-from distributed.comm import CommClosedError
 
 from models.errors import InputError
 from tb.run.regress.errors import LOOPBACK, SCHEDULER_LOST, STARTED_BY, ClusterError, NoSchedulerError, VersionError
@@ -168,7 +167,12 @@ def talking() -> Iterator[None]:
     """
     try:
         yield
-    except (CommClosedError, CancelledError, TimeoutError) as error:
+    except CancelledError as error:
+        raise NoSchedulerError(SCHEDULER_LOST) from error
+    except OSError as error:
+        # Dask's own have no number: connections that were closed, and those that took too long. Files' have one.
+        if error.errno is not None and not isinstance(error, ConnectionError):
+            raise
         raise NoSchedulerError(SCHEDULER_LOST) from error
 
 

@@ -9,16 +9,18 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any
 
 import pytest
 from dask.distributed import Client
+from distributed.comm import CommClosedError
 
 from tb.__main__ import main
-from tb.run.regress.cluster import cluster
+from tb.run.regress.cluster import cluster, talking
 from tb.run.regress.driver import drive
-from tb.run.regress.errors import ClusterError, VersionError
+from tb.run.regress.errors import ClusterError, NoSchedulerError, VersionError
 from tb.run.regress.schedule import run_tasks
 from tb.run.regress.store import Store
 from tb.run.regress.version import PROJECT, difference, versions
@@ -180,3 +182,23 @@ def test_an_interrupt_of_the_terminal_does_not_reach_workers() -> None:
         [sys.executable, "-c", _MASKS], cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
     )
     assert (said.returncode, said.stdout) == (0, "True True\n"), said.stderr
+
+
+LOST = (
+    OSError("Timed out trying to connect to tcp://127.0.0.1:1 after 20 s"),
+    CommClosedError("in <TCP (closed)>"),
+    ConnectionRefusedError(111, "Connection refused"),
+    TimeoutError(),
+    CancelledError(),
+)
+
+
+@pytest.mark.parametrize("error", LOST, ids=lambda error: type(error).__name__)
+def test_what_dask_raises_without_a_scheduler_is_one_error(error: BaseException) -> None:
+    with pytest.raises(NoSchedulerError), talking():
+        raise error
+
+
+def test_a_file_that_is_missing_is_no_lost_scheduler() -> None:
+    with pytest.raises(FileNotFoundError), talking():
+        raise FileNotFoundError(2, "No such file or directory")

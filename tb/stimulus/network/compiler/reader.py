@@ -43,6 +43,7 @@ def parse_onnx(data: bytes) -> Graph:
         model = onnx.ModelProto.FromString(data)
     except DecodeError as error:
         raise NetworkError("model must be an ONNX file: it is no protobuf message") from error
+    _check_names(model.graph)
     _check_size(model)
     _fix_batch(model.graph)
     try:
@@ -51,6 +52,18 @@ def parse_onnx(data: bytes) -> Graph:
     except _BROKEN as error:
         raise NetworkError(f"model must be valid ONNX: {_first_line(error)}") from error
     return _Reader(model.graph).read()
+
+
+def _check_names(graph: onnx.GraphProto) -> None:
+    """Refuse names that are no UTF-8, which protobuf hands on as bytes."""
+    values = (*graph.initializer, *graph.input, *graph.output)
+    names: list[str | bytes] = [graph.name, *(value.name for value in values)]
+    for node in graph.node:
+        names += [node.name, node.op_type, node.domain, *node.input, *node.output]
+        names += [attribute.name for attribute in node.attribute]
+    for name in names:
+        if isinstance(name, bytes):
+            raise NetworkError(f"names in model must be UTF-8, not {name[:_SHOWN]!r}")
 
 
 def _check_size(model: onnx.ModelProto) -> None:

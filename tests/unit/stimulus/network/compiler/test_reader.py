@@ -176,6 +176,12 @@ def test_a_network_that_would_take_hours_is_refused(monkeypatch: pytest.MonkeyPa
         parse_onnx(tiny("Relu"))
 
 
+def test_names_that_are_no_text_are_refused() -> None:
+    data = tiny("Relu").replace(b"Relu_0", b"Relu_\xff")
+    with pytest.raises(NetworkError, match=r"^names in model must be UTF-8, not b'Relu_\\xff'$"):
+        parse_onnx(data)
+
+
 def test_no_onnx_at_all_is_refused() -> None:
     with pytest.raises(NetworkError, match=r"^model must be valid ONNX: "):
         parse_onnx(b"")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -56,9 +57,9 @@ class _Played(pytest.Item):
         """Return what a failure is headed with."""
         return self.path, None, self.name
 
+    @abstractmethod
     def result_on(self, dut: PlayedDut) -> Result:
         """Play it on a device and return how it ended."""
-        raise NotImplementedError
 
 
 class ScenarioItem(_Played):

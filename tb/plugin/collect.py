@@ -15,7 +15,7 @@ from tb.judge.verdict import Ending
 from tb.places import PLANS
 from tb.plugin.dut import PlayedDut
 from tb.plugin.entry import DUT
-from tb.plugin.told import RESULT, Told
+from tb.plugin.told import ITEMS, RESULT, Told
 from tb.report import failures
 from tb.run import project
 from tb.run.result import Result
@@ -54,8 +54,8 @@ class _Played(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Return what a failure is headed with."""
-        return self.path, None, self.name
+        """Return what a failure is headed with; pytest needs a line for an item that a mark skips."""
+        return self.path, 0, self.name
 
     @abstractmethod
     def result_on(self, dut: PlayedDut) -> Result:
@@ -144,8 +144,7 @@ def pytest_configure(config: pytest.Config) -> None:
     told.root = played.root
     config.pluginmanager.register(told)
     for line in (
-        "nvdla_scenario: a scenario of a plan",
-        "nvdla_test: a cocotb test",
+        *(f"{marker}: {about}" for marker, about in ITEMS.items()),
         *(f"{engine.lower()}: a scenario with a layer of {engine}" for engine in ENGINES),
     ):
         config.addinivalue_line("markers", line)

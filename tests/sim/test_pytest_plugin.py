@@ -73,13 +73,51 @@ def test_the_device(nvdla_dut):
 """
 
 
+REFUSED = """config = "nv_full"
+[[scenario]]
+name = "sdp_rubik"
+about = "an engine that nv_small lacks"
+preset = { "RUBIK.D_MISC_CFG" = 0 }
+[[scenario.layer]]
+engine = "SDP"
+shape = [8, 2, 2]
+[[scenario]]
+name = "sdp_whole"
+about = "one that it has"
+[[scenario.layer]]
+engine = "SDP"
+shape = [8, 2, 2]
+"""
+
+SKIPPED = """import cocotb
+import pytest
+
+
+@cocotb.test()
+@pytest.mark.skip(reason="for another day")
+async def never(dut):
+    assert False
+
+
+def test_plain():
+    pass
+"""
+
+
 def ran(folder: Path, *words: str) -> str:
     """Return what pytest prints in a folder."""
+    run = completed(folder, *words)
+    return run.stdout + run.stderr
+
+
+def completed(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Return how pytest ended in a folder."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "NVDLA"))}
     environment = {**kept, "PYTHONPATH": str(ROOT), "NVDLA_CACHE": str((ROOT / RESULTS).resolve())}
     command = [sys.executable, "-m", "pytest", "-p", "tb.plugin.entry", *words]
-    run = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=900)
-    return run.stdout + run.stderr
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=900
+    )
 
 
 @pytest.fixture(scope="module")
@@ -152,6 +190,32 @@ def test_a_failing_test_in_python_is_explained_and_leaves_page_log_and_scenario(
 
 def simulator_of(repository: Path) -> str:
     return (repository / PROJECT_FILE).read_text(encoding="utf-8").split('"')[1]
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+def test_a_run_in_which_every_item_is_skipped_has_failed(
+    repository: Path, tmp_path: Path, workers: tuple[str, ...]
+) -> None:
+    sent = (repository / PROJECT_FILE).read_text(encoding="utf-8")
+    (tmp_path / PROJECT_FILE).write_text(sent, encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    for name, text in (("plans/mine.toml", REFUSED), ("tests/mine.py", SKIPPED)):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    refused = completed(tmp_path, *workers, "-k", "sdp_rubik or never or plain")
+    assert "1 passed, 2 skipped" in refused.stdout, refused.stdout
+    assert "failed: nothing was compared: 2 of 2 scenarios and cocotb tests were skipped\n" in refused.stdout
+    assert refused.returncode == pytest.ExitCode.TESTS_FAILED
+    compared = completed(tmp_path, *workers, "-k", "sdp_rubik or sdp_whole")
+    assert "1 passed, 1 skipped" in compared.stdout, compared.stdout
+    assert "nothing was compared" not in compared.stdout
+    assert compared.returncode == pytest.ExitCode.OK
+    none = completed(tmp_path, *workers, "-k", "nothing_of_this_name")
+    assert "nothing was compared" not in none.stdout
+    assert none.returncode == pytest.ExitCode.NO_TESTS_COLLECTED
+    plain = completed(tmp_path, *workers, "-k", "plain")
+    assert "nothing was compared" not in plain.stdout
+    assert plain.returncode == pytest.ExitCode.OK
 
 
 def test_names_engines_and_seeds_choose_scenarios_and_plans_may_be_built_in(repository: Path, tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 """Networks with random weights, to try what a compiled network can contain.
 
 ``python -m networks.random_networks residual residual.onnx`` writes a residual network of CIFAR size,
-``mixed`` one with depthwise convolutions, joined and cut cubes, and pooling of all kinds, ``squeezenet`` and
-``densenet121`` the published structures, for small pictures.
+``mixed`` one with depthwise convolutions, joined and cut cubes, and pooling of all kinds, ``alexnet`` and ``inception``
+small ones with local response normalisation, ``squeezenet`` and ``densenet121`` the published structures, for small
+pictures.
 """
 
 from __future__ import annotations
@@ -75,6 +76,16 @@ class NetworkBuilder:
     def plus(self, first: str, second: str) -> str:
         """Add the sum of two cubes."""
         return self._same("Add", [first, second])
+
+    def lrn(self, value: str, size: int = 5, alpha: float = 1.0, beta: float = 0.75, bias: float = 1.0) -> str:
+        """Add a local response normalisation."""
+        return self._same("LRN", [value], size=size, alpha=alpha, beta=beta, bias=bias)
+
+    def joined(self, *values: str) -> str:
+        """Add the values one after the other along the channels."""
+        (name,) = self.add("Concat", values, axis=1)
+        self.shapes[name] = (sum(self.shapes[value][0] for value in values), *self.shapes[values[0]][1:])
+        return name
 
     def pool(self, value: str, kind: str, side: int, stride: int, pad: int = 0, **attributes: Any) -> str:
         """Add a pooling, ``MaxPool`` or ``AveragePool``."""
@@ -154,6 +165,39 @@ def mixed(side: int = 24, seed: int = 2) -> onnx.ModelProto:
     return net.model(net.classes(net.relu(net.conv(joined, 32, 3))))
 
 
+def alexnet(side: int = 63, seed: int = 4) -> onnx.ModelProto:
+    """Return five convolutions, two with groups, normalisation and three dense layers, all narrow."""
+    net = NetworkBuilder("alexnet", (3, side, side), seed)
+    value = net.lrn(net.relu(net.conv(net.input, 24, 11, stride=4)))
+    value = net.pool(value, "MaxPool", 3, 2)
+    value = net.lrn(net.relu(net.conv(value, 64, 5, pad=2, groups=2)), bias=2.0)
+    value = net.pool(value, "MaxPool", 3, 2)
+    value = net.relu(net.conv(value, 48, 3, pad=1))
+    for kernels in (48, 32):
+        value = net.relu(net.conv(value, kernels, 3, pad=1, groups=2))
+    value = net.relu(net.dense(value, 64))
+    value = net.relu(net.dense(value, 64))
+    (wide,) = net.add("Mul", [net.dense(value, 10), net.constant(10)])
+    net.shapes[wide] = (10,)
+    return net.model(net._same("Softmax", [wide], axis=1))
+
+
+def inception(side: int = 48, seed: int = 5) -> onnx.ModelProto:
+    """Return a network of modules with four branches that are joined, narrow and for small pictures."""
+    net = NetworkBuilder("inception", (3, side, side), seed)
+    value = net.relu(net.conv(net.input, 16, 7, stride=2, pad=3))
+    value = net.lrn(net.pool(value, "MaxPool", 3, 2, 1))
+    value = net.relu(net.conv(value, 16, 1))
+    value = net.pool(net.lrn(net.relu(net.conv(value, 40, 3, pad=1))), "MaxPool", 3, 2, 1)
+    for first, *third, fifth in ((16, 24, 10), (24, 32, 12)):
+        branches = [net.conv(value, first, 1)]
+        branches += [net.conv(net.relu(net.conv(value, 12, 1)), kernels, 3, pad=1) for kernels in third]
+        branches.append(net.conv(net.relu(net.conv(value, 8, 1)), fifth, 5, pad=2))
+        branches.append(net.conv(net.pool(value, "MaxPool", 3, 1, 1), 8, 1))
+        value = net.joined(*(net.relu(branch) for branch in branches))
+    return net.model(net.classes(value))
+
+
 def published(name: str, side: int, seed: int = 3) -> onnx.ModelProto:
     """Return a structure that the ``onnx`` package ships for its own tests, with random weights.
 
@@ -185,6 +229,8 @@ def published(name: str, side: int, seed: int = 3) -> onnx.ModelProto:
 NETWORKS: Mapping[str, Callable[[], onnx.ModelProto]] = {
     "residual": residual,
     "mixed": mixed,
+    "alexnet": alexnet,
+    "inception": inception,
     "squeezenet": lambda: published("squeezenet", 33),
     "densenet121": lambda: published("densenet121", 32),
 }

@@ -18,6 +18,7 @@ from tb.stimulus.network.compiler.graph import (
     Conv,
     Flatten,
     Graph,
+    Lrn,
     Node,
     Slice,
     Window,
@@ -110,6 +111,10 @@ class _Arranger:
             case Slice(first=first, count=count):
                 channels = self._cut(node, first, count)
             case Softmax() | Largest():
+                node = replace(node, inputs=(self._dense(node.inputs[0]),))
+                channels = of_count(self._shapes[node.output][0])
+            case Lrn():
+                # What lies between parts of a joined cube would be part of the sums.
                 node = replace(node, inputs=(self._dense(node.inputs[0]),))
                 channels = of_count(self._shapes[node.output][0])
             case Flatten():

@@ -100,6 +100,16 @@ class Pool:
 
 
 @dataclass(frozen=True)
+class Lrn:
+    """``x / (bias + alpha / size * sum of the squares of size channels around x) ** beta``."""
+
+    size: int
+    alpha: float
+    beta: float
+    bias: float
+
+
+@dataclass(frozen=True)
 class Concat:
     """Cubes one after the other along the channels."""
 
@@ -117,7 +127,7 @@ class Flatten:
     """A cube as a vector, in the order C, H, W."""
 
 
-Operation = Conv | Affine | Relu | PRelu | Add | Pool | Concat | Slice | Flatten | Softmax | Largest
+Operation = Conv | Affine | Relu | PRelu | Add | Pool | Lrn | Concat | Slice | Flatten | Softmax | Largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,6 +194,8 @@ def work_of(operation: Operation, output: Shape) -> int:
     channels, height, width = output
     pixels = height * width
     match operation:
+        case Lrn(size=size):
+            return size * channels * pixels
         case Conv(weights=weights):
             return weights.size * pixels
         case Pool(window=window):

@@ -15,6 +15,7 @@ from tb.stimulus.network.compiler.graph import (
     Flatten,
     Floats,
     Graph,
+    Lrn,
     Operation,
     Pool,
     PRelu,
@@ -58,6 +59,8 @@ def computed(operation: Operation, inputs: list[Floats]) -> Floats:
             return first + inputs[1]
         case Pool():
             return _pool(operation, first)
+        case Lrn():
+            return _lrn(operation, first)
         case Concat():
             return np.concatenate(inputs)
         case Slice(first=start, count=count):
@@ -94,6 +97,15 @@ def _conv(conv: Conv, cube: Floats) -> Floats:
         runs = [windows[:, first : first + lines] for first in range(0, windows.shape[1], lines)]
         parts.append(np.concatenate([np.tensordot(weights, run, axes=((1, 2, 3), (0, 3, 4))) for run in runs], axis=1))
     return np.concatenate(parts) + _column(conv.bias)
+
+
+def _lrn(lrn: Lrn, cube: Floats) -> Floats:
+    half = lrn.size // 2
+    squares = np.pad(cube * cube, ((half, lrn.size - 1 - half), (0, 0), (0, 0)))
+    sums = np.zeros_like(cube)
+    for distance in range(lrn.size):
+        sums += squares[distance : distance + len(cube)]
+    return np.asarray(cube * (lrn.bias + lrn.alpha / lrn.size * sums) ** -lrn.beta)
 
 
 def _pool(pool: Pool, cube: Floats) -> Floats:

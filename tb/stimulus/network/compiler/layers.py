@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from models.cdp import CdpParams
 from models.config import HwConfig
 from models.conv import ConvParams
 from models.layout import OperandLayout
@@ -15,6 +16,7 @@ from models.layout.raw import round_up
 from models.precision import Precision
 from models.sdp import SdpStage
 from tb.nvdla.layers import (
+    CdpLayer,
     ConvLayer,
     Layer,
     OperandSurface,
@@ -37,7 +39,7 @@ from tb.stimulus.network.compiler.convolutions import (
 )
 from tb.stimulus.network.compiler.cubes import Cube, extent
 from tb.stimulus.network.compiler.fuse import Compute
-from tb.stimulus.network.compiler.graph import Conv, Node, Pool
+from tb.stimulus.network.compiler.graph import Conv, Lrn, Node, Pool
 from tb.stimulus.network.compiler.plan import Layered, Plan, Pooled
 from tb.stimulus.network.compiler.pooling import parts_of
 from tb.stimulus.network.compiler.quantise import Arithmetic, Operand, Operands
@@ -58,12 +60,21 @@ class Memory:
     constant: Callable[[str, bytes], int]
 
 
+@dataclass(frozen=True)
+class Numbers:
+    """Integers of a network: those of the steps of SDP by name, and tables by the name of their node."""
+
+    steps: Mapping[str, Arithmetic]
+    tables: Mapping[str, CdpParams]
+
+
 class LayerBuilder:
     """Makes the layers of one network."""
 
-    def __init__(self, plan: Plan, config: HwConfig, numbers: Mapping[str, Arithmetic], memory: Memory) -> None:
-        """Bind it to a plan, the integers of its steps by name, and memory."""
-        self._plan, self._config, self._numbers, self._memory = plan, config, numbers, memory
+    def __init__(self, plan: Plan, config: HwConfig, numbers: Numbers, memory: Memory) -> None:
+        """Bind it to a plan, the integers of its steps, and memory."""
+        self._plan, self._config, self._memory = plan, config, memory
+        self._numbers, self._tables = numbers.steps, numbers.tables
         self._lanes = config.atom_elements(Precision.INT8)
 
     def layers(self, step: Layered) -> Iterator[Layer]:
@@ -79,6 +90,9 @@ class LayerBuilder:
                 yield from self._computed(step, self._plan.cubes[step.output])
             case Node(operation=Pool() as pool):
                 yield from self._pools(pool, self._plan.cubes[step.inputs[0]], self._plan.cubes[step.output])
+            case Node(operation=Lrn()):
+                src, dst = self._plan.cubes[step.inputs[0]], self._plan.cubes[step.output]
+                yield CdpLayer(self._surface(src), self._surface(dst), self._tables[step.name])
 
     def _surface(self, cube: Cube) -> Surface:
         return cube.surface(self._memory.buffers[cube.buffer])

@@ -14,12 +14,13 @@ from models.precision import Precision
 from tb.nvdla.memory import Ram
 from tb.stimulus.network.compiler.arrange import arranged
 from tb.stimulus.network.compiler.fuse import Compute, fused
-from tb.stimulus.network.compiler.graph import Floats, Graph, Shape
+from tb.stimulus.network.compiler.graph import Floats, Graph, Lrn, Node, Shape
 from tb.stimulus.network.compiler.interpret import values_of
-from tb.stimulus.network.compiler.layers import LayerBuilder, Memory
+from tb.stimulus.network.compiler.layers import LayerBuilder, Memory, Numbers
+from tb.stimulus.network.compiler.normalise import normalisation
 from tb.stimulus.network.compiler.operations import TaskWriter
 from tb.stimulus.network.compiler.plan import Layered, Plan, Pooled, planned
-from tb.stimulus.network.compiler.quantise import Arithmetic, arithmetic, scales_of
+from tb.stimulus.network.compiler.quantise import arithmetic, scales_of
 from tb.stimulus.network.compiler.simplify import simplified
 from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.network import (
@@ -56,7 +57,7 @@ class OnnxNetwork:
     config: HwConfig
     _plan: Plan
     _scales: Mapping[str, float]
-    _numbers: Mapping[str, Arithmetic]
+    _numbers: Numbers
     _free: int = BASE_ADDRESS
     _constants: dict[str, int] = field(default_factory=dict)
 
@@ -84,7 +85,14 @@ class OnnxNetwork:
         plan = planned(placed, steps, config)
         computes = [step for step in steps if isinstance(step, Compute)]
         numbers = {step.name: arithmetic(step, scales, per_channel=per_channel) for step in computes}
-        return cls(name, placed.graph, config, plan, scales, numbers)
+        tables = {
+            step.name: normalisation(
+                step.name, lrn, placed.graph.shapes[step.output], scales[step.inputs[0]], scales[step.output]
+            )
+            for step in steps
+            if isinstance(step, Node) and isinstance(lrn := step.operation, Lrn)
+        }
+        return cls(name, placed.graph, config, plan, scales, Numbers(numbers, tables))
 
     def expected(self, sample: Sample) -> list[Floats]:
         """Return the outputs in floating point.

@@ -17,6 +17,7 @@ from tb.stimulus.network.compiler.graph import (
     Conv,
     Flatten,
     Floats,
+    Lrn,
     Operation,
     Pool,
     PRelu,
@@ -30,6 +31,7 @@ from tb.stimulus.network.compiler.node import Constant, Found, OnnxNode, Result
 from tb.stimulus.network.network import Largest, Softmax
 
 _INT8_MOST = 127
+_MAX_CHANNELS = 1 << 13
 
 
 def _window(node: OnnxNode, kernel: tuple[int, ...], shape: Shape, dilation: tuple[int, ...] = (1, 1)) -> Window:
@@ -208,6 +210,16 @@ def _global_average(node: OnnxNode) -> list[Found]:
     return [Result(Pool(Window((height, width)), average=True), (node.value(0),))]
 
 
+def _lrn(node: OnnxNode) -> list[Found]:
+    size = node.integer("size", 0)
+    if size % 2 == 0 or not 1 <= size <= _MAX_CHANNELS:
+        raise node.refuse(f"size must be an odd number of channels, not {size}")
+    alpha, beta, bias = node.number("alpha", 1e-4), node.number("beta", 0.75), node.number("bias", 1.0)
+    if alpha < 0 or beta < 0 or bias <= 0:
+        raise node.refuse(f"alpha and beta must be at least 0 and bias positive, not {alpha:g}, {beta:g} and {bias:g}")
+    return [Result(Lrn(size, alpha, beta, bias), (node.value(0),))]
+
+
 def _concat(node: OnnxNode) -> list[Found]:
     if node.integer("axis", 1) not in (1, -3):
         raise node.refuse(f"axis must be 1, that of the channels, not {node.integer('axis', 1)}")
@@ -360,6 +372,7 @@ OPERATORS: Mapping[str, Callable[[OnnxNode], list[Found]]] = {
     "MaxPool": _pool(average=False),
     "AveragePool": _pool(average=True),
     "GlobalAveragePool": _global_average,
+    "LRN": _lrn,
     "Concat": _concat,
     "Split": _split,
     "Flatten": _flatten,

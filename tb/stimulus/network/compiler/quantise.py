@@ -18,12 +18,8 @@ from models.sdp import AluOp, SdpParams, SdpStage, output_converter
 from tb.stimulus.network.compiler.fuse import Compute, Step
 from tb.stimulus.network.compiler.graph import Concat, Conv, Flatten, Floats, Graph, Node, Pool, PRelu, Relu, Slice
 from tb.stimulus.network.compiler.interpret import values_of
+from tb.stimulus.network.compiler.scales import MOST, OPERAND_MOST, multipliers, shifted
 
-MOST = 127
-"""The largest integer of a value; -128 is left out, so that both signs reach as far."""
-
-_OPERAND_MOST = (1 << 15) - 1
-_MAX_SHIFT = 63
 _FINE_BITS = 12
 """Bits that the scale between X1 and the converter is finer than that of an INT8."""
 
@@ -102,22 +98,22 @@ def arithmetic(step: Compute, scales: Mapping[str, float], *, per_channel: bool)
     relu = isinstance(step.activation, Relu)
     uniform = bool(np.ptp(unit) == 0) and (unit[0] > 0 or not relu)
     if uniform and not (step.shift.any() or step.other or bounded or slopes is not None):
-        alu, alu_shift = _shifted(bias / unit) if bias.any() else (None, 0)
+        alu, alu_shift = shifted(bias / unit) if bias.any() else (None, 0)
         x1 = _stage(AluOp.SUM if alu is not None else None, alu_shift, relu=relu) if alu is not None or relu else None
         params = _params(x1, None, float(unit[0]) / out)
         return Arithmetic(weights, params, Operands(_folded(alu)), Operands())
     coarse = out if step.other is None else scales[step.other]
     fine, bits = _fine_scale(unit, coarse)
-    alu, alu_shift = _shifted(bias / unit) if bias.any() else (None, 0)
-    mul, mul_shift = _multipliers(unit / fine)
+    alu, alu_shift = shifted(bias / unit) if bias.any() else (None, 0)
+    mul, mul_shift = multipliers(unit / fine)
     operand, operand_shift, operation = None, 0, None
     if step.other is not None:
         operand_shift, operation = bits, AluOp.SUM
     elif bounded and least is not None:
-        (operand, operand_shift), operation = _shifted(np.full(1, least / fine)), AluOp.MIN
+        (operand, operand_shift), operation = shifted(np.full(1, least / fine)), AluOp.MIN
     elif step.shift.any():
-        (operand, operand_shift), operation = _shifted(step.shift / fine), AluOp.SUM
-    slope, slope_shift = (None, 0) if slopes is None else _multipliers(slopes)
+        (operand, operand_shift), operation = shifted(step.shift / fine), AluOp.SUM
+    slope, slope_shift = (None, 0) if slopes is None else multipliers(slopes)
     first = _stage(AluOp.SUM if alu is not None else None, alu_shift, mul_shift, mul=True)
     second = _stage(operation, operand_shift, slope_shift, mul=slope is not None, prelu=slope is not None, relu=relu)
     is_idle = operation is None and slope is None
@@ -157,31 +153,9 @@ def _most_of(activation: Relu | PRelu | None) -> float | None:
 def _fine_scale(unit: Floats, coarse: float) -> tuple[float, int]:
     """Return a scale that is finer than ``coarse`` by so many bits, and that multipliers of 16 bits can reach."""
     bits = _FINE_BITS
-    while bits and float(np.abs(unit).max()) / coarse * (1 << bits) > _OPERAND_MOST:
+    while bits and float(np.abs(unit).max()) / coarse * (1 << bits) > OPERAND_MOST:
         bits -= 1
     return coarse / (1 << bits), bits
-
-
-def _multipliers(real: Floats) -> tuple[NDArray[np.int16], int]:
-    """Return numbers as integers of 16 bits and a right shift."""
-    most = float(np.abs(real).max())
-    shift = _MAX_SHIFT
-    while shift and most * 2.0**shift > _OPERAND_MOST:
-        shift -= 1
-    return _int16(real * 2.0**shift), shift
-
-
-def _shifted(real: Floats) -> tuple[NDArray[np.int16], int]:
-    """Return numbers as integers of 16 bits and a left shift."""
-    most = float(np.abs(real).max())
-    shift = 0
-    while most / 2.0**shift > _OPERAND_MOST:
-        shift += 1
-    return _int16(real / 2.0**shift), shift
-
-
-def _int16(real: Floats) -> NDArray[np.int16]:
-    return np.clip(np.rint(real), -_OPERAND_MOST, _OPERAND_MOST).astype(np.int16)
 
 
 def _folded(values: NDArray[np.int16] | None) -> Operand:
@@ -207,6 +181,6 @@ def _stage(
 
 def _params(x1: SdpStage | None, x2: SdpStage | None, ratio: float) -> SdpParams:
     """Return SDP's processing, with a converter that multiplies by ``ratio``."""
-    scale, shift = _multipliers(np.full(1, ratio))
+    scale, shift = multipliers(np.full(1, ratio))
     converter = output_converter(0, int(scale[0]), shift)
     return SdpParams(x1, x2, converter, Precision.INT8, Precision.INT8)

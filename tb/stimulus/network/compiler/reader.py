@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +124,7 @@ class _Reader:
         self._aliases: dict[str, str] = {}
         self._shapes: dict[str, Shape] = {}
         self._nodes: list[Node] = []
+        self._names: Counter[str] = Counter()
         self._work = 0
         self._ranges: dict[str, float] = {}
         self._inferred = {value.name: value for value in (*graph.value_info, *graph.output, *graph.input)}
@@ -134,7 +136,7 @@ class _Reader:
         for name in inputs:
             self._shapes[name] = self._inferred_shape(name, "input")
         for number, node in enumerate(self._graph.node):
-            self._read_node(node, node.name or f"{node.op_type}_{number}")
+            self._read_node(node, self._unused(node.name or f"{node.op_type}_{number}"))
         outputs = []
         for value in self._graph.output:
             name = self._aliases.get(value.name, value.name)
@@ -147,6 +149,12 @@ class _Reader:
         return Graph(
             self._graph.name, tuple(inputs), tuple(self._nodes), tuple(outputs), self._shapes, dict(self._ranges)
         )
+
+    def _unused(self, name: str) -> str:
+        """Return a name that no node has: a file may give several nodes one."""
+        count = self._names[name]
+        self._names[name] += 1
+        return self._unused(f"{name}_{count}") if count else name
 
     def _read_node(self, proto: onnx.NodeProto, name: str) -> None:
         what = f"node {name!r} ({proto.op_type})"

@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 from onnx.reference import ReferenceEvaluator
+from onnx.reference.op_run import OpRun
 
 from models.config import HwConfig
 from tb.nvdla.layers import Layer
@@ -27,12 +28,28 @@ def graph_of(model: onnx.ModelProto) -> Graph:
     return parse_onnx(model.SerializeToString())
 
 
+class LRN(OpRun):
+    """LRN by the formula of ONNX: the evaluator's own normalises only as many channels as there are images."""
+
+    op_domain = ""
+
+    def _run(
+        self, batch: Array, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0, size: int = 0
+    ) -> tuple[Array]:
+        result = np.empty_like(batch)
+        for channel in range(batch.shape[1]):
+            first = max(0, channel - (size - 1) // 2)
+            around = batch[:, first : channel + size // 2 + 1]
+            result[:, channel] = batch[:, channel] / (bias + alpha / size * (around**2).sum(axis=1)) ** beta
+        return (result,)
+
+
 def reference(model: onnx.ModelProto, sample: dict[str, Array]) -> Array:
     """Return the first output as the evaluator of ``onnx`` computes it, flat."""
     batch = {name: value[np.newaxis].astype(np.float32) for name, value in sample.items()}
     shape = [dim.dim_value for dim in model.graph.input[0].type.tensor_type.shape.dim]
     ((name, values),) = batch.items()
-    return np.asarray(ReferenceEvaluator(model).run(None, {name: values.reshape(shape)})[0]).ravel()
+    return np.asarray(ReferenceEvaluator(model, new_ops=[LRN]).run(None, {name: values.reshape(shape)})[0]).ravel()
 
 
 def played(

@@ -10,8 +10,8 @@ import onnx
 import pytest
 
 from models.config import HwConfig
-from networks.random_networks import NetworkBuilder, mixed, residual
-from tb.nvdla.layers import ConvLayer, PdpLayer, PooledLayer, SdpLayer
+from networks.random_networks import NetworkBuilder, alexnet, inception, mixed, residual
+from tb.nvdla.layers import CdpLayer, ConvLayer, PdpLayer, PooledLayer, SdpLayer
 from tb.stimulus.network.compiler.interpret import values_of
 from tb.stimulus.network.compiler.onnx_network import OnnxNetwork, random_samples
 from tb.stimulus.network.errors import NetworkError
@@ -20,7 +20,12 @@ from tests.unit.stimulus.network.compiler.playing import SMALL, error, graph_of,
 TOLERANCE = 0.06
 """Of the largest value: a few roundings to 127 steps each."""
 
-TINY = {"mixed": lambda: mixed(side=12), "residual": lambda: residual((8, 16), side=8)}
+TINY = {
+    "mixed": lambda: mixed(side=12),
+    "residual": lambda: residual((8, 16), side=8),
+    "alexnet": lambda: alexnet(side=47),
+    "inception": lambda: inception(side=24),
+}
 
 
 @pytest.mark.parametrize("name", TINY)
@@ -46,7 +51,9 @@ def test_simplifying_and_arranging_change_no_result(name: str) -> None:
 def test_one_file_is_compiled_for_every_configuration(name: str, config: str) -> None:
     got, expected, layers = played(TINY[name](), HwConfig.load(config))
     assert error(got[0], expected[0]) < TOLERANCE
-    assert any(isinstance(layer, PooledLayer) for layer in layers)
+    normalised = any(isinstance(layer, CdpLayer) for layer in layers)
+    assert normalised == (name in ("alexnet", "inception"))
+    assert normalised or any(isinstance(layer, PooledLayer) for layer in layers)
 
 
 def test_a_user_configuration_with_a_small_buffer_cuts_lines_and_computes_the_same() -> None:

@@ -103,6 +103,15 @@ def test_a_constant_that_is_too_large_is_refused(sizes: list[int]) -> None:
         parse_onnx(bytes_of(net, name))
 
 
+def test_nodes_that_share_a_name_keep_their_own_numbers() -> None:
+    net = NetworkBuilder("twins", (2, 4, 4), 1)
+    model = net.model(net.conv(net.conv(net.input, 3, 1), 2, 1))
+    for node in model.graph.node:
+        node.name = "same"
+    names = [node.name for node in parse_onnx(model.SerializeToString()).nodes]
+    assert names == ["same", "same_1"]
+
+
 def test_a_sum_of_three_is_refused() -> None:
     net = NetworkBuilder("sum", (2, 4, 4), 1)
     (name,) = net.add("Sum", [net.input, net.input, net.input])
@@ -153,7 +162,11 @@ def test_a_model_that_cannot_be_is_refused(change: Callable[[onnx.ModelProto], N
         (tiny("Tanh"), r"node 'Tanh_0' \(Tanh\): operator is not known; known are Conv, Gemm, .*"),
         (tiny("Clip", -1, 2), r"node 'Clip_0' \(Clip\): bounds must be 0 and a positive number, not -1 and 2"),
         (tiny("Softmax"), r"node 'Softmax_0' \(Softmax\): input must be a vector, not \(4, 6, 6\)"),
-        (tiny("LRN", size=5), r"node 'LRN_0' \(LRN\): operator is not known; known are Conv, .*"),
+        (tiny("LRN", size=4), r"node 'LRN_0' \(LRN\): size must be an odd number of channels, not 4"),
+        (
+            tiny("LRN", size=3, beta=-0.5),
+            r"node 'LRN_0' \(LRN\): alpha and beta must be at least 0 and bias positive, not 0.0001, -0.5 and 1",
+        ),
         (tiny("Mul", np.full((4, 1, 1), np.nan)), "initializer 'c0' must hold finite numbers"),
         (
             tiny("AveragePool", kernel_shape=[3, 3], pads=[1, 1, 1, 1]),

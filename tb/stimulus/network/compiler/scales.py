@@ -1,0 +1,36 @@
+"""Real numbers as integers of 16 bits and a shift, as the operands and converters of the hardware take them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tb.stimulus.network.compiler.graph import Floats
+
+MOST = 127
+"""The largest integer of a value; -128 is left out, so that both signs reach as far."""
+
+OPERAND_MOST = (1 << 15) - 1
+_MAX_SHIFT = 63
+
+
+def multipliers(real: Floats) -> tuple[NDArray[np.int16], int]:
+    """Return numbers as integers of 16 bits and a right shift."""
+    most = float(np.abs(real).max())
+    shift = _MAX_SHIFT
+    while shift and most * 2.0**shift > OPERAND_MOST:
+        shift -= 1
+    return _int16(real * 2.0**shift), shift
+
+
+def shifted(real: Floats) -> tuple[NDArray[np.int16], int]:
+    """Return numbers as integers of 16 bits and a left shift."""
+    most = float(np.abs(real).max())
+    shift = 0
+    while most / 2.0**shift > OPERAND_MOST:
+        shift += 1
+    return _int16(real / 2.0**shift), shift
+
+
+def _int16(real: Floats) -> NDArray[np.int16]:
+    return np.clip(np.rint(real), -OPERAND_MOST, OPERAND_MOST).astype(np.int16)

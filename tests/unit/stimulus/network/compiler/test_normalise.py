@@ -1,0 +1,76 @@
+"""Local response normalisation: what CDP's tables make of it, beside the formula."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from models.cdp import run
+from models.lut import LutChoice
+from networks.random_networks import NetworkBuilder
+from tb.nvdla.layers import CdpLayer
+from tb.stimulus.network.compiler.graph import Lrn
+from tb.stimulus.network.compiler.interpret import computed
+from tb.stimulus.network.compiler.normalise import normalisation
+from tb.stimulus.network.errors import NetworkError
+from tests.unit.stimulus.network.compiler.playing import error, graph_of, played, reference
+
+SHAPE = (13, 8, 8)
+
+MOST_STEPS = 1.0
+"""Of the result: half a step of rounding, and as much for the tables."""
+
+
+@pytest.mark.parametrize("size", [3, 5, 7, 9])
+@pytest.mark.parametrize("alpha", [0.0, 1e-4, 1.0])
+@pytest.mark.parametrize(("beta", "bias"), [(0.75, 1.0), (0.5, 2.0), (1.0, 0.1)])
+def test_the_tables_err_by_less_than_a_step(size: int, alpha: float, beta: float, bias: float) -> None:
+    lrn = Lrn(size, alpha, beta, bias)
+    draw = np.random.default_rng(size)
+    magnitudes = np.exp(draw.uniform(0, np.log(127.5), SHAPE))
+    cube = np.rint(magnitudes * draw.choice([-1, 1], SHAPE)).astype(np.int8)
+    src = 0.05
+    expected = computed(lrn, [cube * src])
+    out = float(np.abs(expected).max()) / 127
+    got = run(normalisation("n", lrn, SHAPE, src, out), cube, SHAPE[0])
+    assert np.abs(got * out - expected).max() < MOST_STEPS * out
+
+
+def test_the_finer_table_wins_where_both_hit() -> None:
+    lrn, src = Lrn(9, 1.0, 0.75, 1.0), 0.05
+    cube = np.random.default_rng(9).integers(-20, 21, SHAPE, dtype=np.int8)
+    expected = computed(lrn, [cube * src])
+    out = float(np.abs(expected).max()) / 127
+    params = normalisation("n", lrn, SHAPE, src, out)
+    other = LutChoice(1 - params.lut.hybrid_priority)
+    coarse = replace(params, lut=replace(params.lut, hybrid_priority=other))
+    fine_steps, coarse_steps = (np.abs(run(p, cube, SHAPE[0]) * out - expected).max() / out for p in (params, coarse))
+    assert fine_steps < MOST_STEPS < coarse_steps
+
+
+def test_floating_point_is_that_of_onnx() -> None:
+    net = NetworkBuilder("lrn", (11, 3, 4), 5)
+    model = net.model(net.lrn(net.input, 7, 0.5, 0.6, 1.5))
+    sample = {"input": net.rng.standard_normal((11, 3, 4))}
+    (node,) = graph_of(model).nodes
+    np.testing.assert_allclose(
+        computed(node.operation, [sample["input"]]).ravel(), reference(model, sample), rtol=1e-5, atol=1e-6
+    )
+
+
+def test_parts_of_a_joined_cube_are_put_together_before_sums_are_taken() -> None:
+    net = NetworkBuilder("parts", (3, 4, 4), 6)
+    value = net.joined(net.conv(net.input, 5, 1), net.conv(net.input, 6, 1))
+    got, expected, layers = played(net.model(net.conv(net.lrn(value, 3), 4, 1)))
+    (layer,) = (layer for layer in layers if isinstance(layer, CdpLayer))
+    assert layer.src.layout.shape == (11, 4, 4)
+    assert error(got[0], expected[0]) < 0.06
+
+
+def test_a_window_that_cdp_does_not_have_is_refused() -> None:
+    net = NetworkBuilder("lrn", (16, 3, 4), 5)
+    with pytest.raises(NetworkError) as caught:
+        played(net.model(net.lrn(net.input, 11)))
+    assert str(caught.value) == "node 'LRN_0': size must be 3, 5, 7 or 9, which CDP has, not 11"

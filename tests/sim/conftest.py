@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
 import shutil
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -11,8 +15,14 @@ import pytest
 from models.config import HwConfig
 from tb.places import ROOT
 from tb.run.compile.build import build
+from tb.run.compile.runners import simulation
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.folders import RESULTS
+from tb.run.process import supervise
+from tb.stimulus.exchange import REQUEST, Request
+
+MODULE_SECONDS = 240
+"""Deadline of all cocotb tests of a module on one simulator."""
 
 
 def coroutines_of(module: str) -> list[str]:
@@ -39,3 +49,56 @@ def builds() -> list[object]:
 def built(request: pytest.FixtureRequest) -> Built:
     simulator, backend = request.param
     return build(BuildSpec(HwConfig.load("nv_small"), simulator, backend=backend), ROOT / RESULTS)
+
+
+InSimulation = Callable[[Built, str, str], None]
+"""Requires that a cocotb test passed: the model, the module beside this one, the test's name."""
+
+
+@pytest.fixture(scope="session")
+def in_simulation(tmp_path_factory: pytest.TempPathFactory) -> InSimulation:
+    """Play all cocotb tests of a module in one simulator process, whose start takes longer than most of them."""
+
+    @cache
+    def played(built: Built, module: str) -> tuple[dict[str, str], Path]:
+        folder = tmp_path_factory.mktemp(module)
+        results, log = folder / "results.xml", folder / "sim.log"
+        prepared = simulation(
+            built.spec.simulator,
+            built.directory,
+            test_module=f"tests.sim.{module}",
+            test_filter="",
+            env={REQUEST: Request("nv_small").encode()},
+            work_dir=folder,
+            results_path=results,
+        )
+        supervise(
+            prepared.command,
+            cwd=prepared.cwd,
+            environment=prepared.environment,
+            log_path=log,
+            timeout_seconds=MODULE_SECONDS,
+        )
+        assert results.is_file(), log.read_text(encoding="utf-8")
+        cases = ElementTree.parse(results).iter("testcase")
+        return {str(case.get("name")): problem(case) for case in cases}, log
+
+    def passed(built: Built, module: str, name: str) -> None:
+        problems, log = played(built, module)
+        assert name in problems, f"{name} did not run: {log.read_text(encoding='utf-8')}"
+        assert problems[name] == "", f"{problems[name]}\n{part_of(log, f'tests.sim.{module}.{name}')}"
+
+    return passed
+
+
+def problem(case: ElementTree.Element) -> str:
+    """Return why a test of a result file did not pass; empty when it did."""
+    found = [case.find(kind) for kind in ("failure", "error", "skipped")]
+    return next((f"{one.tag}: {one.get('message') or one.get('error_msg')}" for one in found if one is not None), "")
+
+
+def part_of(log: Path, test: str) -> str:
+    """Return what a log says between the start and the end of a test."""
+    text = log.read_text(encoding="utf-8")
+    found = re.search(rf"running {re.escape(test)} \(.*?(?=cocotb.regression +running |\Z)", text, re.DOTALL)
+    return found.group() if found else text

@@ -1,15 +1,11 @@
-"""Starts the cocotb tests of checkers.py, interfaces.py and stress.py, one simulator process each."""
+"""Plays the cocotb tests of checkers.py, interfaces.py and stress.py on each simulator and back end."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import pytest
 
 from tb.run.compile.spec import Built
-from tb.run.simulate import simulate
-from tb.stimulus.exchange import REQUEST, Request
-from tests.sim.conftest import coroutines_of
+from tests.sim.conftest import InSimulation, coroutines_of
 
 MODULES = ("checkers", "interfaces", "stress")
 
@@ -21,15 +17,7 @@ NEEDS_AGENTS = {
 
 
 @pytest.mark.parametrize(("module", "name"), [(module, name) for module in MODULES for name in coroutines_of(module)])
-def test_in_simulation(built: Built, tmp_path: Path, module: str, name: str) -> None:
+def test_in_simulation(built: Built, in_simulation: InSimulation, module: str, name: str) -> None:
     if built.spec.native and name in NEEDS_AGENTS:
         pytest.skip(f"coroutine back end only: {NEEDS_AGENTS[name]}")
-    result = simulate(
-        built,
-        test_module=f"tests.sim.{module}",
-        testcase=name,
-        env={REQUEST: Request("nv_small").encode()},
-        work_dir=tmp_path,
-        timeout_seconds=120,
-    )
-    assert result.passed, f"{result.message}\n{result.log_path.read_text(encoding='utf-8')}"
+    in_simulation(built, module, name)

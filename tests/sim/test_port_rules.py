@@ -14,10 +14,8 @@ from tb.nvdla.memory import Ram
 from tb.run.compile.spec import Built
 from tb.run.dut import Dut
 from tb.run.jobs import Job, run_job
-from tb.run.simulate import simulate
-from tb.stimulus.exchange import REQUEST, Request
 from tb.stimulus.generate.plan import PlanEntry
-from tests.sim.conftest import coroutines_of
+from tests.sim.conftest import InSimulation, coroutines_of
 
 CONFIG = HwConfig.load("nv_small")
 LAYER = {"engine": "SDP", "shape": [16, 5, 8], "x1": {"alu": "sum", "alu_operand": "element"}}
@@ -94,15 +92,7 @@ def test_an_interrupt_that_no_layer_owes_is_reported(built: Built, tmp_path: Pat
 
 
 @pytest.mark.parametrize("name", coroutines_of("answers"))
-def test_a_slave_that_breaks_a_rule_is_reported(built: Built, tmp_path: Path, name: str) -> None:
+def test_a_slave_that_breaks_a_rule_is_reported(built: Built, in_simulation: InSimulation, name: str) -> None:
     if built.spec.native:
         pytest.skip("coroutine back end only: the compiled slave cannot be tampered with")
-    result = simulate(
-        built,
-        test_module="tests.sim.answers",
-        testcase=name,
-        env={REQUEST: Request("nv_small").encode()},
-        work_dir=tmp_path,
-        timeout_seconds=120,
-    )
-    assert result.passed, f"{result.message}\n{result.log_path.read_text(encoding='utf-8')}"
+    in_simulation(built, "answers", name)

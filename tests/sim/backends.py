@@ -1,7 +1,8 @@
-"""cocotb test, started by test_backends.py: plays a scenario and saves verdict and every write."""
+"""cocotb test, started by test_backends.py: plays scenarios and saves of each the verdict and every write."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import cocotb
@@ -11,27 +12,26 @@ from cocotb.handle import SimHandleBase
 
 from models.config import HwConfig
 from tb.sim.bench import Bench
-from tb.stimulus.exchange import Request
 from tb.stimulus.trace import read
+from tests.sim.conftest import SCENARIOS_FOLDER
+
+FOLDER = Path(os.environ[SCENARIOS_FOLDER])
 
 
 @cocotb.test()
-async def record(dut: SimHandleBase) -> None:
-    request = Request.from_env()
-    assert request.scenario is not None
-    assert request.result is not None
-    config = HwConfig.load(request.config)
-    scenario = read(Path(request.scenario), config)
+@cocotb.parametrize(name=sorted(path.name for path in FOLDER.iterdir() if path.is_dir()))
+async def record(dut: SimHandleBase, name: str) -> None:
+    config = HwConfig.load("nv_small")
+    scenario = read(FOLDER / name, config)
     bench = await Bench.start(dut, config, scenario.settings, scenario.seed)
     await bench.play(scenario.ops)
     verdict = bench.finish()
-    result = Path(request.result)
-    result.write_bytes(msgspec.json.encode(verdict))
+    Path(f"{name}.json").write_bytes(msgspec.json.encode(verdict))
     history = bench.scoreboard.history
     np.savez(
-        result.with_suffix(".npz"),
+        f"{name}.npz",
         **{
-            name: np.concatenate([getattr(beats, name) for beats in history]) if history else np.zeros(0)
-            for name in ("address", "data", "strobe", "cycle", "axi_id")
+            column: np.concatenate([getattr(beats, column) for beats in history]) if history else np.zeros(0)
+            for column in ("address", "data", "strobe", "cycle", "axi_id")
         },
     )

@@ -21,6 +21,9 @@ from tb.run.folders import RESULTS
 from tb.run.process import supervise
 from tb.stimulus.exchange import REQUEST, Request
 
+SCENARIOS_FOLDER = "NVDLA_SCENARIOS_FOLDER"
+"""The variable that tells backends.py the folder with a folder for each scenario."""
+
 MODULE_SECONDS = 240
 """Deadline of all cocotb tests of a module on one simulator."""
 
@@ -52,41 +55,50 @@ def built(request: pytest.FixtureRequest) -> Built:
 
 
 InSimulation = Callable[[Built, str, str], None]
-"""Requires that a cocotb test passed: the model, the module beside this one, the test's name."""
+"""Requires that a cocotb test passed for all parameters: the model, the module beside this one, the test's name."""
+
+
+def play_module(built: Built, module: str, folder: Path, **env: str) -> tuple[dict[str, str], Path]:
+    """Play all cocotb tests of a module beside this one in one simulator process, whose start takes longer than most.
+
+    Returns:
+        By test why it did not pass, empty when it did; and the log.
+    """
+    results, log = folder / "results.xml", folder / "sim.log"
+    prepared = simulation(
+        built.spec.simulator,
+        built.directory,
+        test_module=f"tests.sim.{module}",
+        test_filter="",
+        env={REQUEST: Request(built.spec.config.name).encode(), **env},
+        work_dir=folder,
+        results_path=results,
+    )
+    supervise(
+        prepared.command,
+        cwd=prepared.cwd,
+        environment=prepared.environment,
+        log_path=log,
+        timeout_seconds=MODULE_SECONDS,
+    )
+    assert results.is_file(), log.read_text(encoding="utf-8")
+    return {str(case.get("name")): problem(case) for case in ElementTree.parse(results).iter("testcase")}, log
 
 
 @pytest.fixture(scope="session")
 def in_simulation(tmp_path_factory: pytest.TempPathFactory) -> InSimulation:
-    """Play all cocotb tests of a module in one simulator process, whose start takes longer than most of them."""
+    """Ask for cocotb tests of modules that are played once on each model."""
 
     @cache
     def played(built: Built, module: str) -> tuple[dict[str, str], Path]:
-        folder = tmp_path_factory.mktemp(module)
-        results, log = folder / "results.xml", folder / "sim.log"
-        prepared = simulation(
-            built.spec.simulator,
-            built.directory,
-            test_module=f"tests.sim.{module}",
-            test_filter="",
-            env={REQUEST: Request("nv_small").encode()},
-            work_dir=folder,
-            results_path=results,
-        )
-        supervise(
-            prepared.command,
-            cwd=prepared.cwd,
-            environment=prepared.environment,
-            log_path=log,
-            timeout_seconds=MODULE_SECONDS,
-        )
-        assert results.is_file(), log.read_text(encoding="utf-8")
-        cases = ElementTree.parse(results).iter("testcase")
-        return {str(case.get("name")): problem(case) for case in cases}, log
+        return play_module(built, module, tmp_path_factory.mktemp(module))
 
     def passed(built: Built, module: str, name: str) -> None:
         problems, log = played(built, module)
-        assert name in problems, f"{name} did not run: {log.read_text(encoding='utf-8')}"
-        assert problems[name] == "", f"{problems[name]}\n{part_of(log, f'tests.sim.{module}.{name}')}"
+        ran = [test for test in problems if test.partition("/")[0] == name]
+        assert ran, f"{name} did not run: {log.read_text(encoding='utf-8')}"
+        for test in ran:
+            assert problems[test] == "", f"{test}: {problems[test]}\n{part_of(log, f'tests.sim.{module}.{test}')}"
 
     return passed
 

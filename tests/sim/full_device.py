@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 
 import cocotb
 import numpy as np
@@ -21,8 +19,10 @@ from tb.judge.tracker import StartedLayer
 from tb.judge.verdict import Ending
 from tb.nvdla.program.ops import MemInit, MemLoad, RegRead, RegWrite, SyncWait
 from tb.nvdla.registers import RegisterMap
+from tb.places import ROOT
 from tb.sim.bench import Bench
 from tb.sim.clocking import wait_cycles
+from tb.stimulus.scenario import Scenario
 from tb.stimulus.trace import read
 from tests.unit.nvdla.samples import mismatch
 
@@ -32,6 +32,40 @@ FLUSHED_CYCLES = 9000
 HANG_CYCLES = 5000
 ABSOLUTE = 1e-4
 """Of the rule for CDP and PDP; where more is allowed, the relative part of the rule allows it."""
+
+EDGES = [
+    ("dc_fp16_4x4x96_k16_comp70", "any"),
+    ("wino_fp16_8x8x32_k16_exp16", "any"),
+    ("cdp_lrn3_k1_mid", "absolute"),
+    ("cdp_lrn3_k1_mid", "relative"),
+    ("pdp_avg", "absolute"),
+    ("pdp_avg", "relative"),
+    ("pdp_max", "identical"),
+    ("sdp_bn_batchnorm_ch_mid", "identical"),
+]
+
+NOT_COMPUTED = {
+    "Winograd of an image": {"CSC.D_DATAIN_FORMAT": 1},
+    "a converter for FP16": {"CDMA.D_CVT_CFG": 1},
+    "channel post-extension of a cube": {"CSC.D_POST_Y_EXTENSION": 1},
+    "batches by Winograd": {
+        "CDMA.D_BATCH_NUMBER": 1,
+        "CSC.D_BATCH_NUMBER": 1,
+        "CACC.D_BATCH_NUMBER": 1,
+        "SDP.D_FEATURE_MODE_CFG": 0x105,
+    },
+    "another number of cubes in CACC": {"CACC.D_BATCH_NUMBER": 1},
+    "Winograd with a stride": {"CDMA.D_CONV_STRIDE": 1},
+    "another precision in CMAC": {"CMAC_B.D_MISC_CFG": 0x1001},
+    "another precision in SDP": {"SDP.D_DATA_FORMAT": 5},
+    "INT8 out of 16 bits": {"SDP.D_DATA_FORMAT": 2},
+}
+"""By what a layer asks for and the device lacks, the registers that ask for it."""
+
+
+def measured(layer: str) -> Scenario:
+    """Return a measured layer."""
+    return read(ROOT / "tests" / "data" / "measured" / f"{layer}.npz", CONFIG)
 
 
 class Altered(Bench):
@@ -124,12 +158,12 @@ def at_the_edge(kind: str, beyond: bool):
 
 
 @cocotb.test()
-async def one_element_is_moved_to_the_edge(dut: SimHandleBase) -> None:
-    """Play the layer ``NVDLA_LAYER`` with one element just beyond, or just inside, its threshold."""
-    scenario = read(Path(os.environ["NVDLA_LAYER"]), CONFIG)
-    beyond = os.environ["NVDLA_SIDE"] == "beyond"
+@cocotb.parametrize((("layer", "kind"), EDGES), ("beyond", [False, True]))
+async def one_element_is_moved_to_the_edge(dut: SimHandleBase, layer: str, kind: str, beyond: bool) -> None:
+    """Play a layer with one element just beyond, or just inside, its threshold."""
+    scenario = measured(layer)
     bench = await Altered.start(dut, CONFIG, scenario.settings, scenario.seed)
-    bench.alter_element(at_the_edge(os.environ["NVDLA_KIND"], beyond))
+    bench.alter_element(at_the_edge(kind, beyond))
     await bench.play(tuple(op for op in scenario.ops if not isinstance(op, RegRead | SyncWait)))
     verdict = bench.finish()
     assert bench.element is not None
@@ -144,17 +178,16 @@ async def one_element_is_moved_to_the_edge(dut: SimHandleBase) -> None:
 
 
 @cocotb.test()
-async def a_layer_that_the_device_does_not_compute_stays_running(dut: SimHandleBase) -> None:
-    """Play ``NVDLA_LAYER`` with registers changed to ask for what the device lacks."""
-    scenario = read(Path(os.environ["NVDLA_LAYER"]), CONFIG)
-    changed = dict(change.split("=") for change in os.environ["NVDLA_CHANGE"].split())
+@cocotb.parametrize(asked=list(NOT_COMPUTED))
+async def a_layer_that_the_device_does_not_compute_stays_running(dut: SimHandleBase, asked: str) -> None:
+    """Play a layer with registers changed to ask for what the device lacks."""
+    scenario, changed = measured("wino_fp16_8x8x32_k16_exp16"), NOT_COMPUTED[asked]
     bench = await Bench.start(dut, CONFIG, scenario.settings, scenario.seed)
     await bench.play(tuple(op for op in scenario.ops if isinstance(op, MemInit | MemLoad)))
     await wait_cycles(bench.clock, FLUSHED_CYCLES)
     for op in scenario.ops:
         if isinstance(op, RegWrite):
-            value = int(changed[op.register], 0) if op.register in changed else op.value
-            await bench.csb.write(REGISTERS.parse(op.register), value)
+            await bench.csb.write(REGISTERS.parse(op.register), changed.get(op.register, op.value))
     await wait_cycles(bench.clock, HANG_CYCLES)
     for unit in ("CACC", "SDP"):
         assert await bench.csb.read(REGISTERS.parse(f"{unit}.S_STATUS")) == 1, unit

@@ -21,7 +21,7 @@ ROWS = (
     ("tb.report",),
     ("tb.run",),
     ("tb.sim",),
-    ("tb.explain", "tb.coverage"),
+    ("tb.explain", "tb.coverage", "tb.dlhdl"),
     ("tb.stimulus",),
     ("tb.judge",),
     ("tb.nvdla",),

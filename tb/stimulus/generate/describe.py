@@ -115,6 +115,10 @@ class Table:
         value = self._data.get(key)
         return isinstance(value, str) and value in values
 
+    def is_text(self, key: str) -> bool:
+        """Return whether a key is there with a text, without taking it."""
+        return isinstance(self._data.get(key), str)
+
     def pairs(self, key: str) -> tuple[tuple[str, int], ...]:
         """Return a table of integers by name; without the key, an empty one.
 

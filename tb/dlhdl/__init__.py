@@ -1,0 +1,1 @@
+"""The Deep Learning HDL processor as data: configuration, registers, networks, memory map, programs, expectations."""

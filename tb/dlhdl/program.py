@@ -1,0 +1,277 @@
+"""The memory map of a network, its instruction list and its weights, as the embedded stand-in takes them.
+
+Source: ``docs/dlhdl-standin.md``, "Instruction list" and "Memory". The vendor's list is not published.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.arithmetic import check_range
+from models.errors import InputError
+from models.layout.dlhdl import ConvolutionDataLayout, DlhdlType
+from models.layout.raw import round_up
+from tb.dlhdl.config import DlhdlConfig
+from tb.dlhdl.network import INPUT, Kind, Layer, Network
+from tb.nvdla.memory import GUARD_BYTES, MemoryImage
+
+MAGIC = 0x54534C44
+_WORD_BYTES = 4
+_GROUP_WORDS = 16
+_ADDRESS_BITS = 32
+
+
+@dataclass(frozen=True)
+class Region:
+    """A named range of memory; the offset is what registers and the list hold."""
+
+    name: str
+    offset: int
+    nbytes: int
+
+    @property
+    def end(self) -> int:
+        """First offset after it."""
+        return self.offset + self.nbytes
+
+
+@dataclass(frozen=True)
+class Bases:
+    """The base address of each master, which the core adds to offsets."""
+
+    activation: int = 0x8000_0000
+    weight: int = 0x9000_0000
+
+    def __post_init__(self) -> None:
+        for name in ("activation", "weight"):
+            check_range(name, getattr(self, name), 0, (1 << _ADDRESS_BITS) - 1)
+
+
+@dataclass(frozen=True)
+class Slots:
+    """Frames of one side that memory holds at a time, one after the other."""
+
+    region: Region
+    count: int
+    stride: int
+
+    def offset(self, frame: int) -> int:
+        """Return where a frame lies; frames take turns."""
+        return self.region.offset + frame % self.count * self.stride
+
+    def at(self, offset: int) -> Slots:
+        """Return the same slots at an offset of the host's own."""
+        return Slots(Region(self.region.name, offset, self.region.nbytes), self.count, self.stride)
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A network with its places; ``compiled`` makes it.
+
+    Attributes:
+        network: what it computes.
+        inputs: where frames are written.
+        outputs: where results are read.
+        listed: the same places of both as the instruction list has them.
+        results: where each layer's result lies, below the system buffer; None for that of the network.
+        instructions: the list.
+        conv_weights: weights and biases of convolutions.
+        fc_weights: those of fully connected layers.
+        places: offset of each of these three below the weight master's base.
+        bases: of the masters.
+    """
+
+    network: Network
+    inputs: Slots
+    outputs: Slots
+    listed: tuple[Slots, Slots]
+    results: tuple[Region | None, ...]
+    instructions: NDArray[np.uint8]
+    conv_weights: NDArray[np.uint8]
+    fc_weights: NDArray[np.uint8]
+    places: tuple[Region, Region, Region]
+    bases: Bases = field(default_factory=Bases)
+
+    @property
+    def custom(self) -> bool:
+        """Whether the host has places of its own for frames and results."""
+        return self.listed != (self.inputs, self.outputs)
+
+    def address(self, layer: int, frame: int) -> int:
+        """Return the address that a layer's result of a frame is written to."""
+        place = self.results[layer]
+        offset = self.outputs.offset(frame) if place is None else place.offset
+        return self.bases.activation + offset
+
+    def reserve(self, image: MemoryImage) -> None:
+        """Make all regions accessible, and load the instruction list and the weights; the rest stays poisoned.
+
+        Raises:
+            MemoryFault: when they do not fit.
+        """
+        buffers = [place for place in self.results if place is not None]
+        for region in (self.inputs.region, self.outputs.region, *buffers):
+            image.claim(region.name, self.bases.activation + region.offset, region.nbytes)
+        for region, data in zip(self.places, (self.instructions, self.conv_weights, self.fc_weights), strict=True):
+            if len(data):
+                image.claim(region.name, self.bases.weight + region.offset, region.nbytes)
+                image.write(self.bases.weight + region.offset, data)
+
+
+def compiled(
+    network: Network,
+    input_slots: int,
+    output_slots: int,
+    *,
+    custom: bool = False,
+    skew_bytes: int = 0,
+    bases: Bases | None = None,
+) -> Program:
+    """Return the program of a network, each region with guard bytes around it.
+
+    Args:
+        network: what to compute.
+        input_slots: frames that the input side holds.
+        output_slots: results that the output side holds.
+        custom: whether frames and results lie at places of the host's own instead of the list's.
+        skew_bytes: distance of each region from a 4 KiB border.
+        bases: base addresses of the masters.
+
+    Raises:
+        InputError: for slots below 1, and a skew that is not aligned.
+    """
+    config = network.config
+    for name, slots in (("input_slots", input_slots), ("output_slots", output_slots)):
+        check_range(name, slots, 1, 1 << 15)
+    if skew_bytes % config.alignment_bytes or not 0 <= skew_bytes < 4096:
+        rule = f"a multiple of {config.alignment_bytes} below 4096"
+        raise InputError(f"skew_bytes must be {rule}, not {skew_bytes}")
+    cursor = _Cursor(skew_bytes)
+    stride_in, stride_out = network.input.layout.nbytes, network.tensors[-1].layout.nbytes
+    inputs = Slots(cursor.take("InputData", input_slots * stride_in), input_slots, stride_in)
+    outputs = Slots(cursor.take("OutputResult", output_slots * stride_out), output_slots, stride_out)
+    last = len(network.layers) - 1
+    buffer = cursor.offset
+    results = tuple(
+        None if number == last else cursor.take(f"SystemBuffer of layer {number}", tensor.layout.nbytes)
+        for number, tensor in enumerate(network.tensors)
+    )
+    listed = (inputs, outputs)
+    if custom:
+        inputs = inputs.at(cursor.take("InputBase", inputs.region.nbytes).offset)
+        outputs = outputs.at(cursor.take("OutputBase", outputs.region.nbytes).offset)
+    conv, fc = _Weights(config), _Weights(config)
+    parts = []
+    for layer in network.layers:
+        weights = conv if layer.kind is Kind.CONVOLUTION else fc
+        parts.append(weights.add(network, layer) if layer.kind.has_weights else (0, 0))
+    words = [MAGIC, len(network.layers), listed[0].region.offset, stride_in, input_slots]
+    words += [listed[1].region.offset, stride_out, output_slots, buffer]
+    words += [0] * (_GROUP_WORDS - len(words))
+    for number, offsets in enumerate(parts):
+        words += _layer_words(network, number, [0 if r is None else r.offset - buffer for r in results], offsets)
+    instructions = np.array(words, dtype="<u4").view(np.uint8)
+    blobs = (instructions, conv.data, fc.data)
+    below = _Cursor(skew_bytes)
+    names = ("InstructionData", "ConvWeightData", "FCWeightData")
+    places = [below.take(name, max(len(blob), 1)) for name, blob in zip(names, blobs, strict=True)]
+    return Program(
+        network,
+        inputs,
+        outputs,
+        listed,
+        results,
+        *blobs,
+        places=(places[0], places[1], places[2]),
+        bases=bases or Bases(),
+    )
+
+
+class _Cursor:
+    """Hands out ranges from a 4 KiB border on, less or more a skew, with guard bytes between them."""
+
+    def __init__(self, skew_bytes: int) -> None:
+        self._skew = skew_bytes
+        self.offset = skew_bytes
+
+    def take(self, name: str, nbytes: int) -> Region:
+        region = Region(name, self.offset, nbytes)
+        self.offset = round_up(region.end + GUARD_BYTES - self._skew, 4096) + self._skew
+        return region
+
+
+class _Weights:
+    """Weights and biases of all layers of one module."""
+
+    def __init__(self, config: DlhdlConfig) -> None:
+        self._config = config
+        self._data = bytearray()
+
+    @property
+    def data(self) -> NDArray[np.uint8]:
+        return np.frombuffer(bytes(self._data), dtype=np.uint8)
+
+    def add(self, network: Network, layer: Layer) -> tuple[int, int]:
+        """Append the weights and biases of a layer, and return their offsets."""
+        weights, bias = layer.operands
+        return self._append(_packed_weights(network, layer, weights)), self._append(_packed_bias(self._config, bias))
+
+    def _append(self, data: bytes) -> int:
+        alignment = self._config.alignment_bytes
+        start = round_up(len(self._data), alignment)
+        self._data += bytes(start - len(self._data)) + data
+        self._data += bytes(round_up(len(self._data), self._config.beat_bytes) - len(self._data))
+        return start
+
+
+def _packed_weights(network: Network, layer: Layer, weights: NDArray[Any]) -> bytes:
+    config = network.config
+    if layer.kind is Kind.CONVOLUTION:
+        layout = ConvolutionDataLayout(config.data_type, weights.shape[1:], config.threads)
+        return b"".join(layout.pack(kernel).tobytes() for kernel in weights)
+    source = network.tensor(layer.source).layout
+    return b"".join(source.pack(row).tobytes() for row in weights)
+
+
+def _packed_bias(config: DlhdlConfig, bias: NDArray[Any]) -> bytes:
+    return bias.astype("<i4" if config.data_type is DlhdlType.INT8 else "<f4").tobytes()
+
+
+def _layer_words(network: Network, number: int, results: list[int], weights: tuple[int, int]) -> list[int]:
+    layer, destination = network.layers[number], network.tensors[number]
+    source = network.tensor(layer.source)
+    second = None if layer.second is None else network.tensor(layer.second)
+    flags = layer.kind.value | layer.relu << 8 | (layer.source != INPUT) << 9
+    flags |= (layer.second not in (None, INPUT)) << 10 | (number == len(network.layers) - 1) << 11
+    flags |= source.fully_connected << 12
+    places = [0 if other in (None, INPUT) else results[other] for other in (layer.source, layer.second)]
+    z, y, x = source.shape if len(source.shape) == 3 else (source.shape[0], 1, 1)
+    k, rows, pixels = destination.shape if len(destination.shape) == 3 else (destination.shape[0], 1, 1)
+    window = layer.window
+    kernel, padding = (0,) * 4, (0,) * 4
+    if window is not None:
+        kernel = (window.width, window.height, window.stride_x, window.stride_y)
+        padding = (window.left, window.top, window.right, window.bottom)
+    exponents = [0] * 4
+    if network.config.data_type is DlhdlType.INT8:
+        exponents = [source.exponent, 0 if second is None else second.exponent]
+        exponents += [layer.weight_exponent, destination.exponent]
+    words = [flags, *places, results[number], *weights]
+    words += [_halves(x, y), _halves(z, k), _bytes(*kernel), _bytes(*padding), _halves(pixels, rows)]
+    words.append(int.from_bytes(struct.pack("<4b", *exponents), "little"))
+    return words + [0] * (_GROUP_WORDS - len(words))
+
+
+def _halves(low: int, high: int) -> int:
+    for value in (low, high):
+        check_range("size", value, 1, 0xFFFF)
+    return low | high << 16
+
+
+def _bytes(*values: int) -> int:
+    return int.from_bytes(bytes(values), "little")

@@ -1,0 +1,178 @@
+"""Scenarios of the Deep Learning HDL processor: a network, its frames, and how the host drives them."""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from models.reading import read_json, read_toml
+from tb.dlhdl.config import SYSTEM, DlhdlConfig
+from tb.dlhdl.draw import draw_frames, draw_network
+from tb.dlhdl.program import Program, compiled
+from tb.plain_data import converted
+from tb.stimulus.generate.describe import PlanError, Table
+from tb.stimulus.scenario import check_name
+from tb.stimulus.settings import BenchSettings
+
+FILE_NAME = "scenario.json"
+_MOST_FRAMES = 4096
+_MOST_SLOTS = 64
+
+
+class Mode(Enum):
+    """How frames are given."""
+
+    BATCH = "batch"
+    STREAM = "stream"
+
+
+@dataclass(frozen=True)
+class Host:
+    """What the host does besides waiting for the core.
+
+    Attributes:
+        mode: batch or streaming.
+        endless: whether FrameCount is 0, so that ``InputStop`` ends it.
+        input_wait_cycles: how long it waits before each ``InputNext``.
+        output_wait_cycles: how long before each ``OutputNext``.
+        reset_cycle: how many cycles after its start the core is reset, and all is done anew; None for never.
+    """
+
+    mode: Mode = Mode.BATCH
+    endless: bool = False
+    input_wait_cycles: int = 0
+    output_wait_cycles: int = 0
+    reset_cycle: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class DlhdlScenario:
+    """Everything that is played and judged.
+
+    Attributes:
+        name: its name.
+        config: the core.
+        seed: of all data, and of the bench.
+        program: network and places.
+        frames: input frames.
+        host: how they are given.
+        settings: of the bench.
+        described: what it was built from, for files.
+    """
+
+    name: str
+    config: DlhdlConfig
+    seed: int
+    program: Program
+    frames: tuple[NDArray[Any], ...]
+    host: Host = field(default_factory=Host)
+    settings: BenchSettings = field(default_factory=BenchSettings)
+    described: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class DlhdlEntry:
+    """A scenario of a plan before its data exist; ``TEST.SEED`` is its identity."""
+
+    name: str
+    about: str
+    data: dict[str, Any]
+
+    def build(self, config: DlhdlConfig, seed: int) -> DlhdlScenario:
+        """Return the scenario for one seed and core; the same seed gives the same bytes.
+
+        Raises:
+            PlanError: when the description cannot be understood.
+        """
+        check_name(self.name)
+        table = Table(self.name, self.data)
+        rng = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
+        settings = BenchSettings.from_dict(table.take("settings", dict, {}))
+        mode = Mode(table.one_of("mode", tuple(mode.value for mode in Mode), Mode.BATCH.value))
+        frames = _count(table, "frames", 1, _MOST_FRAMES)
+        streams = mode is Mode.STREAM
+        slots = [_count(table, key, 2, _MOST_SLOTS) if streams else frames for key in ("input_slots", "output_slots")]
+        within = _count(table, "reset_within", 0, 1 << 20, least=0)
+        host = Host(
+            mode,
+            endless=table.take("endless", bool, False),
+            input_wait_cycles=_count(table, "input_wait_cycles", 0, 1 << 20, least=0),
+            output_wait_cycles=_count(table, "output_wait_cycles", 0, 1 << 20, least=0),
+            reset_cycle=int(rng.integers(1, within + 1)) if within else None,
+        )
+        if host.endless and not streams:
+            raise PlanError(f"{self.name}.endless must be false in batch mode")
+        custom, skew = table.take("custom_addresses", bool, False), _count(table, "skew_bytes", 0, 4095, least=0)
+        network = draw_network(config, table, rng)
+        table.done()
+        program = compiled(network, slots[0], slots[1], custom=custom, skew_bytes=skew)
+        images = tuple(draw_frames(network, frames, rng))
+        return DlhdlScenario(self.name, config, seed, program, images, host, settings, self.data)
+
+
+class _Saved(msgspec.Struct, forbid_unknown_fields=True):
+    """A scenario as its file holds it."""
+
+    name: str
+    config: str
+    seed: int
+    described: dict[str, Any]
+
+
+def load_plan(path: Path) -> tuple[DlhdlEntry, ...]:
+    """Read a plan file of this system.
+
+    Raises:
+        PlanError: when it is not one; the message names the key and what is allowed.
+    """
+    raw = Table(path.name, read_toml(path, PlanError))
+    system = raw.take("system", str, required=True)
+    if system != SYSTEM:
+        raise PlanError(f"{path.name}.system must be {SYSTEM}, not {system}")
+    scenarios = raw.take("scenario", list, required=True)
+    raw.done()
+    entries = []
+    for number, data in enumerate(scenarios):
+        table = Table(f"{path.name}: scenario[{number}]", data)
+        name, about = table.take("name", str, required=True), table.take("about", str, required=True)
+        check_name(name)
+        described = {key: value for key, value in data.items() if key not in ("name", "about")}
+        entries.append(DlhdlEntry(name, about, described))
+    for name, count in Counter(entry.name for entry in entries).items():
+        if count > 1:
+            raise PlanError(f"{path.name}: scenario name {name} must be unique")
+    return tuple(entries)
+
+
+def save(scenario: DlhdlScenario, folder: Path) -> None:
+    """Write a scenario to a folder, from which ``read`` builds the same bytes again."""
+    folder.mkdir(parents=True, exist_ok=True)
+    data = _Saved(scenario.name, scenario.config.name, scenario.seed, dict(scenario.described))
+    (folder / FILE_NAME).write_bytes(msgspec.json.format(msgspec.json.encode(data), indent=1))
+
+
+def read(folder: Path, config: DlhdlConfig) -> DlhdlScenario:
+    """Return the scenario that ``save`` has written, for a core.
+
+    Raises:
+        InputError: for a file that holds none.
+    """
+    path = folder / FILE_NAME
+    saved = converted(read_json(path), _Saved, f"{path} must hold a scenario")
+    return DlhdlEntry(saved.name, "", saved.described).build(config, saved.seed)
+
+
+def _count(table: Table, key: str, default: int, most: int, least: int = 1) -> int:
+    value: int = table.take(key, int, default)
+    if not least <= value <= most:
+        raise PlanError(f"{table.where}.{key} must be {least} to {most}, not {value}")
+    return value

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tb.dlhdl.config import DlhdlConfig
+from tb.dlhdl.draw import size
+from tb.dlhdl.network import Kind
+from tb.dlhdl.scenario import DlhdlEntry, Mode, load_plan, read, save
+from tb.stimulus.generate.describe import PlanError
+
+CORE = DlhdlConfig.load("dlhdl_int8_9")
+CONV = {"kind": "conv", "features": "N+1", "kernel": [3, 3], "padding": [1, 1, 1, 1]}
+DATA = {"input": ["2N+1", 4, 5], "layer": [CONV], "mode": "stream", "frames": 3}
+
+
+@pytest.mark.parametrize(("text", "value"), [("C", 3), ("N", 4), ("C-1", 2), ("2N+1", 9), (7, 7)])
+def test_sizes_are_those_of_the_core(text: object, value: int) -> None:
+    assert size("x", text, CORE) == value
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("C-3", "x must be at least 1, not 0"),
+        ("Z", "x must be a number, or one such as C, N-1 or 2N+1, not 'Z'"),
+        (True, "x must be a number, or one such as C, N-1 or 2N+1, not True"),
+    ],
+)
+def test_a_size_that_cannot_be_is_refused(value: object, message: str) -> None:
+    with pytest.raises(PlanError, match=rf"^{re.escape(message)}$"):
+        size("x", value, CORE)
+
+
+def test_a_scenario_follows_from_its_seed_and_its_file(tmp_path: Path) -> None:
+    scenario = DlhdlEntry("t", "", DATA).build(CORE, 5)
+    assert scenario.host.mode is Mode.STREAM
+    assert (scenario.program.inputs.count, len(scenario.frames)) == (2, 3)
+    assert scenario.frames[0].shape == (9, 4, 5)
+    assert scenario.program.network.layers[0].kind is Kind.CONVOLUTION
+    assert scenario.program.network.tensors[0].shape == (5, 4, 5)
+    save(scenario, tmp_path / "s")
+    again = read(tmp_path / "s", CORE)
+    np.testing.assert_array_equal(again.program.conv_weights, scenario.program.conv_weights)
+    np.testing.assert_array_equal(again.frames[2], scenario.frames[2])
+    other = DlhdlEntry("t", "", DATA).build(CORE, 6)
+    assert (other.frames[0] != scenario.frames[0]).any()
+
+
+def test_few_results_are_limited() -> None:
+    scenario = DlhdlEntry("t", "", DATA).build(CORE, 5)
+    result = scenario.program.network.results(scenario.frames[0])[0]
+    assert isinstance(result, np.ndarray)
+    assert np.mean(np.abs(result.astype(int)) >= 127) < 0.1
+    assert np.mean(np.abs(result.astype(int)) > 8) > 0.5
+
+
+def test_batch_has_a_slot_for_each_frame() -> None:
+    scenario = DlhdlEntry("t", "", {**DATA, "mode": "batch"}).build(CORE, 5)
+    assert (scenario.program.inputs.count, scenario.program.outputs.count) == (3, 3)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"mode": "both"}, "t.mode must be one of batch, stream, not both"),
+        ({"frames": 0}, "t.frames must be 1 to 4096, not 0"),
+        ({"mode": "batch", "endless": True}, "t.endless must be false in batch mode"),
+        ({"input": [1, 2]}, "t.input must be [Z, Y, X] or [X], not 2 sizes"),
+        ({"layers": []}, "t has no key layers; allowed: "),
+        (
+            {"layer": [{"kind": "conv", "features": 1, "kernel": [9, 1]}]},
+            "t: width must be an integer from 1 to 5, not 9",
+        ),
+        (
+            {"layer": [{"kind": "relu"}]},
+            "t.layer[0].kind must be one of conv, max_pool, average_pool, fc, add, not relu",
+        ),
+        ({"layer": [{"kind": "add", "second": 0}]}, "t.layer[0].second must be -1 to -1, not 0"),
+        ({"input": [6], "layer": [CONV]}, "t.layer[0]: source must be an image, not values"),
+    ],
+)
+def test_a_description_that_cannot_be_is_refused(change: dict[str, object], message: str) -> None:
+    with pytest.raises(PlanError, match=rf"^{re.escape(message)}"):
+        DlhdlEntry("t", "", {**DATA, **change}).build(CORE, 1)
+
+
+def test_a_plan_is_one_of_this_system(tmp_path: Path) -> None:
+    path = tmp_path / "p.toml"
+    path.write_text('system = "dlhdl"\n[[scenario]]\nname = "a"\nabout = "b"\ninput = [6]\n')
+    assert [(entry.name, entry.data) for entry in load_plan(path)] == [("a", {"input": [6]})]
+    path.write_text('system = "nvdla"\nscenario = []\n')
+    with pytest.raises(PlanError, match=r"^p\.toml\.system must be dlhdl, not nvdla$"):
+        load_plan(path)

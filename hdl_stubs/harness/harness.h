@@ -19,17 +19,19 @@ extern bool kick;
 // One independent sequence of random numbers per purpose; the same numbers as in tb/sim/draws.py.
 class Draws {
   public:
-    enum Stream { CSB_STALL, READ_JITTER, WRITE_JITTER, READ_CHOICE, WRITE_CHOICE, READ_STALL, WRITE_STALL, AR, AW, W };
+    enum Stream { CSB_STALL, READ_JITTER, WRITE_JITTER, READ_CHOICE, WRITE_CHOICE, READ_STALL, WRITE_STALL, AR, AW, W, PAUSE };
 
     void seed(uint64_t seed);
     // Uniform in 0 .. limit - 1, for this cycle.
     uint32_t below(Stream stream, uint32_t limit) const;
     // True with a probability, for this cycle.
     bool chance(Stream stream, double probability) const;
+    // True in half of all cases, each with a number of its own.
+    bool coin(Stream stream, uint64_t number) const;
 
   private:
-    uint64_t draw(Stream stream) const;
-    uint64_t keys_[W + 1] = {};
+    uint64_t draw(Stream stream, uint64_t number) const;
+    uint64_t keys_[PAUSE + 1] = {};
 };
 
 // As many rules as a port may have, its shim's included.

@@ -32,16 +32,20 @@ uint64_t mix(uint64_t value) {
 }  // namespace
 
 void Draws::seed(uint64_t seed) {
-    for (uint64_t stream = 0; stream <= W; ++stream) keys_[stream] = mix(seed * 0x9E3779B97F4A7C15u + stream + 1);
+    for (uint64_t stream = 0; stream <= PAUSE; ++stream) keys_[stream] = mix(seed * 0x9E3779B97F4A7C15u + stream + 1);
 }
 
-uint64_t Draws::draw(Stream stream) const { return mix(keys_[stream] + uint64_t(cycle) * 0x9E3779B97F4A7C15u); }
+uint64_t Draws::draw(Stream stream, uint64_t number) const {
+    return mix(keys_[stream] + number * 0x9E3779B97F4A7C15u);
+}
 
-uint32_t Draws::below(Stream stream, uint32_t limit) const { return (draw(stream) >> 32) * limit >> 32; }
+uint32_t Draws::below(Stream stream, uint32_t limit) const { return (draw(stream, cycle) >> 32) * limit >> 32; }
 
 bool Draws::chance(Stream stream, double probability) const {
-    return double(draw(stream) >> 11) * 0x1p-53 < probability;
+    return double(draw(stream, cycle) >> 11) * 0x1p-53 < probability;
 }
+
+bool Draws::coin(Stream stream, uint64_t number) const { return draw(stream, number) >> 63; }
 
 }  // namespace harness
 

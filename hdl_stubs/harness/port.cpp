@@ -40,7 +40,7 @@ bool Answers::pop(const PortSettings& settings, const Draws& draws) {
     return true;
 }
 
-bool Answers::edge(bool ready, const PortSettings& settings, const Draws& draws) {
+bool Answers::edge(bool ready, bool stands, const PortSettings& settings, const Draws& draws) {
     if (active_ && valid_ && ready) {
         valid_ = false;
         active_ = ++beat_ < current_.beats;
@@ -49,7 +49,8 @@ bool Answers::edge(bool ready, const PortSettings& settings, const Draws& draws)
         active_ = true;
         beat_ = 0;
     }
-    if (active_ && !valid_) valid_ = !(settings.valid_stall > 0 && draws.chance(stall_, settings.valid_stall));
+    if (active_ && !valid_)
+        valid_ = !stands && !(settings.valid_stall > 0 && draws.chance(stall_, settings.valid_stall));
     return valid_;
 }
 
@@ -78,7 +79,7 @@ void Port::flush() {
     open_reads_ = open_writes_ = 0;
     pins = {};
     pins.arready = pins.awready = pins.wready = true;
-    pins.busy = settings_.ready_stall > 0;
+    pins.busy = moves_ready();
     kick = true;
     flushed_at_ = edges;
 }
@@ -131,7 +132,7 @@ void Port::edge(const PortInputs& in) {
     // The edge at which a reset begins: halves of what was seen before it have been forgotten.
     if (edges <= flushed_at_ + 1) return;
     // Where nothing ever waits, nothing can be taken back.
-    if (settings_.ready_stall > 0) judge(in);
+    if (moves_ready()) judge(in);
     // A handshake needs what was driven before this edge.
     const bool rready = in.rready && pins.rvalid, bready = in.bready && pins.bvalid;
     open_reads_ -= rready;
@@ -159,7 +160,7 @@ void Port::edge(const PortInputs& in) {
         beats_.push_back(beat);
         match();
     }
-    pins.rvalid = read_answers_.edge(rready, settings_, draws_);
+    pins.rvalid = read_answers_.edge(rready, stands_still(CHANNEL_R), settings_, draws_);
     if (pins.rvalid) {
         const Response& response = read_answers_.current();
         const uint32_t beat = read_answers_.beat();
@@ -167,14 +168,14 @@ void Port::edge(const PortInputs& in) {
         pins.rlast = beat + 1 == response.beats;
         std::memcpy(pins.rdata, response.data.data() + beat * settings_.bus_bytes, settings_.bus_bytes);
     }
-    pins.bvalid = write_answers_.edge(bready, settings_, draws_);
+    pins.bvalid = write_answers_.edge(bready, stands_still(CHANNEL_B), settings_, draws_);
     if (pins.bvalid) pins.bid = write_answers_.current().id;
-    if (settings_.ready_stall > 0) {
-        pins.arready = !draws_.chance(Draws::AR, settings_.ready_stall);
-        pins.awready = !draws_.chance(Draws::AW, settings_.ready_stall);
-        pins.wready = !draws_.chance(Draws::W, settings_.ready_stall);
+    if (moves_ready()) {
+        pins.arready = !stands_still(CHANNEL_AR) && !draws_.chance(Draws::AR, settings_.ready_stall);
+        pins.awready = !stands_still(CHANNEL_AW) && !draws_.chance(Draws::AW, settings_.ready_stall);
+        pins.wready = !stands_still(CHANNEL_W) && !draws_.chance(Draws::W, settings_.ready_stall);
     }
-    pins.busy = settings_.ready_stall > 0 || !read_answers_.idle() || !write_answers_.idle();
+    pins.busy = moves_ready() || !read_answers_.idle() || !write_answers_.idle();
 }
 
 void Port::read(uint16_t id, uint64_t address, uint32_t beats) {
@@ -183,7 +184,7 @@ void Port::read(uint16_t id, uint64_t address, uint32_t beats) {
     const uint64_t nbytes = uint64_t{beats} * width;
     report(memory.check_read(start, nbytes, width, settings_.atom_bytes), true, id, address, nbytes);
     if (settings_.log_reads) reads.add() = {uint64_t(cycle), address, id, beats};
-    Response response{address, due(Draws::READ_JITTER), id, beats, std::vector<uint8_t>(beats * width)};
+    Response response{address, due(Draws::READ_JITTER, settings_.latency_cycles), id, beats, std::vector<uint8_t>(beats * width)};
     for (uint32_t n = 0; n < beats; ++n) memory.read_word(start + n * width, response.data.data() + n * width, width);
     read_answers_.push(std::move(response));
 }
@@ -212,7 +213,7 @@ void Port::match() {
             memory.write_word(record.address, beat.data, beat.strobe, width);
             beats_.pop_front();
         }
-        write_answers_.push({burst.address, due(Draws::WRITE_JITTER), burst.id, 1, {}});
+        write_answers_.push({burst.address, due(Draws::WRITE_JITTER, settings_.write_latency_cycles), burst.id, 1, {}});
     }
 }
 
@@ -221,9 +222,16 @@ void Port::report(const Memory::Fault& fault, bool reading, uint16_t id, uint64_
     faults.add() = {uint64_t(cycle), address, nbytes, fault.at, id, reading, uint32_t(fault.kind), 0};
 }
 
-int64_t Port::due(Draws::Stream jitter) const {
+// A channel that stands still does so at the beginning of a period: those that were named in each, else any.
+bool Port::stands_still(Channel channel) const {
+    if (!settings_.pause_cycles || cycle % settings_.pause_period_cycles >= settings_.pause_cycles) return false;
+    if (settings_.pause_channels) return settings_.pause_channels >> channel & 1;
+    return draws_.coin(Draws::PAUSE, cycle / settings_.pause_period_cycles * CHANNELS + channel);
+}
+
+int64_t Port::due(Draws::Stream jitter, uint32_t latency_cycles) const {
     int64_t extra = settings_.jitter_cycles ? draws_.below(jitter, settings_.jitter_cycles + 1) : 0;
-    return cycle + settings_.latency_cycles + extra;
+    return cycle + latency_cycles + extra;
 }
 
 std::vector<Outstanding> Port::outstanding() const {

@@ -58,14 +58,18 @@ struct PortSettings {
     uint64_t seed;
     double ready_stall, valid_stall;
     uint32_t bus_bytes, latency_cycles, jitter_cycles, reorder, log_reads, atom_bytes;
+    uint32_t write_latency_cycles, pause_cycles, pause_period_cycles, pause_channels;
 };
-static_assert(sizeof(PortSettings) == 48, "as PortSettingsRecord in tb/sim/native.py");
+static_assert(sizeof(PortSettings) == 64, "as PortSettingsRecord in tb/sim/native.py");
 
 struct Outstanding {
     uint64_t address;
     uint32_t id, reading;
 };
 static_assert(sizeof(Outstanding) == 16, "as OUTSTANDING_RECORD in tb/sim/native.py");
+
+// In the order of CHANNELS in tb/stimulus/settings.py.
+enum Channel : uint32_t { CHANNEL_AR, CHANNEL_AW, CHANNEL_W, CHANNEL_R, CHANNEL_B, CHANNELS };
 
 // What the port drives.
 struct PortPins {
@@ -97,7 +101,8 @@ class Answers {
     void push(Response response) { waiting_.push_back(std::move(response)); }
     void clear();
     // Advance by one edge; true when a beat is on the pins afterwards.
-    bool edge(bool ready, const PortSettings& settings, const Draws& draws);
+    // Nothing new is put there while it stands still.
+    bool edge(bool ready, bool stands, const PortSettings& settings, const Draws& draws);
     bool idle() const { return waiting_.empty() && !active_; }
     const Response& current() const { return current_; }
     uint32_t beat() const { return beat_; }
@@ -161,7 +166,9 @@ class Port {
     void judge(const PortInputs& in);
     void judge(Offer& held, const Offer& offered, bool ready, Rule dropped, Rule changed);
     void report(const Memory::Fault& fault, bool reading, uint16_t id, uint64_t address, uint64_t nbytes);
-    int64_t due(Draws::Stream jitter) const;
+    int64_t due(Draws::Stream jitter, uint32_t latency_cycles) const;
+    bool stands_still(Channel channel) const;
+    bool moves_ready() const { return settings_.ready_stall > 0 || settings_.pause_cycles > 0; }
 
     PortSettings settings_ = {};
     Offer ar_, aw_, w_;

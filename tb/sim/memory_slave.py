@@ -17,7 +17,7 @@ from tb.nvdla.memory import MemoryImage
 from tb.sim.clocking import HIGH, cycle, wait_cycles
 from tb.sim.draws import Draws, Stream
 from tb.sim.memory_port import PORT_PREFIX, MemoryPortMonitor, ReadRequest, WriteBurst
-from tb.stimulus.settings import PortSettings
+from tb.stimulus.settings import CHANNELS, PortSettings
 
 
 @dataclass(eq=False)
@@ -119,6 +119,9 @@ class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         self._image = image
         self._settings = settings
         self._latency = max(latency_cycles, 1)
+        self._write_latency = (
+            self._latency if settings.write_latency_cycles is None else max(settings.write_latency_cycles, 1)
+        )
         self._draws = Draws(seed)
         self.ram = monitor.ram
         self._bus_bytes = monitor.bus_bytes
@@ -132,7 +135,7 @@ class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         monitor.add_callback(self._serve)
         cocotb.start_soon(self._answer_reads())
         cocotb.start_soon(self._answer_writes())
-        if settings.ready_stall:
+        if settings.ready_stall or settings.pause_cycles:
             for stream in (Stream.AR, Stream.AW, Stream.W):
                 ready = getattr(self.bus, f"{stream.name.lower()}ready")
                 cocotb.start_soon(self._stall_ready(ready, stream))
@@ -157,8 +160,10 @@ class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
             signal.value = 0
 
     def _serve(self, request: ReadRequest | WriteBurst) -> None:
-        jitter = Stream.READ_JITTER if isinstance(request, ReadRequest) else Stream.WRITE_JITTER
-        due = cycle() + self._latency + self._draws.below(jitter, cycle(), self._settings.jitter_cycles + 1)
+        reading = isinstance(request, ReadRequest)
+        jitter = Stream.READ_JITTER if reading else Stream.WRITE_JITTER
+        latency = self._latency if reading else self._write_latency
+        due = cycle() + latency + self._draws.below(jitter, cycle(), self._settings.jitter_cycles + 1)
         width = self._bus_bytes
         if isinstance(request, ReadRequest):
             start = request.address // width * width
@@ -181,7 +186,7 @@ class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
             for number, beat in enumerate(response.beats):
                 if flushes != self._flushes:
                     break
-                await self._stall_valid(bus.rvalid, Stream.READ_STALL)
+                await self._stall_valid(bus.rvalid, Stream.READ_STALL, "r")
                 bus.rdata.value = int.from_bytes(beat, "little")
                 bus.rlast.value = number + 1 == len(response.beats)
                 await self._handshake(bus.rvalid, bus.rready)
@@ -195,7 +200,7 @@ class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
             while self.hold_write_responses:
                 await self._edge
             bus.bid.value = response.axi_id
-            await self._stall_valid(bus.bvalid, Stream.WRITE_STALL)
+            await self._stall_valid(bus.bvalid, Stream.WRITE_STALL, "b")
             await self._handshake(bus.bvalid, bus.bready)
             if not self._writes or self._writes.next_due() > cycle():
                 bus.bvalid.value = 0
@@ -215,9 +220,19 @@ class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
             else:
                 await wait_cycles(self.clock, max(queue.next_due() - cycle(), 1))
 
-    async def _stall_valid(self, valid: SimHandleBase, stream: Stream) -> None:
+    def _stands_still(self, channel: str) -> bool:
+        """Return whether a channel makes a pause in this cycle."""
+        settings = self._settings
+        if not settings.pause_cycles or cycle() % settings.pause_period_cycles >= settings.pause_cycles:
+            return False
+        if settings.pauses:
+            return channel in settings.pauses
+        number = cycle() // settings.pause_period_cycles * len(CHANNELS) + CHANNELS.index(channel)
+        return self._draws.coin(Stream.PAUSE, number)
+
+    async def _stall_valid(self, valid: SimHandleBase, stream: Stream, channel: str) -> None:
         stall = self._settings.valid_stall
-        while stall and self._draws.chance(stream, cycle(), stall):
+        while self._stands_still(channel) or (stall and self._draws.chance(stream, cycle(), stall)):
             valid.value = 0
             await self._edge
 
@@ -231,4 +246,5 @@ class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
     async def _stall_ready(self, ready: SimHandleBase, stream: Stream) -> None:
         while True:
             await self._edge
-            ready.value = not self._draws.chance(stream, cycle(), self._settings.ready_stall)
+            stalls = self._draws.chance(stream, cycle(), self._settings.ready_stall)
+            ready.value = not stalls and not self._stands_still(stream.name.lower())

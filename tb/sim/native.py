@@ -58,7 +58,8 @@ class PortSettingsRecord(Structure):
         ("ready_stall", c_double),
         ("valid_stall", c_double),
         *((name, c_uint32) for name in ("bus_bytes", "latency_cycles", "jitter_cycles", "reorder", "log_reads")),
-        ("atom_bytes", c_uint32),
+        *((name, c_uint32) for name in ("atom_bytes", "write_latency_cycles", "pause_cycles")),
+        *((name, c_uint32) for name in ("pause_period_cycles", "pause_channels")),
     )
 
 

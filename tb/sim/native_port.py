@@ -21,7 +21,7 @@ from tb.sim.native import (
     RecordLog,
     library,
 )
-from tb.stimulus.settings import PortSettings
+from tb.stimulus.settings import CHANNELS, PortSettings
 
 _NUMBER = {Ram.MC: 0, Ram.CVSRAM: 1}
 
@@ -99,7 +99,11 @@ class NativePort:
             settings.jitter_cycles,
             settings.reorder,
             log_reads,
-            atom_bytes=atom_bytes,
+            atom_bytes,
+            max(latency_cycles if settings.write_latency_cycles is None else settings.write_latency_cycles, 1),
+            settings.pause_cycles,
+            settings.pause_period_cycles,
+            sum(1 << CHANNELS.index(channel) for channel in settings.pauses),
         )
         self._library.nvb_port_configure(self._number, ctypes.byref(record))
         self._writes = RecordLog(WRITE_RECORD, self._library.nvb_port_writes, self._number)

@@ -11,6 +11,9 @@ from models.errors import InputError
 
 _SHORTEST_PERIOD, _LONGEST_PERIOD = 0.05, 20.0
 
+CHANNELS = ("ar", "aw", "w", "r", "b")
+"""Channels of a memory port; in the order of the harness."""
+
 
 class SettingsError(InputError):
     """An unknown setting or a value outside its range."""
@@ -24,6 +27,10 @@ class PortSettings:
     per cycle: ``ready_stall`` that AR, AW or W is not ready, ``valid_stall`` that a due R or B waits.
     ``jitter_cycles`` is added to the latency, uniformly. ``reorder`` lets responses of different ids
     overtake each other; within an id the order is kept.
+
+    ``write_latency_cycles`` is that of write answers alone, None the same as for reads. For the first ``pause_cycles``
+    of every ``pause_period_cycles`` channels stand still, and afterwards they make up for it: those that
+    ``pause_channels`` names (such as ``aw w``) each time, or any of the five, each at random, when it names none.
     """
 
     latency_cycles: int | None = None
@@ -31,10 +38,14 @@ class PortSettings:
     ready_stall: float = 0.0
     valid_stall: float = 0.0
     reorder: bool = False
+    write_latency_cycles: int | None = None
+    pause_cycles: int = 0
+    pause_period_cycles: int = 0
+    pause_channels: str = ""
 
     def __post_init__(self) -> None:
         _check_types(self)
-        for name in ("latency_cycles", "jitter_cycles"):
+        for name in ("latency_cycles", "jitter_cycles", "write_latency_cycles", "pause_period_cycles"):
             value = getattr(self, name)
             if value is not None and not 0 <= value <= 65535:
                 raise SettingsError(f"{name} must be 0 to 65535, not {value}")
@@ -42,6 +53,19 @@ class PortSettings:
             value = getattr(self, name)
             if not 0.0 <= value < 1.0:
                 raise SettingsError(f"{name} must be a probability below 1, not {value}")
+        if not 0 <= self.pause_cycles <= max(self.pause_period_cycles - 1, 0):
+            raise SettingsError(
+                f"pause_cycles must be at least 0 and below pause_period_cycles ({self.pause_period_cycles}), "
+                f"not {self.pause_cycles}"
+            )
+        for channel in self.pause_channels.split():
+            if channel not in CHANNELS:
+                raise SettingsError(f"pause_channels must be of {', '.join(CHANNELS)}, not {channel}")
+
+    @property
+    def pauses(self) -> tuple[str, ...]:
+        """Channels that stand still in every period."""
+        return tuple(channel for channel in CHANNELS if channel in self.pause_channels.split())
 
 
 @dataclass(frozen=True)

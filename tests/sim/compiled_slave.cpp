@@ -9,20 +9,22 @@ bool wake = false;
 bool kick = false;
 
 void Draws::seed(uint64_t seed) {
-    for (uint64_t stream = 0; stream <= W; ++stream) keys_[stream] = (seed + stream + 1) * 0x9E3779B97F4A7C15u;
+    for (uint64_t stream = 0; stream <= PAUSE; ++stream) keys_[stream] = (seed + stream + 1) * 0x9E3779B97F4A7C15u;
 }
 
-uint64_t Draws::draw(Stream stream) const {
-    uint64_t value = keys_[stream] + uint64_t(cycle) * 0xBF58476D1CE4E5B9u;
+uint64_t Draws::draw(Stream stream, uint64_t number) const {
+    uint64_t value = keys_[stream] + number * 0xBF58476D1CE4E5B9u;
     value = (value ^ value >> 29) * 0x94D049BB133111EBu;
     return value ^ value >> 32;
 }
 
-uint32_t Draws::below(Stream stream, uint32_t limit) const { return (draw(stream) >> 32) * limit >> 32; }
+uint32_t Draws::below(Stream stream, uint32_t limit) const { return (draw(stream, cycle) >> 32) * limit >> 32; }
 
 bool Draws::chance(Stream stream, double probability) const {
-    return double(draw(stream) >> 11) * 0x1p-53 < probability;
+    return double(draw(stream, cycle) >> 11) * 0x1p-53 < probability;
 }
+
+bool Draws::coin(Stream stream, uint64_t number) const { return draw(stream, number) >> 63; }
 
 }  // namespace harness
 

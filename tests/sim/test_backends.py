@@ -34,6 +34,10 @@ SETTINGS = {
     "stress": BenchSettings(csb_stall=0.4, port=STRESS),
     "reorder without jitter": BenchSettings(port=replace(STRESS, jitter_cycles=0, latency_cycles=40)),
     "in order with jitter": BenchSettings(port=replace(STRESS, reorder=False, ready_stall=0.7)),
+    "pauses": BenchSettings(port=replace(STRESS, pause_cycles=90, pause_period_cycles=200, write_latency_cycles=77)),
+    "named pauses": BenchSettings(
+        port=PortSettings(2, pause_cycles=140, pause_period_cycles=150, pause_channels="aw r")
+    ),
 }
 PLAYED = ("sdp_back_to_back_in_both_groups", "sdp_and_pdp_at_once")
 

@@ -29,10 +29,14 @@ SETTINGS = {
     "out of order": {
         "latency_cycles": 9, "jitter_cycles": 30, "ready_stall": 0.3, "valid_stall": 0.3, "reorder": 1,
     },
+    "any channel stands still": {
+        "latency_cycles": 3, "write_latency_cycles": 40, "pause_cycles": 60, "pause_period_cycles": 110,
+    },
 }  # fmt: skip
 
 PUSH_READ = "read_answers_.push(std::move(response));"
-PUSH_WRITE = "write_answers_.push({burst.address, due(Draws::WRITE_JITTER), burst.id, 1, {}});"
+WRITE_DUE = "due(Draws::WRITE_JITTER, settings_.write_latency_cycles)"
+PUSH_WRITE = f"write_answers_.push({{burst.address, {WRITE_DUE}, burst.id, 1, {{}}}});"
 PUSH_ADDRESS = "addresses_.push_back("
 FAULTS: dict[str, tuple[tuple[tuple[str, str], ...], int | str]] = {
     "a read is not answered": (((PUSH_READ, f"if (handshakes % 64) {PUSH_READ}"),), LOST),
@@ -50,7 +54,7 @@ FAULTS: dict[str, tuple[tuple[tuple[str, str], ...], int | str]] = {
         WRITE_UNASKED,
     ),
     "a read is answered with another id": (
-        (("due(Draws::READ_JITTER), id, beats", "due(Draws::READ_JITTER), uint8_t(id + 8), beats"),),
+        (("settings_.latency_cycles), id, beats", "settings_.latency_cycles), uint8_t(id + 8), beats"),),
         READ_UNASKED,
     ),
     "a write is answered with another id": (((PUSH_WRITE, PUSH_WRITE.replace("burst.id", "7")),), WRITE_UNASKED),
@@ -65,8 +69,8 @@ FAULTS: dict[str, tuple[tuple[tuple[str, str], ...], int | str]] = {
     ),
     "an answer ends too late": ((("beat + 1 == response.beats", "beat == response.beats"),), READ_LAST),
     "an answer goes on behind its end": ((("++beat_ < current_.beats", "++beat_ <= current_.beats"),), READ_LAST),
-    "valid falls before ready": ((("if (active_ && !valid_) valid_", "if (active_) valid_"),), R_DROPPED),
-    "an answer to a write is taken back": ((("if (active_ && !valid_) valid_", "if (active_) valid_"),), B_DROPPED),
+    "valid falls before ready": ((("if (active_ && !valid_)\n", "if (active_)\n"),), R_DROPPED),
+    "an answer to a write is taken back": ((("if (active_ && !valid_)\n", "if (active_)\n"),), B_DROPPED),
     "an answer does not wait for ready": ((("if (active_ && valid_ && ready)", "if (active_ && valid_)"),), R_CHANGED),
 }  # fmt: skip
 """Changes of the slave's source, and the rule that it then breaks."""
@@ -77,7 +81,10 @@ class Slave:
 
     def __init__(self, path: Path, settings: dict[str, float]) -> None:
         self._library = ctypes.CDLL(str(path))
-        values = {"reorder": 0, "jitter_cycles": 0, "ready_stall": 0.0, "valid_stall": 0.0, **settings}
+        values = {
+            "reorder": 0, "jitter_cycles": 0, "ready_stall": 0.0, "valid_stall": 0.0,
+            "write_latency_cycles": settings["latency_cycles"], **settings,
+        }  # fmt: skip
         record = PortSettingsRecord(seed=3, bus_bytes=WIDTH_BYTES, atom_bytes=WIDTH_BYTES, **values)
         self._library.nvb_port_configure(0, ctypes.byref(record))
         everything = (ctypes.c_uint64 * 2)(0, EDGES * BURST_BYTES - 1)

@@ -13,7 +13,7 @@ from tb.nvdla import engines as hardware
 from tb.stimulus.generate.draw.numbers import Cube, Description
 from tb.stimulus.generate.draw.pdp import draw_pooled
 from tb.stimulus.generate.draw.reuse import draw_followers, may_be_followed
-from tb.stimulus.generate.draw.settings import draw_settings
+from tb.stimulus.generate.draw.settings import draw_pauses, draw_settings
 from tb.stimulus.generate.draw.sizes import Work, work_of
 from tb.stimulus.generate.engines import GENERATORS, draw_far
 from tb.stimulus.generate.layers.workshop import LEAST_CARRY
@@ -70,6 +70,7 @@ def random_entry(config: HwConfig, seed: int, engines: tuple[str, ...]) -> PlanE
     if rng.random() < _CARRYING:
         data["carries"] = _carries(rng, config)
     data["counters"] = data["order"] == "in_turn" and bool(rng.random() < _COUNTED)
+    data["settings"]["port"] |= draw_pauses(rng)
     return PlanEntry("random", "drawn from the seed", config.name, data)
 
 

@@ -9,7 +9,10 @@ import pytest
 
 from tb.stimulus.settings import BenchSettings, PortSettings, SettingsError
 
-PORT = "latency_cycles, jitter_cycles, ready_stall, valid_stall, reorder"
+PORT = (
+    "latency_cycles, jitter_cycles, ready_stall, valid_stall, reorder, write_latency_cycles, pause_cycles, "
+    "pause_period_cycles, pause_channels"
+)
 BENCH = (
     "port, csb_stall, csb_period, csb_phase, serve_interrupts, reset_cycle, poison_reads, stray_accesses, hang_cycles, "
     "poll_deadline_cycles, exact, stop_at_first"
@@ -18,7 +21,7 @@ BENCH = (
 
 def test_settings_survive_plain_data() -> None:
     settings = BenchSettings(
-        PortSettings(7, 3, 0.5, 0.25, reorder=True), csb_stall=0.125, poison_reads="count", hang_cycles=9
+        PortSettings(7, 3, 0.5, 0.25, True, 900, 80, 100, "aw b"), csb_stall=0.125, poison_reads="count", hang_cycles=9
     )
     assert BenchSettings.from_dict(settings.to_dict()) == settings
     assert BenchSettings.from_dict({}) == BenchSettings()
@@ -38,6 +41,13 @@ def test_settings_survive_plain_data() -> None:
         ({"port": {"reorder": "no"}}, "reorder must be bool, not 'no'"),
         ({"port": {"latency_cycles": "5"}}, "latency_cycles must be int or none, not '5'"),
         ({"port": {"jitter_cycles": 1.5}}, "jitter_cycles must be int, not 1.5"),
+        ({"port": {"write_latency_cycles": 65536}}, "write_latency_cycles must be 0 to 65535, not 65536"),
+        ({"port": {"pause_period_cycles": -1}}, "pause_period_cycles must be 0 to 65535, not -1"),
+        (
+            {"port": {"pause_cycles": 9, "pause_period_cycles": 9}},
+            "pause_cycles must be at least 0 and below pause_period_cycles (9), not 9",
+        ),
+        ({"port": {"pause_channels": "aw z"}}, "pause_channels must be of ar, aw, w, r, b, not z"),
         ({"csb_stall": -0.5}, "csb_stall must be a probability below 1, not -0.5"),
         ({"csb_stall": True}, "csb_stall must be int or float, not True"),
         ({"poison_reads": "warn"}, "poison_reads must be error or count, not warn"),

@@ -8,6 +8,7 @@ import numpy as np
 
 from tb.stimulus.generate.draw.numbers import Description
 from tb.stimulus.generate.draw.sizes import Work, draw_reaching
+from tb.stimulus.settings import CHANNELS
 
 _LATENCIES = (0, 1, 5, 50, 300, 1200)
 _LATENCY_SHARES = (0.12, 0.12, 0.3, 0.36, 0.08, 0.02)
@@ -17,6 +18,14 @@ _MOST_STALL = 0.99
 _MOST_CSB_STALL = 0.97
 _LEAST_SLOWDOWN, _MOST_SLOWDOWN = 1 << 12, 1 << 17
 """Cycles that an extreme setting may cost, likewise as often between two powers of two as between any others."""
+
+_PAUSING = 0.3
+_LATE_WRITES = 0.1
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 3, 12
+"""Powers of two, in cycles."""
+
+_LEAST_MOVING, _MOST_MOVING = 0.3, 1.2
+"""Cycles for which channels move, in those for which they stood still."""
 
 _UNDER_WAY = 48
 """Accesses that wait for their answers at a time, about."""
@@ -52,6 +61,24 @@ def draw_settings(rng: np.random.Generator, work: Work) -> Description:
         if rng.random() < _EXTREME:
             port[name] = max(value, 0)
     return {"csb_stall": _csb_stall(rng), "port": port}
+
+
+def draw_pauses(rng: np.random.Generator) -> Description:
+    """Draw pauses of the port's channels, and a latency of write answers alone, now and then.
+
+    Args:
+        rng: Randomness.
+    """
+    port: Description = {}
+    if rng.random() < _PAUSING:
+        pause = round(2 ** rng.uniform(_SHORTEST_PAUSE, _LONGEST_PAUSE))
+        port["pause_cycles"] = pause
+        port["pause_period_cycles"] = pause + round(pause * rng.uniform(_LEAST_MOVING, _MOST_MOVING)) + 1
+        if rng.random() < 0.5:
+            port["pause_channels"] = " ".join(rng.permutation(CHANNELS)[: int(rng.integers(1, 3))])
+    if rng.random() < _LATE_WRITES:
+        port["write_latency_cycles"] = round(2 ** rng.uniform(_SHORTEST_PAUSE, _LONGEST_PAUSE))
+    return port
 
 
 def _csb_stall(rng: np.random.Generator) -> float:

@@ -45,7 +45,8 @@ def build_one(description: dict[str, Any]) -> PdpLayer:
 
 @pytest.mark.parametrize("config", builtin_names())
 @pytest.mark.parametrize(
-    ("name", "least"), [("nv_small", 59), ("nv_small_corners", 4), ("nv_small_stress", 8), ("bench", 2)]
+    ("name", "least"),
+    [("nv_small", 59), ("nv_small_corners", 4), ("nv_small_stress", 8), ("nv_small_pressure", 80), ("bench", 2)],
 )
 def test_every_scenario_of_a_plan_is_predicted_for_every_configuration(name: str, least: int, config: str) -> None:
     hw = HwConfig.load(config)

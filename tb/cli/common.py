@@ -228,8 +228,10 @@ def check_run_options(args: argparse.Namespace) -> None:
     """Check the options of ``add_run_options`` before anything is built.
 
     Raises:
-        InputError: for options that contradict each other, and a file of stages that cannot be used.
+        InputError: for options that contradict each other, a file of stages that cannot be used, and a folder of
+            results that cannot be made.
     """
+    folders.made(BUILD_ROOT, "runs")
     if args.waves_from is not None:
         if not args.waves:
             raise InputError("--waves-from must only be given with --waves")

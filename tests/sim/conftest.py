@@ -37,21 +37,30 @@ def coroutines_of(module: str) -> list[str]:
     ]
 
 
-def builds() -> list[object]:
-    """(simulator, back end); Icarus is skipped, saying so, where it is not installed."""
-    missing = shutil.which("iverilog") is None
-    skip = pytest.mark.skipif(missing, reason="Icarus is not installed (apt-get install iverilog)")
-    return [
-        pytest.param(("verilator", "coroutine"), id="verilator"),
-        pytest.param(("verilator", "native"), id="native"),
-        pytest.param(("icarus", "coroutine"), id="icarus", marks=skip),
-    ]
+EACH_BACK_END = [
+    pytest.param(("verilator", "native"), id="native"),
+    pytest.param(
+        ("icarus", "coroutine"),
+        id="icarus",
+        marks=pytest.mark.skipif(
+            shutil.which("iverilog") is None, reason="Icarus is not installed (apt-get install iverilog)"
+        ),
+    ),
+]
+"""(simulator, back end), once a back end: for what does not depend on who simulates it."""
+
+BUILDS = [*EACH_BACK_END, pytest.param(("verilator", "coroutine"), id="verilator")]
+"""All of them."""
 
 
-@pytest.fixture(scope="session", params=builds())
-def built(request: pytest.FixtureRequest) -> Built:
+def embedded(request: pytest.FixtureRequest) -> Built:
+    """Return the embedded nv_small on a simulator and back end."""
     simulator, backend = request.param
     return build(BuildSpec(HwConfig.load("nv_small"), simulator, backend=backend), ROOT / RESULTS)
+
+
+built = pytest.fixture(scope="session", params=BUILDS)(embedded)
+model = pytest.fixture(scope="session", params=EACH_BACK_END)(embedded)
 
 
 InSimulation = Callable[[Built, str, str], None]

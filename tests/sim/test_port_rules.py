@@ -33,13 +33,13 @@ BROKEN = (
 """Bugs that break a rule of the master, in the order of the rules."""
 
 
-def judged(built: Built, folder: Path, bug: str | None) -> Verdict:
+def judged(model: Built, folder: Path, bug: str | None) -> Verdict:
     """Play the scenario on a device with a bug and return the verdict."""
     job = Job("it", 1, "rerun", lambda: SCENARIO)
     if bug is not None:
         job = replace(job, plusargs=(f"+bug={bug}",))
-    dut = Dut("nv_small", built.spec.simulator, backend=built.spec.backend)
-    return run_job(job, built, dut, folder, 200, waves=False).verdict
+    dut = Dut("nv_small", model.spec.simulator, backend=model.spec.backend)
+    return run_job(job, model, dut, folder, 200, waves=False).verdict
 
 
 def details(verdict: Verdict, check: Check) -> list[AnyDetail]:
@@ -47,37 +47,37 @@ def details(verdict: Verdict, check: Check) -> list[AnyDetail]:
     return [finding.detail for finding in verdict.findings if finding.check is check]
 
 
-def test_the_sound_device_breaks_no_rule(built: Built, tmp_path: Path) -> None:
-    verdict = judged(built, tmp_path, None)
+def test_the_sound_device_breaks_no_rule(model: Built, tmp_path: Path) -> None:
+    verdict = judged(model, tmp_path, None)
     assert (verdict.ending, verdict.findings) == (Ending.PASSED, [])
 
 
 @pytest.mark.parametrize(("rule", "bug"), list(enumerate(BROKEN)), ids=BROKEN)
-def test_a_broken_rule_of_the_memory_port_is_reported(built: Built, tmp_path: Path, rule: int, bug: str) -> None:
-    verdict = judged(built, tmp_path, bug)
+def test_a_broken_rule_of_the_memory_port_is_reported(model: Built, tmp_path: Path, rule: int, bug: str) -> None:
+    verdict = judged(model, tmp_path, bug)
     assert verdict.ending.is_failure
     (finding,) = (found for found in verdict.findings if found.detail == PortViolation(Ram.MC, rule))
     assert finding.check is Check.PROTOCOL
     assert finding.cycle is not None
 
 
-def test_beats_without_address_are_reported(built: Built, tmp_path: Path) -> None:
-    verdict = judged(built, tmp_path, "axi_awlen")
+def test_beats_without_address_are_reported(model: Built, tmp_path: Path) -> None:
+    verdict = judged(model, tmp_path, "axi_awlen")
     assert verdict.ending.is_failure
     hangs = [detail for detail in details(verdict, Check.HANG) if isinstance(detail, Hang)]
     halves = [*details(verdict, Check.PROTOCOL), *(part for hang in hangs for part in hang.unmatched)]
     assert any(isinstance(part, Unmatched) and part.ram is Ram.MC and part.addresses + part.beats for part in halves)
 
 
-def test_an_interrupt_before_the_last_write_is_reported(built: Built, tmp_path: Path) -> None:
-    verdict = judged(built, tmp_path, "sdp_interrupt_at_start")
+def test_an_interrupt_before_the_last_write_is_reported(model: Built, tmp_path: Path) -> None:
+    verdict = judged(model, tmp_path, "sdp_interrupt_at_start")
     assert verdict.ending is Ending.MISMATCH
     assert [found.layer for found in verdict.findings if found.check is Check.MISSING] == [LayerId(0, "SDP", 0)]
 
 
 @pytest.mark.parametrize("bug", ["axi_read_id", "axi_write_id"])
-def test_a_foreign_id_ends_in_a_hang(built: Built, tmp_path: Path, bug: str) -> None:
-    verdict = judged(built, tmp_path, bug)
+def test_a_foreign_id_ends_in_a_hang(model: Built, tmp_path: Path, bug: str) -> None:
+    verdict = judged(model, tmp_path, bug)
     assert verdict.ending is Ending.HANG
     (hang,) = details(verdict, Check.HANG)
     assert isinstance(hang, Hang)
@@ -85,14 +85,14 @@ def test_a_foreign_id_ends_in_a_hang(built: Built, tmp_path: Path, bug: str) -> 
 
 
 @pytest.mark.parametrize(("bug", "event"), [("interrupt_wrong_group", "SDP_1"), ("interrupt_wrong_unit", "PDP_0")])
-def test_an_interrupt_that_no_layer_owes_is_reported(built: Built, tmp_path: Path, bug: str, event: str) -> None:
-    verdict = judged(built, tmp_path, bug)
+def test_an_interrupt_that_no_layer_owes_is_reported(model: Built, tmp_path: Path, bug: str, event: str) -> None:
+    verdict = judged(model, tmp_path, bug)
     assert verdict.ending.is_failure
     assert UnexpectedInterrupt(event) in details(verdict, Check.INTERRUPT)
 
 
 @pytest.mark.parametrize("name", coroutines_of("answers"))
-def test_a_slave_that_breaks_a_rule_is_reported(built: Built, in_simulation: InSimulation, name: str) -> None:
-    if built.spec.native:
+def test_a_slave_that_breaks_a_rule_is_reported(model: Built, in_simulation: InSimulation, name: str) -> None:
+    if model.spec.native:
         pytest.skip("coroutine back end only: the compiled slave cannot be tampered with")
-    in_simulation(built, "answers", name)
+    in_simulation(model, "answers", name)

@@ -52,19 +52,19 @@ EVERYWHERE = ("mcif_reads_unlimited", "csb_posted_answered", "csb_read_answered_
 SOUND = ("memory_interface_narrow", "clocks_csb_slow", "clocks_csb_fast", "reset_while_sdp")
 
 
-def judged(built: Built, folder: Path, name: str, *plusargs: str) -> Verdict:
+def judged(model: Built, folder: Path, name: str, *plusargs: str) -> Verdict:
     """Play a scenario of the plan and return the verdict."""
     job = Job(name, 1, "rerun", lambda: ENTRIES[name].build(CONFIG, 1), plusargs=plusargs)
-    dut = Dut("nv_small", built.spec.simulator, backend=built.spec.backend)
-    return run_job(job, built, dut, folder, 400, waves=False).verdict
+    dut = Dut("nv_small", model.spec.simulator, backend=model.spec.backend)
+    return run_job(job, model, dut, folder, 400, waves=False).verdict
 
 
 @pytest.mark.parametrize("bug", FOUND)
-def test_a_seeded_bug_is_found_by_what_looks_there(built: Built, tmp_path: Path, bug: str) -> None:
-    if not built.spec.native and bug not in EVERYWHERE:
+def test_a_seeded_bug_is_found_by_what_looks_there(model: Built, tmp_path: Path, bug: str) -> None:
+    if not model.spec.native and bug not in EVERYWHERE:
         pytest.skip("native back end only: it takes long with coroutines")
     name, detail = FOUND[bug]
-    verdict = judged(built, tmp_path, name, f"+bug={bug}")
+    verdict = judged(model, tmp_path, name, f"+bug={bug}")
     assert verdict.ending.is_failure
     found = [finding for finding in verdict.findings if isinstance(finding.detail, detail)]
     assert found, verdict.findings
@@ -74,14 +74,14 @@ def test_a_seeded_bug_is_found_by_what_looks_there(built: Built, tmp_path: Path,
 @pytest.mark.parametrize(
     ("bug", "rule"), [("csb_posted_answered", WRITE_UNASKED), ("csb_read_answered_twice", READ_UNASKED)]
 )
-def test_the_rule_that_is_broken_is_named(built: Built, tmp_path: Path, bug: str, rule: int) -> None:
-    if not built.spec.native:
+def test_the_rule_that_is_broken_is_named(model: Built, tmp_path: Path, bug: str, rule: int) -> None:
+    if not model.spec.native:
         pytest.skip("native back end only: coroutines are shown the bugs above")
-    verdict = judged(built, tmp_path, "interrupts_by_software", f"+bug={bug}")
+    verdict = judged(model, tmp_path, "interrupts_by_software", f"+bug={bug}")
     assert CsbViolation(rule) in [finding.detail for finding in verdict.findings]
 
 
 @pytest.mark.parametrize("name", SOUND)
-def test_the_sound_device_passes(built: Built, tmp_path: Path, name: str) -> None:
-    verdict = judged(built, tmp_path, name)
+def test_the_sound_device_passes(model: Built, tmp_path: Path, name: str) -> None:
+    verdict = judged(model, tmp_path, name)
     assert (verdict.ending, verdict.findings) == (Ending.PASSED, [])

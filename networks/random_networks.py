@@ -2,8 +2,8 @@
 
 ``python -m networks.random_networks residual residual.onnx`` writes a residual network of CIFAR size,
 ``mixed`` one with depthwise convolutions, joined and cut cubes, and pooling of all kinds, ``alexnet`` and ``inception``
-small ones with local response normalisation, ``squeezenet`` and ``densenet121`` the published structures, for small
-pictures.
+small ones with local response normalisation, ``shuffle`` one whose groups exchange channels, ``squeezenet`` and
+``densenet121`` the published structures, for small pictures.
 """
 
 from __future__ import annotations
@@ -85,6 +85,16 @@ class NetworkBuilder:
         """Add the values one after the other along the channels."""
         (name,) = self.add("Concat", values, axis=1)
         self.shapes[name] = (sum(self.shapes[value][0] for value in values), *self.shapes[values[0]][1:])
+        return name
+
+    def shuffled(self, value: str, groups: int) -> str:
+        """Add a shuffle: the first channels of all groups, then the second ones."""
+        channels, height, width = self.shapes[value]
+        axes = self.constant([1, groups, channels // groups, height, width], np.int64)
+        (wide,) = self.add("Reshape", [value, axes])
+        (turned,) = self.add("Transpose", [wide], perm=[0, 2, 1, 3, 4])
+        (name,) = self.add("Reshape", [turned, self.constant([1, -1, height, width], np.int64)])
+        self.shapes[name] = self.shapes[value]
         return name
 
     def pool(self, value: str, kind: str, side: int, stride: int, pad: int = 0, **attributes: Any) -> str:
@@ -198,6 +208,19 @@ def inception(side: int = 48, seed: int = 5) -> onnx.ModelProto:
     return net.model(net.classes(value))
 
 
+def shuffle(side: int = 28, seed: int = 6) -> onnx.ModelProto:
+    """Return units of grouped and depthwise convolutions with a shuffle between, joined to averages of their input."""
+    net = NetworkBuilder("shuffle", (3, side, side), seed)
+    value = net.pool(net.relu(net.conv(net.input, 12, 3, stride=2, pad=1)), "MaxPool", 3, 2, 1)
+    for stride, kernels in ((2, 36), (1, 48)):
+        inner = net.shuffled(net.relu(net.normalised(net.conv(value, 24, 1, groups=3))), 3)
+        inner = net.normalised(net.conv(inner, 24, 3, stride=stride, pad=1, groups=24))
+        inner = net.normalised(net.conv(inner, kernels, 1, groups=3))
+        averaged = net.pool(value, "AveragePool", 3, 2, 1) if stride == 2 else value
+        value = net.relu(net.joined(averaged, inner) if stride == 2 else net.plus(value, inner))
+    return net.model(net.classes(value))
+
+
 def published(name: str, side: int, seed: int = 3) -> onnx.ModelProto:
     """Return a structure that the ``onnx`` package ships for its own tests, with random weights.
 
@@ -231,6 +254,7 @@ NETWORKS: Mapping[str, Callable[[], onnx.ModelProto]] = {
     "mixed": mixed,
     "alexnet": alexnet,
     "inception": inception,
+    "shuffle": shuffle,
     "squeezenet": lambda: published("squeezenet", 33),
     "densenet121": lambda: published("densenet121", 32),
 }

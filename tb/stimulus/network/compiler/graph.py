@@ -93,10 +93,11 @@ class Add:
 
 @dataclass(frozen=True)
 class Pool:
-    """The largest element of each window, or the average; padding counts as 0 in an average."""
+    """The largest element of each window, or the average; padding counts as 0 in an average, or not at all."""
 
     window: Window
     average: bool
+    counts_padding: bool = True
 
 
 @dataclass(frozen=True)

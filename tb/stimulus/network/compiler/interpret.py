@@ -109,5 +109,7 @@ def _lrn(lrn: Lrn, cube: Floats) -> Floats:
 
 
 def _pool(pool: Pool, cube: Floats) -> Floats:
-    windows = _windows(pool.window, cube, 0 if pool.average else -np.inf)
-    return floats(windows.mean(axis=(3, 4)) if pool.average else windows.max(axis=(3, 4)))
+    if not pool.average:
+        return floats(_windows(pool.window, cube, -np.inf).max(axis=(3, 4)))
+    inside = _windows(pool.window, np.ones_like(cube[:1]), 1 if pool.counts_padding else 0)
+    return floats(_windows(pool.window, cube, 0).sum(axis=(3, 4)) / inside.sum(axis=(3, 4)))

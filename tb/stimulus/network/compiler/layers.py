@@ -100,7 +100,7 @@ class LayerBuilder:
     def _pools(self, pool: Pool, src: Cube, dst: Cube) -> Iterator[PdpLayer]:
         for part in parts_of(self._config, pool, src.shape, dst.shape):
             read = src.lines(part.rows.first, part.rows.count).columns(part.inputs.first, part.inputs.count)
-            written = dst.columns(part.column, part.columns)
+            written = dst.lines(part.line, part.lines).columns(part.column, part.columns)
             yield PdpLayer(self._surface(read), self._surface(written), part.params)
 
     def _pooled(self, step: Compute, pool: Pool, dst: Cube) -> Iterator[PooledLayer]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -34,7 +35,27 @@ class Result:
     range: float | None = None
 
 
-Found = Result | Constant
+@dataclass(frozen=True)
+class View:
+    """A cube whose channels have several axes, which only Transpose and Reshape take.
+
+    Attributes:
+        value: The cube.
+        sizes: Sizes of the axes, as the channels of the cube lie.
+        order: Those axes, as the view has them.
+    """
+
+    value: str
+    sizes: tuple[int, ...]
+    order: tuple[int, ...]
+
+    @property
+    def channels(self) -> NDArray[np.int64]:
+        """Channels of the cube, in the order of the view."""
+        return np.arange(math.prod(self.sizes)).reshape(self.sizes).transpose(self.order).ravel()
+
+
+Found = Result | Constant | View
 
 
 class OnnxNode:
@@ -47,13 +68,14 @@ class OnnxNode:
         inputs: tuple[str, ...],
         shapes: Mapping[str, Shape],
         constants: Mapping[str, Constant],
+        views: Mapping[str, View],
         array_of: Callable[[onnx.TensorProto], NDArray[Any]],
     ) -> None:
         """Bind a node to what is known of the values before it."""
         self.what, self.inputs, self.array_of = what, inputs, array_of
         self.attributes = {attribute.name: attribute for attribute in proto.attribute}
         self.outputs = sum(bool(name) for name in proto.output)
-        self._shapes, self._constants = shapes, constants
+        self._shapes, self._constants, self._views = shapes, constants, views
 
     def refuse(self, rule: str) -> NetworkError:
         """Return the error that names this node."""
@@ -93,13 +115,23 @@ class OnnxNode:
 
     def value(self, number: int) -> str:
         """Return the name of an input that is computed."""
+        if self.view(number) is not None:
+            raise self.refuse(f"input {number} must have one axis of channels: only Transpose and Reshape take more")
         if number >= len(self.inputs) or self.inputs[number] not in self._shapes:
             raise self.refuse(f"input {number} must be computed from the network's input, not a constant")
         return self.inputs[number]
 
+    def view(self, number: int) -> View | None:
+        """Return an input whose channels have several axes."""
+        return self._views.get(self.inputs[number]) if number < len(self.inputs) else None
+
     def shape(self, number: int) -> Shape:
         """Return the shape of an input that is computed."""
         return self._shapes[self.value(number)]
+
+    def shape_of(self, value: str) -> Shape:
+        """Return the shape of a value that is computed."""
+        return self._shapes[value]
 
     def has(self, number: int) -> bool:
         """Return whether an optional input is given."""

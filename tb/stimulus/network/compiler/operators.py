@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from models.limits import VALUE_ELEMENTS
+from models.pdp import MAX_KERNEL
 from tb.stimulus.network.compiler.graph import (
     Add,
     Affine,
     Concat,
     Conv,
-    Flatten,
     Floats,
     Lrn,
     Operation,
@@ -28,6 +26,7 @@ from tb.stimulus.network.compiler.graph import (
     floats,
 )
 from tb.stimulus.network.compiler.node import Constant, Found, OnnxNode, Result
+from tb.stimulus.network.compiler.rearranging import constant_of_shape, flatten, reshape, transpose, unsqueeze
 from tb.stimulus.network.network import Largest, Softmax
 
 _INT8_MOST = 127
@@ -184,13 +183,30 @@ def _pool(average: bool) -> Callable[[OnnxNode], list[Found]]:
         shape = node.shape(0)
         node.demand("dilations", [1, 1], list(node.integers("dilations", (1, 1))))
         window = _window(node, node.integers("kernel_shape", (0, 0)), shape)
+        counts_padding = not average or node.integer("count_include_pad", 0) == 1
         if node.integer("ceil_mode", 0):
-            window = _ceiled(window, shape)
-        if average and window.before + window.after != (0, 0, 0, 0) and not node.integer("count_include_pad", 0):
-            raise node.refuse("count_include_pad must be 1 with padding: PDP divides by all of a window")
-        return [Result(Pool(window, average), (node.value(0),))]
+            ceiled = _ceiled(window, shape)
+            if average and counts_padding and ceiled != window:
+                raise node.refuse("count_include_pad must be 0 where ceil_mode adds a window: versions of ONNX differ")
+            window = ceiled
+        if not counts_padding:
+            _check_inside(node, window, shape)
+            counts_padding = window.before + window.after == (0, 0, 0, 0)
+        return [Result(Pool(window, average, counts_padding), (node.value(0),))]
 
     return read
+
+
+def _check_inside(node: OnnxNode, window: Window, shape: Shape) -> None:
+    """Refuse windows without any element that counts, and those that PDP does not have."""
+    for axis, name in ((0, "height"), (1, "width")):
+        last = (window.output(axis, shape[1 + axis]) - 1) * window.stride[axis] - window.before[axis]
+        if window.before[axis] >= window.span(axis) or last >= shape[1 + axis]:
+            raise node.refuse(f"count_include_pad must be 1 where a window of this {name} lies in the padding")
+        if window.kernel[axis] > MAX_KERNEL and (window.before[axis] or window.after[axis]):
+            raise node.refuse(
+                f"count_include_pad must be 1 for kernels over {MAX_KERNEL}, which become a convolution, with padding"
+            )
 
 
 def _ceiled(window: Window, shape: Shape) -> Window:
@@ -246,36 +262,6 @@ def _split(node: OnnxNode) -> list[Found]:
     return [Result(Slice(first, size), (node.value(0),)) for first, size in zip(starts, sizes, strict=True)]
 
 
-def _flatten(node: OnnxNode) -> list[Found]:
-    node.demand("axis", 1, node.integer("axis", 1))
-    return _as_vector(node)
-
-
-def _as_vector(node: OnnxNode) -> list[Found]:
-    if node.shape(0)[1:] == (1, 1):
-        return [Result(None, (node.value(0),))]
-    return [Result(Flatten(), (node.value(0),))]
-
-
-def _reshape(node: OnnxNode) -> list[Found]:
-    if node.is_constant(0):
-        values = node.quantised(0).values
-        sizes = node.sizes(1)
-        try:
-            return [Constant(values.reshape(sizes))]
-        except ValueError as error:
-            raise node.refuse(f"shape must hold {values.size} elements, not {sizes}") from error
-    channels, height, width = node.shape(0)
-    wanted = node.sizes(1)
-    sizes = [(1, channels, height, width)[at] if size == 0 and at < 4 else size for at, size in enumerate(wanted)]
-    total = channels * height * width
-    if sizes in ([1, channels, height, width], [-1, channels, height, width], [1, channels, -1, width]):
-        return [Result(None, (node.value(0),))]
-    if sizes in ([1, -1], [-1, total], [1, total], [1, -1, 1, 1], [1, total, 1, 1]):
-        return _as_vector(node)
-    raise node.refuse(f"shape must be that of a vector, 1x{total}, or that of the input, not {wanted}")
-
-
 def _same(node: OnnxNode) -> list[Found]:
     if node.is_constant(0):
         return [node.quantised(0)]
@@ -286,27 +272,6 @@ def _constant(node: OnnxNode) -> list[Found]:
     if "value" not in node.attributes:
         raise node.refuse("value must be a tensor")
     return [Constant(node.array_of(node.attributes["value"].t))]
-
-
-def _constant_of_shape(node: OnnxNode) -> list[Found]:
-    sizes = node.sizes(0)
-    value = node.array_of(node.attributes["value"].t) if "value" in node.attributes else np.zeros(1, dtype=np.float32)
-    elements = math.prod(sizes)
-    if value.size != 1 or min(sizes, default=0) < 0 or elements > VALUE_ELEMENTS:
-        raise node.refuse(f"shape must hold at most {VALUE_ELEMENTS} elements of one value, not {sizes}")
-    return [Constant(np.full(sizes, value.ravel()[0]))]
-
-
-def _unsqueeze(node: OnnxNode) -> list[Found]:
-    values, axes = node.quantised(0).values, []
-    if node.has(1):
-        axes = node.sizes(1)
-    elif "axes" in node.attributes:
-        axes = [int(axis) for axis in node.attributes["axes"].ints]
-    try:
-        return [Constant(np.expand_dims(values, tuple(axes)))]
-    except ValueError as error:
-        raise node.refuse(f"axes must be those of an array with {values.ndim + len(axes)}, not {axes}") from error
 
 
 def _on_host(operation: Operation) -> Callable[[OnnxNode], list[Found]]:
@@ -375,8 +340,9 @@ OPERATORS: Mapping[str, Callable[[OnnxNode], list[Found]]] = {
     "LRN": _lrn,
     "Concat": _concat,
     "Split": _split,
-    "Flatten": _flatten,
-    "Reshape": _reshape,
+    "Flatten": flatten,
+    "Reshape": reshape,
+    "Transpose": transpose,
     "Dropout": _same,
     "Identity": _same,
     "Softmax": _on_host(Softmax()),
@@ -384,6 +350,6 @@ OPERATORS: Mapping[str, Callable[[OnnxNode], list[Found]]] = {
     "QuantizeLinear": _quantize,
     "DequantizeLinear": _dequantize,
     "Constant": _constant,
-    "ConstantOfShape": _constant_of_shape,
-    "Unsqueeze": _unsqueeze,
+    "ConstantOfShape": constant_of_shape,
+    "Unsqueeze": unsqueeze,
 }

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from models.config import HwConfig
 from models.pdp import MAX_KERNEL, PdpParams, PoolMethod
 from models.precision import Precision
 from tb.nvdla.layers.pdp import line_buffer_elements
 from tb.stimulus.network.compiler.cubes import Extent, extent
-from tb.stimulus.network.compiler.graph import Pool, Shape
+from tb.stimulus.network.compiler.graph import Pool, Shape, Window
 
 _RECIPROCALS = (0x10000, 0x8000, 0x5555, 0x4000, 0x3333, 0x2AAA, 0x2492, 0x2000)
 """2**16 by kernel side, cut off as the public driver does."""
@@ -18,8 +18,10 @@ _RECIPROCALS = (0x10000, 0x8000, 0x5555, 0x4000, 0x3333, 0x2AAA, 0x2492, 0x2000)
 
 @dataclass(frozen=True)
 class PoolPart:
-    """Columns of the output that one layer makes, and what of the input it reads."""
+    """Lines and columns of the output that one layer makes, and what of the input it reads."""
 
+    line: int
+    lines: int
     column: int
     columns: int
     rows: Extent
@@ -27,8 +29,20 @@ class PoolPart:
     params: PdpParams
 
 
+@dataclass(frozen=True)
+class _Run:
+    """Outputs along an axis that one layer can make, and how many elements of the input each window has."""
+
+    first: int
+    count: int
+    kernel: int
+
+
 def parts_of(config: HwConfig, pool: Pool, shape: Shape, out: Shape) -> Iterator[PoolPart]:
-    """Yield the parts of a pooling layer from left to right.
+    """Yield the parts of a pooling layer, from above and from left to right.
+
+    PDP divides all sums by one number. Where padding does not count, windows that reach into it therefore are layers of
+    their own, with kernels as large as what they have of the input.
 
     Args:
         config: Decides how many columns the line buffer holds.
@@ -39,23 +53,48 @@ def parts_of(config: HwConfig, pool: Pool, shape: Shape, out: Shape) -> Iterator
     Raises:
         InputError: for a window that PDP does not have.
     """
-    rows = extent(pool.window, 0, shape[1], 0, out[1])
-    most = line_buffer_elements(_params(pool, rows, Extent(0, shape[2], 0, 0)), config) or out[2]
-    for column in range(0, out[2], most):
-        columns = min(most, out[2] - column)
-        inputs = extent(pool.window, 1, shape[2], column, columns)
-        yield PoolPart(column, columns, rows, inputs, _params(pool, rows, inputs))
+    for line in _runs(pool, 0, shape[1], out[1]):
+        for run in _runs(pool, 1, shape[2], out[2]):
+            window = replace(pool.window, kernel=(line.kernel, run.kernel))
+            rows = _extent(pool, line, 0, shape[1])
+            whole = Extent(0, shape[2], 0, 0)
+            most = line_buffer_elements(_params(pool, window, rows, whole), config) or run.count
+            for column in range(run.first, run.first + run.count, most):
+                columns = min(most, run.first + run.count - column)
+                inputs = _extent(pool, _Run(column, columns, run.kernel), 1, shape[2])
+                params = _params(pool, window, rows, inputs)
+                yield PoolPart(line.first, line.count, column, columns, rows, inputs, params)
 
 
-def _params(pool: Pool, rows: Extent, columns: Extent) -> PdpParams:
-    height, width = pool.window.kernel
+def _runs(pool: Pool, axis: int, size: int, outputs: int) -> list[_Run]:
+    """Return the outputs along an axis whose windows have as many elements of the input; all, where padding counts."""
+    if pool.counts_padding:
+        return [_Run(0, outputs, pool.window.kernel[axis])]
+    runs: list[_Run] = []
+    for output in range(outputs):
+        kernel = extent(pool.window, axis, size, output, 1).count
+        if runs and runs[-1].kernel == kernel == pool.window.kernel[axis]:
+            runs[-1] = replace(runs[-1], count=runs[-1].count + 1)
+        else:
+            runs.append(_Run(output, 1, kernel))
+    return runs
+
+
+def _extent(pool: Pool, run: _Run, axis: int, size: int) -> Extent:
+    """Return what of the input the windows of a run need."""
+    found = extent(pool.window, axis, size, run.first, run.count)
+    return found if pool.counts_padding else Extent(found.first, found.count, 0, 0)
+
+
+def _params(pool: Pool, window: Window, rows: Extent, columns: Extent) -> PdpParams:
+    height, width = window.kernel
     average = pool.average
     return PdpParams(
         PoolMethod.AVERAGE if average else PoolMethod.MAX,
         kernel_width=width,
         kernel_height=height,
-        stride_x=pool.window.stride[1],
-        stride_y=pool.window.stride[0],
+        stride_x=window.stride[1],
+        stride_y=window.stride[0],
         pad_left=columns.before,
         pad_right=columns.after,
         pad_top=rows.before,

@@ -14,7 +14,7 @@ from onnx import checker, numpy_helper, shape_inference
 
 from models.limits import ARRAY_BYTES, NETWORK_BYTES, NETWORK_MULTIPLICATIONS, NETWORK_NODES, VALUE_ELEMENTS
 from tb.stimulus.network.compiler.graph import Graph, Node, Operation, Shape, shape_of, work_of
-from tb.stimulus.network.compiler.node import Constant, Found, OnnxNode
+from tb.stimulus.network.compiler.node import Constant, Found, OnnxNode, View
 from tb.stimulus.network.compiler.operators import OPERATORS
 from tb.stimulus.network.errors import NetworkError, read_file
 
@@ -122,6 +122,7 @@ class _Reader:
         self._graph = graph
         self._constants: dict[str, Constant] = {}
         self._aliases: dict[str, str] = {}
+        self._views: dict[str, View] = {}
         self._shapes: dict[str, Shape] = {}
         self._nodes: list[Node] = []
         self._names: Counter[str] = Counter()
@@ -162,15 +163,18 @@ class _Reader:
             raise NetworkError(f"{what}: operator is not known; known are {', '.join(OPERATORS)}")
         taken = tuple(self._aliases.get(value, value) for value in proto.input)
         for value in taken:
-            if value and value not in self._shapes and value not in self._constants:
+            if value and not any(value in known for known in (self._shapes, self._constants, self._views)):
                 raise NetworkError(f"{what}: input {value!r} must be computed before")
-        node = OnnxNode(what, proto, taken, self._shapes, self._constants, array_of)
+        node = OnnxNode(what, proto, taken, self._shapes, self._constants, self._views, array_of)
         for output, found in zip(proto.output, OPERATORS[proto.op_type](node), strict=False):
             self._add(name, output, found, what)
 
     def _add(self, name: str, output: str, found: Found, what: str) -> None:
         if isinstance(found, Constant):
             self._constants[output] = found
+            return
+        if isinstance(found, View):
+            self._views[output] = found
             return
         if found.operation is None:
             (self._aliases[output],) = found.inputs

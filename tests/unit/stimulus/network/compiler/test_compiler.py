@@ -10,7 +10,7 @@ import onnx
 import pytest
 
 from models.config import HwConfig
-from networks.random_networks import NetworkBuilder, alexnet, inception, mixed, residual
+from networks.random_networks import NetworkBuilder, alexnet, inception, mixed, residual, shuffle
 from tb.nvdla.layers import CdpLayer, ConvLayer, PdpLayer, PooledLayer, SdpLayer
 from tb.stimulus.network.compiler.interpret import values_of
 from tb.stimulus.network.compiler.onnx_network import OnnxNetwork, random_samples
@@ -25,6 +25,7 @@ TINY = {
     "residual": lambda: residual((8, 16), side=8),
     "alexnet": lambda: alexnet(side=47),
     "inception": lambda: inception(side=24),
+    "shuffle": lambda: shuffle(side=16),
 }
 
 
@@ -132,6 +133,13 @@ def _dilated(net: NetworkBuilder) -> str:
     return value
 
 
+def _shuffled_twice(net: NetworkBuilder) -> str:
+    """Return groups that exchange channels, and exchange them back, so that nothing is left to do."""
+    value = net.conv(net.input, 12, 1)
+    back = net.shuffled(net.shuffled(value, 3), 4)
+    return net.conv(net.plus(back, net.shuffled(value, 2)), 8, 1, groups=2)
+
+
 def _multiplied(net: NetworkBuilder) -> str:
     (flat,) = net.add("Reshape", [net.input, net.constant([1, -1], np.int64)])
     (value,) = net.add("MatMul", [flat, net.constant(net.rng.standard_normal((108, 9)) * 0.1)])
@@ -149,6 +157,7 @@ SHAPES = (
     _joined_twice,
     _averaged_at_large,
     _dilated,
+    _shuffled_twice,
     _multiplied,
 )
 
@@ -168,6 +177,43 @@ def test_a_step_of_integers_is_what_scales_say() -> None:
     net.shapes[value] = (1, 1, 1)
     got, expected, _ = played(net.model(value))
     np.testing.assert_allclose(got[0], expected[0], rtol=1 / 127)
+
+
+@pytest.mark.parametrize(
+    ("shape", "side", "stride", "pads", "ceil", "parts"),
+    [
+        ((5, 6, 7), 3, 1, [1, 1, 1, 1], 0, 9),
+        ((5, 6, 7), 3, 2, [0, 1, 1, 0], 1, 6),
+        ((5, 7, 5), 5, 1, [2, 2, 2, 2], 0, 25),
+        ((5, 2, 2), 3, 1, [1, 1, 1, 1], 0, 4),
+        ((5, 8, 8), 2, 2, [0, 0, 0, 0], 0, 1),
+    ],
+)
+def test_padding_that_does_not_count_is_left_out_of_averages(
+    shape: tuple[int, int, int], side: int, stride: int, pads: list[int], ceil: int, parts: int
+) -> None:
+    net = NetworkBuilder("average", shape, 8)
+    kernel = {"kernel_shape": [side, side], "strides": [stride, stride], "pads": pads, "ceil_mode": ceil}
+    (value,) = net.add("AveragePool", [net.input], **kernel)
+    rounding = -(stride - 1) if ceil else 0
+    sides = [(s + pads[a] + pads[a + 2] - side - rounding) // stride + 1 for a, s in enumerate(shape[1:])]
+    net.shapes[value] = (shape[0], *sides)
+    model = net.model(value)
+    got, expected, layers = played(model)
+    np.testing.assert_allclose(expected[0], reference(model, random_samples(graph_of(model), 1, seed=3)[0]), atol=1e-6)
+    assert [type(layer) for layer in layers] == [PdpLayer] * parts
+    assert error(got[0], expected[0]) < 0.04
+
+
+def test_a_shuffle_is_one_convolution_and_two_that_undo_each_other_are_two() -> None:
+    net = NetworkBuilder("shuffle", (12, 4, 4), 8)
+    _, _, layers = played(net.model(net.relu(net.shuffled(net.input, 3))))
+    assert [type(layer) for layer in layers] == [ConvLayer]
+    net = NetworkBuilder("nothing", (12, 4, 4), 8)
+    (same,) = net.add("Transpose", [net.shuffled(net.relu(net.input), 1)], perm=[0, 1, 2, 3])
+    net.shapes[same] = (12, 4, 4)
+    _, _, layers = played(net.model(net.relu(same)))
+    assert [type(layer) for layer in layers] == [SdpLayer, SdpLayer]
 
 
 def test_layers_are_fused_as_far_as_the_hardware_can() -> None:

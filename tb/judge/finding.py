@@ -40,17 +40,23 @@ BYTES = (Check.VALUE, Check.MISSING, Check.STRAY, Check.DOUBLE)
 
 
 class LayerId(msgspec.Struct, frozen=True):
-    """Identity of a hardware layer: ``index`` counts all layers of a run from 0, ``cube`` those of a batch."""
+    """Identity of a hardware layer: ``index`` counts all layers of a run from 0, ``cube`` those of a batch.
+
+    ``frame`` is the input frame of a system that plays the same layers again for each; None where there is no such.
+    """
 
     index: int
     engine: str
     group: int
     cube: int = 0
     cubes: int = 1
+    frame: int | None = None
 
     @property
     def name(self) -> str:
         """The name of the layer in messages."""
+        if self.frame is not None:
+            return f"layer {self.index} ({self.engine}, frame {self.frame})"
         cube = f", cube {self.cube}" if self.cubes > 1 else ""
         return f"layer {self.index} ({self.engine}, group {self.group}{cube})"
 
@@ -178,6 +184,25 @@ class CsbViolation(Detail, frozen=True, tag=True):
     def cause(self) -> tuple[str, ...]:
         """Return the rule."""
         return ("CSB", str(self.rule))
+
+
+class HandshakeViolation(Detail, frozen=True, tag=True):
+    """A rule between host and processor that was broken, as its index in ``handshake_rules.HANDSHAKE_RULES``.
+
+    Attributes:
+        rule: the rule.
+        frame: the frame that it is about.
+        seen: what was seen instead.
+    """
+
+    rule: int
+    frame: int
+    seen: str
+
+    @property
+    def cause(self) -> tuple[str, ...]:
+        """Return the rule."""
+        return ("handshake", str(self.rule))
 
 
 class WrongLine(Detail, frozen=True, tag=True):
@@ -394,6 +419,7 @@ AnyDetail = (
     | MoreBadAccesses
     | PortViolation
     | CsbViolation
+    | HandshakeViolation
     | WrongLine
     | TooManyOutstanding
     | UnknownPin

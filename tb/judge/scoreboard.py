@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from models.layout import Element
 from tb.judge.beats import Beats
-from tb.judge.finding import Check, Finding, Mismatch
+from tb.judge.finding import Check, Finding, LayerId, Mismatch
 from tb.judge.predictor import Expectation
 from tb.judge.tolerance import ToleratedSurface
-from tb.judge.verdict import Verdict
+from tb.judge.verdict import Margin, Verdict
 from tb.nvdla.memory import Ram
 
 HISTORY_BEATS = 1 << 22
@@ -21,13 +24,71 @@ HISTORY_BYTES = 1 << 26
 """Bytes of expectations that are kept after the oldest."""
 
 
+class Expected(Protocol):
+    """The bytes that a layer of some system must write, as ``Expectation`` says it of NVDLA's."""
+
+    @property
+    def id(self) -> LayerId:
+        """The identity of the layer."""
+
+    @property
+    def ram(self) -> Ram:
+        """The port that writes them."""
+
+    @property
+    def address(self) -> int:
+        """The first address."""
+
+    @property
+    def end(self) -> int:
+        """The first address after them."""
+
+    @property
+    def data(self) -> NDArray[np.uint8]:
+        """The bytes."""
+
+    @property
+    def must_write(self) -> NDArray[np.bool_]:
+        """Which of them count; any other write there is stray."""
+
+    @property
+    def element_bytes(self) -> int:
+        """Bytes of one element."""
+
+    @property
+    def is_tolerated(self) -> bool:
+        """Whether elements may differ from the bytes by a tolerance."""
+
+    def element_at(self, offset_bytes: int) -> Element | None:
+        """Return the element that a byte belongs to, or None in padding."""
+
+
+class Measured(Protocol):
+    """The bytes that were written of an expectation with a tolerance, as ``ToleratedSurface`` judges NVDLA's."""
+
+    bytes: NDArray[np.uint8]
+
+    def write(self, offsets: NDArray[np.int64], values: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Take bytes, and return which are of an element that is whole now and wrong."""
+
+    def explain(self, element: Element) -> str:
+        """Return the value of a wrong element, the expected one, and the rule that it breaks."""
+
+    @property
+    def margin(self) -> Margin | None:
+        """The largest part of an allowance used so far."""
+
+
+E = TypeVar("E", bound=Expected)
+
+
 @dataclass
-class _Open:
+class _Open(Generic[E]):
     """An expectation and what has been seen of it."""
 
-    expectation: Expectation
+    expectation: E
     written: NDArray[np.bool_]
-    tolerated: ToleratedSurface | None = None
+    tolerated: Measured | None = None
     ended: bool = False
 
     @property
@@ -64,7 +125,7 @@ class _Written:
         return int(self.beats.axi_id[self.beat])
 
 
-class Scoreboard:
+class WriteScoreboard(Generic[E]):
     """Compares writes with expectations; a byte belongs to the oldest layer that still lacks it.
 
     A byte written once more than layers expect it is a double write: tolerated with the same value,
@@ -77,21 +138,23 @@ class Scoreboard:
     of beats seen before it, so that a mismatch can be explained; of very long runs only the end is kept.
     """
 
-    def __init__(self, exact: bool = False) -> None:
+    def __init__(self, exact: bool, measure: Callable[[E], Measured | None]) -> None:
         """Start without expectations.
 
         Args:
             exact: Whether to compare every byte with the bit-accurate model, tolerances or not.
+            measure: Returns what judges an expectation that is tolerated.
         """
         self.exact = exact
+        self._measure = measure
         self._waiting: dict[Ram, list[Beats]] = {}
-        self._open: list[_Open] = []
+        self._open: list[_Open[E]] = []
         self.verdict = Verdict()
         self.history: list[Beats] = []
         self.beats_seen = 0
-        self.expected: list[tuple[Expectation, int]] = []
+        self.expected: list[tuple[E, int]] = []
 
-    def expect(self, expectation: Expectation) -> None:
+    def expect(self, expectation: E) -> None:
         """Add what a layer must write; layers must be added in the order they run.
 
         Writes taken before are judged first: no layer is credited with what came before its start.
@@ -100,9 +163,7 @@ class Scoreboard:
         self.expected.append((expectation, self.beats_seen))
         while sum(len(entry.data) for entry, _ in self.expected[1:]) > HISTORY_BYTES:
             self.expected.pop(0)
-        tolerated = None
-        if expectation.tolerated is not None and not self.exact:
-            tolerated = ToleratedSurface(expectation, expectation.tolerated)
+        tolerated = None if self.exact else self._measure(expectation)
         self._open.append(_Open(expectation, np.zeros(len(expectation.data), dtype=np.bool_), tolerated))
 
     def write_beats(self, beats: Beats) -> None:
@@ -128,7 +189,7 @@ class Scoreboard:
         result = np.zeros(nbytes, dtype=np.bool_)
         places = np.arange(nbytes, dtype=np.uint64) + np.uint64(address)
         for expectation, _ in self.expected:
-            if expectation.ram is ram and expectation.tolerated is not None and not self.exact:
+            if expectation.ram is ram and expectation.is_tolerated and not self.exact:
                 result |= _inside(expectation, places)
         return result
 
@@ -136,8 +197,13 @@ class Scoreboard:
         """Note that the layer's end was seen: what it has not written by now is missing."""
         self.judge()
         for entry in self._open:
-            if entry.expectation.started.index == index:
+            if entry.expectation.id.index == index:
                 entry.ended = True
+
+    def lacking(self, index: int) -> int:
+        """Return how many bytes a layer has not written yet."""
+        self.judge()
+        return sum(int(entry.missing.sum()) for entry in self._open if entry.expectation.id.index == index)
 
     def abandon(self) -> None:
         """Give up layers whose end was not seen, as a reset of the DUT does: what they lack is not missing."""
@@ -190,7 +256,7 @@ class Scoreboard:
         while kept - len(self.history[0]) > HISTORY_BEATS:
             kept -= len(self.history.pop(0))
 
-    def _claim(self, entry: _Open, rest: _Bytes, beats: Beats) -> _Bytes:
+    def _claim(self, entry: _Open[E], rest: _Bytes, beats: Beats) -> _Bytes:
         """Judge the bytes that ``entry`` still lacks and return the others."""
         expectation = entry.expectation
         wanted = _inside(expectation, rest.address)
@@ -212,14 +278,14 @@ class Scoreboard:
             written = _Written(beats, int(rest.beat[position]), int(rest.value[position]))
             rule = None
             if entry.tolerated is not None:
-                element = expectation.layout.element_at(offset)
+                element = expectation.element_at(offset)
                 rule = None if element is None else entry.tolerated.explain(element)
             self._add(Check.VALUE, expectation, unique[bad], offset, written, rule)
         keep = np.ones(len(rest.address), dtype=np.bool_)
         keep[positions] = False
         return rest.take(keep)
 
-    def _judge_double(self, entry: _Open, again: _Bytes, beats: Beats) -> None:
+    def _judge_double(self, entry: _Open[E], again: _Bytes, beats: Beats) -> None:
         if not len(again.address):
             return
         expectation = entry.expectation
@@ -251,7 +317,7 @@ class Scoreboard:
     def _add(
         self,
         check: Check,
-        expectation: Expectation,
+        expectation: E,
         offsets: NDArray[np.int64],
         first: int,
         written: _Written | None,
@@ -260,19 +326,36 @@ class Scoreboard:
         """Add wrong bytes of a layer, of which that at offset ``first`` was wrong first."""
         detail = Mismatch(
             nbytes=len(offsets),
-            elements=len(np.unique(offsets // expectation.layout.precision.nbytes)),
+            elements=len(np.unique(offsets // expectation.element_bytes)),
             ram=expectation.ram,
             address=expectation.address + first,
-            element=expectation.layout.element_at(first),
+            element=expectation.element_at(first),
             expected=int(expectation.data[first]),
             got=None if written is None else written.value,
             axi_id=None if written is None else written.axi_id,
             rule=rule,
         )
-        self.verdict.add(Finding(check, detail, None if written is None else written.cycle, expectation.started.id))
+        self.verdict.add(Finding(check, detail, None if written is None else written.cycle, expectation.id))
 
 
-def _inside(expectation: Expectation, address: NDArray[np.uint64]) -> NDArray[np.bool_]:
+class Scoreboard(WriteScoreboard[Expectation]):
+    """The scoreboard of NVDLA, whose tolerances are those of FP16."""
+
+    def __init__(self, exact: bool = False) -> None:
+        """Start without expectations.
+
+        Args:
+            exact: Whether to compare every byte with the bit-accurate model, tolerances or not.
+        """
+        super().__init__(exact, _surface)
+
+
+def _surface(expectation: Expectation) -> ToleratedSurface | None:
+    tolerated = expectation.tolerated
+    return None if tolerated is None else ToleratedSurface(expectation, tolerated)
+
+
+def _inside(expectation: Expected, address: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Return which bytes lie at places that the layer must write."""
     # An address below the surface wraps to a huge offset; the end itself may not fit 64 bits.
     inside = address - np.uint64(expectation.address) < np.uint64(len(expectation.data))

@@ -12,6 +12,7 @@ from tb.judge.finding import (
     EarlyAccess,
     Finding,
     GoldenMismatch,
+    HandshakeViolation,
     Hang,
     Mismatch,
     MissingInterrupt,
@@ -31,6 +32,7 @@ from tb.judge.finding import (
     WrongLine,
     WrongRegister,
 )
+from tb.judge.handshake_rules import HANDSHAKE_RULES
 from tb.judge.verdict import Margin, Verdict
 from tb.judge.wrapped_rules import MEMORY_RULES, REGISTER_RULES
 
@@ -63,6 +65,8 @@ def complaint(finding: Finding) -> str:
         case CsbViolation(rule=rule):
             kind, text = REGISTER_RULES[rule]
             return f"protocol: {kind}: {text} (broken at cycle {finding.cycle})"
+        case HandshakeViolation(rule=rule, frame=frame, seen=seen):
+            return f"handshake: {HANDSHAKE_RULES[rule]}: {seen}, frame {frame}{where}"
         case WrongLine() as line:
             level = "high" if line.must else "low"
             registers = f"S_INTR_STATUS holds {line.status:#x}, S_INTR_MASK {line.mask:#x}"

@@ -29,10 +29,13 @@ class MemoryFault(InputError):
 
 
 class Ram(Enum):
-    """The memory port that an address belongs to."""
+    """The memory port that an address belongs to: NVDLA's two, and the three of the Deep Learning HDL processor."""
 
     MC = "MC"
     CVSRAM = "CVSRAM"
+    ACTIVATION = "activation data"
+    WEIGHT = "weight data"
+    DEBUG = "debug"
 
 
 @dataclass(frozen=True)

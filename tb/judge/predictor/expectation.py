@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from models.errors import InputError
 from models.fp16 import FP16
-from models.layout import FeatureLayout, LinesLayout, PlanarLayout
+from models.layout import Element, FeatureLayout, LinesLayout, PlanarLayout
 from models.precision import Precision
 from models.tolerance import Float64Array, Tolerance, clip_reference, exponent
 from tb.judge.counters import Counts
+from tb.judge.finding import LayerId
 from tb.judge.tracker import StartedLayer
 from tb.nvdla.memory import Ram
 
@@ -81,3 +82,22 @@ class Expectation:
     def end(self) -> int:
         """First address after the surface."""
         return self.address + len(self.data)
+
+    @property
+    def id(self) -> LayerId:
+        """The identity of the layer in findings."""
+        return self.started.id
+
+    @property
+    def element_bytes(self) -> int:
+        """Bytes of one element."""
+        return self.layout.precision.nbytes
+
+    @property
+    def is_tolerated(self) -> bool:
+        """Whether elements may differ from ``data`` by a tolerance."""
+        return self.tolerated is not None
+
+    def element_at(self, offset_bytes: int) -> Element | None:
+        """Return the element that a byte belongs to, or None in padding."""
+        return self.layout.element_at(offset_bytes)

@@ -15,6 +15,7 @@ from tb.judge.finding import (
     EarlyAccess,
     Finding,
     GoldenMismatch,
+    HandshakeViolation,
     Hang,
     LayerId,
     Mismatch,
@@ -132,6 +133,12 @@ TOLD = (
         "protocol: CSB: nvdla2csb_wr_complete must answer a non-posted write that was accepted and not answered "
         "(broken at cycle 9)",
         ("CSB", "1"),
+    ),
+    Told(
+        Finding(Check.PROTOCOL, HandshakeViolation(4, 2, "address 0x80 is read"), 9),
+        "handshake: a slot must not be read before InputNext says that its frame is there: address 0x80 is read, "
+        "frame 2 (cycle 9)",
+        ("handshake", "4"),
     ),
     Told(
         Finding(Check.INTERRUPT, WrongLine(True, 40, 0x5, 0x4), 90),

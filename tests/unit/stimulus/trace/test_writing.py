@@ -45,7 +45,7 @@ sizes = st.integers(1, MEMORY_BYTES)
 MOST_OPS = 12
 # All fills of a scenario together must keep the reader's limit.
 fill_sizes = st.integers(1, MEMORY_BYTES // MOST_OPS)
-rams = st.sampled_from(Ram)
+rams = st.sampled_from((Ram.MC, Ram.CVSRAM))
 sync_ids = st.sampled_from(["sync_id_0", "a", "B9_", "0"])
 registers = st.sampled_from(REGISTERS).map(lambda register: register.full_name)
 units = st.sampled_from(UNITS)

@@ -1,0 +1,168 @@
+"""The bytes that the core must write: those of each layer of each frame, and the bound of singles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.dlhdl.single import Bounded
+from models.layout import Element
+from models.layout.dlhdl import FullyConnectedDataLayout
+from tb.dlhdl.network import Tensor, Value
+from tb.dlhdl.program import Program
+from tb.judge.finding import LayerId
+from tb.judge.verdict import Margin
+from tb.nvdla.memory import Ram
+
+MODULE = "Deep Learning HDL"
+RULE = "bound of this testbench for single, as the vendor publishes none"
+
+
+@dataclass(frozen=True, eq=False)
+class LayerExpectation:
+    """The result of one layer for one frame.
+
+    Attributes:
+        id: the layer.
+        address: where it lies.
+        tensor: its layout.
+        value: its elements.
+    """
+
+    id: LayerId
+    address: int
+    tensor: Tensor
+    value: Value
+    ram: Ram = Ram.ACTIVATION
+
+    @property
+    def end(self) -> int:
+        """First address after it."""
+        return self.address + self.tensor.layout.nbytes
+
+    @cached_property
+    def data(self) -> NDArray[np.uint8]:
+        """All bytes, padding lanes as 0; of singles those nearest to the value."""
+        values = self.value.value.astype(np.float32) if isinstance(self.value, Bounded) else self.value
+        return self.tensor.layout.pack(values)
+
+    @cached_property
+    def must_write(self) -> NDArray[np.bool_]:
+        """Every byte."""
+        return np.ones(self.tensor.layout.nbytes, dtype=np.bool_)
+
+    @property
+    def element_bytes(self) -> int:
+        """Bytes of one element."""
+        return self.tensor.layout.data_type.dtype.itemsize
+
+    @property
+    def is_tolerated(self) -> bool:
+        """Whether elements may differ by a bound."""
+        return isinstance(self.value, Bounded)
+
+    def element_at(self, offset_bytes: int) -> Element | None:
+        """Return the element that a byte belongs to, or None in a padding lane."""
+        layout = self.tensor.layout
+        if isinstance(layout, FullyConnectedDataLayout):
+            x = layout.element_at(offset_bytes)
+            return None if x is None else Element(x, 0, 0)
+        return layout.element_at(offset_bytes)
+
+
+def expectations(program: Program, values: list[Value], frame: int, first: int) -> list[LayerExpectation]:
+    """Return what the core must write for a frame, in its order.
+
+    Args:
+        program: network and places.
+        values: results of the frame's layers.
+        frame: its number.
+        first: index of its first layer among all of the run.
+    """
+    network = program.network
+    return [
+        LayerExpectation(
+            LayerId(first + number, layer.kind.name, 0, frame=frame),
+            program.address(number, frame),
+            network.tensors[number],
+            values[number],
+        )
+        for number, layer in enumerate(network.layers)
+    ]
+
+
+class BoundedResult:
+    """The bytes that the core wrote of a result in single, each element judged when it is whole."""
+
+    def __init__(self, expectation: LayerExpectation, value: Bounded) -> None:
+        """Start with nothing written."""
+        self.bytes: NDArray[np.uint8] = np.zeros(len(expectation.data), dtype=np.uint8)
+        self._written = np.zeros(len(expectation.data), dtype=np.bool_)
+        self._expectation = expectation
+        self._layout = expectation.tensor.layout
+        self._width = expectation.element_bytes
+        # The number of the value in each lane: numbers are packed like the values, and 0 is padding.
+        order = np.arange(1, value.value.size + 1, dtype="<u4").view("<f4").reshape(expectation.tensor.shape)
+        self._places = self._layout.pack(order).view("<u4").astype(np.int64) - 1
+        self._is_padding = self._places < 0
+        self._flat = (value.value.reshape(-1), value.bound.reshape(-1))
+        self._used = np.full(len(self._places), np.nan)
+
+    def write(self, offsets: NDArray[np.int64], values: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Take bytes and judge the elements that they complete; padding lanes must be +0.
+
+        Returns:
+            For each byte, whether its element became whole with this call and is wrong.
+        """
+        self.bytes[offsets] = values
+        self._written[offsets] = True
+        whole = self._written.reshape(-1, self._width).all(axis=1)
+        fresh = whole & np.isnan(self._used)
+        self._used[fresh] = self._parts(fresh)
+        marked: NDArray[np.bool_] = (fresh & (self._used > 1.0))[offsets // self._width]
+        return marked
+
+    def explain(self, element: Element) -> str:
+        """Return the value of a wrong element, the expected one, and the bound."""
+        layout = self._layout
+        fully = isinstance(layout, FullyConnectedDataLayout)
+        offset = layout.offset(element.c) if fully else layout.offset(*element)  # type: ignore[call-arg]
+        lane = offset // self._width
+        got = self.bytes.view(np.float32)[lane]
+        value, bound = (float(part[self._places[lane]]) for part in self._flat)
+        return f"{got:.9g} instead of {value:.9g} within {bound:.3g}, {RULE}"
+
+    @property
+    def margin(self) -> Margin | None:
+        """The largest part of a bound used so far, or None before the first whole element."""
+        judged = ~np.isnan(self._used) & ~self._is_padding
+        if not judged.any():
+            return None
+        worst = int(np.argmax(np.where(judged, self._used, -1.0)))
+        element = self._expectation.element_at(worst * self._width)
+        assert element is not None
+        part = float(self._used[worst])
+        name = self._expectation.id.name
+        return Margin(name, MODULE, RULE, int(judged.sum()), part if np.isfinite(part) else None, element)
+
+    def _parts(self, fresh: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return the part of its bound that each fresh element uses; more than 1 is wrong."""
+        got = self.bytes.view(np.float32)[fresh].astype(np.float64)
+        raw = self.bytes.view(np.uint32)[fresh]
+        places = self._places[fresh]
+        value, bound = self._flat[0][places], self._flat[1][places]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            distance = np.abs(got - value)
+            part = np.where(distance == 0, 0.0, distance / bound)
+        part = np.where(np.isnan(part), np.inf, part)
+        result: NDArray[np.float64] = np.where(self._is_padding[fresh], np.where(raw == 0, 0.0, np.inf), part)
+        return result
+
+
+def measured(expectation: LayerExpectation) -> BoundedResult | None:
+    """Return what judges a result in single; int8 is compared to the bit."""
+    value = expectation.value
+    return BoundedResult(expectation, value) if isinstance(value, Bounded) else None

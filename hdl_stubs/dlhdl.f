@@ -1,0 +1,19 @@
+// Stand-in of a generated Deep Learning HDL core: paths are relative to this file. Top module dlhdl_core.
++incdir+dlhdl
+nvdla_bug.v
+dlhdl/dlhdl_add.v
+dlhdl/dlhdl_bug_names.v
+dlhdl/dlhdl_conv.v
+dlhdl/dlhdl_core.v
+dlhdl/dlhdl_fc.v
+dlhdl/dlhdl_fetch.v
+dlhdl/dlhdl_handshake.v
+dlhdl/dlhdl_layer.v
+dlhdl/dlhdl_pool.v
+dlhdl/dlhdl_processor.v
+dlhdl/dlhdl_read.v
+dlhdl/dlhdl_register_port.v
+dlhdl/dlhdl_registers.v
+dlhdl/dlhdl_scheduler.v
+dlhdl/dlhdl_words.v
+dlhdl/dlhdl_write.v

@@ -57,8 +57,9 @@ def run_tasks(
 ) -> Iterator[list[Result]]:
     """Play tasks on the workers of a cluster, and yield their records as they arrive, those of one moment together.
 
-    A worker that dies costs a task another try; Dask takes a task that loses several for the cause, and it is
-    recorded as lost.
+    A worker that dies costs the tasks that it had another try. Dask gives up those that have lost several workers, the
+    innocent ones that were with the cause each time among them; they are played again one by one when all others have
+    ended, and what then loses several workers is recorded as lost.
 
     Args:
         client: The cluster; workers may come and go.
@@ -76,23 +77,37 @@ def run_tasks(
     workers = _Workers(client, patience_seconds)
     names = (f"task-{uuid.uuid4().hex}-{number:09}" for number in count())
     running: dict[Future, Task] = {}
+    suspects: list[Task] = []
+    alone = False
     while True:
+        lot: list[Task] = []
         if until is None or time.monotonic() < until:
             lot = list(islice(waiting, max(0, workers.room - len(running))))
-            if lot:
-                with talking():
-                    futures = client.map(execute, lot, key=list(islice(names, len(lot))), pure=False)
-                running.update(zip(futures, lot, strict=True))
+            if not (lot or running) and suspects:
+                alone, lot = True, [suspects.pop()]
+        if lot:
+            with talking():
+                futures = client.map(execute, lot, key=list(islice(names, len(lot))), pure=False)
+            running.update(zip(futures, lot, strict=True))
         if not running:
-            return
-        records, failed = _fetched(client, {future: running[future] for future in _ended(running)})
-        workers.look(len(records))
-        for future in records:
-            del running[future]
-        if records:
-            yield list(records.values())
+            break
+        results, failed = _fetched(client, _ended(running))
         for future in failed:
-            raise _failure(future, running[future])
+            if isinstance(future.exception(), KilledWorker):
+                if alone:
+                    results[future] = _lost(running[future])
+                else:
+                    suspects.append(running.pop(future))
+        workers.look(len(results))
+        for future in results:
+            del running[future]
+        if results:
+            yield list(results.values())
+        for future in failed:
+            if future in running:
+                raise _failure(future, running[future])
+    if suspects:
+        yield [_lost(task) for task in suspects]
 
 
 def on_each_worker(client: Client, function: Callable[[], object]) -> None:
@@ -168,18 +183,12 @@ def _ended(running: Collection[Future]) -> list[Future]:
     return ended
 
 
-def _fetched(client: Client, ended: Mapping[Future, Task]) -> tuple[dict[Future, Result], list[Future]]:
+def _fetched(client: Client, ended: Collection[Future]) -> tuple[dict[Future, Result], list[Future]]:
     """Return the results of tasks that ended, and what failed without one.
 
     Those that another worker plays again, as theirs has died, are in neither.
     """
-    records: dict[Future, Result] = {}
-    failed: list[Future] = []
-    for future in ended:
-        if future.status == "error" and isinstance(error := future.exception(), KilledWorker):
-            records[future] = ended[future].result(Verdict.of(Check.LOST, f"{type(error).__name__}: {error}"))
-        elif future.status == "error":
-            failed.append(future)
+    failed = [future for future in ended if future.status == "error"]
     sound = [future for future in ended if future.status == "finished"]
     gather = partial(client.gather, sound, errors="skip", asynchronous=True)
     with talking():
@@ -187,9 +196,11 @@ def _fetched(client: Client, ended: Mapping[Future, Task]) -> tuple[dict[Future,
             fetched = client.sync(gather, callback_timeout=_FETCH_SECONDS) if sound else []
         except TimeoutError:
             fetched = []
-    if len(fetched) == len(sound):
-        records.update(zip(sound, fetched, strict=True))
-    return records, failed
+    return dict(zip(sound, fetched, strict=True)) if len(fetched) == len(sound) else {}, failed
+
+
+def _lost(task: Task) -> Result:
+    return task.result(Verdict.of(Check.LOST, "each worker that had it has died"))
 
 
 def _failure(future: Future, task: Task) -> ClusterError:

@@ -71,6 +71,21 @@ def test_a_task_that_kills_its_workers_is_lost_and_the_others_end(client: Client
     assert len(endings) == 3
 
 
+def deadly_until_tried_often(folder: Path, task: Task) -> Result:
+    """Kill the first six workers that have it, as if it were always with the cause: Dask gives it up after four."""
+    number = len(list(folder.iterdir()))
+    (folder / str(number)).touch()
+    if number < 6:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return at_once(task)
+
+
+def test_a_task_that_was_given_up_among_others_is_tried_again_alone(client: Client, tmp_path: Path) -> None:
+    innocent = partial(deadly_until_tried_often, tmp_path)
+    (result,) = chain(*run_tasks(client, [task(0)], innocent, patience_seconds=900))
+    assert result.ending is Ending.PASSED
+
+
 def test_a_cluster_without_workers_is_not_waited_for_for_ever() -> None:
     with (
         cluster(None, 0, LOOPBACK) as empty,

@@ -28,6 +28,11 @@ _FAR = 0.2
 _FEWEST_CYCLES, _MOST_CYCLES = 1 << 12, 1 << 18
 """Of the layers that reach limits, in a scenario; as often between two powers of two as between any others."""
 
+_PRESET = 0.25
+"""Of the scenarios: those that program the memory interface."""
+
+_WEIGHTS = ("CFG_RD_WEIGHT_0", "CFG_RD_WEIGHT_1", "CFG_RD_WEIGHT_2", "CFG_WR_WEIGHT_0", "CFG_WR_WEIGHT_1")
+
 _MOST_LAYERS = 4
 _CHAINED = 0.35
 _COUNTED = 0.5
@@ -71,7 +76,20 @@ def random_entry(config: HwConfig, seed: int, engines: tuple[str, ...]) -> PlanE
         data["carries"] = _carries(rng, config)
     data["counters"] = data["order"] == "in_turn" and bool(rng.random() < _COUNTED)
     data["settings"]["port"] |= draw_pauses(rng)
+    if rng.random() < _PRESET:
+        data["preset"] = _memory_interface(rng)
     return PlanEntry("random", "drawn from the seed", config.name, data)
+
+
+def _memory_interface(rng: np.random.Generator) -> dict[str, int]:
+    """Draw weights of all clients from 1 to 255, small ones as often as large ones, and limits of what may wait."""
+    words = {}
+    for register in _WEIGHTS:
+        weights = np.floor(2 ** rng.uniform(0, 8, 4)).astype(int)
+        words[f"MCIF.{register}"] = int.from_bytes(bytes(weights.tolist()), "little")
+    limits = np.floor(2 ** rng.uniform(0, 8, 2)).astype(int)
+    words["MCIF.CFG_OUTSTANDING_CNT"] = int.from_bytes(bytes(limits.tolist()), "little")
+    return words
 
 
 def _carries(rng: np.random.Generator, config: HwConfig) -> list[int]:

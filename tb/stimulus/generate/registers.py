@@ -32,7 +32,7 @@ _UNSTEADY = ("S_LUT_ACCESS_DATA", "S_CBUF_FLUSH_STATUS", "S_INTR_SET")
 """Registers whose value after reset depends on time or on nothing."""
 
 _TOUCHED = 3
-"""Registers of a unit that are accessed while it runs."""
+"""Registers of a unit that are written while it runs, besides all that are read."""
 
 _READS_AT_RANDOM = 48
 """Unmapped words of a unit that are read besides those close to its registers."""
@@ -176,6 +176,9 @@ def _unmapped(accesses: Accesses, units: Sequence[str]) -> None:
         for register in registers.of_unit(unit).values():
             at = base + register.offset
             addresses.update(at ^ 1 << bit for bit in range(2, limit.bit_length() - 1))
+            addresses.update((max(at - 4, 0), at + 4))
+        last = base + UNIT_BYTES - 4
+        addresses.update(address for address in (base - 4, base, last, last + 4) if address >= 0)
         addresses.update(int(word) for word in base + 4 * accesses.rng.integers(0, UNIT_BYTES // 4, _READS_AT_RANDOM))
     free = [address for address in sorted(addresses) if address < limit and registers.at(address) is None]
     for address in accesses.rng.permutation(free):
@@ -238,6 +241,9 @@ def running_program(layers: Sequence[Layer], config: HwConfig, rng: np.random.Ge
         name = f"layer_{number}"
         accesses.follow(encode(layer, config, groups, sync_id=name))
         mine = {unit: _some(accesses, unit) for unit in units}
+        for unit in units:
+            for register in kept(accesses.registers, unit):
+                accesses.read(register)
         for unit in accesses.rng.permutation(list(units)):
             _read_and_write(accesses, mine[str(unit)])
         for unit in accesses.rng.permutation(list(units)):

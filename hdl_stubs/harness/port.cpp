@@ -236,6 +236,8 @@ int64_t Port::due(Draws::Stream jitter, uint32_t latency_cycles) const {
 
 std::vector<Outstanding> Port::outstanding() const {
     std::vector<Outstanding> all;
+    if (const Response* answer = read_answers_.on_pins()) all.push_back({answer->address, answer->id, 1});
+    if (const Response* answer = write_answers_.on_pins()) all.push_back({answer->address, answer->id, 0});
     for (const Response& response : read_answers_.waiting()) all.push_back({response.address, response.id, 1});
     for (const Response& response : write_answers_.waiting()) all.push_back({response.address, response.id, 0});
     return all;

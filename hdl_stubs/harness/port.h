@@ -107,6 +107,8 @@ class Answers {
     const Response& current() const { return current_; }
     uint32_t beat() const { return beat_; }
     const std::deque<Response>& waiting() const { return waiting_; }
+    // The one that was begun, or will be as soon as the channel moves.
+    const Response* on_pins() const { return active_ ? &current_ : nullptr; }
 
   private:
     bool pop(const PortSettings& settings, const Draws& draws);

@@ -128,6 +128,7 @@ class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         self._reads = _ResponseQueue(Stream.READ_CHOICE, self._draws, reorder=settings.reorder)
         self._writes = _ResponseQueue(Stream.WRITE_CHOICE, self._draws, reorder=settings.reorder)
         self._flushes = 0
+        self._begun: dict[bool, _Response] = {}
         self._wake_reads, self._wake_writes = Event(), Event()
         self.hold_write_responses = False
         self._drive_idle()
@@ -142,12 +143,17 @@ class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
 
     def outstanding(self) -> list[Outstanding]:
         """Return the requests that have not been answered yet."""
+        begun = [
+            Outstanding(self.ram, reading, response.address, response.axi_id)
+            for reading, response in self._begun.items()
+        ]
         reads = [Outstanding(self.ram, True, r.address, r.axi_id) for r in self._reads]
-        return reads + [Outstanding(self.ram, False, r.address, r.axi_id) for r in self._writes]
+        return begun + reads + [Outstanding(self.ram, False, r.address, r.axi_id) for r in self._writes]
 
     def flush(self) -> None:
         """Drop every answer that is owed: one replayed after a reset hangs the DUT."""
         self._flushes += 1
+        self._begun.clear()
         self._reads.clear()
         self._writes.clear()
         self._drive_idle()
@@ -182,6 +188,7 @@ class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         while True:
             response = await self._next(self._reads, self._wake_reads)
             flushes = self._flushes
+            self._begun[True] = response
             bus.rid.value = response.axi_id
             for number, beat in enumerate(response.beats):
                 if flushes != self._flushes:
@@ -190,6 +197,7 @@ class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
                 bus.rdata.value = int.from_bytes(beat, "little")
                 bus.rlast.value = number + 1 == len(response.beats)
                 await self._handshake(bus.rvalid, bus.rready)
+            self._begun.pop(True, None)
             if not self._reads or self._reads.next_due() > cycle():
                 bus.rvalid.value = 0
 
@@ -197,11 +205,13 @@ class MemorySlave(BusDriver):  # type: ignore[misc]  # cocotb-bus has no types
         bus = self.bus
         while True:
             response = await self._next(self._writes, self._wake_writes)
+            self._begun[False] = response
             while self.hold_write_responses:
                 await self._edge
             bus.bid.value = response.axi_id
             await self._stall_valid(bus.bvalid, Stream.WRITE_STALL, "b")
             await self._handshake(bus.bvalid, bus.bready)
+            self._begun.pop(False, None)
             if not self._writes or self._writes.next_due() > cycle():
                 bus.bvalid.value = 0
 

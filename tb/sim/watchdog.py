@@ -48,11 +48,16 @@ class Watchdog:
     async def memory_rests(self) -> bool:
         """Return True once no memory port has moved or owed anything for a while, False when that never comes."""
         for _ in range(0, self._settings.hang_cycles, _REST_CYCLES):
-            last = self.handshakes
+            last, owes = self.handshakes, self._owes
             await wait_cycles(self._clock, _REST_CYCLES)
-            if self.handshakes == last and not any(slave.outstanding() for slave in self._backend.slaves.values()):
+            if self.handshakes == last and not owes and not self._owes:
                 return True
         return False
+
+    @property
+    def _owes(self) -> bool:
+        """Whether a memory port has yet to answer; what follows from its last answer takes a while."""
+        return any(slave.outstanding() for slave in self._backend.slaves.values())
 
     async def first_mismatch(self) -> int:
         """Return soon after the first wrong byte, if that shall end the scenario; else never."""

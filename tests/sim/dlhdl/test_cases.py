@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.sim.dlhdl import convolutions
+from tests.sim.dlhdl import convolutions, handshakes, layers, singles
 from tests.sim.dlhdl.play import Case, complaints, needs_icarus
 
-CASES = {**convolutions.CASES}
+CASES = {**convolutions.CASES, **layers.CASES, **singles.CASES, **handshakes.CASES}
 
 
 @needs_icarus

@@ -1,5 +1,7 @@
 // Accumulators of INT8: a stripe of totals in 34 bits, and the results of the last one
 // that was complete.
+`include "nvdla_bugs.vh"
+
 module nvdla_cacc_arithmetic #(
     parameter SLOTS = 8,
     parameter SUM_BITS = 20,
@@ -18,7 +20,10 @@ module nvdla_cacc_arithmetic #(
 );
   `include "nvdla_cacc_math.vh"
 
+  `NVDLA_BUG(conv_accumulator_narrow)
+
   localparam A = 34;
+  localparam NARROW = 16;
 
   reg [A*SLOTS-1:0] accumulators[0:(1<<LOG2_STRIPE)-1];
   reg [A*SLOTS-1:0] earlier, totals;
@@ -31,6 +36,7 @@ module nvdla_cacc_arithmetic #(
     for (i = 0; i < SLOTS; i = i + 1) begin
       sum = sums[SUM_BITS*i+:SUM_BITS];
       totals[A*i+:A] = earlier[A*i+:A] + {{(A - SUM_BITS) {sum[SUM_BITS-1]}}, sum};
+      if (bug_conv_accumulator_narrow) totals[A*i+NARROW+:A-NARROW] = {(A - NARROW) {totals[A*i+NARROW-1]}};
     end
   end
 

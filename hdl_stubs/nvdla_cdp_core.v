@@ -62,6 +62,7 @@ module nvdla_cdp_core #(
   `NVDLA_BUG(cdp_converter_floors)
   `NVDLA_BUG(cdp_converter_wraps)
   `NVDLA_BUG(cdp_padding_channels_count)
+  `NVDLA_BUG(cdp_neighbour_dropped)
   wire wide = (FLOAT != 0) && (precision != INT8);
   wire is_float = (FLOAT != 0) && (precision == FP16);
   /* verilator lint_off WIDTHTRUNC */
@@ -278,7 +279,9 @@ module nvdla_cdp_core #(
       squares_sum = 0;
       for (i = 0; i < 9; i = i + 1) begin
         e = {{(SUM - X) {elements[X*i+X-1]}}, elements[X*i+:X]};
-        if (i + 1 + {30'd0, size} >= REACH && i <= REACH + 1 + {30'd0, size}) squares_sum = squares_sum + e * e;
+        if (i + 1 + {30'd0, size} >= REACH && i <= REACH + 1 + {30'd0, size} &&
+            !(bug_cdp_neighbour_dropped && i == REACH + 1 + {30'd0, size}))
+          squares_sum = squares_sum + e * e;
       end
     end
   endfunction

@@ -44,6 +44,7 @@ module nvdla_dbb_write #(
   `NVDLA_BUG(axi_wvalid_dropped)
   `NVDLA_BUG(axi_write_answer_refused)
   `NVDLA_BUG(axi_write_lost)
+  `NVDLA_BUG(axi_write_lanes_permuted)
   localparam CW = (CLIENTS > 1) ? $clog2(CLIENTS) : 1;
 
   localparam [31:0] BUS_BYTES = DATA_WIDTH / 8;
@@ -55,6 +56,9 @@ module nvdla_dbb_write #(
   wire [7:0] id;
   wire [ADDR_WIDTH-1:0] address;
   wire [DATA_WIDTH-1:0] data;
+  // The seeded bug axi_write_lanes_permuted swaps bytes 1 and 6 of every word.
+  wire [DATA_WIDTH-1:0] lanes = !bug_axi_write_lanes_permuted ? data :
+      {data[DATA_WIDTH-1:56], data[15:8], data[47:16], data[55:48], data[7:0]};
 
   wire [CW-1:0] pick;
   reg [8:0] outstanding;
@@ -69,7 +73,7 @@ module nvdla_dbb_write #(
   assign awvalid = address_waiting && !(bug_axi_awvalid_dropped && address_stalled);
   assign wvalid  = data_waiting && !(bug_axi_wvalid_dropped && data_stalled);
   assign awaddr  = address ^ ((bug_axi_write_address_unstable && !awready) ? DATA_BYTES : 0);
-  assign wdata   = data ^ {{(DATA_WIDTH - 1) {1'b0}}, bug_axi_write_data_unstable && !wready};
+  assign wdata   = lanes ^ {{(DATA_WIDTH - 1) {1'b0}}, bug_axi_write_data_unstable && !wready};
   assign awid    = id ^ {5'd0, bug_axi_write_id, 2'd0};
 
   always @(posedge clk or negedge rst_n)

@@ -29,6 +29,7 @@ module nvdla_pdp_arithmetic #(
   `include "nvdla_pdp_math.vh"
 
   `NVDLA_BUG(pdp_maximum_is_minimum)
+  `NVDLA_BUG(pdp_compare_unsigned)
   `NVDLA_BUG(pdp_average_floors)
   wire [1:0] pooled_by = (bug_pdp_maximum_is_minimum && method != METHOD_AVERAGE) ? ~method : method;
 
@@ -48,7 +49,14 @@ module nvdla_pdp_arithmetic #(
   function automatic [W-1:0] merged(input fresh, input [W-1:0] old, input [W-1:0] more);
     integer e;
     for (e = 0; e < ATOM_BYTES; e = e + 1)
-      merged[SUM*e+:SUM] = fresh ? more[SUM*e+:SUM] : combine(pooled_by, old[SUM*e+:SUM], more[SUM*e+:SUM]);
+      merged[SUM*e+:SUM] = fresh ? more[SUM*e+:SUM] :
+          combine(pooled_by ^ {2{signs_differ(old[SUM*e+SUM-1], more[SUM*e+SUM-1])}},
+                  old[SUM*e+:SUM], more[SUM*e+:SUM]);
+  endfunction
+
+  // Unsigned numbers of different signs compare the other way.
+  function automatic signs_differ(input a, input b);
+    signs_differ = bug_pdp_compare_unsigned && method != METHOD_AVERAGE && a != b;
   endfunction
 
   // Partial results with the value of the padded columns.

@@ -50,6 +50,7 @@ module nvdla_regfile #(
   `include "nvdla_register_table.vh"
 
   `NVDLA_BUG(regs_stale_group)
+  `NVDLA_BUG(regs_stale_line_stride)
   `NVDLA_BUG(regs_consumer_stuck)
   `NVDLA_BUG(regs_op_enable_stays)
   `NVDLA_BUG(regs_read_other_group)
@@ -117,12 +118,17 @@ module nvdla_regfile #(
       end
     end
 
+  // The seeded bug regs_stale_line_stride takes D_DST_LINE_STRIDE of SDP from group 0, always.
+  function automatic stale(input integer index);
+    stale = bug_regs_stale_line_stride && UNIT == `UNIT_SDP && consumer && index == `SDP_D_DST_LINE_STRIDE - OP_ENABLE;
+  endfunction
+
   // Snapshot for the engine
   always @(posedge clk or negedge rst_n)
     if (!rst_n) cfg <= {32 * GROUP_WORDS{1'b0}};
     else if (load)
       for (i = 0; i < GROUP_WORDS; i = i + 1)
-        cfg[32*i+:32] <= groups[(consumer != bug_regs_stale_group) ? GROUP_WORDS+i : i];
+        cfg[32*i+:32] <= groups[(consumer != (bug_regs_stale_group || stale(i))) ? GROUP_WORDS+i : i];
 
   // Reads
   always @(posedge clk or negedge rst_n)

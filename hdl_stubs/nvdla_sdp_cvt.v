@@ -19,6 +19,7 @@ module nvdla_sdp_cvt #(
   `NVDLA_BUG(sdp_converter_floors)
   `NVDLA_BUG(sdp_converter_rounds_half_up)
   `NVDLA_BUG(sdp_converter_wraps)
+  `NVDLA_BUG(sdp_converter_symmetric)
   `NVDLA_BUG(sdp_converter_shift)
   `NVDLA_BUG(sdp_converter_scale_unsigned)
   `NVDLA_BUG(sdp_converter_offset_added)
@@ -37,6 +38,7 @@ module nvdla_sdp_cvt #(
               bug_sdp_converter_rounds_half_up ? (value + half) >>> amount : shift_round(value, amount);
     limited = saturate(value, 17);
     saturated = (FULL != 0) ? (cut_off > 49'sd65536 || cut_off < -49'sd65537) : (value != {{17{limited[31]}}, limited});
-    y = bug_sdp_converter_wraps ? {{24{value[7]}}, value[7:0]} : limited;
+    y = bug_sdp_converter_wraps ? {{24{value[7]}}, value[7:0]} :
+        (bug_sdp_converter_symmetric && limited < -32'sd127) ? -32'sd127 : limited;
   end
 endmodule

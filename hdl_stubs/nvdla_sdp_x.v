@@ -46,6 +46,8 @@ module nvdla_sdp_x (
   `NVDLA_BUG(sdp_prelu_multiplies_all)
   `NVDLA_BUG(sdp_alu_shift_missing)
   `NVDLA_BUG(sdp_maximum_is_minimum)
+  `NVDLA_BUG(sdp_compare_unsigned)
+  `NVDLA_BUG(sdp_sum_carry)
   `NVDLA_BUG(sdp_multiplier_missing)
   `NVDLA_BUG(sdp_truncation_shift)
   `NVDLA_BUG(sdp_truncation_floors)
@@ -59,16 +61,20 @@ module nvdla_sdp_x (
     reg signed [48:0] value;
     reg signed [48:0] operand;
     reg signed [31:0] narrow;
+    reg above, flipped;
     begin
       value = (bug_sdp_relu_first && !relu_bypass && data[31]) ? 49'sd0 : {{17{data[31]}}, data};
       if (!alu_bypass) begin
         operand = {{33{addend[15]}}, addend};
         narrow  = saturate(operand <<< (left > LARGEST_SHIFT ? LARGEST_SHIFT : left), 32);
         operand = {{17{narrow[31]}}, narrow};
+        above   = operand > value;
+        // Numbers of one sign compare the same way as unsigned ones.
+        flipped = bug_sdp_compare_unsigned && (operand[48] != value[48]);
         case (alu_algo)
-          ALGO_MAX: if ((operand > value) != bug_sdp_maximum_is_minimum) value = operand;
-          ALGO_MIN: if (operand < value) value = operand;
-          default:  value = value + operand;
+          ALGO_MAX: if ((above ^ flipped) != bug_sdp_maximum_is_minimum) value = operand;
+          ALGO_MIN: if ((operand < value) ^ flipped) value = operand;
+          default:  value = value + operand + {48'd0, bug_sdp_sum_carry};
         endcase
       end
       if (!mul_bypass && mul_prelu && !value[48] && !bug_sdp_prelu_multiplies_all) narrow = value[31:0];

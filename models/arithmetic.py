@@ -33,10 +33,27 @@ class Rounding(Enum):
 
 @dataclass(frozen=True)
 class Rules:
-    """How integers are rounded and kept in range; the defaults are the hardware's."""
+    """How integers are rounded, kept in range and compared; the defaults are the hardware's.
+
+    Attributes:
+        rounding: what happens to the bits that a right shift drops.
+        saturates: whether numbers out of range are clipped, and not wrapped.
+        wraps_at: the only width at which they wrap, None for all; of rules that do not saturate.
+        wraps: whether they wrap below the range, and above it; of rules that do not saturate.
+        symmetric: whether the smallest number of a range is the largest one, negated.
+        unsigned: whether maximum and minimum take negative numbers for large ones.
+        accumulator_bits: width at which the sums of a convolution wrap, None for accumulators that are wide enough.
+        left_out: neighbours that a normalisation does not sum, as distances in channels.
+    """
 
     rounding: Rounding = Rounding.AWAY
     saturates: bool = True
+    wraps_at: int | None = None
+    wraps: tuple[bool, bool] = (True, True)
+    symmetric: bool = False
+    unsigned: bool = False
+    accumulator_bits: int | None = None
+    left_out: frozenset[int] = frozenset()
 
 
 HARDWARE = Rules()
@@ -67,10 +84,12 @@ def saturate(values: NDArray[np.int64], bits: int, rules: Rules = HARDWARE) -> N
 
     Source: precision document, "Precision Preservation" (saturation depends on the output bits).
     """
-    if not rules.saturates:
-        return wrap(values, bits)
     low, high = limits(bits)
-    return np.clip(values, low, high)
+    clipped = np.clip(values, -high if rules.symmetric else low, high)
+    if rules.saturates or rules.wraps_at not in (None, bits):
+        return clipped
+    below, above = rules.wraps
+    return np.where((below & (values < low)) | (above & (values > high)), wrap(values, bits), clipped)
 
 
 def wrap(values: NDArray[np.int64], bits: int) -> NDArray[np.int64]:

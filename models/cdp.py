@@ -192,18 +192,19 @@ def _enter(params: CdpParams, columns: NDArray[Any], channels: int, rules: Rules
 
 
 def _look_up(params: CdpParams, data: NDArray[np.int64], rules: Rules) -> LutResult:
-    return lut_integer.lookup(params.lut, _window_sums(params.local_size, data), LutUnit.CDP, rules)
+    return lut_integer.lookup(params.lut, _window_sums(params.local_size, data, rules), LutUnit.CDP, rules)
 
 
-def _window_sums(local_size: int | None, data: NDArray[np.int64]) -> NDArray[np.int64]:
+def _window_sums(local_size: int | None, data: NDArray[np.int64], rules: Rules) -> NDArray[np.int64]:
     """Sum the squares of ``local_size`` channels around each; channels outside the cube add nothing."""
     if local_size is None:
         return data
     half = local_size // 2
     squares = np.pad(data * data, ((half, half), (0, 0)))
-    sums = squares[: len(data)].copy()
-    for distance in range(1, local_size):
-        sums += squares[distance : distance + len(data)]
+    sums = np.zeros_like(data)
+    for distance in range(-half, half + 1):
+        if distance not in rules.left_out:
+            sums += squares[half + distance :][: len(data)]
     return sums
 
 

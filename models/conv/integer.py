@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.arithmetic import HARDWARE, Rules, limits, saturate, shift_right_rounded
+from models.arithmetic import HARDWARE, Rules, limits, saturate, shift_right_rounded, wrap
 from models.conv.params import ConvParams
 from models.conv.windows import Scratch, columns, line_runs, pad, tile_runs
 from models.precision import Precision
@@ -82,11 +82,13 @@ def accumulate(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any], ru
             else _sums(params, padded, weights[block], shape[1:])
         )
         for rows, sums in found:
-            if narrow and params.truncate == 0:
+            if narrow and params.truncate == 0 and rules.accumulator_bits is None:
                 result.output[block, rows] = sums
                 result.saturated[block, rows] = False
                 continue
             wide = saturate(sums.astype(np.int64, copy=False), _ACCUMULATOR_BITS[params.precision], rules)
+            if rules.accumulator_bits is not None:
+                wide = wrap(wide, rules.accumulator_bits)
             result.output[block, rows], result.saturated[block, rows] = truncate(wide, params.truncate, rules)
     return result
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.arithmetic import Rules, limits, shift_right_rounded, wrap
+from models.arithmetic import Rules, shift_right_rounded, wrap
 from models.config import HwConfig
 from models.pdp.params import PdpParams, PoolMethod, missing_elements
 from models.precision import Precision
@@ -58,11 +58,13 @@ def pool(
     """Pool some channels: (C, H, W) int8 or int16 to (C, out_height, out_width)."""
     if params.method is PoolMethod.AVERAGE:
         return _average(params, cube, out_width, out_height, _widths(params, config), rules)
+    if rules.unsigned:
+        return _extreme(params, cube.view(f"u{cube.itemsize}"), out_width, out_height).view(cube.dtype)
     return _extreme(params, cube, out_width, out_height)
 
 
 def _extreme(params: PdpParams, cube: NDArray[Any], out_width: int, out_height: int) -> NDArray[Any]:
-    low, high = limits(_OUTPUT_BITS[params.precision])
+    low, high = np.iinfo(cube.dtype).min, np.iinfo(cube.dtype).max
     reduce, neutral = (np.maximum, low) if params.method is PoolMethod.MAX else (np.minimum, high)
     rows = _reduce_along_width(params, cube, out_width, reduce, neutral)
     return _reduce_along_height(params, rows, out_height, reduce, neutral)

@@ -75,7 +75,7 @@ def _x_stage(stage: SdpStage, data: NDArray[np.int64], operands: Operands, rules
     if stage.alu is not None and operands.alu is not None:
         operand = shift_left_saturating(operands.alu, stage.alu_shift, DATA_BITS, rules)
         # A sum is not saturated here: the hardware keeps the 33rd bit for the multiplier.
-        data = _alu(stage.alu, data, operand)
+        data = _alu(stage.alu, data, operand, rules)
     product = data if operands.mul is None else data * operands.mul.astype(np.int64)
     result = saturate(shift_right_rounded(product, stage.mul_shift, rules), DATA_BITS, rules)
     if stage.mul and stage.mul_prelu:
@@ -91,7 +91,7 @@ def _y_stage(stage: YStage, data: NDArray[np.int64], operands: Operands, rules: 
         data = np.where(data < 0, shifted, data) if stage.mul_prelu else shifted
     if stage.alu is not None and operands.alu is not None:
         operand = _converted(stage.alu_converter, operands.alu, rules)
-        data = saturate(_alu(stage.alu, data, operand), DATA_BITS, rules)
+        data = saturate(_alu(stage.alu, data, operand, rules), DATA_BITS, rules)
     return data
 
 
@@ -112,8 +112,11 @@ def _truncate(product: NDArray[np.int64], shift: int, rules: Rules) -> NDArray[n
     return saturate(shift_right_rounded(np.minimum(product, _LARGEST_SHIFTED), shift, rules), DATA_BITS, rules)
 
 
-def _alu(operation: AluOp, data: NDArray[np.int64], operand: NDArray[np.int64]) -> NDArray[np.int64]:
+def _alu(operation: AluOp, data: NDArray[np.int64], operand: NDArray[np.int64], rules: Rules) -> NDArray[np.int64]:
     match operation:
+        case AluOp.MAX | AluOp.MIN if rules.unsigned:
+            larger = _as_unsigned(data) > _as_unsigned(operand)
+            return np.where(larger == (operation is AluOp.MAX), data, operand)
         case AluOp.MAX:
             result: NDArray[np.int64] = np.maximum(data, operand)
         case AluOp.MIN:
@@ -134,3 +137,8 @@ def _convert(
     if target is Precision.FP16:
         return integer_to_fp16(middle), saturated
     return saturate(middle, OUTPUT_BITS[target], rules).astype(target.dtype), saturated
+
+
+def _as_unsigned(values: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return numbers as an unsigned comparison sees them, of whatever width: negative ones are the largest."""
+    return values.astype(np.uint64)

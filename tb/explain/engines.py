@@ -51,6 +51,7 @@ class StageRun:
         walk: through the operands in memory.
         components: content of each element.
         unsigned: whether operands in memory are taken as unsigned numbers.
+        added: what is added to the ALU operand; not for FP16.
     """
 
     stage: SdpStage | YStage
@@ -59,6 +60,7 @@ class StageRun:
     walk: Walk | None = None
     components: tuple[str, ...] = ()
     unsigned: bool = False
+    added: int = 0
 
     def operands(self, memory: Bytes, rows: slice, is_float: bool) -> sdp.Operands:
         """Return the operands for some lines of the cube, as patterns for a layer of FP16."""
@@ -86,6 +88,8 @@ class StageRun:
                 taken[name] = fetched[name]
             else:
                 raise InputError(f"{name} operand must come from a register or from memory")
+        if self.added and taken["alu"] is not None:
+            taken["alu"] = taken["alu"] + self.added
         return sdp.Operands(**taken)
 
 
@@ -100,6 +104,7 @@ class SdpRun:
         x2: stage X2, None when bypassed.
         y: stage Y, None when bypassed.
         unsigned: whether input elements are taken as unsigned numbers.
+        added: what is added to every input element; not for FP16.
     """
 
     src: Walk
@@ -108,6 +113,7 @@ class SdpRun:
     x2: StageRun | None
     y: StageRun | None = None
     unsigned: bool = False
+    added: int = 0
     work: ClassVar[int] = 1
 
     def compute(self, memory: Bytes, rows: slice, rules: Rules) -> Cube:
@@ -119,6 +125,8 @@ class SdpRun:
 
     def finish(self, cube: Cube, memory: Bytes, rows: slice, rules: Rules) -> Cube:
         """Return the result of the stages and the output converter for a cube."""
+        if self.added:
+            cube = cube.astype(np.int32) + np.int32(self.added)
         stages = (self.x1, self.x2, self.y)
         params = self.params
         for name, stage in zip(("x1", "x2", "y"), stages, strict=True):

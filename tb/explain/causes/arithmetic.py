@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from models.arithmetic import Rounding, Rules
+from models.arithmetic import Rounding
 from models.errors import InputError
 from models.sdp import AluOp, SdpStage, YStage
 from tb.explain.cause import Cause, Family, Variant, attempt
@@ -26,7 +26,45 @@ def _rounding(evidence: Evidence, run: Run) -> Iterator[Variant]:
 
 
 def _saturation(evidence: Evidence, run: Run) -> Iterator[Variant]:
-    yield Variant("numbers wrap", replace(run, rules=Rules(run.rules.rounding, saturates=False)))
+    output = 8 * run.dst.dtype.itemsize
+    for width, where in ((None, ""), (output, f", in the last step, to {output} bits")):
+        for wraps, what in (
+            ((True, True), "numbers wrap"),
+            ((True, False), "negative numbers wrap"),
+            ((False, True), "positive numbers wrap"),
+        ):
+            rules = replace(run.rules, saturates=False, wraps_at=width, wraps=wraps)
+            yield Variant(f"{what}{where}", replace(run, rules=rules))
+
+
+def _symmetric(evidence: Evidence, run: Run) -> Iterator[Variant]:
+    yield Variant("the smallest number becomes -max, as -127", replace(run, rules=replace(run.rules, symmetric=True)))
+
+
+def _compare(evidence: Evidence, run: Run) -> Iterator[Variant]:
+    yield Variant("", replace(run, rules=replace(run.rules, unsigned=True)))
+
+
+def _constants(evidence: Evidence, run: Run) -> Iterator[Variant]:
+    """Yield runs with a constant added to what SDP takes or to the ALU operand of a stage."""
+    sdp = reach.sdp_of(run)
+    if sdp is None or sdp.params.is_float:
+        return
+    # A cube from memory is SDP's input; behind a convolution it is the sums that CACC delivers.
+    whose = "SDP's input" if sdp is reach.first(run) else "the sums of CACC"
+    for constant in _CONSTANTS:
+        yield from attempt(
+            f"{constant:+d} to {whose}", partial(reach.with_sdp, run, replace(sdp, added=sdp.added + constant))
+        )
+        for name, part in reach.stages(run):
+            if part.stage.alu is not None:
+                more = replace(part, added=part.added + constant)
+                where = f"the ALU operand of {name.upper()}"
+                yield from attempt(f"{constant:+d} to {where}", partial(reach.with_stage, run, name, more))
+
+
+_CONSTANTS = tuple(sign << bit for bit in range(9) for sign in (1, -1))
+"""Carries that are set or lost at the low bits."""
 
 
 def _converter(evidence: Evidence, run: Run) -> Iterator[tuple[str, str, Callable[[], Run]]]:
@@ -229,6 +267,9 @@ _STAGES = {
 CAUSES = (
     Cause("rounding", "wrong rounding", Family.ARITHMETIC, _rounding, reruns=True),
     Cause("saturation", "saturation missing", Family.ARITHMETIC, _saturation, reruns=True),
+    Cause("saturation-symmetric", "symmetric saturation", Family.ARITHMETIC, _symmetric, reruns=True),
+    Cause("compare", "maximum or minimum compares as unsigned", Family.ARITHMETIC, _compare, reruns=True),
+    Cause("constant", "a constant added", Family.ARITHMETIC, _constants, reruns=True, cost_bits=9.0),
     Cause("sign", "wrong sign", Family.ARITHMETIC, _signs, reruns=True),
     *(
         Cause(f"converter-{kind}", about, Family.ARITHMETIC, partial(_of_converter, kind), reruns=True)

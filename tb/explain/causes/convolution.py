@@ -226,6 +226,17 @@ def _of(kind: str, evidence: Evidence, run: Run) -> Iterator[Variant]:
             yield from attempt(detail, partial(_engine, run, make))
 
 
+def _accumulators(evidence: Evidence, run: Run) -> Iterator[Variant]:
+    engine = reach.first(run)
+    if isinstance(engine, ConvRun) and not engine.params.is_float:
+        for bits in _ACCUMULATOR_BITS:
+            rules = replace(run.rules, accumulator_bits=bits)
+            yield Variant(f"sums wrap at {bits} bits", replace(run, rules=rules))
+
+
+_ACCUMULATOR_BITS = range(12, 34)
+"""Widths that hold some sums of a convolution and not others; the hardware has 34 bits for INT8."""
+
 _KINDS = {
     "truncate": ("wrong truncation", Family.ARITHMETIC),
     "pad-value": ("wrong padding value", Family.ARITHMETIC),
@@ -252,7 +263,10 @@ _KINDS = {
     "image-line-stride": ("wrong line stride of the image", Family.FORMAT),
 }
 
-CAUSES = tuple(
-    Cause(f"conv-{kind}", f"convolution: {about}", family, partial(_of, kind), reruns=True)
-    for kind, (about, family) in _KINDS.items()
+CAUSES = (
+    *(
+        Cause(f"conv-{kind}", f"convolution: {about}", family, partial(_of, kind), reruns=True)
+        for kind, (about, family) in _KINDS.items()
+    ),
+    Cause("conv-accumulator", "convolution: narrow accumulators", Family.ARITHMETIC, _accumulators, reruns=True),
 )

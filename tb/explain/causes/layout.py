@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from math import lgamma, log
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tb.explain.cause import Cause, Family, Variant, attempt
 from tb.explain.causes import reach
+from tb.explain.causes.earlier import earlier
 from tb.explain.evidence import Evidence
 from tb.explain.run import Run
 from tb.explain.walk import Cube, Walk, in_atoms
@@ -45,7 +48,8 @@ def line_strides(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str
     if walk.shape[1] == 1:
         return
     surface, line, atom = walk.steps
-    others = {"that of packed lines": walk.shape[2] * atom, "the surface stride": surface}
+    others = {f"that {whose}": other.steps[1] for whose, other in _earlier_walks(evidence, run, walk)}
+    others |= {"that of packed lines": walk.shape[2] * atom, "the surface stride": surface}
     for name, other in _other_walks(run, walk):
         others[f"that of {name}"] = other.steps[1]
     for value, what in _strides(line, others, atom).items():
@@ -57,7 +61,8 @@ def surface_strides(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[
     if walk.surfaces == 1:
         return
     surface, line, atom = walk.steps
-    others = {
+    others = {f"that {whose}": other.steps[0] for whose, other in _earlier_walks(evidence, run, walk)}
+    others |= {
         "that of packed surfaces": walk.shape[1] * line,
         "that of packed lines and surfaces": walk.shape[1] * walk.shape[2] * atom,
         "one line too much": surface + line,
@@ -154,6 +159,14 @@ def _other_walks(run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
     for name, other in [*named, *((f"the operands of {stage}", part.walk) for stage, part in reach.stages(run))]:
         if other is not None and other != walk:
             yield name, other
+
+
+def _earlier_walks(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
+    """Yield the walks of earlier layers, of two with the same strides the nearest last."""
+    for whose, other in reversed(list(earlier(evidence))):
+        found = other.dst if walk is run.dst else reach.source(other)
+        if found is not None:
+            yield whose, found
 
 
 def _addresses(layer: Layer) -> Iterator[tuple[str, int]]:
@@ -297,6 +310,45 @@ def swap_halves(cube: Cube, per_atom: int) -> Cube:
     return np.roll(in_atoms(cube, per_atom), per_atom // 2, axis=1).reshape(cube.shape)
 
 
+def _on_the_bus(evidence: Evidence, run: Run) -> Iterator[Variant]:
+    """Look for the order of bytes that turns every expected atom, or part of it, into the one that was written."""
+    walk, got = run.dst, evidence.got
+    if walk.shape != evidence.walk.shape or not got.mask[evidence.expected.mask].all():
+        return
+    there, right = (_raw(cube, walk.atom_elements) for cube in (walk.read_patch(got), evidence.cube))
+    for nbytes in (8, 16, 32, 64):
+        if walk.atom_bytes % nbytes == 0:
+            lanes = _permutation(right.reshape(-1, nbytes), there.reshape(-1, nbytes))
+            if lanes is not None:
+                detail = f"bytes {' '.join(map(str, lanes))} of every {nbytes} in the places of 0 to {nbytes - 1}"
+                order = partial(_permuted, lanes=lanes, per_atom=walk.atom_elements)
+                yield Variant(detail, replace(run, order=(*run.order, order)), lgamma(nbytes + 1) / log(2))
+
+
+def _raw(cube: Cube, per_atom: int) -> NDArray[np.uint8]:
+    """Return the bytes of all atoms, (surface, line, column, byte)."""
+    return np.ascontiguousarray(np.moveaxis(in_atoms(cube, per_atom), 1, 3)).view(np.uint8)
+
+
+def _permutation(right: NDArray[np.uint8], there: NDArray[np.uint8]) -> tuple[int, ...] | None:
+    """Return which byte of every right word lies in each place, or None when no order of bytes makes it so."""
+    free = list(range(right.shape[1]))
+    lanes = []
+    for place in range(right.shape[1]):
+        same = [lane for lane in free if np.array_equal(right[:, lane], there[:, place])]
+        if not same:
+            return None
+        lanes.append(place if place in same else same[0])
+        free.remove(lanes[-1])
+    return tuple(lanes)
+
+
+def _permuted(cube: Cube, lanes: tuple[int, ...], per_atom: int) -> Cube:
+    raw = _raw(cube, per_atom)
+    moved = np.ascontiguousarray(raw.reshape(-1, len(lanes))[:, list(lanes)]).reshape(raw.shape).view(cube.dtype)
+    return np.moveaxis(moved, 3, 1).reshape(cube.shape)
+
+
 LANES: dict[str, Callable[..., Cube]] = {
     "channels reversed inside atoms": reverse_lanes,
     "channels one too far inside atoms": rotate_lanes,
@@ -323,6 +375,7 @@ def _catalogue() -> Iterator[Cause]:
         yield Cause(f"src-{key}", f"input: {about}", Family.LAYOUT, partial(_of_input, moves), reruns=True)
     yield Cause("dst-channel-padding", "output: channel padding missing", Family.LAYOUT, _padding_of_output)
     yield Cause("dst-lanes", "output", Family.LAYOUT, _lanes)
+    yield Cause("bus-lanes", "output: byte lanes permuted", Family.LAYOUT, _on_the_bus)
     for name, twist in LANES.items():
         key = "src-lanes-" + name.replace(" ", "-")
         yield Cause(key, "input", Family.LAYOUT, partial(_of_input, _twisted(name, twist)), reruns=True, cost_bits=9.0)

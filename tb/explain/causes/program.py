@@ -7,33 +7,18 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
-from models.errors import InputError
-from tb.explain.build import run_of
 from tb.explain.cause import Cause, Family, Variant, attempt
 from tb.explain.causes import reach
+from tb.explain.causes.earlier import earlier
 from tb.explain.engine_conv import ConvRun
 from tb.explain.engines import CdpRun, PdpRun
 from tb.explain.evidence import Evidence
 from tb.explain.run import Run
-
-
-def _earlier(evidence: Evidence, run: Run) -> Iterator[tuple[str, Run]]:
-    """Yield the runs of the last layers before on the same engine."""
-    count = 0
-    for layer in reversed(evidence.before):
-        try:
-            other = run_of(layer)
-        except InputError:
-            continue
-        if type(other.engine) is type(run.engine):
-            count += 1
-            yield "of the layer before" if count == 1 else f"of {count} layers before", other
-        if count == 2:
-            return
+from tb.explain.walk import Walk
 
 
 def _stale(evidence: Evidence, run: Run) -> Iterator[Variant]:
-    for whose, other in _earlier(evidence, run):
+    for whose, other in earlier(evidence):
         sdp, old = reach.sdp_of(run), reach.sdp_of(other)
         if sdp is not None and old is not None:
             converter = replace(sdp, params=replace(sdp.params, converter=old.params.converter))
@@ -56,12 +41,19 @@ def _stale(evidence: Evidence, run: Run) -> Iterator[Variant]:
         yield from _parameters(run, other, whose)
         theirs, mine_walk = reach.source(other), reach.source(run)
         if theirs is not None and mine_walk is not None:
-            for name in ("address", "steps"):
-                walk = replace(mine_walk, **{name: getattr(theirs, name)})
+            for name, walk in _placed(mine_walk, theirs):
                 yield from attempt(f"{name} of the input {whose}", partial(reach.with_source, run, walk))
-        for name in ("address", "steps"):
-            walk = replace(run.dst, **{name: getattr(other.dst, name)})
+        for name, walk in _placed(run.dst, other.dst):
             yield Variant(f"{name} of the output {whose}", replace(run, dst=walk))
+
+
+def _placed(mine: Walk, theirs: Walk) -> Iterator[tuple[str, Walk]]:
+    """Yield a walk with each register that says where a cube lies from another one."""
+    surface, line, _ = theirs.steps
+    yield "address", replace(mine, address=theirs.address)
+    yield "line stride", mine.stepped(line=line)
+    yield "surface stride", mine.stepped(surface=surface)
+    yield "both strides", mine.stepped(surface=surface, line=line)
 
 
 def _parameters(run: Run, other: Run, whose: str) -> Iterator[Variant]:

@@ -114,6 +114,21 @@ def _of(kind: str, evidence: Evidence, run: Run) -> Iterator[Variant]:
             yield from attempt(detail, partial(_with_params, run, engine, change))
 
 
+def _neighbours(evidence: Evidence, run: Run) -> Iterator[Variant]:
+    engine = run.engine
+    if not isinstance(engine, CdpRun) or engine.params.local_size is None or engine.params.is_float:
+        return
+    for distance in range(1, engine.params.local_size // 2 + 1):
+        for which, lost in (
+            ("before and after", (-distance, distance)),
+            ("before", (-distance,)),
+            ("after", (distance,)),
+        ):
+            rules = replace(run.rules, left_out=frozenset(lost))
+            yield Variant(f"channel {distance} {which}", replace(run, rules=rules))
+    yield Variant("the channel itself", replace(run, rules=replace(run.rules, left_out=frozenset((0,)))))
+
+
 def _padding(evidence: Evidence, run: Run) -> Iterator[Variant]:
     engine = run.engine
     if isinstance(engine, CdpRun):
@@ -139,5 +154,6 @@ CAUSES = (
         Cause(f"lut-{kind}", about, Family.ARITHMETIC, partial(_of, kind), reruns=True)
         for kind, about in _KINDS.items()
     ),
+    Cause("lut-neighbour", "normalisation: a neighbour is not summed", Family.ARITHMETIC, _neighbours, reruns=True),
     Cause("lut-padding", "normalisation: wrong number of channels", Family.ARITHMETIC, _padding, reruns=True),
 )

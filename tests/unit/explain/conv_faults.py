@@ -72,20 +72,24 @@ def convolutions() -> Iterator[tuple[str, Fault]]:
         "sign",
         Fault(IMAGE, run(replace(IMAGE, conversion=replace(IMAGE.conversion, signed=True))), ("conv-pixel-sign",)),
     )
-    yield "data unsigned", Fault(CUBE, unsigned_data(), ("conv-sign",))
+    yield "data unsigned", Fault(CUBE, summed(np.uint8, lambda sums: sums), ("conv-sign",))
+    yield (
+        "accumulators of 14 bits",
+        Fault(CUBE, summed(np.int8, lambda sums: (sums + (1 << 13)) % (1 << 14) - (1 << 13)), ("conv-accumulator",)),
+    )
     yield from coded()
 
 
-def unsigned_data() -> Patch:
-    """Return what the cube's layer leaves when data are unsigned: 256 more, for every negative one, in each sum."""
+def summed(taken_as: type, accumulated: Callable[[NDArray[np.int64]], NDArray[np.int64]]) -> Patch:
+    """Return what the cube's layer leaves when its data are of a type, and its sums go through accumulators."""
     layer = CUBE
     assert isinstance(layer.conversion, Converter)
     raw = layer.src.layout.unpack(MEMORY.read(layer.src.address, layer.src.layout.nbytes).data)
-    cube = layer.conversion.convert(raw, Precision.INT8).view(np.uint8).astype(np.int64)
+    cube = layer.conversion.convert(raw, Precision.INT8).view(taken_as).astype(np.int64)
     stored = layer.weights.layout
     kernels = stored.unpack(MEMORY.read(layer.weights.address, stored.nbytes).data).astype(np.int64)
     params, (count, height, width) = layer.params, layer.dst.layout.shape
-    pad = params.pad_value & 0xFF
+    pad = np.array(params.pad_value, np.int8).view(taken_as)
     padded = np.full((cube.shape[0], 40, 40), pad, dtype=np.int64)
     top, left = params.pad_top, params.pad_left
     padded[:, top : top + cube.shape[1], left : left + cube.shape[2]] = cube
@@ -94,6 +98,7 @@ def unsigned_data() -> Patch:
         rows = y * params.stride_y + np.arange(kernels.shape[2]) * params.dilation_y
         columns = x * params.stride_x + np.arange(kernels.shape[3]) * params.dilation_x
         sums[k, y, x] = (padded[:, rows[:, np.newaxis], columns] * kernels[k]).sum()
+    sums = accumulated(sums)
     half = (1 << params.truncate) >> 1
     truncated = np.where(sums < 0, -((-sums + half) >> params.truncate), (sums + half) >> params.truncate)
     bias = MEMORY.read(cases.X1, 2 * 24).data.view("<i2").astype(np.int64)

@@ -8,14 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from models.cdp import widths
 from models.lut import LutChoice
+from models.lut_integer import LutUnit, lookup
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
 from models.sdp import AluOp, YStage
+from tb.explain.memory import Patch
 from tb.nvdla.layers import PdpLayer, Surface, WidthSplit
 from tests.unit.explain import cases
 from tests.unit.explain import full_cases as full
-from tests.unit.explain.faults import MEMORY, Fault, elements, run, strides, written
+from tests.unit.explain.faults import MEMORY, Fault, by_value, elements, run, strides, written
 
 AVERAGE, MAXIMUM, CDP = cases.pdp_layer(), cases.pdp_layer(PoolMethod.MAX), cases.cdp_layer()
 
@@ -63,6 +66,14 @@ def other_engines() -> Iterator[tuple[str, Fault]]:
     yield "window of three", tables("lut-window", local_size=3)
     yield "output shift", tables("lut-converter", output_converter=replace(CDP.params.output_converter, shift=16))
 
+    yield "first of five channels not summed", Fault(CDP, without_first(), ("lut-neighbour",))
+    pooled = np.zeros((16, 4, 5), np.int8)
+    pixels = MAXIMUM.src.layout.unpack(MEMORY.read(cases.SRC, MAXIMUM.src.layout.nbytes).data)
+    for c, h, w in np.ndindex(pooled.shape):
+        window = pixels[c, max(0, 2 * h - 1) : 2 * h + 1, max(0, 2 * w - 1) : 2 * w + 2]
+        pooled[c, h, w] = window.view(np.uint8).max().view(np.int8)
+    yield "unsigned maximum of PDP", Fault(MAXIMUM, by_value(MAXIMUM, lambda _: pooled), ("compare",))
+
     table = full.table_layer()
     stage = table.params.y
     assert isinstance(stage, YStage)
@@ -74,3 +85,18 @@ def other_engines() -> Iterator[tuple[str, Fault]]:
     ):
         wrong = replace(table, params=replace(table.params, y=replace(stage, **new)))
         yield f"Y {what}", Fault(table, run(wrong), (cause,))
+
+
+def without_first() -> Patch:
+    """Return what the normalisation over five channels leaves when the first of each window is not summed."""
+    params = CDP.params
+    cube = CDP.src.layout.unpack(MEMORY.read(CDP.src.address, CDP.src.layout.nbytes).data)
+    data = params.input_converter.to_width(cube, widths(Precision.INT8).data)
+    sums = np.zeros_like(data)
+    for c, h, w in np.ndindex(data.shape):
+        sums[c, h, w] = sum(int(data[n, h, w]) ** 2 for n in range(max(0, c - 1), min(len(data), c + 3)))
+    factors = lookup(params.lut, sums, LutUnit.CDP).values
+    result = params.output_converter.convert(factors * data, Precision.INT8)
+    padded = elements(CDP).copy()
+    padded[: len(result)] = result
+    return by_value(CDP, lambda _: padded)

@@ -42,6 +42,15 @@ def walks() -> Iterator[tuple[str, Fault]]:
                 ("dst-base",),
             ),
         )
+    swapped = {1: 6, 6: 1}
+    yield (
+        "bytes 1 and 6 of the bus swapped",
+        Fault(
+            SDP,
+            by_place(SDP, lambda c, h, w: c // 8 * surface + h * line + w * 8 + swapped.get(c % 8, c % 8)),
+            ("bus-lanes",),
+        ),
+    )
     yield (
         "W and H swapped",
         Fault(COPY, by_place(COPY, lambda c, h, w: c // 8 * 240 + w * 40 + h * 8 + c % 8), ("dst-axes",)),

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.sdp import AluOp
-from tb.nvdla.layers import SdpLayer
+from models.sdp import AluOp, SdpStage
+from tb.nvdla.layers import SdpLayer, StageSource
 from tests.unit.explain import cases
 from tests.unit.explain.faults import MEMORY, Fault, altered, by_value, elements, run
 
@@ -88,3 +88,20 @@ def sdp() -> Iterator[tuple[str, Fault]]:
     np.testing.assert_array_equal(right, elements(REGISTERS))
     yield "rounding", Fault(REGISTERS, by_value(REGISTERS, lambda _: literal(lambda v, n: v >> n, clip)), ("rounding",))
     yield "saturation", Fault(REGISTERS, by_value(REGISTERS, lambda _: literal(away, lambda v: v)), ("saturation",))
+    wrapped = literal(away, lambda v: min(127, v))
+    yield "saturation below", Fault(REGISTERS, by_value(REGISTERS, lambda _: wrapped), ("saturation",))
+    symmetric = literal(away, lambda v: max(-127, min(127, v)))
+    yield "symmetric saturation", Fault(REGISTERS, by_value(REGISTERS, lambda _: symmetric), ("saturation-symmetric",))
+    products += 293
+    carried = literal(away, clip)
+    yield "a carry into the sum", Fault(REGISTERS, by_value(REGISTERS, lambda _: carried), ("constant",))
+    larger = SdpStage(AluOp.MAX, 0, mul=False, mul_prelu=False, mul_shift=0, relu=False)
+    limited = replace(cases.copy_layer(), params=replace(cases.copy_layer().params, x1=larger), x1=StageSource(alu=20))
+    yield (
+        "unsigned maximum",
+        Fault(
+            limited,
+            by_value(limited, lambda _: np.vectorize(lambda v: v if v < 0 or v > 20 else 20, [np.int8])(raw)),
+            ("compare",),
+        ),
+    )

@@ -58,6 +58,7 @@ UNSEEN = {
     "stale-register",
     "lost-write",
     "dst-constant",
+    "bus-lanes",
     "conv-kernel-extension",
     "conv-nan",
     "conv-winograd",

@@ -22,7 +22,7 @@ from tests.unit.models import test_conv_model as conv_layers
 from tests.unit.models import test_pdp_model as pdp_layers
 from tests.unit.models import test_sdp_model as sdp_layers
 
-FLOOR, WRAP = Rules(Rounding.FLOOR), Rules(saturates=False)
+FLOOR, WRAP, UNSIGNED = Rules(Rounding.FLOOR), Rules(saturates=False), Rules(unsigned=True)
 ONE, MINUS = np.ones((1, 1, 1), np.int8), np.full((1, 1, 1), -1, np.int8)
 LARGE = np.full((1, 1, 1), 100, np.int8)
 SMALL = HwConfig.load("nv_small")
@@ -58,9 +58,19 @@ def normalised(cube: NDArray[Any], **changes: Any) -> Model:
     return lambda rules: cdp.run(params, cube, 1, rules)
 
 
-def convolved() -> Model:
+def limited(cube: NDArray[Any], operation: AluOp) -> Model:
+    params = SdpParams(sdp_layers.stage(alu=operation), None, sdp_layers.IDENTITY, Precision.INT8, Precision.INT8)
+    return lambda rules: sdp.run(params, cube, Operands(np.array(1), None), rules=rules)
+
+
+def pooled(method: PoolMethod) -> Model:
+    params = pdp_layers.params(method, kernel_width=3)
+    return lambda rules: pdp.run(params, np.array([[[0, 1, -1]]], np.int8), SMALL, rules)
+
+
+def convolved(cube: NDArray[Any] = ONE) -> Model:
     params = conv_layers.params(truncate=1)
-    return lambda rules: conv.run(params, ONE, np.ones((1, 1, 1, 1), np.int8), rules)
+    return lambda rules: conv.run(params, cube, np.ones((1, 1, 1, 1), np.int8), rules)
 
 
 def image(scale: int, shift: int) -> Model:
@@ -73,6 +83,15 @@ def image(scale: int, shift: int) -> Model:
     [
         (output(ONE, 1, 1), FLOOR, [1], [0]),
         (output(LARGE, 2, 0), WRAP, [127], [-56]),
+        (output(LARGE, 2, 0), Rules(saturates=False, wraps_at=16), [127], [127]),
+        (output(LARGE, 2, 0), Rules(saturates=False, wraps=(True, False)), [127], [127]),
+        (output(LARGE, -2, 0), Rules(saturates=False, wraps=(True, False)), [-128], [56]),
+        (output(LARGE, -2, 0), Rules(symmetric=True), [-128], [-127]),
+        (limited(MINUS, AluOp.MAX), UNSIGNED, [1], [-1]),
+        (limited(LARGE, AluOp.MIN), UNSIGNED, [1], [1]),
+        (pooled(PoolMethod.MAX), UNSIGNED, [1], [-1]),
+        (pooled(PoolMethod.MIN), UNSIGNED, [-1], [0]),
+        (convolved(LARGE), Rules(accumulator_bits=7), [50], [-14]),
         (stage(MINUS, 1, 1), FLOOR, [-1], [-1]),
         (stage(ONE, 1, 1), FLOOR, [1], [0]),
         (element_wise(1), FLOOR, [1], [0]),
@@ -86,6 +105,15 @@ def image(scale: int, shift: int) -> Model:
     ids=[
         "SDP converter, rounding",
         "SDP converter, saturation",
+        "SDP converter, saturation of another width",
+        "SDP converter, saturation of another side",
+        "SDP converter, saturation of one side",
+        "SDP converter, symmetric saturation",
+        "X1, unsigned maximum",
+        "X1, minimum of one sign",
+        "PDP, unsigned maximum",
+        "PDP, unsigned minimum",
+        "convolution, accumulators",
         "X1, negative",
         "X1",
         "Y",

@@ -165,7 +165,9 @@ module dlhdl_core #(
   localparam W = (DATA_TYPE == 1) ? 32 : 8;
   localparam LOG2_LAYERS = 10;
   localparam [31:0] LOG2_BYTES = $clog2(BEAT_BYTES);
-  localparam [2:0] SIZE = LOG2_BYTES[2:0];
+  // AxSIZE, AxBURST (INCR) and AxCACHE
+  localparam [8:0] FIXED = {LOG2_BYTES[2:0], 2'd1, 4'd3};
+  localparam [8:0] FIXED_DEBUG = {3'd2, 2'd1, 4'd3};
 
   wire clk = IPCORE_CLK;
   wire reset_n = IPCORE_RESETN && AXI4_ARESETN;
@@ -395,64 +397,30 @@ module dlhdl_core #(
       .bvalid         (AXI4_Master_Activation_Data_Wr_BVALID)
   );
 
-  // What never changes
-  assign AXI4_Master_Activation_Data_Rd_ARID    = 8'd0;
-  assign AXI4_Master_Activation_Data_Rd_ARSIZE  = SIZE;
-  assign AXI4_Master_Activation_Data_Rd_ARBURST = 2'd1;
-  assign AXI4_Master_Activation_Data_Rd_ARLOCK  = 1'b0;
-  assign AXI4_Master_Activation_Data_Rd_ARCACHE = 4'd3;
-  assign AXI4_Master_Activation_Data_Rd_ARPROT  = 3'd0;
-  assign AXI4_Master_Activation_Data_Wr_AWID    = 8'd0;
-  assign AXI4_Master_Activation_Data_Wr_AWSIZE  = SIZE;
-  assign AXI4_Master_Activation_Data_Wr_AWBURST = 2'd1;
-  assign AXI4_Master_Activation_Data_Wr_AWLOCK  = 1'b0;
-  assign AXI4_Master_Activation_Data_Wr_AWCACHE = 4'd3;
-  assign AXI4_Master_Activation_Data_Wr_AWPROT  = 3'd0;
-  assign AXI4_Master_Activation_Data_Wr_BREADY  = 1'b1;
-  assign AXI4_Master_Weight_Data_Rd_ARID    = 1'b0;
-  assign AXI4_Master_Weight_Data_Rd_ARSIZE  = SIZE;
-  assign AXI4_Master_Weight_Data_Rd_ARBURST = 2'd1;
-  assign AXI4_Master_Weight_Data_Rd_ARLOCK  = 1'b0;
-  assign AXI4_Master_Weight_Data_Rd_ARCACHE = 4'd3;
-  assign AXI4_Master_Weight_Data_Rd_ARPROT  = 3'd0;
-  assign AXI4_Master_Weight_Data_Wr_AWID    = 1'b0;
-  assign AXI4_Master_Weight_Data_Wr_AWSIZE  = SIZE;
-  assign AXI4_Master_Weight_Data_Wr_AWBURST = 2'd1;
-  assign AXI4_Master_Weight_Data_Wr_AWLOCK  = 1'b0;
-  assign AXI4_Master_Weight_Data_Wr_AWCACHE = 4'd3;
-  assign AXI4_Master_Weight_Data_Wr_AWPROT  = 3'd0;
-  assign AXI4_Master_Weight_Data_Wr_BREADY  = 1'b1;
-  assign AXI4_Master_Weight_Data_Wr_AWADDR  = 32'd0;
-  assign AXI4_Master_Weight_Data_Wr_AWLEN   = 8'd0;
-  assign AXI4_Master_Weight_Data_Wr_AWVALID = 1'b0;
-  assign AXI4_Master_Weight_Data_Wr_WDATA   = {DATA_WIDTH{1'b0}};
-  assign AXI4_Master_Weight_Data_Wr_WSTRB   = {BEAT_BYTES{1'b1}};
-  assign AXI4_Master_Weight_Data_Wr_WLAST   = 1'b0;
-  assign AXI4_Master_Weight_Data_Wr_WVALID  = 1'b0;
-  assign AXI4_Master_Debug_Rd_ARID    = 1'b0;
-  assign AXI4_Master_Debug_Rd_ARSIZE  = 3'd2;
-  assign AXI4_Master_Debug_Rd_ARBURST = 2'd1;
-  assign AXI4_Master_Debug_Rd_ARLOCK  = 1'b0;
-  assign AXI4_Master_Debug_Rd_ARCACHE = 4'd3;
-  assign AXI4_Master_Debug_Rd_ARPROT  = 3'd0;
-  assign AXI4_Master_Debug_Rd_ARADDR  = 32'd0;
-  assign AXI4_Master_Debug_Rd_ARLEN   = 8'd0;
-  assign AXI4_Master_Debug_Rd_ARVALID = 1'b0;
-  assign AXI4_Master_Debug_Rd_RREADY  = 1'b1;
-  assign AXI4_Master_Debug_Wr_AWID    = 1'b0;
-  assign AXI4_Master_Debug_Wr_AWSIZE  = 3'd2;
-  assign AXI4_Master_Debug_Wr_AWBURST = 2'd1;
-  assign AXI4_Master_Debug_Wr_AWLOCK  = 1'b0;
-  assign AXI4_Master_Debug_Wr_AWCACHE = 4'd3;
-  assign AXI4_Master_Debug_Wr_AWPROT  = 3'd0;
-  assign AXI4_Master_Debug_Wr_BREADY  = 1'b1;
-  assign AXI4_Master_Debug_Wr_AWADDR  = 32'd0;
-  assign AXI4_Master_Debug_Wr_AWLEN   = 8'd0;
-  assign AXI4_Master_Debug_Wr_AWVALID = 1'b0;
-  assign AXI4_Master_Debug_Wr_WDATA   = 32'd0;
-  assign AXI4_Master_Debug_Wr_WSTRB   = 4'hF;
-  assign AXI4_Master_Debug_Wr_WLAST   = 1'b0;
-  assign AXI4_Master_Debug_Wr_WVALID  = 1'b0;
+  // What never changes: ids, burst type and the like of all masters, and the masters that rest
+  assign {AXI4_Master_Activation_Data_Rd_ARID, AXI4_Master_Activation_Data_Rd_ARLOCK, AXI4_Master_Activation_Data_Rd_ARPROT} = 0;
+  assign {AXI4_Master_Activation_Data_Rd_ARSIZE, AXI4_Master_Activation_Data_Rd_ARBURST, AXI4_Master_Activation_Data_Rd_ARCACHE} = FIXED;
+  assign {AXI4_Master_Activation_Data_Wr_AWID, AXI4_Master_Activation_Data_Wr_AWLOCK, AXI4_Master_Activation_Data_Wr_AWPROT} = 0;
+  assign {AXI4_Master_Activation_Data_Wr_AWSIZE, AXI4_Master_Activation_Data_Wr_AWBURST, AXI4_Master_Activation_Data_Wr_AWCACHE} = FIXED;
+  assign AXI4_Master_Activation_Data_Wr_BREADY = 1'b1;
+  assign {AXI4_Master_Weight_Data_Rd_ARID, AXI4_Master_Weight_Data_Rd_ARLOCK, AXI4_Master_Weight_Data_Rd_ARPROT} = 0;
+  assign {AXI4_Master_Weight_Data_Rd_ARSIZE, AXI4_Master_Weight_Data_Rd_ARBURST, AXI4_Master_Weight_Data_Rd_ARCACHE} = FIXED;
+  assign {AXI4_Master_Weight_Data_Wr_AWID, AXI4_Master_Weight_Data_Wr_AWLOCK, AXI4_Master_Weight_Data_Wr_AWPROT} = 0;
+  assign {AXI4_Master_Weight_Data_Wr_AWSIZE, AXI4_Master_Weight_Data_Wr_AWBURST, AXI4_Master_Weight_Data_Wr_AWCACHE} = FIXED;
+  assign AXI4_Master_Weight_Data_Wr_BREADY = 1'b1;
+  assign {AXI4_Master_Weight_Data_Wr_AWADDR, AXI4_Master_Weight_Data_Wr_AWLEN, AXI4_Master_Weight_Data_Wr_AWVALID, AXI4_Master_Weight_Data_Wr_WLAST, AXI4_Master_Weight_Data_Wr_WVALID} = 0;
+  assign AXI4_Master_Weight_Data_Wr_WDATA = 0;
+  assign AXI4_Master_Weight_Data_Wr_WSTRB = {BEAT_BYTES{1'b1}};
+  assign {AXI4_Master_Debug_Rd_ARID, AXI4_Master_Debug_Rd_ARLOCK, AXI4_Master_Debug_Rd_ARPROT} = 0;
+  assign {AXI4_Master_Debug_Rd_ARSIZE, AXI4_Master_Debug_Rd_ARBURST, AXI4_Master_Debug_Rd_ARCACHE} = FIXED_DEBUG;
+  assign {AXI4_Master_Debug_Wr_AWID, AXI4_Master_Debug_Wr_AWLOCK, AXI4_Master_Debug_Wr_AWPROT} = 0;
+  assign {AXI4_Master_Debug_Wr_AWSIZE, AXI4_Master_Debug_Wr_AWBURST, AXI4_Master_Debug_Wr_AWCACHE} = FIXED_DEBUG;
+  assign AXI4_Master_Debug_Wr_BREADY = 1'b1;
+  assign {AXI4_Master_Debug_Rd_ARADDR, AXI4_Master_Debug_Rd_ARLEN, AXI4_Master_Debug_Rd_ARVALID} = 0;
+  assign AXI4_Master_Debug_Rd_RREADY = 1'b1;
+  assign {AXI4_Master_Debug_Wr_AWADDR, AXI4_Master_Debug_Wr_AWLEN, AXI4_Master_Debug_Wr_AWVALID, AXI4_Master_Debug_Wr_WLAST, AXI4_Master_Debug_Wr_WVALID} = 0;
+  assign AXI4_Master_Debug_Wr_WDATA = 0;
+  assign AXI4_Master_Debug_Wr_WSTRB = 4'hF;
 
   dlhdl_bug_names bug_names ();
 endmodule

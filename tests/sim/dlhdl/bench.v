@@ -8,7 +8,7 @@ module bench;
   parameter CONV_THREAD_NUMBER = 4;
   parameter DATA_TYPE = 0;
   localparam SIZE = 'h20000;
-  localparam LIMIT = 400000;  // clocks that a value is waited for
+  localparam LIMIT = 60000;  // clocks that a value is waited for
 
   reg clk = 0, reset_n = 0;
   reg was_reset = 0;  // by software: the rest of a burst then has no strobes

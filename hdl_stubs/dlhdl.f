@@ -1,6 +1,6 @@
 // Stand-in of a generated Deep Learning HDL core: paths are relative to this file. Top module dlhdl_core.
 +incdir+dlhdl
-nvdla_bug.v
+bugs/nvdla_bug.v
 dlhdl/dlhdl_add.v
 dlhdl/dlhdl_bug_names.v
 dlhdl/dlhdl_conv.v

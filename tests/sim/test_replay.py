@@ -21,7 +21,7 @@ def altered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the filelist of a device whose SDP adds one to every element."""
     folder = tmp_path_factory.mktemp("altered") / "hdl_stubs"
     shutil.copytree(ROOT / "hdl_stubs", folder)
-    path = folder / "nvdla_sdp_cvt.v"
+    path = folder / "sdp" / "nvdla_sdp_cvt.v"
     text = path.read_text(encoding="utf-8")
     assert text.count(" : limited;") == 1
     path.write_text(text.replace(" : limited;", " : limited + 32'sd1;"), encoding="utf-8")

@@ -65,7 +65,9 @@ def _heading(group: Group) -> str:
 
 def _paragraph(group: Group, room: int) -> str:
     first, *others = group.members
-    lines = [f"failed: {first.identity}"]
+    # Where several groups share the screen, the cause may not fit below.
+    named = group.cause is not None and room < _ALONE
+    lines = [_heading(group) if named else f"failed: {first.identity}"]
     if others:
         checks = group.checks if group.cause is not None else []
         room = max(room - len(checks[:2]), _NEXT)

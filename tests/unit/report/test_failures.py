@@ -77,6 +77,17 @@ def test_thirty_failures_of_one_cause_are_one_paragraph_which_tells_the_groups_a
     assert failures.whole(bad).count("reason 39") == 30
 
 
+def test_the_cause_of_one_test_among_several_groups_is_in_its_heading() -> None:
+    bad = [
+        result("a", in_group(0), why=explained("constant", "a constant added: +1", lines=40)),
+        result("b", in_group(0), why=explained("dst-base", "base 8 too large", lines=40)),
+        result("c", in_group(1)),
+    ]
+    headings = [line for line in failures.told(bad).splitlines() if line.startswith("failed: ")]
+    assert headings[:2] == ["failed: a.3: a constant added: +1", "failed: b.3: base 8 too large"]
+    assert failures.told(bad[:1]).splitlines()[0] == "failed: a.3"
+
+
 def test_failures_without_a_cause_stay_apart_by_register_group() -> None:
     found = summary.groups([result("a", in_group(0)), result("b", in_group(1)), result("c", in_group(1))])
     assert [(group.title, [one.test for one in group.members]) for group in found] == [

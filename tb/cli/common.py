@@ -9,7 +9,7 @@ import os
 import re
 import shlex
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -84,15 +84,25 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--waves", action="store_true", help="write waves beside every log")
     group.add_argument("--waves-from", metavar="cycle:N|layer:N", help="write no waves before (default: cycle:0)")
     group.add_argument("--stages", type=Path, metavar="TOML", help="name the first bad hand-over inside; needs --debug")
-    group.add_argument(
-        "--plusarg", action="append", default=[], type=_plusarg, metavar="+NAME[=VALUE]", help="for the simulator"
-    )
+    plusarg_option(group)
     group.add_argument("--json", type=output_file, metavar="FILE", help="write the results there, too")
     group.add_argument("--performance", action="store_true", help="cycles, bounds and traffic of every layer")
     group.add_argument(
         "--cycles-against", type=Path, metavar="FILE", help="fail when more cycles are taken than in an earlier --json"
     )
     slower_option(group)
+
+
+def plusarg_option(group: argparse._ArgumentGroup) -> None:
+    """Add the option that hands arguments to the simulator."""
+    group.add_argument(
+        "--plusarg", action="append", default=[], type=_plusarg, metavar="+NAME[=VALUE]", help="for the simulator"
+    )
+
+
+def plusarg_arguments(plusargs: Iterable[str]) -> str:
+    """Return the options that hand the same arguments to the simulator again."""
+    return shlex.join(word for text in plusargs for word in ("--plusarg", text))
 
 
 def _plusarg(text: str) -> str:
@@ -283,7 +293,7 @@ def prepared(args: argparse.Namespace, jobs: Sequence[Job]) -> Sequence[Job]:
     if args.stop_at_first:
         jobs = [stopping_at_first(job) for job in jobs]
     if args.plusarg:
-        again = shlex.join(word for text in args.plusarg for word in ("--plusarg", text))
+        again = plusarg_arguments(args.plusarg)
         jobs = [replace(job, plusargs=tuple(args.plusarg), rerun=f"{job.rerun} {again}") for job in jobs]
     if args.waves_from is not None:
         jobs = [_waves_from(args, job) for job in jobs]

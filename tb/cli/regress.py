@@ -15,6 +15,7 @@ from tb.cli.common import (
     build_option,
     isolate_option,
     play_options,
+    plusarg_option,
     slower_option,
 )
 from tb.cli.console import Console, verbosity_options
@@ -93,6 +94,7 @@ def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
     verbosity_options(group)
     play_options(group)
     isolate_option(group)
+    plusarg_option(group)
     group.add_argument("--scheduler", metavar="ADDRESS", help="of a running Dask cluster (default: a local one)")
     group.add_argument(
         "--cluster", choices=("slurm", "lsf"), help="workers are jobs of this batch system (needs dask-jobqueue)"

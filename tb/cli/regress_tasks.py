@@ -11,7 +11,7 @@ import msgspec
 from models.config import HwConfig
 from models.errors import InputError
 from models.limits import RUN_SEEDS, RUN_TASKS
-from tb.cli.common import dut_arguments, dut_of
+from tb.cli.common import dut_arguments, dut_of, plusarg_arguments
 from tb.cli.patterns import matches, said
 from tb.cli.run import entries_of, plans_of, select
 from tb.cli.trace import check_different
@@ -69,7 +69,8 @@ def random_tasks(args: argparse.Namespace, engines: str, seeds: Iterable[int]) -
             raise InputError(f"engines must be of {', '.join(ENGINES)}, not {engine}")
     rerun = f"{COMMAND} regress random --seeds 1 --engines {engines} {_scenario_arguments(args)} --first"
     dut = counting_dut(args)
-    return [Task("random", seed, "random", engines, dut, f"{rerun} {seed}", args.exact) for seed in seeds]
+    plusargs = tuple(args.plusarg)
+    return [Task("random", seed, "random", engines, dut, f"{rerun} {seed}", args.exact, plusargs) for seed in seeds]
 
 
 def counting_dut(args: argparse.Namespace) -> Dut:
@@ -79,7 +80,13 @@ def counting_dut(args: argparse.Namespace) -> Dut:
 
 def _scenario_arguments(args: argparse.Namespace) -> str:
     """Return the options that play a scenario on the same device and compare it as strictly again."""
-    return f"{dut_arguments(args)} --exact" if args.exact else dut_arguments(args)
+    return f"{_device_arguments(args)} --exact" if args.exact else _device_arguments(args)
+
+
+def _device_arguments(args: argparse.Namespace) -> str:
+    """Return the options that select the same device again, with the same arguments for the simulator."""
+    words = dut_arguments(args)
+    return f"{words} {plusarg_arguments(args.plusarg)}" if args.plusarg else words
 
 
 def _seeds(args: argparse.Namespace) -> range:
@@ -119,15 +126,17 @@ def _test_tasks(args: argparse.Namespace, tests: Sequence[PlannedTest], seeds: r
     dut = counting_dut(args)
     # Tests in Python drive pins, which only the coroutines leave to them; nothing in them follows from a seed.
     bench_dut = msgspec.structs.replace(dut, backend="coroutine")
-    tasks = []
+    tasks, plusargs = [], tuple(args.plusarg)
     for test in tests:
         if test.kind == BENCH:
-            rerun = f"{COMMAND} regress plan --level {args.level} {dut_arguments(args)} --only {test.name}"
-            tasks.append(Task(test.name, seeds[0], BENCH, test.source, bench_dut, rerun))
+            rerun = f"{COMMAND} regress plan --level {args.level} {_device_arguments(args)} --only {test.name}"
+            tasks.append(Task(test.name, seeds[0], BENCH, test.source, bench_dut, rerun, plusargs=plusargs))
             continue
         options = f"--plan {shlex.quote(test.source)} {_scenario_arguments(args)} --only {shlex.quote(test.name)}"
         rerun = f"{COMMAND} run {options} --seed"
-        tasks += [Task(test.name, seed, "plan", test.source, dut, f"{rerun} {seed}", args.exact) for seed in seeds]
+        tasks += [
+            Task(test.name, seed, "plan", test.source, dut, f"{rerun} {seed}", args.exact, plusargs) for seed in seeds
+        ]
     return tasks
 
 
@@ -136,6 +145,6 @@ def _trace_tasks(args: argparse.Namespace) -> list[Task]:
     check_different([path.stem for path in paths], paths)
     reruns = [f"{COMMAND} trace {shlex.quote(str(path))} {options}" for path in paths]
     return [
-        Task(path.stem, 0, "trace", str(path.resolve()), dut, rerun, args.exact)
+        Task(path.stem, 0, "trace", str(path.resolve()), dut, rerun, args.exact, tuple(args.plusarg))
         for path, rerun in zip(paths, reruns, strict=True)
     ]

@@ -37,6 +37,7 @@ class Task(msgspec.Struct, frozen=True):
         dut: Device that plays it.
         rerun: The command that repeats just it.
         exact: Whether FP16 is compared bit by bit, not by the published thresholds.
+        plusargs: Arguments for the simulator.
     """
 
     test: str
@@ -46,6 +47,7 @@ class Task(msgspec.Struct, frozen=True):
     dut: Dut
     rerun: str
     exact: bool = False
+    plusargs: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_name(self.test)
@@ -72,7 +74,7 @@ class Task(msgspec.Struct, frozen=True):
         """
         if self.kind == BENCH:
             raise InputError(f"{self.test} must be a scenario to be a job, not a test in Python")
-        job = _MAKERS[self.kind](self)
+        job = replace(_MAKERS[self.kind](self), plusargs=self.plusargs)
         return bit_exact(job) if self.exact else job
 
     def encode(self) -> str:

@@ -79,7 +79,7 @@ class Bundle:
         if task.kind == BENCH:
             raise BundleError(f"{task.test} must be a scenario to be replayed; as a test in Python it is: {task.rerun}")
         config = HwConfig.load(self.dut.config)
-        job = Job(task.test, task.seed, rerun, lambda: read(folder, config))
+        job = Job(task.test, task.seed, rerun, lambda: read(folder, config), plusargs=task.plusargs)
         return bit_exact(job) if task.exact else job
 
 

@@ -57,7 +57,7 @@ _COUNTED_TOGETHER = 16
 """Scenarios in one process that counts code coverage: to start it and to write its counts takes longer than most of
 them. So many at most go uncounted when the process or its worker dies."""
 
-_processes: dict[tuple[int, Dut, Limits], SharedProcess] = {}
+_processes: dict[tuple[int, Dut, tuple[str, ...], Limits], SharedProcess] = {}
 _numbers = count()
 _with_waves: set[tuple[Ending, tuple[str, ...]]] = set()
 
@@ -169,7 +169,7 @@ def _play(task: Task, limits: Limits) -> Result:
             folders.remove(limits.folder, _worker_name(), name)
             return msgspec.structs.replace(result, folder=None)
         if result.ending.is_failure:
-            if limits.waves and task.kind != BENCH:
+            if limits.waves:
                 _add_waves(task, result, work_dir, limits)
             kept = failure_folder(limits.folder, task.key)
             result = msgspec.structs.replace(result, folder=str(kept))
@@ -222,10 +222,14 @@ def _add_waves(task: Task, result: Result, work_dir: Path, limits: Limits) -> No
         except LaunchError as error:
             reason = str(error)
     if built is None:
-        (work_dir / NO_WAVES_FILE).write_text(f"{reason}\n{_job(task, limits).rerun} --waves\n", encoding="utf-8")
+        rerun = task.rerun if task.kind == BENCH else f"{_job(task, limits).rerun} --waves"
+        (work_dir / NO_WAVES_FILE).write_text(f"{reason}\n{rerun}\n", encoding="utf-8")
         return
     again = folders.emptied(work_dir, "again")
-    run_job(_job(task, limits), built, task.dut, again, limits.timeout_seconds, waves=True)
+    if task.kind == BENCH:
+        _play_test(task, built, again, limits, waves=True)
+    else:
+        run_job(_job(task, limits), built, task.dut, again, limits.timeout_seconds, waves=True)
     for path in again.glob("waves.*"):
         path.replace(work_dir / path.name)
     folders.remove(work_dir, again.name)
@@ -243,7 +247,7 @@ def _no_waves(result: Result) -> str | None:
 
 def _play_scenario(task: Task, built: Built, work_dir: Path, limits: Limits) -> Result:
     job = _job(task, limits)
-    process = None if limits.isolated else _process(task.dut, limits)
+    process = None if limits.isolated else _process(task.dut, task.plusargs, limits)
     result = run_job(job, built, task.dut, work_dir, limits.timeout_seconds, waves=False, process=process)
     if process is not None and task.dut.coverage is not None:
         if result.ending.is_failure:
@@ -262,7 +266,7 @@ def _job(task: Task, limits: Limits) -> Job:
     return replace(task.job(), rerun=bundle.replay_command(kept), kept=kept)
 
 
-def _play_test(task: Task, built: Built, work_dir: Path, limits: Limits) -> Result:
+def _play_test(task: Task, built: Built, work_dir: Path, limits: Limits, *, waves: bool = False) -> Result:
     """Play a test in Python, whose name is ``MODULE.FUNCTION`` with the last part of its module."""
     return play_test(
         task.test,
@@ -274,6 +278,8 @@ def _play_test(task: Task, built: Built, work_dir: Path, limits: Limits) -> Resu
         rerun=task.rerun,
         timeout_seconds=limits.timeout_seconds,
         kept=failure_folder(limits.folder, task.key),
+        plusargs=task.plusargs,
+        waves=waves,
     )
 
 
@@ -286,13 +292,13 @@ def collector_of(model: Path, config: str) -> Collector:
 def end_processes() -> None:
     """End the simulators that this worker keeps for scenarios to come, once no run needs them."""
     while _processes:
-        (_, _, limits), process = _processes.popitem()
+        (_, _, _, limits), process = _processes.popitem()
         _end(process, limits)
 
 
-def _process(dut: Dut, limits: Limits) -> SharedProcess | None:
+def _process(dut: Dut, plusargs: tuple[str, ...], limits: Limits) -> SharedProcess | None:
     """Return the simulator process of this thread's scenarios on a device, if they can share one."""
-    key = threading.get_ident(), dut, limits
+    key = threading.get_ident(), dut, plusargs, limits
     built = _built(dut, limits)
     process = _processes.get(key)
     if process is not None and process.built.directory == built.directory:
@@ -302,7 +308,7 @@ def _process(dut: Dut, limits: Limits) -> SharedProcess | None:
     if not SharedProcess.fits(built):
         return None
     folder = folders.made(limits.folder, _worker_name(), f".simulator-{next(_numbers)}")
-    _processes[key] = shared_process(built, folder)
+    _processes[key] = shared_process(built, folder, plusargs)
     return _processes[key]
 
 

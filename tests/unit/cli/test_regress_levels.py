@@ -16,7 +16,7 @@ from tb.cli.regress_play import Player, deadline
 from tb.cli.regress_tasks import random_tasks, seed_lots, tasks_of
 from tb.judge.verdict import Ending
 from tb.run.regress.store import Run, Store
-from tb.run.task import BENCH
+from tb.run.task import BENCH, Task
 from tb.stimulus.generate.describe import PlanError
 from tb.stimulus.trace import write
 from tests.unit.run.regress.tasks import ended
@@ -48,6 +48,17 @@ def test_a_higher_level_plays_more_seeds_and_random_scenarios_as_they_come() -> 
     assert sum(task.test == "pdp_max_2x2" for task in tasks) == 5
     assert sum(task.kind == "random" for task in tasks) == 2000
     assert len({task.key for task in tasks}) == len(tasks)
+
+
+def test_plusargs_reach_every_task_its_job_and_the_command_that_repeats_it() -> None:
+    words = "--plusarg +bug=x --plusarg +verbose"
+    tests = tasks_of(options(f"plan --level L1 {words}"))
+    assert {task.kind for task in tests} == {"plan", BENCH}
+    for task in [*tests, *tasks_of(options(f"random --seeds 2 {words}"))]:
+        assert task.plusargs == ("+bug=x", "+verbose")
+        assert words in task.rerun
+    (drawn,) = tasks_of(options(f"random --seeds 1 {words}"))
+    assert Task.decode(drawn.encode()).job().plusargs == ("+bug=x", "+verbose")
 
 
 def test_tests_of_a_level_are_chosen_by_name() -> None:

@@ -25,7 +25,7 @@ from tb.run.jobs import Job
 from tb.run.regress import code_coverage, worker
 from tb.run.regress.worker import NO_WAVES_FILE, Limits, end_processes, execute, record_path
 from tb.run.result import Result
-from tb.run.task import Task
+from tb.run.task import BENCH, Task
 from tests.unit.run.regress.tasks import DUT, VERDICTS, hang, task, wrong
 from tests.unit.run.regress.test_code_coverage import point, written
 
@@ -42,8 +42,9 @@ class Simulator:
 
     all: list[Simulator]
 
-    def __init__(self, built: Built, work_dir: Path) -> None:
+    def __init__(self, built: Built, work_dir: Path, plusargs: tuple[str, ...]) -> None:
         self.built, self.work_dir, self.scenarios, self.closed = built, work_dir, 0, 0
+        self.plusargs = plusargs
         self.all.append(self)
 
     def close(self) -> None:
@@ -70,8 +71,8 @@ def play(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[
     monkeypatch.setattr(worker, "run_job", run_job)
     limits = Limits(tmp_path / "run", tmp_path, 1.0)
 
-    def played(seed: int) -> None:
-        execute(replace(task(seed), dut=dut), limits)
+    def played(seed: int, *plusargs: str) -> None:
+        execute(replace(task(seed), dut=dut, plusargs=plusargs), limits)
 
     yield played
     end_processes()
@@ -102,6 +103,29 @@ def test_a_failure_has_waves_or_says_why_not(
     assert played == ([replay] if reason is None else [])
     if reason is not None:
         assert (tmp_path / NO_WAVES_FILE).read_text(encoding="utf-8") == f"{reason}\n{replay} --waves\n"
+
+
+def test_a_test_in_python_that_fails_is_played_again_for_its_waves_with_its_plusargs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    said: list[tuple[Any, ...]] = []
+
+    def play_test(name: str, seed: int, test: object, built: str, dut: Dut, folder: Path, **given: Any) -> None:
+        said.append((name, built, given["waves"], given["plusargs"]))
+        (folder / "waves.fst").touch()
+
+    played = Task("mine.fails", 0, BENCH, "tests.mine", DUT, "again", plusargs=("+bug=x",))
+    monkeypatch.setattr(worker, "_with_waves", set())
+    monkeypatch.setattr(worker, "build", lambda *_: "model with waves")
+    monkeypatch.setattr(worker, "play_test", play_test)
+    failed = played.result(Verdict(findings=[wrong()], cycles=9))
+    worker._add_waves(played, failed, tmp_path, Limits(tmp_path, tmp_path, 1.0))
+    assert said == [("mine.fails", "model with waves", True, ("+bug=x",))]
+    assert (tmp_path / "waves.fst").is_file()
+    worker._add_waves(played, failed, tmp_path, Limits(tmp_path, tmp_path, 1.0))
+    assert len(said) == 1
+    reason = "another failure of this worker with the same signature has waves"
+    assert (tmp_path / NO_WAVES_FILE).read_text(encoding="utf-8") == f"{reason}\nagain\n"
 
 
 def test_failures_that_end_another_way_have_waves_of_their_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -237,6 +261,12 @@ def test_a_task_whose_simulator_is_killed_is_lost_and_leaves_no_folder(
     stored = Result.load(worker.record_path(tmp_path / "run", task(KILLED).key))
     assert (stored.ending, stored.folder) == (Ending.LOST, None)
     assert not (tmp_path / "run" / task(KILLED).key).exists()
+
+
+def test_scenarios_share_a_simulator_with_the_same_plusargs_alone(play: Callable[..., None]) -> None:
+    for seed, bug in ((1, "+bug=x"), (2, "+bug=x"), (4, "+bug=y")):
+        play(seed, bug)
+    assert [(one.plusargs, one.scenarios) for one in Simulator.all] == [(("+bug=x",), 2), (("+bug=y",), 1)]
 
 
 def test_a_failure_on_a_full_device_is_no_ending_of_the_task(

@@ -76,7 +76,7 @@ def average_of_three() -> Case:
 def average_of_halves() -> Case:
     """Windows of 2 x 1 and exponents that halve once more: the sum over 4, halves rounded up.
 
-    3/4 becomes 1, 2/4 1, -2/4 0, -3/4 -1, -6/4 -1, 254/4 = 63.5 64. ReLU does not follow.
+    3/4 becomes 1, 2/4 1, -2/4 0, -3/4 -1, -6/4 -1, 254/4 = 63.5 64.
     """
     pairs = [1, 2, 1, 1, -1, -1, -1, -2, -3, -3, 127, 127]
     return Case(
@@ -92,7 +92,7 @@ def average_of_halves() -> Case:
 
 
 def average_limited() -> Case:
-    """A difference of exponents of 3 multiplies by 8: 20 and -20 are limited, -2 becomes 0 by ReLU in a second list."""
+    """A difference of exponents of 3 multiplies by 8: 160 is limited to 127; ReLU makes 0 of -160 and -16."""
     return Case(
         4,
         {

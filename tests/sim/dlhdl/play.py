@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -165,9 +165,15 @@ def batch(frames: int = 1) -> list[str]:
 
 
 @cache
+def models() -> TemporaryDirectory[str]:
+    """Return the folder of the compiled benches, which goes when Python ends."""
+    return TemporaryDirectory(prefix="dlhdl")
+
+
+@cache
 def compiled(threads: int, data_type: int) -> Path:
     """Return the compiled bench of a build."""
-    model = Path(mkdtemp(prefix="dlhdl")) / "bench.vvp"
+    model = Path(models().name) / f"{threads}_{data_type}.vvp"
     subprocess.run(
         [
             *("iverilog", "-g2005", "-s", "bench", "-o", str(model)),

@@ -131,6 +131,9 @@ module NV_nvdla (
   wire [7:0] max_reads, max_writes;
   wire reads_idle, writes_idle;
 
+  wire [95:0] read_weights;
+  wire [63:0] write_weights;
+
   nvdla_mcif #(
       .SLOT(6'd2)
   ) mcif (
@@ -143,6 +146,8 @@ module NV_nvdla (
       .rdata     (mcif_rdata),
       .max_reads (max_reads),
       .max_writes(max_writes),
+      .read_weights (read_weights),
+      .write_weights(write_weights),
       .idle      (reads_idle && writes_idle)
   );
 
@@ -299,6 +304,7 @@ module NV_nvdla (
       .rsp_valid      (rd_rsp_valid),
       .rsp_data       (rd_rsp_data),
       .max_outstanding(max_reads),
+      .weights        (read_weights),
       .idle           (reads_idle),
       .arvalid        (nvdla_core2dbb_ar_arvalid),
       .arready        (nvdla_core2dbb_ar_arready),
@@ -325,6 +331,7 @@ module NV_nvdla (
       .req_data       (wr_req_data),
       .rsp_valid      (wr_rsp_valid),
       .max_outstanding(max_writes),
+      .weights        (write_weights),
       .idle           (writes_idle),
       .awvalid        (nvdla_core2dbb_aw_awvalid),
       .awready        (nvdla_core2dbb_aw_awready),

@@ -86,6 +86,7 @@ module nvdla_bug_names;
       name("interrupt_wrong_unit");
       name("lut_last_write_lost");
       name("mcif_reads_unlimited");
+      name("mcif_weights_ignored");
       name("mcif_writes_unlimited");
       name("pdp_average_floors");
       name("pdp_band_overlaps");

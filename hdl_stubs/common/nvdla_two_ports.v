@@ -85,6 +85,8 @@ module nvdla_two_ports #(
   wire [7:0] mc_max_reads, mc_max_writes, cv_max_reads, cv_max_writes;
   wire [31:0] mcif_rdata, cvif_rdata;
   wire mc_idle, cv_idle;
+  wire [95:0] mc_read_weights, cv_read_weights;
+  wire [63:0] mc_write_weights, cv_write_weights;
 
   assign rdata        = mcif_rdata | cvif_rdata;
   assign rd_req_ready = mc_rd_ready | cv_rd_ready;
@@ -105,6 +107,8 @@ module nvdla_two_ports #(
       .rdata     (mcif_rdata),
       .max_reads (mc_max_reads),
       .max_writes(mc_max_writes),
+      .read_weights (mc_read_weights),
+      .write_weights(mc_write_weights),
       .idle      (mc_idle)
   );
 
@@ -120,6 +124,8 @@ module nvdla_two_ports #(
       .rdata     (cvif_rdata),
       .max_reads (cv_max_reads),
       .max_writes(cv_max_writes),
+      .read_weights (cv_read_weights),
+      .write_weights(cv_write_weights),
       .idle      (cv_idle)
   );
 
@@ -147,6 +153,8 @@ module nvdla_two_ports #(
       .hold_writes (1'b0),
       .max_reads   (mc_max_reads),
       .max_writes  (mc_max_writes),
+      .read_weights (mc_read_weights),
+      .write_weights(mc_write_weights),
       .idle        (mc_idle),
       .awvalid     (mc_awvalid),
       .awready     (mc_awready),
@@ -196,6 +204,8 @@ module nvdla_two_ports #(
       .hold_writes (mc_bvalid),
       .max_reads   (cv_max_reads),
       .max_writes  (cv_max_writes),
+      .read_weights (cv_read_weights),
+      .write_weights(cv_write_weights),
       .idle        (cv_idle),
       .awvalid     (cv_awvalid),
       .awready     (cv_awready),

@@ -18,6 +18,7 @@ module nvdla_dbb_read #(
     output wire [           CLIENTS-1:0] rsp_valid,
     output wire [        DATA_WIDTH-1:0] rsp_data,
     input  wire [                   7:0] max_outstanding,  // minus one
+    input  wire [                  95:0] weights,  // as in the registers
     output wire                          idle,
     output wire                          arvalid,
     input  wire                          arready,
@@ -45,6 +46,16 @@ module nvdla_dbb_read #(
   reg [8:0] outstanding;
   wire room = (!waiting || (arvalid && arready)) && (outstanding <= {1'b0, max_outstanding});
   wire grant;
+  wire [8*CLIENTS-1:0] client_weights;
+
+  function [3:0] place(input [7:0] id);
+    case (id)
+      8'd0, 8'd1, 8'd2, 8'd3: place = id[3:0];  // BDMA, SDP, PDP, CDP
+      8'd4: place = 4'd9;  // RUBIK
+      8'd5, 8'd6, 8'd7, 8'd8: place = id[3:0] - 4'd1;  // operands of SDP, data of CDMA
+      default: place = 4'd8;  // weights of CDMA
+    endcase
+  endfunction
 
   assign arlen    = 4'd0;
   assign rready   = !(bug_axi_read_answer_refused && rid == 8'd1);
@@ -61,6 +72,7 @@ module nvdla_dbb_read #(
       .rst_n  (rst_n),
       .room   (room),
       .request(req_valid),
+      .weights(client_weights),
       .ready  (req_ready),
       .grant  (grant),
       .pick   (pick)
@@ -86,6 +98,7 @@ module nvdla_dbb_read #(
   genvar g;
   generate
     for (g = 0; g < CLIENTS; g = g + 1) begin : route
+      assign client_weights[8*g+:8] = weights[8*place(IDS[8*g+:8])+:8];
       assign rsp_valid[g] = rvalid && (rid == IDS[8*g+:8]);
     end
   endgenerate

@@ -19,6 +19,7 @@ module nvdla_dbb_write #(
     input  wire [CLIENTS*DATA_WIDTH-1:0] req_data,
     output wire [           CLIENTS-1:0] rsp_valid,
     input  wire [                   7:0] max_outstanding,  // minus one
+    input  wire [                  63:0] weights,  // as in the registers
     output wire                          idle,
     output wire                          awvalid,
     input  wire                          awready,
@@ -65,6 +66,7 @@ module nvdla_dbb_write #(
   wire aw_room, w_room;
   wire room = aw_room && w_room && (outstanding <= {1'b0, max_outstanding});
   wire grant;
+  wire [8*CLIENTS-1:0] client_weights;
 
   assign awlen  = {3'd0, bug_axi_awlen};
   assign wstrb  = {DATA_WIDTH / 8{1'b1}} >> bug_axi_strobe;
@@ -99,6 +101,7 @@ module nvdla_dbb_write #(
       .rst_n  (rst_n),
       .room   (room),
       .request(req_valid),
+      .weights(client_weights),
       .ready  (req_ready),
       .grant  (grant),
       .pick   (pick)
@@ -137,6 +140,7 @@ module nvdla_dbb_write #(
   genvar g;
   generate
     for (g = 0; g < CLIENTS; g = g + 1) begin : route
+      assign client_weights[8*g+:8] = weights[8*IDS[8*g+:3]+:8];
       assign rsp_valid[g] = bvalid && (bid == IDS[8*g+:3]);
     end
   endgenerate

@@ -1,6 +1,4 @@
 // MCIF registers: arbitration weights, limits of outstanding requests, idle flag.
-// The weights can be written and read back, but the arbiters serve the clients in
-// plain turns.
 `include "nvdla_bugs.vh"
 
 module nvdla_mcif #(
@@ -15,6 +13,8 @@ module nvdla_mcif #(
     output reg  [31:0] rdata,
     output wire [ 7:0] max_reads,
     output wire [ 7:0] max_writes,
+    output wire [95:0] read_weights,
+    output wire [63:0] write_weights,
     input  wire        idle
 );
   localparam [9:0] CFG_WEIGHT_WORDS = 10'd5;
@@ -34,6 +34,10 @@ module nvdla_mcif #(
   `NVDLA_BUG(mcif_writes_unlimited)
   assign max_reads  = bug_mcif_reads_unlimited ? 8'hff : outstanding[7:0];
   assign max_writes = bug_mcif_writes_unlimited ? 8'hff : outstanding[15:8];
+
+  `NVDLA_BUG(mcif_weights_ignored)
+  assign read_weights  = bug_mcif_weights_ignored ? {12{8'd1}} : {weights[2], weights[1], weights[0]};
+  assign write_weights = bug_mcif_weights_ignored ? {8{8'd1}} : {weights[4], weights[3]};
 
   integer i;
 

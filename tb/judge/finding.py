@@ -247,6 +247,31 @@ class TooManyOutstanding(Detail, frozen=True, tag=True):
         return (self.ram.value, "read" if self.reading else "write")
 
 
+class UnfairTurns(Detail, frozen=True, tag=True):
+    """Turns of a client that always had requests, and that differ from its weight.
+
+    Attributes:
+        ram: the port.
+        reading: whether they are of reads or of writes.
+        axi_id: id of the client.
+        weight: requests that a turn must have.
+        got: requests of most turns that differ, or 0 when the client had hardly a turn.
+        turns: how many turns the client had while others had requests, too.
+    """
+
+    ram: Ram
+    reading: bool
+    axi_id: int
+    weight: int
+    got: int
+    turns: int
+
+    @property
+    def cause(self) -> tuple[str, ...]:
+        """Return port, direction and id."""
+        return (self.ram.value, "read" if self.reading else "write", str(self.axi_id))
+
+
 class UnknownPin(Detail, frozen=True, tag=True):
     """A pin that is X or Z while its valid is high, or out of reset when it needs none; ``ram`` None stands for CSB."""
 
@@ -422,6 +447,7 @@ AnyDetail = (
     | HandshakeViolation
     | WrongLine
     | TooManyOutstanding
+    | UnfairTurns
     | UnknownPin
     | Unmatched
     | EarlyAccess

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.config import HwConfig
+from tb.judge.arbitration import ArbitrationRule
 from tb.judge.beats import Beats
 from tb.judge.counters import CounterBoard
 from tb.judge.finding import (
@@ -128,6 +129,7 @@ class Judge:
         handshakes: Callable[[], int] = lambda: 0,
         most_outstanding: MostOutstanding = dict,
         line_cycles: int = LINE_CYCLES,
+        saturated: tuple[Sequence[int], Sequence[int]] = ((), ()),
     ) -> None:
         """Start without layers.
 
@@ -139,6 +141,7 @@ class Judge:
             handshakes: Returns a count that grows whenever a memory port moves.
             most_outstanding: Returns the most requests that waited at a time since it was called last.
             line_cycles: How long the interrupt line may lag behind the registers.
+            saturated: Ids of clients that always have reads, and of those that always have writes.
         """
         self._strictness = strictness or Strictness()
         self.tracker = LayerTracker(config)
@@ -149,6 +152,7 @@ class Judge:
         self._interrupts = InterruptRules()
         self._line = LineRule(line_cycles)
         self._outstanding = OutstandingRule(self.tracker.state.registers, most_outstanding)
+        self._arbitration = ArbitrationRule(self.tracker.state.registers, *saturated)
         self._buffer = BufferContents()
         self._read_memory = read_memory
         self._handshakes = handshakes
@@ -163,6 +167,7 @@ class Judge:
         self._interrupts.reset()
         self._line.reset()
         self._outstanding.reset()
+        self._arbitration.reset()
         self._buffer = BufferContents()
         self._handshakes_at_reset = self._handshakes()
 
@@ -197,6 +202,11 @@ class Judge:
     def writes(self, beats: Beats) -> None:
         """Take write beats of one port, in the order of the port."""
         self.board.write_beats(beats)
+        self._arbitration.see(beats.ram, beats.axi_id, reading=False)
+
+    def reads(self, ram: Ram, ids: NDArray[np.int64]) -> None:
+        """Take the ids of reads that were accepted, in the order of the port."""
+        self._arbitration.see(ram, ids, reading=True)
 
     def bad_access(self, access: BadAccess, cycle: int) -> None:
         """Count an access that memory refuses; the first few are findings."""
@@ -229,14 +239,17 @@ class Judge:
         """Judge what is left, at a cycle if any are counted, and return the verdict."""
         if cycle is not None:
             self._find_line(self._line.finish(cycle), cycle)
-        for detail in self._outstanding.judge():
-            self.find(Check.MEMORY, detail, cycle)
+        for many in self._outstanding.judge():
+            self.find(Check.MEMORY, many, cycle)
+        for unfair in self._arbitration.judge():
+            self.find(Check.MEMORY, unfair, cycle)
         if self._bad_accesses > MOST_BAD_ACCESSES:
             self.find(Check.MEMORY, MoreBadAccesses(self._bad_accesses - MOST_BAD_ACCESSES))
         return self.board.finish()
 
     def _write(self, register: Register, access: Access) -> None:
         self._interrupts.write(register, access.value)
+        self._arbitration.write(register, access.value)
         if limits_outstanding(register):
             busy = bool(self.tracker.running)
             for detail in self._outstanding.write(register, access.value, busy=busy):

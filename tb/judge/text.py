@@ -25,6 +25,7 @@ from tb.judge.finding import (
     Restless,
     TooManyOutstanding,
     UnexpectedInterrupt,
+    UnfairTurns,
     UnknownPin,
     Unmatched,
     UnpredictedGolden,
@@ -74,6 +75,11 @@ def complaint(finding: Finding) -> str:
         case TooManyOutstanding() as many:
             what = "beats of reads" if many.reading else "writes"
             return f"{many.ram.value}: at most {many.limit} {what} may be outstanding, not {many.got}{where}"
+        case UnfairTurns() as unfair:
+            what = "read" if unfair.reading else "write"
+            turns = f"{unfair.turns} turns, {unfair.got} in most of those that differ"
+            must = f"{what} id {unfair.axi_id} must have {unfair.weight} requests a turn"
+            return f"{unfair.ram.value}: {must}; {turns}{where}"
         case Unmatched() as unmatched:
             return _unmatched(unmatched)
         case EarlyAccess():

@@ -50,8 +50,8 @@ class Events(Protocol):
     def see_writes(self, beats: Beats) -> None:
         """Hear of write beats of one memory port."""
 
-    def see_reads(self, ram: Ram, cycles: NDArray[np.int64], beats: NDArray[np.int64]) -> None:
-        """Hear of accepted reads of one memory port: their cycles, and how many beats they ask for."""
+    def see_reads(self, ram: Ram, cycles: NDArray[np.int64], beats: NDArray[np.int64], ids: NDArray[np.int64]) -> None:
+        """Hear of accepted reads of one memory port: their cycles, how many beats they ask for, and their ids."""
 
     def see_bad_access(self, access: BadAccess, at: int) -> None:
         """Hear of an access that memory refuses, and its cycle."""
@@ -286,7 +286,8 @@ class CoroutineBackend:
         width = self.monitors[ram].bus_bytes
         start = request.address // width * width
         if isinstance(request, ReadRequest):
-            self._events.see_reads(ram, np.array([request.cycle]), np.array([request.beats]))
+            seen = (np.array([number]) for number in (request.cycle, request.beats, request.axi_id))
+            self._events.see_reads(ram, *seen)
             nbytes = request.beats * width
             self._report(ram, request, nbytes, self._bad_read(ram, start, nbytes, width))
             return

@@ -103,6 +103,7 @@ class Bench:
             handshakes=lambda: self._watchdog.handshakes,
             most_outstanding=lambda: {ram: port.take_most_outstanding() for ram, port in self.monitors.items()},
             line_cycles=self._slower(LINE_CYCLES),
+            saturated=settings.saturated,
         )
         self.times = LayerTimes()
         self.judge.watchers.append(self.times)
@@ -113,7 +114,7 @@ class Bench:
         self.accesses: list[Access] = []
         self._began = time.process_time(), 0
         self._unaltered: list[tuple[Ram, int, NDArray[np.uint8]]] = []
-        pins = Pins(dut, config, settings, self.registers, seed, request.traffic)
+        pins = Pins(dut, config, settings, self.registers, seed, request.traffic or bool(settings.saturated_reads))
         self.backend: Backend = NativeBackend(pins, self) if is_native(dut) else CoroutineBackend(pins, self)
         self.traffic = Traffic(self.backend.monitors, self.scoreboard) if request.traffic else None
         self.memories, self.csb = self.backend.memories, self.backend.csb
@@ -361,8 +362,9 @@ class Bench:
             group = self.judge.tracker.state.producer(register.unit)
             self.times.see_counter(register.unit, group, register.full_name, access.value)
 
-    def see_reads(self, ram: Ram, cycles: NDArray[np.int64], beats: NDArray[np.int64]) -> None:
-        """Keep reads that were accepted, when traffic is recorded."""
+    def see_reads(self, ram: Ram, cycles: NDArray[np.int64], beats: NDArray[np.int64], ids: NDArray[np.int64]) -> None:
+        """Judge reads that were accepted, and keep them when traffic is recorded."""
+        self.judge.reads(ram, ids)
         if self.traffic is not None:
             self.traffic.see_reads(ram, cycles, beats)
 

@@ -168,10 +168,10 @@ class NativePort:
         cycle, axi_id = records["cycle"].astype(np.int64), records["id"].astype(np.int64)
         return Beats(self.ram, records["address"], records["data"][:, :width], strobe, cycle, axi_id)
 
-    def take_reads(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return cycles and beats of the reads since the last call."""
+    def take_reads(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return cycles, beats and ids of the reads since the last call."""
         records = self._reads.drain()
-        return records["cycle"].astype(np.int64), records["beats"].astype(np.int64)
+        return tuple(records[name].astype(np.int64) for name in ("cycle", "beats", "id"))  # type: ignore[return-value]
 
     def take_faults(self) -> NDArray[np.void]:
         """Return the accesses outside allocations and the reads of poison since the last call."""

@@ -14,6 +14,9 @@ _SHORTEST_PERIOD, _LONGEST_PERIOD = 0.05, 20.0
 CHANNELS = ("ar", "aw", "w", "r", "b")
 """Channels of a memory port; in the order of the harness."""
 
+READ_IDS, WRITE_IDS = ("1", "2", "3", "5", "6", "8", "9"), ("1", "2", "3")
+"""Ids of clients of the memory interface whose weights are judged: SDP, PDP, CDP, operands of SDP, and CDMA."""
+
 
 class SettingsError(InputError):
     """An unknown setting or a value outside its range."""
@@ -81,7 +84,8 @@ class BenchSettings:
     ``hang_cycles`` is how long nothing may move on CSB and the memory ports while work is
     outstanding; ``poll_deadline_cycles`` how long one poll may last. ``exact`` compares FP16 results
     with the bit-accurate models instead of the published thresholds. ``stop_at_first`` ends the scenario soon
-    after the first wrong byte.
+    after the first wrong byte. ``saturated_reads`` and ``saturated_writes`` name the ids, such as ``1 2 3``, of clients
+    of the memory interface that always have requests: each turn must be as long as the weight says.
     """
 
     port: PortSettings = field(default_factory=PortSettings)
@@ -96,6 +100,8 @@ class BenchSettings:
     poll_deadline_cycles: int = 100_000
     exact: bool = False
     stop_at_first: bool = False
+    saturated_reads: str = ""
+    saturated_writes: str = ""
 
     def __post_init__(self) -> None:
         _check_types(self)
@@ -109,10 +115,20 @@ class BenchSettings:
             raise SettingsError(f"csb_period must be {_SHORTEST_PERIOD} to {_LONGEST_PERIOD}, not {self.csb_period}")
         if not 0.0 <= self.csb_phase < _LONGEST_PERIOD:
             raise SettingsError(f"csb_phase must be at least 0 and below {_LONGEST_PERIOD}, not {self.csb_phase}")
+        for name, ids in (("saturated_reads", READ_IDS), ("saturated_writes", WRITE_IDS)):
+            for word in getattr(self, name).split():
+                if word not in ids:
+                    raise SettingsError(f"{name} must be of {', '.join(ids)}, not {word}")
         for name in ("hang_cycles", "poll_deadline_cycles", "reset_cycle"):
             value = getattr(self, name)
             if value is not None and value < 1:
                 raise SettingsError(f"{name} must be at least 1, not {value}")
+
+    @property
+    def saturated(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Clients that always have reads, and those that always have writes."""
+        reads, writes = (tuple(map(int, ids.split())) for ids in (self.saturated_reads, self.saturated_writes))
+        return reads, writes
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as plain data, for files."""

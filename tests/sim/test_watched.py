@@ -12,6 +12,7 @@ from tb.judge.finding import (
     AnyDetail,
     CsbViolation,
     TooManyOutstanding,
+    UnfairTurns,
     WrongLine,
     WrongRegister,
 )
@@ -35,6 +36,7 @@ FOUND: dict[str, tuple[str, type[AnyDetail]]] = {
     "csb_unmapped_answers": ("registers_unmapped", WrongRegister),
     "mcif_reads_unlimited": ("memory_interface_narrow", TooManyOutstanding),
     "mcif_writes_unlimited": ("memory_interface_narrow", TooManyOutstanding),
+    "mcif_weights_ignored": ("memory_interface_read_turns", UnfairTurns),
     "csb_posted_answered": ("interrupts_by_software", CsbViolation),
     "csb_read_answered_twice": ("interrupts_by_software", CsbViolation),
     "csb_write_answered_as_read": ("interrupts_by_software", CsbViolation),

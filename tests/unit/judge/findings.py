@@ -29,6 +29,7 @@ from tb.judge.finding import (
     Restless,
     TooManyOutstanding,
     UnexpectedInterrupt,
+    UnfairTurns,
     UnitState,
     UnknownPin,
     Unmatched,
@@ -149,6 +150,11 @@ TOLD = (
         Finding(Check.MEMORY, TooManyOutstanding(Ram.MC, True, 4, 9), 90),
         "MC: at most 4 beats of reads may be outstanding, not 9 (cycle 90)",
         ("MC", "read"),
+    ),
+    Told(
+        Finding(Check.MEMORY, UnfairTurns(Ram.MC, False, 2, 3, 1, 40), 95),
+        "MC: write id 2 must have 3 requests a turn; 40 turns, 1 in most of those that differ (cycle 95)",
+        ("MC", "write", "2"),
     ),
     Told(
         Finding(Check.PROTOCOL, UnknownPin(None, "dla_intr", "X"), 3),

@@ -1,0 +1,118 @@
+"""The arbiters of the memory interface: turns as long as the weights say, where clients always have requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tb.judge.finding import UnfairTurns
+from tb.nvdla.memory import Ram
+from tb.nvdla.registers import Register, RegisterMap
+
+_READS = {
+    1: "CFG_RD_WEIGHT_0.rd_weight_sdp",
+    2: "CFG_RD_WEIGHT_0.rd_weight_pdp",
+    3: "CFG_RD_WEIGHT_0.rd_weight_cdp",
+    5: "CFG_RD_WEIGHT_1.rd_weight_sdp_b",
+    6: "CFG_RD_WEIGHT_1.rd_weight_sdp_n",
+    8: "CFG_RD_WEIGHT_1.rd_weight_cdma_dat",
+    9: "CFG_RD_WEIGHT_2.rd_weight_cdma_wt",
+}
+_WRITES = {
+    1: "CFG_WR_WEIGHT_0.wr_weight_sdp",
+    2: "CFG_WR_WEIGHT_0.wr_weight_pdp",
+    3: "CFG_WR_WEIGHT_0.wr_weight_cdp",
+}
+"""By id on the port, the field with the weight."""
+
+_UNIT = "MCIF"
+_FEWEST_TURNS = 8
+_SHARE = 0.9
+"""Of the turns that must be as long as the weight; the others find that a client was a cycle late."""
+
+
+class ArbitrationRule:
+    """Follows weights and requests of the primary memory interface; it judges the clients that a scenario names.
+
+    Source: measured on the public nv_small RTL: a client keeps its turn for as many requests as its weight says, or
+        until it has none, and of those that wait the next in a fixed order follows.
+    """
+
+    def __init__(self, registers: RegisterMap, reads: Iterable[int] = (), writes: Iterable[int] = ()) -> None:
+        """Start from the reset values.
+
+        Args:
+            registers: The register map.
+            reads: Ids of clients that always have read requests while all of them have any left.
+            writes: Ids of those that always have writes.
+        """
+        self._clients = {True: tuple(reads), False: tuple(writes)}
+        self._registers = registers
+        self._words = self._initial()
+        self._ids: dict[bool, list[NDArray[np.int64]]] = {True: [], False: []}
+
+    def reset(self) -> None:
+        """Return to the reset values, as a reset of the DUT does."""
+        self._words = self._initial()
+        self._forget()
+
+    def write(self, register: Register, value: int) -> None:
+        """Follow a write of a register; requests under earlier weights do not count."""
+        if register.unit == _UNIT and register.name in self._words:
+            self._words[register.name] = value
+            self._forget()
+
+    def see(self, ram: Ram, ids: NDArray[np.int64], *, reading: bool) -> None:
+        """Take requests in the order of the port.
+
+        Args:
+            ram: The port.
+            ids: Their ids, shape (n,).
+            reading: Whether they are reads.
+        """
+        if self._clients[reading] and ram is Ram.MC:
+            self._ids[reading].append(np.asarray(ids, dtype=np.int64))
+
+    def judge(self) -> Iterator[UnfairTurns]:
+        """Yield the clients whose turns are not as long as their weights."""
+        for reading, clients in self._clients.items():
+            turns = _turns(self._ids[reading], clients)
+            for client in clients:
+                weight = self._weight(client, reading=reading)
+                lengths = turns.get(client, [])
+                wrong = [length for length in lengths if length != weight]
+                if len(lengths) < _FEWEST_TURNS:
+                    yield UnfairTurns(Ram.MC, reading, client, weight, 0, len(lengths))
+                elif len(wrong) > (1 - _SHARE) * len(lengths):
+                    most = max(set(wrong), key=wrong.count)
+                    yield UnfairTurns(Ram.MC, reading, client, weight, most, len(lengths))
+
+    def _initial(self) -> dict[str, int]:
+        names = {field.split(".")[0] for field in (*_READS.values(), *_WRITES.values())}
+        return {name: self._registers.register(_UNIT, name).reset for name in names}
+
+    def _forget(self) -> None:
+        self._ids = {True: [], False: []}
+
+    def _weight(self, client: int, *, reading: bool) -> int:
+        name, field = (_READS if reading else _WRITES)[client].split(".")
+        return self._registers.register(_UNIT, name).field(field).extract(self._words[name])
+
+
+def _turns(parts: list[NDArray[np.int64]], clients: tuple[int, ...]) -> dict[int, list[int]]:
+    """Return the lengths of turns while all clients had requests: after the first of each, before the last of any.
+
+    Those at both ends may be cut off, and are left out.
+    """
+    ids = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+    places = [np.flatnonzero(ids == client) for client in clients]
+    if not places or any(not len(place) for place in places):
+        return {}
+    inside = ids[max(place[0] for place in places) : min(place[-1] for place in places) + 1]
+    ends = np.flatnonzero(np.diff(inside)) + 1
+    turns: dict[int, list[int]] = {}
+    for begin, end in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True):
+        turns.setdefault(int(inside[begin]), []).append(end - begin)
+    return turns

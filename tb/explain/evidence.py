@@ -108,6 +108,11 @@ class Evidence:
         bad: MaskArray = lacking | (expected.mask & got.mask & (got.data != expected.data))
         return bad
 
+    @cached_property
+    def rewritten(self) -> bool:
+        """Whether the layer wrote a byte more than once, so that what is missing went to another place."""
+        return self.beats is not None and int(self.beats.strobe.sum()) > int(np.count_nonzero(self.actual.known))
+
     def blank(self) -> Bytes:
         """Return the ranges of ``actual`` before anything was written."""
         blank = self.actual.like()

@@ -39,7 +39,9 @@ def _times(value: int | None, factor: int) -> int | None:
 
 
 def _lost(evidence: Evidence, run: Run) -> Iterator[Variant]:
-    """Regular parts of the surface that are not written."""
+    """Yield regular parts of the surface that are not written, unless what is missing went to another place."""
+    if evidence.rewritten:
+        return
     per_atom = run.dst.atom_elements
     for axis, name in ((0, "surface"), (1, "line"), (2, "column")):
         for cut, which in ((slice(-1, None), "last"), (slice(0, 1), "first")):
@@ -64,6 +66,8 @@ def _atoms_but(lost: tuple[tuple[int, ...], ...], per_atom: int, shape: Shape) -
 
 def _singles(evidence: Evidence, run: Run) -> Iterator[Variant]:
     """Yield exactly the atoms that are missing, when there are few: each must be said."""
+    if evidence.rewritten:
+        return
     walk = evidence.walk
     missing = walk.write(np.zeros(walk.shape, walk.dtype)).mask & ~evidence.got.mask
     atoms = walk.atoms_with(missing)

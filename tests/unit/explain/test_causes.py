@@ -14,6 +14,7 @@ from tb.explain import Diagnosis, diagnose, explain
 from tb.explain.build import run_of
 from tb.explain.cause import Cause, Fit, Variant
 from tb.explain.causes import CAUSES
+from tb.explain.evidence import from_writes
 from tb.explain.memory import Bytes, Patch
 from tb.nvdla.layers import Layer
 from tests.unit.explain import cases
@@ -155,6 +156,25 @@ def test_a_pattern_of_lost_writes_is_called_a_symptom() -> None:
     assert found.diagnosis.probable is None
     assert found.causes[0].symptom
     assert found.headline.startswith("symptom: writes lost: ")
+
+
+def test_what_was_written_elsewhere_is_not_called_lost() -> None:
+    """The last surface is written over the second one: twice there, and never at its own place."""
+    evidence = cases.evidence_of(cases.copy_layer(), MEMORY)
+    assert evidence.beats is not None
+    assert not evidence.rewritten
+    surface = evidence.walk.steps[0]
+    last = evidence.beats.address >= np.uint64(evidence.walk.address + 2 * surface)
+    moved = np.where(last, evidence.beats.address - np.uint64(surface), evidence.beats.address)
+    beats = replace(evidence.beats, address=moved)
+    assert evidence.started is not None
+    found = from_writes(evidence.started, evidence.layout, evidence.expected, beats, MEMORY)
+    assert found.rewritten
+    assert not any("lost" in fit.name for fit in diagnose(found).fits)
+    unwritten = from_writes(evidence.started, evidence.layout, evidence.expected, beats.take(~last), MEMORY)
+    first = diagnose(unwritten).first
+    assert first is not None
+    assert first.name == "lost-part"
 
 
 def test_right_bytes_have_no_cause() -> None:

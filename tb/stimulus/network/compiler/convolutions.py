@@ -9,9 +9,9 @@ from math import lcm
 import numpy as np
 from numpy.typing import NDArray
 
-from models.cbuf import bank_bytes, bank_entries, feature_entries
+from models.cbuf import bank_bytes, bank_entries, feature_entries, image_entries
 from models.config import HwConfig
-from models.layout import WeightLayout
+from models.layout import ImageWeightLayout, PixelLayout, WeightLayout
 from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES
 from models.precision import Precision
 from tb.nvdla.surfaces import CbufUse
@@ -22,12 +22,16 @@ from tb.stimulus.network.errors import NetworkError
 
 @dataclass(frozen=True)
 class Block:
-    """Kernels that see some channels of the input as it lies in memory: first and number of both."""
+    """Kernels that see some channels of the input as it lies in memory: first and number of both.
+
+    ``is_image`` says that the channels are those of the pixels of an image.
+    """
 
     kernel: int
     kernels: int
     channel: int
     channels: int
+    is_image: bool = False
 
 
 @dataclass(frozen=True)
@@ -38,13 +42,15 @@ class Tile:
     lines: int
 
 
-def blocks_of(conv: Conv, src: Channels, lanes: int) -> list[Block]:
-    """Return which kernels run together.
+def blocks_of(conv: Conv, src: Channels, lanes: int, picture: PixelLayout | None) -> list[Block]:
+    """Return which kernels run together; all of them, where the input is an image.
 
     Groups that begin and end with atoms run on their own, so that the weights of others need not be multiplied as
     zeros. Other groups run together.
     """
     kernels, channels = len(conv.weights), conv.weights.shape[1]
+    if picture is not None:
+        return [Block(0, kernels, 0, picture.shape[0], is_image=True)]
     whole = [Block(0, kernels, 0, src.count)]
     if conv.groups == 1 or not src.dense:
         return whole
@@ -78,10 +84,15 @@ def block_weights(weights: NDArray[np.int8], groups: int, block: Block, src: Cha
     return wide
 
 
-def weight_layout(config: HwConfig, shape: tuple[int, ...]) -> WeightLayout:
-    """Return how kernels (K, C, R, S) lie in memory."""
-    kernels, channels, height, width = shape
-    return WeightLayout(config, Precision.INT8, (kernels, channels, height, width))
+def packed_weights(config: HwConfig, weights: NDArray[np.int8], *, is_image: bool) -> tuple[WeightLayout, bytes]:
+    """Return how kernels (K, C, R, S) lie in memory, and their bytes."""
+    kernels, channels, height, width = weights.shape
+    shape = kernels, channels, height, width
+    if is_image:
+        of_image = ImageWeightLayout(config, Precision.INT8, shape)
+        return of_image, of_image.pack(of_image.pre_extend(weights)).tobytes()
+    layout = WeightLayout(config, Precision.INT8, shape)
+    return layout, layout.pack(weights).tobytes()
 
 
 def tiles_of(name: str, config: HwConfig, conv: Conv, shape: Shape, block: Block, out: Shape) -> Iterator[Tile]:
@@ -128,16 +139,20 @@ def weight_banks(config: HwConfig, block: Block, kernel: tuple[int, int]) -> int
 def _data_banks(config: HwConfig, conv: Conv, shape: Shape, block: Block, lines: int) -> int:
     """Return the banks that the input of so many output lines needs; no padding saves any of it."""
     rows = min((lines - 1) * conv.window.stride[0] + conv.window.span(0), shape[1])
-    return data_banks(config, block.channels, rows, shape[2])
+    padding = conv.window.before[1] + conv.window.after[1]
+    return data_banks(config, block, rows, shape[2], padding)
 
 
-def data_banks(config: HwConfig, channels: int, rows: int, width: int) -> int:
-    """Return the banks that lines of an input need."""
-    entries = feature_entries(config, Precision.INT8, channels, width)
+def data_banks(config: HwConfig, block: Block, rows: int, width: int, padding: int) -> int:
+    """Return the banks that lines of an input need; those of an image take their padding with them."""
+    if block.is_image:
+        entries = image_entries(config, Precision.INT8, block.channels, width + padding)
+    else:
+        entries = feature_entries(config, Precision.INT8, block.channels, width)
     return -(-entries * rows // bank_entries(config, 1))
 
 
-def cbuf_use(config: HwConfig, channels: int, rows: int, width: int) -> CbufUse:
+def cbuf_use(config: HwConfig, block: Block, rows: int, width: int, padding: int) -> CbufUse:
     """Return a share of the buffer: what the input needs, and all others for weights."""
-    banks = data_banks(config, channels, rows, width)
+    banks = data_banks(config, block, rows, width, padding)
     return CbufUse(banks, config.cbuf_bank_number - banks, release_slices=rows)

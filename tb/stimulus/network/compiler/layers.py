@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from models.cdp import CdpParams
 from models.config import HwConfig
 from models.conv import ConvParams
-from models.layout import OperandLayout
+from models.layout import OperandLayout, PixelConversion, PixelLayout
 from models.layout.raw import round_up
 from models.precision import Precision
 from models.sdp import SdpStage
@@ -27,17 +27,17 @@ from tb.nvdla.layers import (
     Surface,
     on_the_fly,
 )
-from tb.nvdla.surfaces import WeightSurface
+from tb.nvdla.surfaces import ImageSurface, WeightSurface
 from tb.stimulus.network.compiler.arrange import Channels
 from tb.stimulus.network.compiler.convolutions import (
     Block,
     block_weights,
     blocks_of,
     cbuf_use,
+    packed_weights,
     tiles_of,
-    weight_layout,
 )
-from tb.stimulus.network.compiler.cubes import Cube, extent
+from tb.stimulus.network.compiler.cubes import Cube, Extent, extent
 from tb.stimulus.network.compiler.fuse import Compute
 from tb.stimulus.network.compiler.graph import Conv, Lrn, Node, Pool
 from tb.stimulus.network.compiler.plan import Layered, Plan, Pooled
@@ -130,7 +130,7 @@ class LayerBuilder:
             yield SdpLayer(self._surface(src), self._surface(dst), params, x1, x2)
             return
         channels = self._plan.channels[step.src]
-        for block in blocks_of(step.conv, channels, self._lanes):
+        for block in blocks_of(step.conv, channels, self._lanes, self._plan.pictures.get(step.src)):
             for tile in tiles_of(step.name, self._config, step.conv, src.shape, block, dst.shape):
                 to = dst.lines(tile.line, tile.lines).channels(block.kernel, block.kernels)
                 added = None if other is None else other.lines(tile.line, tile.lines)
@@ -153,8 +153,12 @@ class LayerBuilder:
         window = conv.window
         rows = extent(window, 0, whole.shape[1], line, dst.shape[1])
         columns = extent(window, 1, whole.shape[2], 0, dst.shape[2])
-        read = whole.lines(rows.first, rows.count).columns(columns.first, columns.count)
-        read = read.channels(block.channel, block.channels)
+        src: Surface | ImageSurface
+        if block.is_image:
+            src = self._image(step.src, whole.buffer, rows, columns.count)
+        else:
+            read = whole.lines(rows.first, rows.count).columns(columns.first, columns.count)
+            src = self._surface(read.channels(block.channel, block.channels))
         params = ConvParams(
             stride_x=window.stride[1],
             stride_y=window.stride[0],
@@ -170,22 +174,30 @@ class LayerBuilder:
         )
         x1, x2 = self._sources(step, block, dst, other)
         return ConvLayer(
-            self._surface(read),
+            src,
             self._weights(step, conv, block),
             self._surface(dst),
             params,
             self._numbers[step.name].params,
-            cbuf_use(self._config, block.channels, rows.count, columns.count),
+            cbuf_use(self._config, block, rows.count, columns.count, columns.before + columns.after),
+            conversion=PixelConversion(Precision.INT8, signed=True) if block.is_image else None,
             x1=x1,
             x2=x2,
         )
+
+    def _image(self, value: str, buffer: int, rows: Extent, columns: int) -> ImageSurface:
+        """Return the part of an image that a layer reads, from the beginning of lines."""
+        whole = self._plan.pictures[value]
+        shape = whole.shape[0], rows.count, columns
+        layout = PixelLayout(self._config, whole.format_name, shape, whole.line_stride_bytes)
+        return ImageSurface(layout, (self._memory.buffers[buffer] + rows.first * whole.line_stride_bytes[0],))
 
     def _weights(self, step: Compute, conv: Conv, block: Block) -> WeightSurface:
         values = self._numbers[step.name].weights
         assert values is not None
         kernels = block_weights(values, conv.groups, block, self._plan.channels[step.src])
-        layout = weight_layout(self._config, kernels.shape)
-        address = self._memory.constant(f"{step.name}_w{block.kernel}", layout.pack(kernels).tobytes())
+        layout, data = packed_weights(self._config, kernels, is_image=block.is_image)
+        address = self._memory.constant(f"{step.name}_w{block.kernel}", data)
         # What CDMA fetches beyond the last weight would stay in the buffer.
         whole = round_up(layout.elements, min(self._config.cbuf_bank_width_bytes, 128))
         return WeightSurface(layout, address, whole_bytes=min(whole, layout.nbytes))

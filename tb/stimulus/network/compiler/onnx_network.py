@@ -131,17 +131,13 @@ class OnnxNetwork:
     def _tensor(self, value: str, buffers: Sequence[int]) -> Tensor:
         """Return a value of INT8 as software sees it."""
         cube = self._plan.cubes[value]
-        return Tensor(
-            value,
-            Ram.MC,
-            buffers[cube.buffer] + cube.offset,
-            Precision.INT8,
-            self.config.memory_atomic_bytes,
-            self.graph.shapes[value],
-            cube.line_stride_bytes,
-            cube.surface_stride_bytes,
-            self._scales[value],
-        )
+        address, shape, scale = buffers[cube.buffer] + cube.offset, self.graph.shapes[value], self._scales[value]
+        picture = self._plan.pictures.get(value)
+        if picture is not None:
+            atom, line, surface = picture.shape[0], picture.line_stride_bytes[0], picture.plane_nbytes[0]
+        else:
+            atom, line, surface = self.config.memory_atomic_bytes, cube.line_stride_bytes, cube.surface_stride_bytes
+        return Tensor(value, Ram.MC, address, Precision.INT8, atom, shape, line, surface, scale)
 
     def _host(self, output: str, buffers: Sequence[int], placer: _Placer) -> SoftwareOperation:
         """Return the host's step after the hardware: real numbers, probabilities or a class."""

@@ -13,6 +13,7 @@ from tb.nvdla.layers import ConvLayer, Layer, OperandSurface, PooledLayer, SdpLa
 from tb.nvdla.program.lut import ENTRIES, lut_writes
 from tb.nvdla.program.table import encode_rows
 from tb.nvdla.registers import RegisterMap
+from tb.nvdla.surfaces import ImageSurface
 from tb.stimulus.network import conv_registers
 from tb.stimulus.network.descriptors import EngineId, Event
 from tb.stimulus.network.network import Edge, HardwareTask, LutLoad, Operation, Span, Words
@@ -153,5 +154,8 @@ def _reads(layer: Layer) -> tuple[Span, ...]:
 
 
 def _span(surface: object) -> Span:
+    if isinstance(surface, ImageSurface):
+        (address,), (nbytes,) = surface.addresses, surface.layout.plane_nbytes
+        return Span(surface.ram, address, nbytes)
     assert isinstance(surface, Surface | OperandSurface)
     return Span(surface.ram, surface.address, surface.layout.nbytes)

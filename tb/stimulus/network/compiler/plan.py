@@ -7,12 +7,14 @@ from dataclasses import dataclass
 
 from models.config import HwConfig
 from models.errors import InputError
+from models.layout import PixelLayout
 from models.precision import Precision
 from tb.stimulus.network.compiler.arrange import Arranged, Channels
 from tb.stimulus.network.compiler.convolutions import blocks_of, tiles_of
 from tb.stimulus.network.compiler.cubes import Cube
 from tb.stimulus.network.compiler.fuse import Compute, Step
 from tb.stimulus.network.compiler.graph import Concat, Node, Pool, Slice
+from tb.stimulus.network.compiler.pictures import pictures_of
 from tb.stimulus.network.compiler.pooling import can_fly
 from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.network import Largest, Softmax
@@ -54,6 +56,7 @@ class Plan:
         host: Nodes that the host computes in the end.
         cubes: Cubes of every value in memory.
         channels: Channels of every value.
+        pictures: Inputs that lie in memory as images, instead of as cubes.
         buffers: Bytes of each piece of memory that values lie in.
     """
 
@@ -61,6 +64,7 @@ class Plan:
     host: tuple[Node, ...]
     cubes: Mapping[str, Cube]
     channels: Mapping[str, Channels]
+    pictures: Mapping[str, PixelLayout]
     buffers: tuple[int, ...]
 
 
@@ -71,7 +75,8 @@ def planned(arranged: Arranged, steps: Sequence[Step], config: HwConfig) -> Plan
         NetworkError: for a window that PDP does not have, and for operators after one of the host.
     """
     host = tuple(step for step in steps if isinstance(step, Node) and isinstance(step.operation, Softmax | Largest))
-    layered = _layered(arranged, [step for step in steps if step not in host], config)
+    pictures = pictures_of(arranged, steps, config)
+    layered = _layered(arranged, [step for step in steps if step not in host], pictures, config)
     for node in host:
         for step in steps:
             if node.output in step.inputs:
@@ -90,7 +95,8 @@ def planned(arranged: Arranged, steps: Sequence[Step], config: HwConfig) -> Plan
     for root in order:
         shape = (arranged.channels[root].count, *graph.shapes[root][1:])
         begin, end = lives.get(root, (-1, -1))
-        nbytes = Cube.packed(config, 0, shape).nbytes
+        picture = pictures.get(root)
+        nbytes = Cube.packed(config, 0, shape).nbytes if picture is None else picture.plane_nbytes[0]
         number = None if root in fixed else _reused(free, buffers, begin, nbytes)
         if number is None:
             number = len(buffers)
@@ -102,7 +108,7 @@ def planned(arranged: Arranged, steps: Sequence[Step], config: HwConfig) -> Plan
     for value, (root, surface) in roots.items():
         if root in cubes:
             cubes[value] = cubes[root].channels(surface * lanes, arranged.channels[value].count)
-    return Plan(tuple(layered), host, cubes, arranged.channels, tuple(buffers))
+    return Plan(tuple(layered), host, cubes, arranged.channels, pictures, tuple(buffers))
 
 
 def _reused(free: list[tuple[int, int]], buffers: list[int], begin: int, nbytes: int) -> int | None:
@@ -134,7 +140,9 @@ def _lives(layered: Sequence[Layered], roots: Mapping[str, tuple[str, int]]) -> 
     return lives
 
 
-def _layered(arranged: Arranged, steps: Sequence[Step], config: HwConfig) -> list[Layered]:
+def _layered(
+    arranged: Arranged, steps: Sequence[Step], pictures: Mapping[str, PixelLayout], config: HwConfig
+) -> list[Layered]:
     """Return what becomes layers: without what only says where values lie, and with PDP on the fly where it can be."""
     users: dict[str, list[Step]] = {}
     for step in steps:
@@ -149,7 +157,7 @@ def _layered(arranged: Arranged, steps: Sequence[Step], config: HwConfig) -> lis
             continue
         following = users.get(step.output, [])
         private = len(following) == 1 and step.output not in (*arranged.graph.outputs, *arranged.homes)
-        if private and _flies(arranged, step, following[0], config):
+        if private and _flies(arranged, step, following[0], pictures.get(step.src), config):
             pool = following[0]
             assert isinstance(pool, Node)
             layered.append(Pooled(step, pool))
@@ -159,7 +167,7 @@ def _layered(arranged: Arranged, steps: Sequence[Step], config: HwConfig) -> lis
     return layered
 
 
-def _flies(arranged: Arranged, step: Compute, following: Step, config: HwConfig) -> bool:
+def _flies(arranged: Arranged, step: Compute, following: Step, picture: PixelLayout | None, config: HwConfig) -> bool:
     """Return whether PDP can take what a step makes on the fly: whole cubes only."""
     if not isinstance(following, Node) or not isinstance(following.operation, Pool):
         return False
@@ -173,7 +181,7 @@ def _flies(arranged: Arranged, step: Compute, following: Step, config: HwConfig)
     if step.conv is None:
         return True
     lanes = config.atom_elements(Precision.INT8)
-    blocks = blocks_of(step.conv, channels[step.src], lanes)
+    blocks = blocks_of(step.conv, channels[step.src], lanes, picture)
     return all(
         len(list(tiles_of(step.name, config, step.conv, shapes[step.src], block, shape))) == 1 for block in blocks
     )

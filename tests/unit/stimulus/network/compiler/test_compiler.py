@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +11,8 @@ import pytest
 
 from models.config import HwConfig
 from networks.random_networks import NetworkBuilder, alexnet, inception, mixed, residual, shuffle
-from tb.nvdla.layers import CdpLayer, ConvLayer, PdpLayer, PooledLayer, SdpLayer
+from tb.nvdla.layers import CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, SdpLayer
+from tb.nvdla.surfaces import ImageSurface
 from tb.stimulus.network.compiler.interpret import values_of
 from tb.stimulus.network.compiler.onnx_network import OnnxNetwork, random_samples
 from tb.stimulus.network.errors import NetworkError
@@ -214,6 +215,62 @@ def test_a_shuffle_is_one_convolution_and_two_that_undo_each_other_are_two() -> 
     net.shapes[same] = (12, 4, 4)
     _, _, layers = played(net.model(net.relu(same)))
     assert [type(layer) for layer in layers] == [SdpLayer, SdpLayer]
+
+
+def _channels_of_first(layers: Sequence[Layer]) -> tuple[str, int]:
+    (first, *_) = (layer.producer if isinstance(layer, PooledLayer) else layer for layer in layers)
+    assert isinstance(first, ConvLayer)
+    name = first.src.layout.format_name if isinstance(first.src, ImageSurface) else "cube"
+    return name, first.src.layout.shape[0]
+
+
+@pytest.mark.parametrize("config", ["nv_small", "nv_small_256", "nv_large", "nv_full"])
+@pytest.mark.parametrize(("channels", "image"), [(1, ("T_R8", 1)), (3, ("T_A8B8G8R8", 4)), (4, ("T_A8B8G8R8", 4))])
+def test_pictures_are_read_as_images_and_give_the_same_bits(config: str, channels: int, image: tuple[str, int]) -> None:
+    net = NetworkBuilder("picture", (channels, 13, 19), 9)
+    model = net.model(net.pool(net.relu(net.conv(net.input, 12, 5, stride=2, pad=2)), "MaxPool", 2, 2))
+    hardware = HwConfig.load(config)
+    got, expected, layers = played(model, hardware)
+    without = replace(hardware, image_formats_packed=(), image_formats_semi_planar=())
+    same, _, cubes = played(model, without)
+    assert (_channels_of_first(layers), _channels_of_first(cubes)) == (image, ("cube", channels))
+    np.testing.assert_array_equal(got[0], same[0], strict=True)
+    assert error(got[0], expected[0]) < TOLERANCE
+
+
+def test_a_picture_that_does_not_fit_the_buffer_is_read_in_parts() -> None:
+    net = NetworkBuilder("tall", (3, 90, 20), 9)
+    model = net.model(net.conv(net.input, 8, 3, pad=1))
+    few = replace(SMALL, name="mine", cbuf_bank_number=4, cbuf_bank_depth=64)
+    whole, _, _ = played(model)
+    cut, _, layers = played(model, few)
+    assert len(layers) > 1
+    assert _channels_of_first(layers) == ("T_A8B8G8R8", 4)
+    np.testing.assert_array_equal(cut[0], whole[0], strict=True)
+
+
+def _one_pixel(net: NetworkBuilder) -> str:
+    return net.conv(net.input, 8, 1)
+
+
+def _taken_twice(net: NetworkBuilder) -> str:
+    return net.plus(net.conv(net.input, 8, 3, pad=1), net.conv(net.input, 8, 1))
+
+
+def _in_groups(net: NetworkBuilder) -> str:
+    return net.conv(net.input, 6, 3, groups=3)
+
+
+def _width_of_one_stripe_and_a_pixel(net: NetworkBuilder) -> str:
+    net.shapes[net.input] = (3, 8, 23)
+    return net.conv(net.input, 8, 7)
+
+
+@pytest.mark.parametrize("build", [_one_pixel, _taken_twice, _in_groups, _width_of_one_stripe_and_a_pixel])
+def test_a_picture_stays_a_cube_where_that_is_faster_shared_or_safe(build: Callable[[NetworkBuilder], str]) -> None:
+    net = NetworkBuilder("cube", (3, 8, 8), 9)
+    _, _, layers = played(net.model(build(net)))
+    assert _channels_of_first(layers)[0] == "cube"
 
 
 def test_layers_are_fused_as_far_as_the_hardware_can() -> None:

@@ -203,6 +203,7 @@ def _rerun(args: argparse.Namespace) -> str:
         ("--until", args.until, None),
         ("--mean", args.mean, "0"),
         ("--normalize", args.normalize, 1.0),
+        ("--precision", args.precision, None),
     ):
         words += [option, value] if value != default else []
     words += [f"--{flag}" for flag in ("invert", "rgb", "per-tensor") if getattr(args, flag.replace("-", "_"))]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from models.config import HwConfig
+from models.precision import Precision
 from tb.stimulus.network.compiled import Compiled
 from tb.stimulus.network.compiler.graph import Graph, floats
 from tb.stimulus.network.compiler.onnx_network import OnnxNetwork, Sample, random_samples
@@ -45,6 +46,11 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         help="inputs that show how large values become: pictures, or .npy (default: those of --image, or random ones)",
     )
     group.add_argument(
+        "--precision",
+        choices=[precision.value for precision in Precision],
+        help="type of all elements, which the configuration must have (default: int8)",
+    )
+    group.add_argument(
         "--per-tensor", action="store_true", help="one scale for all kernels of a layer (default: one for each)"
     )
 
@@ -57,13 +63,18 @@ def load_model(args: argparse.Namespace, config: HwConfig, preparation: Preparat
     """
     name = re.sub(r"\W+", "_", args.model.stem)[:_NAME_LENGTH] or "network"
     if args.model.suffix.lower() != ".onnx":
-        for option, value in (("--samples", args.samples), ("--per-tensor", args.per_tensor)):
+        for option, value in (
+            ("--samples", args.samples),
+            ("--precision", args.precision),
+            ("--per-tensor", args.per_tensor),
+        ):
             if value:
-                raise NetworkError(f"{option} must be left out: a loadable is quantised already")
+                raise NetworkError(f"{option} must be left out: a loadable is compiled already")
         return Compiled(name, read_loadable(args.model), config)
     graph = read_onnx(args.model)
     samples = _samples(graph, [*args.samples] or [path for path in args.image if _has_numbers(path)], preparation)
-    return OnnxNetwork.compiled(name, graph, config, samples, per_channel=not args.per_tensor)
+    precision = Precision(args.precision or Precision.INT8.value)
+    return OnnxNetwork.compiled(name, graph, config, samples, precision=precision, per_channel=not args.per_tensor)
 
 
 def _has_numbers(path: Path) -> bool:

@@ -103,13 +103,13 @@ def read_input(path: Path, tensor: Tensor, preparation: Preparation) -> NDArray[
             values = read_array(path, NetworkError)
             if tensor.scale is not None and values.dtype.kind == "f":
                 (sample,) = _samples(path, values, tensor.shape, 1)
-                return quantised(sample, tensor.scale)
+                return quantised(sample, tensor)
         case ".dimg":
             values = read_dimg(path).values
         case suffix if suffix in _PICTURES:
             pixels = _read_picture(path, tensor.shape, preparation.rgb)
             if tensor.scale is not None:
-                return quantised(preparation.numbers(pixels), tensor.scale)
+                return quantised(preparation.numbers(pixels), tensor)
             return preparation.elements(pixels, tensor.precision)
         case suffix:
             raise NetworkError(f"{path} must end in {', '.join(SUFFIXES)}, not {suffix or 'nothing'}")
@@ -150,9 +150,11 @@ def _samples(path: Path, values: NDArray[Any], shape: tuple[int, int, int], coun
     return list(several)
 
 
-def quantised(values: NDArray[Any], scale: float) -> NDArray[Any]:
-    """Return real numbers as INT8, of which one step is worth ``scale``; -128 is left out."""
-    return np.clip(np.rint(values / scale), -_INT8_MOST, _INT8_MOST).astype(DTYPES[Precision.INT8])
+def quantised(values: NDArray[Any], tensor: Tensor) -> NDArray[Any]:
+    """Return real numbers as elements of a tensor with a scale; the smallest integer is left out."""
+    steps, most = values / (tensor.scale or 1.0), tensor.precision.limits[1]
+    whole = steps if tensor.precision is Precision.FP16 else np.rint(steps)
+    return np.clip(whole, -most, most).astype(DTYPES[tensor.precision])
 
 
 def _read_picture(path: Path, shape: tuple[int, int, int], rgb: bool) -> NDArray[np.uint8]:

@@ -48,7 +48,7 @@ def run(task: SoftwareTask, memories: Mapping[Ram, MemoryImage]) -> None:
 
 def _power(kind: Power, operation: SoftwareOperation, values: NDArray[Any]) -> NDArray[Any]:
     numbers = values.astype(np.float32)
-    if operation.src.precision is Precision.INT8:
+    if operation.src.precision is not Precision.FP16:
         numbers = numbers * np.float32(operation.in_scale)
     with np.errstate(all="ignore"):
         result = np.power(np.float32(kind.shift) + np.float32(kind.scale) * numbers, np.float32(kind.power))
@@ -69,7 +69,7 @@ def _softmax(operation: SoftwareOperation, values: NDArray[Any]) -> NDArray[Any]
         match operation.src.precision:
             case Precision.FP16:
                 return _probabilities(values.astype(np.float32)).astype(half)
-            case Precision.INT8:
+            case Precision.INT8 | Precision.INT16 if operation.dst.precision is not Precision.INT16:
                 # What FP16 cannot hold counts as its limit: infinities have no probability.
                 numbers = np.clip(values.astype(np.float32) * np.float32(operation.in_scale), -_MOST, _MOST)
                 scaled = numbers.astype(half)
@@ -77,7 +77,7 @@ def _softmax(operation: SoftwareOperation, values: NDArray[Any]) -> NDArray[Any]
                 if operation.dst.precision is Precision.FP16:
                     return halves
                 return _to_int8(halves.astype(np.float32) / np.float32(operation.out_scale))
-            case Precision.INT16:
+            case _:
                 raise NetworkError("softmax must be of FP16 or INT8: how the runtime rounds INT16 is not known")
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import lcm
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models.cbuf import bank_bytes, bank_entries, feature_entries, image_entries
-from models.config import HwConfig
 from models.layout import ImageWeightLayout, PixelLayout, WeightLayout
 from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES
-from models.precision import Precision
 from tb.nvdla.surfaces import CbufUse
 from tb.stimulus.network.compiler.arrange import Channels
 from tb.stimulus.network.compiler.graph import Conv, Shape
+from tb.stimulus.network.compiler.target import Target
 from tb.stimulus.network.errors import NetworkError
 
 
@@ -65,7 +65,7 @@ def blocks_of(conv: Conv, src: Channels, lanes: int, picture: PixelLayout | None
     return blocks
 
 
-def block_weights(weights: NDArray[np.int8], groups: int, block: Block, src: Channels) -> NDArray[np.int8]:
+def block_weights(weights: NDArray[Any], groups: int, block: Block, src: Channels) -> NDArray[Any]:
     """Return the kernels of a block (K, C, R, S), with zeros for channels that they do not see.
 
     Args:
@@ -76,7 +76,7 @@ def block_weights(weights: NDArray[np.int8], groups: int, block: Block, src: Cha
     """
     channels = weights.shape[1]
     of_group = len(weights) // groups
-    wide = np.zeros((block.kernels, block.channels, *weights.shape[2:]), dtype=np.int8)
+    wide = np.zeros((block.kernels, block.channels, *weights.shape[2:]), dtype=weights.dtype)
     for kernel in range(block.kernels):
         group = (block.kernel + kernel) // of_group
         places = src.places[group * channels : (group + 1) * channels]
@@ -84,23 +84,23 @@ def block_weights(weights: NDArray[np.int8], groups: int, block: Block, src: Cha
     return wide
 
 
-def packed_weights(config: HwConfig, weights: NDArray[np.int8], *, is_image: bool) -> tuple[WeightLayout, bytes]:
+def packed_weights(target: Target, weights: NDArray[Any], *, is_image: bool) -> tuple[WeightLayout, bytes]:
     """Return how kernels (K, C, R, S) lie in memory, and their bytes."""
     kernels, channels, height, width = weights.shape
     shape = kernels, channels, height, width
     if is_image:
-        of_image = ImageWeightLayout(config, Precision.INT8, shape)
+        of_image = ImageWeightLayout(target.config, target.precision, shape)
         return of_image, of_image.pack(of_image.pre_extend(weights)).tobytes()
-    layout = WeightLayout(config, Precision.INT8, shape)
+    layout = WeightLayout(target.config, target.precision, shape)
     return layout, layout.pack(weights).tobytes()
 
 
-def tiles_of(name: str, config: HwConfig, conv: Conv, shape: Shape, block: Block, out: Shape) -> Iterator[Tile]:
+def tiles_of(name: str, target: Target, conv: Conv, shape: Shape, block: Block, out: Shape) -> Iterator[Tile]:
     """Yield the parts of the output, from above, whose input the buffer holds beside a group of kernels.
 
     Args:
         name: Name of the layer in messages.
-        config: Decides how large the buffer is.
+        target: Decides how large the buffer is.
         conv: The convolution.
         shape: Shape of its input.
         block: Kernels and channels.
@@ -109,9 +109,10 @@ def tiles_of(name: str, config: HwConfig, conv: Conv, shape: Shape, block: Block
     Raises:
         NetworkError: when one line of the output is too much.
     """
-    banks = config.cbuf_bank_number - weight_banks(config, block, conv.window.kernel)
+    config = target.config
+    banks = config.cbuf_bank_number - weight_banks(target, block, conv.window.kernel)
     most = out[1]
-    while most and (banks < 1 or _data_banks(config, conv, shape, block, most) > banks):
+    while most and (banks < 1 or _data_banks(target, conv, shape, block, most) > banks):
         most -= 1
     if not most:
         raise NetworkError(
@@ -124,35 +125,35 @@ def tiles_of(name: str, config: HwConfig, conv: Conv, shape: Shape, block: Block
         yield Tile(line, min(even, out[1] - line))
 
 
-def weight_banks(config: HwConfig, block: Block, kernel: tuple[int, int]) -> int:
+def weight_banks(target: Target, block: Block, kernel: tuple[int, int]) -> int:
     """Return the banks that one group of kernels needs, or all kernels where they are one."""
-    nbytes = block.channels * kernel[0] * kernel[1]
-    group = config.kernel_group_size(Precision.INT8)
+    nbytes = block.channels * kernel[0] * kernel[1] * target.precision.nbytes
+    group = target.config.kernel_group_size(target.precision)
     alignment = WEIGHT_SIZE_ALIGNMENT_BYTES
     if block.kernels <= group:
         needed = -(-block.kernels * nbytes // alignment) * alignment
     else:
         needed = group * nbytes + alignment
-    return -(-needed // bank_bytes(config, 1))
+    return -(-needed // bank_bytes(target.config, 1))
 
 
-def _data_banks(config: HwConfig, conv: Conv, shape: Shape, block: Block, lines: int) -> int:
+def _data_banks(target: Target, conv: Conv, shape: Shape, block: Block, lines: int) -> int:
     """Return the banks that the input of so many output lines needs; no padding saves any of it."""
     rows = min((lines - 1) * conv.window.stride[0] + conv.window.span(0), shape[1])
     padding = conv.window.before[1] + conv.window.after[1]
-    return data_banks(config, block, rows, shape[2], padding)
+    return data_banks(target, block, rows, shape[2], padding)
 
 
-def data_banks(config: HwConfig, block: Block, rows: int, width: int, padding: int) -> int:
+def data_banks(target: Target, block: Block, rows: int, width: int, padding: int) -> int:
     """Return the banks that lines of an input need; those of an image take their padding with them."""
     if block.is_image:
-        entries = image_entries(config, Precision.INT8, block.channels, width + padding)
+        entries = image_entries(target.config, target.precision, block.channels, width + padding)
     else:
-        entries = feature_entries(config, Precision.INT8, block.channels, width)
-    return -(-entries * rows // bank_entries(config, 1))
+        entries = feature_entries(target.config, target.precision, block.channels, width)
+    return -(-entries * rows // bank_entries(target.config, 1))
 
 
-def cbuf_use(config: HwConfig, block: Block, rows: int, width: int, padding: int) -> CbufUse:
+def cbuf_use(target: Target, block: Block, rows: int, width: int, padding: int) -> CbufUse:
     """Return a share of the buffer: what the input needs, and all others for weights."""
-    banks = data_banks(config, block, rows, width, padding)
-    return CbufUse(banks, config.cbuf_bank_number - banks, release_slices=rows)
+    banks = data_banks(target, block, rows, width, padding)
+    return CbufUse(banks, target.config.cbuf_bank_number - banks, release_slices=rows)

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from models.config import HwConfig
 from models.layout import FeatureLayout
-from models.precision import Precision
 from tb.nvdla.layers import Surface
 from tb.stimulus.network.compiler.graph import Shape, Window
+from tb.stimulus.network.compiler.target import Target
 
 
 @dataclass(frozen=True)
 class Cube:
-    """A cube in a buffer, INT8.
+    """A cube in a buffer.
 
     Attributes:
-        config: Configuration of the layout.
+        target: Configuration and precision of the layout.
         buffer: Number of the buffer.
         offset: Bytes from the buffer's beginning.
         shape: (C, H, W) as it lies in memory.
@@ -24,7 +23,7 @@ class Cube:
         surface_stride_bytes: From one surface to the next.
     """
 
-    config: HwConfig
+    target: Target
     buffer: int
     offset: int
     shape: Shape
@@ -32,15 +31,16 @@ class Cube:
     surface_stride_bytes: int
 
     @classmethod
-    def packed(cls, config: HwConfig, buffer: int, shape: Shape) -> Cube:
+    def packed(cls, target: Target, buffer: int, shape: Shape) -> Cube:
         """Return a cube without gaps that fills a buffer."""
-        layout = FeatureLayout.packed(config, Precision.INT8, shape)
-        return cls(config, buffer, 0, shape, layout.line_stride_bytes, layout.surface_stride_bytes)
+        layout = FeatureLayout.packed(target.config, target.precision, shape)
+        return cls(target, buffer, 0, shape, layout.line_stride_bytes, layout.surface_stride_bytes)
 
     @property
     def layout(self) -> FeatureLayout:
         """How it lies in memory."""
-        return FeatureLayout(self.config, Precision.INT8, self.shape, self.line_stride_bytes, self.surface_stride_bytes)
+        config, precision = self.target.config, self.target.precision
+        return FeatureLayout(config, precision, self.shape, self.line_stride_bytes, self.surface_stride_bytes)
 
     @property
     def nbytes(self) -> int:
@@ -53,7 +53,7 @@ class Cube:
 
     def channels(self, first: int, count: int) -> Cube:
         """Return some of its channels, from the beginning of an atom."""
-        surface = first // self.config.atom_elements(Precision.INT8)
+        surface = first // self.target.lanes
         offset = self.offset + surface * self.surface_stride_bytes
         return replace(self, offset=offset, shape=(count, *self.shape[1:]))
 
@@ -64,7 +64,7 @@ class Cube:
 
     def columns(self, first: int, count: int) -> Cube:
         """Return some of its columns."""
-        offset = self.offset + first * self.config.memory_atomic_bytes
+        offset = self.offset + first * self.target.config.memory_atomic_bytes
         return replace(self, offset=offset, shape=(*self.shape[:2], count))
 
 

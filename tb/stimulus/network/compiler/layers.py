@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models.cdp import CdpParams
-from models.config import HwConfig
 from models.conv import ConvParams
 from models.layout import OperandLayout, PixelConversion, PixelLayout
 from models.layout.raw import round_up
-from models.precision import Precision
 from models.sdp import SdpStage
 from tb.nvdla.layers import (
     CdpLayer,
@@ -43,6 +42,7 @@ from tb.stimulus.network.compiler.graph import Conv, Lrn, Node, Pool
 from tb.stimulus.network.compiler.plan import Layered, Plan, Pooled
 from tb.stimulus.network.compiler.pooling import parts_of
 from tb.stimulus.network.compiler.quantise import Arithmetic, Operand, Operands
+from tb.stimulus.network.compiler.target import Target
 
 _OPERAND_BYTES = 2
 
@@ -71,11 +71,10 @@ class Numbers:
 class LayerBuilder:
     """Makes the layers of one network."""
 
-    def __init__(self, plan: Plan, config: HwConfig, numbers: Numbers, memory: Memory) -> None:
+    def __init__(self, plan: Plan, target: Target, numbers: Numbers, memory: Memory) -> None:
         """Bind it to a plan, the integers of its steps, and memory."""
-        self._plan, self._config, self._memory = plan, config, memory
+        self._plan, self._target, self._config, self._memory = plan, target, target.config, memory
         self._numbers, self._tables = numbers.steps, numbers.tables
-        self._lanes = config.atom_elements(Precision.INT8)
 
     def layers(self, step: Layered) -> Iterator[Layer]:
         """Yield the layers of a step.
@@ -98,7 +97,7 @@ class LayerBuilder:
         return cube.surface(self._memory.buffers[cube.buffer])
 
     def _pools(self, pool: Pool, src: Cube, dst: Cube) -> Iterator[PdpLayer]:
-        for part in parts_of(self._config, pool, src.shape, dst.shape):
+        for part in parts_of(self._target, pool, src.shape, dst.shape):
             read = src.lines(part.rows.first, part.rows.count).columns(part.inputs.first, part.inputs.count)
             written = dst.lines(part.line, part.lines).columns(part.column, part.columns)
             yield PdpLayer(self._surface(read), self._surface(written), part.params)
@@ -106,13 +105,13 @@ class LayerBuilder:
     def _pooled(self, step: Compute, pool: Pool, dst: Cube) -> Iterator[PooledLayer]:
         """Yield the layers of a step whose result PDP takes on the fly."""
         src = self._plan.cubes[step.src]
-        (part,) = parts_of(self._config, pool, self._between(step, src, dst), dst.shape)
-        between = Cube.packed(self._config, 0, self._between(step, src, dst))
+        (part,) = parts_of(self._target, pool, self._between(step, src, dst), dst.shape)
+        between = Cube.packed(self._target, 0, self._between(step, src, dst))
         for layer in self._computed(step, between):
             channels, height, width = layer.dst.shape
             first = (layer.dst.address - self._memory.buffers[between.buffer]) // between.surface_stride_bytes
-            flying = replace(layer, dst=on_the_fly(self._config, Precision.INT8, (channels, height, width)))
-            yield PooledLayer(flying, self._surface(dst.channels(first * self._lanes, channels)), part.params)
+            flying = replace(layer, dst=on_the_fly(self._config, self._target.precision, (channels, height, width)))
+            yield PooledLayer(flying, self._surface(dst.channels(first * self._target.lanes, channels)), part.params)
 
     def _between(self, step: Compute, src: Cube, dst: Cube) -> tuple[int, int, int]:
         """Return the shape of what is handed on."""
@@ -130,8 +129,8 @@ class LayerBuilder:
             yield SdpLayer(self._surface(src), self._surface(dst), params, x1, x2)
             return
         channels = self._plan.channels[step.src]
-        for block in blocks_of(step.conv, channels, self._lanes, self._plan.pictures.get(step.src)):
-            for tile in tiles_of(step.name, self._config, step.conv, src.shape, block, dst.shape):
+        for block in blocks_of(step.conv, channels, self._target.lanes, self._plan.pictures.get(step.src)):
+            for tile in tiles_of(step.name, self._target, step.conv, src.shape, block, dst.shape):
                 to = dst.lines(tile.line, tile.lines).channels(block.kernel, block.kernels)
                 added = None if other is None else other.lines(tile.line, tile.lines)
                 added = None if added is None else added.channels(block.kernel, block.kernels)
@@ -169,8 +168,8 @@ class LayerBuilder:
             pad_top=rows.before,
             pad_bottom=rows.after,
             pad_value=0,
-            truncate=0,
-            precision=Precision.INT8,
+            truncate=self._numbers[step.name].truncate,
+            precision=self._target.precision,
         )
         x1, x2 = self._sources(step, block, dst, other)
         return ConvLayer(
@@ -179,8 +178,8 @@ class LayerBuilder:
             self._surface(dst),
             params,
             self._numbers[step.name].params,
-            cbuf_use(self._config, block, rows.count, columns.count, columns.before + columns.after),
-            conversion=PixelConversion(Precision.INT8, signed=True) if block.is_image else None,
+            cbuf_use(self._target, block, rows.count, columns.count, columns.before + columns.after),
+            conversion=PixelConversion(self._target.precision, signed=True) if block.is_image else None,
             x1=x1,
             x2=x2,
         )
@@ -196,10 +195,10 @@ class LayerBuilder:
         values = self._numbers[step.name].weights
         assert values is not None
         kernels = block_weights(values, conv.groups, block, self._plan.channels[step.src])
-        layout, data = packed_weights(self._config, kernels, is_image=block.is_image)
+        layout, data = packed_weights(self._target, kernels, is_image=block.is_image)
         address = self._memory.constant(f"{step.name}_w{block.kernel}", data)
         # What CDMA fetches beyond the last weight would stay in the buffer.
-        whole = round_up(layout.elements, min(self._config.cbuf_bank_width_bytes, 128))
+        whole = round_up(layout.elements * self._target.precision.nbytes, min(self._config.cbuf_bank_width_bytes, 128))
         return WeightSurface(layout, address, whole_bytes=min(whole, layout.nbytes))
 
     def _sources(
@@ -224,10 +223,10 @@ class LayerBuilder:
     def _cube_operand(self, cube: Cube) -> OperandSurface:
         layout = OperandLayout(
             self._config,
-            Precision.INT8,
+            self._target.precision,
             cube.shape,
             ("alu",),
-            1,
+            self._target.precision.nbytes,
             cube.line_stride_bytes,
             cube.surface_stride_bytes,
         )
@@ -241,9 +240,10 @@ class LayerBuilder:
         memory = None
         if in_memory:
             layout = OperandLayout.packed(
-                self._config, Precision.INT8, (channels.count, 1, 1), tuple(in_memory), _OPERAND_BYTES
+                self._config, self._target.precision, (channels.count, 1, 1), tuple(in_memory), _OPERAND_BYTES
             )
-            data = {component: _spread(values, channels) for component, values in in_memory.items()}
+            dtype = layout.component_dtype
+            data = {component: _spread(values, channels).view(dtype) for component, values in in_memory.items()}
             memory = OperandSurface(layout, self._memory.constant(name, layout.pack(data).tobytes()))
         if not any(wanted.values()):
             return None
@@ -263,8 +263,8 @@ def _block_of(operands: Operands, block: Block) -> Operands:
     return Operands(part(operands.alu), part(operands.mul))
 
 
-def _spread(values: NDArray[np.int16], channels: Channels) -> NDArray[np.int16]:
+def _spread(values: NDArray[Any], channels: Channels) -> NDArray[Any]:
     """Return one operand for each channel in memory, 0 for those that mean nothing."""
-    wide = np.zeros((channels.count, 1, 1), dtype="<i2")
+    wide = np.zeros((channels.count, 1, 1), dtype=values.dtype)
     wide[np.array(channels.places), 0, 0] = values
     return wide

@@ -16,9 +16,9 @@ from models.cdp import LOCAL_SIZES, CdpParams
 from models.converter import Converter, ConverterEncoding
 from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutChoice, LutTable, LutUnit
 from models.lut_integer import lookup
-from models.precision import Precision
 from tb.stimulus.network.compiler.graph import Floats, Lrn, Shape, floats
-from tb.stimulus.network.compiler.scales import MOST, multipliers
+from tb.stimulus.network.compiler.scales import multipliers
+from tb.stimulus.network.compiler.target import Target
 from tb.stimulus.network.errors import NetworkError
 
 _ENTRY_MOST = (1 << 15) - 1
@@ -30,27 +30,30 @@ _EXPONENT_END = 1 << (LutUnit.CDP.input_bits - 2)
 _Factor = Callable[[Floats], Floats]
 
 
-def normalisation(name: str, lrn: Lrn, shape: Shape, src: float, out: float) -> CdpParams:
-    """Return the layer that normalises a cube of INT8.
+def normalisation(name: str, target: Target, lrn: Lrn, shape: Shape, src: float, out: float) -> CdpParams:
+    """Return the layer that normalises a cube of integers.
 
     Args:
         name: Name of the node in messages.
+        target: Decides the precision.
         lrn: The normalisation.
         shape: Shape of the cube.
         src: Scale of its input.
         out: Scale of its output.
 
     Raises:
-        NetworkError: for a window that CDP does not have.
+        NetworkError: for a window that CDP does not have, and for FP16.
     """
     if lrn.size not in LOCAL_SIZES:
         raise NetworkError(f"node {name!r}: size must be 3, 5, 7 or 9, which CDP has, not {lrn.size}")
+    if target.is_float:
+        raise NetworkError(f"node {name!r}: LRN must be of INT8 or INT16, not {target.precision.name}")
 
     def factor(sums: Floats) -> Floats:
         return np.asarray((lrn.bias + lrn.alpha / lrn.size * src * src * sums) ** -lrn.beta)
 
-    reach = min(lrn.size, shape[0]) * MOST * MOST
-    lut, unit = _best(factor, reach)
+    reach = min(lrn.size, shape[0]) * target.most**2
+    lut, unit = _best(factor, reach, target.most)
     scale, shift = multipliers(np.full(1, unit * src / out))
     return CdpParams(
         lrn.size,
@@ -58,25 +61,25 @@ def normalisation(name: str, lrn: Lrn, shape: Shape, src: float, out: float) -> 
         input_converter=Converter(0, 1, 0, ConverterEncoding.CDP_INPUT),
         output_converter=Converter(0, int(scale[0]), shift, ConverterEncoding.CDP_OUTPUT),
         lut=lut,
-        precision=Precision.INT8,
+        precision=target.precision,
     )
 
 
-def _best(factor: _Factor, reach: int) -> tuple[HybridLut, float]:
+def _best(factor: _Factor, reach: int, most: int) -> tuple[HybridLut, float]:
     """Return the tables with the smallest error of a product over all sums up to ``reach``, and the value of a step."""
-    small = np.arange(min(_TRIED_SUMS, reach + 1))
+    small = np.geomspace(1, reach, _TRIED_SUMS)
     sums = np.unique(np.concatenate([small, np.linspace(0, reach, _TRIED_SUMS)]).astype(np.int64))
     exact = factor(sums.astype(np.float64))
     # No element is larger than the root of the sum that it is part of.
-    largest = np.minimum(np.sqrt(sums), MOST)
+    largest = np.minimum(np.sqrt(sums), most)
 
     def error(tables: tuple[HybridLut, float]) -> float:
         lut, unit = tables
         return float((largest * np.abs(lookup(lut, sums, LutUnit.CDP).values * unit - exact)).max())
 
-    most = float(exact[0]) / _ENTRY_MOST
-    finest = max(float(exact[-1]) / _ENTRY_MOST, most / 2**_MORE_BITS)
-    units = [most]
+    coarsest = float(exact[0]) / _ENTRY_MOST
+    finest = max(float(exact[-1]) / _ENTRY_MOST, coarsest / 2**_MORE_BITS)
+    units = [coarsest]
     while units[-1] / 2 >= finest:
         units.append(units[-1] / 2)
     found = [(lut, unit) for unit in units for lut in _layouts(_steps(factor, unit), reach)]

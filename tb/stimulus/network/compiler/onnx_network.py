@@ -15,6 +15,7 @@ from tb.nvdla.memory import Ram
 from tb.stimulus.network.compiler.arrange import arranged
 from tb.stimulus.network.compiler.fuse import Compute, fused
 from tb.stimulus.network.compiler.graph import Floats, Graph, Lrn, Node, Shape
+from tb.stimulus.network.compiler.halves import halves
 from tb.stimulus.network.compiler.interpret import values_of
 from tb.stimulus.network.compiler.layers import LayerBuilder, Memory, Numbers
 from tb.stimulus.network.compiler.normalise import normalisation
@@ -22,6 +23,7 @@ from tb.stimulus.network.compiler.operations import TaskWriter
 from tb.stimulus.network.compiler.plan import Layered, Plan, Pooled, planned
 from tb.stimulus.network.compiler.quantise import arithmetic, scales_of
 from tb.stimulus.network.compiler.simplify import simplified
+from tb.stimulus.network.compiler.target import Target
 from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.network import (
     Allocation,
@@ -49,12 +51,12 @@ class OnnxNetwork:
     Attributes:
         name: Name of the network.
         graph: Graph of floating point.
-        config: Configuration that it was compiled for.
+        target: Configuration and precision that it was compiled for.
     """
 
     name: str
     graph: Graph
-    config: HwConfig
+    target: Target
     _plan: Plan
     _scales: Mapping[str, float]
     _numbers: Numbers
@@ -63,7 +65,14 @@ class OnnxNetwork:
 
     @classmethod
     def compiled(
-        cls, name: str, graph: Graph, config: HwConfig, samples: Iterable[Sample], *, per_channel: bool = True
+        cls,
+        name: str,
+        graph: Graph,
+        config: HwConfig,
+        samples: Iterable[Sample],
+        *,
+        precision: Precision = Precision.INT8,
+        per_channel: bool = True,
     ) -> OnnxNetwork:
         """Return a network compiled for a configuration.
 
@@ -72,27 +81,30 @@ class OnnxNetwork:
             graph: Graph that it computes.
             config: Configuration to run it.
             samples: Inputs that show how large its values become.
+            precision: Type of all elements.
             per_channel: Whether each kernel has a scale of its own.
 
         Raises:
             NetworkError: for what the configuration cannot compute, naming the node.
         """
-        if Precision.INT8 not in config.feature_data_types:
-            raise NetworkError(f"{config.name} must have INT8, which networks are quantised to")
-        placed = arranged(simplified(graph), config.atom_elements(Precision.INT8))
+        target = Target(config, precision)
+        placed = arranged(simplified(graph), target.lanes)
         steps = fused(placed.graph)
-        scales = scales_of(placed.graph, steps, samples)
-        plan = planned(placed, steps, config)
+        scales = scales_of(placed.graph, steps, samples, target)
+        plan = planned(placed, steps, target)
         computes = [step for step in steps if isinstance(step, Compute)]
-        numbers = {step.name: arithmetic(step, scales, per_channel=per_channel) for step in computes}
+        numbers = {
+            step.name: halves(step) if target.is_float else arithmetic(step, scales, target, per_channel=per_channel)
+            for step in computes
+        }
         tables = {
             step.name: normalisation(
-                step.name, lrn, placed.graph.shapes[step.output], scales[step.inputs[0]], scales[step.output]
+                step.name, target, lrn, placed.graph.shapes[step.output], scales[step.inputs[0]], scales[step.output]
             )
             for step in steps
             if isinstance(step, Node) and isinstance(lrn := step.operation, Lrn)
         }
-        return cls(name, placed.graph, config, plan, scales, Numbers(numbers, tables))
+        return cls(name, placed.graph, target, plan, scales, Numbers(numbers, tables))
 
     def expected(self, sample: Sample) -> list[Floats]:
         """Return the outputs in floating point.
@@ -109,10 +121,10 @@ class OnnxNetwork:
         Raises:
             NetworkError: for a layer that the hardware does not have, naming the node.
         """
-        placer = _Placer(self.config, self._free, self._constants)
+        placer = _Placer(self.target.config, self._free, self._constants)
         buffers = tuple(placer.reserve(f"b{n}", nbytes) for n, nbytes in enumerate(self._plan.buffers))
-        builder = LayerBuilder(self._plan, self.config, self._numbers, Memory(buffers, placer.constant))
-        writer = TaskWriter(self.config)
+        builder = LayerBuilder(self._plan, self.target, self._numbers, Memory(buffers, placer.constant))
+        writer = TaskWriter(self.target.config)
         for number, step in enumerate(self._plan.steps):
             try:
                 for layer in builder.layers(step):
@@ -126,18 +138,19 @@ class OnnxNetwork:
         self._free = placer.free
         outputs = tuple(operation.dst for operation in operations)
         tasks = (writer.task(), SoftwareTask(tuple(operations)))
-        return Network(self.name, self.config, tuple(placer.allocations), tasks, inputs, outputs)
+        return Network(self.name, self.target.config, tuple(placer.allocations), tasks, inputs, outputs)
 
     def _tensor(self, value: str, buffers: Sequence[int]) -> Tensor:
-        """Return a value of INT8 as software sees it."""
+        """Return a value as software sees it."""
         cube = self._plan.cubes[value]
         address, shape, scale = buffers[cube.buffer] + cube.offset, self.graph.shapes[value], self._scales[value]
         picture = self._plan.pictures.get(value)
         if picture is not None:
             atom, line, surface = picture.shape[0], picture.line_stride_bytes[0], picture.plane_nbytes[0]
         else:
-            atom, line, surface = self.config.memory_atomic_bytes, cube.line_stride_bytes, cube.surface_stride_bytes
-        return Tensor(value, Ram.MC, address, Precision.INT8, atom, shape, line, surface, scale)
+            atom = self.target.config.memory_atomic_bytes
+            line, surface = cube.line_stride_bytes, cube.surface_stride_bytes
+        return Tensor(value, Ram.MC, address, self.target.precision, atom, shape, line, surface, scale)
 
     def _host(self, output: str, buffers: Sequence[int], placer: _Placer) -> SoftwareOperation:
         """Return the host's step after the hardware: real numbers, probabilities or a class."""
@@ -152,7 +165,7 @@ class OnnxNetwork:
             kind = node.operation
         precision = Precision.INT16 if isinstance(kind, Largest) else Precision.FP16
         shape = self.graph.shapes[output]
-        dst = _packed(output, precision, shape, self.config.memory_atomic_bytes)
+        dst = _packed(output, precision, shape, self.target.config.memory_atomic_bytes)
         dst = replace(dst, address=placer.reserve(f"o_{len(placer.allocations)}", dst.nbytes))
         return SoftwareOperation(kind, src, dst, in_scale=self._scales[value])
 

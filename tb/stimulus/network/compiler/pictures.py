@@ -12,18 +12,22 @@ from models.config import HwConfig
 from models.conv.image_rows import misread_rows
 from models.layout import PixelLayout
 from models.layout.pixel_formats import pixel_format, supported_formats
+from models.precision import Precision
 from tb.stimulus.network.compiler.arrange import Arranged
 from tb.stimulus.network.compiler.fuse import Compute, Step
 from tb.stimulus.network.compiler.graph import Conv, Shape
+from tb.stimulus.network.compiler.target import Target
 
 _FORMATS = {1: "T_R8", 3: "T_A8B8G8R8", 4: "T_A8B8G8R8"}
 """By channels; kernels are 0 where a picture of three has its fourth."""
 
 
-def pictures_of(arranged: Arranged, steps: Sequence[Step], config: HwConfig) -> Mapping[str, PixelLayout]:
+def pictures_of(arranged: Arranged, steps: Sequence[Step], target: Target) -> Mapping[str, PixelLayout]:
     """Return the inputs that lie in memory as images, because one convolution alone takes them and gains by it."""
-    graph = arranged.graph
+    graph, config = arranged.graph, target.config
     found: dict[str, PixelLayout] = {}
+    if target.precision is not Precision.INT8:
+        return found
     for value in graph.inputs:
         users = [step for step in steps if value in step.inputs]
         shared = value in graph.outputs or any(home.value == value for home in arranged.homes.values())

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from models.config import HwConfig
 from models.errors import InputError
 from models.layout import PixelLayout
-from models.precision import Precision
 from tb.stimulus.network.compiler.arrange import Arranged, Channels
 from tb.stimulus.network.compiler.convolutions import blocks_of, tiles_of
 from tb.stimulus.network.compiler.cubes import Cube
@@ -16,6 +14,7 @@ from tb.stimulus.network.compiler.fuse import Compute, Step
 from tb.stimulus.network.compiler.graph import Concat, Node, Pool, Slice
 from tb.stimulus.network.compiler.pictures import pictures_of
 from tb.stimulus.network.compiler.pooling import can_fly
+from tb.stimulus.network.compiler.target import Target
 from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.network import Largest, Softmax
 
@@ -68,15 +67,15 @@ class Plan:
     buffers: tuple[int, ...]
 
 
-def planned(arranged: Arranged, steps: Sequence[Step], config: HwConfig) -> Plan:
+def planned(arranged: Arranged, steps: Sequence[Step], target: Target) -> Plan:
     """Return a place for every value that hardware reads or writes.
 
     Raises:
         NetworkError: for a window that PDP does not have, and for operators after one of the host.
     """
     host = tuple(step for step in steps if isinstance(step, Node) and isinstance(step.operation, Softmax | Largest))
-    pictures = pictures_of(arranged, steps, config)
-    layered = _layered(arranged, [step for step in steps if step not in host], pictures, config)
+    pictures = pictures_of(arranged, steps, target)
+    layered = _layered(arranged, [step for step in steps if step not in host], pictures, target)
     for node in host:
         for step in steps:
             if node.output in step.inputs:
@@ -96,18 +95,17 @@ def planned(arranged: Arranged, steps: Sequence[Step], config: HwConfig) -> Plan
         shape = (arranged.channels[root].count, *graph.shapes[root][1:])
         begin, end = lives.get(root, (-1, -1))
         picture = pictures.get(root)
-        nbytes = Cube.packed(config, 0, shape).nbytes if picture is None else picture.plane_nbytes[0]
+        nbytes = Cube.packed(target, 0, shape).nbytes if picture is None else picture.plane_nbytes[0]
         number = None if root in fixed else _reused(free, buffers, begin, nbytes)
         if number is None:
             number = len(buffers)
             buffers.append(nbytes)
-        cubes[root] = Cube.packed(config, number, shape)
+        cubes[root] = Cube.packed(target, number, shape)
         if root not in fixed:
             free.append((end, number))
-    lanes = config.atom_elements(Precision.INT8)
     for value, (root, surface) in roots.items():
         if root in cubes:
-            cubes[value] = cubes[root].channels(surface * lanes, arranged.channels[value].count)
+            cubes[value] = cubes[root].channels(surface * target.lanes, arranged.channels[value].count)
     return Plan(tuple(layered), host, cubes, arranged.channels, pictures, tuple(buffers))
 
 
@@ -141,7 +139,7 @@ def _lives(layered: Sequence[Layered], roots: Mapping[str, tuple[str, int]]) -> 
 
 
 def _layered(
-    arranged: Arranged, steps: Sequence[Step], pictures: Mapping[str, PixelLayout], config: HwConfig
+    arranged: Arranged, steps: Sequence[Step], pictures: Mapping[str, PixelLayout], target: Target
 ) -> list[Layered]:
     """Return what becomes layers: without what only says where values lie, and with PDP on the fly where it can be."""
     users: dict[str, list[Step]] = {}
@@ -157,7 +155,7 @@ def _layered(
             continue
         following = users.get(step.output, [])
         private = len(following) == 1 and step.output not in (*arranged.graph.outputs, *arranged.homes)
-        if private and _flies(arranged, step, following[0], pictures.get(step.src), config):
+        if private and _flies(arranged, step, following[0], pictures.get(step.src), target):
             pool = following[0]
             assert isinstance(pool, Node)
             layered.append(Pooled(step, pool))
@@ -167,21 +165,20 @@ def _layered(
     return layered
 
 
-def _flies(arranged: Arranged, step: Compute, following: Step, picture: PixelLayout | None, config: HwConfig) -> bool:
+def _flies(arranged: Arranged, step: Compute, following: Step, picture: PixelLayout | None, target: Target) -> bool:
     """Return whether PDP can take what a step makes on the fly: whole cubes only."""
     if not isinstance(following, Node) or not isinstance(following.operation, Pool):
         return False
     shapes, channels = arranged.graph.shapes, arranged.channels
     shape = shapes[step.output]
     try:
-        if not can_fly(config, following.operation, shape, shapes[following.output]):
+        if not can_fly(target, following.operation, shape, shapes[following.output]):
             return False
     except InputError as error:
         raise NetworkError(f"node {following.name!r}: {error}") from error
     if step.conv is None:
         return True
-    lanes = config.atom_elements(Precision.INT8)
-    blocks = blocks_of(step.conv, channels[step.src], lanes, picture)
+    blocks = blocks_of(step.conv, channels[step.src], target.lanes, picture)
     return all(
-        len(list(tiles_of(step.name, config, step.conv, shapes[step.src], block, shape))) == 1 for block in blocks
+        len(list(tiles_of(step.name, target, step.conv, shapes[step.src], block, shape))) == 1 for block in blocks
     )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from models.config import HwConfig
+import numpy as np
+
+from models.fp16 import FP17
 from models.pdp import MAX_KERNEL, PdpParams, PoolMethod
-from models.precision import Precision
 from tb.nvdla.layers.pdp import line_buffer_elements
 from tb.stimulus.network.compiler.cubes import Extent, extent
 from tb.stimulus.network.compiler.graph import Pool, Shape, Window
+from tb.stimulus.network.compiler.target import Target
 
 _RECIPROCALS = (0x10000, 0x8000, 0x5555, 0x4000, 0x3333, 0x2AAA, 0x2492, 0x2000)
 """2**16 by kernel side, cut off as the public driver does."""
@@ -38,14 +40,14 @@ class _Run:
     kernel: int
 
 
-def parts_of(config: HwConfig, pool: Pool, shape: Shape, out: Shape) -> Iterator[PoolPart]:
+def parts_of(target: Target, pool: Pool, shape: Shape, out: Shape) -> Iterator[PoolPart]:
     """Yield the parts of a pooling layer, from above and from left to right.
 
     PDP divides all sums by one number. Where padding does not count, windows that reach into it therefore are layers of
     their own, with kernels as large as what they have of the input.
 
     Args:
-        config: Decides how many columns the line buffer holds.
+        target: Decides how many columns the line buffer holds.
         pool: The pooling.
         shape: Shape of its input.
         out: Shape of its output.
@@ -58,11 +60,11 @@ def parts_of(config: HwConfig, pool: Pool, shape: Shape, out: Shape) -> Iterator
             window = replace(pool.window, kernel=(line.kernel, run.kernel))
             rows = _extent(pool, line, 0, shape[1])
             whole = Extent(0, shape[2], 0, 0)
-            most = line_buffer_elements(_params(pool, window, rows, whole), config) or run.count
+            most = line_buffer_elements(_params(target, pool, window, rows, whole), target.config) or run.count
             for column in range(run.first, run.first + run.count, most):
                 columns = min(most, run.first + run.count - column)
                 inputs = _extent(pool, _Run(column, columns, run.kernel), 1, shape[2])
-                params = _params(pool, window, rows, inputs)
+                params = _params(target, pool, window, rows, inputs)
                 yield PoolPart(line.first, line.count, column, columns, rows, inputs, params)
 
 
@@ -86,7 +88,7 @@ def _extent(pool: Pool, run: _Run, axis: int, size: int) -> Extent:
     return found if pool.counts_padding else Extent(found.first, found.count, 0, 0)
 
 
-def _params(pool: Pool, window: Window, rows: Extent, columns: Extent) -> PdpParams:
+def _params(target: Target, pool: Pool, window: Window, rows: Extent, columns: Extent) -> PdpParams:
     height, width = window.kernel
     average = pool.average
     return PdpParams(
@@ -100,13 +102,18 @@ def _params(pool: Pool, window: Window, rows: Extent, columns: Extent) -> PdpPar
         pad_top=rows.before,
         pad_bottom=rows.after,
         pad_values=(0,) * (MAX_KERNEL - 1),
-        recip_width=_RECIPROCALS[width - 1] if average else 0,
-        recip_height=_RECIPROCALS[height - 1] if average else 0,
-        precision=Precision.INT8,
+        recip_width=_reciprocal(target, width) if average else 0,
+        recip_height=_reciprocal(target, height) if average else 0,
+        precision=target.precision,
     )
 
 
-def can_fly(config: HwConfig, pool: Pool, shape: Shape, out: Shape) -> bool:
+def _reciprocal(target: Target, side: int) -> int:
+    """Return what PDP's register wants for one over the side of a window."""
+    return int(FP17.encode(np.array([1 / side]))[0]) if target.is_float else _RECIPROCALS[side - 1]
+
+
+def can_fly(target: Target, pool: Pool, shape: Shape, out: Shape) -> bool:
     """Return whether PDP can take its input from SDP: in one part, and all of it."""
-    parts = list(parts_of(config, pool, shape, out))
+    parts = list(parts_of(target, pool, shape, out))
     return len(parts) == 1 and (parts[0].rows.count, parts[0].inputs.count) == shape[1:]

@@ -1,14 +1,15 @@
 """Integers for a network: what a step of each value is worth, and what SDP does to keep it.
 
-Values are symmetric INT8: ``real = scale * integer``. The accumulator of a convolution has the scale of its input times
-that of its weights. X1 adds the bias and brings every channel to one fine scale, X2 works in that, and the output
-converter makes the INT8 of the result.
+Values are symmetric INT8 or INT16: ``real = scale * integer``. The accumulator of a convolution has the scale of its
+input times that of its weights; where 32 bits have no room for sums of INT16, it loses bits. X1 adds the bias and
+brings every channel to one fine scale, X2 works in that, and the output converter makes the integer of the result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,17 +19,19 @@ from models.sdp import AluOp, SdpParams, SdpStage, output_converter
 from tb.stimulus.network.compiler.fuse import Compute, Step
 from tb.stimulus.network.compiler.graph import Concat, Conv, Flatten, Floats, Graph, Node, Pool, PRelu, Relu, Slice
 from tb.stimulus.network.compiler.interpret import values_of
-from tb.stimulus.network.compiler.scales import MOST, OPERAND_MOST, multipliers, shifted
+from tb.stimulus.network.compiler.scales import OPERAND_MOST, multipliers, shifted
+from tb.stimulus.network.compiler.target import Target
 
 _FINE_BITS = 12
-"""Bits that the scale between X1 and the converter is finer than that of an INT8."""
+"""Bits that the scale between X1 and the converter is finer than that of a value."""
 
 _LEAST_WEIGHT_SCALE = 2.0**-8
 """Of the largest weight scale of a layer: below it, multipliers of 16 bits lose more than small weights gain."""
 
 _BIAS_BITS = 22
+_ACCUMULATOR_BITS = 31
 
-Operand = NDArray[np.int16] | int | None
+Operand = NDArray[np.int16] | NDArray[np.uint16] | int | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,29 +47,37 @@ class Arithmetic:
     """A step in integers.
 
     Attributes:
-        weights: (K, C of a group, R, S) int8, None without a convolution.
+        weights: (K, C of a group, R, S) of the network's precision, None without a convolution.
+        truncate: Bits that the accumulator loses.
         params: What SDP does; an ALU of X2 whose operand is None adds the other cube.
         x1: Operands of X1.
         x2: Operands of X2.
     """
 
-    weights: NDArray[np.int8] | None
+    weights: NDArray[Any] | None
     params: SdpParams
     x1: Operands
     x2: Operands
+    truncate: int = 0
 
 
-def scales_of(graph: Graph, steps: Sequence[Step], samples: Iterable[Mapping[str, Floats]]) -> dict[str, float]:
+def scales_of(
+    graph: Graph, steps: Sequence[Step], samples: Iterable[Mapping[str, Floats]], target: Target
+) -> dict[str, float]:
     """Return the scale of each value that a step reads or writes.
 
-    The largest magnitude of a value over all samples is the integer 127, unless the file has a range of its own.
+    The largest magnitude of a value over all samples is the largest integer, unless the file has a range of its
+    own. Scales of FP16 are 1.
     Values that the hardware moves without converting them share a scale: pooled, joined and cut ones.
 
     Args:
         graph: The network.
         steps: Its steps.
         samples: Inputs as the network gets them.
+        target: Decides the largest integer.
     """
+    if target.is_float:
+        return dict.fromkeys(graph.shapes, 1.0)
     most = dict.fromkeys(graph.shapes, 0.0)
     for sample in samples:
         for name, value in values_of(graph, sample).items():
@@ -79,29 +90,32 @@ def scales_of(graph: Graph, steps: Sequence[Step], samples: Iterable[Mapping[str
             joined = set().union(*(groups[value] for value in (*step.inputs, step.output)))
             groups |= dict.fromkeys(joined, joined)
     reach = {value: max(most[member] for member in groups[value]) for value in sorted(seen)}
-    return {value: (largest or 1.0) / MOST for value, largest in reach.items()}
+    return {value: (largest or 1.0) / target.most for value, largest in reach.items()}
 
 
-def arithmetic(step: Compute, scales: Mapping[str, float], *, per_channel: bool) -> Arithmetic:
+def arithmetic(step: Compute, scales: Mapping[str, float], target: Target, *, per_channel: bool) -> Arithmetic:
     """Return a step in integers.
 
     Args:
         step: The step.
         scales: Scales of every value.
+        target: Decides the precision.
         per_channel: Whether each kernel has a scale of its own.
     """
-    weights, unit, bias = _weighted(step, scales[step.src], per_channel)
+    weights, unit, bias = _weighted(step, scales[step.src], target, per_channel)
+    truncate = 0 if weights is None else _truncated_bits(weights, bias / unit, target)
+    unit = unit * 2.0**truncate
     out = scales[step.output]
     least = _most_of(step.activation)
-    bounded = least is not None and least < (MOST + 0.5) * out
+    bounded = least is not None and least < (target.most + 0.5) * out
     slopes = step.activation.slope if isinstance(step.activation, PRelu) else None
     relu = isinstance(step.activation, Relu)
     uniform = bool(np.ptp(unit) == 0) and (unit[0] > 0 or not relu)
     if uniform and not (step.shift.any() or step.other or bounded or slopes is not None):
         alu, alu_shift = shifted(bias / unit) if bias.any() else (None, 0)
         x1 = _stage(AluOp.SUM if alu is not None else None, alu_shift, relu=relu) if alu is not None or relu else None
-        params = _params(x1, None, float(unit[0]) / out)
-        return Arithmetic(weights, params, Operands(_folded(alu)), Operands())
+        params = _params(target, x1, None, float(unit[0]) / out)
+        return Arithmetic(weights, params, Operands(folded(alu)), Operands(), truncate)
     coarse = out if step.other is None else scales[step.other]
     fine, bits = _fine_scale(unit, coarse)
     alu, alu_shift = shifted(bias / unit) if bias.any() else (None, 0)
@@ -117,21 +131,30 @@ def arithmetic(step: Compute, scales: Mapping[str, float], *, per_channel: bool)
     first = _stage(AluOp.SUM if alu is not None else None, alu_shift, mul_shift, mul=True)
     second = _stage(operation, operand_shift, slope_shift, mul=slope is not None, prelu=slope is not None, relu=relu)
     is_idle = operation is None and slope is None
-    params = _params(replace(first, relu=is_idle and relu), None if is_idle else second, fine / out)
-    return Arithmetic(weights, params, _memory_or_registers(alu, mul), _memory_or_registers(operand, slope))
+    params = _params(target, replace(first, relu=is_idle and relu), None if is_idle else second, fine / out)
+    of_x1, of_x2 = Operands(folded(alu), folded(mul)), Operands(folded(operand), folded(slope))
+    return Arithmetic(weights, params, of_x1, of_x2, truncate)
 
 
-def _weighted(step: Compute, src: float, per_channel: bool) -> tuple[NDArray[np.int8] | None, Floats, Floats]:
+def _weighted(
+    step: Compute, src: float, target: Target, per_channel: bool
+) -> tuple[NDArray[Any] | None, Floats, Floats]:
     """Return the weights as integers, the scale of each channel's data, and the bias."""
     conv = step.conv
     if conv is None:
         return None, src * step.scale, np.zeros(len(step.scale))
-    scale = weight_scales(conv, src, per_channel=per_channel)
+    scale = weight_scales(conv, src, target, per_channel=per_channel)
     quantised = np.rint(conv.weights / scale[:, np.newaxis, np.newaxis, np.newaxis])
-    return np.clip(quantised, -MOST, MOST).astype(np.int8), src * scale, conv.bias
+    return np.clip(quantised, -target.most, target.most).astype(target.precision.dtype), src * scale, conv.bias
 
 
-def weight_scales(conv: Conv, src: float, *, per_channel: bool) -> Floats:
+def _truncated_bits(weights: NDArray[Any], bias: Floats, target: Target) -> int:
+    """Return how many bits an accumulator must lose so that the largest possible sum fits 32 bits."""
+    sums = np.abs(weights.astype(np.float64)).sum(axis=(1, 2, 3)) * target.most + np.abs(bias)
+    return max(0, int(np.frexp(sums.max())[1]) - _ACCUMULATOR_BITS) if target.precision is Precision.INT16 else 0
+
+
+def weight_scales(conv: Conv, src: float, target: Target, *, per_channel: bool) -> Floats:
     """Return the scale of each kernel, (K,)."""
     if conv.weight_scales is not None:
         return conv.weight_scales
@@ -139,7 +162,9 @@ def weight_scales(conv: Conv, src: float, *, per_channel: bool) -> Floats:
     largest = float(most.max()) or 1.0
     if not per_channel:
         most = np.full(len(most), largest)
-    scale = np.maximum(most, largest * _LEAST_WEIGHT_SCALE) / MOST
+    scale: Floats = np.maximum(most, largest * _LEAST_WEIGHT_SCALE) / target.most
+    if target.precision is Precision.INT16:
+        return scale
     # A bias far beyond what the weights can sum up to must still fit the accumulator.
     needed = np.abs(conv.bias) / (src * (1 << _BIAS_BITS))
     wide: Floats = np.maximum(scale, needed if per_channel else needed.max())
@@ -158,13 +183,9 @@ def _fine_scale(unit: Floats, coarse: float) -> tuple[float, int]:
     return coarse / (1 << bits), bits
 
 
-def _folded(values: NDArray[np.int16] | None) -> Operand:
+def folded(values: NDArray[Any] | None) -> Operand:
     """Return one number where all are the same."""
     return int(values[0]) if values is not None and (values == values[0]).all() else values
-
-
-def _memory_or_registers(alu: NDArray[np.int16] | None, mul: NDArray[np.int16] | None) -> Operands:
-    return Operands(_folded(alu), _folded(mul))
 
 
 def _stage(
@@ -179,8 +200,8 @@ def _stage(
     return SdpStage(alu, alu_shift, mul, prelu, mul_shift, relu)
 
 
-def _params(x1: SdpStage | None, x2: SdpStage | None, ratio: float) -> SdpParams:
+def _params(target: Target, x1: SdpStage | None, x2: SdpStage | None, ratio: float) -> SdpParams:
     """Return SDP's processing, with a converter that multiplies by ``ratio``."""
     scale, shift = multipliers(np.full(1, ratio))
     converter = output_converter(0, int(scale[0]), shift)
-    return SdpParams(x1, x2, converter, Precision.INT8, Precision.INT8)
+    return SdpParams(x1, x2, converter, target.precision, target.precision)

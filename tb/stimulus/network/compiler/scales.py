@@ -7,9 +7,6 @@ from numpy.typing import NDArray
 
 from tb.stimulus.network.compiler.graph import Floats
 
-MOST = 127
-"""The largest integer of a value; -128 is left out, so that both signs reach as far."""
-
 OPERAND_MOST = (1 << 15) - 1
 _MAX_SHIFT = 63
 

@@ -11,6 +11,7 @@ from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 
 from models.config import HwConfig
+from models.precision import Precision
 from tb.nvdla.layers import Layer
 from tb.stimulus.model import play_model
 from tb.stimulus.network.compiler.graph import Graph
@@ -53,7 +54,12 @@ def reference(model: onnx.ModelProto, sample: dict[str, Array]) -> Array:
 
 
 def played(
-    model: onnx.ModelProto, config: HwConfig = SMALL, *, runs: int = 1, per_channel: bool = True
+    model: onnx.ModelProto,
+    config: HwConfig = SMALL,
+    *,
+    runs: int = 1,
+    precision: Precision = Precision.INT8,
+    per_channel: bool = True,
 ) -> tuple[list[Array], list[Array], list[Layer]]:
     """Return the first output of each run, computed in integers and in floating point, both flat, and the layers.
 
@@ -62,10 +68,10 @@ def played(
     """
     graph = graph_of(model)
     samples = random_samples(graph, max(runs, 2), seed=3)
-    compiled = OnnxNetwork.compiled("net", graph, config, samples, per_channel=per_channel)
+    compiled = OnnxNetwork.compiled("net", graph, config, samples, precision=precision, per_channel=per_channel)
     networks = [compiled.place() for _ in range(runs)]
     inputs = [
-        [quantised(sample[tensor.name], tensor.scale or 1.0) for tensor in network.inputs]
+        [quantised(sample[tensor.name], tensor) for tensor in network.inputs]
         for sample, network in zip(samples, networks, strict=False)
     ]
     playing = play_networks("net", networks, inputs)

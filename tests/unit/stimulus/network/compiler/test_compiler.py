@@ -10,6 +10,7 @@ import onnx
 import pytest
 
 from models.config import HwConfig
+from models.precision import Precision
 from networks.random_networks import NetworkBuilder, alexnet, inception, mixed, residual, shuffle
 from tb.nvdla.layers import CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, SdpLayer
 from tb.nvdla.surfaces import ImageSurface
@@ -215,6 +216,45 @@ def test_a_shuffle_is_one_convolution_and_two_that_undo_each_other_are_two() -> 
     net.shapes[same] = (12, 4, 4)
     _, _, layers = played(net.model(net.relu(same)))
     assert [type(layer) for layer in layers] == [SdpLayer, SdpLayer]
+
+
+FULL = HwConfig.load("nv_full")
+
+
+@pytest.mark.parametrize(("precision", "most"), [(Precision.INT16, 0.002), (Precision.FP16, 0.004)])
+@pytest.mark.parametrize("name", ["mixed", "residual", "shuffle"])
+def test_wider_numbers_come_closer_to_floating_point(name: str, precision: Precision, most: float) -> None:
+    got, expected, layers = played(TINY[name](), FULL, precision=precision)
+    assert error(got[0], expected[0]) < most
+    assert {layer.dst.layout.precision for layer in layers} == {precision}
+
+
+@pytest.mark.parametrize(("precision", "most"), [(Precision.INT16, 0.002), (Precision.FP16, 0.004)])
+@pytest.mark.parametrize("build", SHAPES, ids=[build.__name__.strip("_") for build in SHAPES])
+def test_every_shape_has_wider_numbers(
+    build: Callable[[NetworkBuilder], str], precision: Precision, most: float
+) -> None:
+    net = NetworkBuilder("small", (3, 6, 6), 7)
+    got, expected, _ = played(net.model(build(net)), FULL, precision=precision)
+    assert error(got[0], expected[0]) < most
+
+
+def test_sums_of_int16_that_32_bits_do_not_hold_lose_bits_and_do_not_overflow() -> None:
+    net = NetworkBuilder("long", (64, 5, 5), 7)
+    weights = net.constant(np.full((4, 64, 5, 5), 0.01))
+    (value,) = net.add("Conv", [net._same("Relu", [net.input]), weights])
+    net.shapes[value] = (4, 1, 1)
+    got, expected, layers = played(net.model(value), FULL, precision=Precision.INT16)
+    (conv,) = (layer for layer in layers if isinstance(layer, ConvLayer))
+    # 64 x 5 x 5 products of 15 bits each: 30 + 11 bits.
+    assert conv.params.truncate == 30 + 11 - 31
+    assert error(got[0], expected[0]) < 0.001
+
+
+def test_a_configuration_without_the_precision_is_refused() -> None:
+    with pytest.raises(NetworkError) as caught:
+        played(TINY["residual"](), precision=Precision.FP16)
+    assert str(caught.value) == "precision must be INT8 for nv_small, not FP16"
 
 
 def _channels_of_first(layers: Sequence[Layer]) -> tuple[str, int]:

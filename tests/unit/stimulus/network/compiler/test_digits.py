@@ -32,9 +32,8 @@ def test_integers_read_as_many_digits_as_floating_point_but_for_a_point() -> Non
     samples = [{"input": sample} for sample in np.load(FOLDER / "digits_samples.npy").astype(np.float64)]
     compiled = OnnxNetwork.compiled("digits", graph, SMALL, samples)
     networks = [compiled.place() for _ in images]
-    scale = networks[0].inputs[0].scale
-    assert scale is not None
-    playing = play_networks("digits", networks, [[quantised(image, scale)] for image in images])
+    (tensor,) = networks[0].inputs
+    playing = play_networks("digits", networks, [[quantised(image, tensor)] for image in images])
     result = play_model(playing.scenario, SMALL)
     assert result.verdict.refused is None
     got = [int(values[0].argmax()) for values in model_results(result, playing, SMALL)]

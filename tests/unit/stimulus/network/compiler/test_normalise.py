@@ -8,16 +8,20 @@ import numpy as np
 import pytest
 
 from models.cdp import run
+from models.config import HwConfig
 from models.lut import LutChoice
+from models.precision import Precision
 from networks.random_networks import NetworkBuilder
 from tb.nvdla.layers import CdpLayer
 from tb.stimulus.network.compiler.graph import Lrn
 from tb.stimulus.network.compiler.interpret import computed
 from tb.stimulus.network.compiler.normalise import normalisation
+from tb.stimulus.network.compiler.target import Target
 from tb.stimulus.network.errors import NetworkError
-from tests.unit.stimulus.network.compiler.playing import error, graph_of, played, reference
+from tests.unit.stimulus.network.compiler.playing import SMALL, error, graph_of, played, reference
 
 SHAPE = (13, 8, 8)
+TARGET = Target(SMALL, Precision.INT8)
 
 MOST_STEPS = 1.0
 """Of the result: half a step of rounding, and as much for the tables."""
@@ -34,7 +38,7 @@ def test_the_tables_err_by_less_than_a_step(size: int, alpha: float, beta: float
     src = 0.05
     expected = computed(lrn, [cube * src])
     out = float(np.abs(expected).max()) / 127
-    got = run(normalisation("n", lrn, SHAPE, src, out), cube, SHAPE[0])
+    got = run(normalisation("n", TARGET, lrn, SHAPE, src, out), cube, SHAPE[0])
     assert np.abs(got * out - expected).max() < MOST_STEPS * out
 
 
@@ -43,7 +47,7 @@ def test_the_finer_table_wins_where_both_hit() -> None:
     cube = np.random.default_rng(9).integers(-20, 21, SHAPE, dtype=np.int8)
     expected = computed(lrn, [cube * src])
     out = float(np.abs(expected).max()) / 127
-    params = normalisation("n", lrn, SHAPE, src, out)
+    params = normalisation("n", TARGET, lrn, SHAPE, src, out)
     other = LutChoice(1 - params.lut.hybrid_priority)
     coarse = replace(params, lut=replace(params.lut, hybrid_priority=other))
     fine_steps, coarse_steps = (np.abs(run(p, cube, SHAPE[0]) * out - expected).max() / out for p in (params, coarse))
@@ -74,3 +78,21 @@ def test_a_window_that_cdp_does_not_have_is_refused() -> None:
     with pytest.raises(NetworkError) as caught:
         played(net.model(net.lrn(net.input, 11)))
     assert str(caught.value) == "node 'LRN_0': size must be 3, 5, 7 or 9, which CDP has, not 11"
+
+
+@pytest.mark.parametrize("alpha", [1e-4, 1.0])
+def test_int16_is_far_finer_than_int8(alpha: float) -> None:
+    lrn, src = Lrn(5, alpha, 0.75, 1.0), 2.0 / (1 << 15)
+    cube = np.random.default_rng(2).integers(-32767, 32768, SHAPE, dtype=np.int16)
+    expected = computed(lrn, [cube * src])
+    out = float(np.abs(expected).max()) / 32767
+    target = Target(HwConfig.load("nv_full"), Precision.INT16)
+    got = run(normalisation("n", target, lrn, SHAPE, src, out), cube, SHAPE[0])
+    assert np.abs(got * out - expected).max() < np.abs(expected).max() / 4000
+
+
+def test_fp16_is_refused() -> None:
+    net = NetworkBuilder("lrn", (16, 3, 4), 5)
+    with pytest.raises(NetworkError) as caught:
+        played(net.model(net.lrn(net.input)), HwConfig.load("nv_full"), precision=Precision.FP16)
+    assert str(caught.value) == "node 'LRN_0': LRN must be of INT8 or INT16, not FP16"

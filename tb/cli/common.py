@@ -11,12 +11,11 @@ import shlex
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 
-from models.config import HwConfig
 from models.errors import InputError
 from models.limits import NAME_BYTES
 from models.reading import shown
@@ -33,6 +32,7 @@ from tb.run.dut import Device, Dut
 from tb.run.jobs import Job, bit_exact, run_jobs, stopping_at_first
 from tb.run.optimise import BUILDS, Model
 from tb.run.result import Result
+from tb.run.systems import AnyConfig
 
 BUILD_ROOT = folders.RESULTS
 MODELS = cache.MODELS
@@ -202,7 +202,9 @@ def backend_of(args: argparse.Namespace) -> str:
     return str(args.backend or ("native" if args.sim == "verilator" else "coroutine"))
 
 
-def build_dut(args: argparse.Namespace, config: HwConfig, *, waves: bool = False, coverage: str | None = None) -> Built:
+def build_dut(
+    args: argparse.Namespace, config: AnyConfig, *, waves: bool = False, coverage: str | None = None
+) -> Built:
     """Build the DUT that the options select, saying so when it takes a while."""
     dut = msgspec.structs.replace(dut_of(args), coverage=coverage)
     console = Console.of(args)
@@ -259,10 +261,39 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
     Returns:
         The exit code.
     """
-    jobs = prepared(args, jobs)
+    return play_all(args, [Play(args, prepared(args, jobs), built)], title)
+
+
+@dataclass(frozen=True)
+class Play:
+    """Jobs for one device.
+
+    Attributes:
+        args: options that select the device.
+        jobs: what to play on it.
+        built: its model.
+    """
+
+    args: argparse.Namespace
+    jobs: Sequence[Job]
+    built: Built
+
+
+def play_all(args: argparse.Namespace, plays: Sequence[Play], title: str, note: str = "") -> int:
+    """Play the jobs of one device after the other as ``play_and_report`` does, into one report.
+
+    Args:
+        args: options of the run.
+        plays: devices and their jobs, whose identities differ.
+        title: of the report.
+        note: a line that every report of the run has.
+
+    Returns:
+        The exit code.
+    """
     root = folders.made(BUILD_ROOT, "runs", run_name(title, dut_of(args)))
     with alone_in(root):
-        return _play_and_report(args, jobs, built, root)
+        return _play_and_report(args, plays, root, note)
 
 
 def run_name(title: str, dut: Dut) -> str:
@@ -318,26 +349,28 @@ def slower_than_before(args: argparse.Namespace, cycles: Mapping[str, int]) -> l
     return performance.slower(cycles, before, args.slower / 100)
 
 
-def _play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built, root: Path) -> int:
+def _play_and_report(args: argparse.Namespace, plays: Sequence[Play], root: Path, note: str) -> int:
     console = Console.of(args)
     started = time.monotonic()
     by_identity: dict[str, Result] = {}
+    jobs = [job for play in plays for job in play.jobs]
     progress = Progress(len(jobs))
-    for job, result in run_jobs(
-        jobs,
-        built,
-        dut_of(args),
-        root,
-        workers=args.jobs,
-        timeout_seconds=args.timeout,
-        isolated=args.isolate,
-        waves=args.waves,
-    ):
-        by_identity[job.identity] = result
-        show_progress(console, progress, result)
+    for play in plays:
+        for job, result in run_jobs(
+            play.jobs,
+            play.built,
+            dut_of(play.args),
+            root,
+            workers=args.jobs,
+            timeout_seconds=args.timeout,
+            isolated=args.isolate,
+            waves=args.waves,
+        ):
+            by_identity[job.identity] = result
+            show_progress(console, progress, result)
     console.clear()
     results = [by_identity[job.identity] for job in jobs]
-    report.write_pages(results, root, root.name, root.name)
+    report.write_pages(results, root, root.name, f"{root.name}: {note}" if note else root.name)
     console.detail(f"\n{report.table(results)}\n")
     problems = failures.told(results)
     if problems:

@@ -9,11 +9,12 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from models.config import HwConfig
-from tb.cli import numbers
+from tb.cli import numbers, run_dlhdl
 from tb.cli.common import add_dut_options, add_run_options, build_dut, check_run_options, dut_arguments, play_and_report
 from tb.cli.console import Console
 from tb.cli.gate import after_plan
 from tb.cli.patterns import matches, only_option
+from tb.dlhdl.config import is_dlhdl
 from tb.places import COMMAND, PLANS
 from tb.run import project
 from tb.run.sources import planned_job
@@ -38,6 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
+    if is_dlhdl(args.config):
+        return run_dlhdl.main(args)
     config = HwConfig.load(args.config)
     paths = plans_of(args.plan, config)
     plans = {entry.name: path for path in paths for entry in load_plan(path)}

@@ -98,7 +98,7 @@ def play(path: Path, config_name: str, exact: bool) -> Result:
     job = Job(path.stem, 0, f"{rerun} --exact" if exact else rerun, partial(read, path, config))
     started = time.monotonic()
     try:
-        scenario = job.make()
+        scenario = job.nvdla_scenario()
         scenario = replace(scenario, settings=replace(scenario.settings, exact=exact or scenario.settings.exact))
         played = play_model(scenario, config)
     except TraceUnsupported as error:

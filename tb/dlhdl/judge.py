@@ -167,6 +167,10 @@ class DlhdlJudge:
             self._told.add((ram, pin))
             self.verdict.add(Finding(Check.PROTOCOL, UnknownPin(ram, pin, value), cycle))
 
+    def register(self, message: str, cycle: int) -> None:
+        """Note an access to a register that was not answered as it must be."""
+        self.verdict.add(Finding(Check.REGISTER, Note(message), cycle))
+
     # The end
 
     def hang(self, message: str, cycle: int) -> None:

@@ -97,6 +97,10 @@ class DlhdlEntry:
         table = Table(self.name, self.data)
         rng = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
         settings = BenchSettings.from_dict(table.take("settings", dict, {}))
+        port = settings.port
+        if port.reorder or port.pause_period_cycles or port.write_latency_cycles is not None:
+            allowed = "latency_cycles, jitter_cycles, ready_stall, valid_stall"
+            raise PlanError(f"{self.name}.settings.port may have {allowed} here")
         mode = Mode(table.one_of("mode", tuple(mode.value for mode in Mode), Mode.BATCH.value))
         frames = _count(table, "frames", 1, _MOST_FRAMES)
         streams = mode is Mode.STREAM

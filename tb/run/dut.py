@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from models.config import HwConfig
 from tb.run.compile.spec import BuildSpec
+from tb.run.systems import load_config
 
 
 class Device(NamedTuple):
@@ -57,7 +57,7 @@ class Dut(msgspec.Struct, frozen=True):
             InputError: for a configuration or a combination that does not exist.
         """
         return BuildSpec(
-            HwConfig.load(self.config),
+            load_config(self.config),
             simulator=self.simulator,
             top=self.top,
             filelist=None if self.rtl is None else Path(self.rtl),

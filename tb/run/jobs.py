@@ -9,13 +9,13 @@ from pathlib import Path
 
 import msgspec
 
+from models.errors import InputError
 from tb.explain.page import FILE_NAME as PAGE_FILE
 from tb.explain.runs import write_page
 from tb.judge.finding import Check, Finding, Note
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending, Verdict
 from tb.nvdla.memory_dump import Range
-from tb.places import NAME
 from tb.run import folders
 from tb.run.compile.spec import Built
 from tb.run.dut import Dut
@@ -24,11 +24,10 @@ from tb.run.revision import about
 from tb.run.shared import SharedProcess
 from tb.run.simulate import LOG_NAME, SimResult, simulate
 from tb.run.spread import spread
+from tb.run.systems import AnyScenario, entry_module, save_scenario
 from tb.stimulus.exchange import REQUEST, Answer, Request
 from tb.stimulus.scenario import Scenario
-from tb.stimulus.trace import write
 
-ENTRY_MODULE = f"{NAME}.sim.entry"
 RESULT_FILE = "result.json"
 SCENARIO_DIR = "scenario"
 _LOG_LINES = 12
@@ -57,7 +56,7 @@ class Job:
     name: str
     seed: int
     rerun: str
-    make: Callable[[], Scenario]
+    make: Callable[[], AnyScenario]
     refused: str | None = None
     refusable: bool = False
     broken: str | None = None
@@ -74,6 +73,17 @@ class Job:
     def identity(self) -> str:
         """``TEST.SEED``."""
         return identity(self.name, self.seed)
+
+    def nvdla_scenario(self) -> Scenario:
+        """Return the scenario of a job that plays NVDLA.
+
+        Raises:
+            InputError: for one of another system.
+        """
+        scenario = self.make()
+        if not isinstance(scenario, Scenario):
+            raise InputError(f"{self.name} must be a scenario of NVDLA")
+        return scenario
 
     def request(self, dut: Dut, folder: Path) -> Request:
         """Return the request that makes a simulator play the scenario that is saved in a folder."""
@@ -104,7 +114,7 @@ class Job:
 def bit_exact(job: Job) -> Job:
     """Return the job with FP16 compared bit by bit, not by the published thresholds."""
 
-    def make() -> Scenario:
+    def make() -> AnyScenario:
         scenario = job.make()
         return replace(scenario, settings=replace(scenario.settings, exact=True))
 
@@ -114,7 +124,7 @@ def bit_exact(job: Job) -> Job:
 def stopping_at_first(job: Job) -> Job:
     """Return the job that ends soon after its first wrong byte."""
 
-    def make() -> Scenario:
+    def make() -> AnyScenario:
         scenario = job.make()
         return replace(scenario, settings=replace(scenario.settings, stop_at_first=True))
 
@@ -171,7 +181,7 @@ def shared_process(built: Built, work_dir: Path, plusargs: tuple[str, ...] = ())
         work_dir: Folder for what the process says between jobs.
         plusargs: Arguments for the simulator; only jobs with the same ones can be played in it.
     """
-    return SharedProcess(built, f"{ENTRY_MODULE}.serve", _SIMULATOR, work_dir, plusargs)
+    return SharedProcess(built, f"{entry_module(built.spec.config)}.serve", _SIMULATOR, work_dir, plusargs)
 
 
 def run_entry(
@@ -203,7 +213,7 @@ def run_entry(
     work_dir.mkdir(parents=True, exist_ok=True)
     return simulate(
         built,
-        test_module=ENTRY_MODULE,
+        test_module=entry_module(built.spec.config),
         testcase=test,
         env={**_SIMULATOR, REQUEST: request.encode()},
         work_dir=work_dir,
@@ -268,7 +278,7 @@ def _played(
     """Play one job in an empty folder."""
     if job.broken is not None:
         return job.result(dut, Verdict.of(Check.INPUT, job.broken), folder=work_dir)
-    write(job.make(), work_dir / SCENARIO_DIR)
+    save_scenario(job.make(), work_dir / SCENARIO_DIR)
     request = job.request(dut, work_dir)
     if process is not None and job.plusargs == process.plusargs:
         run = process.play(request, work_dir / LOG_NAME, timeout_seconds)

@@ -25,7 +25,7 @@ def planned_job(entry: PlanEntry, config: HwConfig, seed: int, rerun: str) -> Jo
     if entry.config == config.name:
         return job
     try:
-        return replace(job, refused=refusal(job.make().ops, config))
+        return replace(job, refused=refusal(job.nvdla_scenario().ops, config))
     except RegisterError as error:
         return replace(job, refused=str(error))
 
@@ -56,7 +56,7 @@ def trace_job(path: Path, config: HwConfig, rerun: str) -> Job:
     """
     job = Job(path.stem, 0, rerun, partial(read, path, config), refusable=True)
     try:
-        scenario = job.make()
+        scenario = job.nvdla_scenario()
     except TraceUnsupported as error:
         return replace(job, refused=str(error))
     reason = refusal(scenario.ops, config)

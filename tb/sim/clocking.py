@@ -61,6 +61,13 @@ def start_clocks(dut: SimHandleBase, csb_period: float = 1.0, csb_phase: float =
     cocotb.start_soon(_start_later(dut.dla_csb_clk, csb_half, delay))
 
 
+def start_clock(clock: SimHandleBase) -> None:
+    """Drive the only clock of a DUT, and count its cycles from here."""
+    global _epoch_steps
+    _epoch_steps = int(get_sim_time("step"))
+    Clock(clock, PERIOD_STEPS, unit="step", impl="gpi").start(start_high=False)
+
+
 async def _start_later(clock: SimHandleBase, half_steps: int, delay_steps: int) -> None:
     """Hold a clock low until it rises for the first time."""
     clock.value = 0

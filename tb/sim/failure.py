@@ -48,6 +48,18 @@ class Judged(Protocol):
         """The monitors of the memory ports."""
 
 
+def performance(began: tuple[float, int]) -> Performance:
+    """Return how fast a run was.
+
+    Args:
+        began: processor time and cycle when the DUT was ready.
+    """
+    seconds, first = began
+    speed = (cycle() - first) / (time.process_time() - seconds)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT_BYTES
+    return Performance(speed, seconds, memory)
+
+
 def leave(bench: Judged, ops: Program, request: Request, began: tuple[float, int]) -> None:
     """Save the answer of a run that was judged; a failure is explained.
 
@@ -58,13 +70,11 @@ def leave(bench: Judged, ops: Program, request: Request, began: tuple[float, int
         began: processor time and cycle when the DUT was ready.
     """
     assert request.result is not None
-    path, (seconds, first) = Path(request.result), began
-    speed = (cycle() - first) / (time.process_time() - seconds)
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT_BYTES
+    path = Path(request.result)
     traffic = None if bench.traffic is None else bench.traffic.between
     answer = Answer(
         bench.verdict,
-        Performance(speed, seconds, memory),
+        performance(began),
         request.rerun,
         request.rerun_waves,
         layers=layer_facts(bench.times, bench.verdict, traffic),

@@ -5,18 +5,20 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 
+from tb.dlhdl.config import DlhdlConfig
 from tb.run import cache, folders
 from tb.run.compile.cached import read, seal, write
+from tb.run.compile.dlhdl import check_ports, top_text
 from tb.run.compile.elaborate import elaborate, library_arguments
 from tb.run.compile.filelist import FileList
 from tb.run.compile.inputs import InputFile
 from tb.run.compile.ports import Port, check
-from tb.run.compile.recipe import SCOPE_DIR, Recipe, recipe_of
+from tb.run.compile.recipe import SCOPE_DIR, Recipe, embedded_parameters, recipe_of
 from tb.run.compile.runners import (
     ALL_SIGNALS,
     HIERARCHICAL,
@@ -82,13 +84,15 @@ def build(spec: BuildSpec, root: Path = cache.MODELS, teller: Teller = _SILENT, 
     return recipe.built(time.monotonic() - started, cached=cached)
 
 
-def _elaborated(top: str, files: FileList, inputs: tuple[InputFile, ...], cache: Path) -> tuple[Port, ...]:
+def _elaborated(
+    top: str, files: FileList, inputs: tuple[InputFile, ...], cache: Path, parameters: Mapping[str, int]
+) -> tuple[Port, ...]:
     """Return the ports of the RTL's top, elaborating it unless ``cache`` remembers this content."""
     remembered = read(cache)
     if remembered is not None:
         return tuple(Port(**port) for port in remembered)
     log_path = cache.with_suffix(".log")
-    elaboration = elaborate(files, top, log_path)
+    elaboration = elaborate(files, top, log_path, parameters)
     unseen = set(elaboration.read_files) - {entry.path.resolve() for entry in inputs}
     if unseen:
         raise BuildError(
@@ -106,11 +110,11 @@ def _compile(recipe: Recipe, teller: Teller, train: Training | None) -> None:
     if spec.optimised and train is None:
         raise LaunchError("an optimised model must be built with something to play in training")
     teller.progress(f"reading the ports of {spec.top}")
-    ports = _elaborated(spec.top, recipe.files, recipe.inputs, directory.parent / f"rtl-{recipe.rtl_key[:16]}.json")
-    check(spec.config, spec.top, ports, recipe.port_map)
+    remembered = directory.parent / f"rtl-{recipe.rtl_key[:16]}.json"
+    ports = _elaborated(spec.top, recipe.files, recipe.inputs, remembered, embedded_parameters(spec))
+    text = _wrapper_text(recipe, ports)
     folders.emptied(directory.parent, directory.name)
     wrapper = directory / f"{WRAPPER_TOP}.sv"
-    text = wrapper_text(spec.config, spec.top, ports, recipe.port_map, dump=spec.waves, native=spec.native)
     wrapper.write_text(text, encoding="utf-8")
     log_path = directory / "build.log"
     teller.say(f"building {spec.top} once for this content (minutes for a large design); log: {log_path}")
@@ -129,6 +133,16 @@ def _compile(recipe: Recipe, teller: Teller, train: Training | None) -> None:
         _run(recipe, make_command(directory, hierarchical=hierarchical), teller)
     # Precompiled headers are most of the folder and serve nobody any more.
     _remove(directory, "*.gch")
+
+
+def _wrapper_text(recipe: Recipe, ports: tuple[Port, ...]) -> str:
+    """Check the ports of the RTL and return its wrapper."""
+    spec = recipe.spec
+    if isinstance(spec.config, DlhdlConfig):
+        check_ports(spec.config, spec.top, ports)
+        return top_text(spec.config, spec.top, ports, embedded=spec.filelist is None, dump=spec.waves)
+    check(spec.config, spec.top, ports, recipe.port_map)
+    return wrapper_text(spec.config, spec.top, ports, recipe.port_map, dump=spec.waves, native=spec.native)
 
 
 def _run(recipe: Recipe, command: list[str], teller: Teller) -> None:

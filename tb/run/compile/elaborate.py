@@ -50,13 +50,14 @@ def library_arguments(files: FileList) -> list[str]:
     return extensions + folders + [argument for path in files.library_files for argument in ("-v", str(path))]
 
 
-def elaborate(files: FileList, top: str, log_path: Path) -> Elaboration:
+def elaborate(files: FileList, top: str, log_path: Path, parameters: Mapping[str, int] | None = None) -> Elaboration:
     """Elaborate the RTL without building it.
 
     Args:
         files: The RTL.
         top: Name of its top module.
         log_path: Where Verilator's output goes.
+        parameters: Parameters of the top that are not the default ones.
 
     Raises:
         BuildError: when Verilator refuses the RTL, or a port is neither a plain nor a packed vector.
@@ -67,6 +68,7 @@ def elaborate(files: FileList, top: str, log_path: Path) -> Elaboration:
             *(str(verilator_root() / "bin" / "verilator_bin"), "--json-only", "--no-timing", *QUIET),
             *("--Mdir", folder, "--prefix", "Vtop", "--top-module", top),
             *(f"-D{name}={value}" for name, value in files.defines),
+            *(f"-G{name}={value}" for name, value in (parameters or {}).items()),
             *(f"-I{path}" for path in files.include_dirs),
             *library_arguments(files),
             *map(str, (*files.controls, *files.sources)),

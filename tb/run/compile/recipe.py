@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from models.config import HwConfig
+from tb.dlhdl.config import SYSTEM, DlhdlConfig
 from tb.places import HDL, PLANS
 from tb.run import folders
 from tb.run.compile.cached import is_sealed
@@ -28,7 +29,7 @@ SCOPE_DIR = HDL / "scope"
 _BLOCK = re.compile(r"^\s*hier_block\b", re.MULTILINE)
 _PLAIN_PATH = re.compile(r"[\w/.,+@%=-]*")
 # What is written into a build folder follows from these files, so they are part of its key.
-_RECIPE = ("elaborate.py", "kinds.py", "kinds.toml", "shims.py", "verilog.py", "wrapper.py", "runners.py")
+_RECIPE = ("dlhdl.py", "elaborate.py", "kinds.py", "kinds.toml", "shims.py", "verilog.py", "wrapper.py", "runners.py")
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def recipe_of(spec: BuildSpec, root: Path) -> Recipe:
         spec = replace(spec, backend="coroutine")
     files = parse(spec.filelist or embedded_filelist(spec.config))
     _check_paths(spec, files, root.resolve())
-    port_map = load_port_map(spec.port_map, spec.config) if spec.port_map else PortMap()
+    port_map = _port_map(spec)
     inputs = collect(files)
     wave_suffix = _wave_suffix(spec)
     rtl_key = _key(_rtl_facts(spec, files, inputs))
@@ -104,13 +105,27 @@ def recipe_of(spec: BuildSpec, root: Path) -> Recipe:
     return Recipe(spec, files, inputs, port_map, wave_suffix, rtl_key, key, directory)
 
 
-def embedded_filelist(config: HwConfig) -> Path:
+def _port_map(spec: BuildSpec) -> PortMap:
+    if spec.port_map is None:
+        return PortMap()
+    if isinstance(spec.config, DlhdlConfig):
+        raise BuildError(f"a port map must be of NVDLA; the ports of {spec.config.name} have the names of their core")
+    return load_port_map(spec.port_map, spec.config)
+
+
+def embedded_parameters(spec: BuildSpec) -> dict[str, int]:
+    """Return the parameters of the embedded DUT's top that are not the default ones."""
+    config = spec.config
+    return config.parameters if isinstance(config, DlhdlConfig) and spec.filelist is None else {}
+
+
+def embedded_filelist(config: HwConfig | DlhdlConfig) -> Path:
     """Return the filelist of the embedded DUT.
 
     Raises:
         BuildError: for a configuration that there is none of.
     """
-    path = HDL / f"{config.name}.f"
+    path = HDL / f"{SYSTEM if isinstance(config, DlhdlConfig) else config.name}.f"
     if not path.is_file():
         known = ", ".join(sorted(p.stem for p in HDL.glob("*.f"))) or "none"
         raise BuildError(f"no embedded DUT for {config.name} (embedded: {known}); give a filelist of your RTL")
@@ -127,7 +142,7 @@ def _rtl_facts(spec: BuildSpec, files: FileList, inputs: tuple[InputFile, ...]) 
     """Return everything that the elaborated RTL depends on."""
     return [
         [(entry.role, entry.name, entry.sha256) for entry in inputs],
-        [spec.top, files.defines, files.library_extensions],
+        [spec.top, files.defines, files.library_extensions, *([given] if (given := embedded_parameters(spec)) else [])],
         [_file_key("elaborate.py"), verilator_version()],
     ]
 
@@ -135,7 +150,12 @@ def _rtl_facts(spec: BuildSpec, files: FileList, inputs: tuple[InputFile, ...]) 
 def _model_facts(spec: BuildSpec, port_map: PortMap, wave_suffix: str | None) -> list[object]:
     """Return everything that the compiled model depends on besides the RTL."""
     recipe = [_file_key(name) for name in _RECIPE]
-    ports = [asdict(port) for port in expected_ports(spec.config)]
+    config = spec.config
+    ports: list[object] = (
+        [config.name, config.conv_thread_number, config.data_type.value] if isinstance(config, DlhdlConfig) else []
+    )
+    if isinstance(config, HwConfig):
+        ports += [asdict(port) for port in expected_ports(config)]
     flavour = [spec.simulator, spec.backend, spec.debug, wave_suffix, *([spec.coverage] if spec.coverage else [])]
     if spec.waves:
         recipe += [hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(SCOPE_DIR.iterdir())]
@@ -146,6 +166,13 @@ def _model_facts(spec: BuildSpec, port_map: PortMap, wave_suffix: str | None) ->
     if spec.native:
         recipe += [hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(HARNESS_DIR.iterdir())]
     return [flavour, ports, asdict(port_map), recipe, tool_versions(spec.simulator)]
+
+
+def _expected(config: HwConfig | DlhdlConfig) -> list[object]:
+    """Return what the wrapper follows from besides the RTL's ports."""
+    if isinstance(config, DlhdlConfig):
+        return [config.name, config.conv_thread_number, config.data_type.value]
+    return [asdict(port) for port in expected_ports(config)]
 
 
 def _file_key(name: str) -> str:

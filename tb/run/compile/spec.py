@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from models.config import HwConfig
 from tb.run.compile.toolchain import SIMULATORS
 from tb.run.errors import LaunchError
+from tb.run.systems import AnyConfig
 
 BACKENDS = ("native", "coroutine")
 CODE_COVERAGE = {
@@ -42,7 +42,7 @@ class BuildSpec:
         LaunchError: for an unknown simulator, back end or coverage, and for what the simulator cannot have.
     """
 
-    config: HwConfig
+    config: AnyConfig
     simulator: str = "verilator"
     top: str = "NV_nvdla"
     filelist: Path | None = None

@@ -47,7 +47,7 @@ def look(tasks: Sequence[Task], model: Path, names: Sequence[str]) -> list[list[
         if job is None or job.refused is not None:
             found.append([])
             continue
-        hits = reached(collector_of(model, task.dut.config), job.make())
+        hits = reached(collector_of(model, task.dut.config), job.nvdla_scenario())
         found.append(sorted(numbers[name] for name in hits if name in numbers))
     return found
 

@@ -257,7 +257,9 @@ def _play_scenario(task: Task, built: Built, work_dir: Path, limits: Limits) -> 
             _end(process, limits)
     if limits.coverage is None or result.ending is not Ending.PASSED:
         return result
-    return msgspec.structs.replace(result, coverage=reached(collector_of(limits.coverage, task.dut.config), job.make()))
+    return msgspec.structs.replace(
+        result, coverage=reached(collector_of(limits.coverage, task.dut.config), job.nvdla_scenario())
+    )
 
 
 def _job(task: Task, limits: Limits) -> Job:

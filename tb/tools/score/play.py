@@ -190,7 +190,7 @@ def job_of(bug: Bug, source: Source, bench: Bench, seed: int) -> Job | None:
     plain = replace(bench.job(source, seed), rerun=f"{bench.rerun} --only {bug.name}")
     if bug.place is Place.RTL:
         return replace(plain, plusargs=(f"+bug={bug.name}",))
-    changes = alterations(bug.name, plain.make(), bench.config)
+    changes = alterations(bug.name, plain.nvdla_scenario(), bench.config)
     if not changes:
         return None
     path = folders.made(bench.root, folders.folder_name(bug.name)) / f"{folders.folder_name(source.name)}.npz"

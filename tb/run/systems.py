@@ -1,0 +1,37 @@
+"""The systems that the bench plays: what they need of a launcher that differs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from models.config import HwConfig
+from tb.dlhdl.config import DlhdlConfig, is_dlhdl
+from tb.dlhdl.scenario import DlhdlScenario, save
+from tb.places import NAME
+from tb.stimulus.scenario import Scenario
+from tb.stimulus.trace import write
+
+AnyConfig = HwConfig | DlhdlConfig
+AnyScenario = Scenario | DlhdlScenario
+
+
+def load_config(name_or_path: str) -> AnyConfig:
+    """Return the configuration of a device, of whichever system it is.
+
+    Raises:
+        InputError: for a name or file that is none.
+    """
+    return DlhdlConfig.load(name_or_path) if is_dlhdl(name_or_path) else HwConfig.load(name_or_path)
+
+
+def entry_module(config: AnyConfig) -> str:
+    """Return the module of the cocotb tests that the launcher starts."""
+    return f"{NAME}.sim.dlhdl.entry" if isinstance(config, DlhdlConfig) else f"{NAME}.sim.entry"
+
+
+def save_scenario(scenario: AnyScenario, folder: Path) -> None:
+    """Write a scenario where the simulator's side of its system reads it."""
+    if isinstance(scenario, DlhdlScenario):
+        save(scenario, folder)
+    else:
+        write(scenario, folder)

@@ -279,21 +279,20 @@ class Play:
     built: Built
 
 
-def play_all(args: argparse.Namespace, plays: Sequence[Play], title: str, note: str = "") -> int:
+def play_all(args: argparse.Namespace, plays: Sequence[Play], title: str) -> int:
     """Play the jobs of one device after the other as ``play_and_report`` does, into one report.
 
     Args:
         args: options of the run.
         plays: devices and their jobs, whose identities differ.
         title: of the report.
-        note: a line that every report of the run has.
 
     Returns:
         The exit code.
     """
     root = folders.made(BUILD_ROOT, "runs", run_name(title, dut_of(args)))
     with alone_in(root):
-        return _play_and_report(args, plays, root, note)
+        return _play_and_report(args, plays, root)
 
 
 def run_name(title: str, dut: Dut) -> str:
@@ -349,7 +348,7 @@ def slower_than_before(args: argparse.Namespace, cycles: Mapping[str, int]) -> l
     return performance.slower(cycles, before, args.slower / 100)
 
 
-def _play_and_report(args: argparse.Namespace, plays: Sequence[Play], root: Path, note: str) -> int:
+def _play_and_report(args: argparse.Namespace, plays: Sequence[Play], root: Path) -> int:
     console = Console.of(args)
     started = time.monotonic()
     by_identity: dict[str, Result] = {}
@@ -370,7 +369,7 @@ def _play_and_report(args: argparse.Namespace, plays: Sequence[Play], root: Path
             show_progress(console, progress, result)
     console.clear()
     results = [by_identity[job.identity] for job in jobs]
-    report.write_pages(results, root, root.name, f"{root.name}: {note}" if note else root.name)
+    report.write_pages(results, root, root.name)
     console.detail(f"\n{report.table(results)}\n")
     problems = failures.told(results)
     if problems:

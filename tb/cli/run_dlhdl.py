@@ -15,14 +15,10 @@ from tb.dlhdl.scenario import DlhdlEntry, load_plan
 from tb.places import COMMAND, PLANS
 from tb.run.compile.dlhdl import TOP
 from tb.run.jobs import Job
+from tb.run.systems import note
 
 _FOREIGN = ("exact", "stop_at_first", "waves_from", "stages", "performance", "cycles_against", "port_map", "build")
 """Options that mean nothing here."""
-
-STAND_IN = (
-    "the embedded stand-in proves the bench, not the vendor's arithmetic; the bound of single is the bench's own, "
-    "as none is published"
-)
 
 
 def main(args: argparse.Namespace) -> int:
@@ -37,13 +33,13 @@ def main(args: argparse.Namespace) -> int:
     check_options(args)
     console = Console.of(args)
     console.say(f"plan: {path.name}")
-    console.say(f"note: {STAND_IN}")
+    console.say(f"note: {note(args.config, args.rtl)}")
     plays = []
     for config in configs_of(args.config):
         core = core_of(args, config)
         built = build_dut(core, config, waves=args.waves)
         plays.append(Play(core, [planned(entry, config, core) for entry in entries], built))
-    return play_all(args, plays, path.stem, STAND_IN)
+    return play_all(args, plays, path.stem)
 
 
 def check_options(args: argparse.Namespace) -> None:

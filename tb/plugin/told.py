@@ -76,7 +76,7 @@ class Told:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Write the pages of all results, as ``run`` does, and say so when nothing was compared."""
         if self._results and self.root is not None:
-            pages.write_pages(list(self._results.values()), self.root, self.root.name, self.root.name)
+            pages.write_pages(list(self._results.values()), self.root, self.root.name)
             terminalreporter.write_line(f"reports: {self.root}/index.html, {self.root}/junit.xml")
         if self._compared_nothing:
             skipped = f"{len(self._selected)} of {len(self._selected)} scenarios and cocotb tests were skipped"

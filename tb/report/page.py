@@ -70,12 +70,15 @@ def _write(
 
 
 def write_junit(title: str, results: Sequence[Result], path: Path) -> None:
-    """Write JUnit XML; refused tasks are skipped tests with their reason, endings the types of failures."""
+    """Write JUnit XML: devices as properties, refused tasks as skipped tests, endings as the types of failures."""
     failed = sum(result.ending.is_failure for result in results)
     refused = sum(result.ending is Ending.REFUSED for result in results)
     root = ElementTree.Element(
         "testsuite", name=printable(title), tests=str(len(results)), failures=str(failed), skipped=str(refused)
     )
+    properties = ElementTree.SubElement(root, "properties")
+    for dut in dict.fromkeys(result.dut for result in results):
+        ElementTree.SubElement(properties, "property", name="device", value=printable(about(dut)))
     for result in results:
         names = {"classname": printable(title), "name": printable(result.key)}
         case = ElementTree.SubElement(root, "testcase", names, time=f"{result.seconds:.3f}")

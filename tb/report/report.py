@@ -14,6 +14,7 @@ from tb.report import failures, page, performance
 from tb.report.columns import aligned
 from tb.run.result import Result
 from tb.run.space import write_whole
+from tb.run.systems import note
 from tb.stimulus.exchange import Explained
 
 _COLUMNS = ("result", "scenario.seed", "layers", "bytes judged", "worst margin", "cycles", "CRC", "seconds")
@@ -52,6 +53,7 @@ def _plain(result: Result) -> dict[str, Any]:
     counts: dict[str, Any] = msgspec.structs.asdict(verdict)
     for name in ("findings", "margins", "refused", "self_checking"):
         del counts[name]
+    remark = note(result.dut.config, result.dut.rtl)
     return {
         "scenario": result.test,
         "seed": result.seed,
@@ -61,6 +63,7 @@ def _plain(result: Result) -> dict[str, Any]:
         "seconds": round(result.seconds, 3),
         "rerun": result.rerun,
         **counts,
+        **({"note": remark} if remark else {}),
         "findings": verdict.findings,
         "margins": [margin_line(margin) for margin in verdict.margins],
         "worst_margin": verdict.worst_margin,
@@ -74,13 +77,13 @@ def _causes(explained: Explained) -> dict[str, Any]:
     return {"causes": explained.causes, "equal": explained.equal}
 
 
-def write_pages(results: Sequence[Result], folder: Path, suite: str, title: str) -> None:
+def write_pages(results: Sequence[Result], folder: Path, title: str) -> None:
     """Write what browsers and CI systems read, as regressions do, and what failed at full length.
 
     These are ``index.html``, ``junit.xml`` and ``failures.txt`` in a folder.
     """
     page.write_results(title, results, folder / "index.html")
-    page.write_junit(suite, results, folder / "junit.xml")
+    page.write_junit(title, results, folder / "junit.xml")
     failures.write(results, folder)
 
 

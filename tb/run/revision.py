@@ -9,17 +9,19 @@ from pathlib import Path
 
 from tb import __version__
 from tb.run.dut import Dut
+from tb.run.systems import note
 
 _PATIENCE_SECONDS = 10.0
 
 
 def about(dut: Dut) -> str:
-    """Return the device under test, and the time."""
+    """Return the device under test, the time, and what a reader of its results must know."""
     place = "the embedded DUT" if dut.rtl is None else dut.rtl
     revision = None if dut.rtl is None else revision_of(Path(dut.rtl).parent)
     of_rtl = "" if revision is None else f" at revision {revision}"
     date = datetime.now().strftime("%Y-%m-%d %H:%M")
-    return f"{place}{of_rtl}, {dut.top}, {Path(dut.config).stem}, {dut.simulator}; {date}; testbench {__version__}"
+    device = f"{place}{of_rtl}, {dut.top}, {Path(dut.config).stem}, {dut.simulator}"
+    return "; ".join(text for text in (device, date, f"testbench {__version__}", note(dut.config, dut.rtl)) if text)
 
 
 @cache

@@ -14,6 +14,9 @@ from tb.stimulus.trace import write
 AnyConfig = HwConfig | DlhdlConfig
 AnyScenario = Scenario | DlhdlScenario
 
+_STAND_IN = "the embedded stand-in proves the bench, not the vendor's arithmetic"
+_OWN_BOUND = "the bound of single is the bench's own, as none is published"
+
 
 def load_config(name_or_path: str) -> AnyConfig:
     """Return the configuration of a device, of whichever system it is.
@@ -35,3 +38,15 @@ def save_scenario(scenario: AnyScenario, folder: Path) -> None:
         save(scenario, folder)
     else:
         write(scenario, folder)
+
+
+def note(config: str, rtl: str | None) -> str:
+    """Return what a reader of results must know of a device; empty for most.
+
+    Args:
+        config: name or file of its configuration.
+        rtl: the user's filelist, or None for an embedded device.
+    """
+    if not is_dlhdl(config):
+        return ""
+    return "; ".join(text for text in (_STAND_IN if rtl is None else "", _OWN_BOUND) if text)

@@ -54,7 +54,7 @@ def test_a_run_fails_when_something_failed_or_nothing_passed() -> None:
 
 
 def test_junit_has_failures_and_skips(tmp_path: Path) -> None:
-    report.write_pages([PASSED, FAILED, REFUSED], tmp_path, "plan", "plan <x>")
+    report.write_pages([PASSED, FAILED, REFUSED], tmp_path, "plan <x>")
     root = ElementTree.parse(tmp_path / "junit.xml").getroot()
     assert (root.get("tests"), root.get("failures"), root.get("skipped")) == ("3", "1", "1")
     failure = root.find("testcase[@name='bad.3.nv_small.verilator']/failure")
@@ -63,6 +63,23 @@ def test_junit_has_failures_and_skips(tmp_path: Path) -> None:
     assert failure.text is not None
     assert failure.text.endswith("\n<1> element\nrerun: python -m tb run --only bad")
     assert root.find("testcase[@name='other.3.nv_small.verilator']/skipped") is not None
+
+
+def test_reports_name_the_device_and_what_a_reader_must_know_of_it(tmp_path: Path) -> None:
+    core = replace(PASSED, dut=replace(DUT, config="dlhdl_single_9"))
+    remark = (
+        "the embedded stand-in proves the bench, not the vendor's arithmetic; "
+        "the bound of single is the bench's own, as none is published"
+    )
+    report.write_pages([PASSED, core], tmp_path, "plan")
+    properties = ElementTree.parse(tmp_path / "junit.xml").getroot().findall("properties/property[@name='device']")
+    devices = [str(device.get("value")) for device in properties]
+    assert [device.endswith(remark) for device in devices] == [False, True]
+    assert devices[0].startswith("the embedded DUT, NV_nvdla, nv_small, verilator; ")
+    assert remark.partition(";")[0].replace("'", "&#39;") in (tmp_path / "index.html").read_text(encoding="utf-8")
+    report.write_json([PASSED, core], tmp_path / "r.json")
+    first, second = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
+    assert ("note" in first, second["note"]) == (False, remark)
 
 
 def test_json_carries_every_count(tmp_path: Path) -> None:
@@ -123,7 +140,7 @@ def test_a_margin_beyond_any_part_is_no_number_in_json(tmp_path: Path) -> None:
 
 
 def test_the_page_shows_what_the_terminal_does_and_escapes_it(tmp_path: Path) -> None:
-    report.write_pages([PASSED, FAILED, REFUSED], tmp_path, "plan", "plan <x>")
+    report.write_pages([PASSED, FAILED, REFUSED], tmp_path, "plan <x>")
     text = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "1 passed, 1 failed (1 failed check), 1 refused" in text
     for shown in ("&lt;1&gt; element", "plan &lt;x&gt;", "rerun: python -m tb run --only bad", "no Y", ">0.250<"):

@@ -43,7 +43,6 @@ module dlhdl_bug_names;
       name("kernel_rows_columns_swapped");
       name("max_padding_zero");
       name("n_c_swapped");
-      name("name");
       name("output_addr_not_advanced");
       name("output_valid_early");
       name("output_valid_stays");

@@ -38,7 +38,7 @@ def _follow(player: Player, tracker: LayerTracker) -> None:
             case Accesses():
                 for op in step.ops:
                     register = tracker.state.registers.parse(op.register)
-                    if isinstance(op, RegWrite) and register.unit:
+                    if isinstance(op, RegWrite):
                         for started in tracker.write(register, op.value):
                             notifications.fire(tracker.interrupts_of(started))
                         _notify(player, tracker, notifications)

@@ -143,6 +143,11 @@ def test_an_illegal_program_covers_nothing(collector: Collector) -> None:
     assert collector.count([]) == {}
 
 
+def test_a_write_where_no_register_is_covers_nothing(collector: Collector) -> None:
+    (unmapped,) = (e for e in load_plan(PLANS / "nv_small_registers.toml") if e.name == "registers_unmapped")
+    assert reached(collector, unmapped.build(CONFIG, 1)) == {}
+
+
 def test_counts_of_one_collector_stay_its_own(small: Collector, tmp_path: Path) -> None:
     other = Collector(small.model)
     seen = [Observation("PDP", {"method": "max", "group": 0, "height": 4})]

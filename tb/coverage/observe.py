@@ -72,6 +72,9 @@ class _Walk:
             self._producer[register.unit] = op.value & 1
         while self.ends and self._is_in_use(register):
             self.end(next(iter(self.ends)))
+        for started in self._users(register):
+            for unit, group in self.tracker.interrupts_of(started):
+                self.tracker.finish(unit, group)
         yield from self.tracker.write(register, op.value)
 
     def end(self, sync_id: str) -> None:
@@ -81,12 +84,18 @@ class _Walk:
             self.tracker.finish(op.unit, op.group)
 
     def _is_in_use(self, register: Register) -> bool:
-        """Return whether a running layer still needs what would be written."""
-        if register.name.startswith("S_LUT_"):
-            running = [started.layer for started in self.tracker.running]
-            return any(layer.unit == register.unit and uses_lut(layer) for layer in running)
+        """Return whether a layer still needs what would be written."""
         group = self._producer.get(register.unit, 0)
-        return register.is_grouped and self.tracker.state.enabled(register.unit, group)
+        enabled = register.is_grouped and self.tracker.state.enabled(register.unit, group)
+        return enabled or bool(self._users(register))
+
+    def _users(self, register: Register) -> list[StartedLayer]:
+        """Return the running layers that still need what would be written."""
+        running = self.tracker.running
+        if register.name.startswith("S_LUT_"):
+            return [started for started in running if started.layer.unit == register.unit and uses_lut(started.layer)]
+        group = self._producer.get(register.unit, 0)
+        return [started for started in running if register.is_grouped and started.groups.get(register.unit) == group]
 
 
 def _see(

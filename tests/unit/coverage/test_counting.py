@@ -148,6 +148,13 @@ def test_a_write_where_no_register_is_covers_nothing(collector: Collector) -> No
     assert reached(collector, unmapped.build(CONFIG, 1)) == {}
 
 
+def test_tables_that_are_written_again_end_the_layer_that_uses_them_although_nothing_waits_for_it() -> None:
+    (entry,) = (e for e in load_plan(PLANS / "nv_small_registers.toml") if e.name == "interrupts_of_layers")
+    seen = [seen for seen in observe(entry.build(CONFIG, 1), CONFIG) if seen.unit == "CDP"]
+    assert len(seen) == 2
+    assert {observation.attributes["both_groups"] for observation in seen} == {"no"}
+
+
 def test_counts_of_one_collector_stay_its_own(small: Collector, tmp_path: Path) -> None:
     other = Collector(small.model)
     seen = [Observation("PDP", {"method": "max", "group": 0, "height": 4})]

@@ -7,6 +7,7 @@ refuses it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 from dataclasses import dataclass
 from enum import IntEnum
@@ -69,7 +70,7 @@ class Request:
         return self.beats * self.width
 
 
-class Port:
+class Port(ABC):
     """One half of a master: its pins, the rules that they keep, and when it is ready.
 
     A coroutine looks at each clock edge while something moves, and sleeps otherwise.
@@ -102,9 +103,9 @@ class Port:
         cocotb.start_soon(self._run())
 
     @property
+    @abstractmethod
     def is_idle(self) -> bool:
         """Whether it owes nothing."""
-        raise NotImplementedError
 
     def _pin(self, name: str) -> SimHandleBase:
         return getattr(self._dut, self._prefix + name.upper())
@@ -117,16 +118,17 @@ class Port:
             self._judge.unknown(self._ram, self._prefix + name.upper(), str(value), cycle())
             return known(value)
 
+    @abstractmethod
     def _valids(self) -> tuple[str, ...]:
-        raise NotImplementedError
+        """Return the names of the pins whose rise wakes the port."""
 
+    @abstractmethod
     def _rest(self) -> None:
         """Drive what a port in reset and an idle one shows."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _step(self) -> None:
         """Look at the pins at an edge, and drive what follows."""
-        raise NotImplementedError
 
     async def _run(self) -> None:
         edge, reset_n = RisingEdge(self._dut.clk), self._dut.reset_n

@@ -27,6 +27,7 @@ _DROPPED = re.compile(rf"({_TERM}) *(?:[-+]|&&?|\|\|?) *({_TERM})(?= *(?:[,)]|$)
 _MASK_BEFORE = re.compile(r"\{\s*\d+\s*\{[^{}]*\}\s*\}\s*&(?!&)\s*")
 _MASK_AFTER = re.compile(r"\s*(?<!&)&(?!&)\s*\{\s*\d+\s*\{[^{}]*\}\s*\}")
 _EXTENSION = re.compile(rf"\{{\s*\{{\s*\d+\s*\{{\s*({_TERM})\s*\}}\s*\}}\s*,")
+_SIGNED = re.compile(r"\$signed\s*(?=\()")
 _BRANCHES = re.compile(rf"\?\s*({_TERM})\s*:\s*({_TERM})(?=\s*(?:\)|$))")
 _CHAIN = re.compile(rf"({_CONDITION})\s*\?[^?:;]{{1,80}}:\s*({_CONDITION})\s*\?")
 _IF = re.compile(r"\bif\s*\($")
@@ -231,6 +232,15 @@ def _extensions(expression: Expression) -> Found:
             yield found.start(1), found.end(1), "1'b0"
 
 
+def _unsigned(expression: Expression) -> Found:
+    """Yield signed values that become unsigned ones; the expression remains signed, so that the original one may."""
+    for found in expression.matches(_SIGNED):
+        close = closing(expression.plain, found.end(), expression.end)
+        if close > 0:
+            value = expression.text[found.end() + 1 : close]
+            yield found.end(), close + 1, f"({{1'b0, {value}}})"
+
+
 def _branches(expression: Expression) -> Found:
     for found in expression.matches(_BRANCHES):
         first, second = expression.original(found, 1), expression.original(found, 2)
@@ -258,10 +268,12 @@ def _whole(after: Callable[[str], str], clocked: bool) -> Finder:
 
 
 def _kept(expression: Expression) -> Found:
-    """Yield values that a register does not load: it keeps its own."""
+    """Yield values that a register does not load: it keeps its own, as a signed value beside one that may be signed."""
     found = _LOADED.search(expression.plain, max(expression.head, expression.start - 200), expression.start)
     if found and expression.clocked and not expression.resets:
-        yield expression.start, expression.end, f" {expression.original(found, 1)}"
+        kept = expression.original(found, 1)
+        if kept != expression.text[expression.start : expression.end].strip():
+            yield expression.start, expression.end, f" $signed({kept})"
 
 
 def _clear_wins(expression: Expression) -> Found:
@@ -325,7 +337,7 @@ KINDS: dict[str, Kind] = {
     "constant + 1": Kind(Family.CONSTANT, _constants(1)),
     "constant - 1": Kind(Family.CONSTANT, _constants(-1)),
     "sign extension dropped": Kind(Family.DATA, _extensions),
-    "unsigned": Kind(Family.DATA, _replaced(r"\$signed(?=\s*\()", "$unsigned")),
+    "unsigned": Kind(Family.DATA, _unsigned),
     ">> for >>>": Kind(Family.DATA, _replaced(r">>>", ">>")),
     "swapped concatenation": Kind(Family.DATA, _concatenations),
     "swapped branches": Kind(Family.DATA, _branches),

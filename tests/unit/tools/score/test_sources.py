@@ -43,11 +43,49 @@ module bench;
 endmodule
 """
 
+SIGNED = """\
+module multiplier (input clk, input [3:0] a, input [3:0] b, output reg [7:0] product);
+  always @(posedge clk)
+    product <= $signed(a) * $signed(b);
+endmodule
+module bench;
+  reg clk;
+  reg [3:0] a, b;
+  wire [7:0] product;
+  multiplier m (clk, a, b, product);
+  initial begin
+    clk = 0; a = 4'd3; b = 4'd2;
+    #1 clk = 1;
+    #1 clk = 0; a = 4'd13; b = 4'd6;
+    #1 $display("%0d", product);
+    #1 clk = 1;
+    #1 $display("%0d", product);
+    clk = 0; a = 4'd2; b = 4'd9;
+    #1 clk = 1;
+    #1 $display("%0d", product);
+    $finish;
+  end
+endmodule
+"""
+
 
 def every_mutant(path: Path) -> list[Mutant]:
     """Return all mutants of the module under test."""
     path.write_text(CHAIN)
     return list(mutants_of(path, "chain"))
+
+
+def as_alone(source: str, mutants: Sequence[Mutant], folder: Path) -> str:
+    """Assert that every mutant of a source acts as it would alone; return what the source prints with none of them."""
+    together = switched(source, list(enumerate(mutants, 1)))
+    for number, mutant in enumerate(mutants, 1):
+        start, end = mutant.span
+        alone = source[:start] + mutant.expression(source) + source[end:]
+        expected = run(alone, folder / "alone")
+        assert run(together, folder / "together", f"+mutant={number}") == expected, str(mutant)
+    without = run(source, folder / "alone")
+    assert run(together, folder / "together") == without
+    return without
 
 
 def run(source: str, folder: Path, *arguments: str) -> str:
@@ -63,13 +101,15 @@ def run(source: str, folder: Path, *arguments: str) -> str:
 def test_every_number_chooses_the_change_that_it_stands_for(tmp_path: Path) -> None:
     mutants = every_mutant(tmp_path / "chain.v")
     assert len({mutant.kind for mutant in mutants}) >= 10
-    together = switched(CHAIN, list(enumerate(mutants, 1)))
-    for number, mutant in enumerate(mutants, 1):
-        start, end = mutant.span
-        alone = CHAIN[:start] + mutant.expression(CHAIN) + CHAIN[end:]
-        expected = run(alone, tmp_path / "alone")
-        assert run(together, tmp_path / "together", f"+mutant={number}") == expected, str(mutant)
-    assert run(together, tmp_path / "together") == run(CHAIN, tmp_path / "alone") == "12 3\n10 5\n"
+    assert as_alone(CHAIN, mutants, tmp_path) == "12 3\n10 5\n"
+
+
+@pytest.mark.skipif(shutil.which("iverilog") is None, reason="needs Icarus")
+def test_no_mutant_takes_the_sign_of_others(tmp_path: Path) -> None:
+    (tmp_path / "multiplier.v").write_text(SIGNED)
+    mutants = list(mutants_of(tmp_path / "multiplier.v", "multiplier"))
+    assert {"unsigned", "value kept"} <= {mutant.kind for mutant in mutants}
+    assert as_alone(SIGNED, mutants, tmp_path) == "6\n238\n242\n"
 
 
 def test_sources_are_written_beside_a_filelist_that_takes_them_instead(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from models.layout import Element
 from models.layout.dlhdl import FullyConnectedDataLayout
 from tb.dlhdl.network import Tensor, Value
 from tb.dlhdl.program import Program
-from tb.judge.finding import LayerId
+from tb.judge.layer_id import LayerId
 from tb.judge.verdict import Margin
 from tb.nvdla.memory import Ram
 

@@ -12,16 +12,8 @@ from tb.dlhdl.expect import LayerExpectation, expectations, measured
 from tb.dlhdl.program import Slots
 from tb.dlhdl.scenario import DlhdlScenario
 from tb.judge.beats import Beats
-from tb.judge.finding import (
-    BadAccess,
-    Check,
-    Finding,
-    HandshakeViolation,
-    MoreBadAccesses,
-    Note,
-    PortViolation,
-    UnknownPin,
-)
+from tb.judge.detail import BadAccess, HandshakeViolation, MoreBadAccesses, Note, PortViolation, UnknownPin
+from tb.judge.finding import Check, Finding
 from tb.judge.handshake_rules import HandshakeRule
 from tb.judge.scoreboard import WriteScoreboard
 from tb.judge.verdict import Verdict

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.judge.finding import UnfairTurns
+from tb.judge.detail import UnfairTurns
 from tb.nvdla.memory import Ram
 from tb.nvdla.registers import Register, RegisterMap
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tb.judge.finding import LayerId, WrongCounter
+from tb.judge.detail import WrongCounter
+from tb.judge.layer_id import LayerId
 from tb.judge.tracker import StartedLayer
 
 

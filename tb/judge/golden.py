@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb.judge.beats import Beats
-from tb.judge.finding import Check, CrcMismatch, Finding, Mismatch, UnpredictedGolden
+from tb.judge.detail import CrcMismatch, Mismatch, UnpredictedGolden
+from tb.judge.finding import Check, Finding
 from tb.judge.predictor import Expectation
 from tb.judge.tolerance import ToleratedSurface
 from tb.judge.verdict import Verdict

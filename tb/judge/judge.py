@@ -13,18 +13,10 @@ from models.config import HwConfig
 from tb.judge.arbitration import ArbitrationRule
 from tb.judge.beats import Beats
 from tb.judge.counters import CounterBoard
-from tb.judge.finding import (
-    AnyDetail,
-    BadAccess,
-    Check,
-    EarlyAccess,
-    Finding,
-    LayerId,
-    MoreBadAccesses,
-    UnexpectedInterrupt,
-    WrongLine,
-)
+from tb.judge.detail import AnyDetail, BadAccess, EarlyAccess, MoreBadAccesses, UnexpectedInterrupt, WrongLine
+from tb.judge.finding import Check, Finding
 from tb.judge.interrupts import InterruptRules
+from tb.judge.layer_id import LayerId
 from tb.judge.line import LINE_CYCLES, LineRule
 from tb.judge.outstanding import MostOutstanding, OutstandingRule, limits_outstanding
 from tb.judge.predictor import BufferContents, Expectation, predict

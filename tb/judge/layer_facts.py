@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from tb.judge.finding import Check, Finding, Mismatch
+from tb.judge.detail import Mismatch
+from tb.judge.finding import Check, Finding
 from tb.judge.timing import LayerTime, LayerTimes
 from tb.judge.verdict import Verdict
 from tb.nvdla.memory import Ram

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tb.judge.finding import WrongLine
+from tb.judge.detail import WrongLine
 from tb.nvdla.registers import Register
 
 LINE_CYCLES = 32

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from tb.judge.finding import TooManyOutstanding
+from tb.judge.detail import TooManyOutstanding
 from tb.nvdla.memory import Ram
 from tb.nvdla.registers import Register, RegisterMap
 

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 
 from models.layout import Element
 from tb.judge.beats import Beats
-from tb.judge.finding import Check, Finding, LayerId, Mismatch
+from tb.judge.detail import Mismatch
+from tb.judge.finding import Check, Finding
+from tb.judge.layer_id import LayerId
 from tb.judge.predictor import Expectation
 from tb.judge.tolerance import ToleratedSurface
 from tb.judge.verdict import Margin, Verdict

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tb.judge.finding import (
+from tb.judge.detail import (
     BadAccess,
-    Check,
     CrcMismatch,
     CsbViolation,
     EarlyAccess,
-    Finding,
     GoldenMismatch,
     HandshakeViolation,
     Hang,
@@ -33,6 +31,7 @@ from tb.judge.finding import (
     WrongLine,
     WrongRegister,
 )
+from tb.judge.finding import Check, Finding
 from tb.judge.handshake_rules import HANDSHAKE_RULES
 from tb.judge.verdict import Margin, Verdict
 from tb.judge.wrapped_rules import MEMORY_RULES, REGISTER_RULES

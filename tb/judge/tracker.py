@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from models.config import HwConfig
-from tb.judge.finding import LayerId
+from tb.judge.layer_id import LayerId
 from tb.nvdla.engines import BDMA, CHAINS, chain_of, chosen_chain, done_unit_of
 from tb.nvdla.layers import BdmaLayer, ConvLayer, Layer, PooledLayer
 from tb.nvdla.program import units

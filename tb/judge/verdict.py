@@ -8,7 +8,8 @@ from math import inf
 import msgspec
 
 from models.layout import Element
-from tb.judge.finding import BYTES, Check, Finding, Mismatch, Note
+from tb.judge.detail import Mismatch, Note
+from tb.judge.finding import BYTES, Check, Finding
 
 
 class Ending(Enum):

@@ -12,7 +12,8 @@ import msgspec
 from models.errors import InputError
 from tb.explain.page import FILE_NAME as PAGE_FILE
 from tb.explain.runs import write_page
-from tb.judge.finding import Check, Finding, Note
+from tb.judge.detail import Note
+from tb.judge.finding import Check, Finding
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending, Verdict
 from tb.nvdla.memory_dump import Range

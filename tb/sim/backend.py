@@ -18,15 +18,7 @@ from numpy.typing import NDArray
 
 from models.config import HwConfig
 from tb.judge.beats import Beats
-from tb.judge.finding import (
-    AnyDetail,
-    BadAccess,
-    CsbViolation,
-    Outstanding,
-    PortViolation,
-    UnknownPin,
-    Unmatched,
-)
+from tb.judge.detail import AnyDetail, BadAccess, CsbViolation, Outstanding, PortViolation, UnknownPin, Unmatched
 from tb.judge.judge import Access
 from tb.judge.wrapped_rules import BROKEN, Broken
 from tb.nvdla.memory import BadByte, MemoryImage, Ram

@@ -21,7 +21,8 @@ from models.layout import FeatureLayout
 from models.precision import Precision
 from tb.explain.stages import load_stages
 from tb.judge.beats import Beats
-from tb.judge.finding import BYTES, AnyDetail, BadAccess, Check, MissingInterrupt, Note, Restless
+from tb.judge.detail import AnyDetail, BadAccess, MissingInterrupt, Note, Restless
+from tb.judge.finding import BYTES, Check
 from tb.judge.judge import Access, Judge, Strictness
 from tb.judge.line import LINE_CYCLES
 from tb.judge.scoreboard import Scoreboard

@@ -11,7 +11,7 @@ from cocotb.handle import SimHandleBase
 from cocotb.triggers import Lock, RisingEdge, Timer
 from cocotb_bus.drivers import BusDriver
 
-from tb.judge.finding import NoAnswer, PollExpired
+from tb.judge.detail import NoAnswer, PollExpired
 from tb.nvdla.program.ops import Poll, RegRead, RegWrite
 from tb.nvdla.registers import Register, RegisterMap, Where
 from tb.sim.clocking import HIGH, cycle, known

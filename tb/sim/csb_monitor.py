@@ -11,7 +11,7 @@ from cocotb.triggers import First, RisingEdge, ValueChange
 from cocotb_bus.monitors import BusMonitor
 
 from tb.judge.csb_rules import RESTING_EDGES, CsbRules
-from tb.judge.finding import AnyDetail, CsbViolation, UnknownPin
+from tb.judge.detail import AnyDetail, CsbViolation, UnknownPin
 from tb.judge.judge import Access
 from tb.nvdla.registers import RegisterMap
 from tb.sim.clocking import HIGH, cycle, known

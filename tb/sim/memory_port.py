@@ -17,7 +17,7 @@ from cocotb.triggers import First, RisingEdge
 from cocotb_bus.monitors import BusMonitor
 
 from tb.judge.csb_rules import RESTING_EDGES
-from tb.judge.finding import AnyDetail, PortViolation, UnknownPin, Unmatched
+from tb.judge.detail import AnyDetail, PortViolation, UnknownPin, Unmatched
 from tb.judge.port_rules import CHANNELS, IN_RESET, LAST, PortRules
 from tb.nvdla.memory import MemoryImage, Ram
 from tb.sim.clocking import HIGH, cycle, known

@@ -12,7 +12,7 @@ from cocotb.handle import SimHandleBase
 from cocotb.triggers import Event, RisingEdge
 from cocotb_bus.drivers import BusDriver
 
-from tb.judge.finding import Outstanding
+from tb.judge.detail import Outstanding
 from tb.nvdla.memory import MemoryImage
 from tb.sim.clocking import HIGH, cycle, wait_cycles
 from tb.sim.draws import Draws, Stream

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cocotb
 from cocotb.triggers import ValueChange
 
-from tb.judge.finding import BadAccess, CsbViolation, PortViolation
+from tb.judge.detail import BadAccess, CsbViolation, PortViolation
 from tb.nvdla.memory import MemoryImage, Ram
 from tb.sim.backend import Events, Pins
 from tb.sim.csb import answer_deadline_cycles

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb.judge.beats import Beats
-from tb.judge.finding import Outstanding, Unmatched
+from tb.judge.detail import Outstanding, Unmatched
 from tb.nvdla.memory import PAGE_BYTES, Allocation, Page, PageStore, Ram
 from tb.sim.native import (
     FAULT_RECORD,

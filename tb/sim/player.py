@@ -7,7 +7,8 @@ import numpy as np
 from cocotb.task import Task
 from cocotb.triggers import Event
 
-from tb.judge.finding import Check, CrcMismatch, GoldenMismatch, WrongRegister
+from tb.judge.detail import CrcMismatch, GoldenMismatch, WrongRegister
+from tb.judge.finding import Check
 from tb.judge.judge import Judge
 from tb.judge.scoreboard import Scoreboard
 from tb.nvdla.program.ops import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from cocotb.triggers import Event
 
-from tb.judge.finding import Hang, UnitState
+from tb.judge.detail import Hang, UnitState
 from tb.judge.judge import Judge
 from tb.sim.backend import Backend, Pins
 from tb.sim.clocking import wait_cycles

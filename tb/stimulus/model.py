@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.config import HwConfig
-from tb.judge.finding import Check, Note
+from tb.judge.detail import Note
+from tb.judge.finding import Check
 from tb.judge.golden import GoldenBoard
 from tb.judge.judge import Access, Judge
 from tb.judge.predictor import Expectation

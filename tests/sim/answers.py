@@ -8,7 +8,7 @@ import cocotb
 from cocotb.handle import SimHandleBase
 
 from models.config import HwConfig
-from tb.judge.finding import PortViolation
+from tb.judge.detail import PortViolation
 from tb.judge.port_rules import READ_DATA, READ_LAST, READ_UNASKED, WRITE_UNASKED
 from tb.nvdla.memory import Ram
 from tb.sim.bench import Bench

@@ -14,20 +14,19 @@ from models.layout import Element, FeatureLayout
 from models.precision import Precision
 from models.sdp import SdpParams, output_converter
 from tb.judge.beats import Beats
-from tb.judge.finding import (
+from tb.judge.detail import (
     BadAccess,
-    Check,
     CrcMismatch,
-    Finding,
     Hang,
-    LayerId,
     MissingInterrupt,
     Note,
     PollExpired,
     WrongCounter,
     WrongRegister,
 )
+from tb.judge.finding import Check, Finding
 from tb.judge.judge import Access
+from tb.judge.layer_id import LayerId
 from tb.judge.verdict import Ending
 from tb.nvdla.layers import SdpLayer, Surface
 from tb.nvdla.memory import Ram

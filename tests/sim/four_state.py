@@ -7,7 +7,8 @@ from cocotb.handle import SimHandleBase
 from cocotb.types import LogicArray
 
 from models.config import HwConfig
-from tb.judge.finding import Check, UnknownPin
+from tb.judge.detail import UnknownPin
+from tb.judge.finding import Check
 from tb.nvdla.memory import Ram
 from tb.sim.bench import Bench
 from tests.sim.checkers import pass_through

@@ -7,7 +7,8 @@ import numpy as np
 from cocotb.handle import SimHandleBase
 
 from models.config import HwConfig
-from tb.judge.finding import Check, EarlyAccess, UnexpectedInterrupt
+from tb.judge.detail import EarlyAccess, UnexpectedInterrupt
+from tb.judge.finding import Check
 from tb.judge.judge import Access
 from tb.judge.verdict import Ending
 from tb.nvdla.program.codec import encode

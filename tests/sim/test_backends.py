@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from models.config import HwConfig
-from tb.judge.finding import BadAccess, Check, Hang, PollExpired, WrongRegister
+from tb.judge.detail import BadAccess, Hang, PollExpired, WrongRegister
+from tb.judge.finding import Check
 from tb.judge.verdict import Ending, Verdict
 from tb.nvdla.program.ops import InterruptNotify, MemLoad, Poll, RegRead
 from tb.places import PLANS, ROOT

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from models.config import HwConfig
-from tb.judge.finding import Check, NoAnswer
+from tb.judge.detail import NoAnswer
+from tb.judge.finding import Check
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending
 from tb.places import PLANS

@@ -9,7 +9,8 @@ import pytest
 
 from tb.dlhdl.config import DlhdlConfig
 from tb.dlhdl.scenario import DlhdlEntry
-from tb.judge.finding import Check, HandshakeViolation, PortViolation
+from tb.judge.detail import HandshakeViolation, PortViolation
+from tb.judge.finding import Check
 from tb.judge.handshake_rules import HandshakeRule
 from tb.judge.port_rules import RULES
 from tb.judge.text import complaints

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from models.config import HwConfig
-from tb.judge.finding import AnyDetail, Check, Hang, LayerId, PortViolation, UnexpectedInterrupt, Unmatched
+from tb.judge.detail import AnyDetail, Hang, PortViolation, UnexpectedInterrupt, Unmatched
+from tb.judge.finding import Check
+from tb.judge.layer_id import LayerId
 from tb.judge.verdict import Ending, Verdict
 from tb.nvdla.memory import Ram
 from tb.run.compile.spec import Built

@@ -10,7 +10,8 @@ import pytest
 
 from models.config import HwConfig
 from models.limits import MEMORY_BYTES
-from tb.judge.finding import BadAccess, Check, Hang
+from tb.judge.detail import BadAccess, Hang
+from tb.judge.finding import Check
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending
 from tb.nvdla.memory import Ram

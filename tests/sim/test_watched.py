@@ -8,14 +8,7 @@ import pytest
 
 from models.config import HwConfig
 from tb.judge.csb_rules import READ_UNASKED, WRITE_UNASKED
-from tb.judge.finding import (
-    AnyDetail,
-    CsbViolation,
-    TooManyOutstanding,
-    UnfairTurns,
-    WrongLine,
-    WrongRegister,
-)
+from tb.judge.detail import AnyDetail, CsbViolation, TooManyOutstanding, UnfairTurns, WrongLine, WrongRegister
 from tb.judge.verdict import Ending, Verdict
 from tb.places import PLANS
 from tb.run.compile.build import Built

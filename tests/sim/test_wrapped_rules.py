@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from models.config import HwConfig
-from tb.judge.finding import Check, CsbViolation, NoAnswer, PortViolation
+from tb.judge.detail import CsbViolation, NoAnswer, PortViolation
+from tb.judge.finding import Check
 from tb.judge.verdict import Ending, Verdict
 from tb.judge.wrapped_rules import APB_RULES, AXI4_RULES, AXI_LITE_RULES, BROKEN
 from tb.run.compile.build import build

@@ -15,7 +15,7 @@ from models.layout import Element, FeatureLayout, LinesLayout, PlanarLayout
 from models.precision import Precision
 from models.tolerance import Float64Array, Tolerance, clip_reference, exponent
 from tb.judge.counters import Counts
-from tb.judge.finding import LayerId
+from tb.judge.layer_id import LayerId
 from tb.judge.tracker import StartedLayer
 from tb.nvdla.memory import Ram
 

@@ -10,7 +10,8 @@ from tb.dlhdl.config import DlhdlConfig
 from tb.dlhdl.judge import DlhdlJudge, packed_frame
 from tb.dlhdl.scenario import DlhdlEntry, DlhdlScenario
 from tb.judge.beats import Beats
-from tb.judge.finding import Check, HandshakeViolation, Mismatch
+from tb.judge.detail import HandshakeViolation, Mismatch
+from tb.judge.finding import Check
 from tb.judge.handshake_rules import HandshakeRule
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending

@@ -7,17 +7,14 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from models.layout import Element
-from tb.judge.finding import (
+from tb.judge.detail import (
     BadAccess,
-    Check,
     CrcMismatch,
     CsbViolation,
     EarlyAccess,
-    Finding,
     GoldenMismatch,
     HandshakeViolation,
     Hang,
-    LayerId,
     Mismatch,
     MissingInterrupt,
     MoreBadAccesses,
@@ -38,6 +35,8 @@ from tb.judge.finding import (
     WrongLine,
     WrongRegister,
 )
+from tb.judge.finding import Check, Finding
+from tb.judge.layer_id import LayerId
 from tb.nvdla.memory import Ram
 
 LAYER = LayerId(2, "SDP", 1)

@@ -7,7 +7,7 @@ import pytest
 
 from models.config import HwConfig
 from tb.judge.arbitration import ArbitrationRule
-from tb.judge.finding import UnfairTurns
+from tb.judge.detail import UnfairTurns
 from tb.nvdla.memory import Ram
 from tb.nvdla.registers import RegisterMap
 

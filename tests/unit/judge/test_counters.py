@@ -13,7 +13,9 @@ from models.fp16 import FP16
 from models.precision import Precision
 from models.sdp import AluOp, SdpParams, YStage, compute, output_converter
 from tb.judge.counters import Count, CounterBoard
-from tb.judge.finding import Check, Finding, LayerId, WrongCounter
+from tb.judge.detail import WrongCounter
+from tb.judge.finding import Check, Finding
+from tb.judge.layer_id import LayerId
 from tb.judge.predictor import predict
 from tb.judge.predictor.counters import counted
 from tb.judge.tracker import StartedLayer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from models.config import HwConfig
-from tb.judge.finding import WrongLine
+from tb.judge.detail import WrongLine
 from tb.judge.line import LineRule
 from tb.nvdla.registers import RegisterMap
 

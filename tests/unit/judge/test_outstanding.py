@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from models.config import HwConfig
-from tb.judge.finding import TooManyOutstanding
+from tb.judge.detail import TooManyOutstanding
 from tb.judge.outstanding import OutstandingRule, limits_outstanding
 from tb.nvdla.memory import Ram
 from tb.nvdla.registers import RegisterMap

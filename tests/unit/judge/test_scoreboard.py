@@ -10,7 +10,9 @@ import pytest
 from models.layout import Element, FeatureLayout
 from models.precision import Precision
 from tb.judge.beats import Beats
-from tb.judge.finding import Check, Finding, LayerId, Mismatch
+from tb.judge.detail import Mismatch
+from tb.judge.finding import Check, Finding
+from tb.judge.layer_id import LayerId
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.verdict import Ending, Verdict
 from tb.nvdla.memory import Ram

@@ -14,7 +14,9 @@ from models.layout import Element, FeatureLayout
 from models.precision import Precision
 from models.tolerance import Form, Module, Tolerance, bit_identical
 from tb.judge.beats import Beats
-from tb.judge.finding import Check, Finding, LayerId, Mismatch
+from tb.judge.detail import Mismatch
+from tb.judge.finding import Check, Finding
+from tb.judge.layer_id import LayerId
 from tb.judge.predictor import Expectation
 from tb.judge.predictor.expectation import Tolerated
 from tb.judge.scoreboard import Scoreboard

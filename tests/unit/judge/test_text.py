@@ -7,7 +7,8 @@ from typing import get_args
 import pytest
 
 from models.layout import Element
-from tb.judge.finding import AnyDetail, Check, Finding, MoreBadAccesses, Note, PortViolation, UnexpectedInterrupt
+from tb.judge.detail import AnyDetail, MoreBadAccesses, Note, PortViolation, UnexpectedInterrupt
+from tb.judge.finding import Check, Finding
 from tb.judge.port_rules import RULES
 from tb.judge.text import complaint, complaints, margin_line, margin_part, signature_line, why_not_passed
 from tb.judge.verdict import Margin, Verdict

@@ -7,7 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from models.layout import Element
-from tb.judge.finding import BYTES, Check, Finding, Mismatch, MoreBadAccesses, Note, PortViolation, WrongRegister
+from tb.judge.detail import Mismatch, MoreBadAccesses, Note, PortViolation, WrongRegister
+from tb.judge.finding import BYTES, Check, Finding
 from tb.judge.verdict import Ending, Margin, Verdict
 from tb.nvdla.memory import Ram
 from tests.unit.judge.findings import CUBE, LAYER, TOLD, WRONG, Told

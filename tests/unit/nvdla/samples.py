@@ -13,7 +13,8 @@ from models.lut import HybridLut, LutChoice, LutTable, Slope
 from models.pdp import PdpParams, PoolMethod
 from models.precision import Precision
 from models.sdp import AluOp, SdpParams, SdpStage, output_converter
-from tb.judge.finding import Finding, Mismatch
+from tb.judge.detail import Mismatch
+from tb.judge.finding import Finding
 from tb.judge.predictor import Expectation
 from tb.judge.tracker import StartedLayer
 from tb.nvdla.layers import CdpLayer, OperandSurface, PdpLayer, SdpLayer, StageSource, Surface, WidthSplit

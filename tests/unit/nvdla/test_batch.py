@@ -21,7 +21,8 @@ from tb.explain import record
 from tb.explain.memory import Patch
 from tb.explain.seen import Seen, SeenLayer
 from tb.judge.counters import CounterBoard
-from tb.judge.finding import LayerId, WrongCounter
+from tb.judge.detail import WrongCounter
+from tb.judge.layer_id import LayerId
 from tb.judge.predictor import predict
 from tb.judge.tracker import LayerTracker, StartedLayer
 from tb.nvdla.layers import Batch, ConvLayer, PooledLayer, StageSource, Surface, on_the_fly

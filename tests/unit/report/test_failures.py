@@ -9,7 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tb.judge.finding import Check, Finding, LayerId, Note
+from tb.judge.detail import Note
+from tb.judge.finding import Check, Finding
+from tb.judge.layer_id import LayerId
 from tb.judge.verdict import Ending, Verdict
 from tb.report import failures, summary
 from tb.run.result import Result

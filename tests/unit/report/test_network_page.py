@@ -11,7 +11,8 @@ import msgspec
 import numpy as np
 
 from models.config import HwConfig
-from tb.judge.finding import Check, Finding, Note
+from tb.judge.detail import Note
+from tb.judge.finding import Check, Finding
 from tb.judge.layer_facts import LayerFacts
 from tb.judge.verdict import Verdict
 from tb.nvdla.memory import Ram

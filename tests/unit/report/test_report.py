@@ -9,7 +9,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from models.layout import Element
-from tb.judge.finding import Check, Finding, Note
+from tb.judge.detail import Note
+from tb.judge.finding import Check, Finding
 from tb.judge.verdict import Margin, Verdict
 from tb.report import report
 from tb.run.result import Result

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from models.layout import Element
-from tb.judge.finding import Check, CrcMismatch, Finding, LayerId, Mismatch, Note, UnpredictedGolden
+from tb.judge.detail import CrcMismatch, Mismatch, Note, UnpredictedGolden
+from tb.judge.finding import Check, Finding
+from tb.judge.layer_id import LayerId
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending
 from tb.nvdla.layers import SdpLayer

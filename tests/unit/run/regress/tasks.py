@@ -8,7 +8,9 @@ from pathlib import Path
 import msgspec
 
 from models.layout import Element
-from tb.judge.finding import Check, Finding, Hang, LayerId, Mismatch
+from tb.judge.detail import Hang, Mismatch
+from tb.judge.finding import Check, Finding
+from tb.judge.layer_id import LayerId
 from tb.judge.verdict import Ending, Verdict
 from tb.nvdla.memory import Ram
 from tb.run.dut import Dut

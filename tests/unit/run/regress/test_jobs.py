@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from models.config import HwConfig
 from models.errors import InputError
-from tb.judge.finding import Check, Finding, Note
+from tb.judge.detail import Note
+from tb.judge.finding import Check, Finding
 from tb.judge.text import why_not_passed
 from tb.judge.verdict import Ending, Verdict
 from tb.run import jobs

@@ -13,7 +13,8 @@ import pytest
 from msgspec.structs import replace
 
 from models.config import HwConfig
-from tb.judge.finding import Check, Finding, Note
+from tb.judge.detail import Note
+from tb.judge.finding import Check, Finding
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending, Verdict
 from tb.run import space

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from models.errors import InputError
-from tb.judge.finding import Check, Finding, Note, WrongRegister
+from tb.judge.detail import Note, WrongRegister
+from tb.judge.finding import Check, Finding
 from tb.judge.verdict import Verdict
 from tb.run.result import Result
 from tb.stimulus.exchange import Explained

@@ -1,0 +1,27 @@
+"""Identity of a hardware layer in a run."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class LayerId(msgspec.Struct, frozen=True):
+    """Identity of a hardware layer: ``index`` counts all layers of a run from 0, ``cube`` those of a batch.
+
+    ``frame`` is the input frame of a system that plays the same layers again for each; None where there is no such.
+    """
+
+    index: int
+    engine: str
+    group: int
+    cube: int = 0
+    cubes: int = 1
+    frame: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the layer in messages."""
+        if self.frame is not None:
+            return f"layer {self.index} ({self.engine}, frame {self.frame})"
+        cube = f", cube {self.cube}" if self.cubes > 1 else ""
+        return f"layer {self.index} ({self.engine}, group {self.group}{cube})"

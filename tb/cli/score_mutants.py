@@ -20,7 +20,7 @@ from tb.tools.score import mutant_report
 from tb.tools.score.equivalent import Prover
 from tb.tools.score.instantiated import design_of
 from tb.tools.score.journal import Journal, Played
-from tb.tools.score.mutants import MutantResult, play_mutants
+from tb.tools.score.mutants import MutantResult, noted, play_mutants
 from tb.tools.score.mutate import Mutant, choose
 from tb.tools.score.play import Bench
 from tb.tools.score.reach import Case, Reached, Survey, survey
@@ -145,7 +145,7 @@ def play(
     results = []
     for number, mutant in chosen:
         done = journal.done[mutant.name]
-        reaching = sum(reached.reaches(number) for _, reached in surveyed)
+        reaching = sum(reached.reaches(noted(number, mutant)) for _, reached in surveyed)
         results.append(MutantResult(number, mutant, done.played, reaching, done.catch, done.seconds))
     return results
 

@@ -14,15 +14,18 @@ from tb.tools.score.mutate import Mutant
 from tb.tools.score.play import Bench, until_caught
 from tb.tools.score.reach import Case, Reached, worth_playing
 
-ENGINES = {
-    "sdp": ("sdp",),
-    "pdp": ("pdp",),
+_CONV = ("conv", "fc", "stream", "batch")
+_CONTROL = ("registers", "register", "groups", "interrupts", "units", "illegal", "reset")
+_MEMORY = ("pressure", "memory", "slow", "stalls", "border", "long")
+EXERCISES = {
+    "sdp": ("sdp", "add"),
+    "pdp": ("pdp", "max", "average"),
     "cdp": ("cdp",),
-    "conv": ("conv", "cdma", "cbuf", "csc", "cmac", "cacc"),
+    **dict.fromkeys(("conv", "cdma", "cbuf", "csc", "cmac", "cacc"), _CONV),
+    **dict.fromkeys(("_reg", "regfile", "csb", "glb", "intr"), _CONTROL),
+    **dict.fromkeys(("mcif", "xxif", "dmaif", "_cq", "lat_fifo"), _MEMORY),
 }
-"""First words of scenarios' names, and what is part of the names of modules that they exercise."""
-
-_CONTROL = ("_reg", "regfile", "csb", "glb", "intr")
+"""Parts of the names of modules, and words in the names of scenarios that exercise these modules."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +64,14 @@ class MutantResult:
         return f"reached by {self.reaching} scenarios, played on {self.played}, nothing seen{why}"
 
 
-def likely(module: str) -> list[str]:
-    """Return first words of the names of the scenarios that exercise a module."""
-    found = [engine for engine, parts in ENGINES.items() if any(part in module.lower() for part in parts)]
-    return [*found, "score"] if any(part in module.lower() for part in _CONTROL) else found
+def likely(module: str) -> set[str]:
+    """Return words in the names of scenarios that exercise a module."""
+    return {word for part, words in EXERCISES.items() if part in module.lower() for word in words}
+
+
+def noted(number: int, mutant: Mutant) -> int | None:
+    """Return the number by which runs note a mutant; None when it is evaluated once, before the first of them."""
+    return None if mutant.fixed else number
 
 
 def play_mutants(
@@ -89,7 +96,7 @@ def play_mutants(
         folder = folders.made(bench.root, folders.folder_name(f"{number:03}.{mutant.name}"))
         plusargs = (f"+mutant={number}",)
         again = f"{bench.rerun} --number {number}"
-        chosen, reaching = worth_playing(cases, number, likely(mutant.module), most)
+        chosen, reaching = worth_playing(cases, noted(number, mutant), likely(mutant.module), most)
         plain = (bench.job(case.source, case.seed) for case in chosen)
         jobs = (replace(job, plusargs=plusargs, rerun=again) for job in plain)
         with bench.process(folder, plusargs) as process:

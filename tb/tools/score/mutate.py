@@ -49,6 +49,7 @@ class Mutant:
         before: that text.
         after: new text.
         span: where the expression begins and ends that it is in.
+        fixed: whether that expression has no variable.
     """
 
     path: Path
@@ -59,6 +60,7 @@ class Mutant:
     before: str
     after: str
     span: tuple[int, int]
+    fixed: bool
 
     @property
     def family(self) -> Family:
@@ -165,11 +167,14 @@ def mutants_of(path: Path, modules: str = "*", instantiated: Collection[str] | N
         widths, names = vectors(code[begin:end]), frozenset(_WORD.findall(code, begin, end))
         for start, stop in spans(code, head, end):
             expression = Expression(plain, text, start, stop, head, widths, names)
+            if expression.asks_for_x:
+                continue
             for kind, operator in KINDS.items():
                 for at, behind, after in operator.find(expression):
                     if text[at:behind] != after:
                         line = text.count("\n", 0, at) + 1
-                        yield Mutant(path, name, line, kind, at, text[at:behind], after, (start, stop))
+                        fixed = not expression.has_variables
+                        yield Mutant(path, name, line, kind, at, text[at:behind], after, (start, stop), fixed)
 
 
 def vectors(code: str) -> dict[str, int]:

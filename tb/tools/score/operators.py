@@ -37,6 +37,7 @@ _BRANCH = re.compile(r"\belse\b|\bif\s*\([^;]*?\)|\bcase[xz]?\b")
 _OPENED = re.compile(r"\b(?:(begin|case[xz]?|fork)|(end|endcase|join))\b")
 _ELSE_IF = re.compile(r"\s*else\s+if\s*\(")
 _OPPOSITE = re.compile(r"==\s*1'b[01]\s*$")
+_IS_0 = re.compile(r"\)\s*==\s*1'b0\s*$")
 _SELECTION = re.compile(r"\[(\d+):(\d+)\]")
 
 
@@ -99,6 +100,17 @@ class Expression:
         found = _IF.search(self.plain, max(0, self.start - 40), self.start)
         text = self.text[self.start : self.end]
         return text if found and found.end() == self.start and not _asks_reset(text) else None
+
+    @property
+    def has_variables(self) -> bool:
+        """Whether the expression names anything."""
+        return any(self.matches(_NAME))
+
+    @property
+    def asks_for_x(self) -> bool:
+        """Whether this is the condition ``(x) == 1'b0`` after ``(x) == 1'b1``: all that remains after both is X."""
+        condition = self.condition
+        return condition is not None and _IS_0.search(condition) is not None
 
     @property
     def clocked(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -52,9 +52,11 @@ class Reached(msgspec.Struct, frozen=True):
     refused: bool = False
     alarm: list[str] = []
 
-    def reaches(self, number: int) -> bool:
-        """Return whether a mutant may be noticed in it."""
-        return not self.refused and not self.alarm and (self.mutants is None or number in self.mutants)
+    def reaches(self, mutant: int | None) -> bool:
+        """Return whether a mutant may be noticed in it; None is one that no run notes, as it is evaluated only once."""
+        if self.refused or self.alarm:
+            return False
+        return mutant is None or self.mutants is None or mutant in self.mutants
 
 
 class Notes:
@@ -135,25 +137,28 @@ class _Player:
 
 
 def worth_playing(
-    cases: Sequence[tuple[Case, Reached]], number: int, likely: Sequence[str], most: int
+    cases: Sequence[tuple[Case, Reached]], mutant: int | None, likely: Set[str], most: int
 ) -> tuple[list[Case], int]:
     """Return the scenarios to play a mutant on, and how many reach it.
 
-    The cheapest come first, of which those that exercise its engine by their names count as three times as cheap;
-    when more than ``most`` reach it, the other half of these is spread evenly over the dearer ones.
+    Scenarios whose names begin with the same word are of one kind. In turn the cheapest of each kind is taken, and
+    three of those that exercise the mutant's unit by their names, until there are ``most``.
 
     Args:
         cases: all scenarios, with what they reach.
-        number: number of the mutant.
-        likely: first words of the names of scenarios that exercise its engine.
+        mutant: number of the mutant, or None, as in ``Reached.reaches``.
+        likely: words in the names of scenarios that exercise its unit.
         most: how many to play at most.
     """
-    found = [(case, reached) for case, reached in cases if reached.reaches(number)]
-    found.sort(key=lambda pair: pair[1].seconds / (3 if pair[0].source.name.split("_")[0] in likely else 1))
-    ordered = [case for case, _ in found]
-    if len(ordered) > most:
-        first = most - most // 2
-        rest = ordered[first:]
-        picked = np.linspace(0, len(rest) - 1, most // 2).astype(np.int64)
-        ordered = [*ordered[:first], *(rest[int(n)] for n in picked)]
-    return ordered, len(found)
+    found = [(case, reached) for case, reached in cases if reached.reaches(mutant)]
+    kinds: dict[tuple[bool, str], list[Case]] = {}
+    for case, _ in sorted(found, key=lambda pair: pair[1].seconds):
+        words = case.source.name.split("_")
+        kinds.setdefault((not likely.isdisjoint(words), words[0]), []).append(case)
+    ordered: list[Case] = []
+    while len(ordered) < min(most, len(found)):
+        for (exercises, _), left in kinds.items():
+            count = 3 if exercises else 1
+            ordered += left[:count]
+            del left[:count]
+    return ordered[:most], len(found)

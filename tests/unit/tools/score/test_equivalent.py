@@ -49,7 +49,7 @@ def mutant(files: FileList, before: str, after: str, expression: str) -> Mutant:
     at = DESIGN.index(before, DESIGN.index(expression))
     start = DESIGN.index(expression)
     span = (start, start + len(expression))
-    return Mutant(files.sources[0], "unit", 1, "constant + 1", at, before, after, span)
+    return Mutant(files.sources[0], "unit", 1, "constant + 1", at, before, after, span, False)
 
 
 @needs_yosys

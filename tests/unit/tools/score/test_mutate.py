@@ -126,6 +126,6 @@ def test_a_count_below_one_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_mutant_of_another_text_is_refused() -> None:
-    mutant = Mutant(Path("adder.v"), "adder", 1, "- for +", 2, "+", "-", (0, 5))
+    mutant = Mutant(Path("adder.v"), "adder", 1, "- for +", 2, "+", "-", (0, 5), False)
     with pytest.raises(InputError, match=re.escape("adder.v must hold '+' at 2, not 'x'")):
         mutant.expression("a x b")

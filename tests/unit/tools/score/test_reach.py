@@ -73,21 +73,23 @@ def test_what_fails_or_is_refused_without_a_mutant_reaches_none() -> None:
     assert not Reached("a.1", 1.0, [2], refused=True).reaches(2)
 
 
-def test_only_what_reaches_a_mutant_is_played_the_cheapest_and_likeliest_first() -> None:
-    seconds = {"sdp_long": 9.0, "conv_short": 2.0, "sdp_short": 1.0, "pdp_other": 0.1, "conv_middle": 5.0}
-    cases = [
-        (case(name), Reached(f"{name}.1", time, [] if name == "pdp_other" else [7])) for name, time in seconds.items()
+def test_the_cheapest_of_each_kind_are_played_in_turn_and_three_of_those_that_exercise_the_unit() -> None:
+    seconds = {f"{kind}_{n}": float(n) for kind in ("pdp", "sdp", "stress_conv", "stress_cdp") for n in range(8)}
+    cases = [(case(name), Reached(f"{name}.1", time, [] if name == "pdp_0" else [7])) for name, time in seconds.items()]
+    chosen, reaching = worth_playing(cases, 7, {"conv"}, 12)
+    assert [found.source.name for found in chosen] == [
+        *("sdp_0", "stress_conv_0", "stress_conv_1", "stress_conv_2", "stress_cdp_0", "pdp_1"),
+        *("sdp_1", "stress_conv_3", "stress_conv_4", "stress_conv_5", "stress_cdp_1", "pdp_2"),
     ]
-    chosen, reaching = worth_playing(cases, 7, ("conv",), 10)
-    assert [found.source.name for found in chosen] == ["conv_short", "sdp_short", "conv_middle", "sdp_long"]
-    assert reaching == 4
+    assert reaching == 31
+    everything, _ = worth_playing(cases, 7, set(), 100)
+    assert len(set(everything)) == len(everything) == 31
 
 
-def test_of_too_many_the_cheap_half_and_some_of_all_the_others_are_played() -> None:
-    cases = [(case(f"sdp_{n}", n), Reached(f"sdp_{n}.{n}", float(n), [1])) for n in range(100)]
-    chosen, reaching = worth_playing(cases, 1, (), 10)
-    assert [found.seed for found in chosen] == [0, 1, 2, 3, 4, 5, 28, 52, 75, 99][: len(chosen)]
-    assert (len(chosen), reaching) == (10, 100)
+def test_a_change_that_is_evaluated_once_is_played_everywhere_but_where_the_device_refuses() -> None:
+    cases = [(case(name), Reached(f"{name}.1", 1.0, [])) for name in ("a", "b")]
+    cases.append((case("c"), Reached("c.1", 1.0, [], refused=True)))
+    assert worth_playing(cases, None, set(), 10) == ([case for case, _ in cases[:2]], 2)
 
 
 @pytest.mark.skipif(shutil.which("c++") is None, reason="needs a compiler")

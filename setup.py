@@ -28,7 +28,7 @@ GATE_TESTS = {
 }
 """Packages of the tests in Python that the test plan plays, with their folders and the modules that are installed."""
 
-DATA = [f"*.{suffix}" for suffix in ("cpp", "f", "h", "html", "json", "sv", "toml", "v", "vh", "vlt")]
+DATA = [f"*.{suffix}" for suffix in ("cpp", "css", "f", "h", "html", "js", "json", "sv", "toml", "v", "vh", "vlt")]
 
 
 def renamed(source: str, file: str) -> str:

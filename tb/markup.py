@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -23,12 +25,22 @@ def _shown(value: object) -> object:
     return printable(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
+_FOLDER = Path(__file__).parent / "templates"
+_SCRIPT = (_FOLDER / "page.js").read_text(encoding="utf-8")
+_SCRIPT_HASH = b64encode(sha256(_SCRIPT.encode()).digest()).decode()
+_POLICY = (
+    "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; style-src 'unsafe-inline'; "
+    f"script-src 'sha256-{_SCRIPT_HASH}'"
+)
+"""Nothing is loaded from elsewhere, and no script runs but the page's own, whatever a test is called."""
+
 _TEMPLATES = Environment(
-    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    loader=FileSystemLoader(_FOLDER),
     autoescape=True,
     undefined=StrictUndefined,
     finalize=_shown,
 )
+_TEMPLATES.globals |= {"script": _SCRIPT, "policy": _POLICY}
 
 
 def render(template: str, **values: object) -> str:
@@ -50,12 +62,16 @@ class Cell:
         kind: ``good``, ``bad``, ``other`` or ``names`` for text that looks so.
         bar: Parts of a bar before the text, each of a kind and with its share in percent.
         about: More text on a line of its own.
+        link: Address that the text leads to, relative to the page.
+        parts: What is folded below the text, each with its kind.
     """
 
     text: str
     kind: str = ""
     bar: Sequence[tuple[str, float]] = ()
     about: str = ""
+    link: str = ""
+    parts: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True)
@@ -64,7 +80,8 @@ class Section:
 
     Attributes:
         title: Heading.
-        columns: Names of columns; one that ends with ``:n`` holds numbers. None for lines.
+        columns: Names of columns; one that ends with ``:n`` holds numbers, with ``:s`` few values, one of
+            which can be selected. None for lines.
         rows: Cells of the table; plain text may stand for a cell.
         lines: Lines to fold.
     """

@@ -15,16 +15,21 @@ from tb.explain.evidence import Evidence
 from tb.explain.walk import Cube, Walk
 
 Pixels = NDArray[np.uint8]
-"""(height, width, 3), red, green and blue."""
+"""(height, width, 4), red, green, blue and opacity."""
 
 MOST_SURFACES = 6
 """Surfaces that are shown, those with most wrong elements."""
 
 _MOST_PIXELS = 720
 _GAP = 1
-_MISSING = (245, 190, 40)
-_BACKGROUND = (255, 255, 255)
-_STOPS = np.array([(24, 30, 60), (38, 95, 140), (70, 160, 150), (170, 210, 130), (252, 246, 200)], dtype=np.float64)
+_MISSING = (245, 190, 40, 255)
+_EQUAL = (128, 128, 128, 48)
+"""Of an element that is right: grey on a light page and on a dark one."""
+
+_STOPS = np.array(
+    [(24, 30, 60, 255), (38, 95, 140, 255), (70, 160, 150, 255), (170, 210, 130, 255), (252, 246, 200, 255)],
+    dtype=np.float64,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +94,7 @@ def _scale(cube: Cube) -> tuple[float, float]:
 
 
 def _coloured(cube: Cube, scale: tuple[float, float]) -> Pixels:
-    """Return (C, H, W, 3) from dark for the smallest value to light for the largest."""
+    """Return (C, H, W, 4) from dark for the smallest value to light for the largest."""
     low, high = scale
     part = (np.nan_to_num(cube.astype(np.float64), nan=high, posinf=high, neginf=low) - low) / max(high - low, 1e-9)
     place = np.clip(part, 0.0, 1.0) * (len(_STOPS) - 1)
@@ -100,14 +105,14 @@ def _coloured(cube: Cube, scale: tuple[float, float]) -> Pixels:
 
 
 def _differences(evidence: Evidence, walk: Walk, part: slice, step: int, got: Cube) -> Pixels:
-    """Return (C, H, W, 3): too large red, too small blue, missing yellow; any wrong element colours its pixel."""
+    """Return (C, H, W, 4): too large red, too small blue, missing yellow; any wrong element colours its pixel."""
     wrong = _pooled(walk.any_byte(evidence.bad)[part], step)
     lost = _pooled(walk.any_byte(evidence.expected.mask & ~evidence.got.mask)[part], step)
     shown = slice(None, None, step)
     above = got[part, shown, shown].astype(np.float64) > evidence.cube[part, shown, shown].astype(np.float64)
-    image = np.full((*wrong.shape, 3), (236, 236, 232), dtype=np.uint8)
-    image[wrong & above] = (196, 52, 40)
-    image[wrong & ~above] = (40, 92, 190)
+    image = np.full((*wrong.shape, 4), _EQUAL, dtype=np.uint8)
+    image[wrong & above] = (196, 52, 40, 255)
+    image[wrong & ~above] = (40, 92, 190, 255)
     image[lost] = _MISSING
     return image
 
@@ -121,9 +126,9 @@ def _pooled(mask: NDArray[np.bool_], step: int) -> NDArray[np.bool_]:
 
 
 def _mosaic(tiles: NDArray[np.generic]) -> Pixels:
-    """Return channels (C, H, W, 3) side by side."""
+    """Return channels (C, H, W, 4) side by side, transparent between them."""
     count, height, width, _ = tiles.shape
-    image = np.full((height, count * (width + _GAP) - _GAP, 3), _BACKGROUND, dtype=np.uint8)
+    image = np.zeros((height, count * (width + _GAP) - _GAP, 4), dtype=np.uint8)
     for number in range(count):
         image[:, number * (width + _GAP) : number * (width + _GAP) + width] = tiles[number]
     return image

@@ -91,7 +91,7 @@ def section(statuses: Sequence[FeatureStatus]) -> Section:
                 Cell(holes, "bad"),
             )
         )
-    return Section("Test plan", ("feature", "level", "tests:n", "result", "random", "coverage", "lacks"), rows)
+    return Section("Test plan", ("feature", "level:s", "tests:n", "result", "random", "coverage", "lacks"), rows)
 
 
 def _status(plan: FeaturePlan, feature: Feature, latest: Latest, hits: Hits) -> FeatureStatus:

@@ -18,12 +18,13 @@ from tb.report.summary import Group, counts_line, endings, groups, slowest
 from tb.run.regress.store import Run
 from tb.run.result import Result
 from tb.run.revision import about
+from tb.run.simulate import LOG_NAME
 
 Trend = Sequence[tuple[Run, Mapping[Ending, int], int]]
 """Runs, the oldest first, with the counts of their endings and of tasks that were not played."""
 
 _TREND_RUNS = 30
-_COLUMNS = ("result", "task", "layers:n", "bytes judged:n", "worst margin:n", "cycles:n", "seconds:n")
+_COLUMNS = ("result:s", "task", "layers:n", "bytes judged:n", "worst margin:n", "cycles:n", "seconds:n")
 
 
 def write_html(run: Run, results: Sequence[Result], trend: Trend, path: Path, sections: Sequence[Section] = ()) -> None:
@@ -61,7 +62,7 @@ def _write(
             *sections,
             *_refused(results),
             _slowest(results),
-            Section("Tasks", _COLUMNS, rows=[_row(result) for result in results]),
+            Section("Tasks", _COLUMNS, rows=[_row(result, path.parent) for result in results]),
         ],
     )
     # A link there would be followed.
@@ -99,16 +100,18 @@ def _failure(group: Group, base: Path) -> dict[str, Any]:
         "name": f"{group.ending.value}: {group.title}",
         "tasks": [{"name": result.identity, "link": _link(result, base)} for result in group.members],
         "checks": "; ".join(group.checks) if group.cause is not None else "",
-        "text": "\n".join((*complaints(first.verdict), *explanation, "", f"rerun: {first.rerun}")),
+        "text": "\n".join((*complaints(first.verdict), *explanation)),
+        "rerun": first.rerun,
     }
 
 
 def _link(result: Result, base: Path) -> str:
-    """Return the address of what a task left behind, relative to a folder; empty for nothing."""
+    """Return the address of what a task left behind, its page or its log, relative to a folder; empty for nothing."""
     if result.folder is None:
         return ""
-    page = Path(result.folder) / PAGE_FILE
-    return quote(os.path.relpath(page if page.is_file() else result.folder, base), errors="surrogateescape")
+    folder = Path(result.folder)
+    found = next((path for path in (folder / PAGE_FILE, folder / LOG_NAME) if path.is_file()), folder)
+    return quote(os.path.relpath(found, base), errors="surrogateescape")
 
 
 def _trend(trend: Trend, run: Run) -> Section:
@@ -137,13 +140,13 @@ def _refused(results: Sequence[Result]) -> list[Section]:
     return [Section("Refused", ("task", "reason"), rows)] if rows else []
 
 
-def _row(result: Result) -> tuple[Cell | str, ...]:
+def _row(result: Result, base: Path) -> tuple[Cell | str, ...]:
     verdict = result.verdict
     kind = {Ending.PASSED: "good", Ending.REFUSED: "other"}.get(result.ending, "bad")
     played = result.performance is not None
     return (
         Cell(result.ending.value, kind),
-        result.key,
+        Cell(result.key, link=_link(result, base)),
         str(verdict.layers) if played else "-",
         str(verdict.judged_bytes) if played else "-",
         margin_part(verdict.worst_margin),

@@ -72,17 +72,17 @@ def test_the_page_shows_summary_trend_failures_and_tasks(tmp_path: Path) -> None
     assert "1: earlier" in text
     assert "mismatch: wrong value, SDP, group 0, 2 times: random.2, random.3" in text
     assert text.count("random.4.nv_small.verilator") == 2, "among the slowest and among all"
-    assert "rerun: python -m tb regress random --first 2" in text
+    assert "python -m tb regress random --first 2" in text
 
 
 def test_the_page_is_self_contained_and_links_to_what_a_failure_left(tmp_path: Path) -> None:
     collector = written(tmp_path)
-    assert collector.links == ["random.2"]
+    assert collector.links == ["random.2", "random.2"], "of the failure and in the table of all"
 
 
 def test_hostile_names_stay_text(tmp_path: Path) -> None:
     collector = written(tmp_path)
-    assert "script" not in collector.tags
+    assert collector.tags.count("script") == 1, "that of the page"
     assert "<script>alert('x')</script>" in collector.text
 
 

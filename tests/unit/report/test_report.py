@@ -144,6 +144,6 @@ def test_the_page_shows_what_the_terminal_does_and_escapes_it(tmp_path: Path) ->
     report.write_pages([PASSED, FAILED, REFUSED], tmp_path, "plan <x>")
     text = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "1 passed, 1 failed (1 failed check), 1 refused" in text
-    for shown in ("&lt;1&gt; element", "plan &lt;x&gt;", "rerun: python -m tb run --only bad", "no Y", ">0.250<"):
+    for shown in ("&lt;1&gt; element", "plan &lt;x&gt;", "<pre>python -m tb run --only bad</pre>", "no Y", ">0.250<"):
         assert shown in text
     assert 'href="' in text, "a failure links to its folder"

@@ -2,8 +2,9 @@
 
 ``python -m networks.random_networks residual residual.onnx`` writes a residual network of CIFAR size,
 ``mixed`` one with depthwise convolutions, joined and cut cubes, and pooling of all kinds, ``alexnet`` and ``inception``
-small ones with local response normalisation, ``shuffle`` one whose groups exchange channels, ``squeezenet`` and
-``densenet121`` the published structures, for small pictures.
+small ones with local response normalisation, ``shuffle`` one whose groups exchange channels, ``tiled`` one whose
+input is too large for nv_small's buffer, ``squeezenet`` and ``densenet121`` the published structures, for small
+pictures.
 """
 
 from __future__ import annotations
@@ -221,6 +222,14 @@ def shuffle(side: int = 28, seed: int = 6) -> onnx.ModelProto:
     return net.model(net.classes(value))
 
 
+def tiled(seed: int = 7) -> onnx.ModelProto:
+    """Return a network whose input is too large for a buffer of 128 KiB, and two convolutions of one cube."""
+    net = NetworkBuilder("tiled", (64, 48, 48), seed)
+    value = net.relu(net.conv(net.relu(net.conv(net.input, 64, 3, stride=4)), 16, 1))
+    value = net.joined(*(net.relu(net.conv(value, 16, side, pad=side // 2)) for side in (1, 3)))
+    return net.model(net.classes(value))
+
+
 def published(name: str, side: int, seed: int = 3) -> onnx.ModelProto:
     """Return a structure that the ``onnx`` package ships for its own tests, with random weights.
 
@@ -255,6 +264,7 @@ NETWORKS: Mapping[str, Callable[[], onnx.ModelProto]] = {
     "alexnet": alexnet,
     "inception": inception,
     "shuffle": shuffle,
+    "tiled": tiled,
     "squeezenet": lambda: published("squeezenet", 33),
     "densenet121": lambda: published("densenet121", 32),
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import lcm
 from typing import Any
@@ -13,11 +12,14 @@ from numpy.typing import NDArray
 from models.cbuf import bank_bytes, bank_entries, feature_entries, image_entries
 from models.layout import ImageWeightLayout, PixelLayout, WeightLayout
 from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES
-from tb.nvdla.surfaces import CbufUse
+from models.layout.raw import round_up
 from tb.stimulus.network.compiler.arrange import Channels
 from tb.stimulus.network.compiler.graph import Conv, Shape
 from tb.stimulus.network.compiler.target import Target
 from tb.stimulus.network.errors import NetworkError
+
+_LAYER_BEATS = 256
+"""About as many could be read while a short layer begins and ends, so that many small ones are not worth it."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +38,11 @@ class Block:
 
 @dataclass(frozen=True)
 class Tile:
-    """Lines of the output that one layer makes."""
+    """Lines of the output that one layer makes, and the banks that hold its input."""
 
     line: int
     lines: int
+    data_banks: int
 
 
 def blocks_of(conv: Conv, src: Channels, lanes: int, picture: PixelLayout | None) -> list[Block]:
@@ -95,8 +98,11 @@ def packed_weights(target: Target, weights: NDArray[Any], *, is_image: bool) -> 
     return layout, layout.pack(weights).tobytes()
 
 
-def tiles_of(name: str, target: Target, conv: Conv, shape: Shape, block: Block, out: Shape) -> Iterator[Tile]:
-    """Yield the parts of the output, from above, whose input the buffer holds beside a group of kernels.
+def tiles_of(name: str, target: Target, conv: Conv, shape: Shape, block: Block, out: Shape) -> list[Tile]:
+    """Return the layers of a block, from above, whose input the buffer holds beside weights.
+
+    Where one layer is too much, all weights stay in the buffer from one tile to the next, unless less is read when each
+    tile reads them, beside more lines.
 
     Args:
         name: Name of the layer in messages.
@@ -109,51 +115,41 @@ def tiles_of(name: str, target: Target, conv: Conv, shape: Shape, block: Block, 
     Raises:
         NetworkError: when one line of the output is too much.
     """
-    config = target.config
-    banks = config.cbuf_bank_number - weight_banks(target, block, conv.window.kernel)
-    most = out[1]
-    while most and (banks < 1 or _data_banks(target, conv, shape, block, most) > banks):
-        most -= 1
-    if not most:
+    config, window = target.config, conv.window
+    entries = _line_entries(target, conv, block, shape[2])
+    group = config.kernel_group_size(target.precision)
+    kernel_bytes = block.channels * window.kernel[0] * window.kernel[1] * target.precision.nbytes
+    weights = round_up(block.kernels * kernel_bytes, WEIGHT_SIZE_ALIGNMENT_BYTES)
+
+    def tiles_beside(buffered_bytes: int) -> int:
+        """Return how many tiles there are beside so much of the weights, 0 where nothing else fits."""
+        banks = config.cbuf_bank_number - -(-buffered_bytes // bank_bytes(config, 1))
+        rows = bank_entries(config, max(banks, 0)) // entries
+        most = out[1] if rows >= shape[1] else min((rows - window.span(0)) // window.stride[0] + 1, out[1])
+        return -(-out[1] // most) if banks > 0 and most > 0 else 0
+
+    def cost(tiles: int, weight_bytes: int) -> int:
+        """Return what is read more than once, as bytes."""
+        lines = tiles * max(window.span(0) - window.stride[0], 0) * entries * config.cbuf_bank_width_bytes
+        return lines + weight_bytes + tiles * _LAYER_BEATS * config.primary_memif_width_bytes
+
+    staying, passing = tiles_beside(weights), tiles_beside(group * kernel_bytes + WEIGHT_SIZE_ALIGNMENT_BYTES)
+    if not staying or (passing and cost(passing, passing * weights) < cost(staying, weights)):
+        staying = passing
+    if not staying:
         raise NetworkError(
-            f"node {name!r}: {block.kernels} kernels of {block.channels}x{'x'.join(map(str, conv.window.kernel))} and "
+            f"node {name!r}: {block.kernels} kernels of {block.channels}x{'x'.join(map(str, window.kernel))} and "
             f"the input of one line of output must fit the {config.cbuf_bank_number} banks of {config.name}"
         )
-    count = -(-out[1] // most)
-    even = -(-out[1] // count)
-    for line in range(0, out[1], even):
-        yield Tile(line, min(even, out[1] - line))
+    most = -(-out[1] // staying)
+    rows = min((most - 1) * window.stride[0] + window.span(0), shape[1])
+    banks = -(-rows * entries // bank_entries(config, 1))
+    return [Tile(line, min(most, out[1] - line), banks) for line in range(0, out[1], most)]
 
 
-def weight_banks(target: Target, block: Block, kernel: tuple[int, int]) -> int:
-    """Return the banks that one group of kernels needs, or all kernels where they are one."""
-    nbytes = block.channels * kernel[0] * kernel[1] * target.precision.nbytes
-    group = target.config.kernel_group_size(target.precision)
-    alignment = WEIGHT_SIZE_ALIGNMENT_BYTES
-    if block.kernels <= group:
-        needed = -(-block.kernels * nbytes // alignment) * alignment
-    else:
-        needed = group * nbytes + alignment
-    return -(-needed // bank_bytes(target.config, 1))
-
-
-def _data_banks(target: Target, conv: Conv, shape: Shape, block: Block, lines: int) -> int:
-    """Return the banks that the input of so many output lines needs; no padding saves any of it."""
-    rows = min((lines - 1) * conv.window.stride[0] + conv.window.span(0), shape[1])
-    padding = conv.window.before[1] + conv.window.after[1]
-    return data_banks(target, block, rows, shape[2], padding)
-
-
-def data_banks(target: Target, block: Block, rows: int, width: int, padding: int) -> int:
-    """Return the banks that lines of an input need; those of an image take their padding with them."""
+def _line_entries(target: Target, conv: Conv, block: Block, width: int) -> int:
+    """Return the entries of a line of an input; those of an image take their padding with them."""
     if block.is_image:
-        entries = image_entries(target.config, target.precision, block.channels, width + padding)
-    else:
-        entries = feature_entries(target.config, target.precision, block.channels, width)
-    return -(-entries * rows // bank_entries(target.config, 1))
-
-
-def cbuf_use(target: Target, block: Block, rows: int, width: int, padding: int) -> CbufUse:
-    """Return a share of the buffer: what the input needs, and all others for weights."""
-    banks = data_banks(target, block, rows, width, padding)
-    return CbufUse(banks, target.config.cbuf_bank_number - banks, release_slices=rows)
+        padded = width + conv.window.before[1] + conv.window.after[1]
+        return image_entries(target.config, target.precision, block.channels, padded)
+    return feature_entries(target.config, target.precision, block.channels, width)

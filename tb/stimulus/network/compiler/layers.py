@@ -26,13 +26,13 @@ from tb.nvdla.layers import (
     Surface,
     on_the_fly,
 )
-from tb.nvdla.surfaces import ImageSurface, WeightSurface
+from tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
 from tb.stimulus.network.compiler.arrange import Channels
 from tb.stimulus.network.compiler.convolutions import (
     Block,
+    Tile,
     block_weights,
     blocks_of,
-    cbuf_use,
     packed_weights,
     tiles_of,
 )
@@ -131,26 +131,26 @@ class LayerBuilder:
         channels = self._plan.channels[step.src]
         for block in blocks_of(step.conv, channels, self._target.lanes, self._plan.pictures.get(step.src)):
             for tile in tiles_of(step.name, self._target, step.conv, src.shape, block, dst.shape):
-                to = dst.lines(tile.line, tile.lines).channels(block.kernel, block.kernels)
-                added = None if other is None else other.lines(tile.line, tile.lines)
-                added = None if added is None else added.channels(block.kernel, block.kernels)
-                yield self._convolution(step, step.conv, block, (src, tile.line, to), added)
+                kernels = block.kernel, block.kernels
+                to = dst.lines(tile.line, tile.lines).channels(*kernels)
+                added = None if other is None else other.lines(tile.line, tile.lines).channels(*kernels)
+                yield self._convolution(step, step.conv, (block, tile), (src, to), added)
 
     def _convolution(
-        self, step: Compute, conv: Conv, block: Block, cubes: tuple[Cube, int, Cube], other: Cube | None
+        self, step: Compute, conv: Conv, part: tuple[Block, Tile], cubes: tuple[Cube, Cube], other: Cube | None
     ) -> ConvLayer:
         """Return the layer that makes a part of the output.
 
         Args:
             step: The step.
             conv: Its convolution.
-            block: Kernels and channels.
-            cubes: The whole input, the first line of the output, and that part of the output.
+            part: Kernels and channels, and lines.
+            cubes: The whole input, and the part of the output.
             other: The part of a cube that is added.
         """
-        whole, line, dst = cubes
+        (block, tile), (whole, dst) = part, cubes
         window = conv.window
-        rows = extent(window, 0, whole.shape[1], line, dst.shape[1])
+        rows = extent(window, 0, whole.shape[1], tile.line, tile.lines)
         columns = extent(window, 1, whole.shape[2], 0, dst.shape[2])
         src: Surface | ImageSurface
         if block.is_image:
@@ -178,7 +178,7 @@ class LayerBuilder:
             self._surface(dst),
             params,
             self._numbers[step.name].params,
-            cbuf_use(self._target, block, rows.count, columns.count, columns.before + columns.after),
+            CbufUse(tile.data_banks, self._config.cbuf_bank_number - tile.data_banks, release_slices=rows.count),
             conversion=PixelConversion(self._target.precision, signed=True) if block.is_image else None,
             x1=x1,
             x2=x2,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from tb.stimulus.network.compiler.normalise import normalisation
 from tb.stimulus.network.compiler.operations import TaskWriter
 from tb.stimulus.network.compiler.plan import Layered, Plan, Pooled, planned
 from tb.stimulus.network.compiler.quantise import arithmetic, scales_of
+from tb.stimulus.network.compiler.reuse import Placed, reusing
 from tb.stimulus.network.compiler.simplify import simplified
 from tb.stimulus.network.compiler.target import Target
 from tb.stimulus.network.errors import NetworkError
@@ -125,20 +126,24 @@ class OnnxNetwork:
         buffers = tuple(placer.reserve(f"b{n}", nbytes) for n, nbytes in enumerate(self._plan.buffers))
         builder = LayerBuilder(self._plan, self.target, self._numbers, Memory(buffers, placer.constant))
         writer = TaskWriter(self.target.config)
-        for number, step in enumerate(self._plan.steps):
-            try:
-                for layer in builder.layers(step):
-                    writer.add(number, _names(step), layer)
-            except NetworkError:
-                raise
-            except InputError as error:
-                raise NetworkError(f"node {step.name!r}: {error}") from error
+        for placed in reusing(self._layers(builder)):
+            writer.add(placed.number, _names(placed.step), placed.layer)
         inputs = tuple(self._tensor(value, buffers) for value in self.graph.inputs)
         operations = [self._host(output, buffers, placer) for output in self.graph.outputs]
         self._free = placer.free
         outputs = tuple(operation.dst for operation in operations)
         tasks = (writer.task(), SoftwareTask(tuple(operations)))
         return Network(self.name, self.target.config, tuple(placer.allocations), tasks, inputs, outputs)
+
+    def _layers(self, builder: LayerBuilder) -> Iterator[Placed]:
+        for number, step in enumerate(self._plan.steps):
+            try:
+                for layer in builder.layers(step):
+                    yield Placed(number, step, layer)
+            except NetworkError:
+                raise
+            except InputError as error:
+                raise NetworkError(f"node {step.name!r}: {error}") from error
 
     def _tensor(self, value: str, buffers: Sequence[int]) -> Tensor:
         """Return a value as software sees it."""

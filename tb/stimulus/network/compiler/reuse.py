@@ -1,0 +1,66 @@
+"""What convolutions leave in the convolution buffer for the next one: weights, and lines of the same value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from models.cbuf import bank_bytes
+from tb.nvdla.layers import ConvLayer, Layer, PooledLayer
+from tb.stimulus.network.compiler.plan import Layered
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A layer, and the step that it belongs to with its number."""
+
+    number: int
+    step: Layered
+    layer: Layer
+
+
+def reusing(layers: Iterable[Placed]) -> list[Placed]:
+    """Return layers in the same order, convolutions with the flags of what they keep and reuse.
+
+    Between two convolutions the buffer changes only by these, whatever other engines do.
+
+    Args:
+        layers: All layers of a network, as they run.
+    """
+    done: list[Placed] = []
+    last: int | None = None
+    for placed in layers:
+        conv = _convolution(placed.layer)
+        if conv is not None and last is not None:
+            before = _convolution(done[last].layer)
+            assert before is not None
+            # Others may have been at the place of a value, but no other has its name. Images have one user.
+            data = done[last].step.inputs[0] == placed.step.inputs[0] and before.src == conv.src
+            data = data and before.cbuf.data_banks == conv.cbuf.data_banks
+            weights = _same_weights(before, conv)
+            if data or weights:
+                done[last] = _with(done[last], skip_data_release=data, skip_weight_release=weights)
+                placed = _with(placed, reuse_data=data, reuse_weights=weights)
+        if conv is not None:
+            last = len(done)
+        done.append(placed)
+    return done
+
+
+def _convolution(layer: Layer) -> ConvLayer | None:
+    producer = layer.producer if isinstance(layer, PooledLayer) else layer
+    return producer if isinstance(producer, ConvLayer) else None
+
+
+def _same_weights(before: ConvLayer, conv: ConvLayer) -> bool:
+    """Return whether a convolution takes the weights of another, all of which lie in the buffer."""
+    same = before.weights == conv.weights and before.cbuf.data_banks == conv.cbuf.data_banks
+    return same and conv.weights.layout.nbytes <= bank_bytes(conv.weights.layout.config, conv.cbuf.weight_banks)
+
+
+def _with(placed: Placed, **flags: bool) -> Placed:
+    layer = placed.layer
+    conv = _convolution(layer)
+    assert conv is not None
+    conv = replace(conv, cbuf=replace(conv.cbuf, **flags))
+    return replace(placed, layer=replace(layer, producer=conv) if isinstance(layer, PooledLayer) else conv)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.campaign import Campaign
 
-KILLS = 3
+KILLS = 2
 
 
 @pytest.mark.parametrize("shared", [False, True])

@@ -7,8 +7,6 @@ import signal
 import time
 from pathlib import Path
 
-import pytest
-
 from tb.__main__ import main
 from tb.run.regress.store import Store
 from tb.run.result import Result
@@ -26,11 +24,8 @@ def ended(folder: Path) -> tuple[list[Result], dict[str, int]]:
         return store.results(run), store.coverage(run)
 
 
-@pytest.mark.parametrize("seed", [1])
-def test_a_worker_and_the_driver_are_killed_and_the_resumed_run_equals_an_undisturbed_one(
-    seed: int, tmp_path: Path
-) -> None:
-    rng = random.Random(seed)
+def test_a_worker_and_the_driver_are_killed_and_the_resumed_run_equals_an_undisturbed_one(tmp_path: Path) -> None:
+    rng = random.Random(1)
     undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
     assert main([*PLAYED, "--jobs", "2", "--results", str(undisturbed)]) == 0
     with processes() as started:

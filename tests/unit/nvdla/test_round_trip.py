@@ -28,7 +28,7 @@ from tests.unit.nvdla.sdp_strategies import sdp_layers
 from tests.unit.nvdla.strategies import configs, pdp_layers
 from tests.unit.nvdla.unused import unused_fields, used_width
 
-MANY = settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 # A failure names its field; shrinking the layer takes minutes and adds nothing.
 SOME = settings(MANY, max_examples=40, phases=(Phase.explicit, Phase.generate))
 FEW = settings(SOME, max_examples=60)

@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=numbers.number(0, SECONDS),
         default=0.0,
         metavar="S",
-        help="that each task sleeps in place of a simulation (0)",
+        help="that each task sleeps instead of simulating (default: 0)",
     )
 
 

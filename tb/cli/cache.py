@@ -20,7 +20,9 @@ _DAY = 24 * 3600.0
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--clean", type=numbers.count, metavar="DAYS", help="remove what was not used for so many days")
+    which.add_argument(
+        "--clean", type=numbers.count, metavar="DAYS", help="remove models that have not been used for so many days"
+    )
     which.add_argument("--all", action="store_true", help="remove all models")
 
 

@@ -51,7 +51,7 @@ def add_dut_options(parser: argparse.ArgumentParser) -> None:
     about = f"filelist of your RTL (default: {own.rtl or 'the embedded DUT'})"
     group.add_argument("--rtl", type=Path, default=own.rtl, metavar="FILELIST", help=about.replace("%", "%%"))
     group.add_argument("--top", default=top, metavar="MODULE", help=f"top module (default: {top})")
-    group.add_argument("--port-map", type=Path, default=own.port_map, metavar="TOML", help="differences of port names")
+    group.add_argument("--port-map", type=Path, default=own.port_map, metavar="TOML", help="how port names differ")
     group.add_argument(
         "--backend",
         choices=BACKENDS,
@@ -81,14 +81,19 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     isolate_option(group)
     group.add_argument("--exact", action="store_true", help="FP16: bit-accurate, not by the published thresholds")
     group.add_argument("--stop-at-first", action="store_true", help="end a scenario soon after its first wrong byte")
-    group.add_argument("--waves", action="store_true", help="write waves beside every log")
-    group.add_argument("--waves-from", metavar="cycle:N|layer:N", help="write no waves before (default: cycle:0)")
-    group.add_argument("--stages", type=Path, metavar="TOML", help="name the first bad hand-over inside; needs --debug")
+    group.add_argument("--waves", action="store_true", help="write waves next to each log")
+    group.add_argument("--waves-from", metavar="cycle:N|layer:N", help="start of the waves (default: cycle:0)")
+    group.add_argument(
+        "--stages", type=Path, metavar="TOML", help="name the first wrong hand-over inside the device (needs --debug)"
+    )
     plusarg_option(group)
-    group.add_argument("--json", type=output_file, metavar="FILE", help="write the results there, too")
+    group.add_argument("--json", type=output_file, metavar="FILE", help="also write the results to this file")
     group.add_argument("--performance", action="store_true", help="cycles, bounds and traffic of every layer")
     group.add_argument(
-        "--cycles-against", type=Path, metavar="FILE", help="fail when more cycles are taken than in an earlier --json"
+        "--cycles-against",
+        type=Path,
+        metavar="FILE",
+        help="fail when a layer takes more cycles than in this earlier --json file",
     )
     slower_option(group)
 
@@ -113,9 +118,7 @@ def _plusarg(text: str) -> str:
 
 def slower_option(group: argparse._ActionsContainer) -> None:
     """Add the option that says how much slower something may become."""
-    group.add_argument(
-        "--slower", type=float, default=5.0, metavar="PERCENT", help="so much more is allowed (default: 5)"
-    )
+    group.add_argument("--slower", type=float, default=5.0, metavar="PERCENT", help="allowed increase (default: 5)")
 
 
 SIMULATOR_OPTIONS = (
@@ -154,10 +157,10 @@ def output_file(text: str) -> Path:
 def play_options(group: argparse._ArgumentGroup) -> None:
     """Add the options of everything that plays: how many simulations at a time, and for how long."""
     group.add_argument(
-        "--jobs", type=numbers.parallel, default=os.cpu_count() or 1, metavar="N", help="simulations at a time"
+        "--jobs", type=numbers.parallel, default=os.cpu_count() or 1, metavar="N", help="simulations in parallel"
     )
     group.add_argument(
-        "--timeout", type=numbers.seconds, default=3600.0, metavar="SECONDS", help="per simulation (3600)"
+        "--timeout", type=numbers.seconds, default=3600.0, metavar="SECONDS", help="of one simulation (default: 3600)"
     )
 
 

@@ -22,8 +22,8 @@ _ERASE = "\r\x1b[2K"
 def verbosity_options(group: argparse._ActionsContainer) -> None:
     """Add the options that say how much is said."""
     loud = group.add_mutually_exclusive_group()
-    loud.add_argument("-v", "--verbose", action="store_true", help="a line for every test, and the table of all")
-    loud.add_argument("-q", "--quiet", action="store_true", help="failures and the last line alone")
+    loud.add_argument("-v", "--verbose", action="store_true", help="print a line for each test, and the complete table")
+    loud.add_argument("-q", "--quiet", action="store_true", help="print only failures and the last line")
 
 
 class Console:

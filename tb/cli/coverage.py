@@ -23,14 +23,14 @@ EXAMPLE = "python -m tb coverage 3 4 --html coverage.html"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
     parser.add_argument(
-        "runs", nargs="*", type=numbers.ordinal, metavar="RUN", help="numbers of runs (default: the newest)"
+        "runs", nargs="*", type=numbers.ordinal, metavar="RUN", help="run numbers (default: the newest)"
     )
     parser.add_argument(
         "--all", action="store_true", help="every run of the same configuration and RTL (default: as the newest run)"
     )
     add_device_options(parser, "that of the run")
     parser.add_argument("--excluded", action="store_true", help="print what cannot be reached, with reasons")
-    parser.add_argument("--html", type=output_file, metavar="FILE", help="write a page there, too")
+    parser.add_argument("--html", type=output_file, metavar="FILE", help="also write a page to this file")
     add_results_option(parser)
 
 

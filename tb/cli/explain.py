@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
     about = "folder of a failed run; or two memory dumps, .bin or .dat: what memory should hold, and what it holds"
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help=about)
-    parser.add_argument("--html", type=Path, metavar="FILE", help="write a page about it, too")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="also write a page about it")
     parser.add_argument("--layers", metavar="N", help=f"explain so many layers of a run (default: {MOST_LAYERS})")
     dumps = parser.add_argument_group("memory dumps")
     dumps.add_argument("--base", metavar="ADDRESS", help="address of the first byte (default: 0)")

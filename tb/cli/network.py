@@ -65,9 +65,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--model-only", action="store_true", help="no simulator: the reference model alone")
     parser.add_argument(
-        "--golden", nargs="+", type=Path, default=[], metavar="FILE", help="expected results, .dimg or .npy, one a run"
+        "--golden",
+        nargs="+",
+        type=Path,
+        default=[],
+        metavar="FILE",
+        help="expected results, .dimg or .npy, one for each run",
     )
-    parser.add_argument("--until", metavar="LAYER", help="end with a layer, by its number or name in the table")
+    parser.add_argument("--until", metavar="LAYER", help="stop after this layer, by its number or name in the table")
     parser.add_argument("--save-trace", type=Path, metavar="FOLDER", help="save the scenario as a trace")
     parser.add_argument("--results", type=Path, metavar="FOLDER", help="save the results as .dimg and .npy")
     parser.add_argument("--html", type=output_file, metavar="FILE", help="write a page about the network")
@@ -76,9 +81,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     group = parser.add_argument_group("pictures")
     group.add_argument("--mean", default="0", metavar="M[,M,M]", help="subtracted from each pixel (default: 0)")
-    group.add_argument("--normalize", type=float, default=1.0, metavar="N", help="what pixels are divided by")
-    group.add_argument("--invert", action="store_true", help="take 255 less each pixel")
-    group.add_argument("--rgb", action="store_true", help="red is the first channel (default: blue)")
+    group.add_argument("--normalize", type=float, default=1.0, metavar="N", help="divisor of each pixel")
+    group.add_argument("--invert", action="store_true", help="invert each pixel: 255 minus its value")
+    group.add_argument("--rgb", action="store_true", help="the first channel is red (default: blue)")
     add_dut_options(parser)
     add_run_options(parser)
 

@@ -43,15 +43,15 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         default=[],
         metavar="FILE",
-        help="inputs that show how large values become: pictures, or .npy (default: those of --image, or random ones)",
+        help="calibration inputs: pictures, or .npy (default: those of --image, or random ones)",
     )
     group.add_argument(
         "--precision",
         choices=[precision.value for precision in Precision],
-        help="type of all elements, which the configuration must have (default: int8)",
+        help="type of all elements; the configuration must support it (default: int8)",
     )
     group.add_argument(
-        "--per-tensor", action="store_true", help="one scale for all kernels of a layer (default: one for each)"
+        "--per-tensor", action="store_true", help="one scale for each layer (default: one for each kernel)"
     )
 
 

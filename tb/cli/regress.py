@@ -48,7 +48,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     planned = kinds.add_parser("plan", help="every scenario of a plan with several seeds")
     planned.add_argument("--plan", type=Path, metavar="TOML", help="plan file (default: tb/plans/CONFIG.toml)")
     planned.add_argument(
-        "--level", metavar="LEVEL", help="of the test plan, such as L1: its tests, and what covers more"
+        "--level",
+        metavar="LEVEL",
+        help="level of the test plan, such as L1: its tests, and random scenarios that add coverage",
     )
     only_option(planned, "scenarios")
     planned.add_argument(

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rtl", type=Path, metavar="FILELIST", help="the same RTL on this machine (default: its path)")
     parser.add_argument("--waves", action="store_true", help="write waves")
     parser.add_argument(
-        "--timeout", type=numbers.seconds, default=3600.0, metavar="SECONDS", help="of the simulation (3600)"
+        "--timeout", type=numbers.seconds, default=3600.0, metavar="SECONDS", help="of the simulation (default: 3600)"
     )
 
 

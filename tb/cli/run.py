@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     only_option(parser, "scenarios")
     parser.add_argument("--seed", type=numbers.seed, default=1, metavar="N", help="seed of all data (default: 1)")
-    parser.add_argument("--list", action="store_true", help="print the scenarios and stop")
+    parser.add_argument("--list", action="store_true", help="print the scenarios and exit")
     add_dut_options(parser)
     add_run_options(parser)
 

@@ -26,22 +26,25 @@ EXAMPLE = "python -m tb score --only 'sdp_*'"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
-    parser.add_argument("--only", metavar="PATTERN", help="bugs whose name matches, such as 'sdp_*'")
+    parser.add_argument("--only", metavar="PATTERN", help="only bugs whose names match, such as 'sdp_*'")
     parser.add_argument(
-        "--kind", metavar="KIND", help="bugs of a kind: layout, arithmetic, control, protocol, interrupt"
+        "--kind", metavar="KIND", help="only bugs of this kind: layout, arithmetic, control, protocol, interrupt"
     )
     parser.add_argument("--seed", type=numbers.seed, default=1, metavar="N", help="seed of all data (default: 1)")
-    parser.add_argument("--list", action="store_true", help="print the bugs and stop")
+    parser.add_argument("--list", action="store_true", help="print the bugs and exit")
     score_mutants.add_arguments(parser)
     add_dut_options(parser)
     group = parser.add_argument_group("running")
     play_options(group)
     group.add_argument(
-        "--hang-cycles", type=numbers.ordinal, metavar="N", help="end a scenario in which so long nothing moves"
+        "--hang-cycles",
+        type=numbers.ordinal,
+        metavar="N",
+        help="end a scenario when nothing has moved for so many cycles",
     )
     # A bug may keep the device busy for ever, which only the clock on the wall ends.
     parser.set_defaults(timeout=300.0)
-    group.add_argument("--resume", action="store_true", help="go on where an interrupted run of the same options ended")
+    group.add_argument("--resume", action="store_true", help="continue an interrupted run of the same options")
     group.add_argument(
         "--results", type=Path, default=BUILD_ROOT / "score", metavar="DIR", help="folder (default: sim_build/score)"
     )

@@ -33,8 +33,15 @@ _FEATURES = PLANS / "features.toml"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of mutants."""
     group = parser.add_argument_group("source mutants", "instead of the seeded bugs")
-    group.add_argument("--mutants", type=numbers.count, metavar="N", help="change one expression of the RTL, N times")
-    group.add_argument("--number", type=numbers.ordinal, metavar="K", help="play only the one of this number in --list")
+    group.add_argument(
+        "--mutants",
+        type=numbers.count,
+        metavar="N",
+        help="number of mutants, each of which changes one expression of the RTL",
+    )
+    group.add_argument(
+        "--number", type=numbers.ordinal, metavar="K", help="play only the mutant with this number in --list"
+    )
     group.add_argument(
         "--modules", default="*", metavar="PATTERN", help="modules to change, comma-separated (default: all)"
     )
@@ -49,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="random scenarios (default: as many as the level plays)",
     )
     group.add_argument(
-        "--each", type=numbers.ordinal, default=40, metavar="N", help="scenarios for one mutant at most (default: 40)"
+        "--each", type=numbers.ordinal, default=40, metavar="N", help="most scenarios for one mutant (default: 40)"
     )
     group.add_argument(
         "--prove",

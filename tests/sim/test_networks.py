@@ -26,6 +26,7 @@ from tb.stimulus.network.loadable import parse_loadable
 from tb.stimulus.network.scenario import model_results, play_networks
 from tests.references import NETWORKS, needs_networks
 from tests.sim.conftest import ROOT
+from tests.unit.stimulus.network.compiler.playing import graph_of
 from tests.unit.stimulus.network.loadables import SHAPE, copying, residual, residual_of
 
 
@@ -161,22 +162,44 @@ def test_the_network_of_the_repository_reads_digits_on_the_device(
     assert [int(np.argmax(run["rtl"])) for run in data["runs"]] == [3, 8]
 
 
+def _plays_random_input(model: onnx.ModelProto, folder: Path, *options: str) -> set[str]:
+    """Play a network with random numbers as its input and return the verdicts of its layers."""
+    (folder / "random.onnx").write_bytes(model.SerializeToString())
+    graph = graph_of(model)
+    np.save(folder / "input.npy", np.random.default_rng(1).standard_normal(graph.shapes[graph.inputs[0]]))
+    report = folder / "report.json"
+    arguments = ["network", str(folder / "random.onnx"), "--image", str(folder / "input.npy"), "--json", str(report)]
+    assert main([*arguments, *options]) == 0
+    (data,) = json.loads(report.read_text(encoding="utf-8"))
+    return {layer["verdict"] for layer in data["layers"]}
+
+
 @pytest.mark.parametrize(
-    ("model", "side"),
+    ("model", "options"),
     [
-        (random_networks.mixed(side=12), 12),
-        (random_networks.residual((8, 16), side=8), 8),
-        (random_networks.published("squeezenet", 33), 33),
+        (random_networks.mixed(side=12), ()),
+        (random_networks.residual((8, 16), side=8), ()),
+        (random_networks.published("squeezenet", 33), ()),
+        (random_networks.inception(side=24), ()),
+        (random_networks.shuffle(side=16), ()),
+        (random_networks.tiled(), ()),
+        (random_networks.mixed(side=12), ("--config", "nv_full", "--precision", "int16")),
     ],
-    ids=["mixed", "residual", "squeezenet"],
+    ids=["mixed", "residual", "squeezenet", "normalisation", "shuffle", "reuse", "INT16"],
 )
 def test_every_byte_of_a_random_onnx_network_is_equal_on_the_device(
-    model: onnx.ModelProto, side: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    model: onnx.ModelProto, options: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = tmp_path / "random.onnx"
-    path.write_bytes(model.SerializeToString())
-    np.save(tmp_path / "input.npy", np.random.default_rng(1).standard_normal((3, side, side)))
-    assert main(["network", str(path), "--image", str(tmp_path / "input.npy"), "--json", str(tmp_path / "r.json")]) == 0
+    assert _plays_random_input(model, tmp_path, *options) == {"equal"}
     assert re.search(r"RTL and model: same bits \((10+) of \1 elements equal\)", capsys.readouterr().out)
-    (data,) = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
-    assert {layer["verdict"] for layer in data["layers"]} == {"equal"}
+
+
+@pytest.mark.parametrize(
+    "model", [random_networks.mixed(side=12), random_networks.inception(side=24)], ids=["mixed", "normalisation"]
+)
+def test_every_layer_of_a_random_onnx_network_in_fp16_is_within_the_thresholds(
+    model: onnx.ModelProto, tmp_path: Path
+) -> None:
+    verdicts = _plays_random_input(model, tmp_path, "--config", "nv_full", "--precision", "fp16")
+    assert "within" in verdicts
+    assert verdicts <= {"equal", "within"}

@@ -1,19 +1,21 @@
 """Local response normalisation as CDP does it: both tables of the factor that each element is multiplied by.
 
-CDP sums the squares of the integers around an element and looks the factor up, between entries by a straight line. The
-factor falls steeply at first and slowly then. So both tables are laid out in several ways, and those that err least are
-taken.
+CDP sums the squares of the elements around one and looks the factor up, between entries by a straight line. The factor
+falls steeply at first and slowly then. So of integers both tables are laid out in several ways, and those that err
+least are taken. Sums of FP16 have no largest: one table reaches as far as the factor falls most, one beyond all sums.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models.cdp import LOCAL_SIZES, CdpParams
 from models.converter import Converter, ConverterEncoding
+from models.fp16 import FP16, FP32
 from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutChoice, LutTable, LutUnit
 from models.lut_integer import lookup
 from tb.stimulus.network.compiler.graph import Floats, Lrn, Shape, floats
@@ -27,11 +29,18 @@ _MORE_BITS = 5
 _EXPONENT_END = 1 << (LutUnit.CDP.input_bits - 2)
 """End of a table whose last entry lies beyond every sum."""
 
+_HALF_OFFSET = -28
+_HALF_END = 1 << (LE_ENTRIES - 1 + _HALF_OFFSET)
+"""Beyond each sum of nine squares of FP16; a table from its 64th root of 2 on has 64 octaves before it."""
+
+_HALF_STEPS = 8
+"""Least entries up to the sum at which it is as large as the bias; the table ends at 16 to 32 times that sum."""
+
 _Factor = Callable[[Floats], Floats]
 
 
 def normalisation(name: str, target: Target, lrn: Lrn, shape: Shape, src: float, out: float) -> CdpParams:
-    """Return the layer that normalises a cube of integers.
+    """Return the layer that normalises a cube.
 
     Args:
         name: Name of the node in messages.
@@ -42,27 +51,44 @@ def normalisation(name: str, target: Target, lrn: Lrn, shape: Shape, src: float,
         out: Scale of its output.
 
     Raises:
-        NetworkError: for a window that CDP does not have, and for FP16.
+        NetworkError: for a window that CDP does not have.
     """
     if lrn.size not in LOCAL_SIZES:
         raise NetworkError(f"node {name!r}: size must be 3, 5, 7 or 9, which CDP has, not {lrn.size}")
-    if target.is_float:
-        raise NetworkError(f"node {name!r}: LRN must be of INT8 or INT16, not {target.precision.name}")
 
     def factor(sums: Floats) -> Floats:
         return np.asarray((lrn.bias + lrn.alpha / lrn.size * src * src * sums) ** -lrn.beta)
 
-    reach = min(lrn.size, shape[0]) * target.most**2
-    lut, unit = _best(factor, reach, target.most)
-    scale, shift = multipliers(np.full(1, unit * src / out))
+    if target.is_float:
+        lut, output = _of_halves(factor, lrn), Converter(0, 1, 0, ConverterEncoding.CDP_OUTPUT)
+    else:
+        lut, unit = _best(factor, min(lrn.size, shape[0]) * target.most**2, target.most)
+        scale, shift = multipliers(np.full(1, unit * src / out))
+        output = Converter(0, int(scale[0]), shift, ConverterEncoding.CDP_OUTPUT)
     return CdpParams(
         lrn.size,
         multiply=True,
         input_converter=Converter(0, 1, 0, ConverterEncoding.CDP_INPUT),
-        output_converter=Converter(0, int(scale[0]), shift, ConverterEncoding.CDP_OUTPUT),
+        output_converter=output,
         lut=lut,
         precision=target.precision,
     )
+
+
+def _of_halves(factor: _Factor, lrn: Lrn) -> HybridLut:
+    """Return tables of FP16: a straight one up to where the factor falls slowly, and an exponential one."""
+    with np.errstate(divide="ignore"):
+        bend = np.log2(np.float64(lrn.bias) * lrn.size) - np.log2(np.float64(lrn.alpha) * _HALF_STEPS)
+    step = 2.0 ** np.clip(np.floor(bend), _HALF_OFFSET, np.log2(_HALF_END / (LO_ENTRIES - 1)))
+
+    def table(places: Floats, **layout: Any) -> LutTable:
+        entries = np.clip(factor(places), 0, FP16.max_value).astype("<f2").view("<u2")
+        start, end = FP32.encode(np.array([0.0, places[-1]]))
+        return LutTable(entries, int(start), int(end), **layout)
+
+    le = table(np.exp2(floats(np.arange(LE_ENTRIES) + _HALF_OFFSET)), exponent=True, index_offset=_HALF_OFFSET)
+    lo = table(floats(np.arange(LO_ENTRIES)) * step, index_select=int(np.log2(step)))
+    return _hybrid(le, lo, LutChoice.LO)
 
 
 def _best(factor: _Factor, reach: int, most: int) -> tuple[HybridLut, float]:

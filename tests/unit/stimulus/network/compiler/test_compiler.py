@@ -222,7 +222,7 @@ FULL = HwConfig.load("nv_full")
 
 
 @pytest.mark.parametrize(("precision", "most"), [(Precision.INT16, 0.002), (Precision.FP16, 0.004)])
-@pytest.mark.parametrize("name", ["mixed", "residual", "shuffle"])
+@pytest.mark.parametrize("name", TINY)
 def test_wider_numbers_come_closer_to_floating_point(name: str, precision: Precision, most: float) -> None:
     got, expected, layers = played(TINY[name](), FULL, precision=precision)
     assert error(got[0], expected[0]) < most

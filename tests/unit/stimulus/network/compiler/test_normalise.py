@@ -11,7 +11,7 @@ from models.cdp import run
 from models.config import HwConfig
 from models.lut import LutChoice
 from models.precision import Precision
-from networks.random_networks import NetworkBuilder
+from networks.random_networks import NetworkBuilder, inception
 from tb.nvdla.layers import CdpLayer
 from tb.stimulus.network.compiler.graph import Lrn
 from tb.stimulus.network.compiler.interpret import computed
@@ -91,8 +91,26 @@ def test_int16_is_far_finer_than_int8(alpha: float) -> None:
     assert np.abs(got * out - expected).max() < np.abs(expected).max() / 4000
 
 
-def test_fp16_is_refused() -> None:
-    net = NetworkBuilder("lrn", (16, 3, 4), 5)
-    with pytest.raises(NetworkError) as caught:
-        played(net.model(net.lrn(net.input)), HwConfig.load("nv_full"), precision=Precision.FP16)
-    assert str(caught.value) == "node 'LRN_0': LRN must be of INT8 or INT16, not FP16"
+@pytest.mark.parametrize("size", [3, 9])
+@pytest.mark.parametrize("alpha", [0.0, 1e-4, 1.0])
+@pytest.mark.parametrize(("beta", "bias"), [(0.75, 1.0), (0.5, 2.0), (1.0, 0.1)])
+@pytest.mark.parametrize(("part", "most"), [(0.9, 0.004), (300.0, 0.13)], ids=["fine table", "coarse table"])
+def test_fp16_errs_by_a_part_of_the_result(
+    size: int, alpha: float, beta: float, bias: float, part: float, most: float
+) -> None:
+    """Sums are spread evenly over magnitudes, up to 0.9 or 300 times the end of the fine table."""
+    lrn = Lrn(size, alpha, beta, bias)
+    largest = min(np.sqrt(part * 16 * bias / alpha), 1000) if alpha else 1000
+    draw = np.random.default_rng(size)
+    cube = (draw.choice([-1, 1], SHAPE) * largest * 2.0 ** -draw.uniform(0, 6, SHAPE[1:])).astype(np.float16)
+    expected = computed(lrn, [cube.astype(np.float64)])
+    params = normalisation("n", Target(HwConfig.load("nv_full"), Precision.FP16), lrn, SHAPE, 1.0, 1.0)
+    got = run(params, cube.view(np.uint16), SHAPE[0]).view(np.float16).astype(np.float64)
+    assert np.abs(got / expected - 1).max() < most
+
+
+def test_networks_with_lrn_come_close_in_fp16() -> None:
+    got, expected, layers = played(inception(side=24), HwConfig.load("nv_full"), precision=Precision.FP16)
+    assert error(got[0], expected[0]) < 0.004
+    normalising = [layer for layer in layers if isinstance(layer, CdpLayer)]
+    assert {layer.params.precision for layer in normalising} == {Precision.FP16}

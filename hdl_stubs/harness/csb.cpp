@@ -1,4 +1,4 @@
-// The CSB player, and what the bench and the harness's Verilog call of it.
+// The CSB player, and its functions that the bench and the harness's Verilog call.
 #include "csb.h"
 
 #include <cstring>
@@ -32,7 +32,7 @@ void Csb::drop_all() {
     dropped_at_ = edges;
 }
 
-// Forget what has not begun of a batch; an access that has begun ends as any other.
+// Drop the accesses of a batch that have not begun; one that has begun ends as usual.
 void Csb::cancel(uint32_t batch) {
     while (!queue_.empty() && queue_.front().batch == batch) {
         queue_.pop_front();
@@ -56,7 +56,7 @@ bool Csb::pending(uint32_t& batch, uint32_t& index) const {
     return phase_ != IDLE && !in_service_;
 }
 
-// An answer needs a request that was accepted before this edge, and there is one at a time.
+// An answer needs a request that was accepted before this edge; only one is outstanding at a time.
 void Csb::judge(const CsbInputs& in) {
     if (!in.reset_n) {
         if (!in.resting) return;
@@ -65,7 +65,7 @@ void Csb::judge(const CsbInputs& in) {
         if (in.interrupt) violate(LINE_IN_RESET);
         return;
     }
-    // What was dropped as a reset begins may be answered at the edge at which it does.
+    // An access that is dropped because a reset begins may still be answered at that edge.
     if (edges > dropped_at_ + 1) {
         const bool waits = phase_ == ANSWER;
         if (in.answer_valid && !(waits && op_.kind != WRITE)) violate(READ_UNASKED);
@@ -99,7 +99,7 @@ void Csb::edge(const CsbInputs& in) {
                 waited_ = 0;
                 if (op_.kind == WRITE) {
                     log(op_.value, true);
-                    // Whatever it starts is looked at before the DUT can do it, however late it is answered.
+                    // The bench sees the access before the DUT can act on it, however late the answer comes.
                     wake |= op_.wake;
                 }
                 if (op_.kind == WRITE && !op_.nonposted)
@@ -125,14 +125,14 @@ void Csb::edge(const CsbInputs& in) {
         service_wanted_ = true;
         service_since_ = cycle;
     }
-    // What the bench answers to an event goes on the pins in this same cycle, ahead of the rest.
+    // The bench's reaction to an event goes to the pins in the same cycle, ahead of other accesses.
     if (!hold_) restart();
 }
 
 void Csb::restart() {
     hold_ = false;
     if (phase_ != IDLE) return;
-    // Who has waited goes first; of two that come in one cycle it is the program.
+    // The one that has waited longer goes first; if both come in one cycle, the program does.
     if (service_wanted_ && (service_since_ < cycle || queue_.empty())) {
         service_wanted_ = false;
         in_service_ = true;
@@ -171,7 +171,7 @@ void Csb::finish(uint32_t status, uint32_t value) {
     }
     if (status == DONE && op_.kind == POLL && !holds(op_, value)) {
         if (cycle <= poll_start_ + int64_t(op_.deadline_cycles)) {
-            // Through the queue: an interrupt that waits goes before the next read of a poll.
+            // Polls go through the queue: a waiting interrupt comes before the next read of a poll.
             queue_.push_front(op_);
             repeats_ = true;
             phase_ = IDLE;
@@ -258,7 +258,7 @@ void harness_csb_restart(int* out_flags, int* addr, int* wdat) {
     show(harness::csb.pins, out_flags, addr, wdat);
 }
 
-// What the bench calls, by tb/sim/native.py.
+// Functions that the bench calls through tb/sim/native.py.
 
 void nvb_csb_configure(const harness::CsbSettings* settings) { harness::csb.configure(*settings); }
 void nvb_csb_drop_all() { harness::csb.drop_all(); }
@@ -270,7 +270,7 @@ uint32_t nvb_csb_service_failed() { return harness::csb.service_failed; }
 const uint32_t* nvb_csb_fired() { return harness::csb.fired; }
 uint32_t nvb_csb_pending(uint32_t* batch, uint32_t* index) { return harness::csb.pending(*batch, *index); }
 
-// Records lie one behind the other; the bench sets the count back to 0 once it has copied them.
+// Records are stored one after another; the bench resets the count to 0 after copying them.
 harness::Access* nvb_csb_accesses(uint32_t** count) {
     *count = &harness::csb.accesses.count;
     return harness::csb.accesses.records;

@@ -13,7 +13,7 @@ enum OpKind : uint32_t { WRITE, READ, POLL };
 enum OpStatus : uint32_t { DONE, NOT_ACCEPTED, NOT_ANSWERED, POLL_EXPIRED };
 enum Comparison : uint32_t { EQUAL, GREATER, LESS, NOT_EQUAL, NOT_GREATER, NOT_LESS };
 
-// One access; `wake` calls the bench at its end, and nothing goes on before the bench has looked.
+// One access; with `wake` the bench is called at its end, before anything else happens.
 struct Op {
     uint32_t kind, address, value, nonposted, wake, mask, shift, comparison, batch, deadline_cycles;
 };
@@ -25,7 +25,7 @@ struct Result {
 };
 static_assert(sizeof(Result) == 24, "as RESULT_RECORD in tb/sim/native.py");
 
-// An access that is over, or a change of the interrupt line, whose level is the value.
+// A finished access, or a change of the interrupt line with its level as the value.
 struct Access {
     uint64_t cycle;
     uint32_t address, value, is_write, is_line;
@@ -75,11 +75,11 @@ class Csb {
     void cancel(uint32_t batch);
     void serve_interrupts(uint32_t status_address);
     void edge(const CsbInputs& in);
-    // Start what may start; also called when the bench has handed over something between two edges.
+    // Start every access that may start; also called when the bench adds accesses between two edges.
     void restart();
-    // Note that a rule was broken, unless that is known.
+    // Record a broken rule, unless it was recorded before.
     void violate(uint32_t rule);
-    // Whether the next edge matters even when the interrupt line is low.
+    // Whether the next edge matters even while the interrupt line is low.
     bool busy() const { return phase_ != IDLE || service_wanted_ || !queue_.empty(); }
     // The operation on the pins: its batch and index, or false.
     bool pending(uint32_t& batch, uint32_t& index) const;

@@ -1,4 +1,4 @@
-// What the harness's parts share: the clock cycle, the wish to wake the bench, and the seeded draws.
+// Shared by the parts of the harness: the clock cycle, the request to wake the bench, and the seeded draws.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ extern int64_t edges;
 // Set when the bench has something to do at the end of this time step.
 extern bool wake;
 
-// Set when the pins changed outside a clock edge, by order of the bench.
+// Set when the bench changed pins outside a clock edge.
 extern bool kick;
 
 // One independent sequence of random numbers per purpose; the same numbers as in tb/sim/draws.py.
@@ -26,7 +26,7 @@ class Draws {
     uint32_t below(Stream stream, uint32_t limit) const;
     // True with a probability, for this cycle.
     bool chance(Stream stream, double probability) const;
-    // True in half of all cases, each with a number of its own.
+    // True with probability 1/2, for a numbered case.
     bool coin(Stream stream, uint64_t number) const;
 
   private:
@@ -34,11 +34,11 @@ class Draws {
     uint64_t keys_[PAUSE + 1] = {};
 };
 
-// As many rules as a port may have, its shim's included.
+// The largest number of rules of a port, including those of its shim.
 constexpr uint32_t MAX_RULES = 64;
 
-// A record of a log that the bench reads as a numpy array; `full` asks for the bench in time.
-// MARGIN is more than is added before the bench has looked: an edge adds a burst at most.
+// A log of records that the bench reads as a numpy array; `full` asks for the bench before it overflows.
+// MARGIN exceeds the number of records added before the bench reads them: at most one burst per edge.
 template <typename Record, uint32_t CAPACITY, uint32_t MARGIN = 64>
 struct Log {
     Record records[CAPACITY];

@@ -1,4 +1,4 @@
-// The clock loop: it owns both clocks and lets Python in only where something waits for it.
+// The clock loop: it owns both clocks and calls Python only when something waits for it.
 #include <cstdint>
 #include <algorithm>
 #include <memory>
@@ -55,19 +55,19 @@ constexpr uint64_t HALF_PERIOD_STEPS = 1000;
 uint64_t now = 0;
 uint64_t epoch = 0;
 
-// The clock of CSB: when its next edge is due, and what follows a falling edge at the bench's start.
+// The CSB clock: the time of its next edge, and the steps after a falling edge when the bench starts.
 uint64_t csb_edge = HALF_PERIOD_STEPS;
 uint64_t csb_half_period = HALF_PERIOD_STEPS;
 uint64_t csb_rise = HALF_PERIOD_STEPS;
 bool csb_level = false;
 
-// Let Python see changes of values.
+// Report value changes to Python.
 void settle() {
     while (VerilatedVpi::callValueCbs()) {
     }
 }
 
-// Most time steps have nothing for Python; each look that it does not need costs about a hundredth of them.
+// Most time steps have nothing for Python; each call that is saved is worth about a hundredth of a step.
 void evaluate(Vtop& top) {
     do {
         do {
@@ -152,7 +152,7 @@ int main(int argc, char** argv) {
             harness::edges += core && top->dla_core_clk;
             const bool rising = (core && top->dla_core_clk) || (csb && csb_level);
             if (rising) harness::cycle = int64_t(now - epoch) / int64_t(2 * HALF_PERIOD_STEPS);
-            // Who waits for the edge samples the pins as they were before it.
+            // A coroutine that waits for the edge samples the pins as they were before it.
             settle();
         }
     }

@@ -63,7 +63,7 @@ void Memory::write_word(uint64_t address, const uint8_t* data, const uint8_t* st
     }
 }
 
-// The first byte of a range that no allocation holds.
+// The first byte of a range that lies in no allocation.
 uint64_t Memory::outside(uint64_t address, uint64_t nbytes, bool& found) {
     uint64_t last = address + nbytes - 1;
     found = false;
@@ -109,7 +109,7 @@ Memory::Fault Memory::check_read(uint64_t address, uint64_t nbytes, uint32_t wor
     return {NONE, 0};
 }
 
-// From the first byte whose strobe is set to the last.
+// From the first to the last byte whose strobe is set.
 Memory::Fault Memory::check_write(uint64_t address, const uint8_t* strobe, uint32_t nbytes) {
     uint32_t first = 0, end = nbytes;
     while (first < end && !(strobe[first / 8] >> first % 8 & 1)) ++first;

@@ -1,4 +1,4 @@
-// The bytes behind a memory port, on pages that the bench sees as numpy arrays.
+// The memory of a port, in pages that the bench sees as numpy arrays.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace harness {
 
-// As tb/nvdla/memory.py has them: a bit per byte says whether it was ever written.
+// As in tb/nvdla/memory.py: one bit per byte says whether it was ever written.
 struct Page {
     static constexpr uint64_t BYTES = 1 << 16;
     static constexpr uint8_t POISON = 0xDB;
@@ -37,7 +37,7 @@ class Memory {
     void read_word(uint64_t address, uint8_t* out, uint32_t nbytes);
     void write_word(uint64_t address, const uint8_t* data, const uint8_t* strobe, uint32_t nbytes);
     Fault check(uint64_t address, uint64_t nbytes, bool reading);
-    // Of a bus word that is wider than an atom, the DUT may use one atom alone.
+    // If a bus word is wider than an atom, the DUT may use a single atom of it.
     Fault check_read(uint64_t address, uint64_t nbytes, uint32_t word_bytes, uint32_t atom_bytes);
     Fault check_write(uint64_t address, const uint8_t* strobe, uint32_t nbytes);
 

@@ -1,4 +1,4 @@
-// The memory ports' slaves, and what the bench and the harness's Verilog call of them.
+// The slaves of the memory ports, and their functions that the bench and the harness's Verilog call.
 #include "port.h"
 
 #include <algorithm>
@@ -16,14 +16,14 @@ void Answers::clear() {
     active_ = valid_ = false;
 }
 
-// Take an answer that is due and may go next: within an id always the oldest.
+// Take an answer that is due and may go next: the oldest one of its id.
 bool Answers::pop(const PortSettings& settings, const Draws& draws) {
     if (waiting_.empty()) return false;
     size_t chosen = 0;
     if (!settings.reorder) {
         if (waiting_[0].due > cycle) return false;
     } else {
-        // Of all ids only those that wait are ever looked at.
+        // Only ids with waiting answers are looked at.
         static std::bitset<1 << 16> seen;
         for (const Response& response : waiting_) seen[response.id] = false;
         std::vector<size_t> due;
@@ -89,7 +89,7 @@ bool Offer::operator==(const Offer& other) const {
            !std::memcmp(data, other.data, sizeof data) && !std::memcmp(strobe, other.strobe, sizeof strobe);
 }
 
-// AXI: what is offered stays until it is taken.
+// AXI: an offer stays unchanged until it is accepted.
 void Port::judge(const PortInputs& in) {
     Offer ar, aw, w;
     ar.waits = in.arvalid;
@@ -123,17 +123,17 @@ void Port::violate(uint32_t rule) {
 }
 
 void Port::edge(const PortInputs& in) {
-    // A DUT that is held in reset asks for nothing, and may take back what it offered.
+    // A DUT in reset requests nothing, and may withdraw its offers.
     if (!in.reset_n) {
         if (in.resting && (in.arvalid || in.awvalid || in.wvalid)) violate(IN_RESET);
         ar_ = aw_ = w_ = {};
         return;
     }
-    // The edge at which a reset begins: halves of what was seen before it have been forgotten.
+    // The edge at which a reset begins: half-finished bursts from before it have been dropped.
     if (edges <= flushed_at_ + 1) return;
-    // Where nothing ever waits, nothing can be taken back.
+    // If nothing ever waits, nothing can be withdrawn.
     if (moves_ready()) judge(in);
-    // A handshake needs what was driven before this edge.
+    // A handshake uses the values driven before this edge.
     const bool rready = in.rready && pins.rvalid, bready = in.bready && pins.bvalid;
     open_reads_ -= rready;
     open_writes_ -= bready;
@@ -189,7 +189,7 @@ void Port::read(uint16_t id, uint64_t address, uint32_t beats) {
     read_answers_.push(std::move(response));
 }
 
-// Carry out the oldest write whose address and beats have all been seen.
+// Perform the oldest write whose address and beats have all arrived.
 void Port::match() {
     while (!addresses_.empty() && beats_.size() >= addresses_[0].beats) {
         const Address burst = addresses_[0];
@@ -222,7 +222,7 @@ void Port::report(const Memory::Fault& fault, bool reading, uint16_t id, uint64_
     faults.add() = {uint64_t(cycle), address, nbytes, fault.at, id, reading, uint32_t(fault.kind), 0};
 }
 
-// A channel that stands still does so at the beginning of a period: those that were named in each, else any.
+// A pausing channel stands still at the beginning of each period: the named ones always, otherwise any.
 bool Port::stands_still(Channel channel) const {
     if (!settings_.pause_cycles || cycle % settings_.pause_period_cycles >= settings_.pause_cycles) return false;
     if (settings_.pause_channels) return settings_.pause_channels >> channel & 1;
@@ -286,7 +286,7 @@ void harness_port_pins(int port, int* out_flags, int* out_ids, svBitVecVal* rdat
     show(harness::ports[port].pins, out_flags, out_ids, rdata);
 }
 
-// What the bench calls, by tb/sim/native.py.
+// Functions that the bench calls through tb/sim/native.py.
 
 void nvb_port_configure(uint32_t port, const harness::PortSettings* settings) {
     harness::ports[port].configure(*settings);
@@ -304,7 +304,7 @@ harness::Page* nvb_port_page(uint32_t port, uint64_t number, uint32_t create) {
 }
 
 uint64_t nvb_port_handshakes(uint32_t port) { return harness::ports[port].handshakes; }
-// The most beats of reads and bursts of writes that were outstanding at a time since the last call.
+// The largest number of read beats and of write bursts outstanding at once since the last call.
 void nvb_port_most_outstanding(uint32_t port, uint32_t* reads, uint32_t* writes) {
     *reads = harness::ports[port].most_reads;
     *writes = harness::ports[port].most_writes;
@@ -320,7 +320,7 @@ uint32_t nvb_port_outstanding(uint32_t port, harness::Outstanding* out, uint32_t
     return all.size();
 }
 
-// Records lie one behind the other; the bench sets the count back to 0 once it has copied them.
+// Records are stored one after another; the bench resets the count to 0 after copying them.
 harness::WriteRecord* nvb_port_writes(uint32_t port, uint32_t** count) {
     *count = &harness::ports[port].writes.count;
     return harness::ports[port].writes.records;

@@ -44,7 +44,7 @@ enum Rule : uint32_t {
     W_DROPPED,
     W_CHANGED,
     W_LAST,
-    IN_RESET = 15,  // behind those of the slave, which is the harness itself
+    IN_RESET = 15,  // after those of the slave, which is the harness itself
 };
 
 struct ViolationRecord {
@@ -71,14 +71,14 @@ static_assert(sizeof(Outstanding) == 16, "as OUTSTANDING_RECORD in tb/sim/native
 // In the order of CHANNELS in tb/stimulus/settings.py.
 enum Channel : uint32_t { CHANNEL_AR, CHANNEL_AW, CHANNEL_W, CHANNEL_R, CHANNEL_B, CHANNELS };
 
-// What the port drives.
+// The pins that the port drives.
 struct PortPins {
     bool busy, arready, awready, wready, rvalid, rlast, bvalid;
     uint16_t rid, bid;
     uint8_t rdata[MAX_BUS_BYTES];
 };
 
-// What the port sees at a rising edge.
+// The pins that the port samples at a rising edge.
 struct PortInputs {
     bool arvalid, awvalid, wvalid, wlast, rready, bready, reset_n, resting;
     uint16_t arid, awid;
@@ -94,20 +94,20 @@ struct Response {
     std::vector<uint8_t> data;
 };
 
-// Answers of one kind: those that wait, and the one that is on the pins.
+// Answers of one kind: the waiting ones, and the one on the pins.
 class Answers {
   public:
     Answers(Draws::Stream choice, Draws::Stream stall) : choice_(choice), stall_(stall) {}
     void push(Response response) { waiting_.push_back(std::move(response)); }
     void clear();
     // Advance by one edge; true when a beat is on the pins afterwards.
-    // Nothing new is put there while it stands still.
+    // No new beat is put there while the channel pauses.
     bool edge(bool ready, bool stands, const PortSettings& settings, const Draws& draws);
     bool idle() const { return waiting_.empty() && !active_; }
     const Response& current() const { return current_; }
     uint32_t beat() const { return beat_; }
     const std::deque<Response>& waiting() const { return waiting_; }
-    // The one that was begun, or will be as soon as the channel moves.
+    // The answer that was begun, or that begins as soon as the channel moves.
     const Response* on_pins() const { return active_ ? &current_ : nullptr; }
 
   private:
@@ -119,7 +119,7 @@ class Answers {
     uint32_t beat_ = 0;
 };
 
-// What a channel offered while its ready was low: it must offer the same until it is taken.
+// The offer of a channel while its ready is low; it must not change until it is accepted.
 struct Offer {
     bool waits = false, last = false;
     uint64_t address = 0;
@@ -137,16 +137,16 @@ class Port {
     Log<FaultRecord, LOG_CAPACITY> faults;
     Log<ViolationRecord, 128> violations;  // the first of each rule
     uint64_t handshakes = 0;
-    // Beats of reads and bursts of writes that were accepted and not answered: most of them since they were asked for.
+    // The largest number of accepted, unanswered read beats and write bursts since the last query.
     uint32_t most_reads = 0, most_writes = 0;
 
     Port() { flush(); }
     void configure(const PortSettings& settings);
-    // Forget everything that is owed or half seen, as a reset of the DUT does.
+    // Drop all pending answers and half-finished bursts, as a reset of the DUT does.
     void flush();
     void edge(const PortInputs& in);
     void forget_most();
-    // Note that a rule was broken, unless that is known.
+    // Record a broken rule, unless it was recorded before.
     void violate(uint32_t rule);
     uint32_t addresses_waiting() const { return addresses_.size(); }
     uint32_t beats_waiting() const { return beats_.size(); }

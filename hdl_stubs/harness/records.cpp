@@ -1,4 +1,4 @@
-// Tells the bench how large the records are that cross the border to Python, so that it never misreads one.
+// Tells the bench the size of each record that is shared with Python, so that it never misreads one.
 #include <cstring>
 
 #include "csb.h"
@@ -20,7 +20,7 @@ constexpr Size SIZES[] = {
 
 }  // namespace
 
-// The size of a record by its name in C++, or 0 for one that does not exist.
+// The size of a record by its C++ name, or 0 if it does not exist.
 extern "C" uint32_t nvb_record_bytes(const char* name) {
     for (const Size& size : SIZES) {
         if (!std::strcmp(size.name, name)) return size.nbytes;

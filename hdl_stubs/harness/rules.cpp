@@ -1,4 +1,4 @@
-// Rules that the shim of a port finds broken become findings of that port.
+// Rule violations that a port's shim detects become findings of that port.
 #include "Vtop__Dpi.h"
 #include "csb.h"
 #include "port.h"

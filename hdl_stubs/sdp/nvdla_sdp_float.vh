@@ -61,7 +61,7 @@ function automatic [31:0] fp_product(input [31:0] data, input [31:0] operand);
   else fp_product = fp32_bits(from_fp32(data) * from_fp32(operand));
 endfunction
 
-// Whether a comes behind b; +0 comes behind -0.
+// Whether a comes after b; +0 comes after -0.
 function automatic fp_above(input [31:0] a, input [31:0] b);
   fp_above = (a[31] ? ~a : {1'b1, a[30:0]}) > (b[31] ? ~b : {1'b1, b[30:0]});
 endfunction

@@ -21,8 +21,8 @@ from models.conv.integer import OUTPUT_BITS, Accumulation, truncate
 from models.conv.params import (
     MAX_DILATION,
     MAX_KERNEL_BYTES,
+    MAX_PAD_AFTER,
     MAX_PAD_BEFORE,
-    MAX_PAD_BEHIND,
     MAX_PRE_TRUNCATE,
     MAX_STRIDE,
     MAX_TRUNCATE,
@@ -36,8 +36,8 @@ from models.tolerance import Float64Array, Tolerance
 __all__ = [
     "MAX_DILATION",
     "MAX_KERNEL_BYTES",
+    "MAX_PAD_AFTER",
     "MAX_PAD_BEFORE",
-    "MAX_PAD_BEHIND",
     "MAX_PRE_TRUNCATE",
     "MAX_STRIDE",
     "MAX_TRUNCATE",

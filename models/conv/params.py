@@ -18,7 +18,7 @@ MAX_KERNEL_BYTES = 1 << 18
 MAX_TRUNCATE = 31
 MAX_PRE_TRUNCATE = 3
 MAX_PAD_BEFORE = 31
-MAX_PAD_BEHIND = 63
+MAX_PAD_AFTER = 63
 
 _WINOGRAD_LEAST = 8
 
@@ -72,9 +72,9 @@ class ConvParams:
             ("dilation_x", 1, MAX_DILATION),
             ("dilation_y", 1, MAX_DILATION),
             ("pad_left", 0, MAX_PAD_BEFORE),
-            ("pad_right", 0, MAX_PAD_BEHIND),
+            ("pad_right", 0, MAX_PAD_AFTER),
             ("pad_top", 0, MAX_PAD_BEFORE),
-            ("pad_bottom", 0, MAX_PAD_BEHIND),
+            ("pad_bottom", 0, MAX_PAD_AFTER),
             ("pad_value", *pad_values),
             ("truncate", 0, MAX_TRUNCATE),
             ("pre_truncate", 0, MAX_PRE_TRUNCATE),

@@ -47,7 +47,7 @@ AXI4_RULES = tuple(
         "{a}addr, {a}size, {a}burst, {a}lock, {a}cache, {a}prot and {a}qos must stay until {a}ready",
     )
 )
-"""Those of reads, and behind them the same ones of writes.
+"""Those of reads, and after them the same ones of writes.
 
 Source: AMBA AXI protocol specification, "Address structure" and "Handshake process". Narrow, fixed and wrapping bursts
     and exclusive accesses are legal there; NVDLA's memory port has no such thing, so that none can follow from it.

@@ -206,7 +206,7 @@ class MemoryImage:
             nearest = self._allocations[0]
             return f"{nearest.address - address:#x} below {nearest.name}"
         nearest = self._allocations[at]
-        return f"{address - nearest.end:#x} behind the end of {nearest.name}"
+        return f"{address - nearest.end:#x} past the end of {nearest.name}"
 
     def write(self, address: int, data: bytes | bytearray | memoryview | NDArray[Any]) -> None:
         """Store bytes and mark them as written; the range need not be allocated.

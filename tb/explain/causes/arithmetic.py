@@ -50,7 +50,7 @@ def _constants(evidence: Evidence, run: Run) -> Iterator[Variant]:
     sdp = reach.sdp_of(run)
     if sdp is None or sdp.params.is_float:
         return
-    # A cube from memory is SDP's input; behind a convolution it is the sums that CACC delivers.
+    # A cube from memory is SDP's input; after a convolution it is the sums that CACC delivers.
     whose = "SDP's input" if sdp is reach.first(run) else "the sums of CACC"
     for constant in _CONSTANTS:
         yield from attempt(

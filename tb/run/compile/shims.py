@@ -164,7 +164,7 @@ def _channel(pin: str) -> str:
 
 
 def _defaults(bus_bytes: int) -> dict[str, str]:
-    """Return what pins of AXI4 stand for that a device lacks: a burst of whole words, each behind the other."""
+    """Return what pins of AXI4 stand for that a device lacks: a burst of whole words, one after another."""
     return {"size": f"3'd{bus_bytes.bit_length() - 1}", "burst": "2'b01", "lock": "1'b0"} | dict.fromkeys(
         ("cache", "prot", "qos"), "0"
     )

@@ -40,7 +40,7 @@ _BYTE = re.compile(r"0x[0-9a-fA-F]{1,2}")
 _LOOKUPS = "SDP.D_PERF_LUT_"
 """Counters that go on in idle slots of the pipeline: a slower memory gives more.
 
-Source: measured on the public nv_full RTL, on which one layer read 344 and 5020 behind two memories.
+Source: measured on the public nv_full RTL, on which one layer read 344 and 5020 with two memories.
 """
 _RAW = {
     "raw_weight": "CDMA.D_WEIGHT_ADDR_{}",

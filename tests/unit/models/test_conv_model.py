@@ -42,10 +42,10 @@ def random_axis(rng: np.random.Generator) -> tuple[int, int, int, int, int, int]
         kernel, stride = int(rng.integers(1, 5)), int(rng.choice([1, 1, 2, 3, 5, 8]))
         dilation = int(rng.choice([1, 1, 2, 3]))
         dilated = (kernel - 1) * dilation + 1
-        before, behind = (int(n) for n in rng.integers(0, dilated, size=2))
-        size = int(rng.integers(1, 5) - 1) * stride + dilated - before - behind
+        before, after = (int(n) for n in rng.integers(0, dilated, size=2))
+        size = int(rng.integers(1, 5) - 1) * stride + dilated - before - after
         if size >= 1:
-            return size, kernel, stride, dilation, before, behind
+            return size, kernel, stride, dilation, before, after
 
 
 def random_values(rng: np.random.Generator, precision: Precision, shape: tuple[int, ...]) -> NDArray[Any]:

@@ -43,14 +43,14 @@ CONVERSIONS = tuple(
 
 @st.composite
 def _axes(draw: st.DrawFn, *, dilated: bool) -> tuple[int, int, int, int, int, int]:
-    """Draw one axis: input size, kernel, stride, dilation, padding before and behind."""
+    """Draw one axis: input size, kernel, stride, dilation, padding before and after."""
     kernel, stride = draw(st.integers(1, 6)), draw(st.integers(1, 8))
     dilation = draw(st.sampled_from((1, 1, 2, 7, 32))) if dilated else 1
     extent = (kernel - 1) * dilation + 1
-    before, behind = draw(st.integers(0, min(extent - 1, 31))), draw(st.integers(0, min(extent - 1, 63)))
-    least = max(1, -(-(before + behind + 1 - extent) // stride) + 1)
+    before, after = draw(st.integers(0, min(extent - 1, 31))), draw(st.integers(0, min(extent - 1, 63)))
+    least = max(1, -(-(before + after + 1 - extent) // stride) + 1)
     output = draw(st.integers(least, least + 6))
-    return (output - 1) * stride + extent - before - behind, kernel, stride, dilation, before, behind
+    return (output - 1) * stride + extent - before - after, kernel, stride, dilation, before, after
 
 
 @st.composite
@@ -170,9 +170,9 @@ def _batches(draw: st.DrawFn, layer: ConvLayer, most: int) -> ConvLayer:
 
 @st.composite
 def _tiled_axes(draw: st.DrawFn) -> tuple[int, int, int, int, int, int]:
-    """Draw one axis of Winograd: input size, transformed kernel, stride, dilation, padding before and behind."""
-    before, behind = draw(st.integers(0, 3)), draw(st.integers(0, 3))
-    return 4 * draw(st.integers(3, 6)) - before - behind, 4, 1, 1, before, behind
+    """Draw one axis of Winograd: input size, transformed kernel, stride, dilation, padding before and after."""
+    before, after = draw(st.integers(0, 3)), draw(st.integers(0, 3))
+    return 4 * draw(st.integers(3, 6)) - before - after, 4, 1, 1, before, after
 
 
 @st.composite

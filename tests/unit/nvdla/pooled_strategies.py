@@ -17,13 +17,13 @@ from tests.unit.nvdla.strategies import pooling, surfaces
 
 @st.composite
 def _axes(draw: st.DrawFn, size: int) -> tuple[int, int, int, int]:
-    """Draw kernel, stride and padding before and behind for an axis of so many elements."""
+    """Draw kernel, stride and padding before and after for an axis of so many elements."""
     kernel = draw(st.integers(1, 8))
-    before, behind = draw(st.integers(0, kernel - 1)), draw(st.integers(0, kernel - 1))
-    rest = size + before + behind - kernel
+    before, after = draw(st.integers(0, kernel - 1)), draw(st.integers(0, kernel - 1))
+    rest = size + before + after - kernel
     assume(rest >= 0)
     strides = [stride for stride in range(1, 17) if rest % stride == 0]
-    return kernel, draw(st.sampled_from(strides)), before, behind
+    return kernel, draw(st.sampled_from(strides)), before, after
 
 
 @st.composite

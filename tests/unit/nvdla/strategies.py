@@ -83,12 +83,12 @@ def operand_surfaces(
 
 @st.composite
 def _axes(draw: st.DrawFn, most: int = 40) -> tuple[int, int, int, int, int, int]:
-    """Draw one axis: input size, output size up to ``most``, kernel, stride, padding before and behind."""
+    """Draw one axis: input size, output size up to ``most``, kernel, stride, padding before and after."""
     kernel, stride = draw(st.integers(1, 8)), draw(st.integers(1, 16))
-    before, behind = draw(st.integers(0, kernel - 1)), draw(st.integers(0, kernel - 1))
-    least = max(1, -(-(before + behind + 1 - kernel) // stride) + 1)
+    before, after = draw(st.integers(0, kernel - 1)), draw(st.integers(0, kernel - 1))
+    least = max(1, -(-(before + after + 1 - kernel) // stride) + 1)
     output = draw(st.integers(least, min(least + 30, most)))
-    return (output - 1) * stride + kernel - before - behind, output, kernel, stride, before, behind
+    return (output - 1) * stride + kernel - before - after, output, kernel, stride, before, after
 
 
 @st.composite

@@ -179,12 +179,12 @@ def two_ranges() -> MemoryImage:
     [
         (0x100, 0x20, False, None),
         (0x11F, 1, False, None),
-        (0x120, 8, False, BadByte(0x120, outside=True, place="0x0 behind the end of src")),
-        (0x11C, 8, False, BadByte(0x120, outside=True, place="0x0 behind the end of src")),
-        (0x130, 8, True, BadByte(0x130, outside=True, place="0x10 behind the end of src")),
+        (0x120, 8, False, BadByte(0x120, outside=True, place="0x0 past the end of src")),
+        (0x11C, 8, False, BadByte(0x120, outside=True, place="0x0 past the end of src")),
+        (0x130, 8, True, BadByte(0x130, outside=True, place="0x10 past the end of src")),
         (0x0F8, 8, True, BadByte(0xF8, outside=True, place="0x8 below src")),
         (0x0F8, 16, True, BadByte(0xF8, outside=True, place="0x8 below src")),
-        (0x1FF, 1, True, BadByte(0x1FF, outside=True, place="0xdf behind the end of src")),
+        (0x1FF, 1, True, BadByte(0x1FF, outside=True, place="0xdf past the end of src")),
         (0x100, 8, True, BadByte(0x100, outside=False, place="src+0x0")),
     ],
 )

@@ -9,7 +9,7 @@ import numpy as np
 from models.cbuf import bank_entries, feature_entries
 from models.config import HwConfig
 from models.conv.image_rows import misread_rows
-from models.conv.params import MAX_DILATION, MAX_PAD_BEFORE, MAX_PAD_BEHIND, MAX_TRUNCATE
+from models.conv.params import MAX_DILATION, MAX_PAD_AFTER, MAX_PAD_BEFORE, MAX_TRUNCATE
 from models.layout import PixelFormat, pixel_format, supported_formats
 from models.precision import Precision
 from models.winograd_transform import TILE
@@ -100,8 +100,8 @@ def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -
     channels = _channels(rng, config, before, pixels, _MOST_STEPS // steps, precision)
     sizes = Sizes(precision, kernels, channels, height, width, pixels, winograd)
     steps = sizes.steps(config)
-    padded = width.before + width.size + width.behind
-    data = feature_entries(config, precision, channels, padded) * (height.before + height.size + height.behind)
+    padded = width.before + width.size + width.after
+    data = feature_entries(config, precision, channels, padded) * (height.before + height.size + height.after)
     room = bank_entries(config, config.cbuf_bank_number // 2)
     if steps > _MOST_STEPS or data > room:
         return None
@@ -139,7 +139,7 @@ def describe(
         "engine": "CONV",
         "kernels": sizes.kernels,
         **(_transform(rng, precision) if sizes.winograd else _windows(height, width)),
-        "pad": [width.before, width.behind, height.before, height.behind],
+        "pad": [width.before, width.after, height.before, height.after],
         **numbers,
         "dst_gaps": list(dst.gaps),
         **draw_processing(rng, config, out, max(1, bits), precision, output),
@@ -223,13 +223,13 @@ def _tiled(rng: np.random.Generator, before: Cube | None) -> tuple[Axis, Axis] |
     """Draw H and W for Winograd; None where what was before is not made of whole tiles."""
     axes = []
     for size in before.shape[1:] if before else (0, 0):
-        before_it, behind = (int(side) for side in rng.integers(0, TILE, 2))
+        before_it, after = (int(side) for side in rng.integers(0, TILE, 2))
         if size == 0:
-            size = int(rng.choice([8, 8, 12])) + TILE - before_it - behind
-        windows = size + before_it + behind - TILE
+            size = int(rng.choice([8, 8, 12])) + TILE - before_it - after
+        windows = size + before_it + after - TILE
         if windows < 8 or windows % TILE:
             return None
-        axes.append(_Tiles(size, TILE, 1, 1, before_it, behind))
+        axes.append(_Tiles(size, TILE, 1, 1, before_it, after))
     return axes[0], axes[1]
 
 
@@ -239,7 +239,7 @@ class _Tiles(Axis):
     @property
     def windows(self) -> int:
         """Output elements."""
-        return self.size + self.before + self.behind - TILE
+        return self.size + self.before + self.after - TILE
 
 
 def _axes(rng: np.random.Generator, before: Cube | None, pixels: PixelFormat | None) -> tuple[Axis, Axis] | None:
@@ -262,11 +262,11 @@ def _axis(rng: np.random.Generator, *, dilated: bool) -> Axis:
         elif dilated and rng.random() < 0.05:
             dilation = int(rng.integers(8, MAX_DILATION + 1))
         extent = (kernel - 1) * dilation + 1
-        before, behind = (_pad(rng, min(extent - 1, most)) for most in (MAX_PAD_BEFORE, MAX_PAD_BEHIND))
+        before, after = (_pad(rng, min(extent - 1, most)) for most in (MAX_PAD_BEFORE, MAX_PAD_AFTER))
         rest = int(rng.integers(0, stride)) if rng.random() < 0.4 else 0
-        size = int(rng.integers(0, _MOST_WINDOWS)) * stride + extent + rest - before - behind
+        size = int(rng.integers(0, _MOST_WINDOWS)) * stride + extent + rest - before - after
         if 1 <= size <= _MOST_SIDE:
-            return Axis(size, kernel, stride, dilation, before, behind)
+            return Axis(size, kernel, stride, dilation, before, after)
 
 
 def _pad(rng: np.random.Generator, most: int) -> int:
@@ -277,9 +277,9 @@ def _pad(rng: np.random.Generator, most: int) -> int:
 def _narrow(rng: np.random.Generator) -> Axis:
     """Draw a width whose kernels are narrow enough for several lines in one step."""
     kernel, stride = (int(rng.integers(1, 5)) for _ in range(2))
-    before, behind = (int(rng.integers(0, kernel)) for _ in range(2))
-    rest = int(rng.integers(before + behind, _MOST_WINDOWS * stride + before + behind))
-    return Axis(kernel + rest - before - behind, kernel, stride, 1, before, behind)
+    before, after = (int(rng.integers(0, kernel)) for _ in range(2))
+    rest = int(rng.integers(before + after, _MOST_WINDOWS * stride + before + after))
+    return Axis(kernel + rest - before - after, kernel, stride, 1, before, after)
 
 
 def draw_format(rng: np.random.Generator, config: HwConfig, precision: Precision) -> PixelFormat:

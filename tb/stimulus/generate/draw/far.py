@@ -55,8 +55,8 @@ def _parts(rng: np.random.Generator, config: HwConfig, cycles: int) -> list[Draw
     most = min(widest_part(height), max(1, MOST_SIDE // (parts * width.stride)))
     first, middle, last = (draw_reaching(rng, most) for _ in range(3))
     windows = first + (parts - 2) * middle + last
-    size = (windows - 1) * width.stride + width.kernel - width.before - width.behind
-    width = Axis(size, width.kernel, width.stride, 1, width.before, width.behind)
+    size = (windows - 1) * width.stride + width.kernel - width.before - width.after
+    width = Axis(size, width.kernel, width.stride, 1, width.before, width.after)
     surfaces = int(rng.choice([1, 1, 2]))
     shape = (config.atom_elements(precision) * surfaces - int(rng.integers(0, 2)), height.size, size)
     atoms = surfaces * height.size * (size + parts * max(width.kernel - width.stride, 0))
@@ -72,10 +72,10 @@ def _parts(rng: np.random.Generator, config: HwConfig, cycles: int) -> list[Draw
 def _axis(rng: np.random.Generator) -> Axis:
     """Draw a few windows: kernel, stride and padding up to their limits."""
     kernel, stride = draw_reaching(rng, MAX_KERNEL), draw_reaching(rng, MAX_STRIDE)
-    before, behind = (int(rng.choice([0, kernel - 1, int(rng.integers(0, kernel))])) for _ in range(2))
-    least = -(-max(before + behind + 1 - kernel, 0) // stride) + 1
+    before, after = (int(rng.choice([0, kernel - 1, int(rng.integers(0, kernel))])) for _ in range(2))
+    least = -(-max(before + after + 1 - kernel, 0) // stride) + 1
     windows = least + int(rng.choice([0, 0, 1, 3]))
-    return Axis((windows - 1) * stride + kernel - before - behind, kernel, stride, 1, before, behind)
+    return Axis((windows - 1) * stride + kernel - before - after, kernel, stride, 1, before, after)
 
 
 def _cube(rng: np.random.Generator, config: HwConfig, cycles: int) -> Cube:

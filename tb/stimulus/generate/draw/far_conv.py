@@ -10,7 +10,7 @@ import numpy as np
 from models.cbuf import bank_bytes, bank_entries, feature_entries, image_entries
 from models.config import HwConfig
 from models.conv.image_rows import misread_rows
-from models.conv.params import MAX_DILATION, MAX_PAD_BEFORE, MAX_PAD_BEHIND, MAX_STRIDE
+from models.conv.params import MAX_DILATION, MAX_PAD_AFTER, MAX_PAD_BEFORE, MAX_STRIDE
 from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES
 from tb.stimulus.generate.draw.conv import MOST_KERNEL, Sizes, describe, draw_format
 from tb.stimulus.generate.draw.numbers import Axis, Cube, draw_precision
@@ -101,7 +101,7 @@ def _find(rng: np.random.Generator, config: HwConfig, cycles: int, most_weight_b
         if pixels is None:
             entries = height.size * feature_entries(config, sizes.precision, sizes.channels, width.size)
         elif misread_rows(config, width.kernel * sizes.channels, width.windows) is None:
-            padded = width.before + width.size + width.behind
+            padded = width.before + width.size + width.after
             entries = height.size * image_entries(config, sizes.precision, sizes.channels, padded)
         else:
             continue
@@ -148,12 +148,12 @@ def _axis(rng: np.random.Generator, most: int, most_kernel: int, *, dilated: boo
     kernel, stride = draw_reaching(rng, most_kernel), draw_reaching(rng, MAX_STRIDE)
     dilation = draw_reaching(rng, MAX_DILATION) if dilated and rng.random() < _DILATED else 1
     extent = (kernel - 1) * dilation + 1
-    before, behind = (_pad(rng, min(extent - 1, limit)) for limit in (MAX_PAD_BEFORE, MAX_PAD_BEHIND))
-    least = max(1, extent - before - behind)
+    before, after = (_pad(rng, min(extent - 1, limit)) for limit in (MAX_PAD_BEFORE, MAX_PAD_AFTER))
+    least = max(1, extent - before - after)
     return (
         None
         if least > MOST_SIDE
-        else Axis(draw_reaching(rng, max(most, least), least), kernel, stride, dilation, before, behind)
+        else Axis(draw_reaching(rng, max(most, least), least), kernel, stride, dilation, before, after)
     )
 
 

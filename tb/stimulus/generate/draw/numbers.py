@@ -38,13 +38,13 @@ class Axis:
     stride: int
     dilation: int
     before: int
-    behind: int
+    after: int
 
     @property
     def windows(self) -> int:
         """Output elements."""
         extent = (self.kernel - 1) * self.dilation + 1
-        return (self.size + self.before + self.behind - extent) // self.stride + 1
+        return (self.size + self.before + self.after - extent) // self.stride + 1
 
 
 def stages_of(config: HwConfig) -> tuple[str, ...]:
@@ -167,8 +167,8 @@ def fit_axis(rng: np.random.Generator, size: int, axis: Axis, *, exact: bool = T
         exact: Whether the last window must end at the edge.
     """
     extent = (axis.kernel - 1) * axis.dilation + 1
-    rest = size + axis.before + axis.behind - extent
+    rest = size + axis.before + axis.after - extent
     if rest < 0:
         return None
     strides = [stride for stride in range(1, axis.stride + 1) if rest % stride == 0 or not exact]
-    return Axis(size, axis.kernel, int(rng.choice(strides)), axis.dilation, axis.before, axis.behind)
+    return Axis(size, axis.kernel, int(rng.choice(strides)), axis.dilation, axis.before, axis.after)

@@ -101,7 +101,7 @@ def _windows(height: Axis, width: Axis) -> Description:
     return {
         "kernel": [width.kernel, height.kernel],
         "stride": [width.stride, height.stride],
-        "pad": [width.before, width.behind, height.before, height.behind],
+        "pad": [width.before, width.after, height.before, height.after],
     }
 
 
@@ -132,10 +132,10 @@ def _method(rng: np.random.Generator, precision: Precision) -> Description:
 def _axis(rng: np.random.Generator, most: int) -> Axis:
     """Draw an axis of at most so many windows, or as few as leave one element of the cube itself."""
     kernel, stride = int(rng.integers(1, MAX_KERNEL + 1)), int(rng.choice(_STRIDES))
-    before, behind = int(rng.integers(0, kernel)), int(rng.integers(0, kernel))
-    least = max(1, -(-(before + behind + 1 - kernel) // stride) + 1)
+    before, after = int(rng.integers(0, kernel)), int(rng.integers(0, kernel))
+    least = max(1, -(-(before + after + 1 - kernel) // stride) + 1)
     windows = int(rng.integers(least, max(least, most) + 1))
-    return Axis((windows - 1) * stride + kernel - before - behind, kernel, stride, 1, before, behind)
+    return Axis((windows - 1) * stride + kernel - before - after, kernel, stride, 1, before, after)
 
 
 def _split(rng: np.random.Generator, height: Axis, width: Axis) -> Description | None:

@@ -172,7 +172,7 @@ def _layer(
     groups = -(-kernels // config.kernel_group_size(precision))
     entries = feature_entries(config, precision, channels, width)
     if image is not None:
-        entries = image_entries(config, precision, channels, across.before + width + across.behind)
+        entries = image_entries(config, precision, channels, across.before + width + across.after)
         if misread_rows(config, across.kernel * channels, across.windows) is not None:
             return None
         pixels = pixel_format(image["format"])
@@ -193,7 +193,7 @@ def _layer(
         "kernel": [across.kernel, down.kernel],
         "stride": [across.stride, down.stride],
         "dilation": [across.dilation, down.dilation],
-        "pad": [across.before, across.behind, down.before, down.behind],
+        "pad": [across.before, across.after, down.before, down.after],
         "out": (down.windows, across.windows),
     }
     if "data" in reuse:
@@ -220,7 +220,7 @@ def _axis(
     kernel = int(rng.choice(_SIDES)) if kernel is None else kernel
     dilation = int(rng.choice(_DILATIONS)) if dilated else 1
     extent = (kernel - 1) * dilation + 1
-    before, behind = pads or (int(side) for side in rng.integers(0, min(extent, 16), 2))
-    if max(before, behind) >= extent or size + before + behind < extent:
+    before, after = pads or (int(side) for side in rng.integers(0, min(extent, 16), 2))
+    if max(before, after) >= extent or size + before + after < extent:
         return None
-    return Axis(size, kernel, int(rng.choice(_STRIDES)), dilation, before, behind)
+    return Axis(size, kernel, int(rng.choice(_STRIDES)), dilation, before, after)

@@ -89,7 +89,7 @@ def _facts(time: LayerTime, counters: dict[str, int], verdict: Verdict, traffic:
         time.enabled,
         time.begun,
         time.ended,
-        work_of(started.layer),
+        work_of(started.layer, started.fetch),
         None if traffic is None else traffic(time),
         counters,
     )

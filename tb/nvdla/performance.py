@@ -18,6 +18,7 @@ from models.precision import Precision
 from tb.nvdla.engines import engine_of
 from tb.nvdla.layers import ConvLayer, Layer, PooledLayer, SdpLayer, StageSource
 from tb.nvdla.memory import Ram
+from tb.nvdla.program.conv_buffer import FETCHES_ALL, Fetch
 from tb.nvdla.surfaces import ImageSurface, LinesSurface, PlanarSurface, Surface
 
 LATENCY_RATIO = 1.5
@@ -70,11 +71,16 @@ class Performance:
         return self.work.macs / (self.cycles * self.work.mac_peak) if self.work.macs else None
 
 
-def work_of(layer: Layer) -> Work:
-    """Return the work of a layer."""
+def work_of(layer: Layer, fetch: Fetch = FETCHES_ALL) -> Work:
+    """Return the work of a layer.
+
+    Args:
+        layer: The layer.
+        fetch: Of a convolution, what it does not find in the convolution buffer.
+    """
     config = _config_of(layer)
     reads: dict[Ram, int] = {}
-    for ram, nbytes in _reads(layer):
+    for ram, nbytes in _reads(layer, fetch):
         reads[ram] = reads.get(ram, 0) + nbytes
     writes = {layer.dst.ram: _nbytes(layer.dst)}
     bounds = {name: cycles for name, cycles in _steps(layer, config) if cycles}
@@ -127,11 +133,12 @@ def _elements(layout: FeatureLayout) -> int:
     return layout.padded_channels * layout.shape[1] * layout.shape[2]
 
 
-def _reads(layer: Layer) -> Iterator[tuple[Ram, int]]:
+def _reads(layer: Layer, fetch: Fetch) -> Iterator[tuple[Ram, int]]:
     """Yield RAM and bytes of all that a layer reads."""
     producer = layer.producer if isinstance(layer, PooledLayer) else layer
-    yield producer.src.ram, _nbytes(producer.src)
-    if isinstance(producer, ConvLayer):
+    if fetch.data:
+        yield producer.src.ram, _nbytes(producer.src)
+    if isinstance(producer, ConvLayer) and fetch.weights:
         weights = producer.weights
         compression = weights.compression
         yield weights.ram, weights.layout.nbytes if compression is None else compression.weight_bytes

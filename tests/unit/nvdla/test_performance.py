@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from models.precision import Precision
+from networks.random_networks import NetworkBuilder
 from tb.judge.predictor import Expectation
 from tb.judge.timing import LayerTimes
 from tb.judge.tracker import StartedLayer
-from tb.nvdla.layers import SdpLayer
+from tb.nvdla.layers import Layer, SdpLayer
 from tb.nvdla.memory import Ram
 from tb.nvdla.performance import Performance, Work, work_of
+from tb.nvdla.program.conv_buffer import Fetch
+from tb.stimulus.network.compiler.graph import Shape
 from tests.unit.nvdla.conv_samples import small_conv
 from tests.unit.nvdla.samples import FULL, small_pdp, small_sdp
+from tests.unit.stimulus.network.compiler.playing import SMALL, played
 
 
 def started(index: int, layer: SdpLayer, group: int = 0) -> StartedLayer:
@@ -55,6 +62,63 @@ def test_ports_take_a_cycle_for_each_beat_in_each_direction() -> None:
     assert work.written_bytes == {Ram.MC: written}
     assert work.bounds["MC write"] == written // 8
     assert work.bounds["SDP"] == written
+
+
+def test_what_lies_in_the_buffer_is_not_read() -> None:
+    layer = small_conv()
+    every, lines, nothing = (
+        work_of(layer, Fetch(data, weights)).read_bytes.get(Ram.MC, 0)
+        for data, weights in ((True, True), (True, False), (False, False))
+    )
+    assert every == lines + layer.weights.layout.nbytes
+    source = layer.src.layout
+    assert lines - nothing == source.padded_channels * source.shape[1] * source.shape[2]
+
+
+def _convolved(shape: Shape, kernels: int, side: int, *, stride: int = 1, pad: int = 0) -> Layer:
+    """Return a convolution of a cube as nv_small gets it."""
+    net = NetworkBuilder("measured", shape, 1)
+    cubes = replace(SMALL, image_formats_packed=(), image_formats_semi_planar=())
+    (layer,) = played(net.model(net.conv(net.input, kernels, side, stride=stride, pad=pad)), cubes)[2]
+    return layer
+
+
+def _pooled(shape: Shape) -> Layer:
+    net = NetworkBuilder("measured", shape, 1)
+    (layer,) = played(net.model(net.pool(net.input, "MaxPool", 2, 2)))[2]
+    return layer
+
+
+def _added(shape: Shape) -> Layer:
+    net = NetworkBuilder("measured", shape, 1)
+    (layer,) = played(net.model(net.plus(net.input, net.input)))[2]
+    return layer
+
+
+@pytest.mark.parametrize(
+    ("layer", "bound", "least", "measured"),
+    [
+        (lambda: _convolved((1, 28, 28), 20, 5), "MAC", 43_200, 44_472),
+        (lambda: _pooled((20, 24, 24)), "PDP", 13_824, 14_456),
+        (lambda: _pooled((50, 8, 8)), "PDP", 3_584, 3_896),
+        (lambda: _convolved((20, 12, 12), 50, 5), "MAC", 33_600, 34_924),
+        (lambda: _convolved((800, 1, 1), 500, 1), "MC read", 50_112, 57_622),
+        (lambda: _convolved((500, 1, 1), 10, 1), "latency", 688, 1_833),
+        (lambda: _convolved((16, 32, 32), 16, 3, pad=1), "MAC", 36_864, 39_650),
+        (lambda: _convolved((32, 16, 16), 32, 3, pad=1), "MAC", 36_864, 39_315),
+        (lambda: _convolved((64, 8, 8), 64, 3, pad=1), "MAC", 36_864, 38_340),
+        (lambda: _convolved((16, 32, 32), 32, 1, stride=2), "latency", 8_192, 14_071),
+        (lambda: _added((16, 32, 32)), "SDP", 16_384, 16_846),
+    ],
+)
+def test_the_bounds_are_those_of_layers_measured_on_the_public_nv_small_rtl(
+    layer: Callable[[], Layer], bound: str, least: int, measured: int
+) -> None:
+    performance = Performance(work_of(layer()), measured)
+    assert performance.holds == bound
+    # Operands of channels and the alignment of weights count as beats, too.
+    assert least <= performance.work.bound[1] <= 1.04 * least
+    assert 1 < performance.ratio < (1.16 if bound != "latency" else 3)
 
 
 def work(macs: int = 0, **bounds: int) -> Work:

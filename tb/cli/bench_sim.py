@@ -34,6 +34,7 @@ HELP = "cycles per second of the bench against another harness, or the same mode
 TRACE = "{trace}"
 _REPORT = re.compile(r"^(\d+) cycles in (\d+\.?\d*) s$", re.MULTILINE)
 _TIMEOUT_SECONDS = 3600.0
+_BARE = "bare"
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--against",
         metavar="CMD",
         help=f"time this command, too: {TRACE} in it is the trace's folder, and it must print 'N cycles in S s'",
+    )
+    parser.add_argument(
+        "--bare",
+        nargs="?",
+        const="",
+        metavar="FILELIST",
+        help="time the same device without its wrapper, too: the filelist (default: the embedded DUT)",
     )
     parser.add_argument(
         "--rounds", type=numbers.rounds, default=5, metavar="N", help="alternations; medians are shown (default: 5)"
@@ -124,6 +132,10 @@ def _models(args: argparse.Namespace, config: HwConfig) -> Iterator[tuple[str, B
     every = ("native", "coroutine") if args.sim == "verilator" else ("coroutine",)
     for backend in (args.backend,) if args.backend else every:
         yield backend, build_dut(argparse.Namespace(**{**vars(args), "backend": backend}), config)
+    if args.bare is not None:
+        own = {"rtl": Path(args.bare) if args.bare else None, "top": "NV_nvdla", "port_map": None}
+        backend = args.backend or every[0]
+        yield _BARE, build_dut(argparse.Namespace(**{**vars(args), **own, "backend": backend}), config)
 
 
 def _traces(args: argparse.Namespace, config: HwConfig) -> Iterator[tuple[str, Path]]:
@@ -140,11 +152,12 @@ def _traces(args: argparse.Namespace, config: HwConfig) -> Iterator[tuple[str, P
 def _subjects(args: argparse.Namespace, models: dict[str, Built], trace: Path, work_dir: Path) -> Iterator[Subject]:
     where = str(trace.resolve())
     for backend, built in models.items():
-        yield Subject(backend, partial(_play, built, args.config, work_dir / backend, where))
+        is_reference = backend == _BARE and not args.against
+        yield Subject(backend, partial(_play, built, args.config, work_dir / backend, where), is_reference)
     built = next(iter(models.values()))
     cycles = _play(built, args.config, work_dir / "idle", where).cycles
     idle = partial(_idle, built, args.config, work_dir / "idle", cycles)
-    yield Subject("idle", idle, is_reference=not args.against)
+    yield Subject("idle", idle, is_reference=not args.against and args.bare is None)
     if args.against:
         yield Subject("against", partial(against, args.against, where), is_reference=True)
 

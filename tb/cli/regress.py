@@ -21,13 +21,15 @@ from tb.cli.common import (
 from tb.cli.console import Console, verbosity_options
 from tb.cli.patterns import only_option
 from tb.cli.regress_play import Player, batch_of, conclude, deadline, is_over
-from tb.cli.regress_tasks import feature_plan, random_tasks, seed_lots, tasks_of
+from tb.cli.regress_tasks import check_dlhdl, feature_plan, random_tasks, seed_lots, tasks_of
 from tb.cli.results import STORE, add_results_option, existing_store
+from tb.dlhdl.config import is_dlhdl
 from tb.run import folders
 from tb.run.compile.spec import CODE_COVERAGE
 from tb.run.optimise import Model
 from tb.run.regress.errors import LOOPBACK
 from tb.run.regress.store import Store
+from tb.run.systems import note
 from tb.stimulus.generate.random import ENGINES
 
 HELP = "play many scenarios on a cluster, keep every result, take up what is missing"
@@ -135,8 +137,13 @@ def main(args: argparse.Namespace) -> int:
                 print(f"run {old.id} has no failures")
                 return 0
             return Player(args, store, store.start(f"failures of {old.title}", failed), until).play()
-        tasks = tasks_of(args)
-        build_dut(args, HwConfig.load(args.config), coverage=args.code_coverage)
+        if is_dlhdl(args.config):
+            check_dlhdl(args)
+            Console.of(args).say(f"note: {note(args.config, args.rtl)}")
+            tasks = tasks_of(args)
+        else:
+            tasks = tasks_of(args)
+            build_dut(args, HwConfig.load(args.config), coverage=args.code_coverage)
         for dut in dict.fromkeys(task.dut for task in tasks):
             Model(dut, MODELS, args.build, Console.of(args)).current()
         if args.kind == "random":

@@ -21,6 +21,7 @@ from tb.cli.regress_tasks import FEATURES, random_tasks
 from tb.cli.results import DEFAULT_RESULTS
 from tb.coverage.model import CoverageModel, load_model
 from tb.coverage.status import item_status, table, totals
+from tb.dlhdl.config import is_dlhdl
 from tb.judge.verdict import Ending
 from tb.places import COMMAND
 from tb.report import code_coverage as code_coverage_report
@@ -116,20 +117,29 @@ class Player:
         if args.build is not None or args.scheduler is not None or self._batch is not None:
             # Workers elsewhere have processors of their own to build for.
             return None
+        if self._model is None:
+            # It is no system of models that are compiled by profile.
+            return None
         duts = Counter(task.dut for task in self._store.missing(self._run) if task.dut.simulator == "verilator")
         return next((dut for dut, _ in duts.most_common(1)), None)
+
+    @property
+    def _coverage(self) -> CoverageModel:
+        """The coverage model of a system that has one: what asks for it is refused for others."""
+        assert self._model is not None
+        return self._model
 
     def _beforehand(self, client: Client) -> set[str]:
         """Return the bins that the tasks of the run reach when they pass."""
         with Console.of(self._args).waiting("finding out what the tests of the level reach"):
-            return reach(client, COVERAGE_DIR, self._store.tasks(self._run), self._model.reachable())
+            return reach(client, COVERAGE_DIR, self._store.tasks(self._run), self._coverage.reachable())
 
     def _steer(self, client: Client, seeds: range, most: int | None, covered: Iterable[str]) -> int:
         """Enter the random scenarios of some seeds that reach what is not covered; return how many."""
         started = time.monotonic()
         engines = getattr(self._args, "engines", ",".join(ENGINES))
         tasks = random_tasks(self._args, engines, seeds)
-        wanted = set(self._model.reachable()) - set(covered)
+        wanted = set(self._coverage.reachable()) - set(covered)
         with Console.of(self._args).waiting(f"looking at {len(seeds)} seeds for layers that reach more"):
             fresh = self._store.extend(self._run, search(client, COVERAGE_DIR, tasks, wanted, most))
         seconds = time.monotonic() - started
@@ -141,7 +151,7 @@ class Player:
         fruitless = 0
         while fruitless < _FRUITLESS_ROUNDS and not is_over(self._until):
             covered = self._store.coverage(self._run)
-            percent = totals(item_status(self._model, covered)).percent
+            percent = totals(item_status(self._coverage, covered)).percent
             print(f"coverage: {percent:.1f} % of the reachable bins, wanted {goal:g} %", flush=True)
             if percent >= goal:
                 return
@@ -193,9 +203,11 @@ def conclude(store: Store, run: Run, against: int | None, slower: float) -> int:
     device = store.device(run)
     trend = [(earlier, store.counts(earlier), len(store.missing(earlier))) for earlier in store.runs_of(device)]
     folders.made(run.folder.parent, run.folder.name)
-    hits, model = store.coverage(run), model_of(store, run)
-    plan = load_feature_plan(FEATURES, model.config)
-    sections = [section(feature_status(plan, plan.features, latest_of(results), hits)), *coverage_sections(model, hits)]
+    hits, model, sections = store.coverage(run), model_of(store, run), []
+    if model is not None:
+        plan = load_feature_plan(FEATURES, model.config)
+        features = section(feature_status(plan, plan.features, latest_of(results), hits))
+        sections = [features, *coverage_sections(model, hits)]
     counted = code_coverage.of_run(run.folder)
     modules = code_coverage.per_module(counted)
     if modules:
@@ -207,11 +219,13 @@ def conclude(store: Store, run: Run, against: int | None, slower: float) -> int:
     problems = failures.told(results)
     if problems:
         print(f"\n{problems}\nall of it: {run.folder / failures.FILE_NAME}")
-    print("\n" + "\n".join(table(model, item_status(model, hits))))
+    if model is not None:
+        print("\n" + "\n".join(table(model, item_status(model, hits))))
     if modules:
         print("\n" + "\n".join(code_coverage_report.lines(modules)))
     again = _numbered(run)
-    print(f"holes: {COMMAND} coverage {again}")
+    if model is not None:
+        print(f"holes: {COMMAND} coverage {again}")
     print(f"reports: {run.folder}/index.html, {run.folder}/junit.xml")
     if missing or Ending.LOST in counts:
         print(f"resume: {COMMAND} regress resume {again}")
@@ -220,7 +234,8 @@ def conclude(store: Store, run: Run, against: int | None, slower: float) -> int:
     code = 1 if late else summary.exit_code(counts, missing)
     console = Console()
     console.result(console.colour("red" if code else "green", summary.counts_line(counts, missing)))
-    console.result(after_regression(run.title, passed=code == 0))
+    if model is not None:
+        console.result(after_regression(run.title, passed=code == 0))
     return code
 
 
@@ -239,6 +254,7 @@ def _numbered(run: Run) -> str:
     return f"{run.id} --results {shlex.quote(str(folder))}" if elsewhere else str(run.id)
 
 
-def model_of(store: Store, run: Run) -> CoverageModel:
-    """Return the coverage model for the configuration that a run is of."""
-    return load_model(COVERAGE_DIR, HwConfig.load(store.device(run).config))
+def model_of(store: Store, run: Run) -> CoverageModel | None:
+    """Return the coverage model for the configuration that a run is of, None for a system that has none."""
+    config = store.device(run).config
+    return None if is_dlhdl(config) else load_model(COVERAGE_DIR, HwConfig.load(config))

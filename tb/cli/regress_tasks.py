@@ -14,7 +14,9 @@ from models.limits import RUN_SEEDS, RUN_TASKS
 from tb.cli.common import dut_arguments, dut_of, plusarg_arguments
 from tb.cli.patterns import matches, said
 from tb.cli.run import entries_of, plans_of, select
+from tb.cli.run_dlhdl import check_options, core_of
 from tb.cli.trace import check_different
+from tb.dlhdl.config import SYSTEM, configs_of, is_dlhdl
 from tb.places import COMMAND, PLANS
 from tb.run.dut import Dut
 from tb.run.regress.features import FeaturePlan, Level, PlannedTest, load_feature_plan, planned_tests
@@ -64,6 +66,8 @@ def random_tasks(args: argparse.Namespace, engines: str, seeds: Iterable[int]) -
     Raises:
         InputError: for an engine that there is not.
     """
+    if is_dlhdl(args.config):
+        return _dlhdl_tasks(args, seeds)
     for engine in engines.split(","):
         if engine not in ENGINES:
             raise InputError(f"engines must be of {', '.join(ENGINES)}, not {engine}")
@@ -71,6 +75,34 @@ def random_tasks(args: argparse.Namespace, engines: str, seeds: Iterable[int]) -
     dut = counting_dut(args)
     plusargs = tuple(args.plusarg)
     return [Task("random", seed, "random", engines, dut, f"{rerun} {seed}", args.exact, plusargs) for seed in seeds]
+
+
+def _dlhdl_tasks(args: argparse.Namespace, seeds: Iterable[int]) -> list[Task]:
+    """Return one random scenario a seed; where there are several cores, they take turns."""
+    cores = [core_of(args, config) for config in configs_of(args.config)]
+    plusargs, tasks = tuple(args.plusarg), []
+    for seed in seeds:
+        core = cores[seed % len(cores)]
+        rerun = f"{COMMAND} regress random --seeds 1 {_device_arguments(core)} --first {seed}"
+        tasks.append(Task("random", seed, "random", SYSTEM, dut_of(core), rerun, plusargs=plusargs))
+    return tasks
+
+
+def check_dlhdl(args: argparse.Namespace) -> None:
+    """Refuse what only NVDLA has.
+
+    Raises:
+        InputError: naming the first.
+    """
+    check_options(args)
+    if args.kind != "random":
+        rule = f"levels, coverage and traces are NVDLA's, and {COMMAND} run plays the plan"
+        raise InputError(f"regress must be random for {SYSTEM}, not {args.kind}: {rule}")
+    if args.engines != ",".join(ENGINES):
+        raise InputError(f"--engines must be left out for {SYSTEM}")
+    for option in ("until_coverage", "code_coverage"):
+        if getattr(args, option) is not None:
+            raise InputError(f"--{option.replace('_', '-')} must be left out for {SYSTEM}")
 
 
 def counting_dut(args: argparse.Namespace) -> Dut:

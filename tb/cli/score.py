@@ -12,13 +12,16 @@ from models.config import HwConfig
 from models.errors import InputError
 from tb.cli import numbers, score_mutants
 from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, dut_arguments, dut_of, play_options
+from tb.cli.run_dlhdl import check_options, core_of
+from tb.dlhdl.config import configs_of, is_dlhdl
 from tb.judge.text import why_not_passed
 from tb.places import COMMAND, PLANS
+from tb.run.systems import AnyConfig
 from tb.tools.score import report
-from tb.tools.score.catalogue import Bug, load_catalogue
+from tb.tools.score.catalogue import BUGS_FILE, DLHDL_BUGS_FILE, Bug, BugKind, load_catalogue
 from tb.tools.score.journal import Journal, Played
 from tb.tools.score.play import Bench, BugResult, false_alarms, play_bugs
-from tb.tools.score.scenarios import Source, of_unit, sources
+from tb.tools.score.scenarios import Source, dlhdl_sources, of_unit, sources
 
 HELP = "play seeded bugs: which are caught, by what, how early, and is the cause named"
 EXAMPLE = "python -m tb score --only 'sdp_*'"
@@ -27,9 +30,8 @@ EXAMPLE = "python -m tb score --only 'sdp_*'"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
     parser.add_argument("--only", metavar="PATTERN", help="only bugs whose names match, such as 'sdp_*'")
-    parser.add_argument(
-        "--kind", metavar="KIND", help="only bugs of this kind: layout, arithmetic, control, protocol, interrupt"
-    )
+    kinds = ", ".join(kind.value for kind in BugKind)
+    parser.add_argument("--kind", metavar="KIND", help=f"only bugs of this kind: {kinds}")
     parser.add_argument("--seed", type=numbers.seed, default=1, metavar="N", help="seed of all data (default: 1)")
     parser.add_argument("--list", action="store_true", help="print the bugs and exit")
     score_mutants.add_arguments(parser)
@@ -54,9 +56,10 @@ def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
     if args.mutants is not None:
         return score_mutants.main(args, rerun(args))
-    catalogue = load_catalogue()
-    config = HwConfig.load(args.config)
-    bugs = select(catalogue.bugs, args.only, args.kind, config.name)
+    dlhdl = is_dlhdl(args.config)
+    catalogue = load_catalogue(DLHDL_BUGS_FILE if dlhdl else BUGS_FILE)
+    cores = devices(args)
+    bugs = select(catalogue.bugs, args.only, args.kind, [config.name for _, config in cores])
     if args.list:
         print("\n".join(f"{bug.name:32} {bug.kind.value:10} {bug.about}" for bug in bugs))
         return 0
@@ -64,18 +67,24 @@ def main(args: argparse.Namespace) -> int:
         raise InputError("--rtl must not be given: the seeded bugs are those of the embedded DUT")
     if args.number is not None:
         raise InputError("--number must only be given with --mutants")
-    found = sources(PLANS, config.name)
-    cases = [(bug, of_unit(found, catalogue.units[bug.unit])) for bug in bugs]
-    bench = bench_of(args, config, rerun(args), args.results)
-    used = {source.name: source for _, scenarios in cases for source in scenarios}
-    if alarms(list(used.values()), bench, args):
-        return 1
-    about = {"model": bench.built.directory.name, "seed": args.seed}
+    plays = []
+    for core, config in cores:
+        own = [bug for bug in bugs if bug.config == config.name]
+        if own:
+            found = dlhdl_sources(PLANS) if dlhdl else sources(PLANS, config.name)
+            cases = [(bug, of_unit(found, catalogue.units[bug.unit])) for bug in own]
+            plays.append((bench_of(core, config, rerun(core), args.results), cases))
+    for bench, cases in plays:
+        used = {source.name: source for _, scenarios in cases for source in scenarios}
+        if alarms(list(used.values()), bench, args):
+            return 1
+    about = {"model": " ".join(bench.built.directory.name for bench, _ in plays), "seed": args.seed}
     journal = Journal(args.results / "played.jsonl", about, resume=args.resume)
-    left = [(bug, scenarios) for bug, scenarios in cases if bug.name not in journal.done]
-    for result in play_bugs(left, bench, seed=args.seed, workers=args.jobs):
-        journal.add(result.bug.name, Played(result.played, result.catch, result.seconds))
-        print(f"[{len(journal.done):3}/{len(bugs)}] {report.line(result)}", flush=True)
+    for bench, cases in plays:
+        left = [(bug, scenarios) for bug, scenarios in cases if bug.name not in journal.done]
+        for result in play_bugs(left, bench, seed=args.seed, workers=args.jobs):
+            journal.add(result.bug.name, Played(result.played, result.catch, result.seconds))
+            print(f"[{len(journal.done):3}/{len(bugs)}] {report.line(result)}", flush=True)
     ended = ((bug, journal.done[bug.name]) for bug in bugs)
     results = [BugResult(bug, played.played, played.catch, played.seconds) for bug, played in ended]
     report.write_json(results, args.results / "score.json")
@@ -84,7 +93,15 @@ def main(args: argparse.Namespace) -> int:
     return 0 if report.passed(results) else 1
 
 
-def bench_of(args: argparse.Namespace, config: HwConfig, again: str, root: Path) -> Bench:
+def devices(args: argparse.Namespace) -> list[tuple[argparse.Namespace, AnyConfig]]:
+    """Return the devices that bugs may be played on, each with the options that select it."""
+    if not is_dlhdl(args.config):
+        return [(args, HwConfig.load(args.config))]
+    check_options(args)
+    return [(core_of(args, config), config) for config in configs_of(args.config)]
+
+
+def bench_of(args: argparse.Namespace, config: AnyConfig, again: str, root: Path) -> Bench:
     """Build what the options select, and return the bench that plays on it.
 
     Args:
@@ -117,8 +134,8 @@ def alarms(found: Sequence[Source], bench: Bench, args: argparse.Namespace) -> b
     return bool(failed)
 
 
-def select(bugs: tuple[Bug, ...], pattern: str | None, kind: str | None, config: str) -> list[Bug]:
-    """Return the bugs of a kind and a configuration whose name matches a shell pattern.
+def select(bugs: tuple[Bug, ...], pattern: str | None, kind: str | None, configs: Sequence[str]) -> list[Bug]:
+    """Return the bugs of a kind and of some configurations whose name matches a shell pattern.
 
     Raises:
         InputError: when there is none.
@@ -126,11 +143,11 @@ def select(bugs: tuple[Bug, ...], pattern: str | None, kind: str | None, config:
     chosen = [
         bug
         for bug in bugs
-        if bug.config == config
+        if bug.config in configs
         and (pattern is None or fnmatchcase(bug.name, pattern))
         and (kind is None or bug.kind.value == kind)
     ]
     if not chosen:
         known = f"see {COMMAND} score --list --config {' or '.join(sorted({bug.config for bug in bugs}))}"
-        raise InputError(f"no bug of {config} matches {pattern or '*'} of kind {kind or 'any'}; {known}")
+        raise InputError(f"no bug of {', '.join(configs)} matches {pattern or '*'} of kind {kind or 'any'}; {known}")
     return chosen

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from models.dlhdl.single import Bounded
 from models.layout import Element
-from models.layout.dlhdl import FullyConnectedDataLayout
-from tb.dlhdl.network import Tensor, Value
+from models.layout.dlhdl import FullyConnectedDataLayout, ModuleDataLayout
+from tb.dlhdl.network import Layer, Tensor, Value
 from tb.dlhdl.program import Program
 from tb.judge.layer_id import LayerId
 from tb.judge.verdict import Margin
@@ -22,21 +22,107 @@ RULE = "bound of this testbench for single, as the vendor publishes none"
 
 
 @dataclass(frozen=True, eq=False)
+class PlayedLayer:
+    """A layer as it is played for one frame.
+
+    Attributes:
+        program: network and places.
+        number: of the layer.
+        frame: number of the frame.
+    """
+
+    program: Program
+    number: int
+    frame: int
+
+    @property
+    def layer(self) -> Layer:
+        """What it computes."""
+        return self.program.network.layers[self.number]
+
+    @property
+    def tensor(self) -> Tensor:
+        """Its result."""
+        return self.program.network.tensors[self.number]
+
+    @property
+    def address(self) -> int:
+        """Where its result lies."""
+        return self.program.address(self.number, self.frame)
+
+
+@dataclass(frozen=True, eq=False)
+class StartedLayer:
+    """A layer that the core will run, as the tracker yields NVDLA's.
+
+    Attributes:
+        id: its identity in findings.
+        layer: what it is.
+    """
+
+    id: LayerId
+    layer: PlayedLayer
+    cube: int = 0
+    cubes: int = 1
+
+    @property
+    def engine(self) -> str:
+        """Its kind."""
+        return self.id.engine
+
+    @property
+    def group(self) -> int:
+        """Always 0: registers have one group."""
+        return self.id.group
+
+    @property
+    def index(self) -> int:
+        """Its number among all layers of the run."""
+        return self.id.index
+
+    @property
+    def name(self) -> str:
+        """Its name in messages."""
+        return self.id.name
+
+
+@dataclass(frozen=True, eq=False)
 class LayerExpectation:
     """The result of one layer for one frame.
 
     Attributes:
-        id: the layer.
-        address: where it lies.
-        tensor: its layout.
+        started: the layer.
         value: its elements.
     """
 
-    id: LayerId
-    address: int
-    tensor: Tensor
+    started: StartedLayer
     value: Value
     ram: Ram = Ram.ACTIVATION
+
+    @property
+    def id(self) -> LayerId:
+        """The identity of the layer."""
+        return self.started.id
+
+    @property
+    def address(self) -> int:
+        """Where it lies."""
+        return self.started.layer.address
+
+    @property
+    def tensor(self) -> Tensor:
+        """What it consists of."""
+        return self.started.layer.tensor
+
+    @property
+    def layout(self) -> ModuleDataLayout:
+        """Its layout."""
+        return self.tensor.layout
+
+    @property
+    def slack(self) -> float:
+        """The largest bound of an element; 0 for int8."""
+        return float(self.value.bound.max()) if isinstance(self.value, Bounded) else 0.0
 
     @property
     def end(self) -> int:
@@ -82,16 +168,15 @@ def expectations(program: Program, values: list[Value], frame: int, first: int) 
         frame: its number.
         first: index of its first layer among all of the run.
     """
-    network = program.network
     return [
-        LayerExpectation(
-            LayerId(first + number, layer.kind.name, 0, frame=frame),
-            program.address(number, frame),
-            network.tensors[number],
-            values[number],
-        )
-        for number, layer in enumerate(network.layers)
+        LayerExpectation(started_layer(PlayedLayer(program, number, frame), first + number), value)
+        for number, value in enumerate(values)
     ]
+
+
+def started_layer(played: PlayedLayer, index: int) -> StartedLayer:
+    """Return a layer with its identity; ``index`` counts all layers of a run."""
+    return StartedLayer(LayerId(index, played.layer.kind.name, 0, frame=played.frame), played)
 
 
 class BoundedResult:

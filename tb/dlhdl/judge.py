@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb.dlhdl.expect import LayerExpectation, expectations, measured
-from tb.dlhdl.program import Slots
+from tb.dlhdl.program import Slots, packed
 from tb.dlhdl.scenario import DlhdlScenario
 from tb.judge.beats import Beats
 from tb.judge.detail import BadAccess, HandshakeViolation, MoreBadAccesses, Note, PortViolation, UnknownPin
@@ -51,6 +51,7 @@ class DlhdlJudge:
     def begin(self) -> None:
         """Forget frames, as a reset of the core does: what layers lack is not missing."""
         self.scoreboard.abandon()
+        self.scoreboard.forget()
         self._first: dict[int, int] = {}
         self._readable: set[int] = set()
         self._unread: dict[int, int] = {}
@@ -125,6 +126,10 @@ class DlhdlJudge:
         if owed:
             self._violate(HandshakeRule.STREAMING_DONE_EARLY, frame, "StreamingDone is 1", cycle)
 
+    def moved_while_held(self, cycle: int) -> None:
+        """Note that memory did not rest while IPCore_Enable was 0."""
+        self._violate(HandshakeRule.HELD, 0, "a master moved", cycle)
+
     # The memory ports
 
     def reads(self, ram: Ram, address: int, nbytes: int, axi_id: int, cycle: int) -> None:
@@ -162,6 +167,11 @@ class DlhdlJudge:
     def register(self, message: str, cycle: int) -> None:
         """Note an access to a register that was not answered as it must be."""
         self.verdict.add(Finding(Check.REGISTER, Note(message), cycle))
+
+    def cleared(self, name: str, value: int, cycle: int) -> None:
+        """Judge a register that was read after a reset."""
+        if value:
+            self.register(f"{name} must be 0 after a reset, not {value:#x}", cycle)
 
     # The end
 
@@ -230,5 +240,6 @@ class DlhdlJudge:
 
 
 def packed_frame(scenario: DlhdlScenario, frame: int) -> NDArray[np.uint8]:
-    """Return the bytes of an input frame, padding lanes as 0."""
-    return scenario.program.network.input.layout.pack(scenario.frames[frame])
+    """Return the bytes of an input frame, padding lanes as 0 or loud."""
+    layout = scenario.program.network.input.layout
+    return packed(layout, scenario.frames[frame], scenario.program.loud)

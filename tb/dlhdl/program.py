@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from models.arithmetic import check_range
 from models.errors import InputError
-from models.layout.dlhdl import ConvolutionDataLayout, DlhdlType
+from models.layout.dlhdl import ConvolutionDataLayout, DlhdlType, ModuleDataLayout
 from models.layout.raw import round_up
 from tb.dlhdl.config import DlhdlConfig
 from tb.dlhdl.network import INPUT, Kind, Layer, Network
@@ -24,6 +24,7 @@ MAGIC = 0x54534C44
 _WORD_BYTES = 4
 _GROUP_WORDS = 16
 _ADDRESS_BITS = 32
+_LOUD = 3
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ class Program:
         fc_weights: those of fully connected layers.
         places: offset of each of these three below the weight master's base.
         bases: of the masters.
+        loud: whether padding lanes of frames and weights hold numbers, which must not matter.
     """
 
     network: Network
@@ -96,6 +98,7 @@ class Program:
     fc_weights: NDArray[np.uint8]
     places: tuple[Region, Region, Region]
     bases: Bases = field(default_factory=Bases)
+    loud: bool = False
 
     @property
     def custom(self) -> bool:
@@ -107,6 +110,19 @@ class Program:
         place = self.results[layer]
         offset = self.outputs.offset(frame) if place is None else place.offset
         return self.bases.activation + offset
+
+    def source_address(self, source: int, frame: int) -> int:
+        """Return the address that a layer's result, or the input, is read at for a frame."""
+        if source == INPUT:
+            return self.bases.activation + self.inputs.offset(frame)
+        return self.address(source, frame)
+
+    def operands(self, layer: int) -> tuple[int, int]:
+        """Return the addresses of weights and biases of a layer that has them."""
+        words = self.instructions.view("<u4").reshape(-1, _GROUP_WORDS)[1 + layer]
+        place = self.places[1 if self.network.layers[layer].kind is Kind.CONVOLUTION else 2]
+        base = self.bases.weight + place.offset
+        return base + int(words[4]), base + int(words[5])
 
     def reserve(self, image: MemoryImage) -> None:
         """Make all regions accessible, and load the instruction list and the weights; the rest stays poisoned.
@@ -131,6 +147,7 @@ def compiled(
     custom: bool = False,
     skew_bytes: int = 0,
     bases: Bases | None = None,
+    loud: bool = False,
 ) -> Program:
     """Return the program of a network, each region with guard bytes around it.
 
@@ -141,6 +158,7 @@ def compiled(
         custom: whether frames and results lie at places of the host's own instead of the list's.
         skew_bytes: distance of each region from a 4 KiB border.
         bases: base addresses of the masters.
+        loud: whether padding lanes of frames and weights hold numbers.
 
     Raises:
         InputError: for slots below 1, and a skew that is not aligned.
@@ -165,7 +183,7 @@ def compiled(
     if custom:
         inputs = inputs.at(cursor.take("InputBase", inputs.region.nbytes).offset)
         outputs = outputs.at(cursor.take("OutputBase", outputs.region.nbytes).offset)
-    conv, fc = _Weights(config), _Weights(config)
+    conv, fc = _Weights(config, loud), _Weights(config, loud)
     parts = []
     for layer in network.layers:
         weights = conv if layer.kind is Kind.CONVOLUTION else fc
@@ -189,6 +207,7 @@ def compiled(
         *blobs,
         places=(places[0], places[1], places[2]),
         bases=bases or Bases(),
+        loud=loud,
     )
 
 
@@ -208,8 +227,8 @@ class _Cursor:
 class _Weights:
     """Weights and biases of all layers of one module."""
 
-    def __init__(self, config: DlhdlConfig) -> None:
-        self._config = config
+    def __init__(self, config: DlhdlConfig, loud: bool) -> None:
+        self._config, self._loud = config, loud
         self._data = bytearray()
 
     @property
@@ -219,7 +238,9 @@ class _Weights:
     def add(self, network: Network, layer: Layer) -> tuple[int, int]:
         """Append the weights and biases of a layer, and return their offsets."""
         weights, bias = layer.operands
-        return self._append(_packed_weights(network, layer, weights)), self._append(_packed_bias(self._config, bias))
+        return self._append(_packed_weights(network, layer, weights, self._loud)), self._append(
+            _packed_bias(self._config, bias)
+        )
 
     def _append(self, data: bytes) -> int:
         alignment = self._config.alignment_bytes
@@ -229,13 +250,23 @@ class _Weights:
         return start
 
 
-def _packed_weights(network: Network, layer: Layer, weights: NDArray[Any]) -> bytes:
+def packed(layout: ModuleDataLayout, values: NDArray[Any], loud: bool) -> NDArray[np.uint8]:
+    """Return the bytes of values, padding lanes as 0, or as 3 when they are loud."""
+    data = layout.pack(values)
+    if loud:
+        dtype = layout.data_type.dtype
+        lanes = data.view(dtype)
+        lanes[layout.pack(np.ones(values.shape, dtype)).view(dtype) == 0] = _LOUD
+    return data
+
+
+def _packed_weights(network: Network, layer: Layer, weights: NDArray[Any], loud: bool) -> bytes:
     config = network.config
     if layer.kind is Kind.CONVOLUTION:
         layout = ConvolutionDataLayout(config.data_type, weights.shape[1:], config.threads)
-        return b"".join(layout.pack(kernel).tobytes() for kernel in weights)
+        return b"".join(packed(layout, kernel, loud).tobytes() for kernel in weights)
     source = network.tensor(layer.source).layout
-    return b"".join(source.pack(row).tobytes() for row in weights)
+    return b"".join(packed(source, row, loud).tobytes() for row in weights)
 
 
 def _packed_bias(config: DlhdlConfig, bias: NDArray[Any]) -> bytes:

@@ -45,6 +45,8 @@ class Host:
         input_wait_cycles: how long it waits before each ``InputNext``.
         output_wait_cycles: how long before each ``OutputNext``.
         reset_cycle: how many cycles after its start the core is reset, and all is done anew; None for never.
+        reset_clears: whether registers must be 0 then, as those of the stand-in are.
+        hold_cycle: how many cycles after its start it is held by IPCore_Enable for a while; None for never.
     """
 
     mode: Mode = Mode.BATCH
@@ -52,6 +54,8 @@ class Host:
     input_wait_cycles: int = 0
     output_wait_cycles: int = 0
     reset_cycle: int | None = None
+    reset_clears: bool = False
+    hold_cycle: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,19 +110,23 @@ class DlhdlEntry:
         streams = mode is Mode.STREAM
         slots = [_count(table, key, 2, _MOST_SLOTS) if streams else frames for key in ("input_slots", "output_slots")]
         within = _count(table, "reset_within", 0, 1 << 20, least=0)
+        hold = _count(table, "hold_within", 0, 1 << 20, least=0)
         host = Host(
             mode,
             endless=table.take("endless", bool, False),
             input_wait_cycles=_count(table, "input_wait_cycles", 0, 1 << 20, least=0),
             output_wait_cycles=_count(table, "output_wait_cycles", 0, 1 << 20, least=0),
             reset_cycle=int(rng.integers(1, within + 1)) if within else None,
+            reset_clears=table.take("reset_clears", bool, False),
+            hold_cycle=int(rng.integers(1, hold + 1)) if hold else None,
         )
         if host.endless and not streams:
             raise PlanError(f"{self.name}.endless must be false in batch mode")
         custom, skew = table.take("custom_addresses", bool, False), _count(table, "skew_bytes", 0, 4095, least=0)
+        loud = table.take("loud_padding", bool, False)
         network = draw_network(config, table, rng)
         table.done()
-        program = compiled(network, slots[0], slots[1], custom=custom, skew_bytes=skew)
+        program = compiled(network, slots[0], slots[1], custom=custom, skew_bytes=skew, loud=loud)
         images = tuple(draw_frames(network, frames, rng))
         return DlhdlScenario(self.name, config, seed, program, images, host, settings, self.data)
 

@@ -9,7 +9,9 @@ from models.converter import Converter
 from models.errors import InputError
 from models.layout import PixelConversion
 from models.sdp import SdpParams, SdpStage, YStage
+from tb.dlhdl.expect import PlayedLayer
 from tb.explain.engine_conv import ConvRun, CubeInput, ImageInput
+from tb.explain.engine_dlhdl import dlhdl_run
 from tb.explain.engine_move import MoveRun
 from tb.explain.engine_pooled import PooledRun
 from tb.explain.engines import CdpRun, EngineRun, PdpRun, SdpRun, StageRun
@@ -29,13 +31,18 @@ from tb.nvdla.layers import (
 )
 from tb.nvdla.surfaces import ImageSurface
 
+AnyLayer = Layer | PlayedLayer
+"""A layer of either system."""
 
-def run_of(layer: Layer) -> Run:
+
+def run_of(layer: AnyLayer) -> Run:
     """Return the run of a layer.
 
     Raises:
         InputError: for a layer that the explainer cannot run.
     """
+    if isinstance(layer, PlayedLayer):
+        return Run(dlhdl_run(layer), Walk.of(layer.tensor.layout, layer.address))
     return Run(RUNS[type(layer)](layer), Walk.of(layer.dst.layout, layer.dst.address))
 
 

@@ -9,14 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.errors import InputError
-from models.layout import LinesLayout
-from tb.explain.build import run_of
+from models.layout import FeatureLayout, PlanarLayout
+from models.layout.dlhdl import ModuleDataLayout
+from tb.dlhdl.expect import StartedLayer as StartedDlhdl
+from tb.explain.build import AnyLayer, run_of
 from tb.explain.memory import ByteArray, Bytes, MaskArray, Patch
 from tb.explain.run import Recorded, Run
 from tb.explain.walk import CubeLayout, Walk
 from tb.judge.beats import Beats
 from tb.judge.tracker import StartedLayer
-from tb.nvdla.layers import Layer
+
+AnyStarted = StartedLayer | StartedDlhdl
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +38,7 @@ class Evidence:
         initial: content of memory before any layer, None when that is not known.
         left: real content of memory when the layer began, None when earlier layers left nothing wrong.
         dump: whether ``actual`` is a memory dump, which does not tell who wrote what.
+        slack: how far singles may be from a prediction; 0 compares bytes.
     """
 
     name: str
@@ -43,11 +47,12 @@ class Evidence:
     actual: Bytes
     memory: Bytes
     beats: Beats | None = None
-    started: StartedLayer | None = None
-    before: tuple[Layer, ...] = ()
+    started: AnyStarted | None = None
+    before: tuple[AnyLayer, ...] = ()
     initial: Bytes | None = None
     left: Bytes | None = None
     dump: bool = False
+    slack: float = 0.0
 
     @cached_property
     def truth(self) -> Bytes:
@@ -64,7 +69,7 @@ class Evidence:
     @property
     def channels(self) -> int:
         """Channels that are no padding."""
-        return self.walk.shape[0] if isinstance(self.layout, LinesLayout) else self.layout.shape[0]
+        return self.layout.shape[0] if isinstance(self.layout, FeatureLayout | PlanarLayout) else self.walk.shape[0]
 
     @cached_property
     def cube(self) -> NDArray[np.generic]:
@@ -88,7 +93,7 @@ class Evidence:
         except InputError:
             return None
         same = patch.address == self.expected.address and np.array_equal(patch.mask, self.expected.mask)
-        return run if same and np.array_equal(patch.data[patch.mask], self.expected.data[patch.mask]) else None
+        return run if same and self.same(patch.data, self.expected.data)[patch.mask].all() else None
 
     @cached_property
     def wrong(self) -> MaskArray:
@@ -105,7 +110,7 @@ class Evidence:
         """Marks of the wrong or missing bytes of the surface, of its length."""
         got, expected = self.got, self.expected
         lacking = expected.mask & ~got.mask
-        bad: MaskArray = lacking | (expected.mask & got.mask & (got.data != expected.data))
+        bad: MaskArray = lacking | (expected.mask & got.mask & ~self.same(got.data, expected.data))
         return bad
 
     @cached_property
@@ -124,9 +129,18 @@ class Evidence:
     def differs(self, other: Bytes) -> MaskArray:
         """Return which bytes of ``actual`` are not those of a prediction for the same ranges."""
         actual = self.actual
-        values = actual.known & other.known & (actual.data != other.data)
+        values = actual.known & other.known & ~self.same(actual.data, other.data)
         different: MaskArray = values | (actual.known != other.known)
         return different
+
+    def same(self, some: ByteArray, other: ByteArray) -> MaskArray:
+        """Return which bytes of two arrays are equal, or belong to singles that are close enough."""
+        same: MaskArray = some == other
+        if self.slack:
+            with np.errstate(invalid="ignore", over="ignore"):
+                apart = np.abs(some.view("<f4").astype(np.float64) - other.view("<f4"))
+            same |= np.repeat(apart <= self.slack, 4).reshape(same.shape)
+        return same
 
     @cached_property
     def background(self) -> int:
@@ -153,19 +167,21 @@ def from_dumps(name: str, layout: CubeLayout, address: int, expected: ByteArray,
     for which, data in (("expected", expected), ("actual", actual)):
         if len(data) < layout.nbytes:
             raise InputError(f"{which} must hold at least {layout.nbytes} bytes, not {len(data)}")
-    right = Patch(address, expected[: layout.nbytes], layout.written_mask())
+    written = np.ones(layout.nbytes, np.bool_) if isinstance(layout, ModuleDataLayout) else layout.written_mask()
+    right = Patch(address, expected[: layout.nbytes], written)
     found = Bytes((address,), (len(actual),), actual, np.ones(len(actual), dtype=np.bool_))
     memory = Bytes.blank([])
     return Evidence(name, layout, right, found, memory, dump=True)
 
 
 def from_writes(
-    started: StartedLayer,
+    started: AnyStarted,
     layout: CubeLayout,
     expected: Patch,
     beats: Beats,
     memory: Bytes,
-    before: tuple[Layer, ...] = (),
+    before: tuple[AnyLayer, ...] = (),
+    slack: float = 0.0,
 ) -> Evidence:
     """Return the evidence of a layer whose writes were seen.
 
@@ -176,8 +192,10 @@ def from_writes(
         beats: written beats.
         memory: memory that it found.
         before: layers that ran before, newest last.
+        slack: how far singles may be from a prediction.
     """
-    return Evidence(started.name, layout, expected, written_bytes(expected, beats), memory, beats, started, before)
+    written = written_bytes(expected, beats)
+    return Evidence(started.name, layout, expected, written, memory, beats, started, before, slack=slack)
 
 
 def written_bytes(expected: Patch, beats: Beats) -> Bytes:

@@ -14,6 +14,7 @@ from tb.explain.evidence import Evidence
 from tb.judge.predictor.conv import convolve
 from tb.judge.predictor.conv_operands import operands_of
 from tb.judge.predictor.cubes import read_patterns
+from tb.judge.tracker import StartedLayer
 from tb.nvdla.layers import ConvLayer, PooledLayer, SdpLayer
 from tb.nvdla.memory import Ram
 from tb.nvdla.surfaces import ImageSurface
@@ -60,7 +61,7 @@ def handed(value: str, evidence: Evidence, lanes: int, stripe: int) -> Handed:
         return evidence.memory.read(address, nbytes).data
 
     if isinstance(first, ConvLayer):
-        if not evidence.started.fetch.all:
+        if isinstance(evidence.started, StartedLayer) and not evidence.started.fetch.all:
             raise NotComparable("the content of the convolution buffer is not recorded")
         operands = operands_of(first, read)
         if value in ("sums", "entered"):

@@ -10,7 +10,7 @@ import numpy as np
 
 from models.errors import InputError
 from tb.explain.cause import Cause, Fit, Variant
-from tb.explain.causes import CAUSES
+from tb.explain.causes import catalogue
 from tb.explain.evidence import Evidence
 from tb.explain.run import Recorded, Run
 
@@ -83,13 +83,14 @@ class Diagnosis:
         return None
 
 
-def diagnose(evidence: Evidence, causes: Sequence[Cause] = CAUSES) -> Diagnosis:
+def diagnose(evidence: Evidence, causes: Sequence[Cause] | None = None) -> Diagnosis:
     """Rank causes for the wrong bytes of a surface.
 
     Args:
         evidence: the evidence.
-        causes: the catalogue.
+        causes: the catalogue, None for that of the system.
     """
+    causes = catalogue(evidence) if causes is None else causes
     wrong = int(np.count_nonzero(evidence.wrong))
     if wrong == 0:
         return Diagnosis((), 0, evidence.rerun is not None)
@@ -197,7 +198,7 @@ def _sampled(evidence: Evidence, run: Run, rows: slice, baseline: float) -> floa
         found, known = evidence.actual.gather(walk.addresses())
     except InputError:
         return 0.0
-    right = known & (found == data)
+    right = known & evidence.same(found, data)
     if touched is not None:
         written = np.repeat(walk.to_atoms(touched), walk.dtype.itemsize, axis=3)
         right = (right & written) | (~known & ~written)

@@ -17,6 +17,12 @@ from models.errors import InputError
 from models.limits import RECORD_BYTES
 from models.reading import parse_json
 from tb.array_files import read_arrays, text_of
+from tb.dlhdl.config import DlhdlConfig, is_dlhdl
+from tb.dlhdl.expect import PlayedLayer, started_layer
+from tb.dlhdl.expect import StartedLayer as StartedDlhdl
+from tb.dlhdl.program import Program
+from tb.dlhdl.scenario import read
+from tb.explain.evidence import AnyStarted
 from tb.explain.memory import Patch
 from tb.explain.seen import Seen, SeenLayer
 from tb.judge.beats import Beats
@@ -25,6 +31,9 @@ from tb.nvdla.memory import Ram
 from tb.nvdla.program.codec import encode
 from tb.nvdla.program.ops import RegWrite
 from tb.plain_data import converted
+
+SCENARIO_FOLDER = "scenario"
+"""Name of the scenario in the folder of a run."""
 
 FILE_NAME = "writes.npz"
 """Name of the file in the folder of a failed run."""
@@ -51,6 +60,9 @@ class _LayerFacts:
     ram: Ram
     address: _Natural
     beats_before: int
+    number: _Natural | None = None
+    frame: _Natural | None = None
+    slack: Annotated[float, Meta(ge=0)] = 0.0
 
 
 @dataclass(frozen=True)
@@ -60,7 +72,7 @@ class _Facts:
     beats: list[Ram]
 
 
-def save(path: Path, seen: Seen, config: HwConfig, config_name: str) -> None:
+def save(path: Path, seen: Seen, config: HwConfig | DlhdlConfig, config_name: str) -> None:
     """Store what was seen.
 
     Args:
@@ -83,10 +95,16 @@ def save(path: Path, seen: Seen, config: HwConfig, config_name: str) -> None:
     np.savez_compressed(path, facts=np.array(json.dumps(facts)), **arrays)
 
 
-def _facts(layer: SeenLayer, config: HwConfig) -> dict[str, Any]:
+def _facts(layer: SeenLayer, config: HwConfig | DlhdlConfig) -> dict[str, Any]:
     started = layer.started
-    writes = [op for op in encode(started.layer, config) if isinstance(op, RegWrite)]
-    return {
+    own: dict[str, Any] = {}
+    writes = []
+    if isinstance(started.layer, PlayedLayer):
+        own = {"number": started.layer.number, "frame": started.layer.frame, "slack": layer.slack}
+    else:
+        assert isinstance(config, HwConfig)
+        writes = [op for op in encode(started.layer, config) if isinstance(op, RegWrite)]
+    return own | {
         "index": started.index,
         "engine": started.engine,
         "group": started.group,
@@ -99,7 +117,7 @@ def _facts(layer: SeenLayer, config: HwConfig) -> dict[str, Any]:
     }
 
 
-def load(path: Path, config_name: str | None = None) -> tuple[Seen, HwConfig]:
+def load(path: Path, config_name: str | None = None) -> tuple[Seen, HwConfig | DlhdlConfig]:
     """Return the record of a run, and the configuration.
 
     Args:
@@ -115,15 +133,32 @@ def load(path: Path, config_name: str | None = None) -> tuple[Seen, HwConfig]:
     where = f"{path}: facts"
     raw = parse_json(text_of(arrays["facts"], where, RecordError), where, RecordError)
     facts = converted(raw, _Facts, where, RecordError)
-    config = HwConfig.load(config_name or facts.config)
-    layers = [_layer(entry, arrays, number, config, str(path)) for number, entry in enumerate(facts.layers)]
+    name = config_name or facts.config
+    config: HwConfig | DlhdlConfig
+    if is_dlhdl(name):
+        config = DlhdlConfig.load(name)
+        program = read(path.with_name(SCENARIO_FOLDER), config).program
+        started: list[AnyStarted] = [_frame_layer(entry, program, str(path)) for entry in facts.layers]
+    else:
+        config = HwConfig.load(name)
+        started = [_started(entry, config, str(path)) for entry in facts.layers]
+    layers = [
+        _layer(entry, one, arrays, number, str(path))
+        for number, (entry, one) in enumerate(zip(facts.layers, started, strict=True))
+    ]
     beats = [_beats(ram, arrays, number, str(path)) for number, ram in enumerate(facts.beats)]
     return Seen(tuple(layers), tuple(beats)), config
 
 
-def _layer(
-    entry: _LayerFacts, arrays: Mapping[str, NDArray[Any]], number: int, config: HwConfig, where: str
-) -> SeenLayer:
+def _frame_layer(entry: _LayerFacts, program: Program, where: str) -> StartedDlhdl:
+    """Return a layer of the Deep Learning HDL processor."""
+    if entry.number is None or entry.frame is None or entry.number >= len(program.network.layers):
+        raise RecordError(f"{where}: layer {entry.index}: number and frame must be those of a layer of the scenario")
+    return started_layer(PlayedLayer(program, entry.number, entry.frame), entry.index)
+
+
+def _started(entry: _LayerFacts, config: HwConfig, where: str) -> StartedLayer:
+    """Return a layer of NVDLA."""
     tracker = LayerTracker(config)
     found = [
         started
@@ -133,11 +168,18 @@ def _layer(
     if len(found) != 1:
         raise RecordError(f"{where}: layer {entry.index}: its registers must start one layer, not {len(found)}")
     layer = found[0].layer
-    started = StartedLayer(entry.index, entry.engine, entry.group, layer, cube=entry.cube, cubes=entry.cubes)
-    data = _taken(arrays, f"layer_{number}_data", "uint8", (layer.dst.layout.nbytes,), where)
+    return StartedLayer(entry.index, entry.engine, entry.group, layer, cube=entry.cube, cubes=entry.cubes)
+
+
+def _layer(
+    entry: _LayerFacts, started: AnyStarted, arrays: Mapping[str, NDArray[Any]], number: int, where: str
+) -> SeenLayer:
+    layer = started.layer
+    layout = layer.tensor.layout if isinstance(layer, PlayedLayer) else layer.dst.layout
+    data = _taken(arrays, f"layer_{number}_data", "uint8", (layout.nbytes,), where)
     packed = _taken(arrays, f"layer_{number}_mask", "uint8", (-(-len(data) // 8),), where)
     mask = np.unpackbits(packed, count=len(data)).astype(np.bool_)
-    return SeenLayer(started, layer.dst.layout, entry.ram, Patch(entry.address, data, mask), entry.beats_before)
+    return SeenLayer(started, layout, entry.ram, Patch(entry.address, data, mask), entry.beats_before, entry.slack)
 
 
 def _beats(ram: Ram, arrays: Mapping[str, NDArray[Any]], number: int, where: str) -> Beats:

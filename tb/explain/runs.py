@@ -8,7 +8,10 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 
+from tb.dlhdl.config import DlhdlConfig
+from tb.dlhdl.scenario import read as read_dlhdl
 from tb.explain import record
+from tb.explain.dlhdl import explain_dlhdl
 from tb.explain.page import Failure, page
 from tb.explain.seen import Seen
 from tb.explain.text import Explanation, explain
@@ -22,9 +25,6 @@ MOST_LAYERS = 3
 
 OWN_CONFIG = "config"
 """Name of the folder with the configuration that the bundle of a failure brings: the file keeps the name it had."""
-
-SCENARIO_FOLDER = "scenario"
-"""Name of the trace in the folder of a run."""
 
 
 def explain_run(seen: Seen, ops: Iterable[Op], most: int = MOST_LAYERS) -> list[Explanation]:
@@ -90,7 +90,9 @@ def explain_folder(folder: Path, config_name: str | None = None, most: int = MOS
     """
     own = own_config(folder)
     seen, config = record.load(folder / record.FILE_NAME, config_name or (None if own is None else str(own)))
-    return explain_run(seen, read(folder / SCENARIO_FOLDER, config).ops, most)
+    if isinstance(config, DlhdlConfig):
+        return explain_dlhdl(seen, read_dlhdl(folder / record.SCENARIO_FOLDER, config), most)
+    return explain_run(seen, read(folder / record.SCENARIO_FOLDER, config).ops, most)
 
 
 def own_config(folder: Path) -> Path | None:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.explain.evidence import Evidence, from_writes
+from tb.dlhdl.expect import LayerExpectation
+from tb.explain.evidence import AnyStarted, Evidence, from_writes
 from tb.explain.memory import Bytes, Patch
+from tb.explain.turns import owners
 from tb.explain.walk import CubeLayout
 from tb.judge.beats import Beats
-from tb.judge.scoreboard import Scoreboard
-from tb.judge.tracker import StartedLayer
+from tb.judge.scoreboard import Scoreboard, WriteScoreboard
 from tb.nvdla.memory import Ram
 from tb.nvdla.program.ops import MemInit, MemLoad, Op
 
@@ -22,11 +24,17 @@ from tb.nvdla.program.ops import MemInit, MemLoad, Op
 class SeenLayer:
     """A layer, its expected bytes, and how many of the beats were seen before it began."""
 
-    started: StartedLayer
+    started: AnyStarted
     layout: CubeLayout
     ram: Ram
     expected: Patch
     beats_before: int
+    slack: float = 0.0
+
+    @property
+    def frame(self) -> int | None:
+        """The input frame that it is played for, where there is such a thing."""
+        return self.started.id.frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +50,7 @@ class Seen:
     beats: tuple[Beats, ...]
 
     @classmethod
-    def of(cls, scoreboard: Scoreboard) -> Seen:
+    def of(cls, scoreboard: Scoreboard | WriteScoreboard[LayerExpectation]) -> Seen:
         """Return the record of a scoreboard; of a very long run only the end."""
         dropped = scoreboard.beats_seen - sum(len(part) for part in scoreboard.history)
         layers = [
@@ -52,6 +60,7 @@ class Seen:
                 expectation.ram,
                 Patch(expectation.address, expectation.data, expectation.must_write),
                 before - dropped,
+                expectation.slack if isinstance(expectation, LayerExpectation) else 0.0,
             )
             for expectation, before in scoreboard.expected
             if before >= dropped
@@ -64,39 +73,70 @@ class Seen:
         Args:
             ops: what was played: its memory is what the first layers found.
         """
-        initial = list(loaded(ops))
+        return self.evidence_in(list(loaded(ops)), {})
+
+    def evidence_in(self, initial: Sequence[Patch], given: Mapping[int, Patch]) -> Iterator[Evidence]:
+        """Yield the evidence of every layer that left wrong bytes.
+
+        Args:
+            initial: what the first layers found.
+            given: what else was loaded right before single layers, by their numbers.
+        """
         starts = np.concatenate(([0], np.cumsum([len(part) for part in self.beats]))).astype(np.int64)
         for number, layer in enumerate(self.layers):
-            own = [
-                part.take(self._owned(part, int(start), number))
-                for part, start in zip(self.beats, starts, strict=False)
-                if part.ram is layer.ram
-            ]
+            if layer.frame is None:
+                own = [
+                    part.take(self._owned(part, int(start), number))
+                    for part, start in zip(self.beats, starts, strict=False)
+                    if part.ram is layer.ram
+                ]
+            else:
+                own = [beats.take(owner == number) for beats, owner in [self._in_turn]]
             beats = _joined(own, layer.ram)
-            if from_writes(layer.started, layer.layout, layer.expected, beats, Bytes.blank([])).wrong.any():
-                yield self._evidence(number, beats, initial)
+            own_writes = from_writes(
+                layer.started, layer.layout, layer.expected, beats, Bytes.blank([]), slack=layer.slack
+            )
+            if own_writes.wrong.any():
+                yield self._evidence(number, beats, initial, given)
 
     def every(self, ops: Iterable[Op]) -> Iterator[Evidence]:
         """Yield the evidence of every layer, right or wrong, without its writes."""
         initial = list(loaded(ops))
         for number, layer in enumerate(self.layers):
-            yield self._evidence(number, _joined([], layer.ram), initial)
+            yield self._evidence(number, _joined([], layer.ram), initial, {})
 
-    def _evidence(self, number: int, beats: Beats, initial: Sequence[Patch]) -> Evidence:
+    def _evidence(self, number: int, beats: Beats, initial: Sequence[Patch], given: Mapping[int, Patch]) -> Evidence:
         layer, earlier = self.layers[number], self.layers[:number]
-        memory = Bytes.of([*initial, *(other.expected for other in earlier)])
+        found = [*initial, *_in_order(earlier, given), *_given(layer, given)]
+        memory = Bytes.of(found)
         before = tuple(other.started.layer for other in earlier)
-        evidence = from_writes(layer.started, layer.layout, layer.expected, beats, memory, before)
-        if not earlier:
+        evidence = from_writes(layer.started, layer.layout, layer.expected, beats, memory, before, layer.slack)
+        if not earlier and not given:
             return evidence
-        left = Bytes.of([*initial, *(other.expected for other in earlier)])
+        left = Bytes.of(found)
         last = int(beats.cycle.max()) if len(beats) else -1
-        for other in earlier:
+        for place, other in enumerate(earlier):
+            if other.frame is not None:
+                written, owner = self._in_turn
+                left.write(written.take((owner == place) & _within(written, other)))
+                continue
             for part in self.beats:
                 if part.ram is other.ram:
                     left.write(part.take(_within(part, other) & (part.cycle <= last)))
-        wrong = not np.array_equal(left.data, memory.data)
-        return replace(evidence, initial=Bytes.of(initial), left=left if wrong else None)
+        wrong = not evidence.same(left.data, memory.data).all()
+        # Frames are independent of each other: what earlier ones left was there before.
+        others = [other for other in earlier if layer.frame is not None and other.frame != layer.frame]
+        begin = Bytes.of([*found, *initial]).like()
+        for patch in (*initial, *_in_order(others, given)):
+            begin.paint(patch)
+        return replace(evidence, initial=begin if given else Bytes.of(initial), left=left if wrong else None)
+
+    @cached_property
+    def _in_turn(self) -> tuple[Beats, NDArray[np.int64]]:
+        """All beats of a system that plays layers again for each frame, and the numbers of the layers they are of."""
+        ram = self.layers[0].ram
+        beats = _joined([part for part in self.beats if part.ram is ram], ram)
+        return beats, owners([layer.expected for layer in self.layers], beats)
 
     def _owned(self, part: Beats, start: int, number: int) -> NDArray[np.bool_]:
         """Return which beats a layer wrote: those into its surface, and strays while it was the last begun.
@@ -122,6 +162,18 @@ class Seen:
         nearest = np.argmin(distances, axis=0) == batch.index(layer)
         owned: NDArray[np.bool_] = into | (nowhere & runs & nearest)
         return owned
+
+
+def _in_order(layers: Iterable[SeenLayer], given: Mapping[int, Patch]) -> Iterator[Patch]:
+    """Yield what was loaded before layers, and their results."""
+    for layer in layers:
+        yield from _given(layer, given)
+        yield layer.expected
+
+
+def _given(layer: SeenLayer, given: Mapping[int, Patch]) -> Iterator[Patch]:
+    if layer.started.index in given:
+        yield given[layer.started.index]
 
 
 def loaded(ops: Iterable[Op]) -> Iterator[Patch]:

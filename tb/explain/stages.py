@@ -27,6 +27,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.errors import InputError
+from models.layout import Element
+from models.layout.dlhdl import ModuleDataLayout
 from models.reading import read_toml, shown
 from tb.explain.evidence import Evidence
 from tb.explain.handed import VALUES, NotComparable, handed
@@ -231,7 +233,9 @@ def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_las
 
 def _usual_lanes(stage: Stage, evidence: Evidence) -> int:
     """Return how many elements a beat would have had, when none passed."""
-    config = evidence.layout.config
+    layout = evidence.layout
+    assert not isinstance(layout, ModuleDataLayout)
+    config = layout.config
     sizes = {"products": config.mac_atomic_k_size, "elements": config.mac_atomic_c_size}
     sizes["kernels"] = config.mac_atomic_k_size * config.mac_atomic_c_size
     return sizes.get(stage.value, evidence.walk.atom_elements)
@@ -265,7 +269,7 @@ def _written(stage: Stage, layer: SeenLayer, beats: Sequence[Handover]) -> Findi
         if differs[mask].any():
             want = expected.data[first : first + size].tobytes().hex(" ")
             place = layer.layout.element_at(first)
-            element = "" if place is None else f", from c={place.c} h={place.h} w={place.w}"
+            element = "" if not isinstance(place, Element) else f", from c={place.c} h={place.h} w={place.w}"
             text = f"first wrong {where}{element}: expected {want}, got {beat.data.hex(' ')}"
             break
     return Finding(stage.name, layer.started.name, len(beats), int(expected.mask.sum()) // size, text)

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from models.errors import InputError
 from models.layout import FeatureLayout, LinesLayout, OperandLayout, PlanarLayout
 from models.layout.atoms import atoms_to_planes, planes_to_atoms
+from models.layout.dlhdl import FullyConnectedDataLayout, ModuleDataLayout
 from models.layout.lines import BDMA_UNIT_BYTES
 from tb.explain.memory import ByteArray, Bytes, Patch
 
 Cube = NDArray[Any]
 
-CubeLayout = FeatureLayout | PlanarLayout | LinesLayout
+CubeLayout = FeatureLayout | PlanarLayout | LinesLayout | ModuleDataLayout
 """A cube that layers write."""
 
 _MOST_BYTES = 1 << 28
@@ -67,8 +68,15 @@ class Walk:
     def of(cls, layout: CubeLayout, address: int) -> Walk:
         """Return the walk of a cube with everything that is written with it: padding channels, ends of lines.
 
-        Planes have atoms of one element. Lines count as cubes with atoms of 32 bytes, the unit of BDMA.
+        Planes have atoms of one element. Lines count as cubes with atoms of 32 bytes, the unit of BDMA. Data of the
+        Deep Learning HDL processor have beats for atoms, whose padding lanes are channels, too.
         """
+        if isinstance(layout, ModuleDataLayout):
+            size, number = layout.data_type.dtype.itemsize, layout.parallel
+            rows, pixels = (1, 1) if isinstance(layout, FullyConnectedDataLayout) else layout.shape[1:]
+            shape = (layout.elements // (rows * pixels), rows, pixels)
+            atom = number * size
+            return cls(address, shape, (rows * pixels * atom, pixels * atom, atom), number, layout.data_type.dtype)
         if isinstance(layout, PlanarLayout):
             size = layout.precision.nbytes
             shape = (*layout.shape[:2], layout.line_bytes // size)

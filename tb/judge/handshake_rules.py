@@ -21,6 +21,7 @@ HANDSHAKE_RULES = (
     "no result must be offered of a frame that was not given",
     "done must not rise before the last result is whole in memory",
     "StreamingDone must not rise before the last OutputNext",
+    "memory must rest while IPCore_Enable is 0",
 )
 
 
@@ -40,3 +41,4 @@ class HandshakeRule(IntEnum):
     OUTPUT_UNASKED = 10
     DONE_EARLY = 11
     STREAMING_DONE_EARLY = 12
+    HELD = 13

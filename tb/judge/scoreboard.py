@@ -212,6 +212,10 @@ class WriteScoreboard(Generic[E]):
         self.judge()
         self._open = [entry for entry in self._open if entry.ended]
 
+    def forget(self) -> None:
+        """Forget what explanations would need of layers that were given up."""
+        self.history, self.beats_seen, self.expected = [], 0, []
+
     def judge(self) -> None:
         """Judge everything taken so far."""
         waiting, self._waiting = self._waiting, {}

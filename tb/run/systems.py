@@ -7,9 +7,10 @@ from pathlib import Path
 from models.config import HwConfig
 from tb.dlhdl.config import DlhdlConfig, is_dlhdl
 from tb.dlhdl.scenario import DlhdlScenario, save
+from tb.dlhdl.scenario import read as read_dlhdl
 from tb.places import NAME
 from tb.stimulus.scenario import Scenario
-from tb.stimulus.trace import write
+from tb.stimulus.trace import read, write
 
 AnyConfig = HwConfig | DlhdlConfig
 AnyScenario = Scenario | DlhdlScenario
@@ -38,6 +39,15 @@ def save_scenario(scenario: AnyScenario, folder: Path) -> None:
         save(scenario, folder)
     else:
         write(scenario, folder)
+
+
+def read_scenario(folder: Path, config: AnyConfig) -> AnyScenario:
+    """Return the scenario that ``save_scenario`` wrote.
+
+    Raises:
+        InputError: for a folder that holds none.
+    """
+    return read_dlhdl(folder, config) if isinstance(config, DlhdlConfig) else read(folder, config)
 
 
 def note(config: str, rtl: str | None) -> str:

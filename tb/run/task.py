@@ -12,15 +12,18 @@ from models.config import HwConfig
 from models.errors import InputError
 from models.limits import NUMBER_BITS
 from models.reading import parse_json
+from tb.dlhdl.config import DlhdlConfig
+from tb.dlhdl.random import random_entry as random_dlhdl
 from tb.judge.verdict import Verdict
 from tb.plain_data import converted
 from tb.run.dut import Dut
 from tb.run.jobs import Job, bit_exact
 from tb.run.result import Result, identity, key
 from tb.run.sources import planned_job, trace_job
+from tb.run.systems import AnyScenario, load_config
 from tb.stimulus.generate.plan import load_plan
 from tb.stimulus.generate.random import random_entry
-from tb.stimulus.scenario import Scenario, check_name
+from tb.stimulus.scenario import check_name
 
 BENCH = "bench"
 """The kind of tasks that are tests in Python, which bring their own stimulus."""
@@ -33,7 +36,7 @@ class Task(msgspec.Struct, frozen=True):
         test: Name of the scenario or test.
         seed: Seed of all its data.
         kind: ``plan``, ``random`` or ``trace``: where the scenario comes from; ``bench`` for a test in Python.
-        source: The plan's file, the engines to draw from, the trace's file, or the test's module.
+        source: The plan's file, the engines to draw from or ``dlhdl``, the trace's file, or the test's module.
         dut: Device that plays it.
         rerun: The command that repeats just it.
         exact: Whether FP16 is compared bit by bit, not by the published thresholds.
@@ -104,9 +107,11 @@ def _plan_job(task: Task) -> Job:
 
 
 def _random_job(task: Task) -> Job:
-    config, engines = HwConfig.load(task.dut.config), tuple(task.source.split(","))
+    config, engines = load_config(task.dut.config), tuple(task.source.split(","))
 
-    def make() -> Scenario:
+    def make() -> AnyScenario:
+        if isinstance(config, DlhdlConfig):
+            return random_dlhdl(config, task.seed).build(config, task.seed)
         return random_entry(config, task.seed, engines).build(config, task.seed)
 
     return Job(task.test, task.seed, task.rerun, make)

@@ -91,13 +91,28 @@ def _explained(folder: Path, bench: Judged, ops: Program, request: Request) -> E
     explanations = explain_run(seen, ops)
     stages = _stages(bench, seen, ops, explanations)
     _save_view(folder, bench, explanations)
+    return tell(folder, explanations, bench.verdict, request, stages)
+
+
+def tell(
+    folder: Path, explanations: Sequence[Explanation], verdict: Verdict, request: Request, stages: Sequence[str] = ()
+) -> Explained:
+    """Write the page of a failed run, and return why its bytes are wrong.
+
+    Args:
+        folder: of the run.
+        explanations: of its layers.
+        verdict: what was found.
+        request: the launcher's, which names the test and commands.
+        stages: lines about hand-overs inside.
+    """
     name = request.test or folder.name
-    why = complaints(bench.verdict)
+    why = complaints(verdict)
     kept = None if request.kept is None else Path(request.kept)
     rerun, waves = request.rerun, request.rerun_waves
     write_page(folder / FILE_NAME, explanations, name, why, rerun, waves, about=request.about, kept=kept)
     return Explained(
-        [line for explanation in explanations for line in explanation.lines()] + stages,
+        [line for explanation in explanations for line in explanation.lines()] + list(stages),
         [[fit.name for fit in explanation.causes] for explanation in explanations],
         [[fit.name for fit in explanation.equal] for explanation in explanations],
         [explanation.headline for explanation in explanations],

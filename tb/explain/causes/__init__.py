@@ -1,10 +1,12 @@
 """The catalogue of causes, a file for each kind."""
 
+from models.layout.dlhdl import ModuleDataLayout
 from tb.explain.cause import Cause
 from tb.explain.causes import (
     arithmetic,
     control,
     convolution,
+    dlhdl,
     element_wise,
     floats,
     history,
@@ -17,6 +19,7 @@ from tb.explain.causes import (
     tables,
     values,
 )
+from tb.explain.evidence import Evidence
 
 CAUSES: tuple[Cause, ...] = (
     *history.CAUSES,
@@ -34,6 +37,19 @@ CAUSES: tuple[Cause, ...] = (
     *values.CAUSES,
     *floats.CAUSES,
 )
-"""All causes; of two that fit equally well the earlier one is named first."""
+"""All causes of NVDLA; of two that fit equally well the earlier one is named first."""
 
-__all__ = ["CAUSES"]
+DLHDL_CAUSES: tuple[Cause, ...] = (
+    *dlhdl.CAUSES,
+    *(cause for cause in history.CAUSES if cause.name == "inherited"),
+    *(cause for cause in (*layout.CAUSES, *control.CAUSES, *values.CAUSES) if not cause.reruns),
+)
+"""All causes of the Deep Learning HDL processor: its own, and those that only move what is known about."""
+
+
+def catalogue(evidence: Evidence) -> tuple[Cause, ...]:
+    """Return the causes that a surface may have."""
+    return DLHDL_CAUSES if isinstance(evidence.layout, ModuleDataLayout) else CAUSES
+
+
+__all__ = ["CAUSES", "DLHDL_CAUSES", "catalogue"]

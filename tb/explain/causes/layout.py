@@ -10,13 +10,14 @@ from math import lgamma, log
 import numpy as np
 from numpy.typing import NDArray
 
+from tb.dlhdl.expect import PlayedLayer
+from tb.explain.build import AnyLayer
 from tb.explain.cause import Cause, Family, Variant, attempt
 from tb.explain.causes import reach
 from tb.explain.causes.earlier import earlier
 from tb.explain.evidence import Evidence
 from tb.explain.run import Run
 from tb.explain.walk import Cube, Walk, in_atoms
-from tb.nvdla.layers import Layer
 
 Moves = Callable[[Evidence, Run, Walk], Iterator[tuple[str, Walk]]]
 
@@ -169,7 +170,10 @@ def _earlier_walks(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[s
             yield whose, found
 
 
-def _addresses(layer: Layer) -> Iterator[tuple[str, int]]:
+def _addresses(layer: AnyLayer) -> Iterator[tuple[str, int]]:
+    if isinstance(layer, PlayedLayer):
+        yield "result", layer.address
+        return
     yield "destination", layer.dst.address
     address = getattr(layer.src, "address", None)
     if address is not None:

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import msgspec
 
-from models.config import HwConfig
 from models.errors import InputError
 from models.reading import read_json
 from tb.explain.runs import OWN_CONFIG, own_config
@@ -24,8 +23,8 @@ from tb.run.compile.toolchain import tool_versions
 from tb.run.dut import Dut
 from tb.run.jobs import SCENARIO_DIR, Job, bit_exact
 from tb.run.result import Result
+from tb.run.systems import load_config, read_scenario
 from tb.run.task import BENCH, Task
-from tb.stimulus.trace import read
 
 BUNDLE_FILE = "bundle.json"
 PORT_MAP_FILE = "port_map.toml"
@@ -78,8 +77,8 @@ class Bundle:
         task, folder, rerun = self.task, self.folder / SCENARIO_DIR, replay_command(self.folder)
         if task.kind == BENCH:
             raise BundleError(f"{task.test} must be a scenario to be replayed; as a test in Python it is: {task.rerun}")
-        config = HwConfig.load(self.dut.config)
-        job = Job(task.test, task.seed, rerun, lambda: read(folder, config), plusargs=task.plusargs)
+        config = load_config(self.dut.config)
+        job = Job(task.test, task.seed, rerun, lambda: read_scenario(folder, config), plusargs=task.plusargs)
         return bit_exact(job) if task.exact else job
 
 

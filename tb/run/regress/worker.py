@@ -20,6 +20,7 @@ from models.errors import InputError
 from tb.coverage.collect import Collector
 from tb.coverage.model import load_model
 from tb.coverage.steer import reached
+from tb.dlhdl.config import is_dlhdl
 from tb.judge.finding import Check
 from tb.judge.verdict import Ending, Verdict
 from tb.run import folders
@@ -255,7 +256,7 @@ def _play_scenario(task: Task, built: Built, work_dir: Path, limits: Limits) -> 
             (process.work_dir / COVERAGE_FILE).unlink(missing_ok=True)
         elif process.scenarios >= _COUNTED_TOGETHER:
             _end(process, limits)
-    if limits.coverage is None or result.ending is not Ending.PASSED:
+    if limits.coverage is None or result.ending is not Ending.PASSED or is_dlhdl(task.dut.config):
         return result
     return msgspec.structs.replace(
         result, coverage=reached(collector_of(limits.coverage, task.dut.config), job.nvdla_scenario())

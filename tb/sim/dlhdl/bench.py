@@ -19,6 +19,8 @@ from tb.sim.dlhdl.registers import Registers
 _RESET_CYCLES = 16
 _REST_CYCLES = 256
 _CHECKS_PER_DEADLINE = 8
+_SETTLE_CYCLES = 100
+_HELD_CYCLES = 300
 _ADDRESS_LIMIT = 1 << 32
 
 
@@ -55,9 +57,11 @@ class DlhdlBench:
 
     async def run(self) -> Verdict:
         """Play all frames, wait until memory rests, and return the verdict."""
-        reset_cycle = self._scenario.host.reset_cycle
-        if reset_cycle is not None:
-            await self._interrupted(reset_cycle)
+        host = self._scenario.host
+        if host.reset_cycle is not None:
+            await self._interrupted(host.reset_cycle)
+        if host.hold_cycle is not None:
+            cocotb.start_soon(self._held(host.hold_cycle))
         if await self._watched() and not await self._rests():
             self.judge.hang(f"memory does not rest after the last frame; {self.masters.state()}", cycle())
         return self.judge.finish(cycle())
@@ -81,6 +85,17 @@ class DlhdlBench:
         message = f"nothing moved for {cycles} cycles while the host waits for {waiting}; {self.masters.state()}"
         self.judge.hang(message, cycle())
         return False
+
+    async def _held(self, after_cycles: int) -> None:
+        """Hold the core for a while, in which memory must rest."""
+        await wait_cycles(self._dut.clk, after_cycles)
+        await self.registers.write("IPCore_Enable", 0)
+        await wait_cycles(self._dut.clk, _SETTLE_CYCLES)
+        before = self.masters.handshakes
+        await wait_cycles(self._dut.clk, _HELD_CYCLES)
+        if self.masters.handshakes != before:
+            self.judge.moved_while_held(cycle())
+        await self.registers.write("IPCore_Enable", 1)
 
     async def _nothing_moves(self) -> None:
         """Return when nothing has moved for long enough."""
@@ -117,5 +132,8 @@ class DlhdlBench:
         await self.registers.write("IPCore_Reset", 1)
         if not await self._rests():
             self.judge.hang(f"memory does not rest after a reset; {self.masters.state()}", cycle())
+        if self._scenario.host.reset_clears:
+            for name in ("FrameCount", "skd_ddr_addr", "StreamingMode"):
+                self.judge.cleared(name, await self.registers.read(name), cycle())
         self.judge.begin()
         self.judge.dropping = False

@@ -6,14 +6,18 @@ import time
 from pathlib import Path
 
 import cocotb
+import msgspec
 from cocotb.handle import SimHandleBase
 
 from tb.dlhdl.config import DlhdlConfig
 from tb.dlhdl.scenario import read
+from tb.explain import MOST_LAYERS, record
+from tb.explain.dlhdl import explain_dlhdl
+from tb.explain.seen import Seen
 from tb.judge.text import complaints
 from tb.sim.clocking import cycle
 from tb.sim.dlhdl.bench import DlhdlBench
-from tb.sim.failure import performance
+from tb.sim.failure import performance, tell
 from tb.stimulus.exchange import Answer, Request
 
 
@@ -28,5 +32,12 @@ async def play(dut: SimHandleBase) -> None:
     began = time.process_time(), cycle()
     verdict = await bench.run()
     answer = Answer(verdict, performance(began), request.rerun, request.rerun_waves)
-    answer.save(Path(request.result))
+    path = Path(request.result)
+    answer.save(path)
+    if verdict.findings:
+        seen = Seen.of(bench.judge.scoreboard)
+        record.save(path.with_name(record.FILE_NAME), seen, scenario.config, request.config)
+        explanations = explain_dlhdl(seen, scenario, MOST_LAYERS)
+        explained = tell(path.parent, explanations, verdict, request)
+        msgspec.structs.replace(answer, explained=explained).save(path)
     assert not verdict.ending.is_failure, "\n".join(complaints(verdict))

@@ -10,9 +10,11 @@ from typing import Any, TypeVar
 
 from models.errors import InputError
 from models.reading import read_toml
+from tb.places import HDL
 from tb.plain_data import converted
 
 BUGS_FILE = Path(__file__).with_name("bugs.toml")
+DLHDL_BUGS_FILE = HDL / "dlhdl" / "bugs.toml"
 _Member = TypeVar("_Member", bound=Enum)
 
 
@@ -28,6 +30,8 @@ class BugKind(Enum):
     CONTROL = "control"
     PROTOCOL = "protocol"
     INTERRUPT = "interrupt"
+    HANDSHAKE = "handshake"
+    STALE = "stale"
 
     @property
     def has_cause(self) -> bool:
@@ -55,6 +59,7 @@ class Bug:
         causes: names of the causes that are right first answers of the explainer.
         equivalent: why no scenario can show it; empty for a bug that must be caught.
         config: name of the embedded device that it is played on.
+        case: the test of the device itself that shows it; the score does not play it.
     """
 
     name: str
@@ -65,6 +70,7 @@ class Bug:
     causes: tuple[str, ...] = ()
     equivalent: str = ""
     config: str = "nv_small"
+    case: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,6 +87,7 @@ class _Content:
 
     units: dict[str, tuple[str, ...]]
     bug: list[dict[str, Any]]
+    config: str = "nv_small"
 
 
 def load_catalogue(path: Path = BUGS_FILE) -> Catalogue:
@@ -92,7 +99,7 @@ def load_catalogue(path: Path = BUGS_FILE) -> Catalogue:
     """
     raw = read_toml(path, CatalogueError)
     content = converted(raw, _Content, str(path), CatalogueError)
-    bugs = tuple(_bug(entry, content.units) for entry in content.bug)
+    bugs = tuple(_bug({"config": content.config, **entry}, content.units) for entry in content.bug)
     names = [bug.name for bug in bugs]
     for name in names:
         if names.count(name) > 1:
@@ -106,7 +113,7 @@ def _bug(entry: Mapping[str, Any], units: Mapping[str, tuple[str, ...]]) -> Bug:
         if key not in entry:
             raise CatalogueError(f"bug {name} lacks the key {key}")
     for key in entry:
-        if key not in ("name", "kind", "where", "unit", "about", "causes", "equivalent", "config"):
+        if key not in ("name", "kind", "where", "unit", "about", "causes", "equivalent", "config", "case"):
             raise CatalogueError(f"bug {name} has no key {key}")
     if not isinstance(entry["unit"], str) or entry["unit"] not in units:
         raise CatalogueError(f"unit of bug {name} must be one of {', '.join(units)}, not {entry['unit']}")

@@ -21,7 +21,7 @@ from tb.run.jobs import Job, run_job, shared_process
 from tb.run.process import threads
 from tb.run.result import Result
 from tb.run.shared import SharedProcess
-from tb.stimulus.scenario import Scenario
+from tb.run.systems import AnyConfig, AnyScenario
 from tb.tools.score.catalogue import Bug, Place
 from tb.tools.score.catch import Catch, catch_of
 from tb.tools.score.journal import Played
@@ -68,7 +68,7 @@ class Bench:
     """
 
     built: Built
-    config: HwConfig
+    config: AnyConfig
     dut: Dut
     rerun: str
     root: Path
@@ -81,7 +81,7 @@ class Bench:
         # A refusal says nothing about a bug: it must not look as if one had been caught.
         return Job(source.name, seed, self.rerun, make, refusable=True, waves=False)
 
-    def _scenario(self, source: Source, seed: int) -> Scenario:
+    def _scenario(self, source: Source, seed: int) -> AnyScenario:
         scenario = source.build(self.config, seed)
         if self.hang_cycles is None:
             return scenario
@@ -190,6 +190,7 @@ def job_of(bug: Bug, source: Source, bench: Bench, seed: int) -> Job | None:
     plain = replace(bench.job(source, seed), rerun=f"{bench.rerun} --only {bug.name}")
     if bug.place is Place.RTL:
         return replace(plain, plusargs=(f"+bug={bug.name}",))
+    assert isinstance(bench.config, HwConfig)
     changes = alterations(bug.name, plain.nvdla_scenario(), bench.config)
     if not changes:
         return None

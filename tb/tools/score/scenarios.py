@@ -7,17 +7,22 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from models.config import HwConfig
+from tb.dlhdl.config import SYSTEM
+from tb.dlhdl.scenario import load_plan as load_dlhdl
 from tb.nvdla.program.ops import MemInit, MemLoad, Op, Poll, RegRead, RegWrite
 from tb.nvdla.registers import Register, RegisterMap
 from tb.run.regress.features import PlannedTest, load_feature_plan, planned_tests
+from tb.run.systems import AnyScenario
 from tb.stimulus.generate.plan import PlanEntry, load_plan
 from tb.stimulus.generate.random import ENGINES, random_entry
 from tb.stimulus.scenario import Scenario
 from tb.tools.score.catalogue import CatalogueError
 
 OWN_PLAN = Path(__file__).with_name("scenarios.toml")
+DLHDL_PLAN = Path(__file__).with_name("dlhdl.toml")
 
 _ALL_EVENTS = 0x3F03FF
 _PATTERNS = (0x5A5A5A5A, 0xA5A5A5A5)
@@ -29,7 +34,7 @@ class Source:
     """A scenario by name, and how to make it for a configuration and a seed."""
 
     name: str
-    build: Callable[[HwConfig, int], Scenario]
+    build: Callable[[Any, int], AnyScenario]
 
 
 def sources(plan_dir: Path, config: str = "nv_small") -> tuple[Source, ...]:
@@ -39,6 +44,12 @@ def sources(plan_dir: Path, config: str = "nv_small") -> tuple[Source, ...]:
     entries = [entry for path in files for entry in load_plan(path) if entry.config == config]
     found = [Source(entry.name, partial(_DIRECTED.get(entry.name, PlanEntry.build), entry)) for entry in entries]
     return tuple(found)
+
+
+def dlhdl_sources(plan_dir: Path) -> tuple[Source, ...]:
+    """Return all scenarios of the Deep Learning HDL processor: those of its plan, then the score's own."""
+    entries = [entry for path in (plan_dir / f"{SYSTEM}.toml", DLHDL_PLAN) for entry in load_dlhdl(path)]
+    return tuple(Source(entry.name, entry.build) for entry in entries)
 
 
 def level_sources(features: Path, config: HwConfig, level: str) -> tuple[Source, ...]:

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from models.dlhdl.single import Bounded
 from tb.dlhdl.expect import LayerExpectation, expectations, measured
+from tb.dlhdl.network import Value
 from tb.dlhdl.program import Slots, packed
 from tb.dlhdl.scenario import DlhdlScenario
 from tb.judge.beats import Beats
@@ -42,7 +44,7 @@ class DlhdlJudge:
         self.dropping = False
         self._program = scenario.program
         self._layers = len(self._program.network.layers)
-        self._results: dict[int, list[Any]] = {}
+        self._results: dict[int, list[Value]] = {}
         self._told: set[tuple[Any, ...]] = set()
         self._index = 0
         self._faults = 0
@@ -65,7 +67,7 @@ class DlhdlJudge:
         """Note that a frame is in memory and that the core was told; ``cycle`` is that of the beginning."""
         program = self._program
         if frame not in self._results:
-            self._results[frame] = list(program.network.results(self.scenario.frames[frame]))
+            self._results[frame] = results_of(self.scenario, frame)
         self._first[frame] = self._index
         for expectation in expectations(program, self._results[frame], frame, self._index):
             self.scoreboard.expect(expectation)
@@ -237,6 +239,15 @@ class DlhdlJudge:
         if self._faults <= _TOLD_FAULTS:
             detail = BadAccess(ram, reading, nbytes, address, axi_id, fault.address, fault.outside, fault.place)
             self.verdict.add(Finding(Check.MEMORY, detail, cycle))
+
+
+def results_of(scenario: DlhdlScenario, frame: int) -> list[Value]:
+    """Return what each layer must give for a frame: by the model, and of the network by the user where he says it."""
+    results = list(scenario.program.network.results(scenario.frames[frame]))
+    if scenario.expected is not None:
+        last, own = results[-1], scenario.expected[frame]
+        results[-1] = Bounded(own.astype(np.float64), last.bound) if isinstance(last, Bounded) else own
+    return results
 
 
 def packed_frame(scenario: DlhdlScenario, frame: int) -> NDArray[np.uint8]:

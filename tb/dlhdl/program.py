@@ -24,7 +24,7 @@ MAGIC = 0x54534C44
 _WORD_BYTES = 4
 _GROUP_WORDS = 16
 _ADDRESS_BITS = 32
-_LOUD = 3
+_LOUD = 93
 
 
 @dataclass(frozen=True)
@@ -251,7 +251,7 @@ class _Weights:
 
 
 def packed(layout: ModuleDataLayout, values: NDArray[Any], loud: bool) -> NDArray[np.uint8]:
-    """Return the bytes of values, padding lanes as 0, or as 3 when they are loud."""
+    """Return the bytes of values, padding lanes as 0, or as 93 when they are loud."""
     data = layout.pack(values)
     if loud:
         dtype = layout.data_type.dtype

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.reading import read_json, read_toml
+from tb.array_files import read_array
 from tb.dlhdl.config import SYSTEM, DlhdlConfig
 from tb.dlhdl.draw import draw_frames, draw_network
 from tb.dlhdl.program import Program, compiled
@@ -24,6 +25,7 @@ from tb.stimulus.scenario import check_name
 from tb.stimulus.settings import BenchSettings
 
 FILE_NAME = "scenario.json"
+_FILES = ("input_file", "expected_file")
 _MOST_FRAMES = 4096
 _MOST_SLOTS = 64
 
@@ -71,6 +73,7 @@ class DlhdlScenario:
         host: how they are given.
         settings: of the bench.
         described: what it was built from, for files.
+        expected: the user's results of the network, one for each frame; None for those of the model.
     """
 
     name: str
@@ -81,6 +84,7 @@ class DlhdlScenario:
     host: Host = field(default_factory=Host)
     settings: BenchSettings = field(default_factory=BenchSettings)
     described: Mapping[str, Any] = field(default_factory=dict)
+    expected: tuple[NDArray[Any], ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,8 @@ class DlhdlEntry:
             allowed = "latency_cycles, jitter_cycles, ready_stall, valid_stall"
             raise PlanError(f"{self.name}.settings.port may have {allowed} here")
         mode = Mode(table.one_of("mode", tuple(mode.value for mode in Mode), Mode.BATCH.value))
-        frames = _count(table, "frames", 1, _MOST_FRAMES)
+        given, expected = (_array(table, key) for key in _FILES)
+        frames = _count(table, "frames", 1 if given is None else len(given), _MOST_FRAMES)
         streams = mode is Mode.STREAM
         slots = [_count(table, key, 2, _MOST_SLOTS) if streams else frames for key in ("input_slots", "output_slots")]
         within = _count(table, "reset_within", 0, 1 << 20, least=0)
@@ -127,8 +132,15 @@ class DlhdlEntry:
         network = draw_network(config, table, rng)
         table.done()
         program = compiled(network, slots[0], slots[1], custom=custom, skew_bytes=skew, loud=loud)
-        images = tuple(draw_frames(network, frames, rng))
-        return DlhdlScenario(self.name, config, seed, program, images, host, settings, self.data)
+        if given is None:
+            images = tuple(draw_frames(network, frames, rng))
+        else:
+            images = _checked(f"{self.name}.input_file", given, (frames, *network.shape), config)
+        results = None
+        if expected is not None:
+            shape = (frames, *network.tensors[-1].shape)
+            results = _checked(f"{self.name}.expected_file", expected, shape, config)
+        return DlhdlScenario(self.name, config, seed, program, images, host, settings, self.data, results)
 
 
 class _Saved(msgspec.Struct, forbid_unknown_fields=True):
@@ -158,6 +170,7 @@ def load_plan(path: Path) -> tuple[DlhdlEntry, ...]:
         name, about = table.take("name", str, required=True), table.take("about", str, required=True)
         check_name(name)
         described = {key: value for key, value in data.items() if key not in ("name", "about")}
+        described |= {key: str(path.parent / described[key]) for key in _FILES if key in described}
         entries.append(DlhdlEntry(name, about, described))
     for name, count in Counter(entry.name for entry in entries).items():
         if count > 1:
@@ -168,7 +181,13 @@ def load_plan(path: Path) -> tuple[DlhdlEntry, ...]:
 def save(scenario: DlhdlScenario, folder: Path) -> None:
     """Write a scenario to a folder, from which ``read`` builds the same bytes again."""
     folder.mkdir(parents=True, exist_ok=True)
-    data = _Saved(scenario.name, scenario.config.name, scenario.seed, dict(scenario.described))
+    described = dict(scenario.described)
+    for key, arrays in zip(_FILES, (scenario.frames, scenario.expected), strict=True):
+        if key in described:
+            assert arrays is not None
+            described[key] = f"{key}.npy"
+            np.save(folder / described[key], np.stack(arrays))
+    data = _Saved(scenario.name, scenario.config.name, scenario.seed, described)
     (folder / FILE_NAME).write_bytes(msgspec.json.format(msgspec.json.encode(data), indent=1))
 
 
@@ -180,7 +199,27 @@ def read(folder: Path, config: DlhdlConfig) -> DlhdlScenario:
     """
     path = folder / FILE_NAME
     saved = converted(read_json(path), _Saved, f"{path} must hold a scenario")
-    return DlhdlEntry(saved.name, "", saved.described).build(config, saved.seed)
+    files = {key: str(folder / str(saved.described[key])) for key in _FILES if key in saved.described}
+    return DlhdlEntry(saved.name, "", saved.described | files).build(config, saved.seed)
+
+
+def _array(table: Table, key: str) -> NDArray[Any] | None:
+    """Return the array of a file that a key names, None without the key."""
+    path = table.take(key, str, "")
+    if not path:
+        return None
+    array = read_array(Path(path), PlanError)
+    if not array.ndim:
+        raise PlanError(f"{table.where}.{key} must hold one array for all frames, not a single number")
+    return array
+
+
+def _checked(where: str, array: NDArray[Any], shape: tuple[int, ...], config: DlhdlConfig) -> tuple[NDArray[Any], ...]:
+    """Return the arrays of all frames."""
+    dtype = config.data_type.dtype
+    if array.shape != shape or array.dtype != dtype:
+        raise PlanError(f"{where} must be {dtype} of shape {shape}, not {array.dtype} of shape {array.shape}")
+    return tuple(np.ascontiguousarray(array))
 
 
 def _count(table: Table, key: str, default: int, most: int, least: int = 1) -> int:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tb.dlhdl.config import DlhdlConfig
-from tb.dlhdl.scenario import DlhdlEntry
+from tb.dlhdl.scenario import DlhdlEntry, DlhdlScenario, load_plan, save
 from tb.judge.detail import HandshakeViolation, PortViolation
 from tb.judge.finding import Check
 from tb.judge.handshake_rules import HandshakeRule
@@ -16,14 +19,17 @@ from tb.judge.port_rules import RULES
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending
 from tb.judge.wrapped_rules import AXI4_RULES
-from tb.places import ROOT
+from tb.places import HDL, ROOT
 from tb.run.compile.build import build
 from tb.run.compile.dlhdl import TOP
 from tb.run.dut import Dut
 from tb.run.folders import RESULTS
 from tb.run.jobs import Job, run_job
 from tb.run.result import Result
+from tb.run.simulate import simulate
+from tb.stimulus.exchange import REQUEST, Request
 from tests.sim.conftest import EACH_BACK_END
+from tests.sim.dlhdl_examples import blocks
 
 CORE = DlhdlConfig.load("dlhdl_int8_4")
 SIMULATORS = [pytest.param(case.values[0][0], id=case.values[0][0], marks=case.marks) for case in EACH_BACK_END]
@@ -92,3 +98,130 @@ def test_a_seeded_bug_of_a_master_breaks_a_rule_of_axi4(simulator: str, bug: str
     findings = play(simulator, tmp_path, {**ROWS, "skew_bytes": 4064}, bug).verdict.findings
     broken = [found.detail.rule for found in findings if isinstance(found.detail, PortViolation)]
     assert rule in [(*RULES, *AXI4_RULES)[number] for number in broken]
+
+
+def core_of(folder: Path, text: str, *below: str) -> tuple[str, str]:
+    """Return configuration and filelist of a core of the user's: a top in Verilog, and what it consists of."""
+    (folder / "top.v").write_text(text)
+    (folder / "core.f").write_text("\n".join((*below, str(folder / "top.v"))))
+    header = HDL / "dlhdl" / "dlhdl_addr.h"
+    (folder / "mine.toml").write_text(
+        f'system = "dlhdl"\nconv_thread_number = 4\ndata_type = "int8"\nregisters = "{header}"\n'
+    )
+    return str(folder / "mine.toml"), str(folder / "core.f")
+
+
+@pytest.mark.parametrize("simulator", ICARUS)
+def test_every_rule_of_the_masters_is_shown_to_fail(simulator: str, tmp_path: Path) -> None:
+    text = (HDL / "dlhdl" / "dlhdl_core.v").read_text(encoding="utf-8")
+    head = text[text.index("module dlhdl_core") : text.index("\n);\n")].replace("output wire", "output reg ")
+    core = core_of(tmp_path, f"{head.replace('dlhdl_core', 'silent_core')}\n);\nendmodule\n")
+    spec = Dut(core[0], simulator, rtl=core[1], top="silent_core").build_spec(waves=False)
+    ended = simulate(
+        build(spec, tmp_path / "builds"),
+        test_module="tests.sim.dlhdl_masters",
+        testcase="every_rule_of_the_masters",
+        env={},
+        work_dir=tmp_path,
+        timeout_seconds=240,
+    )
+    assert ended.passed, f"{ended.message}\n{ended.log_path.read_text(encoding='utf-8')}"
+
+
+LITE_PINS = (
+    *("AWADDR", "AWPROT", "AWVALID", "AWREADY", "WDATA", "WSTRB", "WVALID", "WREADY", "BRESP", "BVALID", "BREADY"),
+    *("ARADDR", "ARPROT", "ARVALID", "ARREADY", "RDATA", "RRESP", "RVALID", "RREADY"),
+)
+TIED = {"AWSIZE": 2, "AWBURST": 1, "WLAST": 1, "ARSIZE": 2, "ARBURST": 1}
+
+
+def lite_top() -> str:
+    """Return a core whose register port is AXI4-Lite: the embedded one, with what only AXI4 has tied."""
+    text = (HDL / "dlhdl" / "dlhdl_core.v").read_text(encoding="utf-8")
+    head = text[text.index("module dlhdl_core") : text.index("\n);\n")]
+    ports, pins = [], []
+    for direction, width, name in re.findall(r"(input|output) +wire +(\[[^\]]*\])? *(\w+)", head):
+        slave = name.removeprefix("AXI4_") if re.fullmatch("AXI4_(AW|W|B|AR|R)[A-Z]+", name) else None
+        if slave is None or slave in LITE_PINS:
+            outside = name if slave is None else f"AXI4_Lite_{slave}"
+            ports.append(f"  {direction} wire {width} {outside}")
+            pins.append(f"    .{name}({outside})")
+        elif direction == "input":
+            pins.append(f"    .{name}({TIED.get(slave, 0)})")
+        else:
+            pins.append(f"    .{name}()")
+    parameters = head[head.index("#(") : head.index(") (")]
+    return (
+        f"module core_lite {parameters}) (\n{','.join(ports)}\n);\n"
+        f"  dlhdl_core #(.CONV_THREAD_NUMBER(CONV_THREAD_NUMBER), .DATA_TYPE(DATA_TYPE)) core (\n{','.join(pins)});\n"
+        "endmodule\n"
+    )
+
+
+@pytest.mark.parametrize("simulator", ICARUS)
+def test_registers_behind_axi4_lite_are_driven_as_those_behind_axi4(simulator: str, tmp_path: Path) -> None:
+    config, filelist = core_of(tmp_path, lite_top(), f"-F {HDL / 'dlhdl.f'}")
+    dut = Dut(config, simulator, rtl=filelist, top="core_lite")
+    built = build(dut.build_spec(waves=False), tmp_path / "builds")
+    own = DlhdlConfig.load(config)
+    job = Job("it", 1, "rerun", lambda: DlhdlEntry("it", "", STREAM).build(own, 1))
+    result = run_job(job, built, dut, tmp_path / "run", 240, waves=False)
+    assert complaints(result.verdict) == []
+    assert result.verdict.layers == 8
+    late = run_job(replace(job, plusargs=("+bug=output_valid_early",)), built, dut, tmp_path / "late", 240, waves=False)
+    assert any(finding.check is Check.PROTOCOL for finding in late.verdict.findings)
+
+
+def vector_3_3_5() -> list[int]:
+    """Return the vector of the 3-by-3-by-5 example for C = 3, N = 4: three features and a zero, two and zeros."""
+    first = [value for pixel in range(9) for value in (pixel, 9 + pixel, 18 + pixel, 0)]
+    return first + [value for pixel in range(9) for value in (27 + pixel, 36 + pixel, 0, 0)]
+
+
+EXAMPLES = {
+    "3x3x4, C = N = 4": ("dlhdl_single_16", (4, 3, 3), 36, None),
+    "3x3x4, C 3 and N 4": ("dlhdl_int8_9", (4, 3, 3), 72, None),
+    "3x3x5, C 3 and N 4": ("dlhdl_int8_9", (5, 3, 3), 72, vector_3_3_5()),
+    "3x3x5, C 3 and N 4, single": ("dlhdl_single_9", (5, 3, 3), 72, vector_3_3_5()),
+    "3x3x5, ConvThreadNumber 64": ("dlhdl_int8_64", (5, 3, 3), 72, None),
+    "10x10x5, ConvThreadNumber 9": ("dlhdl_single_9", (5, 10, 10), 800, None),
+    "28x28x1, ConvThreadNumber 4": ("dlhdl_int8_4", (1, 28, 28), 1568, None),
+    "6 values, N 8": ("dlhdl_int8_64", (6,), 8, [0, 1, 2, 3, 4, 5, 0, 0]),
+}
+
+
+def halves(scenario: DlhdlScenario) -> bool:
+    """Return whether the layer is no addition, or one whose result has twice the exponent's step."""
+    network = scenario.program.network
+    return network.layers[0].second is None or network.tensors[0].exponent == network.exponent + 1
+
+
+@pytest.mark.parametrize("simulator", ICARUS)
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_a_worked_example_passes_through_the_whole_bench(simulator: str, example: str, tmp_path: Path) -> None:
+    name, shape, count, listed = EXAMPLES[example]
+    core = DlhdlConfig.load(name)
+    values = np.arange(np.prod(shape)).reshape(shape).astype(core.data_type.dtype)
+    vector = blocks(values, core.threads, core.parallel) if listed is None else listed
+    assert len(vector) == count
+    np.save(tmp_path / "values.npy", values[None])
+    # A window of one pixel leaves values as they are, and so does half of twice a value.
+    layers = '{ kind = "max_pool", kernel = [1, 1] }' if len(shape) == 3 else '{ kind = "add", second = -1 }'
+    (tmp_path / "plan.toml").write_text(
+        f'system = "dlhdl"\n[[scenario]]\nname = "it"\nabout = "it"\ninput = {list(shape)}\nlayer = [{layers}]\n'
+        'input_file = "values.npy"\nexpected_file = "values.npy"\n'
+    )
+    (entry,) = load_plan(tmp_path / "plan.toml")
+    scenario = next(one for seed in range(20) if halves(one := entry.build(core, seed)))
+    folder = tmp_path / "run" / "scenario"
+    save(scenario, folder)
+    np.save(folder / "vector.npy", np.array(vector, dtype=core.data_type.dtype))
+    ended = simulate(
+        build(Dut(name, simulator, top=TOP).build_spec(waves=False), ROOT / RESULTS),
+        test_module="tests.sim.dlhdl_examples",
+        testcase="the_example_lies_in_memory_as_the_document_says",
+        env={REQUEST: Request(name, scenario=str(folder)).encode()},
+        work_dir=tmp_path / "run",
+        timeout_seconds=240,
+    )
+    assert ended.passed, f"{ended.message}\n{ended.log_path.read_text(encoding='utf-8')}"

@@ -19,7 +19,7 @@ from cocotb.triggers import First, RisingEdge
 
 from tb.dlhdl.judge import DlhdlJudge
 from tb.judge.beats import Beats
-from tb.judge.port_rules import LAST, RULES, PortRules
+from tb.judge.port_rules import IN_RESET, LAST, RULES, PortRules
 from tb.judge.wrapped_rules import AXI4_RULES
 from tb.nvdla.memory import Ram
 from tb.sim.clocking import HIGH, cycle, known
@@ -138,6 +138,8 @@ class Port(ABC):
         while True:
             await edge
             if reset_n.value != HIGH:
+                if any(valid.value == HIGH for valid in valids):
+                    self._rules.broken(IN_RESET)
                 self._rules.flush()
                 self._details = None
                 self._rest()
@@ -223,8 +225,9 @@ class ReadPort(Port):
 
     def _rest(self) -> None:
         self._waiting.clear()
-        self._beat, self._ready, self._valid = 0, True, False
-        self._pin("arready").value = 1
+        # Ready may be low at rest: it waits for valid then.
+        self._beat, self._ready, self._valid = 0, self._is_ready(Stream.AR), False
+        self._pin("arready").value = self._ready
         self._pin("rvalid").value = 0
         self._pin("rresp").value = 0
 
@@ -285,9 +288,9 @@ class WritePort(Port):
     def _rest(self) -> None:
         for queue in (self._addresses, self._beats, self._answers):
             queue.clear()
-        self._ready_aw, self._ready_w, self._valid = True, True, False
-        self._pin("awready").value = 1
-        self._pin("wready").value = 1
+        self._ready_aw, self._ready_w, self._valid = self._is_ready(Stream.AW), self._is_ready(Stream.W), False
+        self._pin("awready").value = self._ready_aw
+        self._pin("wready").value = self._ready_w
         self._pin("bvalid").value = 0
         self._pin("bresp").value = 0
 

@@ -230,3 +230,18 @@ def test_what_is_written_while_a_reset_drains_is_not_judged() -> None:
     core.give(0)
     core.compute(0)
     assert complaints(core.judge.finish(10)) == []
+
+
+def test_a_master_that_moves_while_the_core_is_held_is_told() -> None:
+    core = Core("dlhdl_int8_4")
+    core.judge.moved_while_held(9)
+    assert core.rules() == [HandshakeRule.HELD]
+
+
+def test_a_register_that_a_reset_has_not_cleared_is_told() -> None:
+    core = Core("dlhdl_int8_4")
+    core.judge.cleared("FrameCount", 0, 5)
+    core.judge.cleared("StreamingMode", 1, 6)
+    (found,) = core.judge.finish(10).findings
+    assert (found.check, found.cycle) == (Check.REGISTER, 6)
+    assert complaints(core.judge.verdict) == ["StreamingMode must be 0 after a reset, not 0x1"]

@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from models.dlhdl.single import Bounded
 from tb.dlhdl.config import DlhdlConfig
 from tb.dlhdl.draw import size
+from tb.dlhdl.judge import results_of
 from tb.dlhdl.network import Kind
 from tb.dlhdl.scenario import DlhdlEntry, Mode, load_plan, read, save
 from tb.stimulus.generate.describe import PlanError
@@ -95,3 +97,59 @@ def test_a_plan_is_one_of_this_system(tmp_path: Path) -> None:
     path.write_text('system = "nvdla"\nscenario = []\n')
     with pytest.raises(PlanError, match=r"^p\.toml\.system must be dlhdl, not nvdla$"):
         load_plan(path)
+
+
+def in_files(folder: Path, frames: np.ndarray, expected: np.ndarray) -> DlhdlEntry:
+    """Return the scenario of a plan whose frames and results lie in files beside it."""
+    np.save(folder / "frames.npy", frames)
+    np.save(folder / "results.npy", expected)
+    plan = folder / "plan.toml"
+    plan.write_text(
+        'system = "dlhdl"\n[[scenario]]\nname = "t"\nabout = "of files"\ninput_file = "frames.npy"\n'
+        'expected_file = "results.npy"\ninput = ["C+1", 2, 3]\nlayer = [{ kind = "max_pool", kernel = [1, 1] }]\n'
+    )
+    (entry,) = load_plan(plan)
+    return entry
+
+
+def test_frames_and_results_may_come_from_files(tmp_path: Path) -> None:
+    frames = np.arange(2 * 4 * 2 * 3, dtype=np.int8).reshape(2, 4, 2, 3)
+    scenario = in_files(tmp_path, frames, -frames).build(CORE, 5)
+    assert len(scenario.frames) == 2
+    np.testing.assert_array_equal(scenario.frames[1], frames[1], strict=True)
+    (result,) = results_of(scenario, 1)
+    np.testing.assert_array_equal(result, -frames[1], strict=True)
+    save(scenario, tmp_path / "s")
+    (tmp_path / "frames.npy").unlink()
+    (tmp_path / "results.npy").unlink()
+    again = read(tmp_path / "s", CORE)
+    np.testing.assert_array_equal(again.frames[0], frames[0], strict=True)
+    np.testing.assert_array_equal(results_of(again, 0)[0], -frames[0], strict=True)
+
+
+def test_results_in_single_have_the_bound_of_the_model(tmp_path: Path) -> None:
+    core = DlhdlConfig.load("dlhdl_single_9")
+    frames = np.ones((1, 4, 2, 3), dtype=np.float32)
+    (result,) = results_of(in_files(tmp_path, frames, 2 * frames).build(core, 5), 0)
+    assert isinstance(result, Bounded)
+    np.testing.assert_array_equal(result.value, 2.0 * frames[0])
+
+
+@pytest.mark.parametrize(
+    ("frames", "expected", "message"),
+    [
+        (
+            (1, 4, 2, 3),
+            (2, 4, 2, 3),
+            "t.expected_file must be int8 of shape (1, 4, 2, 3), not int8 of shape (2, 4, 2, 3)",
+        ),
+        ((1, 4, 3, 2), (1, 4, 2, 3), "t.input_file must be int8 of shape (1, 4, 2, 3), not int8 of shape (1, 4, 3, 2)"),
+        ((), (1, 4, 2, 3), "t.input_file must hold one array for all frames, not a single number"),
+    ],
+)
+def test_files_of_another_shape_are_refused(
+    frames: tuple[int, ...], expected: tuple[int, ...], message: str, tmp_path: Path
+) -> None:
+    entry = in_files(tmp_path, np.zeros(frames, np.int8), np.zeros(expected, np.int8))
+    with pytest.raises(PlanError, match=rf"^{re.escape(message)}$"):
+        entry.build(CORE, 5)

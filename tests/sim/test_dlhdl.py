@@ -141,7 +141,7 @@ def lite_top() -> str:
     head = text[text.index("module dlhdl_core") : text.index("\n);\n")]
     ports, pins = [], []
     for direction, width, name in re.findall(r"(input|output) +wire +(\[[^\]]*\])? *(\w+)", head):
-        slave = name.removeprefix("AXI4_") if re.fullmatch("AXI4_(AW|W|B|AR|R)[A-Z]+", name) else None
+        slave = name.removeprefix("AXI4_") if re.fullmatch("AXI4_(?!ARESETN)(AW|W|B|AR|R)[A-Z]+", name) else None
         if slave is None or slave in LITE_PINS:
             outside = name if slave is None else f"AXI4_Lite_{slave}"
             ports.append(f"  {direction} wire {width} {outside}")

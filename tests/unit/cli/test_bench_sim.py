@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from models.config import HwConfig
+from tb.__main__ import parser
+from tb.cli import bench_sim
 from tb.cli.bench_sim import Sample, Subject, against, alternate, table
 from tb.run.errors import LaunchError
 
@@ -63,3 +67,18 @@ def test_another_harness_that_fails_is_an_error(tmp_path: Path) -> None:
     script.write_text("import sys\nsys.exit('no such trace')\n", encoding="utf-8")
     with pytest.raises(LaunchError, match=r" ended with code 1: no such trace$"):
         against(f"{sys.executable} {script}", "abc")
+
+
+def test_the_bare_device_is_the_reference_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[argparse.Namespace] = []
+
+    def build(args: argparse.Namespace, config: HwConfig) -> str:
+        built.append(args)
+        return args.top
+
+    monkeypatch.setattr(bench_sim, "build_dut", build)
+    words = "bench sim --rtl mine.f --top wrapped --port-map ports.toml --bare bare.f --backend native"
+    args = parser().parse_args(words.split())
+    models = dict(bench_sim._models(args, HwConfig.load("nv_small")))
+    assert models == {"native": "wrapped", "bare": "NV_nvdla"}
+    assert (built[1].rtl, built[1].port_map) == (Path("bare.f"), None)

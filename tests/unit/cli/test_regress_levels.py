@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +14,9 @@ from models.errors import InputError
 from tb.__main__ import parser
 from tb.cli import regress, regress_tasks
 from tb.cli.regress_play import Player, deadline
-from tb.cli.regress_tasks import random_tasks, seed_lots, tasks_of
+from tb.cli.regress_tasks import check_dlhdl, random_tasks, seed_lots, tasks_of
+from tb.dlhdl.config import embedded_configs
+from tb.dlhdl.scenario import DlhdlScenario
 from tb.judge.verdict import Ending
 from tb.run.regress.store import Run, Store
 from tb.run.task import BENCH, Task
@@ -169,3 +172,33 @@ def test_runs_of_seeds_follow_each_other_until_the_time_is_over(
     assert regress.main(options(words)) == 1
     assert played == [[10, 11, 12], [13, 14, 15]]
     assert "the time is over; the seeds that are left: --first 16 --seeds 94" in capsys.readouterr().out
+
+
+def test_random_scenarios_of_the_second_system_take_turns_on_its_cores() -> None:
+    tasks = tasks_of(options("random --config dlhdl --seeds 16"))
+    assert Counter(task.dut.config for task in tasks) == {config.name: 2 for config in embedded_configs()}
+    assert tasks[3].rerun.endswith(
+        "--config dlhdl_single_64 --sim verilator --top dlhdl_core --backend coroutine --first 3"
+    )
+    scenario = tasks[3].job().make()
+    assert isinstance(scenario, DlhdlScenario)
+    assert scenario.config.name == tasks[3].dut.config
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            "plan --level L1 --config dlhdl",
+            r"^regress must be random for dlhdl, not plan: levels, coverage and traces are",
+        ),
+        ("traces x --config dlhdl", r"^regress must be random for dlhdl, not traces: "),
+        ("random --config dlhdl --engines SDP", r"^--engines must be left out for dlhdl$"),
+        ("random --config dlhdl --until-coverage 90", r"^--until-coverage must be left out for dlhdl$"),
+        ("random --config dlhdl --code-coverage line", r"^--code-coverage must be left out for dlhdl$"),
+        ("random --config dlhdl --exact", r"^--exact must be left out for dlhdl$"),
+    ],
+)
+def test_what_the_second_system_does_not_have_is_refused(words: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        check_dlhdl(options(words))

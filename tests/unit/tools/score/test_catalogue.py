@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tb.explain.causes import CAUSES
+from tb.dlhdl.config import embedded_configs
+from tb.explain.causes import CAUSES, DLHDL_CAUSES
 from tb.places import PLANS, ROOT
-from tb.tools.score.catalogue import BugKind, CatalogueError, Place, load_catalogue
+from tb.tools.score.catalogue import DLHDL_BUGS_FILE, BugKind, CatalogueError, Place, load_catalogue
 from tb.tools.score.operands import OPERAND_BUGS
-from tb.tools.score.scenarios import of_unit, sources
+from tb.tools.score.scenarios import dlhdl_sources, of_unit, sources
 
 STUBS = ROOT / "hdl_stubs"
 CATALOGUE = load_catalogue()
@@ -104,3 +105,20 @@ def test_a_bug_that_is_listed_twice_is_refused(tmp_path: Path) -> None:
     path.write_text(BUG + BUG.partition("[[bug]]")[2].join(["[[bug]]", ""]))
     with pytest.raises(CatalogueError, match=r"^bug one must be listed once, not 2 times$"):
         load_catalogue(path)
+
+
+SECOND = load_catalogue(DLHDL_BUGS_FILE)
+
+
+def test_the_second_system_has_a_cause_for_each_bug_of_layout_and_arithmetic() -> None:
+    known = {cause.name for cause in DLHDL_CAUSES}
+    assert {cause for bug in SECOND.bugs for cause in bug.causes} <= known
+    assert len(SECOND.bugs) >= 50
+    assert {bug.config for bug in SECOND.bugs} <= {config.name for config in embedded_configs()}
+
+
+def test_units_of_the_second_system_have_scenarios() -> None:
+    found = dlhdl_sources(PLANS)
+    assert {bug.unit for bug in SECOND.bugs} == set(SECOND.units)
+    for patterns in SECOND.units.values():
+        assert of_unit(found, patterns)

@@ -18,7 +18,7 @@ from tb.run.folders import RESULTS
 from tb.run.jobs import Job, run_job
 from tb.run.result import Result
 from tb.run.sources import trace_job
-from tb.stimulus.generate.plan import load_plan
+from tb.stimulus.generate.plan import PlanEntry, load_plan
 from tests.references import TRACES, needs_traces
 
 CONFIG = HwConfig.load("nv_small")
@@ -74,3 +74,42 @@ def test_a_wrong_byte_is_found_behind_the_wrapper(wrapped: Built, tmp_path: Path
     result = played(wrapped, tmp_path, job)
     assert result.ending is Ending.MISMATCH
     assert any(finding.check in BYTES for finding in result.verdict.findings)
+
+
+RAISED = """  reg error;
+  assign irq = done || error;
+  always @(posedge aclk or negedge aresetn)
+    if (!aresetn) error <= 1'b0;
+    else if (m_axi_bvalid && m_axi_bresp != 2'd0 || m_axi_rvalid && m_axi_rresp != 2'd0) error <= 1'b1;
+endmodule"""
+"""The end of a wrapper whose interrupt errors of memory raise, too."""
+
+LAYER = {"engine": "SDP", "shape": [32, 4, 4], "x1": {"alu": "sum", "alu_operand": "element"}}
+
+
+def filelist(folder: Path, *, raises: bool) -> Path:
+    """Return the filelist of a wrapper that ignores errors of memory, as NVDLA does, or that raises an interrupt."""
+    text = (HDL / "wrapped" / "nvdla_apb_axi4.v").read_text(encoding="utf-8")
+    if raises:
+        text = text.replace("(irq)", "(done)").replace("  wire aw_valid,", "  wire done;\n  wire aw_valid,")
+        text = text.replace("endmodule", RAISED)
+    (folder / "top.v").write_text(text)
+    below = [HDL / "wrapped" / name for name in ("nvdla_apb_bridge.v", "nvdla_axi4_port.v")]
+    path = folder / "device.f"
+    path.write_text("\n".join((f"-F {HDL / 'nv_small.f'}", *map(str, below), str(folder / "top.v"))))
+    return path
+
+
+@pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed (apt-get install iverilog)")
+@pytest.mark.parametrize("raises", [False, True])
+def test_errors_of_memory_change_no_byte_and_what_a_wrapper_makes_of_them_is_told(tmp_path: Path, raises: bool) -> None:
+    port_map = HDL / "wrapped" / "apb_axi4.toml"
+    spec = BuildSpec(CONFIG, "icarus", "nvdla_apb_axi4", filelist(tmp_path, raises=raises), port_map)
+    built = build(spec, tmp_path / "builds")
+    entry = PlanEntry("it", "", "nv_small", {"layer": [LAYER]})
+    for plusarg in ("+unused", "+rresp=2", "+rresp=3", "+bresp=2"):
+        job = Job("it", 1, "rerun", lambda: entry.build(CONFIG, 1), plusargs=(plusarg,))
+        verdict = played(built, tmp_path / plusarg.strip("+"), job).verdict
+        assert verdict.judged_bytes == 32 * 4 * 4
+        assert not any(finding.check in BYTES for finding in verdict.findings)
+        assert verdict.ending.is_failure == (raises and plusarg != "+unused"), plusarg

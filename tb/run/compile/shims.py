@@ -126,13 +126,18 @@ def _memory(config: HwConfig, port_map: PortMap, name: str, widths: Mapping[str,
     for pin, width in widths.items():
         if pin.endswith(_PAST):
             nets[pin] = f"{prefix}{_channel(pin)}_{pin}"
-        elif pin.endswith(("resp", "user")) and pin[0] in "br":
+        elif pin.endswith("user") and pin[0] in "br":
             nets[pin] = f"{width}'d0"
         elif pin.endswith(("user", "region")):
             nets[pin] = ""
         else:
             nets[pin] = f"{name}_{pin}"
             text += f"  wire {vector(width)}{nets[pin]};\n"
+    answers = [pin for pin in ("bresp", "rresp") if pin in nets]
+    if answers:
+        pins = [f".{pin}({prefix}{pin[0]}_{pin})" for pin in ("bvalid", "bready", "rvalid", "rready")]
+        pins += [".clk(dla_core_clk)", ".reset_n(dla_reset_rstn)", *(f".{pin}({nets[pin]})" for pin in answers)]
+        text += instance("nvdla_shim_errors", f"{name}_errors", pins)
     # A device without ids has one.
     for pin in ("awid", "arid"):
         if pin not in widths:

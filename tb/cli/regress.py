@@ -26,10 +26,12 @@ from tb.cli.results import STORE, add_results_option, existing_store
 from tb.dlhdl.config import is_dlhdl
 from tb.run import folders
 from tb.run.compile.spec import CODE_COVERAGE
+from tb.run.dut import Dut
 from tb.run.optimise import Model
 from tb.run.regress.errors import LOOPBACK
 from tb.run.regress.store import Store
 from tb.run.systems import note
+from tb.run.task import Task
 from tb.stimulus.generate.random import ENGINES
 
 HELP = "play many scenarios on a cluster, keep every result, take up what is missing"
@@ -165,6 +167,10 @@ def _play_random(args: argparse.Namespace, store: Store, until: float | None) ->
             left = args.first + args.seeds - seeds.start
             print(f"the time is over; the seeds that are left: --first {seeds.start} --seeds {left}")
             break
-        tasks = random_tasks(args, args.engines, seeds)
-        code = max(code, Player(args, store, store.start(args.kind, tasks), until).play())
+        # A run is of one device.
+        by_dut: dict[Dut, list[Task]] = {}
+        for task in random_tasks(args, args.engines, seeds):
+            by_dut.setdefault(task.dut, []).append(task)
+        for tasks in by_dut.values():
+            code = max(code, Player(args, store, store.start(args.kind, tasks), until).play())
     return code

@@ -85,7 +85,7 @@ causes = ["dst-line-stride"]
     ("old", "new", "message"),
     [
         ('kind = "layout"', 'kind = "timing"', "kind of bug one must be one of layout, arithmetic, control, protocol, "
-         "interrupt, not timing"),
+         "interrupt, handshake, stale, not timing"),
         ('unit = "SDP"', 'unit = "EDP"', "unit of bug one must be one of SDP, not EDP"),
         ('about = "lines"\n', "", "bug one lacks the key about"),
         ('about = "lines"', 'about = "lines"\nwhen = 1', "bug one has no key when"),

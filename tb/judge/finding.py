@@ -17,6 +17,7 @@ class Check(Enum):
     MISSING = "missing write"
     STRAY = "stray write"
     DOUBLE = "double write with another value"
+    LATE = "done before its data"
     GOLDEN = "golden result"
     MEMORY = "memory access"
     PROTOCOL = "protocol"
@@ -35,7 +36,7 @@ class Check(Enum):
     LOST = "lost worker"
 
 
-BYTES = (Check.VALUE, Check.MISSING, Check.STRAY, Check.DOUBLE)
+BYTES = (Check.VALUE, Check.MISSING, Check.STRAY, Check.DOUBLE, Check.LATE)
 """The checks of bytes that the DUT wrote or should have written."""
 
 

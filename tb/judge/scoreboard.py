@@ -131,7 +131,8 @@ class WriteScoreboard(Generic[E]):
     """Compares writes with expectations; a byte belongs to the oldest layer that still lacks it.
 
     A byte written once more than layers expect it is a double write: tolerated with the same value,
-    a mismatch with another. A byte that no layer writes is stray, stride gaps included.
+    a mismatch with another. A layer that lacks bytes at its end and writes them later was done too early. A byte
+    that no layer writes is stray, stride gaps included.
 
     Elements of an expectation that has a tolerance are judged by it once both of their bytes are written,
     and the value that a repeated byte must have is the one written first.
@@ -291,7 +292,20 @@ class WriteScoreboard(Generic[E]):
         keep[positions] = False
         return rest.take(keep)
 
+    def _judge_late(self, entry: _Open[E], again: _Bytes, beats: Beats) -> _Bytes:
+        """Judge the bytes that a layer writes after its end was seen, and return the others."""
+        expectation = entry.expectation
+        offsets = (again.address - np.uint64(expectation.address)).astype(np.int64)
+        positions = np.flatnonzero(entry.missing[offsets])
+        if len(positions):
+            first = int(positions[0])
+            written = _Written(beats, int(again.beat[first]), int(again.value[first]))
+            self._add(Check.LATE, expectation, np.unique(offsets[positions]), int(offsets[first]), written)
+        return self._claim(entry, again, beats)
+
     def _judge_double(self, entry: _Open[E], again: _Bytes, beats: Beats) -> None:
+        if entry.ended:
+            again = self._judge_late(entry, again, beats)
         if not len(again.address):
             return
         expectation = entry.expectation

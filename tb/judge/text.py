@@ -147,12 +147,14 @@ def _mismatch(finding: Finding, wrong: Mismatch) -> str:
     parts = [f"first at {where}"]
     if wrong.rule is not None:
         parts.append(wrong.rule)
-    elif wrong.expected is not None:
+    elif wrong.expected is not None and finding.check is not Check.LATE:
         parts.append(f"expected {wrong.expected:#04x}")
-    if wrong.rule is None and wrong.got is not None:
+    if wrong.rule is None and wrong.got is not None and finding.check is not Check.LATE:
         parts.append(f"got {wrong.got:#04x}")
     if finding.cycle is not None:
         parts.append(f"at cycle {finding.cycle} with id {wrong.axi_id}")
+    if finding.check is Check.LATE:
+        parts.append("after the layer's interrupt, or after its unit was idle")
     unit = "bytes" if finding.check is Check.STRAY else "elements"
     layer = "" if finding.layer is None else f"{finding.layer.name}: "
     return f"{finding.check.value}: {wrong.elements} {unit}; {layer}{', '.join(parts)}"

@@ -87,6 +87,11 @@ TOLD = (
         f"{FIRST}, expected 0x01, got 0x02, at cycle 30 with id 4",
     ),
     Told(
+        Finding(Check.LATE, WRONG, 30, LAYER),
+        f"done before its data: 3 elements; layer 2 (SDP, group 1): {FIRST}, "
+        "at cycle 30 with id 4, after the layer's interrupt, or after its unit was idle",
+    ),
+    Told(
         Finding(Check.STRAY, Mismatch(8, 8, Ram.CVSRAM, 0x1000, None, None, 2, 4), 30),
         "stray write: 8 bytes; first at address 0x1000 of CVSRAM, got 0x02, at cycle 30 with id 4",
     ),

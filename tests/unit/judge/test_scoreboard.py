@@ -192,12 +192,25 @@ def test_writes_before_the_layer_started_are_stray(port: Port) -> None:
     assert findings(port.board.finish()) == [(Check.STRAY, 16, 16), (Check.MISSING, 16, 16)]
 
 
-def test_a_write_after_the_end_of_its_layer_came_too_late(port: Port) -> None:
+def test_a_layer_that_writes_after_its_end_was_done_before_its_data(port: Port) -> None:
     port.board.expect(expected())
     port.atoms(0, 1)
     port.board.end_layer(0)
     port.atoms(1, 2)
-    assert findings(port.board.finish()) == [(Check.MISSING, 8, 8)]
+    verdict = port.board.finish()
+    assert findings(verdict) == [(Check.LATE, 8, 8)]
+    assert (verdict.judged_bytes, verdict.findings[0].layer) == (16, FIRST)
+
+
+def test_what_is_written_too_late_may_be_wrong_as_well_or_come_twice(port: Port) -> None:
+    port.board.expect(expected())
+    port.board.end_layer(0)
+    port.write(BASE, b"\xee" * 8)
+    port.atoms(1, 2)
+    port.atoms(1, 2)
+    verdict = port.board.finish()
+    assert findings(verdict) == [(Check.LATE, 16, 16), (Check.VALUE, 8, 8)]
+    assert verdict.repeated_bytes == 8
 
 
 def test_writes_logged_before_the_end_of_their_layer_count(port: Port) -> None:

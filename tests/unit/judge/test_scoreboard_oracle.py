@@ -40,9 +40,14 @@ class Oracle:
                 self.judged += 1
                 self.counts[Check.VALUE] += lacking.pop(address) != value
                 return
-        for wanted, _, _ in reversed(self.entries):
+        for wanted, lacking, ended in reversed(self.entries):
             offset = address - wanted.address
             if wanted.ram is ram and 0 <= offset < len(wanted.data) and wanted.must_write[offset]:
+                if ended[0] and address in lacking:
+                    self.judged += 1
+                    self.counts[Check.LATE] += 1
+                    self.counts[Check.VALUE] += lacking.pop(address) != value
+                    return
                 same = int(wanted.data[offset]) == value
                 self.repeated += same
                 self.counts[Check.DOUBLE] += not same

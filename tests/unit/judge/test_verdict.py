@@ -18,6 +18,7 @@ ENDINGS = {
     Check.MISSING: Ending.MISMATCH,
     Check.STRAY: Ending.MISMATCH,
     Check.DOUBLE: Ending.MISMATCH,
+    Check.LATE: Ending.MISMATCH,
     Check.GOLDEN: Ending.MISMATCH,
     Check.MEMORY: Ending.PROTOCOL,
     Check.PROTOCOL: Ending.PROTOCOL,

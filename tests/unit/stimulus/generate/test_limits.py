@@ -169,27 +169,28 @@ def carried(entry: PlanEntry, seed: int) -> list[tuple[int, int]]:
 
 
 CARRIED = {
-    ("sdp", "SDP_RDMA.D_SRC_BASE_ADDR_LOW"): ("SDP_RDMA.D_SRC_LINE_STRIDE", "SDP_RDMA.D_SRC_SURFACE_STRIDE", 4, 6),
-    ("sdp", "SDP_RDMA.D_BS_BASE_ADDR_LOW"): ("SDP_RDMA.D_BS_LINE_STRIDE", "SDP_RDMA.D_BS_SURFACE_STRIDE", 4, 12),
-    ("sdp", "SDP_RDMA.D_BN_BASE_ADDR_LOW"): ("SDP_RDMA.D_BN_LINE_STRIDE", "SDP_RDMA.D_BN_SURFACE_STRIDE", 4, 12),
-    ("sdp", "SDP.D_DST_BASE_ADDR_LOW"): ("SDP.D_DST_LINE_STRIDE", "SDP.D_DST_SURFACE_STRIDE", 4, 6),
-    ("pdp", "PDP_RDMA.D_SRC_BASE_ADDR_LOW"): ("PDP_RDMA.D_SRC_LINE_STRIDE", "PDP_RDMA.D_SRC_SURFACE_STRIDE", 8, 12),
-    ("pdp", "PDP.D_DST_BASE_ADDR_LOW"): ("PDP.D_DST_LINE_STRIDE", "PDP.D_DST_SURFACE_STRIDE", 4, 6),
-    ("cdp", "CDP_RDMA.D_SRC_BASE_ADDR_LOW"): ("CDP_RDMA.D_SRC_LINE_STRIDE", "CDP_RDMA.D_SRC_SURFACE_STRIDE", 4, 6),
-    ("cdp", "CDP.D_DST_BASE_ADDR_LOW"): ("CDP.D_DST_LINE_STRIDE", "CDP.D_DST_SURFACE_STRIDE", 4, 6),
-    ("conv", "CDMA.D_DAIN_ADDR_LOW_0"): ("CDMA.D_LINE_STRIDE", "CDMA.D_SURF_STRIDE", 4, 6),
-    ("conv", "SDP.D_DST_BASE_ADDR_LOW"): ("SDP.D_DST_LINE_STRIDE", "SDP.D_DST_SURFACE_STRIDE", 3, 5),
+    ("sdp", "SDP_RDMA.D_SRC_BASE_ADDR_LOW"): ("SDP_RDMA.D_SRC_LINE_STRIDE", "SDP_RDMA.D_SRC_SURFACE_STRIDE", 12, 6),
+    ("sdp", "SDP_RDMA.D_BS_BASE_ADDR_LOW"): ("SDP_RDMA.D_BS_LINE_STRIDE", "SDP_RDMA.D_BS_SURFACE_STRIDE", 12, 12),
+    ("sdp", "SDP_RDMA.D_BN_BASE_ADDR_LOW"): ("SDP_RDMA.D_BN_LINE_STRIDE", "SDP_RDMA.D_BN_SURFACE_STRIDE", 12, 12),
+    ("sdp", "SDP.D_DST_BASE_ADDR_LOW"): ("SDP.D_DST_LINE_STRIDE", "SDP.D_DST_SURFACE_STRIDE", 12, 6),
+    ("pdp", "PDP_RDMA.D_SRC_BASE_ADDR_LOW"): ("PDP_RDMA.D_SRC_LINE_STRIDE", "PDP_RDMA.D_SRC_SURFACE_STRIDE", 24, 12),
+    ("pdp", "PDP.D_DST_BASE_ADDR_LOW"): ("PDP.D_DST_LINE_STRIDE", "PDP.D_DST_SURFACE_STRIDE", 12, 6),
+    ("cdp", "CDP_RDMA.D_SRC_BASE_ADDR_LOW"): ("CDP_RDMA.D_SRC_LINE_STRIDE", "CDP_RDMA.D_SRC_SURFACE_STRIDE", 12, 6),
+    ("cdp", "CDP.D_DST_BASE_ADDR_LOW"): ("CDP.D_DST_LINE_STRIDE", "CDP.D_DST_SURFACE_STRIDE", 12, 6),
+    ("conv", "CDMA.D_DAIN_ADDR_LOW_0"): ("CDMA.D_LINE_STRIDE", "CDMA.D_SURF_STRIDE", 12, 6),
+    ("conv", "SDP.D_DST_BASE_ADDR_LOW"): ("SDP.D_DST_LINE_STRIDE", "SDP.D_DST_SURFACE_STRIDE", 11, 5),
 }
 """Base registers of each engine's addresses: those of their strides, and how many lines and atoms there are."""
 
 
 @pytest.mark.parametrize(("engine", "base"), CARRIED)
 def test_atoms_lines_and_surfaces_step_over_the_border_of_each_address_bit(engine: str, base: str) -> None:
+    """A carry that is lost between two lines, or two surfaces, may show only at the one after them."""
     line_register, surface_register, lines, atoms = CARRIED[engine, base]
     written = registers_of(f"limits_carries_{engine}_each_bit")
     (line,), (surface,) = set(written[line_register]), set(written[surface_register])
     starts = written[base]
-    at_lines = {highest_change(start + n * line, line) for start in starts for n in range(lines - 1)}
+    at_lines = {highest_change(start + n * line, line) for start in starts for n in range(lines - 2)}
     at_atoms = {
         highest_change(start + n * line + m * 8, 8) for start in starts for n in range(lines) for m in range(atoms - 1)
     }
@@ -200,7 +201,7 @@ def test_atoms_lines_and_surfaces_step_over_the_border_of_each_address_bit(engin
 @pytest.mark.parametrize(("engine", "base"), [("conv", "CDMA.D_WEIGHT_ADDR_LOW"), ("image", "CDMA.D_DAIN_ADDR_LOW_0")])
 def test_weights_and_images_step_over_the_border_of_each_address_bit(engine: str, base: str) -> None:
     starts = registers_of(f"limits_carries_{engine}_each_bit")[base]
-    assert {highest_change(start, 600) for start in starts} >= set(range(12, 30))
+    assert {highest_change(start, 800) for start in starts} >= set(range(12, 30))
 
 
 def registers_of(scenario: str) -> dict[str, list[int]]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Sequence
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from models.config import HwConfig
 from models.errors import InputError
 from tb.cli import numbers, score_mutants
 from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, dut_arguments, dut_of, play_options
+from tb.cli.patterns import matches, only_option, said
 from tb.cli.run_dlhdl import check_options, core_of
 from tb.dlhdl.config import configs_of, is_dlhdl
 from tb.judge.text import why_not_passed
@@ -29,7 +29,7 @@ EXAMPLE = "python -m tb score --only 'sdp_*'"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
-    parser.add_argument("--only", metavar="PATTERN", help="only bugs whose names match, such as 'sdp_*'")
+    only_option(parser, "bugs")
     kinds = ", ".join(kind.value for kind in BugKind)
     parser.add_argument("--kind", metavar="KIND", help=f"only bugs of this kind: {kinds}")
     parser.add_argument("--seed", type=numbers.seed, default=1, metavar="N", help="seed of all data (default: 1)")
@@ -134,8 +134,10 @@ def alarms(found: Sequence[Source], bench: Bench, args: argparse.Namespace) -> b
     return bool(failed)
 
 
-def select(bugs: tuple[Bug, ...], pattern: str | None, kind: str | None, configs: Sequence[str]) -> list[Bug]:
-    """Return the bugs of a kind and of some configurations whose name matches a shell pattern.
+def select(
+    bugs: tuple[Bug, ...], patterns: Sequence[str] | None, kind: str | None, configs: Sequence[str]
+) -> list[Bug]:
+    """Return the bugs of a kind and of some configurations whose name matches one of some shell patterns.
 
     Raises:
         InputError: when there is none.
@@ -143,11 +145,10 @@ def select(bugs: tuple[Bug, ...], pattern: str | None, kind: str | None, configs
     chosen = [
         bug
         for bug in bugs
-        if bug.config in configs
-        and (pattern is None or fnmatchcase(bug.name, pattern))
-        and (kind is None or bug.kind.value == kind)
+        if bug.config in configs and matches(bug.name, patterns) and (kind is None or bug.kind.value == kind)
     ]
     if not chosen:
         known = f"see {COMMAND} score --list --config {' or '.join(sorted({bug.config for bug in bugs}))}"
-        raise InputError(f"no bug of {', '.join(configs)} matches {pattern or '*'} of kind {kind or 'any'}; {known}")
+        names, which = said(patterns) or "*", ", ".join(configs)
+        raise InputError(f"no bug of {which} matches {names} of kind {kind or 'any'}; {known}")
     return chosen

@@ -41,9 +41,10 @@ class Rules:
         wraps_at: the only width at which they wrap, None for all; of rules that do not saturate.
         wraps: whether they wrap below the range, and above it; of rules that do not saturate.
         symmetric: whether the smallest number of a range is the largest one, negated.
-        unsigned: whether maximum and minimum take negative numbers for large ones.
+        unsigned: whether a maximum, and a minimum, takes negative numbers for large ones.
         accumulator_bits: width at which the sums of a convolution wrap, None for accumulators that are wide enough.
         left_out: neighbours that a normalisation does not sum, as distances in channels.
+        interpolates: whether a lookup goes on from the entry below towards the next one.
     """
 
     rounding: Rounding = Rounding.AWAY
@@ -51,9 +52,10 @@ class Rules:
     wraps_at: int | None = None
     wraps: tuple[bool, bool] = (True, True)
     symmetric: bool = False
-    unsigned: bool = False
+    unsigned: tuple[bool, bool] = (False, False)
     accumulator_bits: int | None = None
     left_out: frozenset[int] = frozenset()
+    interpolates: bool = True
 
 
 HARDWARE = Rules()

@@ -101,7 +101,9 @@ def _one_table(table: LutTable, x: IntArray, unit: LutUnit, rules: Rules) -> tup
     place, index, fraction = position(table, x, bits, rules)
     entries = table.entries.astype(np.int64)
     first, second = entries[index], entries[index + 1]
-    if unit is LutUnit.SDP:
+    if not rules.interpolates:
+        hit = first
+    elif unit is LutUnit.SDP:
         hit = shift_right_rounded(first * ((1 << bits) - fraction) + second * fraction, bits, rules)
     else:
         hit = first + shift_right_rounded((second - first) * fraction, bits, rules)

@@ -52,8 +52,9 @@ module nvdla_cacc #(
   wire [4:0] truncate = cfg[32*(`CACC_D_CLIP_CFG-`CACC_OP_ENABLE)+:5];
 
   `NVDLA_BUG(conv_truncate)
+  `NVDLA_BUG(conv_truncate_narrow)
   `NVDLA_BUG(conv_truncation_floors)
-  wire [5:0] amount = {1'b0, truncate} + {5'd0, bug_conv_truncate};
+  wire [5:0] amount = {1'b0, bug_conv_truncate_narrow ? {3'd0, truncate[1:0]} : truncate} + {5'd0, bug_conv_truncate};
 
   // Each group remembers the count of the last layer that it ran.
   reg [31:0] saturations, saturations_0, saturations_1;

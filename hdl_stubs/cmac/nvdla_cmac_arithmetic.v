@@ -20,6 +20,7 @@ module nvdla_cmac_arithmetic #(
   localparam C = 8 * ATOMIC_C;
 
   `NVDLA_BUG(conv_data_unsigned)
+  `NVDLA_BUG(conv_lane_sign)
   // The set of weights that arrives, where absent ones are 0, and the one in use
   reg [C*SLOTS-1:0] arriving, active;
 
@@ -44,6 +45,7 @@ module nvdla_cmac_arithmetic #(
       dot = 0;
       for (i = 0; i < ATOMIC_C; i = i + 1) begin
         element = {{8{elements[8*i+7] && !bug_conv_data_unsigned}}, elements[8*i+:8]};
+        if (bug_conv_lane_sign && i == 2) element = {9'd0, elements[8*i+:7]};
         weight  = {{8{weights[8*i+7]}}, weights[8*i+:8]};
         product = element * weight;
         dot     = dot + {{(SUM_BITS - 16) {product[15]}}, product};

@@ -178,6 +178,7 @@ module nvdla_csc #(
   `NVDLA_BUG(conv_pad_top_ignored)
   `NVDLA_BUG(conv_pad_value_ignored)
   `NVDLA_BUG(conv_strides_swapped)
+  `NVDLA_BUG(conv_stride_of_x)
   `NVDLA_BUG(conv_dilation_ignored)
   `NVDLA_BUG(conv_window_one_line_down)
   `NVDLA_BUG(conv_kernel_columns_reversed)
@@ -210,7 +211,7 @@ module nvdla_csc #(
 
   // Position in the input; CDMA has put Winograd's padding into the cube.
   wire [2:0] apart_x = winograd ? 3'd1 : bug_conv_strides_swapped ? stride_y : stride_x;
-  wire [2:0] apart_y = winograd ? 3'd1 : bug_conv_strides_swapped ? stride_x : stride_y;
+  wire [2:0] apart_y = winograd ? 3'd1 : (bug_conv_strides_swapped || bug_conv_stride_of_x) ? stride_x : stride_y;
   wire [17:0] step_x = {5'd0, out_x} * ({15'd0, apart_x} + 18'd1);
   wire [17:0] step_y = {5'd0, out_y} * ({15'd0, apart_y} + 18'd1);
   wire [5:0] kernel_column = bug_conv_kernel_columns_reversed ? {1'b0, columns} - column : column;

@@ -9,6 +9,8 @@
 // Source: LUT programming guide; the fraction keeps FRACTION bits, and the product
 // that is rounded (half away from zero) is that of the difference in CDP and the
 // sum of two products in SDP (TWO_PRODUCTS): measured on the public nv_full RTL.
+`include "nvdla_bugs.vh"
+
 module nvdla_lut_table #(
     parameter X = 38,  // bits of a value
     parameter Y = 16,  // bits of a result
@@ -34,6 +36,8 @@ module nvdla_lut_table #(
   localparam W = X + 34;  // a distance shifted left by up to 16, times 16 bits
   localparam D = X + 1 + 64;  // a distance with room for the fraction or a left shift
 
+  `NVDLA_BUG(lut_interpolation_missing)
+
   reg [D-1:0] distance, position;
   reg [FRACTION-1:0] fraction;
   reg [7:0] top;
@@ -57,6 +61,7 @@ module nvdla_lut_table #(
       fraction = position[FRACTION-1:0];
       position = position >> FRACTION;
     end
+    if (bug_lut_interpolation_missing) fraction = {FRACTION{1'b0}};
     overflow = !underflow && (position >= ENTRIES);
     index    = underflow ? {INDEX{1'b0}} : overflow ? {INDEX{1'b1}} : position[INDEX-1:0];
   end

@@ -232,8 +232,12 @@ module nvdla_pdp_core #(
       default: result <= result;
     endcase
 
+  `NVDLA_BUG(pdp_pad_value_of_two)
+  `NVDLA_BUG(pdp_reciprocal_shared)
   // PAD_VALUE_nX; 0 for no padding
-  wire [32*8-1:0] pad_table = {pad_values, 32'd0};
+  wire [32*8-1:0] pad_table = {pad_values[32*7-1:64], bug_pdp_pad_value_of_two ? pad_values[31:0] : pad_values[63:32],
+                               pad_values[31:0], 32'd0};
+  wire [16:0] recip_lines = bug_pdp_reciprocal_shared ? recip_width : recip_height;
 
   generate
     if (FLOAT != 0) begin : all_precisions
@@ -247,7 +251,7 @@ module nvdla_pdp_core #(
           .pad_columns (pad_table[{pad_columns[2:0], 5'd0}+:19]),
           .pad_rows    (pad_table[{pad_rows[2:0], 5'd0}+:19]),
           .recip_width (recip_width),
-          .recip_height(recip_height),
+          .recip_height(recip_lines),
           .in_data     (in_data),
           .widened     (widened),
           .column_fresh(column_starts),
@@ -274,7 +278,7 @@ module nvdla_pdp_core #(
           .pad_columns (pad_table[{pad_columns[2:0], 5'd0}+:11]),
           .pad_rows    (pad_table[{pad_rows[2:0], 5'd0}+:14]),
           .recip_width (recip_width),
-          .recip_height(recip_height),
+          .recip_height(recip_lines),
           .in_data     (in_data),
           .widened     (widened),
           .column_fresh(column_starts),

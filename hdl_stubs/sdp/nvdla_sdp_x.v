@@ -47,6 +47,7 @@ module nvdla_sdp_x (
   `NVDLA_BUG(sdp_alu_shift_missing)
   `NVDLA_BUG(sdp_maximum_is_minimum)
   `NVDLA_BUG(sdp_compare_unsigned)
+  `NVDLA_BUG(sdp_minimum_unsigned)
   `NVDLA_BUG(sdp_sum_carry)
   `NVDLA_BUG(sdp_multiplier_missing)
   `NVDLA_BUG(sdp_truncation_shift)
@@ -70,7 +71,8 @@ module nvdla_sdp_x (
         operand = {{17{narrow[31]}}, narrow};
         above   = operand > value;
         // Numbers of one sign compare the same way as unsigned ones.
-        flipped = bug_sdp_compare_unsigned && (operand[48] != value[48]);
+        flipped = (bug_sdp_compare_unsigned || (bug_sdp_minimum_unsigned && alu_algo == ALGO_MIN)) &&
+            (operand[48] != value[48]);
         case (alu_algo)
           ALGO_MAX: if ((above ^ flipped) != bug_sdp_maximum_is_minimum) value = operand;
           ALGO_MIN: if ((operand < value) ^ flipped) value = operand;

@@ -58,7 +58,7 @@ def pool(
     """Pool some channels: (C, H, W) int8 or int16 to (C, out_height, out_width)."""
     if params.method is PoolMethod.AVERAGE:
         return _average(params, cube, out_width, out_height, _widths(params, config), rules)
-    if rules.unsigned:
+    if rules.unsigned[params.method is PoolMethod.MIN]:
         return _extreme(params, cube.view(f"u{cube.itemsize}"), out_width, out_height).view(cube.dtype)
     return _extreme(params, cube, out_width, out_height)
 

@@ -114,7 +114,7 @@ def _truncate(product: NDArray[np.int64], shift: int, rules: Rules) -> NDArray[n
 
 def _alu(operation: AluOp, data: NDArray[np.int64], operand: NDArray[np.int64], rules: Rules) -> NDArray[np.int64]:
     match operation:
-        case AluOp.MAX | AluOp.MIN if rules.unsigned:
+        case AluOp.MAX | AluOp.MIN if rules.unsigned[operation is AluOp.MIN]:
             larger = _as_unsigned(data) > _as_unsigned(operand)
             return np.where(larger == (operation is AluOp.MAX), data, operand)
         case AluOp.MAX:

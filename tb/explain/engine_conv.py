@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import lru_cache
 
 import numpy as np
@@ -67,6 +68,43 @@ class CubeInput:
         return cube
 
 
+class LaneFault(Enum):
+    """What may be wrong with a multiplier."""
+
+    MISSING = "its products are 0"
+    DATA_SIGN = "the sign bit of its data is 0"
+    WEIGHT_SIGN = "the sign bit of its weights is 0"
+
+
+@dataclass(frozen=True)
+class Lane:
+    """A faulty multiplier, the same one of every MAC cell.
+
+    Attributes:
+        number: its number.
+        of: multipliers of a cell; channels go round among them.
+        fault: what is wrong with it.
+    """
+
+    number: int
+    of: int
+    fault: LaneFault
+
+    def seen(self, cube: Cube, weights: Cube) -> tuple[Cube, Cube]:
+        """Return data (C, H, W) and weights (K, C, R, S) of INT8 as the multipliers take them."""
+        mine = slice(self.number, None, self.of)
+        if self.fault is LaneFault.WEIGHT_SIGN:
+            weights = weights.copy()
+            weights[:, mine] &= _ALL_BUT_THE_SIGN
+        else:
+            cube = cube.copy()
+            cube[mine] &= _ALL_BUT_THE_SIGN if self.fault is LaneFault.DATA_SIGN else np.int8(0)
+        return cube, weights
+
+
+_ALL_BUT_THE_SIGN = np.int8(0x7F)
+
+
 @dataclass(frozen=True)
 class ConvRun:
     """A convolution with SDP on the fly.
@@ -80,6 +118,7 @@ class ConvRun:
         sdp: stages and output converter; its walk is not used.
         shift: elements (down, right) that every window is displaced.
         signed: whether the multipliers take data, and kernels, of INT8 as signed numbers.
+        lane: a faulty multiplier; of direct convolutions of feature cubes of INT8.
     """
 
     source: CubeInput | ImageInput
@@ -90,6 +129,7 @@ class ConvRun:
     sdp: SdpRun
     shift: tuple[int, int] = (0, 0)
     signed: tuple[bool, bool] = (True, True)
+    lane: Lane | None = None
 
     @property
     def work(self) -> int:
@@ -100,7 +140,9 @@ class ConvRun:
     def compute(self, memory: Bytes, rows: slice, rules: Rules) -> Cube:
         """Return some lines of the output, (K, lines, W) with padding channels."""
         whole = self._aligned(rows)
-        core = _Core(self.source, self.weights, self.params, self.out_size[1], self.shift, self.signed, rules)
+        core = _Core(
+            self.source, self.weights, self.params, self.out_size[1], self.shift, self.signed, self.lane, rules
+        )
         sums = _sums(core, memory, whole.start, whole.stop)
         padding = self.padded_channels - sums.shape[0]
         sums = np.pad(sums, ((0, padding), (0, 0), (0, 0)))
@@ -124,6 +166,7 @@ class _Core:
     out_width: int
     shift: tuple[int, int]
     signed: tuple[bool, bool]
+    lane: Lane | None
     rules: Rules
 
 
@@ -151,6 +194,10 @@ def _sums(core: _Core, memory: Bytes, start_row: int, stop_row: int) -> Cube:
         ((0, 0), (top - first, behind - bottom), (start - left, right - stop)),
         constant_values=params.pad_value,
     )
+    if core.lane is not None:
+        if params.precision is not Precision.INT8 or params.winograd or isinstance(core.source, ImageInput):
+            raise InputError("lane must be of a direct convolution of an INT8 feature cube")
+        cube, weights = core.lane.seen(cube, weights)
     bare = replace(params, pad_left=0, pad_right=0, pad_top=0, pad_bottom=0)
     if not all(core.signed):
         if params.precision is not Precision.INT8:

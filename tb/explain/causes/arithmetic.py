@@ -42,7 +42,8 @@ def _symmetric(evidence: Evidence, run: Run) -> Iterator[Variant]:
 
 
 def _compare(evidence: Evidence, run: Run) -> Iterator[Variant]:
-    yield Variant("", replace(run, rules=replace(run.rules, unsigned=True)))
+    for what, unsigned in (("both", (True, True)), ("maximum", (True, False)), ("minimum", (False, True))):
+        yield Variant(what, replace(run, rules=replace(run.rules, unsigned=unsigned)))
 
 
 def _constants(evidence: Evidence, run: Run) -> Iterator[Variant]:

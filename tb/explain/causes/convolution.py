@@ -12,7 +12,7 @@ from models.layout import ImageWeightLayout, KernelLayout, PixelLayout, WeightLa
 from tb.explain.cause import Cause, Family, Variant, attempt
 from tb.explain.causes import reach
 from tb.explain.causes.reach import setting
-from tb.explain.engine_conv import ConvRun, CubeInput, ImageInput
+from tb.explain.engine_conv import ConvRun, CubeInput, ImageInput, Lane, LaneFault
 from tb.explain.evidence import Evidence
 from tb.explain.kernels import MASKS, ORDERS, STARTS, WINOGRAD_ORDERS, Packing, WeightInput
 from tb.explain.run import Run
@@ -46,7 +46,7 @@ def _with_shape(order: str, shape: tuple[int, int, int, int], weights: WeightInp
 def _ways(engine: ConvRun) -> Iterator[tuple[str, str, Callable[[ConvRun], ConvRun]]]:
     """Yield (kind, detail, change) of everything that may be wrong with the computation."""
     old = engine.params
-    for shift in (0, old.truncate - 1, old.truncate + 1):
+    for shift in _misread(old.truncate, 5):
         yield "truncate", f"{shift} instead of {old.truncate}", _params(truncate=shift)
     if old.winograd:
         for shift in (0, old.pre_truncate - 1, old.pre_truncate + 1):
@@ -63,12 +63,21 @@ def _ways(engine: ConvRun) -> Iterator[tuple[str, str, Callable[[ConvRun], ConvR
     ):
         yield "padding", what, _params(pad_left=left, pad_top=top)
     yield "stride", "x and y swapped", _params(stride_x=old.stride_y, stride_y=old.stride_x)
+    yield "stride", "that of x for both", _params(stride_y=old.stride_x)
+    yield "stride", "that of y for both", _params(stride_x=old.stride_y)
     for x, y in ((1, 1), (old.stride_x + 1, old.stride_y), (old.stride_x, old.stride_y + 1)):
         yield "stride", f"{x} x {y} instead of {old.stride_x} x {old.stride_y}", _params(stride_x=x, stride_y=y)
     yield "dilation", "ignored", _params(dilation_x=1, dilation_y=1)
     yield "dilation", "x and y swapped", _params(dilation_x=old.dilation_y, dilation_y=old.dilation_x)
     for down, right in ((0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (-1, -1)):
         yield "window", f"{down} lines down, {right} columns right", setting(shift=(down, right))
+
+
+def _misread(value: int, bits: int) -> list[int]:
+    """Return what a register field may be taken for: 0, one more or less, without one of its bits or the upper ones."""
+    others = [0, value - 1, value + 1]
+    others += [value & ~(1 << bit) for bit in range(bits)] + [value & ((1 << bit) - 1) for bit in range(1, bits)]
+    return [other for other in dict.fromkeys(others) if other != value]
 
 
 def _weights(engine: ConvRun) -> Iterator[tuple[str, str, Callable[[WeightInput], WeightInput]]]:
@@ -234,6 +243,18 @@ def _accumulators(evidence: Evidence, run: Run) -> Iterator[Variant]:
             yield Variant(f"sums wrap at {bits} bits", replace(run, rules=rules))
 
 
+def _lanes(evidence: Evidence, run: Run) -> Iterator[Variant]:
+    engine = reach.first(run)
+    if not isinstance(engine, ConvRun):
+        return
+    lanes = engine.weights.layout.config.mac_atomic_c_size
+    for number in range(min(lanes, engine.weights.shape[1])):
+        for fault in LaneFault:
+            faulty = Lane(number, lanes, fault)
+            detail = f"lane {number} of {lanes}, {fault.value}"
+            yield from attempt(detail, partial(_engine, run, setting(lane=faulty)))
+
+
 _ACCUMULATOR_BITS = range(12, 34)
 """Widths that hold some sums of a convolution and not others; the hardware has 34 bits for INT8."""
 
@@ -268,5 +289,6 @@ CAUSES = (
         Cause(f"conv-{kind}", f"convolution: {about}", family, partial(_of, kind), reruns=True)
         for kind, (about, family) in _KINDS.items()
     ),
+    Cause("conv-lane", "convolution: one multiplier of every MAC cell", Family.ARITHMETIC, _lanes, reruns=True),
     Cause("conv-accumulator", "convolution: narrow accumulators", Family.ARITHMETIC, _accumulators, reruns=True),
 )

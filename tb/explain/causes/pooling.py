@@ -85,10 +85,13 @@ def _ways(engine: PdpRun) -> Iterator[tuple[str, str, Callable[[PdpRun], PdpRun]
         (tuple(-value for value in old.pad_values), "negated"),
         ((0, *old.pad_values[:-1]), "one entry too early"),
         ((*old.pad_values[1:], old.pad_values[-1]), "one entry too late"),
+        *_entries_of_others(old.pad_values),
     ):
         yield "pad-value", what, params(pad_values=values)
     for width, height, what in (
         (old.recip_height, old.recip_width, "width and height swapped"),
+        (old.recip_width, old.recip_width, "that of the width for both"),
+        (old.recip_height, old.recip_height, "that of the height for both"),
         (65536, old.recip_height, "width left out"),
         (old.recip_width, 65536, "height left out"),
         (old.recip_width + 1, old.recip_height, "width one too large"),
@@ -100,6 +103,15 @@ def _ways(engine: PdpRun) -> Iterator[tuple[str, str, Callable[[PdpRun], PdpRun]
         (min(2 * old.recip_width, (1 << 17) - 1), old.recip_height, "width doubled"),
     ):
         yield "reciprocal", what, params(recip_width=width, recip_height=height)
+
+
+def _entries_of_others(values: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...], str]]:
+    """Yield padding values of which one is that of the count before or after it, or of no padding."""
+    table = (0, *values)
+    for count in range(1, len(table)):
+        for other in sorted({0, count - 1, count + 1} & set(range(len(table)))):
+            changed = (*table[1:count], table[other], *table[count + 1 :])
+            yield changed, f"that of {other} for {count} padded elements"
 
 
 def _replaced(params: PdpParams, new: dict[str, object]) -> PdpParams:

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from models.cdp import LOCAL_SIZES, CdpParams
 from models.converter import Converter
 from models.lut import HybridLut, LutChoice, LutTable, Slope
+from models.sdp import YStage
 from tb.explain.cause import Cause, Family, Variant, attempt
+from tb.explain.causes import reach
 from tb.explain.causes.reach import setting
 from tb.explain.engines import CdpRun
 from tb.explain.evidence import Evidence
@@ -129,6 +131,13 @@ def _neighbours(evidence: Evidence, run: Run) -> Iterator[Variant]:
     yield Variant("the channel itself", replace(run, rules=replace(run.rules, left_out=frozenset((0,)))))
 
 
+def _interpolation(evidence: Evidence, run: Run) -> Iterator[Variant]:
+    sdp = reach.sdp_of(run)
+    looks_up = sdp is not None and sdp.y is not None and isinstance(sdp.y.stage, YStage) and sdp.y.stage.lut is not None
+    if isinstance(run.engine, CdpRun) or looks_up:
+        yield Variant("the entry below alone", replace(run, rules=replace(run.rules, interpolates=False)))
+
+
 def _padding(evidence: Evidence, run: Run) -> Iterator[Variant]:
     engine = run.engine
     if isinstance(engine, CdpRun):
@@ -154,6 +163,7 @@ CAUSES = (
         Cause(f"lut-{kind}", about, Family.ARITHMETIC, partial(_of, kind), reruns=True)
         for kind, about in _KINDS.items()
     ),
+    Cause("lut-interpolation", "lookup: no interpolation", Family.ARITHMETIC, _interpolation, reruns=True),
     Cause("lut-neighbour", "normalisation: a neighbour is not summed", Family.ARITHMETIC, _neighbours, reruns=True),
     Cause("lut-padding", "normalisation: wrong number of channels", Family.ARITHMETIC, _padding, reruns=True),
 )

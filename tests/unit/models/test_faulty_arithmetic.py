@@ -22,7 +22,12 @@ from tests.unit.models import test_conv_model as conv_layers
 from tests.unit.models import test_pdp_model as pdp_layers
 from tests.unit.models import test_sdp_model as sdp_layers
 
-FLOOR, WRAP, UNSIGNED = Rules(Rounding.FLOOR), Rules(saturates=False), Rules(unsigned=True)
+FLOOR, WRAP, MAX_UNSIGNED, MIN_UNSIGNED = (
+    Rules(Rounding.FLOOR),
+    Rules(saturates=False),
+    Rules(unsigned=(True, False)),
+    Rules(unsigned=(False, True)),
+)
 ONE, MINUS = np.ones((1, 1, 1), np.int8), np.full((1, 1, 1), -1, np.int8)
 LARGE = np.full((1, 1, 1), 100, np.int8)
 SMALL = HwConfig.load("nv_small")
@@ -87,10 +92,10 @@ def image(scale: int, shift: int) -> Model:
         (output(LARGE, 2, 0), Rules(saturates=False, wraps=(True, False)), [127], [127]),
         (output(LARGE, -2, 0), Rules(saturates=False, wraps=(True, False)), [-128], [56]),
         (output(LARGE, -2, 0), Rules(symmetric=True), [-128], [-127]),
-        (limited(MINUS, AluOp.MAX), UNSIGNED, [1], [-1]),
-        (limited(LARGE, AluOp.MIN), UNSIGNED, [1], [1]),
-        (pooled(PoolMethod.MAX), UNSIGNED, [1], [-1]),
-        (pooled(PoolMethod.MIN), UNSIGNED, [-1], [0]),
+        (limited(MINUS, AluOp.MAX), MAX_UNSIGNED, [1], [-1]),
+        (limited(LARGE, AluOp.MIN), MIN_UNSIGNED, [1], [1]),
+        (pooled(PoolMethod.MAX), MAX_UNSIGNED, [1], [-1]),
+        (pooled(PoolMethod.MIN), MIN_UNSIGNED, [-1], [0]),
         (convolved(LARGE), Rules(accumulator_bits=7), [50], [-14]),
         (stage(MINUS, 1, 1), FLOOR, [-1], [-1]),
         (stage(ONE, 1, 1), FLOOR, [1], [0]),

@@ -24,6 +24,7 @@ from tb.cli.console import Console, verbosity_options
 from tb.explain.stages import load_stages
 from tb.places import PROJECT_FILE
 from tb.report import failures, performance, report
+from tb.report.leads import with_leads
 from tb.report.progress import Progress
 from tb.run import cache, folders, project
 from tb.run.compile.build import build
@@ -371,7 +372,7 @@ def _play_and_report(args: argparse.Namespace, plays: Sequence[Play], root: Path
             by_identity[job.identity] = result
             show_progress(console, progress, result)
     console.clear()
-    results = [by_identity[job.identity] for job in jobs]
+    results = with_leads([by_identity[job.identity] for job in jobs], {job.identity: job.make for job in jobs})
     report.write_pages(results, root, root.name)
     console.detail(f"\n{report.table(results)}\n")
     problems = failures.told(results)

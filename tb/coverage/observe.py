@@ -22,10 +22,11 @@ FIRST, MEMORY, ALONE = "first", "memory", "alone"
 
 @dataclass(frozen=True)
 class Observation:
-    """One layer as one unit's model sees it."""
+    """One layer as one unit's model sees it, and its number in the scenario."""
 
     unit: str
     attributes: Attributes
+    index: int = 0
 
 
 def observe(scenario: Scenario, config: HwConfig) -> Iterator[Observation]:
@@ -121,8 +122,8 @@ def _see(
     }
     for name, attributes in found:
         taken = taken_attributes(started.fetch) if name == "CONV" else {}
-        yield Observation(name, attributes | taken | context)
-    yield Observation("SYSTEM", {"unit": unit, "layer": len(seen), **context})
+        yield Observation(name, attributes | taken | context, started.index)
+    yield Observation("SYSTEM", {"unit": unit, "layer": len(seen), **context}, started.index)
     seen.append((unit, started))
 
 

@@ -11,6 +11,7 @@ from tb.judge.verdict import Ending
 from tb.report.summary import Group, groups
 from tb.run.result import Result
 from tb.run.simulate import LOG_NAME
+from tb.stimulus.exchange import Explained
 
 FILE_NAME = "failures.txt"
 """Name of the file with all of it, in the folder of a run."""
@@ -19,7 +20,10 @@ MOST_LINES = 36
 """Lines that ``told`` takes at most, whatever fails."""
 
 _ALONE, _FIRST, _NEXT = 22, 8, 3
-"""Lines of reasons: of the only group, of the first of several, and of those that follow."""
+"""Lines of reasons: of the only group, and at least of the first of several and of those that follow."""
+
+_COMFORTABLE = 26
+"""Lines that are filled with reasons, when there is more to say."""
 
 _IN_FULL, _BY_NAME, _REASONS, _NAMES = 2, 3, 2, 4
 """Groups with reasons, groups with their heading alone, reasons of refusals, tests that are named."""
@@ -43,7 +47,17 @@ def write(results: Sequence[Result], folder: Path) -> None:
 def told(results: Sequence[Result]) -> str:
     """Return the same in at most ``MOST_LINES`` lines: failures by cause and check, refusals by reason."""
     found = groups(results)
-    blocks = [_paragraph(group, _room(number, found)) for number, group in enumerate(found[:_IN_FULL])]
+    for more in range(_ALONE, -1, -1):
+        text = _told(results, found, more)
+        if len(text.splitlines()) <= _COMFORTABLE:
+            break
+    return text
+
+
+def _told(results: Sequence[Result], found: Sequence[Group], more: int) -> str:
+    """Return the text in which groups have that many lines more than they have at least."""
+    rooms = [min(_room(number, found) + more, _ALONE) for number in range(len(found))]
+    blocks = [_paragraph(group, room, len(found) == 1) for group, room in zip(found[:_IN_FULL], rooms, strict=False)]
     blocks += [_heading(group) for group in found[_IN_FULL : _IN_FULL + _BY_NAME]]
     rest = found[_IN_FULL + _BY_NAME :]
     if rest:
@@ -63,22 +77,41 @@ def _heading(group: Group) -> str:
     return f"failed: {len(group.members)} tests: {group.title} ({_listed(group.members)})"
 
 
-def _paragraph(group: Group, room: int) -> str:
+def _paragraph(group: Group, room: int, alone: bool) -> str:
     first, *others = group.members
     # Where several groups share the screen, the cause may not fit below.
-    named = group.cause is not None and room < _ALONE
+    named = group.cause is not None and not alone
     lines = [_heading(group) if named else f"failed: {first.identity}"]
     if others:
         checks = group.checks if group.cause is not None else []
         room = max(room - len(checks[:2]), _NEXT)
         lines = [_heading(group), *(f"  {line}" for line in checks[:2]), f"  first: {first.identity}"]
     found = _lines(complaints(first.verdict))
-    why = [] if first.explained is None else first.explained.lines
-    # The cause is what one looks for: complaints get what it leaves, at least two lines.
-    most = max(room - len(why), min(room, max(2, room // 3)))
+    why, rest = _sorted_by_worth(first.explained)
+    # The cause is what one looks for: complaints get what it leaves, at least a line.
+    most = max(room - len(why) - len(rest), min(room, max(1, room // 4)))
     said = _clipped(found, most)
+    # Where and when give way to why.
+    said += _clipped(rest, min(len(rest), max(room - len(said) - len(why), 0)))
     said += _clipped(why, max(room - len(said), 0))
     return "\n".join((*lines, *(f"  {line}" for line in (*said, *_leads(first)))))
+
+
+def _sorted_by_worth(explained: Explained | None) -> tuple[list[str], list[str]]:
+    """Return why the first layer is wrong, with the leads, and what else an explanation says before it."""
+    if explained is None:
+        return [], []
+    lines = explained.lines
+    start = next((n for n, line in enumerate(lines) if line.startswith(_WHY)), len(lines))
+    end = next((n for n, line in enumerate(lines) if n > start and not line.startswith("   ")), len(lines))
+    return [*_told_leads(explained), *lines[start:end], *lines[end:]], lines[:start]
+
+
+def _told_leads(explained: Explained) -> list[str]:
+    return [f"  lead: {lead}" for lead in explained.leads]
+
+
+_WHY = "  why "
 
 
 def _block(result: Result) -> str:
@@ -86,7 +119,7 @@ def _block(result: Result) -> str:
     lines = _lines(why_not_passed(result.verdict))
     if not result.ending.is_failure:
         return "\n".join([f"refused: {result.identity}", *(f"  {line}" for line in lines)])
-    lines += [] if result.explained is None else result.explained.lines
+    lines += [] if result.explained is None else [*result.explained.lines, *_told_leads(result.explained)]
     return "\n".join([f"failed: {result.identity}", *(f"  {line}" for line in (*lines, *_leads(result)))])
 
 

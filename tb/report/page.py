@@ -95,7 +95,8 @@ def write_junit(title: str, results: Sequence[Result], path: Path) -> None:
 
 def _failure(group: Group, base: Path) -> dict[str, Any]:
     first = group.members[0]
-    explanation = () if first.explained is None else first.explained.lines
+    explained = first.explained
+    explanation = [] if explained is None else [*explained.lines, *(f"lead: {lead}" for lead in explained.leads)]
     return {
         "name": f"{group.ending.value}: {group.title}",
         "tasks": [{"name": result.identity, "link": _link(result, base)} for result in group.members],

@@ -109,6 +109,7 @@ class Explained(msgspec.Struct, frozen=True):
         equal: those that predict the same bytes as the best, for each layer.
         headlines: the best cause of each layer in words, or that none fits.
         symptoms: whether the best says no more than what the bytes look like, for each layer.
+        leads: where no cause is known, what failing layers have and passing ones have not; of the first of its kind.
     """
 
     lines: list[str]
@@ -116,6 +117,7 @@ class Explained(msgspec.Struct, frozen=True):
     equal: list[list[str]]
     headlines: list[str] = []
     symptoms: list[bool] = []
+    leads: list[str] = []
 
 
 class Answer(msgspec.Struct, frozen=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -88,6 +89,19 @@ def test_the_cause_of_one_test_among_several_groups_is_in_its_heading() -> None:
     headings = [line for line in failures.told(bad).splitlines() if line.startswith("failed: ")]
     assert headings[:2] == ["failed: a.3: a constant added: +1", "failed: b.3: base 8 too large"]
     assert failures.told(bad[:1]).splitlines()[0] == "failed: a.3"
+
+
+def test_why_is_shown_whole_before_where_when_and_further_complaints() -> None:
+    why = ["  why   1. base 8 too large", "        2. base 16 too large"]
+    where = ["layer 0 (SDP, group 0): 8 wrong bytes", "  where all", *(f"        more {n}" for n in range(12))]
+    one = Explained([*where, *why], [["dst-base"]], [["dst-base"]], ["base 8 too large"])
+    other = msgspec.structs.replace(one, headlines=["base 9 too large"], causes=[["x"]], leads=["it is odd"])
+    found = [wrong(check=check) for check in (Check.VALUE, Check.MISSING, Check.STRAY, Check.DOUBLE)] * 2
+    said = failures.told([result("a", Verdict(findings=found), why=one), result("b", in_group(1), why=other)])
+    for line in (*why, "  lead: it is odd"):
+        assert f"\n  {line}\n" in said
+    assert said.count(why[0]) == 2
+    assert "... " in said
 
 
 def test_failures_without_a_cause_stay_apart_by_register_group() -> None:

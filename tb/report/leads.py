@@ -1,0 +1,181 @@
+"""Leads, where no cause is known: what the layers that failed have, and hardly any that passed."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import comb
+from operator import eq, ge, gt, le, lt, ne
+from typing import Any
+
+import msgspec
+
+from models.config import HwConfig
+from models.errors import InputError
+from tb.coverage.attributes import Attributes, Value
+from tb.coverage.observe import observe
+from tb.report.summary import Group, groups
+from tb.run.result import Result
+from tb.run.systems import AnyScenario
+from tb.stimulus.scenario import Scenario
+
+_MOST_LEADS = 3
+_MOST_CHANCE = 0.25
+"""How many features may be expected to fit as well by chance, of those that were looked at."""
+
+_TWINS = (
+    *((f"{name}_x", f"{name}_y") for name in ("stride", "dilation")),
+    *((f"{prefix}width", f"{prefix}height") for prefix in ("", "kernel_", "out_")),
+    *(("pad_left", "pad_top"), ("pad_right", "pad_bottom"), ("pad_left", "pad_right"), ("pad_top", "pad_bottom")),
+)
+"""Attributes that hardware may take for each other."""
+
+Relation = Callable[[Any, Any], Any]
+"""Of two values of one kind."""
+
+Makers = Mapping[str, Callable[[], AnyScenario]]
+"""What builds the scenario of a test, by its identity."""
+
+
+@dataclass(frozen=True)
+class Feature:
+    """Something that a layer has or has not.
+
+    Attributes:
+        text: Its words.
+        holds: Whether attributes have it.
+    """
+
+    text: str
+    holds: Callable[[Attributes], bool]
+
+
+def with_leads(results: Sequence[Result], makers: Makers) -> list[Result]:
+    """Return results in which the first failure of each group without a probable cause has its leads.
+
+    Args:
+        results: All results of a run.
+        makers: From which the scenarios are built again, to look at their layers.
+    """
+    unexplained = [group for group in groups(results) if _lacks_cause(group)]
+    if not unexplained:
+        return list(results)
+    seen = {result.identity: _layers(result, makers) for result in results}
+    passing = [layer for result in results for layer in _right(result, seen[result.identity])]
+    found = {}
+    for group in unexplained:
+        failing = [layer for result in group.members for layer in _first_wrong(result, seen[result.identity])]
+        found[group.members[0].identity] = leads(failing, passing)
+    return [_with(result, found.get(result.identity, [])) for result in results]
+
+
+def leads(failing: Sequence[Mapping[str, Attributes]], passing: Sequence[Mapping[str, Attributes]]) -> list[str]:
+    """Return what all layers that fail have and hardly any that passes, in words, the most telling first.
+
+    Nothing is returned that as good a feature may be expected of by chance: one failing layer alone has many
+    things that no other one has.
+
+    Args:
+        failing: The attributes of each layer that failed, by unit.
+        passing: Those of layers that passed.
+    """
+    if not failing:
+        return []
+    rated = []
+    for unit in sorted(set.intersection(*(set(layer) for layer in failing))):
+        bad = [layer[unit] for layer in failing]
+        good = [layer[unit] for layer in passing if unit in layer]
+        features = list(_features(bad))
+        for number, feature in enumerate(features):
+            others = sum(feature.holds(layer) for layer in good)
+            chance = len(features) * comb(others + len(bad), len(bad)) / comb(len(good) + len(bad), len(bad))
+            if chance <= _MOST_CHANCE:
+                rated.append((chance, number, _words(unit, feature, len(bad), others, len(good))))
+    return [text for _, _, text in sorted(rated)[:_MOST_LEADS]]
+
+
+def _words(unit: str, feature: Feature, bad: int, others: int, good: int) -> str:
+    most = "none" if not others else f"only {others}"
+    return f"all {bad} failing layers of {unit} have {feature.text}, and {most} of the {good} that passed"
+
+
+def _features(layers: Sequence[Attributes]) -> Iterator[Feature]:
+    """Yield what all of some layers have: relations of twins first, then words, then numbers."""
+    for one, other in _TWINS:
+        pairs = [(layer.get(one), layer.get(other)) for layer in layers]
+        for sign, relation in (("!=", ne), ("=", eq), (">", gt), ("<", lt)):
+            if all(_related(relation, *pair) for pair in pairs):
+                yield Feature(
+                    f"{one} {sign} {other}",
+                    lambda layer, one=one, other=other, relation=relation: _related(  # type: ignore[misc]
+                        relation, layer.get(one), layer.get(other)
+                    ),
+                )
+    names = sorted(set.intersection(*(set(layer) for layer in layers)))
+    for name in names:
+        values = [layer[name] for layer in layers]
+        if isinstance(values[0], str) and len(set(values)) == 1:
+            yield _feature(name, "=", values[0], eq)
+    for name in names:
+        numbers = [value for layer in layers if isinstance(value := layer[name], int)]
+        if len(numbers) < len(layers):
+            continue
+        low, high = min(numbers), max(numbers)
+        if low == high:
+            yield _feature(name, "=", low, eq)
+        yield _feature(name, ">=", low, ge)
+        yield _feature(name, "<=", high, le)
+
+
+def _feature(name: str, sign: str, bound: Value, relation: Relation) -> Feature:
+    return Feature(f"{name} {sign} {bound}", lambda layer: _related(relation, layer.get(name), bound))
+
+
+def _related(relation: Relation, value: Value, bound: Value) -> bool:
+    """Return whether two values of one kind are in a relation; what a layer lacks is in none."""
+    return value is not None and type(value) is type(bound) and bool(relation(value, bound))
+
+
+def _lacks_cause(group: Group) -> bool:
+    explained = group.members[0].explained
+    return explained is not None and (group.cause is None or any(explained.symptoms[:1]))
+
+
+def _layers(result: Result, makers: Makers) -> dict[int, dict[str, Attributes]]:
+    """Return the attributes of the layers of a test, by their number and unit; nothing of what cannot be looked at."""
+    if result.identity not in makers or not result.layers:
+        return {}
+    try:
+        scenario = makers[result.identity]()
+        if not isinstance(scenario, Scenario):
+            return {}
+        layers: dict[int, dict[str, Attributes]] = defaultdict(dict)
+        for seen in observe(scenario, HwConfig.load(result.dut.config)):
+            layers[seen.index][seen.unit] = seen.attributes
+    except InputError:
+        return {}
+    return dict(layers)
+
+
+def _wrong(result: Result) -> list[int]:
+    return [layer.index for layer in result.layers if layer.wrong_bytes or layer.missing_bytes]
+
+
+def _first_wrong(result: Result, layers: Mapping[int, Mapping[str, Attributes]]) -> list[Mapping[str, Attributes]]:
+    """Return the first wrong layer of a test: those after it may have read what it left."""
+    return [layers[index] for index in _wrong(result)[:1] if index in layers]
+
+
+def _right(result: Result, layers: Mapping[int, Mapping[str, Attributes]]) -> list[Mapping[str, Attributes]]:
+    """Return the layers of a test that are right, up to the first wrong one."""
+    if result.ending.is_failure and not _wrong(result):
+        return []
+    end = min(_wrong(result), default=len(result.layers))
+    return [layers[layer.index] for layer in result.layers if layer.index < end and layer.index in layers]
+
+
+def _with(result: Result, found: list[str]) -> Result:
+    if not found or result.explained is None:
+        return result
+    return msgspec.structs.replace(result, explained=msgspec.structs.replace(result.explained, leads=found))

@@ -1,0 +1,91 @@
+"""Leads: what failing layers have and passing ones have not; nothing that chance explains as well."""
+
+from __future__ import annotations
+
+import msgspec
+import numpy as np
+
+from models.config import HwConfig
+from models.errors import InputError
+from tb.coverage.attributes import Attributes
+from tb.judge.verdict import Ending, Verdict
+from tb.places import PLANS
+from tb.report.leads import leads, with_leads
+from tb.run.result import Result
+from tb.stimulus.exchange import Explained
+from tb.stimulus.generate.plan import load_plan
+from tests.unit.report.test_network_page import facts
+from tests.unit.run.regress.tasks import DUT, wrong
+
+RNG = np.random.default_rng(5)
+
+
+def layer(x: int, y: int, **more: int | str | None) -> dict[str, Attributes]:
+    return {"CONV": {"stride_x": x, "stride_y": y, "width": int(RNG.integers(1, 60)), "mode": "direct", **more}}
+
+
+SQUARE = [layer(n % 3 + 1, n % 3 + 1) for n in range(30)]
+OBLONG = [layer(1, 2), layer(2, 1), layer(3, 2), layer(1, 3)]
+
+
+def test_a_relation_that_only_failing_layers_have_is_told() -> None:
+    assert leads(OBLONG, SQUARE)[0] == (
+        "all 4 failing layers of CONV have stride_x != stride_y, and none of the 30 that passed"
+    )
+
+
+def test_words_and_numbers_are_told_and_few_exceptions_counted() -> None:
+    prelu = [{"SDP": {"x1.prelu": "yes", "x1.mul.shift": shift}} for shift in (9, 12, 7)]
+    plain = [{"SDP": {"x1.prelu": "no", "x1.mul.shift": shift % 5}} for shift in range(40)]
+    lucky = [{"SDP": {"x1.prelu": "yes", "x1.mul.shift": 0}}]
+    found = leads(prelu, plain + lucky)
+    assert "all 3 failing layers of SDP have x1.mul.shift >= 7, and none of the 41 that passed" in found
+    assert "all 3 failing layers of SDP have x1.prelu = yes, and only 1 of the 41 that passed" in found
+
+
+def test_what_chance_explains_as_well_is_no_lead() -> None:
+    assert leads(OBLONG[:1], SQUARE) == [], "one layer has many things that no other one has"
+    assert leads(SQUARE[:6], SQUARE[6:]) == []
+    assert leads([], SQUARE) == []
+    assert leads(OBLONG, []) == []
+
+
+def test_what_a_layer_lacks_is_in_no_relation() -> None:
+    without = [layer(1, 1, dilation_x=None, dilation_y=None) for _ in range(30)]
+    dilated = [layer(1, 1, dilation_x=n + 1, dilation_y=1) for n in range(4)]
+    assert not any("dilation_x !=" in lead for lead in leads(dilated, without))
+
+
+def played(name: str, seed: int, count: int, why: Explained | None) -> Result:
+    """Return the result of a scenario whose first layer is wrong when it is explained, and whose others are right."""
+    layers = [facts(n, wrong_bytes=8 if why is not None and n == 0 else 0) for n in range(count)]
+    verdict = Verdict(judged_bytes=8, findings=[] if why is None else [wrong()])
+    return Result(name, seed, DUT, "rerun", verdict, explained=why, layers=layers)
+
+
+def test_results_without_a_cause_get_leads_from_their_scenarios() -> None:
+    config = HwConfig.load("nv_small")
+    entries = [entry for entry in load_plan(PLANS / "nv_small.toml") if entry.name.startswith("sdp_x")]
+    none = Explained(["unknown"], [[]], [[]], ["no known cause fits"], [False])
+    results, makers = [], {}
+    for entry in entries:
+        for seed in range(4):
+            result = played(entry.name, seed, 1, none if "prelu" in entry.name else None)
+            results.append(result)
+            makers[result.identity] = lambda entry=entry, seed=seed: entry.build(config, seed)
+    told = [result.explained.leads for result in with_leads(results, makers) if result.explained is not None]
+    assert sum(map(bool, told)) == 1, "the first of them speaks for all"
+    assert any("x1.prelu = yes, and none of the" in lead for lead in told[0])
+    known = msgspec.structs.replace(none, causes=[["dst-base"]])
+    explained = [msgspec.structs.replace(result, explained=known) for result in results if result.explained]
+    assert with_leads(explained, makers) == explained
+    assert with_leads(results, {}) == results, "nothing is known of their layers"
+
+
+def test_a_scenario_that_cannot_be_built_again_gives_no_leads() -> None:
+    def broken() -> None:
+        raise InputError("a file has gone")
+
+    result = played("a", 1, 1, Explained([], [[]], [[]], [""], [False]))
+    assert with_leads([result], {result.identity: broken}) == [result]  # type: ignore[dict-item]
+    assert result.ending is Ending.MISMATCH

@@ -45,6 +45,7 @@ class Rules:
         accumulator_bits: width at which the sums of a convolution wrap, None for accumulators that are wide enough.
         left_out: neighbours that a normalisation does not sum, as distances in channels.
         interpolates: whether a lookup goes on from the entry below towards the next one.
+        prelu_truncates: whether positive numbers are shifted, too, which a PReLU of X1 and X2 does not multiply.
     """
 
     rounding: Rounding = Rounding.AWAY
@@ -56,6 +57,7 @@ class Rules:
     accumulator_bits: int | None = None
     left_out: frozenset[int] = frozenset()
     interpolates: bool = True
+    prelu_truncates: bool = False
 
 
 HARDWARE = Rules()

@@ -80,7 +80,10 @@ def _x_stage(stage: SdpStage, data: NDArray[np.int64], operands: Operands, rules
     result = saturate(shift_right_rounded(product, stage.mul_shift, rules), DATA_BITS, rules)
     if stage.mul and stage.mul_prelu:
         # A positive number skips the truncation with its saturation: the low 32 of its 33 bits pass.
-        result = np.where(data < 0, result, wrap(data, DATA_BITS))
+        positive = wrap(data, DATA_BITS)
+        if rules.prelu_truncates:
+            positive = saturate(shift_right_rounded(data, stage.mul_shift, rules), DATA_BITS, rules)
+        result = np.where(data < 0, result, positive)
     return np.maximum(result, 0) if stage.relu else result
 
 

@@ -46,6 +46,10 @@ def _compare(evidence: Evidence, run: Run) -> Iterator[Variant]:
         yield Variant(what, replace(run, rules=replace(run.rules, unsigned=unsigned)))
 
 
+def _prelu(evidence: Evidence, run: Run) -> Iterator[Variant]:
+    yield Variant("", replace(run, rules=replace(run.rules, prelu_truncates=True)))
+
+
 def _constants(evidence: Evidence, run: Run) -> Iterator[Variant]:
     """Yield runs with a constant added to what SDP takes or to the ALU operand of a stage."""
     sdp = reach.sdp_of(run)
@@ -270,6 +274,7 @@ CAUSES = (
     Cause("saturation", "saturation missing", Family.ARITHMETIC, _saturation, reruns=True),
     Cause("saturation-symmetric", "symmetric saturation", Family.ARITHMETIC, _symmetric, reruns=True),
     Cause("compare", "maximum or minimum compares as unsigned", Family.ARITHMETIC, _compare, reruns=True),
+    Cause("prelu-truncates", "PReLU shifts positive numbers too", Family.ARITHMETIC, _prelu, reruns=True),
     Cause("constant", "a constant added", Family.ARITHMETIC, _constants, reruns=True, cost_bits=9.0),
     Cause("sign", "wrong sign", Family.ARITHMETIC, _signs, reruns=True),
     *(

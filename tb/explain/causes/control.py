@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tb.explain.cause import Cause, Family, Variant, attempt
 from tb.explain.causes import reach
 from tb.explain.evidence import Evidence
-from tb.explain.run import Run
+from tb.explain.run import CubeMap, Run
 from tb.explain.walk import Cube, in_atoms
 
 Shape = tuple[int, int, int]
@@ -54,6 +54,24 @@ def _lost(evidence: Evidence, run: Run) -> Iterator[Variant]:
     yield Variant("nothing written", replace(run, touch=_except((slice(None), slice(None), slice(None)))))
     yield Variant("last atom never written", replace(run, touch=partial(_atoms_but, ((-1,),), per_atom)))
     yield Variant("first atom never written", replace(run, touch=partial(_atoms_but, ((0,),), per_atom)))
+
+
+def _stuck(evidence: Evidence, run: Run) -> Iterator[Variant]:
+    """Yield surfaces, or lines, of which all after the second go to its place: the last one stays there."""
+    for axis, name, per in ((0, "surface", run.dst.atom_elements), (1, "line", 1)):
+        if run.dst.shape[axis] // per > 2:
+            touch = _except(_all(slice(2, None), axis, run.dst.atom_elements))
+            moved: CubeMap = partial(_overwritten, axis, per)
+            written = replace(run, order=(*run.order, moved), touch=touch)
+            yield Variant(f"every {name} after the second goes to its place", written)
+
+
+def _overwritten(axis: int, count: int, cube: Cube) -> Cube:
+    """Return a cube whose last ``count`` places along an axis lie at its second ones, too."""
+    written = np.moveaxis(cube.copy(), axis, 0)
+    written[count : 2 * count] = written[len(written) - count :]
+    moved: Cube = np.moveaxis(written, 0, axis)
+    return moved
 
 
 def _atoms_but(lost: tuple[tuple[int, ...], ...], per_atom: int, shape: Shape) -> Mask:
@@ -195,6 +213,7 @@ _MOST_LINES = 1 << 9
 
 CAUSES = (
     Cause("lost-part", "writes lost", Family.CONTROL, _lost, cost_bits=9.0, symptom=True),
+    Cause("dst-stuck", "output: the address does not move on", Family.LAYOUT, _stuck, cost_bits=9.0),
     Cause("strobe", "partial strobe", Family.CONTROL, _strobes, cost_bits=9.0),
     Cause("lost-write", "writes lost", Family.CONTROL, _singles, cost_bits=10.0, symptom=True),
     Cause("write-order", "output out of order", Family.CONTROL, _output, cost_bits=9.5, symptom=True),

@@ -105,3 +105,7 @@ def sdp() -> Iterator[tuple[str, Fault]]:
             ("compare",),
         ),
     )
+    prelu = SdpStage(None, 0, mul=True, mul_prelu=True, mul_shift=2, relu=False)
+    leaky = replace(cases.copy_layer(), params=replace(cases.copy_layer().params, x1=prelu), x1=StageSource(mul=3))
+    shifted = np.vectorize(lambda v: (int(v) + 2) >> 2 if v >= 0 else -((-3 * int(v) + 2) >> 2), [np.int8])(raw)
+    yield "positive numbers of PReLU shifted", Fault(leaky, by_value(leaky, lambda _: shifted), ("prelu-truncates",))

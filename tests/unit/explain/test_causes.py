@@ -69,6 +69,7 @@ UNSEEN = {
     "read-early",
     "stale-buffer",
     "lut-slope",
+    "prelu-truncates",
     "pool-split",
     *(f"y-{kind}" for kind in ("alu", "mul", "truncate", "converter", "lut")),
     *(f"y-lut-{kind}" for kind in ("priority", "index", "entries", "slope")),

@@ -41,8 +41,8 @@ def output(cube: NDArray[Any], scale: int, shift: int) -> Model:
     return lambda rules: sdp.run(params, cube, rules=rules)
 
 
-def stage(cube: NDArray[Any], mul: int, shift: int) -> Model:
-    x1 = sdp_layers.stage(mul=True, mul_shift=shift)
+def stage(cube: NDArray[Any], mul: int, shift: int, *, prelu: bool = False) -> Model:
+    x1 = sdp_layers.stage(mul=True, mul_shift=shift, mul_prelu=prelu)
     params = SdpParams(x1, None, sdp_layers.IDENTITY, Precision.INT8, Precision.INT16)
     return lambda rules: sdp.run(params, cube, Operands(None, np.array(mul)), rules=rules)
 
@@ -99,6 +99,8 @@ def image(scale: int, shift: int) -> Model:
         (convolved(LARGE), Rules(accumulator_bits=7), [50], [-14]),
         (stage(MINUS, 1, 1), FLOOR, [-1], [-1]),
         (stage(ONE, 1, 1), FLOOR, [1], [0]),
+        (stage(LARGE, 3, 1, prelu=True), Rules(prelu_truncates=True), [100], [50]),
+        (stage(MINUS, 4, 1, prelu=True), Rules(prelu_truncates=True), [-2], [-2]),
         (element_wise(1), FLOOR, [1], [0]),
         (average(), FLOOR, [1], [0]),
         (normalised(ONE, input_converter=cdp_layers.enter(shift=1)), FLOOR, [1], [0]),
@@ -121,6 +123,8 @@ def image(scale: int, shift: int) -> Model:
         "convolution, accumulators",
         "X1, negative",
         "X1",
+        "X1, PReLU, positive",
+        "X1, PReLU, negative",
         "Y",
         "PDP",
         "CDP, input",

@@ -42,6 +42,7 @@ class Rules:
         wraps: whether they wrap below the range, and above it; of rules that do not saturate.
         symmetric: whether the smallest number of a range is the largest one, negated.
         unsigned: whether a maximum, and a minimum, takes negative numbers for large ones.
+        unsigned_along: whether a maximum or minimum of pooling does so along the width, and along the height.
         accumulator_bits: width at which the sums of a convolution wrap, None for accumulators that are wide enough.
         left_out: neighbours that a normalisation does not sum, as distances in channels.
         interpolates: whether a lookup goes on from the entry below towards the next one.
@@ -54,6 +55,7 @@ class Rules:
     wraps: tuple[bool, bool] = (True, True)
     symmetric: bool = False
     unsigned: tuple[bool, bool] = (False, False)
+    unsigned_along: tuple[bool, bool] = (False, False)
     accumulator_bits: int | None = None
     left_out: frozenset[int] = frozenset()
     interpolates: bool = True

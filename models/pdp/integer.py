@@ -58,16 +58,18 @@ def pool(
     """Pool some channels: (C, H, W) int8 or int16 to (C, out_height, out_width)."""
     if params.method is PoolMethod.AVERAGE:
         return _average(params, cube, out_width, out_height, _widths(params, config), rules)
-    if rules.unsigned[params.method is PoolMethod.MIN]:
-        return _extreme(params, cube.view(f"u{cube.itemsize}"), out_width, out_height).view(cube.dtype)
-    return _extreme(params, cube, out_width, out_height)
+    whole = rules.unsigned[params.method is PoolMethod.MIN]
+    unsigned = [f"u{cube.itemsize}" if whole or along else cube.dtype for along in rules.unsigned_along]
+    along_width, along_height = (np.dtype(dtype) for dtype in unsigned)
+    rows = _reduce_along_width(params, cube.view(along_width), out_width, *_extreme(params.method, along_width))
+    neutral = _extreme(params.method, along_height)
+    return _reduce_along_height(params, rows.view(along_height), out_height, *neutral).view(cube.dtype)
 
 
-def _extreme(params: PdpParams, cube: NDArray[Any], out_width: int, out_height: int) -> NDArray[Any]:
-    low, high = np.iinfo(cube.dtype).min, np.iinfo(cube.dtype).max
-    reduce, neutral = (np.maximum, low) if params.method is PoolMethod.MAX else (np.minimum, high)
-    rows = _reduce_along_width(params, cube, out_width, reduce, neutral)
-    return _reduce_along_height(params, rows, out_height, reduce, neutral)
+def _extreme(method: PoolMethod, dtype: np.dtype[Any]) -> tuple[np.ufunc, int]:
+    """Return how numbers are reduced, and the number that changes no result."""
+    low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+    return (np.maximum, low) if method is PoolMethod.MAX else (np.minimum, high)
 
 
 def _average(

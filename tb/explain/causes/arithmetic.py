@@ -44,6 +44,10 @@ def _symmetric(evidence: Evidence, run: Run) -> Iterator[Variant]:
 def _compare(evidence: Evidence, run: Run) -> Iterator[Variant]:
     for what, unsigned in (("both", (True, True)), ("maximum", (True, False)), ("minimum", (False, True))):
         yield Variant(what, replace(run, rules=replace(run.rules, unsigned=unsigned)))
+    if reach.pooling(run) is not None:
+        for what, along in (("width", (True, False)), ("height", (False, True))):
+            rules = replace(run.rules, unsigned_along=along)
+            yield Variant(f"along the {what} of a window alone", replace(run, rules=rules))
 
 
 def _prelu(evidence: Evidence, run: Run) -> Iterator[Variant]:

@@ -74,7 +74,7 @@ def test_beats_without_address_are_reported(model: Built, tmp_path: Path) -> Non
 def test_an_interrupt_before_the_last_write_is_reported(model: Built, tmp_path: Path) -> None:
     verdict = judged(model, tmp_path, "sdp_interrupt_at_start")
     assert verdict.ending is Ending.MISMATCH
-    assert [found.layer for found in verdict.findings if found.check is Check.MISSING] == [LayerId(0, "SDP", 0)]
+    assert [found.layer for found in verdict.findings if found.check is Check.LATE] == [LayerId(0, "SDP", 0)]
 
 
 @pytest.mark.parametrize("bug", ["axi_read_id", "axi_write_id"])

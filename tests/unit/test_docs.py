@@ -14,12 +14,26 @@ from tb.places import ROOT
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
+SECTION = re.compile(r"\]\(([^)#\s]*)#([^)\s]+)\)")
+HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
 def test_every_link_leads_to_a_file(page: Path) -> None:
     links = [link for link in LINK.findall(page.read_text(encoding="utf-8")) if "://" not in link]
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def sections(page: Path) -> set[str]:
+    """Return the names by which links lead to the headings of a page."""
+    headings = (re.sub(r"[^\w\s-]", "", title).strip().lower() for title in HEADING.findall(page.read_text("utf-8")))
+    return {re.sub(r"\s", "-", heading) for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_to_a_section_finds_its_heading(page: Path) -> None:
+    links = [found for found in SECTION.findall(page.read_text(encoding="utf-8")) if "://" not in found[0]]
+    assert [link for link in links if link[1] not in sections((page.parent / link[0]) if link[0] else page)] == []
 
 
 def test_the_readme_links_to_pages() -> None:

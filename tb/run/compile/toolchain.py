@@ -33,15 +33,27 @@ def verilator_root() -> Path:
 
 
 def tool_environment() -> dict[str, str]:
-    """Return this process's environment with Verilator's root and programs in it, and ``ccache`` if it is installed.
+    """Return this process's environment with Verilator's root and programs in it, and ``ccache`` where it works.
 
     Verilator's makefiles put ``OBJCACHE`` before each compiler, so that files are compiled once for all models that
     share them. A value of the user's wins.
     """
     root = verilator_root()
     path = os.pathsep.join((str(root / "bin"), os.environ.get("PATH", os.defpath)))
-    compiler_cache = {"OBJCACHE": "ccache"} if shutil.which("ccache") else {}
+    compiler_cache = {"OBJCACHE": "ccache"} if _has_ccache() else {}
     return {**compiler_cache, **os.environ, "VERILATOR_ROOT": str(root), "PATH": path}
+
+
+def _has_ccache() -> bool:
+    """Return whether ``ccache`` is installed, and may write its folder; it refuses to compile otherwise."""
+    program = shutil.which("ccache")
+    if program is None:
+        return False
+    asked = subprocess.run([program, "-k", "cache_dir"], capture_output=True, text=True, check=False)
+    folder = Path(asked.stdout.strip()).absolute()
+    while not folder.exists():
+        folder = folder.parent
+    return asked.returncode == 0 and folder.is_dir() and os.access(folder, os.W_OK)
 
 
 def build_jobs() -> int:

@@ -9,6 +9,12 @@ import pytest
 from tb.run.compile.toolchain import tool_environment
 
 
+def fake_ccache(folder: Path, cache: Path) -> None:
+    """Write a program that says where its cache is."""
+    (folder / "ccache").write_text(f"#!/bin/sh\necho {cache}\n")
+    (folder / "ccache").chmod(0o755)
+
+
 @pytest.mark.parametrize(
     ("installed", "set_by_user", "expected"),
     [(True, None, "ccache"), (False, None, None), (True, "sccache", "sccache"), (True, "", "")],
@@ -17,10 +23,17 @@ def test_ccache_is_used_when_it_is_installed_unless_the_user_says_otherwise(
     installed: bool, set_by_user: str | None, expected: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if installed:
-        (tmp_path / "ccache").write_text("#!/bin/sh\n")
-        (tmp_path / "ccache").chmod(0o755)
+        fake_ccache(tmp_path, tmp_path / "cache")
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("OBJCACHE", raising=False)
     if set_by_user is not None:
         monkeypatch.setenv("OBJCACHE", set_by_user)
     assert tool_environment().get("OBJCACHE") == expected
+
+
+def test_ccache_is_not_used_where_it_cannot_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").touch()
+    fake_ccache(tmp_path, tmp_path / "file" / "cache")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("OBJCACHE", raising=False)
+    assert "OBJCACHE" not in tool_environment()

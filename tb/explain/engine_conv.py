@@ -215,5 +215,7 @@ def _sums(core: _Core, memory: Bytes, start_row: int, stop_row: int) -> Cube:
 
 
 def _widened(values: Cube, signed: bool) -> Cube:
+    if not signed and values.dtype != np.int8:
+        raise InputError("unsigned numbers must have 8 bits")
     widened: Cube = values.astype(np.int16) if signed else values.view(np.uint8).astype(np.int16)
     return widened

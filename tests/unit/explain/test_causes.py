@@ -196,6 +196,26 @@ def test_a_pair_of_causes_is_found() -> None:
     assert first.share == 1.0
 
 
+def test_every_pair_with_an_unsigned_convolution_predicts_the_whole_surface_or_is_dropped() -> None:
+    evidence = cases.evidence_of(replace(cases.conv_layer(), conversion=None), MEMORY)
+    assert evidence.rerun is not None
+    (sign_cause,) = (cause for cause in CAUSES if cause.name == "conv-sign")
+    rows = slice(0, evidence.rerun.dst.shape[1])
+    seen = 0
+    for sign in sign_cause.on(evidence, evidence.rerun):
+        for cause in CAUSES:
+            if cause.name == "conv-sign":
+                continue
+            for variant in cause.on(evidence, sign.run):
+                try:
+                    cube = variant.run.cube(MEMORY, rows)
+                except InputError:
+                    continue
+                seen += 1
+                assert cube.shape[1:] == variant.run.dst.shape[1:], (sign.detail, cause.name, variant.detail)
+    assert seen > 100
+
+
 def test_an_unknown_engine_still_has_its_result_moved_about() -> None:
     evidence = cases.evidence_of(cases.sdp_layer(), MEMORY)
     forgotten = Bytes.blank([(cases.BASE, cases.BASE + cases.NBYTES)])

@@ -23,6 +23,7 @@ from tb.cli.common import (
     slower_than_before,
 )
 from tb.cli.network_model import add_model_arguments, load_model
+from tb.dlhdl import deployment
 from tb.explain import explain_folder
 from tb.nvdla.memory_dump import DUMP_FILE, Range
 from tb.places import COMMAND
@@ -90,6 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
+    deployment.refuse([args.model])
     if args.model_only:
         check_model_only(args)
     config = HwConfig.load(args.config)

@@ -10,6 +10,7 @@ from models.errors import InputError
 from tb.cli.common import DEFAULT_TOP, Play, build_dut, dut_arguments, play_all
 from tb.cli.console import Console
 from tb.cli.patterns import matches
+from tb.dlhdl import deployment
 from tb.dlhdl.config import SYSTEM, DlhdlConfig, configs_of
 from tb.dlhdl.scenario import DlhdlEntry, load_plan
 from tb.places import COMMAND, PLANS
@@ -24,6 +25,7 @@ _FOREIGN = ("exact", "stop_at_first", "waves_from", "stages", "performance", "cy
 def main(args: argparse.Namespace) -> int:
     """Play the plan and return the exit code."""
     path = args.plan or PLANS / f"{SYSTEM}.toml"
+    deployment.refuse([path])
     entries = [entry for entry in load_plan(path) if matches(entry.name, args.only)]
     if not entries:
         raise InputError(f"no scenario of {path.name} matches {' '.join(args.only)}; see {COMMAND} run --list")

@@ -11,6 +11,7 @@ from models.config import HwConfig
 from models.errors import InputError
 from tb.cli import trace_model
 from tb.cli.common import add_dut_options, add_run_options, build_dut, check_run_options, dut_arguments, play_and_report
+from tb.dlhdl import deployment
 from tb.places import COMMAND
 from tb.run.sources import trace_jobs
 from tb.stimulus.trace import find_traces
@@ -33,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
+    deployment.refuse(args.paths)
     if args.model_only:
         return trace_model.main(args)
     config = HwConfig.load(args.config)

@@ -84,6 +84,17 @@ def test_numbers_out_of_range_are_refused(
 
 
 @pytest.mark.parametrize(
+    "words",
+    ["trace net.dln", "trace net.dln --config dlhdl_int8_9", "run --config dlhdl --plan net.dln", "network net.dln"],
+)
+def test_a_deployment_file_is_refused_with_what_lacks_to_play_it(tb: Run, words: str) -> None:
+    Path("net.dln").touch()
+    ran = tb(words)
+    lacking = "what lacks is the order, width and meaning of the fields of a deployment file"
+    assert (ran.code, ran.out, ran.err) == (2, "", f"error: net.dln: .dln files cannot be played; {lacking}\n")
+
+
+@pytest.mark.parametrize(
     ("pattern", "meant"),
     [
         ("sdp_chain_of_tree", "; closest: sdp_chain_of_three"),

@@ -18,6 +18,8 @@ from tb.cli.run_dlhdl import check_options, core_of
 from tb.cli.trace import check_different
 from tb.dlhdl.config import SYSTEM, configs_of, is_dlhdl
 from tb.places import COMMAND, PLANS
+from tb.run.compile.kinds import CSB
+from tb.run.compile.ports import load_port_map
 from tb.run.dut import Dut
 from tb.run.regress.features import FeaturePlan, Level, PlannedTest, load_feature_plan, planned_tests
 from tb.run.task import BENCH, Task
@@ -139,13 +141,21 @@ def _level_tasks(args: argparse.Namespace) -> list[Task]:
             raise InputError(f"--{name} must not be given with --level, which says what is played")
     plan = feature_plan(args)
     level = plan.level(args.level)
-    tests = planned_tests(plan.up_to(level.name))
+    features = plan.up_to(level.name)
+    if _has_other_registers(args):
+        features = [feature for feature in features if not feature.bare_registers]
+    tests = planned_tests(features)
     if args.only is not None:
         tests = [test for test in tests if matches(test.name, args.only)]
         if not tests:
             raise PlanError(f"no test of level {level.name} matches {said(args.only)}")
     tasks = _test_tasks(args, tests, range(args.first, args.first + level.seeds))
     return tasks if args.only is not None else [*tasks, *_as_they_come(args, level)]
+
+
+def _has_other_registers(args: argparse.Namespace) -> bool:
+    """Return whether the registers of the DUT are behind another port than CSB."""
+    return args.port_map is not None and CSB in load_port_map(args.port_map, HwConfig.load(args.config)).wrapped
 
 
 def _as_they_come(args: argparse.Namespace, level: Level) -> list[Task]:

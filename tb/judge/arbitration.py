@@ -27,6 +27,9 @@ _WRITES = {
 }
 """By id on the port, the field with the weight."""
 
+_CLIENT_BITS = 0xF
+"""Those of an id that tell the client, if a wrapper has kept them."""
+
 _UNIT = "MCIF"
 _FEWEST_TURNS = 8
 _SHARE = 0.9
@@ -40,14 +43,19 @@ class ArbitrationRule:
         until it has none, and of those that wait the next in a fixed order follows.
     """
 
-    def __init__(self, registers: RegisterMap, reads: Iterable[int] = (), writes: Iterable[int] = ()) -> None:
+    def __init__(
+        self, registers: RegisterMap, reads: Iterable[int] = (), writes: Iterable[int] = (), *, wrapped: bool = False
+    ) -> None:
         """Start from the reset values.
 
         Args:
             registers: The register map.
             reads: Ids of clients that always have read requests while all of them have any left.
             writes: Ids of those that always have writes.
+            wrapped: Whether ids are those of a wrapper. Clients are known by the low bits then, or not at all: requests
+                of a client that is never seen are not judged.
         """
+        self._mask = _CLIENT_BITS if wrapped else -1
         self._clients = {True: tuple(reads), False: tuple(writes)}
         self._registers = registers
         self._words = self._initial()
@@ -73,11 +81,13 @@ class ArbitrationRule:
             reading: Whether they are reads.
         """
         if self._clients[reading] and ram is Ram.MC:
-            self._ids[reading].append(np.asarray(ids, dtype=np.int64))
+            self._ids[reading].append(np.asarray(ids, dtype=np.int64) & self._mask)
 
     def judge(self) -> Iterator[UnfairTurns]:
         """Yield the clients whose turns are not as long as their weights."""
         for reading, clients in self._clients.items():
+            if self._mask >= 0 and not self._all_seen(clients, reading=reading):
+                continue
             turns = _turns(self._ids[reading], clients)
             for client in clients:
                 weight = self._weight(client, reading=reading)
@@ -88,6 +98,10 @@ class ArbitrationRule:
                 elif len(wrong) > (1 - _SHARE) * len(lengths):
                     most = max(set(wrong), key=wrong.count)
                     yield UnfairTurns(Ram.MC, reading, client, weight, most, len(lengths))
+
+    def _all_seen(self, clients: Iterable[int], *, reading: bool) -> bool:
+        seen = {int(client) for ids in self._ids[reading] for client in np.unique(ids)}
+        return seen.issuperset(clients)
 
     def _initial(self) -> dict[str, int]:
         names = {field.split(".")[0] for field in (*_READS.values(), *_WRITES.values())}

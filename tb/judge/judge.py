@@ -122,6 +122,7 @@ class Judge:
         most_outstanding: MostOutstanding = dict,
         line_cycles: int = LINE_CYCLES,
         saturated: tuple[Sequence[int], Sequence[int]] = ((), ()),
+        wrapped: bool = False,
     ) -> None:
         """Start without layers.
 
@@ -134,6 +135,7 @@ class Judge:
             most_outstanding: Returns the most requests that waited at a time since it was called last.
             line_cycles: How long the interrupt line may lag behind the registers.
             saturated: Ids of clients that always have reads, and of those that always have writes.
+            wrapped: Whether the primary memory port is that of a wrapper, which may change ids.
         """
         self._strictness = strictness or Strictness()
         self.tracker = LayerTracker(config)
@@ -144,7 +146,7 @@ class Judge:
         self._interrupts = InterruptRules()
         self._line = LineRule(line_cycles)
         self._outstanding = OutstandingRule(self.tracker.state.registers, most_outstanding)
-        self._arbitration = ArbitrationRule(self.tracker.state.registers, *saturated)
+        self._arbitration = ArbitrationRule(self.tracker.state.registers, *saturated, wrapped=wrapped)
         self._buffer = BufferContents()
         self._read_memory = read_memory
         self._handshakes = handshakes

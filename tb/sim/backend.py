@@ -82,6 +82,11 @@ _BUS = {Ram.MC: "bus_mc", Ram.CVSRAM: "bus_cvsram"}
 """Pins of the wrapper around a wrapped NVDLA that are as many bits wide as its memory port has bytes."""
 
 
+def is_wrapped(dut: SimHandleBase, ram: Ram | None) -> bool:
+    """Return whether a memory port of the DUT, or that of its registers for None, is of another kind than NVDLA's."""
+    return any(hasattr(dut, name) for name, broken in BROKEN.items() if broken.ram is ram)
+
+
 @dataclass(frozen=True)
 class Pins:
     """The pins and settings that agents are bound to.
@@ -110,7 +115,7 @@ class Pins:
     @property
     def answers_all(self) -> bool:
         """Whether the DUT answers every write of a register, posted or not."""
-        return any(hasattr(self.dut, name) for name, broken in BROKEN.items() if broken.ram is None)
+        return is_wrapped(self.dut, None)
 
     def bus_bytes(self, ram: Ram) -> int:
         """Return the width of a memory port's data: the configuration's, or that of a wrapper."""

@@ -36,7 +36,7 @@ from tb.nvdla.program.codec import encode
 from tb.nvdla.program.ops import Program
 from tb.nvdla.program.table import Refused
 from tb.nvdla.registers import RegisterMap
-from tb.sim.backend import Backend, CoroutineBackend, Pins
+from tb.sim.backend import Backend, CoroutineBackend, Pins, is_wrapped
 from tb.sim.clocking import cycle, has_one_clock, start_clocks, wait_cycles
 from tb.sim.csb import CsbTimeout, PollTimeout
 from tb.sim.failure import leave
@@ -105,6 +105,7 @@ class Bench:
             most_outstanding=lambda: {ram: port.take_most_outstanding() for ram, port in self.monitors.items()},
             line_cycles=self._slower(LINE_CYCLES),
             saturated=settings.saturated,
+            wrapped=is_wrapped(dut, Ram.MC),
         )
         self.times = LayerTimes()
         self.judge.watchers.append(self.times)

@@ -28,7 +28,10 @@ ENTRIES = {
 WRAPPERS = {"native": ("verilator", "apb_axi4"), "coroutine": ("icarus", "axi_lite_axi4")}
 """By back end, the simulator and the wrapper; one of each, as builds take long."""
 
-SCENARIOS = ("interrupts_by_software", "clocks_csb_slow", "reset_while_sdp", "memory_interface_narrow")
+SCENARIOS = (
+    *("interrupts_by_software", "clocks_csb_slow", "reset_while_sdp"),
+    *("memory_interface_narrow", "memory_interface_read_turns"),
+)
 """What looks at registers, clocks, resets and outstanding requests, which a wrapper may change."""
 
 TRACE = "sdp_3x3x33_bn_int8_mem_0"

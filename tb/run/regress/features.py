@@ -65,6 +65,7 @@ class Feature:
         random: units whose random layers exercise it.
         items: points and crosses that tell whether it was exercised.
         configs: configurations that have it; none means all.
+        bare_registers: whether its tests are for CSB itself, so that a DUT with another register port has none of it.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Feature:
     random: tuple[str, ...]
     items: tuple[Item, ...]
     configs: tuple[str, ...]
+    bare_registers: bool = False
 
 
 @dataclass(frozen=True)
@@ -199,9 +201,10 @@ def _feature(
     except PlanError as error:
         raise PlanError(f"{table.where}: {error}") from error
     configs = table.names("configs")
+    bare = table.take("bare_registers", bool, False)
     table.done()
     here = [test for test in dict.fromkeys(found) if test.config in (None, home)]
-    return Feature(name, about, level, tuple(here), random, items, configs)
+    return Feature(name, about, level, tuple(here), random, items, configs, bare)
 
 
 def _matching(where: str, pattern: str, tests: Sequence[PlannedTest]) -> list[PlannedTest]:

@@ -18,6 +18,7 @@ from tb.cli.regress_tasks import check_dlhdl, random_tasks, seed_lots, tasks_of
 from tb.dlhdl.config import embedded_configs
 from tb.dlhdl.scenario import DlhdlScenario
 from tb.judge.verdict import Ending
+from tb.places import HDL
 from tb.run.regress.store import Run, Store
 from tb.run.task import BENCH, Task
 from tb.stimulus.generate.describe import PlanError
@@ -33,6 +34,15 @@ def test_the_smoke_level_plays_a_layer_of_each_unit() -> None:
     tasks = tasks_of(options("plan --level L0"))
     assert {task.test.partition("_")[0] for task in tasks} == {"sdp", "pdp", "cdp", "conv"}
     assert {task.seed for task in tasks} == {1}
+
+
+def test_what_is_for_csb_itself_is_played_on_bare_registers_alone() -> None:
+    wrapped = HDL / "wrapped"
+    dut = f"--rtl {wrapped / 'apb_axi4.f'} --top nvdla_apb_axi4 --port-map {wrapped / 'apb_axi4.toml'}"
+    here, there = ({task.test for task in tasks_of(options(f"plan --level L1 {words}"))} for words in ("", dut))
+    assert there < here
+    assert {"interfaces.a_request_right_behind_reset_is_lost"} < here - there
+    assert {name.partition(".")[0] for name in here - there} == {"interfaces"}
 
 
 def test_a_level_plays_scenarios_and_tests_in_python_which_need_the_coroutines() -> None:

@@ -62,6 +62,16 @@ def test_requests_under_earlier_weights_do_not_count() -> None:
     assert list(rule.judge()) == [], "the weights after a reset are 1"
 
 
+def test_clients_behind_a_wrapper_are_known_by_the_low_bits_of_ids_or_not_judged() -> None:
+    rule = ArbitrationRule(REGISTERS, (1, 2), wrapped=True)
+    rule.write(READS, 0x00_03_02_00)
+    rule.see(Ram.MC, ids(*[(0x202, 3), (0x201, 4)] * 12), reading=True)
+    assert list(rule.judge()) == [UnfairTurns(Ram.MC, True, 1, 2, 4, 10)]
+    rule.reset()
+    rule.see(Ram.MC, ids(*[(0x20, 9), (0x10, 9)] * 12), reading=True)
+    assert list(rule.judge()) == []
+
+
 def test_nothing_is_judged_that_no_scenario_names() -> None:
     rule = ArbitrationRule(REGISTERS)
     rule.see(Ram.MC, ids(*[(2, 9), (1, 9)] * 12), reading=True)

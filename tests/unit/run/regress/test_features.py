@@ -181,7 +181,8 @@ def test_the_plan_on_a_page_is_escaped(plan: FeaturePlan) -> None:
         ("seeds = 2", "seeds = 0", "features.toml: level L1 must have a seed or more, and no negative number"),
         (
             *("tests =", "test ="),
-            "features.toml: smoke has no key test; allowed: about, configs, coverage, level, random, tests",
+            "features.toml: smoke has no key test; "
+            "allowed: about, bare_registers, configs, coverage, level, random, tests",
         ),
         (
             *("plans =", 'bench = ["tests.sim.none"]\nplans ='),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +12,8 @@ from models.layout import Element
 from models.layout.dlhdl import FullyConnectedDataLayout, ModuleDataLayout
 from tb.dlhdl.network import Layer, Tensor, Value
 from tb.dlhdl.program import Program
-from tb.judge.layer_id import LayerId
+from tb.judge.expected import Expected
+from tb.judge.layer_id import Started
 from tb.judge.verdict import Margin
 from tb.nvdla.memory import Ram
 
@@ -52,72 +52,14 @@ class PlayedLayer:
 
 
 @dataclass(frozen=True, eq=False)
-class StartedLayer:
-    """A layer that the core will run, as the tracker yields NVDLA's.
+class LayerExpectation(Expected[ModuleDataLayout]):
+    """The result of one layer for one frame; padding lanes are 0, and singles those nearest to the value.
 
     Attributes:
-        id: its identity in findings.
-        layer: what it is.
-    """
-
-    id: LayerId
-    layer: PlayedLayer
-    cube: int = 0
-    cubes: int = 1
-
-    @property
-    def engine(self) -> str:
-        """Its kind."""
-        return self.id.engine
-
-    @property
-    def group(self) -> int:
-        """Always 0: registers have one group."""
-        return self.id.group
-
-    @property
-    def index(self) -> int:
-        """Its number among all layers of the run."""
-        return self.id.index
-
-    @property
-    def name(self) -> str:
-        """Its name in messages."""
-        return self.id.name
-
-
-@dataclass(frozen=True, eq=False)
-class LayerExpectation:
-    """The result of one layer for one frame.
-
-    Attributes:
-        started: the layer.
         value: its elements.
     """
 
-    started: StartedLayer
     value: Value
-    ram: Ram = Ram.ACTIVATION
-
-    @property
-    def id(self) -> LayerId:
-        """The identity of the layer."""
-        return self.started.id
-
-    @property
-    def address(self) -> int:
-        """Where it lies."""
-        return self.started.layer.address
-
-    @property
-    def tensor(self) -> Tensor:
-        """What it consists of."""
-        return self.started.layer.tensor
-
-    @property
-    def layout(self) -> ModuleDataLayout:
-        """Its layout."""
-        return self.tensor.layout
 
     @property
     def slack(self) -> float:
@@ -125,25 +67,9 @@ class LayerExpectation:
         return float(self.value.bound.max()) if isinstance(self.value, Bounded) else 0.0
 
     @property
-    def end(self) -> int:
-        """First address after it."""
-        return self.address + self.tensor.layout.nbytes
-
-    @cached_property
-    def data(self) -> NDArray[np.uint8]:
-        """All bytes, padding lanes as 0; of singles those nearest to the value."""
-        values = self.value.value.astype(np.float32) if isinstance(self.value, Bounded) else self.value
-        return self.tensor.layout.pack(values)
-
-    @cached_property
-    def must_write(self) -> NDArray[np.bool_]:
-        """Every byte."""
-        return np.ones(self.tensor.layout.nbytes, dtype=np.bool_)
-
-    @property
     def element_bytes(self) -> int:
         """Bytes of one element."""
-        return self.tensor.layout.data_type.dtype.itemsize
+        return self.layout.data_type.dtype.itemsize
 
     @property
     def is_tolerated(self) -> bool:
@@ -152,11 +78,10 @@ class LayerExpectation:
 
     def element_at(self, offset_bytes: int) -> Element | None:
         """Return the element that a byte belongs to, or None in a padding lane."""
-        layout = self.tensor.layout
-        if isinstance(layout, FullyConnectedDataLayout):
-            x = layout.element_at(offset_bytes)
+        if isinstance(self.layout, FullyConnectedDataLayout):
+            x = self.layout.element_at(offset_bytes)
             return None if x is None else Element(x, 0, 0)
-        return layout.element_at(offset_bytes)
+        return self.layout.element_at(offset_bytes)
 
 
 def expectations(program: Program, values: list[Value], frame: int, first: int) -> list[LayerExpectation]:
@@ -169,14 +94,23 @@ def expectations(program: Program, values: list[Value], frame: int, first: int) 
         first: index of its first layer among all of the run.
     """
     return [
-        LayerExpectation(started_layer(PlayedLayer(program, number, frame), first + number), value)
+        _expectation(started_layer(PlayedLayer(program, number, frame), first + number), value)
         for number, value in enumerate(values)
     ]
 
 
-def started_layer(played: PlayedLayer, index: int) -> StartedLayer:
-    """Return a layer with its identity; ``index`` counts all layers of a run."""
-    return StartedLayer(LayerId(index, played.layer.kind.name, 0, frame=played.frame), played)
+def _expectation(started: Started[PlayedLayer], value: Value) -> LayerExpectation:
+    played = started.layer
+    layout = played.tensor.layout
+    data = layout.pack(value.value.astype(np.float32) if isinstance(value, Bounded) else value)
+    return LayerExpectation(
+        started, Ram.ACTIVATION, played.address, layout, data, np.ones(len(data), dtype=np.bool_), value
+    )
+
+
+def started_layer(played: PlayedLayer, index: int) -> Started[PlayedLayer]:
+    """Return a layer with its identity; ``index`` counts all layers of a run, and registers have one group."""
+    return Started(index, played.layer.kind.name, 0, played, frame=played.frame)
 
 
 class BoundedResult:
@@ -187,10 +121,10 @@ class BoundedResult:
         self.bytes: NDArray[np.uint8] = np.zeros(len(expectation.data), dtype=np.uint8)
         self._written = np.zeros(len(expectation.data), dtype=np.bool_)
         self._expectation = expectation
-        self._layout = expectation.tensor.layout
+        self._layout = expectation.layout
         self._width = expectation.element_bytes
         # The number of the value in each lane: numbers are packed like the values, and 0 is padding.
-        order = np.arange(1, value.value.size + 1, dtype="<u4").view("<f4").reshape(expectation.tensor.shape)
+        order = np.arange(1, value.value.size + 1, dtype="<u4").view("<f4").reshape(value.value.shape)
         self._places = self._layout.pack(order).view("<u4").astype(np.int64) - 1
         self._is_padding = self._places < 0
         self._flat = (value.value.reshape(-1), value.bound.reshape(-1))

@@ -11,15 +11,16 @@ from numpy.typing import NDArray
 from models.errors import InputError
 from models.layout import FeatureLayout, PlanarLayout
 from models.layout.dlhdl import ModuleDataLayout
-from tb.dlhdl.expect import StartedLayer as StartedDlhdl
+from tb.dlhdl.expect import PlayedLayer
 from tb.explain.build import AnyLayer, run_of
 from tb.explain.memory import ByteArray, Bytes, MaskArray, Patch
 from tb.explain.run import Recorded, Run
 from tb.explain.walk import CubeLayout, Walk
 from tb.judge.beats import Beats
+from tb.judge.layer_id import Started
 from tb.judge.tracker import StartedLayer
 
-AnyStarted = StartedLayer | StartedDlhdl
+AnyStarted = StartedLayer | Started[PlayedLayer]
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,13 +19,13 @@ from models.reading import parse_json
 from tb.array_files import read_arrays, text_of
 from tb.dlhdl.config import DlhdlConfig, is_dlhdl
 from tb.dlhdl.expect import PlayedLayer, started_layer
-from tb.dlhdl.expect import StartedLayer as StartedDlhdl
 from tb.dlhdl.program import Program
 from tb.dlhdl.scenario import read
 from tb.explain.evidence import AnyStarted
 from tb.explain.memory import Patch
 from tb.explain.seen import Seen, SeenLayer
 from tb.judge.beats import Beats
+from tb.judge.layer_id import Started
 from tb.judge.tracker import LayerTracker, StartedLayer
 from tb.nvdla.memory import Ram
 from tb.nvdla.program.codec import encode
@@ -150,7 +150,7 @@ def load(path: Path, config_name: str | None = None) -> tuple[Seen, HwConfig | D
     return Seen(tuple(layers), tuple(beats)), config
 
 
-def _frame_layer(entry: _LayerFacts, program: Program, where: str) -> StartedDlhdl:
+def _frame_layer(entry: _LayerFacts, program: Program, where: str) -> Started[PlayedLayer]:
     """Return a layer of the Deep Learning HDL processor."""
     if entry.number is None or entry.frame is None or entry.number >= len(program.network.layers):
         raise RecordError(f"{where}: layer {entry.index}: number and frame must be those of a layer of the scenario")

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
 import msgspec
+
+L = TypeVar("L", covariant=True)
 
 
 class LayerId(msgspec.Struct, frozen=True):
@@ -25,3 +30,26 @@ class LayerId(msgspec.Struct, frozen=True):
             return f"layer {self.index} ({self.engine}, frame {self.frame})"
         cube = f", cube {self.cube}" if self.cubes > 1 else ""
         return f"layer {self.index} ({self.engine}, group {self.group}{cube})"
+
+
+@dataclass(frozen=True)
+class Started(Generic[L]):
+    """A layer that the hardware of some system will run next; the rest is that of its ``LayerId``."""
+
+    index: int
+    engine: str
+    group: int
+    layer: L
+    cube: int = 0
+    cubes: int = 1
+    frame: int | None = None
+
+    @property
+    def id(self) -> LayerId:
+        """The identity of the layer in findings."""
+        return LayerId(self.index, self.engine, self.group, self.cube, self.cubes, self.frame)
+
+    @property
+    def name(self) -> str:
+        """The name of the layer in messages."""
+        return self.id.name

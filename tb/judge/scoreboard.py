@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from models.layout import Element
 from tb.judge.beats import Beats
 from tb.judge.detail import Mismatch
+from tb.judge.expected import Expected
 from tb.judge.finding import Check, Finding
-from tb.judge.layer_id import LayerId
 from tb.judge.predictor import Expectation
 from tb.judge.tolerance import ToleratedSurface
 from tb.judge.verdict import Margin, Verdict
@@ -24,45 +24,6 @@ HISTORY_BEATS = 1 << 22
 
 HISTORY_BYTES = 1 << 26
 """Bytes of expectations that are kept after the oldest."""
-
-
-class Expected(Protocol):
-    """The bytes that a layer of some system must write, as ``Expectation`` says it of NVDLA's."""
-
-    @property
-    def id(self) -> LayerId:
-        """The identity of the layer."""
-
-    @property
-    def ram(self) -> Ram:
-        """The port that writes them."""
-
-    @property
-    def address(self) -> int:
-        """The first address."""
-
-    @property
-    def end(self) -> int:
-        """The first address after them."""
-
-    @property
-    def data(self) -> NDArray[np.uint8]:
-        """The bytes."""
-
-    @property
-    def must_write(self) -> NDArray[np.bool_]:
-        """Which of them count; any other write there is stray."""
-
-    @property
-    def element_bytes(self) -> int:
-        """Bytes of one element."""
-
-    @property
-    def is_tolerated(self) -> bool:
-        """Whether elements may differ from the bytes by a tolerance."""
-
-    def element_at(self, offset_bytes: int) -> Element | None:
-        """Return the element that a byte belongs to, or None in padding."""
 
 
 class Measured(Protocol):
@@ -81,7 +42,7 @@ class Measured(Protocol):
         """The largest part of an allowance used so far."""
 
 
-E = TypeVar("E", bound=Expected)
+E = TypeVar("E", bound=Expected[Any])
 
 
 @dataclass
@@ -375,7 +336,7 @@ def _surface(expectation: Expectation) -> ToleratedSurface | None:
     return None if tolerated is None else ToleratedSurface(expectation, tolerated)
 
 
-def _inside(expectation: Expected, address: NDArray[np.uint64]) -> NDArray[np.bool_]:
+def _inside(expectation: Expected[Any], address: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Return which bytes lie at places that the layer must write."""
     # An address below the surface wraps to a huge offset; the end itself may not fit 64 bits.
     inside = address - np.uint64(expectation.address) < np.uint64(len(expectation.data))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from models.config import HwConfig
-from tb.judge.layer_id import LayerId
+from tb.judge.layer_id import Started
 from tb.nvdla.engines import BDMA, CHAINS, chain_of, chosen_chain, done_unit_of
 from tb.nvdla.layers import BdmaLayer, ConvLayer, Layer, PooledLayer
 from tb.nvdla.program import units
@@ -33,33 +33,16 @@ _UP_TO = {"CACC": _UP_TO_CACC, "SDP": ("SDP", "SDP_RDMA", *_UP_TO_CACC)}
 
 
 @dataclass(frozen=True)
-class StartedLayer:
-    """A layer that the hardware will run next on its engine; ``index`` counts all layers from 0.
+class StartedLayer(Started[Layer]):
+    """A layer that NVDLA will run next on its engine; a batch is one for each of its ``cubes``.
 
     ``groups`` are the register groups of its units, ``counting`` the statistics that are enabled for it, as
-    ``UNIT.field`` of ``D_PERF_ENABLE``. A batch is one for each of its ``cubes``, ``cube`` the number of this one.
-    ``fetch`` is what a convolution fetches.
+    ``UNIT.field`` of ``D_PERF_ENABLE``. ``fetch`` is what a convolution fetches.
     """
 
-    index: int
-    engine: str
-    group: int
-    layer: Layer
     groups: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
     counting: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
-    cube: int = 0
-    cubes: int = 1
     fetch: Fetch = FETCHES_ALL
-
-    @property
-    def id(self) -> LayerId:
-        """The identity of the layer in findings."""
-        return LayerId(self.index, self.engine, self.group, self.cube, self.cubes)
-
-    @property
-    def name(self) -> str:
-        """The name of the layer in messages."""
-        return self.id.name
 
 
 @dataclass
@@ -248,7 +231,9 @@ class LayerTracker:
             layers = decoded.cubes if isinstance(decoded, ConvLayer) else (decoded,)
             group, counting = groups[chain.done_unit], self._counting(words)
             started = tuple(
-                StartedLayer(self._count + n, chain.name, group, layer, groups, counting, n, len(layers))
+                StartedLayer(
+                    self._count + n, chain.name, group, layer, n, len(layers), groups=groups, counting=counting
+                )
                 for n, layer in enumerate(layers)
             )
             first = decoded.producer if isinstance(decoded, PooledLayer) else decoded

@@ -15,7 +15,7 @@ from models.layout import Element, FeatureLayout, LinesLayout, PlanarLayout
 from models.precision import Precision
 from models.tolerance import Float64Array, Tolerance, clip_reference, exponent
 from tb.judge.counters import Counts
-from tb.judge.layer_id import LayerId
+from tb.judge.expected import Expected
 from tb.judge.tracker import StartedLayer
 from tb.nvdla.memory import Ram
 
@@ -44,12 +44,11 @@ def last_place(reference: Float64Array) -> Float64Array:
 
 
 @dataclass(frozen=True)
-class Expectation:
-    """The bytes that one layer must write.
+class Expectation(Expected[FeatureLayout | PlanarLayout | LinesLayout]):
+    """The bytes that one layer of NVDLA must write.
 
-    ``data`` and ``must_write`` have the length of the surface, stride gaps included; only bytes with
-    ``must_write`` count, any other write into the range is stray. ``data`` is what the bit-accurate model
-    computes; with ``tolerated`` it is only judged by when exactness is asked for. ``counts`` is what its
+    ``data`` and ``must_write`` have the length of the surface, stride gaps included. ``data`` is what the bit-accurate
+    model computes; with ``tolerated`` it is only judged by when exactness is asked for. ``counts`` is what its
     statistics counters must read.
 
     Raises:
@@ -57,11 +56,6 @@ class Expectation:
     """
 
     started: StartedLayer
-    ram: Ram
-    address: int
-    layout: FeatureLayout | PlanarLayout | LinesLayout
-    data: NDArray[np.uint8]
-    must_write: NDArray[np.bool_]
     tolerated: Tolerated | None = None
     counts: Counts = field(default_factory=dict)
 
@@ -77,16 +71,6 @@ class Expectation:
         for name, array in (("reference", self.tolerated.reference), ("allowance", allowance)):
             if array is not None and array.shape != shape:
                 raise InputError(f"{name} must have the shape {shape} with padding channels, not {array.shape}")
-
-    @property
-    def end(self) -> int:
-        """First address after the surface."""
-        return self.address + len(self.data)
-
-    @property
-    def id(self) -> LayerId:
-        """The identity of the layer in findings."""
-        return self.started.id
 
     @property
     def element_bytes(self) -> int:

@@ -32,7 +32,7 @@ from tests.unit.nvdla.samples import FULL, SMALL, small_sdp
 from tests.unit.stimulus.trace.measured_files import CARRIED, rewritten
 
 SATURATION = "SDP.D_PERF_OUT_SATURATION"
-LAYER = StartedLayer(3, "SDP", 1, small_sdp(), {"SDP": 1, "SDP_RDMA": 0})
+LAYER = StartedLayer(3, "SDP", 1, small_sdp(), groups={"SDP": 1, "SDP_RDMA": 0})
 COUNTS = {SATURATION: Count(5), "SDP_RDMA.D_STATUS_NAN_INPUT_NUM": Count(2, at_least=True)}
 
 
@@ -171,6 +171,7 @@ def test_cdma_counts_padding_channels_and_padding_behind_weights(compressed: boo
 def test_a_clip_by_one_counts_on_nv_small_and_not_on_nv_full(config: HwConfig, expected: int) -> None:
     params = SdpParams(None, None, output_converter(-65410, 1, 0), Precision.INT8, Precision.INT8)
     layer = replace(small_sdp((2, 1, 1), config=config), params=params)
-    started = StartedLayer(0, "SDP", 0, layer, {"SDP": 0, "SDP_RDMA": 0}, frozenset({"SDP.perf_sat_en"}))
+    groups, counting = {"SDP": 0, "SDP_RDMA": 0}, frozenset({"SDP.perf_sat_en"})
+    started = StartedLayer(0, "SDP", 0, layer, groups=groups, counting=counting)
     cube = np.array([126, 127], dtype=np.int8).reshape(2, 1, 1)
     assert counted(started, compute(params, cube), {})[SATURATION] == Count(expected)

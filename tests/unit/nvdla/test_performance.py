@@ -24,7 +24,7 @@ from tests.unit.stimulus.network.compiler.playing import SMALL, played
 
 
 def started(index: int, layer: SdpLayer, group: int = 0) -> StartedLayer:
-    return StartedLayer(index, "SDP", group, layer, {"SDP": group, "SDP_RDMA": group})
+    return StartedLayer(index, "SDP", group, layer, groups={"SDP": group, "SDP_RDMA": group})
 
 
 def expected(layer: StartedLayer, nbytes: int) -> Expectation:

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import closing
+from functools import partial
 
 from dask.distributed import Client
 
@@ -27,6 +28,7 @@ from tb.places import COMMAND
 from tb.report import code_coverage as code_coverage_report
 from tb.report import failures, page, performance, summary
 from tb.report.features_table import feature_status, latest_of, section
+from tb.report.leads import with_leads
 from tb.report.page_coverage import coverage_sections
 from tb.report.progress import Progress
 from tb.run import folders
@@ -41,6 +43,8 @@ from tb.run.regress.schedule import PATIENCE_SECONDS
 from tb.run.regress.search import reach, search
 from tb.run.regress.store import Run, Store
 from tb.run.regress.worker import Limits, remove_worker_folders, worker_folder_name
+from tb.run.systems import AnyScenario
+from tb.run.task import Task
 from tb.stimulus.generate.random import ENGINES
 
 COVERAGE_DIR = FEATURES.parent / "coverage"
@@ -198,7 +202,7 @@ def conclude(store: Store, run: Run, against: int | None, slower: float) -> int:
         against: Number of an earlier run whose cycles it is compared with, if any.
         slower: Percent that layers and scenarios may take more than there.
     """
-    results = store.results(run)
+    results = with_leads(store.results(run), {task.identity: partial(_scenario, task) for task in store.tasks(run)})
     counts, missing = store.counts(run), len(store.missing(run))
     device = store.device(run)
     trend = [(earlier, store.counts(earlier), len(store.missing(earlier))) for earlier in store.runs_of(device)]
@@ -237,6 +241,15 @@ def conclude(store: Store, run: Run, against: int | None, slower: float) -> int:
     if model is not None:
         console.result(after_regression(run.title, passed=code == 0))
     return code
+
+
+def _scenario(task: Task) -> AnyScenario:
+    """Return the scenario of a task.
+
+    Raises:
+        InputError: for a test in Python, which has none, and for one that cannot be built.
+    """
+    return task.job().make()
 
 
 def _slower(store: Store, run: Run, earlier: Run, percent: float) -> list[str]:

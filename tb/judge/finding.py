@@ -31,6 +31,7 @@ class Check(Enum):
     TEST = "test"
     CRASH = "crash"
     TIMEOUT = "timeout"
+    EXPLANATION = "explanation"
     BENCH = "bench"
     BUILD = "build"
     LOST = "lost worker"

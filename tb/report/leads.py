@@ -21,6 +21,9 @@ from tb.run.systems import AnyScenario
 from tb.stimulus.scenario import Scenario
 
 _MOST_LEADS = 3
+_MOST_LOOKED_AT = 200
+"""How many tests that failed, and as many that passed, are built again to look at their layers."""
+
 _MOST_CHANCE = 0.25
 """How many features may be expected to fit as well by chance, of those that were looked at."""
 
@@ -54,6 +57,8 @@ class Feature:
 def with_leads(results: Sequence[Result], makers: Makers) -> list[Result]:
     """Return results in which the first failure of each group without a probable cause has its leads.
 
+    Of many tests a part is looked at, which is spread over all of them.
+
     Args:
         results: All results of a run.
         makers: From which the scenarios are built again, to look at their layers.
@@ -61,13 +66,21 @@ def with_leads(results: Sequence[Result], makers: Makers) -> list[Result]:
     unexplained = [group for group in groups(results) if _lacks_cause(group)]
     if not unexplained:
         return list(results)
-    seen = {result.identity: _layers(result, makers) for result in results}
-    passing = [layer for result in results for layer in _right(result, seen[result.identity])]
+    failed = _some([result for group in unexplained for result in group.members])
+    looked_at = failed + _some([result for result in results if not result.ending.is_failure])
+    seen = {result.identity: _layers(result, makers) for result in looked_at}
+    passing = [layer for result in looked_at for layer in _right(result, seen[result.identity])]
     found = {}
     for group in unexplained:
-        failing = [layer for result in group.members for layer in _first_wrong(result, seen[result.identity])]
+        members = [result for result in group.members if result.identity in seen]
+        failing = [layer for result in members for layer in _first_wrong(result, seen[result.identity])]
         found[group.members[0].identity] = leads(failing, passing)
     return [_with(result, found.get(result.identity, [])) for result in results]
+
+
+def _some(results: Sequence[Result]) -> list[Result]:
+    """Return at most ``_MOST_LOOKED_AT`` results, evenly spread."""
+    return list(results[:: max(1, -(-len(results) // _MOST_LOOKED_AT))])
 
 
 def leads(failing: Sequence[Mapping[str, Attributes]], passing: Sequence[Mapping[str, Attributes]]) -> list[str]:

@@ -13,7 +13,7 @@ from tb.judge.finding import Check
 from tb.judge.verdict import Verdict
 from tb.run.compile.spec import Built
 from tb.run.dut import Dut
-from tb.run.jobs import RESULT_FILE
+from tb.run.jobs import RESULT_FILE, verdict_of
 from tb.run.result import Result, identity
 from tb.run.revision import about
 from tb.run.simulate import simulate
@@ -83,4 +83,5 @@ def play_test(
     if answer is None or answer.verdict.ending.is_failure != (run.check is Check.TEST):
         # It never came to its check, or it goes on to say itself what is right.
         return result
-    return msgspec.structs.replace(result, verdict=answer.verdict, explained=answer.explained, layers=answer.layers)
+    verdict = verdict_of(answer, run)
+    return msgspec.structs.replace(result, verdict=verdict, explained=answer.explained, layers=answer.layers)

@@ -298,7 +298,7 @@ def _played(
         tail = run.log_path.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_LINES:]
         verdict = Verdict.of(_check_of(run), "\n".join((run.message, *tail)))
         return job.result(dut, verdict, run.seconds, work_dir)
-    verdict = answer.verdict
+    verdict = verdict_of(answer, run)
     if verdict.ending is Ending.REFUSED and not job.refusable:
         # It was made for this configuration, so that the bench or what made it is wrong.
         verdict.add(Finding(Check.BENCH, Note(f"refused: {verdict.refused}")))
@@ -310,6 +310,16 @@ def _played(
     return msgspec.structs.replace(
         result, performance=answer.performance, explained=answer.explained, layers=answer.layers
     )
+
+
+def verdict_of(answer: Answer, run: SimResult) -> Verdict:
+    """Return the verdict of a simulation, with a complaint when its findings should have been explained and are not.
+
+    An answer is saved before it is explained, so that an error of the explainer hides nothing that was found.
+    """
+    if answer.verdict.findings and answer.explained is None:
+        answer.verdict.add(Finding(Check.EXPLANATION, Note(f"the testbench could not explain this: {run.message}")))
+    return answer.verdict
 
 
 def _check_of(run: SimResult) -> Check:

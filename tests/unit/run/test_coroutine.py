@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tb.judge.finding import Check
+from tb.judge.detail import Note
+from tb.judge.finding import Check, Finding
 from tb.judge.verdict import Verdict
 from tb.run import coroutine
 from tb.run.compile.spec import Built
@@ -18,6 +19,12 @@ from tb.run.simulate import SimResult
 from tb.stimulus.exchange import REQUEST, Answer, Performance, Request
 
 WRONG = Verdict.of(Check.VALUE, "a wrong byte")
+UNEXPLAINED = Verdict(
+    findings=[
+        *WRONG.findings,
+        Finding(Check.EXPLANATION, Note("the testbench could not explain this: it raised")),
+    ]
+)
 RIGHT = Verdict(judged_bytes=8, layers=1)
 
 
@@ -29,7 +36,7 @@ RIGHT = Verdict(judged_bytes=8, layers=1)
         (None, "", WRONG, Verdict(self_checking=True)),
         (Check.TEST, "it is wrong", None, Verdict.of(Check.TEST, "it is wrong")),
         (Check.TEST, "it is wrong", RIGHT, Verdict.of(Check.TEST, "it is wrong")),
-        (Check.TEST, "a wrong byte", WRONG, WRONG),
+        (Check.TEST, "it raised", WRONG, UNEXPLAINED),
         (Check.TIMEOUT, "killed", WRONG, Verdict.of(Check.TIMEOUT, "killed")),
     ],
 )

@@ -76,6 +76,17 @@ def test_a_result_has_what_the_simulation_says(tmp_path: Path, monkeypatch: pyte
     assert result.ending is Ending.MISMATCH
 
 
+def test_findings_that_could_not_be_explained_say_so_and_stay_what_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = played(tmp_path, monkeypatch, Answer(Verdict(findings=[wrong()]), PERFORMANCE), Check.TEST)
+    assert result.ending is Ending.MISMATCH
+    assert result.verdict.findings == [
+        wrong(),
+        Finding(Check.EXPLANATION, Note("the testbench could not explain this: it ended")),
+    ]
+
+
 @pytest.mark.parametrize(
     ("check", "expected"),
     [

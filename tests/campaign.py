@@ -25,11 +25,12 @@ from typing import Any
 import msgspec
 
 from tb.places import ROOT
+from tb.run.compile.build import build
+from tb.run.dut import Dut
 from tb.run.regress.store import Store
 from tb.run.result import Result
 from tests.marked import Mark, marked
 
-BUILDS = ROOT / "sim_build"
 PLAYED = ("--only", "sdp_*")
 DASKS_OWN = {"dask-scratch-space", "dask-scratch-space/global.lock", "dask-scratch-space/purge.lock"}
 """What Dask keeps in the folder for temporary files."""
@@ -87,7 +88,8 @@ class Campaign:
         self._seconds = time.monotonic() - started
         self._wanted = contents(quiet.results)
         self._left = _files(quiet.results)
-        self._builds = {path.name for path in BUILDS.iterdir()}
+        self.model = build(Dut("nv_small", "verilator", backend="native").build_spec(waves=False)).directory
+        self._built = _files(self.model)
 
     def play(self, kills: int, *, shared: bool | None = None) -> None:
         """Play one run with kills until it is complete, and compare what it leaves.
@@ -108,7 +110,7 @@ class Campaign:
         self._expect(run, "store", contents(run.results), self._wanted)
         self._expect(run, "files", _files(run.results), self._left)
         self._expect(run, "temporary files", _files(run.temporary) - DASKS_OWN, set())
-        self._expect(run, "builds", {path.name for path in BUILDS.iterdir()}, self._builds)
+        self._expect(run, "files of the model", _files(self.model), self._built)
 
     def problem(self, run: _Run, text: str) -> None:
         """Note what must not be."""
@@ -244,7 +246,7 @@ class _Run:
                 found["scheduler"].append(pid)
             elif "spawn_main" in command:
                 found["worker"].append(pid)
-            elif "supervisor.py" in command or command.startswith(str(BUILDS)):
+            elif "supervisor.py" in command or command.startswith(str(self._campaign.model)):
                 found["simulator"].append(pid)
         return found
 

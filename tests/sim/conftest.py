@@ -13,11 +13,9 @@ from pathlib import Path
 import pytest
 
 from models.config import HwConfig
-from tb.places import ROOT
 from tb.run.compile.build import build
 from tb.run.compile.runners import simulation
 from tb.run.compile.spec import BuildSpec, Built
-from tb.run.folders import RESULTS
 from tb.run.process import supervise
 from tb.stimulus.exchange import REQUEST, Request
 
@@ -37,30 +35,23 @@ def coroutines_of(module: str) -> list[str]:
     ]
 
 
-EACH_BACK_END = [
-    pytest.param(("verilator", "native"), id="native"),
-    pytest.param(
-        ("icarus", "coroutine"),
-        id="icarus",
-        marks=pytest.mark.skipif(
-            shutil.which("iverilog") is None, reason="Icarus is not installed (apt-get install iverilog)"
-        ),
-    ),
-]
-"""(simulator, back end), once a back end: for what does not depend on who simulates it."""
+needs_icarus = pytest.mark.skipif(
+    shutil.which("iverilog") is None, reason="Icarus is not installed (apt-get install iverilog)"
+)
 
-BUILDS = [*EACH_BACK_END, pytest.param(("verilator", "coroutine"), id="verilator")]
-"""All of them."""
+NATIVE = pytest.param(("verilator", "native"), id="native")
+ICARUS = pytest.param(("icarus", "coroutine"), id="icarus", marks=needs_icarus)
+"""(simulator, back end)"""
+
+SMALL_DEVICES = (NATIVE, ICARUS)
+"""Once a back end, for devices of a few lines: Icarus builds at once and knows X."""
 
 
-def embedded(request: pytest.FixtureRequest) -> Built:
-    """Return the embedded nv_small on a simulator and back end."""
+@pytest.fixture(scope="session", params=[NATIVE, pytest.param(("verilator", "coroutine"), id="coroutine")])
+def model(request: pytest.FixtureRequest) -> Built:
+    """Return the embedded nv_small, once a back end; Icarus plays the same coroutines, but slowly."""
     simulator, backend = request.param
-    return build(BuildSpec(HwConfig.load("nv_small"), simulator, backend=backend), ROOT / RESULTS)
-
-
-built = pytest.fixture(scope="session", params=BUILDS)(embedded)
-model = pytest.fixture(scope="session", params=EACH_BACK_END)(embedded)
+    return build(BuildSpec(HwConfig.load("nv_small"), simulator, backend=backend))
 
 
 InSimulation = Callable[[Built, str, str], None]

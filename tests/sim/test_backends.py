@@ -13,11 +13,10 @@ from tb.judge.detail import BadAccess, Hang, PollExpired, WrongRegister
 from tb.judge.finding import Check
 from tb.judge.verdict import Ending, Verdict
 from tb.nvdla.program.ops import InterruptNotify, MemLoad, Poll, RegRead
-from tb.places import PLANS, ROOT
+from tb.places import PLANS
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec
 from tb.run.errors import LaunchError
-from tb.run.folders import RESULTS
 from tb.stimulus.generate.plan import load_plan
 from tb.stimulus.scenario import Scenario
 from tb.stimulus.settings import BenchSettings, PortSettings
@@ -77,7 +76,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Re
     found: dict[str, dict[str, Recorded]] = {name: {} for name in names}
     for backend in ("coroutine", "native"):
         work = tmp_path_factory.mktemp(backend)
-        model = build(BuildSpec(CONFIG, "verilator", backend=backend), ROOT / RESULTS)
+        model = build(BuildSpec(CONFIG, "verilator", backend=backend))
         problems, log = play_module(model, "backends", work, **{SCENARIOS_FOLDER: str(folder)})
         assert list(problems.values()) == [""] * len(names), log.read_text(encoding="utf-8")
         for name in names:

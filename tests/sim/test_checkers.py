@@ -1,4 +1,4 @@
-"""Plays the cocotb tests of checkers.py, interfaces.py and stress.py on each simulator and back end."""
+"""Plays the cocotb tests of checkers.py, interfaces.py and stress.py on each back end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NEEDS_AGENTS = {
 
 
 @pytest.mark.parametrize(("module", "name"), [(module, name) for module in MODULES for name in coroutines_of(module)])
-def test_in_simulation(built: Built, in_simulation: InSimulation, module: str, name: str) -> None:
-    if built.spec.native and name in NEEDS_AGENTS:
+def test_in_simulation(model: Built, in_simulation: InSimulation, module: str, name: str) -> None:
+    if model.spec.native and name in NEEDS_AGENTS:
         pytest.skip(f"coroutine back end only: {NEEDS_AGENTS[name]}")
-    in_simulation(built, module, name)
+    in_simulation(model, module, name)

@@ -204,29 +204,28 @@ Compile = Callable[[tuple[tuple[str, str], ...]], Path]
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
-    """Compile the slave, altered as it is said, into a library."""
+    """Compile the slave, altered as it is said, into a library; what is around it is compiled once."""
+    base = tmp_path_factory.mktemp("slave")
+    for name in ("port.h", "memory.cpp", "memory.h", "harness.h"):
+        shutil.copy(HARNESS_DIR / name, base)
+    # Verilator writes the one that declares what the model calls; the slave needs its types only.
+    (base / "Vtop__Dpi.h").write_text('#include "svdpi.h"\n', encoding="utf-8")
+    command = ["c++", "-std=c++17", "-fPIC", f"-I{base}", f"-I{verilator_root() / 'include' / 'vltstd'}"]
+    objects = []
+    for source in (base / "memory.cpp", Path(__file__).with_name("compiled_slave.cpp")):
+        objects.append(str(base / f"{source.stem}.o"))
+        subprocess.run([*command, "-c", str(source), "-o", objects[-1]], check=True)
 
     def compile_it(changes: tuple[tuple[str, str], ...]) -> Path:
-        folder = tmp_path_factory.mktemp("slave")
-        for name in ("port.cpp", "port.h", "memory.cpp", "memory.h", "harness.h"):
-            shutil.copy(HARNESS_DIR / name, folder)
-        port = folder / "port.cpp"
-        text = port.read_text(encoding="utf-8")
+        text = (HARNESS_DIR / "port.cpp").read_text(encoding="utf-8")
         for old, new in changes:
             assert text.count(old) == 1, old
             text = text.replace(old, new)
-        port.write_text(text, encoding="utf-8")
-        # Verilator writes the one that declares what the model calls; the slave needs its types only.
-        (folder / "Vtop__Dpi.h").write_text('#include "svdpi.h"\n', encoding="utf-8")
-        include = verilator_root() / "include" / "vltstd"
-        sources = [
-            str(folder / "port.cpp"),
-            str(folder / "memory.cpp"),
-            str(Path(__file__).parent / "compiled_slave.cpp"),
-        ]
+        folder = tmp_path_factory.mktemp("altered")
+        (folder / "port.cpp").write_text(text, encoding="utf-8")
         library = folder / "slave.so"
-        command = ["c++", "-std=c++17", "-shared", "-fPIC", "-Wl,-Bsymbolic", f"-I{folder}", f"-I{include}"]
-        subprocess.run([*command, *sources, "-o", str(library)], check=True)
+        options = ("-shared", "-Wl,-Bsymbolic", str(folder / "port.cpp"), *objects, "-o", str(library))
+        subprocess.run([*command, *options], check=True)
         return library
 
     return compile_it

@@ -19,7 +19,7 @@ from tb.run.dut import Dut
 from tb.run.jobs import Job, run_job, shared_process
 from tb.run.result import Result
 from tb.stimulus.generate.plan import load_plan
-from tests.sim.conftest import EACH_BACK_END
+from tests.sim.conftest import SMALL_DEVICES
 
 CONFIG = HwConfig.load("nv_small")
 SCENARIO = load_plan(PLANS / "nv_small.toml")[0].build(CONFIG, 1)
@@ -38,7 +38,7 @@ CODE = """
 """
 
 
-@pytest.fixture(scope="module", params=EACH_BACK_END)
+@pytest.fixture(scope="module", params=SMALL_DEVICES)
 def device(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Built:
     """A device that only takes requests, which plusargs make fail."""
     simulator, backend = request.param

@@ -19,20 +19,19 @@ from tb.judge.port_rules import RULES
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending
 from tb.judge.wrapped_rules import AXI4_RULES
-from tb.places import HDL, ROOT
+from tb.places import HDL
 from tb.run.compile.build import build
 from tb.run.compile.dlhdl import TOP
 from tb.run.dut import Dut
-from tb.run.folders import RESULTS
 from tb.run.jobs import Job, run_job
 from tb.run.result import Result
 from tb.run.simulate import simulate
 from tb.stimulus.exchange import REQUEST, Request
-from tests.sim.conftest import EACH_BACK_END
+from tests.sim.conftest import SMALL_DEVICES
 from tests.sim.dlhdl_examples import blocks
 
 CORE = DlhdlConfig.load("dlhdl_int8_4")
-SIMULATORS = [pytest.param(case.values[0][0], id=case.values[0][0], marks=case.marks) for case in EACH_BACK_END]
+SIMULATORS = [pytest.param(case.values[0][0], id=case.values[0][0], marks=case.marks) for case in SMALL_DEVICES]
 ICARUS = SIMULATORS[1:]
 CONV = {"kind": "conv", "features": "C+1", "kernel": [3, 2], "padding": [1, 1, 0, 0]}
 TWO_LAYERS = {"input": ["C+1", 3, 4], "frames": 2, "layer": [CONV, {"kind": "fc", "features": 6}]}
@@ -43,7 +42,7 @@ ROWS = {"input": ["C", 18, 17], "layer": [{"kind": "max_pool", "kernel": [1, 1]}
 def play(simulator: str, folder: Path, data: dict[str, Any], bug: str | None = None) -> Result:
     """Return how a scenario ended on the embedded core."""
     dut = Dut(CORE.name, simulator, top=TOP)
-    built = build(dut.build_spec(waves=False), ROOT / RESULTS)
+    built = build(dut.build_spec(waves=False))
     plusargs = () if bug is None else (f"+bug={bug}",)
     job = Job("it", 1, "rerun", lambda: DlhdlEntry("it", "", data).build(CORE, 1), plusargs=plusargs)
     return run_job(job, built, dut, folder / "run", 240, waves=False)
@@ -217,7 +216,7 @@ def test_a_worked_example_passes_through_the_whole_bench(simulator: str, example
     save(scenario, folder)
     np.save(folder / "vector.npy", np.array(vector, dtype=core.data_type.dtype))
     ended = simulate(
-        build(Dut(name, simulator, top=TOP).build_spec(waves=False), ROOT / RESULTS),
+        build(Dut(name, simulator, top=TOP).build_spec(waves=False)),
         test_module="tests.sim.dlhdl_examples",
         testcase="the_example_lies_in_memory_as_the_document_says",
         env={REQUEST: Request(name, scenario=str(folder)).encode()},

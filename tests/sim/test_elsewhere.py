@@ -17,7 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.sim.conftest import ROOT
+from tb.places import ROOT
+from tests.unit.run.compile.tiny import write_rtl
 
 USER = "nobody"
 ONE = "sdp_pass_through_one_element"
@@ -30,6 +31,11 @@ class Elsewhere:
 
     checkout: Path
     own: Path
+
+    @property
+    def python(self) -> str:
+        """The Python of its user."""
+        return str(self.own / "ein venv" / "bin" / "python")
 
     def run(self, *command: str) -> subprocess.CompletedProcess[str]:
         """Run a command in the checkout as the other user."""
@@ -113,20 +119,22 @@ def simulator() -> str:
     return "verilator" if shutil.which("iverilog") is None else "icarus"
 
 
-def test_make_plays_and_leaves_nothing_in_the_checkout(elsewhere: Elsewhere) -> None:
+def test_make_plays_and_leaves_nothing_in_the_checkout(elsewhere: Elsewhere, simulator: str) -> None:
     before = sorted(elsewhere.checkout.rglob("*"))
-    assert "70 passed, 0 failed, 0 refused" in elsewhere.check("make", "run", "JOBS=2")
+    assert "4 passed, 0 failed, 0 refused" in elsewhere.check("make", "regress", f"SIM={simulator}", "LEVEL=L0")
+    assert "run 1" in elsewhere.check(elsewhere.python, "-m", "tb", "coverage")
     results = elsewhere.own / "Ergebnisse für alle"
-    assert (results / "runs" / "nv_small" / "index.html").is_file()
+    assert (results / "regress" / "0001" / "index.html").is_file()
     assert [path for path in results.rglob("*") if not path.is_symlink() and path.stat().st_mode & 0o077] == []
     assert sorted(elsewhere.checkout.rglob("*")) == before
 
 
-def test_a_regression_and_its_replay_work(elsewhere: Elsewhere, simulator: str) -> None:
-    python = str(elsewhere.own / "ein venv" / "bin" / "python")
-    options = ("--sim", simulator, "--only", ONE, "--jobs", "1")
-    assert "1 passed" in elsewhere.check(python, "-m", "tb", "regress", "plan", *options)
-    assert "run 1" in elsewhere.check(python, "-m", "tb", "coverage")
+def test_verilator_builds_a_device_of_a_few_lines_on_which_every_scenario_fails(elsewhere: Elsewhere) -> None:
+    filelist = write_rtl(elsewhere.own / "ein Gerät")
+    ran = elsewhere.run(
+        elsewhere.python, "-m", "tb", "run", "--rtl", str(filelist), "--backend", "coroutine", "--only", ONE
+    )
+    assert "0 passed, 1 failed, 0 refused" in ran.stdout, f"{ran.stdout}\n{ran.stderr}"
 
 
 def test_unit_tests_pass(elsewhere: Elsewhere) -> None:
@@ -135,9 +143,8 @@ def test_unit_tests_pass(elsewhere: Elsewhere) -> None:
         "tests/unit/run/regress/test_store.py",
         "tests/unit/stimulus/trace/test_files.py",
     )
-    python = str(elsewhere.own / "ein venv" / "bin" / "python")
     base = f"--basetemp={elsewhere.own / 'temp'}"
-    assert " passed" in elsewhere.check(python, "-m", "pytest", "-p", "no:cacheprovider", base, *rooms)
+    assert " passed" in elsewhere.check(elsewhere.python, "-m", "pytest", "-p", "no:cacheprovider", base, *rooms)
 
 
 def test_make_says_in_one_line_that_results_cannot_be_made(elsewhere: Elsewhere) -> None:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
-
-import pytest
 
 from models.config import HwConfig
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec
-from tb.run.folders import RESULTS
 from tb.run.simulate import simulate
 from tb.stimulus.exchange import REQUEST, Request
-from tests.sim.conftest import ROOT
+from tests.sim.conftest import needs_icarus
 
 
-@pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed (apt-get install iverilog)")
+@needs_icarus
 def test_an_unknown_payload_is_reported(tmp_path: Path) -> None:
     result = simulate(
-        build(BuildSpec(HwConfig.load("nv_small"), "icarus"), ROOT / RESULTS),
+        build(BuildSpec(HwConfig.load("nv_small"), "icarus")),
         test_module="tests.sim.four_state",
         testcase="an_unknown_payload_is_reported",
         env={REQUEST: Request("nv_small").encode()},

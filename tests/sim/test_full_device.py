@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,13 +15,12 @@ from tb.places import ROOT
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
-from tb.run.folders import RESULTS
 from tb.run.jobs import Job, run_job, shared_process
 from tb.run.shared import SharedProcess
 from tb.stimulus.scenario import Scenario
 from tb.stimulus.trace import read
 from tests.sim import full_layers
-from tests.sim.conftest import InSimulation, coroutines_of
+from tests.sim.conftest import InSimulation, coroutines_of, needs_icarus
 
 LAYERS = ROOT / "tests" / "data" / "measured"
 CONFIG = HwConfig.load("nv_full")
@@ -42,7 +40,7 @@ LAYERS_AT_RANDOM = [
 
 @pytest.fixture(scope="module")
 def full() -> Built:
-    return build(BuildSpec(CONFIG, "verilator", backend="native"), ROOT / RESULTS)
+    return build(BuildSpec(CONFIG, "verilator", backend="native"))
 
 
 @pytest.fixture(scope="module")
@@ -101,9 +99,9 @@ def test_every_cube_of_a_batch_is_what_it_is_alone(
     assert verdict.layers == sum(full_layers.CUBES)
 
 
-@pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed (apt-get install iverilog)")
+@needs_icarus
 def test_a_small_convolution_passes_under_icarus(tmp_path: Path) -> None:
-    built = build(BuildSpec(CONFIG, "icarus"), ROOT / RESULTS)
+    built = build(BuildSpec(CONFIG, "icarus"))
     layer = "dc_fp16_4x4x128_k32_nan_collide"
     assert played(read(LAYERS / f"{layer}.npz", CONFIG), built, tmp_path / "it", None).crc_passed == 1
 

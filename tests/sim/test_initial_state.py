@@ -10,10 +10,8 @@ from models.config import HwConfig
 from tb.__main__ import main
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec
-from tb.run.folders import RESULTS
 from tb.run.simulate import simulate
 from tb.stimulus.exchange import REQUEST, Request
-from tests.sim.conftest import ROOT
 from tests.sim.initial_state import FOUND
 
 
@@ -21,7 +19,7 @@ def table_data(folder: Path, *plusargs: str) -> int:
     """Return the data of a table that nobody has written."""
     folder.mkdir()
     result = simulate(
-        build(BuildSpec(HwConfig.load("nv_small"), "verilator", backend="native"), ROOT / RESULTS),
+        build(BuildSpec(HwConfig.load("nv_small"), "verilator", backend="native")),
         test_module="tests.sim.initial_state",
         testcase="table_data_are_read",
         env={REQUEST: Request("nv_small").encode(), FOUND: str(folder / "found")},

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tb import __version__
-from tests.sim.conftest import ROOT
+from tb.places import ROOT
 
 SOURCES = ("tb", "models", "hdl_stubs", "tests/sim", "tests/unit/nvdla")
 

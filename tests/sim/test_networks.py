@@ -14,6 +14,7 @@ from models.config import HwConfig
 from networks import random_networks
 from tb.__main__ import main
 from tb.explain import explain_folder
+from tb.places import ROOT
 from tb.report.network_page import network_page
 from tb.report.network_report import LayerVerdict, report_of
 from tb.run.compile.build import build
@@ -25,7 +26,6 @@ from tb.stimulus.network.compiled import Compiled
 from tb.stimulus.network.loadable import parse_loadable
 from tb.stimulus.network.scenario import model_results, play_networks
 from tests.references import NETWORKS, needs_networks
-from tests.sim.conftest import ROOT
 from tests.unit.stimulus.network.compiler.playing import graph_of
 from tests.unit.stimulus.network.loadables import SHAPE, copying, residual, residual_of
 
@@ -110,7 +110,7 @@ def test_a_seeded_bug_is_named_with_the_first_wrong_layer_and_its_cause(tmp_path
     network = Compiled("copies", parse_loadable(copying(3).file()), config).place()
     playing = play_networks("copies", [network], [[np.arange(48, dtype=np.int8).reshape(SHAPE)]], last=None)
     job = Job("copies", 0, "rerun", lambda: playing.scenario, plusargs=("+bug=sdp_dst_line_stride",))
-    built = build(BuildSpec(config, backend="native"), ROOT / "sim_build")
+    built = build(BuildSpec(config, backend="native"))
     dut = Dut("nv_small", "verilator", backend="native")
     ((_, result),) = run_jobs([job], built, dut, tmp_path, workers=1, timeout_seconds=120)
     played = play_model(playing.scenario, config)

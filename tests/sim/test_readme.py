@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,19 +12,19 @@ from pathlib import Path
 import pytest
 
 from models.config import HwConfig
+from tb.places import ROOT
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec
-from tb.run.folders import RESULTS
 from tb.run.simulate import simulate
 from tb.stimulus.exchange import REQUEST, Request
-from tests.sim.conftest import ROOT
+from tests.sim.conftest import needs_icarus
 
 
 def test_the_test_in_the_readme_passes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (example,) = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.M | re.S)
     (tmp_path / "readme_example.py").write_text(example, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
-    built = build(BuildSpec(HwConfig.load("nv_small")), ROOT / RESULTS)
+    built = build(BuildSpec(HwConfig.load("nv_small")))
     result = simulate(
         built,
         test_module="readme_example",
@@ -37,11 +36,11 @@ def test_the_test_in_the_readme_passes(tmp_path: Path, monkeypatch: pytest.Monke
     assert result.passed, result.message
 
 
-@pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed (apt-get install iverilog)")
+@needs_icarus
 def test_a_failure_reads_as_its_page_shows_it(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "reading-a-failure.md").read_text(encoding="utf-8")
     command, said, *_ = re.findall(r"^```\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NVDLA_CACHE": str((ROOT / RESULTS).resolve())}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     words = [sys.executable, *shlex.split(command)[1:]]
     ran = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=600)
     assert ran.returncode == 1

@@ -10,8 +10,9 @@ import pytest
 from models.config import BUILTIN_DIR
 from tb.__main__ import main
 from tb.judge.finding import Check
+from tb.places import ROOT
 from tb.run.regress import bundle
-from tests.sim.conftest import ROOT
+from tests.sim.conftest import needs_icarus
 
 SCENARIO = "sdp_pass_through_half_atom"
 
@@ -28,9 +29,8 @@ def altered(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "nv_small.f"
 
 
+@needs_icarus
 def test_a_bundle_is_replayed(altered: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    if shutil.which("iverilog") is None:
-        pytest.skip("Icarus is not installed (apt-get install iverilog)")
     own = tmp_path / "mine.toml"
     shutil.copyfile(BUILTIN_DIR / "nv_small.toml", own)
     options = ("--sim", "icarus", "--rtl", str(altered), "--jobs", "1", "--results", str(tmp_path / "results"))

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from models.config import HwConfig
-from tb.places import PLANS
+from tb.places import PLANS, ROOT
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
-from tb.run.folders import RESULTS
 from tb.run.jobs import Job, run_job
 from tb.stimulus.generate.plan import load_plan
-from tests.sim.conftest import ROOT
+from tests.sim.conftest import needs_icarus
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("iverilog") is None, reason="Icarus is not installed (apt-get install iverilog)"
-)
+pytestmark = needs_icarus
 
 CONFIG = HwConfig.load("nv_small")
 STAGES = ROOT / "hdl_stubs" / "stages.toml"
@@ -29,7 +25,7 @@ STAGES = ROOT / "hdl_stubs" / "stages.toml"
 @pytest.fixture(scope="module")
 def debug_model() -> Built:
     """Return a model of the embedded DUT whose signals are visible."""
-    return build(BuildSpec(CONFIG, "icarus", debug=True), ROOT / RESULTS)
+    return build(BuildSpec(CONFIG, "icarus", debug=True))
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,10 @@ from msgspec.structs import replace
 from models.config import HwConfig
 from tb.judge.finding import Finding
 from tb.judge.verdict import Ending
-from tb.places import PLANS, ROOT
+from tb.places import PLANS
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec
 from tb.run.dut import Dut
-from tb.run.folders import RESULTS
 from tb.run.jobs import Job, run_jobs, stopping_at_first
 from tb.run.result import Result
 from tb.stimulus.generate.plan import load_plan
@@ -26,7 +25,7 @@ BUG = "+bug=sdp_dst_line_stride"
 
 
 def play(backend: str, job: Job, root: Path) -> Result:
-    built = build(BuildSpec(CONFIG, "verilator", backend=backend), ROOT / RESULTS)
+    built = build(BuildSpec(CONFIG, "verilator", backend=backend))
     dut = Dut("nv_small", "verilator", backend=backend)
     ((_, result),) = run_jobs([job], built, dut, root, workers=1, timeout_seconds=300)
     return result

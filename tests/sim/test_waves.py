@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -10,20 +9,17 @@ import pytest
 from models.config import HwConfig
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec, Built
-from tb.run.folders import RESULTS
 from tb.run.simulate import SimResult, simulate
 from tb.stimulus.exchange import REQUEST, Request
-from tests.sim.conftest import ROOT
+from tests.sim.conftest import needs_icarus
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("iverilog") is None, reason="Icarus is not installed (apt-get install iverilog)"
-)
+pytestmark = needs_icarus
 
 
 @pytest.fixture(scope="module")
 def with_waves() -> Built:
     """Return a model of the embedded DUT that can write waves."""
-    return build(BuildSpec(HwConfig.load("nv_small"), "icarus", waves=True), ROOT / RESULTS)
+    return build(BuildSpec(HwConfig.load("nv_small"), "icarus", waves=True))
 
 
 def run(built: Built, folder: Path, start: str | None = None) -> SimResult:
@@ -39,19 +35,26 @@ def run(built: Built, folder: Path, start: str | None = None) -> SimResult:
     )
 
 
-def test_the_scope_shows_each_write_as_the_scoreboard_judges_it(with_waves: Built, tmp_path: Path) -> None:
-    result = run(with_waves, tmp_path)
+@pytest.fixture(scope="module")
+def whole_bytes(with_waves: Built, tmp_path_factory: pytest.TempPathFactory) -> int:
+    """Return the size of waves from the start, in which the scope shows each write as the scoreboard judges it."""
+    result = run(with_waves, tmp_path_factory.mktemp("whole"))
     assert result.passed, f"{result.message}\n{result.log_path.read_text(encoding='utf-8')}"
     assert result.waves_path is not None
-    assert result.waves_path.stat().st_size > 10_000
+    return result.waves_path.stat().st_size
+
+
+def test_the_scope_shows_each_write_as_the_scoreboard_judges_it(whole_bytes: int) -> None:
+    assert whole_bytes > 10_000
 
 
 @pytest.mark.parametrize("start", ["cycle:150", "layer:1"])
-def test_waves_begin_at_the_condition_and_are_smaller(with_waves: Built, tmp_path: Path, start: str) -> None:
-    whole, part = run(with_waves, tmp_path / "whole").waves_path, run(with_waves, tmp_path / "part", start).waves_path
-    assert whole is not None
+def test_waves_begin_at_the_condition_and_are_smaller(
+    with_waves: Built, whole_bytes: int, tmp_path: Path, start: str
+) -> None:
+    part = run(with_waves, tmp_path, start).waves_path
     assert part is not None
-    assert 5_000 < part.stat().st_size < whole.stat().st_size
+    assert 5_000 < part.stat().st_size < whole_bytes
 
 
 def test_waves_whose_condition_never_comes_are_not_written(with_waves: Built, tmp_path: Path) -> None:

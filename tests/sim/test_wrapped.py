@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -10,16 +9,16 @@ import pytest
 from models.config import HwConfig
 from tb.judge.finding import BYTES
 from tb.judge.verdict import Ending
-from tb.places import HDL, PLANS, ROOT
+from tb.places import HDL, PLANS
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
-from tb.run.folders import RESULTS
 from tb.run.jobs import Job, run_job
 from tb.run.result import Result
 from tb.run.sources import trace_job
 from tb.stimulus.generate.plan import PlanEntry, load_plan
 from tests.references import TRACES, needs_traces
+from tests.sim.conftest import needs_icarus
 
 CONFIG = HwConfig.load("nv_small")
 ENTRIES = {
@@ -37,17 +36,15 @@ SCENARIOS = (
 TRACE = "sdp_3x3x33_bn_int8_mem_0"
 
 
-@pytest.fixture(scope="module", params=WRAPPERS)
+@pytest.fixture(scope="module", params=["native", pytest.param("coroutine", marks=needs_icarus)])
 def wrapped(request: pytest.FixtureRequest) -> Built:
     """A wrapped device."""
     simulator, name = WRAPPERS[request.param]
-    if simulator == "icarus" and shutil.which("iverilog") is None:
-        pytest.skip("Icarus is not installed (apt-get install iverilog)")
     folder = HDL / "wrapped"
     spec = BuildSpec(
         CONFIG, simulator, f"nvdla_{name}", folder / f"{name}.f", folder / f"{name}.toml", backend=request.param
     )
-    return build(spec, ROOT / RESULTS)
+    return build(spec)
 
 
 def played(wrapped: Built, folder: Path, job: Job) -> Result:
@@ -103,14 +100,14 @@ def filelist(folder: Path, *, raises: bool) -> Path:
     return path
 
 
-@pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed (apt-get install iverilog)")
+@needs_icarus
 @pytest.mark.parametrize("raises", [False, True])
 def test_errors_of_memory_change_no_byte_and_what_a_wrapper_makes_of_them_is_told(tmp_path: Path, raises: bool) -> None:
     port_map = HDL / "wrapped" / "apb_axi4.toml"
     spec = BuildSpec(CONFIG, "icarus", "nvdla_apb_axi4", filelist(tmp_path, raises=raises), port_map)
     built = build(spec, tmp_path / "builds")
     entry = PlanEntry("it", "", "nv_small", {"layer": [LAYER]})
-    for plusarg in ("+unused", "+rresp=2", "+rresp=3", "+bresp=2"):
+    for plusarg in ("+unused", "+rresp=3", "+bresp=2") if raises else ("+rresp=2", "+bresp=2"):
         job = Job("it", 1, "rerun", lambda: entry.build(CONFIG, 1), plusargs=(plusarg,))
         verdict = played(built, tmp_path / plusarg.strip("+"), job).verdict
         assert verdict.judged_bytes == 32 * 4 * 4

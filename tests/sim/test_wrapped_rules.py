@@ -16,7 +16,7 @@ from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
 from tb.run.jobs import Job, run_job
 from tb.stimulus.generate.plan import PlanEntry
-from tests.sim.conftest import EACH_BACK_END
+from tests.sim.conftest import SMALL_DEVICES
 
 CONFIG = HwConfig.load("nv_small")
 SETTINGS = {"hang_cycles": 1000, "port": {"latency_cycles": 5, "ready_stall": 0.7}}
@@ -49,7 +49,7 @@ NEEDS_X = ("broken_apb", 1), ("broken_axi_lite", 9)
 """Rules of pins that are X, which Verilator does not know."""
 
 
-@pytest.fixture(scope="module", params=EACH_BACK_END)
+@pytest.fixture(scope="module", params=SMALL_DEVICES)
 def devices(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Built]:
     """Both devices on Icarus, and that with a memory on the native back end: what differs there is not the shims."""
     simulator, backend = request.param

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,8 @@ from tb.run.optimise import OPTIMISED, QUICK, Model, optimised
 from tb.run.regress.optimiser import Optimiser
 from tests.unit.run.compile.test_build import run_tiny
 from tests.unit.run.compile.tiny import CONFIG, write_rtl
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -37,8 +40,12 @@ def dut(tmp_path_factory: pytest.TempPathFactory) -> Dut:
 
 @pytest.fixture(scope="module")
 def root(dut: Dut) -> Path:
-    """The folder with its quick and its optimised model."""
+    """The folder with its quick and its optimised model, whose training leaves no profile at first."""
     folder = Path(dut.rtl or "").parent / "builds"
+    spec, trained = replace(dut.build_spec(waves=False), optimised=True), list[Built]()
+    with pytest.raises(BuildError, match=r"^training on NV_nvdla left no profile, so that it cannot be optimised$"):
+        build(spec, folder, train=trained.append)
+    assert [model.spec for model in trained] == [spec], "training is played on the model that counts"
     optimised(dut, folder)
     build(dut.build_spec(waves=False), folder)
     return folder
@@ -53,14 +60,6 @@ def test_a_model_is_compiled_again_by_the_profile_of_what_it_played(dut: Dut, ro
     assert log.index("-fprofile-generate") < log.index("-fprofile-use")
     assert run_tiny(model, tmp_path) == ""
     assert build(dut.build_spec(waves=False), root).directory != model.directory
-
-
-def test_training_is_played_on_the_model_that_counts(rtl: Path, tmp_path: Path) -> None:
-    trained: list[Built] = []
-    spec = BuildSpec(CONFIG, filelist=rtl, optimised=True)
-    with pytest.raises(BuildError, match=r"^training on NV_nvdla left no profile, so that it cannot be optimised$"):
-        build(spec, tmp_path / "builds", train=trained.append)
-    assert [model.spec for model in trained] == [spec]
 
 
 def test_an_optimised_model_needs_verilator_and_something_to_play(rtl: Path, tmp_path: Path) -> None:

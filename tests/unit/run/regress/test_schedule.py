@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import random
 import signal
 import time
 from collections.abc import Iterator
@@ -27,7 +26,9 @@ from tb.run.regress.worker import Limits
 from tb.run.result import Result
 from tb.run.task import Task
 from tests.unit.run.regress.processes import LOOPBACK, processes
-from tests.unit.run.regress.tasks import ended, pretend, stored, task
+from tests.unit.run.regress.tasks import ended, played, pretend, stored, task
+
+pytestmark = pytest.mark.slow
 
 TASKS = [task(seed) for seed in range(60)]
 
@@ -44,7 +45,8 @@ def deadly(task: Task) -> Result:
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
-    with cluster(None, 2, LOOPBACK) as connected:
+    # Dask gives a task up with the second worker that it loses, not the fourth.
+    with config.set({"distributed.scheduler.allowed-failures": 1}), cluster(None, 2, LOOPBACK) as connected:
         yield connected
 
 
@@ -72,10 +74,10 @@ def test_a_task_that_kills_its_workers_is_lost_and_the_others_end(client: Client
 
 
 def deadly_until_tried_often(folder: Path, task: Task) -> Result:
-    """Kill the first six workers that have it, as if it were always with the cause: Dask gives it up after four."""
+    """Kill the first three workers that have it, as if it were always with the cause: Dask gives it up after two."""
     number = len(list(folder.iterdir()))
     (folder / str(number)).touch()
-    if number < 6:
+    if number < 3:
         os.kill(os.getpid(), signal.SIGKILL)
     return at_once(task)
 
@@ -164,62 +166,16 @@ def test_a_scheduler_that_does_not_answer_is_an_error() -> None:
         cluster("nonsense", 2, LOOPBACK).__enter__()
 
 
-DRIVER = """
-import sys
-from pathlib import Path
-from tb.run.regress.driver import drive
-from tb.run.regress.cluster import cluster
-from tb.run.regress.store import Store
-from tb.run.regress.worker import Limits
-from tests.unit.run.regress.tasks import pretend
-address, root = sys.argv[1], Path(sys.argv[2])
-with Store(root / "store.sqlite") as store, cluster(address, 1, "127.0.0.1") as client:
-    run = store.run()
-    for result in drive(store, run, client, Limits(run.folder, root, 0.05), play=pretend):
-        print(result.key, flush=True)
-"""
-
-
-def play_undisturbed(folder: Path, client: Client) -> tuple[list[Result], dict[str, int]]:
-    with Store(folder / "store.sqlite") as store:
-        run = store.start("killed", TASKS)
-        list(drive(store, run, client, Limits(run.folder, folder, 0.0), play=pretend))
-        return store.results(run), store.coverage(run)
-
-
-def test_killing_a_worker_and_the_driver_loses_no_result_and_repeats_none(tmp_path: Path, client: Client) -> None:
-    rng = random.Random(20)
-    undisturbed = play_undisturbed(tmp_path / "undisturbed", client)
-    with processes() as started, Store(tmp_path / "store.sqlite") as store:
-        address = started.scheduler(tmp_path / "scheduler.json")
-        workers = [started.worker(address, tmp_path / f"worker{number}") for number in range(2)]
-        run = store.start("killed", TASKS)
-        first = started.start("-c", DRIVER, address, str(tmp_path))
-        assert first.stdout is not None
-        assert first.stdout.readline(), "the first driver must have begun"
-        victims = [workers[rng.randrange(2)], first]
-        rng.shuffle(victims)
-        for victim in victims:
-            time.sleep(rng.uniform(0.0, 0.6))
-            victim.send_signal(signal.SIGKILL)
-        heard = 1 + len(first.communicate()[0].split())
-        assert heard < len(TASKS), "the driver must have been killed before its end"
-        started.worker(address, tmp_path / "worker2")
-        resumed = started.start("-c", DRIVER, address, str(tmp_path))
-        output, _ = resumed.communicate(timeout=120)
-        assert resumed.returncode == 0
-        assert store.missing(run) == []
-        assert (store.results(run), store.coverage(run)) == undisturbed
-        assert len(output.split()) <= len(TASKS) - heard, "what the first driver has stored must not be played again"
-
-
-def test_a_record_that_no_driver_heard_of_is_not_played_again(tmp_path: Path, client: Client) -> None:
+def test_what_is_stored_or_left_as_a_record_that_no_driver_heard_of_is_not_played_again(
+    tmp_path: Path, client: Client
+) -> None:
     with Store(tmp_path / "store.sqlite") as store:
-        run = store.start("random", TASKS[:3])
+        run = store.start("random", TASKS[:4])
+        store.add(run, played(TASKS[0]))
         limits = Limits(run.folder, tmp_path, 0.0)
         left = pretend(TASKS[1], limits)
         results = list(drive(store, run, client, limits, play=pretend))
         assert results[0] == left
-        played = sorted(path.name.rpartition(".")[0] for path in (run.folder / "started").iterdir())
-        assert played == sorted(entry.key for entry in TASKS[:3])
-        assert store.results(run) == [stored(entry) for entry in TASKS[:3]]
+        begun = sorted(path.name.rpartition(".")[0] for path in (run.folder / "started").iterdir())
+        assert begun == sorted(entry.key for entry in TASKS[1:4])
+        assert store.results(run) == [stored(entry) for entry in TASKS[:4]]

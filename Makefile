@@ -11,6 +11,8 @@ VALUES := SIM CONFIG LEVEL RTL TOP PORT_MAP JOBS PYTHON VENV NVDLA_RESULTS NVDLA
 $(foreach name,$(VALUES),$(eval override $(name) := $$(value $(name))))
 export $(VALUES)
 MAKEOVERRIDES :=
+# Hundreds of processes import the same modules.
+unexport PYTHONDONTWRITEBYTECODE
 
 PY := "$$VENV/bin/python"
 JOBS_OPTION := $${JOBS:+"--jobs=$$JOBS"}
@@ -31,9 +33,9 @@ regress: ready
 test: ready
 	$(PY) -m pytest tests -n "$${JOBS:-auto}" --dist worksteal
 
-#: check      lint, types and those tests that need no simulator
+#: check      lint, types and the quick tests, which need no simulator
 check: lint
-	$(PY) -m pytest tests/unit -n "$${JOBS:-auto}" --dist worksteal
+	$(PY) -m pytest tests/unit -m "not slow" -n "$${JOBS:-auto}" --dist worksteal
 
 #: score      seeded bugs: how many are caught and explained
 score: ready

@@ -7,6 +7,7 @@ import re
 import tokenize
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import get_args
 
@@ -114,11 +115,17 @@ def code_of(path: Path) -> Iterator[str]:
             start = token.type in (tokenize.ENCODING, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT)
 
 
+@cache
+def modules() -> dict[str, list[str]]:
+    """Return the code of all modules."""
+    paths = [path for top in ("tb", "models") for path in (ROOT / top).rglob("*.py")]
+    return {str(path.relative_to(ROOT)): list(code_of(path)) for path in paths}
+
+
 def files_with(engine: str) -> set[str]:
     """Return the modules whose code knows an engine by name."""
     known = re.compile(rf"(?i)(?<![a-z]){engine}(?![a-z])|{engine.capitalize()}[A-Z]")
-    modules = [path for top in ("tb", "models") for path in (ROOT / top).rglob("*.py")]
-    return {str(path.relative_to(ROOT)) for path in modules if any(known.search(text) for text in code_of(path))}
+    return {file for file, texts in modules().items() if any(known.search(text) for text in texts)}
 
 
 def test_files_of_the_guide_exist() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,11 @@ def row_of(place: str) -> int:
     return next(number for number, row in enumerate(ROWS) if place in row)
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_bytes())
+
+
 def imported(tree: ast.Module, package: str) -> Iterator[tuple[int, str]]:
     """Yield line and absolute name of every module that is imported, at any depth of the file."""
     for node in ast.walk(tree):
@@ -81,7 +87,7 @@ def violations(root: Path) -> list[str]:
         if place == "tb" and folder != place:
             found.append(f"{relative}:1: folder {folder} is not in the list")
             continue
-        for line, name in imported(ast.parse(path.read_bytes()), package):
+        for line, name in imported(parsed(path), package):
             problem = _problem(place, name)
             if problem:
                 found.append(f"{relative}:{line}: {problem}")
@@ -111,12 +117,13 @@ LATER = {
 
 def late_imports(path: Path) -> list[int]:
     """Return the lines of a module that import inside a function, or by name."""
-    tree = ast.parse(path.read_bytes())
+    tree = parsed(path)
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     inside = [node for function in functions for node in ast.walk(function)]
-    by_name = [node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute)]
+    names = [(node.lineno, node.id) for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    names += [(node.lineno, node.attr) for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
     found = {node.lineno for node in inside if isinstance(node, ast.Import | ast.ImportFrom)}
-    named = {node.lineno for node in by_name if ast.unparse(node).rpartition(".")[2] in ("import_module", "__import__")}
+    named = {line for line, name in names if name in ("import_module", "__import__")}
     return sorted(found | named)
 
 

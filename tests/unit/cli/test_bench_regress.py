@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tb.cli import bench_regress
+
+pytestmark = pytest.mark.slow
 
 
 def test_tasks_are_played_for_each_number_of_workers() -> None:

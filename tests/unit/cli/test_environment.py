@@ -26,6 +26,8 @@ from tb.run.regress.worker import Limits
 from tests.unit.run.regress.processes import LOOPBACK, ROOT
 from tests.unit.run.regress.tasks import played, pretend, stored, task
 
+pytestmark = pytest.mark.slow
+
 MEASURED = ROOT / "tests" / "data" / "measured"
 TASKS = [task(seed) for seed in range(4)]
 

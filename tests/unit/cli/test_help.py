@@ -27,6 +27,7 @@ def test_the_help_lists_every_subcommand_with_its_example() -> None:
     assert listed == {name: module.EXAMPLE for name, module in COMMANDS.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "code"), [("run --list", 141), ("cache", 141), ("--help", 0)])
 def test_a_command_whose_output_nobody_reads_ends_without_a_word(tmp_path: Path, words: str, code: int) -> None:
     unread, out = os.pipe()

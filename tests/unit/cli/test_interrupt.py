@@ -13,6 +13,8 @@ import pytest
 
 from tb.places import ROOT
 
+pytestmark = pytest.mark.slow
+
 SIMULATIONS = 2
 
 

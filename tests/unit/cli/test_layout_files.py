@@ -242,19 +242,20 @@ def test_a_dump_that_is_not_there_is_named(tb: Run) -> None:
     assert (ran.code, ran.err) == (2, "error: none.bin: cannot be read: No such file or directory\n")
 
 
+@pytest.mark.slow
 def test_no_damage_to_a_npy_file_is_more_than_one_line(tb: Run) -> None:
     save("whole.npy", np.zeros((3, 1, 2), dtype=np.int8))
     whole = bytearray(Path("whole.npy").read_bytes())
     rng = np.random.default_rng(9)
     refused = 0
-    for _ in range(300):
+    for _ in range(100):
         damaged = whole.copy()
         damaged[int(rng.integers(0, 80))] = int(rng.integers(0, 256))
         Path("in.npy").write_bytes(damaged[: int(rng.integers(0, len(whole) + 1))] if rng.random() < 0.3 else damaged)
         ran = tb("pack in.npy out.bin", CUBE)
         assert ran.code == 0 or (ran.code, ran.err.count("\n"), ran.err[:7]) == (2, 1, "error: ")
         refused += ran.code == 2
-    assert refused > 150
+    assert refused > 50
 
 
 @pytest.mark.parametrize(

@@ -164,14 +164,14 @@ def test_no_damage_to_a_png_file_is_more_than_one_line(tb: Run) -> None:
     whole = Path("whole.png").read_bytes()
     rng = np.random.default_rng(22)
     refused = 0
-    for _ in range(200):
+    for _ in range(80):
         damaged = bytearray(whole)
         damaged[int(rng.integers(0, len(whole)))] = int(rng.integers(0, 256))
         Path("in.png").write_bytes(damaged[: int(rng.integers(0, len(whole) + 1))] if rng.random() < 0.3 else damaged)
         ran = tb("pack in.png out.bin", GREY)
         assert ran.code == 0 or (ran.code, ran.err.count("\n"), ran.err[:7]) == (2, 1, "error: ")
         refused += ran.code == 2
-    assert refused > 100
+    assert refused > 40
 
 
 def test_an_image_that_cannot_be_written_is_one_line(tb: Run) -> None:

@@ -12,6 +12,8 @@ from tests.references import MEASURED, TRACES, needs_measured, needs_traces
 from tests.unit.cli.conftest import Run
 from tests.unit.stimulus.trace.measured_files import CARRIED, rewritten
 
+pytestmark = pytest.mark.slow
+
 
 @needs_traces
 def test_every_golden_crc_comes_out_within_half_a_minute_and_y_is_refused(tb: Run) -> None:

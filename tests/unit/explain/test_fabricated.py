@@ -13,6 +13,8 @@ from tests.unit.explain.layout_faults import walks
 from tests.unit.explain.sdp_faults import sdp
 from tests.unit.explain.value_faults import control, numbers
 
+pytestmark = pytest.mark.slow
+
 FAULTS = dict([*walks(), *sdp(), *other_engines(), *convolutions(), *joint(), *movements(), *numbers(), *control()])
 
 

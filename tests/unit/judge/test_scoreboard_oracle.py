@@ -79,7 +79,7 @@ STEPS = st.one_of(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(STEPS, max_size=14))
 def test_random_sequences_agree_with_the_literal_oracle(steps: list[tuple[object, ...]]) -> None:
     board, oracle = Scoreboard(), Oracle()

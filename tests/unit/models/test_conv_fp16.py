@@ -70,9 +70,10 @@ def place(rng: np.random.Generator, shape: tuple[int, ...]) -> tuple[int, int, i
     return k, y, x
 
 
-def test_thousands_of_random_layers_agree_with_the_literal_multiplier_and_accumulator() -> None:
+@pytest.mark.slow
+def test_hundreds_of_random_layers_agree_with_the_literal_multiplier_and_accumulator() -> None:
     rng = np.random.default_rng(16)
-    for _ in range(2000):
+    for _ in range(500):
         layer, cube, weights = random_layer(rng)
         result = run_exact(layer, cube, weights, AtomOrder(SMALL_ATOM))
         k, y, x = place(rng, result.shape)
@@ -97,7 +98,7 @@ def test_images_are_summed_line_by_line_in_atoms_of_neighbouring_pixels(line_gro
 def test_the_float64_reference_is_the_exact_sum_but_for_float64() -> None:
     rng = np.random.default_rng(64)
     numbers = 0
-    for _ in range(2000):
+    for _ in range(600):
         layer, cube, weights = random_layer(rng)
         result = run_float64(layer, cube, weights)
         k, y, x = place(rng, result.shape)
@@ -115,13 +116,13 @@ def test_the_float64_reference_is_the_exact_sum_but_for_float64() -> None:
         error = abs(Fraction(float(result[k, y, x])) - sum(products))
         assert error <= sum(abs(product) for product in products) * Fraction(len(products), 1 << 52)
         numbers += 1
-    assert numbers > 1000
+    assert numbers > 300
 
 
 def test_every_exact_output_is_inside_the_threshold_and_the_allowance_is_not_far_too_wide() -> None:
     rng = np.random.default_rng(65)
     worst = 0.0
-    for _ in range(400):
+    for _ in range(150):
         layer, cube, weights = random_layer(rng)
         expected = run_float64(layer, cube, weights)
         actual = narrow(run_exact(layer, cube, weights, AtomOrder(64)), FP32).astype(np.uint16)

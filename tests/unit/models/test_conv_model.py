@@ -60,7 +60,7 @@ def random_values(rng: np.random.Generator, precision: Precision, shape: tuple[i
 def test_random_layers_agree_with_literal_loops(precision: Precision) -> None:
     rng = np.random.default_rng(int(precision.bits))
     compared = 0
-    for _ in range(1500):
+    for _ in range(500):
         height, kernel_height, stride_y, dilation_y, top, bottom = random_axis(rng)
         width, kernel_width, stride_x, dilation_x, left, right = random_axis(rng)
         channels, kernels = (int(n) for n in rng.integers(1, 5, size=2))
@@ -94,7 +94,7 @@ def test_random_layers_agree_with_literal_loops(precision: Precision) -> None:
         np.testing.assert_array_equal(result.saturated[k], saturated, strict=True)
         assert result.output.shape == (kernels, *output.shape)
         compared += output.size
-    assert compared > 5000
+    assert compared > 1500
 
 
 @pytest.mark.parametrize("precision", INTEGERS)

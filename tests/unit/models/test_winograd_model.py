@@ -37,9 +37,9 @@ def sizes(rng: np.random.Generator) -> tuple[tuple[int, int, int], int, dict[str
 
 
 @pytest.mark.parametrize("precision", INTEGERS)
-def test_thousands_of_random_integer_tiles_agree_with_literal_transforms(precision: Precision) -> None:
+def test_hundreds_of_random_integer_tiles_agree_with_literal_transforms(precision: Precision) -> None:
     rng = np.random.default_rng(precision.bits)
-    for _ in range(1000):
+    for _ in range(400):
         shape, kernels, pads = sizes(rng)
         layer = winograd(
             precision,
@@ -57,9 +57,10 @@ def test_thousands_of_random_integer_tiles_agree_with_literal_transforms(precisi
         assert result.saturated[window].tolist() == [[flag for _, flag in row] for row in tile]
 
 
-def test_hundreds_of_random_fp16_tiles_agree_with_literal_transforms() -> None:
+@pytest.mark.slow
+def test_a_hundred_random_fp16_tiles_agree_with_literal_transforms() -> None:
     rng = np.random.default_rng(17)
-    for _ in range(400):
+    for _ in range(100):
         shape, kernels, pads = sizes(rng)
         layer = winograd(Precision.FP16, pad_value=int(patterns(rng, (), special=False)), **pads)
         cube, weights = patterns(rng, shape, special=False), patterns(rng, (kernels, shape[0], 4, 4))
@@ -85,7 +86,7 @@ def test_integers_that_transform_exactly_give_the_plain_convolution() -> None:
 def test_every_exact_output_is_inside_the_winograd_threshold() -> None:
     rng = np.random.default_rng(5)
     worst = 0.0
-    for _ in range(150):
+    for _ in range(60):
         shape, kernels, pads = sizes(rng)
         layer = winograd(Precision.FP16, **pads)
         cube, weights = patterns(rng, shape), patterns(rng, (kernels, shape[0], 4, 4), special=False)

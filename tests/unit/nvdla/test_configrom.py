@@ -258,7 +258,7 @@ def test_only_sdp_has_more_payload_on_hardware_than_it_declares() -> None:
     assert longer == ["SDP"]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(builds(), st.sampled_from(VARIANTS))
 def test_a_parsed_rom_holds_every_word_and_differs_in_none(
     config: HwConfig, variant: tuple[Callable[[HwConfig], list[int]], Layout]
@@ -274,7 +274,7 @@ def test_a_parsed_rom_holds_every_word_and_differs_in_none(
     assert differences(rom, config) == []
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(builds())
 def test_every_parameter_of_a_build_can_be_found_in_its_rom(config: HwConfig) -> None:
     rom = parse(encode(config))

@@ -74,6 +74,7 @@ def judged(expected: Expectation, raw: NDArray[np.uint8], *, exact: bool) -> Ver
     return board.finish()
 
 
+@pytest.mark.slow
 def test_every_measured_convolution_comes_out_of_its_register_writes_bit_by_bit_and_within_the_threshold() -> None:
     config = HwConfig.load("nv_full")
     counts: Counter[str] = Counter()

@@ -251,7 +251,7 @@ ADDRESSES = st.one_of(
 WRITES = st.lists(st.tuples(ADDRESSES, st.binary(max_size=20), st.integers(0, (1 << 20) - 1)), max_size=12)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(WRITES, st.lists(st.tuples(ADDRESSES, st.integers(0, 40)), max_size=8))
 def test_the_image_agrees_with_a_dictionary_of_bytes(
     writes: list[tuple[int, bytes, int]], reads: list[tuple[int, int]]

@@ -28,11 +28,13 @@ from tests.unit.nvdla.sdp_strategies import sdp_layers
 from tests.unit.nvdla.strategies import configs, pdp_layers
 from tests.unit.nvdla.unused import unused_fields, used_width
 
-MANY = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+pytestmark = pytest.mark.slow
+
+MANY = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 # A failure names its field; shrinking the layer takes minutes and adds nothing.
-SOME = settings(MANY, max_examples=40, phases=(Phase.explicit, Phase.generate))
-FEW = settings(SOME, max_examples=60)
-FEWEST = settings(SOME, max_examples=12)
+SOME = settings(MANY, max_examples=20, phases=(Phase.explicit, Phase.generate))
+FEW = settings(SOME, max_examples=20)
+FEWEST = settings(SOME, max_examples=6)
 
 
 def play(state: RegisterState, layer: Layer, config: HwConfig, group: int) -> list[tuple[str, int]]:

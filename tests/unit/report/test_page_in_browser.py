@@ -37,7 +37,7 @@ HOSTILE = "<script>document.title='run'</script><img src=x onerror=\"document.ti
 CONFIG = HwConfig.load("nv_small")
 CLIPBOARDS = ("that of the browser", "one that it denies", "none, as over plain HTTP")
 
-pytestmark = pytest.mark.skipif(browser.MISSING, reason=browser.WHY)
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(browser.MISSING, reason=browser.WHY)]
 
 CONTRASTS = """
 const ink = document.createElement("canvas").getContext("2d", { willReadFrequently: true });

@@ -173,7 +173,7 @@ def test_the_use_decides_the_row_of_table_35(
     assert OperandLayout.packed(FULL, INT8, shape, components, 1).alignment.data_format is row
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(operand_layouts(), st.integers(0, 2**31))
 def test_every_component_lies_where_the_literal_loop_puts_it(layout: OperandLayout, seed: int) -> None:
     operands = random_operands(layout, seed)
@@ -200,7 +200,7 @@ def test_every_component_lies_where_the_literal_loop_puts_it(layout: OperandLayo
         assert layout.element_at(int(gap)) is None
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(operand_layouts(), st.integers(0, 2**31))
 def test_unpack_returns_what_was_packed_and_nothing_behind_it(layout: OperandLayout, seed: int) -> None:
     operands = random_operands(layout, seed)

@@ -117,7 +117,7 @@ def test_the_second_plane_starts_at_its_own_offset_inside_an_atom() -> None:
     assert layout.offset(1, 0, 0) == 32 + 2 * (20 % 16) + 1
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(pixel_layouts(), st.integers(0, 2**31))
 def test_every_bit_lies_where_the_literal_loop_puts_it(layout: PixelLayout, seed: int) -> None:
     image = random_image(layout, seed)
@@ -146,7 +146,7 @@ def test_every_bit_lies_where_the_literal_loop_puts_it(layout: PixelLayout, seed
         assert layout.element_at(at) == (found[0] if found else None)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(pixel_layouts(), st.integers(0, 2**31), st.integers(0, 255))
 def test_unpack_returns_what_was_packed_and_nothing_behind_it(layout: PixelLayout, seed: int, padding: int) -> None:
     image = random_image(layout, seed)

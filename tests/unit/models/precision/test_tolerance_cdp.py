@@ -110,6 +110,7 @@ def test_a_pipeline_that_rounds_only_once_stays_within_what_the_tables_carry(see
     assert (np.abs(once - expected) <= allowance).all()
 
 
+@pytest.mark.slow
 def test_arbitrary_tables_leave_the_thresholds_that_know_nothing_of_them() -> None:
     outside = 0
     for seed in range(60):

@@ -20,6 +20,8 @@ from tb.run.simulate import simulate
 from tests.unit.run.compile.conftest import needs_icarus
 from tests.unit.run.compile.tiny import CONFIG, write_rtl
 
+pytestmark = pytest.mark.slow
+
 
 def run_tiny(built: Built, work_dir: Path, testcase: str = "a_word_comes_back_plus_three") -> str:
     result = simulate(

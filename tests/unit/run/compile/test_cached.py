@@ -20,6 +20,8 @@ from tb.run.space import check_space, write_whole
 from tests.unit.run.compile.conftest import needs_icarus
 from tests.unit.run.compile.tiny import CONFIG
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def full(monkeypatch: pytest.MonkeyPatch) -> None:

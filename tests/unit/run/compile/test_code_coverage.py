@@ -14,6 +14,8 @@ from tb.run.regress.code_coverage import per_module, read_counts
 from tests.unit.run.compile.test_build import run_tiny
 from tests.unit.run.compile.tiny import CONFIG
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_simulation_counts_lines_and_toggles_of_the_device(model_of_verilator: Built, tmp_path: Path) -> None:
     built = build(replace(model_of_verilator.spec, coverage="both"), model_of_verilator.directory.parent)

@@ -16,6 +16,8 @@ from tb.run.compile.ports import Port, PortMap, check, expected_ports, load_port
 from tb.run.compile.wrapper import wrapper_text
 from tb.run.errors import PortError
 
+pytestmark = pytest.mark.slow
+
 SMALL, FULL = HwConfig.load("nv_small"), HwConfig.load("nv_full")
 APB_PINS = [
     *(Port(name, "input", 1) for name in ("psel", "penable", "pwrite")),

@@ -16,6 +16,8 @@ from tests.unit.run.compile.conftest import needs_icarus
 from tests.unit.run.compile.test_build import run_tiny
 from tests.unit.run.compile.tiny import CONFIG, write_rtl
 
+pytestmark = pytest.mark.slow
+
 ODD = "Ordner mit Ü, 'two' #3"
 
 

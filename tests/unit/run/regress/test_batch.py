@@ -20,6 +20,8 @@ from tb.run.regress.store import Store
 from tb.run.regress.worker import Limits
 from tests.unit.run.regress.tasks import pretend, stored, task
 
+pytestmark = pytest.mark.slow
+
 HOST = "192.0.2.7"
 
 

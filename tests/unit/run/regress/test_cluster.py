@@ -29,6 +29,8 @@ from tests.marked import marked
 from tests.unit.run.regress.processes import LOOPBACK, ROOT, Processes, processes
 from tests.unit.run.regress.tasks import task
 
+pytestmark = pytest.mark.slow
+
 ADVICE = r"; start scheduler and workers with: python -m tb cluster$"
 NOT_LOADED = rf"cannot load the project \(.*No module named 'tb'.*\){ADVICE}"
 

@@ -15,6 +15,8 @@ from tb.run.regress.search import reach, search
 from tb.run.task import BENCH, Task
 from tests.unit.run.regress.tasks import DUT
 
+pytestmark = pytest.mark.slow
+
 MODEL = PLANS / "coverage"
 TASKS = [Task("random", seed, "random", "SDP,PDP", DUT, "rerun") for seed in range(50)]
 WANTED = {f"PDP.kernel_width={width}" for width in range(1, 9)} | {"SDP.stages=x1+x2", "SDP.stages=y"}

@@ -22,6 +22,8 @@ from tb.stimulus.generate.plan import PlanEntry, load_plan
 from tb.stimulus.generate.random import ENGINES, random_entry
 from tb.stimulus.refusal import refusal
 
+pytestmark = pytest.mark.slow
+
 SMALL = HwConfig.load("nv_small")
 LARGE = HwConfig.load("nv_large")
 MANY = 1 << 18

@@ -43,6 +43,7 @@ def build_one(description: dict[str, Any]) -> PdpLayer:
     return layer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", builtin_names())
 @pytest.mark.parametrize(
     ("name", "least"),

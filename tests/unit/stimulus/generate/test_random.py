@@ -23,6 +23,8 @@ from tb.stimulus.generate.random import ENGINES, engines_of, random_entry
 from tb.stimulus.model import play_model
 from tb.stimulus.refusal import refusal
 
+pytestmark = pytest.mark.slow
+
 SMALL = HwConfig.load("nv_small")
 SEEDS = 3000
 

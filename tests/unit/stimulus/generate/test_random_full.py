@@ -14,6 +14,8 @@ from tb.stimulus.generate.random import ENGINES, engines_of, random_entry
 from tb.stimulus.model import play_model
 from tb.stimulus.refusal import refusal
 
+pytestmark = pytest.mark.slow
+
 FULL = HwConfig.load("nv_full")
 SMALL = HwConfig.load("nv_small")
 SEEDS = 1400

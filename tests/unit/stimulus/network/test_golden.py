@@ -58,6 +58,7 @@ def test_another_golden_result_fails_and_says_how_much_differs(
     assert said.endswith("failed\n")
 
 
+@pytest.mark.slow
 def test_the_nine_digits_have_the_probabilities_of_the_virtual_platform() -> None:
     config = HwConfig.load("nv_full")
     compiled = Compiled("lenet", read_loadable(loadable("NN_L0_0")), config)

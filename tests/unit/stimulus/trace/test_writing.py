@@ -135,8 +135,9 @@ def scenarios(draw: st.DrawFn) -> Scenario:
     return Scenario(name, "nv_full", tuple(ops), draw(st.integers(0, (1 << 63) - 1)), draw(all_settings))
 
 
+@pytest.mark.slow
 @given(scenario=scenarios())
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_every_scenario_survives_writing_and_reading(scenario: Scenario) -> None:
     with tempfile.TemporaryDirectory() as root:
         write(scenario, Path(root) / "t")
@@ -144,7 +145,7 @@ def test_every_scenario_survives_writing_and_reading(scenario: Scenario) -> None
 
 
 @given(scenario=scenarios())
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_what_is_written_needs_no_notes_to_be_a_trace_of_the_same_commands(scenario: Scenario) -> None:
     """Another player sees the comments as comments: without them the trace must still be sound."""
     with tempfile.TemporaryDirectory() as root:

@@ -59,8 +59,8 @@ def test_every_expected_cause_is_one_that_the_explainer_knows() -> None:
 
 def test_every_unit_has_scenarios() -> None:
     assert {bug.unit for bug in CATALOGUE.bugs} == set(CATALOGUE.units)
-    for bug in CATALOGUE.bugs:
-        assert of_unit(sources(PLANS, bug.config), CATALOGUE.units[bug.unit]), bug.name
+    for config, unit in {(bug.config, bug.unit) for bug in CATALOGUE.bugs}:
+        assert of_unit(sources(PLANS, config), CATALOGUE.units[unit]), (config, unit)
 
 
 def test_a_pattern_that_no_scenario_matches_is_refused() -> None:

@@ -15,6 +15,8 @@ from tb.tools.score.reach import Case, Notes, Reached, Survey, worth_playing
 from tb.tools.score.scenarios import Source
 from tb.tools.score.sources import switched
 
+pytestmark = pytest.mark.slow
+
 COUNTER = """\
 module counter (input clk, input rst, output reg [7:0] count);
   always @(posedge clk)

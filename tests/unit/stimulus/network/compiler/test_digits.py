@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from networks.layers import Array, Conv, Dense, MaxPool
 from networks.train_digits import DigitsNetwork, exported, trained
@@ -16,6 +17,8 @@ from tb.stimulus.network.compiler.reader import parse_onnx, read_onnx
 from tb.stimulus.network.images import quantised
 from tb.stimulus.network.scenario import model_results, play_networks
 from tests.unit.stimulus.network.compiler.playing import SMALL
+
+pytestmark = pytest.mark.slow
 
 FOLDER = ROOT / "networks"
 ONE_POINT = 0.01

@@ -56,7 +56,7 @@ def played(wrapped: Built, folder: Path, job: Job) -> Result:
 
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_a_scenario_passes(wrapped: Built, tmp_path: Path, name: str) -> None:
-    if not wrapped.spec.native and name != "reset_while_sdp":
+    if not wrapped.spec.native:
         pytest.skip("native back end only: it takes long with coroutines")
     result = played(wrapped, tmp_path, Job(name, 1, "rerun", lambda: ENTRIES[name].build(CONFIG, 1)))
     assert (result.ending, result.verdict.findings) == (Ending.PASSED, [])

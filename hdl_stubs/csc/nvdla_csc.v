@@ -230,7 +230,9 @@ module nvdla_csc #(
   wire [4:0] cube_read = cube - {4'd0, bug_conv_last_cube_repeated && cube != 5'd0 && cube == cubes};
 
   wire weights_valid;
-  wire issue = run && advance && line_there && (index != 0 || weights_valid);
+  // A layer ends with all its lines in the buffer, those that no window takes, too: CDMA is done before it.
+  wire all_there = $signed({4'd0, dat_slices}) > $signed({5'd0, in_height});
+  wire issue = run && advance && line_there && (all_there || !layer_ends) && (index != 0 || weights_valid);
 
   assign weights_load   = issue && (index == 0);
   assign done           = issue && layer_ends;

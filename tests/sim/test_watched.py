@@ -47,7 +47,10 @@ FOUND: dict[str, tuple[str, type[AnyDetail]]] = {
 EVERYWHERE = ("mcif_reads_unlimited", "csb_posted_answered", "csb_read_answered_twice", "interrupt_line_late")
 """Those that are played by coroutines, too; the others take long there and are found by the same code."""
 
-SOUND = ("memory_interface_narrow", "clocks_csb_slow", "clocks_csb_fast", "reset_while_sdp")
+SOUND = (
+    *("memory_interface_narrow", "clocks_csb_slow", "clocks_csb_fast", "reset_while_sdp"),
+    "groups_differ_conv_lines_left",
+)
 
 
 def judged(model: Built, folder: Path, name: str, *plusargs: str) -> Verdict:

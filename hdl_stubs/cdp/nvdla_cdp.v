@@ -104,6 +104,7 @@ module nvdla_cdp #(
   `NVDLA_BUG(cdp_dst_line_stride)
   `NVDLA_BUG(cdp_dst_surface_stride)
   `NVDLA_BUG(cdp_dst_base)
+  `NVDLA_BUG(cdp_interrupt_before_answers)
   `NVDLA_BUG(cdp_local_size)
   `NVDLA_BUG(cdp_multiplier_missing)
   wire rdma_idle, write_walking, interrupt_room;
@@ -233,6 +234,8 @@ module nvdla_cdp #(
       .addr   (wr_req_addr)
   );
 
+  wire [1:0] answered;
+
   nvdla_dma_write writes (
       .clk       (clk),
       .rst_n     (rst_n),
@@ -241,8 +244,10 @@ module nvdla_cdp #(
       .room      (interrupt_room),
       .layer_end (core_done),
       .group     (consumer),
-      .layer_done(layer_done)
+      .layer_done(answered)
   );
+
+  assign layer_done = bug_cdp_interrupt_before_answers ? {core_done && consumer, core_done && !consumer} : answered;
 
   nvdla_cdp_counters counters (
       .clk          (clk),

@@ -58,7 +58,7 @@ void Port::configure(const PortSettings& settings) {
     settings_ = settings;
     draws_.seed(settings.seed);
     memory.clear();
-    writes.count = reads.count = faults.count = violations.count = 0;
+    writes.count = reads.count = answers.count = faults.count = violations.count = 0;
     std::memset(violated_, 0, sizeof violated_);
     handshakes = 0;
     flush();
@@ -137,6 +137,7 @@ void Port::edge(const PortInputs& in) {
     const bool rready = in.rready && pins.rvalid, bready = in.bready && pins.bvalid;
     open_reads_ -= rready;
     open_writes_ -= bready;
+    if (bready) answers.add() = {uint64_t(cycle), uint64_t(write_answers_.current().written), pins.bid, 0};
     if (in.arvalid && pins.arready) {
         ++handshakes;
         open_reads_ += in.arlen + 1u;
@@ -184,7 +185,7 @@ void Port::read(uint16_t id, uint64_t address, uint32_t beats) {
     const uint64_t nbytes = uint64_t{beats} * width;
     report(memory.check_read(start, nbytes, width, settings_.atom_bytes), true, id, address, nbytes);
     if (settings_.log_reads) reads.add() = {uint64_t(cycle), address, id, beats};
-    Response response{address, due(Draws::READ_JITTER, settings_.latency_cycles), id, beats, std::vector<uint8_t>(beats * width)};
+    Response response{address, due(Draws::READ_JITTER, settings_.latency_cycles), id, beats, 0, std::vector<uint8_t>(beats * width)};
     for (uint32_t n = 0; n < beats; ++n) memory.read_word(start + n * width, response.data.data() + n * width, width);
     read_answers_.push(std::move(response));
 }
@@ -200,8 +201,10 @@ void Port::match() {
         for (uint32_t n = 0; n < burst.beats && fault.kind == Memory::NONE; ++n)
             fault = memory.check_write(start + n * width, beats_[n].strobe, width);
         report(fault, false, burst.id, burst.address, nbytes);
+        int64_t written = 0;
         for (uint32_t n = 0; n < burst.beats; ++n) {
             const Beat& beat = beats_[0];
+            written = beat.cycle;
             if (beat.last != (n + 1 == burst.beats)) violate(W_LAST);
             WriteRecord& record = writes.add();
             record.cycle = beat.cycle;
@@ -213,7 +216,7 @@ void Port::match() {
             memory.write_word(record.address, beat.data, beat.strobe, width);
             beats_.pop_front();
         }
-        write_answers_.push({burst.address, due(Draws::WRITE_JITTER, settings_.write_latency_cycles), burst.id, 1, {}});
+        write_answers_.push({burst.address, due(Draws::WRITE_JITTER, settings_.write_latency_cycles), burst.id, 1, written, {}});
     }
 }
 
@@ -292,6 +295,7 @@ void nvb_port_configure(uint32_t port, const harness::PortSettings* settings) {
     harness::ports[port].configure(*settings);
 }
 
+void nvb_port_log_reads(uint32_t port) { harness::ports[port].log_reads(); }
 void nvb_port_flush(uint32_t port) { harness::ports[port].flush(); }
 
 void nvb_port_allocate(uint32_t port, const uint64_t* first_and_last, uint32_t count) {
@@ -329,6 +333,11 @@ harness::WriteRecord* nvb_port_writes(uint32_t port, uint32_t** count) {
 harness::ReadRecord* nvb_port_reads(uint32_t port, uint32_t** count) {
     *count = &harness::ports[port].reads.count;
     return harness::ports[port].reads.records;
+}
+
+harness::AnswerRecord* nvb_port_answers(uint32_t port, uint32_t** count) {
+    *count = &harness::ports[port].answers.count;
+    return harness::ports[port].answers.records;
 }
 
 harness::ViolationRecord* nvb_port_violations(uint32_t port, uint32_t** count) {

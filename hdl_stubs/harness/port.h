@@ -29,6 +29,13 @@ struct ReadRecord {
 };
 static_assert(sizeof(ReadRecord) == 24, "as READ_RECORD in tb/sim/native.py");
 
+// An accepted answer to a write burst; `written` is the cycle of the burst's last beat, which names it on its port.
+struct AnswerRecord {
+    uint64_t cycle, written;
+    uint32_t id, unused;
+};
+static_assert(sizeof(AnswerRecord) == 24, "as ANSWER_RECORD in tb/sim/native.py");
+
 struct FaultRecord {
     uint64_t cycle, address, nbytes, at;
     uint32_t id, reading, kind, unused;
@@ -91,6 +98,7 @@ struct Response {
     uint64_t address;
     int64_t due;
     uint32_t id, beats;
+    int64_t written;  // cycle of the last beat of a write burst
     std::vector<uint8_t> data;
 };
 
@@ -134,6 +142,7 @@ class Port {
     PortPins pins;
     Log<WriteRecord, LOG_CAPACITY, 2 * MAX_BEATS> writes;
     Log<ReadRecord, LOG_CAPACITY> reads;
+    Log<AnswerRecord, LOG_CAPACITY> answers;
     Log<FaultRecord, LOG_CAPACITY> faults;
     Log<ViolationRecord, 128> violations;  // the first of each rule
     uint64_t handshakes = 0;
@@ -146,6 +155,8 @@ class Port {
     void flush();
     void edge(const PortInputs& in);
     void forget_most();
+    // From now on, keep every read, too.
+    void log_reads() { settings_.log_reads = 1; }
     // Record a broken rule, unless it was recorded before.
     void violate(uint32_t rule);
     uint32_t addresses_waiting() const { return addresses_.size(); }

@@ -15,6 +15,7 @@ struct Size {
 constexpr Size SIZES[] = {
     SIZE(WriteRecord), SIZE(ReadRecord), SIZE(FaultRecord), SIZE(ViolationRecord), SIZE(PortSettings), SIZE(Outstanding),
     SIZE(Op),          SIZE(Result),     SIZE(Access),      SIZE(CsbViolation),    SIZE(CsbSettings),  SIZE(Page),
+    SIZE(AnswerRecord),
 };
 #undef SIZE
 

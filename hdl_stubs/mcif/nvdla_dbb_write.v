@@ -43,6 +43,7 @@ module nvdla_dbb_write #(
   `NVDLA_BUG(axi_write_data_unstable)
   `NVDLA_BUG(axi_awvalid_dropped)
   `NVDLA_BUG(axi_wvalid_dropped)
+  `NVDLA_BUG(axi_write_answer_of_any_id)
   `NVDLA_BUG(axi_write_answer_refused)
   `NVDLA_BUG(axi_write_lost)
   `NVDLA_BUG(axi_write_lanes_permuted)
@@ -141,7 +142,7 @@ module nvdla_dbb_write #(
   generate
     for (g = 0; g < CLIENTS; g = g + 1) begin : route
       assign client_weights[8*g+:8] = weights[8*IDS[8*g+:3]+:8];
-      assign rsp_valid[g] = bvalid && (bid == IDS[8*g+:3]);
+      assign rsp_valid[g] = bvalid && (bid == IDS[8*g+:3] || bug_axi_write_answer_of_any_id);
     end
   endgenerate
 endmodule

@@ -260,6 +260,29 @@ class UnexpectedInterrupt(Detail, frozen=True, tag=True):
         return (self.name,)
 
 
+class EarlyInterrupt(Detail, frozen=True, tag=True):
+    """A done interrupt, such as ``SDP_1``, that rose while the answer to a write of its layer was still out.
+
+    Attributes:
+        name: the interrupt.
+        ram: port of the layer's last write.
+        axi_id: its id.
+        address: its address.
+        written: cycle in which its data were accepted.
+    """
+
+    name: str
+    ram: Ram
+    axi_id: int
+    address: int
+    written: int
+
+    @property
+    def cause(self) -> tuple[str, ...]:
+        """Return the interrupt."""
+        return (self.name,)
+
+
 class MissingInterrupt(Detail, frozen=True, tag=True):
     """A done interrupt that a layer owes at its end."""
 
@@ -401,6 +424,7 @@ AnyDetail = (
     | EarlyAccess
     | Restless
     | UnexpectedInterrupt
+    | EarlyInterrupt
     | MissingInterrupt
     | WrongRegister
     | WrongCounter

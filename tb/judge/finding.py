@@ -18,6 +18,7 @@ class Check(Enum):
     STRAY = "stray write"
     DOUBLE = "double write with another value"
     LATE = "done before its data"
+    UNANSWERED = "done before its answers"
     GOLDEN = "golden result"
     MEMORY = "memory access"
     PROTOCOL = "protocol"

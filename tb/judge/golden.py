@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from tb.judge.answers import LastWrite
 from tb.judge.beats import Beats
 from tb.judge.detail import CrcMismatch, Mismatch, UnpredictedGolden
 from tb.judge.finding import Check, Finding
@@ -60,6 +61,11 @@ class GoldenBoard:
 
     def end_layer(self, index: int) -> None:
         """Do nothing: a layer ends as it starts."""
+
+    def last_write(self, index: int) -> LastWrite | None:
+        """Return None: nothing but the model writes here."""
+        del index
+        return None
 
     def abandon(self) -> None:
         """Do nothing: no layer is unfinished."""

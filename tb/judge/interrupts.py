@@ -77,6 +77,13 @@ class InterruptRules:
         elif register.full_name == "GLB.S_INTR_SET":
             self._known |= value
 
+    def fresh(self, value: int) -> list[Event]:
+        """Return the done interrupts that a word of the status shows and that were not known before."""
+        bits = value & ~self._known
+        return [
+            (unit, group) for unit in INTERRUPT_UNITS for group in range(GROUPS) if bits >> done_bit(unit, group) & 1
+        ]
+
     def read(self, register: Register, value: int) -> Iterator[str]:
         """Follow one CSB read.
 

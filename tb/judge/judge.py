@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.config import HwConfig
+from tb.judge.answers import AnswerRule, LastWrite
 from tb.judge.arbitration import ArbitrationRule
 from tb.judge.beats import Beats
 from tb.judge.counters import CounterBoard
@@ -88,6 +89,9 @@ class Board(Protocol):
     def end_layer(self, index: int) -> None:
         """Take note that a layer's end was seen."""
 
+    def last_write(self, index: int) -> LastWrite | None:
+        """Return the last write by now that is a layer's, None when it has written nothing or is not known."""
+
     def abandon(self) -> None:
         """Give up layers whose end was not seen."""
 
@@ -145,6 +149,7 @@ class Judge:
         self._counters = CounterBoard()
         self._interrupts = InterruptRules()
         self._line = LineRule(line_cycles)
+        self._answers = AnswerRule(board.last_write, line_cycles)
         self._outstanding = OutstandingRule(self.tracker.state.registers, most_outstanding)
         self._arbitration = ArbitrationRule(self.tracker.state.registers, *saturated, wrapped=wrapped)
         self._buffer = BufferContents()
@@ -160,6 +165,7 @@ class Judge:
         self._counters.reset()
         self._interrupts.reset()
         self._line.reset()
+        self._answers.reset()
         self._outstanding.reset()
         self._arbitration.reset()
         self._buffer = BufferContents()
@@ -192,11 +198,16 @@ class Judge:
     def line(self, cycle: int, *, level: bool) -> None:
         """Take a change of the interrupt line."""
         self._find_line(self._line.line(cycle, level=level), cycle)
+        self._answers.line(cycle, level=level)
 
     def writes(self, beats: Beats) -> None:
         """Take write beats of one port, in the order of the port."""
         self.board.write_beats(beats)
         self._arbitration.see(beats.ram, beats.axi_id, reading=False)
+
+    def answers(self, ram: Ram, ids: NDArray[np.int64], written: NDArray[np.int64]) -> None:
+        """Take answers to writes that were accepted: their ids, and when the last beat of each burst was written."""
+        self._answers.answers(ram, ids, written)
 
     def reads(self, ram: Ram, ids: NDArray[np.int64]) -> None:
         """Take the ids of reads that were accepted, in the order of the port."""
@@ -243,6 +254,7 @@ class Judge:
 
     def _write(self, register: Register, access: Access) -> None:
         self._interrupts.write(register, access.value)
+        self._answers.write(register, access.value, access.cycle)
         self._arbitration.write(register, access.value)
         if limits_outstanding(register):
             busy = bool(self.tracker.running)
@@ -257,7 +269,9 @@ class Judge:
                 self._interrupts.enable(register.unit, group, waits=waits)
         for started in self.tracker.write(register, access.value):
             self._expect_quiet(access.cycle)
-            self._interrupts.start(self.tracker.interrupts_of(started))
+            events = self.tracker.interrupts_of(started)
+            self._interrupts.start(events)
+            self._answers.start(started.id, events)
             expectation = predict(started, self._found, self._buffer)
             self.board.expect(expectation)
             self._counters.start(started, expectation.counts)
@@ -265,6 +279,10 @@ class Judge:
                 watcher.started(started, expectation, access.cycle)
 
     def _read(self, register: Register, access: Access) -> None:
+        if register.full_name == "GLB.S_INTR_STATUS":
+            fresh = self._interrupts.fresh(access.value)
+            for layer, early, cycle in self._answers.read(access.value, fresh, access.cycle):
+                self.find(Check.UNANSWERED, early, cycle, layer)
         for name in self._interrupts.read(register, access.value):
             self.find(Check.INTERRUPT, UnexpectedInterrupt(name), access.cycle)
         self._end(self.tracker.read(register, access.value), access.cycle)
@@ -272,8 +290,8 @@ class Judge:
         wrong = self._counters.check(register.unit, register.name, group, access.value)
         self.verdict.counters = self._counters.judged
         if wrong is not None:
-            layer, detail = wrong
-            self.find(Check.COUNTER, detail, access.cycle, layer)
+            counted, detail = wrong
+            self.find(Check.COUNTER, detail, access.cycle, counted)
 
     def _end(self, ended: Iterable[StartedLayer], cycle: int | None) -> None:
         for started in ended:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.layout import Element
+from tb.judge.answers import LastWrite
 from tb.judge.beats import Beats
 from tb.judge.detail import Mismatch
 from tb.judge.expected import Expected
@@ -53,6 +54,7 @@ class _Open(Generic[E]):
     written: NDArray[np.bool_]
     tolerated: Measured | None = None
     ended: bool = False
+    last: LastWrite | None = None
 
     @property
     def missing(self) -> NDArray[np.bool_]:
@@ -169,6 +171,11 @@ class WriteScoreboard(Generic[E]):
         self.judge()
         return sum(int(entry.missing.sum()) for entry in self._open if entry.expectation.id.index == index)
 
+    def last_write(self, index: int) -> LastWrite | None:
+        """Return the last write by now that is a layer's, None when it has written nothing or is not known."""
+        self.judge()
+        return next((entry.last for entry in self._open if entry.expectation.id.index == index), None)
+
     def abandon(self) -> None:
         """Give up layers whose end was not seen, as a reset of the DUT does: what they lack is not missing."""
         self.judge()
@@ -236,6 +243,10 @@ class WriteScoreboard(Generic[E]):
         positions, offsets = positions[lacking], offsets[lacking]
         unique, first = np.unique(offsets, return_index=True)
         positions = positions[first]
+        if len(positions):
+            beat = int(rest.beat[positions].max())
+            cycle, axi_id = int(beats.cycle[beat]), int(beats.axi_id[beat])
+            entry.last = LastWrite(beats.ram, axi_id, cycle, int(beats.address[beat]))
         entry.written[unique] = True
         self.verdict.judged_bytes += len(unique)
         values = rest.value[positions]

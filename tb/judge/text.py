@@ -9,6 +9,7 @@ from tb.judge.detail import (
     CrcMismatch,
     CsbViolation,
     EarlyAccess,
+    EarlyInterrupt,
     GoldenMismatch,
     HandshakeViolation,
     Hang,
@@ -88,6 +89,11 @@ def complaint(finding: Finding) -> str:
             return f"memory must rest when all layers are done, but it is still accessed{where}"
         case UnexpectedInterrupt(name=name):
             return f"protocol: interrupt {name} must be that of a layer that was started{where}"
+        case EarlyInterrupt() as early:
+            assert finding.layer is not None
+            last = f"that to the write of {early.address:#x} of {early.ram.value} with id {early.axi_id}"
+            out = f"{last} (cycle {early.written}) was still out"
+            return f"{finding.check.value}: {finding.layer.name}: {out} when {early.name} was raised{where}"
         case MissingInterrupt(name=name):
             return f"interrupt {name} of a layer that was started must be raised by its end"
         case WrongRegister() as wrong:

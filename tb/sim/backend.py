@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import cocotb
@@ -44,6 +45,9 @@ class Events(Protocol):
 
     def see_reads(self, ram: Ram, cycles: NDArray[np.int64], beats: NDArray[np.int64], ids: NDArray[np.int64]) -> None:
         """Hear of accepted reads of one memory port: their cycles, how many beats they ask for, and their ids."""
+
+    def see_answers(self, ram: Ram, ids: NDArray[np.int64], written: NDArray[np.int64]) -> None:
+        """Hear of accepted answers to writes of one memory port: their ids, and when each write's last beat was."""
 
     def see_bad_access(self, access: BadAccess, at: int) -> None:
         """Hear of an access that memory refuses, and its cycle."""
@@ -207,7 +211,13 @@ class CoroutineBackend:
         )
         self.csb_monitor.add_callback(events.see_access)
         self.monitors = {
-            ram: MemoryPortMonitor(dut, clock, ram, lambda detail: events.see_violation(detail, cycle()))
+            ram: MemoryPortMonitor(
+                dut,
+                clock,
+                ram,
+                lambda detail: events.see_violation(detail, cycle()),
+                partial(self._see_answer, ram),
+            )
             for ram in pins.rams
         }
         for ram, monitor in self.monitors.items():
@@ -278,6 +288,9 @@ class CoroutineBackend:
             for rule in (broken.first + bit for bit in range(broken.rules) if fresh >> bit & 1):
                 detail = CsbViolation(rule) if broken.ram is None else PortViolation(broken.ram, rule)
                 self._events.see_violation(detail, cycle())
+
+    def _see_answer(self, ram: Ram, axi_id: int, written: int) -> None:
+        self._events.see_answers(ram, np.array([axi_id]), np.array([written]))
 
     def _see_memory(self, ram: Ram, request: ReadRequest | WriteBurst) -> None:
         width = self.monitors[ram].bus_bytes

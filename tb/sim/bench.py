@@ -374,6 +374,10 @@ class Bench:
         """Pass on write beats of one memory port."""
         self.judge.writes(beats)
 
+    def see_answers(self, ram: Ram, ids: NDArray[np.int64], written: NDArray[np.int64]) -> None:
+        """Pass on accepted answers to writes of one memory port."""
+        self.judge.answers(ram, ids, written)
+
     def see_bad_access(self, access: BadAccess, at: int) -> None:
         """Pass on an access that memory refuses."""
         self.judge.bad_access(access, at)

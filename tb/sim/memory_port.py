@@ -67,10 +67,25 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
     }
 
     def __init__(
-        self, entity: SimHandleBase, clock: SimHandleBase, ram: Ram, violate: Callable[[AnyDetail], None]
+        self,
+        entity: SimHandleBase,
+        clock: SimHandleBase,
+        ram: Ram,
+        violate: Callable[[AnyDetail], None],
+        answered: Callable[[int, int], None],
     ) -> None:
-        """Bind the monitor to the port of ``ram``."""
+        """Bind the monitor to the port of ``ram``.
+
+        Args:
+            entity: The DUT's top.
+            clock: The clock that the port is synchronous to.
+            ram: Which port.
+            violate: Called with what breaks the protocol.
+            answered: Called with the id of an answered write, and the cycle of its last beat.
+        """
         self.ram = ram
+        self._answered = answered
+        self._unanswered: dict[int, deque[int]] = {}
         self.handshakes = 0
         self._violate = violate
         self._addresses: deque[tuple[int, int, int, int]] = deque()
@@ -93,6 +108,7 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
         self._addresses.clear()
         self._beats.clear()
         self._rules.flush()
+        self._unanswered.clear()
         self._open = [0, 0]
 
     async def _monitor_recv(self) -> None:
@@ -168,9 +184,15 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
                 idle = False
                 if bready.value == HIGH:
                     self._count(1, -1)
-                    rules.write_answer(self._number("bid"))
+                    self._see_write_answer(self._number("bid"))
             if idle:
                 await First(*wake)
+
+    def _see_write_answer(self, axi_id: int) -> None:
+        self._rules.write_answer(axi_id)
+        written = self._unanswered.get(axi_id)
+        if written:
+            self._answered(axi_id, written.popleft())
 
     def _see_read(self) -> None:
         self.handshakes += 1
@@ -202,6 +224,7 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
             if [last for _, _, _, last in beats] != [False] * (count - 1) + [True]:
                 self._rules.broken(LAST)
             self._rules.write(axi_id)
+            self._unanswered.setdefault(axi_id, deque()).append(beats[-1][2])
             self._recv(WriteBurst(axi_id, address, tuple(beat[:3] for beat in beats), at))
 
     def _pairs(self, *channels: str) -> dict[str, tuple[SimHandleBase, SimHandleBase]]:

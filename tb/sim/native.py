@@ -28,6 +28,7 @@ WRITE_RECORD = np.dtype(
     ]
 )
 READ_RECORD = np.dtype([("cycle", "u8"), ("address", "u8"), ("id", "u4"), ("beats", "u4")])
+ANSWER_RECORD = np.dtype([("cycle", "u8"), ("written", "u8"), ("id", "u4"), ("unused", "u4")])
 FAULT_RECORD = np.dtype(
     [(name, "u8") for name in ("cycle", "address", "nbytes", "at")]
     + [(name, "u4") for name in ("id", "reading", "kind", "unused")]
@@ -72,6 +73,7 @@ class CsbSettingsRecord(Structure):
 RECORD_BYTES = {
     "WriteRecord": WRITE_RECORD.itemsize,
     "ReadRecord": READ_RECORD.itemsize,
+    "AnswerRecord": ANSWER_RECORD.itemsize,
     "FaultRecord": FAULT_RECORD.itemsize,
     "ViolationRecord": VIOLATION_RECORD.itemsize,
     "PortSettings": ctypes.sizeof(PortSettingsRecord),
@@ -112,6 +114,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "nvb_port_outstanding": (c_uint32, c_uint32, c_void_p, c_uint32),
     "nvb_port_writes": (c_void_p, c_uint32, POINTER(POINTER(c_uint32))),
     "nvb_port_reads": (c_void_p, c_uint32, POINTER(POINTER(c_uint32))),
+    "nvb_port_answers": (c_void_p, c_uint32, POINTER(POINTER(c_uint32))),
     "nvb_port_faults": (c_void_p, c_uint32, POINTER(POINTER(c_uint32))),
     "nvb_port_violations": (c_void_p, c_uint32, POINTER(POINTER(c_uint32))),
 }

@@ -91,11 +91,14 @@ class NativeBackend:
                 self._events.see_access(seen)
 
     def _push_writes(self, until_cycle: int | None = None) -> None:
-        """Push the fetched writes that were complete by a cycle, or all."""
-        for port in self.slaves.values():
+        """Push the fetched writes that were complete by a cycle, or all, and the answers to them."""
+        for ram, port in self.slaves.items():
             beats = port.take_writes(until_cycle)
             if beats is not None:
                 self._events.see_writes(beats)
+            answers = port.take_answers(until_cycle)
+            if answers is not None:
+                self._events.see_answers(ram, *answers)
 
     def _push_faults(self, ram: Ram, port: NativePort) -> None:
         for at, address, nbytes, byte, axi_id, reading, kind, _ in port.take_faults().tolist():

@@ -12,6 +12,7 @@ from tb.judge.beats import Beats
 from tb.judge.detail import Outstanding, Unmatched
 from tb.nvdla.memory import PAGE_BYTES, Allocation, Page, PageStore, Ram
 from tb.sim.native import (
+    ANSWER_RECORD,
     FAULT_RECORD,
     OUTSTANDING_RECORD,
     READ_RECORD,
@@ -108,9 +109,11 @@ class NativePort:
         self._library.nvb_port_configure(self._number, ctypes.byref(record))
         self._writes = RecordLog(WRITE_RECORD, self._library.nvb_port_writes, self._number)
         self._reads = RecordLog(READ_RECORD, self._library.nvb_port_reads, self._number)
+        self._answers = RecordLog(ANSWER_RECORD, self._library.nvb_port_answers, self._number)
         self._faults = RecordLog(FAULT_RECORD, self._library.nvb_port_faults, self._number)
         self._violations = RecordLog(VIOLATION_RECORD, self._library.nvb_port_violations, self._number)
         self._fetched = np.zeros(0, dtype=WRITE_RECORD)
+        self._fetched_answers = np.zeros(0, dtype=ANSWER_RECORD)
 
     @property
     def handshakes(self) -> int:
@@ -126,7 +129,7 @@ class NativePort:
     @property
     def is_filling(self) -> bool:
         """Whether a log holds so much that it should be emptied."""
-        return any(log.is_filling for log in (self._writes, self._reads, self._faults))
+        return any(log.is_filling for log in (self._writes, self._reads, self._answers, self._faults))
 
     def outstanding(self) -> list[Outstanding]:
         """Return the requests that have not been answered yet."""
@@ -146,9 +149,11 @@ class NativePort:
         self._library.nvb_port_flush(self._number)
 
     def fetch_writes(self) -> None:
-        """Take all writes that were complete by now from the harness; ``take_writes`` hands them out."""
-        fresh = self._writes.drain()
+        """Take all writes and answers by now from the harness; ``take_writes`` and ``take_answers`` hand them out."""
+        fresh, answers = self._writes.drain(), self._answers.drain()
         self._fetched = np.concatenate([self._fetched, fresh]) if len(self._fetched) else fresh
+        late = self._fetched_answers
+        self._fetched_answers = np.concatenate([late, answers]) if len(late) else answers
 
     def take_writes(self, until_cycle: int | None = None) -> Beats | None:
         """Return the fetched beats of writes that were complete by a cycle and were not taken before, if any.
@@ -167,6 +172,24 @@ class NativePort:
         strobe = np.unpackbits(records["strobe"][:, : width // 8], axis=1, bitorder="little").astype(np.bool_)
         cycle, axi_id = records["cycle"].astype(np.int64), records["id"].astype(np.int64)
         return Beats(self.ram, records["address"], records["data"][:, :width], strobe, cycle, axi_id)
+
+    def take_answers(self, until_cycle: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+        """Return the fetched answers to writes that were accepted by a cycle and were not taken before, if any.
+
+        Args:
+            until_cycle: The cycle, or None for all.
+
+        Returns:
+            Ids, and cycles of the last beats of the writes.
+        """
+        records = self._fetched_answers
+        count = len(records)
+        if until_cycle is not None and count:
+            count = int(np.searchsorted(records["cycle"], until_cycle, side="right"))
+        if not count:
+            return None
+        self._fetched_answers, records = records[count:], records[:count]
+        return records["id"].astype(np.int64), records["written"].astype(np.int64)
 
     def take_reads(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return cycles, beats and ids of the reads since the last call."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from models.config import HwConfig
-from tb.judge.detail import AnyDetail, Hang, PortViolation, UnexpectedInterrupt, Unmatched
+from tb.judge.detail import AnyDetail, EarlyInterrupt, Hang, PortViolation, UnexpectedInterrupt, Unmatched
 from tb.judge.finding import Check
 from tb.judge.layer_id import LayerId
 from tb.judge.verdict import Ending, Verdict
@@ -17,6 +17,7 @@ from tb.run.compile.spec import Built
 from tb.run.dut import Dut
 from tb.run.jobs import Job, run_job
 from tb.stimulus.generate.plan import PlanEntry
+from tb.stimulus.scenario import Scenario
 from tests.sim.conftest import InSimulation, coroutines_of
 
 CONFIG = HwConfig.load("nv_small")
@@ -35,9 +36,9 @@ BROKEN = (
 """Bugs that break a rule of the master, in the order of the rules."""
 
 
-def judged(model: Built, folder: Path, bug: str | None) -> Verdict:
-    """Play the scenario on a device with a bug and return the verdict."""
-    job = Job("it", 1, "rerun", lambda: SCENARIO)
+def judged(model: Built, folder: Path, bug: str | None, scenario: Scenario = SCENARIO) -> Verdict:
+    """Play a scenario on a device with a bug and return the verdict."""
+    job = Job("it", 1, "rerun", lambda: scenario)
     if bug is not None:
         job = replace(job, plusargs=(f"+bug={bug}",))
     dut = Dut("nv_small", model.spec.simulator, backend=model.spec.backend)
@@ -75,6 +76,44 @@ def test_an_interrupt_before_the_last_write_is_reported(model: Built, tmp_path: 
     verdict = judged(model, tmp_path, "sdp_interrupt_at_start")
     assert verdict.ending is Ending.MISMATCH
     assert [found.layer for found in verdict.findings if found.check is Check.LATE] == [LayerId(0, "SDP", 0)]
+
+
+LATE_ANSWERS = {"latency_cycles": 5, "write_latency_cycles": 300}
+LUT = {"entries": [-200, 200], "le": {"start": 0, "exponent": 2}, "lo": {"start": 0, "select": 8}}
+ENGINES = (
+    {"engine": "SDP", "shape": [16, 5, 8]},
+    {"engine": "PDP", "shape": [8, 6, 12], "method": "max", "kernel": [2, 2], "stride": [1, 1]},
+    {"engine": "CDP", "shape": [16, 4, 9], "local_size": 5, "lut": LUT},
+    {"engine": "CONV", "shape": [16, 6, 6], "kernels": 8, "kernel": [3, 3], "truncate": 6},
+)
+
+
+def late(*layers: dict[str, object], jitter_cycles: int = 0) -> Scenario:
+    """Return a scenario in which writes are answered late."""
+    port = {**LATE_ANSWERS, "jitter_cycles": jitter_cycles, "reorder": bool(jitter_cycles)}
+    described = {"settings": {"port": port}, "order": "back_to_back", "layer": list(layers)}
+    return PlanEntry("it", "", "nv_small", described).build(CONFIG, 1)
+
+
+def test_interrupts_of_the_sound_device_wait_for_late_answers(model: Built, tmp_path: Path) -> None:
+    verdict = judged(model, tmp_path, None, late(*ENGINES, jitter_cycles=900))
+    assert (verdict.ending, verdict.findings) == (Ending.PASSED, [])
+
+
+def test_an_interrupt_before_the_answers_is_reported(model: Built, tmp_path: Path) -> None:
+    verdict = judged(model, tmp_path, "cdp_interrupt_before_answers", late(ENGINES[2]))
+    assert verdict.ending is Ending.PROTOCOL
+    (finding,) = verdict.findings
+    assert (finding.check, finding.layer) == (Check.UNANSWERED, LayerId(0, "CDP", 0))
+    assert isinstance(finding.detail, EarlyInterrupt)
+    assert finding.cycle is not None
+    assert finding.detail.written < finding.cycle < finding.detail.written + 300
+
+
+def test_an_interrupt_at_the_answer_to_another_unit_is_reported(model: Built, tmp_path: Path) -> None:
+    verdict = judged(model, tmp_path, "axi_write_answer_of_any_id", late(*ENGINES[:3], jitter_cycles=900))
+    assert verdict.ending is Ending.PROTOCOL
+    assert {finding.check for finding in verdict.findings} == {Check.UNANSWERED}
 
 
 @pytest.mark.parametrize("bug", ["axi_read_id", "axi_write_id"])

@@ -12,6 +12,7 @@ from tb.judge.detail import (
     CrcMismatch,
     CsbViolation,
     EarlyAccess,
+    EarlyInterrupt,
     GoldenMismatch,
     HandshakeViolation,
     Hang,
@@ -185,6 +186,12 @@ TOLD = (
     Told(
         Finding(Check.INTERRUPT, UnexpectedInterrupt("SDP_1"), 30),
         "protocol: interrupt SDP_1 must be that of a layer that was started (cycle 30)",
+        ("SDP_1",),
+    ),
+    Told(
+        Finding(Check.UNANSWERED, EarlyInterrupt("SDP_1", Ram.MC, 4, 0x1000, 25), 30, LAYER),
+        "done before its answers: layer 2 (SDP, group 1): that to the write of 0x1000 of MC with id 4 (cycle 25) "
+        "was still out when SDP_1 was raised (cycle 30)",
         ("SDP_1",),
     ),
     Told(

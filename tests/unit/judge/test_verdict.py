@@ -19,6 +19,7 @@ ENDINGS = {
     Check.STRAY: Ending.MISMATCH,
     Check.DOUBLE: Ending.MISMATCH,
     Check.LATE: Ending.MISMATCH,
+    Check.UNANSWERED: Ending.PROTOCOL,
     Check.GOLDEN: Ending.MISMATCH,
     Check.MEMORY: Ending.PROTOCOL,
     Check.PROTOCOL: Ending.PROTOCOL,

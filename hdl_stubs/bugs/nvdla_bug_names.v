@@ -28,6 +28,7 @@ module nvdla_bug_names;
       name("axi_write_lanes_permuted");
       name("axi_write_lost");
       name("axi_wvalid_dropped");
+      name("cdma_latency_counts_answers");
       name("cdp_converter_floors");
       name("cdp_converter_wraps");
       name("cdp_dst_base");
@@ -164,6 +165,7 @@ module nvdla_bug_names;
       name("sdp_truncation_floors");
       name("sdp_truncation_shift");
       name("sdp_write_repeated");
+      name("sdp_write_stall_runs_on");
       name("sdp_x2_bypassed");
     end
   endtask

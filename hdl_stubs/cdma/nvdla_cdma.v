@@ -7,8 +7,8 @@
 //
 // A layer starts when CSC is done with the one before; each side raises its own
 // done interrupt when its last word is in the buffer, and CDMA is done when both
-// are. NaN and infinities are counted as they enter the buffer; the performance
-// counters read 0.
+// are. NaN and infinities are counted as they enter the buffer, and cycles in which
+// answers to reads of data are awaited; the other performance counters read 0.
 //
 // What CSC has not given back of the lines and weights of the layer before can be used
 // again. Read off the public nv_small RTL and measured there: data, while the number of
@@ -23,6 +23,7 @@
 // another precision than they are processed in, and compressed weights that are used
 // again.
 `include "nvdla_register_offsets.vh"
+`include "nvdla_bugs.vh"
 
 module nvdla_cdma #(
     parameter [5:0] SLOT = 6'd3,
@@ -195,8 +196,30 @@ module nvdla_cdma #(
       if (done && !consumer) counts_0 <= counts;
     end
 
+  // Reads of data without an answer, and the cycles in which there are some
+  `NVDLA_BUG(cdma_latency_counts_answers)
+  wire counts_latency = cfg[32*(`CDMA_D_PERF_ENABLE-`CDMA_OP_ENABLE)];
+  reg [8:0] reads_waiting;
+  reg [31:0] latency, latency_0, latency_1;
+
+  always @(posedge clk or negedge rst_n)
+    if (!rst_n) begin
+      reads_waiting <= 9'd0;
+      latency       <= 32'd0;
+      latency_0     <= 32'd0;
+      latency_1     <= 32'd0;
+    end else begin
+      reads_waiting <= reads_waiting + {8'd0, rd_req_valid[0] && rd_req_ready[0]} - {8'd0, rd_rsp_valid[0]};
+      if (start) latency <= 32'd0;
+      else if (counts_latency && (bug_cdma_latency_counts_answers ? rd_rsp_valid[0] : reads_waiting != 9'd0))
+        latency <= latency + 32'd1;
+      if (done && consumer) latency_1 <= latency;
+      if (done && !consumer) latency_0 <= latency;
+    end
+
   always @*
     case (req_addr[9:0])
+      10'd`CDMA_D_PERF_DAT_READ_LATENCY: ro_data = producer ? latency_1 : latency_0;
       W_FLUSH_STATUS:                 ro_data = {31'd0, flushed};
       10'd`CDMA_D_NAN_INPUT_DATA_NUM:   ro_data = shown[31:0];
       10'd`CDMA_D_NAN_INPUT_WEIGHT_NUM: ro_data = shown[63:32];

@@ -52,6 +52,8 @@
 `define CDMA_D_NAN_INPUT_WEIGHT_NUM              50
 `define CDMA_D_INF_INPUT_DATA_NUM                51
 `define CDMA_D_INF_INPUT_WEIGHT_NUM              52
+`define CDMA_D_PERF_ENABLE                       53
+`define CDMA_D_PERF_DAT_READ_LATENCY             56
 
 `define UNIT_CSC        1
 `define CSC_WORDS                                26
@@ -129,6 +131,7 @@
 `define SDP_D_STATUS                             51
 `define SDP_D_STATUS_NAN_OUTPUT_NUM              54
 `define SDP_D_PERF_ENABLE                        55
+`define SDP_D_PERF_WDMA_WRITE_STALL              56
 `define SDP_D_PERF_LUT_UFLOW                     57
 `define SDP_D_PERF_LUT_OFLOW                     58
 `define SDP_D_PERF_OUT_SATURATION                59

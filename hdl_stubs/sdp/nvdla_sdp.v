@@ -13,7 +13,7 @@
 // D_STATUS.
 //
 // Each group remembers the counts of the last layer that it ran. The stall counters
-// read 0.
+// of SDP_RDMA read 0.
 `include "nvdla_register_offsets.vh"
 `include "nvdla_bugs.vh"
 
@@ -69,6 +69,7 @@ module nvdla_sdp #(
   `NVDLA_BUG(sdp_dst_surfaces_reversed)
   `NVDLA_BUG(sdp_ends_one_surface_early)
   `NVDLA_BUG(sdp_write_repeated)
+  `NVDLA_BUG(sdp_write_stall_runs_on)
   `NVDLA_BUG(sdp_interrupt_at_start)
 
   wire [32*(`SDP_RDMA_WORDS-`SDP_RDMA_OP_ENABLE)-1:0] rdma_cfg;
@@ -400,7 +401,9 @@ module nvdla_sdp #(
 
   // Each group keeps the counts of the last layer that it ran.
   wire [3:0] perf = cfg[32*(`SDP_D_PERF_ENABLE-`SDP_OP_ENABLE)+:4];
-  wire unused_perf = perf[0];
+  // Cycles in which the memory interface does not take a write
+  reg [31:0] stalls;
+  reg [31:0] kept_stalls[0:1];
   reg [32*COUNTERS-1:0] kept[0:1];
   reg [1:0] kept_unequal;
   /* verilator lint_off UNUSEDSIGNAL */
@@ -413,16 +416,25 @@ module nvdla_sdp #(
     if (!rst_n) begin
       kept[0]      <= 0;
       kept[1]      <= 0;
+      kept_stalls[0] <= 32'd0;
+      kept_stalls[1] <= 32'd0;
       kept_unequal <= 2'b00;
     end else if (core_done) begin
       kept[consumer] <= counters & {{96{perf[3]}}, {160{perf[1]}}, {32{perf[2]}}};
+      kept_stalls[consumer] <= stalls;
       kept_unequal[consumer] <= unequal;
     end
+
+  always @(posedge clk or negedge rst_n)
+    if (!rst_n) stalls <= 32'd0;
+    else if (start && !bug_sdp_write_stall_runs_on) stalls <= 32'd0;
+    else if (perf[0] && ((wr_req_valid && !wr_req_ready) || bug_sdp_write_stall_runs_on)) stalls <= stalls + 32'd1;
 
   always @* begin
     case (req_addr[9:0])
       10'd`SDP_D_STATUS:                core_ro = {31'd0, kept_unequal[producer]};
       10'd`SDP_D_STATUS_NAN_OUTPUT_NUM: core_ro = shown[223:192];
+      10'd`SDP_D_PERF_WDMA_WRITE_STALL: core_ro = kept_stalls[producer];
       10'd`SDP_D_PERF_LUT_UFLOW:        core_ro = shown[63:32];
       10'd`SDP_D_PERF_LUT_OFLOW:        core_ro = shown[95:64];
       10'd`SDP_D_PERF_OUT_SATURATION:   core_ro = shown[31:0];

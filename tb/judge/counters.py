@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 from tb.judge.detail import WrongCounter
 from tb.judge.layer_id import LayerId
+from tb.judge.timed import TimedBounds
 from tb.judge.tracker import StartedLayer
+from tb.nvdla.memory import Ram
 
 
 @dataclass(frozen=True)
@@ -40,9 +42,14 @@ class CounterBoard:
     of a batch count together.
     """
 
-    def __init__(self) -> None:
-        """Start without layers."""
+    def __init__(self, latency_cycles: Mapping[Ram, int] | None = None) -> None:
+        """Start without layers.
+
+        Args:
+            latency_cycles: From a read to its first answer at least, by port; counters of cycles have bounds by it.
+        """
         self.judged = 0
+        self.timed = TimedBounds(latency_cycles or dict.fromkeys(Ram, 0))
         self._running: dict[int, tuple[StartedLayer, Counts]] = {}
         self._ended: dict[tuple[str, int], tuple[StartedLayer, Counts]] = {}
 
@@ -50,26 +57,31 @@ class CounterBoard:
         """Forget all layers, as a reset of the DUT clears the counters."""
         self._running.clear()
         self._ended.clear()
+        self.timed.reset()
 
     def start(self, started: StartedLayer, counts: Counts) -> None:
         """Note what a layer will count; what its groups held before is gone, but for earlier cubes of its batch."""
         self._running[started.index] = started, counts
+        self.timed.start(started)
         if started.cube:
             return
         for unit, group in started.groups.items():
             self._ended.pop((unit, group), None)
 
-    def end(self, index: int) -> None:
+    def end(self, index: int, cycle: int | None = None) -> None:
         """Note that a layer has ended: from now on its counters hold what it counted."""
         if index not in self._running:
             return
         started, counts = self._running.pop(index)
+        self.timed.end(started, cycle)
         for unit, group in started.groups.items():
             before = self._ended[unit, group][1] if started.cube else {}
             total = {name: before[name] + count if name in before else count for name, count in counts.items()}
             self._ended[unit, group] = started, {**before, **total}
 
-    def check(self, unit: str, register: str, group: int, got: int) -> tuple[LayerId, WrongCounter] | None:
+    def check(
+        self, unit: str, register: str, group: int, got: int, cycle: int | None = None
+    ) -> tuple[LayerId, WrongCounter] | None:
         """Judge a counter that was read.
 
         Args:
@@ -77,14 +89,22 @@ class CounterBoard:
             register: Its name.
             group: The register group that was read.
             got: The value.
+            cycle: When it was read.
 
         Returns:
             The layer that counted and what is wrong, or None when the value is right or nothing is known of it.
         """
         started, counts = self._ended.get((unit, group), (None, {}))
         name = f"{unit}.{register}"
+        if started is None:
+            return None
+        bounds = self.timed.of(started, unit, register, cycle)
+        if bounds is not None:
+            self.judged += 1
+            least, most = bounds
+            return None if least <= got <= most else (started.id, WrongCounter(name, least, True, got, most))
         count = counts.get(name)
-        if started is None or count is None:
+        if count is None:
             return None
         self.judged += 1
         if count.admits(got):

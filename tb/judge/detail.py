@@ -309,12 +309,16 @@ class WrongRegister(Detail, frozen=True, tag=True):
 
 
 class WrongCounter(Detail, frozen=True, tag=True):
-    """A statistics counter that read another value than the layer counts; ``at_least`` makes that a bound."""
+    """A statistics counter that read another value than the layer counts; ``at_least`` makes that a bound.
+
+    ``most`` is an upper one, None where there is none.
+    """
 
     register: str
     expected: int
     at_least: bool
     got: int
+    most: int | None = None
 
     @property
     def cause(self) -> tuple[str, ...]:

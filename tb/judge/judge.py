@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -127,6 +127,8 @@ class Judge:
         line_cycles: int = LINE_CYCLES,
         saturated: tuple[Sequence[int], Sequence[int]] = ((), ()),
         wrapped: bool = False,
+        latency_cycles: Mapping[Ram, int] | None = None,
+        watch_reads: Callable[[], None] = lambda: None,
     ) -> None:
         """Start without layers.
 
@@ -140,13 +142,16 @@ class Judge:
             line_cycles: How long the interrupt line may lag behind the registers.
             saturated: Ids of clients that always have reads, and of those that always have writes.
             wrapped: Whether the primary memory port is that of a wrapper, which may change ids.
+            latency_cycles: From a read to its first answer at least, by port; 0 where ids are not known.
+            watch_reads: Called when reads are needed from now on.
         """
         self._strictness = strictness or Strictness()
         self.tracker = LayerTracker(config)
         self.board = board
         self.verdict = self.board.verdict
         self.watchers: list[Watcher] = []
-        self._counters = CounterBoard()
+        self._counters = CounterBoard(latency_cycles)
+        self._watch_reads = watch_reads
         self._interrupts = InterruptRules()
         self._line = LineRule(line_cycles)
         self._answers = AnswerRule(board.last_write, line_cycles)
@@ -209,9 +214,10 @@ class Judge:
         """Take answers to writes that were accepted: their ids, and when the last beat of each burst was written."""
         self._answers.answers(ram, ids, written)
 
-    def reads(self, ram: Ram, ids: NDArray[np.int64]) -> None:
-        """Take the ids of reads that were accepted, in the order of the port."""
+    def reads(self, ram: Ram, cycles: NDArray[np.int64], ids: NDArray[np.int64]) -> None:
+        """Take the cycles and ids of reads that were accepted, in the order of the port."""
         self._arbitration.see(ram, ids, reading=True)
+        self._counters.timed.reads(ram, cycles, ids)
 
     def bad_access(self, access: BadAccess, cycle: int) -> None:
         """Count an access that memory refuses; the first few are findings."""
@@ -260,6 +266,8 @@ class Judge:
             busy = bool(self.tracker.running)
             for detail in self._outstanding.write(register, access.value, busy=busy):
                 self.find(Check.MEMORY, detail, access.cycle)
+        if register.full_name == "CDMA.D_PERF_ENABLE" and access.value:
+            self._watch_reads()
         if register.name == "D_OP_ENABLE":
             # RDMA fetches as soon as it is enabled, before the last unit of its layer is.
             self._expect_quiet(access.cycle)
@@ -267,6 +275,7 @@ class Judge:
             if access.value and not self.tracker.state.enabled(register.unit, group):
                 waits = self.tracker.state.consumer(register.unit) != group
                 self._interrupts.enable(register.unit, group, waits=waits)
+                self._counters.timed.enable(register.unit, group, access.cycle)
         for started in self.tracker.write(register, access.value):
             self._expect_quiet(access.cycle)
             events = self.tracker.interrupts_of(started)
@@ -287,7 +296,7 @@ class Judge:
             self.find(Check.INTERRUPT, UnexpectedInterrupt(name), access.cycle)
         self._end(self.tracker.read(register, access.value), access.cycle)
         group = self.tracker.state.producer(register.unit)
-        wrong = self._counters.check(register.unit, register.name, group, access.value)
+        wrong = self._counters.check(register.unit, register.name, group, access.value, access.cycle)
         self.verdict.counters = self._counters.judged
         if wrong is not None:
             counted, detail = wrong
@@ -296,7 +305,7 @@ class Judge:
     def _end(self, ended: Iterable[StartedLayer], cycle: int | None) -> None:
         for started in ended:
             self.board.end_layer(started.index)
-            self._counters.end(started.index)
+            self._counters.end(started.index, cycle)
             for watcher in self.watchers:
                 watcher.ended(started, cycle)
 

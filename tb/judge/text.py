@@ -102,6 +102,7 @@ def complaint(finding: Finding) -> str:
         case WrongCounter() as counter:
             assert finding.layer is not None
             bound = f"at least {counter.expected}" if counter.at_least else str(counter.expected)
+            bound += "" if counter.most is None else f" and at most {counter.most}"
             text = f"{counter.register} must read {bound} after {finding.layer.name}, not {counter.got}"
             return text if finding.cycle is None else text + where
         case PollExpired() as poll:

@@ -16,6 +16,7 @@ from tb.nvdla.program import bdma, cdp, conv, pdp, pooled, rubik, sdp, units
 from tb.nvdla.program.ops import interrupt_of_unit
 from tb.nvdla.program.table import Flat, Refused, Table
 from tb.nvdla.registers import RegisterMap
+from tb.nvdla.timed import TIMED
 
 WordsOf = Callable[[str], Mapping[str, int]]
 """From a unit to the register words of its next group."""
@@ -74,7 +75,7 @@ class Engine:
     Attributes:
         name: Name in plans, coverage models and stages.
         chains: All ways in which it ends a layer; the first ones, which have its name, from memory to memory.
-        counters: By unit, the statistics registers that do not depend on timing.
+        counters: By unit, the statistics registers whose values or bounds are known.
         counting: By unit, the word of ``D_PERF_ENABLE`` that enables those; other units count without being told.
         elements_per_cycle: Of the pipeline that takes a layer's cube; None for an engine without one of its own.
     """
@@ -157,16 +158,17 @@ SDP = Engine(
     "SDP",
     (Chain("SDP", ("SDP_RDMA", "SDP"), "SDP", SdpLayer, _SDP, chosen=_to_memory(_from_memory)),),
     counters={
-        "SDP_RDMA": ("D_STATUS_NAN_INPUT_NUM", "D_STATUS_INF_INPUT_NUM"),
+        "SDP_RDMA": ("D_STATUS_NAN_INPUT_NUM", "D_STATUS_INF_INPUT_NUM", *TIMED["SDP_RDMA"].registers),
         "SDP": (
             "D_STATUS_NAN_INPUT_NUM",
             "D_STATUS_INF_INPUT_NUM",
             "D_STATUS_NAN_OUTPUT_NUM",
             "D_PERF_OUT_SATURATION",
             *_LUT_COUNTS,
+            *TIMED["SDP"].registers,
         ),
     },
-    counting={"SDP": 0b1110, "SDP_RDMA": 0b10},
+    counting={"SDP": 0b1111, "SDP_RDMA": 0b11},
 )
 PDP = Engine(
     "PDP",
@@ -199,12 +201,21 @@ PDP = Engine(
         ),
         Chain("CONV-PDP", ("PDP", *_CONV_UNITS), "PDP", PooledLayer, _pooled(_CONV), chosen=_to_pdp(_without_operands)),
     ),
+    counters={unit: tuple(TIMED[unit].registers) for unit in ("PDP_RDMA", "PDP")},
+    counting={"PDP": 1, "PDP_RDMA": 1},
     elements_per_cycle=lambda config: config.pdp_throughput,
 )
 CDP = Engine(
     "CDP",
     (Chain("CDP", ("CDP_RDMA", "CDP"), "CDP", CdpLayer, Coding(cdp.TABLE, cdp.flatten, cdp.build)),),
-    counters={"CDP": ("D_NAN_INPUT_NUM", "D_INF_INPUT_NUM", "D_NAN_OUTPUT_NUM", "D_OUT_SATURATION")},
+    counters={
+        "CDP_RDMA": tuple(TIMED["CDP_RDMA"].registers),
+        "CDP": (
+            *("D_NAN_INPUT_NUM", "D_INF_INPUT_NUM", "D_NAN_OUTPUT_NUM", "D_OUT_SATURATION"),
+            *TIMED["CDP"].registers,
+        ),
+    },
+    counting={"CDP": 1, "CDP_RDMA": 1},
     elements_per_cycle=lambda config: config.cdp_throughput,
 )
 CONV = Engine(
@@ -221,7 +232,8 @@ CONV = Engine(
         ),
         Chain("CONV", _CONV_UNITS, "SDP", ConvLayer, _CONV, chosen=_to_memory(_without_operands)),
     ),
-    counters={"CDMA": _INPUT_COUNTS, "CACC": ("D_OUT_SATURATION",)},
+    counters={"CDMA": (*_INPUT_COUNTS, *TIMED["CDMA"].registers), "CACC": ("D_OUT_SATURATION",)},
+    counting={"CDMA": 1},
 )
 RUBIK = Engine("RUBIK", (Chain("RUBIK", ("RBK",), "RBK", RubikLayer, Coding(rubik.TABLE, rubik.flatten, rubik.build)),))
 BDMA = Engine("BDMA", (Chain("BDMA", ("BDMA",), "BDMA", BdmaLayer, Coding(bdma.TABLE, bdma.flatten, bdma.build)),))

@@ -169,6 +169,9 @@ class Backend(Protocol):
     def look(self) -> None:
         """Push everything that was seen by now."""
 
+    def watch_reads(self) -> None:
+        """Push reads from now on."""
+
     def close(self) -> None:
         """Stop listening, for good, so that another bench may take up the DUT.
 
@@ -258,6 +261,9 @@ class CoroutineBackend:
 
     def look(self) -> None:
         """Do nothing: everything is pushed as it is seen."""
+
+    def watch_reads(self) -> None:
+        """Do nothing: reads are always pushed."""
 
     def close(self) -> None:
         """Refuse: a simulator that knows X shall not find what an earlier scenario left in RAM.

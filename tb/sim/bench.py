@@ -92,6 +92,7 @@ class Bench:
         self.dut, self.config, self.settings = dut, config, settings
         self.clock = dut.dla_core_clk
         self.registers = RegisterMap.of(config)
+        pins = Pins(dut, config, settings, self.registers, seed, request.traffic or bool(settings.saturated_reads))
         self.scoreboard = Scoreboard(settings.exact)
         strictness = Strictness(
             poison_reads=settings.poison_reads == "error", stray_accesses=settings.stray_accesses == "error"
@@ -106,6 +107,8 @@ class Bench:
             line_cycles=self._slower(LINE_CYCLES),
             saturated=settings.saturated,
             wrapped=is_wrapped(dut, Ram.MC),
+            latency_cycles={ram: 0 if is_wrapped(dut, ram) else pins.latency_cycles(ram) for ram in pins.rams},
+            watch_reads=lambda: self.backend.watch_reads(),
         )
         self.times = LayerTimes()
         self.judge.watchers.append(self.times)
@@ -116,7 +119,6 @@ class Bench:
         self.accesses: list[Access] = []
         self._began = time.process_time(), 0
         self._unaltered: list[tuple[Ram, int, NDArray[np.uint8]]] = []
-        pins = Pins(dut, config, settings, self.registers, seed, request.traffic or bool(settings.saturated_reads))
         self.backend: Backend = NativeBackend(pins, self) if is_native(dut) else CoroutineBackend(pins, self)
         self.traffic = Traffic(self.backend.monitors, self.scoreboard) if request.traffic else None
         self.memories, self.csb = self.backend.memories, self.backend.csb
@@ -366,7 +368,7 @@ class Bench:
 
     def see_reads(self, ram: Ram, cycles: NDArray[np.int64], beats: NDArray[np.int64], ids: NDArray[np.int64]) -> None:
         """Judge reads that were accepted, and keep them when traffic is recorded."""
-        self.judge.reads(ram, ids)
+        self.judge.reads(ram, cycles, ids)
         if self.traffic is not None:
             self.traffic.see_reads(ram, cycles, beats)
 

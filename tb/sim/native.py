@@ -104,6 +104,7 @@ _SIGNATURES: dict[str, tuple[Any, ...]] = {
     "nvb_csb_results": (c_void_p, POINTER(POINTER(c_uint32))),
     "nvb_csb_violations": (c_void_p, POINTER(POINTER(c_uint32))),
     "nvb_port_configure": (None, c_uint32, POINTER(PortSettingsRecord)),
+    "nvb_port_log_reads": (None, c_uint32),
     "nvb_port_flush": (None, c_uint32),
     "nvb_port_allocate": (None, c_uint32, c_void_p, c_uint32),
     "nvb_port_page": (c_void_p, c_uint32, c_uint64, c_uint32),

@@ -61,6 +61,12 @@ class NativeBackend:
         self._push_accesses()
         self._push_writes()
 
+    def watch_reads(self) -> None:
+        """Push reads from now on."""
+        self._log_reads = True
+        for port in self.slaves.values():
+            port.log_reads()
+
     def close(self) -> None:
         """Stop listening, for good."""
         self._listener.cancel()

@@ -144,6 +144,10 @@ class NativePort:
         self._library.nvb_port_most_outstanding(self._number, ctypes.byref(reads), ctypes.byref(writes))
         return reads.value, writes.value
 
+    def log_reads(self) -> None:
+        """Keep every read from now on, for ``take_reads``."""
+        self._library.nvb_port_log_reads(self._number)
+
     def flush(self) -> None:
         """Drop every answer that is owed and every half-seen burst."""
         self._library.nvb_port_flush(self._number)

@@ -9,7 +9,7 @@ from tb.nvdla.program.ops import RegRead, RegWrite
 
 _ENABLES = {unit: word for engine in ENGINES for unit, word in engine.counting.items()}
 COUNTERS = {unit: registers for engine in ENGINES for unit, registers in engine.counters.items()}
-"""Registers that do not depend on timing, by unit."""
+"""Registers whose values or bounds are known, by unit."""
 
 
 def enables(units: Iterable[str]) -> list[RegWrite]:

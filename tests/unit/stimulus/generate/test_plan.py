@@ -249,9 +249,10 @@ def test_skipped_atoms_lie_between_a_result_and_what_is_before_it() -> None:
 def test_counters_are_enabled_before_a_layer_and_read_behind_its_end() -> None:
     ops = entry(SDP, PDP, counters=True).build(SMALL, 1).ops
     enables = {op.register: op.value for op in ops if isinstance(op, RegWrite) and op.register.endswith("PERF_ENABLE")}
-    assert enables == {"SDP_RDMA.D_PERF_ENABLE": 0b10, "SDP.D_PERF_ENABLE": 0b1110}
+    units = {"SDP_RDMA": 0b11, "SDP": 0b1111, "PDP_RDMA": 1, "PDP": 1}
+    assert enables == {f"{unit}.D_PERF_ENABLE": word for unit, word in units.items()}
     reads = [number for number, op in enumerate(ops) if isinstance(op, RegRead)]
-    assert len(reads) == 11
+    assert len(reads) == 18
     assert SyncWait("SDP", "layer_0") in ops[: reads[-1]]
     assert ops.index(RegWrite("SDP.D_OP_ENABLE", 1)) < reads[0]
 

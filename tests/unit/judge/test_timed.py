@@ -1,0 +1,117 @@
+"""Counters of cycles lie between what the port shows and the time that a layer took."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tb.judge.counters import CounterBoard
+from tb.judge.detail import WrongCounter
+from tb.judge.tracker import StartedLayer
+from tb.nvdla.memory import Ram
+from tb.nvdla.timed import DATA_READ_ID
+from tests.unit.nvdla.conv_samples import small_conv
+from tests.unit.nvdla.samples import small_sdp
+
+LATENCY = 50
+SDP, PDP, CDMA = "SDP.D_PERF_WDMA_WRITE_STALL", "PDP.D_PERF_WRITE_STALL", "CDMA.D_PERF_DAT_READ_LATENCY"
+ENABLES = {"SDP": "perf_dma_en", "PDP": "dma_en", "CDMA": "dma_en"}
+
+
+class Board(CounterBoard):
+    """Runs layers that take part in one unit each."""
+
+    def __init__(self) -> None:
+        super().__init__({Ram.MC: LATENCY})
+        self.index = 0
+
+    def run(self, unit: str, group: int, begun: int, ended: int | None, *, counting: bool = True) -> None:
+        layer = small_conv() if unit == "CDMA" else small_sdp()
+        flags = frozenset([f"{unit}.{ENABLES[unit]}"] if counting else [])
+        self.timed.enable(unit, group, begun)
+        self.start(StartedLayer(self.index, unit, group, layer, groups={unit: group}, counting=flags), {})
+        if ended is not None:
+            self.end(self.index, ended)
+        self.index += 1
+
+    def read(self, *cycles: int, axi_id: int = DATA_READ_ID) -> None:
+        self.timed.reads(Ram.MC, np.array(cycles), np.full(len(cycles), axi_id))
+
+    def wrong(self, register: str, group: int, got: int) -> tuple[int, int | None] | None:
+        found = self.check(*register.split("."), group, got, 10_000)
+        if found is None:
+            return None
+        assert isinstance(found[1], WrongCounter)
+        assert found[1].got == got
+        return found[1].expected, found[1].most
+
+
+def test_a_stall_lasts_no_longer_than_its_layer() -> None:
+    board = Board()
+    board.run("SDP", 0, 100, 400)
+    assert board.wrong(SDP, 0, 300) is None
+    assert board.wrong(SDP, 0, 301) == (0, 300)
+    assert board.judged == 2
+    board.run("SDP", 1, 500, 520)
+    assert board.wrong(SDP, 1, 21) == (0, 20)
+
+
+def test_stalls_of_pdp_add_up_from_the_first_layer_on() -> None:
+    board = Board()
+    board.run("PDP", 0, 100, 400)
+    board.run("PDP", 1, 500, 520)
+    assert board.wrong(PDP, 1, 420) is None
+    assert board.wrong(PDP, 1, 421) == (0, 420)
+
+
+def test_a_latency_is_at_least_the_time_for_which_reads_wait() -> None:
+    board = Board()
+    board.run("CDMA", 0, 100, 900)
+    board.read(99, 110, 120, 300)
+    board.read(500, axi_id=9)
+    least = 10 + LATENCY + LATENCY
+    assert board.wrong(CDMA, 0, least) is None
+    assert board.wrong(CDMA, 0, least - 1) == (least, 800)
+
+
+def test_reads_of_layers_that_overlap_are_not_told_apart() -> None:
+    board = Board()
+    board.run("CDMA", 0, 100, None)
+    board.run("CDMA", 1, 110, 500)
+    board.read(120)
+    board.end(0, 600)
+    assert board.wrong(CDMA, 0, 0) is None
+    assert board.wrong(CDMA, 1, 0) is None
+    assert board.judged == 2
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_what_a_layer_without_counting_leaves_is_not_judged(first: bool) -> None:
+    board = Board()
+    board.run("SDP", 0, 100, 200, counting=first)
+    board.run("SDP", 1, 300, 320, counting=not first)
+    assert board.wrong(SDP, 1, 10_000) is None
+    assert board.judged == 0
+
+
+def test_nothing_is_judged_before_the_end_or_without_cycles() -> None:
+    board = Board()
+    board.run("SDP", 0, 100, None)
+    assert board.wrong(SDP, 0, 10_000) is None
+    board.end(0, None)
+    assert board.wrong(SDP, 0, 10_000) is None
+    board.reset()
+    assert board.wrong(SDP, 0, 10_000) is None
+    assert board.judged == 0
+
+
+def test_a_layer_that_does_not_read_by_a_client_says_nothing_of_its_stalls() -> None:
+    board = Board()
+    board.timed.enable("SDP_RDMA", 0, 100)
+    board.start(
+        StartedLayer(0, "SDP", 0, small_sdp(), groups={"SDP_RDMA": 0}, counting=frozenset(["SDP_RDMA.perf_dma_en"])),
+        {},
+    )
+    board.end(0, 200)
+    assert board.wrong("SDP_RDMA.D_PERF_BRDMA_READ_STALL", 0, 10_000) is None
+    assert board.wrong("SDP_RDMA.D_PERF_MRDMA_READ_STALL", 0, 101) == (0, 100)

@@ -37,7 +37,6 @@ def debug_model() -> Built:
         ("conv_3x3_partial_groups", "conv_data_unsigned", "CMAC to CACC", "CSC data to CMAC"),
         ("conv_1x1_full_atoms", "conv_truncate", "CACC to SDP", "CMAC to CACC"),
         ("sdp_x1_bias_per_channel", "sdp_src_base", "input of SDP", None),
-        ("sdp_x1_bias_per_channel", "sdp_relu_missing", "SDP to memory", "input of SDP"),
         ("sdp_x1_bias_per_channel", "sdp_dst_base", "SDP to memory", "input of SDP"),
     ],
 )

@@ -146,6 +146,7 @@ def test_the_guide_lists_every_table_that_is_checked() -> None:
     assert (BY_NAME.keys() | BY_LAYER.keys()) <= listed().keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["cdp", "rubik"])
 def test_a_file_that_knows_an_engine_is_in_the_guide(engine: str) -> None:
     entries = {spelt.replace("xyz", engine) for spelt in listed()} | {"tb/nvdla/engines.py"}
@@ -153,6 +154,7 @@ def test_a_file_that_knows_an_engine_is_in_the_guide(engine: str) -> None:
     assert {file for file in files_with(engine) if not file.startswith(stems)} == set()
 
 
+@pytest.mark.slow
 def test_a_file_that_the_guide_lacks_is_seen() -> None:
     assert "tb/nvdla/engines.py" in files_with("cdp")
     assert "tb/judge/scoreboard.py" not in files_with("cdp")

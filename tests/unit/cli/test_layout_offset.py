@@ -31,6 +31,7 @@ def spoken(name: str, index: tuple[int, ...]) -> str:
     return ",".join(map(str, index))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SAMPLES)
 def test_the_bytes_of_an_element_lie_at_its_offset_and_are_named_by_its_address(tb: Run, name: str) -> None:
     sample = SAMPLES[name]

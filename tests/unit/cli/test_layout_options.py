@@ -15,6 +15,7 @@ COMPRESSED = "--format compressed --config nv_full --precision int8 --shape 4,4,
 WEIGHT_FORMATS = "weight, image-weight, winograd or deconvolution"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in SAMPLES if " " not in name])
 def test_every_option_that_a_format_does_not_use_is_refused(tb: Run, name: str) -> None:
     form = FORMATS[name]

@@ -159,6 +159,7 @@ def test_an_image_that_png_cannot_hold_is_refused_before_anything_is_read(tb: Ru
     )
 
 
+@pytest.mark.slow
 def test_no_damage_to_a_png_file_is_more_than_one_line(tb: Run) -> None:
     Image.fromarray(picture("L", 1)[:2, :3, 0]).save("whole.png")
     whole = Path("whole.png").read_bytes()

@@ -15,6 +15,8 @@ from tb.run.regress.store import Store
 from tests.unit.cli.conftest import Run as Tb
 from tests.unit.run.regress.tasks import ended, task
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:

@@ -95,6 +95,7 @@ def test_images_are_summed_line_by_line_in_atoms_of_neighbouring_pixels(line_gro
         assert int(result[k, y, x]) == oracle.accumulated(list(atoms))
 
 
+@pytest.mark.slow
 def test_the_float64_reference_is_the_exact_sum_but_for_float64() -> None:
     rng = np.random.default_rng(64)
     numbers = 0
@@ -119,6 +120,7 @@ def test_the_float64_reference_is_the_exact_sum_but_for_float64() -> None:
     assert numbers > 300
 
 
+@pytest.mark.slow
 def test_every_exact_output_is_inside_the_threshold_and_the_allowance_is_not_far_too_wide() -> None:
     rng = np.random.default_rng(65)
     worst = 0.0

@@ -83,6 +83,7 @@ def test_integers_that_transform_exactly_give_the_plain_convolution() -> None:
     )
 
 
+@pytest.mark.slow
 def test_every_exact_output_is_inside_the_winograd_threshold() -> None:
     rng = np.random.default_rng(5)
     worst = 0.0

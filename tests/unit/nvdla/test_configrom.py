@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -258,6 +259,7 @@ def test_only_sdp_has_more_payload_on_hardware_than_it_declares() -> None:
     assert longer == ["SDP"]
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(builds(), st.sampled_from(VARIANTS))
 def test_a_parsed_rom_holds_every_word_and_differs_in_none(
@@ -274,6 +276,7 @@ def test_a_parsed_rom_holds_every_word_and_differs_in_none(
     assert differences(rom, config) == []
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(builds())
 def test_every_parameter_of_a_build_can_be_found_in_its_rom(config: HwConfig) -> None:

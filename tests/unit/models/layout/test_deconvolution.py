@@ -51,6 +51,7 @@ def test_each_set_starts_at_a_weight_start_address() -> None:
     assert np.count_nonzero(raw) == 9
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(deconvolution_layouts(), st.integers(0, 2**31))
 def test_every_weight_is_found_at_its_offset_and_back(layout: DeconvolutionWeightLayout, seed: int) -> None:

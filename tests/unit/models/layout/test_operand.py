@@ -173,6 +173,7 @@ def test_the_use_decides_the_row_of_table_35(
     assert OperandLayout.packed(FULL, INT8, shape, components, 1).alignment.data_format is row
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(operand_layouts(), st.integers(0, 2**31))
 def test_every_component_lies_where_the_literal_loop_puts_it(layout: OperandLayout, seed: int) -> None:

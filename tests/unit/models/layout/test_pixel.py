@@ -117,6 +117,7 @@ def test_the_second_plane_starts_at_its_own_offset_inside_an_atom() -> None:
     assert layout.offset(1, 0, 0) == 32 + 2 * (20 % 16) + 1
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(pixel_layouts(), st.integers(0, 2**31))
 def test_every_bit_lies_where_the_literal_loop_puts_it(layout: PixelLayout, seed: int) -> None:

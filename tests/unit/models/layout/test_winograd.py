@@ -128,6 +128,7 @@ def test_a_cube_of_4x4x4_has_the_channel_fastest_then_w_then_h() -> None:
     assert stream[128:132].tolist() == [64, 80, 96, 112]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(winograd_layouts(), st.integers(0, 2**31))
 def test_every_weight_lies_where_the_literal_loops_put_it(layout: WinogradWeightLayout, seed: int) -> None:

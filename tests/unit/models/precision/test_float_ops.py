@@ -127,6 +127,7 @@ def test_subtraction_keeps_the_sign_of_a_nan_operand() -> None:
     assert float_ops.subtract(array(TWO), array(ONE), FP32).tolist() == [ONE]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmt", INTERNAL)
 @given(draw=st.data())
 def test_every_step_agrees_with_the_literal_oracle(fmt: FloatFormat, draw: st.DataObject) -> None:

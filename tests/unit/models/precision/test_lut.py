@@ -179,6 +179,7 @@ slopes = st.builds(Slope, st.integers(-(2**15), 2**15 - 1), st.integers(-16, 15)
 choices = st.sampled_from(list(LutChoice))
 
 
+@pytest.mark.slow
 @given(st.data(), st.sampled_from(list(LutUnit)), st.booleans())
 def test_integer_lookups_agree_with_the_literal_oracle(draw: st.DataObject, unit: LutUnit, exponent: bool) -> None:
     rng = np.random.default_rng(draw.draw(st.integers(0, 2**32)))
@@ -280,6 +281,7 @@ def literal_fp16_cdp_hit(low: int, high: int, fraction: Fraction) -> int:
     return oracle.add(low, oracle.multiply(step, oracle.encode(fraction, FP17), FP17), FP17)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", list(LutUnit))
 @given(seed=st.integers(0, 2**32), place=st.floats(0.0, 63.9921875, width=32))
 def test_fp16_hits_agree_with_the_literal_oracle(unit: LutUnit, seed: int, place: float) -> None:

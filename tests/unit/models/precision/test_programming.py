@@ -137,6 +137,7 @@ def test_weights_that_are_not_integers_or_have_other_axes_are_refused() -> None:
             offset_compensation(Affine.of(1, 1), weight, 0)
 
 
+@pytest.mark.slow
 @given(fractions, scales, fractions, scales, fractions)
 def test_two_encodings_in_a_row_are_the_printed_product(
     offset: Fraction, scale: Fraction, second_offset: Fraction, second_scale: Fraction, x: Fraction
@@ -158,6 +159,7 @@ def test_element_wise_alignment_meets_the_printed_conditions(
     assert operand.then(element_wise_alignment(ElementWise.PROD, data, operand)).offset == 0
 
 
+@pytest.mark.slow
 @given(fractions, scales, st.integers(-8, 8), fractions)
 def test_the_cdp_input_converter_makes_x_times_a_power_of_two(
     offset: Fraction, scale: Fraction, point: int, x: Fraction
@@ -168,6 +170,7 @@ def test_the_cdp_input_converter_makes_x_times_a_power_of_two(
     assert converter.encode(encoding.encode(x)) == x * Fraction(2) ** point
 
 
+@pytest.mark.slow
 @given(fractions, scales, scales, st.integers(-8, 8), fractions)
 def test_the_cdp_output_converter_makes_the_wanted_encoding(
     offset: Fraction, scale: Fraction, lut_scale: Fraction, point: int, y: Fraction

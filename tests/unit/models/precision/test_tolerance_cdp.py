@@ -101,6 +101,7 @@ def layer_and_cube(seed: int) -> tuple[CdpParams, NDArray[np.uint16], NDArray[np
     return random_layer(rng), cube, FP16.decode(cube)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(60))
 def test_a_pipeline_that_rounds_only_once_stays_within_what_the_tables_carry(seed: int) -> None:
     params, cube, values = layer_and_cube(seed)

@@ -43,6 +43,7 @@ def supervisors(mark: Mark) -> list[int]:
     return [pid for pid, command in mark.processes().items() if "supervisor.py" in command]
 
 
+@pytest.mark.slow
 @needs_linux
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP, signal.SIGINT, signal.SIGABRT])
 def test_nothing_outlives_the_driver_whatever_ends_it(number: signal.Signals, tmp_path: Path) -> None:

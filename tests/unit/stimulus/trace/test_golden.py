@@ -54,6 +54,7 @@ def _scanned_bytes(path: Path) -> dict[int, int]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_a_public_trace_reads_as_what_a_naive_scan_finds(folder: Path, nv_small: HwConfig) -> None:
     scenario = read(folder, nv_small)
@@ -68,6 +69,7 @@ def test_a_public_trace_reads_as_what_a_naive_scan_finds(folder: Path, nv_small:
             assert in_chunks == _scanned_bytes(folder / op.file_name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_a_public_trace_survives_writing_and_reading(folder: Path, nv_small: HwConfig, tmp_path: Path) -> None:
     scenario = read(folder, nv_small)

@@ -22,6 +22,7 @@ FILES = [path for path in sorted(MEASURED.glob("*.npz")) if "registers" in Measu
 Change = Callable[[Arrays, dict[str, Any]], object]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_a_file_reads_as_its_writes_and_expects_its_bytes_and_counters(path: Path, nv_full: HwConfig) -> None:
     scenario = read(path, nv_full)

@@ -49,6 +49,7 @@ def test_simplifying_and_arranging_change_no_result(name: str) -> None:
     np.testing.assert_allclose(got, expected, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", ["nv_small", "nv_small_256", "nv_large", "nv_full"])
 @pytest.mark.parametrize("name", TINY)
 def test_one_file_is_compiled_for_every_configuration(name: str, config: str) -> None:
@@ -221,6 +222,7 @@ def test_a_shuffle_is_one_convolution_and_two_that_undo_each_other_are_two() -> 
 FULL = HwConfig.load("nv_full")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("precision", "most"), [(Precision.INT16, 0.002), (Precision.FP16, 0.004)])
 @pytest.mark.parametrize("name", TINY)
 def test_wider_numbers_come_closer_to_floating_point(name: str, precision: Precision, most: float) -> None:

@@ -110,7 +110,9 @@ async def a_wrong_byte_is_reported_with_its_element(dut: SimHandleBase) -> None:
     bench = await Tampered.start(dut, CONFIG)
     layer = pass_through(bench)
     address = layer.dst.address + layer.dst.layout.offset(2, 1, 3)
-    flip = np.array([0, 0, 0x10, 0, 0, 0, 0, 0], dtype=np.uint8)
+    width = bench.monitors[Ram.MC].bus_bytes
+    flip = np.zeros(width, dtype=np.uint8)
+    flip[(address - layer.dst.address) % width] = 0x10
     bench.tamper(7, lambda beats: [replace(beats, data=beats.data ^ flip)])
     await bench.run(layer)
     finding = found(bench, Check.VALUE)
@@ -187,7 +189,7 @@ async def a_read_of_poisoned_memory_is_reported(dut: SimHandleBase) -> None:
     await bench.run(layer)
     first = next(finding.detail for finding in bench.finish().findings if finding.check is Check.MEMORY)
     assert isinstance(first, BadAccess)
-    assert (first.reading, first.nbytes, first.address) == (True, 8, layer.src.address)
+    assert (first.reading, first.nbytes, first.address) == (True, bench.monitors[Ram.MC].bus_bytes, layer.src.address)
     assert (first.outside, first.byte, first.place) == (False, layer.src.address, "src0+0x0")
     assert bench.verdict.ending.is_failure
 
@@ -208,7 +210,8 @@ async def accesses_outside_allocations_are_reported(dut: SimHandleBase) -> None:
     accesses = [finding.detail for finding in bench.finish().findings if finding.check is Check.MEMORY]
     first = accesses[0]
     assert isinstance(first, BadAccess)
-    assert (first.reading, first.nbytes, first.address, first.outside) == (False, 8, 0x9000_0000, True)
+    assert (first.reading, first.nbytes) == (False, bench.monitors[Ram.MC].bus_bytes)
+    assert (first.address, first.outside) == (0x9000_0000, True)
     assert bench.verdict.ending.is_failure
 
 

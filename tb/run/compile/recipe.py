@@ -168,13 +168,6 @@ def _model_facts(spec: BuildSpec, port_map: PortMap, wave_suffix: str | None) ->
     return [flavour, ports, asdict(port_map), recipe, tool_versions(spec.simulator)]
 
 
-def _expected(config: HwConfig | DlhdlConfig) -> list[object]:
-    """Return what the wrapper follows from besides the RTL's ports."""
-    if isinstance(config, DlhdlConfig):
-        return [config.name, config.conv_thread_number, config.data_type.value]
-    return [asdict(port) for port in expected_ports(config)]
-
-
 def _file_key(name: str) -> str:
     """Return a digest of a module without its imports, which have other names in an installed package."""
     lines = (Path(__file__).parent / name).read_text(encoding="utf-8").splitlines()

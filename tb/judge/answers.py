@@ -41,13 +41,17 @@ class AnswerRule:
         CDP raise their interrupt with its answer, however late it comes; ``S_STATUS`` is idle before.
     """
 
-    def __init__(self, last_write: Callable[[int], LastWrite | None], line_cycles: int) -> None:
+    def __init__(
+        self, last_write: Callable[[int], LastWrite | None], line_cycles: int, wrapped: Collection[Ram] = ()
+    ) -> None:
         """Start from the reset state.
 
         Args:
             last_write: Returns the last write of a layer by its index, None when there is none.
             line_cycles: How long the interrupt line may lag behind the registers.
+            wrapped: Ports of a wrapper: it may answer writes before memory does, so that nothing is judged there.
         """
+        self._wrapped = wrapped
         self._last_write = last_write
         self._line_cycles = line_cycles
         self.reset()
@@ -107,7 +111,9 @@ class AnswerRule:
             layer = due.popleft()
             last = self._last_write(layer.index)
             at, answered = self._rise if self._rise and self._alone(value, event) else (cycle, self._answered)
-            if last is not None and answered.get((last.ram, last.axi_id), -1) < last.cycle:
+            if last is None or last.ram in self._wrapped:
+                continue
+            if answered.get((last.ram, last.axi_id), -1) < last.cycle:
                 name = f"{event[0]}_{event[1]}"
                 yield layer, EarlyInterrupt(name, last.ram, last.axi_id, last.address, last.cycle), at
 

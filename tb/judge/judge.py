@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -126,7 +126,7 @@ class Judge:
         most_outstanding: MostOutstanding = dict,
         line_cycles: int = LINE_CYCLES,
         saturated: tuple[Sequence[int], Sequence[int]] = ((), ()),
-        wrapped: bool = False,
+        wrapped: Collection[Ram] = (),
         latency_cycles: Mapping[Ram, int] | None = None,
         watch_reads: Callable[[], None] = lambda: None,
     ) -> None:
@@ -141,7 +141,7 @@ class Judge:
             most_outstanding: Returns the most requests that waited at a time since it was called last.
             line_cycles: How long the interrupt line may lag behind the registers.
             saturated: Ids of clients that always have reads, and of those that always have writes.
-            wrapped: Whether the primary memory port is that of a wrapper, which may change ids.
+            wrapped: Memory ports that are those of a wrapper, which may change ids and answer writes early.
             latency_cycles: From a read to its first answer at least, by port; 0 where ids are not known.
             watch_reads: Called when reads are needed from now on.
         """
@@ -154,9 +154,9 @@ class Judge:
         self._watch_reads = watch_reads
         self._interrupts = InterruptRules()
         self._line = LineRule(line_cycles)
-        self._answers = AnswerRule(board.last_write, line_cycles)
+        self._answers = AnswerRule(board.last_write, line_cycles, wrapped)
         self._outstanding = OutstandingRule(self.tracker.state.registers, most_outstanding)
-        self._arbitration = ArbitrationRule(self.tracker.state.registers, *saturated, wrapped=wrapped)
+        self._arbitration = ArbitrationRule(self.tracker.state.registers, *saturated, wrapped=Ram.MC in wrapped)
         self._buffer = BufferContents()
         self._read_memory = read_memory
         self._handshakes = handshakes

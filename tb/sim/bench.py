@@ -106,7 +106,7 @@ class Bench:
             most_outstanding=lambda: {ram: port.take_most_outstanding() for ram, port in self.monitors.items()},
             line_cycles=self._slower(LINE_CYCLES),
             saturated=settings.saturated,
-            wrapped=is_wrapped(dut, Ram.MC),
+            wrapped=[ram for ram in pins.rams if is_wrapped(dut, ram)],
             latency_cycles={ram: 0 if is_wrapped(dut, ram) else pins.latency_cycles(ram) for ram in pins.rams},
             watch_reads=lambda: self.backend.watch_reads(),
         )

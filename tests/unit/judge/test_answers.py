@@ -28,9 +28,9 @@ Found = list[tuple[LayerId, EarlyInterrupt, int | None]]
 class Rule(AnswerRule):
     """Two layers whose last writes were at cycles 90 and 95, with ids 1 and 3."""
 
-    def __init__(self) -> None:
+    def __init__(self, *wrapped: Ram) -> None:
         writes = {0: LastWrite(Ram.MC, 1, 90, 0x100), 1: LastWrite(Ram.MC, 3, 95, 0x200)}
-        super().__init__(writes.get, LAG)
+        super().__init__(writes.get, LAG, wrapped)
         self.start(FIRST, [SDP])
         self.start(SECOND, [CDP])
 
@@ -57,6 +57,11 @@ def test_an_interrupt_before_the_last_answer_is_found(answers: tuple[tuple[int, 
     for answer in answers:
         rule.answer(answer)
     assert rule.seen(SDP) == [(FIRST, EARLY, 200)]
+
+
+def test_a_wrapper_may_answer_before_memory_does() -> None:
+    assert Rule(Ram.MC).seen(SDP) == []
+    assert Rule(Ram.CVSRAM).seen(SDP) == [(FIRST, EARLY, 200)]
 
 
 def test_an_answer_on_the_other_port_does_not_count() -> None:

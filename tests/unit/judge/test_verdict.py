@@ -33,6 +33,7 @@ ENDINGS = {
     Check.TEST: Ending.CHECK,
     Check.CRASH: Ending.CRASH,
     Check.TIMEOUT: Ending.TIMEOUT,
+    Check.EXPLANATION: Ending.PROTOCOL,
     Check.BENCH: Ending.BENCH_ERROR,
     Check.BUILD: Ending.BUILD_ERROR,
     Check.LOST: Ending.LOST,

@@ -36,7 +36,7 @@ SETTINGS = {
 
 PUSH_READ = "read_answers_.push(std::move(response));"
 WRITE_DUE = "due(Draws::WRITE_JITTER, settings_.write_latency_cycles)"
-PUSH_WRITE = f"write_answers_.push({{burst.address, {WRITE_DUE}, burst.id, 1, {{}}}});"
+PUSH_WRITE = f"write_answers_.push({{burst.address, {WRITE_DUE}, burst.id, 1, written, {{}}}});"
 PUSH_ADDRESS = "addresses_.push_back("
 FAULTS: dict[str, tuple[tuple[tuple[str, str], ...], int | str]] = {
     "a read is not answered": (((PUSH_READ, f"if (handshakes % 64) {PUSH_READ}"),), LOST),
@@ -50,7 +50,7 @@ FAULTS: dict[str, tuple[tuple[tuple[str, str], ...], int | str]] = {
         WRITE_UNASKED,
     ),
     "a write is answered before its data": (
-        ((PUSH_WRITE, ""), (PUSH_ADDRESS, f"write_answers_.push({{0, 0, in.awid, 1, {{}}}}); {PUSH_ADDRESS}")),
+        ((PUSH_WRITE, ""), (PUSH_ADDRESS, f"write_answers_.push({{0, 0, in.awid, 1, 0, {{}}}}); {PUSH_ADDRESS}")),
         WRITE_UNASKED,
     ),
     "a read is answered with another id": (

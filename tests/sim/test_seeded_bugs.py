@@ -15,10 +15,10 @@ CONFIG = HwConfig.load("nv_small")
 ENTRY = PlanEntry("it", "", "nv_small", {"layer": [{"engine": "SDP", "shape": [8, 2, 2]}]})
 
 
-def test_an_unknown_bug_ends_the_simulation_with_the_list_of_all(built: Built, tmp_path: Path) -> None:
+def test_an_unknown_bug_ends_the_simulation_with_the_list_of_all(model: Built, tmp_path: Path) -> None:
     job = Job("it", 1, "rerun", lambda: ENTRY.build(CONFIG, 1), plusargs=("+bug=none_of_them",))
-    dut = Dut("nv_small", built.spec.simulator, backend=built.spec.backend)
-    result = run_job(job, built, dut, tmp_path / "run", 120, waves=False)
+    dut = Dut("nv_small", model.spec.simulator, backend=model.spec.backend)
+    result = run_job(job, model, dut, tmp_path / "run", 120, waves=False)
     # Icarus ends its test as failed, Verilator itself.
     assert result.ending in (Ending.BENCH_ERROR, Ending.CRASH)
     log = (tmp_path / "run" / "sim.log").read_text(encoding="utf-8")

@@ -20,7 +20,7 @@ from tb.run.dut import Dut
 from tb.run.jobs import Job
 from tb.run.result import Result
 from tb.run.simulate import SimResult
-from tb.stimulus.exchange import Answer, Performance, Request
+from tb.stimulus.exchange import Answer, Explained, Performance, Request
 from tb.stimulus.scenario import Scenario
 from tb.tools.score import play
 from tb.tools.score.catalogue import load_catalogue
@@ -78,7 +78,9 @@ class FakeProcess:
     def play(self, request: Request, log_path: Path, timeout_seconds: float) -> SimResult:
         self.asked.append(request)
         assert request.result is not None
-        Answer(self.verdicts.pop(0), Performance(1.0, 1.0, 1)).save(Path(request.result))
+        Answer(self.verdicts.pop(0), Performance(1.0, 1.0, 1), explained=Explained([], [], [])).save(
+            Path(request.result)
+        )
         return SimResult(None, "", 0, 1.0, log_path, log_path, None)
 
     def close(self) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from models.dlhdl.window import Window
 from models.errors import InputError
 from models.layout.dlhdl import DlhdlType
+from models.limits import DRAWN_BYTES
 from tb.dlhdl.config import DlhdlConfig
 from tb.dlhdl.network import INPUT, Kind, Layer, Network
 from tb.stimulus.generate.describe import PlanError, Table
@@ -24,7 +25,8 @@ _KINDS = {
     "fc": Kind.FULLY_CONNECTED,
     "add": Kind.ADDITION,
 }
-_SIZE = re.compile(r"(?P<factor>\d*)(?P<letter>[CN])(?P<more>[+-]\d+)?")
+_SIZE = re.compile(r"(?P<factor>\d{0,6})(?P<letter>[CN])(?P<more>[+-]\d{1,6})?")
+_MOST = 1 << 20
 _TYPICAL = 74.0
 """Root of the mean square of an int8 that is drawn evenly."""
 
@@ -41,7 +43,7 @@ def size(where: str, value: Any, config: DlhdlConfig) -> int:
         config: the core.
 
     Raises:
-        PlanError: for anything else, and for a size below 1.
+        PlanError: for anything else, and for a size below 1 or above ``_MOST``.
     """
     found = _SIZE.fullmatch(value) if isinstance(value, str) else None
     if found:
@@ -51,8 +53,8 @@ def size(where: str, value: Any, config: DlhdlConfig) -> int:
         result = value
     else:
         raise PlanError(f"{where} must be a number, or one such as C, N-1 or 2N+1, not {value!r}")
-    if result < 1:
-        raise PlanError(f"{where} must be at least 1, not {result}")
+    if not 1 <= result <= _MOST:
+        raise PlanError(f"{where} must be 1 to {_MOST}, not {result}")
     return result
 
 
@@ -83,13 +85,17 @@ def draw_network(config: DlhdlConfig, table: Table, rng: np.random.Generator) ->
             raise error if isinstance(error, PlanError) else PlanError(f"{where.where}: {error}") from error
         where.done()
     try:
-        return Network(config, shape, exponent, tuple(layers))
+        network = Network(config, shape, exponent, tuple(layers))
     except InputError as error:
         raise PlanError(f"{table.where}: {error}") from error
+    for tensor in (network.input, *network.tensors):
+        _check_size(f"{table.where}: each tensor", tensor.shape, config)
+    return network
 
 
 def draw_frames(network: Network, frames: int, rng: np.random.Generator) -> list[NDArray[Any]]:
     """Return input frames."""
+    _check_size("all frames", (frames, *network.shape), network.config)
     return [_values(network.config, network.shape, rng) for _ in range(frames)]
 
 
@@ -131,6 +137,7 @@ def _layer(
         if len(shape) != 3:
             raise PlanError(f"{table.where}: source must be an image, not values of the fully connected module")
         wanted = (features, shape[0], window.height, window.width)
+    _check_size(f"{table.where}: its weights", wanted, config)
     weights = _values(config, wanted, rng)
     terms = math.prod(wanted[1:])
     scale = round(math.log2(max(_TYPICAL * _TYPICAL * math.sqrt(terms) / _WANTED, 1.0)))
@@ -166,6 +173,12 @@ def _window(table: Table) -> Window:
     stride_x, stride_y = table.integers("stride", 2, (1, 1))
     left, top, right, bottom = table.integers("padding", 4, (0, 0, 0, 0))
     return Window(width, height, stride_x, stride_y, left, top, right, bottom)
+
+
+def _check_size(what: str, shape: Sequence[int], config: DlhdlConfig) -> None:
+    nbytes = math.prod(shape) * config.data_type.dtype.itemsize
+    if nbytes > DRAWN_BYTES:
+        raise PlanError(f"{what} must take at most {DRAWN_BYTES} bytes, not {nbytes}")
 
 
 def _values(config: DlhdlConfig, shape: Sequence[int], rng: np.random.Generator) -> NDArray[Any]:

@@ -14,7 +14,7 @@ from models.reading import read_text, shown
 _FEWEST = 2
 _DEFINE = re.compile(r"^\s*#\s*define\s+(?P<name>\w+)(?P<value>[^\n]*)$", re.MULTILINE)
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
-_VALUE = re.compile(r"0[xX][0-9a-fA-F]+|\d+")
+_VALUE = re.compile(r"0[xX][0-9a-fA-F]{1,16}|\d{1,16}")
 _WORD_BYTES = 4
 _ADDRESS_LIMIT = 1 << 16
 
@@ -103,7 +103,7 @@ def _shared_end(names: Sequence[str]) -> str:
 
 def _offset(source: str, name: str, value: str) -> int:
     if not _VALUE.fullmatch(value):
-        raise RegisterHeaderError(f"{source}: {name} must be a number, not {shown(value)}")
+        raise RegisterHeaderError(f"{source}: {name} must be a number of at most 16 digits, not {shown(value)}")
     offset = int(value, 16 if value[:2] in ("0x", "0X") else 10)
     if offset % _WORD_BYTES or offset >= _ADDRESS_LIMIT:
         raise RegisterHeaderError(

@@ -14,6 +14,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from models.limits import NUMBER_BITS
 from models.reading import read_json, read_toml
 from tb.array_files import read_array
 from tb.dlhdl.config import SYSTEM, DlhdlConfig
@@ -102,6 +103,8 @@ class DlhdlEntry:
             PlanError: when the description cannot be understood.
         """
         check_name(self.name)
+        if not 0 <= seed < 1 << NUMBER_BITS:
+            raise PlanError(f"{self.name}: seed must be 0 to {(1 << NUMBER_BITS) - 1:#x}, not {seed}")
         table = Table(self.name, self.data)
         rng = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
         settings = BenchSettings.from_dict(table.take("settings", dict, {}))

@@ -29,6 +29,11 @@ from tb.cli.layout_files import read_memory, read_tensor
 from tb.cli.layout_formats import chosen
 from tb.cli.layout_png import read_png
 from tb.coverage.model import load_model
+from tb.dlhdl.config import DlhdlConfig
+from tb.dlhdl.registers import RegisterMap
+from tb.dlhdl.scenario import FILE_NAME as SCENARIO_FILE
+from tb.dlhdl.scenario import load_plan as load_dlhdl_plan
+from tb.dlhdl.scenario import read as read_dlhdl
 from tb.explain import record
 from tb.explain.stages import load_stages
 from tb.judge.text import complaints
@@ -60,6 +65,7 @@ from tb.tools.score.journal import Journal
 from tests.fuzz import samples
 from tests.fuzz.mutate import Mutate, of_arrays, of_bytes, of_header, of_json, of_words
 
+CORE = DlhdlConfig.load("dlhdl_int8_4")
 SMALL, FULL = HwConfig.load("nv_small"), HwConfig.load("nv_full")
 
 
@@ -102,6 +108,22 @@ def _plan(config: HwConfig) -> Callable[[Path], None]:
             refusal(entry.build(config, 1).ops, config)
 
     return load
+
+
+def _core(data: bytes, folder: Path) -> None:
+    (folder / "core_addr.h").write_bytes(samples.register_headers()[0])
+    (folder / "core.toml").write_bytes(data)
+    RegisterMap.load(DlhdlConfig.load(str(folder / "core.toml")).header)
+
+
+def _dlhdl_plan(path: Path) -> None:
+    for entry in islice(load_dlhdl_plan(path), 2):
+        entry.build(CORE, 1)
+
+
+def _dlhdl_scenario(data: bytes, folder: Path) -> None:
+    (folder / SCENARIO_FILE).write_bytes(data)
+    read_dlhdl(folder, CORE)
 
 
 def _features(data: bytes, folder: Path) -> None:
@@ -269,6 +291,10 @@ READERS = (
     Reader("configuration", samples.configurations, _file("own.toml", HwConfig.load)),
     Reader("plan of nv_small", lambda: samples.plans("nv_small"), _file("plan.toml", _plan(SMALL)), weight=1),
     Reader("plan of nv_full", lambda: samples.plans("nv_full"), _file("plan.toml", _plan(FULL)), weight=1),
+    Reader("core of DL HDL", samples.cores, _core),
+    Reader("register header", samples.register_headers, _file("core_addr.h", RegisterMap.load)),
+    Reader("plan of DL HDL", lambda: samples.plans("dlhdl"), _file("plan.toml", _dlhdl_plan), weight=1),
+    Reader("scenario of DL HDL", samples.dlhdl_scenarios, _dlhdl_scenario, of_json, weight=1),
     Reader("feature plan", samples.features, _features),
     Reader("coverage model", samples.coverage_models, _coverage, weight=1),
     Reader("port map", samples.port_maps, _file("ports.toml", lambda path: load_port_map(path, SMALL))),

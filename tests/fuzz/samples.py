@@ -17,6 +17,8 @@ from PIL import Image
 
 from models.config import BUILTIN_DIR
 from networks import random_networks
+from tb.dlhdl.config import EMBEDDED, EMBEDDED_HEADER, DlhdlConfig
+from tb.dlhdl.scenario import load_plan as load_dlhdl_plan
 from tb.explain import record
 from tb.explain.seen import Seen
 from tb.judge.finding import Check
@@ -59,6 +61,25 @@ def plans(name: str) -> list[bytes]:
     text = (PLANS / f"{name}.toml").read_text(encoding="utf-8")
     head, *scenarios = text.split("[[scenario]]")
     return [_bare(f"{head}[[scenario]]{scenario}") for scenario in scenarios if len(scenario) < 1500][:80]
+
+
+def cores() -> list[bytes]:
+    """Return configurations of a Deep Learning HDL processor, with the header that ``readers`` puts beside them."""
+    text = 'system = "dlhdl"\nconv_thread_number = {}\ndata_type = "{}"\nregisters = "core_addr.h"\n'
+    return [text.format(number, kind.value).encode() for kind, number in EMBEDDED]
+
+
+def register_headers() -> list[bytes]:
+    """Return that of the embedded cores."""
+    return [EMBEDDED_HEADER.read_bytes()]
+
+
+def dlhdl_scenarios() -> list[bytes]:
+    """Return the file of each scenario of the plan, as a launcher saves it for a simulator."""
+    core = DlhdlConfig.load("dlhdl_int8_4")
+    entries = load_dlhdl_plan(PLANS / "dlhdl.toml")
+    saved = [{"name": entry.name, "config": core.name, "seed": 1, "described": entry.data} for entry in entries]
+    return [json.dumps(one).encode() for one in saved]
 
 
 def features() -> list[bytes]:

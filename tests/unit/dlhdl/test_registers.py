@@ -36,7 +36,8 @@ def test_an_unknown_register_is_refused_with_the_closest() -> None:
     ("text", "message"),
     [
         ("#define a_c 0x0", "x must define at least 2 registers, not 1"),
-        ("#define a_c 0x0\n#define b_c (1)", "x: b must be a number, not (1)"),
+        ("#define a_c 0x0\n#define b_c (1)", "x: b must be a number of at most 16 digits, not (1)"),
+        (f"#define a_c 0x0\n#define b_c {'9' * 17}", f"x: b must be a number of at most 16 digits, not {'9' * 17}"),
         ("#define a_c 0x0\n#define b_c 0x6", "x: b must be a multiple of 4 below 0x10000, not 0x6"),
         ("#define a_c 0x0\n#define b_c 0x10000", "x: b must be a multiple of 4 below 0x10000, not 0x10000"),
         ("#define a_c 0x0\n#define a_Data_c 0x4", "x: a must be defined once"),

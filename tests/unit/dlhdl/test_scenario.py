@@ -27,7 +27,9 @@ def test_sizes_are_those_of_the_core(text: object, value: int) -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("C-3", "x must be at least 1, not 0"),
+        ("C-3", "x must be 1 to 1048576, not 0"),
+        (1 << 32, "x must be 1 to 1048576, not 4294967296"),
+        ("9999999C", "x must be a number, or one such as C, N-1 or 2N+1, not '9999999C'"),
         ("Z", "x must be a number, or one such as C, N-1 or 2N+1, not 'Z'"),
         (True, "x must be a number, or one such as C, N-1 or 2N+1, not True"),
     ],
@@ -82,12 +84,26 @@ def test_batch_has_a_slot_for_each_frame() -> None:
             "t.layer[0].kind must be one of conv, max_pool, average_pool, fc, add, not relu",
         ),
         ({"layer": [{"kind": "add", "second": 0}]}, "t.layer[0].second must be -1 to -1, not 0"),
+        (
+            {"layer": [{**CONV, "features": 1 << 20}]},
+            "t.layer[0]: its weights must take at most 33554432 bytes, not 84934656",
+        ),
+        (
+            {"input": [1 << 20, 8, 8], "layer": [{"kind": "max_pool", "kernel": [2, 2]}]},
+            "t: each tensor must take at most 33554432 bytes, not 67108864",
+        ),
+        ({"input": [1 << 10, 64, 64], "frames": 9}, "all frames must take at most 33554432 bytes, not 37748736"),
         ({"input": [6], "layer": [CONV]}, "t.layer[0]: source must be an image, not values"),
     ],
 )
 def test_a_description_that_cannot_be_is_refused(change: dict[str, object], message: str) -> None:
     with pytest.raises(PlanError, match=rf"^{re.escape(message)}"):
         DlhdlEntry("t", "", {**DATA, **change}).build(CORE, 1)
+
+
+def test_a_seed_below_zero_is_refused() -> None:
+    with pytest.raises(PlanError, match=r"^t: seed must be 0 to 0xffffffffffffffff, not -1$"):
+        DlhdlEntry("t", "", DATA).build(CORE, -1)
 
 
 def test_a_plan_is_one_of_this_system(tmp_path: Path) -> None:

@@ -26,7 +26,9 @@ _KINDS = {
     "add": Kind.ADDITION,
 }
 _SIZE = re.compile(r"(?P<factor>\d{0,6})(?P<letter>[CN])(?P<more>[+-]\d{1,6})?")
-_MOST = 1 << 20
+_MOST = 0xFFFF
+"""The largest size in an instruction of the embedded cores."""
+
 _TYPICAL = 74.0
 """Root of the mean square of an int8 that is drawn evenly."""
 

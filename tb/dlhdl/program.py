@@ -16,6 +16,7 @@ from models.arithmetic import check_range
 from models.errors import InputError
 from models.layout.dlhdl import ConvolutionDataLayout, DlhdlType, ModuleDataLayout
 from models.layout.raw import round_up
+from models.limits import MEMORY_BYTES
 from tb.dlhdl.config import DlhdlConfig
 from tb.dlhdl.network import INPUT, Kind, Layer, Network
 from tb.nvdla.memory import GUARD_BYTES, MemoryImage
@@ -161,7 +162,7 @@ def compiled(
         loud: whether padding lanes of frames and weights hold numbers.
 
     Raises:
-        InputError: for slots below 1, and a skew that is not aligned.
+        InputError: for slots below 1, a skew that is not aligned, and more than ``MEMORY_BYTES`` after one base.
     """
     config = network.config
     for name, slots in (("input_slots", input_slots), ("output_slots", output_slots)):
@@ -220,6 +221,8 @@ class _Cursor:
 
     def take(self, name: str, nbytes: int) -> Region:
         region = Region(name, self.offset, nbytes)
+        if region.end > MEMORY_BYTES:
+            raise InputError(f"{name} must end at most {MEMORY_BYTES} bytes after its base, not {region.end}")
         self.offset = round_up(region.end + GUARD_BYTES - self._skew, 4096) + self._skew
         return region
 

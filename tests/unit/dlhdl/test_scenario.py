@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from models.dlhdl.single import Bounded
+from models.errors import InputError
 from tb.dlhdl.config import DlhdlConfig
 from tb.dlhdl.draw import size
 from tb.dlhdl.judge import results_of
@@ -27,8 +28,8 @@ def test_sizes_are_those_of_the_core(text: object, value: int) -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("C-3", "x must be 1 to 1048576, not 0"),
-        (1 << 32, "x must be 1 to 1048576, not 4294967296"),
+        ("C-3", "x must be 1 to 65535, not 0"),
+        (1 << 32, "x must be 1 to 65535, not 4294967296"),
         ("9999999C", "x must be a number, or one such as C, N-1 or 2N+1, not '9999999C'"),
         ("Z", "x must be a number, or one such as C, N-1 or 2N+1, not 'Z'"),
         (True, "x must be a number, or one such as C, N-1 or 2N+1, not True"),
@@ -85,19 +86,23 @@ def test_batch_has_a_slot_for_each_frame() -> None:
         ),
         ({"layer": [{"kind": "add", "second": 0}]}, "t.layer[0].second must be -1 to -1, not 0"),
         (
-            {"layer": [{**CONV, "features": 1 << 20}]},
-            "t.layer[0]: its weights must take at most 33554432 bytes, not 84934656",
+            {"layer": [{**CONV, "features": 65535}], "input": [60, 8, 8]},
+            "t.layer[0]: its weights must take at most 33554432 bytes, not 35388900",
         ),
         (
-            {"input": [1 << 20, 8, 8], "layer": [{"kind": "max_pool", "kernel": [2, 2]}]},
+            {"input": [1 << 14, 64, 64], "layer": [{"kind": "max_pool", "kernel": [2, 2]}]},
             "t: each tensor must take at most 33554432 bytes, not 67108864",
         ),
         ({"input": [1 << 10, 64, 64], "frames": 9}, "all frames must take at most 33554432 bytes, not 37748736"),
+        (
+            {"mode": "batch", "frames": 2000, "layer": [{**CONV, "features": 60000}]},
+            "OutputResult must end at most 1073741824 bytes after its base, not ",
+        ),
         ({"input": [6], "layer": [CONV]}, "t.layer[0]: source must be an image, not values"),
     ],
 )
 def test_a_description_that_cannot_be_is_refused(change: dict[str, object], message: str) -> None:
-    with pytest.raises(PlanError, match=rf"^{re.escape(message)}"):
+    with pytest.raises(InputError, match=rf"^{re.escape(message)}"):
         DlhdlEntry("t", "", {**DATA, **change}).build(CORE, 1)
 
 

@@ -202,7 +202,8 @@ def conclude(store: Store, run: Run, against: int | None, slower: float) -> int:
         against: Number of an earlier run whose cycles it is compared with, if any.
         slower: Percent that layers and scenarios may take more than there.
     """
-    results = with_leads(store.results(run), {task.identity: partial(_scenario, task) for task in store.tasks(run)})
+    with Console().waiting("looking for what failures without a cause have in common"):
+        results = with_leads(store.results(run), {task.identity: partial(_scenario, task) for task in store.tasks(run)})
     counts, missing = store.counts(run), len(store.missing(run))
     device = store.device(run)
     trend = [(earlier, store.counts(earlier), len(store.missing(earlier))) for earlier in store.runs_of(device)]

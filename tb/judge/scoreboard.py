@@ -21,10 +21,10 @@ from tb.judge.verdict import Margin, Verdict
 from tb.nvdla.memory import Ram
 
 HISTORY_BEATS = 1 << 22
-"""Beats that are kept at least, when there were so many."""
+"""Write beats are dropped once more beats than these came after them."""
 
 HISTORY_BYTES = 1 << 26
-"""Bytes of expectations that are kept after the oldest."""
+"""An expectation is dropped once those after it have more bytes than these."""
 
 
 class Measured(Protocol):
@@ -119,6 +119,8 @@ class WriteScoreboard(Generic[E]):
         self.history: list[Beats] = []
         self.beats_seen = 0
         self.expected: list[tuple[E, int]] = []
+        self._kept_beats = self._kept_bytes = 0
+        self._judged_by_tolerance: list[E] = []
 
     def expect(self, expectation: E) -> None:
         """Add what a layer must write; layers must be added in the order they run.
@@ -127,8 +129,11 @@ class WriteScoreboard(Generic[E]):
         """
         self.judge()
         self.expected.append((expectation, self.beats_seen))
-        while sum(len(entry.data) for entry, _ in self.expected[1:]) > HISTORY_BYTES:
-            self.expected.pop(0)
+        self._kept_bytes += len(expectation.data)
+        while self._kept_bytes - len(self.expected[0][0].data) > HISTORY_BYTES:
+            self._kept_bytes -= len(self.expected.pop(0)[0].data)
+        if expectation.is_tolerated and not self.exact:
+            self._judged_by_tolerance.append(expectation)
         tolerated = None if self.exact else self._measure(expectation)
         self._open.append(_Open(expectation, np.zeros(len(expectation.data), dtype=np.bool_), tolerated))
 
@@ -154,8 +159,8 @@ class WriteScoreboard(Generic[E]):
         """Return for each byte of a range whether the tolerance of a layer judges it, instead of its exact value."""
         result = np.zeros(nbytes, dtype=np.bool_)
         places = np.arange(nbytes, dtype=np.uint64) + np.uint64(address)
-        for expectation, _ in self.expected:
-            if expectation.ram is ram and expectation.is_tolerated and not self.exact:
+        for expectation in self._judged_by_tolerance:
+            if expectation.ram is ram:
                 result |= _inside(expectation, places)
         return result
 
@@ -184,6 +189,8 @@ class WriteScoreboard(Generic[E]):
     def forget(self) -> None:
         """Forget what explanations would need of layers that were given up."""
         self.history, self.beats_seen, self.expected = [], 0, []
+        self._kept_beats = self._kept_bytes = 0
+        self._judged_by_tolerance = []
 
     def judge(self) -> None:
         """Judge everything taken so far."""
@@ -227,9 +234,9 @@ class WriteScoreboard(Generic[E]):
     def _remember(self, beats: Beats) -> None:
         self.history.append(beats)
         self.beats_seen += len(beats)
-        kept = sum(len(part) for part in self.history)
-        while kept - len(self.history[0]) > HISTORY_BEATS:
-            kept -= len(self.history.pop(0))
+        self._kept_beats += len(beats)
+        while self._kept_beats - len(self.history[0]) > HISTORY_BEATS:
+            self._kept_beats -= len(self.history.pop(0))
 
     def _claim(self, entry: _Open[E], rest: _Bytes, beats: Beats) -> _Bytes:
         """Judge the bytes that ``entry`` still lacks and return the others."""

@@ -161,6 +161,23 @@ def test_patterns_without_allowance_must_agree_but_for_the_payload_of_a_nan() ->
     assert first.rule == "nan instead of -20, bit-by-bit identical"
 
 
+def test_bytes_stay_tolerated_when_their_expectation_is_too_old_to_be_explained(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tb.judge.scoreboard.HISTORY_BYTES", 300)
+    board = Scoreboard()
+    board.expect(tolerant())
+    tolerated = board.tolerated_bytes(Ram.MC, BASE, 96)
+    assert np.flatnonzero(~tolerated).tolist() == list(range(64, 96))
+    later = [expected(layout=LAYOUT, address=BASE + 0x1000 * number) for number in (1, 2, 3)]
+    for expectation in later:
+        board.expect(expectation)
+    # The first two of four are dropped: more than 300 bytes came after each.
+    assert [expectation for expectation, _ in board.expected] == later[1:]
+    assert board.tolerated_bytes(Ram.MC, BASE, 96).tolist() == tolerated.tolist()
+    assert not board.tolerated_bytes(Ram.MC, BASE + 0x1000, 96).any()
+
+
 def test_a_layer_that_writes_nothing_has_no_margin() -> None:
     board = Scoreboard()
     board.expect(tolerant())

@@ -12,12 +12,21 @@ from tb.stimulus.settings import CHANNELS
 
 _LATENCIES = (0, 1, 5, 50, 300, 1200)
 _LATENCY_SHARES = (0.12, 0.12, 0.3, 0.36, 0.08, 0.02)
+_JITTER, _JITTER_LIMIT = 0.4, 100
+_STALL, _LEAST_USUAL_STALL, _MOST_USUAL_STALL = 0.3, 0.1, 0.8
+_REORDER = 0.4
+"""How often a port is not the tamest, and how far it then goes: extremes come on top."""
+
 _EXTREME = 0.12
 _MOST_LATENCY = 8192
 _MOST_STALL = 0.99
 _MOST_CSB_STALL = 0.97
 _LEAST_SLOWDOWN, _MOST_SLOWDOWN = 1 << 12, 1 << 17
 """Cycles that an extreme setting may cost, likewise as often between two powers of two as between any others."""
+
+_CSB_STALL, _USUAL_CSB_STALL = 0.3, 0.4
+_EXTREME_CSB_STALL, _LEAST_EXTREME_CSB_STALL = 0.05, 0.5
+"""How often CSB stalls, and how much."""
 
 _PAUSING = 0.3
 _LATE_WRITES = 0.1
@@ -43,10 +52,10 @@ def draw_settings(rng: np.random.Generator, work: Work) -> Description:
     """
     port: Description = {
         "latency_cycles": int(rng.choice(_LATENCIES, p=_LATENCY_SHARES)),
-        "jitter_cycles": int(_sometimes(rng, 0.4, int(rng.integers(1, 100)), 0)),
-        "ready_stall": _sometimes(rng, 0.3, round(float(rng.uniform(0.1, 0.8)), 2), 0.0),
-        "valid_stall": _sometimes(rng, 0.3, round(float(rng.uniform(0.1, 0.8)), 2), 0.0),
-        "reorder": bool(rng.random() < 0.4),
+        "jitter_cycles": int(_sometimes(rng, _JITTER, int(rng.integers(1, _JITTER_LIMIT)), 0)),
+        "ready_stall": _sometimes(rng, _STALL, _usual_stall(rng), 0.0),
+        "valid_stall": _sometimes(rng, _STALL, _usual_stall(rng), 0.0),
+        "reorder": bool(rng.random() < _REORDER),
     }
     slowdown = 2 ** rng.uniform(np.log2(_LEAST_SLOWDOWN), np.log2(_MOST_SLOWDOWN))
     latency = round(slowdown / (_REPLIES + work.accesses / _UNDER_WAY))
@@ -81,10 +90,14 @@ def draw_pauses(rng: np.random.Generator) -> Description:
     return port
 
 
+def _usual_stall(rng: np.random.Generator) -> float:
+    return round(float(rng.uniform(_LEAST_USUAL_STALL, _MOST_USUAL_STALL)), 2)
+
+
 def _csb_stall(rng: np.random.Generator) -> float:
-    if rng.random() < 0.05:
-        return round(float(rng.uniform(0.5, _MOST_CSB_STALL)), 2)
-    return float(_sometimes(rng, 0.3, 0.4, 0.0))
+    if rng.random() < _EXTREME_CSB_STALL:
+        return round(float(rng.uniform(_LEAST_EXTREME_CSB_STALL, _MOST_CSB_STALL)), 2)
+    return float(_sometimes(rng, _CSB_STALL, _USUAL_CSB_STALL, 0.0))
 
 
 def _sometimes(rng: np.random.Generator, probability: float, value: Any, otherwise: Any) -> Any:

@@ -61,10 +61,13 @@ class Cause:
     symptom: bool = False
 
     def on(self, evidence: Evidence, run: Run) -> Iterator[Variant]:
-        """Yield the variants that differ from the run at all."""
-        for variant in self.variants(evidence, run):
-            if variant.run != run:
-                yield variant
+        """Yield the variants that differ from the run; none of a run that the cause cannot change."""
+        try:
+            for variant in self.variants(evidence, run):
+                if variant.run != run:
+                    yield variant
+        except InputError:
+            return
 
 
 def attempt(detail: str, make: Callable[[], Run], cost_bits: float = 0.0) -> Iterator[Variant]:

@@ -60,7 +60,8 @@ class Explanation:
             lines += [f"closest: {fit}" for fit in diagnosis.fits[:2]]
             lines += statistics(self.evidence)
         else:
-            listed = self.causes[: max(_LISTED, len(self.equal))]
+            # What fits less than a symptom says nothing that the symptom does not.
+            listed = self.equal if self.causes[0].symptom else self.causes[: max(_LISTED, len(self.equal))]
             lines += [f"{n}. {fit}" for n, fit in enumerate(listed, start=1)]
             if len(self.equal) > 1:
                 numbers = [str(n) for n, fit in enumerate(listed, start=1) if fit in self.equal]

@@ -62,3 +62,9 @@ class Finding(msgspec.Struct, frozen=True):
         """The signature that findings of one cause share: check, engine, register group and the detail's part."""
         where = () if self.layer is None else (self.layer.engine, f"group {self.layer.group}")
         return (self.check.value, *where, *self.detail.cause)
+
+    @property
+    def kind(self) -> tuple[str, ...]:
+        """The signature without the register group."""
+        where = () if self.layer is None else (self.layer.engine,)
+        return (self.check.value, *where, *self.detail.cause)

@@ -152,6 +152,12 @@ class Verdict(msgspec.Struct):
         return failures[0].signature if failures else ()
 
     @property
+    def kind(self) -> tuple[str, ...]:
+        """The signature without the register group; empty when nothing failed."""
+        failures = self.failures
+        return failures[0].kind if failures else ()
+
+    @property
     def worst_margin(self) -> float | None:
         """The largest part of an allowance that any layer used, or None when none had one; inf counts."""
         return max((inf if margin.worst is None else margin.worst for margin in self.margins), default=None)

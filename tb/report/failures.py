@@ -83,7 +83,7 @@ def _paragraph(group: Group, room: int, alone: bool) -> str:
     named = group.cause is not None and not alone
     lines = [_heading(group) if named else f"failed: {first.identity}"]
     if others:
-        checks = group.checks if group.cause is not None else []
+        checks = group.checks if group.cause is not None or len(group.signatures) > 1 else []
         room = max(room - len(checks[:2]), _NEXT)
         lines = [_heading(group), *(f"  {line}" for line in checks[:2]), f"  first: {first.identity}"]
     found = _lines(complaints(first.verdict))

@@ -14,13 +14,16 @@ import msgspec
 from models.config import HwConfig
 from models.errors import InputError
 from tb.coverage.attributes import Attributes, Value
-from tb.coverage.observe import observe
+from tb.coverage.observe import FIRST, MEMORY, observe
 from tb.report.summary import Group, groups
 from tb.run.result import Result
 from tb.run.systems import AnyScenario
 from tb.stimulus.scenario import Scenario
 
 _MOST_LEADS = 3
+
+_ALL = "SYSTEM"
+"""The observations of layers of any unit."""
 _MOST_LOOKED_AT = 200
 """How many tests that failed, and as many that passed, are built again to look at their layers."""
 
@@ -48,10 +51,12 @@ class Feature:
     Attributes:
         text: Its words.
         holds: Whether attributes have it.
+        names: The attributes that it is about.
     """
 
     text: str
     holds: Callable[[Attributes], bool]
+    names: tuple[str, ...]
 
 
 def with_leads(results: Sequence[Result], makers: Makers) -> list[Result]:
@@ -73,7 +78,7 @@ def with_leads(results: Sequence[Result], makers: Makers) -> list[Result]:
     found = {}
     for group in unexplained:
         members = [result for result in group.members if result.identity in seen]
-        failing = [layer for result in members for layer in _first_wrong(result, seen[result.identity])]
+        failing = [layer for result in members for layer in _own_wrong(result, seen[result.identity])]
         found[group.members[0].identity] = leads(failing, passing)
     return [_with(result, found.get(result.identity, [])) for result in results]
 
@@ -96,16 +101,31 @@ def leads(failing: Sequence[Mapping[str, Attributes]], passing: Sequence[Mapping
     if not failing:
         return []
     rated = []
-    for unit in sorted(set.intersection(*(set(layer) for layer in failing))):
+    for unit in _comparable(failing):
         bad = [layer[unit] for layer in failing]
         good = [layer[unit] for layer in passing if unit in layer]
         features = list(_features(bad))
+        told = set()
         for number, feature in enumerate(features):
-            others = sum(feature.holds(layer) for layer in good)
+            having = tuple(feature.holds(layer) for layer in good)
+            if (feature.names, having) in told:
+                # As many have it as have a feature of the same attributes that was told before.
+                continue
+            told.add((feature.names, having))
+            others = sum(having)
             chance = len(features) * comb(others + len(bad), len(bad)) / comb(len(good) + len(bad), len(bad))
             if chance <= _MOST_CHANCE:
                 rated.append((chance, number, _words(unit, feature, len(bad), others, len(good))))
     return [text for _, _, text in sorted(rated)[:_MOST_LEADS]]
+
+
+def _comparable(failing: Sequence[Mapping[str, Attributes]]) -> list[str]:
+    """Return the units whose layers are compared.
+
+    That layers of one unit fail is known already: all that they have in common with each other alone would be theirs.
+    """
+    units = sorted(set.intersection(*(set(layer) for layer in failing)))
+    return [unit for unit in units if unit != _ALL] if len(units) > 1 else units
 
 
 def _words(unit: str, feature: Feature, bad: int, others: int, good: int) -> str:
@@ -124,6 +144,7 @@ def _features(layers: Sequence[Attributes]) -> Iterator[Feature]:
                     lambda layer, one=one, other=other, relation=relation: _related(  # type: ignore[misc]
                         relation, layer.get(one), layer.get(other)
                     ),
+                    (one, other),
                 )
     names = sorted(set.intersection(*(set(layer) for layer in layers)))
     for name in names:
@@ -142,7 +163,7 @@ def _features(layers: Sequence[Attributes]) -> Iterator[Feature]:
 
 
 def _feature(name: str, sign: str, bound: Value, relation: Relation) -> Feature:
-    return Feature(f"{name} {sign} {bound}", lambda layer: _related(relation, layer.get(name), bound))
+    return Feature(f"{name} {sign} {bound}", lambda layer: _related(relation, layer.get(name), bound), (name,))
 
 
 def _related(relation: Relation, value: Value, bound: Value) -> bool:
@@ -164,8 +185,10 @@ def _layers(result: Result, makers: Makers) -> dict[int, dict[str, Attributes]]:
         if not isinstance(scenario, Scenario):
             return {}
         layers: dict[int, dict[str, Attributes]] = defaultdict(dict)
+        earlier: set[str] = set()
         for seen in observe(scenario, HwConfig.load(result.dut.config)):
-            layers[seen.index][seen.unit] = seen.attributes
+            layers[seen.index][seen.unit] = {**seen.attributes, "runs": "again" if seen.unit in earlier else FIRST}
+            earlier.add(seen.unit)
     except InputError:
         return {}
     return dict(layers)
@@ -175,17 +198,23 @@ def _wrong(result: Result) -> list[int]:
     return [layer.index for layer in result.layers if layer.wrong_bytes or layer.missing_bytes]
 
 
-def _first_wrong(result: Result, layers: Mapping[int, Mapping[str, Attributes]]) -> list[Mapping[str, Attributes]]:
-    """Return the first wrong layer of a test: those after it may have read what it left."""
-    return [layers[index] for index in _wrong(result)[:1] if index in layers]
+def _own_wrong(result: Result, layers: Mapping[int, Mapping[str, Attributes]]) -> list[Mapping[str, Attributes]]:
+    """Return the first wrong layer of a test, and later ones that do not read what a layer has left."""
+    wrong = _wrong(result)
+    return [layers[index] for index in wrong if index in layers and (index == wrong[0] or _independent(layers[index]))]
 
 
 def _right(result: Result, layers: Mapping[int, Mapping[str, Attributes]]) -> list[Mapping[str, Attributes]]:
-    """Return the layers of a test that are right, up to the first wrong one."""
-    if result.ending.is_failure and not _wrong(result):
+    """Return the layers of a test that are right; of those that were not judged nothing is known."""
+    wrong = _wrong(result)
+    if result.ending.is_failure and not wrong:
         return []
-    end = min(_wrong(result), default=len(result.layers))
-    return [layers[layer.index] for layer in result.layers if layer.index < end and layer.index in layers]
+    right = [layer.index for layer in result.layers if layer.judged_bytes and layer.index not in wrong]
+    return [layers[index] for index in right if index in layers]
+
+
+def _independent(layer: Mapping[str, Attributes]) -> bool:
+    return all(attributes.get("reads_from") == MEMORY for attributes in layer.values())
 
 
 def _with(result: Result, found: list[str]) -> Result:

@@ -15,7 +15,7 @@ _SLOWEST = 5
 
 @dataclass(frozen=True)
 class Group:
-    """Failures of one cause; where no cause is known, those that end the same way with the same signature.
+    """Failures of one cause; where no cause is known, those that end the same way, in whichever register group.
 
     Attributes:
         ending: how the first of them ended.
@@ -32,7 +32,9 @@ class Group:
     @property
     def title(self) -> str:
         """The common cause of the members."""
-        return signature_line(self.signatures[0]) if self.cause is None else self.cause
+        if self.cause is not None:
+            return self.cause
+        return signature_line(self.signatures[0] if len(self.signatures) == 1 else self.members[0].verdict.kind)
 
     @property
     def checks(self) -> list[str]:
@@ -48,12 +50,12 @@ def endings(results: Iterable[Result]) -> dict[Ending, int]:
 
 
 def groups(results: Iterable[Result]) -> list[Group]:
-    """Return failures by cause, and those without one by ending and signature; the largest group first."""
+    """Return failures by cause, and those without one by ending and kind; the largest group first."""
     found: dict[tuple[object, ...], list[Result]] = {}
     for result in results:
         if result.ending.is_failure:
             cause = _cause(result)
-            key = (result.ending, *result.verdict.signature) if cause is None else (cause[0],)
+            key = (result.ending, *result.verdict.kind) if cause is None else (cause[0],)
             found.setdefault(key, []).append(result)
     ordered = sorted(found.values(), key=lambda members: -len(members))
     return [_group(tuple(members)) for members in ordered]

@@ -251,3 +251,12 @@ def test_a_cause_that_alone_predicts_its_bytes_has_no_equal() -> None:
     found = explain(cases.evidence_of(layer, MEMORY, lambda _: moved))
     assert [fit.name for fit in found.equal] == ["dst-base"]
     assert not any("the same bytes follow" in line for line in found.reasons())
+
+
+def test_a_cause_that_cannot_change_a_run_has_no_variants_of_it() -> None:
+    layer = cases.sdp_layer((8, 5, 6))
+    evidence = cases.evidence_of(layer, MEMORY, lambda patch: replace(patch, data=patch.data[::-1].copy()))
+    lanes = next(cause for cause in CAUSES if cause.name == "bus-lanes")
+    run = evidence.run
+    wide = replace(run, dst=replace(run.dst, atom_elements=16))
+    assert list(lanes.on(evidence, wide)) == [], "8 channels are no whole atoms of 16"

@@ -104,12 +104,17 @@ def test_why_is_shown_whole_before_where_when_and_further_complaints() -> None:
     assert "... " in said
 
 
-def test_failures_without_a_cause_stay_apart_by_register_group() -> None:
-    found = summary.groups([result("a", in_group(0)), result("b", in_group(1)), result("c", in_group(1))])
-    assert [(group.title, [one.test for one in group.members]) for group in found] == [
-        ("wrong value, SDP, group 1", ["b", "c"]),
-        ("wrong value, SDP, group 0", ["a"]),
+def test_failures_without_a_cause_are_one_paragraph_in_whichever_register_group() -> None:
+    bad = [result("a", in_group(0)), result("b", in_group(1)), result("c", in_group(1))]
+    [group] = summary.groups(bad)
+    assert (group.title, [one.test for one in group.members]) == ("wrong value, SDP", ["a", "b", "c"])
+    assert failures.told(bad).splitlines()[:4] == [
+        "failed: 3 tests: wrong value, SDP (a.3, b.3, c.3)",
+        "  2 x wrong value, SDP, group 1",
+        "  1 x wrong value, SDP, group 0",
+        "  first: a.3",
     ]
+    assert summary.groups(bad[1:])[0].title == "wrong value, SDP, group 1"
 
 
 def test_causes_come_before_checks_and_the_largest_group_first() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from models.config import HwConfig
 from models.errors import InputError
 from tb.coverage.attributes import Attributes
+from tb.coverage.observe import observe
 from tb.judge.verdict import Ending, Verdict
 from tb.places import PLANS
 from tb.report.leads import leads, with_leads
@@ -89,3 +90,32 @@ def test_a_scenario_that_cannot_be_built_again_gives_no_leads() -> None:
     result = played("a", 1, 1, Explained([], [[]], [[]], [""], [False]))
     assert with_leads([result], {result.identity: broken}) == [result]  # type: ignore[dict-item]
     assert result.ending is Ending.MISMATCH
+
+
+def test_a_number_that_all_failing_layers_share_is_told_once_and_of_their_unit() -> None:
+    failing = [{unit: {"group": 1} for unit in ("CONV", "SYSTEM")} for _ in range(6)]
+    passing = [{unit: {"group": 0} for unit in ("CONV", "SYSTEM")} for _ in range(30)]
+    assert leads(failing, passing) == ["all 6 failing layers of CONV have group = 1, and none of the 30 that passed"]
+
+
+def test_layers_of_several_units_are_compared_by_what_is_around_them() -> None:
+    failing = [{unit: {}, "SYSTEM": {"group": 1}} for unit in ("CONV", "SDP", "PDP", "PDP")]
+    passing = [{"SDP": {}, "SYSTEM": {"group": 0}} for _ in range(30)]
+    assert leads(failing, passing) == ["all 4 failing layers of SYSTEM have group = 1, and none of the 30 that passed"]
+
+
+def test_later_layers_of_a_test_count_when_they_read_nothing_that_layers_left() -> None:
+    config = HwConfig.load("nv_small")
+    entries = {entry.name: entry for entry in load_plan(PLANS / "nv_small_limits.toml")}
+    entry = entries["limits_sdp_shifted_operands"]
+    none = Explained(["unknown"], [[]], [[]], ["no known cause fits"], [False])
+    scenario = entry.build(config, 1)
+    verdict = Verdict(judged_bytes=8, findings=[wrong()])
+    seen = [layer for layer in observe(scenario, config) if layer.unit == "SDP"]
+    bad = [layer.index for layer in seen if layer.attributes["x2.alu.shift"] == 30]
+    layers = [facts(layer.index, wrong_bytes=8 if layer.index in bad else 0) for layer in seen]
+    result = Result(entry.name, 1, DUT, "rerun", verdict, explained=none, layers=layers)
+    [told] = with_leads([result], {result.identity: lambda: scenario})
+    assert len(bad) > 1
+    assert told.explained is not None
+    assert any("x2.alu.shift = 30, and none of the" in lead for lead in told.explained.leads)

@@ -71,10 +71,9 @@ class LayerExpectation(Expected[ModuleDataLayout]):
         """Bytes of one element."""
         return self.layout.data_type.dtype.itemsize
 
-    @property
-    def is_tolerated(self) -> bool:
-        """Whether elements may differ by a bound."""
-        return isinstance(self.value, Bounded)
+    def meter(self) -> BoundedResult | None:
+        """Return what judges a result in single; int8 is compared to the bit."""
+        return BoundedResult(self, self.value) if isinstance(self.value, Bounded) else None
 
     def element_at(self, offset_bytes: int) -> Element | None:
         """Return the element that a byte belongs to, or None in a padding lane."""
@@ -179,9 +178,3 @@ class BoundedResult:
         part = np.where(np.isnan(part), np.inf, part)
         result: NDArray[np.float64] = np.where(self._is_padding[fresh], np.where(raw == 0, 0.0, np.inf), part)
         return result
-
-
-def measured(expectation: LayerExpectation) -> BoundedResult | None:
-    """Return what judges a result in single; int8 is compared to the bit."""
-    value = expectation.value
-    return BoundedResult(expectation, value) if isinstance(value, Bounded) else None

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.dlhdl.single import Bounded
-from tb.dlhdl.expect import LayerExpectation, expectations, measured
+from tb.dlhdl.expect import LayerExpectation, expectations
 from tb.dlhdl.network import Value
 from tb.dlhdl.program import Slots, packed
 from tb.dlhdl.scenario import DlhdlScenario
@@ -39,7 +39,7 @@ class DlhdlJudge:
     def __init__(self, scenario: DlhdlScenario, image: MemoryImage) -> None:
         """Start before the first frame."""
         self.scenario, self.image = scenario, image
-        self.scoreboard: WriteScoreboard[LayerExpectation] = WriteScoreboard(False, measured)
+        self.scoreboard: WriteScoreboard[LayerExpectation] = WriteScoreboard()
         self.verdict: Verdict = self.scoreboard.verdict
         self.dropping = False
         self._program = scenario.program

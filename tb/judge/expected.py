@@ -4,16 +4,37 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models.layout import Element
 from tb.judge.layer_id import LayerId, Started
+from tb.judge.verdict import Margin
 from tb.nvdla.memory import Ram
 
 Y = TypeVar("Y", covariant=True)
+
+
+class Meter(Protocol):
+    """The bytes that were written of one expectation, judged by a tolerance.
+
+    Attributes:
+        bytes: those written first, 0 where none were.
+    """
+
+    bytes: NDArray[np.uint8]
+
+    def write(self, offsets: NDArray[np.int64], values: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Take bytes, and return which are of an element that is whole now and wrong."""
+
+    def explain(self, element: Element) -> str:
+        """Return the value of a wrong element, the expected one, and the rule that it breaks."""
+
+    @property
+    def margin(self) -> Margin | None:
+        """The largest part of an allowance used so far, or None before the first whole element."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +72,9 @@ class Expected(ABC, Generic[Y]):
     def element_bytes(self) -> int:
         """Bytes of one element."""
 
-    @property
     @abstractmethod
-    def is_tolerated(self) -> bool:
-        """Whether elements may differ from the bytes by a tolerance."""
+    def meter(self) -> Meter | None:
+        """Return a new meter of what is written, or None when bytes must be equal."""
 
     @abstractmethod
     def element_at(self, offset_bytes: int) -> Element | None:

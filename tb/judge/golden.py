@@ -8,18 +8,15 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.judge.answers import LastWrite
-from tb.judge.beats import Beats
+from tb.judge.board import Board
 from tb.judge.detail import CrcMismatch, Mismatch, UnpredictedGolden
 from tb.judge.finding import Check, Finding
 from tb.judge.predictor import Expectation
-from tb.judge.tolerance import ToleratedSurface
-from tb.judge.verdict import Verdict
 from tb.nvdla.memory import MemoryImage, Ram
 from tb.nvdla.program.ops import CheckCrc, CheckFile, CheckOp
 
 
-class GoldenBoard:
+class GoldenBoard(Board[Expectation]):
     """Takes the place of a DUT that is infinitely fast, and judges golden results.
 
     Golden bytes are judged as those of the layer that wrote there last. Bytes count as judged when a golden result
@@ -33,7 +30,7 @@ class GoldenBoard:
             memories: Memories that layers write to.
             exact: Whether FP16 results must equal the bit-accurate model, tolerances or not.
         """
-        self.verdict = Verdict()
+        super().__init__()
         self.expectations: list[Expectation] = []
         self._memories = memories
         self._exact = exact
@@ -45,37 +42,6 @@ class GoldenBoard:
         image = self._memories[expectation.ram]
         untouched = image.read_array(expectation.address, len(expectation.data))
         image.write(expectation.address, np.where(expectation.must_write, expectation.data, untouched))
-
-    def write_beats(self, beats: Beats) -> None:
-        """Refuse: nothing but the model writes here.
-
-        Raises:
-            TypeError: always.
-        """
-        raise TypeError(f"{len(beats)} beats must go to a scoreboard: the model alone writes to memory itself")
-
-    def overlay(self, ram: Ram, address: int, data: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Return ``data``: no layer has anything left to write."""
-        del ram, address
-        return data
-
-    def end_layer(self, index: int) -> None:
-        """Do nothing: a layer ends as it starts."""
-
-    def last_write(self, index: int) -> LastWrite | None:
-        """Return None: nothing but the model writes here."""
-        del index
-        return None
-
-    def abandon(self) -> None:
-        """Do nothing: no layer is unfinished."""
-
-    def judge(self) -> None:
-        """Do nothing: golden results are judged when they are due."""
-
-    def finish(self) -> Verdict:
-        """Return the verdict."""
-        return self.verdict
 
     def check(self, check: CheckOp) -> None:
         """Judge a golden result."""
@@ -128,17 +94,17 @@ class GoldenBoard:
         differs: NDArray[np.bool_],
     ) -> NDArray[np.bool_]:
         """Return which golden bytes are wrong: by the tolerance where an element is there as a whole."""
-        if expectation.tolerated is None or self._exact:
+        meter = None if self._exact else expectation.meter()
+        if meter is None:
             return differs
         present = np.zeros(len(expectation.data), dtype=np.bool_)
         present[offsets] = True
         nbytes = expectation.layout.precision.nbytes
         whole = present.reshape(-1, nbytes).all(axis=1).repeat(nbytes)[offsets]
-        surface = ToleratedSurface(expectation, expectation.tolerated)
         wrong = differs.copy()
-        wrong[whole] = surface.write(offsets[whole], golden[whole])
-        if surface.margin is not None:
-            self.verdict.margins.append(surface.margin)
+        wrong[whole] = meter.write(offsets[whole], golden[whole])
+        if meter.margin is not None:
+            self.verdict.margins.append(meter.margin)
         return wrong
 
     def _add(self, expectation: Expectation, wrong: NDArray[np.int64], got: int) -> None:

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.config import HwConfig
-from tb.judge.answers import AnswerRule, LastWrite
+from tb.judge.answers import AnswerRule
 from tb.judge.arbitration import ArbitrationRule
 from tb.judge.beats import Beats
+from tb.judge.board import Board
 from tb.judge.counters import CounterBoard
 from tb.judge.detail import AnyDetail, BadAccess, EarlyAccess, MoreBadAccesses, UnexpectedInterrupt, WrongLine
 from tb.judge.finding import Check, Finding
@@ -72,36 +73,6 @@ class Watcher(Protocol):
         """Hear of a layer whose end was seen."""
 
 
-class Board(Protocol):
-    """The comparison of expectations with memory."""
-
-    verdict: Verdict
-
-    def expect(self, expectation: Expectation) -> None:
-        """Add what a layer writes; layers come in the order in which they run."""
-
-    def write_beats(self, beats: Beats) -> None:
-        """Take write beats of one port."""
-
-    def overlay(self, ram: Ram, address: int, data: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Return ``data``, read at ``address``, with all bytes that running layers have yet to write."""
-
-    def end_layer(self, index: int) -> None:
-        """Take note that a layer's end was seen."""
-
-    def last_write(self, index: int) -> LastWrite | None:
-        """Return the last write by now that is a layer's, None when it has written nothing or is not known."""
-
-    def abandon(self) -> None:
-        """Give up layers whose end was not seen."""
-
-    def judge(self) -> None:
-        """Judge everything that was taken by now."""
-
-    def finish(self) -> Verdict:
-        """Judge the rest and return the verdict."""
-
-
 class Judge:
     """Rebuilds layers from register accesses, predicts what they write, and judges what is written.
 
@@ -118,7 +89,7 @@ class Judge:
     def __init__(
         self,
         config: HwConfig,
-        board: Board,
+        board: Board[Expectation],
         read_memory: ReadMemory,
         strictness: Strictness | None = None,
         *,

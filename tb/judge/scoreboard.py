@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic
 
 import numpy as np
 from numpy.typing import NDArray
 
-from models.layout import Element
 from tb.judge.answers import LastWrite
 from tb.judge.beats import Beats
+from tb.judge.board import Board, E
 from tb.judge.detail import Mismatch
-from tb.judge.expected import Expected
+from tb.judge.expected import Expected, Meter
 from tb.judge.finding import Check, Finding
 from tb.judge.predictor import Expectation
-from tb.judge.tolerance import ToleratedSurface
-from tb.judge.verdict import Margin, Verdict
+from tb.judge.verdict import Verdict
 from tb.nvdla.memory import Ram
 
 HISTORY_BEATS = 1 << 22
@@ -27,32 +25,13 @@ HISTORY_BYTES = 1 << 26
 """An expectation is dropped once those after it have more bytes than these."""
 
 
-class Measured(Protocol):
-    """The bytes that were written of an expectation with a tolerance, as ``ToleratedSurface`` judges NVDLA's."""
-
-    bytes: NDArray[np.uint8]
-
-    def write(self, offsets: NDArray[np.int64], values: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Take bytes, and return which are of an element that is whole now and wrong."""
-
-    def explain(self, element: Element) -> str:
-        """Return the value of a wrong element, the expected one, and the rule that it breaks."""
-
-    @property
-    def margin(self) -> Margin | None:
-        """The largest part of an allowance used so far."""
-
-
-E = TypeVar("E", bound=Expected[Any])
-
-
 @dataclass
-class _Open(Generic[E]):
+class _Layer(Generic[E]):
     """An expectation and what has been seen of it."""
 
     expectation: E
     written: NDArray[np.bool_]
-    tolerated: Measured | None = None
+    meter: Meter | None = None
     ended: bool = False
     last: LastWrite | None = None
 
@@ -90,7 +69,7 @@ class _Written:
         return int(self.beats.axi_id[self.beat])
 
 
-class WriteScoreboard(Generic[E]):
+class WriteScoreboard(Board[E]):
     """Compares writes with expectations; a byte belongs to the oldest layer that still lacks it.
 
     A byte written once more than layers expect it is a double write: tolerated with the same value,
@@ -104,18 +83,16 @@ class WriteScoreboard(Generic[E]):
     of beats seen before it, so that a mismatch can be explained; of very long runs only the end is kept.
     """
 
-    def __init__(self, exact: bool, measure: Callable[[E], Measured | None]) -> None:
+    def __init__(self, exact: bool = False) -> None:
         """Start without expectations.
 
         Args:
             exact: Whether to compare every byte with the bit-accurate model, tolerances or not.
-            measure: Returns what judges an expectation that is tolerated.
         """
+        super().__init__()
         self.exact = exact
-        self._measure = measure
         self._waiting: dict[Ram, list[Beats]] = {}
-        self._open: list[_Open[E]] = []
-        self.verdict = Verdict()
+        self._layers: list[_Layer[E]] = []
         self.history: list[Beats] = []
         self.beats_seen = 0
         self.expected: list[tuple[E, int]] = []
@@ -132,10 +109,10 @@ class WriteScoreboard(Generic[E]):
         self._kept_bytes += len(expectation.data)
         while self._kept_bytes - len(self.expected[0][0].data) > HISTORY_BYTES:
             self._kept_bytes -= len(self.expected.pop(0)[0].data)
-        if expectation.is_tolerated and not self.exact:
+        meter = None if self.exact else expectation.meter()
+        if meter is not None:
             self._judged_by_tolerance.append(expectation)
-        tolerated = None if self.exact else self._measure(expectation)
-        self._open.append(_Open(expectation, np.zeros(len(expectation.data), dtype=np.bool_), tolerated))
+        self._layers.append(_Layer(expectation, np.zeros(len(expectation.data), dtype=np.bool_), meter))
 
     def write_beats(self, beats: Beats) -> None:
         """Take write beats of one port, in the order of the port."""
@@ -145,7 +122,7 @@ class WriteScoreboard(Generic[E]):
         """Return ``data``, read at ``address``, with all bytes that running layers have yet to write."""
         self.judge()
         data = data.copy()
-        for entry in self._open:
+        for entry in self._layers:
             expectation = entry.expectation
             start, stop = max(address, expectation.address), min(address + len(data), expectation.end)
             if entry.ended or expectation.ram is not ram or start >= stop:
@@ -167,24 +144,24 @@ class WriteScoreboard(Generic[E]):
     def end_layer(self, index: int) -> None:
         """Note that the layer's end was seen: what it has not written by now is missing."""
         self.judge()
-        for entry in self._open:
+        for entry in self._layers:
             if entry.expectation.id.index == index:
                 entry.ended = True
 
     def lacking(self, index: int) -> int:
         """Return how many bytes a layer has not written yet."""
         self.judge()
-        return sum(int(entry.missing.sum()) for entry in self._open if entry.expectation.id.index == index)
+        return sum(int(entry.missing.sum()) for entry in self._layers if entry.expectation.id.index == index)
 
     def last_write(self, index: int) -> LastWrite | None:
         """Return the last write by now that is a layer's, None when it has written nothing or is not known."""
         self.judge()
-        return next((entry.last for entry in self._open if entry.expectation.id.index == index), None)
+        return next((entry.last for entry in self._layers if entry.expectation.id.index == index), None)
 
     def abandon(self) -> None:
         """Give up layers whose end was not seen, as a reset of the DUT does: what they lack is not missing."""
         self.judge()
-        self._open = [entry for entry in self._open if entry.ended]
+        self._layers = [entry for entry in self._layers if entry.ended]
 
     def forget(self) -> None:
         """Forget what explanations would need of layers that were given up."""
@@ -201,16 +178,16 @@ class WriteScoreboard(Generic[E]):
     def finish(self) -> Verdict:
         """Judge the rest, count what is missing, and return the verdict."""
         self.judge()
-        for entry in self._open:
+        for entry in self._layers:
             expectation, missing = entry.expectation, entry.missing
             offsets = np.flatnonzero(missing)
             self.verdict.layers += 1
-            margin = None if entry.tolerated is None else entry.tolerated.margin
+            margin = None if entry.meter is None else entry.meter.margin
             if margin is not None:
                 self.verdict.margins.append(margin)
             if len(offsets):
                 self._add(Check.MISSING, expectation, offsets, int(offsets[0]), None)
-        self._open = []
+        self._layers = []
         return self.verdict
 
     def _judge_beats(self, beats: Beats) -> None:
@@ -218,16 +195,19 @@ class WriteScoreboard(Generic[E]):
         self._remember(beats)
         rest = _to_bytes(beats)
         self.verdict.written_bytes += len(rest.address)
-        for entry in self._open:
+        for entry in self._layers:
             if entry.expectation.ram is ram and not entry.ended:
                 rest = self._claim(entry, rest, beats)
         if not len(rest.address):
             return
         covered = np.zeros(len(rest.address), dtype=np.bool_)
-        for entry in reversed(self._open):
+        for entry in reversed(self._layers):
             if entry.expectation.ram is ram:
                 inside = _inside(entry.expectation, rest.address) & ~covered
-                self._judge_double(entry, rest.take(inside), beats)
+                again = rest.take(inside)
+                if entry.ended:
+                    again = self._judge_late(entry, again, beats)
+                self._judge_double(entry, again, beats)
                 covered |= inside
         self._judge_stray(ram, rest.take(~covered), beats)
 
@@ -238,7 +218,7 @@ class WriteScoreboard(Generic[E]):
         while self._kept_beats - len(self.history[0]) > HISTORY_BEATS:
             self._kept_beats -= len(self.history.pop(0))
 
-    def _claim(self, entry: _Open[E], rest: _Bytes, beats: Beats) -> _Bytes:
+    def _claim(self, entry: _Layer[E], rest: _Bytes, beats: Beats) -> _Bytes:
         """Judge the bytes that ``entry`` still lacks and return the others."""
         expectation = entry.expectation
         wanted = _inside(expectation, rest.address)
@@ -257,21 +237,21 @@ class WriteScoreboard(Generic[E]):
         entry.written[unique] = True
         self.verdict.judged_bytes += len(unique)
         values = rest.value[positions]
-        bad = values != expectation.data[unique] if entry.tolerated is None else entry.tolerated.write(unique, values)
+        bad = values != expectation.data[unique] if entry.meter is None else entry.meter.write(unique, values)
         if bad.any():
             order = np.lexsort((unique[bad], rest.beat[positions[bad]]))[0]
             offset, position = int(unique[bad][order]), int(positions[bad][order])
             written = _Written(beats, int(rest.beat[position]), int(rest.value[position]))
             rule = None
-            if entry.tolerated is not None:
+            if entry.meter is not None:
                 element = expectation.element_at(offset)
-                rule = None if element is None else entry.tolerated.explain(element)
+                rule = None if element is None else entry.meter.explain(element)
             self._add(Check.VALUE, expectation, unique[bad], offset, written, rule)
         keep = np.ones(len(rest.address), dtype=np.bool_)
         keep[positions] = False
         return rest.take(keep)
 
-    def _judge_late(self, entry: _Open[E], again: _Bytes, beats: Beats) -> _Bytes:
+    def _judge_late(self, entry: _Layer[E], again: _Bytes, beats: Beats) -> _Bytes:
         """Judge the bytes that a layer writes after its end was seen, and return the others."""
         expectation = entry.expectation
         offsets = (again.address - np.uint64(expectation.address)).astype(np.int64)
@@ -282,13 +262,9 @@ class WriteScoreboard(Generic[E]):
             self._add(Check.LATE, expectation, np.unique(offsets[positions]), int(offsets[first]), written)
         return self._claim(entry, again, beats)
 
-    def _judge_double(self, entry: _Open[E], again: _Bytes, beats: Beats) -> None:
-        if entry.ended:
-            again = self._judge_late(entry, again, beats)
-        if not len(again.address):
-            return
+    def _judge_double(self, entry: _Layer[E], again: _Bytes, beats: Beats) -> None:
         expectation = entry.expectation
-        data = expectation.data if entry.tolerated is None else entry.tolerated.bytes
+        data = expectation.data if entry.meter is None else entry.meter.bytes
         offsets = (again.address - np.uint64(expectation.address)).astype(np.int64)
         bad = again.value != data[offsets]
         self.verdict.repeated_bytes += int((~bad).sum())
@@ -337,21 +313,8 @@ class WriteScoreboard(Generic[E]):
         self.verdict.add(Finding(check, detail, None if written is None else written.cycle, expectation.id))
 
 
-class Scoreboard(WriteScoreboard[Expectation]):
-    """The scoreboard of NVDLA, whose tolerances are those of FP16."""
-
-    def __init__(self, exact: bool = False) -> None:
-        """Start without expectations.
-
-        Args:
-            exact: Whether to compare every byte with the bit-accurate model, tolerances or not.
-        """
-        super().__init__(exact, _surface)
-
-
-def _surface(expectation: Expectation) -> ToleratedSurface | None:
-    tolerated = expectation.tolerated
-    return None if tolerated is None else ToleratedSurface(expectation, tolerated)
+Scoreboard = WriteScoreboard[Expectation]
+"""The scoreboard of NVDLA."""
 
 
 def _inside(expectation: Expected[Any], address: NDArray[np.uint64]) -> NDArray[np.bool_]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import isfinite
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,17 +13,30 @@ from models.fp16 import FP16
 from models.layout import Element, FeatureLayout
 from models.precision import Precision
 from models.tolerance import Tolerance, parts_used
-from tb.judge.predictor import Expectation
-from tb.judge.predictor.expectation import Tolerated
+from tb.judge.expected import Expected
 from tb.judge.verdict import Margin
 
 _WHOLE = 0xFFFF
 
 
+@dataclass(frozen=True, eq=False)
+class Tolerated:
+    """The measure of the elements of an FP16 surface, unless bytes are compared exactly.
+
+    Attributes:
+        reference: (padded channels, H, W), float64 and not clipped, or uint16 patterns when the rule allows
+            no difference.
+        tolerance: the rule, with an allowance for each of these elements.
+    """
+
+    reference: NDArray[Any]
+    tolerance: Tolerance
+
+
 class ToleratedSurface:
     """The bytes that the DUT wrote of one surface, and how much of its tolerance every element used."""
 
-    def __init__(self, expectation: Expectation, tolerated: Tolerated) -> None:
+    def __init__(self, expectation: Expected[Any], tolerated: Tolerated) -> None:
         """Start with nothing written.
 
         Args:
@@ -31,7 +46,7 @@ class ToleratedSurface:
         layout = expectation.layout
         assert isinstance(layout, FeatureLayout)
         self.bytes: NDArray[np.uint8] = np.zeros(len(expectation.data), dtype=np.uint8)
-        self._layer = expectation.started.name
+        self._layer = expectation.id.name
         self._tolerated = tolerated
         self._shape = (layout.padded_channels, *layout.shape[1:])
         self._padded = FeatureLayout(

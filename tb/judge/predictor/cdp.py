@@ -11,7 +11,8 @@ from models.converter import saturated_fp16
 from models.fp16 import FP16
 from tb.judge.counters import Count, Counts
 from tb.judge.predictor.cubes import expect, read_patterns
-from tb.judge.predictor.expectation import Expectation, ReadMemory, Tolerated
+from tb.judge.predictor.expectation import Expectation, ReadMemory
+from tb.judge.tolerance import Tolerated
 from tb.judge.tracker import StartedLayer
 from tb.nvdla.layers import CdpLayer
 

@@ -18,9 +18,10 @@ from models.tolerance import Float64Array
 from tb.judge.predictor.conv_operands import Operands
 from tb.judge.predictor.counters import counted
 from tb.judge.predictor.cubes import expect
-from tb.judge.predictor.expectation import Expectation, ReadMemory, Tolerated, last_place
+from tb.judge.predictor.expectation import Expectation, ReadMemory, last_place
 from tb.judge.predictor.operands import read_operands
 from tb.judge.predictor.sdp import process
+from tb.judge.tolerance import Tolerated
 from tb.judge.tracker import StartedLayer
 from tb.nvdla.layers import ConvLayer
 

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from models.layout import FeatureLayout
 from models.precision import Precision
 from tb.judge.counters import Counts
-from tb.judge.predictor.expectation import Expectation, ReadMemory, Tolerated
+from tb.judge.predictor.expectation import Expectation, ReadMemory
+from tb.judge.tolerance import Tolerated
 from tb.judge.tracker import StartedLayer
 from tb.nvdla.surfaces import Surface
 

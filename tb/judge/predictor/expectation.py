@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,28 +12,15 @@ from models.errors import InputError
 from models.fp16 import FP16
 from models.layout import Element, FeatureLayout, LinesLayout, PlanarLayout
 from models.precision import Precision
-from models.tolerance import Float64Array, Tolerance, clip_reference, exponent
+from models.tolerance import Float64Array, clip_reference, exponent
 from tb.judge.counters import Counts
 from tb.judge.expected import Expected
+from tb.judge.tolerance import Tolerated, ToleratedSurface
 from tb.judge.tracker import StartedLayer
 from tb.nvdla.memory import Ram
 
 ReadMemory = Callable[[Ram, int, int], NDArray[np.uint8]]
 """(ram, address, nbytes) to the bytes as the layer will find them."""
-
-
-@dataclass(frozen=True, eq=False)
-class Tolerated:
-    """The measure of the elements of an FP16 surface, unless bytes are compared exactly.
-
-    Attributes:
-        reference: (padded channels, H, W), float64 and not clipped, or uint16 patterns when the rule allows
-            no difference.
-        tolerance: the rule, with an allowance for each of these elements.
-    """
-
-    reference: NDArray[Any]
-    tolerance: Tolerance
 
 
 def last_place(reference: Float64Array) -> Float64Array:
@@ -77,10 +63,9 @@ class Expectation(Expected[FeatureLayout | PlanarLayout | LinesLayout]):
         """Bytes of one element."""
         return self.layout.precision.nbytes
 
-    @property
-    def is_tolerated(self) -> bool:
-        """Whether elements may differ from ``data`` by a tolerance."""
-        return self.tolerated is not None
+    def meter(self) -> ToleratedSurface | None:
+        """Return what judges the elements of an FP16 surface by their tolerance."""
+        return None if self.tolerated is None else ToleratedSurface(self, self.tolerated)
 
     def element_at(self, offset_bytes: int) -> Element | None:
         """Return the element that a byte belongs to, or None in padding."""

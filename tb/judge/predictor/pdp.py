@@ -16,7 +16,8 @@ from models.pdp.params import missing_elements
 from models.tolerance import Float64Array, Module, bit_identical, clip_reference
 from models.tolerance_conv import Window
 from tb.judge.predictor.cubes import expect, read_patterns
-from tb.judge.predictor.expectation import Expectation, ReadMemory, Tolerated, last_place
+from tb.judge.predictor.expectation import Expectation, ReadMemory, last_place
+from tb.judge.tolerance import Tolerated
 from tb.judge.tracker import StartedLayer
 from tb.nvdla.layers import PdpLayer
 

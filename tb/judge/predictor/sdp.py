@@ -11,8 +11,9 @@ from models.precision import Precision
 from models.tolerance import Module, bit_identical
 from tb.judge.predictor.counters import counted
 from tb.judge.predictor.cubes import expect, read_patterns
-from tb.judge.predictor.expectation import Expectation, ReadMemory, Tolerated
+from tb.judge.predictor.expectation import Expectation, ReadMemory
 from tb.judge.predictor.operands import read_operands
+from tb.judge.tolerance import Tolerated
 from tb.judge.tracker import StartedLayer
 from tb.nvdla.layers import ConvLayer, SdpLayer
 

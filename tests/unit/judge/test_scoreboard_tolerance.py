@@ -18,8 +18,8 @@ from tb.judge.detail import Mismatch
 from tb.judge.finding import Check, Finding
 from tb.judge.layer_id import LayerId
 from tb.judge.predictor import Expectation
-from tb.judge.predictor.expectation import Tolerated
 from tb.judge.scoreboard import Scoreboard
+from tb.judge.tolerance import Tolerated
 from tb.judge.verdict import Ending, Verdict
 from tb.nvdla.memory import Ram
 from tests.unit.nvdla.samples import BASE, FULL, expected, mismatch

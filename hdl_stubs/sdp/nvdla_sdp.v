@@ -11,9 +11,6 @@
 // layer never finishes, nor does one whose number of cubes, mode or precision is not that
 // of the convolution. A layer that compares (EQL) writes nothing and leaves its verdict in
 // D_STATUS.
-//
-// Each group remembers the counts of the last layer that it ran. The stall counters
-// of SDP_RDMA read 0.
 `include "nvdla_register_offsets.vh"
 `include "nvdla_bugs.vh"
 
@@ -69,7 +66,6 @@ module nvdla_sdp #(
   `NVDLA_BUG(sdp_dst_surfaces_reversed)
   `NVDLA_BUG(sdp_ends_one_surface_early)
   `NVDLA_BUG(sdp_write_repeated)
-  `NVDLA_BUG(sdp_write_stall_runs_on)
   `NVDLA_BUG(sdp_interrupt_at_start)
 
   wire [32*(`SDP_RDMA_WORDS-`SDP_RDMA_OP_ENABLE)-1:0] rdma_cfg;
@@ -79,7 +75,7 @@ module nvdla_sdp #(
   wire [31:0] rdma_rdata, core_rdata, entry_rdata;
   wire rdma_enabled, core_enabled, rdma_done, core_done, rdma_load, core_load, rdma_start, start;
   wire rdma_producer, producer, rdma_consumer, consumer;
-  reg [31:0] rdma_ro, core_ro;
+  wire [31:0] rdma_ro, core_ro;
 
   assign rdata = rdma_rdata | core_rdata;
 
@@ -399,54 +395,24 @@ module nvdla_sdp #(
 
   assign layer_done = bug_sdp_interrupt_at_start ? {start && consumer, start && !consumer} : answered;
 
-  // Each group keeps the counts of the last layer that it ran.
-  wire [3:0] perf = cfg[32*(`SDP_D_PERF_ENABLE-`SDP_OP_ENABLE)+:4];
-  // Cycles in which the memory interface does not take a write
-  reg [31:0] stalls;
-  reg [31:0] kept_stalls[0:1];
-  reg [32*COUNTERS-1:0] kept[0:1];
-  reg [1:0] kept_unequal;
-  /* verilator lint_off UNUSEDSIGNAL */
-  wire [32*COUNTERS-1:0] shown = kept[producer];  // all but the last two counts
-  wire [32*COUNTERS-1:0] rdma_shown = kept[rdma_producer];  // its last two counts
-  /* verilator lint_on UNUSEDSIGNAL */
   wire unused_pointer = rdma_consumer;
 
-  always @(posedge clk or negedge rst_n)
-    if (!rst_n) begin
-      kept[0]      <= 0;
-      kept[1]      <= 0;
-      kept_stalls[0] <= 32'd0;
-      kept_stalls[1] <= 32'd0;
-      kept_unequal <= 2'b00;
-    end else if (core_done) begin
-      kept[consumer] <= counters & {{96{perf[3]}}, {160{perf[1]}}, {32{perf[2]}}};
-      kept_stalls[consumer] <= stalls;
-      kept_unequal[consumer] <= unequal;
-    end
-
-  always @(posedge clk or negedge rst_n)
-    if (!rst_n) stalls <= 32'd0;
-    else if (start && !bug_sdp_write_stall_runs_on) stalls <= 32'd0;
-    else if (perf[0] && ((wr_req_valid && !wr_req_ready) || bug_sdp_write_stall_runs_on)) stalls <= stalls + 32'd1;
-
-  always @* begin
-    case (req_addr[9:0])
-      10'd`SDP_D_STATUS:                core_ro = {31'd0, kept_unequal[producer]};
-      10'd`SDP_D_STATUS_NAN_OUTPUT_NUM: core_ro = shown[223:192];
-      10'd`SDP_D_PERF_WDMA_WRITE_STALL: core_ro = kept_stalls[producer];
-      10'd`SDP_D_PERF_LUT_UFLOW:        core_ro = shown[63:32];
-      10'd`SDP_D_PERF_LUT_OFLOW:        core_ro = shown[95:64];
-      10'd`SDP_D_PERF_OUT_SATURATION:   core_ro = shown[31:0];
-      10'd`SDP_D_PERF_LUT_HYBRID:       core_ro = shown[127:96];
-      10'd`SDP_D_PERF_LUT_LE_HIT:       core_ro = shown[159:128];
-      10'd`SDP_D_PERF_LUT_LO_HIT:       core_ro = shown[191:160];
-      default:                          core_ro = 32'd0;
-    endcase
-    case (req_addr[9:0])
-      10'd`SDP_RDMA_D_STATUS_NAN_INPUT_NUM:         rdma_ro = rdma_shown[287:256];
-      10'd`SDP_RDMA_D_STATUS_NAN_INPUT_NUM + 10'd1: rdma_ro = rdma_shown[255:224];
-      default:                                      rdma_ro = 32'd0;
-    endcase
-  end
+  nvdla_sdp_counters #(
+      .COUNTERS(COUNTERS)
+  ) statistics (
+      .clk          (clk),
+      .rst_n        (rst_n),
+      .start        (start),
+      .done         (core_done),
+      .group        (consumer),
+      .perf         (cfg[32*(`SDP_D_PERF_ENABLE-`SDP_OP_ENABLE)+:4]),
+      .counters     (counters),
+      .unequal      (unequal),
+      .write_stalled(wr_req_valid && !wr_req_ready),
+      .read_word    (req_addr[9:0]),
+      .producer     (producer),
+      .rdma_producer(rdma_producer),
+      .core_ro      (core_ro),
+      .rdma_ro      (rdma_ro)
+  );
 endmodule

@@ -12,11 +12,6 @@ from tb.nvdla.memory import Ram
 class Detail(msgspec.Struct, frozen=True, tag=True):
     """The subject of a finding; each kind of detail is a subclass."""
 
-    @property
-    def cause(self) -> tuple[str, ...]:
-        """The part that two findings of one cause share, apart from their check and engine."""
-        return ()
-
 
 class Mismatch(Detail, frozen=True, tag=True):
     """Bytes that are wrong in the same way, and the first of them.
@@ -62,11 +57,6 @@ class GoldenMismatch(Detail, frozen=True, tag=True):
     expected: int
     got: int
 
-    @property
-    def cause(self) -> tuple[str, ...]:
-        """Return the file."""
-        return (self.file_name,)
-
 
 class UnpredictedGolden(Detail, frozen=True, tag=True):
     """Golden bytes that differ from memory where no layer writes; ``address`` is that of the first."""
@@ -99,11 +89,6 @@ class BadAccess(Detail, frozen=True, tag=True):
     outside: bool
     place: str
 
-    @property
-    def cause(self) -> tuple[str, ...]:
-        """Return port, direction and rule."""
-        return (self.ram.value, "read" if self.reading else "write", "outside" if self.outside else "poison")
-
 
 class MoreBadAccesses(Detail, frozen=True, tag=True):
     """How many accesses memory refused besides those that have a finding of their own."""
@@ -117,21 +102,11 @@ class PortViolation(Detail, frozen=True, tag=True):
     ram: Ram
     rule: int
 
-    @property
-    def cause(self) -> tuple[str, ...]:
-        """Return port and rule."""
-        return (self.ram.value, str(self.rule))
-
 
 class CsbViolation(Detail, frozen=True, tag=True):
     """A rule of the register port that was broken, as its index in ``wrapped_rules.REGISTER_RULES``."""
 
     rule: int
-
-    @property
-    def cause(self) -> tuple[str, ...]:
-        """Return the rule."""
-        return ("CSB", str(self.rule))
 
 
 class HandshakeViolation(Detail, frozen=True, tag=True):
@@ -146,11 +121,6 @@ class HandshakeViolation(Detail, frozen=True, tag=True):
     rule: int
     frame: int
     seen: str
-
-    @property
-    def cause(self) -> tuple[str, ...]:
-        """Return the rule."""
-        return ("handshake", str(self.rule))
 
 
 class WrongLine(Detail, frozen=True, tag=True):
@@ -168,11 +138,6 @@ class WrongLine(Detail, frozen=True, tag=True):
     status: int
     mask: int
 
-    @property
-    def cause(self) -> tuple[str, ...]:
-        """Return the value that it must have."""
-        return ("line", "high" if self.must else "low")
-
 
 class TooManyOutstanding(Detail, frozen=True, tag=True):
     """Requests that waited for their answers, more at a time than the memory interface was told.
@@ -188,11 +153,6 @@ class TooManyOutstanding(Detail, frozen=True, tag=True):
     reading: bool
     limit: int
     got: int
-
-    @property
-    def cause(self) -> tuple[str, ...]:
-        """Return port and direction."""
-        return (self.ram.value, "read" if self.reading else "write")
 
 
 class UnfairTurns(Detail, frozen=True, tag=True):
@@ -214,11 +174,6 @@ class UnfairTurns(Detail, frozen=True, tag=True):
     got: int
     turns: int
 
-    @property
-    def cause(self) -> tuple[str, ...]:
-        """Return port, direction and id."""
-        return (self.ram.value, "read" if self.reading else "write", str(self.axi_id))
-
 
 class UnknownPin(Detail, frozen=True, tag=True):
     """A pin that is X or Z while its valid is high, or out of reset when it needs none; ``ram`` None stands for CSB."""
@@ -226,11 +181,6 @@ class UnknownPin(Detail, frozen=True, tag=True):
     ram: Ram | None
     pin: str
     value: str
-
-    @property
-    def cause(self) -> tuple[str, ...]:
-        """Return port and pin."""
-        return ("CSB" if self.ram is None else self.ram.value, self.pin)
 
 
 class Unmatched(Detail, frozen=True, tag=True):
@@ -254,11 +204,6 @@ class UnexpectedInterrupt(Detail, frozen=True, tag=True):
 
     name: str
 
-    @property
-    def cause(self) -> tuple[str, ...]:
-        """Return the interrupt."""
-        return (self.name,)
-
 
 class EarlyInterrupt(Detail, frozen=True, tag=True):
     """A done interrupt, such as ``SDP_1``, that rose while the answer to a write of its layer was still out.
@@ -277,21 +222,11 @@ class EarlyInterrupt(Detail, frozen=True, tag=True):
     address: int
     written: int
 
-    @property
-    def cause(self) -> tuple[str, ...]:
-        """Return the interrupt."""
-        return (self.name,)
-
 
 class MissingInterrupt(Detail, frozen=True, tag=True):
     """A done interrupt that a layer owes at its end."""
 
     name: str
-
-    @property
-    def cause(self) -> tuple[str, ...]:
-        """Return the interrupt."""
-        return (self.name,)
 
 
 class WrongRegister(Detail, frozen=True, tag=True):
@@ -301,11 +236,6 @@ class WrongRegister(Detail, frozen=True, tag=True):
     expected: int
     got: int
     field: str | None = None
-
-    @property
-    def cause(self) -> tuple[str, ...]:
-        """Return the register."""
-        return (self.register,)
 
 
 class WrongCounter(Detail, frozen=True, tag=True):
@@ -320,11 +250,6 @@ class WrongCounter(Detail, frozen=True, tag=True):
     got: int
     most: int | None = None
 
-    @property
-    def cause(self) -> tuple[str, ...]:
-        """Return the register."""
-        return (self.register,)
-
 
 class PollExpired(Detail, frozen=True, tag=True):
     """A poll that never saw what it waits for; ``comparison`` is that of the program."""
@@ -334,11 +259,6 @@ class PollExpired(Detail, frozen=True, tag=True):
     expected: int
     got: int
     deadline_cycles: int
-
-    @property
-    def cause(self) -> tuple[str, ...]:
-        """Return the register."""
-        return (self.register,)
 
 
 class Outstanding(msgspec.Struct, frozen=True):
@@ -364,11 +284,6 @@ class NoAnswer(Detail, frozen=True, tag=True):
     accepted: bool
     deadline_cycles: int
 
-    @property
-    def cause(self) -> tuple[str, ...]:
-        """Return which half is missing."""
-        return ("no answer" if self.accepted else "not accepted",)
-
 
 class Hang(Detail, frozen=True, tag=True):
     """Nothing moved any more, and what was outstanding then.
@@ -393,21 +308,11 @@ class Hang(Detail, frozen=True, tag=True):
     units: tuple[UnitState, ...]
     unanswered: NoAnswer | None = None
 
-    @property
-    def cause(self) -> tuple[str, ...]:
-        """Return the events that the program waits for, and the units that are not idle."""
-        return (*self.waiting_for, *(f"{unit.unit} {'/'.join(unit.states)}" for unit in self.units))
-
 
 class Note(Detail, frozen=True, tag=True):
     """The words of a test, the simulator or a tool; the first line sums them up."""
 
     message: str
-
-    @property
-    def cause(self) -> tuple[str, ...]:
-        """Return the first line."""
-        return (self.message.split("\n", 1)[0],)
 
 
 AnyDetail = (

@@ -39,14 +39,13 @@ from tb.nvdla.registers import RegisterMap
 from tb.sim.backend import Backend, CoroutineBackend, Pins, is_wrapped
 from tb.sim.clocking import cycle, has_one_clock, start_clocks, wait_cycles
 from tb.sim.csb import CsbTimeout, PollTimeout
-from tb.sim.failure import leave
 from tb.sim.native import is_native
 from tb.sim.native_backend import NativeBackend
 from tb.sim.player import SimulationPlayer
 from tb.sim.scope import LAYER_SCOPE, WaveScope
 from tb.sim.stages import StageWatch
 from tb.sim.traffic import Traffic
-from tb.sim.transactions import Played, save, transactions
+from tb.sim.transactions import Played, transactions
 from tb.sim.watchdog import Watchdog
 from tb.stimulus.exchange import Request
 from tb.stimulus.scenario import ScenarioError
@@ -117,17 +116,16 @@ class Bench:
         self._refused = Event()
         self._stopped = self._csb_is_dead = False
         self.accesses: list[Access] = []
-        self._began = time.process_time(), 0
+        self.began = time.process_time(), 0
         self._unaltered: list[tuple[Ram, int, NDArray[np.uint8]]] = []
         self.backend: Backend = NativeBackend(pins, self) if is_native(dut) else CoroutineBackend(pins, self)
-        self.traffic = Traffic(self.backend.monitors, self.scoreboard) if request.traffic else None
-        self.memories, self.csb = self.backend.memories, self.backend.csb
-        self._request = request
-        # A test in Python that is asked for an answer; a scenario's is left by whoever plays it.
-        left = request.result is not None and request.scenario is None
-        self._played = Played(self.memories) if left else None
+        self.memories, self.csb, self.interrupts = self.backend.memories, self.backend.csb, self.backend.interrupts
         self.monitors, self.slaves = self.backend.monitors, self.backend.slaves
-        self.interrupts = self.backend.interrupts
+        self.traffic = Traffic(self.monitors, self.scoreboard) if request.traffic else None
+        self._is_test = request.scenario is None
+        # A test in Python that is asked for an answer; a scenario's is left by whoever plays it.
+        left = self._is_test and request.result is not None
+        self._played = Played(self.memories, request) if left else None
         self._watchdog = Watchdog(pins, self.backend, self.judge)
         self.scope = None
         if isinstance(self.backend, CoroutineBackend) and hasattr(dut, LAYER_SCOPE):
@@ -172,7 +170,7 @@ class Bench:
             bench.scope.start()
         if bench.watch is not None:
             bench.watch.start()
-        bench._began = time.process_time(), cycle()
+        bench.began = time.process_time(), cycle()
         return bench
 
     async def reset(self) -> None:
@@ -278,7 +276,6 @@ class Bench:
             elif ended == 1:
                 at = cycle()
                 self.judge.find(Check.HANG, await self._watchdog.hang(quiet, player.waiting_for), at)
-
         finally:
             if self._played is not None:
                 self._played.after()
@@ -342,10 +339,7 @@ class Bench:
         """
         verdict = self.finish()
         if self._played is not None:
-            ops, request = self._played.ops, self._request
-            leave(self, ops, request, self._began)
-            if verdict.ending is not Ending.PASSED:
-                save(Path(str(request.result)).parent, str(request.test), self.config.name, ops, self.transactions())
+            self._played.leave(self, self.transactions())
         if verdict.ending is not Ending.PASSED:
             raise AssertionError("\n".join(why_not_passed(verdict)))
 
@@ -355,7 +349,7 @@ class Bench:
 
     def see_access(self, access: Access) -> None:
         """Pass on a finished register access; a layer that must be refused ends the program."""
-        if self._request.scenario is None:
+        if self._is_test:
             self.accesses.append(access)
         try:
             self.judge.csb(access)

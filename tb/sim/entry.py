@@ -73,7 +73,6 @@ async def _play(dut: SimHandleBase, request: Request) -> Bench:
     assert request.scenario is not None
     scenario = read(Path(request.scenario), config)
     bench = await Bench.start(dut, config, scenario.settings, scenario.seed, request)
-    began = time.process_time(), cycle()
     ops = scenario.ops if request.altered is None else await _loaded(bench, scenario.ops, Path(request.altered))
     if scenario.settings.reset_cycle is not None:
         await bench.interrupted(ops, scenario.settings.reset_cycle)
@@ -82,7 +81,7 @@ async def _play(dut: SimHandleBase, request: Request) -> Bench:
     bench.finish()
     if request.dump:
         save_ranges(request.dump, bench.memories, _result_path(request).with_name(DUMP_FILE))
-    leave(bench, scenario.ops, request, began)
+    leave(bench, scenario.ops, request)
     return bench
 
 

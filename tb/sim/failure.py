@@ -34,7 +34,7 @@ _RSS_UNIT_BYTES = 1 if sys.platform == "darwin" else 1024
 
 
 class Judged(Protocol):
-    """What is asked of a bench after a run."""
+    """What is asked of a bench after a run; ``began`` is processor time and cycle when the DUT was ready."""
 
     config: HwConfig
     verdict: Verdict
@@ -42,6 +42,7 @@ class Judged(Protocol):
     times: LayerTimes
     traffic: Traffic | None
     watch: StageWatch | None
+    began: tuple[float, int]
 
     @property
     def monitors(self) -> Mapping[Ram, object]:
@@ -60,21 +61,20 @@ def performance(began: tuple[float, int]) -> Performance:
     return Performance(speed, seconds, memory)
 
 
-def leave(bench: Judged, ops: Program, request: Request, began: tuple[float, int]) -> None:
+def leave(bench: Judged, ops: Program, request: Request) -> None:
     """Save the answer of a run that was judged; a failure is explained.
 
     Args:
         bench: after the run.
         ops: operations that were played.
         request: the launcher's, which names the file, the configuration and commands.
-        began: processor time and cycle when the DUT was ready.
     """
     assert request.result is not None
     path = Path(request.result)
     traffic = None if bench.traffic is None else bench.traffic.between
     answer = Answer(
         bench.verdict,
-        performance(began),
+        performance(bench.began),
         request.rerun,
         request.rerun_waves,
         layers=layer_facts(bench.times, bench.verdict, traffic),

@@ -8,8 +8,11 @@ from pathlib import Path
 
 from tb.judge.beats import Beats
 from tb.judge.judge import Access
+from tb.judge.verdict import Ending
 from tb.nvdla.memory import MemoryImage, Ram
 from tb.nvdla.program.ops import MemInit, MemLoad, Op, Program
+from tb.sim.failure import Judged, leave
+from tb.stimulus.exchange import Request
 from tb.stimulus.scenario import Scenario, memory_ops
 from tb.stimulus.trace import TraceError, write
 
@@ -28,34 +31,18 @@ def transactions(accesses: Iterable[Access], beats: Iterable[Beats]) -> Iterator
     return (f"{at:>8} {text}" for at, text in sorted(lines, key=itemgetter(0)))
 
 
-def save(folder: Path, name: str, config: str, ops: Program, lines: Iterable[str]) -> None:
-    """Leave the log of a test and its scenario in its folder.
-
-    Args:
-        folder: Of the run.
-        name: Of the test.
-        config: Name of its configuration.
-        ops: What it played.
-        lines: The log.
-    """
-    (folder / FILE_NAME).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-    try:
-        write(Scenario(name, config, ops, 0), folder / "scenario")
-    except TraceError as error:
-        # A test may do what no trace can say.
-        print(f"no scenario is left: {error}")
-
-
 class Played:
     """What a test has placed in memory and played; afterwards the same can be played again."""
 
-    def __init__(self, memories: Mapping[Ram, MemoryImage]) -> None:
+    def __init__(self, memories: Mapping[Ram, MemoryImage], request: Request) -> None:
         """Begin with what memory holds before the first program.
 
         Args:
             memories: One image per memory port.
+            request: The launcher's, which asks for an answer.
         """
-        self.ops: tuple[Op, ...] = ()
+        self._request = request
+        self._ops: tuple[Op, ...] = ()
         self._memories = memories
         self._known: set[tuple[Ram, int]] = set()
 
@@ -63,12 +50,30 @@ class Played:
         """Take what was placed since the last program, and the program."""
         placed = [op for ram, image in self._memories.items() for op in memory_ops(image, ram)]
         new = [op for op in placed if isinstance(op, MemInit | MemLoad) and self._is_new(op)]
-        self.ops = (*self.ops, *new, *program)
+        self._ops = (*self._ops, *new, *program)
 
     def after(self) -> None:
         """Know what the program has loaded, and what the DUT has left there, for nothing that the test placed."""
         for ram, image in self._memories.items():
             self._known |= {(ram, allocation.address) for allocation in image.allocations}
+
+    def leave(self, bench: Judged, lines: Iterable[str]) -> None:
+        """Leave the answer of the test, and unless it passed its log and its scenario, in the folder of its run.
+
+        Args:
+            bench: After the test.
+            lines: The log.
+        """
+        leave(bench, self._ops, self._request)
+        if bench.verdict.ending is Ending.PASSED:
+            return
+        folder = Path(str(self._request.result)).parent
+        (folder / FILE_NAME).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        try:
+            write(Scenario(str(self._request.test), bench.config.name, self._ops, 0), folder / "scenario")
+        except TraceError as error:
+            # A test may do what no trace can say.
+            print(f"no scenario is left: {error}")
 
     def _is_new(self, op: MemInit | MemLoad) -> bool:
         image = self._memories[op.ram]

@@ -1,16 +1,14 @@
 """A layer of the Deep Learning HDL processor as hardware may have computed it, from the beats that it reads.
 
-Source: ``docs/dlhdl-standin.md``, "Instruction list", "Memory" and "Arithmetic".
+Source: ``docs/dlhdl-standin.md``, "Instruction list" and "Arithmetic".
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from models.arithmetic import Rules, saturate, wrap
 from models.dlhdl.window import Window
@@ -18,11 +16,9 @@ from models.errors import InputError
 from models.layout.dlhdl import DlhdlType, FullyConnectedDataLayout, ModuleDataLayout
 from tb.dlhdl.expect import PlayedLayer
 from tb.dlhdl.network import Kind
+from tb.explain.dlhdl_sources import Array, Operands, Source, shape_of, widened
 from tb.explain.memory import Bytes
 from tb.explain.walk import Cube
-
-Array = NDArray[Any]
-Beats = NDArray[Any]
 
 _SUM_BITS = 32
 _SHIFTS = (-31, 47)
@@ -36,81 +32,6 @@ ROUNDINGS: dict[str, Callable[[Array, Array | int], Array]] = {
     "halves away from zero": lambda top, bottom: np.sign(top) * ((2 * abs(top) + bottom) // (2 * bottom)),
 }
 """How a quotient of integers is rounded; the first is right."""
-
-
-@dataclass(frozen=True, eq=False)
-class Source:
-    """Values of a layer's input as beats.
-
-    Attributes:
-        address: of the first beat.
-        layout: that of the values.
-        lanes: features that a beat holds.
-        transposed: whether rows and pixels are swapped.
-        late_beats: how much later the blocks after the first begin.
-        unsigned: whether int8 counts as unsigned.
-        loud: whether padding lanes count.
-    """
-
-    address: int
-    layout: ModuleDataLayout
-    lanes: int
-    transposed: bool = False
-    late_beats: int = 0
-    unsigned: bool = False
-    loud: bool = False
-
-    @property
-    def packed(self) -> bool:
-        """Whether it has the format of the fully connected module."""
-        return isinstance(self.layout, FullyConnectedDataLayout)
-
-    def beats(self, memory: Bytes) -> Beats:
-        """Return the beats as they lie in memory, widened."""
-        layout = self.layout
-        raw = memory.read(self.address, layout.nbytes).data
-        return widened(raw, layout.data_type, self.unsigned).reshape(-1, layout.parallel)
-
-    def mask(self) -> NDArray[np.bool_]:
-        """Return the lanes that count."""
-        layout = self.layout
-        ones = np.ones(_shape(layout), dtype=layout.data_type.dtype)
-        used = layout.pack(ones).view(layout.data_type.dtype).reshape(-1, layout.parallel) != 0
-        return np.ones_like(used) if self.loud else used
-
-    def image(self, memory: Bytes) -> Array:
-        """Return the values of an image, (Z, Y, X)."""
-        features, rows, pixels = _shape(self.layout)
-        beats = self.beats(memory)
-        blocks = -(-features // self.lanes)
-        block, y, x = np.ogrid[:blocks, :rows, :pixels]
-        place = (block * pixels + x) * rows + y if self.transposed else (block * rows + y) * pixels + x
-        place = place + self.late_beats * (block > 0)
-        found = np.concatenate([beats, np.zeros((1, beats.shape[1]), beats.dtype)])
-        lanes = found[np.where((place >= 0) & (place < len(beats)), place, len(beats))]
-        values = np.moveaxis(lanes[..., : self.lanes], 3, 1).reshape(-1, rows, pixels)[:features]
-        return values
-
-
-@dataclass(frozen=True, eq=False)
-class Operands:
-    """Weights and biases of a layer.
-
-    Attributes:
-        address: of the weights.
-        bias_address: of the biases.
-        first_beat: address of a beat that takes the place of the first one of each block of kernels, None for none.
-        transposed: whether rows and pixels of kernels are swapped.
-        unsigned: whether int8 weights count as unsigned.
-        bias: ``own``, ``lost``, or ``block`` for that of the first feature of each block.
-    """
-
-    address: int
-    bias_address: int
-    first_beat: int | None = None
-    transposed: bool = False
-    unsigned: bool = False
-    bias: str = "own"
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +84,7 @@ class DlhdlRun:
         if self.kind is Kind.FULLY_CONNECTED:
             return self.source.layout.elements
         terms = 1 if self.window is None else self.window.positions
-        return terms * (_shape(self.source.layout)[0] if self.kind is Kind.CONVOLUTION else 1)
+        return terms * (shape_of(self.source.layout)[0] if self.kind is Kind.CONVOLUTION else 1)
 
     @property
     def integer(self) -> bool:
@@ -214,7 +135,7 @@ class DlhdlRun:
         """Return what the window sees at each place of the result, (Z, rows, pixels, R, S)."""
         window = self.window
         assert window is not None
-        _, rows, pixels = _shape(self.result)
+        _, rows, pixels = shape_of(self.result)
         y = np.arange(rows)[:, None] * window.stride_y + np.arange(window.height) - window.top
         x = np.arange(pixels)[:, None] * window.stride_x + np.arange(window.width) - window.left
         inside = ((y >= 0) & (y < image.shape[1]))[:, None, :, None] & ((x >= 0) & (x < image.shape[2]))[None, :, None]
@@ -229,13 +150,12 @@ class DlhdlRun:
         count, rows, pixels = len(kernels), *views.shape[1:3]
         # Products in the order of hardware: block, row, pixel, feature.
         lanes = self.source.lanes
-        order = [z for z in range(len(views))]
         taps = [
             (z, r, s)
-            for first in range(0, len(order), lanes)
+            for first in range(0, len(views), lanes)
             for r in range(window.height)
             for s in range(window.width)
-            for z in order[first : first + lanes]
+            for z in range(first, min(first + lanes, len(views)))
         ]
         terms = np.array([views[z, :, :, r, s] for z, r, s in taps])
         factors = np.array([kernels[:, z, r, s] for z, r, s in taps])
@@ -246,7 +166,7 @@ class DlhdlRun:
         """Return the weights of a convolution, (K, Z, R, S)."""
         operands, parallel, lanes = self.operands, self.source.layout.parallel, self.source.lanes
         assert operands is not None
-        count, blocks = _shape(self.result)[0], -(-features // lanes)
+        count, blocks = shape_of(self.result)[0], -(-features // lanes)
         data_type = self.result.data_type
         beats = count * blocks * window.positions
         size = parallel * data_type.dtype.itemsize
@@ -264,7 +184,7 @@ class DlhdlRun:
     def _rows(self, memory: Bytes) -> Array:
         operands, source = self.operands, self.source
         assert operands is not None
-        count = _shape(self.result)[0]
+        count = shape_of(self.result)[0]
         beats, mask = source.beats(memory), source.mask()
         raw = memory.read(operands.address, count * source.layout.nbytes).data
         weights = widened(raw, self.result.data_type, operands.unsigned).reshape(count, *beats.shape)
@@ -274,7 +194,7 @@ class DlhdlRun:
     def _bias(self, memory: Bytes) -> Array:
         operands = self.operands
         assert operands is not None
-        count = _shape(self.result)[0]
+        count = shape_of(self.result)[0]
         bias = memory.read(operands.bias_address, 4 * count).data.view("<i4" if self.integer else "<f4")
         wide = bias.astype(np.int64 if self.integer else np.float64)
         if operands.bias == "block":
@@ -328,7 +248,7 @@ class DlhdlRun:
         """Return the values of an addition's source, in the shape of its result."""
         if not source.packed:
             return source.image(memory)
-        return source.beats(memory).reshape(-1)[: _shape(source.layout)[0]]
+        return source.beats(memory).reshape(-1)[: shape_of(source.layout)[0]]
 
     def _largest(self, memory: Bytes) -> Array:
         image = self.source.image(memory)
@@ -377,13 +297,6 @@ def dlhdl_run(played: PlayedLayer) -> DlhdlRun:
     )
 
 
-def widened(raw: NDArray[np.uint8], data_type: DlhdlType, unsigned: bool) -> Array:
-    """Return values as int64 or float64."""
-    dtype = np.dtype(np.uint8) if unsigned and data_type is DlhdlType.INT8 else data_type.dtype
-    wide: Array = raw.view(dtype).astype(np.int64 if data_type is DlhdlType.INT8 else np.float64)
-    return wide
-
-
 def shortened(products: Array, bits: int) -> Array:
     """Return products as singles without some of their lowest bits."""
     if not bits:
@@ -397,7 +310,3 @@ def _added(first: Array, second: Array) -> Array:
     sign = np.where(np.abs(first) >= np.abs(second), first, second)
     sums: Array = np.copysign(np.abs(first) + np.abs(second), sign)
     return sums
-
-
-def _shape(layout: ModuleDataLayout) -> tuple[int, ...]:
-    return (layout.features,) if isinstance(layout, FullyConnectedDataLayout) else layout.shape

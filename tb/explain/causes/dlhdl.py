@@ -8,7 +8,8 @@ from dataclasses import replace
 from tb.dlhdl.expect import PlayedLayer
 from tb.dlhdl.network import INPUT, Kind
 from tb.explain.cause import Cause, Family, Variant
-from tb.explain.engine_dlhdl import ROUNDINGS, DlhdlRun, Operands, Source
+from tb.explain.dlhdl_sources import Operands, Source, shape_of
+from tb.explain.engine_dlhdl import ROUNDINGS, DlhdlRun
 from tb.explain.evidence import Evidence
 from tb.explain.run import Run
 
@@ -69,14 +70,9 @@ def _n_and_c(evidence: Evidence, run: Run) -> Iterator[Variant]:
 
 def _resized(run: Run, engine: DlhdlRun) -> Run:
     """Return a run whose result has another number of blocks."""
-    blocks = -(-_features(engine) // engine.lanes)
+    blocks = -(-shape_of(engine.result)[0] // engine.lanes)
     shape = (blocks * engine.result.parallel, *run.dst.shape[1:])
     return replace(run, engine=engine, dst=replace(run.dst, shape=shape))
-
-
-def _features(engine: DlhdlRun) -> int:
-    layout = engine.result
-    return layout.shape[0] if hasattr(layout, "shape") else layout.features
 
 
 def _x_and_y(evidence: Evidence, run: Run) -> Iterator[Variant]:

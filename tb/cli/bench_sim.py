@@ -17,7 +17,7 @@ import msgspec
 
 from models.config import HwConfig
 from tb.cli import numbers
-from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut
+from tb.cli.dut import BUILD_ROOT, add_dut_options, build_dut
 from tb.cli.patterns import only_option
 from tb.cli.run import select
 from tb.places import PLANS

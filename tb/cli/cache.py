@@ -7,7 +7,7 @@ import os
 import time
 
 from tb.cli import numbers
-from tb.cli.common import MODELS
+from tb.cli.dut import MODELS
 from tb.report.columns import aligned
 from tb.run import cache
 

@@ -7,7 +7,7 @@ import argparse
 import msgspec
 
 from models.config import HwConfig
-from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, dut_of
+from tb.cli.dut import BUILD_ROOT, add_dut_options, build_dut, dut_of
 from tb.nvdla.configrom import differences, encode, parse
 from tb.run import folders
 from tb.run.errors import LaunchError

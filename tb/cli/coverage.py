@@ -7,7 +7,7 @@ import argparse
 from models.config import HwConfig
 from models.errors import InputError
 from tb.cli import numbers
-from tb.cli.common import output_file
+from tb.cli.playing import output_file
 from tb.cli.regress_play import COVERAGE_DIR
 from tb.cli.results import add_device_options, add_results_option, check_device, existing_store, wanted_device
 from tb.coverage.model import load_model

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from models.config import HwConfig
 from models.errors import InputError
-from tb.cli.common import DEFAULT_CONFIG, DEFAULT_TOP
+from tb.cli.dut import DEFAULT_CONFIG, DEFAULT_TOP
 from tb.places import COMMAND, PROJECT_FILE
 from tb.run.project import TEMPLATE
 from tb.run.space import write_whole

@@ -9,20 +9,9 @@ from functools import partial
 from pathlib import Path
 
 from models.config import HwConfig
-from tb.cli.common import (
-    BUILD_ROOT,
-    add_dut_options,
-    add_run_options,
-    alone_in,
-    build_dut,
-    check_model_only,
-    dut_arguments,
-    dut_of,
-    output_file,
-    prepared,
-    slower_than_before,
-)
+from tb.cli.dut import BUILD_ROOT, add_dut_options, build_dut, dut_arguments, dut_of
 from tb.cli.network_model import add_model_arguments, load_model
+from tb.cli.playing import add_run_options, alone_in, check_model_only, output_file, prepared, slower_than_before
 from tb.dlhdl import deployment
 from tb.explain import explain_folder
 from tb.nvdla.memory_dump import DUMP_FILE, Range

@@ -7,7 +7,7 @@ import os
 
 from models.config import HwConfig
 from tb.cli import numbers
-from tb.cli.common import DEFAULT_CONFIG, device_of
+from tb.cli.dut import DEFAULT_CONFIG, device_of
 from tb.cli.regress_tasks import FEATURES
 from tb.cli.results import (
     STORE,

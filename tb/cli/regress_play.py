@@ -15,9 +15,10 @@ from dask.distributed import Client
 
 from models.config import HwConfig
 from models.errors import InputError
-from tb.cli.common import MODELS, show_progress
 from tb.cli.console import Console
+from tb.cli.dut import MODELS
 from tb.cli.gate import after_regression
+from tb.cli.playing import show_progress
 from tb.cli.regress_tasks import FEATURES, random_tasks
 from tb.cli.results import DEFAULT_RESULTS
 from tb.coverage.model import CoverageModel, load_model

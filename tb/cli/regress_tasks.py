@@ -11,8 +11,9 @@ import msgspec
 from models.config import HwConfig
 from models.errors import InputError
 from models.limits import RUN_SEEDS, RUN_TASKS
-from tb.cli.common import dut_arguments, dut_of, plusarg_arguments
+from tb.cli.dut import dut_arguments, dut_of
 from tb.cli.patterns import matches, said
+from tb.cli.playing import plusarg_arguments
 from tb.cli.run import entries_of, plans_of, select
 from tb.cli.run_dlhdl import check_options, core_of
 from tb.cli.trace import check_different

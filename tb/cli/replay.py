@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 
 from tb.cli import numbers
-from tb.cli.common import BUILD_ROOT, MODELS
 from tb.cli.console import Console
+from tb.cli.dut import BUILD_ROOT, MODELS
 from tb.judge.text import why_not_passed
 from tb.run import folders
 from tb.run.compile.build import build

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from models.errors import InputError
-from tb.cli.common import BUILD_ROOT, DEFAULT_CONFIG, device_of
+from tb.cli.dut import BUILD_ROOT, DEFAULT_CONFIG, device_of
 from tb.run.dut import Device
 from tb.run.regress.store import Run, Store
 

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from models.config import HwConfig
 from tb.cli import numbers, run_dlhdl
-from tb.cli.common import add_dut_options, add_run_options, build_dut, check_run_options, dut_arguments, play_and_report
 from tb.cli.console import Console
+from tb.cli.dut import add_dut_options, build_dut, dut_arguments
 from tb.cli.gate import after_plan
 from tb.cli.patterns import matches, only_option
+from tb.cli.playing import add_run_options, check_run_options, play_and_report
 from tb.dlhdl.config import is_dlhdl
 from tb.places import COMMAND, PLANS
 from tb.run import project

@@ -7,9 +7,10 @@ import shlex
 from functools import partial
 
 from models.errors import InputError
-from tb.cli.common import DEFAULT_TOP, Play, build_dut, dut_arguments, play_all
 from tb.cli.console import Console
+from tb.cli.dut import DEFAULT_TOP, build_dut, dut_arguments
 from tb.cli.patterns import matches
+from tb.cli.playing import Play, play_all
 from tb.dlhdl import deployment
 from tb.dlhdl.config import SYSTEM, DlhdlConfig, configs_of
 from tb.dlhdl.scenario import DlhdlEntry, load_plan

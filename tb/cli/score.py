@@ -10,8 +10,9 @@ from pathlib import Path
 from models.config import HwConfig
 from models.errors import InputError
 from tb.cli import numbers, score_mutants
-from tb.cli.common import BUILD_ROOT, add_dut_options, build_dut, dut_arguments, dut_of, play_options
+from tb.cli.dut import BUILD_ROOT, add_dut_options, build_dut, dut_arguments, dut_of
 from tb.cli.patterns import matches, only_option, said
+from tb.cli.playing import play_options
 from tb.cli.run_dlhdl import check_options, core_of
 from tb.dlhdl.config import configs_of, is_dlhdl
 from tb.judge.text import why_not_passed

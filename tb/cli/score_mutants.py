@@ -10,7 +10,7 @@ from models.config import HwConfig
 from models.errors import InputError
 from models.limits import RUN_TASKS
 from tb.cli import numbers
-from tb.cli.common import build_dut, dut_of
+from tb.cli.dut import build_dut, dut_of
 from tb.places import PLANS
 from tb.run import folders
 from tb.run.compile.filelist import parse

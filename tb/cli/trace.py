@@ -10,7 +10,8 @@ from pathlib import Path
 from models.config import HwConfig
 from models.errors import InputError
 from tb.cli import trace_model
-from tb.cli.common import add_dut_options, add_run_options, build_dut, check_run_options, dut_arguments, play_and_report
+from tb.cli.dut import add_dut_options, build_dut, dut_arguments
+from tb.cli.playing import add_run_options, check_run_options, play_and_report
 from tb.dlhdl import deployment
 from tb.places import COMMAND
 from tb.run.sources import trace_jobs

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from models.config import HwConfig
-from tb.cli.common import check_model_only
+from tb.cli.playing import check_model_only
 from tb.judge.finding import Check
 from tb.judge.text import complaints, margin_part
 from tb.judge.verdict import Ending, Verdict

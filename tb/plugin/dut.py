@@ -14,7 +14,8 @@ from pathlib import Path
 import msgspec
 
 from models.config import HwConfig
-from tb.cli.common import DEFAULT_TOP, MODELS, add_dut_options, dut_arguments, dut_of, run_name
+from tb.cli.dut import DEFAULT_TOP, MODELS, add_dut_options, dut_arguments, dut_of
+from tb.cli.playing import run_name
 from tb.places import COMMAND
 from tb.run import folders
 from tb.run.compile.build import build

@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from models.config import HwConfig
 from tb.__main__ import main
-from tb.cli import common, replay, run, trace
+from tb.cli import replay, run, trace
+from tb.cli.dut import BUILD_ROOT
 from tb.judge.finding import Check
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending, Verdict
@@ -137,7 +138,7 @@ def by_plan(folder: Path, name: str) -> int:
 
 def by_worker(folder: Path, name: str) -> int:
     task = Task(name, 1, "plan", str(plan_of(folder, name)), DUT, "rerun")
-    limits = Limits(common.BUILD_ROOT.resolve() / "regress" / "0001", common.BUILD_ROOT.resolve(), 1.0, isolated=True)
+    limits = Limits(BUILD_ROOT.resolve() / "regress" / "0001", BUILD_ROOT.resolve(), 1.0, isolated=True)
     result = worker.execute(task, limits)
     worker.remove_worker_folders(limits.folder)
     return 0 if result.ending is Ending.PASSED else 1
@@ -189,7 +190,7 @@ def test_a_mismatch_is_one_whatever_its_scenario_is_called(
         DUT,
         "rerun",
     )
-    limits = Limits(common.BUILD_ROOT.resolve() / "regress" / "0001", common.BUILD_ROOT.resolve(), 1.0, isolated=True)
+    limits = Limits(BUILD_ROOT.resolve() / "regress" / "0001", BUILD_ROOT.resolve(), 1.0, isolated=True)
     result = worker.execute(task, limits)
     assert result.ending is Ending.MISMATCH, complaints(result.verdict)
     assert result.folder is not None

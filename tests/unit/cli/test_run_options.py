@@ -8,7 +8,7 @@ import pytest
 
 from tb.__main__ import parser
 from tb.cli import run as run_command
-from tb.cli.common import prepared
+from tb.cli.playing import prepared
 from tb.run.jobs import Job
 from tb.stimulus.scenario import Scenario
 from tests.unit.cli.conftest import Run

@@ -15,7 +15,7 @@ from msgspec.structs import replace as replace_dut
 
 from models.config import HwConfig
 from tb.__main__ import parser
-from tb.cli import common
+from tb.cli import playing
 from tb.judge.verdict import Verdict
 from tb.places import PLANS
 from tb.run.compile.spec import BuildSpec, Built
@@ -53,11 +53,11 @@ def test_a_run_waits_for_another_one_in_its_folder(
 ) -> None:
     """Of two runs of one plan the second plays nothing before the first one has ended."""
     monkeypatch.chdir(tmp_path)
-    playing, go_on, events = threading.Event(), threading.Event(), []
+    began, go_on, events = threading.Event(), threading.Event(), []
 
     def run_jobs(jobs: list[Job], built: Built, dut: Dut, *_: Any, **__: Any) -> Iterator[tuple[Job, Result]]:
         events.append(f"{jobs[0].name} starts")
-        playing.set()
+        began.set()
         assert jobs[0].name == "second" or go_on.wait(30)
         events.append(f"{jobs[0].name} ends")
         yield jobs[0], jobs[0].result(dut, Verdict(judged_bytes=8))
@@ -65,12 +65,12 @@ def test_a_run_waits_for_another_one_in_its_folder(
     def run(name: str) -> int:
         args: argparse.Namespace = parser().parse_args(["run"])
         job = Job(name, 1, "rerun", lambda: Scenario(name, "nv_small", (), 1))
-        return common.play_and_report(args, [job], BUILT, "nv_small")
+        return playing.play_and_report(args, [job], BUILT, "nv_small")
 
-    monkeypatch.setattr(common, "run_jobs", run_jobs)
+    monkeypatch.setattr(playing, "run_jobs", run_jobs)
     first, second = (threading.Thread(target=run, args=(name,)) for name in ("first", "second"))
     first.start()
-    assert playing.wait(30)
+    assert began.wait(30)
     second.start()
     waiting = "another run plays in sim_build/runs/nv_small: waiting for its end"
     said, until = "", time.monotonic() + 30
@@ -94,8 +94,8 @@ def test_runs_of_different_devices_have_different_folders() -> None:
         replace_dut(embedded, rtl="/a/my.f", top="other"),
         replace_dut(embedded, config="/a/nv_small.toml"),
     ]
-    names = [common.run_name(title, dut) for title in ("nv_small", "nv_full") for dut in duts]
+    names = [playing.run_name(title, dut) for title in ("nv_small", "nv_full") for dut in duts]
     assert len(set(names)) == len(names)
     assert names[:2] == ["nv_small", "nv_small-nv_full"]
     assert names[2].startswith("nv_small-my-")
-    assert common.run_name("nv_small", replace_dut(embedded, simulator="icarus")) == "nv_small"
+    assert playing.run_name("nv_small", replace_dut(embedded, simulator="icarus")) == "nv_small"

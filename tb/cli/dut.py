@@ -1,0 +1,104 @@
+"""The options that select a device under test, and its build."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from pathlib import Path
+
+import msgspec
+
+from tb.cli.console import Console
+from tb.places import PROJECT_FILE
+from tb.run import cache, folders, project
+from tb.run.compile.build import build
+from tb.run.compile.spec import BACKENDS, Built
+from tb.run.dut import Device, Dut
+from tb.run.optimise import BUILDS, Model
+from tb.run.systems import AnyConfig
+
+BUILD_ROOT = folders.RESULTS
+MODELS = cache.MODELS
+DEFAULT_CONFIG = "nv_small"
+DEFAULT_TOP = "NV_nvdla"
+
+
+def add_dut_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which RTL to build and how."""
+    own = project.current()
+    config, top, sim = own.config or DEFAULT_CONFIG, own.top or DEFAULT_TOP, own.sim or "verilator"
+    group = parser.add_argument_group("device under test", f"defaults: those of {PROJECT_FILE}, if there is one")
+    group.add_argument("--config", default=config, metavar="NAME|FILE", help=f"configuration (default: {config})")
+    group.add_argument("--sim", default=sim, choices=("verilator", "icarus"), help=f"default: {sim}")
+    about = f"filelist of your RTL (default: {own.rtl or 'the embedded DUT'})"
+    group.add_argument("--rtl", type=Path, default=own.rtl, metavar="FILELIST", help=about.replace("%", "%%"))
+    group.add_argument("--top", default=top, metavar="MODULE", help=f"top module (default: {top})")
+    group.add_argument("--port-map", type=Path, default=own.port_map, metavar="TOML", help="how port names differ")
+    group.add_argument(
+        "--backend",
+        choices=BACKENDS,
+        help="agents compiled into the model, or in Python (default: native with Verilator, coroutine with Icarus)",
+    )
+    group.add_argument(
+        "--debug", action="store_true", help="make all signals visible to tests (slower; default: top ports)"
+    )
+    build_option(group)
+
+
+def build_option(group: argparse._ActionsContainer) -> None:
+    """Add the option that says how the model is compiled."""
+    group.add_argument(
+        "--build",
+        choices=BUILDS,
+        help="quick to compile, or optimised for this processor by a profile, which plays up to twice as fast "
+        "(default: optimised as soon as it was built)",
+    )
+
+
+def dut_arguments(args: argparse.Namespace) -> str:
+    """Return the options that select the same DUT again."""
+    words = ["--config", args.config, "--sim", args.sim]
+    for option, value in (("--rtl", args.rtl), ("--port-map", args.port_map)):
+        words += [option, str(value)] if value else []
+    if args.top != (project.current().top or DEFAULT_TOP):
+        words += ["--top", args.top]
+    if args.backend:
+        words += ["--backend", args.backend]
+    if args.debug:
+        words.append("--debug")
+    return shlex.join(words)
+
+
+def device_of(config: str, rtl: Path | None) -> Device:
+    """Return the device that options name, with paths that every worker and every folder understands."""
+    absolute = str(Path(config).resolve()) if config.endswith(".toml") else config
+    return Device(absolute, None if rtl is None else str(rtl.resolve()))
+
+
+def dut_of(args: argparse.Namespace) -> Dut:
+    """Return the device under test that the options select, with paths that every worker understands."""
+    config, rtl = device_of(args.config, args.rtl)
+    port_map = None if args.port_map is None else str(args.port_map.resolve())
+    return Dut(config, args.sim, rtl, args.top, port_map, args.debug, backend_of(args))
+
+
+def backend_of(args: argparse.Namespace) -> str:
+    """Return the back end that was asked for, or the fastest that the simulator can have."""
+    return str(args.backend or ("native" if args.sim == "verilator" else "coroutine"))
+
+
+def build_dut(
+    args: argparse.Namespace, config: AnyConfig, *, waves: bool = False, coverage: str | None = None
+) -> Built:
+    """Build the DUT that the options select, saying so when it takes a while."""
+    dut = msgspec.structs.replace(dut_of(args), coverage=coverage)
+    console = Console.of(args)
+    console.say(f"DUT: {args.rtl or 'embedded'} ({config.name}, {args.sim}, {dut.backend} back end)")
+    if waves:
+        built = build(dut.build_spec(waves=True), MODELS, console)
+    else:
+        built = Model(dut, MODELS, args.build, console).current()
+    console.clear()
+    if not built.cached:
+        console.say(f"built in {built.seconds:.0f} s: {built.directory}")
+    return built

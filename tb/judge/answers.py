@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb.judge.detail import EarlyInterrupt
+from tb.judge.finding import Check, Finding
 from tb.judge.interrupts import Event
 from tb.judge.layer_id import LayerId
+from tb.judge.rule import Rule
 from tb.nvdla.memory import Ram
 from tb.nvdla.program.ops import done_bit
 from tb.nvdla.registers import Register
@@ -31,7 +33,7 @@ Answered = Mapping[tuple[Ram, int], int]
 """By port and id, the cycle of the last beat of the newest burst that was answered; an id is answered in order."""
 
 
-class AnswerRule:
+class AnswerRule(Rule):
     """Tells layers whose done interrupt rose while an answer to one of their writes was still out.
 
     When the line rises and the status then holds but one bit, the bit is known to be as old as the line; any other is
@@ -42,16 +44,21 @@ class AnswerRule:
     """
 
     def __init__(
-        self, last_write: Callable[[int], LastWrite | None], line_cycles: int, wrapped: Collection[Ram] = ()
+        self,
+        fresh: Callable[[int], Iterable[Event]],
+        last_write: Callable[[int], LastWrite | None],
+        line_cycles: int,
+        wrapped: Collection[Ram] = (),
     ) -> None:
         """Start from the reset state.
 
         Args:
+            fresh: Returns the events of a word of the status whose bits were not seen before.
             last_write: Returns the last write of a layer by its index, None when there is none.
             line_cycles: How long the interrupt line may lag behind the registers.
             wrapped: Ports of a wrapper: it may answer writes before memory does, so that nothing is judged there.
         """
-        self._wrapped = wrapped
+        self._wrapped, self._fresh = wrapped, fresh
         self._last_write = last_write
         self._line_cycles = line_cycles
         self.reset()
@@ -80,31 +87,24 @@ class AnswerRule:
         for axi_id in np.unique(ids).tolist():
             self._answered[ram, axi_id] = int(written[ids == axi_id][-1])
 
-    def line(self, cycle: int, *, level: bool) -> None:
+    def line(self, cycle: int, *, level: bool) -> tuple[()]:
         """Follow a change of the interrupt line."""
         self._rise = (cycle, dict(self._answered)) if level else None
+        return ()
 
-    def write(self, register: Register, value: int, cycle: int | None) -> None:
+    def write(self, register: Register, value: int, cycle: int | None) -> tuple[()]:
         """Follow one CSB write."""
         if register.unit == "GLB" and register.name.startswith("S_INTR_"):
             self._touched = cycle
             if register.name == "S_INTR_MASK":
                 self._mask = value
+        return ()
 
-    def read(
-        self, value: int, fresh: Iterable[Event], cycle: int | None
-    ) -> Iterator[tuple[LayerId, EarlyInterrupt, int | None]]:
-        """Follow one read of the status.
-
-        Args:
-            value: The word.
-            fresh: The events whose bit was not seen before.
-            cycle: When the read was answered.
-
-        Yields:
-            Layers that were done too early, what was still out, and the cycle by which the interrupt had risen.
-        """
-        for event in fresh:
+    def read(self, register: Register, value: int, cycle: int | None) -> Iterator[Finding]:
+        """Follow one read, and yield the layers that were done too early, by when the interrupt had risen."""
+        if register.full_name != "GLB.S_INTR_STATUS":
+            return
+        for event in self._fresh(value):
             due = self._due.get(event)
             if not due:
                 continue
@@ -115,7 +115,8 @@ class AnswerRule:
                 continue
             if answered.get((last.ram, last.axi_id), -1) < last.cycle:
                 name = f"{event[0]}_{event[1]}"
-                yield layer, EarlyInterrupt(name, last.ram, last.axi_id, last.address, last.cycle), at
+                early = EarlyInterrupt(name, last.ram, last.axi_id, last.address, last.cycle)
+                yield Finding(Check.UNANSWERED, early, at, layer)
 
     def _alone(self, value: int, event: Event) -> bool:
         """Return whether an event alone can have raised the line."""

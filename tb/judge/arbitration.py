@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb.judge.detail import UnfairTurns
+from tb.judge.finding import Check, Finding
+from tb.judge.rule import Rule
 from tb.nvdla.memory import Ram
 from tb.nvdla.registers import Register, RegisterMap
 
@@ -36,7 +38,7 @@ _SHARE = 0.9
 """Of the turns that must be as long as the weight; the others find that a client was a cycle late."""
 
 
-class ArbitrationRule:
+class ArbitrationRule(Rule):
     """Follows weights and requests of the primary memory interface; it judges the clients that a scenario names.
 
     Source: measured on the public nv_small RTL: a client keeps its turn for as many requests as its weight says, or
@@ -66,11 +68,13 @@ class ArbitrationRule:
         self._words = self._initial()
         self._forget()
 
-    def write(self, register: Register, value: int) -> None:
+    def write(self, register: Register, value: int, cycle: int | None) -> tuple[()]:
         """Follow a write of a register; requests under earlier weights do not count."""
+        del cycle
         if register.unit == _UNIT and register.name in self._words:
             self._words[register.name] = value
             self._forget()
+        return ()
 
     def see(self, ram: Ram, ids: NDArray[np.int64], *, reading: bool) -> None:
         """Take requests in the order of the port.
@@ -83,7 +87,7 @@ class ArbitrationRule:
         if self._clients[reading] and ram is Ram.MC:
             self._ids[reading].append(np.asarray(ids, dtype=np.int64) & self._mask)
 
-    def judge(self) -> Iterator[UnfairTurns]:
+    def finish(self, cycle: int | None) -> Iterator[Finding]:
         """Yield the clients whose turns are not as long as their weights."""
         for reading, clients in self._clients.items():
             if self._mask >= 0 and not self._all_seen(clients, reading=reading):
@@ -94,10 +98,12 @@ class ArbitrationRule:
                 lengths = turns.get(client, [])
                 wrong = [length for length in lengths if length != weight]
                 if len(lengths) < _FEWEST_TURNS:
-                    yield UnfairTurns(Ram.MC, reading, client, weight, 0, len(lengths))
+                    unfair = UnfairTurns(Ram.MC, reading, client, weight, 0, len(lengths))
+                    yield Finding(Check.MEMORY, unfair, cycle)
                 elif len(wrong) > (1 - _SHARE) * len(lengths):
                     most = max(set(wrong), key=wrong.count)
-                    yield UnfairTurns(Ram.MC, reading, client, weight, most, len(lengths))
+                    unfair = UnfairTurns(Ram.MC, reading, client, weight, most, len(lengths))
+                    yield Finding(Check.MEMORY, unfair, cycle)
 
     def _all_seen(self, clients: Iterable[int], *, reading: bool) -> bool:
         seen = {int(client) for ids in self._ids[reading] for client in np.unique(ids)}

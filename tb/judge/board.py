@@ -56,7 +56,7 @@ class Board(ABC, Generic[E]):
     def abandon(self) -> None:
         """Give up layers whose end was not seen, as a reset of the DUT does: what they lack is not missing."""
 
-    def judge(self) -> None:
+    def judge_pending(self) -> None:
         """Judge everything taken so far."""
 
     def finish(self) -> Verdict:

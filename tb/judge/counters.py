@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from tb.judge.detail import WrongCounter
+from tb.judge.finding import Check, Finding
 from tb.judge.layer_id import LayerId
+from tb.judge.rule import Rule
 from tb.judge.timed import TimedBounds
 from tb.judge.tracker import StartedLayer
 from tb.nvdla.memory import Ram
+from tb.nvdla.registers import Register
 
 
 @dataclass(frozen=True)
@@ -35,21 +38,23 @@ Counts = Mapping[str, Count]
 """By ``UNIT.REGISTER``."""
 
 
-class CounterBoard:
+class CounterBoard(Rule):
     """Knows what the counters of both register groups must read, and judges what was read.
 
     A group's counters belong to the layer that ran in it last; while a layer runs, they are not judged. The cubes
     of a batch count together.
     """
 
-    def __init__(self, latency_cycles: Mapping[Ram, int] | None = None) -> None:
+    def __init__(self, producer: Callable[[str], int], latency_cycles: Mapping[Ram, int]) -> None:
         """Start without layers.
 
         Args:
+            producer: Returns the register group of a unit that CSB reads.
             latency_cycles: From a read to its first answer at least, by port; counters of cycles have bounds by it.
         """
         self.judged = 0
-        self.timed = TimedBounds(latency_cycles or dict.fromkeys(Ram, 0))
+        self.timed = TimedBounds(latency_cycles)
+        self._producer = producer
         self._running: dict[int, tuple[StartedLayer, Counts]] = {}
         self._ended: dict[tuple[str, int], tuple[StartedLayer, Counts]] = {}
 
@@ -78,6 +83,13 @@ class CounterBoard:
             before = self._ended[unit, group][1] if started.cube else {}
             total = {name: before[name] + count if name in before else count for name, count in counts.items()}
             self._ended[unit, group] = started, {**before, **total}
+
+    def read(self, register: Register, value: int, cycle: int | None) -> Iterator[Finding]:
+        """Follow one read, and yield a counter that is wrong."""
+        wrong = self.check(register.unit, register.name, self._producer(register.unit), value, cycle)
+        if wrong is not None:
+            layer, detail = wrong
+            yield Finding(Check.COUNTER, detail, cycle, layer)
 
     def check(
         self, unit: str, register: str, group: int, got: int, cycle: int | None = None

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator
 
+from tb.judge.detail import UnexpectedInterrupt
+from tb.judge.finding import Check, Finding
+from tb.judge.rule import Rule
 from tb.nvdla.program.ops import INTERRUPT_UNITS, done_bit
 from tb.nvdla.program.state import GROUPS
 from tb.nvdla.registers import Register
@@ -16,7 +19,7 @@ _PARTS = {"CDMA": ("CDMA_DAT", "CDMA_WT"), "CACC": ("CACC",)}
 """Units that are done with a layer while SDP may still run the one before."""
 
 
-class InterruptRules:
+class InterruptRules(Rule):
     """Follows GLB's status and tells done bits that no layer owes, and those that never came.
 
     A bit that software sets says nothing about a layer; one that was read stays known until it is cleared.
@@ -70,12 +73,14 @@ class InterruptRules:
         self._unseen |= due
         self._waiting -= due
 
-    def write(self, register: Register, value: int) -> None:
-        """Follow one CSB write."""
+    def write(self, register: Register, value: int, cycle: int | None) -> tuple[()]:
+        """Follow one CSB write, with which nothing is wrong."""
+        del cycle
         if register.full_name == "GLB.S_INTR_STATUS":
             self._known &= ~value
         elif register.full_name == "GLB.S_INTR_SET":
             self._known |= value
+        return ()
 
     def fresh(self, value: int) -> list[Event]:
         """Return the done interrupts that a word of the status shows and that were not known before."""
@@ -84,16 +89,8 @@ class InterruptRules:
             (unit, group) for unit in INTERRUPT_UNITS for group in range(GROUPS) if bits >> done_bit(unit, group) & 1
         ]
 
-    def read(self, register: Register, value: int) -> Iterator[str]:
-        """Follow one CSB read.
-
-        Args:
-            register: register that was read.
-            value: the word returned.
-
-        Yields:
-            The names, such as ``SDP_1``, of done interrupts that no layer owes.
-        """
+    def read(self, register: Register, value: int, cycle: int | None) -> Iterator[Finding]:
+        """Follow one CSB read, and yield the done interrupts that no layer owes."""
         if register.full_name != "GLB.S_INTR_STATUS":
             return
         fresh, self._known = value & ~self._known, self._known | value
@@ -105,6 +102,6 @@ class InterruptRules:
                 if not fresh >> done_bit(unit, group) & 1:
                     continue
                 if not self._owed[unit, group]:
-                    yield f"{unit}_{group}"
+                    yield Finding(Check.INTERRUPT, UnexpectedInterrupt(f"{unit}_{group}"), cycle)
                 else:
                     self._owed[unit, group] -= 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,32 +15,20 @@ from tb.judge.arbitration import ArbitrationRule
 from tb.judge.beats import Beats
 from tb.judge.board import Board
 from tb.judge.counters import CounterBoard
-from tb.judge.detail import AnyDetail, BadAccess, EarlyAccess, MoreBadAccesses, UnexpectedInterrupt, WrongLine
+from tb.judge.detail import AnyDetail, BadAccess, EarlyAccess, MoreBadAccesses
 from tb.judge.finding import Check, Finding
 from tb.judge.interrupts import InterruptRules
 from tb.judge.layer_id import LayerId
 from tb.judge.line import LINE_CYCLES, LineRule
-from tb.judge.outstanding import MostOutstanding, OutstandingRule, limits_outstanding
+from tb.judge.outstanding import OutstandingRule
+from tb.judge.ports import Ports
 from tb.judge.predictor import BufferContents, Expectation, predict
+from tb.judge.rule import Rule
 from tb.judge.tracker import LayerTracker, StartedLayer
 from tb.judge.verdict import Verdict
 from tb.nvdla.memory import Ram
 from tb.nvdla.program.table import Refused
 from tb.nvdla.registers import Register
-
-
-@dataclass(frozen=True)
-class Strictness:
-    """Whether accesses that memory refuses are findings; else they are only counted.
-
-    Attributes:
-        poison_reads: reads of bytes that were never written.
-        stray_accesses: accesses outside every allocation.
-    """
-
-    poison_reads: bool = True
-    stray_accesses: bool = True
-
 
 MOST_BAD_ACCESSES = 5
 """How many accesses that memory refuses get a finding of their own."""
@@ -91,15 +79,12 @@ class Judge:
         config: HwConfig,
         board: Board[Expectation],
         read_memory: ReadMemory,
-        strictness: Strictness | None = None,
+        ports: Ports | None = None,
         *,
-        handshakes: Callable[[], int] = lambda: 0,
-        most_outstanding: MostOutstanding = dict,
         line_cycles: int = LINE_CYCLES,
         saturated: tuple[Sequence[int], Sequence[int]] = ((), ()),
-        wrapped: Collection[Ram] = (),
-        latency_cycles: Mapping[Ram, int] | None = None,
-        watch_reads: Callable[[], None] = lambda: None,
+        poison_reads: bool = True,
+        stray_accesses: bool = True,
     ) -> None:
         """Start without layers.
 
@@ -107,30 +92,35 @@ class Judge:
             config: The configuration of the DUT.
             board: Comparison of expectations with memory.
             read_memory: Returns what the DUT finds in memory.
-            strictness: Towards accesses of memory; everything is a finding when it is left out.
-            handshakes: Returns a count that grows whenever a memory port moves.
-            most_outstanding: Returns the most requests that waited at a time since it was called last.
+            ports: The memory ports; nothing moves on them when they are left out.
             line_cycles: How long the interrupt line may lag behind the registers.
             saturated: Ids of clients that always have reads, and of those that always have writes.
-            wrapped: Memory ports that are those of a wrapper, which may change ids and answer writes early.
-            latency_cycles: From a read to its first answer at least, by port; 0 where ids are not known.
-            watch_reads: Called when reads are needed from now on.
+            poison_reads: Whether reads of bytes that were never written are findings; else they are only counted.
+            stray_accesses: Whether accesses outside every allocation are.
         """
-        self._strictness = strictness or Strictness()
+        self._poison_reads, self._stray_accesses = poison_reads, stray_accesses
         self.tracker = LayerTracker(config)
         self.board = board
         self.verdict = self.board.verdict
         self.watchers: list[Watcher] = []
-        self._counters = CounterBoard(latency_cycles)
-        self._watch_reads = watch_reads
+        self._ports = ports or Ports()
+        state, wrapped = self.tracker.state, self._ports.wrapped
+        self._counters = CounterBoard(state.producer, self._ports.latency_cycles)
         self._interrupts = InterruptRules()
-        self._line = LineRule(line_cycles)
-        self._answers = AnswerRule(board.last_write, line_cycles, wrapped)
-        self._outstanding = OutstandingRule(self.tracker.state.registers, most_outstanding)
-        self._arbitration = ArbitrationRule(self.tracker.state.registers, *saturated, wrapped=Ram.MC in wrapped)
+        self._line = LineRule(lambda: self._interrupts.possible, line_cycles)
+        self._answers = AnswerRule(self._interrupts.fresh, board.last_write, line_cycles, wrapped)
+        self._arbitration = ArbitrationRule(state.registers, *saturated, wrapped=Ram.MC in wrapped)
+        # Answers ask what interrupts are fresh before those are seen, and the line what is owed after that.
+        self._rules: tuple[Rule, ...] = (
+            self._answers,
+            self._interrupts,
+            self._counters,
+            self._line,
+            OutstandingRule(state.registers, self._ports.take_most_outstanding, lambda: bool(self.tracker.running)),
+            self._arbitration,
+        )
         self._buffer = BufferContents()
         self._read_memory = read_memory
-        self._handshakes = handshakes
         self._handshakes_at_reset: int | None = None
         self._bad_accesses = 0
 
@@ -138,14 +128,10 @@ class Judge:
         """Follow a reset of the DUT: registers, running layers and counters are gone, and memory must rest."""
         self.tracker.reset()
         self.board.abandon()
-        self._counters.reset()
-        self._interrupts.reset()
-        self._line.reset()
-        self._answers.reset()
-        self._outstanding.reset()
-        self._arbitration.reset()
+        for rule in self._rules:
+            rule.reset()
         self._buffer = BufferContents()
-        self._handshakes_at_reset = self._handshakes()
+        self._handshakes_at_reset = self._ports.handshakes
 
     def csb(self, access: Access) -> None:
         """Follow one access: a write may start layers, a read may show that one ended.
@@ -153,28 +139,25 @@ class Judge:
         Raises:
             Refused: when a layer that starts is illegal or not modelled; the verdict says so, too.
         """
-        if access.register is None:
+        register, value, cycle = access.register, access.value, access.cycle
+        if register is None:
             return
-        if not access.is_write:
-            self._read(access.register, access)
-        else:
+        if access.is_write:
             try:
-                self._write(access.register, access)
+                self._start(register, value, cycle)
             except Refused as error:
                 self.verdict.refused = str(error)
                 self._line.stop()
                 raise
-        if access.cycle is not None:
-            owed = self._interrupts.possible
-            self._find_line(
-                self._line.access(access.register, access.value, owed, access.cycle, is_write=access.is_write),
-                access.cycle,
-            )
+            self._add(rule.write(register, value, cycle) for rule in self._rules)
+        else:
+            self._end(self.tracker.read(register, value), cycle)
+            self._add(rule.read(register, value, cycle) for rule in self._rules)
+            self.verdict.counters = self._counters.judged
 
     def line(self, cycle: int, *, level: bool) -> None:
         """Take a change of the interrupt line."""
-        self._find_line(self._line.line(cycle, level=level), cycle)
-        self._answers.line(cycle, level=level)
+        self._add(rule.line(cycle, level=level) for rule in self._rules)
 
     def writes(self, beats: Beats) -> None:
         """Take write beats of one port, in the order of the port."""
@@ -192,19 +175,19 @@ class Judge:
 
     def bad_access(self, access: BadAccess, cycle: int) -> None:
         """Count an access that memory refuses; the first few are findings."""
-        is_finding = self._strictness.stray_accesses if access.outside else self._strictness.poison_reads
+        is_finding = self._stray_accesses if access.outside else self._poison_reads
         self.verdict.memory_faults += 1
         if not is_finding:
             return
         self._bad_accesses += 1
         if self._bad_accesses <= MOST_BAD_ACCESSES:
-            self.find(Check.MEMORY, access, cycle)
+            self.report(Check.MEMORY, access, cycle)
 
     def done(self, unit: str, group: int, cycle: int | None = None) -> None:
         """Take note that a unit's register group is done, as its interrupt says."""
         self._end(self.tracker.finish(unit, group), cycle)
 
-    def find(self, check: Check, detail: AnyDetail, cycle: int | None = None, layer: LayerId | None = None) -> None:
+    def report(self, check: Check, detail: AnyDetail, cycle: int | None = None, layer: LayerId | None = None) -> None:
         """Add a finding."""
         self.verdict.add(Finding(check, detail, cycle, layer))
 
@@ -213,65 +196,39 @@ class Judge:
         """The names, such as ``SDP_1``, of done interrupts that were not seen since they were owed last."""
         return self._interrupts.owed
 
-    def look(self) -> None:
+    def judge_pending(self) -> None:
         """Judge everything that was written by now."""
-        self.board.judge()
+        self.board.judge_pending()
 
     def finish(self, cycle: int | None = None) -> Verdict:
         """Judge what is left, at a cycle if any are counted, and return the verdict."""
-        if cycle is not None:
-            self._find_line(self._line.finish(cycle), cycle)
-        for many in self._outstanding.judge():
-            self.find(Check.MEMORY, many, cycle)
-        for unfair in self._arbitration.judge():
-            self.find(Check.MEMORY, unfair, cycle)
+        self._add(rule.finish(cycle) for rule in self._rules)
         if self._bad_accesses > MOST_BAD_ACCESSES:
-            self.find(Check.MEMORY, MoreBadAccesses(self._bad_accesses - MOST_BAD_ACCESSES))
+            self.report(Check.MEMORY, MoreBadAccesses(self._bad_accesses - MOST_BAD_ACCESSES))
         return self.board.finish()
 
-    def _write(self, register: Register, access: Access) -> None:
-        self._interrupts.write(register, access.value)
-        self._answers.write(register, access.value, access.cycle)
-        self._arbitration.write(register, access.value)
-        if limits_outstanding(register):
-            busy = bool(self.tracker.running)
-            for detail in self._outstanding.write(register, access.value, busy=busy):
-                self.find(Check.MEMORY, detail, access.cycle)
-        if register.full_name == "CDMA.D_PERF_ENABLE" and access.value:
-            self._watch_reads()
+    def _start(self, register: Register, value: int, cycle: int | None) -> None:
+        """Follow a write that may enable units, and start layers whose last unit it enables."""
+        if register.full_name == "CDMA.D_PERF_ENABLE" and value:
+            self._ports.watch_reads()
         if register.name == "D_OP_ENABLE":
             # RDMA fetches as soon as it is enabled, before the last unit of its layer is.
-            self._expect_quiet(access.cycle)
+            self._expect_quiet(cycle)
             group = self.tracker.state.producer(register.unit)
-            if access.value and not self.tracker.state.enabled(register.unit, group):
+            if value and not self.tracker.state.enabled(register.unit, group):
                 waits = self.tracker.state.consumer(register.unit) != group
                 self._interrupts.enable(register.unit, group, waits=waits)
-                self._counters.timed.enable(register.unit, group, access.cycle)
-        for started in self.tracker.write(register, access.value):
-            self._expect_quiet(access.cycle)
+                self._counters.timed.enable(register.unit, group, cycle)
+        for started in self.tracker.write(register, value):
+            self._expect_quiet(cycle)
             events = self.tracker.interrupts_of(started)
             self._interrupts.start(events)
             self._answers.start(started.id, events)
-            expectation = predict(started, self._found, self._buffer)
+            expectation = predict(started, self._memory_for_layer, self._buffer)
             self.board.expect(expectation)
             self._counters.start(started, expectation.counts)
             for watcher in self.watchers:
-                watcher.started(started, expectation, access.cycle)
-
-    def _read(self, register: Register, access: Access) -> None:
-        if register.full_name == "GLB.S_INTR_STATUS":
-            fresh = self._interrupts.fresh(access.value)
-            for layer, early, cycle in self._answers.read(access.value, fresh, access.cycle):
-                self.find(Check.UNANSWERED, early, cycle, layer)
-        for name in self._interrupts.read(register, access.value):
-            self.find(Check.INTERRUPT, UnexpectedInterrupt(name), access.cycle)
-        self._end(self.tracker.read(register, access.value), access.cycle)
-        group = self.tracker.state.producer(register.unit)
-        wrong = self._counters.check(register.unit, register.name, group, access.value, access.cycle)
-        self.verdict.counters = self._counters.judged
-        if wrong is not None:
-            counted, detail = wrong
-            self.find(Check.COUNTER, detail, access.cycle, counted)
+                watcher.started(started, expectation, cycle)
 
     def _end(self, ended: Iterable[StartedLayer], cycle: int | None) -> None:
         for started in ended:
@@ -280,16 +237,17 @@ class Judge:
             for watcher in self.watchers:
                 watcher.ended(started, cycle)
 
-    def _find_line(self, wrong: WrongLine | None, cycle: int) -> None:
-        if wrong is not None:
-            self.find(Check.INTERRUPT, wrong, cycle)
+    def _add(self, found: Iterable[Iterable[Finding]]) -> None:
+        for findings in found:
+            for finding in findings:
+                self.verdict.add(finding)
 
     def _expect_quiet(self, cycle: int | None) -> None:
         """Find accesses to memory after a reset and before any unit was enabled."""
-        if self._handshakes_at_reset not in (None, self._handshakes()):
-            self.find(Check.PROTOCOL, EarlyAccess(), cycle)
+        if self._handshakes_at_reset not in (None, self._ports.handshakes):
+            self.report(Check.PROTOCOL, EarlyAccess(), cycle)
         self._handshakes_at_reset = None
 
-    def _found(self, ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
+    def _memory_for_layer(self, ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
         """Return the memory that a layer which starts now finds once all before it have written."""
         return self.board.overlay(ram, address, self._read_memory(ram, address, nbytes))

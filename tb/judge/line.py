@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 from tb.judge.detail import WrongLine
+from tb.judge.finding import Check, Finding
+from tb.judge.rule import Rule
 from tb.nvdla.registers import Register
 
 LINE_CYCLES = 32
@@ -13,20 +17,21 @@ with CSB clocks of 0.31 to 3.7 periods, needed more; the lag itself was not meas
 """
 
 
-class LineRule:
+class LineRule(Rule):
     """Follows GLB's registers and tells when the line must be high, must be low, or may be either.
 
     Bits that were read are set until they are cleared. Bits that a layer owes may be set at any time, and of those that
     software sets the hardware may lack some, so that they count from the next read on.
     """
 
-    def __init__(self, limit_cycles: int = LINE_CYCLES) -> None:
+    def __init__(self, owed: Callable[[], int], limit_cycles: int = LINE_CYCLES) -> None:
         """Start from the reset state.
 
         Args:
+            owed: Returns the bits that layers may still set.
             limit_cycles: How long the line may lag.
         """
-        self._limit = limit_cycles
+        self._owed, self._limit = owed, limit_cycles
         self._found: set[bool] = set()
         self.reset()
 
@@ -42,50 +47,52 @@ class LineRule:
         """Judge no more before the next reset: a layer runs of which nothing is known."""
         self._blind = True
 
-    def access(self, register: Register, value: int, owed: int, cycle: int, *, is_write: bool) -> WrongLine | None:
-        """Follow one CSB access.
-
-        Args:
-            register: Register that was accessed.
-            value: The word.
-            owed: The bits that layers may still set.
-            cycle: When the write was accepted or the read answered.
-            is_write: Whether it was a write.
-
-        Returns:
-            What was wrong until now, if anything.
-        """
-        wrong = self._judge(cycle)
-        match register.full_name, is_write:
-            case "GLB.S_INTR_MASK", True:
+    def write(self, register: Register, value: int, cycle: int | None) -> Iterator[Finding]:
+        """Follow a write that was accepted, and yield what was wrong until now."""
+        if cycle is None:
+            return
+        yield from self._judge(cycle)
+        match register.full_name:
+            case "GLB.S_INTR_MASK":
                 self._mask = value
-            case "GLB.S_INTR_SET", True:
+            case "GLB.S_INTR_SET":
                 self._perhaps |= value
-            case "GLB.S_INTR_STATUS", True:
+            case "GLB.S_INTR_STATUS":
                 self._seen &= ~value
                 self._perhaps &= ~value
-            case "GLB.S_INTR_STATUS", False:
-                self._seen, self._perhaps = value, 0
+        self._follow(cycle)
+
+    def read(self, register: Register, value: int, cycle: int | None) -> Iterator[Finding]:
+        """Follow a read that was answered, and yield what was wrong until now."""
+        if cycle is None:
+            return
+        yield from self._judge(cycle)
+        if register.full_name == "GLB.S_INTR_STATUS":
+            self._seen, self._perhaps = value, 0
+        self._follow(cycle)
+
+    def line(self, cycle: int, *, level: bool) -> Iterator[Finding]:
+        """Follow a change of the line, and yield what was wrong until now or is wrong with it."""
+        yield from self._judge(cycle)
+        self._level = level
+        yield from self._judge(cycle)
+
+    def finish(self, cycle: int | None) -> Iterator[Finding]:
+        """Yield what is wrong at the end."""
+        if cycle is not None:
+            yield from self._judge(cycle)
+
+    def _follow(self, cycle: int) -> None:
+        """Work out what the line must be from a cycle on."""
         through = ~self._mask
-        must = True if self._seen & through else None if (self._perhaps | owed) & through else False
+        must = True if self._seen & through else None if (self._perhaps | self._owed()) & through else False
         if must is not self._must:
             self._must, self._since = must, cycle
-        return wrong
 
-    def line(self, cycle: int, *, level: bool) -> WrongLine | None:
-        """Follow a change of the line, and return what was wrong until now or is wrong with it."""
-        wrong = self._judge(cycle)
-        self._level = level
-        return wrong or self._judge(cycle)
-
-    def finish(self, cycle: int) -> WrongLine | None:
-        """Return the error at the end, or None."""
-        return self._judge(cycle)
-
-    def _judge(self, cycle: int) -> WrongLine | None:
+    def _judge(self, cycle: int) -> Iterator[Finding]:
         must = self._must
         late = cycle - self._since > self._limit
         if self._blind or must is None or must is self._level or not late or must in self._found:
-            return None
+            return
         self._found.add(must)
-        return WrongLine(must, self._since, self._seen, self._mask)
+        yield Finding(Check.INTERRUPT, WrongLine(must, self._since, self._seen, self._mask), cycle)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from tb.judge.detail import TooManyOutstanding
+from tb.judge.finding import Check, Finding
+from tb.judge.rule import Rule
 from tb.nvdla.memory import Ram
 from tb.nvdla.registers import Register, RegisterMap
 
@@ -20,21 +22,22 @@ def limits_outstanding(register: Register) -> bool:
     return register.unit in _INTERFACES and register.name == _REGISTER
 
 
-class OutstandingRule:
+class OutstandingRule(Rule):
     """Follows the limits that software sets: one more than the register says may wait.
 
     Source: register manual, MCIF and CVIF; measured on the public nv_small RTL, whose counters stop a request that
         would make them exceed the register by more than one.
     """
 
-    def __init__(self, registers: RegisterMap, most: MostOutstanding) -> None:
+    def __init__(self, registers: RegisterMap, most: MostOutstanding, busy: Callable[[], bool]) -> None:
         """Start from the reset values.
 
         Args:
             registers: The register map.
             most: Most outstanding requests of the ports.
+            busy: Returns whether layers run: what they sent under an earlier limit may still wait.
         """
-        self._most = most
+        self._most, self._busy = most, busy
         self._initial = {
             ram: registers.register(unit, _REGISTER).reset
             for unit, ram in _INTERFACES.items()
@@ -48,25 +51,21 @@ class OutstandingRule:
         self._words, self._before = dict(self._initial), dict(self._initial)
         self._most()
 
-    def write(self, register: Register, value: int, *, busy: bool) -> Iterator[TooManyOutstanding]:
-        """Follow a write of a limit, and yield what exceeded those before it.
-
-        Args:
-            register: The register.
-            value: The word.
-            busy: Whether layers run: what they sent under the earlier limit may still wait.
-        """
-        yield from self.judge()
+    def write(self, register: Register, value: int, cycle: int | None) -> Iterator[Finding]:
+        """Follow a write of a limit, and yield what exceeded those before it."""
+        if not limits_outstanding(register):
+            return
+        yield from self.finish(cycle)
         ram = _INTERFACES[register.unit]
-        self._before[ram], self._words[ram] = self._words[ram] if busy else value, value
+        self._before[ram], self._words[ram] = self._words[ram] if self._busy() else value, value
 
-    def judge(self) -> Iterator[TooManyOutstanding]:
-        """Yield the limits that were exceeded since the last call."""
+    def finish(self, cycle: int | None) -> Iterator[Finding]:
+        """Yield the limits that were exceeded since they were judged last."""
         for ram, counts in self._most().items():
             if ram not in self._words:
                 continue
             for reading, got, shift in ((True, counts[0], 0), (False, counts[1], 8)):
                 limit = 1 + max(word >> shift & 0xFF for word in (self._words[ram], self._before[ram]))
                 if got > limit:
-                    yield TooManyOutstanding(ram, reading, limit, got)
+                    yield Finding(Check.MEMORY, TooManyOutstanding(ram, reading, limit, got), cycle)
             self._before[ram] = self._words[ram]

@@ -104,7 +104,7 @@ class WriteScoreboard(Board[E]):
 
         Writes taken before are judged first: no layer is credited with what came before its start.
         """
-        self.judge()
+        self.judge_pending()
         self.expected.append((expectation, self.beats_seen))
         self._kept_bytes += len(expectation.data)
         while self._kept_bytes - len(self.expected[0][0].data) > HISTORY_BYTES:
@@ -120,7 +120,7 @@ class WriteScoreboard(Board[E]):
 
     def overlay(self, ram: Ram, address: int, data: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Return ``data``, read at ``address``, with all bytes that running layers have yet to write."""
-        self.judge()
+        self.judge_pending()
         data = data.copy()
         for entry in self._layers:
             expectation = entry.expectation
@@ -143,24 +143,24 @@ class WriteScoreboard(Board[E]):
 
     def end_layer(self, index: int) -> None:
         """Note that the layer's end was seen: what it has not written by now is missing."""
-        self.judge()
+        self.judge_pending()
         for entry in self._layers:
             if entry.expectation.id.index == index:
                 entry.ended = True
 
     def lacking(self, index: int) -> int:
         """Return how many bytes a layer has not written yet."""
-        self.judge()
+        self.judge_pending()
         return sum(int(entry.missing.sum()) for entry in self._layers if entry.expectation.id.index == index)
 
     def last_write(self, index: int) -> LastWrite | None:
         """Return the last write by now that is a layer's, None when it has written nothing or is not known."""
-        self.judge()
+        self.judge_pending()
         return next((entry.last for entry in self._layers if entry.expectation.id.index == index), None)
 
     def abandon(self) -> None:
         """Give up layers whose end was not seen, as a reset of the DUT does: what they lack is not missing."""
-        self.judge()
+        self.judge_pending()
         self._layers = [entry for entry in self._layers if entry.ended]
 
     def forget(self) -> None:
@@ -169,7 +169,7 @@ class WriteScoreboard(Board[E]):
         self._kept_beats = self._kept_bytes = 0
         self._judged_by_tolerance = []
 
-    def judge(self) -> None:
+    def judge_pending(self) -> None:
         """Judge everything taken so far."""
         waiting, self._waiting = self._waiting, {}
         for parts in waiting.values():
@@ -177,7 +177,7 @@ class WriteScoreboard(Board[E]):
 
     def finish(self) -> Verdict:
         """Judge the rest, count what is missing, and return the verdict."""
-        self.judge()
+        self.judge_pending()
         for entry in self._layers:
             expectation, missing = entry.expectation, entry.missing
             offsets = np.flatnonzero(missing)

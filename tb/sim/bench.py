@@ -23,7 +23,7 @@ from tb.explain.stages import load_stages
 from tb.judge.beats import Beats
 from tb.judge.detail import AnyDetail, BadAccess, MissingInterrupt, Note, Restless
 from tb.judge.finding import BYTES, Check
-from tb.judge.judge import Access, Judge, Strictness
+from tb.judge.judge import Access, Judge
 from tb.judge.line import LINE_CYCLES
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.text import why_not_passed
@@ -36,12 +36,13 @@ from tb.nvdla.program.codec import encode
 from tb.nvdla.program.ops import Program
 from tb.nvdla.program.table import Refused
 from tb.nvdla.registers import RegisterMap
-from tb.sim.backend import Backend, CoroutineBackend, Pins, is_wrapped
+from tb.sim.backend import Backend, CoroutineBackend, Pins
 from tb.sim.clocking import cycle, has_one_clock, start_clocks, wait_cycles
 from tb.sim.csb import CsbTimeout, PollTimeout
 from tb.sim.native import is_native
 from tb.sim.native_backend import NativeBackend
 from tb.sim.player import SimulationPlayer
+from tb.sim.ports import DutPorts
 from tb.sim.scope import LAYER_SCOPE, WaveScope
 from tb.sim.stages import StageWatch
 from tb.sim.traffic import Traffic
@@ -93,21 +94,17 @@ class Bench:
         self.registers = RegisterMap.of(config)
         pins = Pins(dut, config, settings, self.registers, seed, request.traffic or bool(settings.saturated_reads))
         self.scoreboard = Scoreboard(settings.exact)
-        strictness = Strictness(
-            poison_reads=settings.poison_reads == "error", stray_accesses=settings.stray_accesses == "error"
-        )
+        self.backend: Backend = NativeBackend(pins, self) if is_native(dut) else CoroutineBackend(pins, self)
+        ports = DutPorts(pins, self.backend)
         self.judge = Judge(
             config,
             self.scoreboard,
             self._read_memory,
-            strictness,
-            handshakes=lambda: self._watchdog.handshakes,
-            most_outstanding=lambda: {ram: port.take_most_outstanding() for ram, port in self.monitors.items()},
+            ports,
             line_cycles=self._slower(LINE_CYCLES),
             saturated=settings.saturated,
-            wrapped=[ram for ram in pins.rams if is_wrapped(dut, ram)],
-            latency_cycles={ram: 0 if is_wrapped(dut, ram) else pins.latency_cycles(ram) for ram in pins.rams},
-            watch_reads=lambda: self.backend.watch_reads(),
+            poison_reads=settings.poison_reads == "error",
+            stray_accesses=settings.stray_accesses == "error",
         )
         self.times = LayerTimes()
         self.judge.watchers.append(self.times)
@@ -118,7 +115,6 @@ class Bench:
         self.accesses: list[Access] = []
         self.began = time.process_time(), 0
         self._unaltered: list[tuple[Ram, int, NDArray[np.uint8]]] = []
-        self.backend: Backend = NativeBackend(pins, self) if is_native(dut) else CoroutineBackend(pins, self)
         self.memories, self.csb, self.interrupts = self.backend.memories, self.backend.csb, self.backend.interrupts
         self.monitors, self.slaves = self.backend.monitors, self.backend.slaves
         self.traffic = Traffic(self.monitors, self.scoreboard) if request.traffic else None
@@ -126,7 +122,7 @@ class Bench:
         # A test in Python that is asked for an answer; a scenario's is left by whoever plays it.
         left = self._is_test and request.result is not None
         self._played = Played(self.memories, request) if left else None
-        self._watchdog = Watchdog(pins, self.backend, self.judge)
+        self._watchdog = Watchdog(pins, self.backend, ports, self.judge)
         self.scope = None
         if isinstance(self.backend, CoroutineBackend) and hasattr(dut, LAYER_SCOPE):
             self.scope = WaveScope(dut, self.backend.monitors, self.scoreboard, request.waves_from)
@@ -240,7 +236,7 @@ class Bench:
         """Take a port that takes no requests, or answers none, for a hang of the DUT; the first time counts."""
         if not self._csb_is_dead:
             self._csb_is_dead = True
-            self.judge.find(Check.HANG, error.detail, cycle())
+            self.judge.report(Check.HANG, error.detail, cycle())
 
     async def run(self, *layers: Layer) -> None:
         """Run layers one after the other, each in the register groups that its units run next, and settle."""
@@ -266,16 +262,16 @@ class Bench:
         except CsbTimeout as error:
             self._find_dead_csb(error)
         except PollTimeout as error:
-            self.judge.find(Check.REGISTER, error.detail, cycle())
+            self.judge.report(Check.REGISTER, error.detail, cycle())
         except ScenarioError as error:
-            self.judge.find(Check.PROGRAM, Note(str(error)), cycle())
+            self.judge.report(Check.PROGRAM, Note(str(error)), cycle())
         else:
             if ended in (2, 3):
                 self._stopped = True
                 self.scoreboard.abandon()
             elif ended == 1:
                 at = cycle()
-                self.judge.find(Check.HANG, await self._watchdog.hang(quiet, player.waiting_for), at)
+                self.judge.report(Check.HANG, await self._watchdog.hang(quiet, player.waiting_for), at)
         finally:
             if self._played is not None:
                 self._played.after()
@@ -301,7 +297,7 @@ class Bench:
             return
         self.verdict.cycles = cycle()
         if not await self._watchdog.memory_rests():
-            self.judge.find(Check.PROTOCOL, Restless(), cycle())
+            self.judge.report(Check.PROTOCOL, Restless(), cycle())
         self._look()
         if self.judge.interrupts_owed:
             # Those that are masked show up when they are read.
@@ -312,7 +308,7 @@ class Bench:
                 return
             self._look()
         for name in self.judge.interrupts_owed:
-            self.judge.find(Check.INTERRUPT, MissingInterrupt(name))
+            self.judge.report(Check.INTERRUPT, MissingInterrupt(name))
 
     def finish(self) -> Verdict:
         """Judge what is left and return the verdict."""
@@ -322,7 +318,7 @@ class Bench:
         for monitor in self.monitors.values():
             unmatched = monitor.unmatched()
             if unmatched is not None and not self._stopped:
-                self.judge.find(Check.PROTOCOL, unmatched)
+                self.judge.report(Check.PROTOCOL, unmatched)
         self.judge.finish(cycle())
         self.verdict.cycles = self.verdict.cycles or cycle()
         return self.verdict
@@ -380,7 +376,7 @@ class Bench:
 
     def see_violation(self, detail: AnyDetail, at: int) -> None:
         """Pass on a broken rule of a port."""
-        self.judge.find(Check.PROTOCOL, detail, at)
+        self.judge.report(Check.PROTOCOL, detail, at)
 
     def see_line(self, level: bool, at: int) -> None:
         """Pass on a change of the interrupt line."""
@@ -388,7 +384,7 @@ class Bench:
 
     def _look(self) -> None:
         self.backend.look()
-        self.judge.look()
+        self.judge.judge_pending()
 
     def _read_memory(self, ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
         """Return the memory of the model: its content before ``alter``."""

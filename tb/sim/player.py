@@ -84,7 +84,7 @@ class SimulationPlayer:
                 self._judge.verdict.registers += 1
             if op.expected is not None and answer.value != op.expected:
                 wrong = self._wrong(op.register, op.expected, answer.value)
-                self._judge.find(Check.REGISTER, wrong, answer.cycle)
+                self._judge.report(Check.REGISTER, wrong, answer.cycle)
 
     def _wrong(self, name: str, expected: int, got: int) -> WrongRegister:
         fields = self._judge.tracker.state.registers.parse(name).fields
@@ -117,7 +117,7 @@ class SimulationPlayer:
                     verdict.crc_passed += 1
                     return
                 verdict.crc_failed += 1
-                self._judge.find(Check.GOLDEN, CrcMismatch(check.address, check.nbytes, check.crc, crc, holes))
+                self._judge.report(Check.GOLDEN, CrcMismatch(check.address, check.nbytes, check.crc, crc, holes))
             case CheckFile():
                 self._check_file(check)
 
@@ -133,6 +133,6 @@ class SimulationPlayer:
                 at = int(np.flatnonzero(differs)[0])
                 verdict.crc_failed += 1
                 wrong = GoldenMismatch(check.file_name, address + at, data[at], int(got[at]))
-                self._judge.find(Check.GOLDEN, wrong)
+                self._judge.report(Check.GOLDEN, wrong)
                 return
         verdict.crc_passed += 1

@@ -7,6 +7,7 @@ from cocotb.triggers import Event
 
 from tb.judge.detail import Hang, UnitState
 from tb.judge.judge import Judge
+from tb.judge.ports import Ports
 from tb.sim.backend import Backend, Pins
 from tb.sim.clocking import wait_cycles
 from tb.sim.csb import CsbTimeout
@@ -19,21 +20,16 @@ _REST_CYCLES = 256
 class Watchdog:
     """Watches the agents of one bench."""
 
-    def __init__(self, pins: Pins, backend: Backend, judge: Judge) -> None:
+    def __init__(self, pins: Pins, backend: Backend, ports: Ports, judge: Judge) -> None:
         """Bind the watchdog."""
-        self._backend, self._judge = backend, judge
+        self._backend, self._ports, self._judge = backend, ports, judge
         self._registers, self._settings = pins.registers, pins.settings
         self._clock = pins.dut.dla_core_clk
 
     @property
-    def handshakes(self) -> int:
-        """Accepted addresses and write beats of all memory ports."""
-        return sum(monitor.handshakes for monitor in self._backend.monitors.values())
-
-    @property
     def activity(self) -> int:
         """A count that changes whenever something moves on CSB or a memory port."""
-        return self._backend.accesses + self.handshakes
+        return self._backend.accesses + self._ports.handshakes
 
     async def nothing_moves(self) -> int:
         """Return how many cycles were idle once CSB and the memory ports have been for long enough."""
@@ -48,9 +44,9 @@ class Watchdog:
     async def memory_rests(self) -> bool:
         """Return True once no memory port has moved or owed anything for a while, False when that never comes."""
         for _ in range(0, self._settings.hang_cycles, _REST_CYCLES):
-            last, owes = self.handshakes, self._owes
+            last, owes = self._ports.handshakes, self._owes
             await wait_cycles(self._clock, _REST_CYCLES)
-            if self.handshakes == last and not owes and not self._owes:
+            if self._ports.handshakes == last and not owes and not self._owes:
                 return True
         return False
 
@@ -66,7 +62,7 @@ class Watchdog:
         while not self._judge.verdict.wrong_bytes:
             await wait_cycles(self._clock, _LOOK_CYCLES)
             self._backend.look()
-            self._judge.look()
+            self._judge.judge_pending()
         return 0
 
     async def hang(self, quiet_cycles: int, waiting_for: tuple[str, ...]) -> Hang:

@@ -56,7 +56,7 @@ def play_model(scenario: Scenario, config: HwConfig) -> Played:
         # The judge has put the reason into the verdict.
         pass
     except ScenarioError as error:
-        model.judge.find(Check.PROGRAM, Note(str(error)))
+        model.judge.report(Check.PROGRAM, Note(str(error)))
     return Played(model.judge.finish(), tuple(model.board.expectations))
 
 

@@ -69,7 +69,7 @@ def seen_of(scenario: DlhdlScenario, wrong: dict[int, Bytes]) -> Seen:
         index = expectation.id.index
         data = wrong.get(index, expectation.data)
         judge.scoreboard.write_beats(beats_of(expectation.address, data, 1000 * index, scenario.config.beat_bytes))
-        judge.scoreboard.judge()
+        judge.scoreboard.judge_pending()
     return Seen.of(judge.scoreboard)
 
 

@@ -40,7 +40,7 @@ def explained(layers: list[Layer], left: list[Patch]) -> list[Explanation]:
         scoreboard.expect(expectation)
         beats = cases.beats_of(patch)
         scoreboard.write_beats(replace(beats, cycle=beats.cycle + 1000 * number))
-        scoreboard.judge()
+        scoreboard.judge_pending()
         right = found.read(expectation.address, len(expectation.data)).data
         right[expectation.must_write] = expectation.data[expectation.must_write]
         found = stored(found, expectation.address, right)

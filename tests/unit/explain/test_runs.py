@@ -57,7 +57,7 @@ def played(*layers: Layer, wrong: int, moved: int) -> Scoreboard:
         step = moved if number == wrong else 0
         beats = cases.beats_of(cases.Patch(expectation.address + step, expectation.data, expectation.must_write))
         scoreboard.write_beats(replace(beats, cycle=beats.cycle + 1000 * number))
-        scoreboard.judge()
+        scoreboard.judge_pending()
     return scoreboard
 
 
@@ -97,7 +97,7 @@ def test_strays_of_a_batch_are_those_of_the_nearest_cube() -> None:
     for number, expectation in enumerate(cubes):
         patch = cases.Patch(expectation.address + further * number, expectation.data, expectation.must_write)
         scoreboard.write_beats(cases.beats_of(patch))
-    scoreboard.judge()
+    scoreboard.judge_pending()
     explanations = explain_run(Seen.of(scoreboard), (LOAD,))
     wrong = [explanation.evidence.started for explanation in explanations]
     assert [started.cube for started in wrong if started is not None] == [1, 2]
@@ -264,6 +264,6 @@ def test_beats_of_a_port_that_no_layer_writes_do_not_disturb() -> None:
         Ram.CVSRAM, np.arange(3, dtype=np.uint64) * 8, lanes, lanes == 0, np.arange(3) + 9000, np.zeros(3, np.int64)
     )
     scoreboard.write_beats(other)
-    scoreboard.judge()
+    scoreboard.judge_pending()
     (explanation,) = explain_run(Seen.of(scoreboard), (LOAD,))
     assert explanation.causes[0].name == "dst-base"

@@ -8,6 +8,8 @@ import pytest
 from models.config import HwConfig
 from tb.judge.answers import AnswerRule, LastWrite
 from tb.judge.detail import EarlyInterrupt
+from tb.judge.finding import Check, Finding
+from tb.judge.interrupts import InterruptRules
 from tb.judge.layer_id import LayerId
 from tb.nvdla.memory import Ram
 from tb.nvdla.program.ops import done_bit
@@ -22,15 +24,13 @@ FIRST, SECOND = LayerId(0, "SDP", 0), LayerId(1, "CDP", 0)
 BITS = {event: 1 << done_bit(*event) for event in (SDP, CDP)}
 LAG = 10
 
-Found = list[tuple[LayerId, EarlyInterrupt, int | None]]
-
 
 class Rule(AnswerRule):
     """Two layers whose last writes were at cycles 90 and 95, with ids 1 and 3."""
 
     def __init__(self, *wrapped: Ram) -> None:
         writes = {0: LastWrite(Ram.MC, 1, 90, 0x100), 1: LastWrite(Ram.MC, 3, 95, 0x200)}
-        super().__init__(writes.get, LAG, wrapped)
+        super().__init__(InterruptRules().fresh, writes.get, LAG, wrapped)
         self.start(FIRST, [SDP])
         self.start(SECOND, [CDP])
 
@@ -38,11 +38,12 @@ class Rule(AnswerRule):
         ids, written = zip(*answers, strict=True)
         self.answers(Ram.MC, np.array(ids), np.array(written))
 
-    def seen(self, *events: tuple[str, int], cycle: int = 200) -> Found:
-        return list(self.read(sum(BITS[event] for event in events), events, cycle))
+    def seen(self, *events: tuple[str, int], cycle: int = 200) -> list[Finding]:
+        return list(self.read(STATUS, sum(BITS[event] for event in events), cycle))
 
 
-EARLY = EarlyInterrupt("SDP_0", Ram.MC, 1, 0x100, 90)
+def early(cycle: int) -> Finding:
+    return Finding(Check.UNANSWERED, EarlyInterrupt("SDP_0", Ram.MC, 1, 0x100, 90), cycle, FIRST)
 
 
 def test_an_interrupt_after_the_last_answer_is_right() -> None:
@@ -56,25 +57,25 @@ def test_an_interrupt_before_the_last_answer_is_found(answers: tuple[tuple[int, 
     rule = Rule()
     for answer in answers:
         rule.answer(answer)
-    assert rule.seen(SDP) == [(FIRST, EARLY, 200)]
+    assert rule.seen(SDP) == [early(200)]
 
 
 def test_a_wrapper_may_answer_before_memory_does() -> None:
     assert Rule(Ram.MC).seen(SDP) == []
-    assert Rule(Ram.CVSRAM).seen(SDP) == [(FIRST, EARLY, 200)]
+    assert Rule(Ram.CVSRAM).seen(SDP) == [early(200)]
 
 
 def test_an_answer_on_the_other_port_does_not_count() -> None:
     rule = Rule()
     rule.answers(Ram.CVSRAM, np.array([1]), np.array([90]))
-    assert rule.seen(SDP) == [(FIRST, EARLY, 200)]
+    assert rule.seen(SDP) == [early(200)]
 
 
 def test_an_interrupt_that_alone_raised_the_line_is_as_old_as_the_line() -> None:
     rule = Rule()
     rule.line(150, level=True)
     rule.answer((1, 90))
-    assert rule.seen(SDP) == [(FIRST, EARLY, 150)]
+    assert rule.seen(SDP) == [early(150)]
 
 
 def test_a_line_that_another_interrupt_may_have_raised_says_nothing() -> None:
@@ -89,7 +90,7 @@ def test_a_masked_interrupt_cannot_have_raised_the_line() -> None:
     rule.write(MASK, BITS[CDP], 100)
     rule.line(150, level=True)
     rule.answer((1, 90), (3, 95))
-    assert rule.seen(SDP, CDP) == [(FIRST, EARLY, 150)]
+    assert rule.seen(SDP, CDP) == [early(150)]
 
 
 @pytest.mark.parametrize("register", [MASK, SET, STATUS])
@@ -117,7 +118,7 @@ def test_a_line_that_fell_again_says_nothing() -> None:
 def test_each_interrupt_stands_for_the_oldest_layer_of_its_unit_and_group() -> None:
     rule = Rule()
     rule.start(LayerId(2, "SDP", 0), [SDP])
-    assert [layer for layer, _, _ in rule.seen(SDP)] == [FIRST]
+    assert rule.seen(SDP) == [early(200)]
     assert rule.seen(SDP) == [], "nothing is known of what layer 2 wrote"
     assert rule.seen(SDP) == [], "no layer is due"
 
@@ -128,7 +129,7 @@ def test_a_reset_forgets_layers_and_answers() -> None:
     rule.reset()
     assert rule.seen(SDP) == []
     rule.start(FIRST, [SDP])
-    assert rule.seen(SDP) == [(FIRST, EARLY, 200)]
+    assert rule.seen(SDP) == [early(200)]
 
 
 def test_the_last_write_is_that_of_the_newest_beat_with_bytes_that_the_layer_lacked() -> None:

@@ -37,7 +37,7 @@ COUNTS = {SATURATION: Count(5), "SDP_RDMA.D_STATUS_NAN_INPUT_NUM": Count(2, at_l
 
 
 def ended() -> CounterBoard:
-    board = CounterBoard()
+    board = CounterBoard(lambda unit: 0, dict.fromkeys(Ram, 0))
     board.start(LAYER, COUNTS)
     board.end(3)
     return board

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from models.config import HwConfig
-from tb.judge.detail import TooManyOutstanding
+from tb.judge.detail import AnyDetail, TooManyOutstanding
+from tb.judge.finding import Check, Finding
 from tb.judge.outstanding import OutstandingRule, limits_outstanding
 from tb.nvdla.memory import Ram
 from tb.nvdla.registers import RegisterMap
@@ -16,21 +19,28 @@ class Ports:
     """Ports that have seen so many."""
 
     def __init__(self) -> None:
-        self.most = (0, 0)
+        self.most, self.busy = (0, 0), False
 
     def __call__(self) -> dict[Ram, tuple[int, int]]:
         most, self.most = self.most, (0, 0)
         return {Ram.MC: most}
 
 
+def details(findings: Iterable[Finding]) -> list[AnyDetail]:
+    """Return the details of findings about memory."""
+    found = list(findings)
+    assert {finding.check for finding in found} <= {Check.MEMORY}
+    return [finding.detail for finding in found]
+
+
 def test_one_more_than_the_register_says_may_wait() -> None:
     ports = Ports()
-    rule = OutstandingRule(REGISTERS, ports)
-    assert list(rule.write(LIMITS, 0x0203, busy=False)) == []
+    rule = OutstandingRule(REGISTERS, ports, lambda: ports.busy)
+    assert details(rule.write(LIMITS, 0x0203, None)) == []
     ports.most = (4, 3)
-    assert list(rule.judge()) == []
+    assert details(rule.finish(None)) == []
     ports.most = (5, 4)
-    assert list(rule.judge()) == [
+    assert details(rule.finish(None)) == [
         TooManyOutstanding(Ram.MC, True, 4, 5),
         TooManyOutstanding(Ram.MC, False, 3, 4),
     ]
@@ -38,26 +48,31 @@ def test_one_more_than_the_register_says_may_wait() -> None:
 
 def test_after_a_reset_256_may_wait() -> None:
     ports = Ports()
-    rule = OutstandingRule(REGISTERS, ports)
-    list(rule.write(LIMITS, 0, busy=False))
+    rule = OutstandingRule(REGISTERS, ports, lambda: ports.busy)
+    details(rule.write(LIMITS, 0, None))
     rule.reset()
     ports.most = (256, 257)
-    assert list(rule.judge()) == [TooManyOutstanding(Ram.MC, False, 256, 257)]
+    assert details(rule.finish(None)) == [TooManyOutstanding(Ram.MC, False, 256, 257)]
 
 
 def test_what_layers_sent_under_an_earlier_limit_may_still_wait() -> None:
     ports = Ports()
-    rule = OutstandingRule(REGISTERS, ports)
-    list(rule.write(LIMITS, 0x0909, busy=False))
-    ports.most = (11, 0)
-    assert list(rule.write(LIMITS, 0, busy=True)) == [TooManyOutstanding(Ram.MC, True, 10, 11)], "before the write"
+    rule = OutstandingRule(REGISTERS, ports, lambda: ports.busy)
+    details(rule.write(LIMITS, 0x0909, None))
+    ports.most, ports.busy = (11, 0), True
+    assert details(rule.write(LIMITS, 0, None)) == [TooManyOutstanding(Ram.MC, True, 10, 11)], "before the write"
     ports.most = (10, 10)
-    assert list(rule.judge()) == []
+    assert details(rule.finish(None)) == []
     ports.most = (2, 0)
-    assert list(rule.judge()) == [TooManyOutstanding(Ram.MC, True, 1, 2)]
+    assert details(rule.finish(None)) == [TooManyOutstanding(Ram.MC, True, 1, 2)]
 
 
 def test_only_the_limits_of_the_memory_interfaces_are_followed() -> None:
     assert limits_outstanding(LIMITS)
     assert not limits_outstanding(REGISTERS.parse("MCIF.CFG_RD_WEIGHT_0"))
     assert not limits_outstanding(REGISTERS.parse("SDP.D_CVT_OFFSET"))
+    ports = Ports()
+    rule = OutstandingRule(REGISTERS, ports, lambda: False)
+    ports.most = (300, 0)
+    assert details(rule.write(REGISTERS.parse("MCIF.CFG_RD_WEIGHT_0"), 0, None)) == []
+    assert len(details(rule.write(LIMITS, 0, None))) == 1

@@ -141,7 +141,7 @@ def test_a_repeated_write_of_the_same_value_is_counted(port: Port, judge_between
     port.board.expect(expected())
     port.atoms()
     if judge_between:
-        port.board.judge()
+        port.board.judge_pending()
     port.atoms(1, 2)
     verdict = port.board.finish()
     assert verdict.ending is Ending.PASSED
@@ -153,7 +153,7 @@ def test_a_double_write_of_another_value_fails(port: Port, judge_between: bool) 
     port.board.expect(expected())
     port.atoms()
     if judge_between:
-        port.board.judge()
+        port.board.judge_pending()
     port.write(BASE, bytes([0, 1, 77, 3, 4, 5, 6, 7]))
     verdict = port.board.finish()
     double = Mismatch(1, 1, Ram.MC, BASE + 2, Element(2, 0, 0), expected=2, got=77, axi_id=1)

@@ -109,7 +109,7 @@ def test_an_element_is_judged_once_both_bytes_are_there() -> None:
     board.expect(tolerant())
     data = packed(patterns(moved(7.0)))
     write(board, data, byte_lanes=0x55555555)
-    board.judge()
+    board.judge_pending()
     assert board.verdict.findings == []
     write(board, data, byte_lanes=0xAAAAAAAA)
     verdict = board.finish()
@@ -131,7 +131,7 @@ def test_a_repeated_element_must_repeat_what_was_written_first(by: float, ending
     board = Scoreboard()
     board.expect(tolerant())
     write(board, packed(patterns(moved(0.125))))
-    board.judge()
+    board.judge_pending()
     write(board, packed(patterns(moved(0.125 + by))))
     verdict = board.finish()
     assert verdict.ending is ending

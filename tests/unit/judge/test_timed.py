@@ -22,7 +22,7 @@ class Board(CounterBoard):
     """Runs layers that take part in one unit each."""
 
     def __init__(self) -> None:
-        super().__init__({Ram.MC: LATENCY})
+        super().__init__(lambda unit: 0, {Ram.MC: LATENCY})
         self.index = 0
 
     def run(self, unit: str, group: int, begun: int, ended: int | None, *, counting: bool = True) -> None:
@@ -34,7 +34,7 @@ class Board(CounterBoard):
             self.end(self.index, ended)
         self.index += 1
 
-    def read(self, *cycles: int, axi_id: int = DATA_READ_ID) -> None:
+    def fetch(self, *cycles: int, axi_id: int = DATA_READ_ID) -> None:
         self.timed.reads(Ram.MC, np.array(cycles), np.full(len(cycles), axi_id))
 
     def wrong(self, register: str, group: int, got: int) -> tuple[int, int | None] | None:
@@ -67,8 +67,8 @@ def test_stalls_of_pdp_add_up_from_the_first_layer_on() -> None:
 def test_a_latency_is_at_least_the_time_for_which_reads_wait() -> None:
     board = Board()
     board.run("CDMA", 0, 100, 900)
-    board.read(99, 110, 120, 300)
-    board.read(500, axi_id=9)
+    board.fetch(99, 110, 120, 300)
+    board.fetch(500, axi_id=9)
     least = 10 + LATENCY + LATENCY
     assert board.wrong(CDMA, 0, least) is None
     assert board.wrong(CDMA, 0, least - 1) == (least, 800)
@@ -78,7 +78,7 @@ def test_reads_of_layers_that_overlap_are_not_told_apart() -> None:
     board = Board()
     board.run("CDMA", 0, 100, None)
     board.run("CDMA", 1, 110, 500)
-    board.read(120)
+    board.fetch(120)
     board.end(0, 600)
     assert board.wrong(CDMA, 0, 0) is None
     assert board.wrong(CDMA, 1, 0) is None

@@ -114,7 +114,7 @@ def test_counters_count_all_cubes_and_weights_once() -> None:
     for cube in layer.cubes[1:]:
         assert isinstance(cube.src, Surface)
         image.write(cube.src.address, np.array([nan & 0xFF, nan >> 8], np.uint8))
-    tracker, board = LayerTracker(FULL), CounterBoard()
+    tracker, board = LayerTracker(FULL), CounterBoard(lambda unit: 0, dict.fromkeys(Ram, 0))
     started = started_by(layer, tracker)
     for cube in started:
         board.start(cube, predict(cube, lambda _, address, nbytes: image.read_array(address, nbytes)).counts)

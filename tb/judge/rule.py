@@ -1,0 +1,38 @@
+"""The rules that a DUT keeps besides writing the right bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tb.judge.finding import Finding
+from tb.nvdla.registers import Register
+
+
+class Rule:
+    """One of them, which follows what the judge sees: each method returns what is found to be wrong.
+
+    A rule overrides what it listens to. Cycles are None where nothing counts clock cycles.
+    """
+
+    def reset(self) -> None:
+        """Return to the reset state, as a reset of the DUT does."""
+
+    def write(self, register: Register, value: int, cycle: int | None) -> Iterable[Finding]:
+        """Follow a register write, after the layers that it starts."""
+        del register, value, cycle
+        return ()
+
+    def read(self, register: Register, value: int, cycle: int | None) -> Iterable[Finding]:
+        """Follow a register read, after the layers that it ends."""
+        del register, value, cycle
+        return ()
+
+    def line(self, cycle: int, *, level: bool) -> Iterable[Finding]:
+        """Follow a change of the interrupt line."""
+        del cycle, level
+        return ()
+
+    def finish(self, cycle: int | None) -> Iterable[Finding]:
+        """Judge the rest, at the end of a run."""
+        del cycle
+        return ()

@@ -251,14 +251,15 @@ class Bench:
         if self._played is not None:
             self._played.before(program)
         player = self._player(program)
+        waiters = {
+            "end": player.play(),
+            "hang": self._watchdog.nothing_moves(),
+            "refusal": self._refused.wait(),
+            "mismatch": self._watchdog.first_mismatch(),
+            "dead interrupts": self.interrupts.failed.wait(),
+        }
         try:
-            ended, quiet = await select(
-                player.play(),
-                self._watchdog.nothing_moves(),
-                self._refused.wait(),
-                self._watchdog.first_mismatch(),
-                self.interrupts.failed.wait(),
-            )
+            number, quiet = await select(*waiters.values())
         except CsbTimeout as error:
             self._find_dead_csb(error)
         except PollTimeout as error:
@@ -266,10 +267,11 @@ class Bench:
         except ScenarioError as error:
             self.judge.report(Check.PROGRAM, Note(str(error)), cycle())
         else:
-            if ended in (2, 3):
+            ended = list(waiters)[number]
+            if ended in ("refusal", "mismatch"):
                 self._stopped = True
                 self.scoreboard.abandon()
-            elif ended == 1:
+            elif ended == "hang":
                 at = cycle()
                 self.judge.report(Check.HANG, await self._watchdog.hang(quiet, player.waiting_for), at)
         finally:
@@ -293,12 +295,13 @@ class Bench:
 
     async def settle(self) -> None:
         """See what comes late, after a program that was played to its end: writes, and interrupts."""
+        # After any fault but wrong bytes, a hang for one, what is late or missing would only tell of it again.
         if self._stopped or any(finding.check not in BYTES for finding in self.verdict.findings):
             return
         self.verdict.cycles = cycle()
         if not await self._watchdog.memory_rests():
             self.judge.report(Check.PROTOCOL, Restless(), cycle())
-        self._look()
+        self._judge_pending()
         if self.judge.interrupts_owed:
             # Those that are masked show up when they are read.
             try:
@@ -306,7 +309,7 @@ class Bench:
             except CsbTimeout as error:
                 self._find_dead_csb(error)
                 return
-            self._look()
+            self._judge_pending()
         for name in self.judge.interrupts_owed:
             self.judge.report(Check.INTERRUPT, MissingInterrupt(name))
 
@@ -382,7 +385,7 @@ class Bench:
         """Pass on a change of the interrupt line."""
         self.judge.line(at, level=level)
 
-    def _look(self) -> None:
+    def _judge_pending(self) -> None:
         self.backend.look()
         self.judge.judge_pending()
 

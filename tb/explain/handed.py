@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from models.config import HwConfig
 from models.errors import InputError
 from models.precision import Precision
 from tb.explain.evidence import Evidence
@@ -19,7 +20,30 @@ from tb.nvdla.layers import ConvLayer, PooledLayer, SdpLayer
 from tb.nvdla.memory import Ram
 from tb.nvdla.surfaces import ImageSurface
 
-VALUES = ("converted", "kernels", "elements", "products", "sums", "entered")
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of values that pass a stage.
+
+    Attributes:
+        lanes: how many a beat holds on a configuration, of those whose order depends on stripes; None for others.
+        is_written: whether they are bytes on their way to memory, in any order, each beat with its address.
+    """
+
+    lanes: Callable[[HwConfig], int] | None = None
+    is_written: bool = False
+
+
+KINDS = {
+    "converted": Kind(),
+    "kernels": Kind(lambda config: config.mac_atomic_c_size * config.mac_atomic_k_size),
+    "elements": Kind(lambda config: config.mac_atomic_c_size),
+    "products": Kind(lambda config: config.mac_atomic_k_size),
+    "sums": Kind(),
+    "entered": Kind(),
+    "written": Kind(is_written=True),
+}
+"""By the name that a file of stages gives them."""
 
 
 class NotComparable(InputError):
@@ -45,7 +69,7 @@ def handed(value: str, evidence: Evidence, lanes: int, stripe: int) -> Handed:
     """Return the values that pass a stage for a layer.
 
     Args:
-        value: one of ``VALUES``.
+        value: one of ``KINDS`` that is not written.
         evidence: the layer, and the memory that it found.
         lanes: elements of a beat.
         stripe: outputs for which a kernel's weights stay in the multipliers.
@@ -128,7 +152,9 @@ def _operations(
     """
     config = layer.weights.layout.config
     per_block, per_group = config.mac_atomic_c_size, config.mac_atomic_k_size
-    wanted = {"elements": per_block, "products": per_group, "kernels": per_block * per_group}[value]
+    beat_lanes = KINDS[value].lanes
+    assert beat_lanes is not None
+    wanted = beat_lanes(config)
     if lanes != wanted:
         raise NotComparable(f"a beat of {value} must hold {wanted} of them, not {lanes}")
     kernels, channels, rows, columns = weights.shape

@@ -5,7 +5,7 @@ A TOML file names the hand-overs, in the order in which data pass them:
     [[stage]]
     name = "CACC to SDP"
     engines = ["CONV"]            # whose layers pass it, names of ``tb.nvdla.engines``
-    value = "sums"                # what passes it, see VALUES
+    value = "sums"                # what passes it, see KINDS of ``tb.explain.handed``
     valid = "conv.sdp_valid"      # paths from the RTL's top
     ready = "conv.sdp_ready"      # may be left out: every valid beat is taken
     data = "conv.sdp_data"        # or a list of paths, from bit 0 up
@@ -20,7 +20,7 @@ Bytes that are written come in any order; all other values in the order that ``t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +31,7 @@ from models.layout import Element
 from models.layout.dlhdl import ModuleDataLayout
 from models.reading import read_toml, shown
 from tb.explain.evidence import Evidence
-from tb.explain.handed import VALUES, NotComparable, handed
+from tb.explain.handed import KINDS, Kind, NotComparable, handed
 from tb.explain.seen import Seen, SeenLayer
 from tb.nvdla.engines import ENGINES
 from tb.nvdla.program.ops import Op
@@ -52,8 +52,8 @@ class Stage:
     engines: tuple[str, ...]
     value: str
     valid: str
-    ready: str | None
     data: tuple[str, ...]
+    ready: str | None = None
     element_bits: int = 8
     stripe: int | None = None
     mask: tuple[str, ...] = ()
@@ -64,15 +64,20 @@ class Stage:
         for name in self.engines:
             if name not in known:
                 raise StageError(f"{self.name}: engines must be of {', '.join(known)}, not {name}")
-        if self.value not in (*VALUES, "written"):
-            raise StageError(f"{self.name}: value must be one of {', '.join(VALUES)}, written, not {self.value}")
-        if (self.value == "written") != (self.address is not None):
+        if self.value not in KINDS:
+            raise StageError(f"{self.name}: value must be one of {', '.join(KINDS)}, not {self.value}")
+        if self.kind.is_written != (self.address is not None):
             raise StageError(f"{self.name}: address must be given for written, and for nothing else")
-        if (self.value in ("kernels", "elements", "products")) != (self.stripe is not None):
+        if (self.kind.lanes is not None) != (self.stripe is not None):
             raise StageError(f"{self.name}: stripe must be given for kernels, elements and products, and nothing else")
         for key, number, most in (("element_bits", self.element_bits, MOST_BITS), ("stripe", self.stripe, 1 << 26)):
             if number is not None and not 1 <= number <= most:
                 raise StageError(f"{self.name}: {key} must be 1 to {most}, not {number}")
+
+    @property
+    def kind(self) -> Kind:
+        """The kind of what passes it."""
+        return KINDS[self.value]
 
 
 @dataclass(frozen=True)
@@ -110,17 +115,17 @@ def _stage(path: Path, entry: object, number: int) -> Stage:
     where = f"{path}: stage[{number}]"
     if not isinstance(entry, dict):
         raise StageError(f"{where} must be a table, not {shown(entry)}")
-    needed = {"name", "engines", "value", "valid", "data"}
+    needed = {field.name for field in fields(Stage) if field.default is MISSING}
     for name in sorted(needed - set(entry)):
         raise StageError(f"{path}: a stage must have the key {name}")
-    for name in sorted(set(entry) - needed - {"ready", "element_bits", "stripe", "mask", "address"}):
+    for name in sorted(set(entry) - {field.name for field in fields(Stage)}):
         raise StageError(f"{path}: a stage has no key {name}")
     lists = {key: [value] for key in ("engines", "data", "mask") if isinstance(value := entry.get(key), str)}
-    return converted({"ready": None, **entry, **lists}, Stage, where, StageError)
+    return converted({**entry, **lists}, Stage, where, StageError)
 
 
 @dataclass(frozen=True)
-class Finding:
+class StageResult:
     """The beats of one layer at a stage.
 
     Attributes:
@@ -145,7 +150,7 @@ class Finding:
         return self.skipped is None and (self.wrong is not None or self.beats != self.expected)
 
     def __str__(self) -> str:
-        """Return the finding as one line."""
+        """Return the result as one line."""
         if self.skipped is not None:
             return f"{self.stage}: not compared: {self.skipped}"
         if self.wrong is not None:
@@ -155,50 +160,50 @@ class Finding:
         return f"{self.stage}: {self.beats} beats, all right"
 
 
-def judge(
-    stages: Sequence[Stage], seen: Mapping[str, Sequence[Handover]], run: Seen, ops: Iterable[Op]
-) -> dict[int, list[Finding]]:
+def compare(
+    stages: Sequence[Stage], beats_by_stage: Mapping[str, Sequence[Handover]], seen: Seen, ops: Iterable[Op]
+) -> dict[int, list[StageResult]]:
     """Compare what passed each stage with the model.
 
     Args:
         stages: in the order in which data pass them.
-        seen: by the names of the stages.
-        run: its layers.
+        beats_by_stage: what passed, by the names of the stages.
+        seen: the run and its layers.
         ops: operations that were played.
 
     Returns:
-        Findings for each layer's index, in the order of the stages.
+        Results for each layer's index, in the order of the stages.
     """
-    findings: dict[int, list[Finding]] = {layer.started.index: [] for layer in run.layers}
-    evidence = {e.started.index: e for e in run.every(ops) if e.started is not None}
+    results: dict[int, list[StageResult]] = {layer.started.index: [] for layer in seen.layers}
+    evidence = {e.started.index: e for e in seen.every(ops) if e.started is not None}
     for stage in stages:
-        layers = [layer for layer in run.layers if _passes(stage, layer.started.engine)]
-        rest = list(seen[stage.name])
+        layers = [layer for layer in seen.layers if _passes(stage, layer.started.engine)]
+        rest = list(beats_by_stage[stage.name])
         skipped: str | None = None
         for number, layer in enumerate(layers):
             name = layer.started.name
-            if stage.value == "written":
+            if stage.kind.is_written:
                 own = [beat for beat in rest if beat.address is not None and _belongs(beat.address, layer, layers)]
-                findings[layer.started.index].append(_written(stage, layer, own))
+                results[layer.started.index].append(_written(stage, layer, own))
                 continue
             if skipped is None:
                 try:
-                    finding, count = _in_order(stage, evidence[layer.started.index], rest, number == len(layers) - 1)
+                    result, count = _in_order(stage, evidence[layer.started.index], rest, number == len(layers) - 1)
                 except NotComparable as why:
                     skipped = str(why)
                 else:
-                    findings[layer.started.index].append(finding)
+                    results[layer.started.index].append(result)
                     rest = rest[count:]
                     continue
-            findings[layer.started.index].append(Finding(stage.name, name, 0, 0, None, skipped))
+            results[layer.started.index].append(StageResult(stage.name, name, 0, 0, None, skipped))
             skipped = "it is not known where the layer before ends"
-    return findings
+    return results
 
 
 def _passes(stage: Stage, engine: str) -> bool:
     """Return whether layers of an engine pass a stage; what is pooled on the fly is written by PDP."""
     parts = engine.split("-")
-    return parts[-1 if stage.value == "written" else 0] in stage.engines
+    return parts[-1 if stage.kind.is_written else 0] in stage.engines
 
 
 def _belongs(address: int, layer: SeenLayer, layers: Sequence[SeenLayer]) -> bool:
@@ -207,8 +212,8 @@ def _belongs(address: int, layer: SeenLayer, layers: Sequence[SeenLayer]) -> boo
     return (owners[-1] if owners else layers[0]) is layer
 
 
-def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_last: bool) -> tuple[Finding, int]:
-    """Return the finding of a stage for a layer, and how many of the beats are its own."""
+def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_last: bool) -> tuple[StageResult, int]:
+    """Return the result of a stage for a layer, and how many of the beats are its own."""
     assert evidence.started is not None
     lanes = len(rest[0].data) * 8 // stage.element_bits if rest else _usual_lanes(stage, evidence)
     right = handed(stage.value, evidence, lanes, stage.stripe or 1)
@@ -228,17 +233,15 @@ def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_las
             f"first wrong at {right.place(beat, lane)} in beat {beat + 1} of {len(right.values)}, "
             f"cycle {beats[beat].cycle}: expected {right.values[beat, lane]}, got {value}"
         )
-    return Finding(stage.name, evidence.started.name, len(beats), len(right.values), text), len(right.values)
+    return StageResult(stage.name, evidence.started.name, len(beats), len(right.values), text), len(right.values)
 
 
 def _usual_lanes(stage: Stage, evidence: Evidence) -> int:
     """Return how many elements a beat would have had, when none passed."""
     layout = evidence.layout
     assert not isinstance(layout, ModuleDataLayout)
-    config = layout.config
-    sizes = {"products": config.mac_atomic_k_size, "elements": config.mac_atomic_c_size}
-    sizes["kernels"] = config.mac_atomic_k_size * config.mac_atomic_c_size
-    return sizes.get(stage.value, evidence.walk.atom_elements)
+    lanes = stage.kind.lanes
+    return evidence.walk.atom_elements if lanes is None else lanes(layout.config)
 
 
 def _elements(beats: Sequence[bytes], bits: int, lanes: int) -> NDArray[np.int64]:
@@ -250,7 +253,7 @@ def _elements(beats: Sequence[bytes], bits: int, lanes: int) -> NDArray[np.int64
     return single.astype(np.int64) @ weights
 
 
-def _written(stage: Stage, layer: SeenLayer, beats: Sequence[Handover]) -> Finding:
+def _written(stage: Stage, layer: SeenLayer, beats: Sequence[Handover]) -> StageResult:
     expected = layer.expected
     size = len(beats[0].data) if beats else 1
     text = None
@@ -272,11 +275,11 @@ def _written(stage: Stage, layer: SeenLayer, beats: Sequence[Handover]) -> Findi
             element = "" if not isinstance(place, Element) else f", from c={place.c} h={place.h} w={place.w}"
             text = f"first wrong {where}{element}: expected {want}, got {beat.data.hex(' ')}"
             break
-    return Finding(stage.name, layer.started.name, len(beats), int(expected.mask.sum()) // size, text)
+    return StageResult(stage.name, layer.started.name, len(beats), int(expected.mask.sum()) // size, text)
 
 
-def first_bad(findings: Sequence[Finding]) -> list[str]:
-    """Return the findings of a layer as lines, and which stage is the first bad one."""
-    bad = [finding for finding in findings if finding.is_bad]
-    lines = [str(finding) for finding in findings]
+def first_bad(results: Sequence[StageResult]) -> list[str]:
+    """Return the results of a layer as lines, and which stage is the first bad one."""
+    bad = [result for result in results if result.is_bad]
+    lines = [str(result) for result in results]
     return [*lines, f"first bad stage: {bad[0].stage}" if bad else "no stage differs: look past the last one"]

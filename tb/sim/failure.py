@@ -15,7 +15,7 @@ from models.config import HwConfig
 from tb.explain import Explanation, explain_run, record, write_page
 from tb.explain.page import FILE_NAME
 from tb.explain.seen import Seen
-from tb.explain.stages import first_bad, judge
+from tb.explain.stages import compare, first_bad
 from tb.explain.waves import View, write_save_files
 from tb.judge.layer_facts import layer_facts
 from tb.judge.scoreboard import Scoreboard
@@ -124,13 +124,13 @@ def _stages(bench: Judged, seen: Seen, ops: Program, explanations: Sequence[Expl
     """Return the first bad stage of every layer that is explained, when stages were watched."""
     if bench.watch is None:
         return []
-    findings = judge(bench.watch.stages, bench.watch.seen, seen, ops)
+    results = compare(bench.watch.stages, bench.watch.seen, seen, ops)
     lines = []
     for explanation in explanations:
         started = explanation.evidence.started
         assert started is not None
         lines.append(f"{started.name}: stages")
-        lines += [f"  {line}" for line in first_bad(findings[started.index])]
+        lines += [f"  {line}" for line in first_bad(results[started.index])]
     return lines
 
 

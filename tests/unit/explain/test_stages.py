@@ -12,7 +12,7 @@ import pytest
 
 from models.layout import FeatureLayout
 from tb.explain.seen import Seen
-from tb.explain.stages import Finding, Handover, Stage, StageError, first_bad, judge, load_stages
+from tb.explain.stages import Handover, Stage, StageError, StageResult, compare, first_bad, load_stages
 from tb.places import HDL
 from tests.unit.explain import cases
 from tests.unit.explain.cases import conv_layer
@@ -21,9 +21,9 @@ from tests.unit.explain.test_runs import LAYERS, LOAD, MEMORY, played
 from tests.unit.models.oracles_conv import element
 
 EMBEDDED = HDL / "stages.toml"
-SUMS = Stage("CACC to SDP", ("CONV",), "sums", "v", "r", ("d",), 32)
-ENTERED = Stage("input of SDP", ("SDP",), "entered", "v", "r", ("d",), 32)
-WRITTEN = Stage("SDP to memory", ("SDP",), "written", "v", "r", ("d",), address="a")
+SUMS = Stage("CACC to SDP", ("CONV",), "sums", "v", ("d",), "r", 32)
+ENTERED = Stage("input of SDP", ("SDP",), "entered", "v", ("d",), "r", 32)
+WRITTEN = Stage("SDP to memory", ("SDP",), "written", "v", ("d",), "r", address="a")
 
 
 def entering(number: int) -> list[Handover]:
@@ -57,7 +57,7 @@ RUN = Seen.of(played(*LAYERS, wrong=0, moved=0))
 
 def test_right_hand_overs_of_layers_one_after_the_other_are_right() -> None:
     seen = {ENTERED.name: entering(0) + entering(1), WRITTEN.name: writing(1) + writing(0)}
-    findings = judge([ENTERED, WRITTEN], seen, RUN, (LOAD,))
+    findings = compare([ENTERED, WRITTEN], seen, RUN, (LOAD,))
     for index in (0, 1):
         assert [finding.is_bad for finding in findings[index]] == [False, False]
         assert first_bad(findings[index])[-1] == "no stage differs: look past the last one"
@@ -70,9 +70,9 @@ def test_parts_of_an_atom_come_one_behind_the_other() -> None:
         for beat in entering(0) + entering(1)
         for part in range(2)
     ]
-    assert not judge([ENTERED], {ENTERED.name: halves}, RUN, (LOAD,))[1][0].is_bad
+    assert not compare([ENTERED], {ENTERED.name: halves}, RUN, (LOAD,))[1][0].is_bad
     halves[-1] = replace(halves[-1], data=bytes(16))
-    found = str(judge([ENTERED], {ENTERED.name: halves}, RUN, (LOAD,))[1][0])
+    found = str(compare([ENTERED], {ENTERED.name: halves}, RUN, (LOAD,))[1][0])
     assert found.startswith("input of SDP: first wrong at c=20 h=4 w=5 in beat 180 of 180, ")
 
 
@@ -82,7 +82,7 @@ def test_a_wrong_element_is_named_with_place_and_cycle() -> None:
     words = np.frombuffer(beats[at].data, dtype="<i4").copy()
     words[5] += 70000
     beats[at] = replace(beats[at], data=words.tobytes())
-    findings = judge([ENTERED], {ENTERED.name: beats}, RUN, (LOAD,))
+    findings = compare([ENTERED], {ENTERED.name: beats}, RUN, (LOAD,))
     assert not findings[0][0].is_bad
     total = len(entering(1))
     assert str(findings[1][0]) == (
@@ -94,12 +94,12 @@ def test_a_wrong_element_is_named_with_place_and_cycle() -> None:
 
 def test_missing_and_stray_hand_overs_are_bad() -> None:
     short = {ENTERED.name: entering(0) + entering(1)[:-1], WRITTEN.name: writing(0) + writing(1)}
-    findings = judge([ENTERED, WRITTEN], short, RUN, (LOAD,))
+    findings = compare([ENTERED, WRITTEN], short, RUN, (LOAD,))
     total = len(entering(1))
     assert str(findings[1][0]) == f"input of SDP: {total - 1} beats instead of {total}"
     stray = writing(0)
     stray[3] = replace(stray[3], address=0x10)
-    findings = judge([WRITTEN], {WRITTEN.name: stray + writing(1)}, RUN, (LOAD,))
+    findings = compare([WRITTEN], {WRITTEN.name: stray + writing(1)}, RUN, (LOAD,))
     assert str(findings[0][0]) == (
         f"SDP to memory: first wrong in beat 4, cycle {stray[3].cycle}, address 0x10: the layer writes nothing there"
     )
@@ -154,10 +154,10 @@ def operations(stripe: int) -> dict[str, list[Handover]]:
 CONVOLUTION = Seen.of(played(conv_layer(), wrong=0, moved=0))
 
 
-def judged(value: str, beats: list[Handover], stripe: int | None = 16) -> Finding:
+def judged(value: str, beats: list[Handover], stripe: int | None = 16) -> StageResult:
     """Return what is found of a convolution's beats."""
-    stage = Stage("inside", ("CONV",), value, "v", None, ("d",), 20 if value == "products" else 8, stripe)
-    (finding,) = judge([stage], {"inside": beats}, CONVOLUTION, (LOAD,))[0]
+    stage = Stage("inside", ("CONV",), value, "v", ("d",), None, 20 if value == "products" else 8, stripe)
+    (finding,) = compare([stage], {"inside": beats}, CONVOLUTION, (LOAD,))[0]
     return finding
 
 
@@ -220,8 +220,8 @@ def test_unknown_bits_are_wrong_where_they_count() -> None:
 def test_images_are_not_compared_and_neither_is_what_follows_them() -> None:
     later = replace(conv_layer(), dst=replace(conv_layer().dst, address=cases.DST + 0x2000))
     run = Seen.of(played(cases.image_layer(), later, wrong=0, moved=0))
-    stage = Stage("inside", ("CONV",), "elements", "v", None, ("d",), 8, 16)
-    findings = judge([stage], {"inside": operations(16)["elements"]}, run, (LOAD,))
+    stage = Stage("inside", ("CONV",), "elements", "v", ("d",), None, 8, 16)
+    findings = compare([stage], {"inside": operations(16)["elements"]}, run, (LOAD,))
     assert [str(findings[index][0]) for index in (0, 1)] == [
         "inside: not compared: only direct convolutions of INT8 feature cubes have a known order there",
         "inside: not compared: it is not known where the layer before ends",
@@ -252,7 +252,7 @@ def test_layers_pooled_on_the_fly_pass_the_stages_of_their_producer() -> None:
     cube = src.unpack_padded(MEMORY.read(cases.SRC, src.nbytes).data).astype("<i4")
     atoms = [cube[8 * c : 8 * c + 8, h, w].tobytes() for c in range(3) for h in range(5) for w in range(6)]
     seen = {"in": [Handover(n, atom) for n, atom in enumerate(atoms)], "out": [], "behind": beats}
-    found = judge([stage, out, behind], seen, run, (LOAD,))[0]
+    found = compare([stage, out, behind], seen, run, (LOAD,))[0]
     assert [(finding.stage, finding.is_bad) for finding in found] == [("in", False), ("behind", False)]
 
 
@@ -267,7 +267,7 @@ def test_sums_are_those_of_a_literal_convolution() -> None:
                 numbers = range(8 * surface, 8 * surface + 8)
                 sums = [element(layer.params, cube, kernels[k], h, w)[0] if k < 19 else 0 for k in numbers]
                 beats.append(Handover(len(beats), np.array(sums, dtype="<i4").tobytes()))
-    (finding,) = judge([SUMS], {SUMS.name: beats}, run, (LOAD,))[0]
+    (finding,) = compare([SUMS], {SUMS.name: beats}, run, (LOAD,))[0]
     assert (finding.is_bad, finding.beats) == (False, 3 * height * width)
 
 

@@ -27,7 +27,7 @@ from tb.report.progress import Progress
 from tb.run import folders
 from tb.run.compile.spec import Built
 from tb.run.dut import Dut
-from tb.run.jobs import Job, bit_exact, run_jobs, stopping_at_first
+from tb.run.jobs import Job, run_jobs, with_settings
 from tb.run.result import Result
 
 _DIGEST_CHARACTERS = 8
@@ -233,9 +233,9 @@ def prepared(args: argparse.Namespace, jobs: Sequence[Job]) -> Sequence[Job]:
         InputError: for options that do not go together.
     """
     if args.exact:
-        jobs = [replace(bit_exact(job), rerun=f"{job.rerun} --exact") for job in jobs]
+        jobs = [with_settings(job, f"{job.rerun} --exact", exact=True) for job in jobs]
     if args.stop_at_first:
-        jobs = [stopping_at_first(job) for job in jobs]
+        jobs = [with_settings(job, f"{job.rerun} --stop-at-first", stop_at_first=True) for job in jobs]
     if args.plusarg:
         again = plusarg_arguments(args.plusarg)
         jobs = [replace(job, plusargs=tuple(args.plusarg), rerun=f"{job.rerun} {again}") for job in jobs]

@@ -96,7 +96,7 @@ class PlayedDut:
         Args:
             scenario: Of the configuration of this device.
         """
-        return self._play(Job(scenario.name, scenario.seed, "pytest", lambda: scenario, waves=False))
+        return self._play(Job(scenario.name, scenario.seed, "pytest", lambda: scenario, rerun_takes_waves=False))
 
     def play_entry(self, entry: PlanEntry, plan: Path, seed: int) -> Result:
         """Play and judge a scenario of a plan.

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -49,9 +50,9 @@ class Job:
     may be refused while it is played, as a trace may, which is no failure then; ``broken`` is what is wrong with the
     file that it is read from, so that it fails without being played. ``plusargs`` are the simulator's,
     ``altered`` a file of bytes that only the DUT finds in its memory, ``stages`` one of hand-overs to watch;
-    ``waves_from`` holds waves back, and ``waves`` says whether ``rerun`` takes ``--waves``. ``traffic`` records what
-    each memory port moves, ``dump`` are ranges of memory to save; ``kept`` is the folder that what it leaves will lie
-    in, None when that is where it is played.
+    ``waves_from`` holds waves back, and ``rerun_takes_waves`` says whether ``rerun`` takes ``--waves``. ``traffic``
+    records what each memory port moves, ``dump`` are ranges of memory to save; ``kept`` is the folder that what it
+    leaves will lie in, None when that is where it is played.
     """
 
     name: str
@@ -65,7 +66,7 @@ class Job:
     altered: Path | None = None
     stages: Path | None = None
     waves_from: str = "cycle:0"
-    waves: bool = True
+    rerun_takes_waves: bool = True
     traffic: bool = False
     dump: tuple[Range, ...] = ()
     kept: Path | None = None
@@ -97,7 +98,7 @@ class Job:
             altered=None if self.altered is None else str(self.altered.resolve()),
             test=self.identity,
             rerun=self.rerun,
-            rerun_waves=f"{self.rerun} --waves" if self.waves else None,
+            rerun_waves=f"{self.rerun} --waves" if self.rerun_takes_waves else None,
             waves_from=self.waves_from,
             stages=None if self.stages is None else str(self.stages.resolve()),
             traffic=self.traffic,
@@ -112,24 +113,20 @@ class Job:
         return Result(self.name, self.seed, dut, self.rerun, verdict, seconds, where)
 
 
-def bit_exact(job: Job) -> Job:
-    """Return the job with FP16 compared bit by bit, not by the published thresholds."""
+def with_settings(job: Job, rerun: str | None = None, **settings: Any) -> Job:
+    """Return the job with other settings of its scenario.
+
+    Args:
+        job: The job.
+        rerun: The command that repeats just it; that of the job, which then must say so, when it is left out.
+        settings: Fields of ``BenchSettings``, with their values.
+    """
 
     def make() -> AnyScenario:
         scenario = job.make()
-        return replace(scenario, settings=replace(scenario.settings, exact=True))
+        return replace(scenario, settings=replace(scenario.settings, **settings))
 
-    return replace(job, make=make)
-
-
-def stopping_at_first(job: Job) -> Job:
-    """Return the job that ends soon after its first wrong byte."""
-
-    def make() -> AnyScenario:
-        scenario = job.make()
-        return replace(scenario, settings=replace(scenario.settings, stop_at_first=True))
-
-    return replace(job, make=make, rerun=f"{job.rerun} --stop-at-first")
+    return replace(job, make=make, rerun=rerun or job.rerun)
 
 
 def run_jobs(

@@ -17,7 +17,7 @@ from tb.dlhdl.random import random_entry as random_dlhdl
 from tb.judge.verdict import Verdict
 from tb.plain_data import converted
 from tb.run.dut import Dut
-from tb.run.jobs import Job, bit_exact
+from tb.run.jobs import Job, with_settings
 from tb.run.result import Result, identity, key
 from tb.run.sources import planned_job, trace_job
 from tb.run.systems import AnyScenario, load_config
@@ -78,7 +78,7 @@ class Task(msgspec.Struct, frozen=True):
         if self.kind == BENCH:
             raise InputError(f"{self.test} must be a scenario to be a job, not a test in Python")
         job = replace(_MAKERS[self.kind](self), plusargs=self.plusargs)
-        return bit_exact(job) if self.exact else job
+        return with_settings(job, exact=True) if self.exact else job
 
     def encode(self) -> str:
         """Return the task as JSON."""

@@ -14,7 +14,7 @@ from tb.places import PLANS
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec
 from tb.run.dut import Dut
-from tb.run.jobs import Job, run_jobs, stopping_at_first
+from tb.run.jobs import Job, run_jobs, with_settings
 from tb.run.result import Result
 from tb.stimulus.generate.plan import load_plan
 from tests.unit.nvdla.samples import mismatch
@@ -34,7 +34,8 @@ def play(backend: str, job: Job, root: Path) -> Result:
 @pytest.mark.parametrize("backend", ["native", "coroutine"])
 def test_the_first_wrong_byte_ends_the_scenario_and_is_the_one_reported(backend: str, tmp_path: Path) -> None:
     job = Job("long", 1, "rerun", lambda: LONG.build(CONFIG, 1), plusargs=(BUG,))
-    whole, stopped = (play(backend, one, tmp_path / name) for name, one in (("a", job), ("b", stopping_at_first(job))))
+    watched = with_settings(job, "rerun --stop-at-first", stop_at_first=True)
+    whole, stopped = (play(backend, one, tmp_path / name) for name, one in (("a", job), ("b", watched)))
     assert whole.ending is stopped.ending is Ending.MISMATCH
     assert stopped.rerun == "rerun --stop-at-first"
     assert stopped.verdict.cycles < whole.verdict.cycles / 2
@@ -43,7 +44,8 @@ def test_the_first_wrong_byte_ends_the_scenario_and_is_the_one_reported(backend:
 
 def test_a_scenario_without_a_wrong_byte_is_not_stopped(tmp_path: Path) -> None:
     job = Job("long", 1, "rerun", lambda: LONG.build(CONFIG, 1))
-    plain, watched = (play("native", one, tmp_path / name) for name, one in (("a", job), ("b", stopping_at_first(job))))
+    stopping = with_settings(job, stop_at_first=True)
+    plain, watched = (play("native", one, tmp_path / name) for name, one in (("a", job), ("b", stopping)))
     assert watched.ending is Ending.PASSED
     assert watched.verdict == plain.verdict
 

@@ -21,7 +21,7 @@ from tb.places import COMMAND
 from tb.plain_data import converted
 from tb.run.compile.toolchain import tool_versions
 from tb.run.dut import Dut
-from tb.run.jobs import SCENARIO_DIR, Job, bit_exact
+from tb.run.jobs import SCENARIO_DIR, Job, with_settings
 from tb.run.result import Result
 from tb.run.systems import load_config, read_scenario
 from tb.run.task import BENCH, Task
@@ -79,7 +79,7 @@ class Bundle:
             raise BundleError(f"{task.test} must be a scenario to be replayed; as a test in Python it is: {task.rerun}")
         config = load_config(self.dut.config)
         job = Job(task.test, task.seed, rerun, lambda: read_scenario(folder, config), plusargs=task.plusargs)
-        return bit_exact(job) if task.exact else job
+        return with_settings(job, exact=True) if task.exact else job
 
 
 def write(folder: Path, task: Task, result: Result) -> None:

@@ -46,3 +46,11 @@ def test_plusargs_go_to_the_simulator_and_into_the_command_that_repeats_a_test(
     with pytest.raises(SystemExit, match=r"^2$"):
         parser().parse_args(["run", "--plusarg", "depth=4"])
     assert "argument --plusarg: must begin with +, not be depth=4" in capsys.readouterr().err
+
+
+def test_settings_that_options_choose_are_those_of_the_scenario_and_in_the_command_that_repeats_it() -> None:
+    job = Job("one", 1, "rerun", lambda: Scenario("one", "nv_small", (), 1))
+    (done,) = prepared(parser().parse_args(["run", "--exact", "--stop-at-first"]), [job])
+    settings = done.make().settings
+    assert (settings.exact, settings.stop_at_first) == (True, True)
+    assert done.rerun == "rerun --exact --stop-at-first"

@@ -1,6 +1,6 @@
-"""Comparison of FP16 outputs with a float64 reference: allowances, and a verdict that shows its margin.
+"""Comparison of FP16 outputs with a float64 reference: allowances, and which part of them is used.
 
-A tolerance is built by ``models.tolerance_conv`` or ``models.tolerance_pool`` and holds one
+A tolerance is built by ``models.tolerance_conv``, ``tolerance_pool`` or ``tolerance_cdp`` and holds one
 allowance per element. SDP, and maximum and minimum of PDP, compare bit by bit.
 """
 
@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from models.errors import InputError
 from models.fp16 import FP16, BitsArray
 
 Float64Array = npt.NDArray[np.float64]
@@ -62,58 +61,12 @@ class Tolerance:
     allowance: Float64Array | None
 
 
-@dataclass(frozen=True)
-class ToleranceVerdict:
-    """The result of one comparison.
-
-    Attributes:
-        module: whose rule was applied.
-        form: which reading.
-        rule: the rule as text.
-        compared: number of elements.
-        failed: number of elements that break the rule.
-        wrong_nan: how many of them are NaN on one side only.
-        infinite: how many of them are infinite on the hardware's side only.
-        worst: largest part of an allowance that was used; above 1 is a failure, infinite where no
-            difference is allowed.
-        worst_at: its coordinates.
-        first_failed_at: coordinates of the first failure in memory order of the array, or None.
-    """
-
-    module: Module
-    form: Form
-    rule: str
-    compared: int
-    failed: int
-    wrong_nan: int
-    infinite: int
-    worst: float
-    worst_at: tuple[int, ...]
-    first_failed_at: tuple[int, ...] | None
-
-    @property
-    def passed(self) -> bool:
-        """Whether every element obeys the rule."""
-        return self.failed == 0
-
-    def __str__(self) -> str:
-        """Return one line: rule, counts, worst margin with its place."""
-        head = f"{self.module.value} ({self.form.value}, {self.rule})"
-        margin = f"{self.worst:.0%}".replace("%", " %") if np.isfinite(self.worst) else "more than any part"
-        worst = f"worst {margin} of the allowance at {coordinates(self.worst_at)}"
-        if self.first_failed_at is None:
-            return f"{head}: {self.compared} elements agree; {worst}"
-        first = coordinates(self.first_failed_at)
-        special = f" ({self.wrong_nan} NaN on one side only, {self.infinite} infinite)"
-        return f"{head}: {self.failed} of {self.compared} elements differ{special}; first at {first}; {worst}"
-
-
 def bit_identical(module: Module, form: Form = Form.MEASURED) -> Tolerance:
     """Return the rule of SDP: every bit of every number must agree; any NaN agrees with any NaN.
 
     Args:
         module: SDP, or PDP for maximum and minimum.
-        form: recorded in the verdict.
+        form: which reading.
 
     Source: precision document, "FP16 error threshold"; the payload of a NaN is undefined by the formats
         document, "NaN".
@@ -181,70 +134,3 @@ def parts_used(expected: npt.NDArray[Any], actual: Fp16Bits, tolerance: Toleranc
         with np.errstate(divide="ignore", invalid="ignore"):
             used = np.where(distance == 0.0, 0.0, distance / tolerance.allowance)
     return np.where(expected_nan & actual_nan, 0.0, np.where(forbidden | (expected_nan != actual_nan), np.inf, used))
-
-
-def compare(expected: npt.NDArray[Any], actual: Fp16Bits, tolerance: Tolerance) -> ToleranceVerdict:
-    """Judge hardware outputs, as ``parts_used`` measures them.
-
-    Args:
-        expected: float64 reference, not clipped, or uint16 patterns for a bit-identical rule.
-        actual: the hardware's FP16 patterns, same shape.
-        tolerance: the rule.
-
-    Returns:
-        The verdict.
-
-    Raises:
-        InputError: when shapes or types do not fit, an allowance is negative or NaN, or there is nothing
-            to compare.
-
-    Source: precision document, "FP16 error threshold"; formats document, "FP16 Supporting".
-    """
-    _check(expected, actual, tolerance)
-    used = parts_used(expected, actual, tolerance)
-    nan = FP16.is_nan(expected) if tolerance.allowance is None else np.isnan(expected)
-    wrong_nan = nan != FP16.is_nan(actual)
-    infinite = FP16.is_infinite(actual) & (used > 1.0)
-    failed = used > 1.0
-    worst = int(np.argmax(used))
-    return ToleranceVerdict(
-        tolerance.module,
-        tolerance.form,
-        tolerance.rule,
-        actual.size,
-        int(np.count_nonzero(failed)),
-        int(np.count_nonzero(wrong_nan)),
-        int(np.count_nonzero(infinite)),
-        float(used.flat[worst]),
-        _place(worst, actual.shape),
-        _place(int(np.argmax(failed)), actual.shape) if failed.any() else None,
-    )
-
-
-def coordinates(index: tuple[int, ...]) -> str:
-    """Return ``c=3 h=0 w=7`` for an index of a (C, H, W) array, plain numbers otherwise."""
-    if len(index) == 3:
-        return " ".join(f"{axis}={value}" for axis, value in zip("chw", index, strict=True))
-    return str(index)
-
-
-def _place(flat: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(int(value) for value in np.unravel_index(flat, shape))
-
-
-def _check(expected: npt.NDArray[Any], actual: Fp16Bits, tolerance: Tolerance) -> None:
-    if actual.dtype != np.uint16:
-        raise InputError(f"actual must be uint16 FP16 patterns, not {actual.dtype}")
-    wanted = np.dtype(np.uint16 if tolerance.allowance is None else np.float64)
-    if expected.dtype != wanted:
-        raise InputError(f"expected must be {wanted} for the rule of {tolerance.module.value}, not {expected.dtype}")
-    if expected.shape != actual.shape:
-        raise InputError(f"expected must have the shape {actual.shape} of actual, not {expected.shape}")
-    if actual.size == 0:
-        raise InputError("actual must hold at least one element: nothing would be compared")
-    if tolerance.allowance is None:
-        return
-    if tolerance.allowance.shape != actual.shape:
-        raise InputError(f"allowance must have the shape {actual.shape} of actual, not {tolerance.allowance.shape}")
-    if not (tolerance.allowance >= 0).all():
-        raise InputError("allowance must not be negative or NaN")

@@ -1,4 +1,4 @@
-"""Propagation of rounding errors through the tables of CDP in FP16, from before and inside them.
+"""Allowances of CDP in FP16: those of PDP, and rounding errors that its tables carry on.
 
 A table with steep intervals enlarges the last place of a sum of squares, and where two large entries nearly
 cancel, the rounding of their difference exceeds that of the result. Both follow from the number formats that
@@ -14,10 +14,15 @@ from numpy.typing import NDArray
 
 from models import cdp_fp16
 from models.cdp import CdpParams
+from models.errors import InputError
 from models.fp16 import FP16, FP17, FP32, BitsArray
 from models.lut import HybridLut, LutChoice, LutTable, LutUnit, Place, Slope
 from models.lut_fp16 import position
-from models.tolerance import Float64Array
+from models.tolerance import Float64Array, Form, Module, Tolerance, clip_reference
+from models.tolerance_pool import ABSOLUTE, BOTH, EITHER, RELATIVE, magnitude
+
+CDP_ROUNDINGS = 4
+"""Difference of two entries, its part, the sum and the final product: each is rounded to FP17."""
 
 _FP17_ROUNDING = FP17.epsilon / 2
 _FP32_ROUNDING = FP32.epsilon / 2
@@ -57,6 +62,62 @@ def carried(params: CdpParams, cube: NDArray[np.uint16], channels: int) -> Float
         factors = centre * factors
     rounded: Float64Array = error + FP16.epsilon / 2 * np.minimum(np.abs(factors), FP16.max_value)
     return np.nan_to_num(rounded, nan=0.0, posinf=FP16.max_value).reshape(cube.shape)
+
+
+def cdp(
+    max_value: Float64Array,
+    expected: Float64Array,
+    form: Form = Form.MEASURED,
+    carried: Float64Array | float = 0.0,
+) -> Tolerance:
+    """Return the allowance of local response normalisation.
+
+    Published: absolute and relative error must both hold. Measured: either, or four roundings to the
+    11 significant bits of FP17, relative to the output: where the table's value exceeds 1 or the final
+    multiplication is bypassed, the output is larger than every input and so is its rounding error; or what
+    the tables carry on, where steep or nearly cancelling entries make more of the errors before them.
+
+    Args:
+        max_value: (C, H, W) from :func:`channel_window_maximum`.
+        expected: (C, H, W) float64 reference.
+        form: which reading.
+        carried: (C, H, W) from :func:`carried`; unused as published.
+
+    Source: precision document, "FP16 error threshold", CDP; measured on the public nv_full RTL.
+    """
+    if expected.shape != max_value.shape:
+        raise InputError(f"expected must have the shape {max_value.shape} of max_value, not {expected.shape}")
+    if form is Form.PUBLISHED:
+        return Tolerance(Module.CDP, form, BOTH, np.minimum(ABSOLUTE, RELATIVE * max_value))
+    output = np.abs(clip_reference(np.where(np.isnan(expected), 0.0, expected)))
+    roundings = CDP_ROUNDINGS * FP17.epsilon / 2 * output
+    allowance = np.maximum(np.maximum(ABSOLUTE, RELATIVE * max_value), np.maximum(roundings, carried))
+    rule = f"{EITHER} || |a-b| <= 4 * 2^-11 * |b| || |a-b| <= what the tables carry on"
+    return Tolerance(Module.CDP, form, rule, allowance)
+
+
+def channel_window_maximum(cube: Float64Array, local_size: int) -> Float64Array:
+    """Return ``max_value`` of CDP: the largest magnitude among the channels of one square sum.
+
+    Args:
+        cube: (C, H, W) float64; NaN and infinity as in :func:`models.tolerance_pool.planar_window_maximum`.
+        local_size: 3, 5, 7 or 9 channels; 1 when the square sum is bypassed.
+
+    Returns:
+        (C, H, W).
+
+    Raises:
+        InputError: for another window.
+
+    Source: precision document, "FP16 error threshold".
+    """
+    if local_size not in (1, 3, 5, 7, 9):
+        raise InputError(f"local_size must be 1, 3, 5, 7 or 9, not {local_size}")
+    half = local_size // 2
+    padded = np.pad(magnitude(cube), ((half, half), (0, 0), (0, 0)))
+    views = np.lib.stride_tricks.sliding_window_view(padded, local_size, axis=0)
+    largest: Float64Array = views.max(axis=-1)
+    return largest
 
 
 def _factor_error(lut: HybridLut, inputs: BitsArray, relative: float) -> Float64Array:

@@ -1,4 +1,4 @@
-"""Allowances of PDP and CDP in FP16: absolute, and relative to the largest value in a window."""
+"""Allowances of PDP in FP16: absolute, and relative to the largest value in a window."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.arithmetic import check_range
-from models.errors import InputError
-from models.fp16 import FP16, FP17
-from models.tolerance import Float64Array, Form, Module, Tolerance, clip_reference
+from models.fp16 import FP16
+from models.tolerance import Float64Array, Form, Module, Tolerance
 from models.tolerance_conv import Window
 
 ABSOLUTE = 1e-4
 RELATIVE = 1e-3
-
-CDP_ROUNDINGS = 4
-"""Difference of two entries, its part, the sum and the final product: each is rounded to FP17."""
+BOTH = "|a-b| <= 1e-4 && |a-b|/max_value <= 1e-3"
+EITHER = "|a-b| <= 1e-4 || |a-b|/max_value <= 1e-3"
 
 
 def planar_window_maximum(cube: Float64Array, kernel_height: int, kernel_width: int, window: Window) -> Float64Array:
@@ -36,7 +34,7 @@ def planar_window_maximum(cube: Float64Array, kernel_height: int, kernel_width: 
     check_range("kernel_height", kernel_height, 1, 8)
     check_range("kernel_width", kernel_width, 1, 8)
     padding = ((0, 0), (window.pad_top, window.pad_bottom), (window.pad_left, window.pad_right))
-    padded = np.pad(_magnitude(cube), padding)
+    padded = np.pad(magnitude(cube), padding)
     views = np.lib.stride_tricks.sliding_window_view(padded, kernel_width, axis=2)[:, :, :: window.stride_x]
     rows = views.max(axis=-1)
     views = np.lib.stride_tricks.sliding_window_view(rows, kernel_height, axis=1)[:, :: window.stride_y]
@@ -61,7 +59,7 @@ def padding_maximum(
 
     Source: precision document, "FP16 error threshold"; register map of PDP.
     """
-    one = np.append(0.0, _magnitude(pad_values) / np.arange(1, len(pad_values) + 1))
+    one = np.append(0.0, magnitude(pad_values) / np.arange(1, len(pad_values) + 1))
     largest: Float64Array = np.maximum(one[missing_rows][:, np.newaxis], one[missing_columns])
     return largest
 
@@ -90,30 +88,6 @@ def cancelling_infinities(
     return positive & negative
 
 
-def channel_window_maximum(cube: Float64Array, local_size: int) -> Float64Array:
-    """Return ``max_value`` of CDP: the largest magnitude among the channels of one square sum.
-
-    Args:
-        cube: (C, H, W) float64; NaN and infinity as in :func:`planar_window_maximum`.
-        local_size: 3, 5, 7 or 9 channels; 1 when the square sum is bypassed.
-
-    Returns:
-        (C, H, W).
-
-    Raises:
-        InputError: for another window.
-
-    Source: precision document, "FP16 error threshold".
-    """
-    if local_size not in (1, 3, 5, 7, 9):
-        raise InputError(f"local_size must be 1, 3, 5, 7 or 9, not {local_size}")
-    half = local_size // 2
-    padded = np.pad(_magnitude(cube), ((half, half), (0, 0), (0, 0)))
-    views = np.lib.stride_tricks.sliding_window_view(padded, local_size, axis=0)
-    largest: Float64Array = views.max(axis=-1)
-    return largest
-
-
 def pdp(max_value: Float64Array, form: Form = Form.MEASURED) -> Tolerance:
     """Return the allowance of average pooling; maximum and minimum are bit-identical.
 
@@ -127,45 +101,10 @@ def pdp(max_value: Float64Array, form: Form = Form.MEASURED) -> Tolerance:
     Source: precision document, "FP16 error threshold", PDP; measured on the public nv_full RTL.
     """
     if form is Form.PUBLISHED:
-        return Tolerance(Module.PDP, form, _BOTH, np.minimum(ABSOLUTE, RELATIVE * max_value))
-    return Tolerance(Module.PDP, form, _EITHER, np.maximum(ABSOLUTE, RELATIVE * max_value))
+        return Tolerance(Module.PDP, form, BOTH, np.minimum(ABSOLUTE, RELATIVE * max_value))
+    return Tolerance(Module.PDP, form, EITHER, np.maximum(ABSOLUTE, RELATIVE * max_value))
 
 
-def cdp(
-    max_value: Float64Array,
-    expected: Float64Array,
-    form: Form = Form.MEASURED,
-    carried: Float64Array | float = 0.0,
-) -> Tolerance:
-    """Return the allowance of local response normalisation.
-
-    Published: absolute and relative error must both hold. Measured: either, or four roundings to the
-    11 significant bits of FP17, relative to the output: where the table's value exceeds 1 or the final
-    multiplication is bypassed, the output is larger than every input and so is its rounding error; or what
-    the tables carry on, where steep or nearly cancelling entries make more of the errors before them.
-
-    Args:
-        max_value: (C, H, W) from :func:`channel_window_maximum`.
-        expected: (C, H, W) float64 reference.
-        form: which reading.
-        carried: (C, H, W) from :func:`models.tolerance_cdp.carried`; unused as published.
-
-    Source: precision document, "FP16 error threshold", CDP; measured on the public nv_full RTL.
-    """
-    if expected.shape != max_value.shape:
-        raise InputError(f"expected must have the shape {max_value.shape} of max_value, not {expected.shape}")
-    if form is Form.PUBLISHED:
-        return Tolerance(Module.CDP, form, _BOTH, np.minimum(ABSOLUTE, RELATIVE * max_value))
-    output = np.abs(clip_reference(np.where(np.isnan(expected), 0.0, expected)))
-    roundings = CDP_ROUNDINGS * FP17.epsilon / 2 * output
-    allowance = np.maximum(np.maximum(ABSOLUTE, RELATIVE * max_value), np.maximum(roundings, carried))
-    rule = f"{_EITHER} || |a-b| <= 4 * 2^-11 * |b| || |a-b| <= what the tables carry on"
-    return Tolerance(Module.CDP, form, rule, allowance)
-
-
-_BOTH = "|a-b| <= 1e-4 && |a-b|/max_value <= 1e-3"
-_EITHER = "|a-b| <= 1e-4 || |a-b|/max_value <= 1e-3"
-
-
-def _magnitude(cube: Float64Array) -> Float64Array:
+def magnitude(cube: Float64Array) -> Float64Array:
+    """Return magnitudes: that of NaN is 0, and that of infinity 65504."""
     return np.minimum(np.abs(np.nan_to_num(cube, nan=0.0, posinf=np.inf, neginf=-np.inf)), FP16.max_value)

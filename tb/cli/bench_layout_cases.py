@@ -25,9 +25,10 @@ from models.layout import (
 )
 from models.layout.raw import Array
 from models.precision import Precision
-from models.tolerance import Fp16Bits, Tolerance, clip_reference, compare
+from models.tolerance import Fp16Bits, Tolerance, clip_reference, parts_used
+from models.tolerance_cdp import cdp, channel_window_maximum
 from models.tolerance_conv import Window, direct, window_sum
-from models.tolerance_pool import cdp, channel_window_maximum, pdp, planar_window_maximum
+from models.tolerance_pool import pdp, planar_window_maximum
 
 FEATURE_TARGET, WEIGHT_TARGET, PIXEL_TARGET, COMPRESSION_TARGET = 0.25, 0.2, 0.1, 0.05
 
@@ -158,14 +159,14 @@ def _direct_tolerance(nbytes: int) -> Work:
     expected = window_sum(FP16.decode(data), FP16.decode(weight), window)
     actual = _patterns(clip_reference(expected))
     inputs = expected.size * 128 * 9
-    return Work(lambda: compare(expected, actual, direct(data, weight, window, expected)), data, inputs)
+    return Work(lambda: parts_used(expected, actual, direct(data, weight, window, expected)), data, inputs)
 
 
 def _pool_tolerance(rule: Callable[[Array, Array], Tolerance], window_inputs: int, nbytes: int) -> Work:
     """Judge a cube that is its own reference: the time does not depend on the values."""
     cube = np.random.default_rng(_SEED).normal(size=(128, nbytes // (128 * 256 * 8), 256))
     actual = _patterns(cube)
-    return Work(lambda: compare(cube, actual, rule(cube, cube)), cube, cube.size * window_inputs)
+    return Work(lambda: parts_used(cube, actual, rule(cube, cube)), cube, cube.size * window_inputs)
 
 
 def _pdp_3x3(cube: Array, expected: Array) -> Tolerance:

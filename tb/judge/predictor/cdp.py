@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from models import cdp, tolerance_cdp, tolerance_pool
+from models import cdp, tolerance_cdp
 from models.converter import saturated_fp16
 from models.fp16 import FP16
 from tb.judge.counters import Count, Counts
@@ -40,10 +40,10 @@ def normalise(layer: CdpLayer, cube: NDArray[Any]) -> tuple[NDArray[Any], Tolera
         return result, None
     values = FP16.decode(cube)
     values[channels:] = 0.0
-    largest = tolerance_pool.channel_window_maximum(values, layer.params.local_size or 1)
+    largest = tolerance_cdp.channel_window_maximum(values, layer.params.local_size or 1)
     expected = FP16.decode(result)
     carried = tolerance_cdp.carried(layer.params, cube, channels)
-    return result, Tolerated(expected, tolerance_pool.cdp(largest, expected, carried=carried))
+    return result, Tolerated(expected, tolerance_cdp.cdp(largest, expected, carried=carried))
 
 
 def counted(layer: CdpLayer, result: NDArray[Any]) -> Counts:

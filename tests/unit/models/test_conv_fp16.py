@@ -14,8 +14,9 @@ from models.conv import AtomOrder, ConvParams, accumulate, run_exact, run_float6
 from models.errors import InputError
 from models.fp16 import FP16, FP32, narrow
 from models.precision import Precision
-from models.tolerance import Module, compare
+from models.tolerance import Module
 from tests.unit.models import oracles_conv_fp16 as oracle
+from tests.unit.models.precision.compared import compare
 from tests.unit.models.test_conv_model import params, random_axis
 
 SMALL_ATOM = 8
@@ -128,9 +129,10 @@ def test_every_exact_output_is_inside_the_threshold_and_the_allowance_is_not_far
         layer, cube, weights = random_layer(rng)
         expected = run_float64(layer, cube, weights)
         actual = narrow(run_exact(layer, cube, weights, AtomOrder(64)), FP32).astype(np.uint16)
-        verdict = compare(expected, actual, threshold(layer, cube, weights, expected))
+        rule = threshold(layer, cube, weights, expected)
+        assert rule.module is Module.DC
+        verdict = compare(expected, actual, rule)
         assert verdict.passed, str(verdict)
-        assert verdict.module is Module.DC
         worst = max(worst, verdict.worst)
     assert 0.4 < worst <= 1.0
 

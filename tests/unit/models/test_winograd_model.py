@@ -13,8 +13,9 @@ from models.errors import InputError
 from models.fp16 import FP16, FP32, narrow
 from models.layout.winograd import G_MATRIX
 from models.precision import Precision
-from models.tolerance import Module, compare
+from models.tolerance import Module
 from tests.unit.models import oracles_winograd as oracle
+from tests.unit.models.precision.compared import compare
 from tests.unit.models.test_conv_fp16 import patterns, refused
 from tests.unit.models.test_conv_model import params, random_values
 
@@ -93,9 +94,10 @@ def test_every_exact_output_is_inside_the_winograd_threshold() -> None:
         cube, weights = patterns(rng, shape), patterns(rng, (kernels, shape[0], 4, 4), special=False)
         expected = run_float64(layer, cube, weights)
         actual = narrow(run_exact(layer, cube, weights, AtomOrder(64)), FP32).astype(np.uint16)
-        verdict = compare(expected, actual, threshold(layer, cube, weights, expected))
+        rule = threshold(layer, cube, weights, expected)
+        assert rule.module is Module.WINOGRAD
+        verdict = compare(expected, actual, rule)
         assert verdict.passed, str(verdict)
-        assert verdict.module is Module.WINOGRAD
         worst = max(worst, verdict.worst)
     assert 0.3 < worst <= 1.0
 

@@ -1,4 +1,4 @@
-"""Allowances against literal loops, verdicts, special values, every refusal."""
+"""Allowances against literal loops, special values, every refusal."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 
 from models.errors import InputError
 from models.fp16 import FP16
-from models.tolerance import Form, Module, Tolerance, bit_identical, compare, exponent
+from models.tolerance import Form, Module, Tolerance, bit_identical, exponent
+from models.tolerance_cdp import cdp, channel_window_maximum
 from models.tolerance_conv import Window, direct, max_exponent, window_sum, winograd, winograd_published
 from models.tolerance_pool import (
     cancelling_infinities,
-    cdp,
-    channel_window_maximum,
     padding_maximum,
     pdp,
     planar_window_maximum,
 )
+from tests.unit.models.precision.compared import compare
 
 Bits = npt.NDArray[np.uint16]
 
@@ -305,52 +305,10 @@ def test_bit_identical_accepts_only_equal_patterns_and_nan_for_nan() -> None:
         assert (verdict.failed, verdict.first_failed_at) == (1, (place,))
 
 
-def test_the_verdict_reports_the_worst_margin_its_place_and_the_module() -> None:
-    expected, actual = np.zeros((4, 1, 8)), np.zeros((4, 1, 8), dtype=np.uint16)
-    actual[3, 0, 7] = fp16(0.61)[0]
-    tolerance = Tolerance(Module.DC, Form.MEASURED, "a rule", np.ones((4, 1, 8)))
-    verdict = compare(expected, actual, tolerance)
-    assert str(verdict) == ("CC DC (measured, a rule): 32 elements agree; worst 61 % of the allowance at c=3 h=0 w=7")
-    actual[1, 0, 2], actual[2, 0, 0] = fp16(1.5)[0], 0x7C01
-    verdict = compare(expected, actual, tolerance)
-    assert str(verdict) == (
-        "CC DC (measured, a rule): 2 of 32 elements differ (1 NaN on one side only, 0 infinite); "
-        "first at c=1 h=0 w=2; worst more than any part of the allowance at c=2 h=0 w=0"
-    )
-
-
-def test_the_verdict_of_a_flat_array_gives_plain_coordinates() -> None:
-    verdict = compare(fp16(1.0, 2.0), fp16(1.0, 4.0), bit_identical(Module.SDP))
-    assert str(verdict) == (
-        "SDP (measured, bit-by-bit identical): 1 of 2 elements differ (0 NaN on one side only, 0 infinite); "
-        "first at (1,); worst more than any part of the allowance at (1,)"
-    )
-
-
 def refusals() -> list[tuple[str, Callable[[], object]]]:
     one, bits = np.zeros((1, 1, 1)), np.zeros((1, 1, 1), np.uint16)
     kernel = np.zeros((1, 1, 1, 1), np.uint16)
     return [
-        ("actual must be uint16 FP16 patterns, not float64", lambda: compare(one, one, plain([1.0]))),  # type: ignore[arg-type]
-        ("expected must be float64 for the rule of CC DC, not uint16", lambda: compare(bits, bits, plain([1.0]))),
-        (
-            "expected must be uint16 for the rule of SDP, not float64",
-            lambda: compare(one, bits, bit_identical(Module.SDP)),
-        ),
-        (
-            "expected must have the shape (1, 1, 1) of actual, not (1, 1, 2)",
-            lambda: compare(np.zeros((1, 1, 2)), bits, plain([1.0])),
-        ),
-        (
-            "actual must hold at least one element: nothing would be compared",
-            lambda: compare(np.zeros((0,)), np.zeros((0,), np.uint16), plain([1.0])),
-        ),
-        (
-            "allowance must have the shape (1, 1, 1) of actual, not (1, 1, 2)",
-            lambda: compare(one, bits, plain([1.0, 1.0])),
-        ),
-        ("allowance must not be negative or NaN", lambda: compare(one, bits, plain([-1.0]))),
-        ("allowance must not be negative or NaN", lambda: compare(one, bits, plain([math.nan]))),
         (
             "weight must have the 2 channels of data, not 1",
             lambda: max_exponent(np.zeros((2, 1, 1), np.uint16), kernel, Window()),

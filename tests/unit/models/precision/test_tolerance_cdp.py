@@ -11,9 +11,9 @@ from models.converter import Converter, ConverterEncoding
 from models.fp16 import FP16, FP32
 from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutChoice, LutTable, Slope
 from models.precision import Precision
-from models.tolerance import Form, compare
-from models.tolerance_cdp import carried
-from models.tolerance_pool import cdp, channel_window_maximum
+from models.tolerance import Form
+from models.tolerance_cdp import carried, cdp, channel_window_maximum
+from tests.unit.models.precision.compared import compare
 
 PLAIN_IN = Converter(0, 1, 0, ConverterEncoding.CDP_INPUT)
 PLAIN_OUT = Converter(0, 1, 0, ConverterEncoding.CDP_OUTPUT)

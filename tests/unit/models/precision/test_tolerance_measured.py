@@ -9,11 +9,13 @@ import numpy.typing as npt
 import pytest
 
 from models.fp16 import FP16, Infinity
-from models.tolerance import Form, Module, Tolerance, bit_identical, clip_reference, compare
+from models.tolerance import Form, Module, Tolerance, bit_identical, clip_reference
+from models.tolerance_cdp import cdp, channel_window_maximum
 from models.tolerance_conv import Window, direct, window_sum, winograd, winograd_published
-from models.tolerance_pool import cdp, channel_window_maximum, pdp, planar_window_maximum
+from models.tolerance_pool import pdp, planar_window_maximum
 from models.winograd_transform import tiles, transform_fp16
 from tests.unit.models.precision import reference
+from tests.unit.models.precision.compared import compare
 from tests.unit.models.precision.conftest import Layer, Measured
 from tests.unit.models.precision.test_lut_measured import programmed
 

@@ -140,9 +140,8 @@ class _Reader:
                 f"{self._folder.cfg}:{line}: the trace is written for {header['config']}, not for {self._config.name}"
             )
         try:
-            check_name(header["name"])
             header["settings"] = BenchSettings.from_dict(header["settings"])
-        except (ScenarioError, SettingsError) as error:
+        except SettingsError as error:
             raise self._error(line, str(error)) from error
         self._header = header
 

@@ -118,8 +118,7 @@ class LayerTracker:
         Raises:
             Refused: when such a layer is illegal or not modelled.
         """
-        if not register.unit:
-            # No register is at that address.
+        if not register.is_mapped:
             return
         if register.full_name == "GLB.S_INTR_STATUS":
             self._status_seen &= ~value

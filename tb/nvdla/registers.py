@@ -73,9 +73,14 @@ class Register:
     spelt_fields: tuple[str, ...]
 
     @property
+    def is_mapped(self) -> bool:
+        """Whether it is one; a place where no register is has no unit, and its address for a name."""
+        return bool(self.unit)
+
+    @property
     def full_name(self) -> str:
-        """``UNIT.NAME``, as traces and messages spell it; a place where no register is has no unit."""
-        return f"{self.unit}.{self.name}" if self.unit else self.name
+        """``UNIT.NAME``, as traces and messages spell it, or the address of a place where no register is."""
+        return f"{self.unit}.{self.name}" if self.is_mapped else self.name
 
     @cached_property
     def fields(self) -> tuple[Field, ...]:
@@ -194,7 +199,7 @@ class RegisterMap:
 
     def address(self, register: Register) -> int:
         """Byte address of ``register`` on CSB."""
-        if not register.unit:
+        if not register.is_mapped:
             return register.offset
         return self.bases[register.unit] + register.offset
 

@@ -111,7 +111,7 @@ class _Model:
     def _access(self, op: RegWrite | RegRead | Poll) -> None:
         register = self._registers.parse(op.register)
         address = self._registers.address(register)
-        if not register.unit:
+        if not register.is_mapped:
             return
         match op:
             case RegWrite():

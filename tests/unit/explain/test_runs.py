@@ -34,11 +34,8 @@ from tb.nvdla.surfaces import WeightSurface
 from tb.stimulus.exchange import Answer, Performance
 from tb.stimulus.scenario import Scenario
 from tb.stimulus.trace import write
-from tests.unit.cli.conftest import Run, tb
 from tests.unit.explain import cases, full_cases, joint_faults
 from tests.unit.nvdla.samples import FULL, SMALL
-
-__all__ = ["tb"]
 
 MEMORY = cases.memory_for(2)
 LOAD = MemLoad(Ram.MC, cases.BASE, ((0, MEMORY.data.tobytes()),), "all.dat")
@@ -127,14 +124,17 @@ def test_a_run_without_wrong_bytes_has_no_explanation() -> None:
     assert explain_run(Seen.of(played(*LAYERS, wrong=0, moved=0)), (LOAD,)) == []
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Return the folder of a failed run of three layers, whose second wrote 16 bytes too far."""
-    run = tmp_path / "run"
+def failed_run(run: Path) -> Path:
+    """Leave in a folder what a failed run of three layers does, whose second wrote 16 bytes too far."""
     (run / "scenario").mkdir(parents=True)
     write(Scenario("three_layers", "nv_small", (LOAD,), 1), run / "scenario")
     save(run / FILE_NAME, Seen.of(played(*LAYERS, wrong=1, moved=16)), SMALL, "nv_small")
     return run
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return failed_run(tmp_path / "run")
 
 
 def test_a_stored_run_is_explained_as_it_was_while_it_was_in_memory(folder: Path) -> None:
@@ -152,48 +152,6 @@ def test_a_bundle_is_explained_with_the_configuration_that_it_brings(tmp_path: P
     save(folder / FILE_NAME, Seen.of(played(*LAYERS, wrong=1, moved=16)), SMALL, "elsewhere/mine.toml")
     (explanation,) = explain_folder(folder)
     assert explanation.causes[0].name == "dst-base"
-
-
-def test_the_command_prints_the_explanation_of_a_folder(folder: Path, tb: Run) -> None:
-    ran = tb(f"explain {folder}")
-    (explanation,) = explain_folder(folder)
-    assert (ran.code, ran.out) == (1, "\n".join(explanation.lines()) + "\n")
-
-
-def test_two_dumps_are_explained_by_their_layout(tmp_path: Path, tb: Run) -> None:
-    layer = cases.copy_layer()
-    expectation = predict(StartedLayer(0, "SDP", 0, layer), read)
-    layout = layer.dst.layout
-    packed = replace(layout, surface_stride_bytes=layout.surface_stride_bytes + 16)
-    actual = np.zeros(packed.nbytes, dtype=np.uint8)
-    written = packed.written_mask()
-    actual[written] = expectation.data[expectation.must_write]
-    expectation.data.tofile(tmp_path / "expected.bin")
-    actual.tofile(tmp_path / "actual.bin")
-    words = f"--format feature --precision int8 --shape 21,5,6 --base {layer.dst.address:#x}"
-    ran = tb(f"explain expected.bin actual.bin {words}")
-    assert ran.code == 1
-    assert "1. output: wrong surface stride: 256 bytes instead of 240, 2 atoms too large" in ran.out
-    same = tb(f"explain expected.bin expected.bin {words}")
-    assert (same.code, same.out) == (0, "expected.bin: nothing is wrong\n")
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("a b c", "PATH must be the folder of a run, or two memory dumps, not 3 paths"),
-        ("run --format feature", "--format must not be given for the folder of a run"),
-        ("a.bin b.bin --layers 2", "--layers must only be given for the folder of a run"),
-        (
-            "a.bin b.bin --format weight --precision int8 --shape 1,1,1,1",
-            "--format must be feature, not weight",
-        ),
-        ("nowhere", "nowhere/writes.npz: cannot be read: No such file or directory"),
-    ],
-)
-def test_what_the_command_cannot_explain_is_refused(tb: Run, words: str, message: str) -> None:
-    ran = tb(f"explain {words}")
-    assert (ran.code, ran.err) == (2, f"error: {message}\n")
 
 
 def test_a_file_that_is_no_record_is_refused(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ from models.sdp.params import (
     SdpParams,
     SdpStage,
     YStage,
+    check_conversion,
     checked_operands,
     output_converter,
 )
@@ -47,6 +48,7 @@ __all__ = [
     "SdpResult",
     "SdpStage",
     "YStage",
+    "check_conversion",
     "compute",
     "output_converter",
     "run",

@@ -289,7 +289,12 @@ def _picture(path: Path) -> None:
 
 READERS = (
     Reader("configuration", samples.configurations, _file("own.toml", HwConfig.load)),
-    Reader("plan of nv_small", lambda: samples.plans("nv_small"), _file("plan.toml", _plan(SMALL)), weight=1),
+    Reader(
+        "plan of nv_small",
+        lambda: samples.plans("nv_small") + samples.varied_plans(),
+        _file("plan.toml", _plan(SMALL)),
+        weight=1,
+    ),
     Reader("plan of nv_full", lambda: samples.plans("nv_full"), _file("plan.toml", _plan(FULL)), weight=1),
     Reader("core of DL HDL", samples.cores, _core),
     Reader("register header", samples.register_headers, _file("core_addr.h", RegisterMap.load)),

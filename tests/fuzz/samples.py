@@ -63,6 +63,23 @@ def plans(name: str) -> list[bytes]:
     return [_bare(f"{head}[[scenario]]{scenario}") for scenario in scenarios if len(scenario) < 1500][:80]
 
 
+def varied_plans() -> list[bytes]:
+    """Return a plan with variants, and a layer of each value."""
+    return [
+        b"""config = "nv_small"
+[variant.slow]
+about = "late"
+settings = { port = { latency_cycles = 900 } }
+[variant.fast]
+about = "at once"
+[[scenario]]
+name = "sdp_{variant}"
+about = "SDP; {about}"
+layer = [{ engine = "SDP", each = { shape = [[8, 1, 1], [9, 2, 3]], carry = [12, 13] } }]
+"""
+    ]
+
+
 def cores() -> list[bytes]:
     """Return configurations of a Deep Learning HDL processor, with the header that ``readers`` puts beside them."""
     text = 'system = "dlhdl"\nconv_thread_number = {}\ndata_type = "{}"\nregisters = "core_addr.h"\n'

@@ -16,6 +16,7 @@ from models.reading import read_toml
 from tb.nvdla.layers import Layer
 from tb.nvdla.memory import MemoryImage, Ram
 from tb.nvdla.program.ops import Op, RegWrite
+from tb.stimulus.generate import expand
 from tb.stimulus.generate.describe import PlanError, Table
 from tb.stimulus.generate.engines import build_layer
 from tb.stimulus.generate.interrupts import layer_interrupts, software_interrupts
@@ -65,7 +66,7 @@ class PlanEntry:
         width = config.memif_address_width_bits
         carries = table.span("carries", (LEAST_CARRY, width - 1)) if "carries" in table else None
         alone = table.holds("registers", KINDS) or table.holds("interrupts", ("software",))
-        descriptions = table.take("layer", list, [], required=not alone)
+        descriptions = expand.layers(self.name, table.take("layer", list, [], required=not alone))
         if len(descriptions) > LAYERS:
             raise PlanError(f"{self.name}.layer must be at most {LAYERS} layers, not {len(descriptions)}")
         if seed < 0:
@@ -122,19 +123,20 @@ def load_plan(path: Path) -> tuple[PlanEntry, ...]:
     """
     raw = Table(path.name, read_toml(path, PlanError))
     config = raw.take("config", str, required=True)
-    scenarios = raw.take("scenario", list, required=True)
+    described = raw.take("scenario", list, required=True)
+    variants = raw.take("variant", dict, {})
     raw.done()
     entries = []
-    for number, data in enumerate(scenarios):
-        table = Table(f"{path.name}: scenario[{number}]", data)
+    for where, data in expand.scenarios(path.name, described, variants):
+        table = Table(where, data)
         name = table.take("name", str, required=True)
         about = table.take("about", str, required=True)
         try:
             check_name(name)
         except ScenarioError as error:
-            raise PlanError(f"{path.name}: scenario[{number}].{error}") from error
-        described = {key: value for key, value in data.items() if key not in _OF_ENTRY}
-        entries.append(PlanEntry(name, about, config, described, table.names("markers")))
+            raise PlanError(f"{where}.{error}") from error
+        own = {key: value for key, value in data.items() if key not in _OF_ENTRY}
+        entries.append(PlanEntry(name, about, config, own, table.names("markers")))
     for name, count in Counter(entry.name for entry in entries).items():
         if count > 1:
             raise PlanError(f"{path.name}: scenario name {name} must be unique")

@@ -1,0 +1,90 @@
+"""What a plan says once: a scenario for each of its variants, and a layer for each of several values.
+
+::
+
+    variant.slow = { about = "an answer after 900 cycles", settings = { port = { latency_cycles = 900 } } }
+    variant.fast = { about = "an answer at once" }
+
+    [[scenario]]
+    name = "sdp_{variant}"                # sdp_slow and sdp_fast
+    about = "SDP; {about}"
+    layer = [{ engine = "SDP", each = { shape = [[8, 1, 1], [9, 1, 1]] } }]     # two layers
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from models.limits import LAYERS, RUN_TASKS
+from models.reading import shown
+from tb.stimulus.generate.describe import PlanError, Table
+
+_VARIANT, _ABOUT, _EACH = "{variant}", "{about}", "each"
+
+
+def scenarios(file_name: str, described: list[Any], variants: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield the scenarios of a plan as they are built, and what messages call each.
+
+    Args:
+        file_name: Of the plan.
+        described: Its scenarios.
+        variants: Its variants by their names.
+
+    Raises:
+        PlanError: for a variant that is no table, lacks ``about`` or has a key that the scenario has, and for
+            variants that no scenario names.
+    """
+    tables = {name: Table(f"{file_name}: variant.{name}", data) for name, data in variants.items()}
+    abouts = {name: table.take("about", str, required=True) for name, table in tables.items()}
+    if len(described) * max(len(variants), 1) > RUN_TASKS:
+        raise PlanError(f"{file_name} must have at most {RUN_TASKS} scenarios with its variants")
+    named = False
+    for number, data in enumerate(described):
+        where = f"{file_name}: scenario[{number}]"
+        if not isinstance(data, Mapping) or _VARIANT not in str(data.get("name")):
+            yield where, data
+            continue
+        if not variants:
+            raise PlanError(f"{where}.name must not contain {_VARIANT}: the plan has no variant")
+        named = True
+        for name, variant in variants.items():
+            for key in variant:
+                if key in data and key != "about":
+                    raise PlanError(f"{where} must leave the key {key} to the variant {name}")
+            own = {"name": data["name"].replace(_VARIANT, name)} if isinstance(data["name"], str) else {}
+            if isinstance(data.get("about"), str):
+                own["about"] = data["about"].replace(_ABOUT, abouts[name])
+            yield where, {**variant, **data, **own}
+    if variants and not named:
+        raise PlanError(f"{file_name}: variant needs a scenario whose name contains {_VARIANT}")
+
+
+def layers(name: str, descriptions: list[Any]) -> list[Any]:
+    """Return the layers of a scenario, those with ``each`` once for each value.
+
+    Args:
+        name: Of the scenario.
+        descriptions: Its layers.
+
+    Raises:
+        PlanError: for anything but lists of the same length, and for a key that the layer has besides.
+    """
+    found: list[Any] = []
+    for number, data in enumerate(descriptions):
+        if not isinstance(data, Mapping) or _EACH not in data:
+            found.append(data)
+            continue
+        where = f"{name}.layer[{number}].{_EACH}"
+        each = data[_EACH]
+        values = list(each.values()) if isinstance(each, Mapping) else []
+        if not values or not all(isinstance(v, list) and v and len(v) == len(values[0]) for v in values):
+            raise PlanError(f"{where} must be a table of lists of the same length, not {shown(repr(each))}")
+        for key in each:
+            if key in data:
+                raise PlanError(f"{where} must not have the key {key} of the layer")
+        same = {key: value for key, value in data.items() if key != _EACH}
+        found += [{**same, **dict(zip(each, row, strict=True))} for row in zip(*values, strict=True)]
+        if len(found) > LAYERS:
+            break
+    return found

@@ -1,0 +1,102 @@
+"""Variants of scenarios, and layers for several values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from models.config import HwConfig
+from tb.stimulus.generate.describe import PlanError
+from tb.stimulus.generate.plan import PlanEntry, load_plan
+
+SMALL = HwConfig.load("nv_small")
+SLOW = '[variant.slow]\nabout = "late"\nsettings = { port = { latency_cycles = 900 } }\n'
+FAST = '[variant.fast]\nabout = "at once"\n'
+VARIED = (
+    '[[scenario]]\nname = "sdp_{variant}"\nabout = "SDP; {about}"\nlayer = [{ engine = "SDP", shape = [8, 1, 1] }]\n'
+)
+PLAIN = '[[scenario]]\nname = "plain"\nabout = "{about}"\nlayer = [{ engine = "SDP", shape = [8, 1, 1] }]\n'
+
+
+def loaded(folder: Path, text: str) -> tuple[PlanEntry, ...]:
+    path = folder / "plan.toml"
+    path.write_text(f'config = "nv_small"\n{text}', encoding="utf-8")
+    return load_plan(path)
+
+
+def test_a_scenario_stands_for_one_of_each_variant(tmp_path: Path) -> None:
+    layer = [{"engine": "SDP", "shape": [8, 1, 1]}]
+    assert [(one.name, one.about, one.data) for one in loaded(tmp_path, SLOW + FAST + VARIED + PLAIN)] == [
+        ("sdp_slow", "SDP; late", {"settings": {"port": {"latency_cycles": 900}}, "layer": layer}),
+        ("sdp_fast", "SDP; at once", {"layer": layer}),
+        ("plain", "{about}", {"layer": layer}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (VARIED, "plan.toml: scenario[0].name must not contain {variant}: the plan has no variant"),
+        (SLOW + PLAIN, "plan.toml: variant needs a scenario whose name contains {variant}"),
+        ("[variant.slow]\nabout = 3\n" + VARIED, "plan.toml: variant.slow.about must be str, not 3"),
+        ("[variant.slow]\n" + VARIED, "plan.toml: variant.slow lacks the key about"),
+        ("[variant]\nslow = 3\n" + VARIED, "plan.toml: variant.slow must be a table, not 3"),
+        (
+            SLOW + VARIED + "settings = {}\n",
+            "plan.toml: scenario[0] must leave the key settings to the variant slow",
+        ),
+        (SLOW + VARIED + VARIED, "plan.toml: scenario name sdp_slow must be unique"),
+        (
+            "".join(f'[variant.a{n}]\nabout = ""\n' for n in range(400)) + VARIED * 251,
+            "plan.toml must have at most 100000 scenarios with its variants",
+        ),
+    ],
+)
+def test_a_plan_whose_variants_cannot_be_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(PlanError) as caught:
+        loaded(tmp_path, text)
+    assert str(caught.value).startswith(message)
+
+
+def test_a_layer_stands_for_one_of_each_value() -> None:
+    entry = PlanEntry(
+        "probe",
+        "a test's",
+        "nv_small",
+        {"layer": [{"engine": "SDP", "each": {"shape": [[8, 2, 1], [9, 2, 1]], "dst_gaps": [[1, 0], [0, 3]]}}]},
+    )
+    apart = PlanEntry(
+        "probe",
+        "a test's",
+        "nv_small",
+        {
+            "layer": [
+                {"engine": "SDP", "shape": [8, 2, 1], "dst_gaps": [1, 0]},
+                {"engine": "SDP", "shape": [9, 2, 1], "dst_gaps": [0, 3]},
+            ]
+        },
+    )
+    assert entry.build(SMALL, 1).ops == apart.build(SMALL, 1).ops
+
+
+@pytest.mark.parametrize(
+    ("each", "message"),
+    [
+        (3, "probe.layer[0].each must be a table of lists of the same length, not 3"),
+        ({}, "probe.layer[0].each must be a table of lists of the same length, not {}"),
+        ({"pad": []}, "probe.layer[0].each must be a table of lists of the same length, not {'pad': []}"),
+        (
+            {"pad": [1], "banks": [1, 2]},
+            "probe.layer[0].each must be a table of lists of the same length, not {'pad': [1], 'banks': [1, 2]}",
+        ),
+        ({"shape": [[8, 1, 1]]}, "probe.layer[0].each must not have the key shape of the layer"),
+        ({"nothing": [1]}, "probe.layer[0] has no key nothing; "),
+        ({"carry": [12] * 10_001}, "probe.layer must be at most 10000 layers, not 10001"),
+    ],
+)
+def test_values_that_cannot_be_are_refused(each: object, message: str) -> None:
+    entry = PlanEntry("probe", "a test's", "nv_small", {"layer": [{"engine": "SDP", "shape": [8, 1, 1], "each": each}]})
+    with pytest.raises(PlanError) as caught:
+        entry.build(SMALL, 1)
+    assert str(caught.value).startswith(message)

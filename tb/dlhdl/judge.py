@@ -232,12 +232,12 @@ class DlhdlJudge:
         return offset // slots.stride if 0 <= offset < slots.count * slots.stride else None
 
     def _access(self, ram: Ram, address: int, nbytes: int, axi_id: int, cycle: int, *, reading: bool) -> None:
-        fault = self.image.fault(address, nbytes, reading=reading)
-        if fault is None:
+        bad = self.image.first_bad_byte(address, nbytes, reading=reading)
+        if bad is None:
             return
         self._faults += 1
         if self._faults <= _TOLD_FAULTS:
-            detail = BadAccess(ram, reading, nbytes, address, axi_id, fault.address, fault.outside, fault.place)
+            detail = BadAccess(ram, reading, nbytes, address, axi_id, bad.address, bad.outside, bad.place)
             self.verdict.add(Finding(Check.MEMORY, detail, cycle))
 
 

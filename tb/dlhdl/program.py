@@ -133,10 +133,10 @@ class Program:
         """
         buffers = [place for place in self.results if place is not None]
         for region in (self.inputs.region, self.outputs.region, *buffers):
-            image.claim(region.name, self.bases.activation + region.offset, region.nbytes)
+            image.allocate_at(region.name, self.bases.activation + region.offset, region.nbytes)
         for region, data in zip(self.places, (self.instructions, self.conv_weights, self.fc_weights), strict=True):
             if len(data):
-                image.claim(region.name, self.bases.weight + region.offset, region.nbytes)
+                image.allocate_at(region.name, self.bases.weight + region.offset, region.nbytes)
                 image.write(self.bases.weight + region.offset, data)
 
 

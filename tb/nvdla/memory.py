@@ -111,7 +111,7 @@ class MemoryImage:
         self._allocations: list[Allocation] = []
         self._starts: list[int] = []
         self._next_free = base
-        self._drawn = 0
+        self._allocated_bytes = 0
         self._limit = limit
 
     @property
@@ -133,25 +133,26 @@ class MemoryImage:
         """
         if nbytes < 1:
             raise MemoryFault(f"allocation {name} must have at least 1 byte, not {nbytes}")
-        self._drawn += nbytes
-        if self._drawn > DRAWN_BYTES:
+        self._allocated_bytes += nbytes
+        if self._allocated_bytes > DRAWN_BYTES:
             raise MemoryFault(
-                f"allocations must have at most {DRAWN_BYTES} bytes together, not {self._drawn} with {name}"
+                f"allocations must have at most {DRAWN_BYTES} bytes together, not {self._allocated_bytes} with {name}"
             )
         if alignment_bytes < 1 or alignment_bytes & (alignment_bytes - 1):
             raise MemoryFault(f"alignment_bytes must be a power of two, not {alignment_bytes}")
         for address in wanted:
             if address % alignment_bytes == 0 and self._is_free(address, nbytes):
+                # Not by allocate_at: what comes next does not follow a wanted place, which may be the end of memory.
                 self._add(name, address, nbytes)
                 return address
         address = _aligned(self._next_free + GUARD_BYTES, alignment_bytes)
         for other in self._allocations:
             if address < other.end + GUARD_BYTES and other.address - GUARD_BYTES < address + nbytes:
                 address = _aligned(other.end + GUARD_BYTES, alignment_bytes)
-        self.claim(name, address, nbytes)
+        self.allocate_at(name, address, nbytes)
         return address
 
-    def claim(self, name: str, address: int, nbytes: int) -> None:
+    def allocate_at(self, name: str, address: int, nbytes: int) -> None:
         """Make a range at a given address accessible.
 
         Args:
@@ -173,7 +174,7 @@ class MemoryImage:
         self._add(name, address, nbytes)
         self._next_free = max(self._next_free, address + nbytes)
 
-    def extend(self, name: str, address: int, nbytes: int) -> None:
+    def allocate_merged(self, name: str, address: int, nbytes: int) -> None:
         """Make a range accessible that may overlap or touch earlier ones, which it is merged with.
 
         Raises:
@@ -185,7 +186,7 @@ class MemoryImage:
         end = max([address + nbytes, *(a.end for a in merged)])
         self._allocations = [a for a in self._allocations if a not in merged]
         self._starts = [a.address for a in self._allocations]
-        self.claim(merged[0].name if merged else name, start, end - start)
+        self.allocate_at(merged[0].name if merged else name, start, end - start)
 
     def allocation_at(self, address: int) -> Allocation | None:
         """Return the allocation that holds ``address``, if any."""
@@ -296,7 +297,7 @@ class MemoryImage:
             holes += stop - start - int(np.count_nonzero(_unpack(page.valid, start, stop)))
         return crc, holes
 
-    def fault(self, address: int, nbytes: int, *, reading: bool) -> BadByte | None:
+    def first_bad_byte(self, address: int, nbytes: int, *, reading: bool) -> BadByte | None:
         """Return the first byte that an access must not touch, or None.
 
         Args:

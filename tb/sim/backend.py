@@ -318,18 +318,20 @@ class CoroutineBackend:
     def _bad_read(self, ram: Ram, start: int, nbytes: int, width: int) -> BadByte | None:
         """Return the first byte that a read must not touch; of a word wider than an atom, one atom may be enough."""
         memory, atom = self.memories[ram], self._atom_bytes
-        bad = memory.fault(start, nbytes, reading=True)
+        bad = memory.first_bad_byte(start, nbytes, reading=True)
         if bad is None or width <= atom:
             return bad
         for word in range(start, start + nbytes, width):
-            if all(memory.fault(at, atom, reading=True) is not None for at in range(word, word + width, atom)):
-                return memory.fault(word, width, reading=True)
+            if all(memory.first_bad_byte(at, atom, reading=True) is not None for at in range(word, word + width, atom)):
+                return memory.first_bad_byte(word, width, reading=True)
         return None
 
     def _bad_write(self, ram: Ram, address: int, strobe: int) -> BadByte | None:
         """Return the first byte that a beat must not touch, from the first with its strobe set to the last."""
+        if not strobe:
+            return None
         first = (strobe & -strobe).bit_length() - 1
-        return self.memories[ram].fault(address + first, strobe.bit_length() - first, reading=False) if strobe else None
+        return self.memories[ram].first_bad_byte(address + first, strobe.bit_length() - first, reading=False)
 
     def _report(self, ram: Ram, request: ReadRequest | WriteBurst, nbytes: int, bad: BadByte | None) -> None:
         if bad is not None:

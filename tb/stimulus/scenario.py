@@ -63,10 +63,10 @@ def apply_memory_op(memories: dict[Ram, MemoryImage], op: MemInit | MemLoad) -> 
         raise ScenarioError(f"{type(op).__name__}: ram must be one of {allowed}, not {op.ram.value}")
     image = memories[op.ram]
     if isinstance(op, MemInit):
-        image.extend(f"region_{op.address:x}", op.address, op.nbytes)
+        image.allocate_merged(f"region_{op.address:x}", op.address, op.nbytes)
         image.fill(op.address, op.nbytes, op.value)
         return
-    image.extend(op.file_name.removesuffix(".dat"), op.address, max(op.nbytes, 1))
+    image.allocate_merged(op.file_name.removesuffix(".dat"), op.address, max(op.nbytes, 1))
     for offset, data in op.chunks:
         image.write(op.address + offset, data)
 

@@ -35,12 +35,12 @@ def expectation(layer: Layer, contents: dict[int, str], ram: Ram = Ram.MC) -> Ex
     """Predict a layer over memory of hexadecimal ``contents``; reads of other bytes fail."""
     image = MemoryImage()
     for address, data in contents.items():
-        image.claim(f"at {address:x}", address, len(hexed(data)))
+        image.allocate_at(f"at {address:x}", address, len(hexed(data)))
         image.write(address, hexed(data))
 
     def read(where: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
         assert where is ram
-        assert image.fault(address, nbytes, reading=True) is None
+        assert image.first_bad_byte(address, nbytes, reading=True) is None
         return image.read_array(address, nbytes)
 
     return predict(StartedLayer(0, layer.unit, 0, layer), read)

@@ -109,7 +109,7 @@ def test_allocations_keep_guards_on_both_sides_and_their_alignment() -> None:
 
 def test_allocate_goes_on_behind_claimed_ranges() -> None:
     image = MemoryImage(base=0)
-    image.claim("code", 0x10_0000, 16)
+    image.allocate_at("code", 0x10_0000, 16)
     assert image.allocate(16, "data") >= 0x10_0010 + GUARD_BYTES
 
 
@@ -134,43 +134,43 @@ def test_a_full_address_space_is_refused() -> None:
 @pytest.mark.parametrize(("address", "nbytes"), [(0x0FF, 2), (0x10F, 1), (0x100, 16), (0, 0x1000), (0x104, 4)])
 def test_overlapping_claims_are_refused(address: int, nbytes: int) -> None:
     image = MemoryImage()
-    image.claim("src", 0x100, 16)
+    image.allocate_at("src", 0x100, 16)
     with refused(f"allocation dst at {address:#x} + {nbytes:#x} overlaps src at 0x100 + 0x10"):
-        image.claim("dst", address, nbytes)
+        image.allocate_at("dst", address, nbytes)
 
 
 def test_touching_claims_are_neighbours() -> None:
     image = MemoryImage()
     for name, address in (("middle", 0x100), ("below", 0xF0), ("above", 0x110)):
-        image.claim(name, address, 16)
+        image.allocate_at(name, address, 16)
     assert [a.name for a in image.allocations] == ["below", "middle", "above"]
-    assert image.fault(0x10C, 8, reading=False) is None
+    assert image.first_bad_byte(0x10C, 8, reading=False) is None
 
 
 def test_extend_merges_what_it_overlaps_or_touches() -> None:
     image = MemoryImage()
-    image.claim("low", 0x100, 16)
-    image.claim("high", 0x140, 16)
-    image.claim("far", 0x1000, 16)
-    image.extend("bridge", 0x110, 0x34)
+    image.allocate_at("low", 0x100, 16)
+    image.allocate_at("high", 0x140, 16)
+    image.allocate_at("far", 0x1000, 16)
+    image.allocate_merged("bridge", 0x110, 0x34)
     assert image.allocations == (Allocation("low", 0x100, 0x50), Allocation("far", 0x1000, 16))
-    image.extend("new", 0x2000, 4)
+    image.allocate_merged("new", 0x2000, 4)
     assert image.allocations[-1] == Allocation("new", 0x2000, 4)
 
 
 def test_a_refused_extend_keeps_the_allocations() -> None:
     image = MemoryImage(limit=0x1000)
-    image.claim("src", 0xFF0, 16)
+    image.allocate_at("src", 0xFF0, 16)
     with refused("allocation more must lie in 0..0x1000, not 0xff8 + 0x10"):
-        image.extend("more", 0xFF8, 16)
+        image.allocate_merged("more", 0xFF8, 16)
     assert image.allocations == (Allocation("src", 0xFF0, 16),)
 
 
 @pytest.fixture
 def two_ranges() -> MemoryImage:
     image = MemoryImage()
-    image.claim("src", 0x100, 0x20)
-    image.claim("dst", 0x200, 0x20)
+    image.allocate_at("src", 0x100, 0x20)
+    image.allocate_at("dst", 0x200, 0x20)
     return image
 
 
@@ -191,29 +191,29 @@ def two_ranges() -> MemoryImage:
 def test_faults_say_where_the_first_bad_byte_lies(
     two_ranges: MemoryImage, address: int, nbytes: int, reading: bool, expected: BadByte | None
 ) -> None:
-    assert two_ranges.fault(address, nbytes, reading=reading) == expected
+    assert two_ranges.first_bad_byte(address, nbytes, reading=reading) == expected
 
 
 def test_one_unwritten_byte_is_named(two_ranges: MemoryImage) -> None:
     two_ranges.write(0x200, bytes(13))
     two_ranges.write(0x20E, bytes(2))
-    assert two_ranges.fault(0x208, 8, reading=True) == BadByte(0x20D, outside=False, place="dst+0xd")
-    assert two_ranges.fault(0x208, 8, reading=False) is None
+    assert two_ranges.first_bad_byte(0x208, 8, reading=True) == BadByte(0x20D, outside=False, place="dst+0xd")
+    assert two_ranges.first_bad_byte(0x208, 8, reading=False) is None
     two_ranges.write(0x20D, b"\x00")
-    assert two_ranges.fault(0x200, 16, reading=True) is None
+    assert two_ranges.first_bad_byte(0x200, 16, reading=True) is None
 
 
 def test_unwritten_bytes_across_a_page_border_are_found() -> None:
     image = MemoryImage()
-    image.claim("src", PAGE_BYTES - 16, 32)
+    image.allocate_at("src", PAGE_BYTES - 16, 32)
     image.write(PAGE_BYTES - 16, bytes(31))
     border = PAGE_BYTES - 4
-    assert image.fault(border, 8, reading=True) is None
-    assert image.fault(border, 20, reading=True) == BadByte(PAGE_BYTES + 15, outside=False, place="src+0x1f")
+    assert image.first_bad_byte(border, 8, reading=True) is None
+    assert image.first_bad_byte(border, 20, reading=True) == BadByte(PAGE_BYTES + 15, outside=False, place="src+0x1f")
 
 
 def test_an_image_without_allocations_refuses_everything() -> None:
-    assert MemoryImage().fault(0, 1, reading=False) == BadByte(0x0, outside=True, place="no allocation at all")
+    assert MemoryImage().first_bad_byte(0, 1, reading=False) == BadByte(0x0, outside=True, place="no allocation at all")
 
 
 def test_fill_writes_every_byte() -> None:

@@ -32,7 +32,7 @@ def rebuilt(image: MemoryImage) -> MemoryImage:
 def test_an_image_survives_its_operations() -> None:
     image = MemoryImage()
     for name, address, nbytes in (("src", 0x100, 32), ("dst", 0x200, 64), ("bias", 0x300, 16)):
-        image.claim(name, address, nbytes)
+        image.allocate_at(name, address, nbytes)
     image.write(0x104, b"abc")
     image.write(0x110, b"defg")
     image.write(0x300, bytes(range(16)))
@@ -49,7 +49,7 @@ def test_an_image_survives_its_operations() -> None:
 def test_two_allocations_of_one_name_keep_their_own_bytes() -> None:
     image = MemoryImage()
     for address, data in ((0x100, b"a" * 8), (0x200, b"b" * 8)):
-        image.claim("cube", address, 8)
+        image.allocate_at("cube", address, 8)
         image.write(address, data)
     ops = memory_ops(image, Ram.MC)
     assert [op.file_name for op in ops if isinstance(op, MemLoad)] == ["cube_100.dat", "cube_200.dat"]

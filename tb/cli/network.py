@@ -20,7 +20,7 @@ from tb.report.network_page import network_page
 from tb.report.network_report import report_of
 from tb.report.network_text import cycles_of, print_report, write_json, write_results
 from tb.run import folders
-from tb.run.jobs import Job, run_jobs
+from tb.run.jobs import Job, Setup, run_jobs
 from tb.run.result import Result
 from tb.run.space import write_whole
 from tb.stimulus.model import play_model
@@ -176,13 +176,10 @@ def _simulate(args: argparse.Namespace, config: HwConfig, playing: NetworkScenar
     with alone_in(root):
         ((_, result),) = run_jobs(
             prepared(args, [job]),
-            built,
-            dut_of(args),
+            Setup(built, dut_of(args), args.timeout, waves=args.waves),
             root,
             workers=1,
-            timeout_seconds=args.timeout,
             isolated=args.isolate,
-            waves=args.waves,
         )
     return result
 

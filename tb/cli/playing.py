@@ -27,7 +27,7 @@ from tb.report.progress import Progress
 from tb.run import folders
 from tb.run.compile.spec import Built
 from tb.run.dut import Dut
-from tb.run.jobs import Job, run_jobs, with_settings
+from tb.run.jobs import Job, Setup, run_jobs, with_settings
 from tb.run.result import Result
 
 _DIGEST_CHARACTERS = 8
@@ -271,13 +271,10 @@ def _play_and_report(args: argparse.Namespace, plays: Sequence[Play], root: Path
     for play in plays:
         for job, result in run_jobs(
             play.jobs,
-            play.built,
-            dut_of(play.args),
+            Setup(play.built, dut_of(play.args), args.timeout, waves=args.waves),
             root,
             workers=args.jobs,
-            timeout_seconds=args.timeout,
             isolated=args.isolate,
-            waves=args.waves,
         ):
             by_identity[job.identity] = result
             show_progress(console, progress, result)

@@ -13,7 +13,7 @@ from tb.cli.dut import BUILD_ROOT, MODELS
 from tb.judge.text import why_not_passed
 from tb.run import folders
 from tb.run.compile.build import build
-from tb.run.jobs import run_job
+from tb.run.jobs import Setup, run_job
 from tb.run.regress import bundle
 
 HELP = "play a failure bundle again, and say whether it is reproduced"
@@ -39,7 +39,7 @@ def main(args: argparse.Namespace) -> int:
     built = build(dut.build_spec(waves=args.waves), MODELS, console)
     console.clear()
     work_dir = folders.emptied(BUILD_ROOT, "replay", folders.folder_name(found.task.key))
-    result = run_job(job, built, dut, work_dir, args.timeout, waves=args.waves)
+    result = run_job(job, Setup(built, dut, args.timeout, waves=args.waves), work_dir)
     print(f"{found.task.key}: {result.ending.value}")
     print("\n".join(f"  {line}" for why in why_not_passed(result.verdict) for line in why.splitlines()))
     print(f"folder: {work_dir}")

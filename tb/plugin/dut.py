@@ -24,7 +24,7 @@ from tb.run.compile.telling import Teller
 from tb.run.coroutine import play_test
 from tb.run.dut import Dut
 from tb.run.errors import LaunchError
-from tb.run.jobs import Job, keep_page, run_job, shared_process
+from tb.run.jobs import Job, Setup, keep_page, run_job, shared_process
 from tb.run.optimise import Model
 from tb.run.result import Result, identity
 from tb.run.shared import SharedProcess
@@ -173,11 +173,8 @@ class PlayedDut:
             process = self._shared(built)
             return run_job(
                 replace(job, plusargs=self._plusargs),
-                built,
-                self.dut,
+                Setup(built, self.dut, self._timeout_seconds, waves=self._waves),
                 folder,
-                self._timeout_seconds,
-                self._waves,
                 process,
             )
 

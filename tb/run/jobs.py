@@ -129,39 +129,45 @@ def with_settings(job: Job, rerun: str | None = None, **settings: Any) -> Job:
     return replace(job, make=make, rerun=rerun or job.rerun)
 
 
+@dataclass(frozen=True)
+class Setup:
+    """The model that plays jobs.
+
+    Attributes:
+        built: The compiled model.
+        dut: Device that was built.
+        timeout_seconds: Wall-clock limit of each job.
+        waves: Whether to write waves.
+    """
+
+    built: Built
+    dut: Dut
+    timeout_seconds: float
+    waves: bool = False
+
+
 def run_jobs(
-    jobs: Sequence[Job],
-    built: Built,
-    dut: Dut,
-    root: Path,
-    *,
-    workers: int,
-    timeout_seconds: float,
-    isolated: bool = False,
-    waves: bool = False,
+    jobs: Sequence[Job], setup: Setup, root: Path, *, workers: int, isolated: bool = False
 ) -> Iterator[tuple[Job, Result]]:
     """Play jobs and yield them with their results as they end.
 
     Args:
         jobs: Jobs to play.
-        built: The compiled model.
-        dut: Device that was built.
+        setup: What plays them.
         root: Folder that gets one folder per job, named after it.
         workers: Simulations at a time.
-        timeout_seconds: Wall-clock limit of each.
         isolated: Whether every job must have a simulator process of its own; else they share one per worker
             where they can.
-        waves: Whether to write waves.
     """
-    alone = isolated or not SharedProcess.fits(built)
+    alone = isolated or not SharedProcess.fits(setup.built)
     plusargs = jobs[0].plusargs if jobs else ()
     folders_of = [root / f".simulator-{number}" for number in range(workers)]
-    processes = [None if alone else shared_process(built, folder, plusargs) for folder in folders_of]
+    processes = [None if alone else shared_process(setup.built, folder, plusargs) for folder in folders_of]
 
     def play(process: SharedProcess | None, job: Job) -> tuple[Job, Result]:
         name = folders.folder_name(job.identity)
         work_dir = folders.emptied(root, name) if job.refused is None else folders.place(root, name)
-        return job, run_job(job, built, dut, work_dir, timeout_seconds, waves, process)
+        return job, run_job(job, setup, work_dir, process)
 
     try:
         yield from spread(processes, jobs, play)
@@ -221,30 +227,19 @@ def run_entry(
     )
 
 
-def run_job(
-    job: Job,
-    built: Built,
-    dut: Dut,
-    work_dir: Path,
-    timeout_seconds: float,
-    waves: bool,
-    process: SharedProcess | None = None,
-) -> Result:
+def run_job(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | None = None) -> Result:
     """Play one job in a folder that is new or empty; a failure leaves its page there, however it ended.
 
     Args:
         job: The job.
-        built: The compiled model.
-        dut: Device that was built.
+        setup: What plays it.
         work_dir: Folder for the scenario and everything the run leaves behind.
-        timeout_seconds: Wall-clock limit.
-        waves: Whether to write waves.
         process: What plays it instead of a simulator process of its own, unless their plusargs differ.
     """
     if job.refused is not None:
-        return job.result(dut, Verdict(refused=job.refused))
+        return job.result(setup.dut, Verdict(refused=job.refused))
     folders.check_new(work_dir)
-    result = _played(job, built, dut, work_dir, timeout_seconds, waves, process)
+    result = _played(job, setup, work_dir, process)
     if result.ending.is_failure:
         keep_page(result, work_dir, job.kept)
     return result
@@ -264,28 +259,27 @@ def keep_page(result: Result, folder: Path, kept: Path | None = None) -> None:
         write_page(path, (), result.identity, why, result.rerun, None, about=about(result.dut), kept=kept)
 
 
-def _played(
-    job: Job,
-    built: Built,
-    dut: Dut,
-    work_dir: Path,
-    timeout_seconds: float,
-    waves: bool,
-    process: SharedProcess | None,
-) -> Result:
+def _played(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | None) -> Result:
     """Play one job in an empty folder."""
+    dut = setup.dut
     if job.broken is not None:
         return job.result(dut, Verdict.of(Check.INPUT, job.broken), folder=work_dir)
     save_scenario(job.make(), work_dir / SCENARIO_DIR)
     request = job.request(dut, work_dir)
     if process is not None and job.plusargs == process.plusargs:
-        run = process.play(request, work_dir / LOG_NAME, timeout_seconds)
+        run = process.play(request, work_dir / LOG_NAME, setup.timeout_seconds)
         answer = Answer.load(work_dir / RESULT_FILE)
         if answer is None or answer.verdict.ending.is_failure:
             process.close()
     else:
         run = run_entry(
-            built, "play", request, work_dir, timeout_seconds=timeout_seconds, waves=waves, plusargs=job.plusargs
+            setup.built,
+            "play",
+            request,
+            work_dir,
+            timeout_seconds=setup.timeout_seconds,
+            waves=setup.waves,
+            plusargs=job.plusargs,
         )
         answer = Answer.load(work_dir / RESULT_FILE)
     if answer is None:

@@ -16,7 +16,7 @@ from tb.run.compile.build import build
 from tb.run.compile.ports import expected_ports
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
-from tb.run.jobs import Job, run_job, shared_process
+from tb.run.jobs import Job, Setup, run_job, shared_process
 from tb.run.result import Result
 from tb.stimulus.generate.plan import load_plan
 from tests.sim.conftest import SMALL_DEVICES
@@ -57,7 +57,7 @@ def play(device: Built, folder: Path, plusargs: tuple[str, ...], *, shared: bool
     process = shared_process(device, folder / "process", plusargs) if shared else None
     spec = device.spec
     dut = Dut("nv_small", spec.simulator, rtl=str(spec.filelist), backend=spec.backend)
-    return run_job(job, device, dut, folder / "it", 200, waves=False, process=process)
+    return run_job(job, Setup(device, dut, 200), folder / "it", process)
 
 
 def test_a_device_that_takes_no_requests_hangs(device: Built, tmp_path: Path) -> None:

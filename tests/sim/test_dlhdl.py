@@ -23,7 +23,7 @@ from tb.places import HDL
 from tb.run.compile.build import build
 from tb.run.compile.dlhdl import TOP
 from tb.run.dut import Dut
-from tb.run.jobs import Job, run_job
+from tb.run.jobs import Job, Setup, run_job
 from tb.run.result import Result
 from tb.run.simulate import simulate
 from tb.stimulus.exchange import REQUEST, Request
@@ -45,7 +45,7 @@ def play(simulator: str, folder: Path, data: dict[str, Any], bug: str | None = N
     built = build(dut.build_spec(waves=False))
     plusargs = () if bug is None else (f"+bug={bug}",)
     job = Job("it", 1, "rerun", lambda: DlhdlEntry("it", "", data).build(CORE, 1), plusargs=plusargs)
-    return run_job(job, built, dut, folder / "run", 240, waves=False)
+    return run_job(job, Setup(built, dut, 240), folder / "run")
 
 
 @pytest.mark.parametrize("simulator", SIMULATORS)
@@ -164,10 +164,10 @@ def test_registers_behind_axi4_lite_are_driven_as_those_behind_axi4(simulator: s
     built = build(dut.build_spec(waves=False), tmp_path / "builds")
     own = DlhdlConfig.load(config)
     job = Job("it", 1, "rerun", lambda: DlhdlEntry("it", "", STREAM).build(own, 1))
-    result = run_job(job, built, dut, tmp_path / "run", 240, waves=False)
+    result = run_job(job, Setup(built, dut, 240), tmp_path / "run")
     assert complaints(result.verdict) == []
     assert result.verdict.layers == 8
-    late = run_job(replace(job, plusargs=("+bug=output_valid_early",)), built, dut, tmp_path / "late", 240, waves=False)
+    late = run_job(replace(job, plusargs=("+bug=output_valid_early",)), Setup(built, dut, 240), tmp_path / "late")
     assert any(finding.check is Check.PROTOCOL for finding in late.verdict.findings)
 
 

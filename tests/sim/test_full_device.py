@@ -15,7 +15,7 @@ from tb.places import ROOT
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
-from tb.run.jobs import Job, run_job, shared_process
+from tb.run.jobs import Job, Setup, run_job, shared_process
 from tb.run.shared import SharedProcess
 from tb.stimulus.scenario import Scenario
 from tb.stimulus.trace import read
@@ -54,7 +54,7 @@ def played(scenario: Scenario, built: Built, folder: Path, process: SharedProces
     """Play a scenario and require that all bytes were judged right, and the margin where a threshold applies."""
     dut = Dut(CONFIG.name, built.spec.simulator, backend=built.spec.backend)
     job = Job(scenario.name, scenario.seed, "rerun", lambda: scenario)
-    verdict = run_job(job, built, dut, folder, 300, waves=False, process=process).verdict
+    verdict = run_job(job, Setup(built, dut, 300), folder, process).verdict
     assert not verdict.failures, verdict.findings
     assert verdict.judged_bytes > 0
     for module, prefix in THRESHOLDS.items():

@@ -20,7 +20,7 @@ from tb.report.network_report import LayerVerdict, report_of
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec
 from tb.run.dut import Dut
-from tb.run.jobs import Job, run_jobs
+from tb.run.jobs import Job, Setup, run_jobs
 from tb.stimulus.model import play_model
 from tb.stimulus.network.compiled import Compiled
 from tb.stimulus.network.loadable import parse_loadable
@@ -112,7 +112,7 @@ def test_a_seeded_bug_is_named_with_the_first_wrong_layer_and_its_cause(tmp_path
     job = Job("copies", 0, "rerun", lambda: playing.scenario, plusargs=("+bug=sdp_dst_line_stride",))
     built = build(BuildSpec(config, backend="native"))
     dut = Dut("nv_small", "verilator", backend="native")
-    ((_, result),) = run_jobs([job], built, dut, tmp_path, workers=1, timeout_seconds=120)
+    ((_, result),) = run_jobs([job], Setup(built, dut, 120), tmp_path, workers=1)
     played = play_model(playing.scenario, config)
     report = report_of(playing, ["ramp"], played, result, model_results(played, playing, config), None, [])
     assert not report.passed

@@ -15,7 +15,7 @@ from tb.judge.verdict import Ending, Verdict
 from tb.nvdla.memory import Ram
 from tb.run.compile.spec import Built
 from tb.run.dut import Dut
-from tb.run.jobs import Job, run_job
+from tb.run.jobs import Job, Setup, run_job
 from tb.stimulus.generate.plan import PlanEntry
 from tb.stimulus.scenario import Scenario
 from tests.sim.conftest import InSimulation, coroutines_of
@@ -42,7 +42,7 @@ def judged(model: Built, folder: Path, bug: str | None, scenario: Scenario = SCE
     if bug is not None:
         job = replace(job, plusargs=(f"+bug={bug}",))
     dut = Dut("nv_small", model.spec.simulator, backend=model.spec.backend)
-    return run_job(job, model, dut, folder, 200, waves=False).verdict
+    return run_job(job, Setup(model, dut, 200), folder).verdict
 
 
 def details(verdict: Verdict, check: Check) -> list[AnyDetail]:

@@ -8,7 +8,7 @@ from models.config import HwConfig
 from tb.judge.verdict import Ending
 from tb.run.compile.spec import Built
 from tb.run.dut import Dut
-from tb.run.jobs import Job, run_job
+from tb.run.jobs import Job, Setup, run_job
 from tb.stimulus.generate.plan import PlanEntry
 
 CONFIG = HwConfig.load("nv_small")
@@ -18,7 +18,7 @@ ENTRY = PlanEntry("it", "", "nv_small", {"layer": [{"engine": "SDP", "shape": [8
 def test_an_unknown_bug_ends_the_simulation_with_the_list_of_all(model: Built, tmp_path: Path) -> None:
     job = Job("it", 1, "rerun", lambda: ENTRY.build(CONFIG, 1), plusargs=("+bug=none_of_them",))
     dut = Dut("nv_small", model.spec.simulator, backend=model.spec.backend)
-    result = run_job(job, model, dut, tmp_path / "run", 120, waves=False)
+    result = run_job(job, Setup(model, dut, 120), tmp_path / "run")
     # Icarus ends its test as failed, Verilator itself.
     assert result.ending in (Ending.BENCH_ERROR, Ending.CRASH)
     log = (tmp_path / "run" / "sim.log").read_text(encoding="utf-8")

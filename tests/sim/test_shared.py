@@ -20,7 +20,7 @@ from tb.places import PLANS
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
-from tb.run.jobs import Job, run_jobs
+from tb.run.jobs import Job, Setup, run_jobs
 from tb.run.result import Result
 from tb.stimulus.generate.plan import PlanEntry, load_plan
 from tb.stimulus.scenario import Scenario
@@ -46,7 +46,7 @@ def planned(name: str) -> Job:
 
 def play(built: Built, jobs: list[Job], root: Path, *, isolated: bool = False, seconds: float = 120) -> list[Result]:
     """Play jobs one after the other and return their results in that order."""
-    results = run_jobs(jobs, built, DUT, root, workers=1, timeout_seconds=seconds, isolated=isolated)
+    results = run_jobs(jobs, Setup(built, DUT, seconds), root, workers=1, isolated=isolated)
     by_name = {job.name: result for job, result in results}
     return [by_name[entry.name] for entry in jobs]
 

@@ -12,7 +12,7 @@ from tb.places import PLANS, ROOT
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
-from tb.run.jobs import Job, run_job
+from tb.run.jobs import Job, Setup, run_job
 from tb.stimulus.generate.plan import load_plan
 from tests.sim.conftest import needs_icarus
 
@@ -52,7 +52,7 @@ def test_the_first_bad_stage_is_that_of_the_bug(
         plusargs=(f"+bug={bug}",),
         stages=STAGES,
     )
-    result = run_job(job, debug_model, Dut("nv_small", "icarus", debug=True), tmp_path, 120.0, waves=False)
+    result = run_job(job, Setup(debug_model, Dut("nv_small", "icarus", debug=True), 120.0), tmp_path)
     assert result.explained is not None
     lines = [line.strip() for line in result.explained.lines]
     assert f"first bad stage: {bad}" in lines

@@ -14,7 +14,7 @@ from tb.places import PLANS
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec
 from tb.run.dut import Dut
-from tb.run.jobs import Job, run_jobs, with_settings
+from tb.run.jobs import Job, Setup, run_jobs, with_settings
 from tb.run.result import Result
 from tb.stimulus.generate.plan import load_plan
 from tests.unit.nvdla.samples import mismatch
@@ -27,7 +27,7 @@ BUG = "+bug=sdp_dst_line_stride"
 def play(backend: str, job: Job, root: Path) -> Result:
     built = build(BuildSpec(CONFIG, "verilator", backend=backend))
     dut = Dut("nv_small", "verilator", backend=backend)
-    ((_, result),) = run_jobs([job], built, dut, root, workers=1, timeout_seconds=300)
+    ((_, result),) = run_jobs([job], Setup(built, dut, 300), root, workers=1)
     return result
 
 

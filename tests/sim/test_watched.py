@@ -13,7 +13,7 @@ from tb.judge.verdict import Ending, Verdict
 from tb.places import PLANS
 from tb.run.compile.build import Built
 from tb.run.dut import Dut
-from tb.run.jobs import Job, run_job
+from tb.run.jobs import Job, Setup, run_job
 from tb.stimulus.generate.plan import load_plan
 
 CONFIG = HwConfig.load("nv_small")
@@ -57,7 +57,7 @@ def judged(model: Built, folder: Path, name: str, *plusargs: str) -> Verdict:
     """Play a scenario of the plan and return the verdict."""
     job = Job(name, 1, "rerun", lambda: ENTRIES[name].build(CONFIG, 1), plusargs=plusargs)
     dut = Dut("nv_small", model.spec.simulator, backend=model.spec.backend)
-    return run_job(job, model, dut, folder, 400, waves=False).verdict
+    return run_job(job, Setup(model, dut, 400), folder).verdict
 
 
 @pytest.mark.parametrize("bug", FOUND)

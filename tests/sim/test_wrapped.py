@@ -13,7 +13,7 @@ from tb.places import HDL, PLANS
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
-from tb.run.jobs import Job, run_job
+from tb.run.jobs import Job, Setup, run_job
 from tb.run.result import Result
 from tb.run.sources import trace_job
 from tb.stimulus.generate.plan import PlanEntry, load_plan
@@ -51,7 +51,7 @@ def played(wrapped: Built, folder: Path, job: Job) -> Result:
     """Play a job on a wrapped device."""
     spec = wrapped.spec
     dut = Dut("nv_small", spec.simulator, str(spec.filelist), spec.top, str(spec.port_map), backend=spec.backend)
-    return run_job(job, wrapped, dut, folder, 300, waves=False)
+    return run_job(job, Setup(wrapped, dut, 300), folder)
 
 
 @pytest.mark.parametrize("name", SCENARIOS)

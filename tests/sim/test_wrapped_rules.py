@@ -14,7 +14,7 @@ from tb.judge.wrapped_rules import APB_RULES, AXI4_RULES, AXI_LITE_RULES, BROKEN
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
-from tb.run.jobs import Job, run_job
+from tb.run.jobs import Job, Setup, run_job
 from tb.stimulus.generate.plan import PlanEntry
 from tests.sim.conftest import SMALL_DEVICES
 
@@ -74,7 +74,7 @@ def judged(devices: dict[str, Built], name: str, folder: Path, faults: int) -> V
     job = Job("it", 1, "rerun", lambda: SCENARIO, plusargs=(f"+faults={faults:x}",))
     spec = device.spec
     dut = Dut("nv_small", spec.simulator, str(spec.filelist), spec.top, str(spec.port_map), backend=spec.backend)
-    return run_job(job, device, dut, folder, 200, waves=False).verdict
+    return run_job(job, Setup(device, dut, 200), folder).verdict
 
 
 def broken(verdict: Verdict) -> set[tuple[str, int]]:

@@ -29,7 +29,7 @@ from tb.run.compile.spec import COVERAGE_FILE, Built
 from tb.run.coroutine import play_test
 from tb.run.dut import Dut
 from tb.run.errors import LaunchError
-from tb.run.jobs import Job, keep_page, run_job, shared_process
+from tb.run.jobs import Job, Setup, keep_page, run_job, shared_process
 from tb.run.optimise import Model
 from tb.run.regress import bundle, code_coverage
 from tb.run.regress.errors import VersionError
@@ -230,7 +230,7 @@ def _add_waves(task: Task, result: Result, work_dir: Path, limits: Limits) -> No
     if task.kind == BENCH:
         _play_test(task, built, again, limits, waves=True)
     else:
-        run_job(_job(task, limits), built, task.dut, again, limits.timeout_seconds, waves=True)
+        run_job(_job(task, limits), Setup(built, task.dut, limits.timeout_seconds, waves=True), again)
     for path in again.glob("waves.*"):
         path.replace(work_dir / path.name)
     folders.remove(work_dir, again.name)
@@ -249,7 +249,7 @@ def _no_waves(result: Result) -> str | None:
 def _play_scenario(task: Task, built: Built, work_dir: Path, limits: Limits) -> Result:
     job = _job(task, limits)
     process = None if limits.isolated else _process(task.dut, task.plusargs, limits)
-    result = run_job(job, built, task.dut, work_dir, limits.timeout_seconds, waves=False, process=process)
+    result = run_job(job, Setup(built, task.dut, limits.timeout_seconds), work_dir, process)
     if process is not None and task.dut.coverage is not None:
         if result.ending.is_failure:
             process.close()

@@ -17,7 +17,7 @@ from tb.judge.verdict import Ending
 from tb.run import folders
 from tb.run.compile.spec import Built
 from tb.run.dut import Dut
-from tb.run.jobs import Job, run_job, shared_process
+from tb.run.jobs import Job, Setup, run_job, shared_process
 from tb.run.process import threads
 from tb.run.result import Result
 from tb.run.shared import SharedProcess
@@ -90,7 +90,7 @@ class Bench:
     def play(self, job: Job, folder: Path, process: SharedProcess | None = None) -> Result:
         """Play one job in a folder of its own below another, in a simulator process of its own or a given one."""
         work = folders.emptied(folder, folders.folder_name(job.identity))
-        return run_job(job, self.built, self.dut, work, self.timeout_seconds, waves=False, process=process)
+        return run_job(job, Setup(self.built, self.dut, self.timeout_seconds), work, process)
 
     def shared(self, folder: Path, plusargs: tuple[str, ...] = ()) -> SharedProcess | None:
         """Return a simulator process for many jobs with the same arguments, None when the model allows none."""

@@ -20,7 +20,7 @@ from tb.judge.verdict import Verdict
 from tb.places import PLANS
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
-from tb.run.jobs import Job
+from tb.run.jobs import Job, Setup
 from tb.run.result import Result
 from tb.stimulus.generate.plan import load_plan
 from tb.stimulus.scenario import Scenario
@@ -55,12 +55,12 @@ def test_a_run_waits_for_another_one_in_its_folder(
     monkeypatch.chdir(tmp_path)
     began, go_on, events = threading.Event(), threading.Event(), []
 
-    def run_jobs(jobs: list[Job], built: Built, dut: Dut, *_: Any, **__: Any) -> Iterator[tuple[Job, Result]]:
+    def run_jobs(jobs: list[Job], setup: Setup, *_: Any, **__: Any) -> Iterator[tuple[Job, Result]]:
         events.append(f"{jobs[0].name} starts")
         began.set()
         assert jobs[0].name == "second" or go_on.wait(30)
         events.append(f"{jobs[0].name} ends")
-        yield jobs[0], jobs[0].result(dut, Verdict(judged_bytes=8))
+        yield jobs[0], jobs[0].result(setup.dut, Verdict(judged_bytes=8))
 
     def run(name: str) -> int:
         args: argparse.Namespace = parser().parse_args(["run"])

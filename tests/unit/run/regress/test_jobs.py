@@ -16,7 +16,7 @@ from tb.judge.text import why_not_passed
 from tb.judge.verdict import Ending, Verdict
 from tb.run import jobs
 from tb.run.compile.spec import BuildSpec, Built
-from tb.run.jobs import Job, keep_page, run_job
+from tb.run.jobs import Job, Setup, keep_page, run_job
 from tb.run.result import Result
 from tb.run.simulate import SimResult
 from tb.stimulus.exchange import REQUEST, Answer, Explained, Performance, Request
@@ -47,7 +47,7 @@ def played(
         return SimResult(check, "" if check is None else "it ended", 0, 1.0, log, work_dir / "results.xml", None)
 
     monkeypatch.setattr(jobs, "run_entry", run_entry)
-    return run_job(job(**options), BUILT, DUT, folder / "work", 1.0, waves=False)
+    return run_job(job(**options), Setup(BUILT, DUT, 1.0), folder / "work")
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_refusal_while_playing_is_a_failure_unless_the_job_may_be_refused(
 
 
 def test_a_job_that_is_refused_beforehand_is_not_played(tmp_path: Path) -> None:
-    result = run_job(job(refused="no Y"), BUILT, DUT, tmp_path / "work", 1.0, waves=False)
+    result = run_job(job(refused="no Y"), Setup(BUILT, DUT, 1.0), tmp_path / "work")
     assert result == Result("made", 1, DUT, "rerun", Verdict(refused="no Y"))
     assert not (tmp_path / "work").exists()
 
@@ -111,7 +111,7 @@ def test_a_simulation_without_a_verdict_is_told_by_its_end_and_the_last_lines_of
 
 
 def test_a_file_that_cannot_be_read_leaves_a_page(tmp_path: Path) -> None:
-    result = run_job(job(broken="x.cfg:1: no"), BUILT, DUT, tmp_path / "work", 1.0, waves=False)
+    result = run_job(job(broken="x.cfg:1: no"), Setup(BUILT, DUT, 1.0), tmp_path / "work")
     assert result.folder == str(tmp_path / "work")
     assert "x.cfg:1: no" in (tmp_path / "work" / "failure.html").read_text(encoding="utf-8")
 

@@ -13,7 +13,7 @@ from tb.judge.text import complaints
 from tb.judge.verdict import Ending
 from tb.places import PLANS
 from tb.run.compile.spec import Built
-from tb.run.jobs import run_job
+from tb.run.jobs import Setup, run_job
 from tb.run.sources import planned_job, trace_job, trace_jobs
 from tb.stimulus.generate.plan import PlanEntry, load_plan
 from tb.stimulus.trace import TraceError, write
@@ -75,7 +75,7 @@ def test_one_broken_trace_among_others_fails_without_being_played(tmp_path: Path
     assert broken.broken is not None
     assert broken.broken.startswith(f"{tmp_path}/two/two.cfg:2: unknown command nonsense; allowed: ")
     built = cast(Built, None)  # nothing is built or played for it
-    result = run_job(broken, built, DUT, tmp_path / "work", 1.0, waves=False)
+    result = run_job(broken, Setup(built, DUT, 1.0), tmp_path / "work")
     assert (result.ending, complaints(result.verdict)) == (Ending.BENCH_ERROR, [broken.broken])
     with pytest.raises(TraceError, match=r"^.*two\.cfg:2: unknown command nonsense"):
         trace_jobs(paths[1:], SMALL, ["again"])

@@ -22,7 +22,7 @@ from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
 from tb.run.errors import LaunchError
 from tb.run.folders import MARKER
-from tb.run.jobs import Job
+from tb.run.jobs import Job, Setup
 from tb.run.regress import code_coverage, worker
 from tb.run.regress.worker import NO_WAVES_FILE, Limits, end_processes, execute, record_path
 from tb.run.result import Result
@@ -58,10 +58,10 @@ class Simulator:
 def play(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[int], None]]:
     """Play the task of a seed on a device whose code coverage is counted."""
 
-    def run_job(job: Job, built: Built, dut: Dut, *_: Any, process: Simulator, **__: Any) -> Result:
+    def run_job(job: Job, setup: Setup, folder: Path, process: Simulator) -> Result:
         process.scenarios += 1
         endings = {KILLED: Ending.LOST, WRONG: Ending.MISMATCH}
-        return job.result(dut, VERDICTS[endings.get(job.seed, Ending.PASSED)], 0.1, tmp_path / "work")
+        return job.result(setup.dut, VERDICTS[endings.get(job.seed, Ending.PASSED)], 0.1, tmp_path / "work")
 
     dut = replace(DUT, backend="native", coverage="line")
     spec = BuildSpec(HwConfig.load("nv_small"), backend="native", coverage="line")
@@ -86,7 +86,7 @@ def test_a_failure_has_waves_or_says_why_not(
 ) -> None:
     played: list[str] = []
 
-    def run_job(job: Job, built: str, dut: Dut, folder: Path, *_: Any, **__: Any) -> None:
+    def run_job(job: Job, setup: Setup, folder: Path) -> None:
         played.append(job.rerun)
         (folder / "waves.fst").touch()
 

@@ -17,7 +17,7 @@ from tb.cli.score import main, rerun
 from tb.judge.finding import Check
 from tb.judge.verdict import Ending, Verdict
 from tb.run.dut import Dut
-from tb.run.jobs import Job
+from tb.run.jobs import Job, Setup
 from tb.run.result import Result
 from tb.run.simulate import SimResult
 from tb.stimulus.exchange import Answer, Explained, Performance, Request
@@ -50,9 +50,9 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Job, Dut]]:
     """Return the jobs that are played instead of simulations, each with the device that it is given."""
     seen: list[tuple[Job, Dut]] = []
 
-    def run_job(job: Job, built: None, dut: Dut, *_: Any, **__: Any) -> Result:
-        seen.append((job, dut))
-        return job.result(dut, Verdict(judged_bytes=8))
+    def run_job(job: Job, setup: Setup, *_: Any, **__: Any) -> Result:
+        seen.append((job, setup.dut))
+        return job.result(setup.dut, Verdict(judged_bytes=8))
 
     monkeypatch.setattr(play, "run_job", run_job)
     monkeypatch.setattr(play.SharedProcess, "fits", lambda built: False)

@@ -218,7 +218,7 @@ def test_a_process_plays_only_what_has_its_own_arguments(
     process: Any = FakeProcess()
     job = jobs.Job("empty", 1, "rerun", lambda: Scenario("empty", "nv_small", (), 1), plusargs=plusargs)
     built: Any = None
-    assert jobs.run_job(job, built, DUT, tmp_path / "work", 1.0, False, process).ending is Ending.PASSED
+    assert jobs.run_job(job, jobs.Setup(built, DUT, 1.0), tmp_path / "work", process).ending is Ending.PASSED
     shared = plusargs == FakeProcess.plusargs
     assert process.played == (["work"] if shared else [])
     assert alone == ([] if shared else [plusargs])

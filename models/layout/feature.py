@@ -11,17 +11,15 @@ import numpy as np
 from models.config import HwConfig
 from models.errors import InputError
 from models.layout.alignment import Alignment, DataFormat, alignment_of
-from models.layout.atoms import atom_view, atoms_to_planes, planes_to_atoms
+from models.layout.atom_cube import AtomCube, check_cube
+from models.layout.atoms import atoms_to_planes, planes_to_atoms
 from models.layout.raw import (
-    MAX_CUBE_ELEMENTS,
     Array,
     ByteArray,
     BytesLike,
     MaskArray,
     check_array,
     check_index,
-    check_size,
-    check_stride,
     checked_bytes,
 )
 from models.precision import Precision
@@ -36,7 +34,7 @@ class Element(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FeatureLayout:
+class FeatureLayout(AtomCube):
     """How a feature cube of shape (C, H, W) lies in memory; a description apart from the data.
 
     The order is channels inside an atom, then W, H and surface: channel ``c`` is element
@@ -66,16 +64,9 @@ class FeatureLayout:
     surface_stride_bytes: int
 
     def __post_init__(self) -> None:
-        if self.precision not in self.config.feature_data_types:
-            allowed = ", ".join(p.name for p in self.config.feature_data_types)
-            raise InputError(f"precision must be one of {allowed} for {self.config.name}, not {self.precision.name}")
-        if len(self.shape) != 3:
-            raise InputError(f"shape must be (C, H, W), not {self.shape}")
-        for name, value in zip(("channels", "height", "width"), self.shape, strict=True):
-            check_size(name, value, MAX_CUBE_ELEMENTS)
+        check_cube(self.config, self.precision, self.shape)
         self.alignment.check(line_stride_bytes=self.line_stride_bytes, surface_stride_bytes=self.surface_stride_bytes)
-        check_stride("line_stride_bytes", self.line_stride_bytes, self._line_bytes_needed, "line")
-        check_stride("surface_stride_bytes", self.surface_stride_bytes, self._surface_bytes_needed, "surface")
+        self._check_strides()
 
     @classmethod
     def packed(cls, config: HwConfig, precision: Precision, shape: tuple[int, int, int]) -> FeatureLayout:
@@ -95,29 +86,9 @@ class FeatureLayout:
         return alignment_of(self.config, DataFormat.FEATURE)
 
     @property
-    def atom_bytes(self) -> int:
-        """Bytes of one atom."""
-        return self.config.memory_atomic_bytes
-
-    @property
-    def atom_elements(self) -> int:
-        """Channels in one atom."""
-        return self.config.atom_elements(self.precision)
-
-    @property
-    def surfaces(self) -> int:
-        """Number of surfaces: C in atoms, rounded up."""
-        return -(-self.shape[0] // self.atom_elements)
-
-    @property
-    def padded_channels(self) -> int:
-        """C rounded up to whole atoms."""
-        return self.surfaces * self.atom_elements
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes from the first atom to the end of the last, gaps between included."""
-        return (self.surfaces - 1) * self.surface_stride_bytes + self._surface_bytes_needed
+    def element_bytes(self) -> int:
+        """Bytes of one element."""
+        return self.precision.nbytes
 
     @property
     def line_packed(self) -> bool:
@@ -128,14 +99,6 @@ class FeatureLayout:
     def surface_packed(self) -> bool:
         """Whether each surface follows the last line stride of the one before without a gap."""
         return self.surface_stride_bytes == self.shape[1] * self.line_stride_bytes
-
-    @property
-    def _line_bytes_needed(self) -> int:
-        return self.shape[2] * self.atom_bytes
-
-    @property
-    def _surface_bytes_needed(self) -> int:
-        return (self.shape[1] - 1) * self.line_stride_bytes + self._line_bytes_needed
 
     def pack(self, cube: Array, padding: int | float = 0) -> ByteArray:
         """Return the memory bytes of a cube; stride gaps are 0.
@@ -200,15 +163,7 @@ class FeatureLayout:
         Raises:
             InputError: for coordinates outside (padded_channels, H, W).
         """
-        for name, value, end in zip("chw", (c, h, w), (self.padded_channels, *self.shape[1:]), strict=True):
-            check_index(name, value, end)
-        surface, element = divmod(c, self.atom_elements)
-        return (
-            surface * self.surface_stride_bytes
-            + h * self.line_stride_bytes
-            + w * self.atom_bytes
-            + element * self.precision.nbytes
-        )
+        return self._element_offset(c, h, w)
 
     def element_at(self, offset_bytes: int) -> Element | None:
         """Return the element that the byte at ``offset_bytes`` belongs to, or None in a stride gap.
@@ -218,13 +173,8 @@ class FeatureLayout:
         Raises:
             InputError: for an offset outside the layout.
         """
-        check_index("offset_bytes", offset_bytes, self.nbytes)
-        surface, rest = divmod(offset_bytes, self.surface_stride_bytes)
-        h, rest = divmod(rest, self.line_stride_bytes)
-        w, rest = divmod(rest, self.atom_bytes)
-        if surface >= self.surfaces or h >= self.shape[1] or w >= self.shape[2]:
-            return None
-        return Element(surface * self.atom_elements + rest // self.precision.nbytes, h, w)
+        found = self._element_of(offset_bytes)
+        return None if found is None else Element(*found[:3])
 
     def is_padding(self, c: int) -> bool:
         """Return whether channel ``c`` is one of those that only fill the last atom.
@@ -234,16 +184,6 @@ class FeatureLayout:
         """
         check_index("c", c, self.padded_channels)
         return c >= self.shape[0]
-
-    def written_mask(self) -> MaskArray:
-        """Return which bytes belong to atoms, padding channels included, and not to stride gaps.
-
-        Returns:
-            bool of length ``nbytes``.
-        """
-        mask = np.zeros(self.nbytes, dtype=np.bool_)
-        self._atom_bytes_view(mask.view(np.uint8))[...] = True
-        return mask
 
     def padding_mask(self) -> MaskArray:
         """Return which bytes belong to padding channels.
@@ -299,8 +239,3 @@ class FeatureLayout:
     def _atoms(self, raw: ByteArray) -> Array:
         """Return the atoms of ``raw`` as a strided view (surfaces, H, W, atom_elements)."""
         return self._atom_bytes_view(raw).view(self.precision.dtype)
-
-    def _atom_bytes_view(self, raw: ByteArray) -> ByteArray:
-        """Return the atoms of ``raw`` as a strided view (surfaces, H, W, atom_bytes)."""
-        axes = (self.surfaces, *self.shape[1:], self.atom_bytes)
-        return atom_view(raw, axes, self.line_stride_bytes, self.surface_stride_bytes)

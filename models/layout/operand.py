@@ -11,17 +11,13 @@ import numpy as np
 from models.config import HwConfig
 from models.errors import InputError
 from models.layout.alignment import Alignment, DataFormat, alignment_of
-from models.layout.atoms import atom_view, atoms_to_planes, planes_to_atoms
+from models.layout.atom_cube import AtomCube, check_cube
+from models.layout.atoms import atoms_to_planes, planes_to_atoms
 from models.layout.raw import (
-    MAX_CUBE_ELEMENTS,
     Array,
     ByteArray,
     BytesLike,
-    MaskArray,
     check_array,
-    check_index,
-    check_size,
-    check_stride,
     checked_bytes,
     round_up,
 )
@@ -51,7 +47,7 @@ class Operand(NamedTuple):
 
 
 @dataclass(frozen=True)
-class OperandLayout:
+class OperandLayout(AtomCube):
     """How the operands of one SDP stage lie in memory.
 
     ``shape`` is (C, 1, 1) per channel or (C, H, W) per element. Atoms hold as many elements as a
@@ -83,13 +79,7 @@ class OperandLayout:
     surface_stride_bytes: int
 
     def __post_init__(self) -> None:
-        if self.precision not in self.config.feature_data_types:
-            allowed = ", ".join(p.name for p in self.config.feature_data_types)
-            raise InputError(f"precision must be one of {allowed} for {self.config.name}, not {self.precision.name}")
-        if len(self.shape) != 3:
-            raise InputError(f"shape must be (C, H, W), not {self.shape}")
-        for name, value in zip(("channels", "height", "width"), self.shape, strict=True):
-            check_size(name, value, MAX_CUBE_ELEMENTS)
+        check_cube(self.config, self.precision, self.shape)
         if self.components not in COMPONENTS:
             raise InputError(f"components must be one of {COMPONENTS}, not {self.components}")
         if self.component_bytes not in (1, 2):
@@ -100,8 +90,7 @@ class OperandLayout:
             self.alignment.check(
                 line_stride_bytes=self.line_stride_bytes, surface_stride_bytes=self.surface_stride_bytes
             )
-        check_stride("line_stride_bytes", self.line_stride_bytes, self._line_bytes_needed, "line")
-        check_stride("surface_stride_bytes", self.surface_stride_bytes, self._surface_bytes_needed, "surface")
+        self._check_strides()
 
     @classmethod
     def packed(
@@ -142,34 +131,9 @@ class OperandLayout:
         return alignment_of(self.config, rows[COMPONENTS.index(self.components)])
 
     @property
-    def atom_elements(self) -> int:
-        """Elements in one atom."""
-        return self.config.atom_elements(self.precision)
-
-    @property
     def element_bytes(self) -> int:
         """Bytes of one element with all its components."""
         return len(self.components) * self.component_bytes
-
-    @property
-    def atom_bytes(self) -> int:
-        """Bytes of one operand atom: elements an atom * components an element * bytes a component."""
-        return self.atom_elements * self.element_bytes
-
-    @property
-    def surfaces(self) -> int:
-        """Number of surfaces: C in atoms, rounded up."""
-        return -(-self.shape[0] // self.atom_elements)
-
-    @property
-    def padded_channels(self) -> int:
-        """C rounded up to whole atoms."""
-        return self.surfaces * self.atom_elements
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes from the first atom to the end of the last."""
-        return (self.surfaces - 1) * self.surface_stride_bytes + self._surface_bytes_needed
 
     @property
     def component_dtype(self) -> np.dtype[Any]:
@@ -177,14 +141,6 @@ class OperandLayout:
         if self.precision is Precision.FP16:
             return Precision.FP16.dtype
         return np.dtype("i1" if self.component_bytes == 1 else "<i2")
-
-    @property
-    def _line_bytes_needed(self) -> int:
-        return self.shape[2] * self.atom_bytes
-
-    @property
-    def _surface_bytes_needed(self) -> int:
-        return (self.shape[1] - 1) * self.line_stride_bytes + self._line_bytes_needed
 
     def pack(self, operands: Mapping[str, Array]) -> ByteArray:
         """Return the memory bytes; gaps and padding channels are 0.
@@ -239,16 +195,7 @@ class OperandLayout:
         """
         if component not in self.components:
             raise InputError(f"component must be one of {self.components}, not {component}")
-        for name, value, end in zip("chw", (c, h, w), (self.padded_channels, *self.shape[1:]), strict=True):
-            check_index(name, value, end)
-        surface, element = divmod(c, self.atom_elements)
-        return (
-            surface * self.surface_stride_bytes
-            + h * self.line_stride_bytes
-            + w * self.atom_bytes
-            + element * self.element_bytes
-            + self.components.index(component) * self.component_bytes
-        )
+        return self._element_offset(c, h, w) + self.components.index(component) * self.component_bytes
 
     def element_at(self, offset_bytes: int) -> Operand | None:
         """Return the component that the byte at ``offset_bytes`` belongs to, or None in a stride gap.
@@ -256,25 +203,11 @@ class OperandLayout:
         Raises:
             InputError: for an offset outside the layout.
         """
-        check_index("offset_bytes", offset_bytes, self.nbytes)
-        surface, rest = divmod(offset_bytes, self.surface_stride_bytes)
-        h, rest = divmod(rest, self.line_stride_bytes)
-        w, rest = divmod(rest, self.atom_bytes)
-        if h >= self.shape[1] or w >= self.shape[2]:
+        found = self._element_of(offset_bytes)
+        if found is None:
             return None
-        element, rest = divmod(rest, self.element_bytes)
-        component = self.components[rest // self.component_bytes]
-        return Operand(component, surface * self.atom_elements + element, h, w)
-
-    def written_mask(self) -> MaskArray:
-        """Return which bytes belong to atoms, padding channels included, and not to stride gaps.
-
-        Returns:
-            bool of length ``nbytes``.
-        """
-        mask = np.zeros(self.nbytes, dtype=np.bool_)
-        self._atom_bytes_view(mask.view(np.uint8))[...] = True
-        return mask
+        c, h, w, byte = found
+        return Operand(self.components[byte // self.component_bytes], c, h, w)
 
     def describe(self) -> str:
         """Return the layout in words, one fact a line."""
@@ -293,8 +226,3 @@ class OperandLayout:
     def _atoms(self, raw: ByteArray) -> Array:
         """Return the atoms of ``raw`` as a strided view (surfaces, H, W, components of an atom)."""
         return self._atom_bytes_view(raw).view(self.component_dtype)
-
-    def _atom_bytes_view(self, raw: ByteArray) -> ByteArray:
-        """Return the atoms of ``raw`` as a strided view (surfaces, H, W, atom_bytes)."""
-        axes = (self.surfaces, *self.shape[1:], self.atom_bytes)
-        return atom_view(raw, axes, self.line_stride_bytes, self.surface_stride_bytes)

@@ -9,9 +9,9 @@ import numpy as np
 from models.config import HwConfig
 from models.errors import InputError
 from models.layout.alignment import PLANAR_STRIDE_ALIGNMENT_BYTES, Alignment, DataFormat, alignment_of
+from models.layout.atom_cube import check_cube
 from models.layout.feature import Element, FeatureLayout
 from models.layout.raw import (
-    MAX_CUBE_ELEMENTS,
     Array,
     ByteArray,
     BytesLike,
@@ -60,13 +60,7 @@ class PlanarLayout:
 
     def __post_init__(self) -> None:
         _check_rubik(self.config)
-        if self.precision not in self.config.feature_data_types:
-            allowed = ", ".join(p.name for p in self.config.feature_data_types)
-            raise InputError(f"precision must be one of {allowed} for {self.config.name}, not {self.precision.name}")
-        if len(self.shape) != 3:
-            raise InputError(f"shape must be (C, H, W), not {self.shape}")
-        for name, value in zip(("channels", "height", "width"), self.shape, strict=True):
-            check_size(name, value, MAX_CUBE_ELEMENTS)
+        check_cube(self.config, self.precision, self.shape)
         self.alignment.check(line_stride_bytes=self.line_stride_bytes)
         alignment = PLANAR_STRIDE_ALIGNMENT_BYTES
         check_aligned("planar_stride_bytes", self.planar_stride_bytes, alignment, f"{alignment} bytes")

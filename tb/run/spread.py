@@ -1,4 +1,4 @@
-"""Work for several players at once: whoever is free takes the next item."""
+"""Work for several at once: whoever is free takes the next item."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ def spread(
 ) -> Iterator[Played]:
     """Yield the results of players for items, as they end; each player has one item at a time.
 
-    An interrupt ends what they play, and whoever takes no more results cancels what has not begun.
-
     Args:
         players: Such as simulator processes.
         items: Items to play.
@@ -37,8 +35,21 @@ def spread(
         finally:
             free.put(player)
 
-    with threads(len(players)) as pool:
-        futures = [pool.submit(taken, item) for item in items]
+    yield from as_ended(len(players), taken, items)
+
+
+def as_ended(workers: int, work: Callable[[Item], Played], items: Iterable[Item]) -> Iterator[Played]:
+    """Yield the result of each item as it ends.
+
+    An interrupt ends the commands that are run, and whoever takes no more results cancels what has not begun.
+
+    Args:
+        workers: Items at a time.
+        work: What is done with an item.
+        items: The items.
+    """
+    with threads(workers) as pool:
+        futures = [pool.submit(work, item) for item in items]
         try:
             for future in as_completed(futures):
                 yield future.result()

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import as_completed
 from dataclasses import dataclass, replace
 
 from tb.run import folders
-from tb.run.process import threads
+from tb.run.spread import as_ended
 from tb.tools.score.catch import Catch
 from tb.tools.score.equivalent import Proof
 from tb.tools.score.mutate import Mutant
@@ -92,7 +91,8 @@ def play_mutants(
         most: scenarios to play for one mutant at most.
     """
 
-    def play(number: int, mutant: Mutant) -> MutantResult:
+    def play(numbered: tuple[int, Mutant]) -> MutantResult:
+        number, mutant = numbered
         folder = folders.made(bench.root, folders.folder_name(f"{number:03}.{mutant.name}"))
         plusargs = (f"+mutant={number}",)
         again = f"{bench.rerun} --number {number}"
@@ -103,11 +103,4 @@ def play_mutants(
             ended = until_caught(jobs, bench, folder, process)
         return MutantResult(number, mutant, ended.played, reaching, ended.catch, ended.seconds)
 
-    with threads(workers) as pool:
-        futures = [pool.submit(play, number, mutant) for number, mutant in mutants]
-        try:
-            for future in as_completed(futures):
-                yield future.result()
-        finally:
-            for future in futures:
-                future.cancel()
+    yield from as_ended(workers, play, mutants)

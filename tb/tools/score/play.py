@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,6 +20,7 @@ from tb.run.jobs import Job, Setup, run_job, shared_process
 from tb.run.process import threads
 from tb.run.result import Result
 from tb.run.shared import SharedProcess
+from tb.run.spread import as_ended
 from tb.run.systems import AnyConfig, AnyScenario
 from tb.tools.score.catalogue import Bug, Place
 from tb.tools.score.catch import Catch, catch_of
@@ -118,14 +118,7 @@ def play_bugs(
         seed: seed of all data.
         workers: simulations at a time.
     """
-    with threads(workers) as pool:
-        futures = [pool.submit(play_bug, bug, found, bench, seed) for bug, found in cases]
-        try:
-            for future in as_completed(futures):
-                yield future.result()
-        finally:
-            for future in futures:
-                future.cancel()
+    yield from as_ended(workers, lambda case: play_bug(*case, bench, seed), cases)
 
 
 def false_alarms(found: Sequence[Source], bench: Bench, *, seed: int, workers: int) -> Iterator[Result]:

@@ -1,25 +1,25 @@
 """Every place of the bench that reads what somebody else wrote, in one list.
 
-To add a reader, add one ``Reader`` to ``READERS``: a name, a function that returns valid samples as bytes, a function
-that writes the bytes where the reader looks for them and calls it, and what mutates the samples: ``of_words`` for
-text, ``of_bytes`` for anything else, or a function of your own for a format with checksums. The function must do all
-that a command does with the file before anything is simulated. ``InputError`` is the only exception that it may raise.
+To add a reader, add one ``Reader`` to ``READERS``: a name, the file that it reads, a function that returns valid
+samples, a function that reads the file, and what mutates the samples: ``of_words`` for text, ``of_bytes`` for anything
+else, or a function of your own for a format with checksums. It must do all that a command does with the file before
+anything is simulated. ``InputError`` is the only exception that it may raise.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import io
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from models.config import HwConfig
+from models.config import BUILTIN_DIR, HwConfig
 from models.errors import InputError
 from models.layout import FeatureLayout, PixelLayout
 from models.precision import Precision
@@ -29,7 +29,7 @@ from tb.cli.layout_files import read_memory, read_tensor
 from tb.cli.layout_formats import chosen
 from tb.cli.layout_png import read_png
 from tb.coverage.model import load_model
-from tb.dlhdl.config import DlhdlConfig
+from tb.dlhdl.config import EMBEDDED_HEADER, DlhdlConfig
 from tb.dlhdl.registers import RegisterMap
 from tb.dlhdl.scenario import FILE_NAME as SCENARIO_FILE
 from tb.dlhdl.scenario import load_plan as load_dlhdl_plan
@@ -38,6 +38,7 @@ from tb.explain import record
 from tb.explain.stages import load_stages
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending
+from tb.places import HDL, PLANS
 from tb.plain_data import converted
 from tb.report.performance import read_cycles
 from tb.run.compile import filelist
@@ -57,6 +58,7 @@ from tb.stimulus.network.compiler.onnx_network import OnnxNetwork, random_sample
 from tb.stimulus.network.compiler.reader import read_onnx
 from tb.stimulus.network.images import Preparation, read_golden, read_input
 from tb.stimulus.network.loadable import parse_loadable, read_loadable
+from tb.stimulus.network.network import Network
 from tb.stimulus.network.scenario import model_results, play_networks
 from tb.stimulus.refusal import refusal
 from tb.stimulus.trace import read
@@ -78,28 +80,31 @@ class Reader:
 
     Attributes:
         name: what tables call it.
+        file_name: the file that it reads.
         samples: valid inputs.
-        read: writes an input into an empty folder of its own, which it may keep files in, and reads it.
+        load: reads the file, in a folder of its own.
         mutate: from a source of randomness and a sample to an input.
         weight: share of a long run's inputs: 1 for those of milliseconds, 12 for those of microseconds.
+        beside: other files of the folder by their names.
     """
 
     name: str
+    file_name: str
     samples: Callable[[], list[bytes]]
-    read: Callable[[bytes, Path], object]
+    load: Callable[[Path], object]
     mutate: Mutate = of_words
     weight: int = 4
+    beside: Callable[[], Mapping[str, bytes]] = dict
 
-
-def _file(name: str, load: Callable[[Path], object]) -> Callable[[bytes, Path], object]:
-    """Return what writes an input to a file of that name and loads it."""
-
-    def read_one(data: bytes, folder: Path) -> object:
-        path = folder / name
+    def read(self, data: bytes, folder: Path) -> None:
+        """Write an input into a folder, and read it."""
+        path = folder / self.file_name
+        if not path.exists():
+            for name, content in self.beside().items():
+                (folder / name).parent.mkdir(exist_ok=True)
+                (folder / name).write_bytes(content)
         path.write_bytes(data)
-        return load(path)
-
-    return read_one
+        self.load(path)
 
 
 def _plan(config: HwConfig) -> Callable[[Path], None]:
@@ -110,10 +115,8 @@ def _plan(config: HwConfig) -> Callable[[Path], None]:
     return load
 
 
-def _core(data: bytes, folder: Path) -> None:
-    (folder / "core_addr.h").write_bytes(samples.register_headers()[0])
-    (folder / "core.toml").write_bytes(data)
-    RegisterMap.load(DlhdlConfig.load(str(folder / "core.toml")).header)
+def _core(path: Path) -> None:
+    RegisterMap.load(DlhdlConfig.load(str(path)).header)
 
 
 def _dlhdl_plan(path: Path) -> None:
@@ -121,25 +124,8 @@ def _dlhdl_plan(path: Path) -> None:
         entry.build(CORE, 1)
 
 
-def _dlhdl_scenario(data: bytes, folder: Path) -> None:
-    (folder / SCENARIO_FILE).write_bytes(data)
-    read_dlhdl(folder, CORE)
-
-
-def _features(data: bytes, folder: Path) -> None:
-    if not (folder / "coverage").is_dir():
-        (folder / "coverage").mkdir()
-        (folder / "coverage" / "sdp.toml").write_bytes(b'unit = "SDP"\n[points]\nwidth = ["1", "2.."]\nrelu = ["on"]\n')
-        (folder / "plan.toml").write_bytes(samples.plans("nv_small")[0])
-    path = folder / "features.toml"
-    path.write_bytes(data)
-    load_feature_plan(path, SMALL)
-
-
-def _coverage(data: bytes, folder: Path) -> None:
-    (folder / "unit.toml").write_bytes(data)
-    model = load_model(folder, FULL)
-    for _ in model.reachable():
+def _coverage(path: Path) -> None:
+    for _ in load_model(path.parent, FULL).reachable():
         pass
 
 
@@ -147,19 +133,8 @@ def _cluster(path: Path) -> None:
     Batch("slurm", 1, "10.0.0.1", read_settings(path)).arguments()
 
 
-def _trace(data: bytes, folder: Path) -> None:
-    if not any(folder.iterdir()):
-        for name, content in samples.trace_files().items():
-            if name.endswith(".dat"):
-                (folder / name).write_bytes(content)
-    (folder / "trace.cfg").write_bytes(data)
-    refusal(read(folder, SMALL).ops, SMALL)
-
-
-def _data(data: bytes, folder: Path) -> None:
-    path = folder / "memory.dat"
-    path.write_bytes(data)
-    read_memory(path, 1 << 20, None)
+def _trace(path: Path) -> None:
+    refusal(read(path.parent, SMALL).ops, SMALL)
 
 
 def _measured(path: Path) -> None:
@@ -178,21 +153,8 @@ def _image(path: Path) -> None:
     layout.pack(read_png(path, layout.format, None), 0)
 
 
-def _filelist(data: bytes, folder: Path) -> None:
-    if not any(folder.iterdir()):
-        for name in ("inc", "lib"):
-            (folder / name).mkdir()
-        for name in ("lib/cell.v", "top.v", "control.vlt"):
-            (folder / name).touch()
-        (folder / "nested.f").write_text("top.v\n", encoding="utf-8")
-    path = folder / "list.f"
-    path.write_bytes(data)
-    filelist.parse(path, {"DIR": str(folder)})
-
-
-def _bundle(data: bytes, folder: Path) -> None:
-    (folder / bundle.BUNDLE_FILE).write_bytes(data)
-    found = bundle.load(folder)
+def _bundle(path: Path) -> None:
+    found = bundle.load(path.parent)
     found.dut.build_spec(waves=False)
     found.job()
 
@@ -202,12 +164,13 @@ def _seen(path: Path) -> None:
     list(seen.evidence(()))
 
 
-def _store(data: bytes, folder: Path) -> None:
+def _store(rows_path: Path) -> None:
     """Enter rows as the input has them; what SQLite itself does not take was never a store."""
-    path = folder / "store.sqlite"
+    path = rows_path.with_name("store.sqlite")
     if not path.is_file():
         Store(path).__exit__(None, None, None)
-    rows = converted(parse_json(data.decode("utf-8", "replace"), "rows"), dict[str, list[list[Any]]], "rows")
+    text = rows_path.read_text(encoding="utf-8", errors="replace")
+    rows = converted(parse_json(text, "rows"), dict[str, list[list[Any]]], "rows")
     with contextlib.closing(sqlite3.connect(path)) as database, database:
         for table in samples.STORE_TABLES:
             database.execute(f"DELETE FROM {table}")
@@ -235,19 +198,13 @@ def _result(path: Path) -> None:
     complaints(result.verdict)
 
 
-def _task(data: bytes, folder: Path) -> None:
-    del folder
-    Task.decode(data.decode("utf-8", "replace"))
+def _task(path: Path) -> None:
+    Task.decode(path.read_text(encoding="utf-8", errors="replace"))
 
 
-def _journal(path: Path) -> None:
-    Journal(path, samples.ABOUT, resume=True)
-
-
-def _command(data: bytes, folder: Path) -> None:
+def _command(path: Path) -> None:
     """Parse a command line, a word a line; a refusal of argparse is one message and exit code 2, too."""
-    del folder
-    words = data.decode("utf-8", "replace").split("\n")
+    words = path.read_bytes().decode("utf-8", "replace").split("\n")
     try:
         with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
             args = PARSER.parse_args(words)
@@ -256,27 +213,21 @@ def _command(data: bytes, folder: Path) -> None:
             raise InputError("refused by argparse") from end
         return
     if args.command == "describe":
-        _describe(args)
-
-
-def _describe(args: argparse.Namespace) -> None:
-    chosen(args, "describe").describe()
+        chosen(args, "describe").describe()
 
 
 def _loadable(path: Path) -> None:
-    """Read a network and play it on the model, as ``network --model-only`` does."""
-    network = Compiled("copies", read_loadable(path), SMALL).place()
-    playing = play_networks("copies", [network], [[None] * len(network.inputs)])
-    played = play_model(playing.scenario, SMALL)
-    if played.verdict.refused is None:
-        model_results(played, playing, SMALL)
+    _network(Compiled("copies", read_loadable(path), SMALL).place())
 
 
 def _onnx(path: Path) -> None:
-    """Read a network, compile it, and play it on the model, as ``network --model-only`` does."""
     graph = read_onnx(path)
-    network = OnnxNetwork.compiled("tiny", graph, SMALL, random_samples(graph, 1, seed=0)).place()
-    playing = play_networks("tiny", [network], [[None] * len(network.inputs)])
+    _network(OnnxNetwork.compiled("tiny", graph, SMALL, random_samples(graph, 1, seed=0)).place())
+
+
+def _network(network: Network) -> None:
+    """Play a network on the model, as ``network --model-only`` does."""
+    playing = play_networks("fuzz", [network], [[None] * len(network.inputs)])
     played = play_model(playing.scenario, SMALL)
     if played.verdict.refused is None:
         model_results(played, playing, SMALL)
@@ -288,44 +239,53 @@ def _picture(path: Path) -> None:
 
 
 READERS = (
-    Reader("configuration", samples.configurations, _file("own.toml", HwConfig.load)),
+    Reader("configuration", "own.toml", partial(samples.texts, "*.toml", BUILTIN_DIR), HwConfig.load),
+    Reader("plan of nv_small", "plan.toml", samples.small_plans, _plan(SMALL), weight=1),
+    Reader("plan of nv_full", "plan.toml", partial(samples.plans, "nv_full"), _plan(FULL), weight=1),
+    Reader("core of DL HDL", "core.toml", samples.cores, _core, beside=samples.beside_cores),
+    Reader("register header", "core_addr.h", lambda: [EMBEDDED_HEADER.read_bytes()], RegisterMap.load),
+    Reader("plan of DL HDL", "plan.toml", partial(samples.plans, "dlhdl"), _dlhdl_plan, weight=1),
     Reader(
-        "plan of nv_small",
-        lambda: samples.plans("nv_small") + samples.varied_plans(),
-        _file("plan.toml", _plan(SMALL)),
-        weight=1,
+        "scenario of DL HDL", SCENARIO_FILE, samples.dlhdl_scenarios, lambda p: read_dlhdl(p.parent, CORE), of_json, 1
     ),
-    Reader("plan of nv_full", lambda: samples.plans("nv_full"), _file("plan.toml", _plan(FULL)), weight=1),
-    Reader("core of DL HDL", samples.cores, _core),
-    Reader("register header", samples.register_headers, _file("core_addr.h", RegisterMap.load)),
-    Reader("plan of DL HDL", lambda: samples.plans("dlhdl"), _file("plan.toml", _dlhdl_plan), weight=1),
-    Reader("scenario of DL HDL", samples.dlhdl_scenarios, _dlhdl_scenario, of_json, weight=1),
-    Reader("feature plan", samples.features, _features),
-    Reader("coverage model", samples.coverage_models, _coverage, weight=1),
-    Reader("port map", samples.port_maps, _file("ports.toml", lambda path: load_port_map(path, SMALL))),
-    Reader("stages", samples.stages, _file("stages.toml", load_stages)),
-    Reader("score catalogue", samples.catalogues, _file("bugs.toml", load_catalogue)),
-    Reader("score journal", samples.journals, _file("journal", _journal)),
-    Reader("cluster settings", samples.clusters, _file("slurm.toml", _cluster)),
-    Reader("trace", samples.traces, _trace, weight=1),
-    Reader("trace data", samples.data_files, _data),
-    Reader("measured layer", samples.measured, _file("sdp_layer.npz", _measured), of_arrays, weight=1),
-    Reader("tensor", samples.tensors, _file("tensor.npy", _tensor), of_header),
-    Reader("image", samples.images, _file("image.png", _image), of_bytes),
-    Reader("filelist", samples.filelists, _filelist),
-    Reader("bundle", samples.bundles, _bundle, of_json),
-    Reader("record of a run", samples.seen, _file(record.FILE_NAME, _seen), of_arrays, weight=1),
-    Reader("answer of a simulator", samples.answers, _file("result.json", _answer), of_json, weight=12),
-    Reader("store", samples.stores, _store, of_json),
-    Reader("result of a worker", samples.results, _file("result.json", _result), of_json, weight=12),
-    Reader("task of a worker", samples.tasks, _task, of_json, weight=12),
-    Reader("code coverage", samples.counted, _file("coverage.dat", read_counts), weight=12),
-    Reader("loadable", samples.loadables, _file("network.nvdla", _loadable), of_bytes, weight=1),
-    Reader("ONNX network", samples.onnx_networks, _file("network.onnx", _onnx), of_bytes, weight=1),
-    Reader("picture", samples.pictures, _file("input.pgm", _picture), of_bytes),
-    Reader("result of the runtime", samples.dumped, _file("result.dimg", read_golden), of_bytes, weight=12),
-    Reader("cycles of an earlier run", samples.cycles, _file("run.json", read_cycles), of_json, weight=12),
-    Reader("command line", samples.commands, _command),
+    Reader(
+        "feature plan",
+        "features.toml",
+        partial(samples.texts, "features.toml"),
+        lambda path: load_feature_plan(path, SMALL),
+        beside=samples.beside_features,
+    ),
+    Reader("coverage model", "unit.toml", partial(samples.texts, "*.toml", PLANS / "coverage"), _coverage, weight=1),
+    Reader("port map", "ports.toml", partial(samples.texts, "ports*.toml"), lambda path: load_port_map(path, SMALL)),
+    Reader("stages", "stages.toml", partial(samples.texts, "stages.toml", HDL), load_stages),
+    Reader("score catalogue", "bugs.toml", samples.catalogues, load_catalogue),
+    Reader("score journal", "journal", samples.journals, lambda path: Journal(path, samples.ABOUT, resume=True)),
+    Reader("cluster settings", "slurm.toml", partial(samples.texts, "slurm*.toml"), _cluster),
+    Reader("trace", "trace.cfg", samples.traces, _trace, weight=1, beside=samples.beside_traces),
+    Reader("trace data", "memory.dat", samples.data_files, lambda path: read_memory(path, 1 << 20, None)),
+    Reader("measured layer", "sdp_layer.npz", samples.measured, _measured, of_arrays, weight=1),
+    Reader("tensor", "tensor.npy", samples.tensors, _tensor, of_header),
+    Reader("image", "image.png", samples.images, _image, of_bytes),
+    Reader(
+        "filelist",
+        "list.f",
+        partial(samples.texts, "list.f"),
+        lambda path: filelist.parse(path, {"DIR": str(path.parent)}),
+        beside=samples.beside_filelists,
+    ),
+    Reader("bundle", bundle.BUNDLE_FILE, samples.bundles, _bundle, of_json),
+    Reader("record of a run", record.FILE_NAME, samples.seen, _seen, of_arrays, weight=1),
+    Reader("answer of a simulator", "result.json", samples.answers, _answer, of_json, weight=12),
+    Reader("store", "rows.json", samples.stores, _store, of_json),
+    Reader("result of a worker", "result.json", samples.results, _result, of_json, weight=12),
+    Reader("task of a worker", "task.json", samples.tasks, _task, of_json, weight=12),
+    Reader("code coverage", "coverage.dat", partial(samples.texts, "coverage.dat"), read_counts, weight=12),
+    Reader("loadable", "network.nvdla", samples.loadables, _loadable, of_bytes, weight=1),
+    Reader("ONNX network", "network.onnx", samples.onnx_networks, _onnx, of_bytes, weight=1),
+    Reader("picture", "input.pgm", samples.pictures, _picture, of_bytes),
+    Reader("result of the runtime", "result.dimg", samples.dumped, read_golden, of_bytes, weight=12),
+    Reader("cycles of an earlier run", "run.json", samples.cycles, read_cycles, of_json, weight=12),
+    Reader("command line", "words", samples.commands, _command),
 )
 
 

@@ -6,16 +6,15 @@ import io
 import json
 import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import msgspec
 import numpy as np
 from PIL import Image
 
-from models.config import BUILTIN_DIR
 from networks import random_networks
 from tb.dlhdl.config import EMBEDDED, EMBEDDED_HEADER, DlhdlConfig
 from tb.dlhdl.scenario import load_plan as load_dlhdl_plan
@@ -23,7 +22,7 @@ from tb.explain import record
 from tb.explain.seen import Seen
 from tb.judge.finding import Check
 from tb.judge.verdict import Verdict
-from tb.places import HDL, PLANS, ROOT
+from tb.places import PLANS, ROOT
 from tb.run.dut import Dut
 from tb.run.regress import bundle
 from tb.run.regress.store import Store
@@ -43,6 +42,7 @@ from tests.unit.nvdla.samples import SMALL
 from tests.unit.run.regress.tasks import hang, wrong
 from tests.unit.stimulus.network.loadables import copying, residual
 
+TEXTS = ROOT / "tests" / "fuzz" / "texts"
 MEASURED = ROOT / "tests" / "data" / "measured"
 TASK = Task("random", 7, "random", "SDP,PDP", Dut("nv_small", "verilator"), "again")
 VERDICT = Verdict(judged_bytes=8, cycles=900, findings=[wrong(), hang("SDP")])
@@ -51,9 +51,10 @@ PICTURE_SHAPE = (1, 2, 3)
 ABOUT = {"model": "x", "seed": 1}
 
 
-def configurations() -> list[bytes]:
-    """Return the built-in ones without their comments."""
-    return [_bare(path.read_text(encoding="utf-8")) for path in sorted(BUILTIN_DIR.glob("*.toml"))]
+def texts(pattern: str, folder: Path = TEXTS) -> list[bytes]:
+    """Return the files of a folder whose names match a pattern, TOML without comments."""
+    paths = sorted(folder.glob(pattern))
+    return [_bare(path.read_text(encoding="utf-8")) if path.suffix == ".toml" else path.read_bytes() for path in paths]
 
 
 def plans(name: str) -> list[bytes]:
@@ -63,32 +64,20 @@ def plans(name: str) -> list[bytes]:
     return [_bare(f"{head}[[scenario]]{scenario}") for scenario in scenarios if len(scenario) < 1500][:80]
 
 
-def varied_plans() -> list[bytes]:
-    """Return a plan with variants, and a layer of each value."""
-    return [
-        b"""config = "nv_small"
-[variant.slow]
-about = "late"
-settings = { port = { latency_cycles = 900 } }
-[variant.fast]
-about = "at once"
-[[scenario]]
-name = "sdp_{variant}"
-about = "SDP; {about}"
-layer = [{ engine = "SDP", each = { shape = [[8, 1, 1], [9, 2, 3]], carry = [12, 13] } }]
-"""
-    ]
+def small_plans() -> list[bytes]:
+    """Return plans of nv_small, and one with variants and a layer of each value."""
+    return [*plans("nv_small"), *texts("plan_varied.toml")]
 
 
 def cores() -> list[bytes]:
-    """Return configurations of a Deep Learning HDL processor, with the header that ``readers`` puts beside them."""
+    """Return configurations of a Deep Learning HDL processor."""
     text = 'system = "dlhdl"\nconv_thread_number = {}\ndata_type = "{}"\nregisters = "core_addr.h"\n'
     return [text.format(number, kind.value).encode() for kind, number in EMBEDDED]
 
 
-def register_headers() -> list[bytes]:
-    """Return that of the embedded cores."""
-    return [EMBEDDED_HEADER.read_bytes()]
+def beside_cores() -> dict[str, bytes]:
+    """Return the header that they name."""
+    return {"core_addr.h": EMBEDDED_HEADER.read_bytes()}
 
 
 def dlhdl_scenarios() -> list[bytes]:
@@ -99,48 +88,10 @@ def dlhdl_scenarios() -> list[bytes]:
     return [json.dumps(one).encode() for one in saved]
 
 
-def features() -> list[bytes]:
-    """Return a feature plan that names what ``readers`` puts beside it."""
-    return [
-        b"""plans = ["plan.toml"]
-coverage = "coverage"
-[[level]]
-name = "L0"
-about = "few"
-seeds = 1
-search = 0
-steered = 0
-random = 0
-[[feature]]
-name = "one"
-about = "of it"
-level = "L0"
-tests = ["sdp_*"]
-random = ["SDP"]
-coverage = ["SDP.*"]
-configs = ["nv_small"]
-"""
-    ]
-
-
-def coverage_models() -> list[bytes]:
-    """Return the models of the units."""
-    return [_bare(path.read_text(encoding="utf-8")) for path in sorted((PLANS / "coverage").glob("*.toml"))]
-
-
-def port_maps() -> list[bytes]:
-    """Return port maps."""
-    return [
-        b'open = ["debug_bus"]\nabsent = ["test_mode"]\n[ports]\ndla_intr = "irq"\n[tie]\nscan_enable = 0\n',
-        b'[ports]\ndla_core_clk = "clk"\ndla_reset_rstn = "rst_n"\n',
-        b'interrupts = ["irq"]\n[drive]\nrst = "!dla_reset_rstn"\n[csb]\nkind = "apb"\npins = "s_{pin}"\nbase = 4096\n'
-        b'[csb.names]\npslverr = "error"\n[dbb]\nkind = "axi4"\npins = "M_{CHANNEL}_{PIN}"\n',
-    ]
-
-
-def stages() -> list[bytes]:
-    """Return the stages of the embedded device."""
-    return [_bare((HDL / "stages.toml").read_text(encoding="utf-8"))]
+def beside_features() -> dict[str, bytes]:
+    """Return what it names."""
+    unit = b'unit = "SDP"\n[points]\nwidth = ["1", "2.."]\nrelu = ["on"]\n'
+    return {"coverage/sdp.toml": unit, "plan.toml": plans("nv_small")[0]}
 
 
 def catalogues() -> list[bytes]:
@@ -148,15 +99,6 @@ def catalogues() -> list[bytes]:
     text = BUGS_FILE.read_text(encoding="utf-8")
     head, *bugs = text.split("[[bug]]")
     return [_bare(head + "[[bug]]" + "[[bug]]".join(bugs[n : n + 3])) for n in range(0, 60, 6)]
-
-
-def clusters() -> list[bytes]:
-    """Return settings of a batch system."""
-    return [
-        b'queue = "short"\ncores = 8\nmemory = "32GB"\nwalltime = "04:00:00"\n',
-        b'cores = 2\nprocesses = 2\njob_script_prologue = ["module load x"]\npython = "python3"\n'
-        b"[scheduler_options]\nport = 0\n",
-    ]
 
 
 @contextmanager
@@ -176,7 +118,7 @@ def trace_files() -> dict[str, bytes]:
 def traces() -> list[bytes]:
     """Return the text of that trace, and one of the commands that it lacks."""
     text = next(data for name, data in trace_files().items() if name.endswith(".cfg"))
-    name = next(name for name in trace_files() if name.endswith(".dat")).encode()
+    name = next(iter(beside_traces())).encode()
     other = (
         b'mem_init(pri_mem, 0x80000000, 0x1000, ALL_ZERO);\nmem_load(pri_mem, 0x80000000, "' + name + b'");\n'
         b"reg_write(NVDLA_SDP.D_DATA_CUBE_WIDTH_0, 0x7);\nreg_read(SDP.S_STATUS, value);\n"
@@ -189,9 +131,14 @@ def traces() -> list[bytes]:
     return [text, other]
 
 
+def beside_traces() -> dict[str, bytes]:
+    """Return the data that it loads."""
+    return {name: data for name, data in trace_files().items() if name.endswith(".dat")}
+
+
 def data_files() -> list[bytes]:
     """Return memory surface files."""
-    own = [data for name, data in trace_files().items() if name.endswith(".dat")][:2]
+    own = list(beside_traces().values())[:2]
     return [b"{offset:0x0, size:4, payload:0x00 0x10 0x20 0x30},\n{offset:0x4, size:2, payload:0x1 0x2}\n", *own]
 
 
@@ -202,38 +149,29 @@ def measured() -> list[bytes]:
 
 def tensors() -> list[bytes]:
     """Return arrays."""
-    found = []
-    for array in (
+    arrays = (
         np.arange(33 * 4 * 5, dtype=np.int8).reshape(33, 4, 5),
         np.asfortranarray(np.zeros((33, 4, 5), np.int8)),
         np.zeros((33, 4, 5), np.int8)[:, ::-1],
-    ):
-        file = io.BytesIO()
-        np.save(file, array)
-        found.append(file.getvalue())
-    return found
+    )
+    return [_saved(partial(np.save, arr=array)) for array in arrays]
 
 
 def images() -> list[bytes]:
     """Return PNG files of the modes that pixel formats have."""
-    found = []
-    for array in (
-        np.zeros((4, 6), np.uint8),
-        np.zeros((4, 6), np.uint16),
-        np.zeros((4, 6, 4), np.uint8),
-    ):
-        file = io.BytesIO()
-        Image.fromarray(array).save(file, "PNG")
-        found.append(file.getvalue())
-    return found
+    arrays = (np.zeros((4, 6), np.uint8), np.zeros((4, 6), np.uint16), np.zeros((4, 6, 4), np.uint8))
+    return [_saved(partial(Image.fromarray(array).save, format="PNG")) for array in arrays]
 
 
-def filelists() -> list[bytes]:
-    """Return filelists of what ``readers`` puts beside them."""
-    return [
-        b'// sources\n+incdir+inc\n+define+NAME=1+OTHER\n-y lib\n+libext+.v+.sv\n-v lib/cell.v\ntop.v "top.v"\n'
-        b"-f nested.f\n-F nested.f\n${DIR}/top.v control.vlt\n/* over\n two lines */ # to the end\ntop\\.v\n"
-    ]
+def _saved(save: Callable[[io.BytesIO], object]) -> bytes:
+    file = io.BytesIO()
+    save(file)
+    return file.getvalue()
+
+
+def beside_filelists() -> dict[str, bytes]:
+    """Return what it names."""
+    return {"inc/a.vh": b"", "lib/cell.v": b"", "top.v": b"", "control.vlt": b"", "nested.f": b"top.v\n"}
 
 
 def bundles() -> list[bytes]:
@@ -290,11 +228,6 @@ def journals() -> list[bytes]:
         return [(folder / "journal").read_bytes()]
 
 
-def counted() -> list[bytes]:
-    """Return a file of Verilator's coverage."""
-    return [b"# SystemC::Coverage-3\nC '\x01f\x02top.v\x01l\x0212\x01page\x02v_line/top' 3\nC '\x01f\x02a' 0\n"]
-
-
 def loadables() -> list[bytes]:
     """Return networks: copies in a row, and a sum of two branches."""
     return [copying(3).file(), residual().file()]
@@ -307,9 +240,7 @@ def onnx_networks() -> list[bytes]:
 
 def pictures() -> list[bytes]:
     """Return grey pictures of the size that the reader asks for."""
-    file = io.BytesIO()
-    Image.fromarray(np.zeros(PICTURE_SHAPE[1:], np.uint8)).save(file, "PPM")
-    return [file.getvalue()]
+    return [_saved(partial(Image.fromarray(np.zeros(PICTURE_SHAPE[1:], np.uint8)).save, format="PPM"))]
 
 
 def dumped() -> list[bytes]:
@@ -329,21 +260,7 @@ def cycles() -> list[bytes]:
 
 def commands() -> list[bytes]:
     """Return command lines, a word a line."""
-    lines = (
-        "run --seed 1 --only x --jobs 2 --timeout 3600 --waves --waves-from cycle:100 --config nv_small",
-        "regress random --seeds 10 --first 0 --engines SDP,PDP --jobs 2 --time-budget 10 --until-coverage 90.5",
-        "regress plan --seeds 10 --level L1 --only sdp_* --listen 127.0.0.1 --cluster slurm",
-        "describe --format feature --precision int8 --shape 33,4,5 --line-stride 64 --surface-stride 256",
-        "describe --format pixel --pixel-format T_R8 --shape 1,4,5 --x-offset 0",
-        "describe --format weight --precision int8 --shape 16,8,3,3",
-        "describe --format operand --precision int8 --shape 33,4,5 --components alu,mul --component-bytes 1",
-        "describe --format dlhdl --module convolution --precision int8 --shape 3,4,5 --conv-thread-number 4",
-        "describe --format rubik --mode contract --precision int8 --shape 128,4,5 --stride 2,2 --config nv_full",
-        "describe --format deconvolution --precision int8 --shape 16,8,3,3 --stride 2,2",
-        "score --seed 1 --jobs 2 --timeout 10",
-        "bench regress --tasks 10 --workers 1 2 --seconds 0",
-    )
-    return [line.replace(" ", "\n").encode() for line in lines]
+    return [line.replace(b" ", b"\n") for line in (TEXTS / "commands.txt").read_bytes().splitlines()]
 
 
 def _bare(text: str) -> bytes:

@@ -77,8 +77,8 @@ def test_other_values_in_json_are_read_or_refused(name: str, tmp_path: Path) -> 
     check()
 
 
-def broken(data: bytes, folder: Path) -> None:
-    del folder
+def broken(path: Path) -> None:
+    data = path.read_bytes()
     if data == b"long":
         raise KeyError("not an InputError")
     while not data:
@@ -86,7 +86,7 @@ def broken(data: bytes, folder: Path) -> None:
 
 
 def test_another_exception_is_a_finding_with_its_place_and_number() -> None:
-    reader = Reader("broken", lambda: [b"long"], broken, lambda rng, sample: rng.choice((b"ok", sample)))
+    reader = Reader("broken", "file", lambda: [b"long"], broken, lambda rng, sample: rng.choice((b"ok", sample)))
     tally = feed(reader, 1, range(30))
     ((kind, (number, text)),) = tally.findings.items()
     assert kind.startswith("KeyError at ")
@@ -97,12 +97,12 @@ def test_another_exception_is_a_finding_with_its_place_and_number() -> None:
 
 def test_an_input_that_takes_too_long_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "SECONDS", 0.05)
-    tally = feed(Reader("slow", lambda: [b""], broken), 1, range(1))
+    tally = feed(Reader("slow", "file", lambda: [b""], broken), 1, range(1))
     assert [kind.partition(" ")[0] for kind in tally.findings] == ["Overtime"]
 
 
 def test_an_input_that_takes_too_much_memory_is_a_finding() -> None:
-    reader = Reader("large", lambda: [b""], lambda data, folder: bytearray(2 * run.ADDRESS_SPACE_BYTES))
+    reader = Reader("large", "file", lambda: [b""], lambda path: bytearray(2 * run.ADDRESS_SPACE_BYTES))
     assert [kind.partition(" ")[0] for kind in feed_apart(reader, 1, 1).findings] == ["MemoryError"]
 
 

@@ -90,13 +90,13 @@ def parse_json(text: str, where: str, error: type[InputError] = InputError) -> A
     return raw
 
 
-def read_json(path: Path, error: type[InputError] = InputError) -> Any:
+def read_json(path: Path) -> Any:
     """Return the content of a JSON file.
 
     Raises:
-        InputError: of the type ``error``, when it cannot be read, is no JSON, or nests or counts beyond the limits.
+        InputError: when it cannot be read, is no JSON, or nests or counts beyond the limits.
     """
-    return parse_json(read_text(path, error=error), shown(path), error)
+    return parse_json(read_text(path), shown(path))
 
 
 def shown(value: object) -> str:

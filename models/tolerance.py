@@ -61,17 +61,16 @@ class Tolerance:
     allowance: Float64Array | None
 
 
-def bit_identical(module: Module, form: Form = Form.MEASURED) -> Tolerance:
+def bit_identical(module: Module) -> Tolerance:
     """Return the rule of SDP: every bit of every number must agree; any NaN agrees with any NaN.
 
     Args:
         module: SDP, or PDP for maximum and minimum.
-        form: which reading.
 
     Source: precision document, "FP16 error threshold"; the payload of a NaN is undefined by the formats
         document, "NaN".
     """
-    return Tolerance(module, form, "bit-by-bit identical", None)
+    return Tolerance(module, Form.MEASURED, "bit-by-bit identical", None)
 
 
 def exponent(bits: BitsArray) -> npt.NDArray[np.int64]:

@@ -127,21 +127,14 @@ def run_float64(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any]) -
     return reference(params, cube, weights)
 
 
-def threshold(
-    params: ConvParams,
-    cube: NDArray[Any],
-    weights: NDArray[Any],
-    expected: Float64Array,
-    scale: float | Float64Array = 1.0,
-) -> Tolerance:
+def threshold(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any], expected: Float64Array) -> Tolerance:
     """Return the allowed difference of FP16 outputs from a float64 reference; arguments as ``run_float64``.
 
     Args:
         params: the layer.
         cube: cube of the layer.
         weights: weights of the layer.
-        expected: (K, H_out, W_out) reference, after SDP if it works on the fly.
-        scale: factor that SDP applies, or its magnitude per element.
+        expected: (K, H_out, W_out) reference.
 
     Raises:
         InputError: as ``run_exact``, or for a reference of another shape.
@@ -149,7 +142,7 @@ def threshold(
     Source: precision document, "FP16 error threshold".
     """
     _check_float(params, cube, weights)
-    return tolerance(params, cube, weights, expected, scale)
+    return tolerance(params, cube, weights, expected)
 
 
 def _check_float(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any]) -> None:

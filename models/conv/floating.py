@@ -53,31 +53,24 @@ def reference(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any]) -> 
     return result
 
 
-def tolerance(
-    params: ConvParams,
-    cube: NDArray[Any],
-    weights: NDArray[Any],
-    expected: Float64Array,
-    scale: float | Float64Array = 1.0,
-) -> Tolerance:
+def tolerance(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any], expected: Float64Array) -> Tolerance:
     """Return the allowance of each output, by the measured reading of the published rule.
 
     Args:
         params: an FP16 layer.
         cube: (C, H, W) FP16 patterns.
         weights: (K, C, R, S) FP16 patterns, or transformed ones for Winograd.
-        expected: (K, H_out, W_out) float64 reference, after SDP if it works on the fly.
-        scale: factor of SDP, or its magnitude per element.
+        expected: (K, H_out, W_out) float64 reference.
 
     Source: precision document, "FP16 error threshold".
     """
     padded, weights = operands(params, cube, weights)
     if not params.winograd:
         window = Window(params.stride_x, params.stride_y, params.dilation_x, params.dilation_y)
-        return direct(padded, weights, window, expected, scale)
+        return direct(padded, weights, window, expected)
     height, width = expected.shape[1:]
     data = [transform_fp16(cut) for _, cut in tile_runs(padded, (height, width), len(padded) * TILE * TILE * 8)]
-    return winograd(np.concatenate(data, axis=1), weights, expected, scale)
+    return winograd(np.concatenate(data, axis=1), weights, expected)
 
 
 def _direct(

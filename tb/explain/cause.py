@@ -70,10 +70,10 @@ class Cause:
             return
 
 
-def attempt(detail: str, make: Callable[[], Run], cost_bits: float = 0.0) -> Iterator[Variant]:
+def attempt(detail: str, make: Callable[[], Run]) -> Iterator[Variant]:
     """Yield the variant that ``make`` builds, or nothing when no engine can run so."""
     try:
-        yield Variant(detail, make(), cost_bits)
+        yield Variant(detail, make())
     except InputError:
         return
 

@@ -200,13 +200,13 @@ def published(config: HwConfig) -> list[int]:
     return _encode(config, Layout.PUBLISHED)
 
 
-def is_complete(words: Sequence[int], layout: Layout = Layout.HARDWARE) -> bool:
+def is_complete(words: Sequence[int]) -> bool:
     """Tell whether ``words``, read from byte address 0, reach the end of the list.
 
     Raises:
         ConfigRomError: for a descriptor that cannot be, or 4 KiB without an end of the list.
     """
-    _, end = _scan(words, layout)
+    _, end = _scan(words, Layout.HARDWARE)
     if end is None and len(words) >= READ_WORDS:
         raise ConfigRomError(f"the list must end within {UNIT_BYTES:#x} bytes, but {len(words)} words hold no end")
     return end is not None

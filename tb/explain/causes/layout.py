@@ -25,6 +25,7 @@ _FOUND_BITS = 8.0
 """Bits that a value costs when it comes from the evidence."""
 
 _SMALL = (1, 2, 3, 4, 8)
+_MOST_PLACES = 4
 _POWERS = (8, 16, 32, 64, 128, 256, 4096)
 
 
@@ -261,12 +262,12 @@ _FOUND: dict[str, Callable[[Evidence, Run], Iterator[Variant]]] = {
 }
 
 
-def _places(evidence: Evidence, needle: bytes, most: int = 4) -> Iterator[int]:
+def _places(evidence: Evidence, needle: bytes) -> Iterator[int]:
     """Yield addresses at which bytes lie that are no mere repetition."""
     if len(set(needle)) < 4:
         return
     raw, at = evidence.actual.data.tobytes(), -1
-    for _ in range(most):
+    for _ in range(_MOST_PLACES):
         at = raw.find(needle, at + 1)
         if at < 0:
             return

@@ -52,12 +52,10 @@ def address_rows(attribute: str, unit: str, register: str, when: str = "") -> tu
 _HALVES = (("LOW", "low"), ("HIGH", "high"))
 
 
-def size_rows(cube: str, unit: str, register: str, field: str, when: str = "") -> tuple[Row, ...]:
+def size_rows(cube: str, unit: str, register: str, field: str) -> tuple[Row, ...]:
     """Return the rows of the three sizes of a cube, in registers and fields with an axis for the braces."""
     return tuple(
-        row(
-            f"{cube}.{axis}", f"{unit}.{register.format(axis.upper())}.{field.format(axis)}", codec=MINUS_ONE, when=when
-        )
+        row(f"{cube}.{axis}", f"{unit}.{register.format(axis.upper())}.{field.format(axis)}", codec=MINUS_ONE)
         for axis in ("width", "height", "channel")
     )
 

@@ -155,11 +155,11 @@ def _replaced(pattern: str, after: str) -> Finder:
     return find
 
 
-def _stands_alone(expression: Expression, found: re.Match[str], tighter: str = "+-*/%") -> bool:
+def _stands_alone(expression: Expression, found: re.Match[str]) -> bool:
     """Return whether no operator that binds as tightly stands beside a match."""
     before = expression.plain[expression.start : found.start()].rstrip()[-1:]
     after = expression.plain[found.end() : expression.end].lstrip()[:1]
-    return before not in [*tighter, "~", "!", "-", "'", ".", "`"] and after not in [*tighter, "[", INSIDE, "("]
+    return before not in [*"+-*/%", "~", "!", "'", ".", "`"] and after not in [*"+-*/%", "[", INSIDE, "("]
 
 
 def _carries(expression: Expression) -> Found:

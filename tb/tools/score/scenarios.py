@@ -75,9 +75,9 @@ def _scenarios(tests: Sequence[PlannedTest]) -> list[PlannedTest]:
     return [test for test in tests if test.kind == "plan"]
 
 
-def random_source(config: HwConfig, engines: tuple[str, ...] = ENGINES) -> Source:
+def random_source(config: HwConfig) -> Source:
     """Return random scenarios; the seed says which."""
-    return Source("random", lambda given, seed: random_entry(config, seed, engines).build(given, seed))
+    return Source("random", lambda given, seed: random_entry(config, seed, ENGINES).build(given, seed))
 
 
 def of_unit(found: Sequence[Source], patterns: Sequence[str]) -> tuple[Source, ...]:

@@ -6,8 +6,8 @@ would, so that every engine can be asked what memory would look like then.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -31,6 +31,39 @@ class Rounding(Enum):
     UP = "half up"
 
 
+class Site(Enum):
+    """Where in the hardware numbers are rounded, saturated or looked up; the value names it in messages."""
+
+    CDMA = "input converter of CDMA"
+    WINOGRAD = "truncation before Winograd's products"
+    CACC = "truncation of CACC"
+    X1_OPERAND = "shift of the ALU operand of SDP X1"
+    X1 = "truncation of SDP X1"
+    X2_OPERAND = "shift of the ALU operand of SDP X2"
+    X2 = "truncation of SDP X2"
+    Y_OPERAND = "operand converters of SDP Y"
+    Y = "truncation and ALU of SDP Y"
+    LE = "lookup in LE"
+    LO = "lookup in LO"
+    SDP_OUTPUT = "output converter of SDP"
+    PDP_WIDTH = "average of PDP along the width"
+    PDP_HEIGHT = "average of PDP along the height"
+    CDP_INPUT = "input converter of CDP"
+    CDP_OUTPUT = "output converter of CDP"
+
+
+class Step(Enum):
+    """What a ``Watch`` sees there."""
+
+    SHIFT_RIGHT = "shift right"
+    SATURATE = "saturate"
+    INDEX = "index"
+
+
+Watch = Callable[[Site | None, Step, NDArray[np.int64], int], None]
+"""Sees the values that a step takes, and its shift, the bits of its result or the last index of its table."""
+
+
 @dataclass(frozen=True)
 class Rules:
     """How integers are rounded, kept in range and compared; the defaults are the hardware's.
@@ -47,6 +80,8 @@ class Rules:
         left_out: neighbours that a normalisation does not sum, as distances in channels.
         interpolates: whether a lookup goes on from the entry below towards the next one.
         prelu_truncates: whether positive numbers are shifted, too, which a PReLU of X1 and X2 does not multiply.
+        site: the only site where they hold, the others being right; None for everywhere.
+        watch: who sees the values of every step, None for nobody.
     """
 
     rounding: Rounding = Rounding.AWAY
@@ -60,6 +95,14 @@ class Rules:
     left_out: frozenset[int] = frozenset()
     interpolates: bool = True
     prelu_truncates: bool = False
+    site: Site | None = None
+    watch: Watch | None = None
+
+    def at(self, site: Site) -> Rules:
+        """Return the rules that hold at a site."""
+        if self.watch is not None:
+            return replace(self, site=site)
+        return self if self.site in (None, site) else HARDWARE
 
 
 HARDWARE = Rules()
@@ -90,6 +133,8 @@ def saturate(values: NDArray[np.int64], bits: int, rules: Rules = HARDWARE) -> N
 
     Source: precision document, "Precision Preservation" (saturation depends on the output bits).
     """
+    if rules.watch is not None:
+        rules.watch(rules.site, Step.SATURATE, values, bits)
     low, high = limits(bits)
     clipped = np.clip(values, -high if rules.symmetric else low, high)
     if rules.saturates or rules.wraps_at not in (None, bits):
@@ -160,6 +205,8 @@ def shift_right_rounded(values: NDArray[np.int64], shift: int, rules: Rules = HA
         raise InputError("values must be below 2**62 in magnitude to be rounded in 64 bits")
     if shift == 0:
         return values
+    if rules.watch is not None:
+        rules.watch(rules.site, Step.SHIFT_RIGHT, values, shift)
     if rules.rounding is not Rounding.AWAY:
         return _shift_right(values, shift, rules.rounding)
     # values >> 63 is -1 for negative numbers: it turns "half up" into "half down" for them.

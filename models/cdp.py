@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models import cdp_fp16, lut_integer
-from models.arithmetic import HARDWARE, Rules, channel_blocks, check_range, limits
+from models.arithmetic import HARDWARE, Rules, Site, channel_blocks, check_range, limits
 from models.converter import Converter, ConverterEncoding
 from models.errors import InputError
 from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutResult, LutTable, LutUnit
@@ -163,7 +163,7 @@ def run(params: CdpParams, cube: NDArray[Any], channels: int, rules: Rules = HAR
         data = _enter(params, columns[:, part], channels, rules)
         factor = _look_up(params, data, rules).values
         product = factor * data if params.multiply else factor
-        result[:, part] = params.output_converter.convert(product, params.precision, rules)
+        result[:, part] = params.output_converter.convert(product, params.precision, rules.at(Site.CDP_OUTPUT))
     return result.reshape(cube.shape)
 
 
@@ -186,7 +186,7 @@ def _parts(columns: NDArray[Any]) -> list[slice]:
 
 def _enter(params: CdpParams, columns: NDArray[Any], channels: int, rules: Rules) -> NDArray[np.int64]:
     """Convert the input; padding channels become 0."""
-    data = params.input_converter.to_width(columns, widths(params.precision).data, rules)
+    data = params.input_converter.to_width(columns, widths(params.precision).data, rules.at(Site.CDP_INPUT))
     data[channels:] = 0
     return data
 

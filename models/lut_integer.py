@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from models.arithmetic import HARDWARE, Rules, limits, saturate, shift_left_saturating, shift_right_rounded
+from models.arithmetic import HARDWARE, Rules, Site, Step, limits, saturate, shift_left_saturating, shift_right_rounded
 from models.errors import InputError
 from models.lut import HybridLut, IntArray, LutChoice, LutResult, LutTable, LutUnit, Place, Slope
 
@@ -44,8 +44,8 @@ def lookup(lut: HybridLut, x: IntArray, unit: LutUnit, rules: Rules = HARDWARE) 
         _check_width("x", int(x.min()), low, high)
         _check_width("x", int(x.max()), low, high)
     wide = x.astype(np.int64)
-    le_place, le_values = _one_table(lut.le, wide, unit, rules)
-    lo_place, lo_values = _one_table(lut.lo, wide, unit, rules)
+    le_place, le_values = _one_table(lut.le, wide, unit, rules.at(Site.LE))
+    lo_place, lo_values = _one_table(lut.lo, wide, unit, rules.at(Site.LO))
     values = np.where(lut.choose(le_place, lo_place) == LutChoice.LO, lo_values, le_values)
     return LutResult(values, le_place, lo_place)
 
@@ -85,6 +85,8 @@ def position(
     else:
         index = shift_left_saturating(positive, min(-table.index_select, 63), 32, rules)
         fraction = np.zeros_like(positive)
+    if rules.watch is not None:
+        rules.watch(rules.site, Step.INDEX, np.where(below, -1, index), table.last)
     place = np.where(below, Place.UNDERFLOW, np.where(index >= table.last, Place.OVERFLOW, Place.HIT))
     return place.astype(np.int64), np.clip(index, 0, table.last - 1), fraction
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.arithmetic import HARDWARE, Rules, limits, saturate, shift_right_rounded, wrap
+from models.arithmetic import HARDWARE, Rules, Site, limits, saturate, shift_right_rounded, wrap
 from models.conv.params import ConvParams
 from models.conv.windows import Scratch, columns, line_runs, pad, tile_runs
 from models.precision import Precision
@@ -69,6 +69,7 @@ def accumulate(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any], ru
         weights: (K, C, R, S), or (K, C, 4, 4) transformed ones for Winograd.
         rules: rules of rounding and saturation.
     """
+    of_sums = rules.at(Site.CACC)
     shape = params.output_shape(cube.shape, weights.shape)
     padded = pad(params, cube, params.pad_value)
     result = Accumulation(np.empty(shape, np.int32), np.empty(shape, np.bool_))
@@ -82,14 +83,14 @@ def accumulate(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any], ru
             else _sums(params, padded, weights[block], shape[1:])
         )
         for rows, sums in found:
-            if narrow and params.truncate == 0 and rules.accumulator_bits is None:
+            if narrow and params.truncate == 0 and rules.accumulator_bits is None and rules.watch is None:
                 result.output[block, rows] = sums
                 result.saturated[block, rows] = False
                 continue
-            wide = saturate(sums.astype(np.int64, copy=False), _ACCUMULATOR_BITS[params.precision], rules)
+            wide = saturate(sums.astype(np.int64, copy=False), _ACCUMULATOR_BITS[params.precision], of_sums)
             if rules.accumulator_bits is not None:
                 wide = wrap(wide, rules.accumulator_bits)
-            result.output[block, rows], result.saturated[block, rows] = truncate(wide, params.truncate, rules)
+            result.output[block, rows], result.saturated[block, rows] = truncate(wide, params.truncate, of_sums)
     return result
 
 
@@ -163,7 +164,8 @@ def _winograd_sums(
     kernels, channels = weights.shape[:2]
     matrices = weights.astype(np.float64).transpose(2, 3, 0, 1).reshape(TILE * TILE, kernels, channels)
     for rows, cut in tile_runs(padded, out_shape, max(channels, kernels) * matrices.itemsize * TILE * TILE):
-        data = transform_integer(cut, params.pre_truncate, params.precision, rules).astype(np.float64)
+        data = transform_integer(cut, params.pre_truncate, params.precision, rules.at(Site.WINOGRAD))
+        data = data.astype(np.float64)
         count, across = data.shape[1:3]
         flat = data.transpose(3, 4, 0, 1, 2).reshape(TILE * TILE, channels, count * across)
         products = (matrices @ flat).astype(np.int64).reshape(TILE, TILE, kernels, count, across)

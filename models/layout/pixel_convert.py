@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.arithmetic import HARDWARE, Rules
+from models.arithmetic import HARDWARE, Rules, Site
 from models.converter import Converter, ConverterEncoding
 from models.errors import InputError
 from models.layout.pixel_formats import PixelFormat
@@ -81,5 +81,5 @@ class PixelConversion:
         for c in range(pixels.channels):
             offset = self.converter.offset if self.mean is None else self.mean[c]
             channel = Converter(offset, self.converter.scale, self.converter.shift, self.converter.encoding)
-            result[c] = channel.convert(lifted[c], self.precision, rules).view(self.precision.dtype)
+            result[c] = channel.convert(lifted[c], self.precision, rules.at(Site.CDMA)).view(self.precision.dtype)
         return result

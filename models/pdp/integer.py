@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.arithmetic import Rules, shift_right_rounded, wrap
+from models.arithmetic import Rules, Site, shift_right_rounded, wrap
 from models.config import HwConfig
 from models.pdp.params import PdpParams, PoolMethod, missing_elements
 from models.precision import Precision
@@ -91,8 +91,10 @@ def _average(
     total[:, edge] += pad_rows[:, np.newaxis]
     total = wrap(total, bits.total)
 
-    middle = _round_to_integer(wrap(total * params.recip_width, bits.product), bits.middle, rules)
-    return _round_to_integer(middle * params.recip_height, bits.output, rules).astype(params.precision.dtype)
+    scaled = wrap(total * params.recip_width, bits.product)
+    middle = _round_to_integer(scaled, bits.middle, rules.at(Site.PDP_WIDTH))
+    output = _round_to_integer(middle * params.recip_height, bits.output, rules.at(Site.PDP_HEIGHT))
+    return output.astype(params.precision.dtype)
 
 
 def _round_to_integer(product: NDArray[np.int64], bits: int, rules: Rules) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models import lut_integer
-from models.arithmetic import MAX_SHIFT, Rules, saturate, shift_left_saturating, shift_right_rounded, wrap
+from models.arithmetic import MAX_SHIFT, Rules, Site, saturate, shift_left_saturating, shift_right_rounded, wrap
 from models.converter import INTERMEDIATE_BITS, OUTPUT_BITS, Converter
 from models.fp16 import integer_to_fp16
 from models.lut import LutResult, LutUnit
@@ -57,9 +57,12 @@ def process(
         converter's 17 bits; what the tables returned.
     """
     data = cube.astype(np.int64)
-    for stage, operands in ((params.x1, x1), (params.x2, x2)):
+    for stage, operands, places in (
+        (params.x1, x1, (Site.X1_OPERAND, Site.X1)),
+        (params.x2, x2, (Site.X2_OPERAND, Site.X2)),
+    ):
         if stage is not None and operands is not None:
-            data = _x_stage(stage, data, operands, rules)
+            data = _x_stage(stage, data, operands, rules.at(places[0]), rules.at(places[1]))
     looked_up = None
     if params.y is not None and y is not None:
         data = _y_stage(params.y, data, y, rules)
@@ -68,12 +71,14 @@ def process(
             data = looked_up.values
     if params.compares:
         return data.astype(params.output_precision.dtype), Saturated(0, 0), None
-    return (*_convert(params.converter, params.output_precision, data, rules), looked_up)
+    return (*_convert(params.converter, params.output_precision, data, rules.at(Site.SDP_OUTPUT)), looked_up)
 
 
-def _x_stage(stage: SdpStage, data: NDArray[np.int64], operands: Operands, rules: Rules) -> NDArray[np.int64]:
+def _x_stage(
+    stage: SdpStage, data: NDArray[np.int64], operands: Operands, of_operand: Rules, rules: Rules
+) -> NDArray[np.int64]:
     if stage.alu is not None and operands.alu is not None:
-        operand = shift_left_saturating(operands.alu, stage.alu_shift, DATA_BITS, rules)
+        operand = shift_left_saturating(operands.alu, stage.alu_shift, DATA_BITS, of_operand)
         # A sum is not saturated here: the hardware keeps the 33rd bit for the multiplier.
         data = _alu(stage.alu, data, operand, rules)
     product = data if operands.mul is None else data * operands.mul.astype(np.int64)
@@ -89,12 +94,12 @@ def _x_stage(stage: SdpStage, data: NDArray[np.int64], operands: Operands, rules
 
 def _y_stage(stage: YStage, data: NDArray[np.int64], operands: Operands, rules: Rules) -> NDArray[np.int64]:
     if operands.mul is not None:
-        product = data * _converted(stage.mul_converter, operands.mul, rules)
-        shifted = _truncate(product, stage.truncate, rules)
+        product = data * _converted(stage.mul_converter, operands.mul, rules.at(Site.Y_OPERAND))
+        shifted = _truncate(product, stage.truncate, rules.at(Site.Y))
         data = np.where(data < 0, shifted, data) if stage.mul_prelu else shifted
     if stage.alu is not None and operands.alu is not None:
-        operand = _converted(stage.alu_converter, operands.alu, rules)
-        data = saturate(_alu(stage.alu, data, operand, rules), DATA_BITS, rules)
+        operand = _converted(stage.alu_converter, operands.alu, rules.at(Site.Y_OPERAND))
+        data = saturate(_alu(stage.alu, data, operand, rules), DATA_BITS, rules.at(Site.Y))
     return data
 
 

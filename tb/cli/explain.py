@@ -14,6 +14,7 @@ from tb.cli.layout_options import OPTIONS, integer
 from tb.cli.layout_subjects import FeatureSubject
 from tb.explain import MOST_LAYERS, Explanation, explain, explain_folder, from_dumps, write_page
 from tb.explain.page import Failure, page
+from tb.explain.traits import element_leads
 from tb.judge.text import complaints
 from tb.run.jobs import RESULT_FILE
 from tb.run.space import write_whole
@@ -48,6 +49,8 @@ def main(args: argparse.Namespace) -> int:
     explanations = _of_dumps(args) if len(args.paths) == _DUMPS else _of_run(args)
     for explanation in explanations:
         print("\n".join(explanation.lines()))
+    for lead in element_leads([traits for explanation in explanations if (traits := explanation.traits) is not None]):
+        print(f"lead: {lead}")
     if args.html is not None:
         _write_page(args, explanations)
     if not explanations:

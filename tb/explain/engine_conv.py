@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
+from typing import Protocol
 
 import numpy as np
 
 from models import conv
-from models.arithmetic import Rules
+from models.arithmetic import Rules, Site
 from models.conv import AtomOrder, ConvParams
 from models.converter import Converter
 from models.errors import InputError
@@ -64,8 +65,15 @@ class CubeInput:
         """Return the cube in the convolution buffer, (C, H, W)."""
         cube = self.walk.read(memory)[: self.channels]
         if self.converter is not None:
-            cube = self.converter.convert(cube, precision, rules)
+            cube = self.converter.convert(cube, precision, rules.at(Site.CDMA))
         return cube
+
+
+class Multipliers(Protocol):
+    """What the multipliers make of data and weights, other than to take them."""
+
+    def seen(self, cube: Cube, weights: Cube) -> tuple[Cube, Cube]:
+        """Return data (C, H, W) and weights (K, C, R, S) of INT8 as they are multiplied."""
 
 
 class LaneFault(Enum):
@@ -118,7 +126,7 @@ class ConvRun:
         sdp: stages and output converter; its walk is not used.
         shift: elements (down, right) that every window is displaced.
         signed: whether the multipliers take data, and kernels, of INT8 as signed numbers.
-        lane: a faulty multiplier; of direct convolutions of feature cubes of INT8.
+        lane: other multipliers; of direct convolutions of feature cubes of INT8.
     """
 
     source: CubeInput | ImageInput
@@ -129,7 +137,7 @@ class ConvRun:
     sdp: SdpRun
     shift: tuple[int, int] = (0, 0)
     signed: tuple[bool, bool] = (True, True)
-    lane: Lane | None = None
+    lane: Multipliers | None = None
 
     @property
     def work(self) -> int:
@@ -139,14 +147,18 @@ class ConvRun:
 
     def compute(self, memory: Bytes, rows: slice, rules: Rules) -> Cube:
         """Return some lines of the output, (K, lines, W) with padding channels."""
+        sums = self.sums(memory, rows, rules)
+        padding = self.padded_channels - sums.shape[0]
+        return self.sdp.finish(np.pad(sums, ((0, padding), (0, 0), (0, 0))), memory, rows, rules)
+
+    def sums(self, memory: Bytes, rows: slice, rules: Rules) -> Cube:
+        """Return some lines of what the convolution core hands to SDP, (K, lines, W)."""
         whole = self._aligned(rows)
         core = _Core(
             self.source, self.weights, self.params, self.out_size[1], self.shift, self.signed, self.lane, rules
         )
         sums = _sums(core, memory, whole.start, whole.stop)
-        padding = self.padded_channels - sums.shape[0]
-        sums = np.pad(sums, ((0, padding), (0, 0), (0, 0)))
-        return self.sdp.finish(sums[:, rows.start - whole.start : rows.stop - whole.start], memory, rows, rules)
+        return sums[:, rows.start - whole.start : rows.stop - whole.start]
 
     def _aligned(self, rows: slice) -> slice:
         """Return the lines that are computed for some: Winograd makes four at a time, and at least eight."""
@@ -166,7 +178,7 @@ class _Core:
     out_width: int
     shift: tuple[int, int]
     signed: tuple[bool, bool]
-    lane: Lane | None
+    lane: Multipliers | None
     rules: Rules
 
 

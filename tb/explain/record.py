@@ -29,6 +29,7 @@ from tb.judge.layer_id import Started
 from tb.judge.tracker import LayerTracker, StartedLayer
 from tb.nvdla.memory import Ram
 from tb.nvdla.program.codec import encode
+from tb.nvdla.program.conv_buffer import ConvBuffer
 from tb.nvdla.program.ops import RegWrite
 from tb.plain_data import converted
 
@@ -141,7 +142,8 @@ def load(path: Path, config_name: str | None = None) -> tuple[Seen, HwConfig | D
         started: list[AnyStarted] = [_frame_layer(entry, program, str(path)) for entry in facts.layers]
     else:
         config = HwConfig.load(name)
-        started = [_started(entry, config, str(path)) for entry in facts.layers]
+        buffer = ConvBuffer()
+        started = [_started(entry, config, buffer, str(path)) for entry in facts.layers]
     layers = [
         _layer(entry, one, arrays, number, str(path))
         for number, (entry, one) in enumerate(zip(facts.layers, started, strict=True))
@@ -157,9 +159,10 @@ def _frame_layer(entry: _LayerFacts, program: Program, where: str) -> Started[Pl
     return started_layer(PlayedLayer(program, entry.number, entry.frame), entry.index)
 
 
-def _started(entry: _LayerFacts, config: HwConfig, where: str) -> StartedLayer:
+def _started(entry: _LayerFacts, config: HwConfig, buffer: ConvBuffer, where: str) -> StartedLayer:
     """Return a layer of NVDLA."""
-    tracker = LayerTracker(config)
+    # A layer may take lines and weights that the one before has left.
+    tracker = LayerTracker(config, buffer)
     found = [
         started
         for register, value in entry.writes

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from tb.explain.cause import Fit
 from tb.explain.evidence import Evidence
 from tb.explain.rank import Diagnosis, diagnose
+from tb.explain.traits import traits_of
 from tb.explain.where import When, Where, statistics
+from tb.stimulus.exchange import Traits
 
 _LISTED = 5
 
@@ -40,6 +43,11 @@ class Explanation:
     def headline(self) -> str:
         """The probable cause in one line, or that none fits."""
         return str(self.causes[0]) if self.causes else "no known cause fits"
+
+    @cached_property
+    def traits(self) -> Traits | None:
+        """What the arithmetic meets in the wrong elements, where no cause is probable and they can be told."""
+        return None if self.diagnosis.probable is not None else traits_of(self.evidence)
 
     def lines(self) -> list[str]:
         """Return the explanation as text."""

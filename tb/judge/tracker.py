@@ -63,12 +63,19 @@ class LayerTracker:
     are done before it give their group back before it.
     """
 
-    def __init__(self, config: HwConfig) -> None:
-        """Start from the reset state of ``config``."""
+    def __init__(self, config: HwConfig, buffer: ConvBuffer | None = None) -> None:
+        """Start from the reset state of ``config``.
+
+        Args:
+            config: The configuration.
+            buffer: What earlier layers have left in the convolution buffer, None for nothing; it is gone on with.
+        """
         self.config = config
         self.state = RegisterState(RegisterMap.of(config))
         self._count = 0
         self.reset()
+        if buffer is not None:
+            self._buffer = buffer
 
     def reset(self) -> None:
         """Forget all registers and running layers, as a reset of the DUT does; layers are counted on."""

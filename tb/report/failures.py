@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tb.explain.page import FILE_NAME as PAGE_FILE
+from tb.explain.suspect import Suspect, shared, suspects
 from tb.judge.text import complaints, why_not_passed
 from tb.judge.verdict import Ending
 from tb.report.summary import Group, groups
@@ -24,6 +25,9 @@ _ALONE, _FIRST, _NEXT = 22, 8, 3
 
 _COMFORTABLE = 26
 """Lines that are filled with reasons, when there is more to say."""
+
+_UNITS = 2
+"""Units that are named of a failure on the terminal."""
 
 _IN_FULL, _BY_NAME, _REASONS, _NAMES = 2, 3, 2, 4
 """Groups with reasons, groups with their heading alone, reasons of refusals, tests that are named."""
@@ -57,12 +61,27 @@ def told(results: Sequence[Result]) -> str:
 def _told(results: Sequence[Result], found: Sequence[Group], more: int) -> str:
     """Return the text in which groups have that many lines more than they have at least."""
     rooms = [min(_room(number, found) + more, _ALONE) for number in range(len(found))]
-    blocks = [_paragraph(group, room, len(found) == 1) for group, room in zip(found[:_IN_FULL], rooms, strict=False)]
+    several = _several(found)
+    blocks = [] if several is None else [f"unit: {several}"]
+    blocks += [_paragraph(group, room, len(found) == 1) for group, room in zip(found[:_IN_FULL], rooms, strict=False)]
     blocks += [_heading(group) for group in found[_IN_FULL : _IN_FULL + _BY_NAME]]
     rest = found[_IN_FULL + _BY_NAME :]
     if rest:
         blocks.append(f"failed: {sum(len(group.members) for group in rest)} more tests of {len(rest)} more kinds")
     return "\n".join((*blocks, *_refused(results)))
+
+
+def _several(found: Sequence[Group]) -> Suspect | None:
+    """Return what layers of several engines share, where no cause is known of any of them."""
+    if any(group.cause is not None and not _is_symptom(group) for group in found):
+        return None
+    wrong = [finding for group in found for finding in group.members[0].verdict.wrong_bytes[:1]]
+    return shared([finding.layer.engine for finding in wrong if finding.layer is not None])
+
+
+def _is_symptom(group: Group) -> bool:
+    explained = group.members[0].explained
+    return explained is not None and any(explained.symptoms[:1])
 
 
 def _room(number: int, found: Sequence[Group]) -> int:
@@ -86,6 +105,9 @@ def _paragraph(group: Group, room: int, alone: bool) -> str:
         checks = group.checks if group.cause is not None or len(group.signatures) > 1 else []
         room = max(room - len(checks[:2]), _NEXT)
         lines = [_heading(group), *(f"  {line}" for line in checks[:2]), f"  first: {first.identity}"]
+    units = _units(first)
+    lines += [f"  {line}" for line in units]
+    room = max(room - len(units), _NEXT)
     found = _lines(complaints(first.verdict))
     why, rest = _sorted_by_worth(first.explained)
     # The cause is what one looks for: complaints get what it leaves, at least a line.
@@ -107,6 +129,15 @@ def _sorted_by_worth(explained: Explained | None) -> tuple[list[str], list[str]]
     return [*_told_leads(explained), *lines[start:end], *lines[end:]], lines[:start]
 
 
+def _units(result: Result) -> list[str]:
+    """Return the units that the findings of a test point at."""
+    if result.explained is not None:
+        found = result.explained.units
+    else:
+        found = [str(suspect) for suspect in suspects(result.verdict)]
+    return [f"unit: {unit}" for unit in found[:_UNITS]]
+
+
 def _told_leads(explained: Explained) -> list[str]:
     return [f"  lead: {lead}" for lead in explained.leads]
 
@@ -116,7 +147,7 @@ _WHY = "  why "
 
 def _block(result: Result) -> str:
     """Return all that is known of a test that did not pass."""
-    lines = _lines(why_not_passed(result.verdict))
+    lines = [*_units(result), *_lines(why_not_passed(result.verdict))]
     if not result.ending.is_failure:
         return "\n".join([f"refused: {result.identity}", *(f"  {line}" for line in lines)])
     lines += [] if result.explained is None else [*result.explained.lines, *_told_leads(result.explained)]

@@ -15,6 +15,7 @@ from models.config import HwConfig
 from models.errors import InputError
 from tb.coverage.attributes import Attributes, Value
 from tb.coverage.observe import FIRST, MEMORY, observe
+from tb.explain.traits import element_leads
 from tb.report.summary import Group, groups
 from tb.run.result import Result
 from tb.run.systems import AnyScenario
@@ -79,7 +80,8 @@ def with_leads(results: Sequence[Result], makers: Makers) -> list[Result]:
     for group in unexplained:
         members = [result for result in group.members if result.identity in seen]
         failing = [layer for result in members for layer in _own_wrong(result, seen[result.identity])]
-        found[group.members[0].identity] = leads(failing, passing)
+        traits = [traits for result in group.members if result.explained for traits in result.explained.traits]
+        found[group.members[0].identity] = [*element_leads(traits), *leads(failing, passing)]
     return [_with(result, found.get(result.identity, [])) for result in results]
 
 

@@ -16,6 +16,7 @@ from tb.explain import Explanation, explain_run, record, write_page
 from tb.explain.page import FILE_NAME
 from tb.explain.seen import Seen
 from tb.explain.stages import compare, first_bad
+from tb.explain.suspect import suspects
 from tb.explain.waves import View, write_save_files
 from tb.judge.layer_facts import layer_facts
 from tb.judge.scoreboard import Scoreboard
@@ -117,6 +118,8 @@ def tell(
         [[fit.name for fit in explanation.equal] for explanation in explanations],
         [explanation.headline for explanation in explanations],
         [bool(explanation.causes) and explanation.causes[0].symptom for explanation in explanations],
+        units=[str(suspect) for suspect in suspects(verdict, explanations)],
+        traits=[traits for explanation in explanations if (traits := explanation.traits) is not None],
     )
 
 

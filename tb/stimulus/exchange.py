@@ -100,6 +100,20 @@ class Performance(msgspec.Struct, frozen=True):
     peak_memory_bytes: int
 
 
+class Traits(msgspec.Struct, frozen=True):
+    """The traits that all wrong elements of a layer have.
+
+    Attributes:
+        wrong: how many wrong elements were looked at.
+        right: by trait, how many right elements have it, and of how many.
+        tried: how many traits were looked at.
+    """
+
+    wrong: int
+    right: dict[str, tuple[int, int]]
+    tried: int
+
+
 class Explained(msgspec.Struct, frozen=True):
     """Why bytes are wrong.
 
@@ -110,6 +124,8 @@ class Explained(msgspec.Struct, frozen=True):
         headlines: the best cause of each layer in words, or that none fits.
         symptoms: whether the best says no more than what the bytes look like, for each layer.
         leads: where no cause is known, what failing layers have and passing ones have not; of the first of its kind.
+        units: the units that the findings point at, each with its reason.
+        traits: of each layer without a probable cause, the traits of its wrong elements, where they can be told.
     """
 
     lines: list[str]
@@ -118,6 +134,8 @@ class Explained(msgspec.Struct, frozen=True):
     headlines: list[str] = []
     symptoms: list[bool] = []
     leads: list[str] = []
+    units: list[str] = []
+    traits: list[Traits] = []
 
 
 class Answer(msgspec.Struct, frozen=True):

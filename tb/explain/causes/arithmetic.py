@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from models.arithmetic import Rounding
+from models.arithmetic import Rounding, Site, Step
 from models.errors import InputError
 from models.sdp import AluOp, SdpStage, YStage
 from tb.explain.cause import Cause, Family, Variant, attempt
@@ -18,11 +18,25 @@ from tb.explain.engines import SdpRun, StageRun
 from tb.explain.evidence import Evidence
 from tb.explain.run import Run
 from tb.explain.walk import Cube
+from tb.explain.watched import watched
 
 
 def _rounding(evidence: Evidence, run: Run) -> Iterator[Variant]:
     for rounding in Rounding:
         yield Variant(rounding.value, replace(run, rules=replace(run.rules, rounding=rounding)))
+    for site in _sites(evidence, run, Step.SHIFT_RIGHT):
+        for rounding in Rounding:
+            rules = replace(run.rules, rounding=rounding, site=site)
+            yield Variant(f"{rounding.value} in the {site.value} alone", replace(run, rules=rules))
+
+
+def _sites(evidence: Evidence, run: Run, step: Step) -> list[Site]:
+    """Return where the layer drops bits, or saturates, when it is right; nothing where that is one site alone."""
+    if run is not evidence.rerun:
+        return []
+    found = [event.site for event in watched(evidence, run).events if event.step is step and event.acts.any()]
+    sites = list(dict.fromkeys(found))
+    return sites if len(sites) > 1 else []
 
 
 def _saturation(evidence: Evidence, run: Run) -> Iterator[Variant]:
@@ -35,6 +49,9 @@ def _saturation(evidence: Evidence, run: Run) -> Iterator[Variant]:
         ):
             rules = replace(run.rules, saturates=False, wraps_at=width, wraps=wraps)
             yield Variant(f"{what}{where}", replace(run, rules=rules))
+    for site in _sites(evidence, run, Step.SATURATE):
+        rules = replace(run.rules, saturates=False, site=site)
+        yield Variant(f"numbers wrap in the {site.value} alone", replace(run, rules=rules))
 
 
 def _symmetric(evidence: Evidence, run: Run) -> Iterator[Variant]:

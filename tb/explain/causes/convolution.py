@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
 from models.conv import ConvParams
-from models.converter import Converter
+from models.converter import Converter, ConverterEncoding
 from models.layout import ImageWeightLayout, KernelLayout, PixelLayout, WeightLayout, supported_formats
 from tb.explain.cause import Cause, Family, Variant, attempt
 from tb.explain.causes import reach
@@ -16,6 +17,8 @@ from tb.explain.engine_conv import ConvRun, CubeInput, ImageInput, Lane, LaneFau
 from tb.explain.evidence import Evidence
 from tb.explain.kernels import MASKS, ORDERS, STARTS, WINOGRAD_ORDERS, Packing, WeightInput
 from tb.explain.run import Run
+
+T = TypeVar("T")
 
 
 def _engine(run: Run, make: Callable[[ConvRun], ConvRun]) -> Run:
@@ -198,6 +201,17 @@ def _converted(engine: ConvRun) -> Iterator[tuple[str, str, Callable[[ConvRun], 
         for value in values:
             detail = f"{name} {value} instead of {getattr(old, name)}"
             yield "input-converter", detail, partial(_with_converter, setting(**{name: value}))
+    if not isinstance(source, CubeInput):
+        return
+    # A number that is not extended by its sign needs more bits than the register has.
+    wide = setting(encoding=ConverterEncoding.SDP_OPERAND)
+    for offset, what in ((old.offset & 0xFFFF, "unsigned"), (old.offset & 0xFF, "its low byte alone")):
+        changed = partial(_in_turn, wide, setting(offset=offset))
+        yield "input-converter", f"offset {what}, {offset} instead of {old.offset}", partial(_with_converter, changed)
+
+
+def _in_turn(first: Callable[[T], T], second: Callable[[T], T], value: T) -> T:
+    return second(first(value))
 
 
 def _with_converter(change: Callable[[Converter], Converter], run: ConvRun) -> ConvRun:

@@ -120,6 +120,25 @@ def test_a_movement_is_stored_and_explained_again(tmp_path: Path, layer: Layer) 
     assert explanation.evidence.actual.address_of(int(first)) == layer.dst.address
 
 
+def test_a_layer_that_takes_what_another_has_left_in_the_buffer_is_explained_again(tmp_path: Path) -> None:
+    plain = cases.conv_layer()
+    out = cases.gapped((19, plain.params.output_height(5, 2), plain.dst.layout.shape[2]), 1, 2)
+    first = replace(plain, cbuf=replace(plain.cbuf, skip_data_release=True))
+    second = replace(
+        plain,
+        cbuf=replace(plain.cbuf, reuse_data=True, weight_banks=7),
+        lines=5,
+        dst=Surface(out, plain.dst.address + 0x2000),
+    )
+    seen = Seen.of(played(first, second, wrong=1, moved=16))
+    save(tmp_path / FILE_NAME, seen, SMALL, "nv_small")
+    (tmp_path / "scenario").mkdir()
+    write(Scenario("reuse", "nv_small", (LOAD,), 1), tmp_path / "scenario")
+    [explanation] = explain_folder(tmp_path)
+    assert explanation.evidence.name == "layer 1 (CONV, group 1)"
+    assert explanation.lines() == explain_run(seen, (LOAD,))[0].lines()
+
+
 def test_a_run_without_wrong_bytes_has_no_explanation() -> None:
     assert explain_run(Seen.of(played(*LAYERS, wrong=0, moved=0)), (LOAD,)) == []
 

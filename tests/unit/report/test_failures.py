@@ -45,6 +45,8 @@ def test_a_failure_alone_says_why_and_where_more_is_to_be_found(tmp_path: Path) 
     refused = result("other", Verdict(refused="no Y"))
     assert failures.told([result("bad", verdict, tmp_path), refused]) == (
         "failed: bad.3\n"
+        "  unit: SDP_RDMA or SDP: layers of SDP alone are wrong\n"
+        "  unit: done event of SDP, or GLB: every unit is idle, and the interrupt never came\n"
         f"  {WRONG}\n"
         "  hang: nothing moved for 5000 cycles, at cycle 61000\n"
         "    waiting for interrupt SDP_0\n"

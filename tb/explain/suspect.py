@@ -1,0 +1,315 @@
+"""The unit that the findings of a failed run point at, from their data, and from where in a surface bytes are wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tb.explain.cause import Fit
+from tb.explain.text import Explanation
+from tb.judge.detail import (
+    BadAccess,
+    CsbViolation,
+    EarlyAccess,
+    EarlyInterrupt,
+    Hang,
+    MissingInterrupt,
+    NoAnswer,
+    PollExpired,
+    PortViolation,
+    Restless,
+    TooManyOutstanding,
+    UnexpectedInterrupt,
+    UnfairTurns,
+    Unmatched,
+    WrongCounter,
+    WrongLine,
+    WrongRegister,
+)
+from tb.judge.finding import Check, Finding
+from tb.judge.verdict import Verdict
+from tb.nvdla.engines import ENGINES
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """Units, and the evidence that points at them."""
+
+    units: str
+    because: str
+
+    def __str__(self) -> str:
+        """Return both in one line."""
+        return f"{self.units}: {self.because}"
+
+
+_CSB = "CSB master, or the register file of the unit that is accessed"
+_CLIENTS = {
+    1: "SDP",
+    2: "PDP",
+    3: "CDP",
+    5: "SDP",
+    6: "SDP",
+    7: "SDP",
+    8: "CONV",
+    9: "CONV",
+}
+_READERS = {
+    1: "SDP_RDMA (input)",
+    2: "PDP_RDMA",
+    3: "CDP_RDMA",
+    5: "SDP_RDMA (operands of X1)",
+    6: "SDP_RDMA (operands of X2)",
+    7: "SDP_RDMA (operands of Y)",
+    8: "CDMA (data)",
+    9: "CDMA (weights)",
+}
+"""By id on the memory port, the engine whose request it is, and the unit that reads.
+
+Source: measured on the public nv_small RTL.
+"""
+
+_FLOW = (
+    *("BDMA", "RUBIK", "CDMA", "CSC", "CMAC_A", "CMAC_B", "CACC"),
+    *("SDP_RDMA", "SDP", "PDP_RDMA", "PDP", "CDP_RDMA", "CDP"),
+)
+"""Units in the order in which data pass them."""
+
+_UNITS = {
+    "CONV": "CDMA, CSC, CMAC, CACC or SDP",
+    "SDP": "SDP_RDMA or SDP",
+    "PDP": "PDP_RDMA or PDP",
+    "CDP": "CDP_RDMA or CDP",
+    "SDP-PDP": "SDP_RDMA, SDP or PDP",
+    "CONV-PDP": "CDMA, CSC, CMAC, CACC, SDP or PDP",
+}
+_COMPUTING = {"CONV": "CMAC, CACC or SDP", "CONV-PDP": "CMAC, CACC, SDP or PDP", "SDP-PDP": "SDP or PDP"}
+_SOURCES = {"CONV": "CDMA (data)", "SDP": "SDP_RDMA", "PDP": "PDP_RDMA", "CDP": "CDP_RDMA", "SDP-PDP": "SDP_RDMA"}
+_OF_CAUSES = (
+    (("conv-kernel", "conv-mask", "conv-group-size"), "CDMA (weights) or CSC"),
+    (("conv-input-converter", "conv-mean", "conv-pixel", "conv-x-offset", "conv-image"), "CDMA (data)"),
+    (("conv-truncate", "conv-accumulator", "conv-nan"), "CACC"),
+    (("conv-lane", "conv-sign"), "CMAC"),
+    (("conv-",), "CSC"),
+    (("stage-", "y-", "converter-", "prelu"), "SDP"),
+    (("operand-",), "SDP_RDMA"),
+    (("pool-",), "PDP"),
+    (("strobe", "write-order", "lost-"), "{writer}, its writes, or the memory interface"),
+    (("read-order",), "{source}, or the memory interface"),
+    (("dst-", "bus-lanes"), "{writer}, its writes"),
+    (("src-",), "{source}"),
+)
+"""By the beginning of a cause's name, the unit that it is about."""
+
+_MANY, _FEW, _DENSE, _SCATTERED = 0.8, 0.5, 0.5, 0.3
+"""Shares of channels, of pixels, and of the elements where wrong ones of both meet."""
+
+
+def suspects(verdict: Verdict, explanations: Sequence[Explanation] = ()) -> list[Suspect]:
+    """Return the units that a failed run points at, the most telling evidence first; empty when nothing does.
+
+    Args:
+        verdict: What was found.
+        explanations: Of its layers.
+    """
+    if any(finding.layer is not None and finding.layer.frame is not None for finding in verdict.findings):
+        # The second system has other units.
+        return []
+    ports = list(_of_ports(verdict))
+    wrong = [finding for finding in verdict.wrong_bytes if finding.layer is not None]
+    written = [finding for finding in wrong if finding.check is not Check.MISSING]
+    control = list(_of_control(verdict))
+    # Bytes that are missing alone are those that a layer owes which never ended.
+    bytes_say = written if control else wrong
+    found = [*ports, *([_of_bytes(bytes_say, explanations)] if bytes_say and not ports else []), *control]
+    return list(dict.fromkeys(found))
+
+
+def shared(engines: Sequence[str]) -> Suspect | None:
+    """Return what layers of several engines share that are wrong; None for layers of one engine alone.
+
+    Args:
+        engines: By the names that layers have in messages.
+    """
+    names = list(dict.fromkeys(engines))
+    passed = [_passed(name) for name in names]
+    if len(names) < 2 or not all(passed):
+        return None
+    common = [unit for unit in _FLOW if all(unit in units for units in passed)]
+    because = f"layers of {', '.join(names)} are wrong"
+    if common:
+        return Suspect(" or ".join(common), f"{because}, and pass it")
+    return Suspect("rather what all units share, as the memory interface", because)
+
+
+def _passed(name: str) -> set[str]:
+    """Return the units that layers pass, by their name in messages."""
+    return {unit for engine in ENGINES for chain in engine.chains if chain.name == name for unit in chain.units}
+
+
+def _of_ports(verdict: Verdict) -> Iterator[Suspect]:
+    """Yield what the ports say, whatever was written."""
+    details = [finding.detail for finding in verdict.failures]
+    for detail in details:
+        match detail:
+            case Unmatched() as halves:
+                yield _unmatched(halves)
+            case TooManyOutstanding(reading=reading):
+                yield Suspect(_interface(reading), "it lets out more requests than it was told")
+            case UnfairTurns(reading=reading):
+                yield Suspect(f"arbiter of the {_interface(reading)}", "turns are not as long as the weights")
+            case PortViolation():
+                yield Suspect("memory interface", "it breaks a rule of its port")
+            case NoAnswer() | CsbViolation():
+                yield Suspect(_CSB, "an access is not answered as it must be")
+            case _:
+                pass
+    registers = [detail for detail in details if isinstance(detail, WrongRegister)]
+    units = sorted({detail.register.split(".")[0] for detail in registers})
+    if len(units) == 1:
+        many = f"{len(registers)} of its registers read" if len(registers) > 1 else "one of its registers reads"
+        yield Suspect(f"register file of {units[0]}", f"{many} another value than was written")
+    elif units:
+        yield Suspect(_CSB, f"registers of {', '.join(units)} read other values than were written")
+
+
+def _unmatched(halves: Unmatched) -> Suspect:
+    counts = ((halves.addresses, "addresses without data"), (halves.beats, "data without address"))
+    return Suspect(_interface(False), f"it sent {' and '.join(f'{n} {what}' for n, what in counts if n)}")
+
+
+def _interface(reading: bool) -> str:
+    return f"memory interface, {'read' if reading else 'write'} side"
+
+
+def _of_control(verdict: Verdict) -> Iterator[Suspect]:
+    """Yield what interrupts, states and addresses say."""
+    bytes_are_right = not verdict.wrong_bytes
+    engines = {finding.layer.engine.split("-")[0] for finding in verdict.findings if finding.layer is not None}
+    for finding in verdict.failures:
+        match finding.detail:
+            case Hang() as hang:
+                yield _of_hang(hang)
+            case MissingInterrupt(name=name) if bytes_are_right:
+                unit = name.rpartition("_")[0]
+                yield Suspect(f"done event of {unit}, or GLB", "all bytes are right, the interrupt alone is missing")
+            case UnexpectedInterrupt(name=name):
+                yield Suspect(f"done event of {name.rpartition('_')[0]}, or GLB", "an interrupt that no layer raises")
+            case EarlyInterrupt() as early:
+                unit = early.name.rpartition("_")[0]
+                yield Suspect(
+                    f"{unit}, or the answers to writes in the memory interface",
+                    "done before its last write was answered",
+                )
+            case WrongLine():
+                yield Suspect("GLB", "the interrupt line is not what its registers say")
+            case WrongCounter(register=register) if bytes_are_right:
+                yield Suspect(f"statistics of {register.split('.')[0]}", "all bytes are right, a counter is not")
+            case PollExpired(register=register):
+                yield Suspect(register.split(".")[0], "the state that is polled never comes")
+            case EarlyAccess() | Restless():
+                yield Suspect("memory interface, or a unit that does not stop", "memory is accessed without a layer")
+            case BadAccess(reading=True, axi_id=number) if _CLIENTS.get(number) in engines or not engines:
+                if number in _READERS:
+                    because = "it reads where nothing of the layer lies"
+                    yield Suspect(f"{_READERS[number]}, or the {_interface(True)}", because)
+            case _:
+                pass
+
+
+def _of_hang(hang: Hang) -> Suspect:
+    if hang.unanswered is not None or hang.csb is not None:
+        return Suspect(_CSB, "an access has no answer")
+    for halves in hang.unmatched:
+        return _unmatched(halves)
+    states = {unit.unit: unit.states for unit in hang.units}
+    running = [unit for unit in _FLOW if "RUNNING" in states.get(unit, ())]
+    if not running:
+        names = ", ".join(dict.fromkeys(name.rpartition("_")[0] for name in hang.waiting_for))
+        if not names or states:
+            return Suspect(", ".join(states) or "unknown", "the program waits, and no unit is running")
+        return Suspect(f"done event of {names}, or GLB", "every unit is idle, and the interrupt never came")
+    first = running[0]
+    if hang.requests:
+        return Suspect("memory, or the memory interface", f"{first} waits, and {len(hang.requests)} requests are open")
+    passed = set().union(*(_passed(layer.engine) for layer in hang.running))
+    early = [unit for unit in _FLOW[_FLOW.index(first) :] if unit in passed and unit not in states]
+    if early:
+        return Suspect(early[0], f"it is done, and {first} before it is not")
+    before = [unit for unit in _FLOW[: _FLOW.index(first)] if unit in passed and unit not in states]
+    done = f"; {', '.join(before)} before it {'are' if len(before) > 1 else 'is'} done" if before else ""
+    if first.endswith("_RDMA") or first == "CDMA":
+        because = f"{first} still reads, and no request is open{done}"
+        return Suspect(f"{first}, {_taker(running)}or the {_interface(True)}", because)
+    return Suspect(f"{first}, or what feeds it", f"the first unit that is not done{done}")
+
+
+def _taker(running: Sequence[str]) -> str:
+    """Return the unit that takes what the first one reads, when it runs, too."""
+    return f"{running[1]} that takes its data, " if len(running) > 1 else ""
+
+
+def _of_bytes(wrong: Sequence[Finding], explanations: Sequence[Explanation]) -> Suspect:
+    """Return what wrong bytes alone say: the engines, and inside the first layer the cause or the pattern."""
+    engines = list(dict.fromkeys(finding.layer.engine for finding in wrong if finding.layer is not None))
+    several = None if _reads_others(explanations) else shared(engines)
+    if several is not None:
+        return several
+    engine = engines[0]
+    units = _UNITS.get(engine, engine)
+    if wrong[0].check is Check.LATE:
+        return Suspect(units, "its done event comes before its data")
+    if explanations:
+        first = explanations[0]
+        if first.causes and not first.causes[0].symptom:
+            return Suspect(_of_cause(first.causes[0], engine), "the probable cause is its work")
+        narrowed = _of_pattern(first, engine)
+        if narrowed is not None:
+            return narrowed
+    return Suspect(units, f"layers of {engine} alone are wrong")
+
+
+def _reads_others(explanations: Sequence[Explanation]) -> bool:
+    """Return whether a later layer may be wrong because an earlier one is."""
+    return any(explanation.evidence.left is not None for explanation in explanations)
+
+
+def _of_cause(fit: Fit, engine: str) -> str:
+    site = fit.variants[0].run.rules.site
+    if site is not None:
+        return site.value
+    writer = "PDP" if engine.endswith("PDP") else "SDP" if engine == "CONV" else engine
+    for beginnings, unit in _OF_CAUSES:
+        if fit.causes[0].name.startswith(beginnings):
+            return unit.format(writer=writer, source=_SOURCES.get(engine, engine))
+    return _UNITS.get(engine, engine)
+
+
+def _of_pattern(explanation: Explanation, engine: str) -> Suspect | None:
+    """Return what it says which channels and which pixels are wrong; of a layer with enough of both."""
+    wrong = explanation.where.wrong[: explanation.where.real]
+    channels, pixels = wrong.any(axis=(1, 2)), wrong.any(axis=0)
+    if not wrong.any() or explanation.where.missing.any() or min(channels.size, pixels.size) < 4:
+        return None
+    count = int(np.count_nonzero(wrong))
+    density = count / (int(channels.sum()) * int(pixels.sum()))
+    some_channels, some_pixels = float(channels.mean()), float(pixels.mean())
+    convolves = engine.startswith("CONV")
+    if some_channels >= _MANY and some_pixels <= _FEW and density >= _DENSE:
+        units = "what all kernels share, CDMA (data) or CSC" if convolves else _SOURCES.get(engine, engine)
+        return Suspect(
+            f"rather {units}", f"the same pixels are wrong in {int(channels.sum())} of {channels.size} channels"
+        )
+    if some_pixels >= _MANY and some_channels <= _FEW and density >= _DENSE:
+        units = "CDMA (weights), CSC, a MAC cell, or operands per channel of SDP"
+        return Suspect(
+            f"rather {units if convolves else _UNITS.get(engine, engine)}",
+            f"{int(channels.sum())} of {channels.size} channels are wrong, at most pixels",
+        )
+    if count >= 2 and density <= _SCATTERED and count <= _FEW * wrong.size:
+        return Suspect(
+            f"rather arithmetic, of {_COMPUTING.get(engine, engine)}", f"{count} scattered elements are wrong"
+        )
+    return None

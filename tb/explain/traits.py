@@ -1,0 +1,167 @@
+"""Traits of the wrong elements of a layer: what its arithmetic meets in them, and hardly in those that are right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import exp, log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from models.arithmetic import Step
+from models.errors import InputError
+from tb.explain.evidence import Evidence
+from tb.explain.products import extreme_products
+from tb.explain.run import Run
+from tb.explain.watched import Event, watched
+from tb.stimulus.exchange import Traits
+
+Mask = NDArray[np.bool_]
+
+MOST_CHANCE = 1e-3
+"""How many traits may be expected to fit as well by chance, of those that were looked at.
+
+Less than for layers, because the elements of a layer are not independent of each other.
+"""
+
+_LARGEST_SHARE = 0.25
+"""Of the right elements that may have a trait, too."""
+
+_SMALLEST_BLOCK = 4
+_WIDTHS = (8, 12, 15, 16, 17, 20, 24, 28, 31)
+
+
+def traits_of(evidence: Evidence) -> Traits | None:
+    """Return the traits of the wrong elements of a layer, None where they cannot be told from the right ones.
+
+    That is so where elements are missing, where the layer read what others left wrong, where it cannot be computed
+    again, and where the wrong elements are a block: then it is their place that they have in common.
+    """
+    run = evidence.rerun
+    walk = evidence.walk
+    if run is None or (evidence.expected.mask & ~evidence.got.mask).any() or _inherits(evidence, run):
+        return None
+    seen = watched(evidence, run)
+    bad = walk.any_byte(evidence.bad)[:, seen.rows]
+    if not bad.any() or _is_block(bad):
+        return None
+    # Padding channels are computed from other operands.
+    bad = bad[: evidence.channels]
+    named = {**dict(_marks(seen.events)), **dict(extreme_products(evidence.memory, run, seen.rows))}
+    right: dict[str, tuple[int, int]] = {}
+    for name, mask in named.items():
+        if not _fits(mask, bad):
+            continue
+        mask = mask[: evidence.channels]
+        shared = tuple(axis for axis in range(3) if mask.shape[axis] == 1 and bad.shape[axis] > 1)
+        wrong = bad.any(axis=shared, keepdims=True)
+        if wrong.shape == mask.shape and mask[wrong].all() and bad.any():
+            right[name] = (int(np.count_nonzero(mask & ~wrong)), int(np.count_nonzero(~wrong)))
+    return Traits(int(np.count_nonzero(bad)), right, len(named)) if bad.any() else None
+
+
+def element_leads(layers: Sequence[Traits]) -> list[str]:
+    """Return in words the traits that all wrong elements of some layers have, the most telling first.
+
+    Nothing is returned that chance explains as well.
+    """
+    if not layers:
+        return []
+    wrong = sum(layer.wrong for layer in layers)
+    tried = max(layer.tried for layer in layers)
+    rated = []
+    for number, name in enumerate(layers[0].right):
+        if all(name in layer.right for layer in layers):
+            having, of = (sum(layer.right[name][part] for layer in layers) for part in (0, 1))
+            chance = tried * exp(sum(log((having + n) / (of + n)) for n in range(1, wrong + 1)))
+            if chance <= MOST_CHANCE and having <= _LARGEST_SHARE * of:
+                rated.append((chance, number, name, having, of))
+    return [_words(name, wrong, having, of) for _, _, name, having, of in sorted(rated)[:1]]
+
+
+def _words(name: str, wrong: int, having: int, of: int) -> str:
+    all_of = "the wrong element has" if wrong == 1 else f"all {wrong} wrong elements that were looked at have"
+    others = "none" if not having else f"{having}"
+    return f"{all_of} {name}, and {others} of the {of} right ones"
+
+
+def _inherits(evidence: Evidence, run: Run) -> bool:
+    """Return whether what earlier layers left wrong changes the result."""
+    if evidence.left is None:
+        return False
+    try:
+        patch = run.patch(evidence.left)
+    except InputError:
+        return True
+    return not np.array_equal(patch.data[patch.mask], evidence.expected.data[evidence.expected.mask])
+
+
+def _fits(mask: Mask, bad: Mask) -> bool:
+    """Return whether the axes of a mask are those of the output, or 1; the channels may be padded."""
+    return mask.ndim == 3 and all(side in (1, of) for side, of in zip(mask.shape[1:], bad.shape[1:], strict=True))
+
+
+def _is_block(bad: Mask) -> bool:
+    """Return whether some lines, columns and channels are wrong throughout."""
+    count = int(np.count_nonzero(bad))
+    sides = [int(np.count_nonzero(bad.any(axis=axes))) for axes in ((1, 2), (0, 2), (0, 1))]
+    return count >= _SMALLEST_BLOCK and count == int(np.prod(sides))
+
+
+def _marks(events: Sequence[Event]) -> Iterator[tuple[str, Mask]]:
+    """Yield traits and the elements that have them, (C, lines, W) or with axes of 1."""
+    for event in events:
+        for text, mask in _BY_STEP[event.step](event):
+            yield f"{text} in the {event.site.value}", mask
+
+
+def _of_shift(event: Event) -> Iterator[tuple[str, Mask]]:
+    values, half = event.values, 1 << (event.amount - 1)
+    dropped = values & (2 * half - 1)
+    near = max(half >> 2, 1)
+    signs = (("a", values == values), ("a negative", values < 0), ("a positive", values > 0))
+    for sign, mask in signs[1:]:
+        yield f"{sign} number", mask
+    yield "the number 0", values == 0
+    for sign, mask in signs:
+        yield f"{sign} number without bits to drop", mask & (dropped == 0)
+        yield f"{sign} number with bits to drop", mask & (dropped != 0)
+        yield f"{sign} number half way between two", mask & (dropped == half)
+        yield (
+            f"{sign} number whose dropped bits are above a half by less than an eighth",
+            (mask & (dropped > half) & (dropped < half + near)),
+        )
+        yield (
+            f"{sign} number whose dropped bits are below a half by less than an eighth",
+            (mask & (dropped < half) & (dropped >= half - near)),
+        )
+
+
+def _of_saturation(event: Event) -> Iterator[tuple[str, Mask]]:
+    values, high = event.values, (1 << (event.amount - 1)) - 1
+    low = -high - 1
+    where = f"{event.amount} bits"
+    yield f"a number beyond {where}", event.acts
+    yield f"a positive number beyond {where}", values > high
+    yield f"a negative number beyond {where}", values < low
+    yield f"a number beyond {where} by one bit", event.acts & (values >= 2 * low) & (values <= 2 * high + 1)
+    yield f"the largest number of {where}", values == high
+    yield f"the smallest number of {where}", values == low
+    for width in _WIDTHS:
+        if width < event.amount:
+            yield (
+                f"a number that needs more than {width} bits",
+                (values >= 1 << (width - 1)) | (values < -(1 << (width - 1))),
+            )
+
+
+def _of_index(event: Event) -> Iterator[tuple[str, Mask]]:
+    yield "an index below the table", event.values < 0
+    yield "the first index", event.values == 0
+    yield "the last index", event.values == event.amount - 1
+    yield "the index right after the last", event.values == event.amount
+    yield "an index beyond the table", event.values >= event.amount
+    yield "an index in the table", (event.values >= 0) & (event.values < event.amount)
+
+
+_BY_STEP = {Step.SHIFT_RIGHT: _of_shift, Step.SATURATE: _of_saturation, Step.INDEX: _of_index}

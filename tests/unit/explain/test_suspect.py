@@ -1,0 +1,180 @@
+"""Units that findings point at: from data, for each kind of finding, and from where bytes are wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tb.explain.evidence import Evidence
+from tb.explain.memory import Patch
+from tb.explain.suspect import shared, suspects
+from tb.explain.text import explain
+from tb.judge.detail import (
+    AnyDetail,
+    BadAccess,
+    EarlyInterrupt,
+    Hang,
+    MissingInterrupt,
+    NoAnswer,
+    Outstanding,
+    TooManyOutstanding,
+    UnfairTurns,
+    UnitState,
+    Unmatched,
+    WrongCounter,
+    WrongLine,
+    WrongRegister,
+)
+from tb.judge.finding import Check, Finding
+from tb.judge.layer_id import LayerId
+from tb.judge.verdict import Verdict
+from tb.nvdla.memory import Ram
+from tests.unit.explain import cases
+from tests.unit.run.regress.tasks import wrong
+
+MEMORY = cases.memory_for(5)
+CONV, FUSED = LayerId(0, "CONV", 0), LayerId(1, "SDP-PDP", 0)
+
+
+def told(*findings: Finding) -> list[str]:
+    return [str(suspect) for suspect in suspects(Verdict(findings=list(findings)))]
+
+
+def of(detail: AnyDetail, check: Check = Check.PROTOCOL, layer: LayerId | None = None) -> list[str]:
+    return told(Finding(check, detail, 50, layer))
+
+
+def hang(layer: LayerId, *running: str, **more: object) -> list[str]:
+    units = tuple(UnitState(unit, ("RUNNING", "IDLE")) for unit in running)
+    detail = Hang(5000, (f"{layer.engine}_0",), None, (layer,), (), (), units)
+    return of(Hang(**{**{name: getattr(detail, name) for name in Hang.__struct_fields__}, **more}), Check.HANG)
+
+
+@pytest.mark.parametrize(
+    ("detail", "said"),
+    [
+        (Unmatched(Ram.MC, 0, 4), "memory interface, write side: it sent 4 data without address"),
+        (Unmatched(Ram.MC, 2, 0), "memory interface, write side: it sent 2 addresses without data"),
+        (
+            TooManyOutstanding(Ram.MC, True, 4, 5),
+            "memory interface, read side: it lets out more requests than it was told",
+        ),
+        (
+            UnfairTurns(Ram.MC, False, 1, 4, 1, 20),
+            "arbiter of the memory interface, write side: turns are not as long as the weights",
+        ),
+        (
+            MissingInterrupt("CDMA_WT_0"),
+            "done event of CDMA_WT, or GLB: all bytes are right, the interrupt alone is missing",
+        ),
+        (WrongLine(True, 5, 1, 0), "GLB: the interrupt line is not what its registers say"),
+        (
+            EarlyInterrupt("CDP_1", Ram.MC, 3, 0x40, 30),
+            "CDP, or the answers to writes in the memory interface: done before its last write was answered",
+        ),
+        (
+            NoAnswer("write of 0x1 to 0xf000", True, 400),
+            "CSB master, or the register file of the unit that is accessed: an access is not answered as it must be",
+        ),
+        (
+            WrongCounter("CACC.D_OUT_SATURATION", 3, False, 4),
+            "statistics of CACC: all bytes are right, a counter is not",
+        ),
+        (
+            BadAccess(Ram.MC, True, 8, 0x40, 8, 0x40, True, "nowhere"),
+            "CDMA (data), or the memory interface, read side: it reads where nothing of the layer lies",
+        ),
+    ],
+)
+def test_a_finding_names_a_unit(detail: AnyDetail, said: str) -> None:
+    assert of(detail) == [said]
+
+
+def test_an_id_of_another_engine_than_those_that_ran_names_nobody() -> None:
+    read = BadAccess(Ram.MC, True, 8, 0x40, 2, 0x40, True, "nowhere")
+    assert told(Finding(Check.MEMORY, read, 5), replace_layer(wrong(), CONV)) == [
+        "CDMA, CSC, CMAC, CACC or SDP: layers of CONV alone are wrong"
+    ]
+
+
+def replace_layer(finding: Finding, layer: LayerId) -> Finding:
+    return Finding(finding.check, finding.detail, finding.cycle, layer)
+
+
+def test_registers_of_one_unit_are_its_register_file_and_those_of_many_are_not() -> None:
+    registers = [Finding(Check.REGISTER, WrongRegister(name, 1, 2), 5) for name in ("CSC.D_BANK", "CSC.D_RELEASE")]
+    assert told(*registers) == ["register file of CSC: 2 of its registers read another value than was written"]
+    more = Finding(Check.REGISTER, WrongRegister("SDP.D_BS_CFG", 1, 2), 5)
+    assert told(*registers, more)[0].startswith("CSB master, or the register file of the unit that is accessed: ")
+
+
+def test_a_hang_names_the_first_unit_that_is_not_done_or_one_that_is_done_too_early() -> None:
+    everything = ("CDMA", "CSC", "CMAC_A", "CMAC_B", "CACC", "SDP_RDMA", "SDP")
+    assert hang(CONV, *everything[1:]) == [
+        "CSC, or what feeds it: the first unit that is not done; CDMA before it is done"
+    ]
+    assert hang(FUSED, "SDP_RDMA", "PDP") == ["SDP: it is done, and SDP_RDMA before it is not"]
+    assert hang(LayerId(0, "SDP", 0), "SDP_RDMA", "SDP") == [
+        "SDP_RDMA, SDP that takes its data, or the memory interface, read side: "
+        "SDP_RDMA still reads, and no request is open"
+    ]
+    request = Outstanding(Ram.MC, True, 0x40, 1)
+    assert hang(LayerId(0, "SDP", 0), "SDP_RDMA", "SDP", requests=(request,)) == [
+        "memory, or the memory interface: SDP_RDMA waits, and 1 requests are open"
+    ]
+    assert hang(LayerId(0, "SDP", 0)) == ["done event of SDP, or GLB: every unit is idle, and the interrupt never came"]
+    assert hang(CONV, "CDMA", unmatched=(Unmatched(Ram.MC, 1, 0),)) == [
+        "memory interface, write side: it sent 1 addresses without data"
+    ]
+
+
+def test_layers_of_several_engines_point_at_what_all_of_them_pass() -> None:
+    assert shared(["CONV"]) is None
+    assert str(shared(["CONV", "SDP"])).startswith("SDP_RDMA or SDP: layers of CONV, SDP are wrong, and pass it")
+    assert str(shared(["PDP", "CDP"])) == (
+        "rather what all units share, as the memory interface: layers of PDP, CDP are wrong"
+    )
+    assert shared(["conv_module", "fc_module"]) is None, "layers of the second system pass none of these units"
+
+
+def patterned(chosen: np.ndarray) -> list[str]:
+    """Return what is said of a convolution whose chosen elements, (C, H, W), hold noise."""
+
+    def change(patch: Patch) -> Patch:
+        walk = right.walk
+        cube = walk.read_patch(patch)
+        noise = np.random.default_rng(7).integers(-128, 128, cube.shape).astype(cube.dtype)
+        full = np.zeros(cube.shape, dtype=bool)
+        full[: len(chosen)] = chosen
+        return walk.write(np.where(full, noise, cube))
+
+    layer = cases.conv_layer()
+    right: Evidence = cases.evidence_of(layer, MEMORY)
+    evidence = cases.evidence_of(layer, MEMORY, change)
+    verdict = Verdict(findings=[replace_layer(wrong(), CONV)])
+    return [str(suspect) for suspect in suspects(verdict, [explain(evidence)])]
+
+
+def test_the_pattern_of_wrong_elements_narrows_a_convolution_down() -> None:
+    shape = cases.conv_layer().dst.layout.shape
+    pixels, kernels, single = (np.zeros(shape, dtype=bool) for _ in range(3))
+    pixels[:, 1, 1:4] = True
+    kernels[3:6] = True
+    single[np.random.default_rng(1).random(shape) < 0.03] = True
+    [data] = patterned(pixels)
+    assert data.startswith("rather what all kernels share, CDMA (data) or CSC: the same pixels are wrong in ")
+    [weights] = patterned(kernels)
+    assert weights.startswith("rather CDMA (weights), CSC, a MAC cell, or operands per channel of SDP: 3 of 19 ")
+    [arithmetic] = patterned(single)
+    assert arithmetic.startswith("rather arithmetic, of CMAC, CACC or SDP: ")
+
+
+def test_a_probable_cause_names_the_unit_that_it_is_about() -> None:
+    layer = cases.sdp_layer()
+    evidence = cases.evidence_of(layer, MEMORY, lambda patch: replace(patch, address=patch.address + 64))
+    verdict = Verdict(findings=[replace_layer(wrong(), LayerId(0, "SDP", 0))])
+    assert [str(suspect) for suspect in suspects(verdict, [explain(evidence)])] == [
+        "SDP, its writes: the probable cause is its work"
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -40,6 +41,7 @@ class Evidence:
         left: real content of memory when the layer began, None when earlier layers left nothing wrong.
         dump: whether ``actual`` is a memory dump, which does not tell who wrote what.
         slack: how far singles may be from a prediction; 0 compares bytes.
+        right: finds evidence of layers of the same engine that left nothing wrong.
     """
 
     name: str
@@ -54,6 +56,12 @@ class Evidence:
     left: Bytes | None = None
     dump: bool = False
     slack: float = 0.0
+    right: Callable[[], Sequence[Evidence]] = tuple
+
+    @cached_property
+    def others(self) -> tuple[Evidence, ...]:
+        """Layers of the same engine that left nothing wrong: they contradict what would have changed them."""
+        return tuple(self.right())
 
     @cached_property
     def truth(self) -> Bytes:
@@ -95,6 +103,19 @@ class Evidence:
             return None
         same = patch.address == self.expected.address and np.array_equal(patch.mask, self.expected.mask)
         return run if same and self.same(patch.data, self.expected.data)[patch.mask].all() else None
+
+    @cached_property
+    def inherits(self) -> bool:
+        """Whether what earlier layers left wrong changes the result, as far as that can be computed."""
+        if self.left is None:
+            return False
+        try:
+            patch = None if self.rerun is None else self.rerun.patch(self.left)
+        except InputError:
+            return True
+        if patch is None:
+            return True
+        return not self.same(patch.data, self.expected.data)[patch.mask].all()
 
     @cached_property
     def wrong(self) -> MaskArray:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from models.arithmetic import HARDWARE
 from models.errors import InputError
 from tb.explain.cause import Cause, Fit, Variant
 from tb.explain.causes import catalogue
@@ -43,11 +44,13 @@ class Diagnosis:
         fits: causes that make the evidence shorter, best first; the rest is not listed.
         tried: how many variants were tried.
         reran: whether the layer could be computed again; otherwise only its result could be moved about.
+        doubted: whether other layers speak against the first cause.
     """
 
     fits: tuple[Fit, ...]
     tried: int
     reran: bool
+    doubted: bool = False
 
     @property
     def probable(self) -> Fit | None:
@@ -56,7 +59,7 @@ class Diagnosis:
         Of a pair each half must be worth what it costs.
         """
         first = self.fits[0] if self.fits else None
-        if first is None or first.symptom or not first.complete:
+        if first is None or first.symptom or not first.complete or self.doubted:
             return None
         without = BYTE_BITS * first.wrong
         if len(first.causes) > 1:
@@ -165,6 +168,8 @@ def _fit(evidence: Evidence, causes: tuple[Cause, ...], variants: tuple[Variant,
     different = evidence.differs(predicted)
     left = int(np.count_nonzero(different & evidence.wrong))
     contradicted = int(np.count_nonzero(different)) - left + outside
+    if contradicted == 0 and left == 0:
+        contradicted = _changed(evidence, variants[-1].run)
     cost = sum(cause.cost_bits for cause in causes) + sum(variant.cost_bits for variant in variants)
     digest = hashlib.blake2b(predicted.data.tobytes(), digest_size=16)
     digest.update(np.packbits(predicted.known).tobytes())
@@ -175,6 +180,23 @@ def _fit(evidence: Evidence, causes: tuple[Cause, ...], variants: tuple[Variant,
         written.paint(patch)
         unwritten = int(np.count_nonzero(different & evidence.wrong & ~written.known))
     return Fit(causes, variants, wrong - left, contradicted, wrong, cost, digest.digest(), unwritten)
+
+
+def _changed(evidence: Evidence, run: Run) -> int:
+    """Return how many bytes of layers that are right would differ by the rules of a run; of other faults 0."""
+    if run.rules == HARDWARE:
+        return 0
+    changed = 0
+    for other in evidence.others:
+        if other.rerun is None:
+            continue
+        try:
+            patch = replace(other.rerun, rules=run.rules).patch(other.memory)
+        except InputError:
+            continue
+        right = other.expected
+        changed += int(np.count_nonzero(patch.data[patch.mask] != right.data[right.mask]))
+    return changed
 
 
 def _sample(evidence: Evidence, work: int) -> slice:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -35,7 +36,31 @@ def explain_run(seen: Seen, ops: Iterable[Op], most: int = MOST_LAYERS) -> list[
         ops: operations that were played.
         most: of how many layers.
     """
-    return [explain(evidence) for evidence in islice(seen.evidence(tuple(ops)), most)]
+    return doubting([explain(evidence) for evidence in islice(seen.evidence(tuple(ops)), most)])
+
+
+def doubting(explanations: Sequence[Explanation]) -> list[Explanation]:
+    """Return explanations of one run, in which no two faults at once are the cause of one layer alone.
+
+    What two faults explain, a third one may explain as well: another wrong layer of the engine must have one of them.
+    """
+    return [
+        replace(one, diagnosis=replace(one.diagnosis, doubted=True))
+        if any(_speaks_against(other, one) for other in explanations)
+        else one
+        for one in explanations
+    ]
+
+
+def _speaks_against(other: Explanation, one: Explanation) -> bool:
+    pair, found = one.diagnosis.probable, other.diagnosis.probable
+    if other is one or pair is None or len(pair.causes) < 2 or other.evidence.inherits:
+        return False
+    started = [explanation.evidence.started for explanation in (one, other)]
+    if any(layer is None for layer in started) or len({layer.engine for layer in started if layer is not None}) > 1:
+        return False
+    names = set() if found is None else {cause.name for cause in found.causes}
+    return names.isdisjoint(cause.name for cause in pair.causes)
 
 
 def write_page(

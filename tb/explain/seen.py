@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,9 @@ from tb.judge.beats import Beats
 from tb.judge.scoreboard import Scoreboard, WriteScoreboard
 from tb.nvdla.memory import Ram
 from tb.nvdla.program.ops import MemInit, MemLoad, Op
+
+_MOST_COMPARED, _MOST_COMPARED_BYTES = 6, 1 << 14
+"""Layers that are right and that causes are tried on, and how large they may be."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +85,27 @@ class Seen:
             initial: what the first layers found.
             given: what else was loaded right before single layers, by their numbers.
         """
+        passed = partial(self._right, initial, given)
+        for number, beats in self._wrong():
+            yield replace(self._evidence(number, beats, initial, given), right=partial(passed, number))
+
+    def _right(self, initial: Sequence[Patch], given: Mapping[int, Patch], number: int) -> list[Evidence]:
+        """Return the evidence of the layers next to one that are right, of its engine; not of the second system."""
+        engine = self.layers[number].started.engine
+        wrong = {other for other, _ in self._wrong()}
+        found = [
+            other
+            for other, layer in enumerate(self.layers)
+            if other not in wrong
+            and layer.started.engine == engine
+            and layer.frame is None
+            and len(layer.expected.data) <= _MOST_COMPARED_BYTES
+        ]
+        nearest = sorted(found, key=lambda other: abs(other - number))[:_MOST_COMPARED]
+        return [self._evidence(other, _joined([], self.layers[other].ram), initial, given) for other in nearest]
+
+    def _wrong(self) -> Iterator[tuple[int, Beats]]:
+        """Yield the number and the write beats of every layer that left wrong bytes."""
         starts = np.concatenate(([0], np.cumsum([len(part) for part in self.beats]))).astype(np.int64)
         for number, layer in enumerate(self.layers):
             if layer.frame is None:
@@ -97,7 +121,7 @@ class Seen:
                 layer.started, layer.layout, layer.expected, beats, Bytes.blank([]), slack=layer.slack
             )
             if own_writes.wrong.any():
-                yield self._evidence(number, beats, initial, given)
+                yield number, beats
 
     def every(self, ops: Iterable[Op]) -> Iterator[Evidence]:
         """Yield the evidence of every layer, right or wrong, without its writes."""

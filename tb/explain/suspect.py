@@ -103,8 +103,8 @@ _OF_CAUSES = (
 )
 """By the beginning of a cause's name, the unit that it is about."""
 
-_MANY, _FEW, _DENSE, _SCATTERED = 0.8, 0.5, 0.5, 0.3
-"""Shares of channels, of pixels, and of the elements where wrong ones of both meet."""
+_MANY, _FEW, _DENSE, _SCATTERED, _RARE = 0.8, 0.5, 0.5, 0.15, 0.03
+"""Shares of channels, of pixels, of the elements where wrong ones of both meet, and of all elements."""
 
 
 def suspects(verdict: Verdict, explanations: Sequence[Explanation] = ()) -> list[Suspect]:
@@ -273,7 +273,7 @@ def _of_bytes(wrong: Sequence[Finding], explanations: Sequence[Explanation]) -> 
 
 def _reads_others(explanations: Sequence[Explanation]) -> bool:
     """Return whether a later layer may be wrong because an earlier one is."""
-    return any(explanation.evidence.left is not None for explanation in explanations)
+    return any(explanation.evidence.inherits for explanation in explanations)
 
 
 def _of_cause(fit: Fit, engine: str) -> str:
@@ -308,7 +308,7 @@ def _of_pattern(explanation: Explanation, engine: str) -> Suspect | None:
             f"rather {units if convolves else _UNITS.get(engine, engine)}",
             f"{int(channels.sum())} of {channels.size} channels are wrong, at most pixels",
         )
-    if count >= 2 and density <= _SCATTERED and count <= _FEW * wrong.size:
+    if count >= 2 and density <= _SCATTERED and count <= _RARE * wrong.size:
         return Suspect(
             f"rather arithmetic, of {_COMPUTING.get(engine, engine)}", f"{count} scattered elements are wrong"
         )

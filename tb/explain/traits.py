@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.arithmetic import Step
-from models.errors import InputError
 from tb.explain.evidence import Evidence
 from tb.explain.products import extreme_products
-from tb.explain.run import Run
 from tb.explain.watched import Event, watched
 from tb.stimulus.exchange import Traits
 
@@ -39,7 +37,7 @@ def traits_of(evidence: Evidence) -> Traits | None:
     """
     run = evidence.rerun
     walk = evidence.walk
-    if run is None or (evidence.expected.mask & ~evidence.got.mask).any() or _inherits(evidence, run):
+    if run is None or (evidence.expected.mask & ~evidence.got.mask).any() or evidence.inherits:
         return None
     seen = watched(evidence, run)
     bad = walk.any_byte(evidence.bad)[:, seen.rows]
@@ -83,17 +81,6 @@ def _words(name: str, wrong: int, having: int, of: int) -> str:
     all_of = "the wrong element has" if wrong == 1 else f"all {wrong} wrong elements that were looked at have"
     others = "none" if not having else f"{having}"
     return f"{all_of} {name}, and {others} of the {of} right ones"
-
-
-def _inherits(evidence: Evidence, run: Run) -> bool:
-    """Return whether what earlier layers left wrong changes the result."""
-    if evidence.left is None:
-        return False
-    try:
-        patch = run.patch(evidence.left)
-    except InputError:
-        return True
-    return not np.array_equal(patch.data[patch.mask], evidence.expected.data[evidence.expected.mask])
 
 
 def _fits(mask: Mask, bad: Mask) -> bool:

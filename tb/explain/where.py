@@ -177,7 +177,8 @@ def statistics(evidence: Evidence) -> list[str]:
         lines.append(f"difference got - expected: {len(values)} values, most often {common}")
     flips = [_percent(int(((have ^ want) >> bit & 1).sum()), len(have)) for bit in range(8 * bits.itemsize)]
     lines.append(f"wrong elements in which a bit differs, bit 0 first: {', '.join(flips)}")
-    lines.append(f"wrong elements that hold 0: {_percent(int((have == 0).sum()), len(have))}")
+    if (have == 0).any():
+        lines.append(f"wrong elements that hold 0: {_percent(int((have == 0).sum()), len(have))}")
     for step, name in ((1, "next"), (-1, "previous")):
         for axis, what in ((0, "channel"), (1, "line"), (2, "column")):
             if evidence.cube.shape[axis] > 1:

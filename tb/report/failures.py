@@ -109,24 +109,25 @@ def _paragraph(group: Group, room: int, alone: bool) -> str:
     lines += [f"  {line}" for line in units]
     room = max(room - len(units), _NEXT)
     found = _lines(complaints(first.verdict))
-    why, rest = _sorted_by_worth(first.explained)
+    why, rest, later = _sorted_by_worth(first.explained)
     # The cause is what one looks for: complaints get what it leaves, at least a line.
     most = max(room - len(why) - len(rest), min(room, max(1, room // 4)))
     said = _clipped(found, most)
     # Where and when give way to why.
     said += _clipped(rest, min(len(rest), max(room - len(said) - len(why), 0)))
     said += _clipped(why, max(room - len(said), 0))
+    said += _clipped(later, min(len(later), max(room - len(said), 0)))
     return "\n".join((*lines, *(f"  {line}" for line in (*said, *_leads(first)))))
 
 
-def _sorted_by_worth(explained: Explained | None) -> tuple[list[str], list[str]]:
-    """Return why the first layer is wrong, with the leads, and what else an explanation says before it."""
+def _sorted_by_worth(explained: Explained | None) -> tuple[list[str], list[str], list[str]]:
+    """Return why the first layer is wrong, with the leads; what an explanation says before it; and later layers."""
     if explained is None:
-        return [], []
+        return [], [], []
     lines = explained.lines
     start = next((n for n, line in enumerate(lines) if line.startswith(_WHY)), len(lines))
     end = next((n for n, line in enumerate(lines) if n > start and not line.startswith("   ")), len(lines))
-    return [*_told_leads(explained), *lines[start:end], *lines[end:]], lines[:start]
+    return [*_told_leads(explained), *lines[start:end]], lines[:start], lines[end:]
 
 
 def _units(result: Result) -> list[str]:

@@ -81,7 +81,10 @@ def with_leads(results: Sequence[Result], makers: Makers) -> list[Result]:
         members = [result for result in group.members if result.identity in seen]
         failing = [layer for result in members for layer in _own_wrong(result, seen[result.identity])]
         traits = [traits for result in group.members if result.explained for traits in result.explained.traits]
-        found[group.members[0].identity] = [*element_leads(traits), *leads(failing, passing)]
+        inside = element_leads(traits)
+        # What the wrong elements have in common says more than the settings of their layers.
+        around = leads(failing, passing)
+        found[group.members[0].identity] = [*inside, *(around[:1] if inside else around)]
     return [_with(result, found.get(result.identity, [])) for result in results]
 
 

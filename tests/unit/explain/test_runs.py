@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,12 +14,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from models.arithmetic import Rounding, Rules, Site
 from models.config import BUILTIN_DIR
 from models.errors import InputError
 from models.layout import WeightLayout
 from models.precision import Precision
 from tb.explain import explain_folder, explain_run
+from tb.explain.build import run_of
 from tb.explain.record import FILE_NAME, RecordError, save
+from tb.explain.run import Run as LayerRun
 from tb.explain.runs import OWN_CONFIG
 from tb.explain.seen import Seen
 from tb.judge.beats import Beats
@@ -137,6 +141,49 @@ def test_a_layer_that_takes_what_another_has_left_in_the_buffer_is_explained_aga
     [explanation] = explain_folder(tmp_path)
     assert explanation.evidence.name == "layer 1 (CONV, group 1)"
     assert explanation.lines() == explain_run(seen, (LOAD,))[0].lines()
+
+
+def wrongly(layers: tuple[Layer, ...], faults: dict[int, Callable[[LayerRun], LayerRun]]) -> Seen:
+    """Return a run in which some layers, by their numbers, ran as changed."""
+    scoreboard = Scoreboard()
+    for number, layer in enumerate(layers):
+        expectation = predict(StartedLayer(number, chain_of(layer).name, number % 2, layer), read)
+        scoreboard.expect(expectation)
+        patch = faults.get(number, lambda run: run)(run_of(layer)).patch(MEMORY)
+        beats = cases.beats_of(patch)
+        scoreboard.write_beats(replace(beats, cycle=beats.cycle + 1000 * number))
+        scoreboard.judge()
+    return Seen.of(scoreboard)
+
+
+def test_what_would_change_a_layer_that_is_right_is_not_the_cause() -> None:
+    def ruled(rules: Rules) -> Callable[[LayerRun], LayerRun]:
+        return lambda run: replace(run, rules=rules)
+
+    plain = cases.register_layer()
+    other = elsewhere(cases.sdp_layer(), 0x4000)
+    at_output = ruled(Rules(rounding=Rounding.UP, site=Site.SDP_OUTPUT))
+    [alone] = explain_run(wrongly((plain,), {0: at_output}), (LOAD,))
+    assert alone.causes[0].name == "rounding"
+    [beside] = explain_run(wrongly((plain, other), {0: at_output}), (LOAD,))
+    assert "rounding" not in [fit.name for fit in beside.causes if not fit.contradicted], "the other layer rounds right"
+
+
+def test_two_faults_at_once_are_doubted_when_another_layer_has_neither() -> None:
+    def both(run: LayerRun) -> LayerRun:
+        changed = replace(run, dst=run.dst.moved(8))
+        return replace(changed, rules=Rules(rounding=Rounding.FLOOR))
+
+    def noise(run: LayerRun) -> LayerRun:
+        rng = np.random.default_rng(9)
+        return replace(run, values=(lambda cube: rng.integers(-128, 128, cube.shape).astype(cube.dtype),))
+
+    first, second = cases.sdp_layer(), elsewhere(cases.sdp_layer(), 0x4000)
+    [alone] = explain_run(wrongly((first,), {0: both}), (LOAD,))
+    assert sorted(alone.causes[0].name.split("+")) == ["dst-base", "rounding"]
+    pair, other = explain_run(wrongly((first, second), {0: both, 1: noise}), (LOAD,))
+    assert pair.headline == other.headline == "no known cause fits"
+    assert "closest: " in "\n".join(pair.reasons())
 
 
 def test_a_run_without_wrong_bytes_has_no_explanation() -> None:

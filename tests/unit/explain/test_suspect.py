@@ -162,7 +162,7 @@ def test_the_pattern_of_wrong_elements_narrows_a_convolution_down() -> None:
     pixels, kernels, single = (np.zeros(shape, dtype=bool) for _ in range(3))
     pixels[:, 1, 1:4] = True
     kernels[3:6] = True
-    single[np.random.default_rng(1).random(shape) < 0.03] = True
+    single[np.random.default_rng(1).random(shape) < 0.02] = True
     [data] = patterned(pixels)
     assert data.startswith("rather what all kernels share, CDMA (data) or CSC: the same pixels are wrong in ")
     [weights] = patterned(kernels)

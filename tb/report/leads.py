@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import comb
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any
@@ -22,6 +23,12 @@ from tb.run.systems import AnyScenario
 from tb.stimulus.scenario import Scenario
 
 _MOST_LEADS = 3
+
+_AGAIN, _BEFORE = "again", "before."
+"""Whether a unit has run before, and the beginning of the names of what its layer before had."""
+
+_UNITS_OF_BYTES = (8, 32)
+"""Whose multiples may be all that hardware is right for."""
 
 _ALL = "SYSTEM"
 """The observations of layers of any unit."""
@@ -109,19 +116,25 @@ def leads(failing: Sequence[Mapping[str, Attributes]], passing: Sequence[Mapping
     for unit in _comparable(failing):
         bad = [layer[unit] for layer in failing]
         good = [layer[unit] for layer in passing if unit in layer]
-        features = list(_features(bad))
+        own = list(_features(bad, earlier=False))
+        features = [*own, *_features(bad, earlier=True)]
         told = set()
         for number, feature in enumerate(features):
+            # More may be said of two layers than of one: layers before them come second.
+            tried = len(own) if number < len(own) else len(features)
             having = tuple(feature.holds(layer) for layer in good)
             if (feature.names, having) in told:
                 # As many have it as have a feature of the same attributes that was told before.
                 continue
             told.add((feature.names, having))
             others = sum(having)
-            chance = len(features) * comb(others + len(bad), len(bad)) / comb(len(good) + len(bad), len(bad))
+            chance = tried * comb(others + len(bad), len(bad)) / comb(len(good) + len(bad), len(bad))
             if chance <= _MOST_CHANCE:
-                rated.append((chance, number, _words(unit, feature, len(bad), others, len(good))))
-    return [text for _, _, text in sorted(rated)[:_MOST_LEADS]]
+                rated.append((chance, number, unit, feature.names, _words(unit, feature, len(bad), others, len(good))))
+    # Of each attribute the most telling feature alone.
+    best = {(unit, names): text for _, _, unit, names, text in sorted(rated, reverse=True)}
+    found = [text for *_, text in sorted(rated) if text in best.values()]
+    return found[:_MOST_LEADS]
 
 
 def _comparable(failing: Sequence[Mapping[str, Attributes]]) -> list[str]:
@@ -135,12 +148,20 @@ def _comparable(failing: Sequence[Mapping[str, Attributes]]) -> list[str]:
 
 def _words(unit: str, feature: Feature, bad: int, others: int, good: int) -> str:
     most = "none" if not others else f"only {others}"
+    if feature.names == (_AGAIN,):
+        after = f"all {bad} failing layers of {unit} ran after another one of {unit}, which may have left something"
+        return f"{after}, and {most} of the {good} that passed"
     return f"all {bad} failing layers of {unit} have {feature.text}, and {most} of the {good} that passed"
 
 
-def _features(layers: Sequence[Attributes]) -> Iterator[Feature]:
-    """Yield what all of some layers have: relations of twins first, then words, then numbers."""
-    for one, other in _TWINS:
+def _features(layers: Sequence[Attributes], *, earlier: bool) -> Iterator[Feature]:
+    """Yield what all of some layers have: relations of twins first, then words, then numbers.
+
+    Args:
+        layers: Their attributes.
+        earlier: Whether those that the layers before them had, or their own.
+    """
+    for one, other in () if earlier else _TWINS:
         pairs = [(layer.get(one), layer.get(other)) for layer in layers]
         for sign, relation in (("!=", ne), ("=", eq), (">", gt), ("<", lt)):
             if all(_related(relation, *pair) for pair in pairs):
@@ -151,7 +172,8 @@ def _features(layers: Sequence[Attributes]) -> Iterator[Feature]:
                     ),
                     (one, other),
                 )
-    names = sorted(set.intersection(*(set(layer) for layer in layers)))
+    common = set.intersection(*(set(layer) for layer in layers))
+    names = sorted(name for name in common if name.startswith(_BEFORE) == earlier)
     for name in names:
         values = [layer[name] for layer in layers]
         if isinstance(values[0], str) and len(set(values)) == 1:
@@ -165,6 +187,14 @@ def _features(layers: Sequence[Attributes]) -> Iterator[Feature]:
             yield _feature(name, "=", low, eq)
         yield _feature(name, ">=", low, ge)
         yield _feature(name, "<=", high, le)
+        for unit in _UNITS_OF_BYTES if name.endswith("bytes") else ():
+            if all(number % unit for number in numbers):
+                yield Feature(f"{name} that is no multiple of {unit}", partial(_is_odd, name, unit), (name,))
+
+
+def _is_odd(name: str, unit: int, layer: Attributes) -> bool:
+    value = layer.get(name)
+    return isinstance(value, int) and value % unit != 0
 
 
 def _feature(name: str, sign: str, bound: Value, relation: Relation) -> Feature:
@@ -190,10 +220,13 @@ def _layers(result: Result, makers: Makers) -> dict[int, dict[str, Attributes]]:
         if not isinstance(scenario, Scenario):
             return {}
         layers: dict[int, dict[str, Attributes]] = defaultdict(dict)
-        earlier: set[str] = set()
+        last: dict[str, Attributes] = {}
         for seen in observe(scenario, HwConfig.load(result.dut.config)):
-            layers[seen.index][seen.unit] = {**seen.attributes, "runs": "again" if seen.unit in earlier else FIRST}
-            earlier.add(seen.unit)
+            before = last.get(seen.unit)
+            of_before = {f"{_BEFORE}{name}": value for name, value in (before or {}).items()}
+            again = FIRST if before is None else "again"
+            layers[seen.index][seen.unit] = {**seen.attributes, **of_before, _AGAIN: again}
+            last[seen.unit] = seen.attributes
     except InputError:
         return {}
     return dict(layers)

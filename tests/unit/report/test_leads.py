@@ -119,3 +119,18 @@ def test_later_layers_of_a_test_count_when_they_read_nothing_that_layers_left() 
     assert len(bad) > 1
     assert told.explained is not None
     assert any("x2.alu.shift = 30, and none of the" in lead for lead in told.explained.leads)
+
+
+def test_a_layer_before_is_told_of_when_every_failing_one_has_it() -> None:
+    def after(weight_bytes: int | None) -> dict[str, Attributes]:
+        if weight_bytes is None:
+            return {"CONV": {"again": "first", "width": 4}}
+        return {"CONV": {"again": "again", "width": 4, "before.weight_bytes": weight_bytes}}
+
+    failing = [after(weight_bytes) for weight_bytes in (12, 20, 9, 36, 15, 44)]
+    passing = [after(weight_bytes) for weight_bytes in (8, 64, 16, 128, 256, *[None] * 20)]
+    of = "all 6 failing layers of CONV"
+    assert leads(failing, passing) == [
+        f"{of} have before.weight_bytes that is no multiple of 8, and none of the 25 that passed",
+        f"{of} ran after another one of CONV, which may have left something, and only 5 of the 25 that passed",
+    ]

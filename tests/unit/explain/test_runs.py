@@ -152,7 +152,7 @@ def wrongly(layers: tuple[Layer, ...], faults: dict[int, Callable[[LayerRun], La
         patch = faults.get(number, lambda run: run)(run_of(layer)).patch(MEMORY)
         beats = cases.beats_of(patch)
         scoreboard.write_beats(replace(beats, cycle=beats.cycle + 1000 * number))
-        scoreboard.judge()
+        scoreboard.judge_pending()
     return Seen.of(scoreboard)
 
 

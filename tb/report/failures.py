@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tb.explain.page import FILE_NAME as PAGE_FILE
-from tb.explain.suspect import Suspect, shared, suspects
+from tb.explain.suspect import Suspect, shared
 from tb.judge.text import complaints, why_not_passed
 from tb.judge.verdict import Ending
 from tb.report.summary import Group, groups
@@ -75,7 +75,8 @@ def _several(found: Sequence[Group]) -> Suspect | None:
     """Return what layers of several engines share, where no cause is known of any of them."""
     if any(group.cause is not None and not _is_symptom(group) for group in found):
         return None
-    wrong = [finding for group in found for finding in group.members[0].verdict.wrong_bytes[:1]]
+    played = [group.members[0] for group in found if group.members[0].explained is not None]
+    wrong = [finding for result in played for finding in result.verdict.wrong_bytes[:1]]
     return shared([finding.layer.engine for finding in wrong if finding.layer is not None])
 
 
@@ -131,11 +132,8 @@ def _sorted_by_worth(explained: Explained | None) -> tuple[list[str], list[str],
 
 
 def _units(result: Result) -> list[str]:
-    """Return the units that the findings of a test point at."""
-    if result.explained is not None:
-        found = result.explained.units
-    else:
-        found = [str(suspect) for suspect in suspects(result.verdict)]
+    """Return the units that the findings of a test point at; none of a test that no device played."""
+    found = [] if result.explained is None else result.explained.units
     return [f"unit: {unit}" for unit in found[:_UNITS]]
 
 

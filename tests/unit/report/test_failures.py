@@ -45,8 +45,6 @@ def test_a_failure_alone_says_why_and_where_more_is_to_be_found(tmp_path: Path) 
     refused = result("other", Verdict(refused="no Y"))
     assert failures.told([result("bad", verdict, tmp_path), refused]) == (
         "failed: bad.3\n"
-        "  unit: SDP_RDMA or SDP: layers of SDP alone are wrong\n"
-        "  unit: done event of SDP, or GLB: every unit is idle, and the interrupt never came\n"
         f"  {WRONG}\n"
         "  hang: nothing moved for 5000 cycles, at cycle 61000\n"
         "    waiting for interrupt SDP_0\n"
@@ -58,6 +56,24 @@ def test_a_failure_alone_says_why_and_where_more_is_to_be_found(tmp_path: Path) 
         "refused: other.3\n"
         "  no Y"
     )
+
+
+def test_units_come_first_and_what_several_engines_share_before_all() -> None:
+    why = Explained(
+        ["no known cause"], [[]], [[]], ["none fits"], [False], units=["SDP: one", "GLB: two", "CSC: three"]
+    )
+    one = result("a", in_group(0), why=why)
+    assert failures.told([one]).splitlines()[:4] == [
+        "failed: a.3",
+        "  unit: SDP: one",
+        "  unit: GLB: two",
+        f"  {WRONG}",
+    ]
+    pooled = Verdict(findings=[replace(wrong(), layer=LayerId(0, "PDP", 0))])
+    said = failures.told([one, result("b", pooled, why=why)]).splitlines()
+    assert said[0] == "unit: rather what all units share, as the memory interface: layers of SDP, PDP are wrong"
+    known = replace(why, causes=[["dst-base"]], headlines=["base"])
+    assert failures.told([one, result("b", pooled, why=known)]).startswith("failed: "), "one of them is known"
 
 
 def test_a_log_that_is_empty_or_missing_is_not_named(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import assume
 from hypothesis import strategies as st
 
 from models.config import HwConfig
-from models.layout.feature import MAX_CUBE_ELEMENTS
+from models.layout.raw import MAX_CUBE_ELEMENTS
 from tb.nvdla.layers import ConvLayer, PooledLayer, SdpLayer, on_the_fly
 from tests.unit.nvdla.conv_strategies import conv_layers
 from tests.unit.nvdla.sdp_strategies import sdp_layers

@@ -118,13 +118,22 @@ def suspects(verdict: Verdict, explanations: Sequence[Explanation] = ()) -> list
         # The second system has other units.
         return []
     ports = list(_of_ports(verdict))
-    wrong = [finding for finding in verdict.wrong_bytes if finding.layer is not None]
-    written = [finding for finding in wrong if finding.check is not Check.MISSING]
     control = list(_of_control(verdict))
+    wrong = [finding for finding in verdict.wrong_bytes if finding.layer is not None]
     # Bytes that are missing alone are those that a layer owes which never ended.
-    bytes_say = written if control else wrong
-    found = [*ports, *([_of_bytes(bytes_say, explanations)] if bytes_say and not ports else []), *control]
+    written = [finding for finding in wrong if finding.check is not Check.MISSING] if control else wrong
+    pointed = None if ports or not written else _of_bytes(written, explanations)
+    found = [*ports, *([] if pointed is None else [pointed]), *control]
+    if not found and wrong:
+        found = [_of_engine(wrong[0])]
     return list(dict.fromkeys(found))
+
+
+def _of_engine(finding: Finding) -> Suspect:
+    """Return all units that a wrong layer passes, where nothing says more."""
+    assert finding.layer is not None
+    engine = finding.layer.engine
+    return Suspect(_UNITS.get(engine, engine), f"layers of {engine} are wrong")
 
 
 def shared(engines: Sequence[str]) -> Suspect | None:
@@ -251,24 +260,21 @@ def _taker(running: Sequence[str]) -> str:
     return f"{running[1]} that takes its data, " if len(running) > 1 else ""
 
 
-def _of_bytes(wrong: Sequence[Finding], explanations: Sequence[Explanation]) -> Suspect:
-    """Return what wrong bytes alone say: the engines, and inside the first layer the cause or the pattern."""
-    engines = list(dict.fromkeys(finding.layer.engine for finding in wrong if finding.layer is not None))
+def _of_bytes(wrong: Sequence[Finding], explanations: Sequence[Explanation]) -> Suspect | None:
+    """Return what wrong bytes say: by the cause or the pattern of the first layer, or by the engines that are wrong."""
+    first = explanations[0] if explanations else None
+    started = None if first is None else first.evidence.started
+    layers = [finding.layer for finding in wrong if finding.layer is not None]
+    explained = next((layer.engine for layer in layers if started is not None and layer.index == started.index), None)
+    if first is not None and explained is not None and first.causes and not first.causes[0].symptom:
+        return Suspect(_of_cause(first.causes[0], explained), "the probable cause is its work")
+    engines = list(dict.fromkeys(layer.engine for layer in layers))
     several = None if _reads_others(explanations) else shared(engines)
     if several is not None:
         return several
-    engine = engines[0]
-    units = _UNITS.get(engine, engine)
     if wrong[0].check is Check.LATE:
-        return Suspect(units, "its done event comes before its data")
-    if explanations:
-        first = explanations[0]
-        if first.causes and not first.causes[0].symptom:
-            return Suspect(_of_cause(first.causes[0], engine), "the probable cause is its work")
-        narrowed = _of_pattern(first, engine)
-        if narrowed is not None:
-            return narrowed
-    return Suspect(units, f"layers of {engine} alone are wrong")
+        return Suspect(_UNITS.get(engines[0], engines[0]), "its done event comes before its data")
+    return None if first is None or explained is None else _of_pattern(first, explained)
 
 
 def _reads_others(explanations: Sequence[Explanation]) -> bool:

@@ -87,10 +87,11 @@ def with_leads(results: Sequence[Result], makers: Makers) -> list[Result]:
     for group in unexplained:
         members = [result for result in group.members if result.identity in seen]
         failing = [layer for result in members for layer in _own_wrong(result, seen[result.identity])]
+        tests = sum(bool(_wrong(result)) for result in members)
         traits = [traits for result in group.members if result.explained for traits in result.explained.traits]
         inside = element_leads(traits)
         # What the wrong elements have in common says more than the settings of their layers.
-        around = leads(failing, passing)
+        around = leads(failing, passing, one_test=tests == 1)
         found[group.members[0].identity] = [*inside, *(around[:1] if inside else around)]
     return [_with(result, found.get(result.identity, [])) for result in results]
 
@@ -100,7 +101,9 @@ def _some(results: Sequence[Result]) -> list[Result]:
     return list(results[:: max(1, -(-len(results) // _MOST_LOOKED_AT))])
 
 
-def leads(failing: Sequence[Mapping[str, Attributes]], passing: Sequence[Mapping[str, Attributes]]) -> list[str]:
+def leads(
+    failing: Sequence[Mapping[str, Attributes]], passing: Sequence[Mapping[str, Attributes]], *, one_test: bool = False
+) -> list[str]:
     """Return what all layers that fail have and hardly any that passes, in words, the most telling first.
 
     Nothing is returned that as good a feature may be expected of by chance: one failing layer alone has many
@@ -109,6 +112,7 @@ def leads(failing: Sequence[Mapping[str, Attributes]], passing: Sequence[Mapping
     Args:
         failing: The attributes of each layer that failed, by unit.
         passing: Those of layers that passed.
+        one_test: Whether all that failed are of one test, whose layers are alike by design: then the words say so.
     """
     if not failing:
         return []
@@ -134,7 +138,8 @@ def leads(failing: Sequence[Mapping[str, Attributes]], passing: Sequence[Mapping
     # Of each attribute the most telling feature alone.
     best = {(unit, names): text for _, _, unit, names, text in sorted(rated, reverse=True)}
     found = [text for *_, text in sorted(rated) if text in best.values()]
-    return found[:_MOST_LEADS]
+    alike = " (all of one test, whose layers are alike)" if one_test and len(failing) > 1 else ""
+    return [f"{text}{alike}" for text in found[:_MOST_LEADS]]
 
 
 def _comparable(failing: Sequence[Mapping[str, Attributes]]) -> list[str]:
@@ -225,11 +230,18 @@ def _layers(result: Result, makers: Makers) -> dict[int, dict[str, Attributes]]:
             before = last.get(seen.unit)
             of_before = {f"{_BEFORE}{name}": value for name, value in (before or {}).items()}
             again = FIRST if before is None else "again"
-            layers[seen.index][seen.unit] = {**seen.attributes, **of_before, _AGAIN: again}
+            own = {**seen.attributes, **of_before, _AGAIN: again}
+            carries = [value for name, value in seen.attributes.items() if _is_carry(name) and isinstance(value, int)]
+            layers[seen.index][seen.unit] = {**own, "any.carry": max(carries)} if carries else own
             last[seen.unit] = seen.attributes
     except InputError:
         return {}
     return dict(layers)
+
+
+def _is_carry(name: str) -> bool:
+    """Return whether an attribute is the highest address bit that changes inside a surface."""
+    return name.endswith("carry")
 
 
 def _wrong(result: Result) -> list[int]:

@@ -95,7 +95,7 @@ def test_a_finding_names_a_unit(detail: AnyDetail, said: str) -> None:
 def test_an_id_of_another_engine_than_those_that_ran_names_nobody() -> None:
     read = BadAccess(Ram.MC, True, 8, 0x40, 2, 0x40, True, "nowhere")
     assert told(Finding(Check.MEMORY, read, 5), replace_layer(wrong(), CONV)) == [
-        "CDMA, CSC, CMAC, CACC or SDP: layers of CONV alone are wrong"
+        "CDMA, CSC, CMAC, CACC or SDP: layers of CONV are wrong"
     ]
 
 
@@ -177,4 +177,11 @@ def test_a_probable_cause_names_the_unit_that_it_is_about() -> None:
     verdict = Verdict(findings=[replace_layer(wrong(), LayerId(0, "SDP", 0))])
     assert [str(suspect) for suspect in suspects(verdict, [explain(evidence)])] == [
         "SDP, its writes: the probable cause is its work"
+    ]
+
+
+def test_a_hang_says_more_than_the_engine_of_wrong_bytes() -> None:
+    waits = Hang(5000, ("PDP_0",), None, (LayerId(3, "PDP", 0),), (), (), (UnitState("PDP", ("RUNNING", "IDLE")),))
+    assert told(replace_layer(wrong(), LayerId(2, "PDP", 0)), Finding(Check.HANG, waits, 9000)) == [
+        "PDP, or what feeds it: the first unit that is not done; PDP_RDMA before it is done"
     ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -15,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.limits import NUMBER_BITS
-from models.reading import read_json, read_toml
+from models.reading import read_json
 from tb.array_files import read_array
 from tb.dlhdl.config import SYSTEM, DlhdlConfig
 from tb.dlhdl.draw import draw_frames, draw_network
 from tb.dlhdl.program import Program, compiled
 from tb.plain_data import converted
 from tb.stimulus.generate.describe import PlanError, Table
+from tb.stimulus.generate.plan_file import read_plan
 from tb.stimulus.scenario import check_name
 from tb.stimulus.settings import BenchSettings
 
@@ -161,23 +161,14 @@ def load_plan(path: Path) -> tuple[DlhdlEntry, ...]:
     Raises:
         PlanError: when it is not one; the message names the key and what is allowed.
     """
-    raw = Table(path.name, read_toml(path, PlanError))
-    system = raw.take("system", str, required=True)
+    system, scenarios = read_plan(path, "system")
     if system != SYSTEM:
         raise PlanError(f"{path.name}.system must be {SYSTEM}, not {system}")
-    scenarios = raw.take("scenario", list, required=True)
-    raw.done()
     entries = []
-    for number, data in enumerate(scenarios):
-        table = Table(f"{path.name}: scenario[{number}]", data)
-        name, about = table.take("name", str, required=True), table.take("about", str, required=True)
-        check_name(name)
-        described = {key: value for key, value in data.items() if key not in ("name", "about")}
-        described |= {key: str(path.parent / described[key]) for key in _FILES if key in described}
-        entries.append(DlhdlEntry(name, about, described))
-    for name, count in Counter(entry.name for entry in entries).items():
-        if count > 1:
-            raise PlanError(f"{path.name}: scenario name {name} must be unique")
+    for one in scenarios:
+        named = {key: one.keys[key] for key in _FILES if isinstance(one.keys.get(key), str)}
+        files = {key: str(path.parent / name) for key, name in named.items()}
+        entries.append(DlhdlEntry(one.name, one.about, one.keys | files))
     return tuple(entries)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import zlib
-from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,24 +11,22 @@ import numpy as np
 
 from models.config import HwConfig
 from models.limits import LAYERS
-from models.reading import read_toml
 from tb.nvdla.layers import Layer
 from tb.nvdla.memory import MemoryImage, Ram
 from tb.nvdla.program.ops import Op, RegWrite
-from tb.stimulus.generate import expand
+from tb.stimulus.generate import plan_file
 from tb.stimulus.generate.describe import PlanError, Table
 from tb.stimulus.generate.engines import build_layer
 from tb.stimulus.generate.interrupts import layer_interrupts, software_interrupts
 from tb.stimulus.generate.layers.workshop import LEAST_CARRY, Workshop
 from tb.stimulus.generate.registers import KINDS, register_program, running_program
 from tb.stimulus.generate.sequence import sequence
-from tb.stimulus.scenario import Scenario, ScenarioError, check_name, memory_ops
+from tb.stimulus.scenario import Scenario, memory_ops
 from tb.stimulus.settings import BenchSettings
 
 _BASE = 0x8000_0000
 """Where the data of a scenario lie unless it says otherwise."""
 
-_OF_ENTRY = ("name", "about", "markers")
 _RUNNING = "running"
 _ORDERS = ("in_turn", "back_to_back")
 
@@ -66,7 +63,7 @@ class PlanEntry:
         width = config.memif_address_width_bits
         carries = table.span("carries", (LEAST_CARRY, width - 1)) if "carries" in table else None
         alone = table.holds("registers", KINDS) or table.holds("interrupts", ("software",))
-        descriptions = expand.layers(self.name, table.take("layer", list, [], required=not alone))
+        descriptions = plan_file.layers(self.name, table.take("layer", list, [], required=not alone))
         if len(descriptions) > LAYERS:
             raise PlanError(f"{self.name}.layer must be at most {LAYERS} layers, not {len(descriptions)}")
         if seed < 0:
@@ -121,23 +118,10 @@ def load_plan(path: Path) -> tuple[PlanEntry, ...]:
     Raises:
         PlanError: when it is not a plan; the message names the key and what is allowed.
     """
-    raw = Table(path.name, read_toml(path, PlanError))
-    config = raw.take("config", str, required=True)
-    described = raw.take("scenario", list, required=True)
-    variants = raw.take("variant", dict, {})
-    raw.done()
+    config, described = plan_file.read_plan(path, "config")
     entries = []
-    for where, data in expand.scenarios(path.name, described, variants):
-        table = Table(where, data)
-        name = table.take("name", str, required=True)
-        about = table.take("about", str, required=True)
-        try:
-            check_name(name)
-        except ScenarioError as error:
-            raise PlanError(f"{where}.{error}") from error
-        own = {key: value for key, value in data.items() if key not in _OF_ENTRY}
-        entries.append(PlanEntry(name, about, config, own, table.names("markers")))
-    for name, count in Counter(entry.name for entry in entries).items():
-        if count > 1:
-            raise PlanError(f"{path.name}: scenario name {name} must be unique")
+    for one in described:
+        markers = Table(one.where, one.keys).names("markers")
+        own = {key: value for key, value in one.keys.items() if key != "markers"}
+        entries.append(PlanEntry(one.name, one.about, config, own, markers))
     return tuple(entries)

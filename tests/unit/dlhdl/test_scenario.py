@@ -120,6 +120,14 @@ def test_a_plan_is_one_of_this_system(tmp_path: Path) -> None:
         load_plan(path)
 
 
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "p.toml"
+    path.write_text('system = "dlhdl"\n[[scenario]]\nname = "a"\nabout = "b"\ninput_file = 3\n')
+    (entry,) = load_plan(path)
+    with pytest.raises(PlanError, match=r"^a\.input_file must be str, not 3$"):
+        entry.build(CORE, 1)
+
+
 def in_files(folder: Path, frames: np.ndarray, expected: np.ndarray) -> DlhdlEntry:
     """Return the scenario of a plan whose frames and results lie in files beside it."""
     np.save(folder / "frames.npy", frames)

@@ -1,4 +1,4 @@
-"""What a plan says once: a scenario for each of its variants, and a layer for each of several values.
+"""Plan files: their scenarios, one for each variant of a plan, and their layers, one for each of several values.
 
 ::
 
@@ -13,28 +13,69 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from models.limits import LAYERS, RUN_TASKS
-from models.reading import shown
+from models.reading import read_toml, shown
 from tb.stimulus.generate.describe import PlanError, Table
+from tb.stimulus.scenario import ScenarioError, check_name
 
 _VARIANT, _ABOUT, _EACH = "{variant}", "{about}", "each"
 
 
-def scenarios(file_name: str, described: list[Any], variants: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the scenarios of a plan as they are built, and what messages call each.
+@dataclass(frozen=True)
+class Described:
+    """A scenario of a plan.
+
+    Attributes:
+        where: what messages call it.
+        name: its name, which no other has.
+        about: what it is for.
+        keys: all else that the plan says of it.
+    """
+
+    where: str
+    name: str
+    about: str
+    keys: dict[str, Any]
+
+
+def read_plan(path: Path, system_key: str) -> tuple[str, tuple[Described, ...]]:
+    """Read a plan file, and return what it is for and its scenarios.
 
     Args:
-        file_name: Of the plan.
-        described: Its scenarios.
-        variants: Its variants by their names.
+        path: The file.
+        system_key: The key that says what it is for.
 
     Raises:
-        PlanError: for a variant that is no table, lacks ``about`` or has a key that the scenario has, and for
-            variants that no scenario names.
+        PlanError: when it is not a plan; the message names the key and what is allowed.
     """
+    raw = Table(path.name, read_toml(path, PlanError))
+    system = raw.take(system_key, str, required=True)
+    described, variants = raw.take("scenario", list, required=True), raw.take("variant", dict, {})
+    raw.done()
+    found = []
+    for where, data in _varied(path.name, described, variants):
+        table = Table(where, data)
+        name, about = table.take("name", str, required=True), table.take("about", str, required=True)
+        try:
+            check_name(name)
+        except ScenarioError as error:
+            raise PlanError(f"{where}.{error}") from error
+        keys = {key: value for key, value in data.items() if key not in ("name", "about")}
+        found.append(Described(where, name, about, keys))
+    for name, count in Counter(one.name for one in found).items():
+        if count > 1:
+            raise PlanError(f"{path.name}: scenario name {name} must be unique")
+    return system, tuple(found)
+
+
+def _varied(file_name: str, described: list[Any], variants: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield scenarios with what messages call them, one for each variant where the name asks for it."""
     tables = {name: Table(f"{file_name}: variant.{name}", data) for name, data in variants.items()}
     abouts = {name: table.take("about", str, required=True) for name, table in tables.items()}
     if len(described) * max(len(variants), 1) > RUN_TASKS:

@@ -122,22 +122,25 @@ def leads(
         good = [layer[unit] for layer in passing if unit in layer]
         own = list(_features(bad, earlier=False))
         features = [*own, *_features(bad, earlier=True)]
-        told = set()
+        seen = set()
         for number, feature in enumerate(features):
             # More may be said of two layers than of one: layers before them come second.
             tried = len(own) if number < len(own) else len(features)
             having = tuple(feature.holds(layer) for layer in good)
-            if (feature.names, having) in told:
+            if (feature.names, having) in seen:
                 # As many have it as have a feature of the same attributes that was told before.
                 continue
-            told.add((feature.names, having))
+            seen.add((feature.names, having))
             others = sum(having)
             chance = tried * comb(others + len(bad), len(bad)) / comb(len(good) + len(bad), len(bad))
             if chance <= _MOST_CHANCE:
                 rated.append((chance, number, unit, feature.names, _words(unit, feature, len(bad), others, len(good))))
     # Of each attribute the most telling feature alone.
     best = {(unit, names): text for _, _, unit, names, text in sorted(rated, reverse=True)}
-    found = [text for *_, text in sorted(rated) if text in best.values()]
+    told = [(names, text) for *_, names, text in sorted(rated) if text in best.values()]
+    # That there was a layer before says more than its settings, of which one is enough.
+    first = [text for names, text in told if not names[0].startswith(_BEFORE)]
+    found = [*first, *[text for names, text in told if names[0].startswith(_BEFORE)][:1]]
     alike = " (all of one test, whose layers are alike)" if one_test and len(failing) > 1 else ""
     return [f"{text}{alike}" for text in found[:_MOST_LEADS]]
 

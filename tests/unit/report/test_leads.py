@@ -131,6 +131,6 @@ def test_a_layer_before_is_told_of_when_every_failing_one_has_it() -> None:
     passing = [after(weight_bytes) for weight_bytes in (8, 64, 16, 128, 256, *[None] * 20)]
     of = "all 6 failing layers of CONV"
     assert leads(failing, passing) == [
-        f"{of} have before.weight_bytes that is no multiple of 8, and none of the 25 that passed",
         f"{of} ran after another one of CONV, which may have left something, and only 5 of the 25 that passed",
+        f"{of} have before.weight_bytes that is no multiple of 8, and none of the 25 that passed",
     ]

@@ -28,8 +28,8 @@ from models.arithmetic import HARDWARE, Rules, Site, channel_blocks, check_range
 from models.converter import Converter, ConverterEncoding
 from models.errors import InputError
 from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutResult, LutTable, LutUnit
-from models.lut_ranges import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE
 from models.precision import Precision
+from models.programming_lut import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE
 
 LOCAL_SIZES = (3, 5, 7, 9)
 

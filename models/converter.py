@@ -1,4 +1,4 @@
-"""Converters of the integer pipelines, and their saturation counters.
+"""Converter, truncation and shifter of the integer pipelines, and their saturation counters.
 
 int64 is exact: data of at most 40 bits minus a 32-bit offset, times a 16-bit scale, is below
 2**57; :func:`models.arithmetic.shift_right_rounded` takes up to 2**62.
@@ -29,12 +29,14 @@ OUTPUT_BITS = {Precision.INT8: 8, Precision.INT16: 16}
 class ConverterEncoding(Enum):
     """Bits of offset (signed), scale (signed) and shift (unsigned), per converter.
 
-    The precision document gives 32, 16 and 5 bits; these are the registers of the real hardware, where a shift
-    of 63 works.
+    ``PUBLISHED`` is the table of the precision document; the others are the registers of the real
+    hardware, where a shift of 63 works.
 
-    Source: register map; shift of 63 measured on the public nv_full RTL.
+    Source: precision document, "Programming interface"; register map; shift of 63 measured on the
+        public nv_full RTL.
     """
 
+    PUBLISHED = ("precision document", 32, 16, 5)
     CDMA_INPUT = ("cc_cvt", 16, 16, 6)
     SDP_OPERAND = ("ew_inv_cvt", 32, 16, 6)
     SDP_OUTPUT = ("SDP output converter", 32, 16, 6)
@@ -156,6 +158,37 @@ class Converter:
             return integer_to_fp16(middle)
         return saturate(middle, OUTPUT_BITS[target], rules).astype(target.dtype)
 
+    def saturation_count(self, values: npt.NDArray[Any], target: Precision) -> int:
+        """Count the saturated outputs as nv_full's SDP does.
+
+        Integer outputs count when they exceed the 17 bits, not the output's 8 or 16, see :meth:`exceeds`; FP16
+        outputs count when their magnitude is 65504.
+
+        Source: measured on the public nv_full RTL; the document defines the overflow of each format but
+            restricts the counter to FP16.
+        """
+        if target is Precision.FP16:
+            return saturated_fp16(self.convert(values, target))
+        return int(np.count_nonzero(self.exceeds(values)))
+
+
+def truncate(values: npt.NDArray[np.int64], lsb: int, output_bits: int) -> npt.NDArray[np.int64]:
+    """Return ``saturate(round(x >> lsb))``: bits ``lsb`` to ``lsb + output_bits - 1``.
+
+    The document sets ``msb = lsb + output_bits``, which is one bit too many for an inclusive range.
+
+    Args:
+        values: int64 below 2**62 in magnitude, any shape.
+        lsb: 0 to 63.
+        output_bits: bits of the signed result, 2 to 63.
+
+    Raises:
+        InputError: when ``lsb`` or ``output_bits`` is out of range.
+
+    Source: precision document, "Truncate"; measured on the public nv_full RTL.
+    """
+    return saturate(shift_right_rounded(values, lsb), output_bits)
+
 
 def saturated_fp16(bits: npt.NDArray[np.uint16]) -> int:
     """Count FP16 values of magnitude 65504 or more, exact results included.
@@ -163,3 +196,15 @@ def saturated_fp16(bits: npt.NDArray[np.uint16]) -> int:
     Source: precision document, "Converter statistics"; measured on the public nv_full RTL.
     """
     return int(np.count_nonzero(((bits & 0x7FFF) >= FP16.infinity_bits - 1) & ~FP16.is_nan(bits)))
+
+
+def overflow_count(values: npt.NDArray[np.int64], bits: int) -> int:
+    """Count the integers that a ``bits``-bit signed number cannot hold.
+
+    Args:
+        values: int64 before saturation, any shape.
+        bits: 8, 16 or 32; the SDP's converter counts with 17.
+
+    Source: precision document, "Converter statistics".
+    """
+    return int(np.count_nonzero(values != saturate(values, bits)))

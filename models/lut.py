@@ -220,6 +220,19 @@ class LutCounts:
         below = ~(le_hit | lo_hit | above)
         return cls(*(int(np.count_nonzero(mask)) for mask in (le_hit, lo_hit, below, above, le_hit | lo_hit)))
 
+    @classmethod
+    def published(cls, le_place: IntArray, lo_place: IntArray) -> LutCounts:
+        """Count as the document says: each input in exactly one of the five.
+
+        Source: LUT programming, "LUT Statistics".
+        """
+        le_hit, lo_hit = le_place == Place.HIT, lo_place == Place.HIT
+        below = (le_place == Place.UNDERFLOW) & (lo_place == Place.UNDERFLOW)
+        above = (le_place == Place.OVERFLOW) & (lo_place == Place.OVERFLOW)
+        one = le_hit ^ lo_hit
+        masks = (one & le_hit, one & lo_hit, below, above, ~(one | below | above))
+        return cls(*(int(np.count_nonzero(mask)) for mask in masks))
+
 
 @dataclass(frozen=True, eq=False)
 class LutResult:

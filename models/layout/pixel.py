@@ -170,6 +170,16 @@ class PixelLayout:
                 _read_fields(words[lines], plane, image[:, lines])
         return image
 
+    def split_planes(self, data: BytesLike) -> tuple[ByteArray, ...]:
+        """Return the bytes of each plane: what lies at the start address of each.
+
+        Raises:
+            InputError: when ``data`` is too short.
+        """
+        raw = checked_bytes(data, self.nbytes)
+        starts = zip(self.plane_offsets, self.plane_nbytes, strict=True)
+        return tuple(raw[start : start + size] for start, size in starts)
+
     def offset(self, c: int, h: int, w: int) -> int:
         """Return the offset of the byte that holds the least significant bit of an element.
 

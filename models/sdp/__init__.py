@@ -33,7 +33,6 @@ from models.sdp.params import (
     SdpParams,
     SdpStage,
     YStage,
-    check_conversion,
     checked_operands,
     output_converter,
 )
@@ -48,7 +47,6 @@ __all__ = [
     "SdpResult",
     "SdpStage",
     "YStage",
-    "check_conversion",
     "compute",
     "output_converter",
     "run",

@@ -14,6 +14,7 @@ from models.converter import Converter, ConverterEncoding
 from models.errors import InputError
 from models.lut import HybridLut
 from models.precision import Precision
+from models.validity import FEATURE_FORMAT, LayerKind, conversion
 
 DATA_BITS = 32
 OPERAND_BITS = 16
@@ -156,7 +157,7 @@ class SdpParams:
 
     def __post_init__(self) -> None:
         _check_encoding("converter", self.converter, ConverterEncoding.SDP_OUTPUT)
-        check_conversion(self.input_precision, self.output_precision)
+        conversion(LayerKind.SDP_OFFLINE, FEATURE_FORMAT[self.input_precision], self.output_precision)
         if self.is_float:
             self._check_nothing_is_ignored()
         elif self.nan_to_zero:
@@ -190,33 +191,6 @@ class SdpParams:
     def compares(self) -> bool:
         """Whether the layer only compares, and writes nothing."""
         return self.y is not None and self.y.alu is AluOp.EQUAL
-
-
-CONVERSIONS = {
-    Precision.INT8: (Precision.INT8, Precision.INT16),
-    Precision.INT16: (Precision.INT8, Precision.INT16, Precision.FP16),
-    Precision.FP16: (Precision.INT16, Precision.FP16),
-}
-"""The precisions that SDP can write, by that of its input.
-
-Source: formats document, "Precision Conversion", Table 30.
-"""
-
-
-def check_conversion(source: Precision, target: Precision) -> None:
-    """Refuse a conversion that SDP does not support.
-
-    Args:
-        source: precision of the input.
-        target: precision of the output.
-
-    Raises:
-        InputError: naming the precisions that are allowed.
-    """
-    if target not in CONVERSIONS[source]:
-        allowed = " or ".join(precision.name for precision in CONVERSIONS[source])
-        layer = f"a SDP layer (offline mode) with {source.name.lower()} feature data"
-        raise InputError(f"target must be {allowed} for {layer}, not {target.name} (Table 30)")
 
 
 def output_converter(offset: int, scale: int, shift: int) -> Converter:

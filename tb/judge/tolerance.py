@@ -75,7 +75,7 @@ class ToleratedSurface:
         used = parts_used(
             reference[fresh],
             self._elements(self.bytes)[fresh],
-            Tolerance(rule.module, rule.rule, allowance),
+            Tolerance(rule.module, rule.form, rule.rule, allowance),
         )
         self._part[fresh] = used
         wrong = np.zeros(self._shape, dtype=np.uint16)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from models.config import HwConfig
-from models.sdp import SdpParams, check_conversion, output_converter
+from models.sdp import SdpParams, output_converter
+from models.validity import FEATURE_FORMAT, LayerKind, conversion
 from tb.nvdla.layers import SdpLayer, StageSource, Surface, processing_precision, strides_are_ignored
 from tb.nvdla.program.common import build_surface, check_precision, field_of, flatten_surface
 from tb.nvdla.program.sdp_stages import build_x, build_y, flatten_stage
@@ -108,7 +109,7 @@ def build_processing(config: HwConfig, flat: Flat) -> Processing:
 def _check_processing(flat: Flat) -> None:
     source, target, got = (flat[f"{name}_precision"] for name in ("input", "output", "processing"))
     with blame((field_of(TABLE, "output_precision"),)):
-        check_conversion(source, target)
+        conversion(LayerKind.SDP_OFFLINE, FEATURE_FORMAT[source], target)
     expected = processing_precision(source, target)
     if got is not expected:
         field = field_of(TABLE, "processing_precision")

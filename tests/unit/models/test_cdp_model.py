@@ -12,8 +12,8 @@ from models.cdp import LOCAL_SIZES, CdpParams, run
 from models.converter import Converter, ConverterEncoding
 from models.errors import InputError
 from models.lut import HybridLut, LutChoice, LutTable, LutUnit, Slope
-from models.lut_ranges import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE
 from models.precision import Precision
+from models.programming_lut import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE
 from tests.unit.models import oracles_cdp
 
 # Bits of offset of the input converter, of a start, and of the output converter.

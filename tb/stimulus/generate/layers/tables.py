@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from models.fp16 import FP32
 from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutChoice, LutTable, LutUnit, Slope
-from models.lut_ranges import exponent_end, linear_end
 from models.precision import Precision
+from models.programming_lut import exponent_end, linear_end
 from tb.stimulus.generate.describe import PlanError, Table
 from tb.stimulus.generate.layers.floats import draw_patterns
 from tb.stimulus.generate.layers.workshop import Workshop, take_numbers

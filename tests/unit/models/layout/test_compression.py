@@ -146,7 +146,7 @@ def test_a_group_starts_where_the_sizes_before_it_end() -> None:
     layout = CompressedWeightLayout(WeightLayout(FULL, Precision.INT16, (40, 3, 1, 1)))
     weights = sparse(layout.layout, 3, 0.5)
     packed = layout.pack(weights)
-    second = int(packed.wgs.view("<u4")[0])
+    second = layout.group_offset(packed.wgs, 1)
     assert second == np.count_nonzero(weights[:16]) * 2
     first_left = next(weights[16 + i // 3, i % 3, 0, 0] for i in range(48) if weights[16 + i // 3, i % 3, 0, 0])
     assert packed.weights[second : second + 2].view("<i2")[0] == first_left
@@ -180,6 +180,8 @@ def test_bad_surfaces_are_refused() -> None:
     wgs[4] = 12
     with refused("WGS of group 1 must be the 10 bytes its mask keeps, not 12"):
         layout.unpack(packed.weights, packed.wmb, wgs)
+    with refused("group must be 0 to 1, not 2"):
+        layout.group_offset(packed.wgs, 2)
     with refused("c must be 0 to 4, not 5"):
         layout.mask_bit(0, 5, 0, 0)
     with refused("weights must have dtype <i2, not |i1"):

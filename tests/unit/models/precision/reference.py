@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from models.arithmetic import saturate, shift_right_rounded
 from models.fp16 import FP16, FP17, FP32, Infinity
 from models.lut import HybridLut, LutChoice, LutTable, Place
 from models.tolerance_conv import Window, window_sum
@@ -15,14 +14,6 @@ from models.winograd_transform import transform_fp16, untransform
 from tests.unit.models.precision.conftest import Layer
 
 Float64Array = npt.NDArray[np.float64]
-
-
-def truncate(values: npt.NDArray[np.int64], lsb: int, bits: int) -> npt.NDArray[np.int64]:
-    """Return bits ``lsb`` to ``lsb + bits - 1``, rounded and saturated.
-
-    Source: precision document, "Truncate", which prints one bit too many for an inclusive range.
-    """
-    return saturate(shift_right_rounded(values, lsb), bits)
 
 
 def window_of(layer: Layer) -> Window:

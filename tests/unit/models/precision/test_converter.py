@@ -10,12 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from models.arithmetic import shift_left_saturating
-from models.converter import Converter, ConverterEncoding, saturated_fp16
+from models.converter import (
+    Converter,
+    ConverterEncoding,
+    overflow_count,
+    saturated_fp16,
+    truncate,
+)
 from models.errors import InputError
 from models.fp16 import FP16
 from models.precision import Precision
 from tests.unit.models.precision import oracle
-from tests.unit.models.precision.reference import truncate
 
 OUT = ConverterEncoding.SDP_OUTPUT
 LIMITS = {Precision.INT8: (-128, 127), Precision.INT16: (-32768, 32767)}
@@ -103,9 +108,17 @@ def test_each_encoding_accepts_its_limits_and_refuses_one_more(encoding: Convert
         Converter(0, 1, most + 1, encoding)
 
 
+def test_the_published_encoding_is_32_16_and_5_bits() -> None:
+    assert ConverterEncoding.PUBLISHED.offset_range == (-(2**31), 2**31 - 1)
+    assert ConverterEncoding.PUBLISHED.scale_range == (-(2**15), 2**15 - 1)
+    assert ConverterEncoding.PUBLISHED.shift_range == (0, 31)
+    assert ConverterEncoding.SDP_OUTPUT.shift_range == (0, 63)
+
+
 def test_the_register_widths_are_those_of_the_register_map() -> None:
     widths = {encoding.name: encoding.value[1:] for encoding in ConverterEncoding}
     assert widths == {
+        "PUBLISHED": (32, 16, 5),
         "CDMA_INPUT": (16, 16, 6),
         "SDP_OPERAND": (32, 16, 6),
         "SDP_OUTPUT": (32, 16, 6),
@@ -183,6 +196,13 @@ def test_the_shifter_multiplies_by_a_power_of_two_and_saturates(value: int, shif
     assert shift_left_saturating(np.array([value]), shift, 32).tolist() == [expected]
 
 
+@pytest.mark.parametrize("bits", [8, 16, 32])
+def test_integer_overflow_is_counted_strictly_outside_the_format(bits: int) -> None:
+    low, high = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+    assert overflow_count(np.array([low, high, 0]), bits) == 0
+    assert overflow_count(np.array([low - 1, high + 1, 0]), bits) == 2
+
+
 def test_fp16_overflow_is_counted_from_65504_on_and_not_for_nan() -> None:
     assert saturated_fp16(np.array([0x7BFF, 0xFBFF, 0x7C00, 0x7BFE, 0x7C01, 0xFFFF], dtype=np.uint16)) == 3
 
@@ -190,5 +210,6 @@ def test_fp16_overflow_is_counted_from_65504_on_and_not_for_nan() -> None:
 def test_the_sdp_counts_17_bit_overflow_for_integers_and_65504_for_fp16() -> None:
     converter = Converter(0, 1, 0, OUT)
     data = np.array([65535, 65536, 65537, -65536, -65537, -65538, 40000, 65504])
-    assert np.count_nonzero(converter.exceeds(data)) == 2
-    assert saturated_fp16(converter.convert(data, Precision.FP16)) == 7
+    assert converter.saturation_count(data, Precision.INT8) == 2
+    assert converter.saturation_count(data, Precision.INT16) == 2
+    assert converter.saturation_count(data, Precision.FP16) == 7

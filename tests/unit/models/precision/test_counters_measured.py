@@ -5,45 +5,45 @@ from __future__ import annotations
 import numpy as np
 
 from models.arithmetic import saturate
-from models.converter import Converter, ConverterEncoding, saturated_fp16
-from models.counters import count_infinity, count_nan
+from models.converter import Converter, ConverterEncoding, saturated_fp16, truncate
+from models.counters import CounterSettings, count_infinity, count_nan, counter
 from models.precision import Precision
 from tests.unit.models.precision.conftest import Layer, Measured
-from tests.unit.models.precision.reference import truncate
 
 
-def precision(layer: Layer, which: str) -> str:
-    """Return the precision that a layer reads, ``in``, or writes, ``out``."""
-    own: str = layer.meta.get("precision", "fp16")
-    return str(layer.meta.get(f"{which}_precision", own))
-
-
-def test_nan_and_infinity_of_both_signs_are_counted() -> None:
-    bits = np.array([0x7C00, 0xFC00, 0x7C01, 0xFFFF, 0xFE00, 0x7BFF, 0], dtype=np.uint16)
-    assert (count_nan(bits), count_infinity(bits)) == (3, 2)
+def settings(layer: Layer) -> CounterSettings:
+    meta = layer.meta
+    own = meta.get("precision", "fp16")
+    return CounterSettings(
+        Precision(meta.get("in_precision", own)),
+        Precision(meta.get("proc_precision", own)),
+        Precision(meta.get("out_precision", own)),
+        saturation_enabled=True,
+        nan_inf_enabled=True,
+    )
 
 
 def test_nan_and_infinity_counters_equal_the_counts_in_the_cubes(measured: Measured) -> None:
     compared = nonzero = 0
     for layer in measured("*"):
         arrays, status = layer.arrays, layer.meta.get("status_read_after_done", {})
-        for register, array, count in (
-            ("SDP_RDMA.D_STATUS_NAN_INPUT_NUM", "input", count_nan),
-            ("SDP_RDMA.D_STATUS_INF_INPUT_NUM", "input", count_infinity),
-            ("SDP.D_STATUS_NAN_INPUT_NUM", None, count_nan),
-            ("SDP.D_STATUS_INF_INPUT_NUM", None, count_infinity),
-            ("SDP.D_STATUS_NAN_OUTPUT_NUM", "output", count_nan),
-            ("CDMA.D_NAN_INPUT_DATA_NUM", "input", count_nan),
-            ("CDMA.D_NAN_INPUT_WEIGHT_NUM", "weight", count_nan),
-            ("CDMA.D_INF_INPUT_DATA_NUM", "input", count_infinity),
-            ("CDMA.D_INF_INPUT_WEIGHT_NUM", "weight", count_infinity),
-            ("CDP.D_NAN_INPUT_NUM", None, count_nan),
-            ("CDP.D_INF_INPUT_NUM", None, count_infinity),
-            ("CDP.D_NAN_OUTPUT_NUM", None, count_nan),
+        for register, unit, name, array, count in (
+            ("SDP_RDMA.D_STATUS_NAN_INPUT_NUM", "SDP_RDMA", "nan_input", "input", count_nan),
+            ("SDP_RDMA.D_STATUS_INF_INPUT_NUM", "SDP_RDMA", "inf_input", "input", count_infinity),
+            ("SDP.D_STATUS_NAN_INPUT_NUM", "SDP", "nan_input", "input", count_nan),
+            ("SDP.D_STATUS_INF_INPUT_NUM", "SDP", "inf_input", "input", count_infinity),
+            ("SDP.D_STATUS_NAN_OUTPUT_NUM", "SDP", "nan_output", "output", count_nan),
+            ("CDMA.D_NAN_INPUT_DATA_NUM", "CDMA", "nan_input_data", "input", count_nan),
+            ("CDMA.D_NAN_INPUT_WEIGHT_NUM", "CDMA", "nan_input_weight", "weight", count_nan),
+            ("CDMA.D_INF_INPUT_DATA_NUM", "CDMA", "inf_input_data", "input", count_infinity),
+            ("CDMA.D_INF_INPUT_WEIGHT_NUM", "CDMA", "inf_input_weight", "weight", count_infinity),
+            ("CDP.D_NAN_INPUT_NUM", "CDP", "nan_input", "input", count_nan),
+            ("CDP.D_INF_INPUT_NUM", "CDP", "inf_input", "input", count_infinity),
+            ("CDP.D_NAN_OUTPUT_NUM", "CDP", "nan_output", "output", count_nan),
         ):
             if register in status:
-                counts = array is not None and precision(layer, "out" if array == "output" else "in") == "fp16"
-                expected = count(arrays[array]) if counts else 0
+                valid = counter(unit, name).measured(settings(layer))
+                expected = count(arrays[array]) if valid else 0
                 assert status[register] == expected, (layer.name, register, status[register], expected)
                 compared += 1
                 nonzero += expected > 0
@@ -57,6 +57,7 @@ def test_the_sdp_counts_fp16_outputs_of_magnitude_65504(measured: Measured) -> N
         status = layer.meta.get("status_read_after_done")
         if status is None or layer.meta["out_precision"] != "fp16":
             continue
+        assert counter("SDP", "out_saturation").measured(settings(layer))
         expected = saturated_fp16(layer.arrays["output"])
         assert status["SDP.D_PERF_OUT_SATURATION"] == expected, layer.name
         nonzero += expected > 0
@@ -79,8 +80,12 @@ def test_the_sdp_counts_integer_outputs_that_exceed_17_bits_although_the_documen
         )
         data = layer.arrays["input"]
         data = data.view(np.int16) if layer.meta["in_precision"] == "int16" else data
-        expected = np.count_nonzero(converter.exceeds(data))
+        target = Precision(layer.meta["out_precision"])
+        expected = converter.saturation_count(data, target)
         assert layer.meta["status_read_after_done"]["SDP.D_PERF_OUT_SATURATION"] == expected, layer.name
+        row = counter("SDP", "out_saturation")
+        assert row.measured(settings(layer))
+        assert not row.published(settings(layer))
         counted.append(expected)
     assert max(counted) == 62269
 
@@ -89,6 +94,7 @@ def test_fp16_to_int16_saturates_without_counting(measured: Measured) -> None:
     (layer,) = measured("sdp_cvt_fp16_to_int16*")
     output = layer.arrays["output"].view(np.int16).astype(np.int64)
     assert np.count_nonzero(output != saturate(output, 15)) > 1000
+    assert not counter("SDP", "out_saturation").measured(settings(layer))
     assert layer.meta["status_read_after_done"]["SDP.D_PERF_OUT_SATURATION"] == 0
 
 

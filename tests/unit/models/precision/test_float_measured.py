@@ -64,13 +64,6 @@ def test_every_measured_fp16_sdp_layer_is_reproduced_bit_for_bit(measured: Measu
         np.testing.assert_array_equal(sdp(layer), layer.arrays["output"], err_msg=layer.name, strict=True)
 
 
-def test_the_hardware_ignores_every_converter_register_in_fp16(measured: Measured) -> None:
-    (layer,) = measured("sdp_fp16_cvtregs_ignored")
-    programmed = [layer.registers[name] for name in ("SDP.D_CVT_OFFSET", "SDP.D_CVT_SCALE", "SDP.D_CVT_SHIFT")]
-    assert programmed != [0, 1, 0]
-    np.testing.assert_array_equal(sdp(layer), layer.arrays["output"], strict=True)
-
-
 def test_rounding_to_fp16_after_every_step_would_be_wrong_for_a_third_of_the_outputs(measured: Measured) -> None:
     (layer,) = measured("sdp_chain_x1x2y_wide")
     data = widen(layer.arrays["input"], FP32)

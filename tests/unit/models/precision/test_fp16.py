@@ -35,20 +35,20 @@ def one(value: float, fmt: FloatFormat, gradual: bool | None = None) -> int:
 
 
 @pytest.mark.parametrize(
-    ("fmt", "largest", "epsilon", "infinity", "minus_zero"),
+    ("fmt", "largest", "smallest_normal", "epsilon", "infinity", "minus_zero"),
     [
-        (FP16, 65504.0, 2.0**-10, 0x7C00, 0x8000),
-        (FP17, 4292870144.0, 2.0**-10, 0xFC00, 0x10000),
-        (FP32, 3.4028234663852886e38, 2.0**-23, 0x7F800000, 0x80000000),
+        (FP16, 65504.0, 2.0**-14, 2.0**-10, 0x7C00, 0x8000),
+        (FP17, 4292870144.0, 2.0**-30, 2.0**-10, 0xFC00, 0x10000),
+        (FP32, 3.4028234663852886e38, 2.0**-126, 2.0**-23, 0x7F800000, 0x80000000),
     ],
 )
 def test_limits_of_each_format_are_the_published_ones(
-    fmt: FloatFormat, largest: float, epsilon: float, infinity: int, minus_zero: int
+    fmt: FloatFormat, largest: float, smallest_normal: float, epsilon: float, infinity: int, minus_zero: int
 ) -> None:
-    assert (fmt.max_value, fmt.epsilon) == (largest, epsilon)
+    assert (fmt.max_value, fmt.min_normal, fmt.epsilon) == (largest, smallest_normal, epsilon)
     assert (fmt.infinity_bits, fmt.sign_bit) == (infinity, minus_zero)
     assert one(largest, fmt) == infinity - 1
-    assert one(2.0 ** (1 - fmt.bias), fmt) == 1 << fmt.mantissa_bits
+    assert one(smallest_normal, fmt) == 1 << fmt.mantissa_bits
 
 
 @pytest.mark.parametrize(

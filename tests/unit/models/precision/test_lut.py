@@ -303,9 +303,10 @@ def test_fp16_hits_agree_with_the_literal_oracle(unit: LutUnit, seed: int, place
     assert result == literal(low, high, fraction)
 
 
-def test_counts_of_hits_and_hybrids_overlap() -> None:
+def test_published_counts_put_each_input_in_one_class_and_measured_counts_overlap() -> None:
     le = np.array([1, 1, 0, 0, 2, 2, 1], dtype=np.int64)
     lo = np.array([0, 1, 1, 0, 2, 0, 2], dtype=np.int64)
+    assert LutCounts.published(le, lo) == LutCounts(le_hit=2, lo_hit=1, underflow=1, overflow=1, hybrid=2)
     assert LutCounts.measured(le, lo) == LutCounts(le_hit=3, lo_hit=2, underflow=2, overflow=1, hybrid=4)
 
 

@@ -13,16 +13,15 @@ from hypothesis import strategies as st
 
 from models.errors import InputError
 from models.fp16 import FP16
-from models.tolerance import Module, Tolerance, bit_identical, exponent
+from models.tolerance import Form, Module, Tolerance, bit_identical, exponent
 from models.tolerance_cdp import cdp, channel_window_maximum
-from models.tolerance_conv import Window, direct, max_exponent, window_sum, winograd
+from models.tolerance_conv import Window, direct, max_exponent, window_sum, winograd, winograd_published
 from models.tolerance_pool import (
     cancelling_infinities,
     padding_maximum,
     pdp,
     planar_window_maximum,
 )
-from tests.unit.models.precision import published
 from tests.unit.models.precision.compared import compare
 
 Bits = npt.NDArray[np.uint16]
@@ -39,7 +38,7 @@ def random_bits(rng: np.random.Generator, shape: tuple[int, ...], zeros: float =
     return np.where(rng.random(shape) < 0.1, bits & 0x83FF, bits).astype(np.uint16)
 
 
-def literal_max_exponent(data: Bits, weight: Bits, window: Window, to_the_letter: bool, k: int, y: int, x: int) -> int:
+def literal_max_exponent(data: Bits, weight: Bits, window: Window, form: Form, k: int, y: int, x: int) -> int:
     """Walk over one window, element by element."""
     largest = -1000
     _, channels, rows, columns = weight.shape
@@ -52,14 +51,14 @@ def literal_max_exponent(data: Bits, weight: Bits, window: Window, to_the_letter
                 d = int(data[c, h, w]) if inside else 0
                 e = int(weight[k, c, r, s])
                 d_field, e_field = d >> 10 & 0x1F, e >> 10 & 0x1F
-                if to_the_letter:
+                if form is Form.PUBLISHED:
                     largest = max(largest, (d_field - 15 & ~3) + (e_field - 15 & ~3))
                 elif d & 0x7FFF and e & 0x7FFF:
                     largest = max(largest, 4 * (d_field >> 2) + 4 * (e_field >> 2) - 30)
     return largest
 
 
-@pytest.mark.parametrize("to_the_letter", [False, True])
+@pytest.mark.parametrize("form", list(Form))
 @given(
     seed=st.integers(0, 2**32),
     shape=st.tuples(st.integers(1, 5), st.integers(5, 7), st.integers(5, 7)),
@@ -74,15 +73,15 @@ def literal_max_exponent(data: Bits, weight: Bits, window: Window, to_the_letter
     ),
 )
 def test_the_sliding_maximum_exponent_agrees_with_the_literal_loop(
-    to_the_letter: bool, seed: int, shape: tuple[int, int, int], kernel: tuple[int, int, int], window: Window
+    form: Form, seed: int, shape: tuple[int, int, int], kernel: tuple[int, int, int], window: Window
 ) -> None:
     rng = np.random.default_rng(seed)
     kernels, rows, columns = kernel
     data = random_bits(rng, shape)
     weight = random_bits(rng, (kernels, shape[0], rows, min(columns, 2)))
-    result = (published.max_exponent if to_the_letter else max_exponent)(data, weight, window)
+    result = max_exponent(data, weight, window, form)
     for k, y, x in np.ndindex(*result.shape):
-        assert result[k, y, x] == literal_max_exponent(data, weight, window, to_the_letter, k, y, x)
+        assert result[k, y, x] == literal_max_exponent(data, weight, window, form, k, y, x)
 
 
 def literal_window_sum(data: npt.NDArray[np.float64], weight: npt.NDArray[np.float64], window: Window) -> list[float]:
@@ -113,7 +112,7 @@ def test_the_window_sum_is_the_convolution() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "weight", "measured", "printed"),
+    ("data", "weight", "measured", "published"),
     [
         # Biased exponents 15 and 15: 4*3 + 4*3 - 30 = -6; exp 0 and 0.
         (1.0, 1.0, -6, 0),
@@ -131,10 +130,10 @@ def test_the_window_sum_is_the_convolution() -> None:
         (-0.0, 1.0, -1000, -16),
     ],
 )
-def test_exponents_of_single_products(data: float, weight: float, measured: int, printed: int) -> None:
+def test_exponents_of_single_products(data: float, weight: float, measured: int, published: int) -> None:
     cube, kernel = fp16(data).reshape(1, 1, 1), fp16(weight).reshape(1, 1, 1, 1)
-    assert max_exponent(cube, kernel, Window()).item() == measured
-    assert published.max_exponent(cube, kernel, Window()).item() == printed
+    assert max_exponent(cube, kernel, Window(), Form.MEASURED).item() == measured
+    assert max_exponent(cube, kernel, Window(), Form.PUBLISHED).item() == published
 
 
 def test_a_large_product_hidden_among_many_small_ones_is_found() -> None:
@@ -156,9 +155,9 @@ def test_the_dc_allowance_by_hand() -> None:
     tolerance = direct(cube, kernel, Window(), expected, scale=3.0)
     assert tolerance.allowance is not None
     assert tolerance.allowance.item() == 2.0**-22 * 24 + 2.0**-7
-    printed = published.convolution(Module.DC, cube, kernel, Window(), expected)
-    assert printed.allowance is not None
-    assert printed.allowance.item() == 2.0**-20 * 8 + 2.0**-7
+    published = direct(cube, kernel, Window(), expected, form=Form.PUBLISHED)
+    assert published.allowance is not None
+    assert published.allowance.item() == 2.0**-20 * 8 + 2.0**-7
 
 
 def test_the_winograd_allowance_by_hand() -> None:
@@ -170,9 +169,9 @@ def test_the_winograd_allowance_by_hand() -> None:
     base = 2.0**-22 * 36
     assert tolerance.allowance.tolist() == [[[base + 2.0**-10, base + 2.0**-25], [base + 2.0**-8, base + 2.0**5]]]
     cube, kernel = fp16(*[1.0] * 9).reshape(1, 3, 3), fp16(*[1.0] * 9).reshape(1, 1, 3, 3)
-    printed = published.convolution(Module.WINOGRAD, cube, kernel, Window(), np.array([[[9.0]]]))
-    assert printed.allowance is not None
-    assert printed.allowance.item() == 2.0**-20 * 36 + 2.0**-7
+    published = winograd_published(cube, kernel, Window(), np.array([[[9.0]]]))
+    assert published.allowance is not None
+    assert published.allowance.item() == 2.0**-20 * 36 + 2.0**-7
 
 
 def test_a_window_without_products_leaves_one_step_of_the_reference() -> None:
@@ -235,14 +234,13 @@ def test_an_element_of_the_padding_counts_by_its_part_of_the_table_s_entry() -> 
     ("max_value", "either", "both"), [(0.01, 1e-4, 1e-5), (0.1, 1e-4, 1e-4), (10.0, 1e-2, 1e-4), (0.0, 1e-4, 0.0)]
 )
 def test_the_two_readings_of_the_pooling_rule(max_value: float, either: float, both: float) -> None:
-    largest = np.array([[[max_value]]])
-    for tolerance, allowance in (
-        (pdp(largest), either),
-        (cdp(largest, np.zeros((1, 1, 1))), either),
-        (published.pooling(Module.PDP, largest), both),
-    ):
-        assert tolerance.allowance is not None
-        assert tolerance.allowance.item() == pytest.approx(allowance)
+    for form, allowance in ((Form.MEASURED, either), (Form.PUBLISHED, both)):
+        for tolerance in (
+            pdp(np.array([[[max_value]]]), form),
+            cdp(np.array([[[max_value]]]), np.zeros((1, 1, 1)), form),
+        ):
+            assert tolerance.allowance is not None
+            assert tolerance.allowance.item() == pytest.approx(allowance)
 
 
 def test_the_cdp_allowance_follows_outputs_larger_than_the_inputs() -> None:
@@ -252,7 +250,7 @@ def test_the_cdp_allowance_follows_outputs_larger_than_the_inputs() -> None:
 
 
 def plain(allowance: list[float]) -> Tolerance:
-    return Tolerance(Module.DC, "rule", np.array(allowance).reshape(1, 1, -1))
+    return Tolerance(Module.DC, Form.MEASURED, "rule", np.array(allowance).reshape(1, 1, -1))
 
 
 def judge(expected: list[float], actual: Bits, allowance: list[float]) -> tuple[int, int, int, float]:

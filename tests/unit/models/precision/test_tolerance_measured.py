@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from models.fp16 import FP16, Infinity
-from models.tolerance import Module, Tolerance, bit_identical, clip_reference
+from models.tolerance import Form, Module, Tolerance, bit_identical, clip_reference
 from models.tolerance_cdp import cdp, channel_window_maximum
-from models.tolerance_conv import Window, direct, window_sum, winograd
+from models.tolerance_conv import Window, direct, window_sum, winograd, winograd_published
 from models.tolerance_pool import pdp, planar_window_maximum
 from models.winograd_transform import tiles, transform_fp16
-from tests.unit.models.precision import published, reference
+from tests.unit.models.precision import reference
 from tests.unit.models.precision.compared import compare
 from tests.unit.models.precision.conftest import Layer, Measured
 from tests.unit.models.precision.test_lut_measured import programmed
@@ -23,11 +22,15 @@ from tests.unit.models.precision.test_lut_measured import programmed
 Case = tuple[str, npt.NDArray[np.float64], npt.NDArray[np.uint16], Tolerance]
 
 
-def direct_case(layer: Layer, *, printed: bool = False) -> Case:
+def direct_case(layer: Layer, form: Form = Form.MEASURED) -> Case:
     expected, scale = reference.convolution(layer)
     arrays, window = layer.arrays, reference.window_of(layer)
-    rule = partial(published.convolution, Module.DC) if printed else direct
-    return layer.name, expected, arrays["output"], rule(arrays["input"], arrays["weight"], window, expected, scale)
+    return (
+        layer.name,
+        expected,
+        arrays["output"],
+        direct(arrays["input"], arrays["weight"], window, expected, scale, form),
+    )
 
 
 def layer_tiles(layer: Layer) -> npt.NDArray[np.uint16]:
@@ -41,17 +44,15 @@ def winograd_case(layer: Layer) -> Case:
     return layer.name, expected, layer.arrays["output"], winograd(transform_fp16(cut), weight, expected)
 
 
-def average_case(layer: Layer, *, printed: bool = False) -> Case:
+def average_case(layer: Layer, form: Form = Form.MEASURED) -> Case:
     height, width = layer.meta["kernel"]
     largest = planar_window_maximum(Infinity.PDP_AVERAGE.apply(layer.arrays["input"]), height, width, Window())
-    tolerance = published.pooling(Module.PDP, largest) if printed else pdp(largest)
-    return layer.name, reference.average(layer), layer.arrays["output"], tolerance
+    return layer.name, reference.average(layer), layer.arrays["output"], pdp(largest, form)
 
 
-def cdp_case(layer: Layer, *, printed: bool = False) -> Case:
+def cdp_case(layer: Layer, form: Form = Form.MEASURED) -> Case:
     expected, data, size = reference.normalisation(layer, programmed(layer, "CDP"))
-    largest = channel_window_maximum(data, size)
-    tolerance = published.pooling(Module.CDP, largest) if printed else cdp(largest, expected)
+    tolerance = cdp(channel_window_maximum(data, size), expected, form)
     return layer.name, expected, layer.arrays["output"], tolerance
 
 
@@ -159,7 +160,7 @@ def test_the_published_dc_rule_rejects_16_of_16_correct_outputs_with_a_dominant_
     measured: Measured,
 ) -> None:
     (layer,) = measured("dc_fp16_8x8x32_k16_dir_e16")
-    _, expected, actual, tolerance = direct_case(layer, printed=True)
+    _, expected, actual, tolerance = direct_case(layer, Form.PUBLISHED)
     verdict = compare(expected, actual, tolerance)
     assert (verdict.failed, verdict.compared) == (16, 16)
     assert verdict.worst == pytest.approx(1.36, abs=0.01)
@@ -169,7 +170,7 @@ def test_the_published_dc_rule_rejects_16_of_16_correct_outputs_with_a_dominant_
 
 def test_the_published_dc_rule_rejects_correct_outputs_of_cancelling_products(measured: Measured) -> None:
     (layer,) = measured("dc_fp16_4x4x96_k20_cancel")
-    _, expected, actual, tolerance = direct_case(layer, printed=True)
+    _, expected, actual, tolerance = direct_case(layer, Form.PUBLISHED)
     verdict = compare(expected, actual, tolerance)
     assert (verdict.failed, verdict.compared) == (80, 320)
 
@@ -189,7 +190,7 @@ def test_the_published_winograd_rule_rejects_correct_outputs_against_a_plain_con
         arrays = layer.arrays
         window = Window(pad_left=1, pad_right=1, pad_top=1, pad_bottom=1)
         expected = window_sum(FP16.decode(arrays["input"]), FP16.decode(arrays["weight"]), window)
-        tolerance = published.convolution(Module.WINOGRAD, arrays["input"], arrays["weight"], window, expected)
+        tolerance = winograd_published(arrays["input"], arrays["weight"], window, expected)
         failed.append(compare(expected, arrays["output"], tolerance).failed)
     assert failed == [809, 456, 394, 345]
 
@@ -200,7 +201,7 @@ def test_the_published_winograd_exponents_accept_a_reference_of_rounded_transfor
         arrays = layer.arrays
         window = Window(pad_left=1, pad_right=1, pad_top=1, pad_bottom=1)
         expected = reference.winograd(layer_tiles(layer), arrays["weight_wino4x4"])
-        tolerance = published.convolution(Module.WINOGRAD, arrays["input"], arrays["weight"], window, expected)
+        tolerance = winograd_published(arrays["input"], arrays["weight"], window, expected)
         worst.append(compare(expected, arrays["output"], tolerance).worst)
     assert max(worst) == pytest.approx(0.706, abs=0.001)
 
@@ -210,7 +211,7 @@ def test_the_published_pdp_rule_accepts_only_a_part_of_correct_averages(
     measured: Measured, name: str, accepted: float
 ) -> None:
     (layer,) = measured(name)
-    _, expected, actual, tolerance = average_case(layer, printed=True)
+    _, expected, actual, tolerance = average_case(layer, Form.PUBLISHED)
     verdict = compare(expected, actual, tolerance)
     assert 1 - verdict.failed / verdict.compared == pytest.approx(accepted, abs=0.01)
 
@@ -226,7 +227,7 @@ def test_measured_maximum_pooling_is_bit_identical(measured: Measured) -> None:
 def test_the_published_cdp_rule_rejects_correct_outputs_of_every_layer(measured: Measured) -> None:
     accepted = {}
     for layer in cdp_layers(measured):
-        name, expected, actual, tolerance = cdp_case(layer, printed=True)
+        name, expected, actual, tolerance = cdp_case(layer, Form.PUBLISHED)
         verdict = compare(expected, actual, tolerance)
         accepted[name] = 1 - verdict.failed / verdict.compared
     assert max(accepted.values()) < 1.0

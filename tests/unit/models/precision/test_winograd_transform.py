@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 
 from models.arithmetic import saturate, shift_right_rounded
-from models.converter import Converter, ConverterEncoding
+from models.converter import Converter, ConverterEncoding, truncate
 from models.errors import InputError
 from models.fp16 import FP16
 from models.precision import Precision
 from models.tolerance_conv import Window, window_sum
 from models.winograd_transform import tiles, transform_fp16, transform_integer, untransform
 from tests.unit.models.precision.conftest import Measured
-from tests.unit.models.precision.reference import truncate
 
 INPUT_MATRIX = np.array([[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, -1]])
 # Twice the weight transform: integers.
@@ -135,4 +134,4 @@ def test_every_measured_integer_convolution_is_reproduced_with_truncation_and_co
         np.testing.assert_array_equal(result.view(output.dtype), output, err_msg=layer.name, strict=True)
         if target is not Precision.FP16:
             count = layer.meta["status_read_after_done"]["SDP.D_PERF_OUT_SATURATION"]
-            assert np.count_nonzero(converter.exceeds(accumulated)) == count, layer.name
+            assert converter.saturation_count(accumulated, target) == count, layer.name

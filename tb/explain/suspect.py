@@ -68,7 +68,7 @@ _READERS = {
 }
 """By id on the memory port, the engine whose request it is, and the unit that reads.
 
-Source: measured on the public nv_small RTL.
+Source: measured on the public nv_small RTL; 7, which nv_small lacks, as the public hardware documents number clients.
 """
 
 _FLOW = (

@@ -29,6 +29,7 @@ class Rounding(Enum):
     ZERO = "towards zero"
     EVEN = "half to even"
     UP = "half up"
+    NEGATIVE = "negative numbers towards minus infinity"
 
 
 class Site(Enum):
@@ -227,6 +228,8 @@ def _shift_right(values: NDArray[np.int64], shift: int, rounding: Rounding) -> N
             return (values + ((values >> 63) & np.int64((1 << shift) - 1))) >> shift
         case Rounding.EVEN:
             return (values + (half - 1) + ((values >> shift) & 1)) >> shift
+        case Rounding.NEGATIVE:
+            return (values + np.where(values < 0, 0, half)) >> shift
         case _:
             return (values + half) >> shift
 

@@ -30,6 +30,11 @@ def _grouped(change: Callable[[NDArray[np.intp]], NDArray[np.intp]]) -> Order:
     return order
 
 
+def _swapped(numbers: NDArray[np.intp]) -> NDArray[np.intp]:
+    pairs = numbers[: len(numbers) // 2 * 2].reshape(-1, 2)[:, ::-1].reshape(-1)
+    return np.concatenate([pairs, numbers[len(pairs) :]])
+
+
 def _groups_reversed(weights: Cube, per_group: int) -> Cube:
     firsts = range(0, len(weights), per_group)
     return np.concatenate([weights[first : first + per_group] for first in reversed(firsts)])
@@ -59,6 +64,10 @@ ORDERS: dict[str, Order] = {
     "channels reversed": lambda weights, _: weights[:, ::-1],
     "kernels reversed inside groups": _grouped(lambda numbers: numbers[::-1]),
     "kernels of a group one too far": _grouped(lambda numbers: np.roll(numbers, 1)),
+    "kernels of a group one too early": _grouped(lambda numbers: np.roll(numbers, -1)),
+    "kernels of a group backwards from the first": _grouped(lambda numbers: np.roll(numbers[::-1], 1)),
+    "neighbouring kernels swapped": _grouped(_swapped),
+    "halves of a group swapped": _grouped(lambda numbers: np.roll(numbers, len(numbers) // 2)),
     "kernels one too far": lambda weights, _: np.roll(weights, 1, axis=0),
     "last kernel group first": _groups_reversed,
     "the first kernel for all of its group": _grouped(lambda numbers: np.full_like(numbers, numbers[0])),

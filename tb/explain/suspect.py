@@ -78,12 +78,12 @@ _FLOW = (
 """Units in the order in which data pass them."""
 
 _UNITS = {
-    "CONV": "CDMA, CSC, CMAC, CACC or SDP",
+    "CONV": "CDMA, CBUF, CSC, CMAC, CACC or SDP",
     "SDP": "SDP_RDMA or SDP",
     "PDP": "PDP_RDMA or PDP",
     "CDP": "CDP_RDMA or CDP",
     "SDP-PDP": "SDP_RDMA, SDP or PDP",
-    "CONV-PDP": "CDMA, CSC, CMAC, CACC, SDP or PDP",
+    "CONV-PDP": "CDMA, CBUF, CSC, CMAC, CACC, SDP or PDP",
 }
 _COMPUTING = {"CONV": "CMAC, CACC or SDP", "CONV-PDP": "CMAC, CACC, SDP or PDP", "SDP-PDP": "SDP or PDP"}
 _SOURCES = {"CONV": "CDMA (data)", "SDP": "SDP_RDMA", "PDP": "PDP_RDMA", "CDP": "CDP_RDMA", "SDP-PDP": "SDP_RDMA"}
@@ -178,7 +178,8 @@ def _of_ports(verdict: Verdict) -> Iterator[Suspect]:
     registers = [detail for detail in details if isinstance(detail, WrongRegister)]
     units = sorted({detail.register.split(".")[0] for detail in registers})
     if len(units) == 1:
-        many = f"{len(registers)} of its registers read" if len(registers) > 1 else "one of its registers reads"
+        names = {detail.register for detail in registers}
+        many = f"{len(names)} of its registers read" if len(names) > 1 else "one of its registers reads"
         yield Suspect(f"register file of {units[0]}", f"{many} another value than was written")
     elif units:
         yield Suspect(_CSB, f"registers of {', '.join(units)} read other values than were written")
@@ -244,9 +245,10 @@ def _of_hang(hang: Hang) -> Suspect:
     if hang.requests:
         return Suspect("memory, or the memory interface", f"{first} waits, and {len(hang.requests)} requests are open")
     passed = set().union(*(_passed(layer.engine) for layer in hang.running))
-    early = [unit for unit in _FLOW[_FLOW.index(first) :] if unit in passed and unit not in states]
-    if early:
-        return Suspect(early[0], f"it is done, and {first} before it is not")
+    resting = [unit for unit in _FLOW[_FLOW.index(first) :] if unit in passed and unit not in running]
+    if resting:
+        waits = "waits for its other group" if resting[0] in states else "is done"
+        return Suspect(resting[0], f"it {waits}, and {first} before it is not done")
     before = [unit for unit in _FLOW[: _FLOW.index(first)] if unit in passed and unit not in states]
     done = f"; {', '.join(before)} before it {'are' if len(before) > 1 else 'is'} done" if before else ""
     if first.endswith("_RDMA") or first == "CDMA":
@@ -304,12 +306,12 @@ def _of_pattern(explanation: Explanation, engine: str) -> Suspect | None:
     some_channels, some_pixels = float(channels.mean()), float(pixels.mean())
     convolves = engine.startswith("CONV")
     if some_channels >= _MANY and some_pixels <= _FEW and density >= _DENSE:
-        units = "what all kernels share, CDMA (data) or CSC" if convolves else _SOURCES.get(engine, engine)
+        units = "what all kernels share, CDMA (data), CBUF or CSC" if convolves else _SOURCES.get(engine, engine)
         return Suspect(
             f"rather {units}", f"the same pixels are wrong in {int(channels.sum())} of {channels.size} channels"
         )
     if some_pixels >= _MANY and some_channels <= _FEW and density >= _DENSE:
-        units = "CDMA (weights), CSC, a MAC cell, or operands per channel of SDP"
+        units = "CDMA (weights), CBUF, CSC, a MAC cell, or operands per channel of SDP"
         return Suspect(
             f"rather {units if convolves else _UNITS.get(engine, engine)}",
             f"{int(channels.sum())} of {channels.size} channels are wrong, at most pixels",

@@ -95,7 +95,7 @@ def test_a_finding_names_a_unit(detail: AnyDetail, said: str) -> None:
 def test_an_id_of_another_engine_than_those_that_ran_names_nobody() -> None:
     read = BadAccess(Ram.MC, True, 8, 0x40, 2, 0x40, True, "nowhere")
     assert told(Finding(Check.MEMORY, read, 5), replace_layer(wrong(), CONV)) == [
-        "CDMA, CSC, CMAC, CACC or SDP: layers of CONV are wrong"
+        "CDMA, CBUF, CSC, CMAC, CACC or SDP: layers of CONV are wrong"
     ]
 
 
@@ -115,7 +115,11 @@ def test_a_hang_names_the_first_unit_that_is_not_done_or_one_that_is_done_too_ea
     assert hang(CONV, *everything[1:]) == [
         "CSC, or what feeds it: the first unit that is not done; CDMA before it is done"
     ]
-    assert hang(FUSED, "SDP_RDMA", "PDP") == ["SDP: it is done, and SDP_RDMA before it is not"]
+    assert hang(FUSED, "SDP_RDMA", "PDP") == ["SDP: it is done, and SDP_RDMA before it is not done"]
+    lost = (UnitState("SDP_RDMA", ("PENDING", "RUNNING")), UnitState("SDP", ("PENDING", "IDLE")))
+    assert hang(LayerId(0, "SDP", 1), units=lost) == [
+        "SDP: it waits for its other group, and SDP_RDMA before it is not done"
+    ]
     assert hang(LayerId(0, "SDP", 0), "SDP_RDMA", "SDP") == [
         "SDP_RDMA, SDP that takes its data, or the memory interface, read side: "
         "SDP_RDMA still reads, and no request is open"
@@ -164,9 +168,9 @@ def test_the_pattern_of_wrong_elements_narrows_a_convolution_down() -> None:
     kernels[3:6] = True
     single[np.random.default_rng(1).random(shape) < 0.02] = True
     [data] = patterned(pixels)
-    assert data.startswith("rather what all kernels share, CDMA (data) or CSC: the same pixels are wrong in ")
+    assert data.startswith("rather what all kernels share, CDMA (data), CBUF or CSC: the same pixels are wrong in ")
     [weights] = patterned(kernels)
-    assert weights.startswith("rather CDMA (weights), CSC, a MAC cell, or operands per channel of SDP: 3 of 19 ")
+    assert weights.startswith("rather CDMA (weights), CBUF, CSC, a MAC cell, or operands per channel of SDP: 3 of 19 ")
     [arithmetic] = patterned(single)
     assert arithmetic.startswith("rather arithmetic, of CMAC, CACC or SDP: ")
 

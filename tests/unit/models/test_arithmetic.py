@@ -158,6 +158,7 @@ def test_channel_blocks_cover_every_channel_once(shape: tuple[int, int, int]) ->
         (Rounding.ZERO, [-2, -1, -1, 0, 0, 0, 1, 1, 2]),
         (Rounding.EVEN, [-2, -2, -1, 0, 0, 0, 1, 2, 2]),
         (Rounding.UP, [-2, -1, -1, 0, 0, 1, 1, 2, 2]),
+        (Rounding.NEGATIVE, [-2, -2, -1, -1, 0, 1, 1, 2, 2]),
     ],
 )
 def test_altered_rounding_halves_as_its_name_says(rounding: Rounding, expected: list[int]) -> None:
@@ -168,7 +169,7 @@ def test_altered_rounding_halves_as_its_name_says(rounding: Rounding, expected: 
 @pytest.mark.parametrize("rounding", list(Rounding))
 def test_altered_rounding_holds_for_the_largest_values_and_shifts(rounding: Rounding) -> None:
     values = np.array([-(1 << 62) + 1, -1, 0, 1, (1 << 62) - 1], dtype=np.int64)
-    whole = {Rounding.FLOOR: [-1, -1, 0, 0, 0]}.get(rounding, [0, 0, 0, 0, 0])
+    whole = dict.fromkeys((Rounding.FLOOR, Rounding.NEGATIVE), [-1, -1, 0, 0, 0]).get(rounding, [0, 0, 0, 0, 0])
     assert shift_right_rounded(values, 63, Rules(rounding=rounding)).tolist() == whole
 
 

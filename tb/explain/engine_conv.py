@@ -127,6 +127,7 @@ class ConvRun:
         shift: elements (down, right) that every window is displaced.
         signed: whether the multipliers take data, and kernels, of INT8 as signed numbers.
         lane: other multipliers; of direct convolutions of feature cubes of INT8.
+        lost: lines and columns at the end of the input that count as padding.
     """
 
     source: CubeInput | ImageInput
@@ -138,6 +139,7 @@ class ConvRun:
     shift: tuple[int, int] = (0, 0)
     signed: tuple[bool, bool] = (True, True)
     lane: Multipliers | None = None
+    lost: tuple[int, int] = (0, 0)
 
     @property
     def work(self) -> int:
@@ -155,7 +157,15 @@ class ConvRun:
         """Return some lines of what the convolution core hands to SDP, (K, lines, W)."""
         whole = self._aligned(rows)
         core = _Core(
-            self.source, self.weights, self.params, self.out_size[1], self.shift, self.signed, self.lane, rules
+            self.source,
+            self.weights,
+            self.params,
+            self.out_size[1],
+            self.shift,
+            self.signed,
+            self.lane,
+            self.lost,
+            rules,
         )
         sums = _sums(core, memory, whole.start, whole.stop)
         return sums[:, rows.start - whole.start : rows.stop - whole.start]
@@ -179,6 +189,7 @@ class _Core:
     shift: tuple[int, int]
     signed: tuple[bool, bool]
     lane: Multipliers | None
+    lost: tuple[int, int]
     rules: Rules
 
 
@@ -187,6 +198,7 @@ def _sums(core: _Core, memory: Bytes, start_row: int, stop_row: int) -> Cube:
     """Return some lines of what the convolution core hands to SDP, (K, lines, W)."""
     params = core.params
     cube = patterns(core.source.read(memory, params.precision, core.rules))
+    cube = cube[:, : cube.shape[1] - core.lost[0], : cube.shape[2] - core.lost[1]]
     weights = patterns(core.weights.read(memory))
     dilated = tuple(
         # By Winograd, inputs are one line and column larger than what windows reach.

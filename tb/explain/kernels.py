@@ -30,9 +30,17 @@ def _grouped(change: Callable[[NDArray[np.intp]], NDArray[np.intp]]) -> Order:
     return order
 
 
-def _swapped(numbers: NDArray[np.intp]) -> NDArray[np.intp]:
-    pairs = numbers[: len(numbers) // 2 * 2].reshape(-1, 2)[:, ::-1].reshape(-1)
-    return np.concatenate([pairs, numbers[len(pairs) :]])
+def _in_lanes(change: Callable[[NDArray[np.intp]], NDArray[np.intp]]) -> Order:
+    """Make a change of the numbers of a group's multipliers one of all kernels; those of no kernel have zeros."""
+
+    def order(weights: Cube, per_group: int) -> Cube:
+        lanes = np.arange(-(-len(weights) // per_group) * per_group).reshape(-1, per_group)
+        full = np.zeros((lanes.size, *weights.shape[1:]), dtype=weights.dtype)
+        full[: len(weights)] = weights
+        moved: Cube = full[np.concatenate([change(numbers) for numbers in lanes])[: len(weights)]]
+        return moved
+
+    return order
 
 
 def _groups_reversed(weights: Cube, per_group: int) -> Cube:
@@ -64,10 +72,10 @@ ORDERS: dict[str, Order] = {
     "channels reversed": lambda weights, _: weights[:, ::-1],
     "kernels reversed inside groups": _grouped(lambda numbers: numbers[::-1]),
     "kernels of a group one too far": _grouped(lambda numbers: np.roll(numbers, 1)),
-    "kernels of a group one too early": _grouped(lambda numbers: np.roll(numbers, -1)),
-    "kernels of a group backwards from the first": _grouped(lambda numbers: np.roll(numbers[::-1], 1)),
-    "neighbouring kernels swapped": _grouped(_swapped),
-    "halves of a group swapped": _grouped(lambda numbers: np.roll(numbers, len(numbers) // 2)),
+    "kernels of a group one too early": _in_lanes(lambda numbers: np.roll(numbers, -1)),
+    "kernels of a group backwards from the first": _in_lanes(lambda numbers: np.roll(numbers[::-1], 1)),
+    "neighbouring kernels swapped": _in_lanes(lambda numbers: numbers ^ 1),
+    "halves of a group swapped": _in_lanes(lambda numbers: np.roll(numbers, len(numbers) // 2)),
     "kernels one too far": lambda weights, _: np.roll(weights, 1, axis=0),
     "last kernel group first": _groups_reversed,
     "the first kernel for all of its group": _grouped(lambda numbers: np.full_like(numbers, numbers[0])),

@@ -65,6 +65,8 @@ def _ways(engine: ConvRun) -> Iterator[tuple[str, str, Callable[[ConvRun], ConvR
         (old.pad_top, old.pad_left, "left and top swapped"),
     ):
         yield "padding", what, _params(pad_left=left, pad_top=top)
+    for lost, what in (((1, 0), "line"), ((0, 1), "column"), ((1, 1), "line and column")):
+        yield "padding", f"the last {what} of the input taken for padding", setting(lost=lost)
     yield "stride", "x and y swapped", _params(stride_x=old.stride_y, stride_y=old.stride_x)
     yield "stride", "that of x for both", _params(stride_y=old.stride_x)
     yield "stride", "that of y for both", _params(stride_x=old.stride_y)

@@ -45,6 +45,15 @@ def convolutions() -> Iterator[tuple[str, Fault]]:
     )
     reversed_groups = np.concatenate([kernels[8 * g : 8 * g + 8][::-1] for g in range(3)])
     yield "kernels reversed in groups", Fault(CUBE, with_weights(CUBE, reversed_groups), ("conv-kernel-order",))
+    # The last group has three kernels: its other multipliers have none.
+    places = [8 * (k // 8) + -k % 8 for k in range(len(kernels))]
+    backwards = np.array([kernels[k] if k < len(kernels) else np.zeros_like(kernels[0]) for k in places])
+    yield "kernels backwards from the first", Fault(CUBE, with_weights(CUBE, backwards), ("conv-kernel-order",))
+    channels, height, width = CUBE.src.layout.shape
+    short = replace(CUBE.src.layout, shape=(channels, height - 1, width))
+    params = replace(CUBE.params, pad_bottom=CUBE.params.pad_bottom + 1)
+    patch = run(replace(CUBE, src=replace(CUBE.src, layout=short), params=params))
+    yield "last line taken for padding", Fault(CUBE, patch, ("conv-padding",))
     for what, size, name in (
         ("mac_atomic_k_size", 32, "conv-kernel-group"),
         ("mac_atomic_c_size", 32, "conv-kernel-cube"),

@@ -169,7 +169,7 @@ def test_altered_rounding_halves_as_its_name_says(rounding: Rounding, expected: 
 @pytest.mark.parametrize("rounding", list(Rounding))
 def test_altered_rounding_holds_for_the_largest_values_and_shifts(rounding: Rounding) -> None:
     values = np.array([-(1 << 62) + 1, -1, 0, 1, (1 << 62) - 1], dtype=np.int64)
-    whole = dict.fromkeys((Rounding.FLOOR, Rounding.NEGATIVE), [-1, -1, 0, 0, 0]).get(rounding, [0, 0, 0, 0, 0])
+    whole = [-1, -1, 0, 0, 0] if rounding in (Rounding.FLOOR, Rounding.NEGATIVE) else [0, 0, 0, 0, 0]
     assert shift_right_rounded(values, 63, Rules(rounding=rounding)).tolist() == whole
 
 

@@ -92,6 +92,7 @@ _OF_CAUSES = (
     (("conv-input-converter", "conv-mean", "conv-pixel", "conv-x-offset", "conv-image"), "CDMA (data)"),
     (("conv-truncate", "conv-accumulator", "conv-nan"), "CACC"),
     (("conv-lane", "conv-sign"), "CMAC"),
+    (("conv-padding", "conv-pad-value"), "CDMA (data) or CSC"),
     (("conv-",), "CSC"),
     (("stage-", "y-", "converter-", "prelu"), "SDP"),
     (("operand-",), "SDP_RDMA"),

@@ -241,7 +241,8 @@ def _of_hang(hang: Hang) -> Suspect:
         names = ", ".join(dict.fromkeys(name.rpartition("_")[0] for name in hang.waiting_for))
         if not names or states:
             return Suspect(", ".join(states) or "unknown", "the program waits, and no unit is running")
-        return Suspect(f"done event of {names}, or GLB", "every unit is idle, and the interrupt never came")
+        because = "every unit is idle, and the interrupt never came"
+        return Suspect(f"done event of {names}, the answers to its writes, or GLB", because)
     first = running[0]
     if hang.requests:
         return Suspect("memory, or the memory interface", f"{first} waits, and {len(hang.requests)} requests are open")

@@ -72,8 +72,9 @@ def _told(results: Sequence[Result], found: Sequence[Group], more: int) -> str:
 
 
 def _several(found: Sequence[Group]) -> Suspect | None:
-    """Return what layers of several engines share, where no cause is known of any of them."""
-    if any(group.cause is not None and not _is_symptom(group) for group in found):
+    """Return what layers of several engines share, where no cause is known of most of them."""
+    known = sum(len(group.members) for group in found if group.cause is not None and not _is_symptom(group))
+    if 2 * known >= sum(len(group.members) for group in found):
         return None
     played = [group.members[0] for group in found if group.members[0].explained is not None]
     wrong = [finding for result in played for finding in result.verdict.wrong_bytes[:1]]

@@ -128,7 +128,9 @@ def test_a_hang_names_the_first_unit_that_is_not_done_or_one_that_is_done_too_ea
     assert hang(LayerId(0, "SDP", 0), "SDP_RDMA", "SDP", requests=(request,)) == [
         "memory, or the memory interface: SDP_RDMA waits, and 1 requests are open"
     ]
-    assert hang(LayerId(0, "SDP", 0)) == ["done event of SDP, or GLB: every unit is idle, and the interrupt never came"]
+    assert hang(LayerId(0, "SDP", 0)) == [
+        "done event of SDP, the answers to its writes, or GLB: every unit is idle, and the interrupt never came"
+    ]
     assert hang(CONV, "CDMA", unmatched=(Unmatched(Ram.MC, 1, 0),)) == [
         "memory interface, write side: it sent 1 addresses without data"
     ]

@@ -73,7 +73,10 @@ def test_units_come_first_and_what_several_engines_share_before_all() -> None:
     said = failures.told([one, result("b", pooled, why=why)]).splitlines()
     assert said[0] == "unit: rather what all units share, as the memory interface: layers of SDP, PDP are wrong"
     known = replace(why, causes=[["dst-base"]], headlines=["base"])
-    assert failures.told([one, result("b", pooled, why=known)]).startswith("failed: "), "one of them is known"
+    explained_one = result("b", pooled, why=known)
+    assert failures.told([one, explained_one]).startswith("failed: "), "half of them are known"
+    normalised = Verdict(findings=[replace(wrong(), layer=LayerId(0, "CDP", 0))])
+    assert failures.told([one, explained_one, result("c", normalised, why=why)]).startswith("unit: rather ")
 
 
 def test_a_log_that_is_empty_or_missing_is_not_named(tmp_path: Path) -> None:

@@ -51,8 +51,8 @@ _FOR_THIS_PROCESSOR = "-O3 -march=native"
 PROFILING = f"{_FOR_THIS_PROCESSOR} -fprofile-generate"
 """Compiler options of a model that counts which of its branches are taken, in files beside its objects."""
 
-PROFILED = f"{_FOR_THIS_PROCESSOR} -fprofile-use -Wno-missing-profile"
-"""Those of the model that is compiled with these counts."""
+PROFILED = f"{_FOR_THIS_PROCESSOR} -fprofile-use -fprofile-partial-training -Wno-missing-profile"
+"""Those of the model that is compiled with these counts; what training did not reach is compiled for speed, too."""
 
 
 @dataclass(frozen=True)

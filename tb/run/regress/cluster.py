@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from dask import config
 from dask.distributed import Client, LocalCluster, Nanny
+from distributed.comm import CommClosedError
 
 from models.errors import InputError
 from tb.run.regress.errors import LOOPBACK, SCHEDULER_LOST, STARTED_BY, ClusterError, NoSchedulerError, VersionError
@@ -134,6 +135,9 @@ async def join(scheduler: str, workers: int) -> None:
         with _interrupts_kept():
             started = await gather(*(Nanny(scheduler, host=host, **options) for _ in range(workers)))
     except (OSError, RuntimeError, TimeoutError, ValueError) as error:
+        if any(isinstance(link, CommClosedError) for link in _causes(error)):
+            # It went while they started.
+            raise NoSchedulerError(SCHEDULER_LOST) from error
         raise ClusterError(f"the workers did not start: {in_words(error)}") from error
     await gather(*(nanny.finished() for nanny in started))
     raise NoSchedulerError(SCHEDULER_LOST)
@@ -220,6 +224,13 @@ def _check(who: str, answer: Any) -> None:
 
 def in_words(error: BaseException) -> str:
     """Return an error, or what caused it, in one line."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return f"{type(error).__name__}: {error}".splitlines()[0]
+    *_, first = _causes(error)
+    return f"{type(first).__name__}: {first}".splitlines()[0]
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an error, what caused it, and so on."""
+    link: BaseException | None = error
+    while link is not None:
+        yield link
+        link = link.__cause__

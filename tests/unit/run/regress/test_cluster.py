@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -18,7 +20,7 @@ from dask.distributed import Client
 from distributed.comm import CommClosedError
 
 from tb.__main__ import main
-from tb.run.regress.cluster import cluster, talking
+from tb.run.regress.cluster import cluster, join, talking
 from tb.run.regress.driver import drive
 from tb.run.regress.errors import ClusterError, NoSchedulerError, VersionError
 from tb.run.regress.schedule import run_tasks
@@ -204,3 +206,12 @@ def test_what_dask_raises_without_a_scheduler_is_one_error(error: BaseException)
 def test_a_file_that_is_missing_is_no_lost_scheduler() -> None:
     with pytest.raises(FileNotFoundError), talking():
         raise FileNotFoundError(2, "No such file or directory")
+
+
+def test_a_scheduler_that_goes_while_workers_start_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def nanny(*_: object, **__: object) -> None:
+        raise RuntimeError("Nanny failed to start.") from CommClosedError("in <TCP (closed)>: Stream is closed")
+
+    monkeypatch.setattr("tb.run.regress.cluster.Nanny", nanny)
+    with socket.create_server((LOOPBACK, 0)) as server, pytest.raises(NoSchedulerError):
+        asyncio.run(join(f"tcp://{LOOPBACK}:{server.getsockname()[1]}", 1))

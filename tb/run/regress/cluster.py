@@ -30,6 +30,10 @@ _SETTINGS = {
     "distributed.deploy.lost-worker-timeout": "1 day",
     # A driver whose scheduler is gone says so; it does not wait for another one at the same place.
     "distributed.comm.timeouts.connect": f"{_CONNECT_SECONDS}s",
+    # What only the dashboard shows: by Dask's own settings each process looks at itself a hundred times a second.
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",
+    "distributed.admin.system-monitor.interval": "10s",
 }
 
 _NOT_LOADED = ("ModuleNotFoundError", "ImportError", "AttributeError")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from math import lgamma, log
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -318,7 +319,7 @@ def swap_halves(cube: Cube, per_atom: int) -> Cube:
 def _on_the_bus(evidence: Evidence, run: Run) -> Iterator[Variant]:
     """Look for the order of bytes that turns every expected atom, or part of it, into the one that was written."""
     walk, got = run.dst, evidence.got
-    if walk.shape != evidence.walk.shape or not got.mask[evidence.expected.mask].all():
+    if _atoms_of(walk) != _atoms_of(evidence.walk) or not got.mask[evidence.expected.mask].all():
         return
     there, right = (_raw(cube, walk.atom_elements) for cube in (walk.read_patch(got), evidence.cube))
     for nbytes in (8, 16, 32, 64):
@@ -328,6 +329,10 @@ def _on_the_bus(evidence: Evidence, run: Run) -> Iterator[Variant]:
                 detail = f"bytes {' '.join(map(str, lanes))} of every {nbytes} in the places of 0 to {nbytes - 1}"
                 order = partial(_permuted, lanes=lanes, per_atom=walk.atom_elements)
                 yield Variant(detail, replace(run, order=(*run.order, order)), lgamma(nbytes + 1) / log(2))
+
+
+def _atoms_of(walk: Walk) -> tuple[tuple[int, int, int], int, np.dtype[Any]]:
+    return walk.shape, walk.atom_elements, walk.dtype
 
 
 def _raw(cube: Cube, per_atom: int) -> NDArray[np.uint8]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from models.errors import InputError
 from tb.explain.cause import Cause, Family, Variant, attempt
 from tb.explain.causes import reach
 from tb.explain.evidence import Evidence
@@ -23,16 +25,28 @@ def _bits(cube: Cube) -> Cube:
     return bits
 
 
+def _mask(bit: int, bits: Cube) -> np.unsignedinteger[Any]:
+    """Return a bit as a number of the elements' type.
+
+    Raises:
+        InputError: when they have no such bit, as in a pair with a cause that changes the size of elements.
+    """
+    if bit >= 8 * bits.itemsize:
+        raise InputError(f"bit must be below {8 * bits.itemsize}, not {bit}")
+    mask: np.unsignedinteger[Any] = bits.dtype.type(1 << bit)
+    return mask
+
+
 def _stuck(bit: int, one: bool, cube: Cube) -> Cube:
     bits = _bits(cube)
-    mask = bits.dtype.type(1 << bit)
+    mask = _mask(bit, bits)
     changed: Cube = np.bitwise_or(bits, mask) if one else np.bitwise_and(bits, ~mask)
     return changed.view(cube.dtype)
 
 
 def _flipped(bit: int, cube: Cube) -> Cube:
     bits = _bits(cube)
-    changed: Cube = np.bitwise_xor(bits, bits.dtype.type(1 << bit))
+    changed: Cube = np.bitwise_xor(bits, _mask(bit, bits))
     return changed.view(cube.dtype)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 
@@ -260,3 +261,23 @@ def test_a_cause_that_cannot_change_a_run_has_no_variants_of_it() -> None:
     run = evidence.run
     wide = replace(run, dst=replace(run.dst, atom_elements=16))
     assert list(lanes.on(evidence, wide)) == [], "8 channels are no whole atoms of 16"
+
+
+@pytest.mark.parametrize(("name", "end"), [("copy", "src"), ("copy", "dst"), ("pairs", "operand"), ("cube", "dst")])
+def test_each_cause_runs_or_is_refused_after_one_that_changes_elements(name: str, end: str) -> None:
+    """Bits and bytes of an element are those that it has, whatever its size in memory may be."""
+
+    def last_bit(patch: Patch) -> Patch:
+        return replace(patch, data=patch.data ^ 1)
+
+    evidence = cases.evidence_of(LAYERS[name](), MEMORY, last_bit)
+    assert evidence.rerun is not None
+    tried = 0
+    for kind in ("element-size", "sign-bit", "atom"):
+        for first in (cause for cause in CAUSES if cause.name == f"{end}-{kind}"):
+            for run in [variant.run for variant in first.on(evidence, evidence.rerun)]:
+                for variant in (last for second in CAUSES for last in list(second.on(evidence, run))[-1:]):
+                    tried += 1
+                    with suppress(InputError):
+                        variant.run.patch(MEMORY)
+    assert tried

@@ -75,7 +75,9 @@ _FLOW = (
     *("BDMA", "RUBIK", "CDMA", "CSC", "CMAC_A", "CMAC_B", "CACC"),
     *("SDP_RDMA", "SDP", "PDP_RDMA", "PDP", "CDP_RDMA", "CDP"),
 )
-"""Units in the order in which data pass them."""
+"""Units with registers, in the order in which data pass them."""
+
+_WRITERS = ("BDMA", "RUBIK", "SDP", "PDP", "CDP")
 
 _UNITS = {
     "CONV": "CDMA, CBUF, CSC, CMAC, CACC or SDP",
@@ -85,27 +87,34 @@ _UNITS = {
     "SDP-PDP": "SDP_RDMA, SDP or PDP",
     "CONV-PDP": "CDMA, CBUF, CSC, CMAC, CACC, SDP or PDP",
 }
-_COMPUTING = {"CONV": "CMAC, CACC or SDP", "CONV-PDP": "CMAC, CACC, SDP or PDP", "SDP-PDP": "SDP or PDP"}
+_COMPUTING = {"CONV": "CMAC, CACC, SDP_RDMA or SDP", "CONV-PDP": "CMAC, CACC, SDP_RDMA, SDP or PDP"}
 _SOURCES = {"CONV": "CDMA (data)", "SDP": "SDP_RDMA", "PDP": "PDP_RDMA", "CDP": "CDP_RDMA", "SDP-PDP": "SDP_RDMA"}
+_VALUES = ("byte-order", "narrow", "bit-order", "negated", "sign-bit", "element-size", "lanes")
 _OF_CAUSES = (
-    (("conv-kernel", "conv-mask", "conv-group-size"), "CDMA (weights) or CSC"),
+    (("conv-mask", "conv-group-size", "conv-kernel-base", "conv-kernel-extension"), "CDMA (weights) or CSC"),
+    (("conv-kernel",), "CDMA (weights), CSC, CMAC or CACC"),
     (("conv-input-converter", "conv-mean", "conv-pixel", "conv-x-offset", "conv-image"), "CDMA (data)"),
-    (("conv-truncate", "conv-accumulator", "conv-nan"), "CACC"),
-    (("conv-lane", "conv-sign"), "CMAC"),
-    (("conv-padding", "conv-pad-value"), "CDMA (data) or CSC"),
+    (("conv-truncate", "conv-accumulator"), "CACC"),
+    (("conv-lane", "conv-sign", "conv-nan"), "CSC, CMAC or CACC"),
+    (("conv-padding", "conv-pad-value", "conv-window"), "CDMA (data) or CSC"),
+    (("conv-winograd",), "CDMA, CSC, CMAC or CACC"),
     (("conv-",), "CSC"),
     (("stage-", "y-", "converter-", "prelu"), "SDP"),
+    (tuple(f"operand-{kind}" for kind in _VALUES), "SDP_RDMA or SDP"),
     (("operand-",), "SDP_RDMA"),
+    (("pool-window", "pool-split", "pool-padding"), "{units}"),
     (("pool-",), "PDP"),
-    (("strobe", "write-order", "lost-"), "{writer}, its writes, or the memory interface"),
+    (("strobe", "write-order", "lost-", "misplaced"), "{writer}, its writes, or the memory interface"),
     (("read-order",), "{source}, or the memory interface"),
-    (("dst-", "bus-lanes"), "{writer}, its writes"),
+    (("dst-base", "dst-order", "dst-stuck", "dst-lanes", "bus-lanes"), "{writer}, its writes, or the memory interface"),
+    (("dst-",), "{writer}, its writes"),
+    (tuple(f"src-{kind}" for kind in _VALUES), "{units}"),
     (("src-",), "{source}"),
 )
-"""By the beginning of a cause's name, the unit that it is about."""
+"""By the beginning of a cause's name, the units whose faults look so."""
 
 _MANY, _FEW, _DENSE, _SCATTERED, _RARE = 0.8, 0.5, 0.5, 0.15, 0.03
-"""Shares of channels, of pixels, of the elements where wrong ones of both meet, and of all elements."""
+"""Shares of pixels, of channels, of the elements where wrong ones of both meet, and of all elements."""
 
 
 def suspects(verdict: Verdict, explanations: Sequence[Explanation] = ()) -> list[Suspect]:
@@ -150,6 +159,8 @@ def shared(engines: Sequence[str]) -> Suspect | None:
     common = [unit for unit in _FLOW if all(unit in units for units in passed)]
     because = f"layers of {', '.join(names)} are wrong"
     if common:
+        if "CSC" in common:
+            common.insert(common.index("CSC"), "CBUF")
         return Suspect(" or ".join(common), f"{because}, and pass it")
     return Suspect("rather what all units share, as the memory interface", because)
 
@@ -169,7 +180,8 @@ def _of_ports(verdict: Verdict) -> Iterator[Suspect]:
             case TooManyOutstanding(reading=reading):
                 yield Suspect(_interface(reading), "it lets out more requests than it was told")
             case UnfairTurns(reading=reading):
-                yield Suspect(f"arbiter of the {_interface(reading)}", "turns are not as long as the weights")
+                because = "turns are not as long as the weights"
+                yield Suspect(f"arbiter of the {_interface(reading)}, or the weights that reach it", because)
             case PortViolation():
                 yield Suspect("memory interface", "it breaks a rule of its port")
             case NoAnswer() | CsbViolation():
@@ -181,14 +193,19 @@ def _of_ports(verdict: Verdict) -> Iterator[Suspect]:
     if len(units) == 1:
         names = {detail.register for detail in registers}
         many = f"{len(names)} of its registers read" if len(names) > 1 else "one of its registers reads"
-        yield Suspect(f"register file of {units[0]}", f"{many} another value than was written")
+        yield Suspect(
+            f"register file of {units[0]}, or the way to it in the CSB master", f"{many} another value than was written"
+        )
     elif units:
         yield Suspect(_CSB, f"registers of {', '.join(units)} read other values than were written")
 
 
 def _unmatched(halves: Unmatched) -> Suspect:
     counts = ((halves.addresses, "addresses without data"), (halves.beats, "data without address"))
-    return Suspect(_interface(False), f"it sent {' and '.join(f'{n} {what}' for n, what in counts if n)}")
+    return Suspect(
+        f"{_interface(False)}, or the unit that writes",
+        f"it sent {' and '.join(f'{n} {what}' for n, what in counts if n)}",
+    )
 
 
 def _interface(reading: bool) -> str:
@@ -205,7 +222,8 @@ def _of_control(verdict: Verdict) -> Iterator[Suspect]:
                 yield _of_hang(hang)
             case MissingInterrupt(name=name) if bytes_are_right:
                 unit = name.rpartition("_")[0]
-                yield Suspect(f"done event of {unit}, or GLB", "all bytes are right, the interrupt alone is missing")
+                because = "all bytes are right, the interrupt alone is missing"
+                yield Suspect(f"done event of {unit},{_answers(unit)} or GLB", because)
             case UnexpectedInterrupt(name=name):
                 yield Suspect(f"done event of {name.rpartition('_')[0]}, or GLB", "an interrupt that no layer raises")
             case EarlyInterrupt() as early:
@@ -219,7 +237,7 @@ def _of_control(verdict: Verdict) -> Iterator[Suspect]:
             case WrongCounter(register=register) if bytes_are_right:
                 yield Suspect(f"statistics of {register.split('.')[0]}", "all bytes are right, a counter is not")
             case PollExpired(register=register):
-                yield Suspect(register.split(".")[0], "the state that is polled never comes")
+                yield Suspect(f"{register.split('.')[0]}, or what it waits for", "the state that is polled never comes")
             case EarlyAccess() | Restless():
                 yield Suspect("memory interface, or a unit that does not stop", "memory is accessed without a layer")
             case BadAccess(reading=True, axi_id=number) if _CLIENTS.get(number) in engines or not engines:
@@ -238,30 +256,43 @@ def _of_hang(hang: Hang) -> Suspect:
     states = {unit.unit: unit.states for unit in hang.units}
     running = [unit for unit in _FLOW if "RUNNING" in states.get(unit, ())]
     if not running:
-        names = ", ".join(dict.fromkeys(name.rpartition("_")[0] for name in hang.waiting_for))
+        waited = list(dict.fromkeys(name.rpartition("_")[0] for name in hang.waiting_for))
+        names = ", ".join(waited)
         if not names or states:
             return Suspect(", ".join(states) or "unknown", "the program waits, and no unit is running")
         because = "every unit is idle, and the interrupt never came"
-        return Suspect(f"done event of {names}, the answers to its writes, or GLB", because)
+        return Suspect(f"done event of {names},{_answers(*waited)} or GLB", because)
     first = running[0]
     if hang.requests:
-        return Suspect("memory, or the memory interface", f"{first} waits, and {len(hang.requests)} requests are open")
+        because = f"{first} waits, and {len(hang.requests)} requests are open"
+        return Suspect(f"memory, the memory interface, {first}, or {_rest(running)}", because)
     passed = set().union(*(_passed(layer.engine) for layer in hang.running))
     resting = [unit for unit in _FLOW[_FLOW.index(first) :] if unit in passed and unit not in running]
     if resting:
         waits = "waits for its other group" if resting[0] in states else "is done"
-        return Suspect(resting[0], f"it {waits}, and {first} before it is not done")
+        return Suspect(f"{resting[0]} or {first}", f"{resting[0]} {waits}, and {first} before it is not done")
     before = [unit for unit in _FLOW[: _FLOW.index(first)] if unit in passed and unit not in states]
     done = f"; {', '.join(before)} before it {'are' if len(before) > 1 else 'is'} done" if before else ""
     if first.endswith("_RDMA") or first == "CDMA":
         because = f"{first} still reads, and no request is open{done}"
-        return Suspect(f"{first}, {_taker(running)}or the {_interface(True)}", because)
-    return Suspect(f"{first}, or what feeds it", f"the first unit that is not done{done}")
+        return Suspect(f"{first}, {_rest(running)}, or the {_interface(True)}", because)
+    last = running[-1]
+    after = f"{_rest(running)}, or " if len(running) > 1 else "or "
+    writes = f"what feeds it, {after}the {_interface(False)}" if last in _WRITERS else f"{after}what feeds it"
+    return Suspect(f"{first}, {writes}", f"the first unit that is not done{done}")
 
 
-def _taker(running: Sequence[str]) -> str:
-    """Return the unit that takes what the first one reads, when it runs, too."""
-    return f"{running[1]} that takes its data, " if len(running) > 1 else ""
+def _rest(running: Sequence[str]) -> str:
+    """Return in words who may not take what the first one hands on."""
+    after = running[1:]
+    if not after:
+        return "what takes its data"
+    return f"{after[0]} that takes its data" if len(after) == 1 else "a unit after it that takes no more data"
+
+
+def _answers(*units: str) -> str:
+    """Return a further reason why units that write do not end."""
+    return " the answers to its writes," if any(unit in _WRITERS for unit in units) else ""
 
 
 def _of_bytes(wrong: Sequence[Finding], explanations: Sequence[Explanation]) -> Suspect | None:
@@ -277,7 +308,8 @@ def _of_bytes(wrong: Sequence[Finding], explanations: Sequence[Explanation]) -> 
     if several is not None:
         return several
     if wrong[0].check is Check.LATE:
-        return Suspect(_UNITS.get(engines[0], engines[0]), "its done event comes before its data")
+        units = f"{_UNITS.get(engines[0], engines[0])}, its done event, or GLB"
+        return Suspect(units, "done before its data")
     return None if first is None or explained is None else _of_pattern(first, explained)
 
 
@@ -293,33 +325,29 @@ def _of_cause(fit: Fit, engine: str) -> str:
     writer = "PDP" if engine.endswith("PDP") else "SDP" if engine == "CONV" else engine
     for beginnings, unit in _OF_CAUSES:
         if fit.causes[0].name.startswith(beginnings):
-            return unit.format(writer=writer, source=_SOURCES.get(engine, engine))
+            units = _UNITS.get(engine, engine)
+            return unit.format(writer=writer, source=_SOURCES.get(engine, engine), units=units)
     return _UNITS.get(engine, engine)
 
 
 def _of_pattern(explanation: Explanation, engine: str) -> Suspect | None:
-    """Return what it says which channels and which pixels are wrong; of a layer with enough of both."""
-    wrong = explanation.where.wrong[: explanation.where.real]
+    """Return what it says which elements of a convolution are wrong, where some of its units are most unlikely.
+
+    Pixels that are wrong in all channels say nothing: control of any unit, a buffer and an address leave them so.
+    """
+    where = explanation.where
+    wrong = where.wrong[: where.real]
     channels, pixels = wrong.any(axis=(1, 2)), wrong.any(axis=0)
-    if not wrong.any() or explanation.where.missing.any() or min(channels.size, pixels.size) < 4:
+    if engine not in _COMPUTING or not wrong.any() or where.missing.any() or min(channels.size, pixels.size) < 4:
         return None
     count = int(np.count_nonzero(wrong))
     density = count / (int(channels.sum()) * int(pixels.sum()))
     some_channels, some_pixels = float(channels.mean()), float(pixels.mean())
-    convolves = engine.startswith("CONV")
-    if some_channels >= _MANY and some_pixels <= _FEW and density >= _DENSE:
-        units = "what all kernels share, CDMA (data), CBUF or CSC" if convolves else _SOURCES.get(engine, engine)
-        return Suspect(
-            f"rather {units}", f"the same pixels are wrong in {int(channels.sum())} of {channels.size} channels"
-        )
     if some_pixels >= _MANY and some_channels <= _FEW and density >= _DENSE:
-        units = "CDMA (weights), CBUF, CSC, a MAC cell, or operands per channel of SDP"
+        units = f"CDMA (weights){_UNITS[engine].removeprefix('CDMA')}"
         return Suspect(
-            f"rather {units if convolves else _UNITS.get(engine, engine)}",
-            f"{int(channels.sum())} of {channels.size} channels are wrong, at most pixels",
+            f"rather {units}", f"{int(channels.sum())} of {channels.size} channels are wrong, at most pixels"
         )
     if count >= 2 and density <= _SCATTERED and count <= _RARE * wrong.size:
-        return Suspect(
-            f"rather arithmetic, of {_COMPUTING.get(engine, engine)}", f"{count} scattered elements are wrong"
-        )
+        return Suspect(f"rather arithmetic, of {_COMPUTING[engine]}", f"{count} scattered elements are wrong")
     return None

@@ -19,6 +19,7 @@ from tb.judge.detail import (
     MissingInterrupt,
     NoAnswer,
     Outstanding,
+    PollExpired,
     TooManyOutstanding,
     UnfairTurns,
     UnitState,
@@ -55,19 +56,34 @@ def hang(layer: LayerId, *running: str, **more: object) -> list[str]:
 @pytest.mark.parametrize(
     ("detail", "said"),
     [
-        (Unmatched(Ram.MC, 0, 4), "memory interface, write side: it sent 4 data without address"),
-        (Unmatched(Ram.MC, 2, 0), "memory interface, write side: it sent 2 addresses without data"),
+        (
+            Unmatched(Ram.MC, 0, 4),
+            "memory interface, write side, or the unit that writes: it sent 4 data without address",
+        ),
+        (
+            Unmatched(Ram.MC, 2, 0),
+            "memory interface, write side, or the unit that writes: it sent 2 addresses without data",
+        ),
         (
             TooManyOutstanding(Ram.MC, True, 4, 5),
             "memory interface, read side: it lets out more requests than it was told",
         ),
         (
             UnfairTurns(Ram.MC, False, 1, 4, 1, 20),
-            "arbiter of the memory interface, write side: turns are not as long as the weights",
+            "arbiter of the memory interface, write side, or the weights that reach it: "
+            "turns are not as long as the weights",
         ),
         (
             MissingInterrupt("CDMA_WT_0"),
             "done event of CDMA_WT, or GLB: all bytes are right, the interrupt alone is missing",
+        ),
+        (
+            MissingInterrupt("CDP_1"),
+            "done event of CDP, the answers to its writes, or GLB: all bytes are right, the interrupt alone is missing",
+        ),
+        (
+            PollExpired("SDP.S_STATUS", "==", 0, 1, 900),
+            "SDP, or what it waits for: the state that is polled never comes",
         ),
         (WrongLine(True, 5, 1, 0), "GLB: the interrupt line is not what its registers say"),
         (
@@ -105,7 +121,10 @@ def replace_layer(finding: Finding, layer: LayerId) -> Finding:
 
 def test_registers_of_one_unit_are_its_register_file_and_those_of_many_are_not() -> None:
     registers = [Finding(Check.REGISTER, WrongRegister(name, 1, 2), 5) for name in ("CSC.D_BANK", "CSC.D_RELEASE")]
-    assert told(*registers) == ["register file of CSC: 2 of its registers read another value than was written"]
+    assert told(*registers) == [
+        "register file of CSC, or the way to it in the CSB master: "
+        "2 of its registers read another value than was written"
+    ]
     more = Finding(Check.REGISTER, WrongRegister("SDP.D_BS_CFG", 1, 2), 5)
     assert told(*registers, more)[0].startswith("CSB master, or the register file of the unit that is accessed: ")
 
@@ -113,12 +132,14 @@ def test_registers_of_one_unit_are_its_register_file_and_those_of_many_are_not()
 def test_a_hang_names_the_first_unit_that_is_not_done_or_one_that_is_done_too_early() -> None:
     everything = ("CDMA", "CSC", "CMAC_A", "CMAC_B", "CACC", "SDP_RDMA", "SDP")
     assert hang(CONV, *everything[1:]) == [
-        "CSC, or what feeds it: the first unit that is not done; CDMA before it is done"
+        "CSC, what feeds it, a unit after it that takes no more data, or the memory interface, write side: "
+        "the first unit that is not done; CDMA before it is done"
     ]
-    assert hang(FUSED, "SDP_RDMA", "PDP") == ["SDP: it is done, and SDP_RDMA before it is not done"]
+    assert hang(CONV, "CSC", "CMAC_A", "CMAC_B", "CACC", "SDP_RDMA", "SDP")[0].startswith("CSC, what feeds it, ")
+    assert hang(FUSED, "SDP_RDMA", "PDP") == ["SDP or SDP_RDMA: SDP is done, and SDP_RDMA before it is not done"]
     lost = (UnitState("SDP_RDMA", ("PENDING", "RUNNING")), UnitState("SDP", ("PENDING", "IDLE")))
     assert hang(LayerId(0, "SDP", 1), units=lost) == [
-        "SDP: it waits for its other group, and SDP_RDMA before it is not done"
+        "SDP or SDP_RDMA: SDP waits for its other group, and SDP_RDMA before it is not done"
     ]
     assert hang(LayerId(0, "SDP", 0), "SDP_RDMA", "SDP") == [
         "SDP_RDMA, SDP that takes its data, or the memory interface, read side: "
@@ -126,13 +147,13 @@ def test_a_hang_names_the_first_unit_that_is_not_done_or_one_that_is_done_too_ea
     ]
     request = Outstanding(Ram.MC, True, 0x40, 1)
     assert hang(LayerId(0, "SDP", 0), "SDP_RDMA", "SDP", requests=(request,)) == [
-        "memory, or the memory interface: SDP_RDMA waits, and 1 requests are open"
+        "memory, the memory interface, SDP_RDMA, or SDP that takes its data: SDP_RDMA waits, and 1 requests are open"
     ]
     assert hang(LayerId(0, "SDP", 0)) == [
         "done event of SDP, the answers to its writes, or GLB: every unit is idle, and the interrupt never came"
     ]
     assert hang(CONV, "CDMA", unmatched=(Unmatched(Ram.MC, 1, 0),)) == [
-        "memory interface, write side: it sent 1 addresses without data"
+        "memory interface, write side, or the unit that writes: it sent 1 addresses without data"
     ]
 
 
@@ -141,6 +162,10 @@ def test_layers_of_several_engines_point_at_what_all_of_them_pass() -> None:
     assert str(shared(["CONV", "SDP"])).startswith("SDP_RDMA or SDP: layers of CONV, SDP are wrong, and pass it")
     assert str(shared(["PDP", "CDP"])) == (
         "rather what all units share, as the memory interface: layers of PDP, CDP are wrong"
+    )
+    assert str(shared(["CONV", "CONV-PDP"])) == (
+        "CDMA or CBUF or CSC or CMAC_A or CMAC_B or CACC or SDP_RDMA or SDP: "
+        "layers of CONV, CONV-PDP are wrong, and pass it"
     )
     assert shared(["conv_module", "fc_module"]) is None, "layers of the second system pass none of these units"
 
@@ -169,12 +194,32 @@ def test_the_pattern_of_wrong_elements_narrows_a_convolution_down() -> None:
     pixels[:, 1, 1:4] = True
     kernels[3:6] = True
     single[np.random.default_rng(1).random(shape) < 0.02] = True
-    [data] = patterned(pixels)
-    assert data.startswith("rather what all kernels share, CDMA (data), CBUF or CSC: the same pixels are wrong in ")
     [weights] = patterned(kernels)
-    assert weights.startswith("rather CDMA (weights), CBUF, CSC, a MAC cell, or operands per channel of SDP: 3 of 19 ")
+    assert weights.startswith("rather CDMA (weights), CBUF, CSC, CMAC, CACC or SDP: 3 of 19 channels are wrong")
     [arithmetic] = patterned(single)
-    assert arithmetic.startswith("rather arithmetic, of CMAC, CACC or SDP: ")
+    assert arithmetic.startswith("rather arithmetic, of CMAC, CACC, SDP_RDMA or SDP: ")
+    [any_unit] = patterned(pixels)
+    assert any_unit == "CDMA, CBUF, CSC, CMAC, CACC or SDP: layers of CONV are wrong", "accumulators leave them so, too"
+
+
+def test_no_pattern_of_pooling_tells_its_reader_from_its_line_buffers() -> None:
+    def first_line(patch: Patch) -> Patch:
+        walk = cases.evidence_of(layer, MEMORY).walk
+        cube = walk.read_patch(patch)
+        cube[:, 0] ^= np.random.default_rng(7).integers(1, 128, cube[:, 0].shape).astype(cube.dtype)
+        return walk.write(cube)
+
+    layer = cases.pdp_layer()
+    evidence = cases.evidence_of(layer, MEMORY, first_line)
+    verdict = Verdict(findings=[replace_layer(wrong(), LayerId(0, "PDP", 0))])
+    assert [str(suspect) for suspect in suspects(verdict, [explain(evidence)])] == [
+        "PDP_RDMA or PDP: layers of PDP are wrong"
+    ]
+
+
+def test_what_comes_after_the_done_event_may_be_another_groups_event() -> None:
+    late = Finding(Check.LATE, wrong().detail, 50, LayerId(3, "PDP", 1))
+    assert told(late) == ["PDP_RDMA or PDP, its done event, or GLB: done before its data"]
 
 
 def test_a_probable_cause_names_the_unit_that_it_is_about() -> None:
@@ -182,12 +227,13 @@ def test_a_probable_cause_names_the_unit_that_it_is_about() -> None:
     evidence = cases.evidence_of(layer, MEMORY, lambda patch: replace(patch, address=patch.address + 64))
     verdict = Verdict(findings=[replace_layer(wrong(), LayerId(0, "SDP", 0))])
     assert [str(suspect) for suspect in suspects(verdict, [explain(evidence)])] == [
-        "SDP, its writes: the probable cause is its work"
+        "SDP, its writes, or the memory interface: the probable cause is its work"
     ]
 
 
 def test_a_hang_says_more_than_the_engine_of_wrong_bytes() -> None:
     waits = Hang(5000, ("PDP_0",), None, (LayerId(3, "PDP", 0),), (), (), (UnitState("PDP", ("RUNNING", "IDLE")),))
     assert told(replace_layer(wrong(), LayerId(2, "PDP", 0)), Finding(Check.HANG, waits, 9000)) == [
-        "PDP, or what feeds it: the first unit that is not done; PDP_RDMA before it is done"
+        "PDP, what feeds it, or the memory interface, write side: "
+        "the first unit that is not done; PDP_RDMA before it is done"
     ]

@@ -15,6 +15,7 @@ from models.layout.dlhdl import ModuleDataLayout
 from tb.dlhdl.expect import PlayedLayer
 from tb.explain.build import AnyLayer, run_of
 from tb.explain.memory import ByteArray, Bytes, MaskArray, Patch
+from tb.explain.placed import misplaced
 from tb.explain.run import Recorded, Run
 from tb.explain.walk import CubeLayout, Walk
 from tb.judge.beats import Beats
@@ -42,6 +43,8 @@ class Evidence:
         dump: whether ``actual`` is a memory dump, which does not tell who wrote what.
         slack: how far singles may be from a prediction; 0 compares bytes.
         right: finds evidence of layers of the same engine that left nothing wrong.
+        over: names of other layers into whose results it wrote.
+        overwritten: when its result was overwritten after all of it had been right, in words; None when it was not.
     """
 
     name: str
@@ -57,6 +60,8 @@ class Evidence:
     dump: bool = False
     slack: float = 0.0
     right: Callable[[], Sequence[Evidence]] = tuple
+    over: tuple[str, ...] = ()
+    overwritten: str | None = None
 
     @cached_property
     def others(self) -> tuple[Evidence, ...]:
@@ -139,6 +144,18 @@ class Evidence:
     def rewritten(self) -> bool:
         """Whether the layer wrote a byte more than once, so that what is missing went to another place."""
         return self.beats is not None and int(self.beats.strobe.sum()) > int(np.count_nonzero(self.actual.known))
+
+    @cached_property
+    def strayed(self) -> bool:
+        """Whether the layer wrote where nothing of it is expected."""
+        return self.beats is not None and bool((self.actual.known & ~self.truth.known).any())
+
+    @cached_property
+    def misplaced(self) -> tuple[int, int] | None:
+        """How many atoms of how many lie at wrong addresses, None unless all of them are right but for that."""
+        if self.beats is None or self.slack:
+            return None
+        return misplaced(self.expected, self.beats, self.walk.atom_bytes)
 
     def blank(self) -> Bytes:
         """Return the ranges of ``actual`` before anything was written."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from models.arithmetic import HARDWARE
 from models.errors import InputError
-from tb.explain.cause import Cause, Fit, Variant
+from tb.explain.cause import Cause, Family, Fit, Variant
 from tb.explain.causes import catalogue
 from tb.explain.evidence import Evidence
 from tb.explain.run import Recorded, Run
@@ -97,16 +97,45 @@ def diagnose(evidence: Evidence, causes: Sequence[Cause] | None = None) -> Diagn
     wrong = int(np.count_nonzero(evidence.wrong))
     if wrong == 0:
         return Diagnosis((), 0, evidence.rerun is not None)
-    singles = list(_variants(evidence, causes))
+    found = _of_places(evidence, wrong)
+    singles = [candidate for candidate in _variants(evidence, causes) if _possible(evidence, candidate)]
     fits = _best(evidence, singles, wrong)
     tried = len(singles)
     if not fits or fits[0].share < _GOOD_SHARE:
-        pairs = _pairs(evidence, causes, singles, fits)
+        pairs = [pair for pair in _pairs(evidence, causes, singles, fits) if _possible(evidence, pair)]
         tried += len(pairs)
         fits = sorted([*fits, *_best(evidence, pairs, wrong)], key=lambda fit: fit.cost_bits)
+    if found is not None:
+        fits.append(found)
     shorter = [fit for fit in fits if fit.cost_bits < BYTE_BITS * wrong and fit.explained]
     return Diagnosis(tuple(_distinct(shorter)), tried, evidence.rerun is not None)
 
+
+def _of_places(evidence: Evidence, wrong: int) -> Fit | None:
+    """Return that the bytes were right and went to wrong addresses, or were overwritten; None when they were not.
+
+    It costs as much as may be: whatever says which addresses they are is better.
+    """
+    run = Run(Recorded(evidence.cube), evidence.walk)
+    cost = BYTE_BITS * wrong - BELIEF_BITS
+    if evidence.misplaced is not None:
+        count, total = evidence.misplaced
+        cause, detail = MISPLACED, f"{count} of {total} atoms"
+    elif evidence.overwritten is not None:
+        cause, detail = OVERWRITTEN, evidence.overwritten
+    else:
+        return None
+    return Fit((cause,), (Variant(detail, run),), wrong, 0, wrong, cost, b"")
+
+
+def _nothing(evidence: Evidence, run: Run) -> Iterable[Variant]:
+    del evidence, run
+    return ()
+
+
+MISPLACED = Cause("misplaced", "output: right bytes at wrong addresses", Family.LAYOUT, _nothing, symptom=True)
+OVERWRITTEN = Cause("overwritten", "output: overwritten after it was right", Family.CONTROL, _nothing, symptom=True)
+"""What the writes themselves say; no variant of them is tried."""
 
 Candidate = tuple[tuple[Cause, ...], tuple[Variant, ...]]
 
@@ -118,6 +147,15 @@ def _variants(evidence: Evidence, causes: Iterable[Cause]) -> Iterable[Candidate
         if start is not None:
             for variant in cause.on(evidence, start):
                 yield (cause,), (variant,)
+
+
+def _possible(evidence: Evidence, candidate: Candidate) -> bool:
+    """Return whether a candidate does not contradict what the writes themselves say of right bytes."""
+    causes, variants = candidate
+    if evidence.misplaced is not None:
+        # Each byte was computed, and written once: its address alone is wrong.
+        return variants[-1].run.dst != evidence.walk
+    return evidence.overwritten is None or not any(cause.reruns for cause in causes)
 
 
 def _pairs(

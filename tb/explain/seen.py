@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from tb.dlhdl.expect import LayerExpectation
 from tb.explain.evidence import AnyStarted, Evidence, from_writes
 from tb.explain.memory import Bytes, Patch
+from tb.explain.placed import Lacking, Pieces, overwritten, owners_of_strays
 from tb.explain.turns import owners
 from tb.explain.walk import CubeLayout
 from tb.judge.beats import Beats
@@ -21,6 +23,9 @@ from tb.nvdla.program.ops import MemInit, MemLoad, Op
 
 _MOST_COMPARED, _MOST_COMPARED_BYTES = 6, 1 << 14
 """Layers that are right and that causes are tried on, and how large they may be."""
+
+_MOST_STRAYS = 1 << 17
+"""Beats at wrong addresses, or with wrong bytes, up to which layers are looked for that lack them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,12 +111,11 @@ class Seen:
 
     def _wrong(self) -> Iterator[tuple[int, Beats]]:
         """Yield the number and the write beats of every layer that left wrong bytes."""
-        starts = np.concatenate(([0], np.cumsum([len(part) for part in self.beats]))).astype(np.int64)
         for number, layer in enumerate(self.layers):
             if layer.frame is None:
                 own = [
-                    part.take(self._owned(part, int(start), number))
-                    for part, start in zip(self.beats, starts, strict=False)
+                    part.take(self._owned(part, start, number) & (strays < 0) | (strays == number))
+                    for part, start, strays in zip(self.beats, self._starts, self._strays, strict=True)
                     if part.ram is layer.ram
                 ]
             else:
@@ -135,6 +139,7 @@ class Seen:
         memory = Bytes.of(found)
         before = tuple(other.started.layer for other in earlier)
         evidence = from_writes(layer.started, layer.layout, layer.expected, beats, memory, before, layer.slack)
+        evidence = replace(evidence, over=self._others_in(beats, number), overwritten=self._overwritten(beats, number))
         if not earlier and not given:
             return evidence
         left = Bytes.of(found)
@@ -155,12 +160,79 @@ class Seen:
             begin.paint(patch)
         return replace(evidence, initial=begin if given else Bytes.of(initial), left=left if wrong else None)
 
+    def _others_in(self, beats: Beats, number: int) -> tuple[str, ...]:
+        """Return the names of the other layers into whose results beats of a layer went."""
+        layer = self.layers[number]
+        outside = beats.take(~_within(beats, layer))
+        others = (other for other in self.layers if other.ram is layer.ram and other.frame is None)
+        return tuple(other.started.name for other in others if _within(outside, other).any())
+
+    def _overwritten(self, beats: Beats, number: int) -> str | None:
+        """Return in words when the result of a layer was overwritten after it was right, None when it was not."""
+        layer = self.layers[number]
+        cycle = None if layer.frame is not None or layer.slack else overwritten(layer.expected, beats)
+        if cycle is None:
+            return None
+        before = sum(int(np.count_nonzero(part.cycle < cycle)) for part in self.beats)
+        last = [other for other in self.layers if other.beats_before <= before][-1]
+        ran = "" if last is layer else f", when {last.started.name} had begun"
+        return f"from cycle {cycle} on{ran}"
+
     @cached_property
     def _in_turn(self) -> tuple[Beats, NDArray[np.int64]]:
         """All beats of a system that plays layers again for each frame, and the numbers of the layers they are of."""
         ram = self.layers[0].ram
         beats = _joined([part for part in self.beats if part.ram is ram], ram)
         return beats, owners([layer.expected for layer in self.layers], beats)
+
+    @cached_property
+    def _starts(self) -> tuple[int, ...]:
+        """How many beats came before each part."""
+        return tuple(accumulate((len(part) for part in self.beats[:-1]), initial=0)) if self.beats else ()
+
+    @cached_property
+    def _strays(self) -> tuple[NDArray[np.int64], ...]:
+        """For the beats of each part, the layer that lacks just what was written there; -1 for most."""
+        found = tuple(np.full(len(part), -1, dtype=np.int64) for part in self.beats)
+        for ram in {layer.ram for layer in self.layers if layer.frame is None}:
+            chosen = [number for number, part in enumerate(self.beats) if part.ram is ram and len(part)]
+            if not chosen:
+                continue
+            beats = _joined([self.beats[number] for number in chosen], ram)
+            at = np.concatenate([np.arange(len(self.beats[number])) + self._starts[number] for number in chosen])
+            writers = self._writers_of_strays(beats, at, [(self.beats[n], self._starts[n]) for n in chosen])
+            sizes = np.cumsum([len(self.beats[number]) for number in chosen])[:-1]
+            for number, part in zip(chosen, np.split(writers, sizes), strict=True):
+                found[number][:] = part
+        return found
+
+    def _writers_of_strays(
+        self, beats: Beats, at: NDArray[np.int64], parts: Sequence[tuple[Beats, int]]
+    ) -> NDArray[np.int64]:
+        """Return for the beats of a port the layer that lacks just what was written there; -1 for most."""
+        usual = np.full(len(beats), -1, dtype=np.int64)
+        width, lacking = beats.data.shape[1], []
+        written = np.asarray(beats.strobe.any(axis=1))
+        strays = written.copy()
+        for number, layer in enumerate(self.layers):
+            if layer.ram is not beats.ram:
+                continue
+            own = np.concatenate([self._owned(part, start, number) for part, start in parts])
+            usual[own] = number
+            wanted = Pieces.of_patch(layer.expected, width)
+            pieces = Pieces.of_beats(beats.take(own & written), width)
+            places = np.flatnonzero(own & written)[pieces.right(wanted)]
+            # What is written again may be the same bytes of another layer.
+            addresses, first = np.unique(beats.address[places].astype(np.int64), return_index=True)
+            strays[places[first]] = False
+            lacks = ~np.isin(wanted.address, addresses)
+            if lacks.any():
+                lacking.append(Lacking(number, wanted.take(lacks), layer.beats_before, bool(lacks.all())))
+        writers = np.full(len(beats), -1, dtype=np.int64)
+        if lacking and strays.any() and np.count_nonzero(strays) <= _MOST_STRAYS:
+            pieces = Pieces.of_beats(beats.take(strays), width)
+            writers[strays] = owners_of_strays(lacking, pieces, at[strays], usual[strays])
+        return writers
 
     def _owned(self, part: Beats, start: int, number: int) -> NDArray[np.bool_]:
         """Return which beats a layer wrote: those into its surface, and strays while it was the last begun.

@@ -104,14 +104,20 @@ _OF_CAUSES = (
     (("operand-",), "SDP_RDMA"),
     (("pool-window", "pool-split", "pool-padding"), "{units}"),
     (("pool-",), "PDP"),
-    (("strobe", "write-order", "lost-", "misplaced"), "{writer}, its writes, or the memory interface"),
-    (("read-order",), "{source}, or the memory interface"),
+    (("strobe", "misplaced"), "{writer}, its writes, or the memory interface"),
+    (("overwritten",), "{writer}, the unit that wrote there then, or the memory interface"),
     (("dst-base", "dst-order", "dst-stuck", "dst-lanes", "bus-lanes"), "{writer}, its writes, or the memory interface"),
     (("dst-",), "{writer}, its writes"),
     (tuple(f"src-{kind}" for kind in _VALUES), "{units}"),
     (("src-",), "{source}"),
 )
 """By the beginning of a cause's name, the units whose faults look so."""
+
+_OF_PLACES = {
+    "misplaced": "its bytes are right, at wrong addresses",
+    "overwritten": "its bytes were right, and were overwritten",
+}
+"""Symptoms that tell what computes from what writes."""
 
 _MANY, _FEW, _DENSE, _SCATTERED, _RARE = 0.8, 0.5, 0.5, 0.15, 0.03
 """Shares of pixels, of channels, of the elements where wrong ones of both meet, and of all elements."""
@@ -303,6 +309,8 @@ def _of_bytes(wrong: Sequence[Finding], explanations: Sequence[Explanation]) -> 
     explained = next((layer.engine for layer in layers if started is not None and layer.index == started.index), None)
     if first is not None and explained is not None and first.causes and not first.causes[0].symptom:
         return Suspect(_of_cause(first.causes[0], explained), "the probable cause is its work")
+    if first is not None and explained is not None and first.causes and first.causes[0].causes[0].name in _OF_PLACES:
+        return Suspect(_of_cause(first.causes[0], explained), _OF_PLACES[first.causes[0].causes[0].name])
     engines = list(dict.fromkeys(layer.engine for layer in layers))
     several = None if _reads_others(explanations) else shared(engines)
     if several is not None:

@@ -27,6 +27,7 @@ class Where:
         real: channels that are not padding.
         atom_elements: channels of an atom.
         group_kernels: kernels of a group, None for what is no convolution.
+        over: names of other layers whose results those bytes went into.
     """
 
     wrong: NDArray[np.bool_]
@@ -36,6 +37,7 @@ class Where:
     real: int
     atom_elements: int
     group_kernels: int | None = None
+    over: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, evidence: Evidence) -> Where:
@@ -52,6 +54,7 @@ class Where:
             evidence.channels,
             walk.atom_elements,
             _group_kernels(evidence),
+            evidence.over,
         )
 
     def lines(self) -> list[str]:
@@ -77,7 +80,9 @@ class Where:
         if self.missing.any():
             lines.append(f"{int(self.missing.sum())} of them were never written")
         if self.stray_first is not None:
-            lines.append(f"{self.stray} bytes written where nothing is expected, first at {self.stray_first:#x}")
+            over = f", into the result of {' and of '.join(self.over)}" if self.over else ""
+            where = f"first at {self.stray_first:#x}{over}"
+            lines.append(f"{self.stray} bytes written where nothing of the layer is expected, {where}")
         return lines
 
 

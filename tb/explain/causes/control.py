@@ -40,7 +40,7 @@ def _times(value: int | None, factor: int) -> int | None:
 
 def _lost(evidence: Evidence, run: Run) -> Iterator[Variant]:
     """Yield regular parts of the surface that are not written, unless what is missing went to another place."""
-    if evidence.rewritten:
+    if _went_elsewhere(evidence, run):
         return
     per_atom = run.dst.atom_elements
     for axis, name in ((0, "surface"), (1, "line"), (2, "column")):
@@ -54,6 +54,11 @@ def _lost(evidence: Evidence, run: Run) -> Iterator[Variant]:
     yield Variant("nothing written", replace(run, touch=_except((slice(None), slice(None), slice(None)))))
     yield Variant("last atom never written", replace(run, touch=partial(_atoms_but, ((-1,),), per_atom)))
     yield Variant("first atom never written", replace(run, touch=partial(_atoms_but, ((0,),), per_atom)))
+
+
+def _went_elsewhere(evidence: Evidence, run: Run) -> bool:
+    """Return whether what is missing may have been written to another place, which the run does not say."""
+    return evidence.rewritten or (evidence.strayed and run.dst == evidence.walk)
 
 
 def _stuck(evidence: Evidence, run: Run) -> Iterator[Variant]:
@@ -84,7 +89,7 @@ def _atoms_but(lost: tuple[tuple[int, ...], ...], per_atom: int, shape: Shape) -
 
 def _singles(evidence: Evidence, run: Run) -> Iterator[Variant]:
     """Yield exactly the atoms that are missing, when there are few: each must be said."""
-    if evidence.rewritten:
+    if _went_elsewhere(evidence, run):
         return
     walk = evidence.walk
     missing = walk.write(np.zeros(walk.shape, walk.dtype)).mask & ~evidence.got.mask

@@ -1,0 +1,152 @@
+"""Right bytes at wrong addresses are told from wrong bytes, and from writes that are lost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from tb.explain import Explanation, explain_run
+from tb.explain.memory import Patch
+from tb.explain.seen import Seen
+from tb.explain.suspect import suspects
+from tb.judge.beats import Beats
+from tb.judge.finding import Finding
+from tb.judge.layer_id import LayerId
+from tb.judge.predictor import predict
+from tb.judge.scoreboard import Scoreboard
+from tb.judge.tracker import StartedLayer
+from tb.judge.verdict import Verdict
+from tb.nvdla.engines import chain_of
+from tb.nvdla.layers import Layer
+from tests.unit.explain import cases
+from tests.unit.explain.faults import run
+from tests.unit.explain.full_cases import stored
+from tests.unit.explain.test_history import read
+from tests.unit.explain.test_runs import LOAD
+from tests.unit.run.regress.tasks import wrong
+
+MEMORY = cases.memory_for(3)
+FIRST = cases.copy_layer()
+SECOND = replace(cases.sdp_layer(), dst=replace(cases.sdp_layer().dst, address=cases.DST + 0x2000))
+
+
+def explained(layers: list[Layer], written: list[Beats]) -> list[Explanation]:
+    """Explain layers, the first in the first group, that wrote some beats, one after the other."""
+    scoreboard = Scoreboard()
+    for number, (layer, beats) in enumerate(zip(layers, written, strict=True)):
+        scoreboard.expect(predict(StartedLayer(number, chain_of(layer).name, number % 2, layer), partial(read, MEMORY)))
+        scoreboard.write_beats(replace(beats, cycle=np.arange(len(beats)) + 1000 * (number + 1)))
+        scoreboard.judge_pending()
+    return explain_run(Seen.of(scoreboard), (LOAD_OF_THESE,))
+
+
+LOAD_OF_THESE = replace(LOAD, chunks=((0, MEMORY.data.tobytes()),))
+
+
+def at(patch: Patch, address: int) -> Beats:
+    """Return the beats of a patch that went to another address."""
+    return cases.beats_of(replace(patch, address=address))
+
+
+def told(explanation: Explanation) -> tuple[int, str]:
+    """Return which layer is explained, and its first cause."""
+    assert explanation.evidence.started is not None
+    return explanation.evidence.started.index, explanation.causes[0].text
+
+
+def test_a_layer_that_writes_to_the_destination_of_another_one_is_explained_and_not_the_other() -> None:
+    """Its bytes are right; the layer that they went over has nothing to explain."""
+    (found,) = explained([FIRST, SECOND], [cases.beats_of(run(FIRST, MEMORY)), at(run(SECOND, MEMORY), cases.DST)])
+    assert told(found) == (
+        1,
+        f"output: wrong start address: {cases.DST:#x} instead of {cases.DST + 0x2000:#x}, "
+        "the destination of 1 layer before",
+    )
+    assert any("into the result of layer 0 (SDP, group 0)" in line for line in found.where.lines())
+
+
+def test_so_is_one_whose_bytes_are_no_others_than_those_that_lie_there() -> None:
+    """A second write of the same bytes is wrong nowhere, but for the layer that lacks them."""
+    again = replace(FIRST, dst=replace(FIRST.dst, address=cases.DST + 0x2000))
+    (found,) = explained([FIRST, again], [cases.beats_of(run(FIRST, MEMORY)), at(run(again, MEMORY), cases.DST)])
+    assert told(found)[1].startswith("output: wrong start address: ")
+
+
+def test_equal_bytes_everywhere_are_whose_all_of_them_are() -> None:
+    first, second = (replace(run(layer, MEMORY), data=np.zeros_like(run(layer, MEMORY).data)) for layer in PLAIN)
+    scoreboard = Scoreboard()
+    memory = stored(MEMORY, cases.SRC, np.zeros(0x1000, dtype=np.uint8))
+    for number, (layer, patch) in enumerate(zip(PLAIN, (first, replace(second, address=first.address)), strict=True)):
+        started = StartedLayer(number, chain_of(layer).name, number % 2, layer)
+        scoreboard.expect(predict(started, partial(read, memory)))
+        scoreboard.write_beats(cases.beats_of(patch))
+        scoreboard.judge_pending()
+    (found,) = explain_run(Seen.of(scoreboard), (replace(LOAD, chunks=((0, memory.data.tobytes()),)),))
+    assert told(found)[1].startswith("output: wrong start address: ")
+
+
+PLAIN = (FIRST, replace(FIRST, dst=replace(FIRST.dst, address=cases.DST + 0x2000)))
+
+
+def test_a_result_that_another_write_went_over_has_no_cause_in_its_arithmetic() -> None:
+    """All of it had been right: what the layer computes cannot be the reason."""
+    right = run(FIRST, MEMORY)
+    moved = replace(FIRST, src=replace(FIRST.src, address=cases.SRC + 64))
+    (found,) = explained(
+        [FIRST, SECOND],
+        [
+            cases.beats_of(right),
+            Beats.joined([cases.beats_of(run(SECOND, MEMORY)), cases.beats_of(run(moved, MEMORY))]),
+        ],
+    )
+    assert told(found)[0] == 0
+    assert told(found)[1].startswith("output: overwritten after it was right: from cycle ")
+    assert told(found)[1].endswith(", when layer 1 (SDP, group 1) had begun")
+    assert found.causes[0].symptom
+    assert not any(fit.name.startswith("src-") for fit in found.diagnosis.fits)
+
+
+def wrapped(beats: Beats, line_beats: int) -> Beats:
+    """Return beats of which those of a line that cross a block of 64 bytes go on at the start of the block."""
+    address = beats.address.copy()
+    lines = np.repeat(address[::line_beats], line_beats)
+    return replace(beats, address=np.where(address // 64 > lines // 64, address - np.uint64(64), address))
+
+
+def of_unit(explanation: Explanation) -> list[str]:
+    verdict = Verdict(findings=[Finding(wrong().check, wrong().detail, 50, LayerId(0, "SDP", 0))])
+    return [str(suspect) for suspect in suspects(verdict, [explanation])]
+
+
+def test_right_bytes_at_addresses_that_no_walk_gives_are_said_to_be_right() -> None:
+    beats = cases.beats_of(run(FIRST, MEMORY))
+    (found,) = explained([FIRST], [wrapped(beats, FIRST.dst.layout.shape[2])])
+    assert [fit.name for fit in found.causes] == ["misplaced"]
+    assert found.causes[0].symptom
+    assert told(found)[1].startswith("output: right bytes at wrong addresses: ")
+    assert of_unit(found) == ["SDP, its writes, or the memory interface: its bytes are right, at wrong addresses"]
+
+
+def test_wrong_bytes_at_wrong_addresses_and_right_ones_in_another_order_are_not() -> None:
+    beats = cases.beats_of(run(FIRST, MEMORY))
+    away = wrapped(beats, FIRST.dst.layout.shape[2])
+    data = away.data.copy()
+    data[7, 3] ^= 1
+    for changed in (replace(away, data=data), replace(beats, address=beats.address[::-1].copy())):
+        (found,) = explained([FIRST], [changed])
+        assert found.evidence.misplaced is None
+        assert "misplaced" not in [fit.name for fit in found.diagnosis.fits]
+
+
+def test_lost_writes_are_not_stated_where_bytes_went_astray() -> None:
+    """What is missing may be what lies elsewhere, also when more than its address is wrong."""
+    beats = cases.beats_of(run(FIRST, MEMORY))
+    address, data = beats.address.copy(), beats.data.copy()
+    address[-3:] += np.uint64(0x400)
+    data[-3:] ^= 1
+    (found,) = explained([FIRST], [replace(beats, address=address, data=data)])
+    assert not any(name.startswith("lost-") for fit in found.diagnosis.fits for name in fit.name.split("+"))
+    (lost,) = explained([FIRST], [beats.take(np.arange(len(beats)) < len(beats) - 3)])
+    assert told(lost)[1] == "writes lost: 3 of 90 atoms never written"

@@ -30,6 +30,7 @@ class Rounding(Enum):
     EVEN = "half to even"
     UP = "half up"
     NEGATIVE = "negative numbers towards minus infinity"
+    POSITIVE = "positive numbers towards zero"
 
 
 class Site(Enum):
@@ -79,6 +80,7 @@ class Rules:
         unsigned_along: whether a maximum or minimum of pooling does so along the width, and along the height.
         accumulator_bits: width at which the sums of a convolution wrap, None for accumulators that are wide enough.
         left_out: neighbours that a normalisation does not sum, as distances in channels.
+        instead: a neighbour, and the one that a normalisation sums in its place; None for right ones.
         interpolates: whether a lookup goes on from the entry below towards the next one.
         prelu_truncates: whether positive numbers are shifted, too, which a PReLU of X1 and X2 does not multiply.
         site: the only site where they hold, the others being right; None for everywhere.
@@ -94,6 +96,7 @@ class Rules:
     unsigned_along: tuple[bool, bool] = (False, False)
     accumulator_bits: int | None = None
     left_out: frozenset[int] = frozenset()
+    instead: tuple[int, int] | None = None
     interpolates: bool = True
     prelu_truncates: bool = False
     site: Site | None = None
@@ -230,6 +233,8 @@ def _shift_right(values: NDArray[np.int64], shift: int, rounding: Rounding) -> N
             return (values + (half - 1) + ((values >> shift) & 1)) >> shift
         case Rounding.NEGATIVE:
             return (values + np.where(values < 0, 0, half)) >> shift
+        case Rounding.POSITIVE:
+            return (values + np.where(values < 0, half - 1, 0)) >> shift
         case _:
             return (values + half) >> shift
 

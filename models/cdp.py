@@ -204,7 +204,8 @@ def _window_sums(local_size: int | None, data: NDArray[np.int64], rules: Rules) 
     sums = np.zeros_like(data)
     for distance in range(-half, half + 1):
         if distance not in rules.left_out:
-            sums += squares[half + distance :][: len(data)]
+            taken = dict((rules.instead,)).get(distance, distance) if rules.instead else distance
+            sums += squares[half + taken :][: len(data)]
     return sums
 
 

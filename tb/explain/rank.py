@@ -154,7 +154,8 @@ def _possible(evidence: Evidence, candidate: Candidate) -> bool:
     causes, variants = candidate
     if evidence.misplaced is not None:
         # Each byte was computed, and written once: its address alone is wrong.
-        return variants[-1].run.dst != evidence.walk
+        run = variants[-1].run
+        return run.dst != evidence.walk or run.touch is not None
     return evidence.overwritten is None or not any(cause.reruns for cause in causes)
 
 

@@ -131,6 +131,25 @@ def _neighbours(evidence: Evidence, run: Run) -> Iterator[Variant]:
     yield Variant("the channel itself", replace(run, rules=replace(run.rules, left_out=frozenset((0,)))))
 
 
+def _instead(evidence: Evidence, run: Run) -> Iterator[Variant]:
+    """Yield windows in which a neighbour takes the place of one next to it, or of the one on the other side."""
+    engine = run.engine
+    if not isinstance(engine, CdpRun) or engine.params.local_size is None or engine.params.is_float:
+        return
+    half = engine.params.local_size // 2
+    for distance in range(-half, half + 1):
+        for other in dict.fromkeys((distance - 1, distance + 1, -distance)):
+            if abs(other) <= half and other != distance:
+                rules = replace(run.rules, instead=(distance, other))
+                yield Variant(f"{_channel(other)} instead of {_channel(distance)}", replace(run, rules=rules))
+
+
+def _channel(distance: int) -> str:
+    if not distance:
+        return "the channel itself"
+    return f"channel {abs(distance)} {'after' if distance > 0 else 'before'}"
+
+
 def _interpolation(evidence: Evidence, run: Run) -> Iterator[Variant]:
     sdp = reach.sdp_of(run)
     looks_up = sdp is not None and sdp.y is not None and isinstance(sdp.y.stage, YStage) and sdp.y.stage.lut is not None
@@ -165,5 +184,6 @@ CAUSES = (
     ),
     Cause("lut-interpolation", "lookup: no interpolation", Family.ARITHMETIC, _interpolation, reruns=True),
     Cause("lut-neighbour", "normalisation: a neighbour is not summed", Family.ARITHMETIC, _neighbours, reruns=True),
+    Cause("lut-instead", "normalisation: a neighbour is summed twice", Family.ARITHMETIC, _instead, reruns=True),
     Cause("lut-padding", "normalisation: wrong number of channels", Family.ARITHMETIC, _padding, reruns=True),
 )

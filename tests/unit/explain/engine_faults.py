@@ -66,7 +66,8 @@ def other_engines() -> Iterator[tuple[str, Fault]]:
     yield "window of three", tables("lut-window", local_size=3)
     yield "output shift", tables("lut-converter", output_converter=replace(CDP.params.output_converter, shift=16))
 
-    yield "first of five channels not summed", Fault(CDP, without_first(), ("lut-neighbour",))
+    yield "first of five channels not summed", Fault(CDP, summed(-1, 0, 1, 2), ("lut-neighbour",))
+    yield "last of five channels summed twice", Fault(CDP, summed(-2, -1, 0, 2, 2), ("lut-instead",))
     pooled = np.zeros((16, 4, 5), np.int8)
     pixels = MAXIMUM.src.layout.unpack(MEMORY.read(cases.SRC, MAXIMUM.src.layout.nbytes).data)
     for c, h, w in np.ndindex(pooled.shape):
@@ -87,14 +88,14 @@ def other_engines() -> Iterator[tuple[str, Fault]]:
         yield f"Y {what}", Fault(table, run(wrong), (cause,))
 
 
-def without_first() -> Patch:
-    """Return what the normalisation over five channels leaves when the first of each window is not summed."""
+def summed(*distances: int) -> Patch:
+    """Return what a normalisation leaves that sums channels at these distances, some perhaps twice."""
     params = CDP.params
     cube = CDP.src.layout.unpack(MEMORY.read(CDP.src.address, CDP.src.layout.nbytes).data)
     data = params.input_converter.to_width(cube, widths(Precision.INT8).data)
     sums = np.zeros_like(data)
     for c, h, w in np.ndindex(data.shape):
-        sums[c, h, w] = sum(int(data[n, h, w]) ** 2 for n in range(max(0, c - 1), min(len(data), c + 3)))
+        sums[c, h, w] = sum(int(data[c + n, h, w]) ** 2 for n in distances if 0 <= c + n < len(data))
     factors = lookup(params.lut, sums, LutUnit.CDP).values
     result = params.output_converter.convert(factors * data, Precision.INT8)
     padded = elements(CDP).copy()

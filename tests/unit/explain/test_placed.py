@@ -19,9 +19,9 @@ from tb.judge.scoreboard import Scoreboard
 from tb.judge.tracker import StartedLayer
 from tb.judge.verdict import Verdict
 from tb.nvdla.engines import chain_of
-from tb.nvdla.layers import Layer
+from tb.nvdla.layers import Layer, WidthSplit
 from tests.unit.explain import cases
-from tests.unit.explain.faults import run
+from tests.unit.explain.faults import run, strides
 from tests.unit.explain.full_cases import stored
 from tests.unit.explain.test_history import read
 from tests.unit.explain.test_runs import LOAD
@@ -138,6 +138,17 @@ def test_wrong_bytes_at_wrong_addresses_and_right_ones_in_another_order_are_not(
         (found,) = explained([FIRST], [changed])
         assert found.evidence.misplaced is None
         assert "misplaced" not in [fit.name for fit in found.diagnosis.fits]
+
+
+def test_a_band_that_overlaps_the_one_before_is_the_cause_and_not_its_addresses() -> None:
+    layer = replace(cases.pdp_layer(), split=WidthSplit(2, 5, 0, 4, 3, 0, 2))
+    beats = cases.beats_of(run(layer, MEMORY))
+    surface, line = strides(layer)
+    late = (beats.address.astype(np.int64) - layer.dst.address) % surface % line // 8 > 2
+    moved = replace(beats, address=np.where(late, beats.address - np.uint64(8), beats.address))
+    (found,) = explained([layer], [Beats.joined([moved.take(~late), moved.take(late)])])
+    assert found.evidence.misplaced == (16 * 4 // 8, len(beats))
+    assert found.causes[0].name == "pool-split"
 
 
 def test_lost_writes_are_not_stated_where_bytes_went_astray() -> None:

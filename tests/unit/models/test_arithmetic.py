@@ -159,11 +159,21 @@ def test_channel_blocks_cover_every_channel_once(shape: tuple[int, int, int]) ->
         (Rounding.EVEN, [-2, -2, -1, 0, 0, 0, 1, 2, 2]),
         (Rounding.UP, [-2, -1, -1, 0, 0, 1, 1, 2, 2]),
         (Rounding.NEGATIVE, [-2, -2, -1, -1, 0, 1, 1, 2, 2]),
+        (Rounding.POSITIVE, [-2, -2, -1, -1, 0, 0, 1, 1, 2]),
     ],
 )
 def test_altered_rounding_halves_as_its_name_says(rounding: Rounding, expected: list[int]) -> None:
     values = np.arange(-4, 5, dtype=np.int64)
     assert shift_right_rounded(values, 1, Rules(rounding=rounding)).tolist() == expected
+
+
+def test_rounding_of_one_sign_alone_leaves_the_other_right() -> None:
+    values = np.arange(-8, 9, dtype=np.int64)
+    right, cut = shift_right_rounded(values, 2), shift_right_rounded(values, 2, Rules(rounding=Rounding.FLOOR))
+    positive = shift_right_rounded(values, 2, Rules(rounding=Rounding.POSITIVE))
+    assert positive.tolist() == np.where(values < 0, right, cut).tolist()
+    negative = shift_right_rounded(values, 2, Rules(rounding=Rounding.NEGATIVE))
+    assert negative.tolist() == np.where(values < 0, cut, right).tolist()
 
 
 @pytest.mark.parametrize("rounding", list(Rounding))

@@ -29,6 +29,7 @@ FLOOR, WRAP, MAX_UNSIGNED, MIN_UNSIGNED = (
     Rules(unsigned=(False, True)),
 )
 ONE, MINUS = np.ones((1, 1, 1), np.int8), np.full((1, 1, 1), -1, np.int8)
+PAIR = np.array([[[1]], [[2]]], np.int8)
 LARGE = np.full((1, 1, 1), 100, np.int8)
 SMALL = HwConfig.load("nv_small")
 IMAGE = np.array([[[1, 200]]], dtype=np.uint8)
@@ -60,7 +61,7 @@ def average() -> Model:
 
 def normalised(cube: NDArray[Any], **changes: Any) -> Model:
     params = cdp_layers.params(**changes)
-    return lambda rules: cdp.run(params, cube, 1, rules)
+    return lambda rules: cdp.run(params, cube, len(cube), rules)
 
 
 def limited(cube: NDArray[Any], operation: AluOp) -> Model:
@@ -107,6 +108,8 @@ def image(scale: int, shift: int) -> Model:
         (average(), FLOOR, [1], [0]),
         (normalised(ONE, input_converter=cdp_layers.enter(shift=1)), FLOOR, [1], [0]),
         (normalised(LARGE, output_converter=cdp_layers.leave(scale=2)), WRAP, [-128], [56]),
+        (normalised(PAIR, local_size=3), Rules(left_out=frozenset((1,))), [5, 5], [1, 5]),
+        (normalised(PAIR, local_size=3), Rules(instead=(1, 0)), [5, 5], [2, 9]),
         (convolved(), FLOOR, [1], [0]),
         (image(1, 1), FLOOR, [1, 100], [0, 100]),
         (image(1, 0), WRAP, [1, 127], [1, -56]),
@@ -133,6 +136,8 @@ def image(scale: int, shift: int) -> Model:
         "PDP",
         "CDP, input",
         "CDP, output",
+        "CDP, a neighbour left out",
+        "CDP, a neighbour taken for another",
         "convolution",
         "image, rounding",
         "image, saturation",

@@ -77,7 +77,8 @@ class Rules:
         wraps: whether they wrap below the range, and above it; of rules that do not saturate.
         symmetric: whether the smallest number of a range is the largest one, negated.
         unsigned: whether a maximum, and a minimum, takes negative numbers for large ones.
-        unsigned_along: whether a maximum or minimum of pooling does so along the width, and along the height.
+        unsigned_along: whether a maximum or minimum of pooling does so along the width, and along the height; both
+            operations do, unless ``unsigned`` says which.
         accumulator_bits: width at which the sums of a convolution wrap, None for accumulators that are wide enough.
         left_out: neighbours that a normalisation does not sum, as distances in channels.
         instead: a neighbour, and the one that a normalisation sums in its place; None for right ones.

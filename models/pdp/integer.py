@@ -58,9 +58,13 @@ def pool(
     """Pool some channels: (C, H, W) int8 or int16 to (C, out_height, out_width)."""
     if params.method is PoolMethod.AVERAGE:
         return _average(params, cube, out_width, out_height, _widths(params, config), rules)
-    whole = rules.unsigned[params.method is PoolMethod.MIN]
-    unsigned = [f"u{cube.itemsize}" if whole or along else cube.dtype for along in rules.unsigned_along]
-    along_width, along_height = (np.dtype(dtype) for dtype in unsigned)
+    chosen = rules.unsigned[params.method is PoolMethod.MIN]
+    if any(rules.unsigned_along):
+        concerned = chosen or not any(rules.unsigned)
+        unsigned = [concerned and along for along in rules.unsigned_along]
+    else:
+        unsigned = [chosen, chosen]
+    along_width, along_height = (np.dtype(f"u{cube.itemsize}") if way else cube.dtype for way in unsigned)
     rows = _reduce_along_width(params, cube.view(along_width), out_width, *_extreme(params.method, along_width))
     neutral = _extreme(params.method, along_height)
     return _reduce_along_height(params, rows.view(along_height), out_height, *neutral).view(cube.dtype)

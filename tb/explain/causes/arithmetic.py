@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -62,9 +62,10 @@ def _compare(evidence: Evidence, run: Run) -> Iterator[Variant]:
     for what, unsigned in (("both", (True, True)), ("maximum", (True, False)), ("minimum", (False, True))):
         yield Variant(what, replace(run, rules=replace(run.rules, unsigned=unsigned)))
     if reach.pooling(run) is not None:
-        for what, along in (("width", (True, False)), ("height", (False, True))):
-            rules = replace(run.rules, unsigned_along=along)
-            yield Variant(f"along the {what} of a window alone", replace(run, rules=rules))
+        for side, along in (("width", (True, False)), ("height", (False, True))):
+            for what, unsigned in (("", (False, False)), ("maximum, ", (True, False)), ("minimum, ", (False, True))):
+                rules = replace(run.rules, unsigned_along=along, unsigned=unsigned)
+                yield Variant(f"{what}along the {side} of a window alone", replace(run, rules=rules))
 
 
 def _prelu(evidence: Evidence, run: Run) -> Iterator[Variant]:
@@ -263,12 +264,17 @@ def _signs(evidence: Evidence, run: Run) -> Iterator[Variant]:
     sdp = reach.sdp_of(run)
     if sdp is not None and sdp is reach.first(run):
         yield Variant("input taken as unsigned", reach.with_sdp(run, replace(sdp, unsigned=True)))
-    for name, part in reach.stages(run):
-        if part.walk is not None:
-            changed = replace(part, unsigned=True)
-            yield from attempt(
-                f"operands of {name.upper()} taken as unsigned", partial(reach.with_stage, run, name, changed)
-            )
+    names = [name for name, part in reach.stages(run) if part.walk is not None]
+    for chosen in [*([name] for name in names), *([names] if len(names) > 1 else [])]:
+        whose = " and ".join(name.upper() for name in chosen)
+        yield from attempt(f"operands of {whose} taken as unsigned", partial(_with_unsigned, run, chosen))
+
+
+def _with_unsigned(run: Run, names: Sequence[str]) -> Run:
+    for name, part in list(reach.stages(run)):
+        if name in names:
+            run = reach.with_stage(run, name, replace(part, unsigned=True))
+    return run
 
 
 _CONVERTER = {

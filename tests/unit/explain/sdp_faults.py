@@ -9,10 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from models.layout import OperandLayout
+from models.precision import Precision
 from models.sdp import AluOp, SdpStage
-from tb.nvdla.layers import SdpLayer, StageSource
+from tb.explain.memory import Patch
+from tb.nvdla.layers import OperandSurface, SdpLayer, StageSource
 from tests.unit.explain import cases
+from tests.unit.explain import full_cases as full
 from tests.unit.explain.faults import MEMORY, Fault, altered, by_value, elements, run
+from tests.unit.nvdla.samples import SMALL
 
 SDP, REGISTERS, PAIRS = cases.sdp_layer(), cases.register_layer(), cases.pair_layer()
 
@@ -109,3 +114,17 @@ def sdp() -> Iterator[tuple[str, Fault]]:
     leaky = replace(cases.copy_layer(), params=replace(cases.copy_layer().params, x1=prelu), x1=StageSource(mul=3))
     shifted = np.vectorize(lambda v: (int(v) + 2) >> 2 if v >= 0 else -((-3 * int(v) + 2) >> 2), [np.int8])(raw)
     yield "positive numbers of PReLU shifted", Fault(leaky, by_value(leaky, lambda _: shifted), ("prelu-truncates",))
+    yield "operands of both stages unsigned", Fault(SDP, zero_extended(SDP), ("sign",))
+
+
+def zero_extended(layer: SdpLayer) -> Patch:
+    """Return what a layer leaves whose operands of one byte are those of two bytes, the upper one 0."""
+    memory = MEMORY
+    for name, address in (("x1", cases.X1 + 0x2000), ("x2", cases.X2 + 0x4000)):
+        surface = getattr(layer, name).memory
+        narrow = surface.layout
+        wide = OperandLayout.packed(SMALL, Precision.INT8, narrow.shape, narrow.components, 2)
+        raw = MEMORY.read(surface.address, narrow.nbytes).data
+        memory = full.stored(memory, address, raw.astype("<u2").view(np.uint8))
+        layer = replace(layer, **{name: StageSource(memory=OperandSurface(wide, address))})
+    return run(layer, memory)

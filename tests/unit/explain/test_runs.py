@@ -18,6 +18,7 @@ from models.arithmetic import Rounding, Rules, Site
 from models.config import BUILTIN_DIR
 from models.errors import InputError
 from models.layout import WeightLayout
+from models.pdp import PoolMethod
 from models.precision import Precision
 from tb.explain import explain_folder, explain_run
 from tb.explain.build import run_of
@@ -167,6 +168,17 @@ def test_what_would_change_a_layer_that_is_right_is_not_the_cause() -> None:
     assert alone.causes[0].name == "rounding"
     [beside] = explain_run(wrongly((plain, other), {0: at_output}), (LOAD,))
     assert "rounding" not in [fit.name for fit in beside.causes if not fit.contradicted], "the other layer rounds right"
+
+
+def test_a_maximum_that_compares_as_unsigned_is_told_beside_a_minimum_that_is_right() -> None:
+    def unsigned(run: LayerRun) -> LayerRun:
+        return replace(run, rules=Rules(unsigned=(True, False), unsigned_along=(True, False)))
+
+    layers = (cases.pdp_layer(PoolMethod.MAX), elsewhere(cases.pdp_layer(PoolMethod.MIN), 0x4000))
+    [found] = explain_run(wrongly(layers, {0: unsigned}), (LOAD,))
+    assert found.headline.startswith(
+        "maximum or minimum compares as unsigned: maximum, along the width of a window alone (explains "
+    )
 
 
 def test_two_faults_at_once_are_doubted_when_another_layer_has_neither() -> None:

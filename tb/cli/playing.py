@@ -20,6 +20,7 @@ from models.reading import shown
 from tb.cli import numbers
 from tb.cli.console import Console, verbosity_options
 from tb.cli.dut import BUILD_ROOT, add_dut_options, dut_of
+from tb.cli.inside import with_handovers
 from tb.explain.stages import load_stages
 from tb.report import failures, performance, report
 from tb.report.leads import with_leads
@@ -165,8 +166,6 @@ def check_run_options(args: argparse.Namespace) -> None:
             raise InputError(f"--waves-from must be cycle:N or layer:N, not {shown(args.waves_from)}")
     if args.stages is not None:
         load_stages(args.stages)
-        if not args.debug:
-            raise InputError("--stages must be given with --debug, which makes signals inside visible")
 
 
 def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built, title: str) -> int:
@@ -266,20 +265,18 @@ def _play_and_report(args: argparse.Namespace, plays: Sequence[Play], root: Path
     console = Console.of(args)
     started = time.monotonic()
     by_identity: dict[str, Result] = {}
+    played: dict[str, tuple[Job, Setup]] = {}
     jobs = [job for play in plays for job in play.jobs]
     progress = Progress(len(jobs))
     for play in plays:
-        for job, result in run_jobs(
-            play.jobs,
-            Setup(play.built, dut_of(play.args), args.timeout, waves=args.waves),
-            root,
-            workers=args.jobs,
-            isolated=args.isolate,
-        ):
+        setup = Setup(play.built, dut_of(play.args), args.timeout, waves=args.waves)
+        played |= {job.identity: (job, setup) for job in play.jobs}
+        for job, result in run_jobs(play.jobs, setup, root, workers=args.jobs, isolated=args.isolate):
             by_identity[job.identity] = result
             show_progress(console, progress, result)
     console.clear()
-    results = with_leads([by_identity[job.identity] for job in jobs], {job.identity: job.make for job in jobs})
+    results = with_handovers([by_identity[job.identity] for job in jobs], played, root, console)
+    results = with_leads(results, {job.identity: job.make for job in jobs})
     report.write_pages(results, root, root.name)
     console.detail(f"\n{report.table(results)}\n")
     problems = failures.told(results)

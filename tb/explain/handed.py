@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,19 +27,20 @@ class Kind:
     """A kind of values that pass a stage.
 
     Attributes:
-        lanes: how many a beat holds on a configuration, of those whose order depends on stripes; None for others.
+        in_stripes: whether they belong to atomic operations, whose order depends on stripes.
         is_written: whether they are bytes on their way to memory, in any order, each beat with its address.
     """
 
-    lanes: Callable[[HwConfig], int] | None = None
+    in_stripes: bool = False
     is_written: bool = False
 
 
 KINDS = {
     "converted": Kind(),
-    "kernels": Kind(lambda config: config.mac_atomic_c_size * config.mac_atomic_k_size),
-    "elements": Kind(lambda config: config.mac_atomic_c_size),
-    "products": Kind(lambda config: config.mac_atomic_k_size),
+    "packed": Kind(),
+    "kernels": Kind(in_stripes=True),
+    "elements": Kind(in_stripes=True),
+    "products": Kind(in_stripes=True),
     "sums": Kind(),
     "entered": Kind(),
     "written": Kind(is_written=True),
@@ -48,6 +50,45 @@ KINDS = {
 
 class NotComparable(InputError):
     """A layer whose hand-overs the model has no values for, or whose order is not known."""
+
+
+@dataclass(frozen=True)
+class Operations:
+    """How the RTL arranges atomic operations.
+
+    Attributes:
+        shortest: Outputs of the stripe that is taken when more than one of the longest are left, and less than two.
+        longest: Outputs of any other stripe but the last, for which the weights stay in the multipliers.
+        first_cell: First MAC cell that the values are of.
+        cells: How many MAC cells they are of; None for all.
+    """
+
+    shortest: int
+    longest: int
+    first_cell: int = 0
+    cells: int | None = None
+
+    def cells_of(self, config: HwConfig) -> slice:
+        """Return the MAC cells of a configuration."""
+        return slice(self.first_cell, self.first_cell + (self.cells or config.mac_atomic_k_size))
+
+    def lanes(self, value: str, config: HwConfig) -> tuple[int, ...]:
+        """Return how many values a beat may hold: kernels come all at once, or one after the other."""
+        cells, channels = self.cells_of(config), config.mac_atomic_c_size
+        together = cells.stop - cells.start
+        return {"kernels": (together * channels, channels), "elements": (channels,), "products": (together,)}[value]
+
+    def stripes(self, outputs: int) -> Iterator[tuple[int, int]]:
+        """Yield the first output of each stripe, and the one after its last.
+
+        Source: ``CSC_sg`` of the public RTL, whose stripes of feature cubes have ATOMIC_K to 2 ATOMIC_K outputs.
+        """
+        start = 0
+        while start < outputs:
+            left = outputs - start
+            length = self.longest if left >= 2 * self.longest else self.shortest if left > self.longest else left
+            yield start, start + length
+            start += length
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,15 +105,27 @@ class Handed:
     counts: NDArray[np.bool_]
     place: Callable[[int, int], str]
 
+    def without_zeros(self) -> Handed:
+        """Return the beats that are not of zeros alone.
 
-def handed(value: str, evidence: Evidence, lanes: int, stripe: int) -> Handed:
+        Raises:
+            NotComparable: when the lanes of a beat that are compared are zero, and others may be anything.
+        """
+        zero = ~(self.values.astype(np.bool_) & self.counts).any(axis=1)
+        if (zero & ~self.counts.all(axis=1)).any():
+            raise NotComparable("beats of zeros are left out, and the lanes after the last channel may hold anything")
+        kept = np.flatnonzero(~zero)
+        return Handed(self.values[kept], self.counts[kept], lambda beat, lane: self.place(int(kept[beat]), lane))
+
+
+def handed(value: str, evidence: Evidence, lanes: int, operations: Operations | None) -> Handed:
     """Return the values that pass a stage for a layer.
 
     Args:
         value: one of ``KINDS`` that is not written.
         evidence: the layer, and the memory that it found.
         lanes: elements of a beat.
-        stripe: outputs for which a kernel's weights stay in the multipliers.
+        operations: how atomic operations are arranged; None for values that do not belong to any.
 
     Raises:
         NotComparable: when the model has no values for it, or a beat no such number of lanes.
@@ -91,15 +144,33 @@ def handed(value: str, evidence: Evidence, lanes: int, stripe: int) -> Handed:
         if value in ("sums", "entered"):
             sums = convolve(first, operands).view(np.int32).astype(np.int64)
             return _cube(sums, first.dst.layout.atom_elements, lanes)
+        if value == "packed":
+            return _packed(first, read, lanes)
         if isinstance(first.src, ImageSurface) or first.params.winograd or first.params.precision is not Precision.INT8:
             raise NotComparable("only direct convolutions of INT8 feature cubes have a known order there")
         cube, weights = (array.astype(np.int64) for array in (operands.cube, operands.weights))
         if value == "converted":
             return _lines(cube, lanes)
-        return _operations(value, first, cube, weights, lanes, stripe)
+        assert operations is not None
+        return _operations(value, first, cube, weights, lanes, operations)
     if isinstance(first, SdpLayer) and value == "entered":
         return _cube(read_patterns(first.src, read).astype(np.int64), first.src.layout.atom_elements, lanes)
     raise NotComparable(f"{value} are values of another engine than {evidence.started.engine}")
+
+
+def _packed(layer: ConvLayer, read: Callable[[Ram, int, int], NDArray[np.uint8]], lanes: int) -> Handed:
+    """Return the bytes of weights in the order of their addresses.
+
+    Raises:
+        NotComparable: for compressed weights, which have streams of their own for masks and sizes.
+    """
+    weights = layer.weights
+    if weights.compression is not None:
+        raise NotComparable("only weights that are not compressed have a known order there")
+    raw = read(weights.ram, weights.address, -(-weights.layout.nbytes // lanes) * lanes)
+    values = raw.view(np.int8).astype(np.int64).reshape(-1, lanes)
+    real = np.arange(values.size).reshape(values.shape) < weights.layout.nbytes
+    return Handed(values, real, lambda beat, lane: f"byte {beat * lanes + lane} of the weights")
 
 
 def _whole(cube: NDArray[np.int64], lanes: int) -> NDArray[np.int64]:
@@ -142,65 +213,65 @@ def _lines(cube: NDArray[np.int64], lanes: int) -> Handed:
 
 
 def _operations(
-    value: str, layer: ConvLayer, cube: NDArray[np.int64], weights: NDArray[np.int64], lanes: int, stripe: int
+    value: str,
+    layer: ConvLayer,
+    cube: NDArray[np.int64],
+    weights: NDArray[np.int64],
+    lanes: int,
+    operations: Operations,
 ) -> Handed:
     """Return the values at CSC and CMAC: kernels of a stripe, elements or sums of products of an atomic operation.
 
-    The order is kernel group, stripe of outputs, block of channels, line and column of the kernel, output.
+    The order is kernel group, stripe of outputs, block of channels, line and column of the kernel, output. Kernels
+    come all at once, or one after the other.
 
     Source: public architecture documentation, unit description, "Convolution operation".
     """
     config = layer.weights.layout.config
     per_block, per_group = config.mac_atomic_c_size, config.mac_atomic_k_size
-    beat_lanes = KINDS[value].lanes
-    assert beat_lanes is not None
-    wanted = beat_lanes(config)
-    if lanes != wanted:
-        raise NotComparable(f"a beat of {value} must hold {wanted} of them, not {lanes}")
+    cells, allowed = operations.cells_of(config), operations.lanes(value, config)
+    if lanes not in allowed:
+        raise NotComparable(f"a beat of {value} must hold {' or '.join(map(str, allowed))} of them, not {lanes}")
     kernels, channels, rows, columns = weights.shape
     padded = np.pad(weights, ((0, -kernels % per_group), (0, -channels % per_block), (0, 0), (0, 0)))
     groups = padded.reshape(-1, per_group, padded.shape[1] // per_block, per_block, rows, columns)
-    grouped = groups.transpose(0, 2, 4, 5, 1, 3)  # group, block, r, s, kernel, channel
+    grouped = groups.transpose(0, 2, 4, 5, 1, 3)[:, :, :, :, cells]  # group, block, r, s, kernel, channel
     taps = _taps(layer, cube, per_block, (rows, columns))
-    real = _real(kernels, channels, per_group, per_block)
-    outputs = taps.shape[3]
+    real = _real(kernels, channels, per_group, per_block)[:, :, cells]
     parts: list[NDArray[np.int64]] = []
     marks: list[NDArray[np.bool_]] = []
     places: list[NDArray[np.int64]] = []
-    for group, (start, stop) in _stripes(len(grouped), outputs, stripe):
-        count = stop - start
+    for group, (start, stop) in product(range(len(grouped)), tuple(operations.stripes(taps.shape[3]))):
         at = np.stack(np.meshgrid(*map(np.arange, taps.shape[:3]), np.arange(start, stop), indexing="ij"), axis=-1)
         if value == "kernels":
-            parts.append(grouped[group].reshape(-1, wanted))
-            counted = real[group][:, np.newaxis, np.newaxis]
-            marks.append(np.broadcast_to(counted, grouped[group].shape).reshape(-1, wanted))
-            at = at[:, :, :, :1]
+            single = lanes == per_block
+            present = real[group].any(axis=(0, 2)) if single else np.ones(real.shape[2], dtype=np.bool_)
+            sent = grouped[group][:, :, :, present]
+            parts.append(sent.reshape(-1, lanes))
+            marks.append(np.broadcast_to(real[group][:, None, None, present], sent.shape).reshape(-1, lanes))
+            at = np.repeat(at[:, :, :, 0].reshape(-1, 4), len(parts[-1]) // at[:, :, :, 0, 0].size, axis=0)
         elif value == "elements":
-            parts.append(taps[:, :, :, start:stop].reshape(-1, wanted))
-            counted = real[group].any(axis=1)[:, np.newaxis, np.newaxis, np.newaxis]
-            marks.append(np.broadcast_to(counted, (*taps.shape[:3], count, per_block)).reshape(-1, wanted))
+            parts.append(taps[:, :, :, start:stop].reshape(-1, lanes))
+            counted = real[group].any(axis=1)[:, None, None, None]
+            marks.append(np.broadcast_to(counted, (*at.shape[:4], per_block)).reshape(-1, lanes))
         else:
             products = np.einsum("brsnc,brskc->brsnk", taps[:, :, :, start:stop], grouped[group])
-            parts.append(products.reshape(-1, wanted))
-            counted = real[group].any(axis=(0, 2))
-            marks.append(np.broadcast_to(counted, (len(parts[-1]), wanted)))
-        places.append(np.concatenate([np.full((at[..., 0].size, 1), group), at.reshape(-1, 4)], axis=1))
+            parts.append(products.reshape(-1, lanes))
+            marks.append(np.broadcast_to(real[group].any(axis=(0, 2)), (len(parts[-1]), lanes)))
+        places.append(np.insert(at.reshape(-1, 4), 0, group, axis=1))
     where, width = np.concatenate(places), layer.dst.layout.shape[2]
 
     def place(beat: int, lane: int) -> str:
         group, block, r, s, output = where[beat].tolist()
-        kernel = f"k={group * per_group + lane // (1 if value == 'products' else per_block)}"
+        cell = lane if value == "products" else lane // per_block
+        if value == "kernels" and lanes == per_block:
+            cell = beat - int(np.flatnonzero((where == where[beat]).all(axis=1))[0])
+        kernel = f"k={group * per_group + cells.start + cell}"
         channel = f"c={block * per_block + lane % per_block}"
         named = {"kernels": f"{kernel} {channel}", "elements": channel, "products": f"{kernel} block {block}"}[value]
         return f"{named} r={r} s={s} for the output h={output // width} w={output % width}"
 
     return Handed(np.concatenate(parts), np.concatenate(marks), place)
-
-
-def _stripes(groups: int, outputs: int, stripe: int) -> Iterator[tuple[int, tuple[int, int]]]:
-    for group in range(groups):
-        for start in range(0, outputs, stripe):
-            yield group, (start, min(start + stripe, outputs))
 
 
 def _real(kernels: int, channels: int, per_group: int, per_block: int) -> NDArray[np.bool_]:

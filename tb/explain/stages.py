@@ -4,14 +4,18 @@ A TOML file names the hand-overs, in the order in which data pass them:
 
     [[stage]]
     name = "CACC to SDP"
+    unit = "CACC"                 # at fault when this is the first that is wrong
     engines = ["CONV"]            # whose layers pass it, names of ``tb.nvdla.engines``
     value = "sums"                # what passes it, see KINDS of ``tb.explain.handed``
     valid = "conv.sdp_valid"      # paths from the RTL's top
     ready = "conv.sdp_ready"      # may be left out: every valid beat is taken
     data = "conv.sdp_data"        # or a list of paths, from bit 0 up
+    delay = 3                     # may be left out: cycles by which the data come after valid
+    zeros = false                 # may be left out: beats of zeros alone are not compared, nor counted
     mask = "conv.sdp_mask"        # may be left out: a bit an element, 0 for one that counts as 0
     element_bits = 32             # elements one after the other from bit 0; not for written
-    stripe = 16                   # for kernels, elements and products: outputs of a stripe operation
+    stripe = [8, 16]              # for kernels, elements and products: outputs of the shortest and longest stripes
+    cells = [0, 4]                # for these: first MAC cell and number; may be left out: all of them
     address = "sdp.wr_req_addr"   # for written alone
 
 Bytes that are written come in any order; all other values in the order that ``tb.explain.handed`` gives them.
@@ -31,13 +35,17 @@ from models.layout import Element
 from models.layout.dlhdl import ModuleDataLayout
 from models.reading import read_toml, shown
 from tb.explain.evidence import Evidence
-from tb.explain.handed import KINDS, Kind, NotComparable, handed
+from tb.explain.handed import KINDS, Kind, NotComparable, Operations, handed
 from tb.explain.seen import Seen, SeenLayer
+from tb.explain.suspect import Suspect, following
 from tb.nvdla.engines import ENGINES
 from tb.nvdla.program.ops import Op
 from tb.plain_data import converted
 
 MOST_BITS = 64
+MOST_OUTPUTS = 1 << 26
+MOST_CELLS = 1 << 10
+MOST_DELAY = 1000
 
 
 class StageError(InputError):
@@ -49,15 +57,19 @@ class Stage:
     """One hand-over; see the module for the fields."""
 
     name: str
+    unit: str
     engines: tuple[str, ...]
     value: str
     valid: str
     data: tuple[str, ...]
     ready: str | None = None
     element_bits: int = 8
-    stripe: int | None = None
+    stripe: tuple[int, int] | None = None
+    cells: tuple[int, int] | None = None
     mask: tuple[str, ...] = ()
     address: str | None = None
+    delay: int = 0
+    zeros: bool = True
 
     def __post_init__(self) -> None:
         known = [engine.name for engine in ENGINES]
@@ -68,16 +80,30 @@ class Stage:
             raise StageError(f"{self.name}: value must be one of {', '.join(KINDS)}, not {self.value}")
         if self.kind.is_written != (self.address is not None):
             raise StageError(f"{self.name}: address must be given for written, and for nothing else")
-        if (self.kind.lanes is not None) != (self.stripe is not None):
-            raise StageError(f"{self.name}: stripe must be given for kernels, elements and products, and nothing else")
-        for key, number, most in (("element_bits", self.element_bits, MOST_BITS), ("stripe", self.stripe, 1 << 26)):
-            if number is not None and not 1 <= number <= most:
-                raise StageError(f"{self.name}: {key} must be 1 to {most}, not {number}")
+        if self.kind.in_stripes != (self.stripe is not None) or (self.cells is not None and not self.kind.in_stripes):
+            raise StageError(
+                f"{self.name}: stripe must be given, and cells may be, for kernels, elements and products alone"
+            )
+        if not 0 <= self.delay <= MOST_DELAY:
+            raise StageError(f"{self.name}: delay must be 0 to {MOST_DELAY} cycles, not {self.delay}")
+        if not 1 <= self.element_bits <= MOST_BITS:
+            raise StageError(f"{self.name}: element_bits must be 1 to {MOST_BITS}, not {self.element_bits}")
+        if self.stripe is not None and not 1 <= self.stripe[0] <= self.stripe[1] <= MOST_OUTPUTS:
+            raise StageError(
+                f"{self.name}: stripe must be the shortest and the longest, 1 to {MOST_OUTPUTS}, not {self.stripe}"
+            )
+        if self.cells is not None and not (self.cells[0] >= 0 and 1 <= self.cells[1] <= MOST_CELLS - self.cells[0]):
+            raise StageError(f"{self.name}: cells must be the first and how many, below {MOST_CELLS}, not {self.cells}")
 
     @property
     def kind(self) -> Kind:
         """The kind of what passes it."""
         return KINDS[self.value]
+
+    @property
+    def operations(self) -> Operations | None:
+        """How atomic operations are arranged, for values that belong to them."""
+        return None if self.stripe is None else Operations(*self.stripe, *(self.cells or ()))
 
 
 @dataclass(frozen=True)
@@ -216,7 +242,9 @@ def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_las
     """Return the result of a stage for a layer, and how many of the beats are its own."""
     assert evidence.started is not None
     lanes = len(rest[0].data) * 8 // stage.element_bits if rest else _usual_lanes(stage, evidence)
-    right = handed(stage.value, evidence, lanes, stage.stripe or 1)
+    right = handed(stage.value, evidence, lanes, stage.operations)
+    if not stage.zeros:
+        rest, right = [beat for beat in rest if any(beat.data)], right.without_zeros()
     beats = rest if is_last else rest[: len(right.values)]
     got = _elements([beat.data for beat in beats], stage.element_bits, lanes)
     unknown = _elements([beat.unknown or bytes(len(beat.data)) for beat in beats], stage.element_bits, lanes) != 0
@@ -230,7 +258,7 @@ def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_las
         lane = int(np.flatnonzero(differs[beat])[0])
         value = "unknown bits" if unknown[beat, lane] else got[beat, lane]
         text = (
-            f"first wrong at {right.place(beat, lane)} in beat {beat + 1} of {len(right.values)}, "
+            f"wrong at {right.place(beat, lane)} in beat {beat + 1} of {len(right.values)}, "
             f"cycle {beats[beat].cycle}: expected {right.values[beat, lane]}, got {value}"
         )
     return StageResult(stage.name, evidence.started.name, len(beats), len(right.values), text), len(right.values)
@@ -240,8 +268,8 @@ def _usual_lanes(stage: Stage, evidence: Evidence) -> int:
     """Return how many elements a beat would have had, when none passed."""
     layout = evidence.layout
     assert not isinstance(layout, ModuleDataLayout)
-    lanes = stage.kind.lanes
-    return evidence.walk.atom_elements if lanes is None else lanes(layout.config)
+    operations = stage.operations
+    return evidence.walk.atom_elements if operations is None else operations.lanes(stage.value, layout.config)[0]
 
 
 def _elements(beats: Sequence[bytes], bits: int, lanes: int) -> NDArray[np.int64]:
@@ -263,7 +291,7 @@ def _written(stage: Stage, layer: SeenLayer, beats: Sequence[Handover]) -> Stage
         inside = 0 <= first <= len(expected.data) - size and bool(expected.mask[first : first + size].any())
         where = f"in beat {number}, cycle {beat.cycle}, address {beat.address:#x}"
         if not inside:
-            text = f"first wrong {where}: the layer writes nothing there"
+            text = f"wrong {where}: the layer writes nothing there"
             break
         mask = expected.mask[first : first + size]
         differs = np.frombuffer(beat.data, dtype=np.uint8) != expected.data[first : first + size]
@@ -273,13 +301,50 @@ def _written(stage: Stage, layer: SeenLayer, beats: Sequence[Handover]) -> Stage
             want = expected.data[first : first + size].tobytes().hex(" ")
             place = layer.layout.element_at(first)
             element = "" if not isinstance(place, Element) else f", from c={place.c} h={place.h} w={place.w}"
-            text = f"first wrong {where}{element}: expected {want}, got {beat.data.hex(' ')}"
+            text = f"wrong {where}{element}: expected {want}, got {beat.data.hex(' ')}"
             break
     return StageResult(stage.name, layer.started.name, len(beats), int(expected.mask.sum()) // size, text)
 
 
-def first_bad(results: Sequence[StageResult]) -> list[str]:
+def told(results: Sequence[StageResult]) -> list[str]:
     """Return the results of a layer as lines, and which stage is the first bad one."""
     bad = [result for result in results if result.is_bad]
     lines = [str(result) for result in results]
     return [*lines, f"first bad stage: {bad[0].stage}" if bad else "no stage differs: look past the last one"]
+
+
+@dataclass(frozen=True)
+class Culprit:
+    """The unit whose hand-over is the first that is wrong.
+
+    Attributes:
+        suspect: The unit, and what it handed over.
+        is_sure: Whether all hand-overs before it were compared; else units before it are suspected as well.
+    """
+
+    suspect: Suspect
+    is_sure: bool
+
+
+def culprit(stages: Sequence[Stage], results: Sequence[StageResult], engine: str) -> Culprit | None:
+    """Return the unit before the first hand-over of a wrong layer that is wrong; None when none was compared.
+
+    Args:
+        stages: All of the file.
+        results: Of the layer.
+        engine: That of the layer, as it is called in messages.
+    """
+    stage_of = {stage.name: stage for stage in stages}
+    bad = next((number for number, result in enumerate(results) if result.is_bad), None)
+    if bad is None:
+        compared = [stage_of[result.stage] for result in results if result.skipped is None]
+        if not compared:
+            return None
+        units = following(compared[-1].unit, engine)
+        return Culprit(Suspect(units, f"{compared[-1].name}: all that is handed over is right"), is_sure=True)
+    first = stage_of[results[bad].stage]
+    before = [stage_of[result.stage].unit for result in results[:bad] if result.skipped is not None]
+    # Halves of one unit side by side.
+    beside = [stage_of[r.stage] for r in results[bad + 1 :] if r.is_bad and stage_of[r.stage].value == first.value]
+    units = " or ".join(dict.fromkeys([*before, first.unit, *(stage.unit for stage in beside)]))
+    return Culprit(Suspect(units, f"the first wrong hand-over is {results[bad]}"), is_sure=not before)

@@ -171,6 +171,18 @@ def shared(engines: Sequence[str]) -> Suspect | None:
     return Suspect("rather what all units share, as the memory interface", because)
 
 
+def following(unit: str, engine: str) -> str:
+    """Return the units that data of a layer pass after one, in words.
+
+    Args:
+        unit: The unit; CMAC_A and CMAC_B pass on what both have computed.
+        engine: That of the layer, as it is called in messages.
+    """
+    passed = _passed(engine)
+    later = [name for name in _FLOW[_FLOW.index(unit) + 1 :] if name in passed] if unit in _FLOW else []
+    return " or ".join(later) or "the memory interface"
+
+
 def _passed(name: str) -> set[str]:
     """Return the units that layers pass, by their name in messages."""
     return {unit for engine in ENGINES for chain in engine.chains if chain.name == name for unit in chain.units}

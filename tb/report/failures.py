@@ -72,8 +72,8 @@ def _told(results: Sequence[Result], found: Sequence[Group], more: int) -> str:
 
 
 def _several(found: Sequence[Group]) -> Suspect | None:
-    """Return what layers of several engines share, where no cause is known of most of them."""
-    known = sum(len(group.members) for group in found if group.cause is not None and not _is_symptom(group))
+    """Return what layers of several engines share, where not even a unit is known of most of them."""
+    known = sum(len(group.members) for group in found if not group.lacks_cause or _stages(group.members[0]))
     if 2 * known >= sum(len(group.members) for group in found):
         return None
     played = [group.members[0] for group in found if group.members[0].explained is not None]
@@ -81,9 +81,8 @@ def _several(found: Sequence[Group]) -> Suspect | None:
     return shared([finding.layer.engine for finding in wrong if finding.layer is not None])
 
 
-def _is_symptom(group: Group) -> bool:
-    explained = group.members[0].explained
-    return explained is not None and any(explained.symptoms[:1])
+def _stages(result: Result) -> list[str]:
+    return [] if result.explained is None else result.explained.stages
 
 
 def _room(number: int, found: Sequence[Group]) -> int:
@@ -129,7 +128,7 @@ def _sorted_by_worth(explained: Explained | None) -> tuple[list[str], list[str],
     lines = explained.lines
     start = next((n for n, line in enumerate(lines) if line.startswith(_WHY)), len(lines))
     end = next((n for n, line in enumerate(lines) if n > start and not line.startswith("   ")), len(lines))
-    return [*_told_leads(explained), *lines[start:end]], lines[:start], lines[end:]
+    return [*_told_leads(explained), *lines[start:end]], lines[:start], [*lines[end:], *explained.stages]
 
 
 def _units(result: Result) -> list[str]:
@@ -150,7 +149,8 @@ def _block(result: Result) -> str:
     lines = [*_units(result), *_lines(why_not_passed(result.verdict))]
     if not result.ending.is_failure:
         return "\n".join([f"refused: {result.identity}", *(f"  {line}" for line in lines)])
-    lines += [] if result.explained is None else [*result.explained.lines, *_told_leads(result.explained)]
+    if result.explained is not None:
+        lines += [*result.explained.lines, *result.explained.stages, *_told_leads(result.explained)]
     return "\n".join([f"failed: {result.identity}", *(f"  {line}" for line in (*lines, *_leads(result)))])
 
 

@@ -17,7 +17,7 @@ from models.errors import InputError
 from tb.coverage.attributes import Attributes, Value
 from tb.coverage.observe import FIRST, MEMORY, observe
 from tb.explain.traits import element_leads
-from tb.report.summary import Group, groups
+from tb.report.summary import groups
 from tb.run.result import Result
 from tb.run.systems import AnyScenario
 from tb.stimulus.scenario import Scenario
@@ -76,7 +76,7 @@ def with_leads(results: Sequence[Result], makers: Makers) -> list[Result]:
         results: All results of a run.
         makers: From which the scenarios are built again, to look at their layers.
     """
-    unexplained = [group for group in groups(results) if _lacks_cause(group)]
+    unexplained = [group for group in groups(results) if group.lacks_cause and group.members[0].explained is not None]
     if not unexplained:
         return list(results)
     failed = _some([result for group in unexplained for result in group.members])
@@ -212,11 +212,6 @@ def _feature(name: str, sign: str, bound: Value, relation: Relation) -> Feature:
 def _related(relation: Relation, value: Value, bound: Value) -> bool:
     """Return whether two values of one kind are in a relation; what a layer lacks is in none."""
     return value is not None and type(value) is type(bound) and bool(relation(value, bound))
-
-
-def _lacks_cause(group: Group) -> bool:
-    explained = group.members[0].explained
-    return explained is not None and (group.cause is None or any(explained.symptoms[:1]))
 
 
 def _layers(result: Result, makers: Makers) -> dict[int, dict[str, Attributes]]:

@@ -21,7 +21,7 @@ class Group:
         ending: how the first of them ended.
         cause: the probable cause of the first in words, None when none is known.
         signatures: signatures of all members, the most frequent first; each tells engine and register group.
-        members: the failures.
+        members: the failures; those of which hand-overs inside were watched come first, as more is known of them.
     """
 
     ending: Ending
@@ -35,6 +35,12 @@ class Group:
         if self.cause is not None:
             return self.cause
         return signature_line(self.signatures[0] if len(self.signatures) == 1 else self.members[0].verdict.kind)
+
+    @property
+    def lacks_cause(self) -> bool:
+        """Whether what is known of the cause is a symptom at most."""
+        explained = self.members[0].explained
+        return self.cause is None or (explained is not None and any(explained.symptoms[:1]))
 
     @property
     def checks(self) -> list[str]:
@@ -58,7 +64,12 @@ def groups(results: Iterable[Result]) -> list[Group]:
             key = (result.ending, *result.verdict.kind) if cause is None else (cause[0],)
             found.setdefault(key, []).append(result)
     ordered = sorted(found.values(), key=lambda members: -len(members))
-    return [_group(tuple(members)) for members in ordered]
+    return [_group(tuple(sorted(members, key=_unseen))) for members in ordered]
+
+
+def _unseen(result: Result) -> int:
+    """Return how little is known of where inside a failure arises."""
+    return 2 if result.explained is None else 2 - bool(result.explained.stages) - result.explained.located
 
 
 def slowest(results: Iterable[Result]) -> list[Result]:

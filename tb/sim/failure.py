@@ -6,6 +6,7 @@ import resource
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -15,7 +16,7 @@ from models.config import HwConfig
 from tb.explain import Explanation, explain_run, record, write_page
 from tb.explain.page import FILE_NAME
 from tb.explain.seen import Seen
-from tb.explain.stages import compare, first_bad
+from tb.explain.stages import Culprit, compare, culprit, told
 from tb.explain.suspect import suspects
 from tb.explain.waves import View, write_save_files
 from tb.judge.layer_facts import layer_facts
@@ -48,6 +49,22 @@ class Judged(Protocol):
     @property
     def monitors(self) -> Mapping[Ram, object]:
         """The monitors of the memory ports."""
+
+
+@dataclass(frozen=True)
+class Inside:
+    """What was seen of hand-overs inside the DUT.
+
+    Attributes:
+        lines: Of each layer that is explained.
+        culprit: The unit before the first wrong hand-over of the first layer, if one was found.
+    """
+
+    lines: Sequence[str] = ()
+    culprit: Culprit | None = None
+
+
+NOT_WATCHED = Inside()
 
 
 def performance(began: tuple[float, int]) -> Performance:
@@ -90,13 +107,17 @@ def _explained(folder: Path, bench: Judged, ops: Program, request: Request) -> E
     seen = Seen.of(bench.scoreboard)
     record.save(folder / record.FILE_NAME, seen, bench.config, request.config)
     explanations = explain_run(seen, ops)
-    stages = _stages(bench, seen, ops, explanations)
+    inside = _inside(bench, seen, ops, explanations)
     _save_view(folder, bench, explanations)
-    return tell(folder, explanations, bench.verdict, request, stages)
+    return tell(folder, explanations, bench.verdict, request, inside)
 
 
 def tell(
-    folder: Path, explanations: Sequence[Explanation], verdict: Verdict, request: Request, stages: Sequence[str] = ()
+    folder: Path,
+    explanations: Sequence[Explanation],
+    verdict: Verdict,
+    request: Request,
+    inside: Inside = NOT_WATCHED,
 ) -> Explained:
     """Write the page of a failed run, and return why its bytes are wrong.
 
@@ -105,36 +126,43 @@ def tell(
         explanations: of its layers.
         verdict: what was found.
         request: the launcher's, which names the test and commands.
-        stages: lines about hand-overs inside.
+        inside: what was seen of hand-overs.
     """
     name = request.test or folder.name
-    why = complaints(verdict)
+    why = [*complaints(verdict), *(["\n".join(inside.lines)] if inside.lines else [])]
     kept = None if request.kept is None else Path(request.kept)
     rerun, waves = request.rerun, request.rerun_waves
     write_page(folder / FILE_NAME, explanations, name, why, rerun, waves, about=request.about, kept=kept)
+    pointed = suspects(verdict, explanations) if inside.culprit is None else [inside.culprit.suspect]
     return Explained(
-        [line for explanation in explanations for line in explanation.lines()] + list(stages),
+        [line for explanation in explanations for line in explanation.lines()],
         [[fit.name for fit in explanation.causes] for explanation in explanations],
         [[fit.name for fit in explanation.equal] for explanation in explanations],
         [explanation.headline for explanation in explanations],
         [bool(explanation.causes) and explanation.causes[0].symptom for explanation in explanations],
-        units=[str(suspect) for suspect in suspects(verdict, explanations)],
+        units=[str(suspect) for suspect in pointed],
+        stages=list(inside.lines),
+        located=inside.culprit is not None and inside.culprit.is_sure,
         traits=[traits for explanation in explanations if (traits := explanation.traits) is not None],
     )
 
 
-def _stages(bench: Judged, seen: Seen, ops: Program, explanations: Sequence[Explanation]) -> list[str]:
-    """Return the first bad stage of every layer that is explained, when stages were watched."""
+def _inside(bench: Judged, seen: Seen, ops: Program, explanations: Sequence[Explanation]) -> Inside:
+    """Return what was seen of hand-overs of every layer that is explained."""
     if bench.watch is None:
-        return []
+        return NOT_WATCHED
     results = compare(bench.watch.stages, bench.watch.seen, seen, ops)
-    lines = []
+    lines: list[str] = []
+    culprits: list[Culprit | None] = []
     for explanation in explanations:
         started = explanation.evidence.started
         assert started is not None
+        found = results[started.index]
         lines.append(f"{started.name}: stages")
-        lines += [f"  {line}" for line in first_bad(results[started.index])]
-    return lines
+        lines += [f"  {line}" for line in told(found)]
+        culprits.append(culprit(bench.watch.stages, found, started.engine))
+    # Later layers may be wrong because the first is.
+    return Inside(lines, next((found for found in culprits if found is not None), None))
 
 
 def _save_view(folder: Path, bench: Judged, explanations: Sequence[Explanation]) -> None:

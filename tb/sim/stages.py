@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -35,12 +36,15 @@ class StageWatch:
     async def _watch(self, stage: Stage) -> None:
         signals, seen, edge = self._signals[stage.name], self.seen[stage.name], RisingEdge(self._clock)
         valid, ready, address = signals.valid, signals.ready, signals.address
+        due: deque[int] = deque()
         while True:
             await edge
             if valid.value == HIGH and (ready is None or ready.value == HIGH):
+                due.append(cycle() + stage.delay)
+            if due and due[0] == cycle():
                 at = None if address is None else int(address.value)
                 data, unknown = signals.word()
-                seen.append(Handover(cycle(), data, at, unknown))
+                seen.append(Handover(due.popleft(), data, at, unknown))
 
 
 @dataclass(frozen=True)

@@ -125,6 +125,8 @@ class Explained(msgspec.Struct, frozen=True):
         symptoms: whether the best says no more than what the bytes look like, for each layer.
         leads: where no cause is known, what failing layers have and passing ones have not; of the first of its kind.
         units: the units that the findings point at, each with its reason.
+        stages: what was seen of hand-overs inside, when they were watched.
+        located: whether these were compared from the first to the one that is wrong.
         traits: of each layer without a probable cause, the traits of its wrong elements, where they can be told.
     """
 
@@ -135,6 +137,8 @@ class Explained(msgspec.Struct, frozen=True):
     symptoms: list[bool] = []
     leads: list[str] = []
     units: list[str] = []
+    stages: list[str] = []
+    located: bool = False
     traits: list[Traits] = []
 
 

@@ -27,6 +27,7 @@ from tb.run.compile.runners import (
     TOP_PORTS_CONTROL,
     TOP_PORTS_FILE,
     TOP_PORTS_ONLY,
+    VISIBLE_HANDOVERS,
     elaborate_command,
     make_command,
 )
@@ -187,6 +188,8 @@ def _build_arguments(
         if hierarchical:
             # A depth would count from the top of every block.
             visible = (HIERARCHICAL, *(ALL_SIGNALS if spec.debug else (str(directory / TOP_PORTS_FILE),)))
+        if not spec.debug:
+            visible = (*visible, str(VISIBLE_HANDOVERS))
         waves = [f"--trace-{wave_suffix}"] if wave_suffix else []
         counts = CODE_COVERAGE[spec.coverage] if spec.coverage else ()
         return [*visible, *waves, *counts, *library_arguments(files), *map(str, files.controls), *texts]

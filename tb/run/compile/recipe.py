@@ -16,7 +16,7 @@ from tb.run.compile.cached import is_sealed
 from tb.run.compile.filelist import FileList, parse
 from tb.run.compile.inputs import InputFile, collect
 from tb.run.compile.ports import PortMap, expected_ports, load_port_map
-from tb.run.compile.runners import HARNESS_DIR
+from tb.run.compile.runners import HARNESS_DIR, VISIBLE_HANDOVERS
 from tb.run.compile.shims import SHIM_DIR
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.compile.toolchain import fst_available, processor, tool_versions, verilator_root, verilator_version
@@ -161,6 +161,8 @@ def _model_facts(spec: BuildSpec, port_map: PortMap, wave_suffix: str | None) ->
         recipe += [hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(SCOPE_DIR.iterdir())]
     if port_map.wrapped:
         recipe += [hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(SHIM_DIR.iterdir())]
+    if spec.simulator == "verilator":
+        recipe.append(hashlib.sha256(VISIBLE_HANDOVERS.read_bytes()).hexdigest())
     if spec.optimised:
         flavour += [hashlib.sha256(PROFILE.read_bytes()).hexdigest(), processor()]
     if spec.native:

@@ -36,6 +36,10 @@ HARNESS_DIR = HDL / "harness"
 _HARNESS_LINK, _LIBRARIES_LINK, _MAIN_LINK, _ROOT_LINK = "harness", "libraries", "main", "verilator"
 """Symbolic links in a build folder: make cannot take a path with a blank, and these are all that it sees of paths."""
 
+HANDOVERS_DIR = HDL / "handovers"
+VISIBLE_HANDOVERS = HANDOVERS_DIR / "visible.vlt"
+"""The control file that makes hand-overs inside visible."""
+
 TOP_PORTS_ONLY = ("--public-depth", "1")
 ALL_SIGNALS = ("--public-flat-rw",)
 TOP_PORTS_FILE = "top_ports.vlt"

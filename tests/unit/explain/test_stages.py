@@ -154,9 +154,9 @@ def operations(stripe: int) -> dict[str, list[Handover]]:
 CONVOLUTION = Seen.of(played(conv_layer(), wrong=0, moved=0))
 
 
-def judged(value: str, beats: list[Handover], stripe: int | None = 16) -> StageResult:
+def judged(value: str, beats: list[Handover], stripe: int = 16) -> StageResult:
     """Return what is found of a convolution's beats."""
-    stage = Stage("inside", ("CONV",), value, "v", ("d",), None, 20 if value == "products" else 8, stripe)
+    stage = Stage("inside", ("CONV",), value, "v", ("d",), None, 20 if value == "products" else 8, (stripe, stripe))
     (finding,) = compare([stage], {"inside": beats}, CONVOLUTION, (LOAD,))[0]
     return finding
 

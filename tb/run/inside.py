@@ -1,0 +1,62 @@
+"""Failures played again to see where inside the first hand-over is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from tb.explain.page import FILE_NAME as PAGE_FILE
+from tb.run import folders
+from tb.run.compile.runners import HANDOVERS_DIR
+from tb.run.dut import Dut
+from tb.run.jobs import RESULT_FILE, Job, Setup, run_job
+from tb.run.result import Result
+from tb.run.systems import load_config
+
+_MOST_CYCLES = 200_000
+"""Longer failures are not played again: watching takes some seconds for as many."""
+
+_FOLDER = "inside"
+
+
+def is_worth_it(result: Result) -> bool:
+    """Return whether playing a failure again may say where inside it arises.
+
+    That is so for a convolution of unknown cause: it passes five units, of which its bytes alone tell little.
+    """
+    explained, wrong = result.explained, result.verdict.wrong_bytes
+    if explained is None or explained.stages or not wrong or wrong[0].layer is None:
+        return False
+    known = any(explained.causes[:1]) and not any(explained.symptoms[:1])
+    convolves = wrong[0].layer.engine.startswith("CONV")
+    return convolves and not known and result.verdict.cycles <= _MOST_CYCLES and handovers_of(result.dut) is not None
+
+
+def handovers_of(dut: Dut) -> Path | None:
+    """Return the file that names the hand-overs inside a device, or None when there is none of its kind."""
+    suffix = "_embedded" if dut.rtl is None else ""
+    path = HANDOVERS_DIR / f"{load_config(dut.config).name}{suffix}.toml"
+    return path if path.is_file() else None
+
+
+def watched(job: Job, result: Result, setup: Setup, work_dir: Path) -> Result:
+    """Play a failure again, and return it with what was seen of hand-overs inside.
+
+    Where the RTL lacks what the file names, the failure is returned as it is.
+
+    Args:
+        job: What failed.
+        result: How.
+        setup: What plays it.
+        work_dir: Folder of the failure, which gets the page of this run.
+    """
+    again = folders.emptied(work_dir, _FOLDER)
+    seen = run_job(replace(job, stages=handovers_of(setup.dut)), replace(setup, waves=False), again)
+    if seen.explained is not None and seen.explained.stages and seen.verdict.signature == result.verdict.signature:
+        for name in (PAGE_FILE, RESULT_FILE):
+            (again / name).replace(work_dir / name)
+        result = msgspec.structs.replace(result, explained=seen.explained)
+    folders.remove(work_dir, _FOLDER)
+    return result

@@ -258,7 +258,7 @@ def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_las
         lane = int(np.flatnonzero(differs[beat])[0])
         value = "unknown bits" if unknown[beat, lane] else got[beat, lane]
         text = (
-            f"wrong at {right.place(beat, lane)} in beat {beat + 1} of {len(right.values)}, "
+            f"first wrong at {right.place(beat, lane)} in beat {beat + 1} of {len(right.values)}, "
             f"cycle {beats[beat].cycle}: expected {right.values[beat, lane]}, got {value}"
         )
     return StageResult(stage.name, evidence.started.name, len(beats), len(right.values), text), len(right.values)
@@ -291,7 +291,7 @@ def _written(stage: Stage, layer: SeenLayer, beats: Sequence[Handover]) -> Stage
         inside = 0 <= first <= len(expected.data) - size and bool(expected.mask[first : first + size].any())
         where = f"in beat {number}, cycle {beat.cycle}, address {beat.address:#x}"
         if not inside:
-            text = f"wrong {where}: the layer writes nothing there"
+            text = f"first wrong {where}: the layer writes nothing there"
             break
         mask = expected.mask[first : first + size]
         differs = np.frombuffer(beat.data, dtype=np.uint8) != expected.data[first : first + size]
@@ -301,7 +301,7 @@ def _written(stage: Stage, layer: SeenLayer, beats: Sequence[Handover]) -> Stage
             want = expected.data[first : first + size].tobytes().hex(" ")
             place = layer.layout.element_at(first)
             element = "" if not isinstance(place, Element) else f", from c={place.c} h={place.h} w={place.w}"
-            text = f"wrong {where}{element}: expected {want}, got {beat.data.hex(' ')}"
+            text = f"first wrong {where}{element}: expected {want}, got {beat.data.hex(' ')}"
             break
     return StageResult(stage.name, layer.started.name, len(beats), int(expected.mask.sum()) // size, text)
 
@@ -347,4 +347,4 @@ def culprit(stages: Sequence[Stage], results: Sequence[StageResult], engine: str
     # Halves of one unit side by side.
     beside = [stage_of[r.stage] for r in results[bad + 1 :] if r.is_bad and stage_of[r.stage].value == first.value]
     units = " or ".join(dict.fromkeys([*before, first.unit, *(stage.unit for stage in beside)]))
-    return Culprit(Suspect(units, f"the first wrong hand-over is {results[bad]}"), is_sure=not before)
+    return Culprit(Suspect(units, f"the first bad hand-over, {results[bad]}"), is_sure=not before)

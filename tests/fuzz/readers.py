@@ -257,7 +257,7 @@ READERS = (
     ),
     Reader("coverage model", "unit.toml", partial(samples.texts, "*.toml", PLANS / "coverage"), _coverage, weight=1),
     Reader("port map", "ports.toml", partial(samples.texts, "ports*.toml"), lambda path: load_port_map(path, SMALL)),
-    Reader("stages", "stages.toml", partial(samples.texts, "stages.toml", HDL), load_stages),
+    Reader("stages", "stages.toml", partial(samples.texts, "*.toml", HDL / "handovers"), load_stages),
     Reader("score catalogue", "bugs.toml", samples.catalogues, load_catalogue),
     Reader("score journal", "journal", samples.journals, lambda path: Journal(path, samples.ABOUT, resume=True)),
     Reader("cluster settings", "slurm.toml", partial(samples.texts, "slurm*.toml"), _cluster),

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from models.config import HwConfig
-from tb.places import PLANS, ROOT
+from tb.explain.page import FILE_NAME as PAGE_FILE
+from tb.places import HDL, PLANS
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
+from tb.run.inside import watched
 from tb.run.jobs import Job, Setup, run_job
 from tb.stimulus.generate.plan import load_plan
 from tests.sim.conftest import needs_icarus
 
-pytestmark = needs_icarus
-
 CONFIG = HwConfig.load("nv_small")
-STAGES = ROOT / "hdl_stubs" / "stages.toml"
+STAGES = HDL / "handovers" / "nv_small_embedded.toml"
+
+
+def failing(scenario: str, bug: str) -> Job:
+    """Return the job of a scenario of the plan with a seeded bug."""
+    (entry,) = [entry for entry in load_plan(PLANS / "nv_small.toml") if entry.name == scenario]
+    return Job(scenario, 1, "rerun", partial(entry.build, CONFIG, 1), plusargs=(f"+bug={bug}",))
 
 
 @pytest.fixture(scope="module")
@@ -28,6 +35,7 @@ def debug_model() -> Built:
     return build(BuildSpec(CONFIG, "icarus", debug=True))
 
 
+@needs_icarus
 @pytest.mark.parametrize(
     ("scenario", "bug", "bad", "right"),
     [
@@ -43,19 +51,42 @@ def debug_model() -> Built:
 def test_the_first_bad_stage_is_that_of_the_bug(
     debug_model: Built, tmp_path: Path, scenario: str, bug: str, bad: str, right: str | None
 ) -> None:
-    (entry,) = [entry for entry in load_plan(PLANS / "nv_small.toml") if entry.name == scenario]
-    job = Job(
-        scenario,
-        1,
-        "rerun",
-        partial(entry.build, CONFIG, 1),
-        plusargs=(f"+bug={bug}",),
-        stages=STAGES,
-    )
+    job = replace(failing(scenario, bug), stages=STAGES)
     result = run_job(job, Setup(debug_model, Dut("nv_small", "icarus", debug=True), 120.0), tmp_path)
     assert result.explained is not None
-    lines = [line.strip() for line in result.explained.lines]
+    lines = [line.strip() for line in result.explained.stages]
     assert f"first bad stage: {bad}" in lines
     assert any(line.startswith(f"{bad}: first wrong ") for line in lines)
     if right is not None:
         assert any(line.startswith(f"{right}: ") and line.endswith(" beats, all right") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("bug", "unit"),
+    [("conv_window_one_line_down", "CBUF or CSC"), ("conv_data_unsigned", "CMAC"), ("conv_truncate", "CACC")],
+)
+def test_a_failure_is_played_again_on_the_same_model_to_name_the_unit(tmp_path: Path, bug: str, unit: str) -> None:
+    setup = Setup(build(BuildSpec(CONFIG, backend="native")), Dut("nv_small", "verilator", backend="native"), 120.0)
+    job = failing("conv_3x3_partial_groups", bug)
+    result = run_job(job, setup, tmp_path)
+    assert result.explained is not None
+    assert not result.explained.stages
+    page = (tmp_path / PAGE_FILE).read_text(encoding="utf-8")
+    assert "first bad stage" not in page
+    again = watched(job, result, setup, tmp_path)
+    assert again.explained is not None
+    assert again.explained.located
+    (told,) = again.explained.units
+    assert told.startswith(f"{unit}: the first bad hand-over, ")
+    assert (again.verdict, again.explained.lines) == (result.verdict, result.explained.lines)
+    assert "first bad stage" in (tmp_path / PAGE_FILE).read_text(encoding="utf-8")
+    assert not (tmp_path / "inside").exists()
+
+
+def test_rtl_without_the_names_leaves_a_failure_as_it_is(tmp_path: Path) -> None:
+    filelist = str(HDL / "nv_small.f")
+    dut = Dut("nv_small", "verilator", filelist, backend="native")
+    setup = Setup(build(BuildSpec(CONFIG, filelist=Path(filelist), backend="native")), dut, 120.0)
+    job = failing("conv_3x3_partial_groups", "conv_truncate")
+    result = run_job(job, setup, tmp_path)
+    assert watched(job, result, setup, tmp_path) is result

@@ -29,6 +29,7 @@ from tb.run.compile.spec import COVERAGE_FILE, Built
 from tb.run.coroutine import play_test
 from tb.run.dut import Dut
 from tb.run.errors import LaunchError
+from tb.run.inside import is_worth_it, watched
 from tb.run.jobs import Job, Setup, keep_page, run_job, shared_process
 from tb.run.optimise import Model
 from tb.run.regress import bundle, code_coverage
@@ -61,6 +62,7 @@ them. So many at most go uncounted when the process or its worker dies."""
 _processes: dict[tuple[int, Dut, tuple[str, ...], Limits], SharedProcess] = {}
 _numbers = count()
 _with_waves: set[tuple[Ending, tuple[str, ...]]] = set()
+_watched: set[tuple[str, ...]] = set()
 
 
 @dataclass(frozen=True)
@@ -170,6 +172,9 @@ def _play(task: Task, limits: Limits) -> Result:
             folders.remove(limits.folder, _worker_name(), name)
             return msgspec.structs.replace(result, folder=None)
         if result.ending.is_failure:
+            if task.kind != BENCH and is_worth_it(result) and result.verdict.signature not in _watched:
+                _watched.add(result.verdict.signature)
+                result = watched(_job(task, limits), result, Setup(built, task.dut, limits.timeout_seconds), work_dir)
             if limits.waves:
                 _add_waves(task, result, work_dir, limits)
             kept = failure_folder(limits.folder, task.key)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from models.layout import FeatureLayout
+from tb.explain.handed import Operations
 from tb.explain.seen import Seen
-from tb.explain.stages import Handover, Stage, StageError, StageResult, compare, first_bad, load_stages
+from tb.explain.stages import Handover, Stage, StageError, StageResult, compare, culprit, load_stages, told
 from tb.places import HDL
 from tests.unit.explain import cases
 from tests.unit.explain.cases import conv_layer
@@ -20,10 +22,10 @@ from tests.unit.explain.joint_faults import pooled
 from tests.unit.explain.test_runs import LAYERS, LOAD, MEMORY, played
 from tests.unit.models.oracles_conv import element
 
-EMBEDDED = HDL / "stages.toml"
-SUMS = Stage("CACC to SDP", ("CONV",), "sums", "v", ("d",), "r", 32)
-ENTERED = Stage("input of SDP", ("SDP",), "entered", "v", ("d",), "r", 32)
-WRITTEN = Stage("SDP to memory", ("SDP",), "written", "v", ("d",), "r", address="a")
+HANDOVERS = HDL / "handovers"
+SUMS = Stage("CACC to SDP", "CACC", ("CONV",), "sums", "v", ("d",), "r", 32)
+ENTERED = Stage("input of SDP", "SDP_RDMA or SDP", ("SDP",), "entered", "v", ("d",), "r", 32)
+WRITTEN = Stage("SDP to memory", "SDP", ("SDP",), "written", "v", ("d",), "r", address="a")
 
 
 def entering(number: int) -> list[Handover]:
@@ -60,7 +62,7 @@ def test_right_hand_overs_of_layers_one_after_the_other_are_right() -> None:
     findings = compare([ENTERED, WRITTEN], seen, RUN, (LOAD,))
     for index in (0, 1):
         assert [finding.is_bad for finding in findings[index]] == [False, False]
-        assert first_bad(findings[index])[-1] == "no stage differs: look past the last one"
+        assert told(findings[index])[-1] == "no stage differs: look past the last one"
     assert findings[2] == []
 
 
@@ -89,7 +91,7 @@ def test_a_wrong_element_is_named_with_place_and_cycle() -> None:
         f"input of SDP: first wrong at c=13 h=2 w=3 in beat {at - len(entering(0)) + 1} of {total}, "
         f"cycle {beats[at].cycle}: expected {words[5] - 70000}, got {words[5]}"
     )
-    assert first_bad(findings[1])[-1] == "first bad stage: input of SDP"
+    assert told(findings[1])[-1] == "first bad stage: input of SDP"
 
 
 def test_missing_and_stray_hand_overs_are_bad() -> None:
@@ -154,9 +156,14 @@ def operations(stripe: int) -> dict[str, list[Handover]]:
 CONVOLUTION = Seen.of(played(conv_layer(), wrong=0, moved=0))
 
 
-def judged(value: str, beats: list[Handover], stripe: int = 16) -> StageResult:
+INSIDE = Stage("inside", "CSC", ("CONV",), "elements", "v", ("d",), stripe=(16, 16))
+
+
+def judged(value: str, beats: list[Handover], stripe: int = 16, cells: tuple[int, int] | None = None) -> StageResult:
     """Return what is found of a convolution's beats."""
-    stage = Stage("inside", ("CONV",), value, "v", ("d",), None, 20 if value == "products" else 8, (stripe, stripe))
+    stage = replace(INSIDE, value=value, stripe=(stripe, stripe), cells=cells)
+    if value == "products":
+        stage = replace(stage, element_bits=20)
     (finding,) = compare([stage], {"inside": beats}, CONVOLUTION, (LOAD,))[0]
     return finding
 
@@ -198,12 +205,19 @@ def converted() -> list[Handover]:
     return [Handover(n, atom.tobytes()) for n, atom in enumerate(atoms)]
 
 
+def judged_input(beats: list[Handover], *, zeros: bool = True) -> StageResult:
+    """Return what is found of the beats of a convolution's converted input."""
+    stage = replace(INSIDE, value="converted", stripe=None, zeros=zeros)
+    (finding,) = compare([stage], {"inside": beats}, CONVOLUTION, (LOAD,))[0]
+    return finding
+
+
 def test_converted_input_is_compared_line_by_line() -> None:
     beats = converted()
-    assert judged("converted", beats, None).wrong is None
+    assert judged_input(beats).wrong is None
     changed = bytes([beats[19].data[0] ^ 4]) + beats[19].data[1:]
     beats[19] = replace(beats[19], data=changed)
-    finding = judged("converted", beats, None)
+    finding = judged_input(beats)
     assert finding.wrong is not None
     assert finding.wrong.startswith("first wrong at c=0 h=1 w=3 in beat 20 of 112, cycle 19: ")
 
@@ -211,17 +225,16 @@ def test_converted_input_is_compared_line_by_line() -> None:
 def test_unknown_bits_are_wrong_where_they_count() -> None:
     beats = converted()
     beats[19] = replace(beats[19], unknown=b"\0" * 7 + b"\1")
-    assert str(judged("converted", beats, None)).endswith("got unknown bits")
+    assert str(judged_input(beats)).endswith("got unknown bits")
     beats = converted()
     beats[8] = replace(beats[8], unknown=b"\0" * 7 + b"\1")
-    assert not judged("converted", beats, None).is_bad
+    assert not judged_input(beats).is_bad
 
 
 def test_images_are_not_compared_and_neither_is_what_follows_them() -> None:
     later = replace(conv_layer(), dst=replace(conv_layer().dst, address=cases.DST + 0x2000))
     run = Seen.of(played(cases.image_layer(), later, wrong=0, moved=0))
-    stage = Stage("inside", ("CONV",), "elements", "v", ("d",), None, 8, 16)
-    findings = compare([stage], {"inside": operations(16)["elements"]}, run, (LOAD,))
+    findings = compare([INSIDE], {"inside": operations(16)["elements"]}, run, (LOAD,))
     assert [str(findings[index][0]) for index in (0, 1)] == [
         "inside: not compared: only direct convolutions of INT8 feature cubes have a known order there",
         "inside: not compared: it is not known where the layer before ends",
@@ -271,13 +284,112 @@ def test_sums_are_those_of_a_literal_convolution() -> None:
     assert (finding.is_bad, finding.beats) == (False, 3 * height * width)
 
 
-def test_the_stages_of_the_embedded_device_load() -> None:
-    names = [stage.name for stage in load_stages(EMBEDDED)]
+@pytest.mark.parametrize(
+    ("outputs", "lengths"),
+    [(1, [1]), (16, [16]), (17, [8, 9]), (31, [8, 8, 15]), (32, [16, 16]), (40, [16, 8, 16]), (47, [16, 8, 8, 15])],
+)
+def test_stripes_are_as_long_as_those_of_the_hardware(outputs: int, lengths: list[int]) -> None:
+    stripes = list(Operations(8, 16).stripes(outputs))
+    assert [stop - start for start, stop in stripes] == lengths
+    assert [start for start, _ in stripes] == [sum(lengths[:n]) for n in range(len(lengths))]
+
+
+def test_kernels_may_come_one_after_the_other_to_some_of_the_cells() -> None:
+    groups = operations(16)["kernels"]
+    a_group = len(groups) // 3
+    # 19 kernels: the last group has three, of which the upper cells get none.
+    single = [
+        Handover(n, beat.data[8 * cell : 8 * cell + 8])
+        for n, beat in enumerate(groups)
+        for cell in range(4, 8)
+        if n < 2 * a_group
+    ]
+    finding = judged("kernels", single, cells=(4, 4))
+    assert (finding.wrong, finding.beats, finding.expected) == (None, len(single), len(single))
+    single[6] = replace(single[6], data=bytes([single[6].data[0] ^ 1]) + single[6].data[1:])
+    assert "first wrong at k=6 c=0 r=0 s=1 for the output h=0 w=0 in beat 7" in str(
+        judged("kernels", single, cells=(4, 4))
+    )
+
+
+def test_products_may_be_those_of_some_of_the_cells() -> None:
+    upper = [
+        replace(beat, data=(int.from_bytes(beat.data, "little") >> 80).to_bytes(10, "little"))
+        for beat in operations(16)["products"]
+    ]
+    assert not judged("products", upper, cells=(4, 4)).is_bad
+    assert judged("products", upper, cells=(0, 4)).wrong is not None
+
+
+def test_weights_are_compared_as_they_lie_in_memory() -> None:
+    layer = conv_layer()
+    raw = MEMORY.read(layer.weights.address, -(-layer.weights.layout.nbytes // 8) * 8).data
+    beats = [Handover(at, raw[at : at + 8].tobytes()) for at in range(0, len(raw), 8)]
+    stage = replace(INSIDE, value="packed", stripe=None)
+    (finding,) = compare([stage], {"inside": beats}, CONVOLUTION, (LOAD,))[0]
+    assert not finding.is_bad
+    beats[3] = replace(beats[3], data=bytes([beats[3].data[0] ^ 1]) + beats[3].data[1:])
+    (finding,) = compare([stage], {"inside": beats}, CONVOLUTION, (LOAD,))[0]
+    assert finding.wrong is not None
+    assert finding.wrong.startswith("first wrong at byte 24 of the weights in beat 4 ")
+
+
+def test_beats_of_zeros_are_left_out_where_the_hardware_clears_the_buffer() -> None:
+    cleared = [Handover(-n, bytes(8)) for n in range(9, 0, -1)]
+    assert not judged_input(cleared + converted(), zeros=False).is_bad
+    assert judged_input(cleared + converted()).is_bad
+    beats = [beat for beat in converted() if any(beat.data)]
+    assert judged_input(cleared + beats[:-1], zeros=False).is_bad
+
+
+def result(stage: str, wrong: str | None = None, skipped: str | None = None) -> StageResult:
+    """Return the result of a stage with one beat."""
+    return StageResult(stage, "layer 0", 1, 1, wrong, skipped)
+
+
+def test_the_culprit_is_the_unit_before_the_first_bad_hand_over() -> None:
+    names = ("CDMA", "CSC", "CMAC_A", "CMAC_B", "CACC")
+    stages = [replace(INSIDE, name=f"{name} out", unit=name) for name in names]
+    stages = [replace(stage, value="products") if "CMAC" in stage.name else stage for stage in stages]
+    stages[4] = replace(SUMS, name="CACC out")
+
+    def found(*texts: str | None, skipped: int = 0) -> tuple[str, bool] | None:
+        results = [
+            result(stage.name, text, "no order" if number < skipped else None)
+            for number, (stage, text) in enumerate(zip(stages, texts, strict=True))
+        ]
+        one = culprit(stages, results, "CONV")
+        return None if one is None else (one.suspect.units, one.is_sure)
+
+    assert found(None, "x", "x", "x", "x") == ("CSC", True)
+    assert found(None, None, "x", "x", "x") == ("CMAC_A or CMAC_B", True)
+    assert found(None, None, None, "x", "x") == ("CMAC_B", True)
+    assert found(None, None, None, None, "x") == ("CACC", True)
+    assert found(None, None, None, None, None) == ("SDP_RDMA or SDP", True)
+    assert found(None, None, None, None, "x", skipped=2) == ("CDMA or CSC or CACC", False)
+    assert found(None, None, None, None, None, skipped=5) is None
+
+
+def test_the_hand_overs_that_belong_to_the_bench_load() -> None:
+    names = [stage.name for stage in load_stages(HANDOVERS / "nv_small_embedded.toml")]
     assert names[:4] == ["CDMA to buffer", "CSC weights to CMAC", "CSC data to CMAC", "CMAC to CACC"]
     assert names[4:] == ["CACC to SDP", "input of SDP", "SDP to memory", "PDP to memory", "CDP to memory"]
+    public = load_stages(HANDOVERS / "nv_small.toml")
+    assert [stage.unit for stage in public][:2] == ["CDMA (data)", "CDMA (weights)"]
+    assert public[-1].name == "CACC to SDP"
 
 
-GOOD = '[[stage]]\nname = "a"\nengines = ["SDP"]\nvalue = "entered"\nvalid = "v"\nready = "r"\ndata = "d"\n'
+def test_every_model_shows_what_the_public_hand_overs_name() -> None:
+    shown = re.findall('-module "(.*)" -var "(.*)"', (HANDOVERS / "visible.vlt").read_text(encoding="utf-8"))
+    modules = {"": "NV_nvdla", "u_partition_c": "NV_NVDLA_partition_c"}
+    for stage in load_stages(HANDOVERS / "nv_small.toml"):
+        for path in (stage.valid, *stage.data, *stage.mask, *([stage.ready] if stage.ready else [])):
+            scope, _, name = path.rpartition(".")
+            assert any(module == modules[scope] and fnmatchcase(name, pattern) for module, pattern in shown), path
+
+
+ALONE = "stripe must be given, and cells may be, for kernels, elements and products alone"
+GOOD = '[[stage]]\nname = "a"\nunit = "u"\nengines = ["SDP"]\nvalue = "entered"\nvalid = "v"\nready = "r"\ndata = "d"\n'
 
 
 @pytest.mark.parametrize(
@@ -289,19 +401,22 @@ GOOD = '[[stage]]\nname = "a"\nengines = ["SDP"]\nvalue = "entered"\nvalid = "v"
         ),
         (
             lambda text: text.replace("entered", "left"),
-            "a: value must be one of converted, kernels, elements, products, sums, entered, written, not left",
+            "a: value must be one of converted, packed, kernels, elements, products, sums, entered, written, not left",
         ),
         (lambda text: text.replace("entered", "written"), "a: address must be given for written, and for nothing else"),
         (lambda text: text + "element_bits = 65\n", "a: element_bits must be 1 to 64, not 65"),
+        (lambda text: text + "stripe = [8, 16]\n", f"a: {ALONE}"),
+        (lambda text: text + "cells = [0, 4]\n", f"a: {ALONE}"),
+        (lambda text: text.replace("entered", "products"), f"a: {ALONE}"),
         (
-            lambda text: text + "stripe = 16\n",
-            "a: stripe must be given for kernels, elements and products, and nothing else",
+            lambda text: text.replace("entered", "kernels") + "stripe = [9, 8]\n",
+            "a: stripe must be the shortest and the longest, 1 to 67108864, not (9, 8)",
         ),
         (
-            lambda text: text.replace("entered", "products"),
-            "a: stripe must be given for kernels, elements and products, and nothing else",
+            lambda text: text.replace("entered", "kernels") + "stripe = [8, 16]\ncells = [1020, 5]\n",
+            "a: cells must be the first and how many, below 1024, not (1020, 5)",
         ),
-        (lambda text: text.replace("entered", "kernels") + "stripe = 0\n", "a: stripe must be 1 to 67108864, not 0"),
+        (lambda text: text + "delay = -1\n", "a: delay must be 0 to 1000 cycles, not -1"),
         (lambda text: text + "width = 9\n", "{path}: a stage has no key width"),
         (lambda text: text.replace('data = "d"\n', ""), "{path}: a stage must have the key data"),
         (lambda text: "clock = 1\n" + text, "{path}: the file must hold tables [[stage]] alone, not clock, stage"),

@@ -1,4 +1,4 @@
-"""After a run: some of the failures whose cause is unknown are played again to see where inside they arise."""
+"""After a run: some of the failures are played again to see where inside they arise."""
 
 from __future__ import annotations
 
@@ -6,20 +6,21 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tb.cli.console import Console
-from tb.report.summary import groups
+from tb.report.summary import cause_of, groups
 from tb.run import folders
 from tb.run.inside import is_worth_it, watched
 from tb.run.jobs import Job, Setup
 from tb.run.result import Result
 
-_MOST_GROUPS, _MOST_TRIES = 3, 4
-"""Groups of failures of which one is watched, and how many of a group are tried: of images little is compared."""
+_MOST_GROUPS, _MOST_TRIES, _MOST_WHEN_WRONG = 3, 4, 24
+"""Groups of failures that are watched; how many of a group are tried until one says where the fault lies, as of
+images little is compared; and how many when that speaks against the cause of the group."""
 
 
 def with_handovers(
     results: Sequence[Result], played: Mapping[str, tuple[Job, Setup]], root: Path, console: Console
 ) -> list[Result]:
-    """Return results in which of each large group without a known cause one says where inside it arises.
+    """Return results in which of each large group of convolutions one says where inside it arises.
 
     Args:
         results: All results of a run.
@@ -28,15 +29,21 @@ def with_handovers(
         console: Where it is said what is played again.
     """
     found: dict[str, Result] = {}
-    unknown = [group for group in groups(results) if group.lacks_cause][:_MOST_GROUPS]
-    for group in unknown:
+    for group in groups(results)[:_MOST_GROUPS]:
         candidates = [result for result in group.members if is_worth_it(result)]
-        for result in sorted(candidates, key=lambda result: result.verdict.cycles)[:_MOST_TRIES]:
+        tries = _MOST_TRIES
+        for number, result in enumerate(sorted(candidates, key=lambda result: result.verdict.cycles)):
+            if number >= tries:
+                break
             console.progress(f"playing {result.identity} again, to see where inside it goes wrong")
             job, setup = played[result.identity]
             again = watched(job, result, setup, folders.place(root, folders.folder_name(result.identity)))
             found[result.identity] = again
-            if again.explained is not None and again.explained.located:
+            if again.explained is None or not again.explained.located:
+                continue
+            if cause_of(again) == cause_of(result):
                 break
+            # The cause that was stated lies elsewhere; so it may in all others of the group.
+            tries = _MOST_WHEN_WRONG
     console.clear()
     return [found.get(result.identity, result) for result in results]

@@ -167,9 +167,10 @@ def _packed(layer: ConvLayer, read: Callable[[Ram, int, int], NDArray[np.uint8]]
     weights = layer.weights
     if weights.compression is not None:
         raise NotComparable("only weights that are not compressed have a known order there")
-    raw = read(weights.ram, weights.address, -(-weights.layout.nbytes // lanes) * lanes)
+    nbytes = weights.fetched_bytes
+    raw = read(weights.ram, weights.address, -(-nbytes // lanes) * lanes)
     values = raw.view(np.int8).astype(np.int64).reshape(-1, lanes)
-    real = np.arange(values.size).reshape(values.shape) < weights.layout.nbytes
+    real = np.arange(values.size).reshape(values.shape) < nbytes
     return Handed(values, real, lambda beat, lane: f"byte {beat * lanes + lane} of the weights")
 
 

@@ -36,6 +36,7 @@ from models.layout.dlhdl import ModuleDataLayout
 from models.reading import read_toml, shown
 from tb.explain.evidence import Evidence
 from tb.explain.handed import KINDS, Kind, NotComparable, Operations, handed
+from tb.explain.region import Region, region_of
 from tb.explain.seen import Seen, SeenLayer
 from tb.explain.suspect import Suspect, following
 from tb.nvdla.engines import ENGINES
@@ -204,7 +205,7 @@ def compare(
     evidence = {e.started.index: e for e in seen.every(ops) if e.started is not None}
     for stage in stages:
         layers = [layer for layer in seen.layers if _passes(stage, layer.started.engine)]
-        rest = list(beats_by_stage[stage.name])
+        rest = [beat for beat in beats_by_stage[stage.name] if stage.zeros or any(beat.data)]
         skipped: str | None = None
         for number, layer in enumerate(layers):
             name = layer.started.name
@@ -244,7 +245,7 @@ def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_las
     lanes = len(rest[0].data) * 8 // stage.element_bits if rest else _usual_lanes(stage, evidence)
     right = handed(stage.value, evidence, lanes, stage.operations)
     if not stage.zeros:
-        rest, right = [beat for beat in rest if any(beat.data)], right.without_zeros()
+        right = right.without_zeros()
     beats = rest if is_last else rest[: len(right.values)]
     got = _elements([beat.data for beat in beats], stage.element_bits, lanes)
     unknown = _elements([beat.unknown or bytes(len(beat.data)) for beat in beats], stage.element_bits, lanes) != 0
@@ -319,10 +320,12 @@ class Culprit:
 
     Attributes:
         suspect: The unit, and what it handed over.
+        region: Where that is.
         is_sure: Whether all hand-overs before it were compared; else units before it are suspected as well.
     """
 
     suspect: Suspect
+    region: Region
     is_sure: bool
 
 
@@ -341,10 +344,14 @@ def culprit(stages: Sequence[Stage], results: Sequence[StageResult], engine: str
         if not compared:
             return None
         units = following(compared[-1].unit, engine)
-        return Culprit(Suspect(units, f"{compared[-1].name}: all that is handed over is right"), is_sure=True)
+        return Culprit(
+            Suspect(units, f"{compared[-1].name}: all that is handed over is right"), Region.AFTER, is_sure=True
+        )
     first = stage_of[results[bad].stage]
     before = [stage_of[result.stage].unit for result in results[:bad] if result.skipped is not None]
     # Halves of one unit side by side.
     beside = [stage_of[r.stage] for r in results[bad + 1 :] if r.is_bad and stage_of[r.stage].value == first.value]
     units = " or ".join(dict.fromkeys([*before, first.unit, *(stage.unit for stage in beside)]))
-    return Culprit(Suspect(units, f"the first bad hand-over, {results[bad]}"), is_sure=not before)
+    return Culprit(
+        Suspect(units, f"the first bad hand-over, {results[bad]}"), region_of(first.value), is_sure=not before
+    )

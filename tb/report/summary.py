@@ -60,7 +60,7 @@ def groups(results: Iterable[Result]) -> list[Group]:
     found: dict[tuple[object, ...], list[Result]] = {}
     for result in results:
         if result.ending.is_failure:
-            cause = _cause(result)
+            cause = cause_of(result)
             key = (result.ending, *result.verdict.kind) if cause is None else (cause[0],)
             found.setdefault(key, []).append(result)
     ordered = sorted(found.values(), key=lambda members: -len(members))
@@ -96,13 +96,13 @@ def exit_code(counts: Mapping[Ending, int], missing: int) -> int:
 
 
 def _group(members: tuple[Result, ...]) -> Group:
-    cause = _cause(members[0])
+    cause = cause_of(members[0])
     counts = Counter(result.verdict.signature for result in members)
     signatures = tuple(signature for signature, _ in counts.most_common())
     return Group(members[0].ending, None if cause is None else cause[1], signatures, members)
 
 
-def _cause(result: Result) -> tuple[str, str] | None:
+def cause_of(result: Result) -> tuple[str, str] | None:
     """Return name and words of the probable cause of the first layer that has one."""
     if result.explained is None:
         return None

@@ -15,6 +15,7 @@ import msgspec
 from models.config import HwConfig
 from tb.explain import Explanation, explain_run, record, write_page
 from tb.explain.page import FILE_NAME
+from tb.explain.region import narrowed
 from tb.explain.seen import Seen
 from tb.explain.stages import Culprit, compare, culprit, told
 from tb.explain.suspect import suspects
@@ -108,6 +109,8 @@ def _explained(folder: Path, bench: Judged, ops: Program, request: Request) -> E
     record.save(folder / record.FILE_NAME, seen, bench.config, request.config)
     explanations = explain_run(seen, ops)
     inside = _inside(bench, seen, ops, explanations)
+    if inside.culprit is not None and inside.culprit.is_sure:
+        explanations = [narrowed(explanations[0], inside.culprit.region), *explanations[1:]]
     _save_view(folder, bench, explanations)
     return tell(folder, explanations, bench.verdict, request, inside)
 
@@ -133,7 +136,10 @@ def tell(
     kept = None if request.kept is None else Path(request.kept)
     rerun, waves = request.rerun, request.rerun_waves
     write_page(folder / FILE_NAME, explanations, name, why, rerun, waves, about=request.about, kept=kept)
-    pointed = suspects(verdict, explanations) if inside.culprit is None else [inside.culprit.suspect]
+    pointed = suspects(verdict, explanations)
+    known = bool(explanations) and bool(explanations[0].causes) and not explanations[0].causes[0].symptom
+    if inside.culprit is not None and (inside.culprit.is_sure or not known):
+        pointed = [inside.culprit.suspect]
     return Explained(
         [line for explanation in explanations for line in explanation.lines()],
         [[fit.name for fit in explanation.causes] for explanation in explanations],
@@ -162,7 +168,8 @@ def _inside(bench: Judged, seen: Seen, ops: Program, explanations: Sequence[Expl
         lines += [f"  {line}" for line in told(found)]
         culprits.append(culprit(bench.watch.stages, found, started.engine))
     # Later layers may be wrong because the first is.
-    return Inside(lines, next((found for found in culprits if found is not None), None))
+    is_first = bool(explanations) and not explanations[0].evidence.inherits
+    return Inside(lines, culprits[0] if is_first else None)
 
 
 def _save_view(folder: Path, bench: Judged, explanations: Sequence[Explanation]) -> None:

@@ -1,0 +1,72 @@
+"""Regions of the convolution core: where the first bad hand-over says that a fault lies, and where a cause may lie."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from enum import Enum, auto
+
+from models.arithmetic import Site
+from tb.explain.cause import Fit
+from tb.explain.text import Explanation
+
+
+class Region(Enum):
+    """A part of the way from memory to memory, between hand-overs."""
+
+    OPERANDS = auto()
+    PRODUCTS = auto()
+    SUMS = auto()
+    AFTER = auto()
+
+
+_OF_VALUES = {
+    "converted": Region.OPERANDS,
+    "packed": Region.OPERANDS,
+    "kernels": Region.OPERANDS,
+    "elements": Region.OPERANDS,
+    "products": Region.PRODUCTS,
+    "sums": Region.SUMS,
+}
+"""By what passes the first bad hand-over; what comes later lies after the core."""
+
+_CORE = frozenset({Region.OPERANDS, Region.PRODUCTS, Region.SUMS})
+_OF_CAUSES = (
+    (("conv-truncate", "conv-accumulator"), frozenset({Region.SUMS})),
+    (("conv-kernel-base", "conv-kernel-extension"), frozenset({Region.OPERANDS})),
+    (("conv-kernel", "conv-lane", "conv-sign", "conv-nan", "conv-winograd"), _CORE),
+    (("conv-", "src-", "read-order"), frozenset({Region.OPERANDS})),
+    (("stage-", "y-", "converter-", "prelu", "operand-", "pool-"), frozenset({Region.AFTER})),
+    (("dst-", "bus-lanes", "strobe", "misplaced", "overwritten", "write-order", "lost-"), frozenset({Region.AFTER})),
+)
+"""By the beginning of a cause's name, where it may lie; any other may lie anywhere."""
+
+_OF_SITES = {Site.CDMA: Region.OPERANDS, Site.WINOGRAD: Region.OPERANDS, Site.CACC: Region.SUMS}
+"""Sites of arithmetic in the core; all others lie after it."""
+
+
+def region_of(value: str | None) -> Region:
+    """Return where a fault lies.
+
+    Args:
+        value: What passes the first bad hand-over, a key of ``KINDS``; None when all in the core are right.
+    """
+    return Region.AFTER if value is None else _OF_VALUES.get(value, Region.AFTER)
+
+
+def narrowed(explanation: Explanation, region: Region) -> Explanation:
+    """Return the explanation of a convolution without the causes that lie elsewhere; symptoms stay."""
+    diagnosis = explanation.diagnosis
+    kept = tuple(fit for fit in diagnosis.fits if fit.symptom or region in _regions(fit))
+    return replace(explanation, diagnosis=replace(diagnosis, fits=kept))
+
+
+def _regions(fit: Fit) -> frozenset[Region]:
+    """Return where a cause may lie; each half of a pair may be the one that is seen first."""
+    site = fit.variants[0].run.rules.site
+    if site is not None:
+        return frozenset({_OF_SITES.get(site, Region.AFTER)})
+    return frozenset().union(*(_of_name(cause.name) for cause in fit.causes))
+
+
+def _of_name(name: str) -> frozenset[Region]:
+    return next((regions for beginnings, regions in _OF_CAUSES if name.startswith(beginnings)), frozenset(Region))

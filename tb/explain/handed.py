@@ -245,8 +245,8 @@ def _operations(
     for group, (start, stop) in product(range(len(grouped)), tuple(operations.stripes(taps.shape[3]))):
         at = np.stack(np.meshgrid(*map(np.arange, taps.shape[:3]), np.arange(start, stop), indexing="ij"), axis=-1)
         if value == "kernels":
-            single = lanes == per_block
-            present = real[group].any(axis=(0, 2)) if single else np.ones(real.shape[2], dtype=np.bool_)
+            there = real[group].any(axis=(0, 2))
+            present = there if lanes == per_block else np.full(there.shape, there.any())
             sent = grouped[group][:, :, :, present]
             parts.append(sent.reshape(-1, lanes))
             marks.append(np.broadcast_to(real[group][:, None, None, present], sent.shape).reshape(-1, lanes))

@@ -275,6 +275,8 @@ def _usual_lanes(stage: Stage, evidence: Evidence) -> int:
 
 def _elements(beats: Sequence[bytes], bits: int, lanes: int) -> NDArray[np.int64]:
     """Return the signed elements of beats, (beats, lanes)."""
+    if not beats:
+        return np.zeros((0, lanes), dtype=np.int64)
     raw = np.frombuffer(b"".join(beats), dtype=np.uint8).reshape(len(beats), -1)
     single = np.unpackbits(raw, axis=1, bitorder="little")[:, : lanes * bits].reshape(len(beats), lanes, bits)
     weights = np.left_shift(np.int64(1), np.arange(bits, dtype=np.int64))

@@ -21,7 +21,7 @@ from tests.unit.cli.conftest import Run
         ("--waves --waves-from cycle:-1", "--waves-from must be cycle:N or layer:N, not cycle:-1"),
         ("--waves --waves-from cycle:" + "1" * 19, f"--waves-from must be cycle:N or layer:N, not cycle:{'1' * 19}"),
         ("--stages stages.toml", "stages.toml: the file must hold tables [[stage]] alone, not nothing"),
-        ("--stages sound.toml", "--stages must be given with --debug, which makes signals inside visible"),
+        ("--stages old.toml", "old.toml: a stage must have the key unit"),
     ],
 )
 def test_options_that_cannot_be_are_refused_before_anything_is_built(
@@ -30,7 +30,7 @@ def test_options_that_cannot_be_are_refused_before_anything_is_built(
     monkeypatch.setattr(run_command, "build_dut", lambda *_, **__: pytest.fail("it was built"))
     Path("stages.toml").write_text("", encoding="utf-8")
     text = '[[stage]]\nname = "a"\nengines = "SDP"\nvalue = "entered"\nvalid = "v"\ndata = "d"\n'
-    Path("sound.toml").write_text(text, encoding="utf-8")
+    Path("old.toml").write_text(text, encoding="utf-8")
     ran = tb(f"run {words}")
     assert (ran.code, ran.err) == (2, f"error: {message}\n")
 

@@ -312,6 +312,14 @@ def test_kernels_may_come_one_after_the_other_to_some_of_the_cells() -> None:
     )
 
 
+def test_a_stage_that_nothing_passed_is_bad_unless_nothing_should_have() -> None:
+    assert str(judged("elements", [])).startswith("inside: 0 beats instead of ")
+    missing = judged("kernels", [], cells=(4, 4))
+    assert str(missing).startswith("inside: 0 beats instead of ")
+    # The last of three groups has three kernels, so that nothing goes to the upper cells.
+    assert missing.expected == 2 * len(operations(16)["kernels"]) // 3
+
+
 def test_products_may_be_those_of_some_of_the_cells() -> None:
     upper = [
         replace(beat, data=(int.from_bytes(beat.data, "little") >> 80).to_bytes(10, "little"))

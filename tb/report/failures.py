@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tb.explain.page import FILE_NAME as PAGE_FILE
 from tb.explain.suspect import Suspect, shared
+from tb.judge.finding import Check
 from tb.judge.text import complaints, why_not_passed
 from tb.judge.verdict import Ending
 from tb.report.summary import Group, groups
@@ -77,7 +78,10 @@ def _several(found: Sequence[Group]) -> Suspect | None:
     if 2 * known >= sum(len(group.members) for group in found):
         return None
     played = [group.members[0] for group in found if group.members[0].explained is not None]
-    wrong = [finding for result in played for finding in result.verdict.wrong_bytes[:1]]
+    # Bytes that come too late are right: their unit does not compute wrong ones.
+    wrong = [
+        finding for result in played for finding in result.verdict.wrong_bytes[:1] if finding.check is not Check.LATE
+    ]
     return shared([finding.layer.engine for finding in wrong if finding.layer is not None])
 
 

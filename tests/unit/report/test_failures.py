@@ -77,6 +77,8 @@ def test_units_come_first_and_what_several_engines_share_before_all() -> None:
     assert failures.told([one, explained_one]).startswith("failed: "), "half of them are known"
     normalised = Verdict(findings=[replace(wrong(), layer=LayerId(0, "CDP", 0))])
     assert failures.told([one, explained_one, result("c", normalised, why=why)]).startswith("unit: rather ")
+    late = Verdict(findings=[replace(wrong(check=Check.LATE), layer=LayerId(0, "PDP", 0))])
+    assert failures.told([one, result("b", late, why=why)]).startswith("failed: "), "right bytes that come late"
 
 
 def test_a_log_that_is_empty_or_missing_is_not_named(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from tb.cli.console import Console
@@ -18,7 +18,11 @@ images little is compared; and how many when that speaks against the cause of th
 
 
 def with_handovers(
-    results: Sequence[Result], played: Mapping[str, tuple[Job, Setup]], root: Path, console: Console
+    results: Sequence[Result],
+    played: Mapping[str, tuple[Job, Setup]],
+    root: Path,
+    console: Console,
+    watch: Callable[[Job, Result, Setup, Path], Result] = watched,
 ) -> list[Result]:
     """Return results in which of each large group of convolutions one says where inside it arises.
 
@@ -27,6 +31,7 @@ def with_handovers(
         played: By the identity of a result, the job and what played it.
         root: Folder of the run.
         console: Where it is said what is played again.
+        watch: Plays a failure again.
     """
     found: dict[str, Result] = {}
     for group in groups(results)[:_MOST_GROUPS]:
@@ -37,7 +42,7 @@ def with_handovers(
                 break
             console.progress(f"playing {result.identity} again, to see where inside it goes wrong")
             job, setup = played[result.identity]
-            again = watched(job, result, setup, folders.place(root, folders.folder_name(result.identity)))
+            again = watch(job, result, setup, folders.place(root, folders.folder_name(result.identity)))
             found[result.identity] = again
             if again.explained is None or not again.explained.located:
                 continue

@@ -12,7 +12,7 @@ from tb.run.inside import is_worth_it, watched
 from tb.run.jobs import Job, Setup
 from tb.run.result import Result
 
-_MOST_GROUPS, _MOST_TRIES, _MOST_WHEN_WRONG = 3, 4, 24
+_MOST_GROUPS, _MOST_TRIES, _MOST_WHEN_WRONG = 3, 8, 24
 """Groups of failures that are watched; how many of a group are tried until one says where the fault lies, as of
 images little is compared; and how many when that speaks against the cause of the group."""
 

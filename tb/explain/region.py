@@ -34,7 +34,7 @@ _OF_CAUSES = (
     (("conv-truncate", "conv-accumulator"), frozenset({Region.SUMS})),
     (("conv-kernel-base", "conv-kernel-extension"), frozenset({Region.OPERANDS})),
     (("conv-kernel", "conv-lane", "conv-sign", "conv-nan", "conv-winograd"), _CORE),
-    (("conv-", "src-", "read-order"), frozenset({Region.OPERANDS})),
+    (("conv-", "src-", "read-order", "stale-buffer"), frozenset({Region.OPERANDS})),
     (("stage-", "y-", "converter-", "prelu", "operand-", "pool-"), frozenset({Region.AFTER})),
     (("dst-", "bus-lanes", "strobe", "misplaced", "overwritten", "write-order", "lost-"), frozenset({Region.AFTER})),
 )
@@ -56,11 +56,11 @@ def region_of(value: str | None) -> Region:
 def narrowed(explanation: Explanation, region: Region) -> Explanation:
     """Return the explanation of a convolution without the causes that lie elsewhere; symptoms stay."""
     diagnosis = explanation.diagnosis
-    kept = tuple(fit for fit in diagnosis.fits if fit.symptom or region in _regions(fit))
+    kept = tuple(fit for fit in diagnosis.fits if fit.symptom or region in regions(fit))
     return replace(explanation, diagnosis=replace(diagnosis, fits=kept))
 
 
-def _regions(fit: Fit) -> frozenset[Region]:
+def regions(fit: Fit) -> frozenset[Region]:
     """Return where a cause may lie; each half of a pair may be the one that is seen first."""
     site = fit.variants[0].run.rules.site
     if site is not None:

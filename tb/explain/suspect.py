@@ -99,6 +99,7 @@ _OF_CAUSES = (
     (("conv-padding", "conv-pad-value", "conv-window"), "CDMA (data) or CSC"),
     (("conv-winograd",), "CDMA, CSC, CMAC or CACC"),
     (("conv-",), "CSC"),
+    (("stale-buffer",), "CDMA (weights), CBUF or CSC"),
     (("stage-", "y-", "converter-", "prelu"), "SDP"),
     (tuple(f"operand-{kind}" for kind in _VALUES), "SDP_RDMA or SDP"),
     (("operand-",), "SDP_RDMA"),

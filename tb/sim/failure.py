@@ -139,7 +139,8 @@ def tell(
     pointed = suspects(verdict, explanations)
     known = bool(explanations) and bool(explanations[0].causes) and not explanations[0].causes[0].symptom
     if inside.culprit is not None and (inside.culprit.is_sure or not known):
-        pointed = [inside.culprit.suspect]
+        # A cause says more than the place; that of the first bad hand-over is worth a line all the same.
+        pointed = [*(pointed[:1] if known else ()), inside.culprit.suspect]
     return Explained(
         [line for explanation in explanations for line in explanation.lines()],
         [[fit.name for fit in explanation.causes] for explanation in explanations],

@@ -76,9 +76,10 @@ def test_a_failure_is_played_again_on_the_same_model_to_name_the_unit(tmp_path: 
     again = watched(job, result, setup, tmp_path)
     assert again.explained is not None
     assert again.explained.located
-    (told,) = again.explained.units
+    cause, told = again.explained.units
+    assert cause == result.explained.units[0]
     assert told.startswith(f"{unit}: the first bad hand-over, ")
-    assert (again.verdict, again.explained.lines) == (result.verdict, result.explained.lines)
+    assert (again.verdict, again.explained.headlines) == (result.verdict, result.explained.headlines)
     assert "first bad stage" in (tmp_path / PAGE_FILE).read_text(encoding="utf-8")
     assert not (tmp_path / "inside").exists()
 

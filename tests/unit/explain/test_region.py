@@ -1,0 +1,47 @@
+"""Causes of a convolution that lie elsewhere than its first bad hand-over are not stated; symptoms stay."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from models.arithmetic import Site
+from tb.explain.cause import Fit
+from tb.explain.region import Region, region_of, regions
+
+
+def fit(*names: str, site: Site | None = None) -> Fit:
+    """Return what is asked of a fit: the names of its causes, and where its arithmetic differs."""
+    run = SimpleNamespace(rules=SimpleNamespace(site=site))
+    causes = [SimpleNamespace(name=name) for name in names]
+    return cast(Fit, SimpleNamespace(causes=causes, variants=[SimpleNamespace(run=run)]))
+
+
+@pytest.mark.parametrize(
+    ("one", "found"),
+    [
+        (fit("conv-truncate"), {Region.SUMS}),
+        (fit("conv-padding"), {Region.OPERANDS}),
+        (fit("conv-kernel-base"), {Region.OPERANDS}),
+        (fit("conv-kernel-order"), {Region.OPERANDS, Region.PRODUCTS, Region.SUMS}),
+        (fit("bus-lanes"), {Region.AFTER}),
+        (fit("conv-padding", "dst-line-stride"), {Region.OPERANDS, Region.AFTER}),
+        (fit("rounding", site=Site.CACC), {Region.SUMS}),
+        (fit("saturation", site=Site.PDP_WIDTH), {Region.AFTER}),
+        (fit("constant"), set(Region)),
+    ],
+)
+def test_a_cause_lies_where_its_unit_works(one: Fit, found: set[Region]) -> None:
+    assert regions(one) == found
+
+
+def test_what_passes_the_first_bad_hand_over_says_where_the_fault_lies() -> None:
+    assert [region_of(value) for value in ("converted", "packed", "kernels", "elements")] == [Region.OPERANDS] * 4
+    assert [region_of(value) for value in ("products", "sums", "entered", None)] == [
+        Region.PRODUCTS,
+        Region.SUMS,
+        Region.AFTER,
+        Region.AFTER,
+    ]

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from models.config import HwConfig
 from models.errors import InputError
+from models.layout import ImageWeightLayout
 from models.precision import Precision
 from tb.explain.evidence import Evidence
 from tb.judge.predictor.conv import convolve
-from tb.judge.predictor.conv_operands import operands_of
+from tb.judge.predictor.conv_operands import Operands, operands_of
 from tb.judge.predictor.cubes import read_patterns
 from tb.judge.tracker import StartedLayer
 from tb.nvdla.layers import ConvLayer, PooledLayer, SdpLayer
@@ -47,6 +48,13 @@ KINDS = {
 }
 """By the name that a file of stages gives them."""
 
+MADE_OF = {
+    "kernels": ("packed",),
+    "elements": ("converted",),
+    "products": ("packed", "converted", "kernels", "elements"),
+}
+"""By a value, those before it that must be right when it is."""
+
 
 class NotComparable(InputError):
     """A layer whose hand-overs the model has no values for, or whose order is not known."""
@@ -61,12 +69,14 @@ class Operations:
         longest: Outputs of any other stripe but the last, for which the weights stay in the multipliers.
         first_cell: First MAC cell that the values are of.
         cells: How many MAC cells they are of; None for all.
+        across_lines: Whether stripes of images go on in the next line, as those of cubes do.
     """
 
     shortest: int
     longest: int
     first_cell: int = 0
     cells: int | None = None
+    across_lines: bool = False
 
     def cells_of(self, config: HwConfig) -> slice:
         """Return the MAC cells of a configuration."""
@@ -78,15 +88,22 @@ class Operations:
         together = cells.stop - cells.start
         return {"kernels": (together * channels, channels), "elements": (channels,), "products": (together,)}[value]
 
-    def stripes(self, outputs: int) -> Iterator[tuple[int, int]]:
+    def stripes(self, outputs: int, line: int | None = None) -> Iterator[tuple[int, int]]:
         """Yield the first output of each stripe, and the one after its last.
+
+        Args:
+            outputs: How many there are.
+            line: Of an image, those of a line, with which a stripe ends; none is a shortest one.
 
         Source: ``CSC_sg`` of the public RTL, whose stripes of feature cubes have ATOMIC_K to 2 ATOMIC_K outputs.
         """
+        if self.across_lines:
+            line = None
+        shortest = self.shortest if line is None else self.longest
         start = 0
         while start < outputs:
-            left = outputs - start
-            length = self.longest if left >= 2 * self.longest else self.shortest if left > self.longest else left
+            left = outputs - start if line is None else line - start % line
+            length = self.longest if left >= 2 * self.longest else shortest if left > self.longest else left
             yield start, start + length
             start += length
 
@@ -146,13 +163,14 @@ def handed(value: str, evidence: Evidence, lanes: int, operations: Operations | 
             return _cube(sums, first.dst.layout.atom_elements, lanes)
         if value == "packed":
             return _packed(first, read, lanes)
-        if isinstance(first.src, ImageSurface) or first.params.winograd or first.params.precision is not Precision.INT8:
-            raise NotComparable("only direct convolutions of INT8 feature cubes have a known order there")
-        cube, weights = (array.astype(np.int64) for array in (operands.cube, operands.weights))
+        if first.params.winograd or first.params.precision is not Precision.INT8:
+            raise NotComparable("only direct convolutions of INT8 have a known order there")
         if value == "converted":
-            return _lines(cube, lanes)
+            if isinstance(first.src, ImageSurface):
+                raise NotComparable("only feature cubes have a known order there")
+            return _lines(operands.cube.astype(np.int64), lanes)
         assert operations is not None
-        return _operations(value, first, cube, weights, lanes, operations)
+        return _operations(value, first, _taken(first, operands), lanes, operations)
     if isinstance(first, SdpLayer) and value == "entered":
         return _cube(read_patterns(first.src, read).astype(np.int64), first.src.layout.atom_elements, lanes)
     raise NotComparable(f"{value} are values of another engine than {evidence.started.engine}")
@@ -213,14 +231,42 @@ def _lines(cube: NDArray[np.int64], lanes: int) -> Handed:
     return Handed(values, np.broadcast_to(real, (height, len(atoms), width, lanes)).reshape(-1, lanes), place)
 
 
-def _operations(
-    value: str,
-    layer: ConvLayer,
-    cube: NDArray[np.int64],
-    weights: NDArray[np.int64],
-    lanes: int,
-    operations: Operations,
-) -> Handed:
+@dataclass(frozen=True, eq=False)
+class _Taken:
+    """What the core multiplies.
+
+    Attributes:
+        taps: (blocks, R, S, outputs, channels of a block).
+        kernels: (K, C, R, S); of images the columns of a kernel are channels, too, as they lie side by side.
+        line: Outputs of a line, of images; None of cubes.
+    """
+
+    taps: NDArray[np.int64]
+    kernels: NDArray[np.int64]
+    line: int | None
+
+
+def _taken(layer: ConvLayer, operands: Operands) -> _Taken:
+    """Return what the core multiplies for a layer.
+
+    Raises:
+        NotComparable: for images of which several lines are taken at once.
+    """
+    layout, cube = layer.weights.layout, operands.cube.astype(np.int64)
+    per_block = layout.config.mac_atomic_c_size
+    if not isinstance(layout, ImageWeightLayout):
+        return _Taken(_taps(layer, cube, per_block), operands.weights.astype(np.int64), None)
+    if layout.line_group > 1:
+        raise NotComparable("images of which several lines are taken at once have no known order there")
+    kernels = layout.pre_extend(operands.weights).astype(np.int64)
+    taps = _taps(layer, cube, layout.shape[1])[0].transpose(0, 2, 1, 3)  # R, output, S, channel
+    beside = taps.reshape(*taps.shape[:2], -1)
+    blocks = np.pad(beside, ((0, 0), (0, 0), (0, -beside.shape[2] % per_block)))
+    split = blocks.reshape(*taps.shape[:2], -1, per_block).transpose(2, 0, 1, 3)
+    return _Taken(split[:, :, np.newaxis], kernels, layer.dst.layout.shape[2])
+
+
+def _operations(value: str, layer: ConvLayer, taken: _Taken, lanes: int, operations: Operations) -> Handed:
     """Return the values at CSC and CMAC: kernels of a stripe, elements or sums of products of an atomic operation.
 
     The order is kernel group, stripe of outputs, block of channels, line and column of the kernel, output. Kernels
@@ -233,16 +279,16 @@ def _operations(
     cells, allowed = operations.cells_of(config), operations.lanes(value, config)
     if lanes not in allowed:
         raise NotComparable(f"a beat of {value} must hold {' or '.join(map(str, allowed))} of them, not {lanes}")
-    kernels, channels, rows, columns = weights.shape
-    padded = np.pad(weights, ((0, -kernels % per_group), (0, -channels % per_block), (0, 0), (0, 0)))
+    kernels, channels, rows, columns = taken.kernels.shape
+    padded = np.pad(taken.kernels, ((0, -kernels % per_group), (0, -channels % per_block), (0, 0), (0, 0)))
     groups = padded.reshape(-1, per_group, padded.shape[1] // per_block, per_block, rows, columns)
     grouped = groups.transpose(0, 2, 4, 5, 1, 3)[:, :, :, :, cells]  # group, block, r, s, kernel, channel
-    taps = _taps(layer, cube, per_block, (rows, columns))
+    taps = taken.taps
     real = _real(kernels, channels, per_group, per_block)[:, :, cells]
     parts: list[NDArray[np.int64]] = []
     marks: list[NDArray[np.bool_]] = []
     places: list[NDArray[np.int64]] = []
-    for group, (start, stop) in product(range(len(grouped)), tuple(operations.stripes(taps.shape[3]))):
+    for group, (start, stop) in product(range(len(grouped)), tuple(operations.stripes(taps.shape[3], taken.line))):
         at = np.stack(np.meshgrid(*map(np.arange, taps.shape[:3]), np.arange(start, stop), indexing="ij"), axis=-1)
         if value == "kernels":
             there = real[group].any(axis=(0, 2))
@@ -283,10 +329,10 @@ def _real(kernels: int, channels: int, per_group: int, per_block: int) -> NDArra
     return kernel & channel
 
 
-def _taps(layer: ConvLayer, cube: NDArray[np.int64], per_block: int, window: tuple[int, int]) -> NDArray[np.int64]:
-    """Return the input of every atomic operation: (blocks, R, S, outputs, channels of a block)."""
+def _taps(layer: ConvLayer, cube: NDArray[np.int64], per_block: int) -> NDArray[np.int64]:
+    """Return the input of every product: (blocks, R, S, outputs, channels of a block)."""
     params, (_, height, width) = layer.params, layer.dst.layout.shape
-    rows, columns = window
+    rows, columns = layer.weights.layout.shape[2:]
     down, right = (height - 1) * params.stride_y + 1, (width - 1) * params.stride_x + 1
     below = down + (rows - 1) * params.dilation_y - params.pad_top - cube.shape[1]
     behind = right + (columns - 1) * params.dilation_x - params.pad_left - cube.shape[2]

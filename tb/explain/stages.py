@@ -10,6 +10,7 @@ A TOML file names the hand-overs, in the order in which data pass them:
     valid = "conv.sdp_valid"      # paths from the RTL's top
     ready = "conv.sdp_ready"      # may be left out: every valid beat is taken
     data = "conv.sdp_data"        # or a list of paths, from bit 0 up
+    across_lines = true           # for these: stripes of images do not end with a line; may be left out
     delay = 3                     # may be left out: cycles by which the data come after valid
     zeros = false                 # may be left out: beats of zeros alone are not compared, nor counted
     mask = "conv.sdp_mask"        # may be left out: a bit an element, 0 for one that counts as 0
@@ -35,7 +36,7 @@ from models.layout import Element
 from models.layout.dlhdl import ModuleDataLayout
 from models.reading import read_toml, shown
 from tb.explain.evidence import Evidence
-from tb.explain.handed import KINDS, Kind, NotComparable, Operations, handed
+from tb.explain.handed import KINDS, MADE_OF, Kind, NotComparable, Operations, handed
 from tb.explain.region import Region, region_of
 from tb.explain.seen import Seen, SeenLayer
 from tb.explain.suspect import Suspect, following
@@ -71,6 +72,7 @@ class Stage:
     address: str | None = None
     delay: int = 0
     zeros: bool = True
+    across_lines: bool = False
 
     def __post_init__(self) -> None:
         known = [engine.name for engine in ENGINES]
@@ -104,7 +106,10 @@ class Stage:
     @property
     def operations(self) -> Operations | None:
         """How atomic operations are arranged, for values that belong to them."""
-        return None if self.stripe is None else Operations(*self.stripe, *(self.cells or ()))
+        if self.stripe is None:
+            return None
+        first, count = self.cells or (0, None)
+        return Operations(*self.stripe, first, count, self.across_lines)
 
 
 @dataclass(frozen=True)
@@ -323,7 +328,7 @@ class Culprit:
     Attributes:
         suspect: The unit, and what it handed over.
         region: Where that is.
-        is_sure: Whether all hand-overs before it were compared; else units before it are suspected as well.
+        is_sure: Whether all that it is made of was compared; else units before it are suspected as well.
     """
 
     suspect: Suspect
@@ -350,7 +355,10 @@ def culprit(stages: Sequence[Stage], results: Sequence[StageResult], engine: str
             Suspect(units, f"{compared[-1].name}: all that is handed over is right"), Region.AFTER, is_sure=True
         )
     first = stage_of[results[bad].stage]
-    before = [stage_of[result.stage].unit for result in results[:bad] if result.skipped is not None]
+    right = [stage_of[result.stage].value for result in results[:bad] if result.skipped is None]
+    cleared = {value for later in right for value in MADE_OF.get(later, ())}
+    skipped = [stage_of[result.stage] for result in results[:bad] if result.skipped is not None]
+    before = [stage.unit for stage in skipped if stage.value not in cleared]
     # Halves of one unit side by side.
     beside = [stage_of[r.stage] for r in results[bad + 1 :] if r.is_bad and stage_of[r.stage].value == first.value]
     units = " or ".join(dict.fromkeys([*before, first.unit, *(stage.unit for stage in beside)]))

@@ -11,10 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from models.layout import FeatureLayout
+from models.layout import FeatureLayout, ImageWeightLayout
+from models.precision import Precision
 from tb.explain.handed import Operations
 from tb.explain.seen import Seen
 from tb.explain.stages import Handover, Stage, StageError, StageResult, compare, culprit, load_stages, told
+from tb.judge.predictor.conv_operands import operands_of
 from tb.places import HDL
 from tests.unit.explain import cases
 from tests.unit.explain.cases import conv_layer
@@ -231,15 +233,50 @@ def test_unknown_bits_are_wrong_where_they_count() -> None:
     assert not judged_input(beats).is_bad
 
 
-def test_images_are_not_compared_and_neither_is_what_follows_them() -> None:
+def test_images_are_compared_line_by_line() -> None:
+    layer = cases.image_layer()
+    params, (_, height, width) = layer.params, layer.dst.layout.shape
+    pixels = operands_of(layer, lambda _, address, nbytes: MEMORY.read(address, nbytes).data).cube.tolist()
+    channels, lines, columns = len(pixels), len(pixels[0]), len(pixels[0][0])
+    beats = []
+    for _ in range(2):
+        for h in range(height):
+            for start in range(0, width, 4):
+                for block in range(-(-3 * channels // 8)):
+                    for r in range(3):
+                        for w in range(start, min(start + 4, width)):
+                            seen = []
+                            for number in range(8 * block, 8 * block + 8):
+                                y = h * params.stride_y + r - params.pad_top
+                                x = w * params.stride_x + number // channels - params.pad_left
+                                inside = 0 <= y < lines and 0 <= x < columns
+                                real = number < 3 * channels
+                                pad = params.pad_value
+                                seen.append(0x33 if not real else pixels[number % channels][y][x] if inside else pad)
+                            beats.append(Handover(len(beats), np.array(seen, dtype="<i1").tobytes()))
+    run = Seen.of(played(layer, wrong=0, moved=0))
+    (found,) = compare([replace(INSIDE, stripe=(2, 4))], {"inside": beats}, run, (LOAD,))[0]
+    assert (found.wrong, found.beats, found.expected) == (None, len(beats), len(beats))
+    (across,) = compare([replace(INSIDE, stripe=(4, 4), across_lines=True)], {"inside": beats}, run, (LOAD,))[0]
+    assert across.is_bad
+
+
+def test_images_with_post_extension_are_not_compared_and_neither_is_what_follows_them() -> None:
     later = replace(conv_layer(), dst=replace(conv_layer().dst, address=cases.DST + 0x2000))
-    run = Seen.of(played(cases.image_layer(), later, wrong=0, moved=0))
+    layer = cases.image_layer()
+    weights = ImageWeightLayout(cases.SMALL, Precision.INT8, (9, 4, 3, 1), line_group=2)
+    params = replace(layer.params, pad_left=0, pad_right=0)
+    extended = replace(layer, weights=replace(layer.weights, layout=weights), params=params)
+    run = Seen.of(played(extended, later, wrong=0, moved=0))
     findings = compare([INSIDE], {"inside": operations(16)["elements"]}, run, (LOAD,))
     assert [str(findings[index][0]) for index in (0, 1)] == [
-        "inside: not compared: only direct convolutions of INT8 feature cubes have a known order there",
+        "inside: not compared: images of which several lines are taken at once have no known order there",
         "inside: not compared: it is not known where the layer before ends",
     ]
     assert not any(findings[index][0].is_bad for index in (0, 1))
+    pixels = replace(INSIDE, value="converted", stripe=None)
+    found = compare([pixels], {"inside": []}, run, (LOAD,))[0][0]
+    assert str(found) == "inside: not compared: only feature cubes have a known order there"
 
 
 def test_a_beat_of_another_width_is_not_compared() -> None:
@@ -374,7 +411,9 @@ def test_the_culprit_is_the_unit_before_the_first_bad_hand_over() -> None:
     assert found(None, None, None, "x", "x") == ("CMAC_B", True)
     assert found(None, None, None, None, "x") == ("CACC", True)
     assert found(None, None, None, None, None) == ("SDP_RDMA or SDP", True)
-    assert found(None, None, None, None, "x", skipped=2) == ("CDMA or CSC or CACC", False)
+    assert found(None, None, None, None, "x", skipped=2) == ("CACC", True), "right products are made of right elements"
+    assert found(None, None, "x", "x", "x", skipped=2) == ("CDMA or CSC or CMAC_A or CMAC_B", False)
+    assert found(None, None, None, None, "x", skipped=4) == ("CDMA or CSC or CMAC_A or CMAC_B or CACC", False)
     assert found(None, None, None, None, None, skipped=5) is None
 
 

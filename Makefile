@@ -17,7 +17,8 @@ unexport PYTHONDONTWRITEBYTECODE
 PY := "$$VENV/bin/python"
 JOBS_OPTION := $${JOBS:+"--jobs=$$JOBS"}
 DUT := "--sim=$$SIM" "--config=$$CONFIG" $${RTL:+"--rtl=$$RTL"} $${TOP:+"--top=$$TOP"} $${PORT_MAP:+"--port-map=$$PORT_MAP"}
-INSTALL := -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+# Compiling all of every package takes as long as to install it; what is imported is compiled then.
+INSTALL := -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes -r requirements.txt
 
 .PHONY: run regress test check score lint lock clean distclean ready help
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import count, islice
 
@@ -29,6 +30,9 @@ _FEWEST_AHEAD, _MOST_AHEAD = 4, 64
 
 _SECONDS_AHEAD = 1.0
 """How much work a worker has ahead: short tasks go out in larger lots, each of which costs some milliseconds."""
+
+_TOGETHER_SECONDS = 1.0
+"""How long a result may wait for others: to take several at once costs hardly more than to take one."""
 
 _CHECK_SECONDS = 2.0
 """How often a driver looks how many workers there are."""
@@ -167,16 +171,14 @@ class _Workers:
 
 
 def _ended(running: Collection[Future]) -> list[Future]:
-    """Return futures that ended, or none after a while without any.
+    """Return futures that ended, or none after a while without any; the earlier half if they end soon enough.
 
     Raises:
         NoSchedulerError: when the connection to the scheduler is lost.
     """
-    with talking():
-        try:
-            wait(list(running), timeout=_CHECK_SECONDS, return_when="FIRST_COMPLETED")
-        except TimeoutError:
-            return []
+    first = list(islice(running, (len(running) + 1) // 2))
+    with talking(), suppress(TimeoutError):
+        wait(first, timeout=_TOGETHER_SECONDS)
     ended = [future for future in running if future.done()]
     if any(future.status == "cancelled" for future in ended):
         raise NoSchedulerError(SCHEDULER_LOST)

@@ -24,7 +24,7 @@ from models.errors import InputError
 from models.layout import FeatureLayout, PixelLayout
 from models.precision import Precision
 from models.reading import parse_json
-from tb.__main__ import parser
+from tb.cli.command import parser
 from tb.cli.layout_files import read_memory, read_tensor
 from tb.cli.layout_formats import chosen
 from tb.cli.layout_png import read_png

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from models.config import HwConfig
-from tb.__main__ import main
+from tb.cli.command import main
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec
 from tb.run.simulate import simulate

@@ -12,7 +12,7 @@ import pytest
 
 from models.config import HwConfig
 from networks import random_networks
-from tb.__main__ import main
+from tb.cli.command import main
 from tb.explain import explain_folder
 from tb.places import ROOT
 from tb.report.network_page import network_page

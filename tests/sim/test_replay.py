@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from models.config import BUILTIN_DIR
-from tb.__main__ import main
+from tb.cli.command import main
 from tb.judge.finding import Check
 from tb.places import ROOT
 from tb.run.regress import bundle

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tb.__main__ import parser
+from tb.cli.command import parser
 from tb.places import ROOT
 from tb.plugin import entry
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from tb.__main__ import main
+from tb.cli.command import main
 
 
 class Ran(NamedTuple):

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from models.config import HwConfig
-from tb.__main__ import main
 from tb.cli import run, score
+from tb.cli.command import main
 from tb.run import jobs
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.process import supervise

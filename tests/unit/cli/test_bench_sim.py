@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from models.config import HwConfig
-from tb.__main__ import parser
 from tb.cli import bench_sim
 from tb.cli.bench_sim import Sample, Subject, against, alternate, table
+from tb.cli.command import parser
 from tb.run.errors import LaunchError
 
 

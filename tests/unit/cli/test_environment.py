@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from dask.distributed import Client
 
-from tb.__main__ import main
 from tb.cli import regress as regress_cli
+from tb.cli.command import main
 from tb.run.regress import store as store_module
 from tb.run.regress.cluster import cluster
 from tb.run.regress.driver import drive

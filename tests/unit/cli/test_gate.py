@@ -6,8 +6,8 @@ import shlex
 
 import pytest
 
-from tb.__main__ import parser
 from tb.cli import gate
+from tb.cli.command import parser
 from tb.cli.regress_tasks import feature_plan
 
 DUT = "--config nv_small --sim verilator --rtl my.f"

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tb.__main__ import COMMANDS, parser
+from tb.cli.command import COMMANDS, parser
 from tb.cli.layout_options import OPTIONS
 from tb.places import ROOT
 from tests.unit.cli.conftest import Run

@@ -11,8 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from models.config import HwConfig
-from tb.__main__ import main
 from tb.cli import replay, run, trace
+from tb.cli.command import main
 from tb.cli.dut import BUILD_ROOT
 from tb.judge.finding import Check
 from tb.judge.text import complaints

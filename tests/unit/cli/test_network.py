@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from networks.random_networks import residual
-from tb.__main__ import main
+from tb.cli.command import main
 from tests.unit.stimulus.network.loadables import SHAPE, copying
 
 

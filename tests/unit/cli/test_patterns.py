@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tb.__main__ import parser
+from tb.cli.command import parser
 from tests.unit.cli.conftest import Run
 
 

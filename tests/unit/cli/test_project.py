@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tb.__main__ import parser
 from tb.cli import cache as command
+from tb.cli.command import parser
 from tb.places import PROJECT_FILE
 from tb.run import folders
 from tb.run.project import Project, found

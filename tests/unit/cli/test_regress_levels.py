@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 
 from models.errors import InputError
-from tb.__main__ import parser
 from tb.cli import regress, regress_tasks
+from tb.cli.command import parser
 from tb.cli.regress_play import Player, deadline
 from tb.cli.regress_tasks import check_dlhdl, random_tasks, seed_lots, tasks_of
 from tb.dlhdl.config import embedded_configs

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tb.__main__ import parser
 from tb.cli import run as run_command
+from tb.cli.command import parser
 from tb.cli.playing import prepared
 from tb.run.jobs import Job
 from tb.stimulus.scenario import Scenario

@@ -14,8 +14,8 @@ import pytest
 from msgspec.structs import replace as replace_dut
 
 from models.config import HwConfig
-from tb.__main__ import parser
 from tb.cli import playing
+from tb.cli.command import parser
 from tb.judge.verdict import Verdict
 from tb.places import PLANS
 from tb.run.compile.spec import BuildSpec, Built

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tb.__main__ import main
+from tb.cli.command import main
 from tb.dlhdl.config import DlhdlConfig
 from tb.run.compile.dlhdl import check_ports, top_text
 from tb.run.compile.ports import Port

@@ -12,7 +12,7 @@ import dask
 import pytest
 from dask.distributed import LocalCluster
 
-from tb.__main__ import main
+from tb.cli.command import main
 from tb.places import ROOT
 from tb.run.regress.batch import SYSTEMS, Batch, BatchError, batch_cluster, read_settings
 from tb.run.regress.driver import drive

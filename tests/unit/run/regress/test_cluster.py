@@ -19,7 +19,7 @@ import pytest
 from dask.distributed import Client
 from distributed.comm import CommClosedError
 
-from tb.__main__ import main
+from tb.cli.command import main
 from tb.run.regress.cluster import cluster, join, talking
 from tb.run.regress.driver import drive
 from tb.run.regress.errors import ClusterError, NoSchedulerError, VersionError

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from models.config import HwConfig
-from tb.__main__ import main
+from tb.cli.command import main
 from tb.stimulus.model import play_model
 from tb.stimulus.network.compiled import Compiled
 from tb.stimulus.network.images import Preparation, read_input, top_classes

@@ -12,7 +12,7 @@ import pytest
 
 from models.config import BUILTIN_DIR, HwConfig
 from models.errors import InputError
-from tb.__main__ import parser
+from tb.cli.command import parser
 from tb.cli.score import main, rerun
 from tb.judge.finding import Check
 from tb.judge.verdict import Ending, Verdict

@@ -1,7 +1,7 @@
 """Flatbuffers read by a declared schema, with every offset checked before it is followed.
 
 Example:
-    BLOB = Table("Blob", (Slot("name", STRING), Slot("size", U64)))
+    BLOB = Table("Blob", {"name": STRING, "size": U64})
     blob = read_root(data, BLOB)
     blob["name"], blob["size"]
 """
@@ -70,20 +70,16 @@ class Bytes:
     """Any number of bytes, taken as they are."""
 
 
-@dataclass(frozen=True)
-class Slot:
-    """One slot of a table."""
-
-    name: str
-    kind: Number | Numbers | Text | Vector | Bytes
+Kind = Number | Numbers | Text | Vector | Bytes
+"""What a slot of a table holds."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table: its slots in the order of the vtable."""
+    """A table: the kinds of its slots by name, in the order of the vtable."""
 
     name: str
-    slots: tuple[Slot, ...]
+    slots: Mapping[str, Kind]
 
 
 U8 = Number(number_types.Uint8Flags)
@@ -146,18 +142,18 @@ class _File:
             raise NetworkError(f"vtable of {where} must have an even number of at least 4 bytes, not {size}")
         self.check(vtable, size, f"vtable of {where}")
         record: dict[str, Any] = {}
-        for number, slot in enumerate(table.slots):
-            name = f"{where}.{slot.name}"
+        for number, (slot, kind) in enumerate(table.slots.items()):
+            name = f"{where}.{slot}"
             entry = _VTABLE_HEAD_BYTES + 2 * number
             offset = struct.unpack_from("<H", self._data, vtable + entry)[0] if entry < size else 0
             if offset:
-                self.check(at + offset, _slot_bytes(slot.kind), name)
-                record[slot.name] = self._value(slot.kind, at + offset, name)
+                self.check(at + offset, _slot_bytes(kind), name)
+                record[slot] = self._value(kind, at + offset, name)
             else:
-                record[slot.name] = _default(slot.kind)
+                record[slot] = _default(kind)
         return record
 
-    def _value(self, kind: Number | Numbers | Text | Vector | Bytes, at: int, where: str) -> Any:
+    def _value(self, kind: Kind, at: int, where: str) -> Any:
         match kind:
             case Number():
                 return int(self._reader.Get(kind.flags, at))
@@ -199,11 +195,11 @@ class _File:
             raise NetworkError(f"{where} must be text in UTF-8: {error}") from error
 
 
-def _slot_bytes(kind: Number | Numbers | Text | Vector | Bytes) -> int:
+def _slot_bytes(kind: Kind) -> int:
     return kind.nbytes if isinstance(kind, Number | Numbers) else _LINK_BYTES
 
 
-def _default(kind: Number | Numbers | Text | Vector | Bytes) -> Any:
+def _default(kind: Kind) -> Any:
     match kind:
         case Number():
             return kind.default

@@ -24,7 +24,6 @@ from tb.stimulus.network.flat import (
     U64,
     Numbers,
     Record,
-    Slot,
     Table,
     Vector,
     read_root,
@@ -40,81 +39,54 @@ _VERSION = Numbers(U8.flags, 3)
 
 _BLOB = Table(
     "blob",
-    (
-        Slot("name", STRING),
-        Slot("size", U64),
-        Slot("interface", U32),
-        Slot("sub_interface", U32),
-        Slot("version", _VERSION),
-        Slot("data", BYTES),
-    ),
+    {"name": STRING, "size": U64, "interface": U32, "sub_interface": U32, "version": _VERSION, "data": BYTES},
 )
 _MEMORY = Table(
     "memory",
-    (
-        Slot("id", U16),
-        Slot("domain", U8),
-        Slot("flags", U16),
-        Slot("size", U64),
-        Slot("alignment", U32),
-        Slot("contents", Vector(STRING)),
-        Slot("offsets", Vector(U64)),
-        Slot("bind_id", U16),
-        Slot("tensor_desc_id", U16),
-    ),
+    {
+        **{"id": U16, "domain": U8, "flags": U16, "size": U64, "alignment": U32},
+        **{"contents": Vector(STRING), "offsets": Vector(U64), "bind_id": U16, "tensor_desc_id": U16},
+    },
 )
-_ADDRESS = Table("address", (Slot("id", U16), Slot("mem_id", U16), Slot("offset", U64), Slot("size", U64)))
-_EVENT = Table("event", (Slot("id", U16), Slot("type", U8), Slot("target", U16), Slot("val", U32), Slot("op", U8)))
+_ADDRESS = Table("address", {"id": U16, "mem_id": U16, "offset": U64, "size": U64})
+_EVENT = Table("event", {"id": U16, "type": U8, "target": U16, "val": U32, "op": U8})
 _TASK = Table(
     "task",
-    (
-        Slot("id", U16),
-        Slot("interface", U32),
-        Slot("instance", I16),
-        Slot("address_list", Vector(U16)),
-        Slot("pre_actions", Vector(U16)),
-        Slot("post_actions", Vector(U16)),
-    ),
+    {
+        **{"id": U16, "interface": U32, "instance": I16},
+        **dict.fromkeys(("address_list", "pre_actions", "post_actions"), Vector(U16)),
+    },
 )
-_SUBMIT = Table("submit", (Slot("id", U16), Slot("task_id", Vector(U16))))
-_STRIDES = tuple(f"stride_{n}" for n in range(8))
+_SUBMIT = Table("submit", {"id": U16, "task_id": Vector(U16)})
 _TENSOR = Table(
     "tensor",
-    (
-        Slot("name", STRING),
-        Slot("id", U16),
-        Slot("mem_id", U16),
-        Slot("size", U64),
-        Slot("offset", U64),
-        *(Slot(name, U8) for name in ("data_format", "data_type", "data_category", "pixel_format", "pixel_mapping")),
-        *(Slot(name, I32) for name in "nchw"),
-        *(Slot(name, U32) for name in _STRIDES),
-    ),
+    {
+        **{"name": STRING, "id": U16, "mem_id": U16, "size": U64, "offset": U64},
+        **dict.fromkeys(("data_format", "data_type", "data_category", "pixel_format", "pixel_mapping"), U8),
+        **dict.fromkeys("nchw", I32),
+        **{f"stride_{n}": U32 for n in range(8)},
+    },
 )
 _RELOCATION = Table(
     "relocation",
-    (
-        Slot("address_id", U16),
-        Slot("write_id", U16),
-        Slot("offset", U64),
-        Slot("interface", U32),
-        Slot("sub_interface", U32),
-        Slot("reloc_type", U8),
-    ),
+    {
+        **{"address_id": U16, "write_id": U16, "offset": U64},
+        **{"interface": U32, "sub_interface": U32, "reloc_type": U8},
+    },
 )
 LOADABLE = Table(
     "loadable",
-    (
-        Slot("version", _VERSION),
-        Slot("task_list", Vector(_TASK)),
-        Slot("memory_list", Vector(_MEMORY)),
-        Slot("address_list", Vector(_ADDRESS)),
-        Slot("event_list", Vector(_EVENT)),
-        Slot("blobs", Vector(_BLOB)),
-        Slot("tensor_desc_list", Vector(_TENSOR)),
-        Slot("reloc_list", Vector(_RELOCATION)),
-        Slot("submit_list", Vector(_SUBMIT)),
-    ),
+    {
+        "version": _VERSION,
+        "task_list": Vector(_TASK),
+        "memory_list": Vector(_MEMORY),
+        "address_list": Vector(_ADDRESS),
+        "event_list": Vector(_EVENT),
+        "blobs": Vector(_BLOB),
+        "tensor_desc_list": Vector(_TENSOR),
+        "reloc_list": Vector(_RELOCATION),
+        "submit_list": Vector(_SUBMIT),
+    },
 )
 
 

@@ -14,7 +14,7 @@ from models.config import HwConfig
 from tb.stimulus.network import descriptors as d
 from tb.stimulus.network.compiled import Compiled
 from tb.stimulus.network.descriptors import EngineId, Event
-from tb.stimulus.network.flat import Bytes, Number, Numbers, Slot, Table, Text, Vector
+from tb.stimulus.network.flat import Bytes, Kind, Number, Numbers, Table, Text, Vector
 from tb.stimulus.network.loadable import LOADABLE, parse_loadable
 from tb.stimulus.network.network import Network
 
@@ -31,26 +31,26 @@ def flat_file(table: Table, record: Mapping[str, Any]) -> bytes:
 
 
 def _table(builder: Any, table: Table, record: Mapping[str, Any]) -> int:
-    children = {slot.name: _child(builder, slot, record[slot.name]) for slot in table.slots if slot.name in record}
+    children = {name: _child(builder, kind, record[name]) for name, kind in table.slots.items() if name in record}
     builder.StartObject(len(table.slots))
-    for number, slot in enumerate(table.slots):
-        if slot.name not in record:
+    for number, (name, kind) in enumerate(table.slots.items()):
+        if name not in record:
             continue
-        match slot.kind:
+        match kind:
             case Number():
-                builder.PrependSlot(slot.kind.flags, number, record[slot.name], None)
+                builder.PrependSlot(kind.flags, number, record[name], None)
             case Numbers():
-                builder.Prep(slot.kind.flags.bytewidth, slot.kind.nbytes)
-                for value in reversed(record[slot.name]):
-                    builder.Prepend(slot.kind.flags, value)
+                builder.Prep(kind.flags.bytewidth, kind.nbytes)
+                for value in reversed(record[name]):
+                    builder.Prepend(kind.flags, value)
                 builder.Slot(number)
             case _:
-                builder.PrependUOffsetTRelativeSlot(number, children[slot.name], 0)
+                builder.PrependUOffsetTRelativeSlot(number, children[name], 0)
     return int(builder.EndObject())
 
 
-def _child(builder: Any, slot: Slot, value: Any) -> int | None:
-    match slot.kind:
+def _child(builder: Any, kind: Kind, value: Any) -> int | None:
+    match kind:
         case Text():
             return int(builder.CreateString(value))
         case Bytes():
@@ -62,8 +62,7 @@ def _child(builder: Any, slot: Slot, value: Any) -> int | None:
             return int(builder.EndVector())
         case Vector():
             ends = [
-                builder.CreateString(e) if isinstance(slot.kind.of, Text) else _table(builder, slot.kind.of, e)
-                for e in value
+                builder.CreateString(e) if isinstance(kind.of, Text) else _table(builder, kind.of, e) for e in value
             ]
             builder.StartVector(4, len(ends), 4)
             for end in reversed(ends):

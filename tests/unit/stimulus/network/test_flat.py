@@ -8,21 +8,21 @@ from contextlib import suppress
 import pytest
 
 from tb.stimulus.network.errors import NetworkError
-from tb.stimulus.network.flat import BYTES, I16, STRING, U8, U16, U32, U64, Numbers, Slot, Table, Vector, read_root
+from tb.stimulus.network.flat import BYTES, I16, STRING, U8, U16, U32, U64, Numbers, Table, Vector, read_root
 from tests.unit.stimulus.network.loadables import flat_file
 
-INNER = Table("inner", (Slot("number", I16), Slot("text", STRING)))
+INNER = Table("inner", {"number": I16, "text": STRING})
 OUTER = Table(
     "outer",
-    (
-        Slot("version", Numbers(U8.flags, 3)),
-        Slot("size", U64),
-        Slot("words", Vector(U32)),
-        Slot("names", Vector(STRING)),
-        Slot("inner", Vector(INNER)),
-        Slot("data", BYTES),
-        Slot("absent", U16),
-    ),
+    {
+        "version": Numbers(U8.flags, 3),
+        "size": U64,
+        "words": Vector(U32),
+        "names": Vector(STRING),
+        "inner": Vector(INNER),
+        "data": BYTES,
+        "absent": U16,
+    },
 )
 RECORD = {
     "version": (1, 2, 3),
@@ -95,7 +95,7 @@ def shared_lists(links: int, words: int) -> bytes:
 
 
 def test_a_small_file_whose_entries_all_share_one_large_part_is_refused() -> None:
-    table = Table("lists", (Slot("lists", Vector(Table("list", (Slot("words", Vector(U32)),)))),))
+    table = Table("lists", {"lists": Vector(Table("list", {"words": Vector(U32)}))})
     assert read_root(shared_lists(1, 1000), table) == {"lists": ({"words": (0,) * 1000},)}
     with pytest.raises(NetworkError, match=r"must not share the bytes of other tables without end$"):
         read_root(shared_lists(1000, 1000), table)

@@ -247,12 +247,11 @@ def written_bytes(expected: Patch, beats: Beats) -> Bytes:
         return actual
     width = beats.data.shape[1]
     if beats.strobe.all():
-        rows = actual.positions(beats.address.astype(np.int64)) // width
+        rows = actual.positions(beats.address) // width
         actual.data.reshape(-1, width)[rows] = beats.data
         actual.known.reshape(-1, width)[rows] = True
         return actual
-    lanes = beats.address.astype(np.int64)[:, np.newaxis] + np.arange(width)
-    places = actual.positions(lanes[beats.strobe])
+    places = (actual.positions(beats.address)[:, np.newaxis] + np.arange(width))[beats.strobe]
     actual.data[places] = beats.data[beats.strobe]
     actual.known[places] = True
     return actual

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.errors import InputError
-from tb.judge.beats import Beats
+from tb.judge.beats import Beats, offsets_from
 from tb.nvdla.memory import POISON
 
 ByteArray = NDArray[np.uint8]
@@ -105,10 +105,10 @@ class Bytes:
 
     def write(self, beats: Beats) -> None:
         """Write the bytes of beats that lie in our ranges, in their order."""
-        lanes = beats.address.astype(np.int64)[:, np.newaxis] + np.arange(beats.data.shape[1])
-        for start, size, at in zip(self.starts, self.sizes, accumulate(self.sizes, initial=0), strict=False):
-            inside = beats.strobe & (lanes >= start) & (lanes < start + size)
-            places = lanes[inside] - start + at
+        for start, size, before in zip(self.starts, self.sizes, accumulate(self.sizes, initial=0), strict=False):
+            at = offsets_from(beats.address, start)[:, np.newaxis] + np.arange(beats.data.shape[1])
+            inside = beats.strobe & (at >= 0) & (at < size)
+            places = at[inside] + before
             self.data[places] = beats.data[inside]
             self.known[places] = True
 
@@ -120,7 +120,7 @@ class Bytes:
             patch.mask[theirs] = self.known[ours]
         return patch
 
-    def gather(self, addresses: NDArray[np.int64]) -> tuple[ByteArray, MaskArray]:
+    def gather(self, addresses: NDArray[np.uint64]) -> tuple[ByteArray, MaskArray]:
         """Return the bytes of single addresses, and which of them are known.
 
         Args:
@@ -133,19 +133,20 @@ class Bytes:
         known = np.zeros(addresses.shape, dtype=np.bool_)
         before = 0
         for start, size in zip(self.starts, self.sizes, strict=True):
-            inside = (addresses >= start) & (addresses < start + size)
-            places = addresses[inside] - start + before
+            at = offsets_from(addresses, start)
+            inside = (at >= 0) & (at < size)
+            places = at[inside] + before
             data[inside] = self.data[places]
             known[inside] = self.known[places]
             before += size
         return data, known
 
-    def positions(self, addresses: NDArray[np.int64]) -> NDArray[np.int64]:
+    def positions(self, addresses: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Return the indices of ``data`` of addresses that all lie in our ranges."""
-        starts = np.array(self.starts, dtype=np.int64)
+        starts = np.array(self.starts, dtype=np.uint64)
         before = np.concatenate(([0], np.cumsum(self.sizes)[:-1])).astype(np.int64)
         which = np.searchsorted(starts, addresses, side="right") - 1
-        return addresses - starts[which] + before[which]
+        return (addresses - starts[which]).astype(np.int64) + before[which]
 
     def address_of(self, position: int) -> int:
         """Return the address of an index of ``data``.

@@ -12,6 +12,7 @@ from tb.explain.evidence import Evidence
 from tb.explain.picture import SurfacePicture, pictures
 from tb.explain.text import Explanation
 from tb.explain.timeline import timeline
+from tb.judge.beats import offsets_from
 from tb.markup import render
 
 FILE_NAME = "failure.html"
@@ -86,7 +87,7 @@ def _written(evidence: Evidence, address: int) -> str:
     beats = evidence.beats
     if beats is None or not len(beats):
         return "-"
-    lane = address - beats.address.astype(np.int64)
+    lane = -offsets_from(beats.address, address)
     inside = (lane >= 0) & (lane < beats.data.shape[1])
     hits = np.flatnonzero(inside)
     hits = hits[beats.strobe[hits, lane[hits]]]

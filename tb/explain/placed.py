@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb.explain.memory import Patch
-from tb.judge.beats import Beats
+from tb.judge.beats import Beats, addresses_at, offsets_from
 
 _TELLING_VALUES = 4
 """Different bytes that pieces must hold before equal ones are no chance."""
@@ -25,12 +25,12 @@ class Pieces:
     """Bytes in pieces of one length at multiples of it.
 
     Attributes:
-        address: int64 (n,), of the first byte of each.
+        address: uint64 (n,), of the first byte of each.
         data: uint8 (n, length), 0 where nothing is written.
         mask: bool (n, length), which bytes are written.
     """
 
-    address: NDArray[np.int64]
+    address: NDArray[np.uint64]
     data: NDArray[np.uint8]
     mask: NDArray[np.bool_]
 
@@ -38,7 +38,7 @@ class Pieces:
     def of_beats(cls, beats: Beats, length: int) -> Pieces:
         """Return the pieces that beats carry, in their order; ``length`` must divide the width of the beats."""
         parts = beats.data.shape[1] // length
-        address = beats.address.astype(np.int64)[:, np.newaxis] + np.arange(parts) * length
+        address = beats.address[:, np.newaxis] + np.arange(0, parts * length, length, dtype=np.uint64)
         return cls(address.ravel(), beats.data.reshape(-1, length), beats.strobe.reshape(-1, length))._written()
 
     @classmethod
@@ -49,8 +49,9 @@ class Pieces:
         data, mask = np.zeros(count * length, dtype=np.uint8), np.zeros(count * length, dtype=np.bool_)
         inside = slice(patch.address - first, patch.end - first)
         data[inside], mask[inside] = patch.data, patch.mask
-        address = np.arange(count, dtype=np.int64) * length + first
-        return cls(address, data.reshape(-1, length), mask.reshape(-1, length))._written()
+        return cls(
+            addresses_at(first, np.arange(count) * length), data.reshape(-1, length), mask.reshape(-1, length)
+        )._written()
 
     def _written(self) -> Pieces:
         """Return those of which a byte is written."""
@@ -121,15 +122,16 @@ def overwritten(expected: Patch, beats: Beats) -> int | None:
     """
     if not len(beats):
         return None
-    lanes = (beats.address.astype(np.int64)[:, np.newaxis] + np.arange(beats.data.shape[1]))[beats.strobe]
+    lanes = np.arange(beats.data.shape[1])
+    at = (offsets_from(beats.address, expected.address)[:, np.newaxis] + lanes)[beats.strobe]
     cycles = np.broadcast_to(beats.cycle[:, np.newaxis], beats.strobe.shape)[beats.strobe]
-    inside = (lanes >= expected.address) & (lanes < expected.end)
-    offsets, values, cycles = lanes[inside] - expected.address, beats.data[beats.strobe][inside], cycles[inside]
-    places, first = np.unique(offsets, return_index=True)
+    inside = (at >= 0) & (at < len(expected.data))
+    at, values, cycles = at[inside], beats.data[beats.strobe][inside], cycles[inside]
+    places, first = np.unique(at, return_index=True)
     right = expected.mask[places] & (values[first] == expected.data[places])
     if int(np.count_nonzero(right)) < int(np.count_nonzero(expected.mask)):
         return None
-    wrong = expected.mask[offsets] & (values != expected.data[offsets])
+    wrong = expected.mask[at] & (values != expected.data[at])
     return int(cycles[wrong][0]) if wrong.any() else None
 
 

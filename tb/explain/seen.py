@@ -16,7 +16,7 @@ from tb.explain.memory import Bytes, Patch
 from tb.explain.placed import Lacking, Pieces, overwritten, owners_of_strays
 from tb.explain.turns import owners
 from tb.explain.walk import CubeLayout
-from tb.judge.beats import Beats
+from tb.judge.beats import Beats, offsets_from
 from tb.judge.scoreboard import Scoreboard, WriteScoreboard
 from tb.nvdla.memory import Ram
 from tb.nvdla.program.ops import MemInit, MemLoad, Op
@@ -223,7 +223,7 @@ class Seen:
             pieces = Pieces.of_beats(beats.take(own & written), width)
             places = np.flatnonzero(own & written)[pieces.right(wanted)]
             # What is written again may be the same bytes of another layer.
-            addresses, first = np.unique(beats.address[places].astype(np.int64), return_index=True)
+            addresses, first = np.unique(beats.address[places], return_index=True)
             strays[places[first]] = False
             lacks = ~np.isin(wanted.address, addresses)
             if lacks.any():
@@ -284,16 +284,15 @@ def loaded(ops: Iterable[Op]) -> Iterator[Patch]:
 
 
 def _within(part: Beats, layer: SeenLayer) -> NDArray[np.bool_]:
-    address, width = part.address.astype(np.int64), part.data.shape[1]
-    within: NDArray[np.bool_] = (address + width > layer.expected.address) & (address < layer.expected.end)
+    at = offsets_from(part.address, layer.expected.address)
+    within: NDArray[np.bool_] = (at + part.data.shape[1] > 0) & (at < len(layer.expected.data))
     return within
 
 
 def _distance(part: Beats, layer: SeenLayer) -> NDArray[np.int64]:
     """Return how many bytes beats lie before or after the surface of a layer."""
-    address = part.address.astype(np.int64)
-    before, behind = layer.expected.address - address, address - layer.expected.end
-    return np.maximum(np.maximum(before, behind), 0)
+    at = offsets_from(part.address, layer.expected.address)
+    return np.maximum(np.maximum(-at, at - len(layer.expected.data)), 0)
 
 
 def _overlap(one: SeenLayer, other: SeenLayer) -> bool:

@@ -19,13 +19,12 @@ def timeline(evidence: Evidence) -> str:
     if beats is None or not len(beats):
         return ""
     bad = bad_beats(evidence)
-    cycle, address = beats.cycle.astype(np.float64), beats.address.astype(np.float64)
-    spans = [(values.min(), max(values.max(), values.min() + 1)) for values in (cycle, address)]
-    x = _LEFT + (cycle - spans[0][0]) / (spans[0][1] - spans[0][0]) * (_WIDTH - _LEFT - 12)
-    y = _HEIGHT - _BOTTOM - (address - spans[1][0]) / (spans[1][1] - spans[1][0]) * (_HEIGHT - _BOTTOM - _TOP)
+    first, lowest = beats.cycle.min(), beats.address.min()
+    cycle, address = (beats.cycle - first).astype(np.float64), (beats.address - lowest).astype(np.float64)
+    cycles, nbytes = max(cycle.max(), 1.0), max(address.max(), 1.0)
+    x = _LEFT + cycle / cycles * (_WIDTH - _LEFT - 12)
+    y = _HEIGHT - _BOTTOM - address / nbytes * (_HEIGHT - _BOTTOM - _TOP)
     size = max(1.5, min(5.0, 700 / len(beats)))
-    left, right = (f"cycle {int(value)}" for value in spans[0])
-    low, high = (f"{int(value):#x}" for value in spans[1])
     return render(
         "timeline.html",
         width=_WIDTH,
@@ -36,10 +35,10 @@ def timeline(evidence: Evidence) -> str:
         marks=[
             (kind, _dots(x[which], y[which], size)) for kind, which in (("right", ~bad), ("wrong", bad)) if which.any()
         ],
-        low=low,
-        high=high,
-        first=left,
-        last=right,
+        low=f"{int(lowest):#x}",
+        high=f"{int(lowest) + int(nbytes):#x}",
+        first=f"cycle {int(first)}",
+        last=f"cycle {int(first) + int(cycles)}",
     )
 
 

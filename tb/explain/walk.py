@@ -15,6 +15,7 @@ from models.layout.atoms import atoms_to_planes, planes_to_atoms
 from models.layout.dlhdl import FullyConnectedDataLayout, ModuleDataLayout
 from models.layout.lines import BDMA_UNIT_BYTES
 from tb.explain.memory import ByteArray, Bytes, Patch
+from tb.judge.beats import addresses_at
 
 Cube = NDArray[Any]
 
@@ -199,11 +200,11 @@ class Walk:
         cube = planes.reshape(-1, *self.shape[1:])[: self.shape[0]]
         return cube if self.twist is None else self.twist(cube)
 
-    def addresses(self) -> NDArray[np.int64]:
+    def addresses(self) -> NDArray[np.uint64]:
         """Return the address of every byte of every atom, (surfaces, H, W, bytes)."""
         counts = (self.surfaces, self.shape[1], self.shape[2], self.atom_bytes)
         parts = np.ix_(*(np.arange(n, dtype=np.int64) * step for n, step in zip(counts, (*self.steps, 1), strict=True)))
-        return self.address + parts[0] + parts[1] + parts[2] + parts[3]
+        return addresses_at(self.address, parts[0] + parts[1] + parts[2] + parts[3])
 
     def write(self, cube: Cube, touched: NDArray[np.bool_] | None = None) -> Patch:
         """Return the memory that the walk writes; atoms that overlap are written in their order.

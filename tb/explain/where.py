@@ -155,7 +155,7 @@ def bad_beats(evidence: Evidence) -> NDArray[np.bool_]:
     if not len(beats):
         return np.zeros(0, dtype=np.bool_)
     width = beats.data.shape[1]
-    rows = evidence.actual.positions(beats.address.astype(np.int64)) // width
+    rows = evidence.actual.positions(beats.address) // width
     truth = evidence.truth
     wrong = ~truth.known.reshape(-1, width)[rows] | (truth.data.reshape(-1, width)[rows] != beats.data)
     bad: NDArray[np.bool_] = (wrong & beats.strobe).any(axis=1)

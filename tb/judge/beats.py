@@ -10,6 +10,18 @@ from numpy.typing import NDArray
 
 from tb.nvdla.memory import Ram
 
+_SPACE = 1 << 64
+
+
+def offsets_from(addresses: NDArray[np.uint64], origin: int) -> NDArray[np.int64]:
+    """Return how far addresses lie after an origin, negative before it. Distances wrap as addresses of 64 bits do."""
+    return (addresses - np.uint64(origin % _SPACE)).astype(np.int64)
+
+
+def addresses_at(origin: int, offsets: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return the addresses at offsets from an origin, modulo 2^64."""
+    return offsets.astype(np.uint64) + np.uint64(origin % _SPACE)
+
 
 @dataclass(frozen=True, eq=False)
 class Beats:

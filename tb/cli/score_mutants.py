@@ -15,10 +15,11 @@ from tb.places import PLANS
 from tb.run import folders
 from tb.run.compile.filelist import parse
 from tb.run.compile.recipe import embedded_filelist
+from tb.run.inside import handovers_of
 from tb.run.regress.features import load_feature_plan
 from tb.tools.score import mutant_report
 from tb.tools.score.equivalent import Prover
-from tb.tools.score.instantiated import design_of
+from tb.tools.score.instantiated import Design, design_of
 from tb.tools.score.journal import Journal, Played
 from tb.tools.score.mutants import MutantResult, noted, play_mutants
 from tb.tools.score.mutate import Mutant, choose
@@ -26,6 +27,7 @@ from tb.tools.score.play import Bench
 from tb.tools.score.reach import Case, Reached, Survey, survey
 from tb.tools.score.scenarios import level_sources, of_unit, random_source, sources
 from tb.tools.score.sources import write_mutants
+from tb.tools.score.units import unit_of
 
 _FEATURES = PLANS / "features.toml"
 
@@ -91,10 +93,12 @@ def main(args: argparse.Namespace, again: str) -> int:
     source = folders.made(root, "source")
     # Only Verilator's models can note what is reached.
     notes = args.sim == "verilator"
+    # The hierarchy of the mutated copies is that of the originals.
+    handovers = handovers_of(dut_of(args))
     args.rtl = write_mutants(mutants, files, source, read=design.files, notes=notes)
-    bench = Bench(build_dut(args, config), config, dut_of(args), again, root, args.timeout, args.hang_cycles)
+    bench = Bench(build_dut(args, config), config, dut_of(args), again, root, args.timeout, args.hang_cycles, handovers)
     surveyed = look(cases, bench, len(mutants) if notes else None, args.jobs)
-    results = play(args, chosen, surveyed, bench)
+    results = play(args, chosen, surveyed, bench, design)
     prover = Prover(files, design, folders.made(root, "proofs"), args.prove)
     results = [proved(result, prover) for result in results]
     alarms = [reached for _, reached in surveyed if reached.alarm]
@@ -135,6 +139,7 @@ def play(
     chosen: Sequence[tuple[int, Mutant]],
     surveyed: Sequence[tuple[Case, Reached]],
     bench: Bench,
+    design: Design,
 ) -> list[MutantResult]:
     """Play mutants, or go on with what was played, and return what became of each."""
     about = {
@@ -146,14 +151,15 @@ def play(
     name = "played.jsonl" if args.number is None else f"played_{args.number}.jsonl"
     journal = Journal(bench.root / name, about, resume=args.resume)
     left = [(number, mutant) for number, mutant in chosen if mutant.name not in journal.done]
-    for result in play_mutants(left, surveyed, bench, workers=args.jobs, most=args.each):
+    for result in play_mutants(left, surveyed, bench, design.parents, workers=args.jobs, most=args.each):
         journal.add(result.mutant.name, Played(result.played, result.catch, result.seconds))
         print(f"[{len(journal.done):3}/{len(chosen)}] {mutant_report.line(result)}", flush=True)
     results = []
     for number, mutant in chosen:
         done = journal.done[mutant.name]
         reaching = sum(reached.reaches(noted(number, mutant)) for _, reached in surveyed)
-        results.append(MutantResult(number, mutant, done.played, reaching, done.catch, done.seconds))
+        unit = unit_of(mutant.module, design.parents)
+        results.append(MutantResult(number, mutant, unit, done.played, reaching, done.catch, done.seconds))
     return results
 
 

@@ -39,7 +39,7 @@ from tb.explain.evidence import Evidence
 from tb.explain.handed import KINDS, MADE_OF, Kind, NotComparable, Operations, handed
 from tb.explain.region import Region, region_of
 from tb.explain.seen import Seen, SeenLayer
-from tb.explain.suspect import Suspect, following
+from tb.explain.units import Suspect, following, units_named
 from tb.nvdla.engines import ENGINES
 from tb.nvdla.program.ops import Op
 from tb.plain_data import converted
@@ -48,6 +48,9 @@ MOST_BITS = 64
 MOST_OUTPUTS = 1 << 26
 MOST_CELLS = 1 << 10
 MOST_DELAY = 1000
+
+_OR = " or "
+"""Between the names of several units that a file gives for one hand-over."""
 
 
 class StageError(InputError):
@@ -350,10 +353,8 @@ def culprit(stages: Sequence[Stage], results: Sequence[StageResult], engine: str
         compared = [stage_of[result.stage] for result in results if result.skipped is None]
         if not compared:
             return None
-        units = following(compared[-1].unit, engine)
-        return Culprit(
-            Suspect(units, f"{compared[-1].name}: all that is handed over is right"), Region.AFTER, is_sure=True
-        )
+        because = f"{compared[-1].name}: all that is handed over is right"
+        return Culprit(following(compared[-1].unit, engine, because), Region.AFTER, is_sure=True)
     first = stage_of[results[bad].stage]
     right = [stage_of[result.stage].value for result in results[:bad] if result.skipped is None]
     cleared = {value for later in right for value in MADE_OF.get(later, ())}
@@ -361,7 +362,7 @@ def culprit(stages: Sequence[Stage], results: Sequence[StageResult], engine: str
     before = [stage.unit for stage in skipped if stage.value not in cleared]
     # Halves of one unit side by side.
     beside = [stage_of[r.stage] for r in results[bad + 1 :] if r.is_bad and stage_of[r.stage].value == first.value]
-    units = " or ".join(dict.fromkeys([*before, first.unit, *(stage.unit for stage in beside)]))
-    return Culprit(
-        Suspect(units, f"the first bad hand-over, {results[bad]}"), region_of(first.value), is_sure=not before
-    )
+    units = list(dict.fromkeys([*before, first.unit, *(stage.unit for stage in beside)]))
+    named = units_named(*(name for unit in units for name in unit.split(_OR)))
+    suspect = Suspect(_OR.join(units), f"the first bad hand-over, {results[bad]}", named)
+    return Culprit(suspect, region_of(first.value), is_sure=not before)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tb.explain.page import FILE_NAME as PAGE_FILE
-from tb.explain.suspect import Suspect, shared
+from tb.explain.units import Suspect, shared
 from tb.judge.finding import Check
 from tb.judge.text import complaints, why_not_passed
 from tb.judge.verdict import Ending
@@ -27,7 +27,7 @@ _ALONE, _FIRST, _NEXT = 22, 8, 3
 _COMFORTABLE = 26
 """Lines that are filled with reasons, when there is more to say."""
 
-_UNITS = 2
+MOST_UNITS = 2
 """Units that are named of a failure on the terminal."""
 
 _IN_FULL, _BY_NAME, _REASONS, _NAMES = 2, 3, 2, 4
@@ -138,7 +138,7 @@ def _sorted_by_worth(explained: Explained | None) -> tuple[list[str], list[str],
 def _units(result: Result) -> list[str]:
     """Return the units that the findings of a test point at; none of a test that no device played."""
     found = [] if result.explained is None else result.explained.units
-    return [f"unit: {unit}" for unit in found[:_UNITS]]
+    return [f"unit: {unit}" for unit in found[:MOST_UNITS]]
 
 
 def _told_leads(explained: Explained) -> list[str]:

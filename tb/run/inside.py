@@ -21,16 +21,20 @@ _MOST_CYCLES = 200_000
 _FOLDER = "inside"
 
 
-def is_worth_it(result: Result) -> bool:
+def is_worth_it(result: Result, handovers: Path | None = None) -> bool:
     """Return whether playing a failure again may say where inside it arises: that of a convolution, with five units.
 
     A cause that is known may lie elsewhere: other faults may leave the same bytes.
+
+    Args:
+        result: The failure.
+        handovers: The file that names the hand-overs of its device, None for the one that its kind has.
     """
     explained, wrong = result.explained, result.verdict.wrong_bytes
     if explained is None or explained.stages or not wrong or wrong[0].layer is None:
         return False
     convolves = wrong[0].layer.engine.startswith("CONV")
-    return convolves and result.verdict.cycles <= _MOST_CYCLES and handovers_of(result.dut) is not None
+    return convolves and result.verdict.cycles <= _MOST_CYCLES and (handovers or handovers_of(result.dut)) is not None
 
 
 def handovers_of(dut: Dut) -> Path | None:
@@ -40,7 +44,7 @@ def handovers_of(dut: Dut) -> Path | None:
     return path if path.is_file() else None
 
 
-def watched(job: Job, result: Result, setup: Setup, work_dir: Path) -> Result:
+def watched(job: Job, result: Result, setup: Setup, work_dir: Path, handovers: Path | None = None) -> Result:
     """Play a failure again, and return it with what was seen of hand-overs inside.
 
     Where the RTL lacks what the file names, the failure is returned as it is.
@@ -50,9 +54,10 @@ def watched(job: Job, result: Result, setup: Setup, work_dir: Path) -> Result:
         result: How.
         setup: What plays it.
         work_dir: Folder of the failure, which gets the page of this run.
+        handovers: The file that names the hand-overs of its device, None for the one that its kind has.
     """
     again = folders.emptied(work_dir, _FOLDER)
-    seen = run_job(replace(job, stages=handovers_of(setup.dut)), replace(setup, waves=False), again)
+    seen = run_job(replace(job, stages=handovers or handovers_of(setup.dut)), replace(setup, waves=False), again)
     if seen.explained is not None and seen.explained.stages and seen.verdict.signature == result.verdict.signature:
         for name in (PAGE_FILE, RESULT_FILE):
             (again / name).replace(work_dir / name)

@@ -150,6 +150,7 @@ def tell(
         units=[str(suspect) for suspect in pointed],
         stages=list(inside.lines),
         located=inside.culprit is not None and inside.culprit.is_sure,
+        named=[[unit.value for unit in dict.fromkeys(suspect.named)] for suspect in pointed],
         traits=[traits for explanation in explanations if (traits := explanation.traits) is not None],
     )
 

@@ -125,6 +125,7 @@ class Explained(msgspec.Struct, frozen=True):
         symptoms: whether the best says no more than what the bytes look like, for each layer.
         leads: where no cause is known, what failing layers have and passing ones have not; of the first of its kind.
         units: the units that the findings point at, each with its reason.
+        named: of each of these lines, the units that it names, values of ``tb.explain.units.Unit``.
         stages: what was seen of hand-overs inside, when they were watched.
         located: whether these were compared from the first to the one that is wrong.
         traits: of each layer without a probable cause, the traits of its wrong elements, where they can be told.
@@ -140,6 +141,7 @@ class Explained(msgspec.Struct, frozen=True):
     stages: list[str] = []
     located: bool = False
     traits: list[Traits] = []
+    named: list[list[str]] = []
 
 
 class Answer(msgspec.Struct, frozen=True):

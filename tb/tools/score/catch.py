@@ -8,6 +8,7 @@ from models.errors import InputError
 from tb.judge.finding import Check
 from tb.judge.text import complaint
 from tb.judge.verdict import Ending
+from tb.report.failures import MOST_UNITS
 from tb.run.result import Result
 
 _NEVER = 1 << 62
@@ -25,6 +26,7 @@ class Catch(msgspec.Struct, frozen=True):
         complaint: the first line of the first finding.
         equal: names of other causes that predict the very same bytes.
         symptom: whether the first cause says no more than what the bytes look like.
+        units: by line of the text that names units, those units, values of ``Unit``; of the lines on the terminal.
     """
 
     scenario: str
@@ -35,6 +37,7 @@ class Catch(msgspec.Struct, frozen=True):
     complaint: str
     equal: tuple[str, ...] = ()
     symptom: bool = False
+    units: tuple[tuple[str, ...], ...] = ()
 
 
 def catch_of(result: Result, number: int) -> Catch | None:
@@ -67,4 +70,5 @@ def catch_of(result: Result, number: int) -> Catch | None:
         complaint(failures[0]).splitlines()[0],
         tuple(equal[0][1:]) if equal else (),
         bool(result.explained and result.explained.symptoms and result.explained.symptoms[0]),
+        () if result.explained is None else tuple(map(tuple, result.explained.named[:MOST_UNITS])),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -15,7 +15,8 @@ from tb.run.compile.toolchain import tool_environment, verilator_root
 from tb.run.errors import BuildError
 from tb.run.process import last_relevant_lines, supervise
 
-_MODULE = re.compile(r' *\{"type":"MODULE","name":"([^"]+)".*?"origName":"([^"]+)"')
+_MODULE = re.compile(r' *\{"type":"MODULE","name":"([^"]+)","addr":"([^"]+)".*?"origName":"([^"]+)"')
+_CELL = re.compile(r' *\{"type":"CELL".*?"modp":"([^"]+)"')
 _OWN_PREFIX = "/"
 
 
@@ -26,11 +27,13 @@ class Design(NamedTuple):
         modules: their names in the sources.
         parametrised: those that are used with other parameters than their own.
         files: all files that were read.
+        parents: by module, the modules that instantiate it.
     """
 
     modules: frozenset[str]
     parametrised: frozenset[str]
     files: tuple[Path, ...]
+    parents: Mapping[str, frozenset[str]] = {}
 
 
 def design_of(files: FileList, top: str, log_path: Path) -> Design:
@@ -60,19 +63,47 @@ def design_of(files: FileList, top: str, log_path: Path) -> Design:
             lines = last_relevant_lines(log_path)
             raise BuildError(f"Verilator cannot elaborate {top}:\n{lines}\nlog: {log_path}", log_path)
         with (Path(folder) / "Vtop.tree.json").open(encoding="utf-8", errors="surrogateescape") as tree:
-            found = list(_modules(tree))
+            elaborated = list(_modules(tree))
         meta = json.loads((Path(folder) / "Vtop.tree.meta.json").read_text(encoding="utf-8"), strict=False)
-    modules = frozenset(own for _, own in found)
-    parametrised = frozenset(own for name, own in found if name != own)
-    return Design(modules, parametrised, tuple(_files(entry["realpath"] for entry in meta["files"].values())))
+    modules = frozenset(module.own for module in elaborated)
+    parametrised = frozenset(module.own for module in elaborated if module.name != module.own)
+    files_read = tuple(_files(entry["realpath"] for entry in meta["files"].values()))
+    return Design(modules, parametrised, files_read, _parents(elaborated))
 
 
-def _modules(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield the modules of a tree, by their names there and in the sources; it has hundreds of megabytes."""
+class _Module(NamedTuple):
+    """A module of a tree: its name there, its address, its name in the sources, and the addresses of its cells."""
+
+    name: str
+    address: str
+    own: str
+    cells: list[str]
+
+
+def _modules(lines: Iterable[str]) -> Iterator[_Module]:
+    """Yield the modules of a tree, which has hundreds of megabytes."""
+    module: _Module | None = None
     for line in lines:
         found = _MODULE.match(line)
         if found:
-            yield found[1], found[2]
+            if module is not None:
+                yield module
+            module = _Module(found[1], found[2], found[3], [])
+            continue
+        cell = _CELL.match(line)
+        if cell and module is not None:
+            module.cells.append(cell[1])
+    if module is not None:
+        yield module
+
+
+def _parents(elaborated: Iterable[_Module]) -> dict[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    own = {module.address: module.own for module in elaborated}
+    for module in elaborated:
+        for address in module.cells:
+            found.setdefault(own[address], set()).add(module.own)
+    return {name: frozenset(parents) for name, parents in found.items()}
 
 
 def _files(names: Iterable[str]) -> Iterator[Path]:

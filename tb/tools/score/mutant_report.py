@@ -8,11 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tb.explain.units import Unit
 from tb.run.space import write_whole
+from tb.tools.score.catch import Catch
 from tb.tools.score.judged import Judgement, judged
 from tb.tools.score.mutants import MutantResult
 from tb.tools.score.operators import Family
 from tb.tools.score.reach import Reached
+from tb.tools.score.units import Naming, naming
 
 LEAST_CAUGHT = 0.95
 MOST_WRONG = 0.03
@@ -27,7 +30,19 @@ def line(result: MutantResult) -> str:
     checks = ", ".join(check.value for check in catch.checks)
     why = judged(result.mutant.module, catch)
     stated = f"; {catch.cause}: {why.value}" if catch.cause else f"; {why.value}"
-    return f"{result.mutant}: {checks} in scenario {catch.number} ({catch.scenario}{when}){stated}"
+    return (
+        f"{result.mutant}: {checks} in scenario {catch.number} ({catch.scenario}{when}){stated}{_named(result, catch)}"
+    )
+
+
+def _named(result: MutantResult, catch: Catch) -> str:
+    """Return which units the text of the failure names, and how that is judged."""
+    worth = naming(result.unit, catch)
+    if not catch.units:
+        return f"; no unit: {worth.value}"
+    wanted = f", {result.unit.value} has it" if worth is Naming.WRONG and result.unit is not None else ""
+    lines = "; ".join(", ".join(units) or "nothing" for units in catch.units)
+    return f"; unit {lines}: {worth.value}{wanted}"
 
 
 def summary(results: Sequence[MutantResult], alarms: Sequence[Reached]) -> list[str]:
@@ -44,6 +59,7 @@ def summary(results: Sequence[MutantResult], alarms: Sequence[Reached]) -> list[
     causes = Counter(judged(r.mutant.module, r.catch) for r in results if r.catch is not None)
     stated = ", ".join(f"{judgement.value} {causes[judgement]}" for judgement in Judgement)
     lines.append(f"first cause of those caught: {stated}")
+    lines += _units(results)
     never = sum(r.reaching == 0 for r in survivors if not r.equivalent)
     caught, needed = counted(results)
     seen = len(survivors) - (len(results) - needed) - never
@@ -54,6 +70,28 @@ def summary(results: Sequence[MutantResult], alarms: Sequence[Reached]) -> list[
         f"{len(results) - needed} of {len(results)} proved equivalent"
     )
     return lines
+
+
+def _units(results: Sequence[MutantResult]) -> list[str]:
+    """Return by unit how the units that are named are judged, and the same of all in a line."""
+    caught = [result for result in results if result.catch is not None]
+    kinds = [kind for kind in Naming if kind is not Naming.SHARED]
+    table = []
+    for unit in dict.fromkeys(result.unit for result in sorted(caught, key=_order)):
+        if unit is not None:
+            counts = Counter(result.naming for result in caught if result.unit is unit)
+            table.append(f"  {unit.value:18}" + "".join(f"{counts[kind]:>8}" for kind in kinds))
+    heads = f"  {'unit':18}" + "".join(f"{kind.value:>8}" for kind in kinds)
+    counts = Counter(result.naming for result in caught)
+    judged_ones = sum(counts[kind] for kind in kinds)
+    said = ", ".join(f"{kind.value} {counts[kind]}" for kind in kinds[1:])
+    total = f"units named right: {counts[Naming.RIGHT]} of {judged_ones} caught; {said}"
+    total += f"; not counted, in modules that units share: {counts[Naming.SHARED]}"
+    return [heads, *table, total] if table else [total]
+
+
+def _order(result: MutantResult) -> int:
+    return -1 if result.unit is None else list(Unit).index(result.unit)
 
 
 def counted(results: Sequence[MutantResult]) -> tuple[int, int]:
@@ -92,6 +130,7 @@ def write_json(results: Sequence[MutantResult], alarms: Sequence[Reached], path:
         "mutants": len(results),
         "caught": caught,
         "not_equivalent": needed,
+        "units": {kind.value: sum(result.naming is kind for result in results) for kind in Naming},
         "false_alarms": [alarm.identity for alarm in alarms],
         "results": [_plain(result) for result in results],
     }
@@ -119,6 +158,9 @@ def _plain(result: MutantResult) -> dict[str, Any]:
         "complaint": catch and catch.complaint,
         "cause": catch and catch.cause,
         "symptom": catch and catch.symptom,
+        "unit": result.unit and result.unit.value,
+        "named": [list(units) for units in catch.units] if catch else [],
+        "naming": result.naming and result.naming.value,
         "judged": catch and judged(mutant.module, catch).value,
         "proof": proof and str(proof),
         "reason": None if catch else result.reason,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from tb.explain.units import Unit
 from tb.run import folders
 from tb.run.spread import as_ended
 from tb.tools.score.catch import Catch
@@ -12,6 +13,7 @@ from tb.tools.score.equivalent import Proof
 from tb.tools.score.mutate import Mutant
 from tb.tools.score.play import Bench, until_caught
 from tb.tools.score.reach import Case, Reached, worth_playing
+from tb.tools.score.units import Naming, naming, unit_of
 
 _CONV = ("conv", "fc", "stream", "batch")
 _CONTROL = ("registers", "register", "groups", "interrupts", "units", "illegal", "reset")
@@ -34,6 +36,7 @@ class MutantResult:
     Attributes:
         number: number of the mutant, from 1, the value of ``+mutant=``.
         mutant: the mutant.
+        unit: to which its module belongs, None for one that several have.
         played: scenarios that were played.
         reaching: scenarios in which the change makes a difference where it stands.
         catch: how it was caught, None for a survivor.
@@ -43,6 +46,7 @@ class MutantResult:
 
     number: int
     mutant: Mutant
+    unit: Unit | None
     played: int
     reaching: int
     catch: Catch | None
@@ -53,6 +57,11 @@ class MutantResult:
     def equivalent(self) -> bool:
         """Whether it was proved that nothing can tell it from the original."""
         return self.catch is None and self.proof is not None and self.proof.equal
+
+    @property
+    def naming(self) -> Naming | None:
+        """The worth of the units that are named; None for a survivor."""
+        return None if self.catch is None else naming(self.unit, self.catch)
 
     @property
     def reason(self) -> str:
@@ -77,6 +86,7 @@ def play_mutants(
     mutants: Sequence[tuple[int, Mutant]],
     cases: Sequence[tuple[Case, Reached]],
     bench: Bench,
+    parents: Mapping[str, frozenset[str]],
     *,
     workers: int,
     most: int,
@@ -87,6 +97,7 @@ def play_mutants(
         mutants: with their numbers in the model.
         cases: scenarios, and which mutants they reach.
         bench: the model that holds all mutants, its configuration, folder and time limit.
+        parents: by module, the modules that instantiate it.
         workers: mutants at a time.
         most: scenarios to play for one mutant at most.
     """
@@ -101,6 +112,7 @@ def play_mutants(
         jobs = (replace(job, plusargs=plusargs, rerun=again) for job in plain)
         with bench.process(folder, plusargs) as process:
             ended = until_caught(jobs, bench, folder, process)
-        return MutantResult(number, mutant, ended.played, reaching, ended.catch, ended.seconds)
+        unit = unit_of(mutant.module, parents)
+        return MutantResult(number, mutant, unit, ended.played, reaching, ended.catch, ended.seconds)
 
     yield from as_ended(workers, play, mutants)

@@ -16,6 +16,7 @@ from tb.judge.verdict import Ending
 from tb.run import folders
 from tb.run.compile.spec import Built
 from tb.run.dut import Dut
+from tb.run.inside import is_worth_it, watched
 from tb.run.jobs import Job, Setup, run_job, shared_process
 from tb.run.process import threads
 from tb.run.result import Result
@@ -65,6 +66,7 @@ class Bench:
         root: folder of everything that runs leave behind.
         timeout_seconds: of one simulation.
         hang_cycles: how long nothing may move, None for what each scenario says.
+        handovers: the file of hand-overs inside the device that are watched after a failure, None for no watching.
     """
 
     built: Built
@@ -74,6 +76,7 @@ class Bench:
     root: Path
     timeout_seconds: float
     hang_cycles: int | None = None
+    handovers: Path | None = None
 
     def job(self, source: Source, seed: int) -> Job:
         """Return the job that plays a scenario."""
@@ -90,7 +93,19 @@ class Bench:
     def play(self, job: Job, folder: Path, process: SharedProcess | None = None) -> Result:
         """Play one job in a folder of its own below another, in a simulator process of its own or a given one."""
         work = folders.emptied(folder, folders.folder_name(job.identity))
-        return run_job(job, Setup(self.built, self.dut, self.timeout_seconds), work, process)
+        return run_job(job, self._setup, work, process)
+
+    def seen_inside(self, job: Job, result: Result, folder: Path) -> Result:
+        """Return a result with what was seen of hand-overs when it was played again, as ``run`` does with a failure."""
+        if self.handovers is None or not is_worth_it(result, self.handovers):
+            return result
+        return watched(
+            job, result, self._setup, folders.place(folder, folders.folder_name(job.identity)), self.handovers
+        )
+
+    @property
+    def _setup(self) -> Setup:
+        return Setup(self.built, self.dut, self.timeout_seconds)
 
     def shared(self, folder: Path, plusargs: tuple[str, ...] = ()) -> SharedProcess | None:
         """Return a simulator process for many jobs with the same arguments, None when the model allows none."""
@@ -172,7 +187,7 @@ def until_caught(jobs: Iterable[Job], bench: Bench, folder: Path, process: Share
         played += 1
         result = bench.play(job, folder, process)
         seconds += result.seconds
-        catch = catch_of(result, played)
+        catch = catch_of(bench.seen_inside(job, result, folder), played)
         if catch is not None:
             return Played(played, catch, seconds)
     return Played(played, None, seconds)

@@ -9,8 +9,9 @@ import pytest
 
 from tb.explain.evidence import Evidence
 from tb.explain.memory import Patch
-from tb.explain.suspect import shared, suspects
+from tb.explain.suspect import suspects
 from tb.explain.text import explain
+from tb.explain.units import Unit, shared
 from tb.judge.detail import (
     AnyDetail,
     BadAccess,
@@ -106,6 +107,43 @@ def hang(layer: LayerId, *running: str, **more: object) -> list[str]:
 )
 def test_a_finding_names_a_unit(detail: AnyDetail, said: str) -> None:
     assert of(detail) == [said]
+
+
+@pytest.mark.parametrize(
+    ("detail", "named"),
+    [
+        (Unmatched(Ram.MC, 0, 4), (Unit.MEMORY, Unit.SDP)),
+        (TooManyOutstanding(Ram.MC, True, 4, 5), (Unit.MEMORY,)),
+        (MissingInterrupt("CDMA_WT_0"), (Unit.CDMA, Unit.GLB)),
+        (MissingInterrupt("CDP_1"), (Unit.CDP, Unit.MEMORY, Unit.GLB)),
+        (WrongRegister("SDP_RDMA.D_OP_ENABLE", 0, 1), (Unit.SDP_RDMA, Unit.CSB)),
+        (WrongCounter("CACC.D_OUT_SATURATION", 3, False, 4), (Unit.CACC,)),
+        (EarlyInterrupt("CDP_1", Ram.MC, 3, 0x40, 30), (Unit.CDP, Unit.MEMORY)),
+        (BadAccess(Ram.MC, True, 8, 0x40, 8, 0x40, True, "nowhere"), (Unit.CDMA, Unit.MEMORY)),
+    ],
+)
+def test_the_units_that_are_named_are_data_as_well(detail: AnyDetail, named: tuple[Unit, ...]) -> None:
+    (suspect,) = suspects(Verdict(findings=[Finding(Check.PROTOCOL, detail, 50, CONV)]))
+    assert suspect.named == named
+
+
+def test_writes_that_do_not_match_name_the_unit_that_writes_in_a_layer() -> None:
+    layer = LayerId(1, "CONV-PDP", 0)
+    detail = Hang(5000, (), None, (layer,), (), (Unmatched(Ram.MC, 1, 0),), ())
+    (suspect,) = suspects(Verdict(findings=[Finding(Check.HANG, detail, 50)]))
+    assert suspect.named == (Unit.MEMORY, Unit.PDP)
+
+
+def test_a_reader_that_is_done_is_not_said_to_come_after_what_runs() -> None:
+    assert hang(CONV, "CACC", "SDP")[0].startswith("CACC, what feeds it, SDP that takes its data, or the memory")
+
+
+def test_a_hang_names_what_runs_and_what_feeds_it() -> None:
+    layer = LayerId(0, "CONV", 0)
+    units = tuple(UnitState(unit, ("RUNNING", "IDLE")) for unit in ("CACC", "SDP"))
+    detail = Hang(5000, ("SDP_0",), None, (layer,), (), (), units)
+    (suspect,) = suspects(Verdict(findings=[Finding(Check.HANG, detail, 50)]))
+    assert suspect.named == (Unit.CMAC, Unit.CACC, Unit.SDP, Unit.MEMORY)
 
 
 def test_an_id_of_another_engine_than_those_that_ran_names_nobody() -> None:

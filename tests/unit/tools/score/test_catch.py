@@ -91,6 +91,14 @@ def test_a_layer_without_a_known_cause_has_none(causes: list[list[str]] | None) 
     assert (catch.cause, catch.equal) == (None, ())
 
 
+def test_the_units_of_the_lines_on_the_terminal_are_kept_as_data() -> None:
+    why = Explained([], [], [], units=["SDP: it"] * 3, named=[["SDP"], ["SDP", "PDP"], ["CACC"]])
+    played = Result("sdp_copy", 1, DUT, "rerun", Verdict(judged_bytes=8, findings=[wrong(3)]), explained=why)
+    catch = catch_of(played, 1)
+    assert catch is not None
+    assert catch.units == (("SDP",), ("SDP", "PDP"))
+
+
 def test_a_crash_is_caught_as_such() -> None:
     catch = catch_of(result(Finding(Check.CRASH, Note("the simulator was ended by SIGSEGV\nline"))), 2)
     assert catch is not None

@@ -35,6 +35,7 @@ def test_a_design_consists_of_what_is_instantiated(tmp_path: Path) -> None:
     assert {"top", "used", "sized"} <= design.modules
     assert not {"dead", "unused", "nobody"} & design.modules
     assert design.parametrised == {"sized"}
+    assert design.parents == {"used": {"top"}, "sized": {"top"}}
     assert {"top.v", "width.vh", "used.v", "beside.v"} <= {path.name for path in design.files}
     assert "unused.v" not in {path.name for path in design.files}
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tb.explain.units import Unit
 from tb.judge.finding import Check
 from tb.tools.score import mutant_report
 from tb.tools.score.catch import Catch
@@ -22,16 +23,16 @@ def mutant(module: str, kind: str = "constant + 1") -> Mutant:
     return Mutant(Path(f"{module}.v"), module, 7, kind, 3, "4'd1", "4'd2", (0, 9), False)
 
 
-def catch(cause: str | None, *equal: str, symptom: bool = False) -> Catch:
-    """Return a catch with a first cause."""
-    return Catch("sdp_a.1", 2, (Check.VALUE,), 99, cause, "3 wrong bytes", equal, symptom)
+def catch(cause: str | None, *equal: str, symptom: bool = False, units: tuple[str, ...] = ("SDP",)) -> Catch:
+    """Return a catch with a first cause and a line with units."""
+    return Catch("sdp_a.1", 2, (Check.VALUE,), 99, cause, "3 wrong bytes", equal, symptom, (units,))
 
 
 RESULTS = [
-    MutantResult(1, mutant("NV_SDP_WDMA_cmd"), 2, 5, catch("dst-base"), 1.0),
-    MutantResult(2, mutant("NV_SDP_WDMA_cmd", "carry dropped"), 0, 0, None, 0.0, Proof(Outcome.OPEN)),
-    MutantResult(3, mutant("NV_PDP_core"), 9, 12, None, 3.0, Proof(Outcome.EQUAL)),
-    MutantResult(4, mutant("NV_PDP_core"), 4, 4, None, 3.0, Proof(Outcome.TIME, "60 s")),
+    MutantResult(1, mutant("NV_SDP_WDMA_cmd"), Unit.SDP, 2, 5, catch("dst-base"), 1.0),
+    MutantResult(2, mutant("NV_SDP_WDMA_cmd", "carry dropped"), Unit.SDP, 0, 0, None, 0.0, Proof(Outcome.OPEN)),
+    MutantResult(3, mutant("NV_PDP_core"), Unit.PDP, 9, 12, None, 3.0, Proof(Outcome.EQUAL)),
+    MutantResult(4, mutant("NV_PDP_core"), Unit.PDP, 4, 4, None, 3.0, Proof(Outcome.TIME, "60 s")),
 ]
 
 
@@ -48,23 +49,43 @@ def test_the_summary_has_tables_survivors_with_reasons_and_ends_with_the_score()
     assert "carry dropped: 4'd1 -> 4'd2: never reached: what it changes has the same value in all scenarios" in text
     assert "reached by 4 scenarios, played on 4, nothing seen; not proved in time: 60 s" in text
     assert "left out, as it fails without a mutant: random.3: 2 wrong bytes" in text
-    assert lines[-3:] == [
+    assert lines[-6:] == [
         "first cause of those caught: right 1, a symptom 0, wrong 0, none 0",
+        "  unit                 right    wide   wrong    none",
+        "  SDP                      1       0       0       0",
+        "units named right: 1 of 1 caught; wide 0, wrong 0, none 0; not counted, in modules that units share: 0",
         "not caught: 1 never reached, 1 reached and not seen; not one of them proved equivalent",
         "caught: 1 of 3 not equivalent (33.3 %, at least 95 %); 1 of 4 proved equivalent",
     ]
 
 
 def test_a_score_passes_with_enough_caught_and_few_wrong_causes() -> None:
-    caught = [MutantResult(n, mutant("NV_SDP_WDMA_cmd"), 1, 1, catch("dst-base"), 1.0) for n in range(19)]
+    caught = [MutantResult(n, mutant("NV_SDP_WDMA_cmd"), Unit.SDP, 1, 1, catch("dst-base"), 1.0) for n in range(19)]
     assert mutant_report.passed([*caught, RESULTS[3]])
     assert not mutant_report.passed([*caught[1:], RESULTS[3], RESULTS[1]])
-    wrong = MutantResult(20, mutant("NV_SDP_WDMA_cmd"), 1, 1, catch("pool-window"), 1.0)
+    wrong = MutantResult(20, mutant("NV_SDP_WDMA_cmd"), Unit.SDP, 1, 1, catch("pool-window"), 1.0)
     assert not mutant_report.passed([*caught, wrong])
 
 
+def test_units_are_counted_but_for_modules_that_several_have() -> None:
+    def one(unit: Unit | None, *units: str) -> MutantResult:
+        return MutantResult(1, mutant("NV_PDP_core"), unit, 1, 1, catch(None, units=units), 1.0)
+
+    results = [one(Unit.PDP), one(Unit.PDP, "SDP"), one(Unit.SDP, "SDP_RDMA", "SDP", "PDP"), one(None, "PDP")]
+    lines = mutant_report.summary(results, [])
+    assert lines[-5:-2] == [
+        "  SDP                      0       1       0       0",
+        "  PDP                      0       0       1       1",
+        "units named right: 0 of 3 caught; wide 1, wrong 1, none 1; not counted, in modules that units share: 1",
+    ]
+    assert [mutant_report.line(result).rpartition("; ")[2] for result in results] == [
+        *("unit nothing: none", "unit SDP: wrong, PDP has it"),
+        *("unit SDP_RDMA, SDP, PDP: wide", "unit PDP: shared"),
+    ]
+
+
 def test_lines_say_what_the_first_cause_is_worth() -> None:
-    assert mutant_report.line(RESULTS[0]).endswith("(sdp_a.1, cycle 99); dst-base: right")
+    assert mutant_report.line(RESULTS[0]).endswith("(sdp_a.1, cycle 99); dst-base: right; unit SDP: right")
     assert "SURVIVED: never reached" in mutant_report.line(RESULTS[1])
 
 
@@ -92,6 +113,9 @@ def test_json_has_every_mutant_and_the_counts(tmp_path: Path) -> None:
     data = json.loads(path.read_text())
     assert (data["mutants"], data["caught"], data["not_equivalent"]) == (4, 1, 3)
     assert [result["judged"] for result in data["results"]] == ["right", None, None, None]
+    assert [result["naming"] for result in data["results"]] == ["right", None, None, None]
+    assert (data["results"][0]["unit"], data["results"][0]["named"]) == ("SDP", [["SDP"]])
+    assert data["units"] == {"right": 1, "wide": 0, "wrong": 0, "none": 0, "shared": 0}
     assert data["results"][1]["reason"].startswith("never reached")
     assert data["results"][2]["proof"] == "proved equivalent"
 

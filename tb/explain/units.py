@@ -1,0 +1,163 @@
+"""Units of the hardware, those that data of a layer pass, and those that evidence points at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from tb.nvdla.engines import ENGINES
+
+
+class Unit(Enum):
+    """A unit as evidence names it: halves and channels of one are the same; its register file belongs to it."""
+
+    CSB = "CSB"
+    GLB = "GLB"
+    MEMORY = "memory interface"
+    BDMA = "BDMA"
+    RUBIK = "RUBIK"
+    CDMA = "CDMA"
+    CBUF = "CBUF"
+    CSC = "CSC"
+    CMAC = "CMAC"
+    CACC = "CACC"
+    SDP_RDMA = "SDP_RDMA"
+    SDP = "SDP"
+    PDP_RDMA = "PDP_RDMA"
+    PDP = "PDP"
+    CDP_RDMA = "CDP_RDMA"
+    CDP = "CDP"
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """Units, and the evidence that points at them.
+
+    Attributes:
+        units: In words.
+        because: The evidence.
+        named: The units that the words name.
+    """
+
+    units: str
+    because: str
+    named: tuple[Unit, ...]
+
+    def __str__(self) -> str:
+        """Return both in one line."""
+        return f"{self.units}: {self.because}"
+
+
+FLOW = (
+    *("BDMA", "RUBIK", "CDMA", "CSC", "CMAC_A", "CMAC_B", "CACC"),
+    *("SDP_RDMA", "SDP", "PDP_RDMA", "PDP", "CDP_RDMA", "CDP"),
+)
+"""Units with registers, in the order in which data pass them."""
+
+WRITERS = ("BDMA", "RUBIK", "SDP", "PDP", "CDP")
+
+_REGISTERS_OF = {
+    **{"RBK": Unit.RUBIK, "MCIF": Unit.MEMORY, "CVIF": Unit.MEMORY, "CFGROM": Unit.CSB},
+    **{"CMAC_A": Unit.CMAC, "CMAC_B": Unit.CMAC, "CDMA_DAT": Unit.CDMA, "CDMA_WT": Unit.CDMA},
+}
+"""Names of registers and of interrupts, where they are not those of units."""
+
+_CONV = (Unit.CDMA, Unit.CBUF, Unit.CSC, Unit.CMAC, Unit.CACC, Unit.SDP)
+_PASSED = {
+    "CONV": _CONV,
+    "SDP": (Unit.SDP_RDMA, Unit.SDP),
+    "PDP": (Unit.PDP_RDMA, Unit.PDP),
+    "CDP": (Unit.CDP_RDMA, Unit.CDP),
+    "SDP-PDP": (Unit.SDP_RDMA, Unit.SDP, Unit.PDP),
+    "CONV-PDP": (*_CONV, Unit.PDP),
+}
+"""By the name of a layer's engine in messages, the units at which wrong bytes point, where nothing says more."""
+
+_FEEDS = {
+    **{Unit.CDMA: (Unit.CBUF,), Unit.CBUF: (Unit.CSC,), Unit.CSC: (Unit.CMAC,), Unit.CMAC: (Unit.CACC,)},
+    **{Unit.CACC: (Unit.SDP,), Unit.SDP_RDMA: (Unit.SDP,), Unit.SDP: (Unit.PDP,)},
+    **{Unit.PDP_RDMA: (Unit.PDP,), Unit.CDP_RDMA: (Unit.CDP,)},
+}
+_REACH_MEMORY = frozenset(
+    {
+        *(Unit.BDMA, Unit.RUBIK, Unit.CDMA, Unit.SDP_RDMA, Unit.SDP),
+        *(Unit.PDP_RDMA, Unit.PDP, Unit.CDP_RDMA, Unit.CDP),
+    }
+)
+
+
+def units_named(*names: str) -> tuple[Unit, ...]:
+    """Return the units of names, each once.
+
+    Args:
+        names: Names of units, of register blocks or of what done events are called after, or parts such as
+            ``CDMA (data)``; those that no unit has are left out.
+    """
+    plain = [name.partition(" (")[0] for name in names]
+    known = {unit.value: unit for unit in Unit} | _REGISTERS_OF
+    return tuple(dict.fromkeys(known[name] for name in plain if name in known))
+
+
+def units_of(engine: str) -> tuple[Unit, ...]:
+    """Return the units at which wrong bytes of a layer point, where nothing says more.
+
+    Args:
+        engine: That of the layer, as it is called in messages.
+    """
+    return _PASSED.get(engine, units_named(engine))
+
+
+def listed(units: Sequence[Unit]) -> str:
+    """Return units in words: ``A, B or C``."""
+    *first, last = (unit.value for unit in units)
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def are_neighbours(one: Unit, other: Unit) -> bool:
+    """Return whether two units are one or connected: all but CBUF, which has no registers, are to CSB and GLB."""
+    pair = {one, other}
+    if pair & {Unit.CSB, Unit.GLB}:
+        return Unit.CBUF not in pair
+    if Unit.MEMORY in pair:
+        return bool(pair & _REACH_MEMORY)
+    return one is other or other in _FEEDS.get(one, ()) or one in _FEEDS.get(other, ())
+
+
+def passed(name: str) -> set[str]:
+    """Return the units with registers that layers pass, by their name in messages."""
+    return {unit for engine in ENGINES for chain in engine.chains if chain.name == name for unit in chain.units}
+
+
+def shared(engines: Sequence[str]) -> Suspect | None:
+    """Return what layers of several engines share that are wrong; None for layers of one engine alone.
+
+    Args:
+        engines: By the names that layers have in messages.
+    """
+    names = list(dict.fromkeys(engines))
+    found = [passed(name) for name in names]
+    if len(names) < 2 or not all(found):
+        return None
+    common = [unit for unit in FLOW if all(unit in units for units in found)]
+    because = f"layers of {', '.join(names)} are wrong"
+    if common:
+        if "CSC" in common:
+            common.insert(common.index("CSC"), "CBUF")
+        return Suspect(" or ".join(common), f"{because}, and pass it", units_named(*common))
+    return Suspect("rather what all units share, as the memory interface", because, (Unit.MEMORY,))
+
+
+def following(unit: str, engine: str, because: str) -> Suspect:
+    """Return the units that data of a layer pass after one.
+
+    Args:
+        unit: The unit; CMAC_A and CMAC_B pass on what both have computed.
+        engine: That of the layer, as it is called in messages.
+        because: The evidence that points at them.
+    """
+    own = passed(engine)
+    later = [name for name in FLOW[FLOW.index(unit) + 1 :] if name in own] if unit in FLOW else []
+    if not later:
+        return Suspect("the memory interface", because, (Unit.MEMORY,))
+    return Suspect(" or ".join(later), because, units_named(*later))

@@ -1,0 +1,60 @@
+"""Units: their names, their neighbours, and those that data of a layer pass."""
+
+from __future__ import annotations
+
+import pytest
+
+from tb.explain.units import Suspect, Unit, are_neighbours, following, listed, shared, units_named, units_of
+
+
+def test_halves_parts_and_register_blocks_are_of_one_unit() -> None:
+    assert units_named("CMAC_A", "CMAC_B", "CDMA (weights)", "CDMA_WT", "RBK") == (Unit.CMAC, Unit.CDMA, Unit.RUBIK)
+
+
+def test_a_name_that_no_unit_has_is_left_out() -> None:
+    assert units_named("its own") == ()
+
+
+@pytest.mark.parametrize(
+    ("engine", "words"),
+    [
+        ("CONV", "CDMA, CBUF, CSC, CMAC, CACC or SDP"),
+        ("CONV-PDP", "CDMA, CBUF, CSC, CMAC, CACC, SDP or PDP"),
+        ("BDMA", "BDMA"),
+    ],
+)
+def test_units_of_an_engine_are_listed_in_the_order_of_its_data(engine: str, words: str) -> None:
+    assert listed(units_of(engine)) == words
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "connected"),
+    [
+        (Unit.CBUF, Unit.CSC, True),
+        (Unit.CSC, Unit.CBUF, True),
+        (Unit.CDMA, Unit.CSC, False),
+        (Unit.SDP_RDMA, Unit.SDP, True),
+        (Unit.SDP_RDMA, Unit.PDP, False),
+        (Unit.PDP, Unit.MEMORY, True),
+        (Unit.CACC, Unit.MEMORY, False),
+        (Unit.CACC, Unit.CSB, True),
+        (Unit.CBUF, Unit.GLB, False),
+        (Unit.CACC, Unit.CACC, True),
+    ],
+)
+def test_units_that_are_connected_are_neighbours(one: Unit, other: Unit, connected: bool) -> None:
+    assert are_neighbours(one, other) is connected
+
+
+def test_units_after_one_are_those_that_the_layer_passes() -> None:
+    assert following("CACC", "CONV", "why") == Suspect("SDP_RDMA or SDP", "why", (Unit.SDP_RDMA, Unit.SDP))
+    assert following("SDP", "CONV", "why") == Suspect("the memory interface", "why", (Unit.MEMORY,))
+
+
+def test_what_engines_share_is_named_as_data_too() -> None:
+    both = shared(["CONV", "SDP"])
+    assert both is not None
+    assert set(both.named) == {Unit.SDP_RDMA, Unit.SDP}
+    apart = shared(["PDP", "CDP"])
+    assert apart is not None
+    assert apart.named == (Unit.MEMORY,)

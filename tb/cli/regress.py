@@ -19,6 +19,7 @@ from tb.run import folders
 from tb.run.compile.spec import CODE_COVERAGE
 from tb.run.dut import Dut
 from tb.run.optimise import Model
+from tb.run.regress.code_exclusions import load_exclusions
 from tb.run.regress.errors import LOOPBACK
 from tb.run.regress.store import Store
 from tb.run.systems import note
@@ -84,6 +85,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             "--cycles-against", type=int, metavar="RUN", help="fail when more cycles are taken than in an earlier run"
         )
         slower_option(kind)
+        kind.add_argument(
+            "--code-exclusions", type=Path, metavar="TOML", help="code of the RTL that need not be reached, and why"
+        )
 
 
 def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
@@ -108,7 +112,8 @@ def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
-    until = None
+    until, exclusions = None, args.code_exclusions
+    args.code_exclusions = () if exclusions is None else load_exclusions(exclusions)
     if args.kind != "show":
         batch_of(args)
         until = deadline(args)
@@ -117,7 +122,7 @@ def main(args: argparse.Namespace) -> int:
         folders.made(BUILD_ROOT)
     with existing_store(args.results) if reads else Store(args.results / STORE) as store:
         if args.kind == "show":
-            return conclude(store, store.run(args.run), args.cycles_against, args.slower)
+            return conclude(store, store.run(args.run), args)
         if args.kind == "resume":
             run = store.run(args.run)
             store.forget_lost(run)

@@ -97,7 +97,7 @@ class Player:
             if goal is not None:
                 self._go_on(client, goal, looked_at)
         remove_worker_folders(self._run.folder)
-        return conclude(self._store, self._run, args.cycles_against, args.slower)
+        return conclude(self._store, self._run, args)
 
     def _drive(self, client: Client) -> None:
         total, missing = len(self._store.tasks(self._run)), len(self._store.missing(self._run))
@@ -194,14 +194,14 @@ def batch_of(args: argparse.Namespace) -> Batch | None:
     return batch
 
 
-def conclude(store: Store, run: Run, against: int | None, slower: float) -> int:
+def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
     """Print and write the results of a run, and return the exit code.
 
     Args:
         store: Where it is.
         run: The run.
-        against: Number of an earlier run whose cycles it is compared with, if any.
-        slower: Percent that layers and scenarios may take more than there.
+        args: ``cycles_against``, number of an earlier run whose cycles it is compared with, or None; ``slower``, by how
+            many percent layers and scenarios may be so; ``code_exclusions``, code that need not be reached.
     """
     with Console().waiting("looking for what failures without a cause have in common"):
         results = with_leads(store.results(run), {task.identity: partial(_scenario, task) for task in store.tasks(run)})
@@ -215,10 +215,10 @@ def conclude(store: Store, run: Run, against: int | None, slower: float) -> int:
         features = section(feature_status(plan, plan.features, latest_of(results), hits))
         sections = [features, *coverage_sections(model, hits)]
     counted = code_coverage.of_run(run.folder)
-    modules = code_coverage.per_module(counted)
-    if modules:
+    reached = code_coverage.coverage_of(counted, args.code_exclusions) if counted else None
+    if reached is not None:
         code_coverage.write_counts(counted, run.folder / code_coverage.MERGED_FILE)
-        sections.append(code_coverage_report.section(modules))
+        sections += code_coverage_report.sections(reached)
     page.write_html(run, results, trend, run.folder / "index.html", sections)
     page.write_junit(run.title, results, run.folder / "junit.xml")
     failures.write(results, run.folder)
@@ -227,15 +227,16 @@ def conclude(store: Store, run: Run, against: int | None, slower: float) -> int:
         print(f"\n{problems}\nall of it: {run.folder / failures.FILE_NAME}")
     if model is not None:
         print("\n" + "\n".join(table(model, item_status(model, hits))))
-    if modules:
-        print("\n" + "\n".join(code_coverage_report.lines(modules)))
+    if reached is not None:
+        print("\n" + "\n".join(code_coverage_report.lines(reached)))
     again = _numbered(run)
     if model is not None:
         print(f"holes: {COMMAND} coverage {again}")
     print(f"reports: {run.folder}/index.html, {run.folder}/junit.xml")
     if missing or Ending.LOST in counts:
         print(f"resume: {COMMAND} regress resume {again}")
-    late = [] if against is None else _slower(store, run, store.run(against), slower)
+    against = args.cycles_against
+    late = [] if against is None else _slower(store, run, store.run(against), args.slower)
     print("".join(f"slower: {line}\n" for line in late), end="")
     code = 1 if late else summary.exit_code(counts, missing)
     console = Console()

@@ -7,19 +7,20 @@ import os
 import re
 import threading
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from models.errors import InputError
 from models.limits import TRACE_BYTES
 from models.reading import read_text
 from tb.run import folders
 from tb.run.compile.runners import HARNESS_DIR
 from tb.run.compile.spec import COVERAGE_FILE
 from tb.run.compile.wrapper import WRAPPER_TOP
+from tb.run.regress.code_exclusions import BY_AUTHORS, Exclusion, Exclusions
+from tb.run.regress.code_points import KINDS, CodeCoverageError, Point
 
 FOLDER = "code_coverage"
 """Folder of a run with the points of each model, and one file of counts per thread that played."""
@@ -27,14 +28,9 @@ FOLDER = "code_coverage"
 MERGED_FILE = "coverage.dat"
 """The counts of all workers, in Verilator's format."""
 
-KINDS = ("line", "branch", "toggle")
 _HEADER = "# SystemC::Coverage-3"
 _ENTRY = re.compile(r"C '(?P<point>.*)' (?P<count>\d{1,18})")
 _COUNT = re.compile(rb"' (\d+)\n")
-_PLACE = re.compile("\x01f\x02([^\x01]*).*\x01page\x02v_([^\x01/]*)/([^\x01]*)")
-
-_PARAMETERS = re.compile(r"__[A-Za-z0-9_]+$")
-"""The suffix that Verilator adds to the name of a module for its parameters."""
 
 Counts = Mapping[str, int]
 """How often points were hit; a point is what Verilator writes between quotes."""
@@ -49,8 +45,21 @@ class ModuleCoverage:
     total: Mapping[str, int]
 
 
-class CodeCoverageError(InputError):
-    """A file that is not Verilator's coverage."""
+@dataclass(frozen=True)
+class CodeCoverage:
+    """What was reached of a device's code.
+
+    Attributes:
+        modules: By name; points that need not be reached are not among theirs.
+        excluded: How many points need not be reached, by reason.
+        surprises: Points that a reviewed file excludes and that were reached all the same.
+        unused: Reasons of that file that fit no point.
+    """
+
+    modules: Sequence[ModuleCoverage]
+    excluded: Mapping[str, int]
+    surprises: Sequence[str]
+    unused: Sequence[str]
 
 
 def read_counts(path: Path) -> dict[str, int]:
@@ -124,26 +133,30 @@ def _replace(path: Path, content: bytes) -> None:
     part.replace(path)
 
 
-def per_module(counts: Counts) -> list[ModuleCoverage]:
-    """Return the coverage of each module of the device, by name; wrapper and harness are left out.
+def coverage_of(counts: Counts, given: tuple[Exclusion, ...] = ()) -> CodeCoverage:
+    """Return the coverage of the device; wrapper and harness are left out.
+
+    Args:
+        counts: How often points were hit.
+        given: Exclusions of a reviewed file, besides what the authors of the RTL leave out.
 
     Raises:
         CodeCoverageError: for a point that says not where it is.
     """
-    places: dict[tuple[str, ...], list[int]] = {}
-    for point, count in counts.items():
-        match = _PLACE.match(point)
-        if match is None:
-            raise CodeCoverageError(f"a point must name its file, kind and module, not {point!r}")
-        found = places.setdefault(match.groups(), [0, 0])
-        found[0] += count > 0
-        found[1] += 1
+    exclusions, excluded, surprises = Exclusions(given), Counter[str](), []
     hit: dict[str, Counter[str]] = {}
     total: dict[str, Counter[str]] = {}
-    for (file, kind, name), (reached, points) in places.items():
-        module = _PARAMETERS.sub("", name)
-        if module == WRAPPER_TOP or Path(file).parent == HARNESS_DIR or kind not in KINDS:
+    for text, count in counts.items():
+        point = Point.of(text)
+        if point.module == WRAPPER_TOP or Path(point.file).parent == HARNESS_DIR or point.kind not in KINDS:
             continue
-        total.setdefault(module, Counter())[kind] += points
-        hit.setdefault(module, Counter())[kind] += reached
-    return [ModuleCoverage(module, hit[module], total[module]) for module in sorted(total)]
+        reason = exclusions.reason(point)
+        if reason is not None and count and reason != BY_AUTHORS:
+            surprises.append(f"{point.file}:{point.line}: {point.kind} {point.name}: {reason}")
+        elif reason is not None:
+            excluded[reason] += 1
+            continue
+        total.setdefault(point.module, Counter())[point.kind] += 1
+        hit.setdefault(point.module, Counter())[point.kind] += count > 0
+    modules = [ModuleCoverage(module, hit[module], total[module]) for module in sorted(total)]
+    return CodeCoverage(modules, excluded, surprises, [exclusion.reason for exclusion in exclusions.unused])

@@ -10,7 +10,7 @@ import pytest
 from tb.run.compile.build import build
 from tb.run.compile.spec import COVERAGE_FILE, BuildSpec, Built
 from tb.run.errors import LaunchError
-from tb.run.regress.code_coverage import per_module, read_counts
+from tb.run.regress.code_coverage import coverage_of, read_counts
 from tests.unit.run.compile.test_build import run_tiny
 from tests.unit.run.compile.tiny import CONFIG
 
@@ -21,7 +21,7 @@ def test_a_simulation_counts_lines_and_toggles_of_the_device(model_of_verilator:
     built = build(replace(model_of_verilator.spec, coverage="both"), model_of_verilator.directory.parent)
     assert built.directory != model_of_verilator.directory
     assert run_tiny(built, tmp_path) == ""
-    modules = {entry.module: entry for entry in per_module(read_counts(tmp_path / COVERAGE_FILE))}
+    modules = {entry.module: entry for entry in coverage_of(read_counts(tmp_path / COVERAGE_FILE)).modules}
     assert "tiny_increment" in modules
     together = [(sum(e.hit.get(kind, 0) for e in modules.values()), kind) for kind in ("line", "toggle")]
     assert all(hit for hit, _ in together), together

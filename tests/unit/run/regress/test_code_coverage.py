@@ -11,7 +11,7 @@ from tb.report import code_coverage as report
 from tb.run.compile.runners import HARNESS_DIR
 from tb.run.compile.wrapper import WRAPPER_TOP
 from tb.run.regress import code_coverage
-from tb.run.regress.code_coverage import CodeCoverageError
+from tb.run.regress.code_points import CodeCoverageError
 
 HEADER = "# SystemC::Coverage-3\n"
 
@@ -71,12 +71,12 @@ def test_modules_of_the_device_are_told_and_the_bench_is_not() -> None:
         point("line", WRAPPER_TOP, 1): 9,
         point("line", "nvdla_harness_csb", 1, str(HARNESS_DIR / "csb.sv")): 9,
     }
-    modules = code_coverage.per_module(counts)
-    assert [(entry.module, dict(entry.hit), dict(entry.total)) for entry in modules] == [
+    coverage = code_coverage.coverage_of(counts)
+    assert [(entry.module, dict(entry.hit), dict(entry.total)) for entry in coverage.modules] == [
         ("pdp", {"branch": 0}, {"branch": 1}),
         ("sdp", {"line": 1, "toggle": 1}, {"line": 2, "toggle": 1}),
     ]
-    assert list(report.lines(modules)) == [
+    assert list(report.lines(coverage)) == [
         "module" + "line".rjust(24) + "branch".rjust(24) + "toggle".rjust(24),
         "pdp   " + "-".rjust(24) + "0/1   0.0 %".rjust(24) + "-".rjust(24),
         "sdp   " + "1/2  50.0 %".rjust(24) + "-".rjust(24) + "1/1 100.0 %".rjust(24),
@@ -85,7 +85,7 @@ def test_modules_of_the_device_are_told_and_the_bench_is_not() -> None:
 
 
 def test_hostile_module_names_stay_text() -> None:
-    section = report.section(code_coverage.per_module({point("line", "<script>", 1): 1}))
+    (section,) = report.sections(code_coverage.coverage_of({point("line", "<script>", 1): 1}))
     page = render("sections.html", title="RTL", heading="RTL", sections=[section])
     assert "&lt;script&gt;" in page
     assert "<script>" not in page
@@ -109,5 +109,5 @@ def test_another_file_is_not_taken_for_coverage(tmp_path: Path, text: str, messa
 
 
 def test_a_point_says_where_it_is() -> None:
-    with pytest.raises(CodeCoverageError, match=r"^a point must name its file, kind and module, not 'nowhere'$"):
-        code_coverage.per_module({"nowhere": 1})
+    with pytest.raises(CodeCoverageError, match=r"^a point must name its file, line, kind and module, not 'nowhere'$"):
+        code_coverage.coverage_of({"nowhere": 1})

@@ -1,0 +1,133 @@
+"""Code of the RTL that need not be reached: what its authors left out, and what a reviewed file gives reasons for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from models.reading import read_toml, shown
+from tb.plain_data import converted
+from tb.run.regress.code_points import CodeCoverageError, Point
+
+BY_AUTHORS = "between comments `coverage off` and `coverage on` of the source"
+
+_SWITCH = re.compile(r"//\s*(?:VCS|synopsys|pragma|cadence)?\s*(?:coverage\s+(on|off)|translate_(on|off))\b", re.I)
+
+
+class Exclusion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Points that cannot be reached, and why; a point must match all that is given.
+
+    Attributes:
+        reason: For the reviewer, and for all who read the report.
+        modules: Patterns of module names, without parameters.
+        kinds: Kinds of points.
+        names: Patterns of what a point is: of a toggle, its signal, bit and direction.
+        text: Regular expression that is found in the source line of the point, or in a line that it runs.
+    """
+
+    reason: str
+    modules: tuple[str, ...] = ("*",)
+    kinds: tuple[Literal["line", "branch", "toggle"], ...] = ("line", "branch", "toggle")
+    names: tuple[str, ...] = ("*",)
+    text: str | None = None
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    exclude: tuple[Exclusion, ...]
+
+
+def load_exclusions(path: Path) -> tuple[Exclusion, ...]:
+    """Read a reviewed file: TOML with ``[[exclude]]`` tables.
+
+    Raises:
+        CodeCoverageError: naming the file, what is wrong with it, and what is allowed.
+    """
+    found = converted(read_toml(path, CodeCoverageError), _File, shown(path), CodeCoverageError).exclude
+    for number, exclusion in enumerate(found, 1):
+        if not exclusion.reason.strip():
+            raise CodeCoverageError(f"{shown(path)}: exclude {number}: reason must say why it cannot be reached")
+        try:
+            re.compile(exclusion.text or "")
+        except re.error as error:
+            message = f"{shown(path)}: exclude {number}: text must be a regular expression: {error}"
+            raise CodeCoverageError(message) from error
+    return found
+
+
+class Exclusions:
+    """What of a design need not be reached."""
+
+    def __init__(self, given: Sequence[Exclusion]) -> None:
+        """Take the exclusions of a reviewed file; the first that fits a point is its reason."""
+        self._given = tuple(given)
+        self._used: set[Exclusion] = set()
+        self._sources: dict[str, _Source] = {}
+        self._of_module: dict[tuple[str, str], list[Exclusion]] = {}
+
+    def reason(self, point: Point) -> str | None:
+        """Return why a point need not be reached, None when it must be."""
+        source = self._sources.get(point.file)
+        if source is None:
+            source = self._sources[point.file] = _Source(Path(point.file))
+        lines = point.lines or (point.line,)
+        if source.off and all(line in source.off for line in lines):
+            return BY_AUTHORS
+        for exclusion in self._for(point):
+            named = any(fnmatchcase(point.name, pattern) for pattern in exclusion.names)
+            if named and (exclusion.text is None or source.has(exclusion.text, {point.line, *lines})):
+                self._used.add(exclusion)
+                return exclusion.reason
+        return None
+
+    @property
+    def unused(self) -> list[Exclusion]:
+        """Exclusions that have fit no point."""
+        return [exclusion for exclusion in self._given if exclusion not in self._used]
+
+    def _for(self, point: Point) -> list[Exclusion]:
+        key = point.module, point.kind
+        if key not in self._of_module:
+            self._of_module[key] = [
+                exclusion
+                for exclusion in self._given
+                if point.kind in exclusion.kinds
+                and any(fnmatchcase(point.module, pattern) for pattern in exclusion.modules)
+            ]
+        return self._of_module[key]
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A source; one that is gone, as a run is shown elsewhere, has no lines."""
+
+    path: Path
+
+    @cached_property
+    def lines(self) -> list[str]:
+        try:
+            return self.path.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return []
+
+    @cached_property
+    def off(self) -> frozenset[int]:
+        """Numbers of the lines that its authors left out."""
+        off, found = False, set()
+        for number, line in enumerate(self.lines, 1):
+            switch = _SWITCH.search(line)
+            if switch is not None:
+                off = (switch[1] or switch[2]).lower() == "off"
+            elif off:
+                found.add(number)
+        return frozenset(found)
+
+    def has(self, text: str, lines: set[int]) -> bool:
+        """Return whether an expression is found in one of some lines."""
+        return any(re.search(text, self.lines[line - 1]) for line in lines if line <= len(self.lines))

@@ -1,0 +1,137 @@
+"""Code that need not be reached: what authors left out, what a reviewed file gives reasons for, where that is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tb.report import code_coverage as report
+from tb.run.regress.code_coverage import CodeCoverage, coverage_of
+from tb.run.regress.code_exclusions import BY_AUTHORS, load_exclusions
+from tb.run.regress.code_points import CodeCoverageError
+
+SOURCE = """\
+module unit;
+always @(posedge clk)
+  if (en) q <= d;
+  // VCS coverage off
+  else if (!en) begin end
+  else q <= 'bx;
+  // VCS coverage on
+wire [3:0] high;
+//synopsys translate_off
+  assign debug = 1;
+//synopsys translate_on
+endmodule
+"""
+
+
+def point(source: Path, kind: str, line: int, lines: str = "", name: str = "block", module: str = "unit__P1") -> str:
+    fields = {
+        "f": str(source),
+        "l": str(line),
+        "n": "3",
+        "t": kind,
+        "page": f"v_{kind}/{module}",
+        "o": name,
+        "S": lines,
+    }
+    return "".join(f"\x01{key}\x02{value}" for key, value in fields.items())
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "unit.v"
+    path.write_text(SOURCE, encoding="utf-8")
+    return path
+
+
+def reviewed(folder: Path, text: str) -> Path:
+    path = folder / "reviewed.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def figures(coverage: CodeCoverage) -> dict[str, tuple[int, int]]:
+    """Return points reached and all, by kind."""
+    (unit,) = coverage.modules
+    return {kind: (unit.hit[kind], total) for kind, total in unit.total.items()}
+
+
+def test_what_authors_switched_off_does_not_count(source: Path) -> None:
+    counts = {
+        point(source, "branch", 3, "3"): 1,
+        point(source, "branch", 5, "5"): 0,
+        point(source, "branch", 5, "6"): 0,
+        point(source, "branch", 3, "3,5-6"): 0,
+        point(source, "line", 10): 1,
+        point(source, "toggle", 8, name="high[0]:0->1"): 0,
+    }
+    coverage = coverage_of(counts)
+    assert figures(coverage) == {"branch": (1, 2), "toggle": (0, 1)}
+    assert coverage.excluded == {BY_AUTHORS: 3}
+    assert not coverage.surprises, "authors may leave out what is reached"
+
+
+def test_a_source_that_is_gone_leaves_nothing_out(source: Path) -> None:
+    counts = {point(source, "branch", 5, "6"): 0}
+    source.unlink()
+    assert figures(coverage_of(counts)) == {"branch": (0, 1)}
+
+
+def test_a_reviewed_file_excludes_by_module_kind_name_and_text(source: Path, tmp_path: Path) -> None:
+    exclusions = load_exclusions(
+        reviewed(
+            tmp_path,
+            """
+            [[exclude]]
+            modules = ["un*"]
+            kinds = ["toggle"]
+            names = ["high[[]3]*"]
+            reason = "sizes end below"
+            [[exclude]]
+            text = "if \\\\(en\\\\)"
+            reason = "always enabled"
+            [[exclude]]
+            modules = ["other"]
+            reason = "fits nothing"
+            """,
+        )
+    )
+    counts = {
+        point(source, "toggle", 8, name="high[3]:0->1"): 0,
+        point(source, "toggle", 8, name="high[2]:0->1"): 0,
+        point(source, "branch", 3, "3"): 0,
+        point(source, "line", 3, "3"): 5,
+    }
+    coverage = coverage_of(counts, exclusions)
+    assert figures(coverage) == {"toggle": (0, 1), "line": (1, 1)}
+    assert coverage.excluded == {"sizes end below": 1, "always enabled": 1}
+    assert coverage.surprises == [f"{source}:3: line block: always enabled"], "what is reached counts"
+    assert coverage.unused == ["fits nothing"]
+    told = list(report.lines(coverage))
+    assert told[-4:] == [
+        "excluded: 1, sizes end below",
+        "excluded: 1, always enabled",
+        f"excluded but reached: {source}:3: line block: always enabled",
+        "an exclusion fits nothing: fits nothing",
+    ]
+    assert [section.title for section in report.sections(coverage)][-1] == "Code that need not be reached"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("exclude = 1", "Expected `array`, got `int`"),
+        ("[[exclude]]\nmodules = ['a']", "missing required field `reason`"),
+        ("[[exclude]]\nreason = ' '", "exclude 1: reason must say why it cannot be reached"),
+        ("[[exclude]]\nreason = 'x'\nkinds = ['lines']", "Invalid enum value 'lines'"),
+        ("[[exclude]]\nreason = 'x'\nmodule = ['a']", "unknown field `module`"),
+        ("[[exclude]]\nreason = 'x'\ntext = '('", "exclude 1: text must be a regular expression"),
+    ],
+)
+def test_a_file_that_cannot_be_is_refused(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(CodeCoverageError, match=message.replace("`", ".").replace("'", ".")) as error:
+        load_exclusions(reviewed(tmp_path, text))
+    assert str(tmp_path / "reviewed.toml") in str(error.value)

@@ -32,6 +32,9 @@ _HEADER = "# SystemC::Coverage-3"
 _ENTRY = re.compile(r"C '(?P<point>.*)' (?P<count>\d{1,18})")
 _COUNT = re.compile(rb"' (\d+)\n")
 
+_HARNESS = frozenset(path.name for path in HARNESS_DIR.iterdir())
+"""Sources of the harness, wherever they lay when the model was compiled."""
+
 Counts = Mapping[str, int]
 """How often points were hit; a point is what Verilator writes between quotes."""
 
@@ -148,7 +151,7 @@ def coverage_of(counts: Counts, given: tuple[Exclusion, ...] = ()) -> CodeCovera
     total: dict[str, Counter[str]] = {}
     for text, count in counts.items():
         point = Point.of(text)
-        if point.module == WRAPPER_TOP or Path(point.file).parent == HARNESS_DIR or point.kind not in KINDS:
+        if point.module == WRAPPER_TOP or Path(point.file).name in _HARNESS or point.kind not in KINDS:
             continue
         reason = exclusions.reason(point)
         if reason is not None and count and reason != BY_AUTHORS:

@@ -6,179 +6,25 @@ The coroutines are the reference, and the only ones on Icarus.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
 
 import cocotb
 import numpy as np
 from cocotb.handle import SimHandleBase
 from cocotb.triggers import First, RisingEdge, ValueChange
-from numpy.typing import NDArray
 
-from models.config import HwConfig
 from tb.judge.beats import Beats
-from tb.judge.detail import AnyDetail, BadAccess, CsbViolation, Outstanding, PortViolation, UnknownPin, Unmatched
-from tb.judge.judge import Access
+from tb.judge.detail import BadAccess, CsbViolation, PortViolation, UnknownPin
 from tb.judge.wrapped_rules import BROKEN, Broken
 from tb.nvdla.memory import BadByte, MemoryImage, Ram
-from tb.nvdla.registers import RegisterMap
 from tb.sim.clocking import HIGH, csb_clock, cycle, known
 from tb.sim.csb import CsbDriver, answer_deadline_cycles
 from tb.sim.csb_monitor import CsbMonitor
-from tb.sim.interrupts import InterruptAgent, Interrupts
+from tb.sim.interrupts import InterruptAgent
 from tb.sim.memory_port import PORT_PREFIX, MemoryPortMonitor, ReadRequest, WriteBurst
 from tb.sim.memory_slave import MemorySlave
-from tb.sim.native_csb import NativeCsb
-from tb.stimulus.settings import BenchSettings
-
-
-class Events(Protocol):
-    """The listener to the observations of agents."""
-
-    def see_access(self, access: Access) -> None:
-        """Hear of a finished register access."""
-
-    def see_writes(self, beats: Beats) -> None:
-        """Hear of write beats of one memory port."""
-
-    def see_reads(self, ram: Ram, cycles: NDArray[np.int64], beats: NDArray[np.int64], ids: NDArray[np.int64]) -> None:
-        """Hear of accepted reads of one memory port: their cycles, how many beats they ask for, and their ids."""
-
-    def see_answers(self, ram: Ram, ids: NDArray[np.int64], written: NDArray[np.int64]) -> None:
-        """Hear of accepted answers to writes of one memory port: their ids, and when each write's last beat was."""
-
-    def see_bad_access(self, access: BadAccess, at: int) -> None:
-        """Hear of an access that memory refuses, and its cycle."""
-
-    def see_violation(self, detail: AnyDetail, at: int) -> None:
-        """Hear of a broken rule of a port, and its cycle."""
-
-    def see_line(self, level: bool, at: int) -> None:
-        """Hear of a change of the interrupt line, and its cycle."""
-
-
-class Port(Protocol):
-    """The monitor of one memory port."""
-
-    bus_bytes: int
-
-    @property
-    def handshakes(self) -> int:
-        """Accepted addresses and write beats."""
-
-    def unmatched(self) -> Unmatched | None:
-        """Return how many write addresses lack data and data an address, or None when all have matched."""
-
-    def take_most_outstanding(self) -> tuple[int, int]:
-        """Return the most beats of reads and writes that waited at a time since the last call."""
-
-
-class Slave(Protocol):
-    """The slave of one memory port."""
-
-    def outstanding(self) -> list[Outstanding]:
-        """Return the requests that have not been answered yet."""
-
-
-_BUS = {Ram.MC: "bus_mc", Ram.CVSRAM: "bus_cvsram"}
-"""Pins of the wrapper around a wrapped NVDLA that are as many bits wide as its memory port has bytes."""
-
-
-def is_wrapped(dut: SimHandleBase, ram: Ram | None) -> bool:
-    """Return whether a memory port of the DUT, or that of its registers for None, is of another kind than NVDLA's."""
-    return any(hasattr(dut, name) for name, broken in BROKEN.items() if broken.ram is ram)
-
-
-@dataclass(frozen=True)
-class Pins:
-    """The pins and settings that agents are bound to.
-
-    Attributes:
-        dut: The top, with the canonical port names.
-        config: The configuration of the RTL.
-        settings: Latencies and stalls.
-        registers: The register map.
-        seed: Seed of all randomness.
-        log_reads: Whether reads are pushed, too.
-    """
-
-    dut: SimHandleBase
-    config: HwConfig
-    settings: BenchSettings
-    registers: RegisterMap
-    seed: int
-    log_reads: bool = False
-
-    @property
-    def rams(self) -> tuple[Ram, ...]:
-        """The memories that the configuration has ports for."""
-        return (Ram.MC, Ram.CVSRAM) if self.config.secondary_memif_enable else (Ram.MC,)
-
-    @property
-    def answers_all(self) -> bool:
-        """Whether the DUT answers every write of a register, posted or not."""
-        return is_wrapped(self.dut, None)
-
-    def bus_bytes(self, ram: Ram) -> int:
-        """Return the width of a memory port's data: the configuration's, or that of a wrapper."""
-        mark = getattr(self.dut, _BUS[ram], None)
-        if mark is not None:
-            return len(mark)
-        config = self.config
-        return config.primary_memif_width_bytes if ram is Ram.MC else config.secondary_memif_width_bytes
-
-    def latency_cycles(self, ram: Ram) -> int:
-        """Return the latency of a port: the one that is set, or the configuration's published one."""
-        if self.settings.port.latency_cycles is not None:
-            return self.settings.port.latency_cycles
-        if ram is Ram.MC:
-            return self.config.primary_memif_latency_cycles
-        return self.config.secondary_memif_latency_cycles
-
-
-class Backend(Protocol):
-    """The agents of one bench."""
-
-    memories: dict[Ram, MemoryImage]
-
-    @property
-    def csb(self) -> CsbDriver | NativeCsb:
-        """The driver that accesses registers."""
-
-    @property
-    def interrupts(self) -> Interrupts:
-        """The agent that serves the interrupt line."""
-
-    @property
-    def monitors(self) -> Mapping[Ram, Port]:
-        """The monitor of each memory port."""
-
-    @property
-    def slaves(self) -> Mapping[Ram, Slave]:
-        """The slave of each memory port."""
-
-    @property
-    def accesses(self) -> int:
-        """Accesses seen on CSB."""
-
-    def flush(self) -> None:
-        """Drop what is owed, half seen or requested: a reset of the DUT begins."""
-
-    def look(self) -> None:
-        """Push everything that was seen by now."""
-
-    def watch_reads(self) -> None:
-        """Push reads from now on."""
-
-    def close(self) -> None:
-        """Stop listening, for good, so that another bench may take up the DUT.
-
-        Raises:
-            RuntimeError: for agents that cannot stop.
-        """
-
+from tb.sim.native_backend import NativeBackend
+from tb.sim.pins import Events, Pins
 
 _CSB_CONTROLS = ("csb2nvdla_ready", "nvdla2csb_valid", "nvdla2csb_wr_complete", "dla_intr")
 _PORT_CONTROLS = ("ar_arvalid", "aw_awvalid", "w_wvalid", "r_rready", "b_bready")
@@ -340,3 +186,7 @@ class CoroutineBackend:
                 ram, reading, nbytes, request.address, request.axi_id, bad.address, bad.outside, bad.place
             )
             self._events.see_bad_access(access, request.cycle)
+
+
+Backend = CoroutineBackend | NativeBackend
+"""The agents of one bench."""

@@ -36,11 +36,12 @@ from tb.nvdla.program.codec import encode
 from tb.nvdla.program.ops import Program
 from tb.nvdla.program.table import Refused
 from tb.nvdla.registers import RegisterMap
-from tb.sim.backend import Backend, CoroutineBackend, Pins
+from tb.sim.backend import Backend, CoroutineBackend
 from tb.sim.clocking import cycle, has_one_clock, start_clocks, wait_cycles
 from tb.sim.csb import CsbTimeout, PollTimeout
 from tb.sim.native import is_native
 from tb.sim.native_backend import NativeBackend
+from tb.sim.pins import Pins
 from tb.sim.player import SimulationPlayer
 from tb.sim.ports import DutPorts
 from tb.sim.scope import LAYER_SCOPE, WaveScope

@@ -7,11 +7,11 @@ from cocotb.triggers import ValueChange
 
 from tb.judge.detail import BadAccess, CsbViolation, PortViolation
 from tb.nvdla.memory import MemoryImage, Ram
-from tb.sim.backend import Events, Pins
 from tb.sim.csb import answer_deadline_cycles
 from tb.sim.native import OUTSIDE
 from tb.sim.native_csb import Line, NativeCsb, NativeInterrupts
 from tb.sim.native_port import NativePages, NativePort
+from tb.sim.pins import Events, Pins
 
 
 class NativeBackend:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tb.judge.ports import Ports
 from tb.nvdla.memory import Ram
-from tb.sim.backend import Backend, Pins, is_wrapped
+from tb.sim.backend import Backend
+from tb.sim.pins import Pins, is_wrapped
 
 
 class DutPorts(Ports):

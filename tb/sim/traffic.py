@@ -12,13 +12,14 @@ from tb.judge.layer_facts import Moved
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.timing import LayerTime
 from tb.nvdla.memory import Ram
-from tb.sim.backend import Port
+from tb.sim.memory_port import MemoryPortMonitor
+from tb.sim.native_port import NativePort
 
 
 class Traffic:
     """Reads as they are accepted, and write beats, of all ports of a bench."""
 
-    def __init__(self, ports: Mapping[Ram, Port], scoreboard: Scoreboard) -> None:
+    def __init__(self, ports: Mapping[Ram, MemoryPortMonitor | NativePort], scoreboard: Scoreboard) -> None:
         """Start without any; the scoreboard keeps write beats."""
         self._ports, self._scoreboard = ports, scoreboard
         self._reads: dict[Ram, list[NDArray[np.int64]]] = defaultdict(list)

@@ -8,9 +8,10 @@ from cocotb.triggers import Event
 from tb.judge.detail import Hang, UnitState
 from tb.judge.judge import Judge
 from tb.judge.ports import Ports
-from tb.sim.backend import Backend, Pins
+from tb.sim.backend import Backend
 from tb.sim.clocking import wait_cycles
 from tb.sim.csb import CsbTimeout
+from tb.sim.pins import Pins
 
 _CHECKS_PER_DEADLINE = 4
 _LOOK_CYCLES = 1000

@@ -24,27 +24,22 @@ def surface_rows(end: str, unit: str, prefix: str, ram_field: str, *, significan
         significant: False when the hardware ignores them.
     """
     low = prefix.lower()
-    rows = [
-        row(
-            f"{end}.address",
-            f"{unit}.D_{prefix}_BASE_ADDR_LOW.{low}_base_addr_low",
-            f"{unit}.D_{prefix}_BASE_ADDR_HIGH.{low}_base_addr_high",
-            significant=significant,
-        ),
-        row(
-            f"{end}.line_stride_bytes",
-            f"{unit}.D_{prefix}_LINE_STRIDE.{low}_line_stride",
-            significant=significant,
-        ),
-        row(
-            f"{end}.surface_stride_bytes",
-            f"{unit}.D_{prefix}_SURFACE_STRIDE.{low}_surface_stride",
-            significant=significant,
-        ),
-    ]
+    fields = {
+        "address": halves(f"{unit}.D_{prefix}_BASE_ADDR_{{}}"),
+        "line_stride_bytes": (f"{unit}.D_{prefix}_LINE_STRIDE.{low}_line_stride",),
+        "surface_stride_bytes": (f"{unit}.D_{prefix}_SURFACE_STRIDE.{low}_surface_stride",),
+    }
+    rows = [row(f"{end}.{name}", *of_it, significant=significant) for name, of_it in fields.items()]
     if ram_field:
         rows.append(row(f"{end}.ram", f"{unit}.{ram_field}", codec=RAM, significant=significant))
     return tuple(rows)
+
+
+def halves(register: str) -> tuple[str, str]:
+    """Return the fields of both words of an address, from ``UNIT.REGISTER`` with braces for LOW and HIGH."""
+    name = register.partition(".")[2].lower().removeprefix("d_")
+    low, high = (f"{register}.{name}".format(*half) for half in (("LOW", "low"), ("HIGH", "high")))
+    return low, high
 
 
 def flatten_surface(end: str, surface: Surface) -> Flat:

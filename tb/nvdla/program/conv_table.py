@@ -9,7 +9,7 @@ from typing import Any
 
 from models.layout import PACKED_NAMES, SEMI_PLANAR_NAMES
 from tb.nvdla.program import sdp
-from tb.nvdla.program.common import PRECISION, RAM
+from tb.nvdla.program.common import PRECISION, RAM, halves
 from tb.nvdla.program.table import FLAG, MINUS_ONE, SIGNED, Codec, Fixed, Named, Row, Table, View, row
 
 _PIPELINE = ("CDMA", "CSC", "CMAC_A", "CMAC_B", "CACC")
@@ -118,22 +118,12 @@ _CONV_TABLE: Table = (
     *_both("skip_data_release", "D_MISC_CFG.skip_data_rls", FLAG),
     *_both("skip_weight_release", "D_MISC_CFG.skip_weight_rls", FLAG),
     row("release_slices", "CSC.D_RELEASE.rls_slices", codec=MINUS_ONE),
-    row("weights.address", "CDMA.D_WEIGHT_ADDR_LOW.weight_addr_low", "CDMA.D_WEIGHT_ADDR_HIGH.weight_addr_high"),
+    row("weights.address", *halves("CDMA.D_WEIGHT_ADDR_{}")),
     row("weights.ram", "CDMA.D_WEIGHT_RAM_TYPE.weight_ram_type", codec=RAM),
     *_both("weights.nbytes", "D_WEIGHT_BYTES.weight_bytes", Codec()),
-    row(
-        "mask.address",
-        "CDMA.D_WMB_ADDR_LOW.wmb_addr_low",
-        "CDMA.D_WMB_ADDR_HIGH.wmb_addr_high",
-        when="compressed",
-    ),
+    row("mask.address", *halves("CDMA.D_WMB_ADDR_{}"), when="compressed"),
     *_both("mask.nbytes", "D_WMB_BYTES.wmb_bytes", Codec(), when="compressed"),
-    row(
-        "sizes.address",
-        "CDMA.D_WGS_ADDR_LOW.wgs_addr_low",
-        "CDMA.D_WGS_ADDR_HIGH.wgs_addr_high",
-        when="compressed",
-    ),
+    row("sizes.address", *halves("CDMA.D_WGS_ADDR_{}"), when="compressed"),
     row("kernel.nbytes", "CDMA.D_WEIGHT_SIZE_0.byte_per_kernel", codec=MINUS_ONE),
     row("kernel.height", "CSC.D_WEIGHT_SIZE_EXT_0.weight_height_ext", codec=MINUS_ONE),
     row("kernel.width", "CSC.D_WEIGHT_SIZE_EXT_0.weight_width_ext", codec=MINUS_ONE, when="!image"),

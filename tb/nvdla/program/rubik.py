@@ -6,7 +6,7 @@ from models.config import HwConfig
 from models.layout import PlanarLayout, contracted_shape
 from models.precision import Precision
 from tb.nvdla.layers import PlanarSurface, RubikLayer, RubikMode, Surface
-from tb.nvdla.program.common import PRECISION, RAM, build_surface, check_precision, check_ram, field_of
+from tb.nvdla.program.common import PRECISION, RAM, build_surface, check_precision, check_ram, field_of, halves
 from tb.nvdla.program.table import MINUS_ONE, Flat, Multiple, Named, Refused, Table, View, blame, blame_attributes, row
 
 _UNITS_OF_32 = Multiple(32)
@@ -22,17 +22,12 @@ TABLE: Table = (
     row("channels", "RBK.D_DATAIN_SIZE_1.datain_channel", codec=MINUS_ONE),
     row("out_channels", "RBK.D_DATAOUT_SIZE_1.dataout_channel", codec=MINUS_ONE),
     row("src.ram", "RBK.D_DAIN_RAM_TYPE.datain_ram_type", codec=RAM),
-    row("src.address", "RBK.D_DAIN_ADDR_LOW.dain_addr_low", "RBK.D_DAIN_ADDR_HIGH.dain_addr_high", codec=_UNITS_OF_32),
+    row("src.address", *halves("RBK.D_DAIN_ADDR_{}"), codec=_UNITS_OF_32),
     row("src.line_stride_bytes", "RBK.D_DAIN_LINE_STRIDE.dain_line_stride", codec=_UNITS_OF_32),
     row("src.surface_stride_bytes", "RBK.D_DAIN_SURF_STRIDE.dain_surf_stride", codec=_UNITS_OF_32, when="!merge"),
     row("src.planar_stride_bytes", "RBK.D_DAIN_PLANAR_STRIDE.dain_planar_stride", codec=_UNITS_OF_32, when="merge"),
     row("dst.ram", "RBK.D_DAOUT_RAM_TYPE.dataout_ram_type", codec=RAM),
-    row(
-        "dst.address",
-        "RBK.D_DAOUT_ADDR_LOW.daout_addr_low",
-        "RBK.D_DAOUT_ADDR_HIGH.daout_addr_high",
-        codec=_UNITS_OF_32,
-    ),
+    row("dst.address", *halves("RBK.D_DAOUT_ADDR_{}"), codec=_UNITS_OF_32),
     row("dst.line_stride_bytes", "RBK.D_DAOUT_LINE_STRIDE.daout_line_stride", codec=_UNITS_OF_32),
     row("dst.surface_stride_bytes", "RBK.D_DAOUT_SURF_STRIDE.daout_surf_stride", codec=_UNITS_OF_32, when="!split"),
     row("dst.planar_stride_bytes", "RBK.D_DAOUT_PLANAR_STRIDE.daout_planar_stride", codec=_UNITS_OF_32, when="split"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from models.sdp import AluOp
-from tb.nvdla.program.common import PRECISION, RAM, surface_rows
+from tb.nvdla.program.common import PRECISION, RAM, halves, surface_rows
 from tb.nvdla.program.lut import lut_rows
 from tb.nvdla.program.table import (
     FLAG,
@@ -32,16 +32,11 @@ _COMPONENT_BYTES = Named(((1, 0), (2, 1)))
 def _source_rows(stage: str, name: str, component: str) -> tuple[Row, ...]:
     """Return the rows of where an ALU's or a multiplier's operand comes from; a register holds FP16 as it is."""
     active = f"{stage}.has_alu" if component == "alu" else f"{stage}.mul"
-    low, upper = name.lower(), component.upper()
-    register = f"SDP.D_DP_{name}_{upper}_SRC_VALUE.{low}_{component}_operand"
+    low, unit = name.lower(), f"SDP.D_DP_{name}_{component.upper()}"
+    register = f"{unit}_SRC_VALUE.{low}_{component}_operand"
     from_register = f"{active} & !{stage}.{component}_from_memory"
     return (
-        row(
-            f"{stage}.{component}_from_memory",
-            f"SDP.D_DP_{name}_{upper}_CFG.{low}_{component}_src",
-            codec=FLAG,
-            when=active,
-        ),
+        row(f"{stage}.{component}_from_memory", f"{unit}_CFG.{low}_{component}_src", codec=FLAG, when=active),
         row(f"{stage}.{component}_register", register, codec=SIGNED, when=f"{from_register} & !float"),
         row(f"{stage}.{component}_register", register, when=f"{from_register} & float"),
     )
@@ -51,35 +46,23 @@ def _memory_rows(stage: str, name: str, rdma: str) -> tuple[Row, ...]:
     """Return the rows of a stage's operands in memory."""
     low = name.lower()
     rdma_cfg = f"SDP_RDMA.D_{rdma}_CFG.{rdma.lower()}"
-    memory = f"{stage}.memory"
+    memory, element = f"{stage}.memory", f"{stage}.memory.per_element"
     return (
         row(memory, f"{rdma_cfg}_disable", codec=INVERTED_FLAG),
         row(f"{memory}.components", f"{rdma_cfg}_data_use", codec=_COMPONENTS, when=memory),
         row(f"{memory}.component_bytes", f"{rdma_cfg}_data_size", codec=_COMPONENT_BYTES, when=memory),
-        row(f"{memory}.per_element", f"{rdma_cfg}_data_mode", codec=FLAG, when=memory),
+        row(element, f"{rdma_cfg}_data_mode", codec=FLAG, when=memory),
         row(f"{memory}.ram", f"{rdma_cfg}_ram_type", codec=RAM, when=memory),
-        row(
-            f"{memory}.address",
-            f"SDP_RDMA.D_{name}_BASE_ADDR_LOW.{low}_base_addr_low",
-            f"SDP_RDMA.D_{name}_BASE_ADDR_HIGH.{low}_base_addr_high",
-            when=memory,
-        ),
-        row(
-            f"{memory}.line_stride_bytes",
-            f"SDP_RDMA.D_{name}_LINE_STRIDE.{low}_line_stride",
-            when=f"{memory}.per_element",
-        ),
-        row(
-            f"{memory}.surface_stride_bytes",
-            f"SDP_RDMA.D_{name}_SURFACE_STRIDE.{low}_surface_stride",
-            when=f"{memory}.per_element",
-        ),
+        row(f"{memory}.address", *halves(f"SDP_RDMA.D_{name}_BASE_ADDR_{{}}"), when=memory),
+        row(f"{memory}.line_stride_bytes", f"SDP_RDMA.D_{name}_LINE_STRIDE.{low}_line_stride", when=element),
+        row(f"{memory}.surface_stride_bytes", f"SDP_RDMA.D_{name}_SURFACE_STRIDE.{low}_surface_stride", when=element),
     )
 
 
 def _x_rows(stage: str, name: str, rdma: str) -> tuple[Row, ...]:
     """Return the rows of X1 (``BS``, ``BRDMA``) or X2 (``BN``, ``NRDMA``)."""
-    low, cfg = name.lower(), f"SDP.D_DP_{name}_CFG.{name.lower()}"
+    low, unit = name.lower(), f"SDP.D_DP_{name}"
+    cfg = f"{unit}_CFG.{low}"
     return (
         row(stage, f"{cfg}_bypass", codec=INVERTED_FLAG),
         row(f"{stage}.has_alu", f"{cfg}_alu_bypass", codec=INVERTED_FLAG, when=stage),
@@ -88,18 +71,9 @@ def _x_rows(stage: str, name: str, rdma: str) -> tuple[Row, ...]:
         row(f"{stage}.mul_prelu", f"{cfg}_mul_prelu", codec=FLAG, when=f"{stage}.mul"),
         row(f"{stage}.relu", f"{cfg}_relu_bypass", codec=INVERTED_FLAG, when=stage),
         *_source_rows(stage, name, "alu"),
-        row(
-            f"{stage}.alu_shift",
-            f"SDP.D_DP_{name}_ALU_CFG.{low}_alu_shift_value",
-            when=f"{stage}.has_alu & !float",
-        ),
+        row(f"{stage}.alu_shift", f"{unit}_ALU_CFG.{low}_alu_shift_value", when=f"{stage}.has_alu & !float"),
         *_source_rows(stage, name, "mul"),
-        row(
-            f"{stage}.mul_shift",
-            f"SDP.D_DP_{name}_MUL_CFG.{low}_mul_shift_value",
-            codec=_SHIFT,
-            when=f"{stage} & !float",
-        ),
+        row(f"{stage}.mul_shift", f"{unit}_MUL_CFG.{low}_mul_shift_value", codec=_SHIFT, when=f"{stage} & !float"),
         *_memory_rows(stage, name, rdma),
     )
 
@@ -107,13 +81,9 @@ def _x_rows(stage: str, name: str, rdma: str) -> tuple[Row, ...]:
 def _operand_converter_rows(component: str) -> tuple[Row, ...]:
     """Return the rows of the converter of Y's operands from memory."""
     unit, converter = f"SDP.D_DP_EW_{component.upper()}", f"y.{component}_converter"
+    fetched = f"y.{component}_from_memory & !float"
     return (
-        row(
-            converter,
-            f"{unit}_CFG.ew_{component}_cvt_bypass",
-            codec=INVERTED_FLAG,
-            when=f"y.{component}_from_memory & !float",
-        ),
+        row(converter, f"{unit}_CFG.ew_{component}_cvt_bypass", codec=INVERTED_FLAG, when=fetched),
         row(f"{converter}.offset", f"{unit}_CVT_OFFSET_VALUE.ew_{component}_cvt_offset", codec=SIGNED, when=converter),
         row(f"{converter}.scale", f"{unit}_CVT_SCALE_VALUE.ew_{component}_cvt_scale", codec=SIGNED, when=converter),
         row(f"{converter}.shift", f"{unit}_CVT_TRUNCATE_VALUE.ew_{component}_cvt_truncate", when=converter),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from models.config import HwConfig
+from tb.nvdla.program.common import halves
 from tb.nvdla.program.table import FLAG, MINUS_ONE, SIGNED, Flat, Row, Table, row
 from tb.stimulus.network.errors import NetworkError
-from tb.stimulus.network.tables import LOW, PATTERN, RAM, address_rows
+from tb.stimulus.network.tables import LOW, PATTERN, RAM
 
 UNITS = ("CACC", "CMAC_A", "CMAC_B", "CSC", "CDMA")
 """In the order in which the driver enables them."""
@@ -112,9 +113,9 @@ TABLE: Table = (
     row("bytes_per_kernel", "CDMA.D_WEIGHT_SIZE_0.byte_per_kernel", codec=MINUS_ONE),
     row("at.dst.channel", "CDMA.D_WEIGHT_SIZE_1.weight_kernel", codec=MINUS_ONE),
     row("at.weight.type", "CDMA.D_WEIGHT_RAM_TYPE.weight_ram_type", codec=RAM),
-    *address_rows("at.weight.address", "CDMA", "D_WEIGHT_ADDR_{}"),
-    *address_rows("at.wgs.address", "CDMA", "D_WGS_ADDR_{}", when="weight_format"),
-    *address_rows("at.wmb.address", "CDMA", "D_WMB_ADDR_{}", when="weight_format"),
+    row("at.weight.address", *halves("CDMA.D_WEIGHT_ADDR_{}")),
+    row("at.wgs.address", *halves("CDMA.D_WGS_ADDR_{}"), when="weight_format"),
+    row("at.wmb.address", *halves("CDMA.D_WMB_ADDR_{}"), when="weight_format"),
     row("at.wmb.size", "CDMA.D_WMB_BYTES.wmb_bytes", when="weight_format"),
     row("mean_format", "CDMA.D_MEAN_FORMAT.mean_format", codec=FLAG),
     *_MEANS,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from tb.nvdla.program.common import halves
 from tb.nvdla.program.table import FLAG, INVERTED_FLAG, MINUS_ONE, SIGNED, Flat, Multiple, Row, Table, row
 from tb.stimulus.network.descriptors import CubeType
 from tb.stimulus.network.errors import NetworkError
-from tb.stimulus.network.tables import PART_WIDTH, PATTERN, RAM, address_rows, size_rows, stride_rows
+from tb.stimulus.network.tables import PART_WIDTH, PATTERN, RAM, size_rows, stride_rows
 
 _FP16 = 2
 _PARTS = ("first", "mid", "last")
@@ -24,7 +25,7 @@ def _part_rows(unit: str, way: str) -> tuple[Row, ...]:
 PDP_RDMA_TABLE: Table = (
     *size_rows("at.src", "PDP_RDMA", "D_DATA_CUBE_IN_{}", "cube_in_{}"),
     row("at.src.type", "PDP_RDMA.D_SRC_RAM_CFG.src_ram_type", codec=RAM),
-    *address_rows("at.src.address", "PDP_RDMA", "D_SRC_BASE_ADDR_{}"),
+    row("at.src.address", *halves("PDP_RDMA.D_SRC_BASE_ADDR_{}")),
     *stride_rows("at.src", "PDP_RDMA", "SRC"),
     row("precision", "PDP_RDMA.D_DATA_FORMAT.input_data"),
     row("split_num", "PDP_RDMA.D_OPERATION_MODE_CFG.split_num", codec=MINUS_ONE),
@@ -51,8 +52,8 @@ PDP_TABLE: Table = (
     *(row(f"pad_{side}", f"PDP.D_POOLING_PADDING_CFG.pad_{side}") for side in _SIDES),
     *(row(f"pad_value_{n}x", f"PDP.D_POOLING_PADDING_VALUE_{n}_CFG.pad_value_{n}x", codec=SIGNED) for n in range(1, 8)),
     *stride_rows("at.src", "PDP", "SRC", when="!fly"),
-    *address_rows("at.src.address", "PDP", "D_SRC_BASE_ADDR_{}", when="!fly"),
-    *address_rows("at.dst.address", "PDP", "D_DST_BASE_ADDR_{}"),
+    row("at.src.address", *halves("PDP.D_SRC_BASE_ADDR_{}"), when="!fly"),
+    row("at.dst.address", *halves("PDP.D_DST_BASE_ADDR_{}")),
     *stride_rows("at.dst", "PDP", "DST"),
     row("at.dst.type", "PDP.D_DST_RAM_CFG.dst_ram_type", codec=RAM),
     row("precision", "PDP.D_DATA_FORMAT.input_data"),
@@ -83,11 +84,11 @@ def derive_pdp(flat: Flat) -> Flat:
 
 CDP_TABLE: Table = (
     *size_rows("at.src", "CDP_RDMA", "D_DATA_CUBE_{}", "{}"),
-    *address_rows("at.src.address", "CDP_RDMA", "D_SRC_BASE_ADDR_{}"),
+    row("at.src.address", *halves("CDP_RDMA.D_SRC_BASE_ADDR_{}")),
     *stride_rows("at.src", "CDP_RDMA", "SRC"),
     row("at.src.type", "CDP_RDMA.D_SRC_DMA_CFG.src_ram_type", codec=RAM),
     row("in_precision", "CDP_RDMA.D_DATA_FORMAT.input_data"),
-    *address_rows("at.dst.address", "CDP", "D_DST_BASE_ADDR_{}"),
+    row("at.dst.address", *halves("CDP.D_DST_BASE_ADDR_{}")),
     *stride_rows("at.dst", "CDP", "DST"),
     row("at.dst.type", "CDP.D_DST_DMA_CFG.dst_ram_type", codec=RAM),
     row("in_precision", "CDP.D_DATA_FORMAT.input_data_type"),

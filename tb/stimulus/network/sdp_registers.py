@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from tb.nvdla.program.common import halves
 from tb.nvdla.program.table import FLAG, INVERTED_FLAG, MINUS_ONE, PLAIN, SIGNED, Flat, Row, Table, row
 from tb.stimulus.network.descriptors import CubeType
 from tb.stimulus.network.errors import NetworkError
-from tb.stimulus.network.tables import PATTERN, RAM, address_rows, size_rows, stride_rows
+from tb.stimulus.network.tables import PATTERN, RAM, size_rows, stride_rows
 
 _INT8, _FP16 = 0, 2
 _LAYER, _KERNEL, _POINT = range(3)
@@ -25,7 +26,7 @@ def _fetch_rows(stage: str, name: str, rdma: str) -> tuple[Row, ...]:
         row(f"{stage}.two_bytes", f"{cfg}_data_size", codec=FLAG),
         row(f"{stage}.per_point", f"{cfg}_data_mode", codec=FLAG),
         row(f"at.{stage}.type", f"{cfg}_ram_type", codec=RAM),
-        *address_rows(f"at.{stage}.address", "SDP_RDMA", f"D_{name}_BASE_ADDR_{{}}", when=fetched),
+        row(f"at.{stage}.address", *halves(f"SDP_RDMA.D_{name}_BASE_ADDR_{{}}"), when=fetched),
         *stride_rows(f"at.{stage}", "SDP_RDMA", name, when=fetched),
     )
 
@@ -89,14 +90,14 @@ RDMA_TABLE: Table = (
     row("batch_num", "SDP_RDMA.D_FEATURE_MODE_CFG.batch_number", codec=MINUS_ONE),
     *size_rows("at.src", "SDP_RDMA", "D_DATA_CUBE_{}", "{}"),
     row("at.src.type", "SDP_RDMA.D_SRC_DMA_CFG.src_ram_type", codec=RAM, when="!fly"),
-    *address_rows("at.src.address", "SDP_RDMA", "D_SRC_BASE_ADDR_{}", when="!fly"),
+    row("at.src.address", *halves("SDP_RDMA.D_SRC_BASE_ADDR_{}"), when="!fly"),
     *stride_rows("at.src", "SDP_RDMA", "SRC", when="!fly"),
     *(entry for stage in _STAGES for entry in _fetch_rows(*stage)),
 )
 
 TABLE: Table = (
     *size_rows("at.src", "SDP", "D_DATA_CUBE_{}", "{}"),
-    *address_rows("at.dst.address", "SDP", "D_DST_BASE_ADDR_{}", when="!handed_on"),
+    row("at.dst.address", *halves("SDP.D_DST_BASE_ADDR_{}"), when="!handed_on"),
     *stride_rows("at.dst", "SDP", "DST", when="!handed_on"),
     *_x_rows("x1", "BS"),
     *_x_rows("x2", "BN"),

@@ -43,15 +43,6 @@ class _Pattern(Codec):
 PATTERN = _Pattern()
 
 
-def address_rows(attribute: str, unit: str, register: str, when: str = "") -> tuple[Row, ...]:
-    """Return the row of an address whose halves stand in ``register`` with LOW or HIGH for the braces."""
-    fields = [f"{unit}.{register}.{register.lower().removeprefix('d_')}".format(*half) for half in _HALVES]
-    return (row(attribute, *fields, when=when),)
-
-
-_HALVES = (("LOW", "low"), ("HIGH", "high"))
-
-
 def size_rows(cube: str, unit: str, register: str, field: str) -> tuple[Row, ...]:
     """Return the rows of the three sizes of a cube, in registers and fields with an axis for the braces."""
     return tuple(

@@ -11,11 +11,11 @@ from tb.nvdla.program.table import MINUS_ONE, Flat, Multiple, Named, Refused, Ta
 
 _UNITS_OF_32 = Multiple(32)
 _MODE = "RBK.D_MISC_CFG.rubik_mode"
-_MODES = tuple((mode, bits) for bits, mode in enumerate(RubikMode))
+MODE = Named(tuple((mode, bits) for bits, mode in enumerate(RubikMode)))
 
 TABLE: Table = (
-    row("mode", _MODE, codec=Named(_MODES)),
-    *(View(mode.value, _MODE, lambda got, bits=bits: got == bits) for mode, bits in _MODES),  # type: ignore[misc]
+    row("mode", _MODE, codec=MODE),
+    *(View(mode.value, _MODE, lambda got, bits=bits: got == bits) for mode, bits in MODE.pairs),  # type: ignore[misc]
     row("precision", "RBK.D_MISC_CFG.in_precision", codec=PRECISION),
     row("width", "RBK.D_DATAIN_SIZE_0.datain_width", codec=MINUS_ONE),
     row("height", "RBK.D_DATAIN_SIZE_0.datain_height", codec=MINUS_ONE),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from models.config import HwConfig
 from models.errors import InputError
+from models.layout import BDMA_UNIT_BYTES
 from tb.nvdla.engines import engines_of
+from tb.nvdla.program import bdma, rubik
 from tb.nvdla.program.table import Flat, Table, written_words
 from tb.nvdla.registers import RegisterMap
 from tb.stimulus.network import conv_registers, lut_registers, other_registers, sdp_registers
@@ -52,7 +53,7 @@ _WAYS = {
         (("CDP_RDMA", other_registers.CDP_TABLE), ("CDP", other_registers.CDP_TABLE)),
         lambda flat, _: other_registers.derive_cdp(flat),
     ),
-    EngineId.RUBIK: _Way((("RBK", other_registers.RUBIK_TABLE),), lambda flat, _: other_registers.derive_rubik(flat)),
+    EngineId.RUBIK: _Way((("RBK", rubik.TABLE),), lambda flat, _: other_registers.derive_rubik(flat)),
 }
 
 
@@ -256,20 +257,22 @@ class _Reader:
         copies: list[Words] = []
         spans: dict[str, list[Span]] = {"source": [], "destination": []}
         for number, transfer in enumerate(flat["at.transfers"][:count]):
-            values: dict[str, Any] = dict(transfer)
-            for end, found in spans.items():
-                kind = flat[f"at.{end}_type"]
-                address = self._at.address(values[end], f"{end} of transfer {number}")
-                self._check_ram(address, kind, end)
-                found.append(self._placer.span(address, _reach(values, end), f"{end} of transfer {number}"))
-                values |= {end: found[-1].address, f"{end}_type": kind}
+            values: Flat = {"lines": transfer["line_repeat"], "surfaces": transfer["surface_repeat"]}
+            for end, own in (("source", "src"), ("destination", "dst")):
+                address = self._at.address(transfer[end], f"{end} of transfer {number}")
+                self._check_ram(address, flat[f"at.{end}_type"], end)
+                span = self._placer.span(address, _reach(transfer, end), f"{end} of transfer {number}")
+                spans[end].append(span)
+                values |= {f"{own}.ram": span.ram, f"{own}.address": span.address}
+                values |= {f"{own}.{far}_stride_bytes": transfer[f"{end}_{far}"] for far in ("line", "surface")}
                 if end == "destination":
                     self._placer.write(address.memory)
-            units, rest = divmod(values["line_size"], 32)
+            values["line_units"], rest = divmod(transfer["line_size"], BDMA_UNIT_BYTES)
             if rest:
-                raise NetworkError(f"line_size must be a multiple of 32 bytes, not {values['line_size']}")
-            table = other_registers.BDMA_TABLE
-            copies.append(written_words(table, values | {"line_units": units}, self._registers)["BDMA"])
+                raise NetworkError(
+                    f"line_size must be a multiple of {BDMA_UNIT_BYTES} bytes, not {transfer['line_size']}"
+                )
+            copies.append(written_words(bdma.TABLE, values, self._registers)["BDMA"])
         first = flat["at.transfers"][0]
         shape = (first["surface_repeat"], first["line_repeat"], first["line_size"])
         return Operation(

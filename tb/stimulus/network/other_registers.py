@@ -1,9 +1,12 @@
-"""PDP, CDP, RUBIK and BDMA: from their descriptors to registers, as the public driver writes them."""
+"""PDP, CDP and RUBIK: from their descriptors to registers, as the public driver writes them."""
 
 from __future__ import annotations
 
-from tb.nvdla.program.common import halves
-from tb.nvdla.program.table import FLAG, INVERTED_FLAG, MINUS_ONE, SIGNED, Flat, Multiple, Row, Table, row
+from tb.nvdla.layers import RubikMode
+from tb.nvdla.memory import Ram
+from tb.nvdla.program import rubik
+from tb.nvdla.program.common import PRECISION, halves
+from tb.nvdla.program.table import FLAG, INVERTED_FLAG, MINUS_ONE, SIGNED, Flat, Row, Table, row
 from tb.stimulus.network.descriptors import CubeType
 from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.tables import PART_WIDTH, PATTERN, RAM, size_rows, stride_rows
@@ -120,73 +123,34 @@ def derive_cdp(flat: Flat) -> Flat:
     return {"length": (flat["local_size"] - 1) // 2 - 1}
 
 
-_UNITS_OF_32 = Multiple(32)
-
-RUBIK_TABLE: Table = (
-    row("mode", "RBK.D_MISC_CFG.rubik_mode"),
-    row("precision", "RBK.D_MISC_CFG.in_precision"),
-    row("at.src.type", "RBK.D_DAIN_RAM_TYPE.datain_ram_type", codec=RAM),
-    row("at.src.width", "RBK.D_DATAIN_SIZE_0.datain_width", codec=MINUS_ONE),
-    row("at.src.height", "RBK.D_DATAIN_SIZE_0.datain_height", codec=MINUS_ONE),
-    row("at.src.channel", "RBK.D_DATAIN_SIZE_1.datain_channel", codec=MINUS_ONE),
-    *(
-        entry
-        for cube, way in (("src", "in"), ("dst", "out"))
-        for entry in (
-            row(
-                f"at.{cube}.address",
-                f"RBK.D_DA{way.upper()}_ADDR_LOW.da{way}_addr_low",
-                f"RBK.D_DA{way.upper()}_ADDR_HIGH.da{way}_addr_high",
-                codec=_UNITS_OF_32,
-            ),
-            row(f"at.{cube}.line_stride", f"RBK.D_DA{way.upper()}_LINE_STRIDE.da{way}_line_stride", codec=_UNITS_OF_32),
-            row(
-                f"at.{cube}.plane_stride",
-                f"RBK.D_DA{way.upper()}_PLANAR_STRIDE.da{way}_planar_stride",
-                codec=_UNITS_OF_32,
-                when=f"{cube}.planar",
-            ),
-            row(
-                f"at.{cube}.surf_stride",
-                f"RBK.D_DA{way.upper()}_SURF_STRIDE.da{way}_surf_stride",
-                codec=_UNITS_OF_32,
-                when=f"!{cube}.planar",
-            ),
-        )
-    ),
-    row("at.dst.type", "RBK.D_DAOUT_RAM_TYPE.dataout_ram_type", codec=RAM),
-    row("at.dst.channel", "RBK.D_DATAOUT_SIZE_1.dataout_channel", codec=MINUS_ONE),
-    row("contract.0", "RBK.D_CONTRACT_STRIDE_0.contract_stride_0", codec=_UNITS_OF_32, when="contract"),
-    row("contract.1", "RBK.D_CONTRACT_STRIDE_1.contract_stride_1", codec=_UNITS_OF_32, when="contract"),
-    row("stride_x", "RBK.D_DECONV_STRIDE.deconv_x_stride", codec=MINUS_ONE, when="contract"),
-    row("stride_y", "RBK.D_DECONV_STRIDE.deconv_y_stride", codec=MINUS_ONE, when="contract"),
-)
-_CONTRACT, _SPLIT, _MERGE = range(3)
 _RUBIK_ATOM_BYTES = 32
 
 
 def derive_rubik(flat: Flat) -> Flat:
-    """Return the values that the table takes beside the descriptors themselves."""
+    """Return the attributes of the layer, by the names of RUBIK's own table.
+
+    Raises:
+        InputError: for a mode or a precision that does not exist.
+    """
+    mode: RubikMode = rubik.MODE.decode(flat["mode"], 2)
     surfaces = -(-flat["at.dst.channel"] * (2 if flat["precision"] else 1) // _RUBIK_ATOM_BYTES)
-    return {
-        "contract": flat["mode"] == _CONTRACT,
-        "src.planar": flat["mode"] == _MERGE,
-        "dst.planar": flat["mode"] == _SPLIT,
-        "contract.0": surfaces * flat["at.src.surf_stride"],
-        "contract.1": flat["stride_y"] * flat["at.dst.line_stride"],
+    derived: Flat = {
+        "mode": mode,
+        mode.value: True,
+        "precision": PRECISION.decode(flat["precision"], 2),
+        "width": flat["at.src.width"],
+        "height": flat["at.src.height"],
+        "channels": flat["at.src.channel"],
+        "out_channels": flat["at.dst.channel"],
+        "column_bytes": surfaces * flat["at.src.surf_stride"],
+        "rows_bytes": flat["stride_y"] * flat["at.dst.line_stride"],
     }
-
-
-BDMA_TABLE: Table = (
-    row("source_type", "BDMA.CFG_CMD.src_ram_type", codec=RAM),
-    row("destination_type", "BDMA.CFG_CMD.dst_ram_type", codec=RAM),
-    row("source", "BDMA.CFG_SRC_ADDR_LOW.v32", "BDMA.CFG_SRC_ADDR_HIGH.v8", codec=_UNITS_OF_32),
-    row("destination", "BDMA.CFG_DST_ADDR_LOW.v32", "BDMA.CFG_DST_ADDR_HIGH.v8", codec=_UNITS_OF_32),
-    row("line_units", "BDMA.CFG_LINE.size", codec=MINUS_ONE),
-    row("line_repeat", "BDMA.CFG_LINE_REPEAT.number", codec=MINUS_ONE),
-    row("surface_repeat", "BDMA.CFG_SURF_REPEAT.number", codec=MINUS_ONE),
-    row("source_line", "BDMA.CFG_SRC_LINE.stride", codec=_UNITS_OF_32),
-    row("destination_line", "BDMA.CFG_DST_LINE.stride", codec=_UNITS_OF_32),
-    row("source_surface", "BDMA.CFG_SRC_SURF.stride", codec=_UNITS_OF_32),
-    row("destination_surface", "BDMA.CFG_DST_SURF.stride", codec=_UNITS_OF_32),
-)
+    for end in ("src", "dst"):
+        derived |= {
+            f"{end}.ram": Ram.CVSRAM if flat[f"at.{end}.type"] == CubeType.CV else Ram.MC,
+            f"{end}.address": flat[f"at.{end}.address"],
+            f"{end}.line_stride_bytes": flat[f"at.{end}.line_stride"],
+            f"{end}.surface_stride_bytes": flat[f"at.{end}.surf_stride"],
+            f"{end}.planar_stride_bytes": flat[f"at.{end}.plane_stride"],
+        }
+    return derived

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import shlex
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from models.config import HwConfig
@@ -35,7 +34,6 @@ from tb.stimulus.network.scenario import (
     model_results,
     play_networks,
 )
-from tb.stimulus.scenario import Scenario
 from tb.stimulus.trace import write
 
 HELP = "play a network and judge every byte of every layer"
@@ -169,7 +167,7 @@ def _simulate(args: argparse.Namespace, config: HwConfig, playing: NetworkScenar
         playing.scenario.name,
         playing.scenario.seed,
         _rerun(args),
-        partial(_same, playing.scenario),
+        lambda: playing.scenario,
         dump=tuple(Range(t.ram, t.address, t.nbytes) for t in observed),
     )
     root = folders.made(BUILD_ROOT, "runs", "network")
@@ -182,10 +180,6 @@ def _simulate(args: argparse.Namespace, config: HwConfig, playing: NetworkScenar
             isolated=args.isolate,
         )
     return result
-
-
-def _same(scenario: Scenario) -> Scenario:
-    return scenario
 
 
 def _rerun(args: argparse.Namespace) -> str:

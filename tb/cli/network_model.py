@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import re
 from pathlib import Path
-from typing import Protocol
 
 from models.config import HwConfig
 from models.precision import Precision
@@ -16,21 +15,13 @@ from tb.stimulus.network.compiler.reader import read_onnx
 from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.images import Preparation, read_samples
 from tb.stimulus.network.loadable import read_loadable
-from tb.stimulus.network.network import Network
 
 _NAME_LENGTH = 60
 _RANDOM_SAMPLES = 4
 
 
-class Model(Protocol):
-    """A network that can be placed in memory, several times."""
-
-    @property
-    def name(self) -> str:
-        """What scenarios of it are called."""
-
-    def place(self) -> Network:
-        """Return the network in memory that no earlier one has."""
+Model = Compiled | OnnxNetwork
+"""A network that can be placed in memory, several times."""
 
 
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:
@@ -72,14 +63,10 @@ def load_model(args: argparse.Namespace, config: HwConfig, preparation: Preparat
                 raise NetworkError(f"{option} must be left out: a loadable is compiled already")
         return Compiled(name, read_loadable(args.model), config)
     graph = read_onnx(args.model)
-    samples = _samples(graph, [*args.samples] or [path for path in args.image if _has_numbers(path)], preparation)
+    # A .dimg holds integers of a certain scale, not real numbers.
+    samples = _samples(graph, args.samples or [p for p in args.image if p.suffix.lower() != ".dimg"], preparation)
     precision = Precision(args.precision or Precision.INT8.value)
     return OnnxNetwork.compiled(name, graph, config, samples, precision=precision, per_channel=not args.per_tensor)
-
-
-def _has_numbers(path: Path) -> bool:
-    """Return whether an input holds real numbers rather than integers of a certain scale."""
-    return path.suffix.lower() != ".dimg"
 
 
 def _samples(graph: Graph, paths: list[Path], preparation: Preparation) -> list[Sample]:

@@ -146,11 +146,6 @@ def alone_in(folder: Path) -> Iterator[None]:
         yield
 
 
-def _waves_from(args: argparse.Namespace, job: Job) -> Job:
-    """Return the job with a start condition for its waves."""
-    return replace(job, plusargs=(*job.plusargs, "+wave_wait"), waves_from=args.waves_from)
-
-
 def check_run_options(args: argparse.Namespace) -> None:
     """Check the options of ``add_run_options`` before anything is built.
 
@@ -239,7 +234,7 @@ def prepared(args: argparse.Namespace, jobs: Sequence[Job]) -> Sequence[Job]:
         again = plusarg_arguments(args.plusarg)
         jobs = [replace(job, plusargs=tuple(args.plusarg), rerun=f"{job.rerun} {again}") for job in jobs]
     if args.waves_from is not None:
-        jobs = [_waves_from(args, job) for job in jobs]
+        jobs = [replace(job, plusargs=(*job.plusargs, "+wave_wait"), waves_from=args.waves_from) for job in jobs]
     if args.stages is not None:
         jobs = [replace(job, stages=args.stages) for job in jobs]
     if args.performance:

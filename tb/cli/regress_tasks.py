@@ -22,7 +22,7 @@ from tb.places import COMMAND, PLANS
 from tb.run.compile.kinds import CSB
 from tb.run.compile.ports import load_port_map
 from tb.run.dut import Dut
-from tb.run.regress.features import FeaturePlan, Level, PlannedTest, load_feature_plan, planned_tests
+from tb.run.regress.features import FeaturePlan, PlannedTest, load_feature_plan, planned_tests
 from tb.run.task import BENCH, Task
 from tb.stimulus.generate.describe import PlanError
 from tb.stimulus.generate.plan import load_plan
@@ -151,16 +151,12 @@ def _level_tasks(args: argparse.Namespace) -> list[Task]:
         if not tests:
             raise PlanError(f"no test of level {level.name} matches {said(args.only)}")
     tasks = _test_tasks(args, tests, range(args.first, args.first + level.seeds))
-    return tasks if args.only is not None else [*tasks, *_as_they_come(args, level)]
+    return tasks if args.only is not None else [*tasks, *random_tasks(args, ",".join(ENGINES), range(level.random))]
 
 
 def _has_other_registers(args: argparse.Namespace) -> bool:
     """Return whether the registers of the DUT are behind another port than CSB."""
     return args.port_map is not None and CSB in load_port_map(args.port_map, HwConfig.load(args.config)).wrapped
-
-
-def _as_they_come(args: argparse.Namespace, level: Level) -> list[Task]:
-    return random_tasks(args, ",".join(ENGINES), range(level.random))
 
 
 def _test_tasks(args: argparse.Namespace, tests: Sequence[PlannedTest], seeds: range) -> list[Task]:

@@ -173,14 +173,7 @@ SDP = Engine(
 PDP = Engine(
     "PDP",
     (
-        Chain(
-            "PDP",
-            ("PDP_RDMA", "PDP"),
-            "PDP",
-            PdpLayer,
-            Coding(pdp.TABLE, pdp.flatten, pdp.build),
-            chosen=_pdp_from_memory,
-        ),
+        Chain("PDP", ("PDP_RDMA", "PDP"), "PDP", PdpLayer, _PDP, chosen=_pdp_from_memory),
         Chain(
             "SDP-PDP",
             ("SDP_RDMA", "PDP", "SDP"),

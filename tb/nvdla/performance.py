@@ -78,7 +78,7 @@ def work_of(layer: Layer, fetch: Fetch = FETCHES_ALL) -> Work:
         layer: The layer.
         fetch: Of a convolution, what it does not find in the convolution buffer.
     """
-    config = _config_of(layer)
+    config = layer.dst.layout.config
     reads: dict[Ram, int] = {}
     for ram, nbytes in _reads(layer, fetch):
         reads[ram] = reads.get(ram, 0) + nbytes
@@ -92,10 +92,6 @@ def work_of(layer: Layer, fetch: Fetch = FETCHES_ALL) -> Work:
     precision = Precision.INT8 if conv is None else conv.params.precision
     peak = config.mac_atomic_c_size * config.kernel_group_size(precision)
     return Work(0 if conv is None else _macs(conv), bounds, reads, writes, peak)
-
-
-def _config_of(layer: Layer) -> HwConfig:
-    return layer.dst.layout.config
 
 
 def _convolution(layer: Layer) -> ConvLayer | None:

@@ -8,9 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
 from models.config import HwConfig
 from tb.judge.detail import Note
 from tb.judge.finding import Check
@@ -67,7 +64,7 @@ class _Model:
         rams = (Ram.MC, Ram.CVSRAM) if config.secondary_memif_enable else (Ram.MC,)
         self._memories = {ram: MemoryImage(limit=1 << config.memif_address_width_bits) for ram in rams}
         self.board = GoldenBoard(self._memories, exact=scenario.settings.exact)
-        self.judge = Judge(config, self.board, self._read_memory)
+        self.judge = Judge(config, self.board, lambda ram, *where: self._memories[ram].read_array(*where))
         self.judge.watchers.append(self)
         self._registers = RegisterMap.of(config)
         self._notifications = Notifications()
@@ -134,6 +131,3 @@ class _Model:
     def _raise(self, player: Player, sync_id: str) -> None:
         for check in player.raises(sync_id):
             self.board.check(check)
-
-    def _read_memory(self, ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
-        return self._memories[ram].read_array(address, nbytes)

@@ -34,11 +34,6 @@ _CONVERTERS = (
 )
 
 
-def _edge_fields(edge: str) -> tuple[str, ...]:
-    """Return the two fields of a table's start or end, such as ``LE_START``."""
-    return tuple(f"CDP.S_LUT_{edge}_{part}.lut_{edge.lower()}_{part.lower()}" for part in ("LOW", "HIGH"))
-
-
 def _converter_rows() -> tuple[Row, ...]:
     """Return the rows of both converters.
 
@@ -75,7 +70,7 @@ TABLE: Table = (
     row("multiply", "CDP.D_FUNC_BYPASS.mul_bypass", codec=INVERTED_FLAG),
     row("nan_to_zero", "CDP.D_NAN_FLUSH_TO_ZERO.nan_to_zero", codec=FLAG, when="float"),
     *_converter_rows(),
-    *lut_rows("CDP", _edge_fields),
+    *lut_rows("CDP"),
 )
 
 

@@ -37,7 +37,7 @@ def surface_rows(end: str, unit: str, prefix: str, ram_field: str, *, significan
 
 def halves(register: str) -> tuple[str, str]:
     """Return the fields of both words of an address, from ``UNIT.REGISTER`` with braces for LOW and HIGH."""
-    name = register.partition(".")[2].lower().removeprefix("d_")
+    name = register.partition(".")[2].lower()[2:]
     low, high = (f"{register}.{name}".format(*half) for half in (("LOW", "low"), ("HIGH", "high")))
     return low, high
 

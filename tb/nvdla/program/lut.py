@@ -5,11 +5,10 @@ Tables and parameters exist once per unit: both register groups share them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutChoice, LutTable, Slope
+from tb.nvdla.program.common import halves
 from tb.nvdla.program.ops import RegWrite
 from tb.nvdla.program.table import INVERTED_FLAG, SIGNED, Flat, Named, Row, row
 from tb.nvdla.registers import Register
@@ -64,14 +63,19 @@ class LutMemory:
                 self._address = (self._address + 1) & _ADDRESS_MASK
 
 
-def lut_rows(unit: str, edge_fields: Callable[[str], tuple[str, ...]], when: str = "") -> tuple[Row, ...]:
+def edge_fields(unit: str, edge: str) -> tuple[str, ...]:
+    """Return the fields of a table's start or end, such as ``LE_START``: two words in CDP, one in SDP."""
+    register = f"{unit}.S_LUT_{edge}"
+    return halves(f"{register}_{{}}") if unit == "CDP" else (f"{register}.lut_{edge.lower()}",)
+
+
+def lut_rows(unit: str, when: str = "") -> tuple[Row, ...]:
     """Return the rows of both tables' parameters; the attribute ``float`` says whether they are FP16's.
 
     In FP16, starts and ends are FP32 patterns of 32 bits, slopes are FP16 patterns and are not shifted.
 
     Args:
         unit: SDP or CDP.
-        edge_fields: From an edge such as ``LE_START`` to the fields that hold it.
         when: Condition of all rows.
     """
 
@@ -90,7 +94,7 @@ def lut_rows(unit: str, edge_fields: Callable[[str], tuple[str, ...]], when: str
     for table in _TABLES:
         upper = table.upper()
         for edge in ("start", "end"):
-            fields = edge_fields(f"{upper}_{edge.upper()}")
+            fields = edge_fields(unit, f"{upper}_{edge.upper()}")
             rows += [
                 row(f"lut.{table}.{edge}", *fields, codec=SIGNED, when=if_all("!float")),
                 row(f"lut.{table}.{edge}", fields[0], when=if_all("float")),

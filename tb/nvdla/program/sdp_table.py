@@ -90,11 +90,6 @@ def _operand_converter_rows(component: str) -> tuple[Row, ...]:
     )
 
 
-def _edge_fields(edge: str) -> tuple[str, ...]:
-    """Return the field of a table's start or end, such as ``LE_START``."""
-    return (f"SDP.S_LUT_{edge}.lut_{edge.lower()}",)
-
-
 def _y_rows() -> tuple[Row, ...]:
     """Return the rows of Y (``EW``, ``ERDMA``) and its lookup tables."""
     cfg = "SDP.D_DP_EW_CFG.ew"
@@ -111,7 +106,7 @@ def _y_rows() -> tuple[Row, ...]:
         *_operand_converter_rows("mul"),
         row("y.truncate", "SDP.D_DP_EW_TRUNCATE_VALUE.ew_truncate", when="y.mul & !float"),
         *_memory_rows("y", "EW", "ERDMA"),
-        *lut_rows("SDP", _edge_fields, when="y.has_lut"),
+        *lut_rows("SDP", when="y.has_lut"),
     )
 
 

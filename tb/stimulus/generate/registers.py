@@ -170,7 +170,7 @@ def _unmapped(accesses: Accesses, units: Sequence[str]) -> None:
             for register in part:
                 accesses.write(register, int(accesses.rng.integers(0, 1 << 32)))
     addresses: set[int] = set()
-    limit = 1 << _address_bits(registers)
+    limit = 1 << max(base + UNIT_BYTES - 1 for base in registers.bases.values()).bit_length()
     for unit in units:
         base = registers.bases[unit]
         for register in registers.of_unit(unit).values():
@@ -185,11 +185,6 @@ def _unmapped(accesses: Accesses, units: Sequence[str]) -> None:
         accesses.read_unmapped(int(address))
         accesses.write_unmapped(int(address))
     _read_all(accesses, units)
-
-
-def _address_bits(registers: RegisterMap) -> int:
-    """Return the bits of a byte address that lie within the units."""
-    return max(base + UNIT_BYTES - 1 for base in registers.bases.values()).bit_length()
 
 
 def _pending(accesses: Accesses, units: Sequence[str]) -> None:

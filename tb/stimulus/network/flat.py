@@ -147,7 +147,7 @@ class _File:
             entry = _VTABLE_HEAD_BYTES + 2 * number
             offset = struct.unpack_from("<H", self._data, vtable + entry)[0] if entry < size else 0
             if offset:
-                self.check(at + offset, _slot_bytes(kind), name)
+                self.check(at + offset, kind.nbytes if isinstance(kind, Number | Numbers) else _LINK_BYTES, name)
                 record[slot] = self._value(kind, at + offset, name)
             else:
                 record[slot] = _default(kind)
@@ -193,10 +193,6 @@ class _File:
             return self._data[start : start + count].decode("utf-8")
         except UnicodeDecodeError as error:
             raise NetworkError(f"{where} must be text in UTF-8: {error}") from error
-
-
-def _slot_bytes(kind: Kind) -> int:
-    return kind.nbytes if isinstance(kind, Number | Numbers) else _LINK_BYTES
 
 
 def _default(kind: Kind) -> Any:

@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from tb.nvdla.program.lut import lut_writes
+from tb.nvdla.program.lut import edge_fields, lut_writes
 from tb.nvdla.program.ops import RegWrite
-from tb.nvdla.program.table import SIGNED, Flat, Row, Table, row, written_words
+from tb.nvdla.program.table import SIGNED, Flat, Table, row, written_words
 from tb.nvdla.registers import RegisterMap
 from tb.stimulus.network.tables import LOW, PATTERN
 
-_EDGES = tuple(f"{table}_{edge}" for table in ("le", "lo") for edge in ("start", "end"))
+_EDGES = ("le_start", "le_end", "lo_start", "lo_end")
 _SIDES = (("underflow", "uflow"), ("overflow", "oflow"))
 _SLOPES = tuple((table, *side) for table in ("le", "lo") for side in _SIDES)
-
-
-def _edge_rows(unit: str, edge: str) -> tuple[Row, ...]:
-    """Return the row of a table's start or end: two words in CDP, the low one alone in SDP."""
-    register = f"{unit}.S_LUT_{edge.upper()}"
-    if unit == "SDP":
-        return (row(edge, f"{register}.lut_{edge}", codec=LOW),)
-    return (row(edge, f"{register}_LOW.lut_{edge}_low", f"{register}_HIGH.lut_{edge}_high", codec=LOW),)
 
 
 def _table(unit: str) -> Table:
@@ -31,7 +23,7 @@ def _table(unit: str) -> Table:
         row("le_offset", f"{info}_le_index_offset", codec=SIGNED, when="!method"),
         row("le_offset", f"{info}_le_index_select", codec=SIGNED, when="method"),
         row("lo_fraction", f"{info}_lo_index_select", codec=SIGNED),
-        *(entry for edge in _EDGES for entry in _edge_rows(unit, edge)),
+        *(row(edge, *edge_fields(unit, edge.upper()), codec=LOW) for edge in _EDGES),
         *(
             row(
                 f"{table}_{side}.scale",

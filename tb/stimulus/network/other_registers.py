@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from models.pdp import MAX_KERNEL
 from tb.nvdla.layers import RubikMode
 from tb.nvdla.memory import Ram
 from tb.nvdla.program import rubik
@@ -9,15 +10,11 @@ from tb.nvdla.program.common import PRECISION, halves
 from tb.nvdla.program.table import FLAG, INVERTED_FLAG, MINUS_ONE, SIGNED, Flat, Row, Table, row
 from tb.stimulus.network.descriptors import CubeType
 from tb.stimulus.network.errors import NetworkError
-from tb.stimulus.network.tables import PART_WIDTH, PATTERN, RAM, size_rows, stride_rows
+from tb.stimulus.network.tables import PART_WIDTH, PATTERN, RAM, reciprocal, size_rows, stride_rows
 
 _FP16 = 2
 _PARTS = ("first", "mid", "last")
 _SIDES = ("left", "right", "top", "bottom")
-
-# 1 / size of the kernel, in 16 bits after the point, and for FP16 in a format of the hardware's own.
-_RECIPROCALS = (0x10000, 0x8000, 0x5555, 0x4000, 0x3333, 0x2AAA, 0x2492, 0x2000)
-_FP16_RECIPROCALS = (0x7C00, 0x7800, 0x7555, 0x7400, 0x7266, 0x7155, 0x7092, 0x7000)
 
 
 def _part_rows(unit: str, way: str) -> tuple[Row, ...]:
@@ -70,17 +67,15 @@ def derive_pdp(flat: Flat) -> Flat:
         NetworkError: for a kernel that is too large, or a split of what comes from SDP.
     """
     is_float = flat["precision"] == _FP16
-    reciprocals = _FP16_RECIPROCALS if is_float else _RECIPROCALS
     for axis in ("width", "height"):
-        if flat[f"pool_{axis}"] >= len(reciprocals):
-            raise NetworkError(f"pool_{axis} must be 0 to {len(reciprocals) - 1}, not {flat[f'pool_{axis}']}")
+        if flat[f"pool_{axis}"] >= MAX_KERNEL:
+            raise NetworkError(f"pool_{axis} must be 0 to {MAX_KERNEL - 1}, not {flat[f'pool_{axis}']}")
     fly = flat["at.src.type"] == CubeType.HARDWARE
     if fly and flat["split_num"] != 1:
         raise NetworkError(f"split_num must be 1 when the input comes from SDP, not {flat['split_num']}")
     return {
         "fly": fly,
-        "reciprocal.width": reciprocals[flat["pool_width"]],
-        "reciprocal.height": reciprocals[flat["pool_height"]],
+        **{f"reciprocal.{a}": reciprocal(flat[f"pool_{a}"] + 1, is_float=is_float) for a in ("width", "height")},
         **{f"pad_value_{n}x": 0 if is_float else value for n, value in enumerate(flat["pad_value"], start=1)},
     }
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from models.errors import InputError
+from models.fp16 import FP17
 from tb.nvdla.program.table import MINUS_ONE, Codec, Named, Row, row
 from tb.stimulus.network.descriptors import CubeType
 
@@ -58,3 +61,8 @@ def stride_rows(cube: str, unit: str, prefix: str, when: str = "") -> tuple[Row,
         row(f"{cube}.line_stride", f"{unit}.D_{prefix}_LINE_STRIDE.{low}_line_stride", when=when),
         row(f"{cube}.surf_stride", f"{unit}.D_{prefix}_SURFACE_STRIDE.{low}_surface_stride", when=when),
     )
+
+
+def reciprocal(side: int, *, is_float: bool) -> int:
+    """Return PDP's word for one over the side of a window, cut off as the public driver does."""
+    return int(FP17.encode(np.array([1 / side]))[0]) if is_float else (1 << 16) // side

@@ -28,7 +28,7 @@ from tb.stimulus.generate.layers.sdp import take_processing
 from tb.stimulus.generate.layers.stay import Stay, take_stay
 from tb.stimulus.generate.layers.workshop import (
     Workshop,
-    take_converter,
+    take_converter_if,
     take_cubes,
     take_destination,
     take_numbers,
@@ -41,7 +41,7 @@ def build_conv(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]
     kernels = table.take("kernels", int, required=True)
     winograd = table.take("winograd", bool, False)
     kernel_width, kernel_height = table.integers("kernel", 2, (KERNEL_SIDE,) * 2 if winograd else None)
-    converter = _converter(table)
+    converter = take_converter_if(table, "input_converter", ConverterEncoding.CDMA_INPUT)
     cubes = table.take("batch", int, 1)
     most = max(shop.config.max_batch_size, 1)
     if not 1 <= cubes <= most:
@@ -70,7 +70,8 @@ def build_conv(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]
         params = _params(table, precision, winograd=winograd)
         src = _image(shop, name, table, image)
         channels, height, width = src.layout.shape
-        conversion = PixelConversion(precision, converter, _mean(image, channels), image.take("signed", bool, False))
+        mean = image.integers("mean", channels) if "mean" in image else None
+        conversion = PixelConversion(precision, converter, mean, image.take("signed", bool, False))
         shape = (kernels, channels, kernel_height, kernel_width)
         weights = ImageWeightLayout(shop.config, precision, shape, image.take("post_extension", int, 1))
         entries = image_entries(shop.config, precision, channels, params.pad_left + width + params.pad_right)
@@ -132,13 +133,6 @@ def _params(table: Table, precision: Precision, *, winograd: bool) -> ConvParams
     )
 
 
-def _converter(table: Table) -> Converter | None:
-    """Return the input converter, None without the key."""
-    return (
-        take_converter(table, "input_converter", ConverterEncoding.CDMA_INPUT) if "input_converter" in table else None
-    )
-
-
 def _image(shop: Workshop, name: str, table: Table, image: Table) -> ImageSurface:
     """Return an image of random pixels; ``gaps`` are atoms after the lines of each plane."""
     format_name = image.take("format", str, required=True)
@@ -151,10 +145,6 @@ def _image(shop: Workshop, name: str, table: Table, image: Table) -> ImageSurfac
         for stride, gap in zip(packed.line_stride_bytes, gaps, strict=True)
     )
     return shop.place_image(f"{name}_src", PixelLayout(shop.config, format_name, shape, strides, packed.x_offset))
-
-
-def _mean(image: Table, channels: int) -> tuple[int, ...] | None:
-    return image.integers("mean", channels) if "mean" in image else None
 
 
 def _cbuf(config: HwConfig, table: Table, height: int, entries: int, placed: WeightSurface, stay: Stay) -> CbufUse:

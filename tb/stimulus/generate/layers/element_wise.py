@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from models.converter import Converter, ConverterEncoding
+from models.converter import ConverterEncoding
 from models.lut import LutUnit
 from models.precision import Precision
 from models.sdp import AluOp, YStage
@@ -10,7 +10,7 @@ from tb.nvdla.layers import StageSource
 from tb.stimulus.generate.describe import Table
 from tb.stimulus.generate.layers.operands import take_operands
 from tb.stimulus.generate.layers.tables import take_lut
-from tb.stimulus.generate.layers.workshop import Workshop, take_converter
+from tb.stimulus.generate.layers.workshop import Workshop, take_converter_if
 
 _REGISTER_BITS = 32
 
@@ -37,13 +37,9 @@ def take_element_wise(
         mul=mul,
         mul_prelu=table.take("prelu", bool, False),
         truncate=table.take("truncate", int, 0),
-        alu_converter=_converter(table, "alu_converter"),
-        mul_converter=_converter(table, "mul_converter"),
+        alu_converter=take_converter_if(table, "alu_converter", ConverterEncoding.SDP_OPERAND),
+        mul_converter=take_converter_if(table, "mul_converter", ConverterEncoding.SDP_OPERAND),
         lut=take_lut(shop, lut, LutUnit.SDP, precision) if lut is not None else None,
     )
     table.done()
     return stage, source
-
-
-def _converter(table: Table, key: str) -> Converter | None:
-    return take_converter(table, key, ConverterEncoding.SDP_OPERAND) if key in table else None

@@ -89,7 +89,8 @@ class Workshop:
         for number, (nbytes, stride) in enumerate(zip(layout.plane_nbytes, layout.line_stride_bytes, strict=True)):
             address = self._atoms(nbytes, f"{name}_plane{number}")
             for line in range(lines + 1):
-                self._fill(address + line * stride, nbytes - lines * stride)
+                data = self.rng.integers(0, 256, nbytes - lines * stride, dtype=np.uint8)
+                self.memory.write(address + line * stride, data)
             addresses.append(address)
         return ImageSurface(layout, tuple(addresses))
 
@@ -186,9 +187,6 @@ class Workshop:
         multiples = 1 << (self.config.memif_address_width_bits - bit)
         return (2 * int(self.rng.integers(0, multiples // 2)) + 1) << bit
 
-    def _fill(self, address: int, nbytes: int) -> None:
-        self.memory.write(address, self.rng.integers(0, 256, nbytes, dtype=np.uint8))
-
 
 def take_source(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]) -> Surface:
     """Return the cube that a layer reads: what the layer before wrote, or random data of its own.
@@ -251,6 +249,11 @@ def take_destination(
     if skipped:
         shop.skip(f"{name}_skipped", skipped)
     return shop.reserve(f"{name}_dst", feature_layout(shop.config, shape, gaps, precision), alignment_atoms)
+
+
+def take_converter_if(table: Table, key: str, encoding: ConverterEncoding) -> Converter | None:
+    """Return a converter; None without the key."""
+    return take_converter(table, key, encoding) if key in table else None
 
 
 def take_converter(table: Table, key: str, encoding: ConverterEncoding) -> Converter:

@@ -6,8 +6,9 @@ channels that mean nothing; kernels are 0 there. What cannot bear them gets a co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import count
 
 import numpy as np
 
@@ -166,14 +167,10 @@ class _Arranger:
         return self._inserted(value, same, of_count(self._shapes[value][0]))
 
     def _inserted(self, value: str, operation: Callable[[int], Conv | Affine], channels: Channels) -> str:
-        copy = next(name for name in _numbered(f"{value}_copy") if name not in self._shapes)
+        copy = next(name for n in count() if (name := f"{value}_copy{n}") not in self._shapes)
         self._shapes[copy] = self._shapes[value]
         if value in self._ranges:
             self._ranges[copy] = self._ranges[value]
         self._channels[copy] = channels
         self._nodes.append(Node(copy, operation(self._shapes[value][0]), (value,), copy))
         return copy
-
-
-def _numbered(name: str) -> Sequence[str]:
-    return [f"{name}{number}" for number in range(1 << 16)]

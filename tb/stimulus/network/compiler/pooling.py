@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from models.fp16 import FP17
 from models.pdp import MAX_KERNEL, PdpParams, PoolMethod
 from tb.nvdla.layers.pdp import line_buffer_elements
 from tb.stimulus.network.compiler.cubes import Extent, extent
 from tb.stimulus.network.compiler.graph import Pool, Shape, Window
 from tb.stimulus.network.compiler.target import Target
-
-_RECIPROCALS = (0x10000, 0x8000, 0x5555, 0x4000, 0x3333, 0x2AAA, 0x2492, 0x2000)
-"""2**16 by kernel side, cut off as the public driver does."""
+from tb.stimulus.network.tables import reciprocal
 
 
 @dataclass(frozen=True)
@@ -102,15 +97,10 @@ def _params(target: Target, pool: Pool, window: Window, rows: Extent, columns: E
         pad_top=rows.before,
         pad_bottom=rows.after,
         pad_values=(0,) * (MAX_KERNEL - 1),
-        recip_width=_reciprocal(target, width) if average else 0,
-        recip_height=_reciprocal(target, height) if average else 0,
+        recip_width=reciprocal(width, is_float=target.is_float) if average else 0,
+        recip_height=reciprocal(height, is_float=target.is_float) if average else 0,
         precision=target.precision,
     )
-
-
-def _reciprocal(target: Target, side: int) -> int:
-    """Return what PDP's register wants for one over the side of a window."""
-    return int(FP17.encode(np.array([1 / side]))[0]) if target.is_float else _RECIPROCALS[side - 1]
 
 
 def can_fly(target: Target, pool: Pool, shape: Shape, out: Shape) -> bool:

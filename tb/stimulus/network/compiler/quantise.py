@@ -106,7 +106,7 @@ def arithmetic(step: Compute, scales: Mapping[str, float], target: Target, *, pe
     truncate = 0 if weights is None else _truncated_bits(weights, bias / unit, target)
     unit = unit * 2.0**truncate
     out = scales[step.output]
-    least = _most_of(step.activation)
+    least = step.activation.most if isinstance(step.activation, Relu) else None
     bounded = least is not None and least < (target.most + 0.5) * out
     slopes = step.activation.slope if isinstance(step.activation, PRelu) else None
     relu = isinstance(step.activation, Relu)
@@ -169,10 +169,6 @@ def weight_scales(conv: Conv, src: float, target: Target, *, per_channel: bool) 
     needed = np.abs(conv.bias) / (src * (1 << _BIAS_BITS))
     wide: Floats = np.maximum(scale, needed if per_channel else needed.max())
     return wide
-
-
-def _most_of(activation: Relu | PRelu | None) -> float | None:
-    return activation.most if isinstance(activation, Relu) else None
 
 
 def _fine_scale(unit: Floats, coarse: float) -> tuple[float, int]:

@@ -31,6 +31,7 @@ from tb.judge.detail import (
     WrongRegister,
 )
 from tb.judge.finding import Check, Finding
+from tb.judge.layer_id import LayerId
 from tb.judge.verdict import Verdict
 
 
@@ -215,7 +216,7 @@ def _of_control(verdict: Verdict) -> Iterator[Suspect]:
     for finding in verdict.failures:
         match finding.detail:
             case Hang() as hang:
-                yield _of_hang(hang)
+                yield _of_hang(hang, [f.layer for f in verdict.wrong_bytes if f.check is Check.MISSING])
             case MissingInterrupt(name=name) if bytes_are_right:
                 unit = name.rpartition("_")[0]
                 because = "all bytes are right, the interrupt alone is missing"
@@ -252,7 +253,7 @@ def _of_control(verdict: Verdict) -> Iterator[Suspect]:
                 pass
 
 
-def _of_hang(hang: Hang) -> Suspect:
+def _of_hang(hang: Hang, missing: Sequence[LayerId | None]) -> Suspect:
     if hang.unanswered is not None or hang.csb is not None:
         return Suspect(_CSB, "an access has no answer", (Unit.CSB,))
     for halves in hang.unmatched:
@@ -265,6 +266,11 @@ def _of_hang(hang: Hang) -> Suspect:
         if not names or states:
             because = "the program waits, and no unit is running"
             return Suspect(", ".join(states) or "unknown", because, units_named(*states))
+        lost = [layer for layer in hang.running if layer in missing]
+        if lost:
+            writer = _writer(lost[0].engine)
+            because = "every unit is idle, and not all bytes were written"
+            return Suspect(f"{writer}, its writes, or the {_interface(False)}", because, units_named(writer) + _MEMORY)
         because = "every unit is idle, and the interrupt never came"
         return Suspect(f"done event of {names},{_answers(*waited)} or GLB", because, _of_done(*waited))
     first = running[0]

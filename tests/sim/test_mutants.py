@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tb.__main__ import parser
+from tb.cli.command import parser
 from tb.cli.score import main
 
 PLAYED = "--mutants 3 --modules nvdla_cacc_arithmetic --seed 6 --scenarios conv_3x3_partial_groups --prove 1 --jobs 1"

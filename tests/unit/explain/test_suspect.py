@@ -138,6 +138,19 @@ def test_a_reader_that_is_done_is_not_said_to_come_after_what_runs() -> None:
     assert hang(CONV, "CACC", "SDP")[0].startswith("CACC, what feeds it, SDP that takes its data, or the memory")
 
 
+def test_bytes_that_a_done_layer_owes_were_lost_on_their_way_to_memory() -> None:
+    layer = LayerId(0, "CONV", 0)
+    idle = Hang(5000, ("SDP_0",), None, (layer,), (), (), ())
+    owed = replace_layer(wrong(3, Check.MISSING, None), layer)
+    (suspect,) = suspects(Verdict(findings=[Finding(Check.HANG, idle, 50), owed]))
+    assert str(suspect) == (
+        "SDP, its writes, or the memory interface, write side: every unit is idle, and not all bytes were written"
+    )
+    assert suspect.named == (Unit.SDP, Unit.MEMORY)
+    other = replace_layer(wrong(3, Check.MISSING, None), LayerId(1, "CONV", 1))
+    assert told(Finding(Check.HANG, idle, 50), other)[0].startswith("done event of SDP, the answers to its writes, or ")
+
+
 def test_a_hang_names_what_runs_and_what_feeds_it() -> None:
     layer = LayerId(0, "CONV", 0)
     units = tuple(UnitState(unit, ("RUNNING", "IDLE")) for unit in ("CACC", "SDP"))

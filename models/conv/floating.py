@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.conv.params import ConvParams
+from models.conv.params import ConvParams, check_arrays
 from models.conv.windows import Scratch, columns, line_runs, pad, tile_runs
 from models.fp16 import FP16, Infinity, flush_nan
 from models.tolerance import Float64Array, Tolerance
@@ -34,36 +34,44 @@ def operands(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any]) -> t
     return pad(params, cube, params.pad_value), weights
 
 
-def reference(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any]) -> Float64Array:
-    """Return the convolution in float64, not clipped, for arrays that were checked.
+def run_float64(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any]) -> Float64Array:
+    """Compute the mathematics of an FP16 convolution, which thresholds refer to.
 
     Args:
-        params: an FP16 layer.
-        cube: (C, H, W) FP16 patterns.
-        weights: (K, C, R, S) FP16 patterns, or (K, C, 4, 4) transformed ones for Winograd.
+        params: the layer.
+        cube: (C, H, W) uint16 patterns.
+        weights: (K, C, R, S) uint16 patterns; (K, C, 4, 4) transformed ones for Winograd.
 
     Returns:
-        (K, H_out, W_out); NaN where the hardware has one.
+        float64 (K, H_out, W_out), not clipped; NaN where the hardware has one.
 
-    Source: formats document, "FP16 Supporting"; measured on the public nv_full RTL.
+    Raises:
+        InputError: as ``run_exact``.
+
+    Source: precision document, "FP16 error threshold"; formats document, "FP16 Supporting"; measured on the
+        public nv_full RTL.
     """
+    check_arrays(params, cube, weights, is_float=True)
     shape = params.output_shape(cube.shape, weights.shape)
     padded, weights = operands(params, cube, weights)
-    result = _winograd(padded, weights, shape) if params.winograd else _direct(params, padded, weights, shape)
-    return result
+    return _winograd(padded, weights, shape) if params.winograd else _direct(params, padded, weights, shape)
 
 
-def tolerance(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any], expected: Float64Array) -> Tolerance:
-    """Return the allowance of each output, by the measured reading of the published rule.
+def threshold(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any], expected: Float64Array) -> Tolerance:
+    """Return the allowed difference of FP16 outputs from a reference, by the measured reading of the published rule.
 
     Args:
-        params: an FP16 layer.
-        cube: (C, H, W) FP16 patterns.
-        weights: (K, C, R, S) FP16 patterns, or transformed ones for Winograd.
-        expected: (K, H_out, W_out) float64 reference.
+        params: the layer.
+        cube: as that of ``run_float64``.
+        weights: likewise.
+        expected: (K, H_out, W_out), what it has returned.
+
+    Raises:
+        InputError: as ``run_exact``, or for a reference of another shape.
 
     Source: precision document, "FP16 error threshold".
     """
+    check_arrays(params, cube, weights, is_float=True)
     padded, weights = operands(params, cube, weights)
     if not params.winograd:
         window = Window(params.stride_x, params.stride_y, params.dilation_x, params.dilation_y)

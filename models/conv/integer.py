@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.arithmetic import HARDWARE, Rules, Site, limits, saturate, shift_right_rounded, wrap
-from models.conv.params import ConvParams
+from models.conv.params import ConvParams, check_arrays
 from models.conv.windows import Scratch, columns, line_runs, pad, tile_runs
 from models.precision import Precision
 from models.winograd_transform import TILE, transform_integer, untransform
@@ -61,14 +61,20 @@ class Accumulation:
 
 
 def accumulate(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any], rules: Rules = HARDWARE) -> Accumulation:
-    """Compute what CACC delivers, for arrays that were checked.
+    """Compute what an integer convolution hands to SDP, and which outputs were saturated.
 
     Args:
-        params: an integer layer.
-        cube: (C, H, W).
-        weights: (K, C, R, S), or (K, C, 4, 4) transformed ones for Winograd.
+        params: the layer.
+        cube: (C, H, W) of the precision's dtype.
+        weights: (K, C, R, S) of the precision's dtype; (K, C, 4, 4) transformed ones for Winograd.
         rules: rules of rounding and saturation.
+
+    Raises:
+        InputError: when types, shapes or sizes do not fit each other or the hardware, or for FP16.
+
+    Source: unit description, "Convolution Pipeline"; measured on the public nv_small and nv_full RTL.
     """
+    check_arrays(params, cube, weights, is_float=False)
     of_sums = rules.at(Site.CACC)
     shape = params.output_shape(cube.shape, weights.shape)
     padded = pad(params, cube, params.pad_value)

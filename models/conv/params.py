@@ -135,17 +135,21 @@ class ConvParams:
         )
 
 
-def check_arrays(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any]) -> None:
+def check_arrays(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any], *, is_float: bool) -> None:
     """Refuse a cube and kernels that do not fit the layer or each other.
 
     Args:
         params: the layer.
         cube: (C, H, W).
         weights: (K, C, R, S).
+        is_float: whether it must be a layer of FP16.
 
     Raises:
         InputError: naming the array, the rule and the value.
     """
+    if params.is_float != is_float:
+        wanted = "FP16 for floating sums" if is_float else "INT8 or INT16 for integer sums"
+        raise InputError(f"precision must be {wanted}, not {params.precision.name}")
     dtype = "uint16" if params.is_float else params.precision.dtype
     for name, array, axes in (("cube", cube, "(C, H, W)"), ("weights", weights, "(K, C, R, S)")):
         if array.dtype != dtype:

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import Enum
+from functools import partial
+from typing import NamedTuple
 
 from models.errors import InputError
 from tb.explain.evidence import Evidence
-from tb.explain.run import Run
+from tb.explain.run import Make, Run
 
 _MOST_OPEN = 0.1
 """Of the wrong bytes that a dump may leave open."""
-
-
-class Family(Enum):
-    """The part of the hardware, or of its program, that a cause is about."""
-
-    LAYOUT = "layout"
-    ARITHMETIC = "arithmetic"
-    CONTROL = "control"
-    FORMAT = "format"
 
 
 @dataclass(frozen=True)
@@ -38,6 +30,20 @@ class Variant:
     cost_bits: float = 0.0
 
 
+class Way(NamedTuple):
+    """A way in which a cause may act, of which nobody knows yet whether any engine can run so.
+
+    Attributes:
+        detail: as that of the variant.
+        make: makes the run, or raises an InputError.
+        cost_bits: as those of the variant.
+    """
+
+    detail: str
+    make: Make
+    cost_bits: float = 0.0
+
+
 @dataclass(frozen=True)
 class Cause:
     """A cause.
@@ -45,8 +51,7 @@ class Cause:
     Attributes:
         name: its name for reports and scores.
         about: the fault, in words.
-        family: of what kind it is.
-        variants: from the evidence and a run to the runs in which the cause acts too.
+        ways: from the evidence and a run to what the cause may make of it.
         reruns: whether it needs an engine that can compute again; otherwise the known result will do.
         cost_bits: how much evidence it takes to believe it: rarer causes cost more.
         symptom: whether it says what the bytes look like, and not what makes them so.
@@ -54,28 +59,41 @@ class Cause:
 
     name: str
     about: str
-    family: Family
-    variants: Callable[[Evidence, Run], Iterable[Variant]]
+    ways: Callable[[Evidence, Run], Iterable[Way]]
     reruns: bool = False
     cost_bits: float = 8.0
     symptom: bool = False
 
     def on(self, evidence: Evidence, run: Run) -> Iterator[Variant]:
         """Yield the variants that differ from the run; none of a run that the cause cannot change."""
-        try:
-            for variant in self.variants(evidence, run):
-                if variant.run != run:
-                    yield variant
-        except InputError:
-            return
+        for detail, make, cost_bits in self.ways(evidence, run):
+            try:
+                made = make()
+            except InputError:
+                continue
+            if made != run:
+                yield Variant(detail, made, cost_bits)
 
 
-def attempt(detail: str, make: Callable[[], Run]) -> Iterator[Variant]:
-    """Yield the variant that ``make`` builds, or nothing when no engine can run so."""
-    try:
-        yield Variant(detail, make())
-    except InputError:
-        return
+Kinds = Iterator[tuple[str, str, Make]]
+"""Ways of several causes: the kind, which names the cause, before each."""
+
+
+def of_kinds(prefix: str, kinds: Mapping[str, str], ways: Callable[[Run], Kinds]) -> Iterator[Cause]:
+    """Yield a cause for each kind of ways.
+
+    Args:
+        prefix: beginning of their names, before the kind.
+        kinds: the faults in words, by kind.
+        ways: from a run to the ways of all kinds.
+    """
+
+    def chosen(kind: str, evidence: Evidence, run: Run) -> Iterator[Way]:
+        del evidence
+        return (Way(detail, make) for found, detail, make in ways(run) if found == kind)
+
+    for kind, about in kinds.items():
+        yield Cause(f"{prefix}-{kind}", about, partial(chosen, kind), reruns=True)
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,7 @@ class ConvRun:
         params: parameters of the model; padding after the input follows from ``out_size``.
         out_size: (H, W) of the output.
         padded_channels: channels of the output, in whole atoms.
-        sdp: stages and output converter; its walk is not used.
+        sdp: stages and output converter, whose walk is not used; None where the sums alone are asked for.
         shift: elements (down, right) that every window is displaced.
         signed: whether the multipliers take data, and kernels, of INT8 as signed numbers.
         lane: other multipliers; of direct convolutions of feature cubes of INT8.
@@ -135,7 +135,7 @@ class ConvRun:
     params: ConvParams
     out_size: tuple[int, int]
     padded_channels: int
-    sdp: SdpRun
+    sdp: SdpRun | None
     shift: tuple[int, int] = (0, 0)
     signed: tuple[bool, bool] = (True, True)
     lane: Multipliers | None = None
@@ -149,6 +149,7 @@ class ConvRun:
 
     def compute(self, memory: Bytes, rows: slice, rules: Rules) -> Cube:
         """Return some lines of the output, (K, lines, W) with padding channels."""
+        assert self.sdp is not None
         sums = self.sums(memory, rows, rules)
         padding = self.padded_channels - sums.shape[0]
         return self.sdp.finish(np.pad(sums, ((0, padding), (0, 0), (0, 0))), memory, rows, rules)
@@ -156,18 +157,9 @@ class ConvRun:
     def sums(self, memory: Bytes, rows: slice, rules: Rules) -> Cube:
         """Return some lines of what the convolution core hands to SDP, (K, lines, W)."""
         whole = self._aligned(rows)
-        core = _Core(
-            self.source,
-            self.weights,
-            self.params,
-            self.out_size[1],
-            self.shift,
-            self.signed,
-            self.lane,
-            self.lost,
-            rules,
-        )
-        sums = _sums(core, memory, whole.start, whole.stop)
+        # They are the same for all faults after them.
+        core = replace(self, sdp=None, padded_channels=0, out_size=(0, self.out_size[1]))
+        sums = _sums(core, memory, whole.start, whole.stop, rules)
         return sums[:, rows.start - whole.start : rows.stop - whole.start]
 
     def _aligned(self, rows: slice) -> slice:
@@ -178,26 +170,11 @@ class ConvRun:
         return slice(start, min(self.out_size[0], max(-(-rows.stop // 4) * 4, start + 8)))
 
 
-@dataclass(frozen=True)
-class _Core:
-    """The inputs of the sums: the same for all faults after them."""
-
-    source: CubeInput | ImageInput
-    weights: WeightInput
-    params: ConvParams
-    out_width: int
-    shift: tuple[int, int]
-    signed: tuple[bool, bool]
-    lane: Multipliers | None
-    lost: tuple[int, int]
-    rules: Rules
-
-
 @lru_cache(maxsize=4)
-def _sums(core: _Core, memory: Bytes, start_row: int, stop_row: int) -> Cube:
+def _sums(core: ConvRun, memory: Bytes, start_row: int, stop_row: int, rules: Rules) -> Cube:
     """Return some lines of what the convolution core hands to SDP, (K, lines, W)."""
     params = core.params
-    cube = patterns(core.source.read(memory, params.precision, core.rules))
+    cube = patterns(core.source.read(memory, params.precision, rules))
     cube = cube[:, : cube.shape[1] - core.lost[0], : cube.shape[2] - core.lost[1]]
     weights = patterns(core.weights.read(memory))
     dilated = tuple(
@@ -208,7 +185,7 @@ def _sums(core: _Core, memory: Bytes, start_row: int, stop_row: int) -> Cube:
     first = start_row * params.stride_y - params.pad_top + core.shift[0]
     behind = (stop_row - 1) * params.stride_y - params.pad_top + core.shift[0] + dilated[0]
     left = core.shift[1] - params.pad_left
-    right = (core.out_width - 1) * params.stride_x + left + dilated[1]
+    right = (core.out_size[1] - 1) * params.stride_x + left + dilated[1]
     top, bottom = max(first, 0), min(behind, cube.shape[1])
     start, stop = max(left, 0), min(right, cube.shape[2])
     if top >= bottom or start >= stop:
@@ -230,7 +207,7 @@ def _sums(core: _Core, memory: Bytes, start_row: int, stop_row: int) -> Cube:
         bare = replace(bare, precision=Precision.INT16)
         cube, weights = (_widened(*pair) for pair in zip((cube, weights), core.signed, strict=True))
     if not params.is_float:
-        return conv.run(bare, cube, weights, core.rules)
+        return conv.run(bare, cube, weights, rules)
     stored = core.weights.layout
     order = AtomOrder(stored.config.mac_atomic_c_size)
     if isinstance(stored, ImageWeightLayout):

@@ -136,9 +136,26 @@ class Evidence:
     def bad(self) -> MaskArray:
         """Marks of the wrong or missing bytes of the surface, of its length."""
         got, expected = self.got, self.expected
-        lacking = expected.mask & ~got.mask
-        bad: MaskArray = lacking | (expected.mask & got.mask & ~self.same(got.data, expected.data))
+        bad: MaskArray = expected.mask & ~(got.mask & self.same(got.data, expected.data))
         return bad
+
+    @cached_property
+    def bad_elements(self) -> MaskArray:
+        """Marks of the elements of which a byte is wrong or missing, (C, H, W) with padding channels."""
+        return self.walk.any_byte(self.bad)
+
+    @cached_property
+    def missing_elements(self) -> MaskArray:
+        """Marks of the elements of which a byte was not written, (C, H, W) with padding channels."""
+        return self.walk.any_byte(self.expected.mask & ~self.got.mask)
+
+    def worst_lines(self, most: int) -> slice:
+        """Return at most so many lines around the one with most wrong bytes."""
+        height = self.walk.shape[1]
+        count = max(1, min(height, most))
+        worst = int(self.walk.mask_rows(self.bad).argmax())
+        first = max(0, min(worst - count // 2, height - count))
+        return slice(first, first + count)
 
     @cached_property
     def rewritten(self) -> bool:

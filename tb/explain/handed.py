@@ -14,6 +14,7 @@ from models.errors import InputError
 from models.layout import ImageWeightLayout
 from models.precision import Precision
 from tb.explain.evidence import Evidence
+from tb.explain.region import Region
 from tb.judge.predictor.conv import convolve
 from tb.judge.predictor.conv_operands import Operands, operands_of
 from tb.judge.predictor.cubes import read_patterns
@@ -28,32 +29,29 @@ class Kind:
     """A kind of values that pass a stage.
 
     Attributes:
+        region: where a fault lies when they are the first that are wrong.
+        made_of: the values before them that must be right when they are.
         in_stripes: whether they belong to atomic operations, whose order depends on stripes.
         is_written: whether they are bytes on their way to memory, in any order, each beat with its address.
     """
 
+    region: Region
+    made_of: tuple[str, ...] = ()
     in_stripes: bool = False
     is_written: bool = False
 
 
 KINDS = {
-    "converted": Kind(),
-    "packed": Kind(),
-    "kernels": Kind(in_stripes=True),
-    "elements": Kind(in_stripes=True),
-    "products": Kind(in_stripes=True),
-    "sums": Kind(),
-    "entered": Kind(),
-    "written": Kind(is_written=True),
+    "converted": Kind(Region.OPERANDS),
+    "packed": Kind(Region.OPERANDS),
+    "kernels": Kind(Region.OPERANDS, ("packed",), in_stripes=True),
+    "elements": Kind(Region.OPERANDS, ("converted",), in_stripes=True),
+    "products": Kind(Region.PRODUCTS, ("packed", "converted", "kernels", "elements"), in_stripes=True),
+    "sums": Kind(Region.SUMS),
+    "entered": Kind(Region.AFTER),
+    "written": Kind(Region.AFTER, is_written=True),
 }
 """By the name that a file of stages gives them."""
-
-MADE_OF = {
-    "kernels": ("packed",),
-    "elements": ("converted",),
-    "products": ("packed", "converted", "kernels", "elements"),
-}
-"""By a value, those before it that must be right when it is."""
 
 
 class NotComparable(InputError):

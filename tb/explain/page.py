@@ -58,7 +58,7 @@ def _layer(explanation: Explanation) -> dict[str, Any]:
         "headline": explanation.headline,
         "causes": explanation.causes[:_CAUSES],
         "reasons": [] if explanation.causes else explanation.reasons(),
-        "where": explanation.where.lines(),
+        "where": explanation.where,
         "when": None if when is None else when.lines(),
         "timeline": timeline(evidence),
         "pictures": [{"text": _heading(picture), "images": picture.images} for picture in pictures(evidence)],
@@ -73,11 +73,10 @@ def _heading(picture: SurfacePicture) -> str:
 
 def _elements(evidence: Evidence) -> Iterator[tuple[str, ...]]:
     walk = evidence.walk
-    wrong, got = walk.any_byte(evidence.bad), walk.read_patch(evidence.got)
-    missing = walk.any_byte(evidence.expected.mask & ~evidence.got.mask)
-    for c, h, w in np.argwhere(wrong)[:_ELEMENTS].tolist():
+    got = walk.read_patch(evidence.got)
+    for c, h, w in np.argwhere(evidence.bad_elements)[:_ELEMENTS].tolist():
         address = evidence.expected.address + walk.offset(c, h, w)
-        value = "never written" if missing[c, h, w] else str(got[c, h, w])
+        value = "never written" if evidence.missing_elements[c, h, w] else str(got[c, h, w])
         written = _written(evidence, address)
         yield str(c), str(h), str(w), f"{address:#x}", str(evidence.cube[c, h, w]), value, written
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from tb.explain.evidence import Evidence
-from tb.explain.walk import Cube, Walk
+from tb.explain.walk import Cube
 
 Pixels = NDArray[np.uint8]
 """(height, width, 4), red, green, blue and opacity."""
@@ -65,8 +65,7 @@ def pictures(evidence: Evidence) -> Iterator[SurfacePicture]:
     """Yield the surfaces with most wrong elements, in their order."""
     walk = evidence.walk
     got, expected = walk.read_patch(evidence.got), evidence.cube
-    missing = walk.any_byte(evidence.expected.mask & ~evidence.got.mask)
-    wrong = walk.any_byte(evidence.bad)
+    wrong = evidence.bad_elements
     lanes = walk.atom_elements
     per_surface = wrong.reshape(-1, lanes, *wrong.shape[1:]).sum(axis=(1, 2, 3))
     scale = _scale(expected)
@@ -76,13 +75,13 @@ def pictures(evidence: Evidence) -> Iterator[SurfacePicture]:
         part = slice(number * lanes, (number + 1) * lanes)
         step = max(1, -(-max(wrong.shape[1], wrong.shape[2] * lanes + _GAP * (lanes - 1)) // _MOST_PIXELS))
         shown = slice(None, None, step)
-        lost = missing[part, shown, shown]
+        lost = evidence.missing_elements[part, shown, shown]
         yield SurfacePicture(
             number,
             int(per_surface[number]),
             _mosaic(_coloured(expected[part, shown, shown], scale)),
             _mosaic(np.where(lost[..., np.newaxis], _MISSING, _coloured(got[part, shown, shown], scale))),
-            _mosaic(_differences(evidence, walk, part, step, got)),
+            _mosaic(_differences(evidence, part, step, got)),
             step,
             lanes,
         )
@@ -104,10 +103,10 @@ def _coloured(cube: Cube, scale: tuple[float, float]) -> Pixels:
     return coloured
 
 
-def _differences(evidence: Evidence, walk: Walk, part: slice, step: int, got: Cube) -> Pixels:
+def _differences(evidence: Evidence, part: slice, step: int, got: Cube) -> Pixels:
     """Return (C, H, W, 4): too large red, too small blue, missing yellow; any wrong element colours its pixel."""
-    wrong = _pooled(walk.any_byte(evidence.bad)[part], step)
-    lost = _pooled(walk.any_byte(evidence.expected.mask & ~evidence.got.mask)[part], step)
+    wrong = _pooled(evidence.bad_elements[part], step)
+    lost = _pooled(evidence.missing_elements[part], step)
     shown = slice(None, None, step)
     above = got[part, shown, shown].astype(np.float64) > evidence.cube[part, shown, shown].astype(np.float64)
     image = np.full((*wrong.shape, 4), _EQUAL, dtype=np.uint8)

@@ -69,13 +69,6 @@ class Pieces:
         """Return what each of them holds, without its address."""
         return [row.tobytes() for row in np.concatenate([self.data, self.mask.view(np.uint8)], axis=1)]
 
-    def in_order(self) -> NDArray[np.uint64]:
-        """Return what they hold as rows of numbers, without addresses, in an order that depends on that alone."""
-        parts = [self.data, np.packbits(self.mask, axis=1)]
-        short = -sum(part.shape[1] for part in parts) % 8
-        rows = np.concatenate([*parts, np.zeros((len(self), short), dtype=np.uint8)], axis=1).view(np.uint64)
-        return rows[np.lexsort(rows.T)]
-
     def right(self, wanted: Pieces) -> NDArray[np.bool_]:
         """Return which of them are those that others hold at the same addresses, (n,)."""
         if not len(wanted):
@@ -107,7 +100,7 @@ def misplaced(expected: Patch, beats: Beats, atom_bytes: int) -> tuple[int, int]
     wanted, found = Pieces.of_patch(expected, length), Pieces.of_beats(beats, length)
     if len(wanted) != len(found) or np.array_equal(np.sort(found.address), wanted.address):
         return None
-    if not np.array_equal(found.in_order(), wanted.in_order()):
+    if Counter(found.contents()) != Counter(wanted.contents()):
         return None
     places, again = np.unique(found.address, return_counts=True)
     return int((again - np.isin(places, wanted.address)).sum()), len(found)

@@ -10,7 +10,7 @@ import numpy as np
 
 from models.arithmetic import HARDWARE
 from models.errors import InputError
-from tb.explain.cause import Cause, Family, Fit, Variant
+from tb.explain.cause import Cause, Fit, Variant, Way
 from tb.explain.causes import catalogue
 from tb.explain.evidence import Evidence
 from tb.explain.run import Recorded, Run
@@ -128,13 +128,13 @@ def _of_places(evidence: Evidence, wrong: int) -> Fit | None:
     return Fit((cause,), (Variant(detail, run),), wrong, 0, wrong, cost, b"")
 
 
-def _nothing(evidence: Evidence, run: Run) -> Iterable[Variant]:
+def _nothing(evidence: Evidence, run: Run) -> Iterable[Way]:
     del evidence, run
     return ()
 
 
-MISPLACED = Cause("misplaced", "output: right bytes at wrong addresses", Family.LAYOUT, _nothing, symptom=True)
-OVERWRITTEN = Cause("overwritten", "output: overwritten after it was right", Family.CONTROL, _nothing, symptom=True)
+MISPLACED = Cause("misplaced", "output: right bytes at wrong addresses", _nothing, symptom=True)
+OVERWRITTEN = Cause("overwritten", "output: overwritten after it was right", _nothing, symptom=True)
 """What the writes themselves say; no variant of them is tried."""
 
 Candidate = tuple[tuple[Cause, ...], tuple[Variant, ...]]
@@ -181,7 +181,8 @@ def _best(evidence: Evidence, candidates: Sequence[Candidate], wrong: int) -> li
     elements = int(np.prod(evidence.cube.shape))
     work = max((variants[-1].run.engine.work for _, variants in candidates), default=1)
     if elements * work > _WHOLE_ELEMENTS or len(candidates) > 600:
-        rows = _sample(evidence, work)
+        channels, _, width = evidence.cube.shape
+        rows = evidence.worst_lines(max(_LEAST_SAMPLE_ELEMENTS, _SAMPLE_ELEMENTS // work) // (channels * width))
         baseline = _baseline(evidence, rows)
         runs = [variants[-1].run for _, variants in candidates]
         rated = [(_sampled(evidence, run, rows, baseline), -n) for n, run in enumerate(runs)]
@@ -236,17 +237,6 @@ def _changed(evidence: Evidence, run: Run) -> int:
         right = other.expected
         changed += int(np.count_nonzero(patch.data[patch.mask] != right.data[right.mask]))
     return changed
-
-
-def _sample(evidence: Evidence, work: int) -> slice:
-    """Return lines around the one with most wrong bytes."""
-    channels, height, width = evidence.cube.shape
-    most = max(_LEAST_SAMPLE_ELEMENTS, _SAMPLE_ELEMENTS // work)
-    bad = evidence.walk.mask_rows(evidence.bad)
-    worst = int(bad.argmax()) if bad.any() else 0
-    count = max(1, min(height, most // (channels * width)))
-    first = max(0, min(worst - count // 2, height - count))
-    return slice(first, first + count)
 
 
 def _sampled(evidence: Evidence, run: Run, rows: slice, baseline: float) -> float:

@@ -19,16 +19,6 @@ class Region(Enum):
     AFTER = auto()
 
 
-_OF_VALUES = {
-    "converted": Region.OPERANDS,
-    "packed": Region.OPERANDS,
-    "kernels": Region.OPERANDS,
-    "elements": Region.OPERANDS,
-    "products": Region.PRODUCTS,
-    "sums": Region.SUMS,
-}
-"""By what passes the first bad hand-over; what comes later lies after the core."""
-
 _CORE = frozenset({Region.OPERANDS, Region.PRODUCTS, Region.SUMS})
 _OF_CAUSES = (
     (("conv-truncate", "conv-accumulator"), frozenset({Region.SUMS})),
@@ -42,15 +32,6 @@ _OF_CAUSES = (
 
 _OF_SITES = {Site.CDMA: Region.OPERANDS, Site.WINOGRAD: Region.OPERANDS, Site.CACC: Region.SUMS}
 """Sites of arithmetic in the core; all others lie after it."""
-
-
-def region_of(value: str | None) -> Region:
-    """Return where a fault lies.
-
-    Args:
-        value: What passes the first bad hand-over, a key of ``KINDS``; None when all in the core are right.
-    """
-    return Region.AFTER if value is None else _OF_VALUES.get(value, Region.AFTER)
 
 
 def narrowed(explanation: Explanation, region: Region) -> Explanation:

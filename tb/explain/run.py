@@ -79,3 +79,7 @@ class Run:
         """
         cube = self.cube(memory)
         return self.dst.write(cube, None if self.touch is None else self.touch(cube.shape))
+
+
+Make = Callable[[], Run]
+"""Makes a run, or raises an InputError where no engine can run so."""

@@ -107,31 +107,32 @@ class Seen:
             and len(layer.expected.data) <= _MOST_COMPARED_BYTES
         ]
         nearest = sorted(found, key=lambda other: abs(other - number))[:_MOST_COMPARED]
-        return [self._evidence(other, _joined([], self.layers[other].ram), initial, given) for other in nearest]
+        return [self._evidence(other, _no_beats(self.layers[other].ram), initial, given) for other in nearest]
 
     def _wrong(self) -> Iterator[tuple[int, Beats]]:
         """Yield the number and the write beats of every layer that left wrong bytes."""
         for number, layer in enumerate(self.layers):
-            if layer.frame is None:
-                own = [
-                    part.take(self._owned(part, start, number) & (strays < 0) | (strays == number))
-                    for part, start, strays in zip(self.beats, self._starts, self._strays, strict=True)
-                    if part.ram is layer.ram
-                ]
-            else:
-                own = [beats.take(owner == number) for beats, owner in [self._in_turn]]
-            beats = _joined(own, layer.ram)
+            beats = self._beats_of(number)
             own_writes = from_writes(
                 layer.started, layer.layout, layer.expected, beats, Bytes.blank([]), slack=layer.slack
             )
             if own_writes.wrong.any():
                 yield number, beats
 
+    def _beats_of(self, number: int) -> Beats:
+        """Return the write beats of a layer."""
+        layer = self.layers[number]
+        if layer.frame is not None:
+            beats, owner = self._in_turn
+            return beats.take(owner == number)
+        strays = self._strays[layer.ram]
+        return self._port(layer.ram)[0].take((self._owned(number) & (strays < 0)) | (strays == number))
+
     def every(self, ops: Iterable[Op]) -> Iterator[Evidence]:
         """Yield the evidence of every layer, right or wrong, without its writes."""
         initial = list(loaded(ops))
         for number, layer in enumerate(self.layers):
-            yield self._evidence(number, _joined([], layer.ram), initial, {})
+            yield self._evidence(number, _no_beats(layer.ram), initial, {})
 
     def _evidence(self, number: int, beats: Beats, initial: Sequence[Patch], given: Mapping[int, Patch]) -> Evidence:
         layer, earlier = self.layers[number], self.layers[:number]
@@ -149,9 +150,8 @@ class Seen:
                 written, owner = self._in_turn
                 left.write(written.take((owner == place) & _within(written, other)))
                 continue
-            for part in self.beats:
-                if part.ram is other.ram:
-                    left.write(part.take(_within(part, other) & (part.cycle <= last)))
+            written, _ = self._port(other.ram)
+            left.write(written.take(_within(written, other) & (written.cycle <= last)))
         wrong = not evidence.same(left.data, memory.data).all()
         # Frames are independent of each other: what earlier ones left was there before.
         others = [other for other in earlier if layer.frame is not None and other.frame != layer.frame]
@@ -181,43 +181,38 @@ class Seen:
     @cached_property
     def _in_turn(self) -> tuple[Beats, NDArray[np.int64]]:
         """All beats of a system that plays layers again for each frame, and the numbers of the layers they are of."""
-        ram = self.layers[0].ram
-        beats = _joined([part for part in self.beats if part.ram is ram], ram)
+        beats, _ = self._port(self.layers[0].ram)
         return beats, owners([layer.expected for layer in self.layers], beats)
 
     @cached_property
-    def _starts(self) -> tuple[int, ...]:
-        """How many beats came before each part."""
-        return tuple(accumulate((len(part) for part in self.beats[:-1]), initial=0)) if self.beats else ()
+    def _ports(self) -> dict[Ram, tuple[Beats, NDArray[np.int64]]]:
+        """The beats of each port, and how many beats of all ports came before each of them."""
+        found: dict[Ram, list[tuple[Beats, NDArray[np.int64]]]] = {}
+        for part, start in zip(self.beats, accumulate(map(len, self.beats), initial=0), strict=False):
+            found.setdefault(part.ram, []).append((part, np.arange(len(part)) + start))
+        return {
+            ram: (Beats.joined([part for part, _ in parts]), np.concatenate([at for _, at in parts]))
+            for ram, parts in found.items()
+        }
+
+    def _port(self, ram: Ram) -> tuple[Beats, NDArray[np.int64]]:
+        return self._ports.get(ram, (_no_beats(ram), np.zeros(0, dtype=np.int64)))
 
     @cached_property
-    def _strays(self) -> tuple[NDArray[np.int64], ...]:
-        """For the beats of each part, the layer that lacks just what was written there; -1 for most."""
-        found = tuple(np.full(len(part), -1, dtype=np.int64) for part in self.beats)
-        for ram in {layer.ram for layer in self.layers if layer.frame is None}:
-            chosen = [number for number, part in enumerate(self.beats) if part.ram is ram and len(part)]
-            if not chosen:
-                continue
-            beats = _joined([self.beats[number] for number in chosen], ram)
-            at = np.concatenate([np.arange(len(self.beats[number])) + self._starts[number] for number in chosen])
-            writers = self._writers_of_strays(beats, at, [(self.beats[n], self._starts[n]) for n in chosen])
-            sizes = np.cumsum([len(self.beats[number]) for number in chosen])[:-1]
-            for number, part in zip(chosen, np.split(writers, sizes), strict=True):
-                found[number][:] = part
-        return found
+    def _strays(self) -> dict[Ram, NDArray[np.int64]]:
+        """For the beats of each port, the layer that lacks just what was written there; -1 for most."""
+        return {ram: self._writers_of_strays(ram) for ram in {layer.ram for layer in self.layers}}
 
-    def _writers_of_strays(
-        self, beats: Beats, at: NDArray[np.int64], parts: Sequence[tuple[Beats, int]]
-    ) -> NDArray[np.int64]:
-        """Return for the beats of a port the layer that lacks just what was written there; -1 for most."""
+    def _writers_of_strays(self, ram: Ram) -> NDArray[np.int64]:
+        beats, at = self._port(ram)
         usual = np.full(len(beats), -1, dtype=np.int64)
         width, lacking = beats.data.shape[1], []
         written = np.asarray(beats.strobe.any(axis=1))
         strays = written.copy()
         for number, layer in enumerate(self.layers):
-            if layer.ram is not beats.ram:
+            if layer.ram is not ram:
                 continue
-            own = np.concatenate([self._owned(part, start, number) for part, start in parts])
+            own = self._owned(number)
             usual[own] = number
             wanted = Pieces.of_patch(layer.expected, width)
             pieces = Pieces.of_beats(beats.take(own & written), width)
@@ -234,15 +229,15 @@ class Seen:
             writers[strays] = owners_of_strays(lacking, pieces, at[strays], usual[strays])
         return writers
 
-    def _owned(self, part: Beats, start: int, number: int) -> NDArray[np.bool_]:
-        """Return which beats a layer wrote: those into its surface, and strays while it was the last begun.
+    def _owned(self, number: int) -> NDArray[np.bool_]:
+        """Return which beats of its port a layer wrote: those into its surface, and strays while it was the last begun.
 
         Of the cubes of a batch, the nearest one wrote them.
         """
         layer = self.layers[number]
         first = layer.started.index - layer.started.cube
         batch = [other for other in self.layers if other.started.index - other.started.cube == first]
-        at = np.arange(len(part)) + start
+        part, at = self._port(layer.ram)
         again = [other.beats_before for other in self.layers[number + 1 :] if _overlap(other, layer)]
         into = _within(part, layer) & (at >= layer.beats_before) & (at < min(again, default=1 << 62))
         nowhere = np.ones(len(part), dtype=np.bool_)
@@ -300,9 +295,7 @@ def _overlap(one: SeenLayer, other: SeenLayer) -> bool:
     return one.ram is other.ram and first.address < second.end and second.address < first.end
 
 
-def _joined(parts: Sequence[Beats], ram: Ram) -> Beats:
-    if not parts:
-        empty = np.zeros(0, dtype=np.int64)
-        lanes = np.zeros((0, 1), dtype=np.uint8)
-        return Beats(ram, empty.astype(np.uint64), lanes, lanes.astype(np.bool_), empty, empty)
-    return Beats.joined(parts)
+def _no_beats(ram: Ram) -> Beats:
+    empty = np.zeros(0, dtype=np.int64)
+    lanes = np.zeros((0, 1), dtype=np.uint8)
+    return Beats(ram, empty.astype(np.uint64), lanes, lanes.astype(np.bool_), empty, empty)

@@ -36,8 +36,8 @@ from models.layout import Element
 from models.layout.dlhdl import ModuleDataLayout
 from models.reading import read_toml, shown
 from tb.explain.evidence import Evidence
-from tb.explain.handed import KINDS, MADE_OF, Kind, NotComparable, Operations, handed
-from tb.explain.region import Region, region_of
+from tb.explain.handed import KINDS, Kind, NotComparable, Operations, handed
+from tb.explain.region import Region
 from tb.explain.seen import Seen, SeenLayer
 from tb.explain.units import Suspect, following, units_named
 from tb.nvdla.engines import ENGINES
@@ -356,8 +356,8 @@ def culprit(stages: Sequence[Stage], results: Sequence[StageResult], engine: str
         because = f"{compared[-1].name}: all that is handed over is right"
         return Culprit(following(compared[-1].unit, engine, because), Region.AFTER, is_sure=True)
     first = stage_of[results[bad].stage]
-    right = [stage_of[result.stage].value for result in results[:bad] if result.skipped is None]
-    cleared = {value for later in right for value in MADE_OF.get(later, ())}
+    right = [stage_of[result.stage].kind for result in results[:bad] if result.skipped is None]
+    cleared = {value for kind in right for value in kind.made_of}
     skipped = [stage_of[result.stage] for result in results[:bad] if result.skipped is not None]
     before = [stage.unit for stage in skipped if stage.value not in cleared]
     # Halves of one unit side by side.
@@ -365,4 +365,4 @@ def culprit(stages: Sequence[Stage], results: Sequence[StageResult], engine: str
     units = list(dict.fromkeys([*before, first.unit, *(stage.unit for stage in beside)]))
     named = units_named(*(name for unit in units for name in unit.split(_OR)))
     suspect = Suspect(_OR.join(units), f"the first bad hand-over, {results[bad]}", named)
-    return Culprit(suspect, region_of(first.value), is_sure=not before)
+    return Culprit(suspect, first.kind.region, is_sure=not before)

@@ -368,10 +368,15 @@ def _of_pattern(explanation: Explanation, engine: str) -> Suspect | None:
 
     Pixels that are wrong in all channels say nothing: control of any unit, a buffer and an address leave them so.
     """
-    where = explanation.where
-    wrong = where.wrong[: where.real]
+    evidence = explanation.evidence
+    wrong = evidence.bad_elements[: evidence.channels]
     channels, pixels = wrong.any(axis=(1, 2)), wrong.any(axis=0)
-    if engine not in _COMPUTING or not wrong.any() or where.missing.any() or min(channels.size, pixels.size) < 4:
+    if (
+        engine not in _COMPUTING
+        or not wrong.any()
+        or evidence.missing_elements.any()
+        or min(channels.size, pixels.size) < 4
+    ):
         return None
     count = int(np.count_nonzero(wrong))
     density = count / (int(channels.sum()) * int(pixels.sum()))

@@ -11,7 +11,7 @@ from tb.explain.cause import Fit
 from tb.explain.evidence import Evidence
 from tb.explain.rank import Diagnosis, diagnose
 from tb.explain.traits import traits_of
-from tb.explain.where import When, Where, statistics
+from tb.explain.where import When, statistics, where
 from tb.stimulus.exchange import Traits
 
 _LISTED = 5
@@ -22,9 +22,13 @@ class Explanation:
     """Where, when and why the bytes of a surface are wrong."""
 
     evidence: Evidence
-    where: Where
     when: When | None
     diagnosis: Diagnosis
+
+    @property
+    def where(self) -> list[str]:
+        """The pattern of the wrong elements, a fact a line."""
+        return where(self.evidence)
 
     @property
     def causes(self) -> tuple[Fit, ...]:
@@ -54,7 +58,7 @@ class Explanation:
         wrong = int(np.count_nonzero(self.evidence.wrong))
         if wrong == 0:
             return [f"{self.evidence.name}: nothing is wrong"]
-        lines = [f"{self.evidence.name}: {wrong} wrong bytes", *_block("where", self.where.lines())]
+        lines = [f"{self.evidence.name}: {wrong} wrong bytes", *_block("where", self.where)]
         if self.when is not None:
             lines += _block("when", self.when.lines())
         return lines + _block("why", self.reasons())
@@ -82,7 +86,7 @@ class Explanation:
 
 def explain(evidence: Evidence) -> Explanation:
     """Return where, when and why the bytes of a surface are wrong."""
-    return Explanation(evidence, Where.of(evidence), When.of(evidence), diagnose(evidence))
+    return Explanation(evidence, When.of(evidence), diagnose(evidence))
 
 
 def _block(title: str, lines: list[str]) -> list[str]:

@@ -36,11 +36,10 @@ def traits_of(evidence: Evidence) -> Traits | None:
     again, and where the wrong elements are a block: then it is their place that they have in common.
     """
     run = evidence.rerun
-    walk = evidence.walk
-    if run is None or (evidence.expected.mask & ~evidence.got.mask).any() or evidence.inherits:
+    if run is None or evidence.missing_elements.any() or evidence.inherits:
         return None
     seen = watched(evidence, run)
-    bad = walk.any_byte(evidence.bad)[:, seen.rows]
+    bad = evidence.bad_elements[:, seen.rows]
     if not bad.any() or _is_block(bad):
         return None
     # Padding channels are computed from other operands.

@@ -61,7 +61,7 @@ def watched(evidence: Evidence, run: Run) -> Watched:
         run: How it should have run.
     """
     shape = evidence.cube.shape
-    rows = _lines(evidence, max(1, _MOST_ELEMENTS // (shape[0] * shape[2])))
+    rows = evidence.worst_lines(_MOST_ELEMENTS // (shape[0] * shape[2]))
     events: list[Event] = []
 
     def watch(site: Site | None, step: Step, values: NDArray[np.int64], amount: int) -> None:
@@ -73,11 +73,3 @@ def watched(evidence: Evidence, run: Run) -> Watched:
     except InputError:
         return Watched(rows)
     return Watched(rows, tuple(events))
-
-
-def _lines(evidence: Evidence, most: int) -> slice:
-    height = evidence.cube.shape[1]
-    bad = evidence.walk.mask_rows(evidence.bad)
-    worst = int(bad.argmax()) if bad.any() else 0
-    first = max(0, min(worst - most // 2, height - most))
-    return slice(first, min(height, first + most))

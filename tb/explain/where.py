@@ -15,78 +15,39 @@ _STRIKING_SHARE = 0.5
 _LOOKED_AT = 1 << 18
 
 
-@dataclass(frozen=True, eq=False)
-class Where:
-    """The wrong elements of a surface.
-
-    Attributes:
-        wrong: bool (C, H, W) with padding channels, elements of which a byte is wrong or missing.
-        missing: bool (C, H, W), elements that were not written.
-        stray: bytes written where nothing is expected.
-        stray_first: address of the first of them, None when there are none.
-        real: channels that are not padding.
-        atom_elements: channels of an atom.
-        group_kernels: kernels of a group, None for what is no convolution.
-        over: names of other layers whose results those bytes went into.
-    """
-
-    wrong: NDArray[np.bool_]
-    missing: NDArray[np.bool_]
-    stray: int
-    stray_first: int | None
-    real: int
-    atom_elements: int
-    group_kernels: int | None = None
-    over: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, evidence: Evidence) -> Where:
-        """Return where the bytes of a surface are wrong."""
-        walk = evidence.walk
-        missing = evidence.expected.mask & ~evidence.got.mask
-        outside = evidence.actual.known & ~evidence.truth.known
-        first = np.flatnonzero(outside)
-        return cls(
-            walk.any_byte(evidence.bad),
-            walk.any_byte(missing),
-            len(first),
-            evidence.actual.address_of(int(first[0])) if len(first) else None,
-            evidence.channels,
-            walk.atom_elements,
-            _group_kernels(evidence),
-            evidence.over,
-        )
-
-    def lines(self) -> list[str]:
-        """Return the pattern of the errors, a fact a line."""
-        channels, height, width = self.wrong.shape
-        count = int(self.wrong.sum())
-        lines = [f"{count} of {self.wrong.size} elements ({_percent(count, self.wrong.size)})"]
-        if count:
-            lanes = self.wrong.reshape(-1, self.atom_elements, height, width)
-            for axes, name, total in (
-                ((0, 2, 3), "places in the atom", self.atom_elements),
-                ((1, 2, 3), "surfaces", len(lanes)),
-                ((0, 1, 3), "lines", height),
-                ((0, 1, 2), "columns", width),
-            ):
-                lines.append(f"{name}: {_spread(np.flatnonzero(lanes.any(axis=axes)), total)}")
-            if self.group_kernels is not None:
-                kernels = np.flatnonzero(self.wrong[: self.real].any(axis=(1, 2)))
-                groups = np.unique(kernels // self.group_kernels)
-                lines.append(f"kernel groups: {_spread(groups, -(-self.real // self.group_kernels))}")
-            if self.real < channels and not self.wrong[: self.real].any():
-                lines.append("only padding channels of the last atom")
-        if self.missing.any():
-            lines.append(f"{int(self.missing.sum())} of them were never written")
-        if self.stray_first is not None:
-            over = f", into the result of {' and of '.join(self.over)}" if self.over else ""
-            where = f"first at {self.stray_first:#x}{over}"
-            lines.append(f"{self.stray} bytes written where nothing of the layer is expected, {where}")
-        return lines
+def where(evidence: Evidence) -> list[str]:
+    """Return the pattern of the wrong elements of a surface, a fact a line."""
+    wrong, real, per_atom = evidence.bad_elements, evidence.channels, evidence.walk.atom_elements
+    channels, height, width = wrong.shape
+    count = int(wrong.sum())
+    lines = [f"{count} of {wrong.size} elements ({_percent(count, wrong.size)})"]
+    if count:
+        lanes = wrong.reshape(-1, per_atom, height, width)
+        for axes, name, total in (
+            ((0, 2, 3), "places in the atom", per_atom),
+            ((1, 2, 3), "surfaces", len(lanes)),
+            ((0, 1, 3), "lines", height),
+            ((0, 1, 2), "columns", width),
+        ):
+            lines.append(f"{name}: {_spread(np.flatnonzero(lanes.any(axis=axes)), total)}")
+        per_group = _group_kernels(evidence)
+        if per_group is not None:
+            groups = np.unique(np.flatnonzero(wrong[:real].any(axis=(1, 2))) // per_group)
+            lines.append(f"kernel groups: {_spread(groups, -(-real // per_group))}")
+        if real < channels and not wrong[:real].any():
+            lines.append("only padding channels of the last atom")
+    if evidence.missing_elements.any():
+        lines.append(f"{int(evidence.missing_elements.sum())} of them were never written")
+    stray = np.flatnonzero(evidence.actual.known & ~evidence.truth.known)
+    if len(stray):
+        over = f", into the result of {' and of '.join(evidence.over)}" if evidence.over else ""
+        first = f"first at {evidence.actual.address_of(int(stray[0])):#x}{over}"
+        lines.append(f"{len(stray)} bytes written where nothing of the layer is expected, {first}")
+    return lines
 
 
 def _group_kernels(evidence: Evidence) -> int | None:
+    """Return the kernels of a group, None for what is no convolution."""
     layer = None if evidence.started is None else evidence.started.layer
     if isinstance(layer, PooledLayer):
         layer = layer.producer
@@ -166,7 +127,7 @@ def statistics(evidence: Evidence) -> list[str]:
     """Return striking facts about the wrong values: differences, bits, zeros, old neighbours."""
     walk = evidence.walk
     got = walk.read_patch(evidence.got)
-    wrong = walk.any_byte(evidence.bad) & ~walk.any_byte(evidence.expected.mask & ~evidence.got.mask)
+    wrong = evidence.bad_elements & ~evidence.missing_elements
     places = np.flatnonzero(wrong)
     if not len(places):
         return []

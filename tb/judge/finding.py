@@ -6,27 +6,7 @@ from enum import Enum
 
 import msgspec
 
-from tb.judge.detail import (
-    AnyDetail,
-    BadAccess,
-    CsbViolation,
-    EarlyInterrupt,
-    GoldenMismatch,
-    HandshakeViolation,
-    Hang,
-    MissingInterrupt,
-    NoAnswer,
-    Note,
-    PollExpired,
-    PortViolation,
-    TooManyOutstanding,
-    UnexpectedInterrupt,
-    UnfairTurns,
-    UnknownPin,
-    WrongCounter,
-    WrongLine,
-    WrongRegister,
-)
+from tb.judge import detail as details
 from tb.judge.layer_id import LayerId
 
 
@@ -73,7 +53,7 @@ class Finding(msgspec.Struct, frozen=True):
     """
 
     check: Check
-    detail: AnyDetail
+    detail: details.AnyDetail
     cycle: int | None = None
     layer: LayerId | None = None
 
@@ -90,40 +70,40 @@ class Finding(msgspec.Struct, frozen=True):
         return (self.check.value, *where, *_cause(self.detail))
 
 
-def _cause(detail: AnyDetail) -> tuple[str, ...]:
+def _cause(detail: details.AnyDetail) -> tuple[str, ...]:
     """Return the part of a detail that two findings of one cause share."""
     match detail:
-        case GoldenMismatch():
+        case details.GoldenMismatch():
             return (detail.file_name,)
-        case BadAccess():
+        case details.BadAccess():
             return (*_direction(detail), "outside" if detail.outside else "poison")
-        case TooManyOutstanding():
+        case details.TooManyOutstanding():
             return _direction(detail)
-        case UnfairTurns():
+        case details.UnfairTurns():
             return (*_direction(detail), str(detail.axi_id))
-        case PortViolation():
+        case details.PortViolation():
             return (detail.ram.value, str(detail.rule))
-        case CsbViolation():
+        case details.CsbViolation():
             return ("CSB", str(detail.rule))
-        case HandshakeViolation():
+        case details.HandshakeViolation():
             return ("handshake", str(detail.rule))
-        case WrongLine():
+        case details.WrongLine():
             return ("line", "high" if detail.must else "low")
-        case UnknownPin():
+        case details.UnknownPin():
             return ("CSB" if detail.ram is None else detail.ram.value, detail.pin)
-        case UnexpectedInterrupt() | EarlyInterrupt() | MissingInterrupt():
+        case details.UnexpectedInterrupt() | details.EarlyInterrupt() | details.MissingInterrupt():
             return (detail.name,)
-        case WrongRegister() | WrongCounter() | PollExpired():
+        case details.WrongRegister() | details.WrongCounter() | details.PollExpired():
             return (detail.register,)
-        case NoAnswer():
+        case details.NoAnswer():
             return ("no answer" if detail.accepted else "not accepted",)
-        case Hang():
+        case details.Hang():
             return (*detail.waiting_for, *(f"{unit.unit} {'/'.join(unit.states)}" for unit in detail.units))
-        case Note():
+        case details.Note():
             return (detail.message.split("\n", 1)[0],)
         case _:
             return ()
 
 
-def _direction(detail: BadAccess | TooManyOutstanding | UnfairTurns) -> tuple[str, str]:
+def _direction(detail: details.BadAccess | details.TooManyOutstanding | details.UnfairTurns) -> tuple[str, str]:
     return detail.ram.value, "read" if detail.reading else "write"

@@ -4,34 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tb.judge.detail import (
-    BadAccess,
-    CrcMismatch,
-    CsbViolation,
-    EarlyAccess,
-    EarlyInterrupt,
-    GoldenMismatch,
-    HandshakeViolation,
-    Hang,
-    Mismatch,
-    MissingInterrupt,
-    MoreBadAccesses,
-    NoAnswer,
-    Note,
-    Outstanding,
-    PollExpired,
-    PortViolation,
-    Restless,
-    TooManyOutstanding,
-    UnexpectedInterrupt,
-    UnfairTurns,
-    UnknownPin,
-    Unmatched,
-    UnpredictedGolden,
-    WrongCounter,
-    WrongLine,
-    WrongRegister,
-)
+from tb.judge import detail as details
 from tb.judge.finding import Check, Finding
 from tb.judge.handshake_rules import HANDSHAKE_RULES
 from tb.judge.verdict import Margin, Verdict
@@ -42,77 +15,77 @@ def complaint(finding: Finding) -> str:
     """Return a finding in words, as one line or more."""
     where = f" (cycle {finding.cycle})"
     match finding.detail:
-        case Mismatch() as detail:
+        case details.Mismatch() as detail:
             return _mismatch(finding, detail)
-        case CrcMismatch() as crc:
+        case details.CrcMismatch() as crc:
             note = f", {crc.holes} bytes were never written" if crc.holes else ""
             place = f"{crc.address:#x} + {crc.nbytes:#x}"
             return f"CRC-32 of {place} must be {crc.expected:#010x}, not {crc.got:#010x}{note}"
-        case GoldenMismatch() as golden:
+        case details.GoldenMismatch() as golden:
             value = f"must hold {golden.expected:#04x}, not {golden.got:#04x}"
             return f"{golden.file_name}: address {golden.address:#x} {value}"
-        case UnpredictedGolden() as stray:
+        case details.UnpredictedGolden() as stray:
             differs = f"{stray.nbytes} bytes that no layer writes differ from memory"
             return f"{stray.file_name}: {differs}, first at {stray.address:#x}"
-        case BadAccess() as access:
+        case details.BadAccess() as access:
             return _access(finding, access)
-        case MoreBadAccesses(count=count):
+        case details.MoreBadAccesses(count=count):
             return f"{count} more memory faults"
-        case PortViolation(ram=ram, rule=rule):
+        case details.PortViolation(ram=ram, rule=rule):
             return f"protocol: {ram.value}: {MEMORY_RULES[rule]} (broken at cycle {finding.cycle})"
-        case UnknownPin(ram=ram, pin=pin, value=value):
+        case details.UnknownPin(ram=ram, pin=pin, value=value):
             place, when = ("CSB", "when it must be known") if ram is None else (ram.value, "while valid")
             return f"{place}: {pin} is {value} {when}, at cycle {finding.cycle}"
-        case CsbViolation(rule=rule):
+        case details.CsbViolation(rule=rule):
             kind, text = REGISTER_RULES[rule]
             return f"protocol: {kind}: {text} (broken at cycle {finding.cycle})"
-        case HandshakeViolation(rule=rule, frame=frame, seen=seen):
+        case details.HandshakeViolation(rule=rule, frame=frame, seen=seen):
             return f"handshake: {HANDSHAKE_RULES[rule]}: {seen}, frame {frame}{where}"
-        case WrongLine() as line:
+        case details.WrongLine() as line:
             level = "high" if line.must else "low"
             registers = f"S_INTR_STATUS holds {line.status:#x}, S_INTR_MASK {line.mask:#x}"
             return f"interrupt: dla_intr must be {level} soon after cycle {line.since}: {registers}{where}"
-        case TooManyOutstanding() as many:
+        case details.TooManyOutstanding() as many:
             what = "beats of reads" if many.reading else "writes"
             return f"{many.ram.value}: at most {many.limit} {what} may be outstanding, not {many.got}{where}"
-        case UnfairTurns() as unfair:
+        case details.UnfairTurns() as unfair:
             what = "read" if unfair.reading else "write"
             turns = f"{unfair.turns} turns, {unfair.got} in most of those that differ"
             must = f"{what} id {unfair.axi_id} must have {unfair.weight} requests a turn"
             return f"{unfair.ram.value}: {must}; {turns}{where}"
-        case Unmatched() as unmatched:
+        case details.Unmatched() as unmatched:
             return _unmatched(unmatched)
-        case EarlyAccess():
+        case details.EarlyAccess():
             at = f"before cycle {finding.cycle}"
             return f"protocol: memory must not be accessed before the first layer ({at})"
-        case Restless():
+        case details.Restless():
             return f"memory must rest when all layers are done, but it is still accessed{where}"
-        case UnexpectedInterrupt(name=name):
+        case details.UnexpectedInterrupt(name=name):
             return f"protocol: interrupt {name} must be that of a layer that was started{where}"
-        case EarlyInterrupt() as early:
+        case details.EarlyInterrupt() as early:
             assert finding.layer is not None
             last = f"that to the write of {early.address:#x} of {early.ram.value} with id {early.axi_id}"
             out = f"{last} (cycle {early.written}) was still out"
             return f"{finding.check.value}: {finding.layer.name}: {out} when {early.name} was raised{where}"
-        case MissingInterrupt(name=name):
+        case details.MissingInterrupt(name=name):
             return f"interrupt {name} of a layer that was started must be raised by its end"
-        case WrongRegister() as wrong:
+        case details.WrongRegister() as wrong:
             field = "" if wrong.field is None else f", in {wrong.field}"
             return f"{wrong.register} must read {wrong.expected:#x}, not {wrong.got:#x}{field}{where}"
-        case WrongCounter() as counter:
+        case details.WrongCounter() as counter:
             assert finding.layer is not None
             bound = f"at least {counter.expected}" if counter.at_least else str(counter.expected)
             bound += "" if counter.most is None else f" and at most {counter.most}"
             text = f"{counter.register} must read {bound} after {finding.layer.name}, not {counter.got}"
             return text if finding.cycle is None else text + where
-        case PollExpired() as poll:
+        case details.PollExpired() as poll:
             waited = f"for {poll.comparison} {poll.expected:#x}"
             return f"poll of {poll.register} {waited} still reads {poll.got:#x} after {poll.deadline_cycles} cycles"
-        case Hang() as hang:
+        case details.Hang() as hang:
             return "\n".join(_hang(finding, hang))
-        case NoAnswer() as lost:
+        case details.NoAnswer() as lost:
             return _no_answer(lost)
-        case Note(message=message):
+        case details.Note(message=message):
             return f"nothing was compared: {message}" if finding.check is Check.EMPTY else message
 
 
@@ -147,7 +120,7 @@ def signature_line(signature: Iterable[str]) -> str:
     return ", ".join(signature)
 
 
-def _mismatch(finding: Finding, wrong: Mismatch) -> str:
+def _mismatch(finding: Finding, wrong: details.Mismatch) -> str:
     where = f"address {wrong.address:#x} of {wrong.ram.value}"
     if wrong.element is not None:
         where = f"c={wrong.element.c} h={wrong.element.h} w={wrong.element.w} ({where})"
@@ -167,7 +140,7 @@ def _mismatch(finding: Finding, wrong: Mismatch) -> str:
     return f"{finding.check.value}: {wrong.elements} {unit}; {layer}{', '.join(parts)}"
 
 
-def _access(finding: Finding, access: BadAccess) -> str:
+def _access(finding: Finding, access: details.BadAccess) -> str:
     what = "read" if access.reading else "write"
     if access.outside:
         problem = f"outside every allocation at {access.byte:#x} ({access.place})"
@@ -177,22 +150,22 @@ def _access(finding: Finding, access: BadAccess) -> str:
     return f"{access.ram.value}: {sent}: {problem}"
 
 
-def _unmatched(unmatched: Unmatched) -> str:
+def _unmatched(unmatched: details.Unmatched) -> str:
     halves = f"{unmatched.addresses} write addresses without all data, {unmatched.beats} beats without address"
     return f"{unmatched.ram.value}: {halves}"
 
 
-def _request(request: Outstanding) -> str:
+def _request(request: details.Outstanding) -> str:
     what = "read" if request.reading else "write response"
     return f"{request.ram.value}: {what} of {request.address:#x} with id {request.axi_id}"
 
 
-def _no_answer(lost: NoAnswer) -> str:
+def _no_answer(lost: details.NoAnswer) -> str:
     verb = "answer" if lost.accepted else "accept"
     return f"CSB did not {verb} the {lost.access} within {lost.deadline_cycles} cycles"
 
 
-def _hang(finding: Finding, hang: Hang) -> list[str]:
+def _hang(finding: Finding, hang: details.Hang) -> list[str]:
     lines = [f"hang: nothing moved for {hang.quiet_cycles} cycles, at cycle {finding.cycle}"]
     lines += [f"  waiting for interrupt {event}" for event in hang.waiting_for]
     lines += [] if hang.csb is None else [f"  CSB: {hang.csb}"]

@@ -152,15 +152,15 @@ def _ceil(value: float) -> int:
 
 def _timeline(layers: Sequence[LayerLine]) -> dict[str, Any] | None:
     """Return a row for each register group of each unit that ends layers, or None when nothing has run."""
-    ran = [line for line in layers if line.times is not None]
+    ran = [line for line in layers if line.facts is not None]
     if not ran:
         return None
-    first = min(line.times.enabled for line in ran if line.times is not None)
-    last = max(line.times.ended or line.times.begun for line in ran if line.times is not None)
+    first = min(line.facts.enabled for line in ran if line.facts is not None)
+    last = max(line.facts.ended or line.facts.begun for line in ran if line.facts is not None)
     scale = _BAR_WIDTH / max(last - first, 1)
     rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for line in ran:
-        times = line.times
+        times = line.facts
         assert times is not None
         ended = last if times.ended is None else times.ended
         bars = rows[f"{times.unit} {times.group}"]

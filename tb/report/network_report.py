@@ -43,17 +43,6 @@ class Agreement(Enum):
 
 
 @dataclass(frozen=True)
-class LayerSpan:
-    """When a layer ran: the unit that ends it and its register group, and the cycles of its steps."""
-
-    unit: str
-    enabled: int
-    begun: int
-    group: int
-    ended: int | None
-
-
-@dataclass(frozen=True)
 class LayerLine:
     """One line of the table."""
 
@@ -69,7 +58,7 @@ class LayerLine:
     worst_margin: float | None
     waits: tuple[str, ...] = ()
     performance: LayerPerformance | None = None
-    times: LayerSpan | None = None
+    facts: LayerFacts | None = None
 
 
 @dataclass(frozen=True)
@@ -217,7 +206,7 @@ def _layer_lines(layers: Sequence[NetworkLayer], played: Played, result: Result 
                 facts.worst_margin,
                 layer.waits,
                 performance_of(facts, layer.name),
-                LayerSpan(facts.unit, facts.enabled, facts.begun, facts.group, facts.ended),
+                facts,
             )
         )
     return lines

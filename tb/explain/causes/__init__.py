@@ -41,7 +41,7 @@ CAUSES: tuple[Cause, ...] = (
 
 DLHDL_CAUSES: tuple[Cause, ...] = (
     *dlhdl.CAUSES,
-    *(cause for cause in history.CAUSES if cause.name == "inherited"),
+    history.INHERITED,
     *(cause for cause in (*layout.CAUSES, *control.CAUSES, *values.CAUSES) if not cause.reruns),
 )
 """All causes of the Deep Learning HDL processor: its own, and those that only move what is known about."""

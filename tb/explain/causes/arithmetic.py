@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -11,23 +11,27 @@ import numpy as np
 from models.arithmetic import Rounding, Site, Step
 from models.errors import InputError
 from models.sdp import AluOp, SdpStage, YStage
-from tb.explain.cause import Cause, Family, Variant, attempt
+from tb.explain.cause import Cause, Kinds, Way, of_kinds
 from tb.explain.causes import reach
-from tb.explain.causes.reach import setting
-from tb.explain.engines import SdpRun, StageRun
+from tb.explain.causes.reach import Part, changed
+from tb.explain.engines import PdpRun, SdpRun, StageRun
 from tb.explain.evidence import Evidence
-from tb.explain.run import Run
+from tb.explain.run import Make, Run
 from tb.explain.walk import Cube
 from tb.explain.watched import watched
 
 
-def _rounding(evidence: Evidence, run: Run) -> Iterator[Variant]:
+def rules(run: Run, **new: object) -> Make:
+    """Return what makes the run with other rules of arithmetic."""
+    return Part(run, "rules", run.rules).other(**new)
+
+
+def _rounding(evidence: Evidence, run: Run) -> Iterator[Way]:
     for rounding in Rounding:
-        yield Variant(rounding.value, replace(run, rules=replace(run.rules, rounding=rounding)))
+        yield Way(rounding.value, rules(run, rounding=rounding))
     for site in _sites(evidence, run, Step.SHIFT_RIGHT):
         for rounding in Rounding:
-            rules = replace(run.rules, rounding=rounding, site=site)
-            yield Variant(f"{rounding.value} in the {site.value} alone", replace(run, rules=rules))
+            yield Way(f"{rounding.value} in the {site.value} alone", rules(run, rounding=rounding, site=site))
 
 
 def _sites(evidence: Evidence, run: Run, step: Step) -> list[Site]:
@@ -39,7 +43,7 @@ def _sites(evidence: Evidence, run: Run, step: Step) -> list[Site]:
     return sites if len(sites) > 1 else []
 
 
-def _saturation(evidence: Evidence, run: Run) -> Iterator[Variant]:
+def _saturation(evidence: Evidence, run: Run) -> Iterator[Way]:
     output = 8 * run.dst.dtype.itemsize
     for width, where in ((None, ""), (output, f", in the last step, to {output} bits")):
         for wraps, what in (
@@ -47,93 +51,81 @@ def _saturation(evidence: Evidence, run: Run) -> Iterator[Variant]:
             ((True, False), "negative numbers wrap"),
             ((False, True), "positive numbers wrap"),
         ):
-            rules = replace(run.rules, saturates=False, wraps_at=width, wraps=wraps)
-            yield Variant(f"{what}{where}", replace(run, rules=rules))
+            yield Way(f"{what}{where}", rules(run, saturates=False, wraps_at=width, wraps=wraps))
     for site in _sites(evidence, run, Step.SATURATE):
-        rules = replace(run.rules, saturates=False, site=site)
-        yield Variant(f"numbers wrap in the {site.value} alone", replace(run, rules=rules))
+        yield Way(f"numbers wrap in the {site.value} alone", rules(run, saturates=False, site=site))
 
 
-def _symmetric(evidence: Evidence, run: Run) -> Iterator[Variant]:
-    yield Variant("the smallest number becomes -max, as -127", replace(run, rules=replace(run.rules, symmetric=True)))
+def _symmetric(evidence: Evidence, run: Run) -> Iterator[Way]:
+    yield Way("the smallest number becomes -max, as -127", rules(run, symmetric=True))
 
 
-def _compare(evidence: Evidence, run: Run) -> Iterator[Variant]:
+def _compare(evidence: Evidence, run: Run) -> Iterator[Way]:
     for what, unsigned in (("both", (True, True)), ("maximum", (True, False)), ("minimum", (False, True))):
-        yield Variant(what, replace(run, rules=replace(run.rules, unsigned=unsigned)))
-    if reach.pooling(run) is not None:
+        yield Way(what, rules(run, unsigned=unsigned))
+    for _ in reach.engines(run, PdpRun):
         for side, along in (("width", (True, False)), ("height", (False, True))):
             for what, unsigned in (("", (False, False)), ("maximum, ", (True, False)), ("minimum, ", (False, True))):
-                rules = replace(run.rules, unsigned_along=along, unsigned=unsigned)
-                yield Variant(f"{what}along the {side} of a window alone", replace(run, rules=rules))
+                detail = f"{what}along the {side} of a window alone"
+                yield Way(detail, rules(run, unsigned_along=along, unsigned=unsigned))
 
 
-def _prelu(evidence: Evidence, run: Run) -> Iterator[Variant]:
-    yield Variant("", replace(run, rules=replace(run.rules, prelu_truncates=True)))
+def _prelu(evidence: Evidence, run: Run) -> Iterator[Way]:
+    yield Way("", rules(run, prelu_truncates=True))
 
 
-def _constants(evidence: Evidence, run: Run) -> Iterator[Variant]:
+def _constants(evidence: Evidence, run: Run) -> Iterator[Way]:
     """Yield runs with a constant added to what SDP takes or to the ALU operand of a stage."""
-    sdp = reach.sdp_of(run)
-    if sdp is None or sdp.params.is_float:
-        return
-    # A cube from memory is SDP's input; after a convolution it is the sums that CACC delivers.
-    whose = "SDP's input" if sdp is reach.first(run) else "the sums of CACC"
-    for constant in _CONSTANTS:
-        yield from attempt(
-            f"{constant:+d} to {whose}", partial(reach.with_sdp, run, replace(sdp, added=sdp.added + constant))
-        )
-        for name, part in reach.stages(run):
-            if part.stage.alu is not None:
-                more = replace(part, added=part.added + constant)
-                where = f"the ALU operand of {name.upper()}"
-                yield from attempt(f"{constant:+d} to {where}", partial(reach.with_stage, run, name, more))
+    for sdp in reach.engines(run, SdpRun):
+        if sdp.value.params.is_float:
+            return
+        whose = "the sums of CACC" if _ends_convolution(sdp) else "SDP's input"
+        for constant in _CONSTANTS:
+            yield Way(f"{constant:+d} to {whose}", sdp.other(added=sdp.value.added + constant))
+            for name, part in reach.stages(run):
+                if part.value.stage.alu is not None:
+                    more = part.other(added=part.value.added + constant)
+                    yield Way(f"{constant:+d} to the ALU operand of {name}", more)
+
+
+def _ends_convolution(sdp: Part[SdpRun]) -> bool:
+    return sdp.path.endswith(".sdp")
 
 
 _CONSTANTS = tuple(sign << bit for bit in range(9) for sign in (1, -1))
 """Carries that are set or lost at the low bits."""
 
 
-def _converter(evidence: Evidence, run: Run) -> Iterator[tuple[str, str, Callable[[], Run]]]:
-    """Yield (kind, detail, run) of everything that may be wrong with the output converter."""
-    sdp = reach.sdp_of(run)
-    if sdp is None:
-        return
-    old = sdp.params.converter
-
-    def make(**new: int) -> Callable[[], Run]:
-        return partial(_with_converter, run, sdp, new)
-
-    for shift in (0, old.shift - 1, old.shift + 1, old.shift - 2, old.shift + 2, old.shift & 31, old.shift & 15):
-        yield "shift", f"{shift} instead of {old.shift}", make(shift=shift)
-    yield "scale", f"1 instead of {old.scale}", make(scale=1)
-    yield "scale", f"{-old.scale} instead of {old.scale}", make(scale=-old.scale)
-    yield "scale", f"unsigned, {old.scale & 0x7FFF}", make(scale=old.scale & 0x7FFF)
-    yield "scale", "its low byte alone", make(scale=_low_byte(old.scale))
-    for offset, what in (
-        (0, "left out"),
-        (-old.offset, "added instead of subtracted"),
-        (old.offset + 1, "one too large"),
-        (old.offset - 1, "one too small"),
-        (_low_bits(old.offset, 16), "its low 16 bits alone"),
-        (_low_byte(old.offset), "its low byte alone"),
-    ):
-        yield "offset", f"{what}, {offset} instead of {old.offset}", make(offset=offset)
-    if sdp.x2 is None and old.offset:
-        late = StageRun(SdpStage(None, 0, True, False, 0, False), mul=old.scale)
-        yield (
-            "order",
-            "offset subtracted after the multiplication",
-            lambda: reach.with_sdp(
-                run, replace(sdp, x2=late, params=replace(sdp.params, converter=replace(old, scale=1)))
-            ),
-        )
-    yield "bypass", "left out", make(offset=0, scale=1, shift=0)
+def _converter(run: Run) -> Kinds:
+    """Yield everything that may be wrong with the output converter."""
+    for sdp in reach.engines(run, SdpRun):
+        converter = sdp.part("params").part("converter")
+        old = sdp.value.params.converter
+        for shift in (0, old.shift - 1, old.shift + 1, old.shift - 2, old.shift + 2, old.shift & 31, old.shift & 15):
+            yield "shift", f"{shift} instead of {old.shift}", converter.other(shift=shift)
+        yield "scale", f"1 instead of {old.scale}", converter.other(scale=1)
+        yield "scale", f"{-old.scale} instead of {old.scale}", converter.other(scale=-old.scale)
+        yield "scale", f"unsigned, {old.scale & 0x7FFF}", converter.other(scale=old.scale & 0x7FFF)
+        yield "scale", "its low byte alone", converter.other(scale=_low_byte(old.scale))
+        for offset, what in (
+            (0, "left out"),
+            (-old.offset, "added instead of subtracted"),
+            (old.offset + 1, "one too large"),
+            (old.offset - 1, "one too small"),
+            (_low_bits(old.offset, 16), "its low 16 bits alone"),
+            (_low_byte(old.offset), "its low byte alone"),
+        ):
+            yield "offset", f"{what}, {offset} instead of {old.offset}", converter.other(offset=offset)
+        if sdp.value.x2 is None and old.offset:
+            yield "order", "offset subtracted after the multiplication", partial(_offset_last, sdp)
+        yield "bypass", "left out", converter.other(offset=0, scale=1, shift=0)
 
 
-def _with_converter(run: Run, sdp: SdpRun, new: dict[str, int]) -> Run:
-    params = replace(sdp.params, converter=setting(**new)(sdp.params.converter))
-    return reach.with_sdp(run, replace(sdp, params=params))
+def _offset_last(sdp: Part[SdpRun]) -> Run:
+    """Return a run in which X2 multiplies by the scale of the converter, which has none."""
+    multiply = StageRun(SdpStage(None, 0, True, False, 0, False), mul=sdp.value.params.converter.scale)
+    run = sdp.other("params.converter", scale=1)()
+    return changed(run, sdp.path, {"x2": multiply})
 
 
 def _low_byte(value: int) -> int:
@@ -145,60 +137,54 @@ def _low_bits(value: int, bits: int) -> int:
     return ((value + half) & (2 * half - 1)) - half
 
 
-def _of_converter(kind: str, evidence: Evidence, run: Run) -> Iterator[Variant]:
-    for found, detail, make in _converter(evidence, run):
-        if found == kind:
-            yield from attempt(detail, make)
-
-
-def _stages(evidence: Evidence, run: Run) -> Iterator[tuple[str, str, Callable[[], Run]]]:
-    """Yield (kind, detail, run) of everything that may be wrong with X1, X2 and the registers of Y."""
-    for name, part in reach.stages(run):
-        old, title = part.stage, name.upper()
-        yield "bypass", f"{title} left out", partial(reach.with_stage, run, name, None)
-        yield from _registers(run, name, part)
+def _stages(run: Run) -> Kinds:
+    """Yield everything that may be wrong with X1, X2 and the registers of Y."""
+    for title, part in reach.stages(run):
+        old, stage = part.value.stage, part.part("stage")
+        yield "bypass", f"{title} left out", part.put(None)  # type: ignore[arg-type]
+        yield from _registers(title, part)
         if isinstance(old, YStage):
             continue
-
-        def make(name: str = name, part: StageRun = part, **new: object) -> Callable[[], Run]:
-            return partial(_with_fields, run, name, part, new)
-
         if old.relu:
-            yield "relu", f"ReLU of {title} left out", make(relu=False)
-            early = make(relu=False)
+            yield "relu", f"ReLU of {title} left out", stage.other(relu=False)
+            early = stage.other(relu=False)
             yield "relu", f"ReLU before {title} instead of after it", partial(_relu_first, early)
             yield "relu", f"ReLU of {title} after the output converter", partial(_relu_last, early)
         else:
-            yield "relu", f"ReLU of {title} where none is asked for", make(relu=True)
+            yield "relu", f"ReLU of {title} where none is asked for", stage.other(relu=True)
         if old.mul_prelu:
-            yield "prelu", f"PReLU of {title} multiplies positive numbers too", make(mul_prelu=False)
+            yield "prelu", f"PReLU of {title} multiplies positive numbers too", stage.other(mul_prelu=False)
         elif old.mul:
-            yield "prelu", f"{title} multiplies only negative numbers, as PReLU", make(mul_prelu=True)
+            yield "prelu", f"{title} multiplies only negative numbers, as PReLU", stage.other(mul_prelu=True)
         if old.alu is not None:
-            yield "alu", f"ALU of {title} left out", make(alu=None)
+            yield "alu", f"ALU of {title} left out", stage.other(alu=None)
             for op in AluOp:
-                yield "alu", f"{op.value} instead of {old.alu.value} in {title}", make(alu=op)
-            for shift in (0, old.alu_shift - 1, old.alu_shift + 1, old.alu_shift & 15, old.alu_shift & 31):
-                yield "alu-shift", f"{shift} instead of {old.alu_shift} in {title}", make(alu_shift=shift)
+                yield "alu", f"{op.value} instead of {old.alu.value} in {title}", stage.other(alu=op)
+            for shift in _misread(old.alu_shift):
+                yield "alu-shift", f"{shift} instead of {old.alu_shift} in {title}", stage.other(alu_shift=shift)
         if old.mul:
-            yield "mul", f"multiplier of {title} left out", make(mul=False)
-        for shift in (0, old.mul_shift - 1, old.mul_shift + 1, old.mul_shift & 15, old.mul_shift & 31):
-            yield "mul-shift", f"{shift} instead of {old.mul_shift} in {title}", make(mul_shift=shift)
-    sdp = reach.sdp_of(run)
-    if sdp is not None and (sdp.x1 or sdp.x2):
-        yield "order", "X2 before X1", lambda: reach.with_sdp(run, replace(sdp, x1=sdp.x2, x2=sdp.x1))
-        for first, second in (("x1", "x2"), ("x2", "x1")):
-            part = getattr(sdp, first)
-            if _works_twice(part) and getattr(sdp, second) is None:
-                yield "order", f"{first.upper()} multiplies before its ALU", partial(_split, run, part)
+            yield "mul", f"multiplier of {title} left out", stage.other(mul=False)
+        for shift in _misread(old.mul_shift):
+            yield "mul-shift", f"{shift} instead of {old.mul_shift} in {title}", stage.other(mul_shift=shift)
+    for sdp in reach.engines(run, SdpRun):
+        x1, x2 = sdp.value.x1, sdp.value.x2
+        if x1 or x2:
+            yield "order", "X2 before X1", sdp.other(x1=x2, x2=x1)
+        for name, works, other in (("X1", x1, x2), ("X2", x2, x1)):
+            if works is not None and works.stage.alu is not None and works.stage.mul and other is None:
+                yield "order", f"{name} multiplies before its ALU", partial(_split, sdp, works)
 
 
-def _registers(run: Run, name: str, part: StageRun) -> Iterator[tuple[str, str, Callable[[], Run]]]:
-    for component in ("alu", "mul"):
-        value = getattr(part, component)
+def _misread(shift: int) -> tuple[int, ...]:
+    return 0, shift - 1, shift + 1, shift & 15, shift & 31
+
+
+def _registers(title: str, part: Part[StageRun]) -> Kinds:
+    alu, mul = part.value.alu, part.value.mul
+    for component, value in (("alu", alu), ("mul", mul)):
         if value is None:
             continue
-        where = f"{component.upper()} operand of {name.upper()}"
+        where = f"{component.upper()} operand of {title}"
         for other, what in (
             (-value, "negated"),
             (0, "0"),
@@ -206,30 +192,19 @@ def _registers(run: Run, name: str, part: StageRun) -> Iterator[tuple[str, str, 
             (_low_byte(value), "its low byte alone"),
             (value & 0xFF, "its low byte alone, unsigned"),
         ):
-            changed = setting(**{component: other})(part)
-            yield (
-                "register",
-                f"{where} {what}: {other} instead of {value}",
-                partial(reach.with_stage, run, name, changed),
-            )
-    if part.alu is not None and part.mul is not None:
-        swapped = replace(part, alu=part.mul, mul=part.alu)
-        yield "register", f"operands of {name.upper()} swapped", partial(reach.with_stage, run, name, swapped)
+            yield "register", f"{where} {what}: {other} instead of {value}", part.other(**{component: other})
+    if alu is not None and mul is not None:
+        yield "register", f"operands of {title} swapped", part.other(alu=mul, mul=alu)
 
 
-def _with_fields(run: Run, name: str, part: StageRun, new: dict[str, object]) -> Run:
-    return reach.with_stage(run, name, replace(part, stage=setting(**new)(part.stage)))
-
-
-def _relu_first(make: Callable[[], Run]) -> Run:
+def _relu_first(make: Make) -> Run:
     run = make()
-    walk = reach.source(run)
-    if walk is None:
-        raise InputError("engine must read a feature cube")
-    return reach.with_source(run, replace(walk, twist=_positive))
+    for _, walk in reach.inputs(run):
+        return walk.other(twist=_positive)()
+    raise InputError("engine must read a feature cube")
 
 
-def _relu_last(make: Callable[[], Run]) -> Run:
+def _relu_last(make: Make) -> Run:
     run = make()
     return replace(run, values=(*run.values, _positive))
 
@@ -239,41 +214,27 @@ def _positive(cube: Cube) -> Cube:
     return positive
 
 
-def _works_twice(part: StageRun | None) -> bool:
-    return part is not None and part.stage.alu is not None and part.stage.mul
-
-
-def _split(run: Run, part: StageRun) -> Run:
+def _split(sdp: Part[SdpRun], part: StageRun) -> Run:
     """Return a run whose multiplier works in X1 and whose ALU works in X2."""
-    sdp = reach.sdp_of(run)
-    assert isinstance(sdp, SdpRun)
-    without_alu: Callable[[SdpStage | YStage], SdpStage | YStage] = setting(alu=None, relu=False)
-    without_mul: Callable[[SdpStage | YStage], SdpStage | YStage] = setting(mul=False, mul_shift=0)
-    mul = replace(part, stage=without_alu(part.stage), alu=None)
-    alu = replace(part, stage=without_mul(part.stage), mul=None)
-    return reach.with_sdp(run, replace(sdp, x1=mul, x2=alu))
+    mul = replace(changed(part, "stage", {"alu": None, "relu": False}), alu=None)
+    alu = replace(changed(part, "stage", {"mul": False, "mul_shift": 0}), mul=None)
+    return sdp.other(x1=mul, x2=alu)()
 
 
-def _of_stages(kind: str, evidence: Evidence, run: Run) -> Iterator[Variant]:
-    for found, detail, make in _stages(evidence, run):
-        if found == kind:
-            yield from attempt(detail, make)
+def _signs(evidence: Evidence, run: Run) -> Iterator[Way]:
+    for sdp in reach.engines(run, SdpRun):
+        if not _ends_convolution(sdp):
+            yield Way("input taken as unsigned", sdp.other(unsigned=True))
+    fetched = [(name, part.path) for name, part in reach.stages(run) if part.value.walk is not None]
+    for chosen in [*([one] for one in fetched), *([fetched] if len(fetched) > 1 else [])]:
+        whose = " and ".join(name for name, _ in chosen)
+        make = partial(_with_unsigned, run, [path for _, path in chosen])
+        yield Way(f"operands of {whose} taken as unsigned", make)
 
 
-def _signs(evidence: Evidence, run: Run) -> Iterator[Variant]:
-    sdp = reach.sdp_of(run)
-    if sdp is not None and sdp is reach.first(run):
-        yield Variant("input taken as unsigned", reach.with_sdp(run, replace(sdp, unsigned=True)))
-    names = [name for name, part in reach.stages(run) if part.walk is not None]
-    for chosen in [*([name] for name in names), *([names] if len(names) > 1 else [])]:
-        whose = " and ".join(name.upper() for name in chosen)
-        yield from attempt(f"operands of {whose} taken as unsigned", partial(_with_unsigned, run, chosen))
-
-
-def _with_unsigned(run: Run, names: Sequence[str]) -> Run:
-    for name, part in list(reach.stages(run)):
-        if name in names:
-            run = reach.with_stage(run, name, replace(part, unsigned=True))
+def _with_unsigned(run: Run, paths: Sequence[str]) -> Run:
+    for path in paths:
+        run = changed(run, path, {"unsigned": True})
     return run
 
 
@@ -297,19 +258,13 @@ _STAGES = {
 }
 
 CAUSES = (
-    Cause("rounding", "wrong rounding", Family.ARITHMETIC, _rounding, reruns=True),
-    Cause("saturation", "saturation missing", Family.ARITHMETIC, _saturation, reruns=True),
-    Cause("saturation-symmetric", "symmetric saturation", Family.ARITHMETIC, _symmetric, reruns=True),
-    Cause("compare", "maximum or minimum compares as unsigned", Family.ARITHMETIC, _compare, reruns=True),
-    Cause("prelu-truncates", "PReLU shifts positive numbers too", Family.ARITHMETIC, _prelu, reruns=True),
-    Cause("constant", "a constant added", Family.ARITHMETIC, _constants, reruns=True, cost_bits=9.0),
-    Cause("sign", "wrong sign", Family.ARITHMETIC, _signs, reruns=True),
-    *(
-        Cause(f"converter-{kind}", about, Family.ARITHMETIC, partial(_of_converter, kind), reruns=True)
-        for kind, about in _CONVERTER.items()
-    ),
-    *(
-        Cause(f"stage-{kind}", about, Family.ARITHMETIC, partial(_of_stages, kind), reruns=True)
-        for kind, about in _STAGES.items()
-    ),
+    Cause("rounding", "wrong rounding", _rounding, reruns=True),
+    Cause("saturation", "saturation missing", _saturation, reruns=True),
+    Cause("saturation-symmetric", "symmetric saturation", _symmetric, reruns=True),
+    Cause("compare", "maximum or minimum compares as unsigned", _compare, reruns=True),
+    Cause("prelu-truncates", "PReLU shifts positive numbers too", _prelu, reruns=True),
+    Cause("constant", "a constant added", _constants, reruns=True, cost_bits=9.0),
+    Cause("sign", "wrong sign", _signs, reruns=True),
+    *of_kinds("converter", _CONVERTER, _converter),
+    *of_kinds("stage", _STAGES, _stages),
 )

@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.explain.cause import Cause, Family, Variant, attempt
+from tb.explain.cause import Cause, Way
 from tb.explain.causes import reach
 from tb.explain.evidence import Evidence
 from tb.explain.run import CubeMap, Run
@@ -38,7 +38,7 @@ def _times(value: int | None, factor: int) -> int | None:
     return None if value is None else value * factor
 
 
-def _lost(evidence: Evidence, run: Run) -> Iterator[Variant]:
+def _lost(evidence: Evidence, run: Run) -> Iterator[Way]:
     """Yield regular parts of the surface that are not written, unless what is missing went to another place."""
     if _went_elsewhere(evidence, run):
         return
@@ -46,14 +46,14 @@ def _lost(evidence: Evidence, run: Run) -> Iterator[Variant]:
     for axis, name in ((0, "surface"), (1, "line"), (2, "column")):
         for cut, which in ((slice(-1, None), "last"), (slice(0, 1), "first")):
             where = _all(cut, axis, per_atom)
-            yield Variant(f"{which} {name} never written", replace(run, touch=_except(where)))
+            yield Way(f"{which} {name} never written", partial(replace, run, touch=_except(where)))
         if axis:
             for start, which in ((0, "even"), (1, "odd")):
                 where = _all(slice(start, None, 2), axis)
-                yield Variant(f"{which} {name}s never written", replace(run, touch=_except(where)))
-    yield Variant("nothing written", replace(run, touch=_except((slice(None), slice(None), slice(None)))))
-    yield Variant("last atom never written", replace(run, touch=partial(_atoms_but, ((-1,),), per_atom)))
-    yield Variant("first atom never written", replace(run, touch=partial(_atoms_but, ((0,),), per_atom)))
+                yield Way(f"{which} {name}s never written", partial(replace, run, touch=_except(where)))
+    yield Way("nothing written", partial(replace, run, touch=_except((slice(None), slice(None), slice(None)))))
+    yield Way("last atom never written", partial(replace, run, touch=partial(_atoms_but, ((-1,),), per_atom)))
+    yield Way("first atom never written", partial(replace, run, touch=partial(_atoms_but, ((0,),), per_atom)))
 
 
 def _went_elsewhere(evidence: Evidence, run: Run) -> bool:
@@ -61,14 +61,14 @@ def _went_elsewhere(evidence: Evidence, run: Run) -> bool:
     return evidence.rewritten or (evidence.strayed and run.dst == evidence.walk)
 
 
-def _stuck(evidence: Evidence, run: Run) -> Iterator[Variant]:
+def _stuck(evidence: Evidence, run: Run) -> Iterator[Way]:
     """Yield surfaces, or lines, of which all after the second go to its place: the last one stays there."""
     for axis, name, per in ((0, "surface", run.dst.atom_elements), (1, "line", 1)):
         if run.dst.shape[axis] // per > 2:
             touch = _except(_all(slice(2, None), axis, run.dst.atom_elements))
             moved: CubeMap = partial(_overwritten, axis, per)
-            written = replace(run, order=(*run.order, moved), touch=touch)
-            yield Variant(f"every {name} after the second goes to its place", written)
+            written = partial(replace, run, order=(*run.order, moved), touch=touch)
+            yield Way(f"every {name} after the second goes to its place", written)
 
 
 def _overwritten(axis: int, count: int, cube: Cube) -> Cube:
@@ -87,7 +87,7 @@ def _atoms_but(lost: tuple[tuple[int, ...], ...], per_atom: int, shape: Shape) -
     return np.repeat(atoms.reshape(surfaces, *shape[1:]), per_atom, axis=0)[: shape[0]]
 
 
-def _singles(evidence: Evidence, run: Run) -> Iterator[Variant]:
+def _singles(evidence: Evidence, run: Run) -> Iterator[Way]:
     """Yield exactly the atoms that are missing, when there are few: each must be said."""
     if _went_elsewhere(evidence, run):
         return
@@ -103,10 +103,10 @@ def _singles(evidence: Evidence, run: Run) -> Iterator[Variant]:
         if len(runs) > 1:
             words += f", in {len(runs)} places"
         lost = tuple(tuple(int(n) for n in part) for part in runs)
-        yield Variant(words, replace(run, touch=partial(_atoms_but, lost, walk.atom_elements)), float(cost))
+        yield Way(words, partial(replace, run, touch=partial(_atoms_but, lost, walk.atom_elements)), float(cost))
 
 
-def _strobes(evidence: Evidence, run: Run) -> Iterator[Variant]:
+def _strobes(evidence: Evidence, run: Run) -> Iterator[Way]:
     """Yield lanes of every atom that are not written."""
     per_atom = run.dst.atom_elements
     half = per_atom // 2
@@ -114,13 +114,12 @@ def _strobes(evidence: Evidence, run: Run) -> Iterator[Variant]:
     lanes |= {f"lane {n}": range(n, n + 1) for n in range(per_atom)}
     lanes |= {f"lanes from {n}": range(n, per_atom) for n in range(1, per_atom)}
     for name, chosen in lanes.items():
-        yield Variant(
-            f"{name} of every atom never written", replace(run, touch=partial(_lanes_but, tuple(chosen), per_atom))
-        )
+        touch = partial(_lanes_but, tuple(chosen), per_atom)
+        yield Way(f"{name} of every atom never written", partial(replace, run, touch=touch))
     real = evidence.channels
     if real % per_atom:
         where = (slice(real, None), slice(None), slice(None))
-        yield Variant("padding channels never written", replace(run, touch=_except(where)))
+        yield Way("padding channels never written", partial(replace, run, touch=_except(where)))
 
 
 def _lanes_but(lost: tuple[int, ...], per_atom: int, shape: Shape) -> Mask:
@@ -178,52 +177,36 @@ _CHANGES: dict[str, Callable[[Cube], Cube]] = {
     "neighbouring atoms swapped": _swapped,
     "every atom holds the first": _constant,
 }
-_ALONG = ("surface by surface", "line by line", "pixel by pixel")
 
 
-def _output(evidence: Evidence, run: Run) -> Iterator[Variant]:
-    per_atom = run.dst.atom_elements
-    for along in _ALONG:
+def _orders(per_atom: int) -> Iterator[tuple[str, CubeMap]]:
+    """Yield what may become of a sequence of atoms, in words and as a change of the cube."""
+    for along in ("surface by surface", "line by line", "pixel by pixel"):
         for name, change in _CHANGES.items():
-            order = partial(_resequenced, per_atom=per_atom, along=along, change=change)
-            yield Variant(f"{name}, {along}", replace(run, order=(*run.order, order)))
+            yield f"{name}, {along}", partial(_resequenced, per_atom=per_atom, along=along, change=change)
 
 
-def _input(evidence: Evidence, run: Run) -> Iterator[Variant]:
-    walk = reach.source(run)
-    if walk is None or run.dst.shape[1] > _MOST_LINES:
-        return
-    for along in _ALONG:
-        for name, change in _CHANGES.items():
-            twist = partial(_resequenced, per_atom=walk.atom_elements, along=along, change=change)
-            yield from attempt(f"{name}, {along}", partial(reach.with_source, run, replace(walk, twist=twist)))
+def _output(evidence: Evidence, run: Run) -> Iterator[Way]:
+    for detail, order in _orders(run.dst.atom_elements):
+        yield Way(detail, partial(replace, run, order=(*run.order, order)))
 
 
-def _operands(evidence: Evidence, run: Run) -> Iterator[Variant]:
-    if run.dst.shape[1] > _MOST_LINES:
-        return
-    for stage, part in reach.stages(run):
-        walk = part.walk
-        if walk is None:
-            continue
-        for along in _ALONG:
-            for name, change in _CHANGES.items():
-                twist = partial(_resequenced, per_atom=walk.atom_elements, along=along, change=change)
-                other = replace(part, walk=replace(walk, twist=twist))
-                yield from attempt(f"{stage.upper()}: {name}, {along}", partial(reach.with_stage, run, stage, other))
+def _read(walks: Callable[[Run], reach.Named], evidence: Evidence, run: Run) -> Iterator[Way]:
+    if run.dst.shape[1] <= _MOST_LINES:
+        for name, walk in walks(run):
+            for detail, order in _orders(walk.value.atom_elements):
+                yield Way(reach.said(name, detail), walk.other(twist=order))
 
 
 _MOST_LINES = 1 << 9
 """Lines of a surface up to which the order of whole inputs is looked at."""
 
 CAUSES = (
-    Cause("lost-part", "writes lost", Family.CONTROL, _lost, cost_bits=9.0, symptom=True),
-    Cause("dst-stuck", "output: the address does not move on", Family.LAYOUT, _stuck, cost_bits=9.0),
-    Cause("strobe", "partial strobe", Family.CONTROL, _strobes, cost_bits=9.0),
-    Cause("lost-write", "writes lost", Family.CONTROL, _singles, cost_bits=10.0, symptom=True),
-    Cause("write-order", "output out of order", Family.CONTROL, _output, cost_bits=9.5, symptom=True),
-    Cause("read-order", "input out of order", Family.CONTROL, _input, reruns=True, cost_bits=9.5, symptom=True),
-    Cause(
-        "operand-order", "operands out of order", Family.CONTROL, _operands, reruns=True, cost_bits=9.5, symptom=True
-    ),
+    Cause("lost-part", "writes lost", _lost, cost_bits=9.0, symptom=True),
+    Cause("dst-stuck", "output: the address does not move on", _stuck, cost_bits=9.0),
+    Cause("strobe", "partial strobe", _strobes, cost_bits=9.0),
+    Cause("lost-write", "writes lost", _singles, cost_bits=10.0, symptom=True),
+    Cause("write-order", "output out of order", _output, False, 9.5, symptom=True),
+    Cause("read-order", "input out of order", partial(_read, reach.inputs), True, 9.5, symptom=True),
+    Cause("operand-order", "operands out of order", partial(_read, reach.operands), True, 9.5, symptom=True),
 )

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 from tb.dlhdl.expect import PlayedLayer
 from tb.dlhdl.network import INPUT, Kind
-from tb.explain.cause import Cause, Family, Variant
-from tb.explain.dlhdl_sources import Operands, Source, shape_of
+from tb.explain.cause import Cause, Way
+from tb.explain.causes import reach
+from tb.explain.causes.history import early
+from tb.explain.causes.reach import Part
+from tb.explain.dlhdl_sources import Source, shape_of
 from tb.explain.engine_dlhdl import ROUNDINGS, DlhdlRun
 from tb.explain.evidence import Evidence
-from tb.explain.run import Run
-
-Changes = Iterator[tuple[str, DlhdlRun]]
-"""What differs, in words, and the engine in which it does."""
+from tb.explain.run import Make, Run
 
 _LATE_BEATS = (1, -1, 2, -2)
 _SHORT_BITS = (12, 8, 10, 13, 16)
@@ -22,15 +23,35 @@ _NEAR = (1, -1, 2, -2, 3, -3)
 _WORDS = ("the source", "the second source", "the weights", "the result")
 
 
-def _cause(name: str, about: str, family: Family, changes: Callable[[Evidence, DlhdlRun], Changes]) -> Cause:
-    """Return a cause that changes the engine alone, which then computes the layer again."""
+Engine = Part[DlhdlRun]
+Ways = Callable[[Evidence, Engine], Iterator[Way]]
 
-    def variants(evidence: Evidence, run: Run) -> Iterator[Variant]:
-        if isinstance(run.engine, DlhdlRun):
-            for detail, engine in changes(evidence, run.engine):
-                yield Variant(detail, replace(run, engine=engine))
 
-    return Cause(name, about, family, variants, reruns=True, cost_bits=7.0)
+def _cause(name: str, about: str, ways: Ways) -> Cause:
+    """Return a cause that changes the engine, which then computes the layer again."""
+
+    def of_engine(evidence: Evidence, run: Run) -> Iterator[Way]:
+        for engine in reach.engines(run, DlhdlRun):
+            yield from ways(evidence, engine)
+
+    return Cause(name, about, of_engine, reruns=True, cost_bits=7.0)
+
+
+def _where(holds: Callable[[DlhdlRun], bool], where: str = "", words: str = "", /, **new: object) -> Ways:
+    """Return the ways of a cause that is one thing, in layers for which something holds.
+
+    Args:
+        holds: for which layers.
+        where: path from the engine to what is other.
+        words: what the layer does then.
+        new: its fields.
+    """
+
+    def ways(evidence: Evidence, engine: Engine) -> Iterator[Way]:
+        if holds(engine.value):
+            yield Way(words, engine.other(where, **new))
+
+    return ways
 
 
 def _played(evidence: Evidence) -> PlayedLayer:
@@ -46,229 +67,192 @@ def _weighted(evidence: Evidence, kind: Kind | None = None) -> list[PlayedLayer]
     return list({layer.number: layer for layer in layers if kind in (None, layer.layer.kind)}.values())
 
 
-def _sources(run: DlhdlRun, change: Callable[[Source], Source]) -> Changes:
-    """Yield engines of which one source is changed."""
-    yield "source", replace(run, source=change(run.source))
-    if run.second is not None:
-        yield "second source", replace(run, second=change(run.second))
+def _sources(engine: Engine) -> Iterator[tuple[str, Part[Source]]]:
+    """Yield the sources with what they are called."""
+    yield "source", engine.part("source")
+    if engine.value.second is not None:
+        yield "second source", engine.part("second")
 
 
-def _with(run: DlhdlRun, operands: Operands | None) -> DlhdlRun:
-    return replace(run, operands=operands)
-
-
-def _n_and_c(evidence: Evidence, run: Run) -> Iterator[Variant]:
-    engine = run.engine
-    if not isinstance(engine, DlhdlRun) or engine.result.parallel == engine.lanes:
+def _n_and_c(evidence: Evidence, engine: Engine) -> Iterator[Way]:
+    parallel = engine.value.result.parallel
+    if parallel == engine.value.lanes:
         return
-    parallel = engine.result.parallel
-    wide = replace(engine, lanes=parallel)
-    yield Variant("blocks of the result hold N features", _resized(run, wide))
-    for words, other in _sources(engine, lambda source: replace(source, lanes=parallel)):
-        yield Variant(f"blocks of the {words} hold N features", replace(run, engine=other))
+    yield Way("blocks of the result hold N features", partial(_resized, engine.other(lanes=parallel)))
+    for words, source in _sources(engine):
+        yield Way(f"blocks of the {words} hold N features", source.other(lanes=parallel))
 
 
-def _resized(run: Run, engine: DlhdlRun) -> Run:
+def _resized(make: Make) -> Run:
     """Return a run whose result has another number of blocks."""
+    run = make()
+    engine = run.engine
+    assert isinstance(engine, DlhdlRun)
     blocks = -(-shape_of(engine.result)[0] // engine.lanes)
     shape = (blocks * engine.result.parallel, *run.dst.shape[1:])
-    return replace(run, engine=engine, dst=replace(run.dst, shape=shape))
+    return replace(run, dst=replace(run.dst, shape=shape))
 
 
-def _x_and_y(evidence: Evidence, run: Run) -> Iterator[Variant]:
-    engine, (_, rows, pixels) = run.engine, run.dst.shape
-    if not isinstance(engine, DlhdlRun):
-        return
-    for words, other in _sources(engine, lambda source: replace(source, transposed=True)):
-        yield Variant(f"of the {words}", replace(run, engine=other))
+def _x_and_y(evidence: Evidence, engine: Engine) -> Iterator[Way]:
+    for words, source in _sources(engine):
+        yield Way(f"of the {words}", source.other(transposed=True))
+    dst = engine.run.dst
+    _, rows, pixels = dst.shape
     if rows > 1 and pixels > 1:
-        surface, _, beat = run.dst.steps
-        yield Variant("of the result", replace(run, dst=run.dst.stepped(surface, beat, rows * beat)))
+        surface, _, beat = dst.steps
+        yield Way("of the result", partial(replace, engine.run, dst=dst.stepped(surface, beat, rows * beat)))
 
 
-def _kernel_x_and_y(evidence: Evidence, run: DlhdlRun) -> Changes:
-    if run.kind is Kind.CONVOLUTION and run.operands is not None:
-        yield "", _with(run, replace(run.operands, transposed=True))
+def _stride_x_and_y(evidence: Evidence, engine: Engine) -> Iterator[Way]:
+    window = engine.value.window
+    if window is not None:
+        yield Way("strides", engine.other("window", stride_x=window.stride_y, stride_y=window.stride_x))
+        yield Way("padding", engine.other("window", left=window.top, top=window.left))
 
 
-def _stride_x_and_y(evidence: Evidence, run: DlhdlRun) -> Changes:
-    window = run.window
-    if window is None:
-        return
-    yield "strides", replace(run, window=replace(window, stride_x=window.stride_y, stride_y=window.stride_x))
-    yield "padding", replace(run, window=replace(window, left=window.top, top=window.left))
-
-
-def _padding_lane(evidence: Evidence, run: DlhdlRun) -> Changes:
+def _padding_lane(evidence: Evidence, engine: Engine) -> Iterator[Way]:
     for fill, words in ((0xFF, "all bits set"), (0x80, "0x80 in each byte"), (0x01, "0x01 in each byte")):
-        yield words, replace(run, fill=fill)
-    yield "what the beat before held", replace(run, tail=True)
+        yield Way(words, engine.other(fill=fill))
+    yield Way("what the beat before held", engine.other(tail=True))
 
 
-def _loud(evidence: Evidence, run: DlhdlRun) -> Changes:
-    if run.kind is Kind.FULLY_CONNECTED:
-        yield "", replace(run, source=replace(run.source, loud=True))
-
-
-def _block_offset(evidence: Evidence, run: DlhdlRun) -> Changes:
+def _block_offset(evidence: Evidence, engine: Engine) -> Iterator[Way]:
     for late in _LATE_BEATS:
         beats = f"{abs(late)} beat{'s' * (abs(late) > 1)} {'late' if late > 0 else 'early'}"
-        for words, other in _sources(run, lambda source, late=late: replace(source, late_beats=late)):  # type: ignore[misc]
-            yield f"{words}, {beats}", other
+        for words, source in _sources(engine):
+            yield Way(f"{words}, {beats}", source.other(late_beats=late))
 
 
-def _source_place(evidence: Evidence, run: DlhdlRun) -> Changes:
-    """Yield engines that read another tensor, or the beginning of its area."""
+def _source_place(evidence: Evidence, engine: Engine) -> Iterator[Way]:
+    """Yield runs that read another tensor, or the beginning of its area."""
     played = _played(evidence)
     program, layers = played.program, range(INPUT, len(played.program.network.layers))
     places = {program.source_address(other, played.frame): f"layer {other}" for other in layers if other != INPUT}
     places[program.source_address(INPUT, played.frame)] = "the input"
     for address, whose in places.items():
-        for words, other in _sources(run, lambda source, address=address: replace(source, address=address)):  # type: ignore[misc]
-            yield f"{words} is read from the place of {whose}", other
+        for words, source in _sources(engine):
+            yield Way(f"{words} is read from the place of {whose}", source.other(address=address))
 
 
-def _other_frame(evidence: Evidence, run: DlhdlRun) -> Changes:
+def _other_frame(evidence: Evidence, engine: Engine) -> Iterator[Way]:
     played = _played(evidence)
     program = played.program
     for slot in range(min(program.inputs.count, 8)):
         address = program.source_address(INPUT, slot)
-        for number, source in zip(played.layer.sources, (run.source, run.second), strict=False):
-            if number == INPUT and source is not None and source.address != address:
-                moved = replace(source, address=address)
-                is_first = source is run.source
-                yield f"slot {slot}", replace(run, source=moved) if is_first else replace(run, second=moved)
+        for number, (_, source) in zip(played.layer.sources, _sources(engine), strict=False):
+            if number == INPUT and source.value.address != address:
+                yield Way(f"slot {slot}", source.other(address=address))
 
 
-def _early(evidence: Evidence, run: Run) -> Iterator[Variant]:
-    if evidence.initial is not None:
-        yield Variant("", replace(run, memory=evidence.initial))
-
-
-def _stale_weights(evidence: Evidence, run: DlhdlRun) -> Changes:
-    operands = run.operands
+def _stale_weights(evidence: Evidence, engine: Engine) -> Iterator[Way]:
+    operands, kind = engine.value.operands, engine.value.kind
     if operands is None:
         return
     own = operands.address
-    for earlier in reversed(_weighted(evidence, run.kind)):
+    for earlier in reversed(_weighted(evidence, kind)):
         address = earlier.program.operands(earlier.number)[0]
         if address != own:
-            yield f"those of layer {earlier.number}", _with(run, replace(operands, address=address))
+            yield Way(f"those of layer {earlier.number}", engine.other("operands", address=address))
     convolutions = _weighted(evidence, Kind.CONVOLUTION)
-    if run.kind is Kind.CONVOLUTION:
+    if kind is Kind.CONVOLUTION:
         first = convolutions[0].program.operands(convolutions[0].number)[0] if convolutions else own
         words = "the first beat of each block of kernels is that of the first kernel"
-        yield words, _with(run, replace(operands, first_beat=first))
+        yield Way(words, engine.other("operands", first_beat=first))
 
 
-def _bias(evidence: Evidence, run: DlhdlRun) -> Changes:
-    operands = run.operands
+def _bias(evidence: Evidence, engine: Engine) -> Iterator[Way]:
+    operands = engine.value.operands
     if operands is None:
         return
-    yield "left out", _with(run, replace(operands, bias="lost"))
-    yield "that of the first feature of each block", _with(run, replace(operands, bias="block"))
+    yield Way("left out", engine.other("operands", bias="lost"))
+    yield Way("that of the first feature of each block", engine.other("operands", bias="block"))
     for earlier in _weighted(evidence):
         address = earlier.program.operands(earlier.number)[1]
         if address != operands.bias_address:
-            yield f"that of layer {earlier.number}", _with(run, replace(operands, bias_address=address))
+            yield Way(f"that of layer {earlier.number}", engine.other("operands", bias_address=address))
 
 
-def _exponent(evidence: Evidence, run: DlhdlRun) -> Changes:
-    if not run.integer:
+def _exponent(evidence: Evidence, engine: Engine) -> Iterator[Way]:
+    if not engine.value.integer:
         return
-    own = run.exponents
+    own = engine.value.exponents
+
+    def one(place: int, value: int) -> Make:
+        return engine.other(exponents=(*own[:place], value, *own[place + 1 :]))
+
     for place, words in enumerate(_WORDS):
         if own[place]:
-            yield f"that of {words} counts as 0", _exponents(run, place, 0)
-    yield "the second source has that of the first", _exponents(run, 1, own[0])
-    yield "the result has that of the source", _exponents(run, 3, own[0])
+            yield Way(f"that of {words} counts as 0", one(place, 0))
+    yield Way("the second source has that of the first", one(1, own[0]))
+    yield Way("the result has that of the source", one(3, own[0]))
     for layer in evidence.before:
         if isinstance(layer, PlayedLayer):
             network = layer.program.network
             sources = [network.tensor(number).exponent for number in (layer.layer.sources[0], layer.layer.sources[-1])]
             second = sources[1] if len(layer.layer.sources) > 1 else 0
             stale = (sources[0], second, layer.layer.weight_exponent, layer.tensor.exponent)
-            yield f"all are those of layer {layer.number}", replace(run, exponents=stale)
+            yield Way(f"all are those of layer {layer.number}", engine.other(exponents=stale))
     for off in _NEAR:
-        yield f"that of the result is {off:+d} off", _exponents(run, 3, own[3] + off)
+        yield Way(f"that of the result is {off:+d} off", one(3, own[3] + off))
 
 
-def _exponents(run: DlhdlRun, place: int, value: int) -> DlhdlRun:
-    changed = list(run.exponents)
-    changed[place] = value
-    return replace(run, exponents=(changed[0], changed[1], changed[2], changed[3]))
-
-
-def _rounding(evidence: Evidence, run: DlhdlRun) -> Changes:
-    if run.integer:
+def _rounding(evidence: Evidence, engine: Engine) -> Iterator[Way]:
+    if engine.value.integer:
         for name in ROUNDINGS:
-            yield name, replace(run, rounding=name)
+            yield Way(name, engine.other(rounding=name))
 
 
-def _saturation(evidence: Evidence, run: DlhdlRun) -> Changes:
-    if run.integer:
-        yield "upper bits are lost", replace(run, wraps=True)
-
-
-def _sign(evidence: Evidence, run: DlhdlRun) -> Changes:
-    if not run.integer:
+def _sign(evidence: Evidence, engine: Engine) -> Iterator[Way]:
+    if not engine.value.integer:
         return
-    yield from _sources(run, lambda source: replace(source, unsigned=True))
-    if run.operands is not None:
-        yield "weights", _with(run, replace(run.operands, unsigned=True))
+    for words, source in _sources(engine):
+        yield Way(words, source.other(unsigned=True))
+    if engine.value.operands is not None:
+        yield Way("weights", engine.other("operands", unsigned=True))
 
 
-def _relu(evidence: Evidence, run: DlhdlRun) -> Changes:
-    yield "left out" if run.relu else "without being asked for", replace(run, relu=not run.relu)
+def _relu(evidence: Evidence, engine: Engine) -> Iterator[Way]:
+    relu = engine.value.relu
+    yield Way("left out" if relu else "without being asked for", engine.other(relu=not relu))
 
 
-def _divisor(evidence: Evidence, run: DlhdlRun) -> Changes:
-    if run.kind is Kind.AVERAGE_POOLING:
-        yield "", replace(run, covered=True)
-
-
-def _padded(evidence: Evidence, run: DlhdlRun) -> Changes:
-    if run.kind is Kind.MAXIMUM_POOLING:
-        yield "", replace(run, padded=True)
-
-
-def _twice(evidence: Evidence, run: DlhdlRun) -> Changes:
-    if run.second is not None:
-        yield "", replace(run, twice=True)
-
-
-def _short(evidence: Evidence, run: DlhdlRun) -> Changes:
-    if not run.integer:
+def _short(evidence: Evidence, engine: Engine) -> Iterator[Way]:
+    if not engine.value.integer:
         for bits in _SHORT_BITS:
-            yield f"{bits} bits fewer", replace(run, bits=bits)
+            yield Way(f"{bits} bits fewer", engine.other(bits=bits))
 
 
-def _magnitudes(evidence: Evidence, run: DlhdlRun) -> Changes:
-    if not run.integer:
-        yield "", replace(run, magnitudes=True)
+def _is(kind: Kind) -> Callable[[DlhdlRun], bool]:
+    return lambda run: run.kind is kind
 
 
 CAUSES = (
-    Cause("frame-early", "frame read before it was given", Family.CONTROL, _early, reruns=True, cost_bits=7.5),
-    _cause("other-frame", "frame of another slot", Family.CONTROL, _other_frame),
-    _cause("stale-weights", "weights of before", Family.CONTROL, _stale_weights),
-    Cause("n-c-swapped", "N and C swapped", Family.LAYOUT, _n_and_c, reruns=True, cost_bits=7.0),
-    Cause("x-y-swapped", "x and y swapped", Family.LAYOUT, _x_and_y, reruns=True, cost_bits=7.0),
-    _cause("kernel-x-y-swapped", "x and y of kernels swapped", Family.LAYOUT, _kernel_x_and_y),
-    _cause("window-x-y-swapped", "x and y of the window swapped", Family.LAYOUT, _stride_x_and_y),
-    _cause("padding-lane", "padding lanes are not 0", Family.LAYOUT, _padding_lane),
-    _cause("padding-counts", "padding lanes of the source count", Family.LAYOUT, _loud),
-    _cause("block-offset", "wrong offset of the blocks after the first", Family.LAYOUT, _block_offset),
-    _cause("source-place", "wrong place of a source", Family.LAYOUT, _source_place),
-    _cause("exponent", "wrong exponent", Family.ARITHMETIC, _exponent),
-    _cause("bias", "wrong bias", Family.ARITHMETIC, _bias),
-    _cause("rounding", "wrong rounding", Family.ARITHMETIC, _rounding),
-    _cause("saturation", "results are not limited", Family.ARITHMETIC, _saturation),
-    _cause("sign", "int8 counts as unsigned", Family.ARITHMETIC, _sign),
-    _cause("relu", "ReLU", Family.ARITHMETIC, _relu),
-    _cause("average-divisor", "padding does not count in the divisor", Family.ARITHMETIC, _divisor),
-    _cause("maximum-padding", "padding takes part in the maximum as 0", Family.ARITHMETIC, _padded),
-    _cause("second-twice", "second source counts twice", Family.ARITHMETIC, _twice),
-    _cause("product-bits", "products of singles are short", Family.ARITHMETIC, _short),
-    _cause("sum-magnitudes", "sums of singles add magnitudes", Family.ARITHMETIC, _magnitudes),
+    Cause("frame-early", "frame read before it was given", early, reruns=True, cost_bits=7.5),
+    _cause("other-frame", "frame of another slot", _other_frame),
+    _cause("stale-weights", "weights of before", _stale_weights),
+    _cause("n-c-swapped", "N and C swapped", _n_and_c),
+    _cause("x-y-swapped", "x and y swapped", _x_and_y),
+    _cause(
+        "kernel-x-y-swapped", "x and y of kernels swapped", _where(_is(Kind.CONVOLUTION), "operands", transposed=True)
+    ),
+    _cause("window-x-y-swapped", "x and y of the window swapped", _stride_x_and_y),
+    _cause("padding-lane", "padding lanes are not 0", _padding_lane),
+    _cause(
+        "padding-counts", "padding lanes of the source count", _where(_is(Kind.FULLY_CONNECTED), "source", loud=True)
+    ),
+    _cause("block-offset", "wrong offset of the blocks after the first", _block_offset),
+    _cause("source-place", "wrong place of a source", _source_place),
+    _cause("exponent", "wrong exponent", _exponent),
+    _cause("bias", "wrong bias", _bias),
+    _cause("rounding", "wrong rounding", _rounding),
+    _cause(
+        "saturation", "results are not limited", _where(lambda run: run.integer, "", "upper bits are lost", wraps=True)
+    ),
+    _cause("sign", "int8 counts as unsigned", _sign),
+    _cause("relu", "ReLU", _relu),
+    _cause("average-divisor", "padding does not count in the divisor", _where(_is(Kind.AVERAGE_POOLING), covered=True)),
+    _cause("maximum-padding", "padding takes part in the maximum as 0", _where(_is(Kind.MAXIMUM_POOLING), padded=True)),
+    _cause("second-twice", "second source counts twice", _where(lambda run: run.second is not None, twice=True)),
+    _cause("product-bits", "products of singles are short", _short),
+    _cause("sum-magnitudes", "sums of singles add magnitudes", _where(lambda run: not run.integer, magnitudes=True)),
 )

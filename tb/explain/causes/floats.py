@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from tb.explain.cause import Cause, Family, Variant, attempt
+from tb.explain.cause import Cause, Way
 from tb.explain.causes import reach
 from tb.explain.evidence import Evidence
 from tb.explain.run import Run
@@ -55,31 +55,25 @@ _WAYS: tuple[tuple[str, str, str, Callable[[Cube], Cube]], ...] = (
 )
 
 
-def _of(key: str, evidence: Evidence, run: Run) -> Iterator[Variant]:
+def _of(key: str, evidence: Evidence, run: Run) -> Iterator[Way]:
     if run.dst.dtype.kind == "f":
         for kind, _, detail, change in _WAYS:
             if kind == key:
-                yield Variant(detail, replace(run, values=(*run.values, _patterns(change))))
+                yield Way(detail, partial(replace, run, values=(*run.values, _patterns(change))))
 
 
-def _of_inputs(evidence: Evidence, run: Run) -> Iterator[Variant]:
+def _of_inputs(evidence: Evidence, run: Run) -> Iterator[Way]:
     for detail, change in (("flushed to zero", _flush), ("flushed to +0", _flush_positive)):
-        walk = reach.source(run)
-        if walk is not None and walk.dtype.kind == "f":
-            flushed = replace(walk, twist=_patterns(change))
-            yield from attempt(f"of the input {detail}", partial(reach.with_source, run, flushed))
-        for name, part in reach.stages(run):
-            if part.walk is not None and part.walk.dtype.kind == "f":
-                stage = replace(part, walk=replace(part.walk, twist=_patterns(change)))
-                yield from attempt(
-                    f"of the operands of {name.upper()} {detail}", partial(reach.with_stage, run, name, stage)
-                )
+        for name, walk in (*reach.inputs(run), *reach.operands(run)):
+            if walk.value.dtype.kind == "f":
+                whose = f"operands of {name}" if name else "input"
+                yield Way(f"of the {whose} {detail}", walk.other(twist=_patterns(change)))
 
 
-def _catalogue() -> Iterator[Cause]:
-    for key, about in {kind: about for kind, about, _, _ in _WAYS}.items():
-        yield Cause(f"fp16-{key}", about, Family.FORMAT, partial(_of, key))
-    yield Cause("fp16-denormal-inputs", "FP16: denormals", Family.FORMAT, _of_inputs, reruns=True)
-
-
-CAUSES = tuple(_catalogue())
+CAUSES = (
+    *(
+        Cause(f"fp16-{key}", about, partial(_of, key))
+        for key, about in {kind: about for kind, about, _, _ in _WAYS}.items()
+    ),
+    Cause("fp16-denormal-inputs", "FP16: denormals", _of_inputs, reruns=True),
+)

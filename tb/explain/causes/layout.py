@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from tb.dlhdl.expect import PlayedLayer
 from tb.explain.build import AnyLayer
-from tb.explain.cause import Cause, Family, Variant, attempt
+from tb.explain.cause import Cause, Way
 from tb.explain.causes import reach
 from tb.explain.causes.earlier import earlier
 from tb.explain.evidence import Evidence
 from tb.explain.run import Run
-from tb.explain.walk import Cube, Walk, in_atoms
+from tb.explain.walk import Cube, Walk, WildWalk, in_atoms
 
 Moves = Callable[[Evidence, Run, Walk], Iterator[tuple[str, Walk]]]
 
@@ -159,7 +159,10 @@ def sizes(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]
 
 def _other_walks(run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
     named = [("the output", run.dst), ("the input", reach.source(run))]
-    for name, other in [*named, *((f"the operands of {stage}", part.walk) for stage, part in reach.stages(run))]:
+    for name, other in [
+        *named,
+        *((f"the operands of {name.lower()}", part.value) for name, part in reach.operands(run)),
+    ]:
         if other is not None and other != walk:
             yield name, other
 
@@ -197,13 +200,14 @@ def _unpadded(evidence: Evidence, walk: Walk) -> Iterator[tuple[str, Walk]]:
     yield "all channels of a pixel together, lines as they are", replace(pixels, steps=(0, walk.steps[1], whole))
 
 
-def _padding_of_output(evidence: Evidence, run: Run) -> Iterator[Variant]:
-    for detail, walk in _unpadded(evidence, run.dst):
-        cut = partial(_first_channels, evidence.channels)
-        yield Variant(detail, replace(run, dst=walk, order=(*run.order, cut)))
+def _padding_of_output(evidence: Evidence, run: Run) -> Iterator[Way]:
     channels = evidence.channels
+    for detail, walk in _unpadded(evidence, run.dst):
+        cut = partial(_first_channels, channels)
+        yield Way(detail, partial(replace, run, dst=walk, order=(*run.order, cut)))
     if channels != run.dst.shape[0]:
-        yield Variant("0 instead of the result", replace(run, order=(*run.order, partial(_cleared, channels))))
+        order = (*run.order, partial(_cleared, channels))
+        yield Way("0 instead of the result", partial(replace, run, order=order))
 
 
 def _first_channels(channels: int, cube: Cube) -> Cube:
@@ -216,21 +220,20 @@ def _cleared(channels: int, cube: Cube) -> Cube:
     return cleared
 
 
-def _of_output(name: str, moves: Moves, evidence: Evidence, run: Run) -> Iterator[Variant]:
+def _of_output(name: str, moves: Moves, evidence: Evidence, run: Run) -> Iterator[Way]:
     for detail, walk in moves(evidence, run, run.dst):
-        yield Variant(detail, replace(run, dst=walk))
+        yield Way(detail, partial(replace, run, dst=walk))
     if name in _FOUND:
         yield from _FOUND[name](evidence, run)
 
 
-def _of_input(moves: Moves, evidence: Evidence, run: Run) -> Iterator[Variant]:
-    walk = reach.source(run)
-    if walk is not None:
-        for detail, other in moves(evidence, run, walk):
-            yield from attempt(detail, partial(reach.with_source, run, other))
+def _of_input(moves: Moves, evidence: Evidence, run: Run) -> Iterator[Way]:
+    for _, walk in reach.inputs(run):
+        for detail, other in moves(evidence, run, walk.value):
+            yield Way(detail, walk.put(other))
 
 
-def _found_stride(axis: int, evidence: Evidence, run: Run) -> Iterator[Variant]:
+def _found_stride(axis: int, evidence: Evidence, run: Run) -> Iterator[Way]:
     """Look for the second surface or line of the output where it lies now."""
     walk = run.dst
     if walk.shape != evidence.walk.shape or (walk.surfaces, walk.shape[1])[axis] == 1:
@@ -241,22 +244,26 @@ def _found_stride(axis: int, evidence: Evidence, run: Run) -> Iterator[Variant]:
         steps = list(walk.steps)
         steps[axis] = address - walk.address
         moved = replace(walk, steps=(steps[0], steps[1], steps[2]))
-        yield Variant(f"{steps[axis]} bytes instead of {walk.steps[axis]}", replace(run, dst=moved), _FOUND_BITS)
+        detail = f"{steps[axis]} bytes instead of {walk.steps[axis]}"
+        yield Way(detail, partial(replace, run, dst=moved), _FOUND_BITS)
 
 
-def _found_base(evidence: Evidence, run: Run) -> Iterator[Variant]:
+def _found_base(evidence: Evidence, run: Run) -> Iterator[Way]:
     """Look for the first line of the output where it lies now."""
     walk = run.dst
     if walk.shape != evidence.walk.shape:
         return
     line = walk.shape[2] * walk.atom_bytes
-    needle = walk.rows(slice(0, 1)).write(evidence.cube[:, :1]).data[:line].tobytes()
+    try:
+        needle = walk.rows(slice(0, 1)).write(evidence.cube[:, :1]).data[:line].tobytes()
+    except WildWalk:
+        return
     for address in _places(evidence, needle):
-        moved = walk.moved(address - walk.address)
-        yield Variant(f"{address:#x} instead of {walk.address:#x}", replace(run, dst=moved), _FOUND_BITS)
+        moved = partial(replace, run, dst=walk.moved(address - walk.address))
+        yield Way(f"{address:#x} instead of {walk.address:#x}", moved, _FOUND_BITS)
 
 
-_FOUND: dict[str, Callable[[Evidence, Run], Iterator[Variant]]] = {
+_FOUND: dict[str, Callable[[Evidence, Run], Iterator[Way]]] = {
     "surface-stride": partial(_found_stride, 0),
     "line-stride": partial(_found_stride, 1),
     "base": _found_base,
@@ -283,10 +290,10 @@ def _twisted(name: str, twist: Callable[[Cube, int], Cube]) -> Moves:
     return moves
 
 
-def _lanes(evidence: Evidence, run: Run) -> Iterator[Variant]:
+def _lanes(evidence: Evidence, run: Run) -> Iterator[Way]:
     per_atom = run.dst.atom_elements
     for name, twist in LANES.items():
-        yield Variant(name, replace(run, order=(*run.order, partial(twist, per_atom=per_atom))))
+        yield Way(name, partial(replace, run, order=(*run.order, partial(twist, per_atom=per_atom))))
 
 
 def reverse_lanes(cube: Cube, per_atom: int) -> Cube:
@@ -316,19 +323,22 @@ def swap_halves(cube: Cube, per_atom: int) -> Cube:
     return np.roll(in_atoms(cube, per_atom), per_atom // 2, axis=1).reshape(cube.shape)
 
 
-def _on_the_bus(evidence: Evidence, run: Run) -> Iterator[Variant]:
+def _on_the_bus(evidence: Evidence, run: Run) -> Iterator[Way]:
     """Look for the order of bytes that turns every expected atom, or part of it, into the one that was written."""
     walk, got = run.dst, evidence.got
     if _atoms_of(walk) != _atoms_of(evidence.walk) or not got.mask[evidence.expected.mask].all():
         return
-    there, right = (_raw(cube, walk.atom_elements) for cube in (walk.read_patch(got), evidence.cube))
+    try:
+        there, right = (_raw(cube, walk.atom_elements) for cube in (walk.read_patch(got), evidence.cube))
+    except WildWalk:
+        return
     for nbytes in (8, 16, 32, 64):
         if walk.atom_bytes % nbytes == 0:
             lanes = _permutation(right.reshape(-1, nbytes), there.reshape(-1, nbytes))
             if lanes is not None:
                 detail = f"bytes {' '.join(map(str, lanes))} of every {nbytes} in the places of 0 to {nbytes - 1}"
                 order = partial(_permuted, lanes=lanes, per_atom=walk.atom_elements)
-                yield Variant(detail, replace(run, order=(*run.order, order)), lgamma(nbytes + 1) / log(2))
+                yield Way(detail, partial(replace, run, order=(*run.order, order)), lgamma(nbytes + 1) / log(2))
 
 
 def _atoms_of(walk: Walk) -> tuple[tuple[int, int, int], int, np.dtype[Any]]:
@@ -381,14 +391,14 @@ _MOVES: tuple[tuple[str, str, Moves], ...] = (
 
 def _catalogue() -> Iterator[Cause]:
     for key, about, moves in _MOVES:
-        yield Cause(f"dst-{key}", f"output: {about}", Family.LAYOUT, partial(_of_output, key, moves))
-        yield Cause(f"src-{key}", f"input: {about}", Family.LAYOUT, partial(_of_input, moves), reruns=True)
-    yield Cause("dst-channel-padding", "output: channel padding missing", Family.LAYOUT, _padding_of_output)
-    yield Cause("dst-lanes", "output", Family.LAYOUT, _lanes)
-    yield Cause("bus-lanes", "output: byte lanes permuted", Family.LAYOUT, _on_the_bus)
+        yield Cause(f"dst-{key}", f"output: {about}", partial(_of_output, key, moves))
+        yield Cause(f"src-{key}", f"input: {about}", partial(_of_input, moves), reruns=True)
+    yield Cause("dst-channel-padding", "output: channel padding missing", _padding_of_output)
+    yield Cause("dst-lanes", "output", _lanes)
+    yield Cause("bus-lanes", "output: byte lanes permuted", _on_the_bus)
     for name, twist in LANES.items():
         key = "src-lanes-" + name.replace(" ", "-")
-        yield Cause(key, "input", Family.LAYOUT, partial(_of_input, _twisted(name, twist)), reruns=True, cost_bits=9.0)
+        yield Cause(key, "input", partial(_of_input, _twisted(name, twist)), reruns=True, cost_bits=9.0)
 
 
 CAUSES = tuple(_catalogue())

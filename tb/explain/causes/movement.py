@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
-from tb.explain.cause import Cause, Family, Variant
+from tb.explain.cause import Cause, Way
 from tb.explain.engine_move import ChannelOrder, MoveRun
 from tb.explain.evidence import Evidence
 from tb.explain.run import Run
@@ -14,7 +15,7 @@ from tb.nvdla.layers import RubikLayer, RubikMode
 _CONTRACTED = (1, 1)
 
 
-def _strides(evidence: Evidence, run: Run) -> Iterator[Variant]:
+def _strides(evidence: Evidence, run: Run) -> Iterator[Way]:
     """Contract with another stride: other rows, columns and channels, at the strides of the output."""
     engine = run.engine
     if not isinstance(engine, MoveRun) or engine.stride == _CONTRACTED:
@@ -35,23 +36,21 @@ def _strides(evidence: Evidence, run: Run) -> Iterator[Variant]:
             continue
         shape = (channels // parts, height * stride[0], width * stride[1])
         moved = replace(engine, stride=stride, moved=(shape[0], shape[2]), padded=(shape[0], shape[2]))
-        yield Variant(
-            f"{stride[0]} x {stride[1]} instead of {down} x {right}, {what}",
-            replace(run, engine=moved, dst=replace(run.dst, shape=shape)),
-        )
+        detail = f"{stride[0]} x {stride[1]} instead of {down} x {right}, {what}"
+        yield Way(detail, partial(replace, run, engine=moved, dst=replace(run.dst, shape=shape)))
 
 
-def _orders(evidence: Evidence, run: Run) -> Iterator[Variant]:
+def _orders(evidence: Evidence, run: Run) -> Iterator[Way]:
     """Contract with another order of the channels that become rows and columns."""
     engine = run.engine
     if isinstance(engine, MoveRun) and engine.stride != _CONTRACTED:
         for order in ChannelOrder:
             if order is not engine.order:
                 detail = f"{order.value} instead of {engine.order.value}"
-                yield Variant(detail, replace(run, engine=replace(engine, order=order)))
+                yield Way(detail, partial(replace, run, engine=replace(engine, order=order)))
 
 
-def _modes(evidence: Evidence, run: Run) -> Iterator[Variant]:
+def _modes(evidence: Evidence, run: Run) -> Iterator[Way]:
     """Another mode: the cube is copied in the format in which it was read, or walked as the other one."""
     engine = run.engine
     layer = None if evidence.started is None else evidence.started.layer
@@ -62,21 +61,19 @@ def _modes(evidence: Evidence, run: Run) -> Iterator[Variant]:
     source, per_atom, size = engine.src, layer.src.layout.config.memory_atomic_bytes, engine.src.dtype.itemsize
     whole = (source.shape[0], source.shape[2])
     copied = replace(engine, moved=whole, padded=whole)
-    steps = (run.dst.steps[0], run.dst.steps[1], source.steps[2])
-    yield Variant("copied, not moved", replace(run, engine=copied, dst=replace(source, address=run.dst.address)))
-    yield Variant(
-        "copied at the strides of the output",
-        replace(run, engine=copied, dst=replace(source, address=run.dst.address, steps=steps)),
-    )
+    dst = replace(source, address=run.dst.address)
+    yield Way("copied, not moved", partial(replace, run, engine=copied, dst=dst))
+    strided = replace(dst, steps=(*run.dst.steps[:2], source.steps[2]))
+    yield Way("copied at the strides of the output", partial(replace, run, engine=copied, dst=strided))
     if layer.mode is RubikMode.SPLIT:
         walk = replace(source, atom_elements=1, steps=(*source.steps[:2], size))
     else:
         walk = replace(source, atom_elements=per_atom // size, steps=(*source.steps[:2], per_atom))
-    yield Variant("input taken for the other format", replace(run, engine=replace(engine, src=walk)))
+    yield Way("input taken for the other format", partial(replace, run, engine=replace(engine, src=walk)))
 
 
 CAUSES = (
-    Cause("move-stride", "contract: wrong stride", Family.LAYOUT, _strides, reruns=True),
-    Cause("move-order", "contract: wrong order of channels", Family.LAYOUT, _orders, reruns=True),
-    Cause("move-mode", "wrong mode", Family.LAYOUT, _modes, reruns=True, cost_bits=7.5),
+    Cause("move-stride", "contract: wrong stride", _strides, reruns=True),
+    Cause("move-order", "contract: wrong order of channels", _orders, reruns=True),
+    Cause("move-mode", "wrong mode", _modes, reruns=True, cost_bits=7.5),
 )

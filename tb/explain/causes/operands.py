@@ -9,56 +9,36 @@ from functools import partial
 import numpy as np
 
 from models.errors import InputError
-from tb.explain.cause import Cause, Family, Variant, attempt
+from tb.explain.cause import Cause, Way
 from tb.explain.causes import layout, reach
-from tb.explain.engines import StageRun
 from tb.explain.evidence import Evidence
 from tb.explain.run import Run
-from tb.explain.walk import Cube, Walk
+from tb.explain.walk import Cube
 
 
-def _fetched(run: Run) -> Iterator[tuple[str, StageRun, Walk]]:
-    for name, part in reach.stages(run):
-        if part.walk is not None:
-            yield name, part, part.walk
+def _moved(moves: layout.Moves, evidence: Evidence, run: Run) -> Iterator[Way]:
+    for name, walk in reach.operands(run):
+        for detail, other in moves(evidence, run, walk.value):
+            yield Way(f"{name}, {detail}", walk.put(other))
 
 
-def _moved(moves: layout.Moves, evidence: Evidence, run: Run) -> Iterator[Variant]:
-    for name, part, walk in _fetched(run):
-        for detail, other in moves(evidence, run, walk):
-            changed = replace(part, walk=other)
-            yield from attempt(f"{name.upper()}, {detail}", partial(reach.with_stage, run, name, changed))
-
-
-def _pairs(evidence: Evidence, run: Run) -> Iterator[Variant]:
-    for name, part, walk in _fetched(run):
-        title = name.upper()
-        if len(part.components) == 2:
-            changed = replace(part, components=part.components[::-1])
-            yield from attempt(f"{title}: ALU and multiplier swapped", partial(reach.with_stage, run, name, changed))
-            planes = replace(walk, twist=_planes)
-            changed = replace(part, walk=planes)
-            yield from attempt(
-                f"{title}: all ALU operands of an atom before all of the multiplier",
-                partial(reach.with_stage, run, name, changed),
-            )
-            for component in part.components:
-                pair = replace(
-                    walk, shape=(walk.shape[0] // 2, *walk.shape[1:]), atom_elements=max(1, walk.atom_elements // 2)
-                )
-                steps = (walk.steps[0] // 2, walk.steps[1] // 2, walk.steps[2] // 2)
-                changed = replace(part, walk=replace(pair, steps=steps), components=(component, component))
-                yield from attempt(f"{title}: one component read as both", partial(_both, run, name, changed))
-
-
-def _both(run: Run, name: str, part: StageRun) -> Run:
-    assert part.walk is not None
-    double = replace(
-        part.walk,
-        shape=(2 * part.walk.shape[0], *part.walk.shape[1:]),
-        twist=_doubled,
-    )
-    return reach.with_stage(run, name, replace(part, walk=double, components=("alu", "mul")))
+def _pairs(evidence: Evidence, run: Run) -> Iterator[Way]:
+    for name, stage in reach.stages(run):
+        walk, components = stage.value.walk, stage.value.components
+        if walk is None or len(components) != 2:
+            continue
+        yield Way(f"{name}: ALU and multiplier swapped", stage.other(components=components[::-1]))
+        detail = f"{name}: all ALU operands of an atom before all of the multiplier"
+        yield Way(detail, stage.other("walk", twist=_planes))
+        single = replace(
+            walk,
+            shape=(2 * (walk.shape[0] // 2), *walk.shape[1:]),
+            steps=(walk.steps[0] // 2, walk.steps[1] // 2, walk.steps[2] // 2),
+            atom_elements=max(1, walk.atom_elements // 2),
+            twist=_doubled,
+        )
+        for _ in components:
+            yield Way(f"{name}: one component read as both", stage.other(walk=single, components=("alu", "mul")))
 
 
 def _doubled(cube: Cube) -> Cube:
@@ -72,40 +52,34 @@ def _planes(cube: Cube) -> Cube:
     return cube.reshape(2, -1, *cube.shape[1:]).swapaxes(0, 1).reshape(cube.shape)
 
 
-def _sharing(evidence: Evidence, run: Run) -> Iterator[Variant]:
+def _sharing(evidence: Evidence, run: Run) -> Iterator[Way]:
     """One operand for all: an element's for a channel, a surface's for the cube, one for everything."""
     _, height, width = evidence.cube.shape
-    for name, part, walk in _fetched(run):
-        title = name.upper()
-        per_channel = walk.shape[1:] == (1, 1)
-        if not per_channel:
-            shared = replace(walk, shape=(walk.shape[0], height, width))
-            for steps, what in (
-                ((walk.steps[0], 0, 0), "one for each channel, from the first element"),
-                ((walk.steps[0], walk.steps[1], 0), "one for each line"),
-                ((walk.steps[0], 0, walk.steps[2]), "the first line for all lines"),
-                ((0, walk.steps[1], walk.steps[2]), "the first surface for all surfaces"),
-                ((walk.atom_bytes, 0, 0), "per channel instead of per element"),
-            ):
-                changed = replace(part, walk=replace(shared, steps=steps))
-                yield from attempt(f"{title}: {what}", partial(reach.with_stage, run, name, changed))
-        else:
-            changed = replace(part, walk=walk.stepped(surface=0))
-            yield from attempt(
-                f"{title}: the first atom for all surfaces", partial(reach.with_stage, run, name, changed)
+    for name, stage in reach.stages(run):
+        walk = stage.value.walk
+        if walk is None:
+            continue
+        surface, line, column = walk.steps
+        atom = walk.atom_bytes
+        spread = (walk.shape[0], height, width)
+        for steps, shape, what in (
+            (
+                ((surface, 0, 0), spread, "one for each channel, from the first element"),
+                ((surface, line, 0), spread, "one for each line"),
+                ((surface, 0, column), spread, "the first line for all lines"),
+                ((0, line, column), spread, "the first surface for all surfaces"),
+                ((atom, 0, 0), spread, "per channel instead of per element"),
             )
-            spread = replace(walk, shape=(walk.shape[0], height, width))
-            atom = walk.atom_bytes
-            spread = spread.stepped(height * width * atom, width * atom, atom)
-            changed = replace(part, walk=spread)
-            yield from attempt(
-                f"{title}: per element instead of per channel", partial(reach.with_stage, run, name, changed)
+            if walk.shape[1:] != (1, 1)
+            else (
+                ((0, line, column), walk.shape, "the first atom for all surfaces"),
+                ((height * width * atom, width * atom, atom), spread, "per element instead of per channel"),
             )
-        first = replace(walk, twist=partial(_first, number=len(part.components)))
-        changed = replace(part, walk=first)
-        yield from attempt(f"{title}: that of the first channel for all", partial(reach.with_stage, run, name, changed))
-        zero = replace(part, walk=replace(walk, twist=np.zeros_like))
-        yield from attempt(f"{title}: all operands 0", partial(reach.with_stage, run, name, zero))
+        ):
+            yield Way(f"{name}: {what}", stage.other("walk", steps=steps, shape=shape))
+        first = partial(_first, number=len(stage.value.components))
+        yield Way(f"{name}: that of the first channel for all", stage.other("walk", twist=first))
+        yield Way(f"{name}: all operands 0", stage.other("walk", twist=np.zeros_like))
 
 
 def _first(cube: Cube, number: int) -> Cube:
@@ -113,13 +87,10 @@ def _first(cube: Cube, number: int) -> Cube:
     return np.tile(cube[:number], (len(cube) // number, 1, 1))
 
 
-def _twisted(evidence: Evidence, run: Run) -> Iterator[Variant]:
-    for name, part, walk in _fetched(run):
+def _twisted(evidence: Evidence, run: Run) -> Iterator[Way]:
+    for name, walk in reach.operands(run):
         for what, twist in layout.LANES.items():
-            per_atom = walk.atom_elements
-            other = replace(walk, twist=partial(twist, per_atom=per_atom))
-            changed = replace(part, walk=other)
-            yield from attempt(f"{name.upper()}: {what}", partial(reach.with_stage, run, name, changed))
+            yield Way(f"{name}: {what}", walk.other(twist=partial(twist, per_atom=walk.value.atom_elements)))
 
 
 _MOVES = (
@@ -131,11 +102,8 @@ _MOVES = (
 )
 
 CAUSES = (
-    *(
-        Cause(f"operand-{key}", about, Family.LAYOUT, partial(_moved, moves), reruns=True)
-        for key, about, moves in _MOVES
-    ),
-    Cause("operand-pairs", "operands: wrong order of components", Family.LAYOUT, _pairs, reruns=True),
-    Cause("operand-sharing", "operands: wrong one", Family.LAYOUT, _sharing, reruns=True),
-    Cause("operand-lanes", "operands: wrong lane", Family.LAYOUT, _twisted, reruns=True, cost_bits=9.0),
+    *(Cause(f"operand-{key}", about, partial(_moved, moves), reruns=True) for key, about, moves in _MOVES),
+    Cause("operand-pairs", "operands: wrong order of components", _pairs, reruns=True),
+    Cause("operand-sharing", "operands: wrong one", _sharing, reruns=True),
+    Cause("operand-lanes", "operands: wrong lane", _twisted, reruns=True, cost_bits=9.0),
 )

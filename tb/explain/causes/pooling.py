@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -11,28 +11,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.pdp import MAX_KERNEL, PdpParams, PoolMethod
-from tb.explain.cause import Cause, Family, Variant, attempt
+from tb.explain.cause import Cause, Kinds, Way, of_kinds
 from tb.explain.causes import reach
-from tb.explain.causes.reach import setting
+from tb.explain.causes.reach import Part
 from tb.explain.engines import PdpRun
 from tb.explain.evidence import Evidence
-from tb.explain.run import Run
+from tb.explain.run import Make, Run
 from tb.explain.walk import Cube
 from tb.nvdla.layers import PdpLayer
 
 _ENTRIES = MAX_KERNEL - 1
 
 
-def _changed(run: Run, pooling: PdpRun, make: Callable[[PdpRun], PdpRun]) -> Run:
-    return reach.with_pooling(run, make(pooling))
+def _ways(run: Run) -> Kinds:
+    """Yield everything that may be wrong."""
+    for engine in reach.engines(run, PdpRun):
+        yield from _of_pooling(engine)
 
 
-def _ways(engine: PdpRun) -> Iterator[tuple[str, str, Callable[[PdpRun], PdpRun]]]:
-    """Yield (kind, detail, change) of everything that may be wrong."""
-    old = engine.params
+def _of_pooling(engine: Part[PdpRun]) -> Kinds:
+    old = engine.value.params
 
-    def params(**new: object) -> Callable[[PdpRun], PdpRun]:
-        return lambda run: replace(run, params=_replaced(run.params, new))
+    def params(**new: object) -> Make:
+        return partial(_with_params, engine, new)
 
     for method in PoolMethod:
         filled = {"recip_width": 65536 // old.kernel_width, "recip_height": 65536 // old.kernel_height}
@@ -65,7 +66,7 @@ def _ways(engine: PdpRun) -> Iterator[tuple[str, str, Callable[[PdpRun], PdpRun]
     ):
         yield "stride", what, params(stride_x=x, stride_y=y)
     for down, right in ((0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (-1, -1)):
-        yield "window", f"{down} lines down, {right} columns right", setting(shift=(down, right))
+        yield "window", f"{down} lines down, {right} columns right", engine.other(shift=(down, right))
     for left, top, what in (
         (0, old.pad_top, "left ignored"),
         (old.pad_left, 0, "top ignored"),
@@ -76,7 +77,7 @@ def _ways(engine: PdpRun) -> Iterator[tuple[str, str, Callable[[PdpRun], PdpRun]
     ):
         yield "padding", what, params(pad_left=left, pad_top=top)
     if old.method is not PoolMethod.AVERAGE:
-        yield "padding", "zeros take part", setting(pads_take_part=True)
+        yield "padding", "zeros take part", engine.other(pads_take_part=True)
         return
     first = old.pad_values[0]
     for values, what in (
@@ -114,24 +115,16 @@ def _entries_of_others(values: tuple[int, ...]) -> Iterator[tuple[tuple[int, ...
             yield changed, f"that of {other} for {count} padded elements"
 
 
-def _replaced(params: PdpParams, new: dict[str, object]) -> PdpParams:
-    """Return other parameters; padding after the cube does not count, so it is left out."""
-    fields = {name: getattr(params, name) for name in params.__dataclass_fields__}
+def _with_params(engine: Part[PdpRun], new: dict[str, object]) -> Run:
+    """Return a run with other parameters; padding after the cube does not count, so it is left out."""
+    fields = {name: getattr(engine.value.params, name) for name in PdpParams.__dataclass_fields__}
     fields |= {"pad_right": 0, "pad_bottom": 0, **new}
     fields["pad_left"] = min(fields["pad_left"], fields["kernel_width"] - 1)
     fields["pad_top"] = min(fields["pad_top"], fields["kernel_height"] - 1)
-    return PdpParams(**fields)
+    return engine.other(params=PdpParams(**fields))()
 
 
-def _of(kind: str, evidence: Evidence, run: Run) -> Iterator[Variant]:
-    pooling = reach.pooling(run)
-    if pooling is not None:
-        for found, detail, make in _ways(pooling):
-            if found == kind:
-                yield from attempt(detail, partial(_changed, run, pooling, make))
-
-
-def _bands(evidence: Evidence, run: Run) -> Iterator[Variant]:
+def _bands(evidence: Evidence, run: Run) -> Iterator[Way]:
     """Bands of a split cube that begin at other columns of the output; a later one overwrites an earlier one."""
     layer = None if evidence.started is None else evidence.started.layer
     if not isinstance(layer, PdpLayer) or layer.split is None:
@@ -148,10 +141,9 @@ def _bands(evidence: Evidence, run: Run) -> Iterator[Variant]:
         for (start, stop), first in zip(bands, moved, strict=True):
             end = min(first + stop - start, split.total_out)
             columns[first:end] = np.arange(start, start + end - first)
-        yield Variant(
-            f"those after the first {what}",
-            replace(run, order=(*run.order, partial(_taken, columns)), touch=partial(_written, columns)),
-        )
+        order = (*run.order, partial(_taken, columns))
+        make = partial(replace, run, order=order, touch=partial(_written, columns))
+        yield Way(f"those after the first {what}", make)
 
 
 def _taken(columns: NDArray[np.int64], cube: Cube) -> Cube:
@@ -174,9 +166,6 @@ _KINDS = {
 }
 
 CAUSES = (
-    *(
-        Cause(f"pool-{kind}", about, Family.ARITHMETIC, partial(_of, kind), reruns=True)
-        for kind, about in _KINDS.items()
-    ),
-    Cause("pool-split", "bands of a split cube", Family.LAYOUT, _bands),
+    *of_kinds("pool", _KINDS, _ways),
+    Cause("pool-split", "bands of a split cube", _bands),
 )

@@ -2,83 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import fields, replace
-from functools import partial
 from typing import Any
 
-from tb.explain.cause import Cause, Family, Variant, attempt
+from tb.explain.cause import Cause, Way
 from tb.explain.causes import reach
 from tb.explain.causes.earlier import earlier
+from tb.explain.causes.reach import Part
 from tb.explain.engine_conv import ConvRun
-from tb.explain.engines import CdpRun, PdpRun
+from tb.explain.engines import CdpRun, PdpRun, SdpRun
 from tb.explain.evidence import Evidence
 from tb.explain.run import Run
 from tb.explain.walk import Walk
 
+_WITH_PARAMETERS: tuple[type[Any], ...] = (ConvRun, CdpRun, PdpRun)
 
-def _stale(evidence: Evidence, run: Run) -> Iterator[Variant]:
+
+def _stale(evidence: Evidence, run: Run) -> Iterator[Way]:
     for whose, other in earlier(evidence):
-        sdp, old = reach.sdp_of(run), reach.sdp_of(other)
-        if sdp is not None and old is not None:
-            converter = replace(sdp, params=replace(sdp.params, converter=old.params.converter))
-            yield Variant(f"output converter {whose}", reach.with_sdp(run, converter))
-            for name in reach.STAGES:
-                stage = getattr(old, name)
-                yield Variant(f"{name.upper()} {whose}", reach.with_stage(run, name, stage))
-                mine = getattr(sdp, name)
-                if stage is None or mine is None:
-                    continue
-                kept = replace(mine, alu=stage.alu, mul=stage.mul)
-                yield from attempt(
-                    f"operand registers of {name.upper()} {whose}", partial(reach.with_stage, run, name, kept)
-                )
-                if stage.walk is not None and mine.walk is not None:
-                    moved = replace(mine, walk=replace(mine.walk, address=stage.walk.address))
-                    yield from attempt(
-                        f"operand address of {name.upper()} {whose}", partial(reach.with_stage, run, name, moved)
-                    )
-        yield from _parameters(run, other, whose)
-        theirs, mine_walk = reach.source(other), reach.source(run)
-        if theirs is not None and mine_walk is not None:
-            for name, walk in _placed(mine_walk, theirs):
-                yield from attempt(f"{name} of the input {whose}", partial(reach.with_source, run, walk))
-        for name, walk in _placed(run.dst, other.dst):
-            yield Variant(f"{name} of the output {whose}", replace(run, dst=walk))
+        for mine, theirs in zip(reach.engines(run, SdpRun), reach.engines(other, SdpRun), strict=False):
+            yield from _of_sdp(mine, theirs.value, whose)
+        for kind in _WITH_PARAMETERS:
+            for own, old in zip(reach.engines(run, kind), reach.engines(other, kind), strict=False):
+                params = old.value.params
+                for field in fields(params):
+                    register = {field.name: getattr(params, field.name)}
+                    yield Way(f"{field.name} {whose}", own.other("params", **register))
+                yield Way(f"all parameters {whose}", own.other(params=replace(params)))
+        their_source = reach.source(other)
+        for _, walk in reach.inputs(run) if their_source is not None else ():
+            yield from _placed(walk, their_source, f"of the input {whose}")
+        for _, walk in reach.output(run):
+            yield from _placed(walk, other.dst, f"of the output {whose}")
 
 
-def _placed(mine: Walk, theirs: Walk) -> Iterator[tuple[str, Walk]]:
-    """Yield a walk with each register that says where a cube lies from another one."""
-    surface, line, _ = theirs.steps
-    yield "address", replace(mine, address=theirs.address)
-    yield "line stride", mine.stepped(line=line)
-    yield "surface stride", mine.stepped(surface=surface)
-    yield "both strides", mine.stepped(surface=surface, line=line)
-
-
-def _parameters(run: Run, other: Run, whose: str) -> Iterator[Variant]:
-    ways: list[tuple[Any, Any, Callable[[Run, Any], Run]]] = [
-        (reach.first(run), reach.first(other), reach.with_first),
-    ]
-    if run.engine is not reach.first(run):
-        ways.append((reach.pooling(run), reach.pooling(other), reach.with_pooling))
-    for mine, theirs, put in ways:
-        if type(mine) is not type(theirs) or not isinstance(mine, PdpRun | CdpRun | ConvRun):
+def _of_sdp(mine: Part[SdpRun], theirs: SdpRun, whose: str) -> Iterator[Way]:
+    yield Way(f"output converter {whose}", mine.other("params", converter=theirs.params.converter))
+    for name in reach.STAGES:
+        stage, own = getattr(theirs, name), getattr(mine.value, name)
+        yield Way(f"{name.upper()} {whose}", mine.other(**{name: stage}))
+        if stage is None or own is None:
             continue
-        for field in fields(mine.params):
-            params = partial(_replaced, mine.params, **{field.name: getattr(theirs.params, field.name)})
-            yield from attempt(f"{field.name} {whose}", partial(_with_params, run, mine, params, put))
-        yield from attempt(
-            f"all parameters {whose}", partial(_with_params, run, mine, partial(_replaced, theirs.params), put)
-        )
+        yield Way(f"operand registers of {name.upper()} {whose}", mine.other(name, alu=stage.alu, mul=stage.mul))
+        if stage.walk is not None and own.walk is not None:
+            address = stage.walk.address
+            yield Way(f"operand address of {name.upper()} {whose}", mine.other(f"{name}.walk", address=address))
 
 
-def _replaced(params: Any, **new: Any) -> Any:
-    return replace(params, **new)
+def _placed(mine: Part[Walk], theirs: Walk | None, whose: str) -> Iterator[Way]:
+    """Yield runs with each register that says where a cube lies from another one."""
+    assert theirs is not None
+    surface, line, _ = theirs.steps
+    yield Way(f"address {whose}", mine.other(address=theirs.address))
+    yield Way(f"line stride {whose}", mine.put(mine.value.stepped(line=line)))
+    yield Way(f"surface stride {whose}", mine.put(mine.value.stepped(surface=surface)))
+    yield Way(f"both strides {whose}", mine.put(mine.value.stepped(surface=surface, line=line)))
 
 
-def _with_params(run: Run, engine: Any, params: Callable[[], Any], put: Callable[[Run, Any], Run]) -> Run:
-    return put(run, replace(engine, params=params()))
-
-
-CAUSES = (Cause("stale-register", "registers that belong to another layer", Family.CONTROL, _stale, reruns=True),)
+CAUSES = (Cause("stale-register", "registers that belong to another layer", _stale, reruns=True),)

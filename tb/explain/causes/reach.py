@@ -1,17 +1,16 @@
-"""Reaching into a run: its walks through memory, its stages and parameters, and copies with one changed."""
+"""Reaching into a run: its engines, stages and walks through memory, and runs in which one of them is other."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import Any, TypeVar
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Generic, TypeVar
 
-from models.errors import InputError
 from tb.explain.engine_conv import ConvRun, CubeInput
-from tb.explain.engine_move import MoveRun
 from tb.explain.engine_pooled import PooledRun
-from tb.explain.engines import CdpRun, EngineRun, PdpRun, SdpRun, StageRun
-from tb.explain.run import Run
+from tb.explain.engines import SdpRun, StageRun
+from tb.explain.run import Make, Run
 from tb.explain.walk import Walk
 
 T = TypeVar("T")
@@ -19,91 +18,109 @@ T = TypeVar("T")
 STAGES = ("x1", "x2", "y")
 
 
-def setting(**new: Any) -> Callable[[T], T]:
-    """Return a function that copies a dataclass with other values of some fields."""
-    return lambda value: replace(value, **new)  # type: ignore[type-var]
+def changed(value: T, path: str, new: Mapping[str, Any]) -> T:
+    """Return a copy of a dataclass in which fields of what lies at a path, as ``engine.params``, are other."""
+    head, _, rest = path.partition(".")
+    fields = {head: changed(getattr(value, head), rest, new)} if head else new
+    return replace(value, **fields)  # type: ignore[type-var]
 
 
-def first(run: Run) -> EngineRun:
-    """Return the engine that reads the input: what runs alone, or hands its result to PDP."""
-    return run.engine.producer if isinstance(run.engine, PooledRun) else run.engine
+@dataclass(frozen=True, eq=False)
+class Part(Generic[T]):
+    """A part of a run.
+
+    ::
+
+        walk = Part(run, "dst", run.dst)
+        make = walk.other(address=0x100)  # make() is the run that writes there
+
+    Attributes:
+        run: the run.
+        path: where it is, as names of fields.
+        value: what is there.
+    """
+
+    run: Run
+    path: str
+    value: T
+
+    def part(self, name: str) -> Part[Any]:
+        """Return the part that a field is."""
+        return Part(self.run, f"{self.path}.{name}", getattr(self.value, name))
+
+    def other(self, where: str = "", /, **new: Any) -> Make:
+        """Return what makes the run in which fields are other; ``where`` is a path from here to what has them."""
+        return partial(changed, self.run, f"{self.path}.{where}" if where else self.path, new)
+
+    def put(self, value: T) -> Make:
+        """Return what makes the run with something else in the place of this part."""
+        path, _, name = self.path.rpartition(".")
+        return partial(changed, self.run, path, {name: value})
 
 
-def with_first(run: Run, engine: EngineRun) -> Run:
-    """Return the run with another engine that reads the input."""
+Named = Iterator[tuple[str, Part[Walk]]]
+"""Walks, each with the stage of SDP whose operands it reads, which is empty for the input and the output."""
+
+
+def engines(run: Run, kind: type[T]) -> Iterator[Part[T]]:
+    """Yield the engines of a type in a run, what hands on to others included."""
+    found: list[Part[Any]] = [Part(run, "engine", run.engine)]
+    for engine in found:
+        found += [engine.part(name) for name in ("producer", "pooling", "sdp") if hasattr(engine.value, name)]
+        if isinstance(engine.value, kind):
+            yield engine
+
+
+def stages(run: Run) -> Iterator[tuple[str, Part[StageRun]]]:
+    """Yield the active stages of SDP by their names."""
+    for sdp in engines(run, SdpRun):
+        for name in STAGES:
+            if getattr(sdp.value, name) is not None:
+                yield name.upper(), sdp.part(name)
+
+
+def output(run: Run) -> Named:
+    """Yield the walk through the output."""
+    yield "", Part(run, "dst", run.dst)
+
+
+def inputs(run: Run) -> Named:
+    """Yield the walk through the input cube, if there is one."""
+    first = Part(run, "engine", run.engine)
     if isinstance(run.engine, PooledRun):
-        assert isinstance(engine, SdpRun | ConvRun)
-        engine = replace(run.engine, producer=engine)
-    return replace(run, engine=engine)
+        first = first.part("producer")
+    if isinstance(first.value, ConvRun):
+        if isinstance(first.value.source, CubeInput):
+            yield "", first.part("source").part("walk")
+    elif hasattr(first.value, "src"):
+        yield "", first.part("src")
 
 
-def pooling(run: Run) -> PdpRun | None:
-    """Return the PDP of a run, on the fly or from memory."""
-    if isinstance(run.engine, PooledRun):
-        return run.engine.pooling
-    return run.engine if isinstance(run.engine, PdpRun) else None
+def operands(run: Run) -> Named:
+    """Yield the walks through the operands of SDP's stages."""
+    for name, stage in stages(run):
+        if stage.value.walk is not None:
+            yield name, stage.part("walk")
 
 
-def with_pooling(run: Run, pooled: PdpRun) -> Run:
-    """Return the run with another PDP."""
-    engine: EngineRun = replace(run.engine, pooling=pooled) if isinstance(run.engine, PooledRun) else pooled
-    return replace(run, engine=engine)
+def said(stage: str, detail: str) -> str:
+    """Return a detail with the stage before it, if there is one."""
+    return f"{stage}: {detail}" if stage else detail
 
 
 def source(run: Run) -> Walk | None:
     """Return the walk through the input cube, None when there is none."""
-    engine = first(run)
-    if isinstance(engine, SdpRun | PdpRun | CdpRun | MoveRun):
-        return engine.src
-    if isinstance(engine, ConvRun) and isinstance(engine.source, CubeInput):
-        return engine.source.walk
-    return None
+    return next((part.value for _, part in inputs(run)), None)
 
 
-def with_source(run: Run, walk: Walk) -> Run:
-    """Return the run with another walk through the input cube.
+def others(part: Part[Any], title: str, values: Mapping[str, tuple[int, ...]]) -> Iterator[tuple[str, Make]]:
+    """Yield runs with other numbers in fields, each with what it is in words.
 
-    Raises:
-        InputError: for a run without one.
+    Args:
+        part: what has the fields.
+        title: what follows their names in words.
+        values: numbers by the names of fields.
     """
-    engine = first(run)
-    if isinstance(engine, SdpRun | PdpRun | CdpRun | MoveRun):
-        return with_first(run, replace(engine, src=walk))
-    if isinstance(engine, ConvRun) and isinstance(engine.source, CubeInput):
-        return with_first(run, replace(engine, source=replace(engine.source, walk=walk)))
-    raise InputError("engine must read a feature cube")
-
-
-def sdp_of(run: Run) -> SdpRun | None:
-    """Return the SDP of a run, on the fly or from memory."""
-    engine = first(run)
-    if isinstance(engine, SdpRun):
-        return engine
-    return engine.sdp if isinstance(engine, ConvRun) else None
-
-
-def with_sdp(run: Run, sdp: SdpRun) -> Run:
-    """Return the run with another SDP."""
-    engine = first(run)
-    return with_first(run, replace(engine, sdp=sdp) if isinstance(engine, ConvRun) else sdp)
-
-
-def stages(run: Run) -> Iterator[tuple[str, StageRun]]:
-    """Yield the active stages of SDP by their names."""
-    sdp = sdp_of(run)
-    for name in STAGES:
-        stage = None if sdp is None else getattr(sdp, name)
-        if stage is not None:
-            yield name, stage
-
-
-def with_stage(run: Run, name: str, stage: StageRun | None) -> Run:
-    """Return the run with another stage X1, X2 or Y, None for a bypassed one.
-
-    Raises:
-        InputError: for a run without SDP.
-    """
-    sdp = sdp_of(run)
-    if sdp is None:
-        raise InputError("engine must end in SDP")
-    return with_sdp(run, setting(**{name: stage})(sdp))
+    for name, numbers in values.items():
+        for number in numbers:
+            yield f"{name}{title} {number} instead of {getattr(part.value, name)}", part.other(**{name: number})

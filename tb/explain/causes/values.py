@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from models.errors import InputError
-from tb.explain.cause import Cause, Family, Variant, attempt
+from tb.explain.cause import Cause, Way
 from tb.explain.causes import reach
 from tb.explain.evidence import Evidence
 from tb.explain.run import Run
-from tb.explain.walk import Cube, in_atoms
+from tb.explain.walk import Cube, WildWalk, in_atoms
 
 Change = Callable[[Cube], Cube]
 
@@ -103,44 +103,35 @@ def _maps(itemsize: int, per_atom: int) -> Iterator[tuple[str, str, Change]]:
         yield "stuck-lane", f"channel {lane} of every atom 0", partial(_stuck_lane, lane, per_atom)
 
 
-def _output(kind: str, evidence: Evidence, run: Run) -> Iterator[Variant]:
+def _output(kind: str, evidence: Evidence, run: Run) -> Iterator[Way]:
     for found, detail, change in _maps(run.dst.dtype.itemsize, run.dst.atom_elements):
         if found == kind:
-            yield Variant(detail, replace(run, values=(*run.values, change)))
+            yield Way(detail, partial(replace, run, values=(*run.values, change)))
 
 
-def _input(kind: str, evidence: Evidence, run: Run) -> Iterator[Variant]:
-    walk = reach.source(run)
-    if walk is None:
-        return
-    for found, detail, change in _maps(walk.dtype.itemsize, walk.atom_elements):
-        if found == kind:
-            yield from attempt(detail, partial(reach.with_source, run, replace(walk, twist=change)))
-
-
-def _operands(kind: str, evidence: Evidence, run: Run) -> Iterator[Variant]:
-    for name, part in reach.stages(run):
-        if part.walk is None:
-            continue
-        for found, detail, change in _maps(part.walk.dtype.itemsize, part.walk.atom_elements):
+def _read(walks: Callable[[Run], reach.Named], kind: str, evidence: Evidence, run: Run) -> Iterator[Way]:
+    for name, walk in walks(run):
+        for found, detail, change in _maps(walk.value.dtype.itemsize, walk.value.atom_elements):
             if found == kind:
-                other = replace(part, walk=replace(part.walk, twist=change))
-                yield from attempt(f"{name.upper()}: {detail}", partial(reach.with_stage, run, name, other))
+                yield Way(reach.said(name, detail), walk.other(twist=change))
 
 
-def _constant(evidence: Evidence, run: Run) -> Iterator[Variant]:
+def _constant(evidence: Evidence, run: Run) -> Iterator[Way]:
     """Yield a constant difference, taken from the most frequent one."""
     got, walk = evidence.got, run.dst
     if walk.dtype.kind == "f" or not got.mask.any() or walk.shape != evidence.walk.shape:
         return
-    there = walk.read_patch(got)
+    try:
+        there = walk.read_patch(got)
+    except WildWalk:
+        return
     difference = (_bits(there).astype(np.int64) - _bits(evidence.cube)).ravel()
     values, counts = np.unique(difference[difference != 0], return_counts=True)
     if len(values):
         step = int(values[counts.argmax()])
         half = 1 << (8 * walk.dtype.itemsize - 1)
         signed = (step + half) % (2 * half) - half
-        yield Variant(f"by {signed}", replace(run, values=(*run.values, partial(_shifted, signed))), 8.0)
+        yield Way(f"by {signed}", partial(replace, run, values=(*run.values, partial(_shifted, signed))), 8.0)
 
 
 _KINDS = {
@@ -164,45 +155,17 @@ _LOOKS = frozenset(("off-by-one", "zero", "stuck-bit", "flipped-bit", "stuck-lan
 """Kinds that say what values look like: many faults elsewhere leave them so."""
 
 
-def _cost(kind: str, usual: float) -> float:
-    return _ZERO_BITS if kind == "zero" else usual
+def _catalogue() -> Iterator[Cause]:
+    for end, about, ways, bits in (
+        ("dst", "output", _output, 9.0),
+        ("src", "input", partial(_read, reach.inputs), 9.5),
+        ("operand", "operands", partial(_read, reach.operands), 9.5),
+    ):
+        for kind, fault in _KINDS.items():
+            cost = _ZERO_BITS if kind == "zero" and end != "operand" else bits
+            name, is_symptom = f"{end}-{kind}", kind in _LOOKS
+            yield Cause(name, f"{about}: {fault}", partial(ways, kind), end != "dst", cost, is_symptom)
+    yield Cause("dst-constant", "output: a constant too much", _constant, cost_bits=10.0, symptom=True)
 
 
-CAUSES = (
-    *(
-        Cause(
-            f"dst-{kind}",
-            f"output: {about}",
-            Family.FORMAT,
-            partial(_output, kind),
-            cost_bits=_cost(kind, 9.0),
-            symptom=kind in _LOOKS,
-        )
-        for kind, about in _KINDS.items()
-    ),
-    *(
-        Cause(
-            f"src-{kind}",
-            f"input: {about}",
-            Family.FORMAT,
-            partial(_input, kind),
-            reruns=True,
-            cost_bits=_cost(kind, 9.5),
-            symptom=kind in _LOOKS,
-        )
-        for kind, about in _KINDS.items()
-    ),
-    *(
-        Cause(
-            f"operand-{kind}",
-            f"operands: {about}",
-            Family.FORMAT,
-            partial(_operands, kind),
-            reruns=True,
-            cost_bits=9.5,
-            symptom=kind in _LOOKS,
-        )
-        for kind, about in _KINDS.items()
-    ),
-    Cause("dst-constant", "output: a constant too much", Family.ARITHMETIC, _constant, cost_bits=10.0, symptom=True),
-)
+CAUSES = tuple(_catalogue())

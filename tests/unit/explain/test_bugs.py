@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
 from models.errors import InputError
 from tb.explain import diagnose, evidence
-from tb.explain.cause import Cause, Family, Variant, attempt
+from tb.explain.cause import Cause, Way
 from tb.explain.evidence import Evidence
 from tb.explain.run import Run
 from tb.explain.walk import Cube, in_atoms
@@ -29,23 +30,30 @@ def wrong_evidence() -> Evidence:
     return cases.evidence_of(cases.copy_layer(), MEMORY, lambda patch: replace(patch, data=patch.data + np.uint8(1)))
 
 
-def variants(found: Evidence, run: Run) -> Iterator[Variant]:
-    yield Variant("broken", replace(run, values=(broken,)))
+def ways(found: Evidence, run: Run) -> Iterator[Way]:
+    yield Way("broken", partial(replace, run, values=(broken,)))
 
 
 def test_a_bug_in_a_cause_is_no_cause_that_does_not_fit() -> None:
     with pytest.raises(ValueError, match=BROADCAST):
-        diagnose(wrong_evidence(), (Cause("broken", "broken", Family.LAYOUT, variants),))
+        diagnose(wrong_evidence(), (Cause("broken", "broken", ways),))
 
 
 def test_a_bug_in_what_makes_a_run_is_no_variant_that_cannot_be() -> None:
+    evidence = wrong_evidence()
+    cause = Cause("broken", "broken", lambda _, __: [Way("x", lambda: np.zeros(2) + np.zeros(3))])  # type: ignore[arg-type, return-value]
     with pytest.raises(ValueError, match=BROADCAST):
-        list(attempt("x", lambda: np.zeros(2) + np.zeros(3)))  # type: ignore[arg-type, return-value]
+        list(cause.on(evidence, evidence.run))
 
+
+def test_a_way_in_which_no_engine_can_run_leaves_the_later_ones() -> None:
     def refused() -> Run:
         raise InputError("no engine can run so")
 
-    assert list(attempt("x", refused)) == []
+    evidence = wrong_evidence()
+    later = partial(replace, evidence.run, values=(broken,))
+    cause = Cause("refused", "refused", lambda _, __: [Way("first", refused), Way("second", later)])
+    assert [variant.detail for variant in cause.on(evidence, evidence.run)] == ["second"]
 
 
 def test_a_bug_in_an_engine_is_no_layer_that_cannot_be_run_again(monkeypatch: pytest.MonkeyPatch) -> None:

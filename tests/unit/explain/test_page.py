@@ -135,7 +135,7 @@ def test_the_page_says_what_the_terminal_says_and_loads_nothing(explanation: Exp
     assert commands[0][1] in said
     assert explanation.headline in said
     assert explanation.when is not None
-    for line in (*explanation.where.lines(), *explanation.when.lines()):
+    for line in (*explanation.where, *explanation.when.lines()):
         assert line in said
     for fit in explanation.causes[:8]:
         assert fit.text in said

@@ -64,7 +64,7 @@ def test_a_layer_that_writes_to_the_destination_of_another_one_is_explained_and_
         f"output: wrong start address: {cases.DST:#x} instead of {cases.DST + 0x2000:#x}, "
         "the destination of 1 layer before",
     )
-    assert any("into the result of layer 0 (SDP, group 0)" in line for line in found.where.lines())
+    assert any("into the result of layer 0 (SDP, group 0)" in line for line in found.where)
 
 
 def test_so_is_one_whose_bytes_are_no_others_than_those_that_lie_there() -> None:

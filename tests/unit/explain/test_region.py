@@ -9,7 +9,8 @@ import pytest
 
 from models.arithmetic import Site
 from tb.explain.cause import Fit
-from tb.explain.region import Region, region_of, regions
+from tb.explain.handed import KINDS
+from tb.explain.region import Region, regions
 
 
 def fit(*names: str, site: Site | None = None) -> Fit:
@@ -38,10 +39,10 @@ def test_a_cause_lies_where_its_unit_works(one: Fit, found: set[Region]) -> None
 
 
 def test_what_passes_the_first_bad_hand_over_says_where_the_fault_lies() -> None:
-    assert [region_of(value) for value in ("converted", "packed", "kernels", "elements")] == [Region.OPERANDS] * 4
-    assert [region_of(value) for value in ("products", "sums", "entered", None)] == [
-        Region.PRODUCTS,
-        Region.SUMS,
-        Region.AFTER,
-        Region.AFTER,
+    regions_of = {name: kind.region for name, kind in KINDS.items()}
+    assert [name for name, region in regions_of.items() if region is Region.OPERANDS] == [
+        *("converted", "packed", "kernels", "elements")
     ]
+    assert regions_of["products"] is Region.PRODUCTS
+    assert regions_of["sums"] is Region.SUMS
+    assert regions_of["entered"] is regions_of["written"] is Region.AFTER

@@ -206,6 +206,8 @@ class Seen:
     def _writers_of_strays(self, ram: Ram) -> NDArray[np.int64]:
         beats, at = self._port(ram)
         usual = np.full(len(beats), -1, dtype=np.int64)
+        if not len(beats):
+            return usual
         width, lacking = beats.data.shape[1], []
         written = np.asarray(beats.strobe.any(axis=1))
         strays = written.copy()

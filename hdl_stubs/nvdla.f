@@ -62,6 +62,7 @@ sdp/nvdla_sdp_y.v
 sdp/nvdla_sdp_tables.v
 sdp/nvdla_sdp_cvt.v
 sdp/nvdla_sdp_out.v
+sdp/nvdla_sdp_write.v
 sdp/nvdla_sdp_counters.v
 pdp/nvdla_pdp.v
 pdp/nvdla_pdp_bands.v

@@ -12,7 +12,6 @@
 // of the convolution. A layer that compares (EQL) writes nothing and leaves its verdict in
 // D_STATUS.
 `include "nvdla_register_offsets.vh"
-`include "nvdla_bugs.vh"
 
 module nvdla_sdp #(
     parameter [5:0] SLOT_RDMA = 6'd8,
@@ -54,19 +53,10 @@ module nvdla_sdp #(
     output wire [           8*ATOM_BYTES-1:0] pdp_data
 );
   localparam [1:0] INT8 = 2'd0;
-  localparam [31:0] ATOM = ATOM_BYTES;
   localparam COUNTERS = 9;
   localparam LOG2_ATOM = $clog2(ATOM_BYTES);
   localparam O = OPERANDS * 16 * ATOM_BYTES;
 
-  `NVDLA_BUG(sdp_dst_line_stride)
-  `NVDLA_BUG(sdp_dst_surface_stride)
-  `NVDLA_BUG(sdp_dst_base)
-  `NVDLA_BUG(sdp_dst_batch_stride)
-  `NVDLA_BUG(sdp_dst_surfaces_reversed)
-  `NVDLA_BUG(sdp_ends_one_surface_early)
-  `NVDLA_BUG(sdp_write_repeated)
-  `NVDLA_BUG(sdp_interrupt_at_start)
 
   wire [32*(`SDP_RDMA_WORDS-`SDP_RDMA_OP_ENABLE)-1:0] rdma_cfg;
   /* verilator lint_off UNUSEDSIGNAL */
@@ -277,7 +267,7 @@ module nvdla_sdp #(
   wire out_valid, unequal;
   wire [1:0] answered;
   wire [32*COUNTERS-1:0] counters;
-  wire taken = to_pdp ? pdp_ready : compares || wr_req_ready;
+  wire out_ready;
 
   nvdla_sdp_core #(
       .FULL      (FULL),
@@ -315,7 +305,7 @@ module nvdla_sdp #(
       .operand_alu        (operand_alu),
       .operand_mul        (operand_mul),
       .out_valid          (out_valid),
-      .out_ready          (write_walking && taken),
+      .out_ready          (out_ready),
       .out_data           (wr_req_data),
       .settings           (settings),
       .le_index           (le_index),
@@ -326,74 +316,41 @@ module nvdla_sdp #(
       .unequal            (unequal)
   );
 
-  assign pdp_valid    = out_valid && write_walking && to_pdp;
-  assign pdp_data     = wr_req_data;
-  assign wr_req_valid = out_valid && write_walking && !to_pdp && !compares;
-  assign wr_req_mc    = cfg[32*(`SDP_D_DST_DMA_CFG-`SDP_OP_ENABLE)];
+  assign pdp_valid = out_valid && write_walking && to_pdp;
+  assign pdp_data  = wr_req_data;
+  assign wr_req_mc = cfg[32*(`SDP_D_DST_DMA_CFG-`SDP_OP_ENABLE)];
 
-  // The seeded bug sdp_write_repeated leaves the address of one write of a layer to the next one.
-  reg repeated;
-
-  always @(posedge clk or negedge rst_n)
-    if (!rst_n) repeated <= 1'b0;
-    else if (start) repeated <= 1'b0;
-    else if (wr_req_valid && taken) repeated <= 1'b1;
-
-  // Counts the atoms of a layer that leave, wherever they go.
-  wire two_parts = wide && (out_precision != INT8);
-  wire [31:0] dst_stride = cfg[32*(`SDP_D_DST_SURFACE_STRIDE-`SDP_OP_ENABLE)+:32];
-  wire [31:0] dst_line_stride = cfg[32*(`SDP_D_DST_LINE_STRIDE-`SDP_OP_ENABLE)+:32];
-  wire [31:0] line_stride = dst_line_stride + (bug_sdp_dst_line_stride ? ATOM : 32'd0);
-  wire [31:0] surface_stride = (width == 13'd0 && height == 13'd0) ? ATOM :
-                               dst_stride + (bug_sdp_dst_surface_stride ? line_stride : 32'd0);
-  wire [31:0] dst_batch_stride = cfg[32*(`SDP_D_DST_BATCH_STRIDE-`SDP_OP_ENABLE)+:32];
-  wire [31:0] batch_stride = bug_sdp_dst_batch_stride ? 32'd0 : dst_batch_stride;
-  wire [31:0] last_surface = {19'd0, groups} * surface_stride;
-  wire [ADDR_WIDTH-1:0] dst_base = cfg[32*(`SDP_D_DST_BASE_ADDR_LOW-`SDP_OP_ENABLE)+:ADDR_WIDTH];
-  reg [ADDR_WIDTH-1:0] moved;  // by a seeded bug
-
-  always @* begin
-    moved       = 0;
-    moved[31:0] = (bug_sdp_dst_base ? ATOM : 32'd0) + (bug_sdp_dst_surfaces_reversed ? last_surface : 32'd0);
-  end
-
-  nvdla_walker #(
+  nvdla_sdp_write #(
       .ADDR_WIDTH(ADDR_WIDTH),
-      .LOOPS     (7)
-  ) write_walker (
-      .clk    (clk),
-      .rst_n  (rst_n),
-      .start  (start),
-      .base   (dst_base + moved),
-      .last   ({
-        groups - {12'd0, bug_sdp_ends_one_surface_early && groups != 0},
-        8'd0, cubes,
-        winograd ? {height >> 1, width >> 1, 13'd1, 13'd1} : {height, width, 26'd0},
-        12'd0, two_parts
-      }),
-      .strides({
-        two_parts ? surface_stride << 1 : bug_sdp_dst_surfaces_reversed ? -surface_stride : surface_stride,
-        batch_stride,
-        winograd ? {line_stride << 1, ATOM << 1, line_stride, ATOM} : {line_stride, ATOM, 64'd0},
-        surface_stride
-      }),
-      .valid  (write_walking),
-      .ready  (out_valid && taken && !(bug_sdp_write_repeated && wr_req_valid && !repeated)),
-      .addr   (wr_req_addr)
+      .ATOM_BYTES(ATOM_BYTES)
+  ) write (
+      .clk           (clk),
+      .rst_n         (rst_n),
+      .start         (start),
+      .done          (core_done),
+      .group         (consumer),
+      .width         (width),
+      .height        (height),
+      .groups        (groups),
+      .cubes         (cubes),
+      .winograd      (winograd),
+      .two_parts     (wide && (out_precision != INT8)),
+      .base          (cfg[32*(`SDP_D_DST_BASE_ADDR_LOW-`SDP_OP_ENABLE)+:ADDR_WIDTH]),
+      .line_stride   (cfg[32*(`SDP_D_DST_LINE_STRIDE-`SDP_OP_ENABLE)+:32]),
+      .surface_stride(cfg[32*(`SDP_D_DST_SURFACE_STRIDE-`SDP_OP_ENABLE)+:32]),
+      .batch_stride  (cfg[32*(`SDP_D_DST_BATCH_STRIDE-`SDP_OP_ENABLE)+:32]),
+      .to_memory     (!to_pdp && !compares),
+      .other_ready   (!to_pdp || pdp_ready),
+      .valid         (out_valid),
+      .ready         (out_ready),
+      .walking       (write_walking),
+      .room          (interrupt_room),
+      .layer_done    (layer_done),
+      .wr_req_valid  (wr_req_valid),
+      .wr_req_ready  (wr_req_ready),
+      .wr_req_addr   (wr_req_addr),
+      .wr_rsp_valid  (wr_rsp_valid)
   );
-
-  nvdla_dma_write writes (
-      .clk       (clk),
-      .rst_n     (rst_n),
-      .accepted  (wr_req_valid && wr_req_ready),
-      .rsp_valid (wr_rsp_valid),
-      .room      (interrupt_room),
-      .layer_end (core_done),
-      .group     (consumer),
-      .layer_done(answered)
-  );
-
-  assign layer_done = bug_sdp_interrupt_at_start ? {start && consumer, start && !consumer} : answered;
 
   wire unused_pointer = rdma_consumer;
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from models.errors import InputError
 from tb.nvdla.surfaces import LinesSurface
@@ -18,6 +19,7 @@ class BdmaLayer:
     Source: programming guide, "BDMA programming".
     """
 
+    unit: ClassVar[str] = "BDMA"
     src: LinesSurface
     dst: LinesSurface
 
@@ -27,8 +29,3 @@ class BdmaLayer:
             raise InputError(f"dst must be laid out for {src.config.name} as src, not {dst.config.name}")
         if dst.shape != src.shape:
             raise InputError(f"dst must have the shape {src.shape} of src, not {dst.shape}")
-
-    @property
-    def unit(self) -> str:
-        """The unit that runs the layer and raises its interrupt."""
-        return "BDMA"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from models.cdp import CdpParams
 from models.errors import InputError
@@ -18,6 +19,7 @@ class CdpLayer:
         InputError: when the sizes or precisions of source, destination and parameters do not fit each other.
     """
 
+    unit: ClassVar[str] = "CDP"
     src: Surface
     dst: Surface
     params: CdpParams
@@ -30,8 +32,3 @@ class CdpLayer:
             got = getattr(self, end).layout.precision
             if got is not self.params.precision:
                 raise InputError(f"{end} must have the precision {self.params.precision.name}, not {got.name}")
-
-    @property
-    def unit(self) -> str:
-        """The unit that runs the layer and raises its interrupt."""
-        return "CDP"

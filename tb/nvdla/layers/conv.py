@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from models.cbuf import feature_entries, image_entries, winograd_entries
 from models.conv import ConvParams
@@ -49,6 +50,7 @@ class ConvLayer:
     Source: programming guide, "Convolution" and "Limitation"; formats document, "Pixel Format".
     """
 
+    unit: ClassVar[str] = "SDP"
     src: Surface | ImageSurface
     weights: WeightSurface
     dst: Surface
@@ -99,11 +101,6 @@ class ConvLayer:
             self._check_batch(self.batch)
         compressed = self.weights.compression is not None
         self.cbuf.check(self.entries, self.slices, weights, compressed=compressed, cubes=len(self.cubes))
-
-    @property
-    def unit(self) -> str:
-        """The unit that ends the layer and raises its interrupt."""
-        return "SDP"
 
     @property
     def processing_precision(self) -> Precision:

@@ -1,4 +1,7 @@
-"""Any hardware layer: what a function says that takes or returns all of them."""
+"""Any hardware layer: what a function says that takes or returns all of them.
+
+Its ``unit`` is the one that ends the layer and raises its interrupt.
+"""
 
 from tb.nvdla.layers.bdma import BdmaLayer
 from tb.nvdla.layers.cdp import CdpLayer

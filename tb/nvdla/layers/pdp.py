@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from models.config import HwConfig
 from models.errors import InputError
@@ -52,6 +53,7 @@ class PdpLayer:
         InputError: when the sizes of source, destination, pooling and split do not fit each other.
     """
 
+    unit: ClassVar[str] = "PDP"
     src: Surface
     dst: Surface
     params: PdpParams
@@ -84,11 +86,6 @@ class PdpLayer:
         if self.split is not None:
             widest = max(self.split.first_out, self.split.middle_out, self.split.last_out)
         check_line_buffer("split", self.params, self.src.layout.config, widest)
-
-    @property
-    def unit(self) -> str:
-        """The unit that runs the layer and raises its interrupt."""
-        return "PDP"
 
 
 def check_line_buffer(name: str, params: PdpParams, config: HwConfig, widest: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from models.config import HwConfig
 from models.errors import InputError
@@ -36,6 +37,7 @@ class PooledLayer:
         Processor".
     """
 
+    unit: ClassVar[str] = "PDP"
     producer: SdpLayer | ConvLayer
     dst: Surface
     params: PdpParams
@@ -77,8 +79,3 @@ class PooledLayer:
     def processing(self) -> SdpParams:
         """The processing of SDP."""
         return self.producer.sdp if isinstance(self.producer, ConvLayer) else self.producer.params
-
-    @property
-    def unit(self) -> str:
-        """The unit that ends the layer and raises its interrupt."""
-        return "PDP"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import ClassVar
 
 from models.errors import InputError
 from models.layout import FeatureLayout, PlanarLayout, contracted_shape
@@ -44,6 +45,7 @@ class RubikLayer:
     Source: unit description, "RUBIK"; programming guide, "Rubik programming" and "Limitation".
     """
 
+    unit: ClassVar[str] = "RBK"
     mode: RubikMode
     src: Surface | PlanarSurface
     dst: Surface | PlanarSurface
@@ -73,8 +75,3 @@ class RubikLayer:
             expected = (dst.shape[0], *src.shape[1:])
         if dst.shape != expected:
             raise InputError(f"dst must have the shape {expected}, not {dst.shape}")
-
-    @property
-    def unit(self) -> str:
-        """The unit that runs the layer."""
-        return "RBK"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from models.errors import InputError
 from models.precision import Precision
@@ -26,6 +27,7 @@ class SdpLayer:
         InputError: when surfaces, parameters and operand sources do not fit each other.
     """
 
+    unit: ClassVar[str] = "SDP"
     src: Surface
     dst: Surface
     params: SdpParams
@@ -54,11 +56,6 @@ class SdpLayer:
         for name in ("x1", "x2", "y"):
             check_stage(name, getattr(self.params, name), getattr(self, name), self.src.layout.shape)
         check_operand_precision(memories, self.processing_precision)
-
-    @property
-    def unit(self) -> str:
-        """The unit that runs the layer and raises its interrupt."""
-        return "SDP"
 
     @property
     def processing_precision(self) -> Precision:

@@ -1,29 +1,36 @@
-"""Cubes and operands in memory."""
+"""Cubes, operands, planes and lines in memory."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from models.config import HwConfig
 from models.errors import InputError
-from models.layout import FeatureLayout, OperandLayout
+from models.layout import FeatureLayout, LinesLayout, OperandLayout, PlanarLayout
 from tb.nvdla.memory import Ram
+
+L = TypeVar("L", FeatureLayout, OperandLayout, PlanarLayout, LinesLayout)
 
 
 @dataclass(frozen=True)
-class Surface:
-    """A feature cube in memory.
+class Placed(Generic[L]):
+    """Something that lies in memory as a layout says.
 
     Raises:
-        InputError: when the address is not a multiple of the atom, or the cube leaves the address space.
+        InputError: when the address is not a multiple of the atom, or there is no room after it in the address space.
     """
 
-    layout: FeatureLayout
+    layout: L
     address: int
     ram: Ram = Ram.MC
 
     def __post_init__(self) -> None:
         check_address(self.address, self.layout.nbytes, self.layout.config)
+
+
+class Surface(Placed[FeatureLayout]):
+    """A feature cube in memory."""
 
     @property
     def shape(self) -> tuple[int, int, int]:
@@ -31,21 +38,22 @@ class Surface:
         return self.layout.shape
 
 
-@dataclass(frozen=True)
-class OperandSurface:
-    """Operands of an SDP stage in memory.
+class OperandSurface(Placed[OperandLayout]):
+    """Operands of an SDP stage in memory."""
 
-    Raises:
-        InputError: when the address is not a multiple of the feature atom, or the operands leave the
-            address space.
-    """
 
-    layout: OperandLayout
-    address: int
-    ram: Ram = Ram.MC
+class LinesSurface(Placed[LinesLayout]):
+    """Lines in memory, as BDMA copies them."""
+
+
+class PlanarSurface(Placed[PlanarLayout]):
+    """One plane per channel in memory, as RUBIK splits and merges them, at a multiple of 64 bytes."""
 
     def __post_init__(self) -> None:
-        check_address(self.address, self.layout.nbytes, self.layout.config)
+        alignment = self.layout.alignment.start_address_bytes
+        if self.address < 0 or self.address % alignment:
+            raise InputError(f"address must be a multiple of {alignment} bytes, not {self.address:#x}")
+        super().__post_init__()
 
 
 def check_address(address: int, nbytes: int, config: HwConfig) -> None:

@@ -66,23 +66,39 @@ class Subject:
         """Most bytes of each surface."""
         return (self.layout.nbytes,)
 
+    def extend(self, tensor: Array) -> Any:
+        """Return a tensor as the layout takes it."""
+        return tensor
+
+    def restore(self, content: Any) -> Array:
+        """Return the tensor of what the layout has unpacked, or that itself where it cannot be undone."""
+        tensor: Array = content
+        return tensor
+
+    def inside(self, element: Coordinates) -> tuple[Any, ...]:
+        """Return the coordinates that the layout has for an element."""
+        return element
+
+    def outside(self, inside: Any) -> Coordinates:
+        """Return the coordinates of an element of the layout."""
+        return tuple(inside)
+
     def pack(self, tensor: Array) -> tuple[ByteArray, ...]:
         """Return the bytes of each surface."""
-        return (self.layout.pack(tensor),)
+        return (self.layout.pack(self.extend(tensor)),)
 
     def unpack(self, surfaces: Sequence[ByteArray]) -> Array:
         """Return the tensor that lies in the surfaces."""
-        tensor: Array = self.layout.unpack(surfaces[0])
-        return tensor
+        return self.restore(self.layout.unpack(surfaces[0]))
 
     def offset(self, element: Coordinates) -> int | None:
         """Return the byte offset of an element in the first surface, or None when it does not lie there."""
-        return self.layout.offset(*element)
+        return self.layout.offset(*self.inside(element))
 
     def element_at(self, offset_bytes: int) -> Coordinates | None:
         """Return the element that a byte of the first surface belongs to, or None."""
-        found: Coordinates | None = self.layout.element_at(offset_bytes)
-        return found
+        found = self.layout.element_at(offset_bytes)
+        return None if found is None else self.outside(found)
 
     def remark(self, element: Coordinates) -> str:
         """Return what else is to be said of an element, or nothing."""
@@ -157,15 +173,15 @@ class OperandSubject(Subject):
 
     layout: OperandLayout
 
-    def pack(self, tensor: Array) -> tuple[ByteArray, ...]:
-        """Return the bytes of the operands."""
+    def extend(self, tensor: Array) -> dict[str, Array]:
+        """Return the operands by their components."""
         names, shape = self.layout.components, self.layout.shape
         check_array("operands", tensor, shape if len(names) == 1 else (2, *shape), self.layout.component_dtype)
-        return (self.layout.pack(dict(zip(names, tensor.reshape(-1, *shape), strict=True))),)
+        return dict(zip(names, tensor.reshape(-1, *shape), strict=True))
 
-    def unpack(self, surfaces: Sequence[ByteArray]) -> Array:
+    def restore(self, content: dict[str, Array]) -> Array:
         """Return the operands."""
-        arrays = list(self.layout.unpack(surfaces[0]).values())
+        arrays = list(content.values())
         return arrays[0] if len(arrays) == 1 else np.stack(arrays)
 
     def remark(self, element: Coordinates) -> str:
@@ -177,10 +193,9 @@ class OperandSubject(Subject):
 class ValuesSubject(Subject):
     """Values of a fully connected module: a single coordinate."""
 
-    def element_at(self, offset_bytes: int) -> Coordinates | None:
-        """Return the value that the byte belongs to, or None in padding."""
-        x: int | None = self.layout.element_at(offset_bytes)
-        return None if x is None else (x,)
+    def outside(self, inside: int) -> Coordinates:
+        """Return the coordinate of a value."""
+        return (inside,)
 
 
 @dataclass(frozen=True)

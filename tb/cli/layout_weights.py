@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from models.layout import (
     CompressedWeightLayout,
@@ -20,43 +21,9 @@ KERNEL_AXES = ("k", "c", "r", "s")
 
 @dataclass(frozen=True)
 class KernelSubject(Subject):
-    """Kernels that need no extension."""
+    """Kernels; those of subclasses are extended first."""
 
     layout: KernelLayout
-
-    def extend(self, tensor: Array) -> Array:
-        """Return the kernels as the layout takes them."""
-        return tensor
-
-    def restore(self, kernels: Array) -> Array:
-        """Return the kernels that were extended, or what the layout has where that cannot be undone."""
-        return kernels
-
-    def inside(self, element: Coordinates) -> tuple[int, int, int, int]:
-        """Return the coordinates of an element in the extended kernels."""
-        k, c, r, s = map(int, element)
-        return k, c, r, s
-
-    def outside(self, inside: Sequence[int]) -> Coordinates:
-        """Return the coordinates of an element of the extended kernels in the tensor."""
-        return tuple(inside)
-
-    def pack(self, tensor: Array) -> tuple[ByteArray, ...]:
-        """Return the bytes of the weights."""
-        return (self.layout.pack(self.extend(tensor)),)
-
-    def unpack(self, surfaces: Sequence[ByteArray]) -> Array:
-        """Return the kernels."""
-        return self.restore(self.layout.unpack(surfaces[0]))
-
-    def offset(self, element: Coordinates) -> int | None:
-        """Return the byte offset of a weight."""
-        return self.layout.offset(*self.inside(element))
-
-    def element_at(self, offset_bytes: int) -> Coordinates | None:
-        """Return the weight that the byte belongs to, or None in the end alignment."""
-        found = self.layout.element_at(offset_bytes)
-        return None if found is None else self.outside(found)
 
 
 @dataclass(frozen=True)
@@ -69,11 +36,11 @@ class ImageKernelSubject(KernelSubject):
         """Return the kernels after channel pre-extension."""
         return self.layout.pre_extend(tensor)
 
-    def restore(self, kernels: Array) -> Array:
+    def restore(self, content: Array) -> Array:
         """Return the kernels before channel pre-extension."""
-        return self.layout.original(kernels)
+        return self.layout.original(content)
 
-    def inside(self, element: Coordinates) -> tuple[int, int, int, int]:
+    def inside(self, element: Coordinates) -> tuple[Any, ...]:
         """Return the coordinates after pre-extension: channel ``s * C + c``."""
         for name, value, end in zip(KERNEL_AXES, map(int, element), self.layout.shape, strict=True):
             check_index(name, value, end)

@@ -197,38 +197,32 @@ def encode_rows(table: Table, flat: Flat, registers: RegisterMap) -> dict[str, d
     """
     words: dict[str, dict[str, int]] = {}
     for entry in table:
-        for name in entry.fields if isinstance(entry, Row) else (entry.field,):
+        for name in _fields(entry):
             unit, register, _ = name.split(".")
             words.setdefault(unit, {}).setdefault(register, registers.register(unit, register).reset)
-    for entry in table:
-        if isinstance(entry, View) or not _holds(entry.when, flat):
-            continue
-        if isinstance(entry, Fixed):
-            _put(words, registers, entry.field, entry.value)
-            continue
-        widths = [_width(registers, name) for name in entry.fields]
-        with blame(entry.fields):
-            bits = entry.codec.encode(flat[entry.attribute], sum(widths))
-        for name, width in zip(entry.fields, widths, strict=True):
-            _put(words, registers, name, bits & ((1 << width) - 1))
-            bits >>= width
-    return words
+    return written_words(table, flat, registers, words)
 
 
-def written_words(table: Table, flat: Flat, registers: RegisterMap) -> dict[str, dict[str, int]]:
-    """Return the words of the registers that a row holds for, by unit and register name, in the order of the rows.
+def written_words(
+    table: Table, flat: Flat, registers: RegisterMap, words: dict[str, dict[str, int]] | None = None
+) -> dict[str, dict[str, int]]:
+    """Return words with the fields of each row that holds, by unit and register name.
 
-    Other than with ``encode_rows``, a register is left out when none of its rows holds, and the fields of a
-    register that no row names are 0, as drivers write them.
+    Args:
+        table: The rows.
+        flat: Attributes.
+        registers: Those of the configuration.
+        words: Words to change. Without them, a register is left out when none of its rows holds, and the fields that
+            no row names are 0, as drivers write them, in the order of the rows.
 
     Raises:
         Refused: for a value that its field cannot hold.
     """
-    words: dict[str, dict[str, int]] = {}
+    words = {} if words is None else words
     for entry in table:
         if isinstance(entry, View) or not _holds(entry.when, flat):
             continue
-        fields = entry.fields if isinstance(entry, Row) else (entry.field,)
+        fields = _fields(entry)
         widths = [_width(registers, name) for name in fields]
         bits = entry.value if isinstance(entry, Fixed) else 0
         if isinstance(entry, Row):
@@ -302,6 +296,10 @@ def blame_attributes(table: Table, prefix: str) -> Iterator[None]:
         attribute = f"{prefix}.{str(error).split()[0]}" if prefix else str(error).split()[0]
         names = [e.fields[0] for e in table if isinstance(e, Row) and e.attribute == attribute]
         raise Refused(f"{names[0] if names else prefix}: {error}") from error
+
+
+def _fields(entry: Row | Fixed | View) -> tuple[str, ...]:
+    return entry.fields if isinstance(entry, Row) else (entry.field,)
 
 
 def _holds(condition: str, flat: Flat) -> bool:

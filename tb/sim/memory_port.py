@@ -7,7 +7,7 @@ as the bus. Measured on the public nv_small RTL: data can be accepted before its
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -112,33 +112,31 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
         self._open = [0, 0]
 
     async def _monitor_recv(self) -> None:
-        bus, edge = self.bus, RisingEdge(self.clock)
-        arvalid, awvalid, wvalid = bus.arvalid, bus.awvalid, bus.wvalid
-        arready, awready, wready = bus.arready, bus.awready, bus.wready
-        pairs = self._pairs("ar", "aw", "w")
-        wake = [RisingEdge(signal) for signal in (arvalid, awvalid, wvalid)]
-        reset_n = self.entity.dla_reset_rstn
+        seen = {"ar": self._see_read, "aw": self._see_address, "w": self._see_data}
+        await self._follow(seen, self._see_reset)
+
+    async def _follow(self, seen: Mapping[str, Callable[[], None]], in_reset: Callable[[], Awaitable[None]]) -> None:
+        """Judge channels at every edge, whoever drives them, and sleep while none is valid.
+
+        Args:
+            seen: By channel, what sees a transfer.
+            in_reset: What ends with a reset of the DUT.
+        """
+        edge, reset_n = RisingEdge(self.clock), self.entity.dla_reset_rstn
+        pairs = {name: tuple(getattr(self.bus, pin) for pin in CHANNELS[name][:2]) for name in seen}
+        wake = [RisingEdge(valid) for valid, _ in pairs.values()]
         while True:
             await edge
             if reset_n.value != HIGH:
-                # A DUT that is held in reset asks for nothing, and may take back what it offered.
-                self._rules.flush()
-                await self._see_reset(reset_n, (arvalid, awvalid, wvalid))
+                await in_reset()
                 continue
             self._judge_offers(pairs)
             idle = True
-            if arvalid.value == HIGH:
-                idle = False
-                if arready.value == HIGH:
-                    self._see_read()
-            if awvalid.value == HIGH:
-                idle = False
-                if awready.value == HIGH:
-                    self._see_address()
-            if wvalid.value == HIGH:
-                idle = False
-                if wready.value == HIGH:
-                    self._see_data()
+            for channel, (valid, ready) in pairs.items():
+                if valid.value == HIGH:
+                    idle = False
+                    if ready.value == HIGH:
+                        seen[channel]()
             if idle:
                 await First(*wake)
 
@@ -151,9 +149,11 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
         self._open[kind] += change
         self._most[kind] = max(self._most[kind], self._open[kind])
 
-    async def _see_reset(self, reset_n: SimHandleBase, valids: tuple[SimHandleBase, ...]) -> None:
-        """Judge what is offered in reset, until that ends."""
-        edge, edges = RisingEdge(self.clock), 0
+    async def _see_reset(self) -> None:
+        """Judge what is offered in reset, until that ends: a DUT asks for nothing then, and may take back an offer."""
+        self._rules.flush()
+        bus, edge, reset_n, edges = self.bus, RisingEdge(self.clock), self.entity.dla_reset_rstn, 0
+        valids = (bus.arvalid, bus.awvalid, bus.wvalid)
         while reset_n.value != HIGH:
             await edge
             edges += 1
@@ -161,34 +161,21 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
                 self._rules.broken(IN_RESET)
 
     async def _see_answers(self) -> None:
-        """Judge read data and write responses, whoever drives them."""
-        bus, edge, rules = self.bus, RisingEdge(self.clock), self._rules
-        rvalid, bvalid, rready, bready = bus.rvalid, bus.bvalid, bus.rready, bus.bready
-        pairs = self._pairs("r", "b")
-        wake = [RisingEdge(signal) for signal in (rvalid, bvalid)]
-        reset_n = self.entity.dla_reset_rstn
-        while True:
-            await edge
-            if reset_n.value != HIGH:
-                await RisingEdge(reset_n)
-                continue
-            self._judge_offers(pairs)
-            idle = True
-            if rvalid.value == HIGH:
-                idle = False
-                if rready.value == HIGH:
-                    self._count(0, -1)
-                    last = self._number("rlast") == 1
-                    rules.read_answer(self._number("rid"), self._number("rdata"), last=last)
-            if bvalid.value == HIGH:
-                idle = False
-                if bready.value == HIGH:
-                    self._count(1, -1)
-                    self._see_write_answer(self._number("bid"))
-            if idle:
-                await First(*wake)
+        """Judge read data and write responses."""
 
-    def _see_write_answer(self, axi_id: int) -> None:
+        async def reset_ends() -> None:
+            await RisingEdge(self.entity.dla_reset_rstn)
+
+        await self._follow({"r": self._see_read_answer, "b": self._see_write_answer}, reset_ends)
+
+    def _see_read_answer(self) -> None:
+        self._count(0, -1)
+        last = self._number("rlast") == 1
+        self._rules.read_answer(self._number("rid"), self._number("rdata"), last=last)
+
+    def _see_write_answer(self) -> None:
+        self._count(1, -1)
+        axi_id = self._number("bid")
         self._rules.write_answer(axi_id)
         written = self._unanswered.get(axi_id)
         if written:
@@ -227,11 +214,7 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
             self._unanswered.setdefault(axi_id, deque()).append(beats[-1][2])
             self._recv(WriteBurst(axi_id, address, tuple(beat[:3] for beat in beats), at))
 
-    def _pairs(self, *channels: str) -> dict[str, tuple[SimHandleBase, SimHandleBase]]:
-        """Return valid and ready of channels."""
-        return {name: tuple(getattr(self.bus, pin) for pin in CHANNELS[name][:2]) for name in channels}
-
-    def _judge_offers(self, pairs: dict[str, tuple[SimHandleBase, SimHandleBase]]) -> None:
+    def _judge_offers(self, pairs: Mapping[str, tuple[SimHandleBase, ...]]) -> None:
         """Judge the channels that have to wait, and those that had to at the last edge."""
         for channel, (valid, ready) in pairs.items():
             offered = valid.value == HIGH

@@ -16,12 +16,11 @@ from tb.judge.judge import Access, Judge
 from tb.judge.predictor import Expectation
 from tb.judge.tracker import StartedLayer
 from tb.judge.verdict import Verdict
-from tb.nvdla.memory import MemoryImage, Ram
 from tb.nvdla.program.ops import InterruptNotify, MemInit, MemLoad, Poll, Program, RegRead, RegWrite, SyncNotify
 from tb.nvdla.program.table import Refused
 from tb.nvdla.registers import RegisterMap
 from tb.stimulus.player import Accesses, Notifications, Player, Stalled
-from tb.stimulus.scenario import Scenario, ScenarioError, apply_memory_op
+from tb.stimulus.scenario import Scenario, ScenarioError, apply_memory_op, empty_memories
 
 
 @dataclass(frozen=True)
@@ -61,8 +60,7 @@ class _Model:
     """Carries out the steps of a program, as a DUT that ends each layer as it starts."""
 
     def __init__(self, scenario: Scenario, config: HwConfig) -> None:
-        rams = (Ram.MC, Ram.CVSRAM) if config.secondary_memif_enable else (Ram.MC,)
-        self._memories = {ram: MemoryImage(limit=1 << config.memif_address_width_bits) for ram in rams}
+        self._memories = empty_memories(config)
         self.board = GoldenBoard(self._memories, exact=scenario.settings.exact)
         self.judge = Judge(config, self.board, lambda ram, *where: self._memories[ram].read_array(*where))
         self.judge.watchers.append(self)

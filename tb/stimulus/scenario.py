@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from models.config import HwConfig
 from models.errors import InputError
 from models.limits import NAME_CHARACTERS
 from models.reading import shown
@@ -46,6 +47,12 @@ class Scenario:
     def checks(self) -> tuple[CheckCrc | CheckFile, ...]:
         """The golden results that the scenario carries."""
         return tuple(op for op in self.ops if isinstance(op, CheckCrc | CheckFile))
+
+
+def empty_memories(config: HwConfig) -> dict[Ram, MemoryImage]:
+    """Return an image for each memory port of a configuration."""
+    rams = (Ram.MC, Ram.CVSRAM) if config.secondary_memif_enable else (Ram.MC,)
+    return {ram: MemoryImage(limit=1 << config.memif_address_width_bits) for ram in rams}
 
 
 def apply_memory_op(memories: dict[Ram, MemoryImage], op: MemInit | MemLoad) -> None:

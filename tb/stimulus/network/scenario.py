@@ -23,7 +23,7 @@ from tb.stimulus.network.network import HardwareTask, Network, SoftwareTask, Spa
 from tb.stimulus.network.program import Programmer, until
 from tb.stimulus.network.schedule import Turns
 from tb.stimulus.network.tensors import Tensor
-from tb.stimulus.scenario import Scenario, apply_memory_op
+from tb.stimulus.scenario import Scenario, apply_memory_op, empty_memories
 
 Memories = dict[Ram, MemoryImage]
 
@@ -80,12 +80,6 @@ class NetworkScenario:
 def read(tensor: Tensor, memories: Memories) -> NDArray[Any]:
     """Return a tensor out of memory, shape (C, H, W)."""
     return tensor.unpack(memories[tensor.ram].read_array(tensor.address, tensor.nbytes))
-
-
-def empty_memories(config: HwConfig) -> Memories:
-    """Return an image for each memory port of a configuration."""
-    rams = (Ram.MC, Ram.CVSRAM) if config.secondary_memif_enable else (Ram.MC,)
-    return {ram: MemoryImage(limit=1 << config.memif_address_width_bits) for ram in rams}
 
 
 def memories_after(ops: Program, expectations: Iterable[Expectation], config: HwConfig) -> Memories:

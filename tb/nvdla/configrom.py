@@ -19,26 +19,6 @@ from models.config import HwConfig
 from tb.nvdla.configrom_table import SUB_UNITS, ConfigRomError, Layout, SubUnit, Word
 from tb.nvdla.registers import UNIT_BYTES, RegisterMap
 
-__all__ = [
-    "END_OF_LIST",
-    "HW_VERSION",
-    "QUIRKS",
-    "READ_WORDS",
-    "WORD_BYTES",
-    "ConfigRom",
-    "ConfigRomError",
-    "Descriptor",
-    "Difference",
-    "Layout",
-    "Quirk",
-    "RomWord",
-    "differences",
-    "encode",
-    "is_complete",
-    "parse",
-    "published",
-]
-
 WORD_BYTES = 4
 READ_WORDS = UNIT_BYTES // WORD_BYTES
 HW_VERSION = 0x00010001

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from typing import Any, TypeVar
 
@@ -109,11 +109,6 @@ class Table:
         if value not in allowed:
             raise PlanError(f"{self.where}.{key} must be one of {', '.join(allowed)}, not {value}")
         return value
-
-    def holds(self, key: str, values: Container[str]) -> bool:
-        """Return whether a key is there with one of these values, without taking it."""
-        value = self._data.get(key)
-        return isinstance(value, str) and value in values
 
     def is_text(self, key: str) -> bool:
         """Return whether a key is there with a text, without taking it."""

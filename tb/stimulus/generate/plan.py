@@ -62,7 +62,9 @@ class PlanEntry:
             raise PlanError(f"{self.name}.base must be at least 0, not {base}")
         width = config.memif_address_width_bits
         carries = table.span("carries", (LEAST_CARRY, width - 1)) if "carries" in table else None
-        alone = table.holds("registers", KINDS) or table.holds("interrupts", ("software",))
+        kind, units = table.one_of("registers", (*KINDS, _RUNNING, ""), ""), table.names("units")
+        interrupts = table.one_of("interrupts", ("software", "layers", ""), "")
+        alone = kind in KINDS or interrupts == "software"
         descriptions = plan_file.layers(self.name, table.take("layer", list, [], required=not alone))
         if len(descriptions) > LAYERS:
             raise PlanError(f"{self.name}.layer must be at most {LAYERS} layers, not {len(descriptions)}")
@@ -71,8 +73,6 @@ class PlanEntry:
         rng = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
         settings = _with_reset(settings, table.take("reset_within", int, 0), rng)
         preset = [RegWrite(register, value) for register, value in table.pairs("preset")]
-        kind, units = table.one_of("registers", (*KINDS, _RUNNING, ""), ""), table.names("units")
-        interrupts = table.one_of("interrupts", ("software", "layers", ""), "")
         table.done()
         if interrupts:
             settings = replace(settings, serve_interrupts=False)

@@ -36,10 +36,6 @@ class Coding(NamedTuple):
     build: Callable[[HwConfig, Flat], Layer]
 
 
-def _always(words_of: WordsOf, registers: RegisterMap) -> bool:
-    return True
-
-
 @dataclass(frozen=True)
 class Chain:
     """Units that run a layer together.
@@ -51,7 +47,8 @@ class Chain:
         layer: The type of its layers.
         coding: How they stand in registers.
         runs: Whether it runs this layer, among the chains for the type.
-        chosen: Whether the words of its units select it, among the chains that share a unit.
+        fields: Fields of its units with the values that select it, among the chains that share a unit.
+        operands: Whether SDP must take operands from memory, or must not; None where that decides nothing.
     """
 
     name: str
@@ -60,12 +57,20 @@ class Chain:
     layer: type[Layer]
     coding: Coding
     runs: Callable[[Any], bool] = lambda layer: True
-    chosen: Callable[[WordsOf, RegisterMap], bool] = _always
+    fields: Mapping[str, int] = field(default_factory=dict)
+    operands: bool | None = None
 
     @property
     def lut_unit(self) -> str:
         """The unit whose lookup tables it uses, if it uses any."""
         return "SDP" if "SDP" in self.units else self.done_unit
+
+    def is_chosen(self, words_of: WordsOf, registers: RegisterMap) -> bool:
+        """Return whether the words of its units select it."""
+        for name, value in self.fields.items():
+            if units.value_of(name, words_of(name.partition(".")[0]), registers) != value:
+                return False
+        return self.operands is None or self.operands == units.takes_operands(words_of("SDP"), registers)
 
 
 @dataclass(frozen=True)
@@ -109,43 +114,14 @@ def _pooled(producer: Coding) -> Coding:
     return Coding(pooled.table(table), partial(pooled.flatten, flatten), partial(pooled.build, build))
 
 
-def _from_memory(words_of: WordsOf, registers: RegisterMap) -> bool:
-    return not units.is_flying("SDP", words_of("SDP"), registers)
-
-
-def _without_operands(words_of: WordsOf, registers: RegisterMap) -> bool:
-    words = words_of("SDP")
-    return units.is_flying("SDP", words, registers) and not units.takes_operands(words, registers)
-
-
-def _with_operands(words_of: WordsOf, registers: RegisterMap) -> bool:
-    words = words_of("SDP")
-    return units.is_flying("SDP", words, registers) and units.takes_operands(words, registers)
-
-
-def _to_memory(chosen: Callable[[WordsOf, RegisterMap], bool]) -> Callable[[WordsOf, RegisterMap], bool]:
-    """Return the condition under which SDP's output goes to memory."""
-    return lambda words_of, registers: not units.hands_on(words_of("SDP"), registers) and chosen(words_of, registers)
-
-
-def _to_pdp(chosen: Callable[[WordsOf, RegisterMap], bool]) -> Callable[[WordsOf, RegisterMap], bool]:
-    """Return the condition under which SDP's output goes to PDP, and PDP's input comes from SDP."""
-    return lambda words_of, registers: (
-        units.hands_on(words_of("SDP"), registers)
-        and units.takes_from_sdp(words_of("PDP"), registers)
-        and chosen(words_of, registers)
-    )
-
-
-def _pdp_from_memory(words_of: WordsOf, registers: RegisterMap) -> bool:
-    return not units.takes_from_sdp(words_of("PDP"), registers)
-
-
 def _fetches(layer: ConvLayer) -> bool:
     """Return whether SDP_RDMA takes part in a convolution."""
     return any(source is not None and source.memory is not None for source in (layer.x1, layer.x2, layer.y))
 
 
+_FLYING, _OUTPUT = "SDP.D_FEATURE_MODE_CFG.flying_mode", "SDP.D_FEATURE_MODE_CFG.output_dst"
+_POOLS_MEMORY = "PDP.D_OPERATION_MODE_CFG.flying_mode"
+_TO_PDP = {_OUTPUT: 1, _POOLS_MEMORY: 0}
 _SDP = Coding(sdp.TABLE, sdp.flatten, sdp.build)
 _PDP = Coding(pdp.TABLE, pdp.flatten, pdp.build)
 _CONV = Coding(conv.TABLE, conv.flatten, conv.build)
@@ -156,7 +132,7 @@ _LUT_COUNTS = tuple(f"D_PERF_LUT_{count}" for count in ("UFLOW", "OFLOW", "HYBRI
 
 SDP = Engine(
     "SDP",
-    (Chain("SDP", ("SDP_RDMA", "SDP"), "SDP", SdpLayer, _SDP, chosen=_to_memory(_from_memory)),),
+    (Chain("SDP", ("SDP_RDMA", "SDP"), "SDP", SdpLayer, _SDP, fields={_OUTPUT: 0, _FLYING: 0}),),
     counters={
         "SDP_RDMA": ("D_STATUS_NAN_INPUT_NUM", "D_STATUS_INF_INPUT_NUM", *TIMED["SDP_RDMA"].registers),
         "SDP": (
@@ -173,7 +149,7 @@ SDP = Engine(
 PDP = Engine(
     "PDP",
     (
-        Chain("PDP", ("PDP_RDMA", "PDP"), "PDP", PdpLayer, _PDP, chosen=_pdp_from_memory),
+        Chain("PDP", ("PDP_RDMA", "PDP"), "PDP", PdpLayer, _PDP, fields={_POOLS_MEMORY: 1}),
         Chain(
             "SDP-PDP",
             ("SDP_RDMA", "PDP", "SDP"),
@@ -181,7 +157,7 @@ PDP = Engine(
             PooledLayer,
             _pooled(_SDP),
             runs=lambda layer: isinstance(layer.producer, SdpLayer),
-            chosen=_to_pdp(_from_memory),
+            fields={**_TO_PDP, _FLYING: 0},
         ),
         Chain(
             "CONV-PDP",
@@ -190,9 +166,18 @@ PDP = Engine(
             PooledLayer,
             _pooled(_CONV_WITH_OPERANDS),
             runs=lambda layer: _fetches(layer.producer),
-            chosen=_to_pdp(_with_operands),
+            fields={**_TO_PDP, _FLYING: 1},
+            operands=True,
         ),
-        Chain("CONV-PDP", ("PDP", *_CONV_UNITS), "PDP", PooledLayer, _pooled(_CONV), chosen=_to_pdp(_without_operands)),
+        Chain(
+            "CONV-PDP",
+            ("PDP", *_CONV_UNITS),
+            "PDP",
+            PooledLayer,
+            _pooled(_CONV),
+            fields={**_TO_PDP, _FLYING: 1},
+            operands=False,
+        ),
     ),
     counters={unit: tuple(TIMED[unit].registers) for unit in ("PDP_RDMA", "PDP")},
     counting={"PDP": 1, "PDP_RDMA": 1},
@@ -221,9 +206,10 @@ CONV = Engine(
             ConvLayer,
             _CONV_WITH_OPERANDS,
             runs=_fetches,
-            chosen=_to_memory(_with_operands),
+            fields={_OUTPUT: 0, _FLYING: 1},
+            operands=True,
         ),
-        Chain("CONV", _CONV_UNITS, "SDP", ConvLayer, _CONV, chosen=_to_memory(_without_operands)),
+        Chain("CONV", _CONV_UNITS, "SDP", ConvLayer, _CONV, fields={_OUTPUT: 0, _FLYING: 1}, operands=False),
     ),
     counters={"CDMA": (*_INPUT_COUNTS, *TIMED["CDMA"].registers), "CACC": ("D_OUT_SATURATION",)},
     counting={"CDMA": 1},
@@ -255,7 +241,7 @@ def chain_of(layer: Layer) -> Chain:
 
 def chosen_chain(unit: str, words_of: WordsOf, registers: RegisterMap) -> Chain | None:
     """Return the chain that a unit takes part in, as register words say, or None when they do not fit together."""
-    return next((chain for chain in CHAINS if unit in chain.units and chain.chosen(words_of, registers)), None)
+    return next((chain for chain in CHAINS if unit in chain.units and chain.is_chosen(words_of, registers)), None)
 
 
 def done_unit_of(unit: str) -> str:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from tb.nvdla.registers import RegisterMap
 
 
-def is_flying(unit: str, words: Mapping[str, int], registers: RegisterMap) -> bool:
-    """Return whether the words of SDP or SDP_RDMA say that the input comes from the convolution core."""
-    field = registers.register(unit, "D_FEATURE_MODE_CFG").field("flying_mode")
-    return bool(field.extract(words["D_FEATURE_MODE_CFG"]))
+def value_of(name: str, words: Mapping[str, int], registers: RegisterMap) -> int:
+    """Return the value of ``UNIT.REGISTER.field`` in the register words of its unit."""
+    unit, register, field = name.split(".")
+    return registers.register(unit, register).field(field).extract(words[register])
 
 
 def fetches_nothing(words: Mapping[str, int], registers: RegisterMap) -> bool:
@@ -18,36 +18,21 @@ def fetches_nothing(words: Mapping[str, int], registers: RegisterMap) -> bool:
 
     Source: measured on the public nv_small RTL.
     """
-    return is_flying("SDP_RDMA", words, registers) and all(
-        registers.register("SDP_RDMA", f"D_{name.upper()}_CFG")
-        .field(f"{name}_disable")
-        .extract(words[f"D_{name.upper()}_CFG"])
-        for name in ("brdma", "nrdma", "erdma")
-    )
+    disabled = (f"D_{name.upper()}_CFG.{name}_disable" for name in ("brdma", "nrdma", "erdma"))
+    fields = ("D_FEATURE_MODE_CFG.flying_mode", *disabled)
+    return all(value_of(f"SDP_RDMA.{field}", words, registers) for field in fields)
 
 
 def takes_operands(words: Mapping[str, int], registers: RegisterMap) -> bool:
     """Return whether the words of SDP say that a stage takes an operand from memory."""
 
-    def on(register: str, field: str) -> bool:
-        return bool(registers.register("SDP", register).field(field).extract(words[register]))
+    def on(field: str) -> bool:
+        return bool(value_of(f"SDP.D_DP_{field}", words, registers))
 
     return any(
-        not on(f"D_DP_{name}_CFG", f"{low}_bypass")
-        and not on(f"D_DP_{name}_CFG", f"{low}_{part}_bypass")
-        and on(f"D_DP_{name}_{part.upper()}_CFG", f"{low}_{part}_src")
+        not on(f"{name}_CFG.{low}_bypass")
+        and not on(f"{name}_CFG.{low}_{part}_bypass")
+        and on(f"{name}_{part.upper()}_CFG.{low}_{part}_src")
         for name, low in (("BS", "bs"), ("BN", "bn"), ("EW", "ew"))
         for part in ("alu", "mul")
     )
-
-
-def takes_from_sdp(words: Mapping[str, int], registers: RegisterMap) -> bool:
-    """Return whether the words of PDP say that its input comes from SDP."""
-    field = registers.register("PDP", "D_OPERATION_MODE_CFG").field("flying_mode")
-    return field.extract(words["D_OPERATION_MODE_CFG"]) == 0
-
-
-def hands_on(words: Mapping[str, int], registers: RegisterMap) -> bool:
-    """Return whether the words of SDP say that its output goes to PDP."""
-    field = registers.register("SDP", "D_FEATURE_MODE_CFG").field("output_dst")
-    return field.extract(words["D_FEATURE_MODE_CFG"]) == 1

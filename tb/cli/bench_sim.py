@@ -121,9 +121,7 @@ def _median(subject: Subject, taken: list[Sample]) -> Sample:
         raise LaunchError(f"{subject.name} must play the same cycles in every round, not {sorted(cycles)}")
     starts = [sample.start_seconds for sample in taken if sample.start_seconds is not None]
     return Sample(
-        cycles.pop(),
-        statistics.median(sample.speed for sample in taken),
-        statistics.median(starts) if starts else None,
+        cycles.pop(), statistics.median(sample.speed for sample in taken), statistics.median(starts) if starts else None
     )
 
 

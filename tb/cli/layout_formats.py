@@ -34,14 +34,7 @@ from models.limits import MEMORY_BYTES
 from models.precision import Precision
 from tb.cli.layout_files import read_memory
 from tb.cli.layout_options import OPTIONS, Given
-from tb.cli.layout_subjects import (
-    FeatureSubject,
-    OperandSubject,
-    PixelSubject,
-    RubikSubject,
-    Subject,
-    ValuesSubject,
-)
+from tb.cli.layout_subjects import FeatureSubject, OperandSubject, PixelSubject, RubikSubject, Subject, ValuesSubject
 from tb.cli.layout_weights import (
     KERNEL_AXES,
     CompressedSubject,

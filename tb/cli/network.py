@@ -27,13 +27,7 @@ from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.images import Preparation, parse_mean, read_golden, read_input
 from tb.stimulus.network.layers import layers_of
 from tb.stimulus.network.network import HardwareTask, Network
-from tb.stimulus.network.scenario import (
-    NetworkScenario,
-    Run,
-    device_results,
-    model_results,
-    play_networks,
-)
+from tb.stimulus.network.scenario import NetworkScenario, Run, device_results, model_results, play_networks
 from tb.stimulus.trace import write
 
 HELP = "play a network and judge every byte of every layer"

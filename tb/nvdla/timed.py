@@ -64,12 +64,7 @@ def _only(*names: str) -> dict[str, Callable[[Layer], bool]]:
 TIMED = {
     "CDMA": Timed(
         "dma_en",
-        _only(
-            "D_PERF_DAT_READ_STALL",
-            "D_PERF_WT_READ_STALL",
-            "D_PERF_DAT_READ_LATENCY",
-            "D_PERF_WT_READ_LATENCY",
-        ),
+        _only("D_PERF_DAT_READ_STALL", "D_PERF_WT_READ_STALL", "D_PERF_DAT_READ_LATENCY", "D_PERF_WT_READ_LATENCY"),
     ),
     "SDP_RDMA": Timed(
         "perf_dma_en",

@@ -49,13 +49,7 @@ class PlayedDut:
     """
 
     def __init__(
-        self,
-        words: Sequence[str],
-        teller: Teller,
-        *,
-        timeout_seconds: float,
-        waves: bool,
-        plusargs: tuple[str, ...],
+        self, words: Sequence[str], teller: Teller, *, timeout_seconds: float, waves: bool, plusargs: tuple[str, ...]
     ) -> None:
         """Take the options; nothing is built yet.
 

@@ -43,13 +43,7 @@ class CoroutineBackend:
         self.memories = {ram: MemoryImage(limit=limit) for ram in pins.rams}
         registers_clock, deadline = csb_clock(dut), answer_deadline_cycles(settings.csb_period)
         self.csb = CsbDriver(
-            dut,
-            registers_clock,
-            pins.registers,
-            settings.csb_stall,
-            pins.seed,
-            deadline,
-            answers_all=pins.answers_all,
+            dut, registers_clock, pins.registers, settings.csb_stall, pins.seed, deadline, answers_all=pins.answers_all
         )
         self.csb_monitor = CsbMonitor(
             dut,
@@ -61,11 +55,7 @@ class CoroutineBackend:
         self.csb_monitor.add_callback(events.see_access)
         self.monitors = {
             ram: MemoryPortMonitor(
-                dut,
-                clock,
-                ram,
-                lambda detail: events.see_violation(detail, cycle()),
-                partial(self._see_answer, ram),
+                dut, clock, ram, lambda detail: events.see_violation(detail, cycle()), partial(self._see_answer, ram)
             )
             for ram in pins.rams
         }

@@ -116,11 +116,7 @@ def _explained(folder: Path, bench: Judged, ops: Program, request: Request) -> E
 
 
 def tell(
-    folder: Path,
-    explanations: Sequence[Explanation],
-    verdict: Verdict,
-    request: Request,
-    inside: Inside = NOT_WATCHED,
+    folder: Path, explanations: Sequence[Explanation], verdict: Verdict, request: Request, inside: Inside = NOT_WATCHED
 ) -> Explained:
     """Write the page of a failed run, and return why its bytes are wrong.
 

@@ -14,12 +14,7 @@ from tb.judge.judge import Access
 from tb.judge.outstanding import limits_outstanding
 from tb.nvdla.program.ops import Comparison, Poll, RegRead, RegWrite
 from tb.nvdla.registers import Register, RegisterMap, Where
-from tb.sim.csb import (
-    ANSWER_DEADLINE_CYCLES,
-    CsbTimeout,
-    PollTimeout,
-    ReadBack,
-)
+from tb.sim.csb import ANSWER_DEADLINE_CYCLES, CsbTimeout, PollTimeout, ReadBack
 from tb.sim.interrupts import Interrupts
 from tb.sim.native import (
     ACCESS_RECORD,

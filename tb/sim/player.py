@@ -11,16 +11,7 @@ from tb.judge.detail import CrcMismatch, GoldenMismatch, WrongRegister
 from tb.judge.finding import Check
 from tb.judge.judge import Judge
 from tb.judge.scoreboard import Scoreboard
-from tb.nvdla.program.ops import (
-    CheckCrc,
-    CheckFile,
-    CheckOp,
-    InterruptNotify,
-    MemInit,
-    MemLoad,
-    Program,
-    SyncNotify,
-)
+from tb.nvdla.program.ops import CheckCrc, CheckFile, CheckOp, InterruptNotify, MemInit, MemLoad, Program, SyncNotify
 from tb.sim.backend import Backend
 from tb.stimulus.player import Accesses, Player, Stalled
 from tb.stimulus.scenario import apply_memory_op

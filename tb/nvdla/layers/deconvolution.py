@@ -65,7 +65,4 @@ def deconvolve(
     ]
     between = Surface(whole, between_address)
     contracted = FeatureLayout.packed(config, precision, contracted_shape(whole, layout.stride))
-    return (
-        *convolutions,
-        RubikLayer(RubikMode.CONTRACT, between, Surface(contracted, dst_address), *layout.stride),
-    )
+    return (*convolutions, RubikLayer(RubikMode.CONTRACT, between, Surface(contracted, dst_address), *layout.stride))

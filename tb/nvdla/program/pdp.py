@@ -5,14 +5,7 @@ from __future__ import annotations
 from models.config import HwConfig
 from models.pdp import RECIPROCAL_BITS, PdpParams, PoolMethod
 from tb.nvdla.layers import PdpLayer, Surface, WidthSplit
-from tb.nvdla.program.common import (
-    PRECISION,
-    build_surface,
-    check_precision,
-    field_of,
-    flatten_surface,
-    surface_rows,
-)
+from tb.nvdla.program.common import PRECISION, build_surface, check_precision, field_of, flatten_surface, surface_rows
 from tb.nvdla.program.table import (
     FLAG,
     MINUS_ONE,

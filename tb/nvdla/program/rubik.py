@@ -76,10 +76,7 @@ def _contract_strides(layer: RubikLayer) -> Flat:
     src, dst = layer.src.layout, layer.dst.layout
     assert not isinstance(src, PlanarLayout)
     surfaces = -(-dst.shape[0] // src.atom_elements)
-    return {
-        "column_bytes": surfaces * src.surface_stride_bytes,
-        "rows_bytes": layer.stride_y * dst.line_stride_bytes,
-    }
+    return {"column_bytes": surfaces * src.surface_stride_bytes, "rows_bytes": layer.stride_y * dst.line_stride_bytes}
 
 
 def build(config: HwConfig, flat: Flat) -> RubikLayer:

@@ -5,19 +5,7 @@ from __future__ import annotations
 from models.sdp import AluOp
 from tb.nvdla.program.common import PRECISION, RAM, halves, surface_rows
 from tb.nvdla.program.lut import lut_rows
-from tb.nvdla.program.table import (
-    FLAG,
-    INVERTED_FLAG,
-    MINUS_ONE,
-    SIGNED,
-    Fixed,
-    LowBits,
-    Named,
-    Row,
-    Table,
-    View,
-    row,
-)
+from tb.nvdla.program.table import FLAG, INVERTED_FLAG, MINUS_ONE, SIGNED, Fixed, LowBits, Named, Row, Table, View, row
 
 CONVERTER_PARTS = ("offset", "scale", "shift")
 

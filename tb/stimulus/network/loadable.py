@@ -38,8 +38,7 @@ MAX_MEMORY_BYTES = 1 << 30
 _VERSION = Numbers(U8.flags, 3)
 
 _BLOB = Table(
-    "blob",
-    {"name": STRING, "size": U64, "interface": U32, "sub_interface": U32, "version": _VERSION, "data": BYTES},
+    "blob", {"name": STRING, "size": U64, "interface": U32, "sub_interface": U32, "version": _VERSION, "data": BYTES}
 )
 _MEMORY = Table(
     "memory",

@@ -42,11 +42,7 @@ _LOOKUPS = "SDP.D_PERF_LUT_"
 
 Source: measured on the public nv_full RTL, on which one layer read 344 and 5020 with two memories.
 """
-_RAW = {
-    "raw_weight": "CDMA.D_WEIGHT_ADDR_{}",
-    "raw_wmb": "CDMA.D_WMB_ADDR_{}",
-    "raw_wgs": "CDMA.D_WGS_ADDR_{}",
-}
+_RAW = {"raw_weight": "CDMA.D_WEIGHT_ADDR_{}", "raw_wmb": "CDMA.D_WMB_ADDR_{}", "raw_wgs": "CDMA.D_WGS_ADDR_{}"}
 _OPERANDS = {f"{stage.lower()}_op": f"SDP_RDMA.D_{stage}_BASE_ADDR_{{}}" for stage in ("BS", "BN", "EW")}
 
 

@@ -13,13 +13,7 @@ from tb.stimulus.generate.draw.cdp import draw_cdp
 from tb.stimulus.generate.draw.numbers import Axis, Cube, Description, draw_kind, draw_precision
 from tb.stimulus.generate.draw.pdp import cut_fits, draw_pdp, pooling, widest_part
 from tb.stimulus.generate.draw.sdp import draw_sdp
-from tb.stimulus.generate.draw.sizes import (
-    MOST_SIDE,
-    Drawn,
-    draw_reaching,
-    draw_reaching_gaps,
-    draw_reaching_shape,
-)
+from tb.stimulus.generate.draw.sizes import MOST_SIDE, Drawn, draw_reaching, draw_reaching_gaps, draw_reaching_shape
 
 _MOST_PARTS = 256
 

@@ -12,18 +12,7 @@ from itertools import count
 
 import numpy as np
 
-from tb.stimulus.network.compiler.graph import (
-    Add,
-    Affine,
-    Concat,
-    Conv,
-    Flatten,
-    Graph,
-    Lrn,
-    Node,
-    Slice,
-    Window,
-)
+from tb.stimulus.network.compiler.graph import Add, Affine, Concat, Conv, Flatten, Graph, Lrn, Node, Slice, Window
 from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.network import Largest, Softmax
 

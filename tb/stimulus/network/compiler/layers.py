@@ -28,14 +28,7 @@ from tb.nvdla.layers import (
 )
 from tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
 from tb.stimulus.network.compiler.arrange import Channels
-from tb.stimulus.network.compiler.convolutions import (
-    Block,
-    Tile,
-    block_weights,
-    blocks_of,
-    packed_weights,
-    tiles_of,
-)
+from tb.stimulus.network.compiler.convolutions import Block, Tile, block_weights, blocks_of, packed_weights, tiles_of
 from tb.stimulus.network.compiler.cubes import Cube, Extent, extent
 from tb.stimulus.network.compiler.fuse import Compute
 from tb.stimulus.network.compiler.graph import Conv, Lrn, Node, Pool

@@ -26,15 +26,7 @@ from tb.stimulus.network.compiler.reuse import Placed, reusing
 from tb.stimulus.network.compiler.simplify import simplified
 from tb.stimulus.network.compiler.target import Target
 from tb.stimulus.network.errors import NetworkError
-from tb.stimulus.network.network import (
-    Allocation,
-    Largest,
-    Network,
-    Power,
-    Softmax,
-    SoftwareOperation,
-    SoftwareTask,
-)
+from tb.stimulus.network.network import Allocation, Largest, Network, Power, Softmax, SoftwareOperation, SoftwareTask
 from tb.stimulus.network.places import BASE_ADDRESS, PAGE_BYTES
 from tb.stimulus.network.tensors import Tensor
 

@@ -91,10 +91,10 @@ class ConvParams:
         return self.precision is Precision.FP16
 
     def output_width(self, width: int, kernel_width: int) -> int:
-        """Return the output's width for an input of ``width`` elements.
+        """Return the output's width for an input and kernels of so many columns.
 
         Args:
-            width: width of the input.
+            width: width of the input, elements.
             kernel_width: width of the kernels; 4 for Winograd, after the transform.
 
         Raises:
@@ -107,17 +107,10 @@ class ConvParams:
         return _output_size("width", width, dilated, self.stride_x, ("pad_left", "pad_right"), self)
 
     def output_height(self, height: int, kernel_height: int) -> int:
-        """Return the output's height for an input of ``height`` elements.
-
-        Args:
-            height: height of the input.
-            kernel_height: height of the kernels; 4 for Winograd, after the transform.
+        """Return the output's height for an input and kernels of so many lines, as :meth:`output_width` the width.
 
         Raises:
-            InputError: when a padding reaches the dilated kernel's height, or no window fits; for Winograd, when
-                the output is not a multiple of 4 and at least 8.
-
-        Source: programming guide, "Limitation", Convolution.
+            InputError: as there.
         """
         dilated = (kernel_height - 1) * self.dilation_y + 1
         return _output_size("height", height, dilated, self.stride_y, ("pad_top", "pad_bottom"), self)

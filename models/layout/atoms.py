@@ -98,6 +98,22 @@ def atoms_to_planes(atoms: Array, planes: Array) -> None:
                 target[:, first + element] = elements[..., element]
 
 
+def cube_to_atoms(cube: Array, atoms: Array, channels: int, fill: Array | None = None) -> None:
+    """Copy a cube (C, H, W) into (S, H, W, A) atoms, each of which takes so many channels; see planes_to_atoms."""
+    full = len(cube) // channels
+    planes_to_atoms(cube[: full * channels].reshape(full, channels, *cube.shape[1:]), atoms[:full], fill)
+    if full < len(atoms):
+        planes_to_atoms(cube[None, full * channels :], atoms[full:], fill)
+
+
+def atoms_to_cube(atoms: Array, cube: Array, channels: int) -> None:
+    """Copy (S, H, W, A) atoms, each with so many channels, into a contiguous cube; the inverse of cube_to_atoms."""
+    full = len(cube) // channels
+    atoms_to_planes(atoms[:full], cube[: full * channels].reshape(full, channels, *cube.shape[1:]))
+    if full * channels < len(cube):
+        atoms_to_planes(atoms[full:], cube[None, full * channels :])
+
+
 def kernels_to_planes(kernels: Array) -> Array:
     """Return (K, C, R, S) kernels as (R, S, K, C): one plane per place of the kernel.
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from models.errors import InputError
-from models.layout.atoms import atoms_to_planes, planes_to_atoms
+from models.layout.atoms import atoms_to_cube, cube_to_atoms
 from models.layout.feature import Element
 from models.layout.raw import Array, ByteArray, BytesLike, check_array, check_index, checked_bytes, round_up
 
@@ -117,13 +117,8 @@ class ConvolutionDataLayout:
             InputError: on another shape or dtype.
         """
         check_array("image", image, self.shape, self.data_type.dtype)
-        features, rows, pixels = self.shape
         raw = np.empty(self.nbytes, dtype=np.uint8)
-        atoms = self._atoms(raw)
-        whole = features // self.threads
-        planes_to_atoms(image[: whole * self.threads].reshape(whole, self.threads, rows, pixels), atoms[:whole])
-        if whole < self.blocks:
-            planes_to_atoms(image[None, whole * self.threads :], atoms[whole:])
+        cube_to_atoms(image, self._atoms(raw), self.threads)
         return raw
 
     def unpack(self, data: BytesLike) -> Array:
@@ -132,10 +127,9 @@ class ConvolutionDataLayout:
         Raises:
             InputError: when ``data`` is too short.
         """
-        _, rows, pixels = self.shape
-        planes = np.empty((self.blocks, self.threads, rows, pixels), dtype=self.data_type.dtype)
-        atoms_to_planes(self._atoms(checked_bytes(data, self.nbytes)), planes)
-        return planes.reshape(-1, rows, pixels)[: self.shape[0]]
+        image = np.empty(self.shape, dtype=self.data_type.dtype)
+        atoms_to_cube(self._atoms(checked_bytes(data, self.nbytes)), image, self.threads)
+        return image
 
     def offset(self, z: int, y: int, x: int) -> int:
         """Return the byte offset of a value.

@@ -12,7 +12,7 @@ from models.config import HwConfig
 from models.errors import InputError
 from models.layout.alignment import Alignment, DataFormat, alignment_of
 from models.layout.atom_cube import AtomCube, check_cube
-from models.layout.atoms import atoms_to_planes, planes_to_atoms
+from models.layout.atoms import atoms_to_cube, cube_to_atoms
 from models.layout.raw import (
     Array,
     ByteArray,
@@ -132,26 +132,13 @@ class FeatureLayout(AtomCube):
         """
         check_array("cube", cube, self.shape, self.precision.dtype)
         fill = self._padding_element(padding)
-        gaps = self.line_stride_bytes != self._line_bytes_needed or self.surface_stride_bytes != (
-            self._surface_bytes_needed
-        )
-        raw = (np.zeros if gaps else np.empty)(self.nbytes, dtype=np.uint8)
-        atoms = self._atoms(raw)
-        per_atom, (channels, height, width) = self.atom_elements, self.shape
-        full = channels // per_atom
-        planes_to_atoms(cube[: full * per_atom].reshape(full, per_atom, height, width), atoms[:full])
-        if full < self.surfaces:
-            planes_to_atoms(cube[None, full * per_atom :], atoms[full:], fill)
+        packed = self.line_packed and self.surface_stride_bytes == self._surface_bytes_needed
+        raw = (np.empty if packed else np.zeros)(self.nbytes, dtype=np.uint8)
+        cube_to_atoms(cube, self._atoms(raw), self.atom_elements, fill)
         return raw
 
     def unpack(self, data: BytesLike) -> Array:
-        """Return the cube that lies in ``data``, without padding channels.
-
-        Args:
-            data: bytes-like or uint8 array of at least ``nbytes``; later bytes are not read.
-
-        Returns:
-            (C, H, W) of the precision's dtype.
+        """Return the cube (C, H, W) that lies in ``data``, without padding channels; later bytes are not read.
 
         Raises:
             InputError: when ``data`` is too short.
@@ -159,13 +146,7 @@ class FeatureLayout(AtomCube):
         return self._unpack(data, self.shape[0])
 
     def unpack_padded(self, data: BytesLike) -> Array:
-        """Return the cube that lies in ``data``, with the padding channels of the last atom.
-
-        Args:
-            data: bytes-like or uint8 array of at least ``nbytes``; later bytes are not read.
-
-        Returns:
-            (padded_channels, H, W) of the precision's dtype.
+        """Return the cube (padded_channels, H, W) that lies in ``data``; later bytes are not read.
 
         Raises:
             InputError: when ``data`` is too short.
@@ -242,13 +223,8 @@ class FeatureLayout(AtomCube):
         return element
 
     def _unpack(self, data: BytesLike, channels: int) -> Array:
-        atoms = self._atoms(checked_bytes(data, self.nbytes))
-        per_atom = self.atom_elements
         cube = np.empty((channels, *self.shape[1:]), dtype=self.precision.dtype)
-        full = channels // per_atom
-        atoms_to_planes(atoms[:full], cube[: full * per_atom].reshape(full, per_atom, *self.shape[1:]))
-        if full * per_atom < channels:
-            atoms_to_planes(atoms[full:], cube[full * per_atom :].reshape(1, -1, *self.shape[1:]))
+        atoms_to_cube(self._atoms(checked_bytes(data, self.nbytes)), cube, self.atom_elements)
         return cube
 
     def _atoms(self, raw: ByteArray) -> Array:

@@ -163,13 +163,7 @@ class KernelLayout(ABC):
         return raw
 
     def unpack(self, data: BytesLike) -> Array:
-        """Return the weights that lie uncompressed in ``data``.
-
-        Args:
-            data: bytes-like or uint8 array that holds at least all weights; later bytes are not read.
-
-        Returns:
-            ``packed_shape`` of the precision's dtype.
+        """Return the weights of ``packed_shape`` that lie uncompressed in ``data``; later bytes are not read.
 
         Raises:
             InputError: when ``data`` is too short.

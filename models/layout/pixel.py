@@ -148,16 +148,10 @@ class PixelLayout:
         return raw
 
     def unpack(self, data: BytesLike) -> Array:
-        """Return the image that lies in ``data``.
+        """Return the image (C, H, W) that lies in ``data``; later bytes are not read.
 
         Of a 10- or 12-bit element in a 16-bit container all 16 bits are returned, as the hardware
         reads them.
-
-        Args:
-            data: bytes-like or uint8 array of at least ``nbytes``; later bytes are not read.
-
-        Returns:
-            (C, H, W) of the format's dtype.
 
         Raises:
             InputError: when ``data`` is too short.

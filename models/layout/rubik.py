@@ -9,7 +9,7 @@ import numpy as np
 from models.config import HwConfig
 from models.errors import InputError
 from models.layout.alignment import PLANAR_STRIDE_ALIGNMENT_BYTES, Alignment, DataFormat, alignment_of
-from models.layout.atom_cube import check_cube
+from models.layout.atom_cube import AtomCube, check_cube
 from models.layout.feature import Element, FeatureLayout
 from models.layout.raw import (
     Array,
@@ -18,7 +18,6 @@ from models.layout.raw import (
     MaskArray,
     check_aligned,
     check_array,
-    check_index,
     check_size,
     check_stride,
     checked_bytes,
@@ -31,8 +30,8 @@ MAX_CONTRACT_STRIDE = 32
 
 
 @dataclass(frozen=True)
-class PlanarLayout:
-    """How a cube of shape (C, H, W) lies as one pitch-linear plane per channel.
+class PlanarLayout(AtomCube):
+    """How a cube of shape (C, H, W) lies as one pitch-linear plane per channel: as atoms of one element.
 
     Split writes lines in whole atoms: zeros after the last element up to the end of its atom, nothing
     after that.
@@ -65,8 +64,7 @@ class PlanarLayout:
         alignment = PLANAR_STRIDE_ALIGNMENT_BYTES
         check_aligned("planar_stride_bytes", self.planar_stride_bytes, alignment, f"{alignment} bytes")
         check_stride("line_stride_bytes", self.line_stride_bytes, self.line_bytes, "line")
-        needed = (self.shape[1] - 1) * self.line_stride_bytes + self.line_bytes
-        check_stride("planar_stride_bytes", self.planar_stride_bytes, needed, "plane")
+        check_stride("planar_stride_bytes", self.planar_stride_bytes, self._surface_bytes_needed, "plane")
 
     @classmethod
     def packed(cls, config: HwConfig, precision: Precision, shape: tuple[int, int, int]) -> PlanarLayout:
@@ -91,10 +89,23 @@ class PlanarLayout:
         return round_up(self.shape[2] * self.precision.nbytes, self.config.memory_atomic_bytes)
 
     @property
-    def nbytes(self) -> int:
-        """Bytes from the first element to the end of the last atom."""
-        channels, height, _ = self.shape
-        return (channels - 1) * self.planar_stride_bytes + (height - 1) * self.line_stride_bytes + self.line_bytes
+    def _line_bytes_needed(self) -> int:
+        return self.line_bytes
+
+    @property
+    def surface_stride_bytes(self) -> int:  # type: ignore[override]
+        """Distance of two planes, each of which is a surface."""
+        return self.planar_stride_bytes
+
+    @property
+    def atom_elements(self) -> int:
+        """Channels in one atom: a plane has one."""
+        return 1
+
+    @property
+    def element_bytes(self) -> int:
+        """Bytes of one element."""
+        return self.precision.nbytes
 
     def pack(self, cube: Array) -> ByteArray:
         """Return the memory bytes of a cube; all but its elements are 0.
@@ -127,9 +138,7 @@ class PlanarLayout:
         Raises:
             InputError: for coordinates outside the cube.
         """
-        for name, value, end in zip("chw", (c, h, w), self.shape, strict=True):
-            check_index(name, value, end)
-        return c * self.planar_stride_bytes + h * self.line_stride_bytes + w * self.precision.nbytes
+        return self._element_offset(c, h, w)
 
     def element_at(self, offset_bytes: int) -> Element | None:
         """Return the element that the byte belongs to, or None after a line or plane.
@@ -137,11 +146,8 @@ class PlanarLayout:
         Raises:
             InputError: for an offset outside the layout.
         """
-        check_index("offset_bytes", offset_bytes, self.nbytes)
-        c, rest = divmod(offset_bytes, self.planar_stride_bytes)
-        h, rest = divmod(rest, self.line_stride_bytes)
-        w = rest // self.precision.nbytes
-        return Element(c, h, w) if h < self.shape[1] and w < self.shape[2] else None
+        found = self._element_of(offset_bytes)
+        return None if found is None else Element(*found[:3])
 
     def written_mask(self) -> MaskArray:
         """Return which bytes split writes: lines in whole atoms.
@@ -168,9 +174,7 @@ class PlanarLayout:
 
     def _elements(self, raw: ByteArray) -> Array:
         """Return the elements of ``raw`` as a strided view (C, H, W)."""
-        size = self.precision.nbytes
-        strides = (self.planar_stride_bytes, self.line_stride_bytes, size, 1)
-        return np.lib.stride_tricks.as_strided(raw, (*self.shape, size), strides).view(self.precision.dtype)[..., 0]
+        return self._atom_bytes_view(raw).view(self.precision.dtype)[..., 0]
 
 
 def contracted_shape(source: FeatureLayout, stride: tuple[int, int]) -> tuple[int, int, int]:

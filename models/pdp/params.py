@@ -113,12 +113,10 @@ class PdpParams:
         return _output_size("width", width + self.pad_left + self.pad_right, self.kernel_width, self.stride_x)
 
     def output_height(self, height: int) -> int:
-        """Return the output's height for an input of ``height`` elements.
+        """Return the output's height for an input of ``height`` elements, as :meth:`output_width` the width.
 
         Raises:
-            InputError: when windows and strides do not end exactly at the padded cube's end.
-
-        Source: programming guide, limits of PDP.
+            InputError: as there.
         """
         return _output_size("height", height + self.pad_top + self.pad_bottom, self.kernel_height, self.stride_y)
 

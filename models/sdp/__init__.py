@@ -98,17 +98,9 @@ class SdpResult:
     counts: SdpCounts
 
 
-def run(
-    params: SdpParams,
-    cube: NDArray[Any],
-    x1_operands: Operands | None = None,
-    x2_operands: Operands | None = None,
-    y_operands: Operands | None = None,
-    *,
-    rules: Rules = HARDWARE,
-) -> NDArray[Any]:
+def run(params: SdpParams, cube: NDArray[Any], *operands: Operands | None, rules: Rules = HARDWARE) -> NDArray[Any]:
     """Compute what the SDP writes for one cube; see :func:`compute`."""
-    return compute(params, cube, x1_operands, x2_operands, y_operands, rules=rules).cube
+    return compute(params, cube, *operands, rules=rules).cube
 
 
 def compute(

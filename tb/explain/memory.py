@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
 from models.errors import InputError
-from tb.judge.beats import Beats, offsets_from
+from tb.judge.beats import Beats
 from tb.nvdla.memory import POISON
 
 ByteArray = NDArray[np.uint8]
@@ -105,12 +104,11 @@ class Bytes:
 
     def write(self, beats: Beats) -> None:
         """Write the bytes of beats that lie in our ranges, in their order."""
-        for start, size, before in zip(self.starts, self.sizes, accumulate(self.sizes, initial=0), strict=False):
-            at = offsets_from(beats.address, start)[:, np.newaxis] + np.arange(beats.data.shape[1])
-            inside = beats.strobe & (at >= 0) & (at < size)
-            places = at[inside] + before
-            self.data[places] = beats.data[inside]
-            self.known[places] = True
+        lanes = np.arange(beats.data.shape[1], dtype=np.uint64)
+        places, inside = self._find(np.add(beats.address[:, np.newaxis], lanes, dtype=np.uint64))
+        inside &= beats.strobe
+        self.data[places[inside]] = beats.data[inside]
+        self.known[places[inside]] = True
 
     def read(self, address: int, nbytes: int) -> Patch:
         """Return a run of bytes; what lies in no range is unknown."""
@@ -131,22 +129,24 @@ class Bytes:
         """
         data = np.full(addresses.shape, POISON, dtype=np.uint8)
         known = np.zeros(addresses.shape, dtype=np.bool_)
-        before = 0
-        for start, size in zip(self.starts, self.sizes, strict=True):
-            at = offsets_from(addresses, start)
-            inside = (at >= 0) & (at < size)
-            places = at[inside] + before
-            data[inside] = self.data[places]
-            known[inside] = self.known[places]
-            before += size
+        places, inside = self._find(addresses)
+        data[inside], known[inside] = self.data[places[inside]], self.known[places[inside]]
         return data, known
 
     def positions(self, addresses: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Return the indices of ``data`` of addresses that all lie in our ranges."""
-        starts = np.array(self.starts, dtype=np.uint64)
-        before = np.concatenate(([0], np.cumsum(self.sizes)[:-1])).astype(np.int64)
-        which = np.searchsorted(starts, addresses, side="right") - 1
-        return (addresses - starts[which]).astype(np.int64) + before[which]
+        return self._find(addresses)[0]
+
+    def _find(self, addresses: NDArray[np.uint64]) -> tuple[NDArray[np.int64], MaskArray]:
+        """Return the indices of ``data`` of addresses, and which addresses lie in our ranges; others have none."""
+        if not self.starts:
+            return np.zeros(addresses.shape, dtype=np.int64), np.zeros(addresses.shape, dtype=np.bool_)
+        starts, sizes = np.array(self.starts, dtype=np.uint64), np.array(self.sizes, dtype=np.int64)
+        which = np.maximum(np.searchsorted(starts, addresses, side="right") - 1, 0)
+        # An address below the first range wraps to a huge offset.
+        offsets = addresses - starts[which]
+        inside: MaskArray = offsets < sizes[which].astype(np.uint64)
+        return offsets.astype(np.int64) + (np.cumsum(sizes) - sizes)[which], inside
 
     def address_of(self, position: int) -> int:
         """Return the address of an index of ``data``.

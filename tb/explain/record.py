@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
+import msgspec
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
@@ -88,34 +88,30 @@ def save(path: Path, seen: Seen, config: HwConfig | DlhdlConfig, config_name: st
         arrays[f"layer_{number}_mask"] = np.packbits(layer.expected.mask)
     for number, part in enumerate(seen.beats):
         arrays |= {f"beats_{number}_{name}": getattr(part, name) for name in _BEAT_FIELDS}
-    facts = {
-        "config": config_name,
-        "layers": [_facts(layer, config) for layer in seen.layers],
-        "beats": [part.ram.value for part in seen.beats],
-    }
-    np.savez_compressed(path, facts=np.array(json.dumps(facts)), **arrays)
+    facts = _Facts(config_name, [_facts(layer, config) for layer in seen.layers], [part.ram for part in seen.beats])
+    np.savez_compressed(path, facts=np.array(msgspec.json.encode(facts).decode()), **arrays)
 
 
-def _facts(layer: SeenLayer, config: HwConfig | DlhdlConfig) -> dict[str, Any]:
-    started = layer.started
-    own: dict[str, Any] = {}
+def _facts(layer: SeenLayer, config: HwConfig | DlhdlConfig) -> _LayerFacts:
+    started, played = layer.started, layer.started.layer
     writes = []
-    if isinstance(started.layer, PlayedLayer):
-        own = {"number": started.layer.number, "frame": started.layer.frame, "slack": layer.slack}
-    else:
+    if not isinstance(played, PlayedLayer):
         assert isinstance(config, HwConfig)
-        writes = [op for op in encode(started.layer, config) if isinstance(op, RegWrite)]
-    return own | {
-        "index": started.index,
-        "engine": started.engine,
-        "group": started.group,
-        "cube": started.cube,
-        "cubes": started.cubes,
-        "writes": [(op.register, op.value) for op in writes],
-        "ram": layer.ram.value,
-        "address": layer.expected.address,
-        "beats_before": layer.beats_before,
-    }
+        writes = [(op.register, op.value) for op in encode(played, config) if isinstance(op, RegWrite)]
+    return _LayerFacts(
+        started.index,
+        started.engine,
+        started.group,
+        started.cube,
+        started.cubes,
+        writes,
+        layer.ram,
+        layer.expected.address,
+        layer.beats_before,
+        played.number if isinstance(played, PlayedLayer) else None,
+        layer.frame,
+        layer.slack,
+    )
 
 
 def load(path: Path, config_name: str | None = None) -> tuple[Seen, HwConfig | DlhdlConfig]:

@@ -161,6 +161,12 @@ class Walk:
         steps = tuple(old if new is None else new for old, new in zip(self.steps, given, strict=True))
         return replace(self, steps=(steps[0], steps[1], steps[2]))
 
+    def with_step(self, axis: int, step: int) -> Walk:
+        """Return the walk with another step of one axis: surface, line or column."""
+        steps = list(self.steps)
+        steps[axis] = step
+        return replace(self, steps=(steps[0], steps[1], steps[2]))
+
     def moved(self, nbytes: int) -> Walk:
         """Return the walk from another address."""
         return replace(self, address=self.address + nbytes)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.layout import Element
+from tb.judge.detail import Mismatch
 from tb.judge.layer_id import LayerId, Started
 from tb.judge.verdict import Margin
 from tb.nvdla.memory import Ram
@@ -66,6 +67,42 @@ class Expected(ABC, Generic[Y]):
     def end(self) -> int:
         """The first address after them."""
         return self.address + len(self.data)
+
+    def overlap(self, ram: Ram, address: int, nbytes: int) -> tuple[slice, slice]:
+        """Return the part of them that lies in a range, and the same part of the range; both may be empty."""
+        start, stop = max(address, self.address), min(address + nbytes, self.end)
+        if self.ram is not ram or start >= stop:
+            return slice(0, 0), slice(0, 0)
+        return slice(start - self.address, stop - self.address), slice(start - address, stop - address)
+
+    def mismatch(
+        self,
+        offsets: NDArray[np.int64],
+        first: int,
+        got: int | None = None,
+        axi_id: int | None = None,
+        rule: str | None = None,
+    ) -> Mismatch:
+        """Return the detail of wrong bytes.
+
+        Args:
+            offsets: int64 (n,), where they are.
+            first: offset of the one that was wrong first.
+            got: what it is, None when it was never written.
+            axi_id: id of its beat, None when there is none.
+            rule: what its element holds and should hold, when a tolerance judged it.
+        """
+        return Mismatch(
+            nbytes=len(offsets),
+            elements=len(np.unique(offsets // self.element_bytes)),
+            ram=self.ram,
+            address=self.address + first,
+            element=self.element_at(first),
+            expected=int(self.data[first]),
+            got=got,
+            axi_id=axi_id,
+            rule=rule,
+        )
 
     @property
     @abstractmethod

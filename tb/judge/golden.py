@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tb.judge.board import Board
-from tb.judge.detail import CrcMismatch, Mismatch, UnpredictedGolden
+from tb.judge.detail import CrcMismatch, UnpredictedGolden
 from tb.judge.finding import Check, Finding
 from tb.judge.predictor import Expectation
 from tb.nvdla.memory import MemoryImage, Ram
@@ -72,13 +72,16 @@ class GoldenBoard(Board[Expectation]):
         right = True
         rest = np.ones(len(data), dtype=np.bool_)
         for expectation in reversed(self.expectations):
-            theirs, ours = _overlap(expectation, check.ram, address, len(data))
+            theirs, ours = expectation.overlap(check.ram, address, len(data))
             offsets = np.flatnonzero(rest[ours] & expectation.must_write[theirs]) + theirs.start
             at = offsets + expectation.address - address
             wrong = offsets[self._judge(expectation, offsets, golden[at], differs[at])]
             if len(wrong):
                 right = False
-                self._add(expectation, wrong, int(golden[expectation.address + int(wrong[0]) - address]))
+                first = int(wrong[0])
+                got = int(golden[expectation.address + first - address])
+                detail = expectation.mismatch(wrong, first, got)
+                self.verdict.add(Finding(Check.VALUE, detail, layer=expectation.started.id))
             rest[at] = False
         stray = np.flatnonzero(differs & rest)
         if len(stray):
@@ -107,33 +110,10 @@ class GoldenBoard(Board[Expectation]):
             self.verdict.margins.append(meter.margin)
         return wrong
 
-    def _add(self, expectation: Expectation, wrong: NDArray[np.int64], got: int) -> None:
-        """Add golden bytes that differ from what a layer writes; the first holds ``got``."""
-        first = int(wrong[0])
-        detail = Mismatch(
-            nbytes=len(wrong),
-            elements=len(np.unique(wrong // expectation.layout.precision.nbytes)),
-            ram=expectation.ram,
-            address=expectation.address + first,
-            element=expectation.layout.element_at(first),
-            expected=int(expectation.data[first]),
-            got=got,
-            axi_id=None,
-        )
-        self.verdict.add(Finding(Check.VALUE, detail, layer=expectation.started.id))
-
     def _count_predicted(self, ram: Ram, address: int, nbytes: int) -> None:
         """Count the bytes of a range that some layer was predicted to write."""
         predicted = np.zeros(nbytes, dtype=np.bool_)
         for expectation in self.expectations:
-            theirs, ours = _overlap(expectation, ram, address, nbytes)
+            theirs, ours = expectation.overlap(ram, address, nbytes)
             predicted[ours] |= expectation.must_write[theirs]
         self.verdict.judged_bytes += int(np.count_nonzero(predicted))
-
-
-def _overlap(expectation: Expectation, ram: Ram, address: int, nbytes: int) -> tuple[slice, slice]:
-    """Return the part of an expectation that lies in a range, and the same part of the range."""
-    start, stop = max(address, expectation.address), min(address + nbytes, expectation.end)
-    if expectation.ram is not ram or start >= stop:
-        return slice(0, 0), slice(0, 0)
-    return slice(start - expectation.address, stop - expectation.address), slice(start - address, stop - address)

@@ -84,24 +84,22 @@ class InterruptRules(Rule):
 
     def fresh(self, value: int) -> list[Event]:
         """Return the done interrupts that a word of the status shows and that were not known before."""
-        bits = value & ~self._known
-        return [
-            (unit, group) for unit in INTERRUPT_UNITS for group in range(GROUPS) if bits >> done_bit(unit, group) & 1
-        ]
+        return _events(value & ~self._known)
 
     def read(self, register: Register, value: int, cycle: int | None) -> Iterator[Finding]:
         """Follow one CSB read, and yield the done interrupts that no layer owes."""
         if register.full_name != "GLB.S_INTR_STATUS":
             return
-        fresh, self._known = value & ~self._known, self._known | value
-        for unit in INTERRUPT_UNITS:
-            for group in range(GROUPS):
-                if value >> done_bit(unit, group) & 1:
-                    self._unseen.discard((unit, group))
-                    self._waiting.discard((unit, group))
-                if not fresh >> done_bit(unit, group) & 1:
-                    continue
-                if not self._owed[unit, group]:
-                    yield Finding(Check.INTERRUPT, UnexpectedInterrupt(f"{unit}_{group}"), cycle)
-                else:
-                    self._owed[unit, group] -= 1
+        fresh, self._known = self.fresh(value), self._known | value
+        self._unseen.difference_update(_events(value))
+        self._waiting.difference_update(_events(value))
+        for event in fresh:
+            if not self._owed[event]:
+                yield Finding(Check.INTERRUPT, UnexpectedInterrupt(f"{event[0]}_{event[1]}"), cycle)
+            else:
+                self._owed[event] -= 1
+
+
+def _events(bits: int) -> list[Event]:
+    """Return the done interrupts whose bits are set in a word of the status."""
+    return [(unit, group) for unit in INTERRUPT_UNITS for group in range(GROUPS) if bits >> done_bit(unit, group) & 1]

@@ -97,7 +97,7 @@ class WriteScoreboard(Board[E]):
         self.beats_seen = 0
         self.expected: list[tuple[E, int]] = []
         self._kept_beats = self._kept_bytes = 0
-        self._judged_by_tolerance: list[E] = []
+        self._tolerated: list[tuple[Ram, int, NDArray[np.bool_]]] = []
 
     def expect(self, expectation: E) -> None:
         """Add what a layer must write; layers must be added in the order they run.
@@ -111,7 +111,7 @@ class WriteScoreboard(Board[E]):
             self._kept_bytes -= len(self.expected.pop(0)[0].data)
         meter = None if self.exact else expectation.meter()
         if meter is not None:
-            self._judged_by_tolerance.append(expectation)
+            self._tolerated.append((expectation.ram, expectation.address, expectation.must_write))
         self._layers.append(_Layer(expectation, np.zeros(len(expectation.data), dtype=np.bool_), meter))
 
     def write_beats(self, beats: Beats) -> None:
@@ -123,22 +123,19 @@ class WriteScoreboard(Board[E]):
         self.judge_pending()
         data = data.copy()
         for entry in self._layers:
-            expectation = entry.expectation
-            start, stop = max(address, expectation.address), min(address + len(data), expectation.end)
-            if entry.ended or expectation.ram is not ram or start >= stop:
-                continue
-            theirs = slice(start - expectation.address, stop - expectation.address)
-            pending = entry.missing[theirs]
-            data[start - address : stop - address][pending] = expectation.data[theirs][pending]
+            if not entry.ended:
+                theirs, ours = entry.expectation.overlap(ram, address, len(data))
+                pending = entry.missing[theirs]
+                data[ours][pending] = entry.expectation.data[theirs][pending]
         return data
 
     def tolerated_bytes(self, ram: Ram, address: int, nbytes: int) -> NDArray[np.bool_]:
         """Return for each byte of a range whether the tolerance of a layer judges it, instead of its exact value."""
         result = np.zeros(nbytes, dtype=np.bool_)
-        places = np.arange(nbytes, dtype=np.uint64) + np.uint64(address)
-        for expectation in self._judged_by_tolerance:
-            if expectation.ram is ram:
-                result |= _inside(expectation, places)
+        for port, start, mask in self._tolerated:
+            first, stop = max(address, start), min(address + nbytes, start + len(mask))
+            if port is ram and first < stop:
+                result[first - address : stop - address] |= mask[first - start : stop - start]
         return result
 
     def end_layer(self, index: int) -> None:
@@ -167,7 +164,7 @@ class WriteScoreboard(Board[E]):
         """Forget what explanations would need of layers that were given up."""
         self.history, self.beats_seen, self.expected = [], 0, []
         self._kept_beats = self._kept_bytes = 0
-        self._judged_by_tolerance = []
+        self._tolerated = []
 
     def judge_pending(self) -> None:
         """Judge everything taken so far."""
@@ -299,18 +296,9 @@ class WriteScoreboard(Board[E]):
         rule: str | None = None,
     ) -> None:
         """Add wrong bytes of a layer, of which that at offset ``first`` was wrong first."""
-        detail = Mismatch(
-            nbytes=len(offsets),
-            elements=len(np.unique(offsets // expectation.element_bytes)),
-            ram=expectation.ram,
-            address=expectation.address + first,
-            element=expectation.element_at(first),
-            expected=int(expectation.data[first]),
-            got=None if written is None else written.value,
-            axi_id=None if written is None else written.axi_id,
-            rule=rule,
-        )
-        self.verdict.add(Finding(check, detail, None if written is None else written.cycle, expectation.id))
+        got, axi_id, cycle = (None, None, None) if written is None else (written.value, written.axi_id, written.cycle)
+        detail = expectation.mismatch(offsets, first, got, axi_id, rule)
+        self.verdict.add(Finding(check, detail, cycle, expectation.id))
 
 
 Scoreboard = WriteScoreboard[Expectation]

@@ -19,7 +19,7 @@ def cdp_attributes(layer: CdpLayer) -> Attributes:
     channels = layer.src.layout.shape[0]
     size = params.local_size
     return {
-        **size_attributes("", layer.src.layout),
+        **size_attributes(layer.src.layout),
         **gap_attributes("src", layer.src),
         **gap_attributes("dst", layer.dst),
         "precision": params.precision.name,

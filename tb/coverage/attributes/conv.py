@@ -6,7 +6,16 @@ from models.cbuf import bank_bytes, bank_entries
 from models.converter import Converter
 from models.layout import ImageWeightLayout, PixelConversion, PixelLayout
 from tb.coverage.attributes.sdp import processing_attributes
-from tb.coverage.attributes.values import GAPS, Attributes, carry, converter_attributes, gap_attributes, yes
+from tb.coverage.attributes.values import (
+    GAPS,
+    PADS,
+    Attributes,
+    carry,
+    converter_attributes,
+    gap_attributes,
+    numbers,
+    yes,
+)
 from tb.nvdla.layers import ConvLayer
 from tb.nvdla.program.conv_buffer import Fetch
 from tb.nvdla.surfaces import ImageSurface
@@ -43,16 +52,10 @@ def conv_attributes(layer: ConvLayer) -> Attributes:
         "kernel_width": columns,
         "kernel_height": rows,
         "kernel_area": "1x1" if rows == columns == 1 else "line" if 1 in (rows, columns) else "area",
-        "stride_x": params.stride_x,
-        "stride_y": params.stride_y,
+        **numbers(params, "stride_x", "stride_y", "truncate", *PADS),
         "dilation_x": params.dilation_x if columns > 1 else None,
         "dilation_y": params.dilation_y if rows > 1 else None,
-        "pad_left": params.pad_left,
-        "pad_right": params.pad_right,
-        "pad_top": params.pad_top,
-        "pad_bottom": params.pad_bottom,
-        "pad_value": params.pad_value if _pads(layer) else None,
-        "truncate": params.truncate,
+        "pad_value": params.pad_value if any(numbers(params, *PADS).values()) else None,
         "out_height": out_height,
         "out_width": out_width,
         "kernel_covers": yes((out_height, out_width) == (1, 1) and (height, width) != (1, 1)),
@@ -64,11 +67,6 @@ def conv_attributes(layer: ConvLayer) -> Attributes:
         **_conversion(layer.conversion),
         **{f"sdp.{name}": value for name, value in processing_attributes(layer).items()},
     }
-
-
-def _pads(layer: ConvLayer) -> bool:
-    params = layer.params
-    return params.pad_left + params.pad_right + params.pad_top + params.pad_bottom > 0
 
 
 def taken_attributes(fetch: Fetch) -> Attributes:

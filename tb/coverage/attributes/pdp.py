@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from models.pdp import PoolMethod
-from tb.coverage.attributes.values import GAPS, Attributes, gap_attributes, size_attributes, yes
+from tb.coverage.attributes.values import GAPS, PADS, Attributes, gap_attributes, numbers, size_attributes, yes
 from tb.nvdla.layers import ConvLayer, PdpLayer, PooledLayer
 
 
@@ -14,24 +14,17 @@ def pdp_attributes(layer: PdpLayer | PooledLayer) -> Attributes:
     _, height, width = source.layout.shape
     _, out_height, out_width = layer.dst.layout.shape
     return {
-        **size_attributes("", source.layout),
+        **size_attributes(source.layout),
         **gap_attributes("src", source),
         **gap_attributes("dst", layer.dst),
         "precision": params.precision.name,
         "nan_to_zero": yes(params.nan_to_zero),
         **_input(layer),
         "method": params.method.value,
-        "kernel_width": params.kernel_width,
-        "kernel_height": params.kernel_height,
-        "stride_x": params.stride_x,
-        "stride_y": params.stride_y,
+        **numbers(params, "kernel_width", "kernel_height", "stride_x", "stride_y", *PADS),
         "overlap_x": _overlap(params.kernel_width, params.stride_x),
         "overlap_y": _overlap(params.kernel_height, params.stride_y),
         "rows_at_once": -(-params.kernel_height // params.stride_y),
-        "pad_left": params.pad_left,
-        "pad_right": params.pad_right,
-        "pad_top": params.pad_top,
-        "pad_bottom": params.pad_bottom,
         "padded": _padded(params.pad_left + params.pad_right, params.pad_top + params.pad_bottom),
         "pad_value": params.pad_values[0] if params.method is PoolMethod.AVERAGE else None,
         "out_height": out_height,

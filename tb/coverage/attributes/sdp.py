@@ -10,7 +10,7 @@ from tb.nvdla.layers import ConvLayer, SdpLayer, StageSource, is_per_channel
 def sdp_attributes(layer: SdpLayer) -> Attributes:
     """Return the attributes of an SDP layer from memory to memory."""
     return {
-        **size_attributes("", layer.src.layout),
+        **size_attributes(layer.src.layout),
         **gap_attributes("src", layer.src),
         **gap_attributes("dst", layer.dst),
         "output": "memory",

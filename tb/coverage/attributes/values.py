@@ -20,15 +20,15 @@ def yes(answer: bool) -> str:
     return "yes" if answer else "no"
 
 
-def size_attributes(prefix: str, layout: FeatureLayout) -> Attributes:
+def size_attributes(layout: FeatureLayout) -> Attributes:
     """Return the sizes of a cube; ``tail`` is how many channels its last atom holds, 0 for a full one."""
     channels, height, width = layout.shape
     return {
-        f"{prefix}channels": channels,
-        f"{prefix}tail": channels % layout.atom_elements,
-        f"{prefix}surfaces": layout.surfaces,
-        f"{prefix}height": height,
-        f"{prefix}width": width,
+        "channels": channels,
+        "tail": channels % layout.atom_elements,
+        "surfaces": layout.surfaces,
+        "height": height,
+        "width": width,
     }
 
 
@@ -56,8 +56,12 @@ def carry(address: int, nbytes: int) -> int:
 
 def converter_attributes(prefix: str, converter: Converter) -> Attributes:
     """Return the parameters of a converter."""
-    return {
-        f"{prefix}.offset": converter.offset,
-        f"{prefix}.scale": converter.scale,
-        f"{prefix}.shift": converter.shift,
-    }
+    return {f"{prefix}.{name}": value for name, value in numbers(converter, "offset", "scale", "shift").items()}
+
+
+def numbers(params: object, *names: str) -> Attributes:
+    """Return parameters that are attributes by the same names."""
+    return {name: getattr(params, name) for name in names}
+
+
+PADS = ("pad_left", "pad_right", "pad_top", "pad_bottom")

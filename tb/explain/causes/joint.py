@@ -30,9 +30,8 @@ def _steps(axis: int, evidence: Evidence, run: Run) -> Iterator[Way]:
 
 def _everywhere(run: Run, axis: int, difference: int) -> Run:
     for _, walk in [*reach.inputs(run), *reach.operands(run), *reach.output(run)]:
-        steps = list(walk.value.steps)
-        steps[axis] += difference
-        run = changed(run, walk.path, {"steps": tuple(steps)})
+        moved = walk.value.with_step(axis, walk.value.steps[axis] + difference)
+        run = changed(run, walk.path, {"steps": moved.steps})
     return run
 
 

@@ -120,10 +120,8 @@ def orders(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk
         (2, "columns", walk.shape[2]),
     ):
         if count > 1:
-            steps = list(walk.steps)
-            last = steps[axis] * (count - 1)
-            steps[axis] = -steps[axis]
-            yield f"last of the {name} first", replace(walk.moved(last), steps=(steps[0], steps[1], steps[2]))
+            step = walk.steps[axis]
+            yield f"last of the {name} first", walk.moved(step * (count - 1)).with_step(axis, -step)
 
 
 def atoms(evidence: Evidence, run: Run, walk: Walk) -> Iterator[tuple[str, Walk]]:
@@ -241,11 +239,9 @@ def _found_stride(axis: int, evidence: Evidence, run: Run) -> Iterator[Way]:
     line = walk.shape[2] * walk.atom_bytes
     second = walk.address + walk.steps[axis] - evidence.expected.address
     for address in _places(evidence, evidence.expected.data[second : second + line].tobytes()):
-        steps = list(walk.steps)
-        steps[axis] = address - walk.address
-        moved = replace(walk, steps=(steps[0], steps[1], steps[2]))
-        detail = f"{steps[axis]} bytes instead of {walk.steps[axis]}"
-        yield Way(detail, partial(replace, run, dst=moved), _FOUND_BITS)
+        step = address - walk.address
+        make = partial(replace, run, dst=walk.with_step(axis, step))
+        yield Way(f"{step} bytes instead of {walk.steps[axis]}", make, _FOUND_BITS)
 
 
 def _found_base(evidence: Evidence, run: Run) -> Iterator[Way]:

@@ -8,17 +8,48 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
 from models.reading import read_toml, shown
 from tb.plain_data import converted
-from tb.run.regress.code_points import CodeCoverageError, Point
+from tb.run.regress.code_points import CodeCoverageError, Point, numbers
 
 BY_AUTHORS = "between comments `coverage off` and `coverage on` of the source"
 
 _SWITCH = re.compile(r"//\s*(?:VCS|synopsys|pragma|cadence)?\s*(?:coverage\s+(on|off)|translate_(on|off))\b", re.I)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source; one that is gone, as a run is shown elsewhere, has no lines."""
+
+    path: Path
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Its lines."""
+        try:
+            return self.path.read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError:
+            return []
+
+    @cached_property
+    def off(self) -> frozenset[int]:
+        """Numbers of the lines that its authors left out."""
+        off, found = False, set()
+        for number, line in enumerate(self.lines, 1):
+            switch = _SWITCH.search(line)
+            if switch is not None:
+                off = (switch[1] or switch[2]).lower() == "off"
+            elif off:
+                found.add(number)
+        return frozenset(found)
+
+    def has(self, text: str, lines: set[int]) -> bool:
+        """Return whether an expression is found in one of some lines."""
+        return any(re.search(text, self.lines[line - 1]) for line in lines if line <= len(self.lines))
 
 
 class Exclusion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -30,6 +61,7 @@ class Exclusion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         kinds: Kinds of points.
         names: Patterns of what a point is: of a toggle, its signal, bit and direction.
         text: Regular expression that is found in the source line of the point, or in a line that it runs.
+        lines: Lines such as ``3,5-7``, one of which is the point's; they hold for one version of a source.
     """
 
     reason: str
@@ -37,6 +69,14 @@ class Exclusion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kinds: tuple[Literal["line", "branch", "toggle"], ...] = ("line", "branch", "toggle")
     names: tuple[str, ...] = ("*",)
     text: str | None = None
+    lines: Annotated[str, msgspec.Meta(pattern=r"^\d+(-\d+)?(,\d+(-\d+)?)*$")] | None = None
+
+    def fits(self, point: Point, source: Source) -> bool:
+        """Return whether a point of its modules and kinds is what is excluded."""
+        if self.lines is not None and point.line not in set(numbers(self.lines)):
+            return False
+        named = any(fnmatchcase(point.name, pattern) for pattern in self.names)
+        return named and (self.text is None or source.has(self.text, {point.line, *point.lines}))
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -68,20 +108,19 @@ class Exclusions:
         """Take the exclusions of a reviewed file; the first that fits a point is its reason."""
         self._given = tuple(given)
         self._used: set[Exclusion] = set()
-        self._sources: dict[str, _Source] = {}
+        self._sources: dict[str, Source] = {}
         self._of_module: dict[tuple[str, str], list[Exclusion]] = {}
 
     def reason(self, point: Point) -> str | None:
         """Return why a point need not be reached, None when it must be."""
         source = self._sources.get(point.file)
         if source is None:
-            source = self._sources[point.file] = _Source(Path(point.file))
+            source = self._sources[point.file] = Source(Path(point.file))
         lines = point.lines or (point.line,)
         if source.off and all(line in source.off for line in lines):
             return BY_AUTHORS
         for exclusion in self._for(point):
-            named = any(fnmatchcase(point.name, pattern) for pattern in exclusion.names)
-            if named and (exclusion.text is None or source.has(exclusion.text, {point.line, *lines})):
+            if exclusion.fits(point, source):
                 self._used.add(exclusion)
                 return exclusion.reason
         return None
@@ -101,33 +140,3 @@ class Exclusions:
                 and any(fnmatchcase(point.module, pattern) for pattern in exclusion.modules)
             ]
         return self._of_module[key]
-
-
-@dataclass(frozen=True)
-class _Source:
-    """A source; one that is gone, as a run is shown elsewhere, has no lines."""
-
-    path: Path
-
-    @cached_property
-    def lines(self) -> list[str]:
-        try:
-            return self.path.read_text(encoding="utf-8", errors="replace").splitlines()
-        except OSError:
-            return []
-
-    @cached_property
-    def off(self) -> frozenset[int]:
-        """Numbers of the lines that its authors left out."""
-        off, found = False, set()
-        for number, line in enumerate(self.lines, 1):
-            switch = _SWITCH.search(line)
-            if switch is not None:
-                off = (switch[1] or switch[2]).lower() == "off"
-            elif off:
-                found.add(number)
-        return frozenset(found)
-
-    def has(self, text: str, lines: set[int]) -> bool:
-        """Return whether an expression is found in one of some lines."""
-        return any(re.search(text, self.lines[line - 1]) for line in lines if line <= len(self.lines))

@@ -54,11 +54,11 @@ class Point:
         if page is None or file is None or not line.isdecimal():
             raise CodeCoverageError(f"a point must name its file, line, kind and module, not {text!r}")
         kind, module = page.groups()
-        lines = tuple(_lines(fields.get("S", "")))
+        lines = tuple(numbers(fields.get("S", "")))
         return cls(file, int(line), lines, kind, _PARAMETERS.sub("", module), fields.get("o", ""))
 
 
-def _lines(text: str) -> Iterator[int]:
-    """Yield the lines of a list such as ``3,5-7``."""
+def numbers(text: str) -> Iterator[int]:
+    """Yield the numbers of a list such as ``3,5-7``."""
     for first, last in _RANGE.findall(text):
         yield from range(int(first), int(last or first) + 1)

@@ -94,6 +94,9 @@ def test_a_reviewed_file_excludes_by_module_kind_name_and_text(source: Path, tmp
             text = "if \\\\(en\\\\)"
             reason = "always enabled"
             [[exclude]]
+            lines = "7,9-10"
+            reason = "debugging"
+            [[exclude]]
             modules = ["other"]
             reason = "fits nothing"
             """,
@@ -104,16 +107,19 @@ def test_a_reviewed_file_excludes_by_module_kind_name_and_text(source: Path, tmp
         point(source, "toggle", 8, name="high[2]:0->1"): 0,
         point(source, "branch", 3, "3"): 0,
         point(source, "line", 3, "3"): 5,
+        point(source, "branch", 8, "8"): 0,
+        point(source, "branch", 9, "9"): 0,
     }
     coverage = coverage_of(counts, exclusions)
-    assert figures(coverage) == {"toggle": (0, 1), "line": (1, 1)}
-    assert coverage.excluded == {"sizes end below": 1, "always enabled": 1}
+    assert figures(coverage) == {"toggle": (0, 1), "line": (1, 1), "branch": (0, 1)}
+    assert coverage.excluded == {"sizes end below": 1, "always enabled": 1, "debugging": 1}
     assert coverage.surprises == [f"{source}:3: line block: always enabled"], "what is reached counts"
     assert coverage.unused == ["fits nothing"]
     told = list(report.lines(coverage))
-    assert told[-4:] == [
+    assert told[-5:] == [
         "excluded: 1, sizes end below",
         "excluded: 1, always enabled",
+        "excluded: 1, debugging",
         f"excluded but reached: {source}:3: line block: always enabled",
         "an exclusion fits nothing: fits nothing",
     ]
@@ -128,6 +134,7 @@ def test_a_reviewed_file_excludes_by_module_kind_name_and_text(source: Path, tmp
         ("[[exclude]]\nreason = ' '", "exclude 1: reason must say why it cannot be reached"),
         ("[[exclude]]\nreason = 'x'\nkinds = ['lines']", "Invalid enum value 'lines'"),
         ("[[exclude]]\nreason = 'x'\nmodule = ['a']", "unknown field `module`"),
+        ("[[exclude]]\nreason = 'x'\nlines = '3-'", "Expected `str` matching regex"),
         ("[[exclude]]\nreason = 'x'\ntext = '('", "exclude 1: text must be a regular expression"),
     ],
 )

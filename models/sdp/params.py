@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -121,6 +122,38 @@ class Operands:
 
     alu: NDArray[Any] | None
     mul: NDArray[Any] | None
+
+    @classmethod
+    def of(
+        cls,
+        stage: SdpStage | YStage,
+        alu: int | None,
+        mul: int | None,
+        fetched: Mapping[str, NDArray[Any]],
+        is_float: bool,
+    ) -> Operands:
+        """Return the operands that a stage takes: from its registers, else from memory.
+
+        Args:
+            stage: the stage.
+            alu: register of the ALU, None when memory has it or nothing needs it.
+            mul: likewise of the multiplier.
+            fetched: what lay in memory, by component; FP16 as patterns.
+            is_float: whether the layer computes in floating point.
+
+        Raises:
+            InputError: when an operand is needed that neither has.
+        """
+        wide = np.uint32 if isinstance(stage, YStage) else np.uint16
+        taken: dict[str, NDArray[Any] | None] = {"alu": None, "mul": None}
+        for name, register, active in (("alu", alu, stage.alu is not None), ("mul", mul, stage.mul)):
+            if active and register is not None:
+                taken[name] = np.array(register, dtype=wide if is_float else np.int64)
+            elif active and name in fetched:
+                taken[name] = fetched[name] if is_float else fetched[name].astype(np.int64)
+            elif active:
+                raise InputError(f"{name} operand must come from a register or from memory")
+        return cls(**taken)
 
     def block(self, channels: slice) -> Operands:
         """Return the operands of some channels."""

@@ -65,9 +65,6 @@ class StageRun:
     def operands(self, memory: Bytes, rows: slice, is_float: bool) -> sdp.Operands:
         """Return the operands for some lines of the cube, as patterns for a layer of FP16."""
         fetched: dict[str, NDArray[Any]] = {}
-        register_dtype: np.dtype[Any] = np.dtype(np.int64)
-        if is_float:
-            register_dtype = np.dtype(np.uint32 if isinstance(self.stage, YStage) else np.uint16)
         if self.walk is not None:
             per_channel = self.walk.shape[1:] == (1, 1)
             cube = (self.walk if per_channel else self.walk.rows(rows)).read(memory)
@@ -77,20 +74,10 @@ class StageRun:
                 cube = np.minimum(cube, (1 << 15) - 1)
             pairs = cube.reshape(-1, len(self.components), *cube.shape[1:])
             fetched = {name: pairs[:, index] for index, name in enumerate(self.components)}
-        taken: dict[str, NDArray[Any] | None] = {}
-        for name, active in (("alu", self.stage.alu is not None), ("mul", self.stage.mul)):
-            register = getattr(self, name)
-            if not active:
-                taken[name] = None
-            elif register is not None:
-                taken[name] = np.array(register, dtype=register_dtype)
-            elif name in fetched:
-                taken[name] = fetched[name]
-            else:
-                raise InputError(f"{name} operand must come from a register or from memory")
-        if self.added and taken["alu"] is not None:
-            taken["alu"] = taken["alu"] + self.added
-        return sdp.Operands(**taken)
+        taken = sdp.Operands.of(self.stage, self.alu, self.mul, fetched, is_float)
+        if self.added and taken.alu is not None:
+            taken = replace(taken, alu=taken.alu + self.added)
+        return taken
 
 
 @dataclass(frozen=True)

@@ -12,30 +12,19 @@ from numpy.typing import NDArray
 from tb.explain.cause import Cause, Way
 from tb.explain.causes import reach
 from tb.explain.evidence import Evidence
-from tb.explain.run import CubeMap, Run
+from tb.explain.run import CubeMap, Run, Touch
 from tb.explain.walk import Cube, in_atoms
 
 Shape = tuple[int, int, int]
 Mask = NDArray[np.bool_]
 
 
-def _except(where: tuple[slice, slice, slice]) -> Callable[[Shape], Mask]:
-    def touch(shape: Shape) -> Mask:
-        mask = np.ones(shape, dtype=np.bool_)
-        mask[where] = False
-        return mask
-
-    return touch
-
-
-def _all(cut: slice, axis: int, per_atom: int = 1) -> tuple[slice, slice, slice]:
-    cuts = [slice(None)] * 3
-    cuts[axis] = cut if axis else slice(_times(cut.start, per_atom), _times(cut.stop, per_atom), cut.step)
-    return cuts[0], cuts[1], cuts[2]
-
-
-def _times(value: int | None, factor: int) -> int | None:
-    return None if value is None else value * factor
+def _but(axis: int, cut: slice, per: int, shape: Shape) -> Mask:
+    """Return all elements but those of some runs of ``per`` places along an axis."""
+    kept = np.ones(-(-shape[axis] // per), dtype=np.bool_)
+    kept[cut] = False
+    along = np.repeat(kept, per)[: shape[axis]]
+    return np.broadcast_to(along.reshape([-1 if number == axis else 1 for number in range(3)]), shape)
 
 
 def _lost(evidence: Evidence, run: Run) -> Iterator[Way]:
@@ -43,17 +32,19 @@ def _lost(evidence: Evidence, run: Run) -> Iterator[Way]:
     if _went_elsewhere(evidence, run):
         return
     per_atom = run.dst.atom_elements
-    for axis, name in ((0, "surface"), (1, "line"), (2, "column")):
-        for cut, which in ((slice(-1, None), "last"), (slice(0, 1), "first")):
-            where = _all(cut, axis, per_atom)
-            yield Way(f"{which} {name} never written", partial(replace, run, touch=_except(where)))
+    for axis, name, per in ((0, "surface", per_atom), (1, "line", 1), (2, "column", 1)):
+        cuts = {f"last {name}": slice(-1, None), f"first {name}": slice(0, 1)}
         if axis:
-            for start, which in ((0, "even"), (1, "odd")):
-                where = _all(slice(start, None, 2), axis)
-                yield Way(f"{which} {name}s never written", partial(replace, run, touch=_except(where)))
-    yield Way("nothing written", partial(replace, run, touch=_except((slice(None), slice(None), slice(None)))))
-    yield Way("last atom never written", partial(replace, run, touch=partial(_atoms_but, ((-1,),), per_atom)))
-    yield Way("first atom never written", partial(replace, run, touch=partial(_atoms_but, ((0,),), per_atom)))
+            cuts |= {f"even {name}s": slice(0, None, 2), f"odd {name}s": slice(1, None, 2)}
+        for what, cut in cuts.items():
+            yield _without(f"{what} never written", run, partial(_but, axis, cut, per))
+    yield _without("nothing written", run, partial(_but, 0, slice(None), 1))
+    yield _without("last atom never written", run, partial(_atoms_but, ((-1,),), per_atom))
+    yield _without("first atom never written", run, partial(_atoms_but, ((0,),), per_atom))
+
+
+def _without(detail: str, run: Run, touch: Touch) -> Way:
+    return Way(detail, partial(replace, run, touch=touch))
 
 
 def _went_elsewhere(evidence: Evidence, run: Run) -> bool:
@@ -65,7 +56,7 @@ def _stuck(evidence: Evidence, run: Run) -> Iterator[Way]:
     """Yield surfaces, or lines, of which all after the second go to its place: the last one stays there."""
     for axis, name, per in ((0, "surface", run.dst.atom_elements), (1, "line", 1)):
         if run.dst.shape[axis] // per > 2:
-            touch = _except(_all(slice(2, None), axis, run.dst.atom_elements))
+            touch = partial(_but, axis, slice(2, None), per)
             moved: CubeMap = partial(_overwritten, axis, per)
             written = partial(replace, run, order=(*run.order, moved), touch=touch)
             yield Way(f"every {name} after the second goes to its place", written)
@@ -115,11 +106,10 @@ def _strobes(evidence: Evidence, run: Run) -> Iterator[Way]:
     lanes |= {f"lanes from {n}": range(n, per_atom) for n in range(1, per_atom)}
     for name, chosen in lanes.items():
         touch = partial(_lanes_but, tuple(chosen), per_atom)
-        yield Way(f"{name} of every atom never written", partial(replace, run, touch=touch))
+        yield _without(f"{name} of every atom never written", run, touch)
     real = evidence.channels
     if real % per_atom:
-        where = (slice(real, None), slice(None), slice(None))
-        yield Way("padding channels never written", partial(replace, run, touch=_except(where)))
+        yield _without("padding channels never written", run, partial(_but, 0, slice(real, None), 1))
 
 
 def _lanes_but(lost: tuple[int, ...], per_atom: int, shape: Shape) -> Mask:

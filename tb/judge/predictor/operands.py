@@ -25,21 +25,10 @@ def read_operands(
     """
     if stage is None or source is None:
         return None
-    fetched = {}
+    fetched: dict[str, NDArray[Any]] = {}
     if source.memory is not None:
         memory = source.memory
         fetched = memory.layout.unpack_padded(read(memory.ram, memory.address, memory.layout.nbytes))
-    pattern = np.uint32 if isinstance(stage, sdp.YStage) else np.uint16
-    register_dtype = pattern if is_float else np.int64
-    operands: dict[str, NDArray[Any] | None] = {}
-    for component, active in (("alu", stage.alu is not None), ("mul", stage.mul)):
-        register = getattr(source, component)
-        if not active:
-            operands[component] = None
-        elif register is not None:
-            operands[component] = np.array(register, dtype=register_dtype)
-        elif is_float:
-            operands[component] = fetched[component].view(np.uint16)
-        else:
-            operands[component] = fetched[component].astype(np.int64)
-    return sdp.Operands(**operands)
+    if is_float:
+        fetched = {name: values.view(np.uint16) for name, values in fetched.items()}
+    return sdp.Operands.of(stage, source.alu, source.mul, fetched, is_float)

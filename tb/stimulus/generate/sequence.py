@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from models.config import HwConfig
-from tb.nvdla.engines import chain_of
+from tb.nvdla.engines import ENGINES, chain_of
 from tb.nvdla.layers import Layer
 from tb.nvdla.program.codec import encode, uses_lut
-from tb.nvdla.program.ops import CheckNothing, Op, RegWrite, SyncWait
+from tb.nvdla.program.ops import CheckNothing, Op, RegRead, RegWrite, SyncWait
 from tb.nvdla.program.state import GROUPS
-from tb.stimulus.generate.counters import COUNTERS, enables, reads
+
+_ENABLES = {unit: word for engine in ENGINES for unit, word in engine.counting.items()}
+_COUNTERS = {unit: registers for engine in ENGINES for unit, registers in engine.counters.items()}
+"""Registers whose values or bounds are known, by unit."""
 
 
 def sequence(layers: Sequence[Layer], config: HwConfig, *, in_turn: bool, counters: bool = False) -> tuple[Op, ...]:
@@ -45,10 +48,10 @@ def sequence(layers: Sequence[Layer], config: HwConfig, *, in_turn: bool, counte
         if producer is not None and not in_turn:
             body = _before_enables(body, [SyncWait(unit, _name(producer)) for unit in units])
         if counters:
-            counted = [unit for unit in units if unit in COUNTERS]
-            body = _before_enables(body, enables(counted))
+            counted = [unit for unit in units if unit in _COUNTERS]
+            body = _before_enables(body, _enables(counted))
             for unit in counted:
-                body = (*body, SyncWait(unit, _name(number)), *reads(unit))
+                body = (*body, SyncWait(unit, _name(number)), *_reads(unit))
         ops += [*body, CheckNothing(_name(number))]
     return tuple(ops)
 
@@ -64,3 +67,13 @@ def _before_enables(body: tuple[Op, ...], ops: Sequence[Op]) -> tuple[Op, ...]:
 def _name(number: int) -> str:
     """Return the sync id that is raised when a layer is done."""
     return f"layer_{number}"
+
+
+def _enables(units: Iterable[str]) -> list[RegWrite]:
+    """Return the writes that let units count; some do so without being told."""
+    return [RegWrite(f"{unit}.D_PERF_ENABLE", _ENABLES[unit]) for unit in units if unit in _ENABLES]
+
+
+def _reads(unit: str) -> Iterator[RegRead]:
+    """Yield reads of what a unit has counted."""
+    return (RegRead(f"{unit}.{register}") for register in _COUNTERS[unit])

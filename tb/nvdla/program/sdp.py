@@ -5,16 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from models.config import HwConfig
-from models.sdp import SdpParams, output_converter
+from models.converter import Converter, ConverterEncoding
+from models.layout import OperandLayout
+from models.precision import Precision
+from models.sdp import SdpParams, SdpStage, YStage, output_converter
 from models.validity import FEATURE_FORMAT, LayerKind, conversion
-from tb.nvdla.layers import SdpLayer, StageSource, Surface, processing_precision, strides_are_ignored
-from tb.nvdla.program.common import build_surface, check_precision, field_of, flatten_surface
-from tb.nvdla.program.sdp_stages import build_x, build_y, flatten_stage
+from tb.nvdla.layers import (
+    OperandSurface,
+    SdpLayer,
+    StageSource,
+    Surface,
+    is_per_channel,
+    processing_precision,
+    strides_are_ignored,
+)
+from tb.nvdla.program.common import build_surface, check_precision, check_ram, field_of, flatten_surface
+from tb.nvdla.program.lut import build_lut, flatten_lut
 from tb.nvdla.program.sdp_table import CONVERTER_PARTS, TABLE
 from tb.nvdla.program.table import Flat, Refused, blame, blame_attributes
 
 __all__ = ["TABLE", "Processing", "build", "build_processing", "flatten", "flatten_processing"]
 
+_COMPONENTS = ("alu", "mul")
 _NEUTRAL = {"offset": 0, "scale": 1, "shift": 0}
 
 
@@ -49,9 +61,9 @@ def flatten_processing(processing: Processing) -> Flat:
         "output_precision": params.output_precision,
         "nan_to_zero": params.nan_to_zero,
         **flatten_surface("dst", processing.dst),
-        **flatten_stage("x1", params.x1, processing.x1),
-        **flatten_stage("x2", params.x2, processing.x2),
-        **flatten_stage("y", params.y, processing.y),
+        **_flatten_stage("x1", params.x1, processing.x1),
+        **_flatten_stage("x2", params.x2, processing.x2),
+        **_flatten_stage("y", params.y, processing.y),
         **{f"converter.{part}": getattr(params.converter, part) for part in CONVERTER_PARTS},
     }
 
@@ -83,15 +95,15 @@ def build_processing(config: HwConfig, flat: Flat) -> Processing:
         Refused: naming the register, field and rule that make it illegal or unsupported.
     """
     shape = (flat["shape.channel"], flat["shape.height"], flat["shape.width"])
-    y, y_source = build_y(config, flat, shape)
+    y, y_source = _build_y(config, flat, shape)
     check_precision(config, TABLE, flat, "processing_precision")
     output_precision = check_precision(config, TABLE, flat, "output_precision")
     _check_processing(flat)
     if strides_are_ignored(shape):
         flat |= {f"dst.{name}_stride_bytes": config.memory_atomic_bytes for name in ("line", "surface")}
     dst = build_surface(config, TABLE, flat, "dst", shape, output_precision)
-    x1, x1_source = build_x(config, flat, "x1", shape)
-    x2, x2_source = build_x(config, flat, "x2", shape)
+    x1, x1_source = _build_x(config, flat, "x1", shape)
+    x2, x2_source = _build_x(config, flat, "x2", shape)
     converter = {part: flat.get(f"converter.{part}", neutral) for part, neutral in _NEUTRAL.items()}
     with blame_attributes(TABLE, ""):
         params = SdpParams(
@@ -114,3 +126,149 @@ def _check_processing(flat: Flat) -> None:
     if got is not expected:
         field = field_of(TABLE, "processing_precision")
         raise Refused(f"{field} must be {expected.name} from {source.name} to {target.name}, not {got.name}")
+
+
+def _flatten_stage(name: str, stage: SdpStage | YStage | None, source: StageSource | None) -> Flat:
+    """Return the attributes of a stage and its operands by the names of the field table."""
+    source = source or StageSource()
+    memory = source.memory
+    flat: Flat = {name: stage is not None, f"{name}.memory": memory is not None}
+    if stage is not None:
+        flat |= {
+            f"{name}.has_alu": stage.alu is not None,
+            f"{name}.alu": stage.alu,
+            f"{name}.alu_from_memory": stage.alu is not None and source.alu is None,
+            f"{name}.alu_register": source.alu,
+            f"{name}.mul": stage.mul,
+            f"{name}.mul_prelu": stage.mul_prelu,
+            f"{name}.mul_from_memory": stage.mul and source.mul is None,
+            f"{name}.mul_register": source.mul,
+        }
+    if isinstance(stage, SdpStage):
+        flat |= {f"{name}.{field}": getattr(stage, field) for field in ("alu_shift", "mul_shift", "relu")}
+    elif stage is not None:
+        flat |= _flatten_y(stage)
+    if memory is not None:
+        flat |= {
+            f"{name}.memory.components": memory.layout.components,
+            f"{name}.memory.component_bytes": memory.layout.component_bytes,
+            f"{name}.memory.per_element": not is_per_channel(memory.layout),
+            f"{name}.memory.ram": memory.ram,
+            f"{name}.memory.address": memory.address,
+            f"{name}.memory.line_stride_bytes": memory.layout.line_stride_bytes,
+            f"{name}.memory.surface_stride_bytes": memory.layout.surface_stride_bytes,
+        }
+    return flat
+
+
+def _flatten_y(stage: YStage) -> Flat:
+    flat: Flat = {"y.truncate": stage.truncate, "y.has_lut": stage.lut is not None}
+    for component in _COMPONENTS:
+        name = f"{component}_converter"
+        converter: Converter | None = getattr(stage, name)
+        flat[f"y.{name}"] = converter is not None
+        if converter is not None:
+            flat |= {f"y.{name}.{part}": getattr(converter, part) for part in CONVERTER_PARTS}
+    return flat if stage.lut is None else flat | flatten_lut(stage.lut)
+
+
+def _build_x(
+    config: HwConfig, flat: Flat, name: str, shape: tuple[int, int, int]
+) -> tuple[SdpStage | None, StageSource | None]:
+    """Return X1 or X2 from decoded attributes."""
+    memory = _build_memory(config, flat, name, shape)
+    if not flat[name]:
+        return None, None
+    if not (config.sdp_bs_enable if name == "x1" else config.sdp_bn_enable):
+        raise Refused(f"{field_of(TABLE, name)} must be YES, not NO: {config.name} has no {name.upper()}")
+    _check_fetched(flat, name, memory)
+    with blame_attributes(TABLE, name):
+        stage = SdpStage(
+            alu=flat.get(f"{name}.alu"),
+            alu_shift=flat.get(f"{name}.alu_shift", 0),
+            mul=flat[f"{name}.mul"],
+            mul_prelu=flat.get(f"{name}.mul_prelu", False),
+            mul_shift=flat.get(f"{name}.mul_shift", 0),
+            relu=flat[f"{name}.relu"],
+        )
+    return stage, _source(flat, name, memory)
+
+
+def _build_y(config: HwConfig, flat: Flat, shape: tuple[int, int, int]) -> tuple[YStage | None, StageSource | None]:
+    """Return Y from decoded attributes; a configuration without Y may leave it on without work."""
+    if not config.sdp_ew_enable:
+        reason = f"{config.name} has no Y (element-wise and LUT)"
+        if flat["y"] and (flat["y.has_alu"] or flat["y.mul"] or flat["y.has_lut"]):
+            raise Refused(f"{field_of(TABLE, 'y')} must be YES, not NO: {reason}")
+        if flat.get("y.memory"):
+            raise Refused(f"{field_of(TABLE, 'y.memory')} must be YES, not NO: {reason}")
+        return None, None
+    memory = _build_memory(config, flat, "y", shape)
+    if not flat["y"]:
+        return None, None
+    if flat["y.has_lut"] and not config.sdp_lut_enable:
+        raise Refused(f"{field_of(TABLE, 'y.has_lut')} must be YES, not NO: {config.name} has no lookup tables in Y")
+    _check_fetched(flat, "y", memory)
+    with blame_attributes(TABLE, "y"):
+        stage = YStage(
+            alu=flat.get("y.alu"),
+            mul=flat["y.mul"],
+            mul_prelu=flat.get("y.mul_prelu", False),
+            truncate=flat.get("y.truncate", 0),
+            alu_converter=_operand_converter(flat, "alu"),
+            mul_converter=_operand_converter(flat, "mul"),
+            lut=build_lut(flat) if flat["y.has_lut"] else None,
+        )
+    return stage, _source(flat, "y", memory)
+
+
+def _operand_converter(flat: Flat, component: str) -> Converter | None:
+    name = f"y.{component}_converter"
+    if not flat.get(name):
+        return None
+    return Converter(
+        **{part: flat[f"{name}.{part}"] for part in CONVERTER_PARTS}, encoding=ConverterEncoding.SDP_OPERAND
+    )
+
+
+def _source(flat: Flat, name: str, memory: OperandSurface | None) -> StageSource | None:
+    source = StageSource(flat.get(f"{name}.alu_register"), flat.get(f"{name}.mul_register"), memory)
+    return None if source == StageSource() else source
+
+
+def _check_fetched(flat: Flat, name: str, memory: OperandSurface | None) -> None:
+    """Refuse an operand from memory that nothing fetches."""
+    for component in _COMPONENTS:
+        fetched = memory is not None and component in memory.layout.components
+        if flat.get(f"{name}.{component}_from_memory") and not fetched:
+            field, rdma = field_of(TABLE, f"{name}.{component}_from_memory"), field_of(TABLE, f"{name}.memory")
+            raise Refused(
+                f"{field} must be REG, not MEM: {rdma.rpartition('.')[0]} fetches no operand of the {component.upper()}"
+            )
+
+
+def _build_memory(config: HwConfig, flat: Flat, stage: str, shape: tuple[int, int, int]) -> OperandSurface | None:
+    name = f"{stage}.memory"
+    if not flat.get(name):
+        return None
+    check_ram(config, TABLE, flat, name)
+    precision: Precision = flat["processing_precision"]
+    channels = shape[0]
+    components, component_bytes = flat[f"{name}.components"], flat[f"{name}.component_bytes"]
+    with blame_attributes(TABLE, name):
+        if flat[f"{name}.per_element"] and not strides_are_ignored(shape):
+            layout = OperandLayout(
+                config,
+                precision,
+                shape,
+                components,
+                component_bytes,
+                flat[f"{name}.line_stride_bytes"],
+                flat[f"{name}.surface_stride_bytes"],
+            )
+        else:
+            layout = OperandLayout.packed(config, precision, (channels, 1, 1), components, component_bytes)
+        surface = OperandSurface(layout, flat[f"{name}.address"], flat[f"{name}.ram"])
+    if not flat[stage]:
+        raise Refused(f"{field_of(TABLE, name)} must be YES, not NO: {stage} is bypassed and takes no operand")
+    return surface

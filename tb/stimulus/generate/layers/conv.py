@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from models.cbuf import bank_bytes, bank_entries, feature_entries, image_entries, winograd_entries
 from models.config import HwConfig
@@ -20,12 +21,12 @@ from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES
 from models.layout.raw import round_up
 from models.layout.winograd import KERNEL_SIDE
 from models.precision import Precision
-from tb.nvdla.layers import Batch, ConvLayer, Layer, Surface
+from tb.nvdla.layers import Batch, ConvLayer, Layer, PooledLayer, Surface
 from tb.nvdla.layers.batch import DST_ATOMS
+from tb.nvdla.program.conv_buffer import ConvBuffer
 from tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
 from tb.stimulus.generate.describe import PlanError, Table
 from tb.stimulus.generate.layers.sdp import take_processing
-from tb.stimulus.generate.layers.stay import Stay, take_stay
 from tb.stimulus.generate.layers.workshop import (
     Workshop,
     take_converter_if,
@@ -34,6 +35,27 @@ from tb.stimulus.generate.layers.workshop import (
     take_numbers,
     take_precision,
 )
+
+_PARTS = ("data", "weights")
+
+
+@dataclass(frozen=True)
+class _Stay:
+    """The content of the buffer before and after a layer.
+
+    Attributes:
+        keep: of ``_PARTS``, what it keeps for the next.
+        reuse: of ``_PARTS``, what it takes of the layer before.
+        lines: that it convolves, when they are not those of its input in memory.
+        before: the convolutions before it.
+        buffer: content that they leave.
+    """
+
+    keep: tuple[str, ...]
+    reuse: tuple[str, ...]
+    lines: int | None
+    before: tuple[ConvLayer, ...]
+    buffer: ConvBuffer
 
 
 def build_conv(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]) -> ConvLayer:
@@ -78,7 +100,7 @@ def build_conv(shop: Workshop, name: str, table: Table, earlier: Sequence[Layer]
         image.done()
     sides = weights.packed_shape[2:] if winograd else (kernel_height, kernel_width)
     src_height, src_width = src.layout.shape[1:]
-    stay = take_stay(table, earlier, src_height)
+    stay = _stay(table, earlier, src_height)
     if stay.lines is not None:
         src_height = height = stay.lines
     out = (kernels, params.output_height(src_height, sides[0]), params.output_width(src_width, sides[1]))
@@ -147,7 +169,7 @@ def _image(shop: Workshop, name: str, table: Table, image: Table) -> ImageSurfac
     return shop.place_image(f"{name}_src", PixelLayout(shop.config, format_name, shape, strides, packed.x_offset))
 
 
-def _cbuf(config: HwConfig, table: Table, height: int, entries: int, placed: WeightSurface, stay: Stay) -> CbufUse:
+def _cbuf(config: HwConfig, table: Table, height: int, entries: int, placed: WeightSurface, stay: _Stay) -> CbufUse:
     """Return the share of the convolution buffer: as few banks as hold everything, and those that are to spare.
 
     With ``all_weights = false`` the banks of a first convolution hold a kernel group and are filled again as it
@@ -196,3 +218,35 @@ def _cbuf(config: HwConfig, table: Table, height: int, entries: int, placed: Wei
         reuse_data="data" in stay.reuse,
         reuse_weights="weights" in stay.reuse,
     )
+
+
+def _stay(table: Table, earlier: Sequence[Layer], height: int) -> _Stay:
+    """Return the parts that a description keeps and reuses.
+
+    A layer that reuses data convolves all lines that are kept, or ``lines`` of them; when the layer before has not
+    kept all of its lines but released some, those that are left and its own.
+    """
+    keep, reuse = (_parts(table, key) for key in ("keep", "reuse"))
+    producers = (layer.producer if isinstance(layer, PooledLayer) else layer for layer in earlier)
+    before = tuple(layer for layer in producers if isinstance(layer, ConvLayer))
+    if reuse and not before:
+        raise PlanError(f"{table.where}.reuse needs a convolution before it")
+    buffer = ConvBuffer()
+    for number, layer in enumerate(before):
+        buffer.begin(f"convolution {number}", layer)
+    lines = table.take("lines", int)
+    if "data" not in reuse:
+        if lines is not None:
+            raise PlanError(f"{table.where}.lines needs data that are reused")
+        return _Stay(keep, reuse, None, before, buffer)
+    if lines is None:
+        lines = buffer.lines + (0 if before[-1].cbuf.skip_data_release else height)
+    return _Stay(keep, reuse, None if lines == height else lines, before, buffer)
+
+
+def _parts(table: Table, key: str) -> tuple[str, ...]:
+    parts = table.names(key)
+    for part in parts:
+        if part not in _PARTS:
+            raise PlanError(f"{table.where}.{key} must be of {', '.join(_PARTS)}, not {part}")
+    return parts

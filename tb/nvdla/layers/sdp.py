@@ -1,4 +1,4 @@
-"""SDP layers from memory to memory."""
+"""SDP layers from memory to memory; ``Sdp`` is their simplest form, for tests that are written by hand."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from models.errors import InputError
 from models.precision import Precision
-from models.sdp import SdpParams
+from models.sdp import SdpParams, SdpStage, output_converter
 from tb.nvdla.layers.checks import check_configs
 from tb.nvdla.layers.stages import (
     StageSource,
@@ -61,3 +61,25 @@ class SdpLayer:
     def processing_precision(self) -> Precision:
         """The precision that the stages compute in and that operands have."""
         return processing_precision(self.params.input_precision, self.params.output_precision)
+
+
+def Sdp(src: Surface, dst: Surface, *, relu: bool = False) -> SdpLayer:  # noqa: N802
+    """Return the SDP layer that copies a cube, converting its precision.
+
+    ::
+
+        await bench.run(Sdp(src, dst, relu=True))
+
+    Named like a class because it stands for one; ``SdpLayer`` takes everything that SDP can do.
+
+    Args:
+        src: The cube that is read.
+        dst: The cube that is written, of the same shape.
+        relu: Whether negative values become 0, which X1 does.
+
+    Raises:
+        InputError: when the cubes do not fit each other.
+    """
+    stage = SdpStage(alu=None, alu_shift=0, mul=False, mul_prelu=False, mul_shift=0, relu=True)
+    ends = src.layout.precision, dst.layout.precision
+    return SdpLayer(src, dst, SdpParams(stage if relu else None, None, output_converter(0, 1, 0), *ends))

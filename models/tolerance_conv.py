@@ -165,12 +165,7 @@ def winograd(
         for column in range(4):
             sums += np.tensordot(tile_weight[:, :, row, column], tile_data[:, :, :, row, column], axes=1)
     largest = _largest(sums, Form.MEASURED).repeat(2, axis=1).repeat(2, axis=2)
-    return Tolerance(
-        Module.WINOGRAD,
-        Form.MEASURED,
-        _WINOGRAD_RULE,
-        _allowance(largest, WINOGRAD_PRODUCTS * channels, scale, expected),
-    )
+    return _winograd(largest, channels, scale, expected, Form.MEASURED)
 
 
 def winograd_published(
@@ -191,17 +186,15 @@ def winograd_published(
 
     Source: precision document, "FP16 error threshold", CC Winograd.
     """
-    channels = weight.shape[1]
     largest = max_exponent(data, weight, window, Form.PUBLISHED)
-    return Tolerance(
-        Module.WINOGRAD,
-        Form.PUBLISHED,
-        _WINOGRAD_RULE,
-        _allowance(largest, WINOGRAD_PRODUCTS * channels, scale, expected),
-    )
+    return _winograd(largest, weight.shape[1], scale, expected, Form.PUBLISHED)
 
 
-_WINOGRAD_RULE = "2^(max_exp-20) * 18*C * 2 * scale + 2^(exp(a)-10)"
+def _winograd(
+    largest: npt.NDArray[np.int64], channels: int, scale: float | Float64Array, expected: Float64Array, form: Form
+) -> Tolerance:
+    rule = "2^(max_exp-20) * 18*C * 2 * scale + 2^(exp(a)-10)"
+    return Tolerance(Module.WINOGRAD, form, rule, _allowance(largest, WINOGRAD_PRODUCTS * channels, scale, expected))
 
 
 def _powers(bits: Fp16Bits, form: Form) -> Float64Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -99,6 +99,11 @@ class FeatureLayout(AtomCube):
     def surface_packed(self) -> bool:
         """Whether each surface follows the last line stride of the one before without a gap."""
         return self.surface_stride_bytes == self.shape[1] * self.line_stride_bytes
+
+    @property
+    def whole_atoms(self) -> FeatureLayout:
+        """The layout of the same bytes with the padding channels as channels."""
+        return replace(self, shape=(self.padded_channels, *self.shape[1:]))
 
     @property
     def as_line(self) -> FeatureLayout:

@@ -48,10 +48,8 @@ class ToleratedSurface:
         self.bytes: NDArray[np.uint8] = np.zeros(len(expectation.data), dtype=np.uint8)
         self._layer = expectation.id.name
         self._tolerated = tolerated
-        self._shape = (layout.padded_channels, *layout.shape[1:])
-        self._padded = FeatureLayout(
-            layout.config, layout.precision, self._shape, layout.line_stride_bytes, layout.surface_stride_bytes
-        )
+        self._padded = layout.whole_atoms
+        self._shape = self._padded.shape
         self._part: NDArray[np.float64] = np.full(self._shape, np.nan)
         self._written: NDArray[np.uint8] = np.zeros_like(self.bytes)
 

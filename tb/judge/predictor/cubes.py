@@ -7,19 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.layout import FeatureLayout
 from models.precision import Precision
 from tb.judge.counters import Counts
 from tb.judge.predictor.expectation import Expectation, ReadMemory
 from tb.judge.tolerance import Tolerated
 from tb.judge.tracker import StartedLayer
 from tb.nvdla.surfaces import Surface
-
-
-def whole_atoms(layout: FeatureLayout) -> FeatureLayout:
-    """Return the layout of the same bytes with the padding channels as channels."""
-    shape = (layout.padded_channels, *layout.shape[1:])
-    return FeatureLayout(layout.config, layout.precision, shape, layout.line_stride_bytes, layout.surface_stride_bytes)
 
 
 def read_patterns(surface: Surface, read: ReadMemory) -> NDArray[Any]:
@@ -49,7 +42,7 @@ def expect(
         written: Whether the layer writes the cube at all.
     """
     layout = dst.layout
-    padded = whole_atoms(layout)
+    padded = layout.whole_atoms
     elements = cube.view(layout.precision.dtype) if layout.precision is Precision.FP16 else cube
     must_write = padded.written_mask() & written
     data = padded.pack(elements)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -12,18 +13,6 @@ from models.errors import InputError
 from models.layout.atoms import BLOCK_ELEMENTS, as_words, kernels_to_planes, planes_to_kernels
 from models.layout.kernel import KernelLayout, Weight
 from models.layout.raw import Array, check_array
-
-
-@dataclass(frozen=True)
-class _Part:
-    """A run of channel blocks and line groups of one size inside a kernel group."""
-
-    channel: int
-    block: int
-    blocks: int
-    line: int
-    lines: int
-    steps: int
 
 
 @dataclass(frozen=True)
@@ -116,39 +105,20 @@ class WeightLayout(KernelLayout):
         line, c = divmod(rest, cube)
         return Weight(first + k, block * self.cube_channels + c, step * self.line_group + line, s)
 
-    def _parts(self) -> Iterator[_Part]:
-        """Yield the parts of a group in memory order: full blocks before the last, full steps before the last."""
-        _, channels, height, _ = self.packed_shape
-        whole = channels // self.cube_channels
-        steps = height // self.line_group
-        for channel, block, blocks in (
-            (0, self.cube_channels, whole),
-            (whole * self.cube_channels, channels % self.cube_channels, 1),
-        ):
-            for line, lines, count in (
-                (0, self.line_group, steps),
-                (steps * self.line_group, height % self.line_group, 1),
-            ):
-                if block and blocks and lines and count:
-                    yield _Part(channel, block, blocks, line, lines, count)
-
     def _runs(self, planes: Array, groups: Array) -> Iterator[tuple[Array, Array]]:
         """Yield each part of the groups as views (groups, blocks, steps, W, K, lines, C') of planes and memory."""
-        _, width, kernels, _ = planes.shape
+        height, width, kernels, channels = planes.shape
         count = len(groups)
         at = 0
-        for part in self._parts():
-            axes = (count, part.blocks, part.steps, width, kernels // count, part.lines, part.block)
+        # In the order of memory: full blocks before the last, and in each the full steps before the last.
+        parts = product(_cut(channels, self.cube_channels), _cut(height, self.line_group))
+        for (channel, block, blocks), (line, lines, steps) in parts:
+            axes = (count, blocks, steps, width, kernels // count, lines, block)
             size = math.prod(axes[1:])
             run = groups[:, at : at + size].reshape(axes)
             at += size
-            chosen = planes[
-                part.line : part.line + part.steps * part.lines,
-                :,
-                :,
-                part.channel : part.channel + part.blocks * part.block,
-            ]
-            axes = (part.steps, part.lines, width, count, kernels // count, part.blocks, part.block)
+            chosen = planes[line : line + steps * lines, :, :, channel : channel + blocks * block]
+            axes = (steps, lines, width, count, kernels // count, blocks, block)
             cubes = chosen.reshape(axes).transpose(3, 5, 0, 2, 4, 1, 6)
             yield as_words(cubes), as_words(run)
 
@@ -224,3 +194,12 @@ class ImageWeightLayout(WeightLayout):
             for r in range(height):
                 for c in range(channels):
                     yield c, r, slice(first, first + step)
+
+
+def _cut(total: int, size: int) -> Iterator[tuple[int, int, int]]:
+    """Yield first, size and number of the whole parts of something, then of the one that is left, if any."""
+    whole = total // size
+    if whole:
+        yield 0, size, whole
+    if total % size:
+        yield whole * size, total % size, 1

@@ -104,6 +104,10 @@ def _bits_reversed(mask: ByteArray) -> ByteArray:
     return np.packbits(np.unpackbits(mask, bitorder="little"), bitorder="big")
 
 
+def _bits_moved(places: int, mask: ByteArray) -> ByteArray:
+    return np.packbits(np.roll(np.unpackbits(mask, bitorder="little"), places), bitorder="little")
+
+
 def _words_swapped(nbytes: int, mask: ByteArray) -> ByteArray:
     padded = np.pad(mask, (0, -len(mask) % nbytes))
     swapped: ByteArray = padded.reshape(-1, nbytes)[:, ::-1].reshape(-1)
@@ -115,10 +119,8 @@ MASKS: dict[str, Callable[[ByteArray], ByteArray]] = {
     "inverted": lambda mask: ~mask,
     "bytes of a word of 4 swapped": partial(_words_swapped, 4),
     "bytes of a word of 8 swapped": partial(_words_swapped, 8),
-    "one bit too early": lambda mask: np.packbits(
-        np.roll(np.unpackbits(mask, bitorder="little"), 1), bitorder="little"
-    ),
-    "one bit too far": lambda mask: np.packbits(np.roll(np.unpackbits(mask, bitorder="little"), -1), bitorder="little"),
+    "one bit too early": partial(_bits_moved, 1),
+    "one bit too far": partial(_bits_moved, -1),
     "ignored": lambda mask: np.full_like(mask, 0xFF),
 }
 """Faults of the decompressor in WMB."""

@@ -22,13 +22,17 @@ class Explanation:
     """Where, when and why the bytes of a surface are wrong."""
 
     evidence: Evidence
-    when: When | None
     diagnosis: Diagnosis
 
     @property
     def where(self) -> list[str]:
         """The pattern of the wrong elements, a fact a line."""
         return where(self.evidence)
+
+    @cached_property
+    def when(self) -> When | None:
+        """The writes that carried wrong bytes, None when no write carried one."""
+        return When.of(self.evidence)
 
     @property
     def causes(self) -> tuple[Fit, ...]:
@@ -86,7 +90,7 @@ class Explanation:
 
 def explain(evidence: Evidence) -> Explanation:
     """Return where, when and why the bytes of a surface are wrong."""
-    return Explanation(evidence, When.of(evidence), diagnose(evidence))
+    return Explanation(evidence, diagnose(evidence))
 
 
 def _block(title: str, lines: list[str]) -> list[str]:

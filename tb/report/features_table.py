@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from tb.coverage.status import Hits, Totals, item_status, totals
 from tb.judge.verdict import Ending
 from tb.markup import Cell, Section
+from tb.report.columns import aligned
 from tb.run.regress.features import Feature, FeaturePlan
 from tb.run.result import Result
 
@@ -60,9 +61,7 @@ def feature_status(plan: FeaturePlan, features: Sequence[Feature], latest: Lates
 def lines(statuses: Sequence[FeatureStatus]) -> Iterator[str]:
     """Yield the plan as aligned columns, then what failed, was not played, or lacks something."""
     rows = [_COLUMNS, *(_row(status) for status in statuses)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
-    for row in rows:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+    yield from aligned(rows, left=len(_COLUMNS)).splitlines()
     for status in statuses:
         name = status.feature.name
         if status.failed:

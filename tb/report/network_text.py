@@ -69,7 +69,7 @@ def stuck(report: Report) -> list[str]:
     for line in report.layers:
         held = [running[line.run, name] for name in line.waits if (line.run, name) in running]
         if line.verdict is LayerVerdict.NOT_RUN and held:
-            names = ", ".join(f"{other.number} ({other.name})" for other in dict.fromkeys(held))
+            names = ", ".join(dict.fromkeys(f"{other.number} ({other.name})" for other in held))
             lines.append(f"layer {line.number} ({line.name}) waits for the end of {names}")
     return lines
 

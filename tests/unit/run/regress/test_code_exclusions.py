@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tb.places import HDL
 from tb.report import code_coverage as report
 from tb.run.regress.code_coverage import CodeCoverage, coverage_of
 from tb.run.regress.code_exclusions import BY_AUTHORS, load_exclusions
@@ -142,3 +143,11 @@ def test_a_file_that_cannot_be_is_refused(tmp_path: Path, text: str, message: st
     with pytest.raises(CodeCoverageError, match=message.replace("`", ".").replace("'", ".")) as error:
         load_exclusions(reviewed(tmp_path, text))
     assert str(tmp_path / "reviewed.toml") in str(error.value)
+
+
+def test_what_nv_small_cannot_reach_is_given_by_lines_of_named_modules() -> None:
+    exclusions = load_exclusions(HDL / "exclusions" / "nv_small.toml")
+    assert len(exclusions) > 40
+    for exclusion in exclusions:
+        assert exclusion.lines is not None, exclusion.reason
+        assert not any("*" in module for module in exclusion.modules), "each module was looked at"

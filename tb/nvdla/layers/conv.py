@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from models.cbuf import feature_entries, image_entries, winograd_entries
 from models.conv import ConvParams
+from models.conv.image_padding import overflowing_padding
 from models.conv.image_rows import misread_rows
 from models.converter import Converter, ConverterEncoding
 from models.errors import InputError
@@ -236,6 +237,8 @@ class ConvLayer:
             )
         if self.cbuf.fetch_slices != 1:
             raise InputError(f"fetch_slices must be 1 for image input, not {self.cbuf.fetch_slices}")
-        fault = misread_rows(layout.config, weights.packed_shape[1], self.dst.layout.shape[2])
+        row, width, pads = weights.packed_shape[1], layout.shape[2], (params.pad_left, params.pad_right)
+        fault = misread_rows(layout.config, row, self.dst.layout.shape[2])
+        fault = fault or overflowing_padding(layout.config, layout.format, width, *pads, layout.x_offset)
         if fault is not None:
             raise InputError(fault)

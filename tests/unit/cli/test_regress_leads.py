@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 
 import msgspec
@@ -35,5 +36,6 @@ def test_failures_without_a_cause_get_leads_from_their_scenarios(
             why = UNKNOWN if fails else None
             store.add(run, msgspec.structs.replace(task.result(verdict), layers=layers, explained=why))
         assert {result.ending for result in store.results(run)} == {Ending.PASSED, Ending.MISMATCH}
-        assert conclude(store, run, None, 5.0) == 1
+        args = argparse.Namespace(cycles_against=None, slower=5.0, code_exclusions=())
+        assert conclude(store, run, args) == 1
     assert "lead: all 4 failing layers of SDP have x1.prelu = yes" in capsys.readouterr().out

@@ -8,6 +8,7 @@ import numpy as np
 
 from models.cbuf import bank_entries, feature_entries
 from models.config import HwConfig
+from models.conv.image_padding import overflowing_padding
 from models.conv.image_rows import misread_rows
 from models.conv.params import MAX_DILATION, MAX_PAD_AFTER, MAX_PAD_BEFORE, MAX_TRUNCATE
 from models.layout import PixelFormat, pixel_format, supported_formats
@@ -93,7 +94,7 @@ def draw_conv(rng: np.random.Generator, config: HwConfig, before: Cube | None) -
     if found is None:
         return None
     height, width = found
-    if pixels is not None and misread_rows(config, width.kernel * pixels.channels, width.windows) is not None:
+    if pixels is not None and not is_read_right(config, pixels, width):
         return None
     kernels = int(rng.choice(_KERNELS))
     steps = Sizes(precision, kernels, 1, height, width).steps(config)
@@ -169,6 +170,15 @@ def describe(
     if src.gaps[0] == 0 and rng.random() < 0.5:
         layer["fetch_slices"] = int(rng.integers(1, height.size + 2))
     return layer, dst
+
+
+def is_read_right(config: HwConfig, pixels: PixelFormat, width: Axis) -> bool:
+    """Return whether the hardware takes an image with such windows along W, wherever its lines begin."""
+    if misread_rows(config, width.kernel * pixels.channels, width.windows) is not None:
+        return False
+    sides = width.size, width.before, width.after
+    offsets = range(pixels.max_x_offset(config) + 1)
+    return all(overflowing_padding(config, pixels, *sides, offset) is None for offset in offsets)
 
 
 def _spare(rng: np.random.Generator, config: HwConfig) -> int:

@@ -9,10 +9,9 @@ import numpy as np
 
 from models.cbuf import bank_bytes, bank_entries, feature_entries, image_entries
 from models.config import HwConfig
-from models.conv.image_rows import misread_rows
 from models.conv.params import MAX_DILATION, MAX_PAD_AFTER, MAX_PAD_BEFORE, MAX_STRIDE
 from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES
-from tb.stimulus.generate.draw.conv import MOST_KERNEL, Sizes, describe, draw_format
+from tb.stimulus.generate.draw.conv import MOST_KERNEL, Sizes, describe, draw_format, is_read_right
 from tb.stimulus.generate.draw.numbers import Axis, Cube, draw_precision
 from tb.stimulus.generate.draw.sizes import MOST_SIDE, Drawn, draw_reaching, draw_reaching_gaps, work_of
 
@@ -100,7 +99,7 @@ def _find(rng: np.random.Generator, config: HwConfig, cycles: int, most_weight_b
         weight_bytes = kernel_bytes * sizes.kernels
         if pixels is None:
             entries = height.size * feature_entries(config, sizes.precision, sizes.channels, width.size)
-        elif misread_rows(config, width.kernel * sizes.channels, width.windows) is None:
+        elif is_read_right(config, pixels, width):
             padded = width.before + width.size + width.after
             entries = height.size * image_entries(config, sizes.precision, sizes.channels, padded)
         else:

@@ -10,10 +10,9 @@ import numpy as np
 
 from models.cbuf import bank_entries, feature_entries, image_entries
 from models.config import HwConfig
-from models.conv.image_rows import misread_rows
 from models.layout import pixel_format
 from models.precision import Precision
-from tb.stimulus.generate.draw.conv import draw_sums
+from tb.stimulus.generate.draw.conv import draw_sums, is_read_right
 from tb.stimulus.generate.draw.numbers import Axis, Cube, Description, draw_converter, draw_gaps
 from tb.stimulus.generate.draw.sdp import draw_processing
 
@@ -173,9 +172,9 @@ def _layer(
     entries = feature_entries(config, precision, channels, width)
     if image is not None:
         entries = image_entries(config, precision, channels, across.before + width + across.after)
-        if misread_rows(config, across.kernel * channels, across.windows) is not None:
-            return None
         pixels = pixel_format(image["format"])
+        if not is_read_right(config, pixels, across):
+            return None
         room = config.mac_atomic_c_size // max(across.kernel, across.stride) // pixels.channels
         group = image.get("post_extension", 1)
         if group > 1 and group > room:

@@ -269,9 +269,12 @@ def _play_scenario(task: Task, built: Built, work_dir: Path, limits: Limits) -> 
 
 
 def _job(task: Task, limits: Limits) -> Job:
-    """Return the job of a task, which is played again from the bundle that it leaves when it fails."""
-    kept = failure_folder(limits.folder, task.key)
-    return replace(task.job(), rerun=bundle.replay_command(kept), kept=kept)
+    """Return the job of a task, which is played again from the bundle that it leaves when it fails.
+
+    Its scenario is made once, although it is played and its coverage is counted.
+    """
+    job, kept = task.job(), failure_folder(limits.folder, task.key)
+    return replace(job, make=cache(job.make), rerun=bundle.replay_command(kept), kept=kept)
 
 
 def _play_test(task: Task, built: Built, work_dir: Path, limits: Limits, *, waves: bool = False) -> Result:

@@ -81,12 +81,14 @@ _WRITES = (_Role.WRITER, Unit.MEMORY)
 _OF_CAUSES: tuple[tuple[tuple[str, ...], str, tuple[Unit | _Role, ...]], ...] = (
     (
         ("conv-mask", "conv-group-size", "conv-kernel-base", "conv-kernel-extension"),
-        *("CDMA (weights) or CSC", (_CDMA, _CSC)),
+        "CDMA (weights) or CSC",
+        (_CDMA, _CSC),
     ),
     (("conv-kernel",), "CDMA (weights), CSC, CMAC or CACC", (_CDMA, _CSC, _CMAC, _CACC)),
     (
         ("conv-input-converter", "conv-mean", "conv-pixel", "conv-x-offset", "conv-image"),
-        *("CDMA (data)", (_CDMA,)),
+        "CDMA (data)",
+        (_CDMA,),
     ),
     (("conv-truncate", "conv-accumulator"), "CACC", (_CACC,)),
     (("conv-lane", "conv-sign", "conv-nan"), "CSC, CMAC or CACC", (_CSC, _CMAC, _CACC)),
@@ -103,7 +105,8 @@ _OF_CAUSES: tuple[tuple[tuple[str, ...], str, tuple[Unit | _Role, ...]], ...] = 
     (("overwritten",), "{writer}, the unit that wrote there then, or the memory interface", _WRITES),
     (
         ("dst-base", "dst-order", "dst-stuck", "dst-lanes", "bus-lanes"),
-        *("{writer}, its writes, or the memory interface", _WRITES),
+        "{writer}, its writes, or the memory interface",
+        _WRITES,
     ),
     (("dst-",), "{writer}, its writes", (_Role.WRITER,)),
     (tuple(f"src-{kind}" for kind in _VALUES), "{units}", (_Role.ALL,)),

@@ -50,16 +50,33 @@ class Suspect:
 
 
 FLOW = (
-    *("BDMA", "RUBIK", "CDMA", "CSC", "CMAC_A", "CMAC_B", "CACC"),
-    *("SDP_RDMA", "SDP", "PDP_RDMA", "PDP", "CDP_RDMA", "CDP"),
+    "BDMA",
+    "RUBIK",
+    "CDMA",
+    "CSC",
+    "CMAC_A",
+    "CMAC_B",
+    "CACC",
+    "SDP_RDMA",
+    "SDP",
+    "PDP_RDMA",
+    "PDP",
+    "CDP_RDMA",
+    "CDP",
 )
 """Units with registers, in the order in which data pass them."""
 
 WRITERS = ("BDMA", "RUBIK", "SDP", "PDP", "CDP")
 
 _REGISTERS_OF = {
-    **{"RBK": Unit.RUBIK, "MCIF": Unit.MEMORY, "CVIF": Unit.MEMORY, "CFGROM": Unit.CSB},
-    **{"CMAC_A": Unit.CMAC, "CMAC_B": Unit.CMAC, "CDMA_DAT": Unit.CDMA, "CDMA_WT": Unit.CDMA},
+    "RBK": Unit.RUBIK,
+    "MCIF": Unit.MEMORY,
+    "CVIF": Unit.MEMORY,
+    "CFGROM": Unit.CSB,
+    "CMAC_A": Unit.CMAC,
+    "CMAC_B": Unit.CMAC,
+    "CDMA_DAT": Unit.CDMA,
+    "CDMA_WT": Unit.CDMA,
 }
 """Names of registers and of interrupts, where they are not those of units."""
 
@@ -75,14 +92,27 @@ _PASSED = {
 """By the name of a layer's engine in messages, the units at which wrong bytes point, where nothing says more."""
 
 _FEEDS = {
-    **{Unit.CDMA: (Unit.CBUF,), Unit.CBUF: (Unit.CSC,), Unit.CSC: (Unit.CMAC,), Unit.CMAC: (Unit.CACC,)},
-    **{Unit.CACC: (Unit.SDP,), Unit.SDP_RDMA: (Unit.SDP,), Unit.SDP: (Unit.PDP,)},
-    **{Unit.PDP_RDMA: (Unit.PDP,), Unit.CDP_RDMA: (Unit.CDP,)},
+    Unit.CDMA: (Unit.CBUF,),
+    Unit.CBUF: (Unit.CSC,),
+    Unit.CSC: (Unit.CMAC,),
+    Unit.CMAC: (Unit.CACC,),
+    Unit.CACC: (Unit.SDP,),
+    Unit.SDP_RDMA: (Unit.SDP,),
+    Unit.SDP: (Unit.PDP,),
+    Unit.PDP_RDMA: (Unit.PDP,),
+    Unit.CDP_RDMA: (Unit.CDP,),
 }
 _REACH_MEMORY = frozenset(
     {
-        *(Unit.BDMA, Unit.RUBIK, Unit.CDMA, Unit.SDP_RDMA, Unit.SDP),
-        *(Unit.PDP_RDMA, Unit.PDP, Unit.CDP_RDMA, Unit.CDP),
+        Unit.BDMA,
+        Unit.RUBIK,
+        Unit.CDMA,
+        Unit.SDP_RDMA,
+        Unit.SDP,
+        Unit.PDP_RDMA,
+        Unit.PDP,
+        Unit.CDP_RDMA,
+        Unit.CDP,
     }
 )
 

@@ -43,8 +43,15 @@ _BLOB = Table(
 _MEMORY = Table(
     "memory",
     {
-        **{"id": U16, "domain": U8, "flags": U16, "size": U64, "alignment": U32},
-        **{"contents": Vector(STRING), "offsets": Vector(U64), "bind_id": U16, "tensor_desc_id": U16},
+        "id": U16,
+        "domain": U8,
+        "flags": U16,
+        "size": U64,
+        "alignment": U32,
+        "contents": Vector(STRING),
+        "offsets": Vector(U64),
+        "bind_id": U16,
+        "tensor_desc_id": U16,
     },
 )
 _ADDRESS = Table("address", {"id": U16, "mem_id": U16, "offset": U64, "size": U64})
@@ -52,7 +59,9 @@ _EVENT = Table("event", {"id": U16, "type": U8, "target": U16, "val": U32, "op":
 _TASK = Table(
     "task",
     {
-        **{"id": U16, "interface": U32, "instance": I16},
+        "id": U16,
+        "interface": U32,
+        "instance": I16,
         **dict.fromkeys(("address_list", "pre_actions", "post_actions"), Vector(U16)),
     },
 )
@@ -60,7 +69,11 @@ _SUBMIT = Table("submit", {"id": U16, "task_id": Vector(U16)})
 _TENSOR = Table(
     "tensor",
     {
-        **{"name": STRING, "id": U16, "mem_id": U16, "size": U64, "offset": U64},
+        "name": STRING,
+        "id": U16,
+        "mem_id": U16,
+        "size": U64,
+        "offset": U64,
         **dict.fromkeys(("data_format", "data_type", "data_category", "pixel_format", "pixel_mapping"), U8),
         **dict.fromkeys("nchw", I32),
         **{f"stride_{n}": U32 for n in range(8)},
@@ -69,8 +82,12 @@ _TENSOR = Table(
 _RELOCATION = Table(
     "relocation",
     {
-        **{"address_id": U16, "write_id": U16, "offset": U64},
-        **{"interface": U32, "sub_interface": U32, "reloc_type": U8},
+        "address_id": U16,
+        "write_id": U16,
+        "offset": U64,
+        "interface": U32,
+        "sub_interface": U32,
+        "reloc_type": U8,
     },
 )
 LOADABLE = Table(

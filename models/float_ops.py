@@ -101,10 +101,7 @@ def _sum_with_the_sign_of_the_data(data: Float64Array, operand: Float64Array) ->
 
 
 def _apply(
-    data: BitsArray,
-    operand: BitsArray,
-    fmt: FloatFormat,
-    step: Callable[[Float64Array, Float64Array], Float64Array],
+    data: BitsArray, operand: BitsArray, fmt: FloatFormat, step: Callable[[Float64Array, Float64Array], Float64Array]
 ) -> BitsArray:
     """Round ``step`` on the values; a NaN of the data wins over one of the operand."""
     data, operand = np.broadcast_arrays(data, operand)

@@ -65,10 +65,7 @@ def carried(params: CdpParams, cube: NDArray[np.uint16], channels: int) -> Float
 
 
 def cdp(
-    max_value: Float64Array,
-    expected: Float64Array,
-    form: Form = Form.MEASURED,
-    carried: Float64Array | float = 0.0,
+    max_value: Float64Array, expected: Float64Array, form: Form = Form.MEASURED, carried: Float64Array | float = 0.0
 ) -> Tolerance:
     """Return the allowance of local response normalisation.
 

@@ -138,12 +138,7 @@ def direct(
     return Tolerance(Module.DC, form, rule, _allowance(largest, rows * columns * channels, scale, expected))
 
 
-def winograd(
-    data: Fp16Bits,
-    weight: Fp16Bits,
-    expected: Float64Array,
-    scale: float | Float64Array = 1.0,
-) -> Tolerance:
+def winograd(data: Fp16Bits, weight: Fp16Bits, expected: Float64Array, scale: float | Float64Array = 1.0) -> Tolerance:
     """Return the measured allowance of a Winograd convolution.
 
     It holds against a reference that multiplies the transformed operands, which are what the hardware
@@ -169,11 +164,7 @@ def winograd(
 
 
 def winograd_published(
-    data: Fp16Bits,
-    weight: Fp16Bits,
-    window: Window,
-    expected: Float64Array,
-    scale: float | Float64Array = 1.0,
+    data: Fp16Bits, weight: Fp16Bits, window: Window, expected: Float64Array, scale: float | Float64Array = 1.0
 ) -> Tolerance:
     """Return the published allowance of a Winograd convolution, for a plain convolution as reference.
 

@@ -57,11 +57,7 @@ class Conversion:
 
 _INT8, _INT16, _FP16 = Precision.INT8, Precision.INT16, Precision.FP16
 _IMAGE, _IMAGE_FP16 = InputFormat.IMAGE_INTEGER, InputFormat.IMAGE_FP16
-FEATURE_FORMAT = {
-    _INT8: InputFormat.INT8_FEATURE,
-    _INT16: InputFormat.INT16_FEATURE,
-    _FP16: InputFormat.FP16_FEATURE,
-}
+FEATURE_FORMAT = {_INT8: InputFormat.INT8_FEATURE, _INT16: InputFormat.INT16_FEATURE, _FP16: InputFormat.FP16_FEATURE}
 """The input format of feature data of each precision."""
 
 _SAME = {_INT8: PipelinePrecision.INT8, _INT16: PipelinePrecision.INT16, _FP16: PipelinePrecision.FP16}

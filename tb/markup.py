@@ -34,12 +34,7 @@ _POLICY = (
 )
 """Nothing is loaded from elsewhere, and no script runs but the page's own, whatever a test is called."""
 
-_TEMPLATES = Environment(
-    loader=FileSystemLoader(_FOLDER),
-    autoescape=True,
-    undefined=StrictUndefined,
-    finalize=_shown,
-)
+_TEMPLATES = Environment(loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined, finalize=_shown)
 _TEMPLATES.globals |= {"script": _SCRIPT, "policy": _POLICY}
 
 

@@ -121,11 +121,7 @@ class ConvParams:
         Raises:
             InputError: as ``output_width`` and ``output_height``.
         """
-        return (
-            weights[0],
-            self.output_height(cube[1], weights[2]),
-            self.output_width(cube[2], weights[3]),
-        )
+        return (weights[0], self.output_height(cube[1], weights[2]), self.output_width(cube[2], weights[3]))
 
 
 def check_arrays(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any], *, is_float: bool) -> None:

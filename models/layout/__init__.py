@@ -17,13 +17,7 @@ from models.layout.lines import BDMA_UNIT_BYTES, LinesLayout
 from models.layout.operand import COMPONENTS, USE_CASES, Operand, OperandLayout
 from models.layout.pixel import PixelLayout
 from models.layout.pixel_convert import PixelConversion
-from models.layout.pixel_formats import (
-    PACKED_NAMES,
-    SEMI_PLANAR_NAMES,
-    PixelFormat,
-    pixel_format,
-    supported_formats,
-)
+from models.layout.pixel_formats import PACKED_NAMES, SEMI_PLANAR_NAMES, PixelFormat, pixel_format, supported_formats
 from models.layout.rubik import PlanarLayout, contract, contracted_shape, merge, split
 from models.layout.weight import ImageWeightLayout, WeightLayout
 from models.layout.winograd import WinogradWeightLayout

@@ -13,15 +13,7 @@ from models.errors import InputError
 from models.layout.alignment import Alignment, DataFormat, alignment_of
 from models.layout.atom_cube import AtomCube, check_cube
 from models.layout.atoms import atoms_to_cube, cube_to_atoms
-from models.layout.raw import (
-    Array,
-    ByteArray,
-    BytesLike,
-    MaskArray,
-    check_array,
-    check_index,
-    checked_bytes,
-)
+from models.layout.raw import Array, ByteArray, BytesLike, MaskArray, check_array, check_index, checked_bytes
 from models.precision import Precision
 
 

@@ -13,14 +13,7 @@ from models.errors import InputError
 from models.layout.alignment import Alignment, DataFormat, alignment_of
 from models.layout.atom_cube import AtomCube, check_cube
 from models.layout.atoms import atoms_to_planes, planes_to_atoms
-from models.layout.raw import (
-    Array,
-    ByteArray,
-    BytesLike,
-    check_array,
-    checked_bytes,
-    round_up,
-)
+from models.layout.raw import Array, ByteArray, BytesLike, check_array, checked_bytes, round_up
 from models.precision import Precision
 
 #: What one element can hold; a pair is always (ALU operand, multiplier operand).

@@ -34,13 +34,7 @@ class Saturated(NamedTuple):
 
 
 def process(
-    params: SdpParams,
-    cube: NDArray[Any],
-    x1: Operands | None,
-    x2: Operands | None,
-    y: Operands | None,
-    *,
-    rules: Rules,
+    params: SdpParams, cube: NDArray[Any], x1: Operands | None, x2: Operands | None, y: Operands | None, *, rules: Rules
 ) -> tuple[NDArray[Any], Saturated, LutResult | None]:
     """Pass some channels through all stages and the output converter.
 

@@ -22,11 +22,7 @@ _READS = {
     8: "CFG_RD_WEIGHT_1.rd_weight_cdma_dat",
     9: "CFG_RD_WEIGHT_2.rd_weight_cdma_wt",
 }
-_WRITES = {
-    1: "CFG_WR_WEIGHT_0.wr_weight_sdp",
-    2: "CFG_WR_WEIGHT_0.wr_weight_pdp",
-    3: "CFG_WR_WEIGHT_0.wr_weight_cdp",
-}
+_WRITES = {1: "CFG_WR_WEIGHT_0.wr_weight_sdp", 2: "CFG_WR_WEIGHT_0.wr_weight_pdp", 3: "CFG_WR_WEIGHT_0.wr_weight_cdp"}
 """By id on the port, the field with the weight."""
 
 _CLIENT_BITS = 0xF

@@ -13,12 +13,7 @@ from tb.nvdla.program import units
 from tb.nvdla.program.codec import decode, uses_lut
 from tb.nvdla.program.conv_buffer import FETCHES_ALL, ConvBuffer, Fetch
 from tb.nvdla.program.copies import LAUNCHES, CopyQueue
-from tb.nvdla.program.ops import (
-    INTERRUPT_UNITS,
-    done_bit,
-    interrupt_of_unit,
-    unit_of_interrupt,
-)
+from tb.nvdla.program.ops import INTERRUPT_UNITS, done_bit, interrupt_of_unit, unit_of_interrupt
 from tb.nvdla.program.state import GROUPS, RegisterState
 from tb.nvdla.program.table import Refused, Words
 from tb.nvdla.registers import Register, RegisterMap

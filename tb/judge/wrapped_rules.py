@@ -11,10 +11,7 @@ from tb.judge.csb_rules import CSB_RULES
 from tb.judge.port_rules import RULES
 from tb.nvdla.memory import Ram
 
-APB_RULES = (
-    "pslverr must be low when an access ends",
-    "pready must be 0 or 1 during an access",
-)
+APB_RULES = ("pslverr must be low when an access ends", "pready must be 0 or 1 during an access")
 """Source: AMBA APB protocol specification, "Transfers" and "Error response"; an access to a register of NVDLA cannot
 fail.
 """

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 from models.lut import HybridLut, LutTable
-from tb.coverage.attributes.values import (
-    Attributes,
-    converter_attributes,
-    gap_attributes,
-    size_attributes,
-    yes,
-)
+from tb.coverage.attributes.values import Attributes, converter_attributes, gap_attributes, size_attributes, yes
 from tb.nvdla.layers import CdpLayer
 
 

@@ -34,10 +34,7 @@ from tb.run.compile.runners import (
 from tb.run.compile.shims import SHIM_DIR
 from tb.run.compile.spec import CODE_COVERAGE, BuildSpec, Built
 from tb.run.compile.telling import Silent, Teller, step_of
-from tb.run.compile.toolchain import (
-    require,
-    tool_environment,
-)
+from tb.run.compile.toolchain import require, tool_environment
 from tb.run.compile.wrapper import WRAPPER_TOP, wrapper_text
 from tb.run.errors import BuildError, LaunchError
 from tb.run.process import last_relevant_lines, supervise

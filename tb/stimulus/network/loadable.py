@@ -81,14 +81,7 @@ _TENSOR = Table(
 )
 _RELOCATION = Table(
     "relocation",
-    {
-        "address_id": U16,
-        "write_id": U16,
-        "offset": U64,
-        "interface": U32,
-        "sub_interface": U32,
-        "reloc_type": U8,
-    },
+    {"address_id": U16, "write_id": U16, "offset": U64, "interface": U32, "sub_interface": U32, "reloc_type": U8},
 )
 LOADABLE = Table(
     "loadable",

@@ -203,9 +203,7 @@ def _cubes_of_thirty_two(layout: WeightLayout, raw: ByteArray) -> Cube:
     return _as_weights(replace(layout, config=config), raw)
 
 
-def _operands(
-    change: Callable[[OperandLayout, ByteArray], ByteArray],
-) -> Callable[[Sequence[Layer], _Loaded], Changed]:
+def _operands(change: Callable[[OperandLayout, ByteArray], ByteArray]) -> Callable[[Sequence[Layer], _Loaded], Changed]:
     """Return a bug of the operands of SDP's stages."""
 
     def changed(layers: Sequence[Layer], loaded: _Loaded) -> Changed:

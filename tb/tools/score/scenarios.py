@@ -168,8 +168,4 @@ def _one_at_a_time(entry: PlanEntry, config: HwConfig, seed: int) -> Scenario:
     return Scenario(scenario.name, scenario.config, ops, seed, scenario.settings)
 
 
-_DIRECTED = {
-    "score_registers": _registers,
-    "score_masked_interrupt": _masked,
-    "score_one_at_a_time": _one_at_a_time,
-}
+_DIRECTED = {"score_registers": _registers, "score_masked_interrupt": _masked, "score_one_at_a_time": _one_at_a_time}

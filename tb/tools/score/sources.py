@@ -19,12 +19,7 @@ _DECLARED = {
 
 
 def write_mutants(
-    mutants: Sequence[Mutant],
-    files: FileList,
-    folder: Path,
-    *,
-    read: Sequence[Path] = (),
-    notes: bool = False,
+    mutants: Sequence[Mutant], files: FileList, folder: Path, *, read: Sequence[Path] = (), notes: bool = False
 ) -> Path:
     """Write the sources with all mutants, of which ``+mutant=N`` chooses one, and a filelist that takes them.
 

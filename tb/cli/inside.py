@@ -8,7 +8,7 @@ from pathlib import Path
 from tb.cli.console import Console
 from tb.report.summary import cause_of, groups
 from tb.run import folders
-from tb.run.inside import is_worth_it, watched
+from tb.run.inside import convolves, is_worth_it, watched
 from tb.run.jobs import Job, Setup
 from tb.run.result import Result
 
@@ -44,7 +44,7 @@ def with_handovers(
             job, setup = played[result.identity]
             again = watch(job, result, setup, folders.place(root, folders.folder_name(result.identity)))
             found[result.identity] = again
-            if again.explained is None or not again.explained.located:
+            if again.explained is None or (convolves(result) and not again.explained.located):
                 continue
             if cause_of(again) == cause_of(result):
                 break

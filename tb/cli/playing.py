@@ -21,7 +21,7 @@ from tb.cli import numbers
 from tb.cli.console import Console, verbosity_options
 from tb.cli.dut import BUILD_ROOT, add_dut_options, dut_of
 from tb.cli.inside import with_handovers
-from tb.explain.stages import load_stages
+from tb.explain.handovers import load_handovers
 from tb.report import failures, performance, report
 from tb.report.leads import with_leads
 from tb.report.progress import Progress
@@ -160,7 +160,7 @@ def check_run_options(args: argparse.Namespace) -> None:
         if not re.fullmatch(r"(cycle|layer):[0-9]{1,18}", args.waves_from):
             raise InputError(f"--waves-from must be cycle:N or layer:N, not {shown(args.waves_from)}")
     if args.stages is not None:
-        load_stages(args.stages)
+        load_handovers(args.stages)
 
 
 def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built, title: str) -> int:

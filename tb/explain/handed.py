@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from models.cbuf import bank_bytes
 from models.config import HwConfig
 from models.errors import InputError
 from models.layout import ImageWeightLayout
@@ -33,17 +34,19 @@ class Kind:
         made_of: the values before them that must be right when they are.
         in_stripes: whether they belong to atomic operations, whose order depends on stripes.
         is_written: whether they are bytes on their way to memory, in any order, each beat with its address.
+        is_loaded: whether they are loaded into the convolution buffer.
     """
 
     region: Region
     made_of: tuple[str, ...] = ()
     in_stripes: bool = False
     is_written: bool = False
+    is_loaded: bool = False
 
 
 KINDS = {
-    "converted": Kind(Region.OPERANDS),
-    "packed": Kind(Region.OPERANDS),
+    "converted": Kind(Region.OPERANDS, is_loaded=True),
+    "packed": Kind(Region.OPERANDS, is_loaded=True),
     "kernels": Kind(Region.OPERANDS, ("packed",), in_stripes=True),
     "elements": Kind(Region.OPERANDS, ("converted",), in_stripes=True),
     "products": Kind(Region.PRODUCTS, ("packed", "converted", "kernels", "elements"), in_stripes=True),
@@ -114,11 +117,13 @@ class Handed:
         values: int64 (beats, lanes).
         counts: bool of the same shape, lanes that are compared; what lies in the others is not defined.
         place: from beat and lane to words that say which element it is.
+        finished: (beats,) share of the layer's outputs that need no later beat, by stripes; None where it is not known.
     """
 
     values: NDArray[np.int64]
     counts: NDArray[np.bool_]
     place: Callable[[int, int], str]
+    finished: NDArray[np.float64] | None = None
 
     def without_zeros(self) -> Handed:
         """Return the beats that are not of zeros alone.
@@ -131,6 +136,21 @@ class Handed:
             raise NotComparable("beats of zeros are left out, and the lanes after the last channel may hold anything")
         kept = np.flatnonzero(~zero)
         return Handed(self.values[kept], self.counts[kept], lambda beat, lane: self.place(int(kept[beat]), lane))
+
+
+def buffer_bytes(value: str, evidence: Evidence) -> int:
+    """Return the room that the convolution buffer has for values of a layer; 0 for those that it does not hold.
+
+    Args:
+        value: one of ``KINDS``.
+        evidence: the layer.
+    """
+    layer = None if evidence.started is None else evidence.started.layer
+    first = layer.producer if isinstance(layer, PooledLayer) else layer
+    if not isinstance(first, ConvLayer) or not KINDS[value].is_loaded:
+        return 0
+    banks = first.cbuf.data_banks if value == "converted" else first.cbuf.weight_banks
+    return banks * bank_bytes(first.weights.layout.config, 1)
 
 
 def handed(value: str, evidence: Evidence, lanes: int, operations: Operations | None) -> Handed:
@@ -164,9 +184,10 @@ def handed(value: str, evidence: Evidence, lanes: int, operations: Operations | 
         if first.params.winograd or first.params.precision is not Precision.INT8:
             raise NotComparable("only direct convolutions of INT8 have a known order there")
         if value == "converted":
+            cube = operands.cube.astype(np.int64)
             if isinstance(first.src, ImageSurface):
-                raise NotComparable("only feature cubes have a known order there")
-            return _lines(operands.cube.astype(np.int64), lanes)
+                return _pixels(first, first.src, cube, lanes)
+            return _lines(cube, lanes)
         assert operations is not None
         return _operations(value, first, _taken(first, operands), lanes, operations)
     if isinstance(first, SdpLayer) and value == "entered":
@@ -229,6 +250,27 @@ def _lines(cube: NDArray[np.int64], lanes: int) -> Handed:
     return Handed(values, np.broadcast_to(real, (height, len(atoms), width, lanes)).reshape(-1, lanes), place)
 
 
+def _pixels(layer: ConvLayer, src: ImageSurface, cube: NDArray[np.int64], lanes: int) -> Handed:
+    """Return an image line by line: pixels with their channels side by side, and padding beside them.
+
+    The last atom is filled with zeros, of images in one plane alone: that was measured on the public nv_small RTL.
+    """
+    params, channels = layer.params, len(cube)
+    padded = np.pad(cube, ((0, 0), (0, 0), (params.pad_left, params.pad_right)), constant_values=params.pad_value)
+    lines = padded.transpose(1, 2, 0).reshape(cube.shape[1], -1)
+    whole = np.pad(lines, ((0, 0), (0, -lines.shape[1] % lanes)))
+    atoms = whole.shape[1] // lanes
+
+    def place(beat: int, lane: int) -> str:
+        h, atom = divmod(beat, atoms)
+        w, c = divmod(atom * lanes + lane, channels)
+        return f"c={c} h={h} w={w - params.pad_left}"
+
+    real = np.arange(whole.shape[1]) < lines.shape[1]
+    counts = np.broadcast_to(real | (len(src.addresses) == 1), whole.shape)
+    return Handed(whole.reshape(-1, lanes), counts.reshape(-1, lanes), place)
+
+
 @dataclass(frozen=True, eq=False)
 class _Taken:
     """What the core multiplies.
@@ -286,6 +328,7 @@ def _operations(value: str, layer: ConvLayer, taken: _Taken, lanes: int, operati
     parts: list[NDArray[np.int64]] = []
     marks: list[NDArray[np.bool_]] = []
     places: list[NDArray[np.int64]] = []
+    finished: list[NDArray[np.float64]] = []
     for group, (start, stop) in product(range(len(grouped)), tuple(operations.stripes(taps.shape[3], taken.line))):
         at = np.stack(np.meshgrid(*map(np.arange, taps.shape[:3]), np.arange(start, stop), indexing="ij"), axis=-1)
         if value == "kernels":
@@ -304,6 +347,8 @@ def _operations(value: str, layer: ConvLayer, taken: _Taken, lanes: int, operati
             parts.append(products.reshape(-1, lanes))
             marks.append(np.broadcast_to(real[group].any(axis=(0, 2)), (len(parts[-1]), lanes)))
         places.append(np.insert(at.reshape(-1, 4), 0, group, axis=1))
+        finished.append(np.zeros(len(places[-1])))
+        finished[-1][-1:] = (stop - start) / (len(grouped) * taps.shape[3])
     where, width = np.concatenate(places), layer.dst.layout.shape[2]
 
     def place(beat: int, lane: int) -> str:
@@ -316,7 +361,7 @@ def _operations(value: str, layer: ConvLayer, taken: _Taken, lanes: int, operati
         named = {"kernels": f"{kernel} {channel}", "elements": channel, "products": f"{kernel} block {block}"}[value]
         return f"{named} r={r} s={s} for the output h={output // width} w={output % width}"
 
-    return Handed(np.concatenate(parts), np.concatenate(marks), place)
+    return Handed(np.concatenate(parts), np.concatenate(marks), place, np.cumsum(np.concatenate(finished)))
 
 
 def _real(kernels: int, channels: int, per_group: int, per_block: int) -> NDArray[np.bool_]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import Enum, auto
 
-from models.arithmetic import Site
 from tb.explain.cause import Fit
+from tb.explain.cause_units import units_of_fit
 from tb.explain.text import Explanation
+from tb.explain.units import Unit
 
 
 class Region(Enum):
@@ -19,35 +20,24 @@ class Region(Enum):
     AFTER = auto()
 
 
-_CORE = frozenset({Region.OPERANDS, Region.PRODUCTS, Region.SUMS})
-_OF_CAUSES = (
-    (("conv-truncate", "conv-accumulator"), frozenset({Region.SUMS})),
-    (("conv-kernel-base", "conv-kernel-extension"), frozenset({Region.OPERANDS})),
-    (("conv-kernel", "conv-lane", "conv-sign", "conv-nan", "conv-winograd"), _CORE),
-    (("conv-", "src-", "read-order", "stale-buffer"), frozenset({Region.OPERANDS})),
-    (("stage-", "y-", "converter-", "prelu", "operand-", "pool-"), frozenset({Region.AFTER})),
-    (("dst-", "bus-lanes", "strobe", "misplaced", "overwritten", "write-order", "lost-"), frozenset({Region.AFTER})),
-)
-"""By the beginning of a cause's name, where it may lie; any other may lie anywhere."""
-
-_OF_SITES = {Site.CDMA: Region.OPERANDS, Site.WINOGRAD: Region.OPERANDS, Site.CACC: Region.SUMS}
-"""Sites of arithmetic in the core; all others lie after it."""
+_OF_UNITS = {
+    Unit.CDMA: Region.OPERANDS,
+    Unit.CBUF: Region.OPERANDS,
+    Unit.CSC: Region.OPERANDS,
+    Unit.CMAC: Region.PRODUCTS,
+    Unit.CACC: Region.SUMS,
+}
+"""Units of the core; all others lie after it."""
 
 
 def narrowed(explanation: Explanation, region: Region) -> Explanation:
     """Return the explanation of a convolution without the causes that lie elsewhere; symptoms stay."""
-    diagnosis = explanation.diagnosis
-    kept = tuple(fit for fit in diagnosis.fits if fit.symptom or region in regions(fit))
+    started, diagnosis = explanation.evidence.started, explanation.diagnosis
+    assert started is not None
+    kept = tuple(fit for fit in diagnosis.fits if fit.symptom or region in regions(fit, started.engine))
     return replace(explanation, diagnosis=replace(diagnosis, fits=kept))
 
 
-def regions(fit: Fit) -> frozenset[Region]:
-    """Return where a cause may lie; each half of a pair may be the one that is seen first."""
-    site = fit.variants[0].run.rules.site
-    if site is not None:
-        return frozenset({_OF_SITES.get(site, Region.AFTER)})
-    return frozenset().union(*(_of_name(cause.name) for cause in fit.causes))
-
-
-def _of_name(name: str) -> frozenset[Region]:
-    return next((regions for beginnings, regions in _OF_CAUSES if name.startswith(beginnings)), frozenset(Region))
+def regions(fit: Fit, engine: str) -> frozenset[Region]:
+    """Return where a cause may lie in a layer of an engine."""
+    return frozenset(_OF_UNITS.get(unit, Region.AFTER) for unit in units_of_fit(fit, engine))

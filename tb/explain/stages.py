@@ -1,83 +1,43 @@
 """The first bad stage: what units hand over inside the RTL, compared with what the model computes there.
 
-A TOML file names the hand-overs, in the order in which data pass them:
-
-    [[stage]]
-    name = "CACC to SDP"
-    unit = "CACC"                 # at fault when this is the first that is wrong
-    engines = ["CONV"]            # whose layers pass it, names of ``tb.nvdla.engines``
-    value = "sums"                # what passes it, see KINDS of ``tb.explain.handed``
-    valid = "conv.sdp_valid"      # paths from the RTL's top
-    ready = "conv.sdp_ready"      # may be left out: every valid beat is taken
-    data = "conv.sdp_data"        # or a list of paths, from bit 0 up
-    across_lines = true           # for these: stripes of images do not end with a line; may be left out
-    delay = 3                     # may be left out: cycles by which the data come after valid
-    zeros = false                 # may be left out: beats of zeros alone are not compared, nor counted
-    mask = "conv.sdp_mask"        # may be left out: a bit an element, 0 for one that counts as 0
-    element_bits = 32             # elements one after the other from bit 0; not for written
-    stripe = [8, 16]              # for kernels, elements and products: outputs of the shortest and longest stripes
-    cells = [0, 4]                # for these: first MAC cell and number; may be left out: all of them
-    address = "sdp.wr_req_addr"   # for written alone
-
 Bytes that are written come in any order; all other values in the order that ``tb.explain.handed`` gives them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from models.errors import InputError
 from models.layout import Element
 from models.layout.dlhdl import ModuleDataLayout
-from models.reading import read_toml, shown
 from tb.explain.evidence import Evidence
-from tb.explain.handed import KINDS, Kind, NotComparable, Operations, handed
-from tb.explain.region import Region
+from tb.explain.handed import KINDS, Kind, NotComparable, Operations, buffer_bytes, handed
 from tb.explain.seen import Seen, SeenLayer
-from tb.explain.units import Suspect, following, units_named
+from tb.explain.tap import MOST_BITS, Handover, StageError, Tap
 from tb.nvdla.engines import ENGINES
 from tb.nvdla.program.ops import Op
-from tb.plain_data import converted
 
-MOST_BITS = 64
 MOST_OUTPUTS = 1 << 26
 MOST_CELLS = 1 << 10
-MOST_DELAY = 1000
-
-_OR = " or "
-"""Between the names of several units that a file gives for one hand-over."""
 
 
-class StageError(InputError):
-    """A file of stages, or a stage, that cannot be used; the message names it and the rule."""
+@dataclass(frozen=True, kw_only=True)
+class Stage(Tap):
+    """One hand-over; see ``tb.explain.handovers`` for the fields."""
 
-
-@dataclass(frozen=True)
-class Stage:
-    """One hand-over; see the module for the fields."""
-
-    name: str
-    unit: str
+    unit: tuple[str, ...]
     engines: tuple[str, ...]
     value: str
-    valid: str
-    data: tuple[str, ...]
-    ready: str | None = None
-    element_bits: int = 8
     stripe: tuple[int, int] | None = None
     cells: tuple[int, int] | None = None
-    mask: tuple[str, ...] = ()
-    address: str | None = None
-    delay: int = 0
     zeros: bool = True
     across_lines: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         known = [engine.name for engine in ENGINES]
         for name in self.engines:
             if name not in known:
@@ -90,10 +50,8 @@ class Stage:
             raise StageError(
                 f"{self.name}: stripe must be given, and cells may be, for kernels, elements and products alone"
             )
-        if not 0 <= self.delay <= MOST_DELAY:
-            raise StageError(f"{self.name}: delay must be 0 to {MOST_DELAY} cycles, not {self.delay}")
-        if not 1 <= self.element_bits <= MOST_BITS:
-            raise StageError(f"{self.name}: element_bits must be 1 to {MOST_BITS}, not {self.element_bits}")
+        if not self.data:
+            raise StageError(f"{self.name}: data must name a signal or more")
         if self.stripe is not None and not 1 <= self.stripe[0] <= self.stripe[1] <= MOST_OUTPUTS:
             raise StageError(
                 f"{self.name}: stripe must be the shortest and the longest, 1 to {MOST_OUTPUTS}, not {self.stripe}"
@@ -116,50 +74,6 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Handover:
-    """One beat of a stage.
-
-    Attributes:
-        cycle: cycle of the handshake.
-        data: as bytes, bit 0 first.
-        address: where it is written, None for what is not written.
-        unknown: which bits are neither 0 nor 1, as bytes; empty for none.
-    """
-
-    cycle: int
-    data: bytes
-    address: int | None = None
-    unknown: bytes = b""
-
-
-def load_stages(path: Path) -> tuple[Stage, ...]:
-    """Return the stages of a file.
-
-    Raises:
-        StageError: when it cannot be read, or a key is missing, unknown or wrong.
-    """
-    raw = read_toml(path, StageError)
-    if set(raw) != {"stage"}:
-        raise StageError(f"{path}: the file must hold tables [[stage]] alone, not {', '.join(raw) or 'nothing'}")
-    if not isinstance(raw["stage"], list):
-        raise StageError(f"{path}: stage must be tables [[stage]], not {shown(raw['stage'])}")
-    return tuple(_stage(path, entry, number) for number, entry in enumerate(raw["stage"]))
-
-
-def _stage(path: Path, entry: object, number: int) -> Stage:
-    where = f"{path}: stage[{number}]"
-    if not isinstance(entry, dict):
-        raise StageError(f"{where} must be a table, not {shown(entry)}")
-    needed = {field.name for field in fields(Stage) if field.default is MISSING}
-    for name in sorted(needed - set(entry)):
-        raise StageError(f"{path}: a stage must have the key {name}")
-    for name in sorted(set(entry) - {field.name for field in fields(Stage)}):
-        raise StageError(f"{path}: a stage has no key {name}")
-    lists = {key: [value] for key in ("engines", "data", "mask") if isinstance(value := entry.get(key), str)}
-    return converted({**entry, **lists}, Stage, where, StageError)
-
-
-@dataclass(frozen=True)
 class StageResult:
     """The beats of one layer at a stage.
 
@@ -170,6 +84,8 @@ class StageResult:
         expected: beats that should have passed.
         wrong: the first that differs, in words, None when none does.
         skipped: why it was not compared, None when it was.
+        finished: share of the layer's outputs that what has passed is enough for.
+        fits: whether all that should have passed finds room in the buffer, so that nobody must take it first.
     """
 
     stage: str
@@ -178,11 +94,18 @@ class StageResult:
     expected: int
     wrong: str | None
     skipped: str | None = None
+    finished: float = 0.0
+    fits: bool = False
 
     @property
     def is_bad(self) -> bool:
         """Whether anything differs."""
         return self.skipped is None and (self.wrong is not None or self.beats != self.expected)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether what passed is right, and not all."""
+        return self.skipped is None and self.wrong is None and self.beats < self.expected
 
     def __str__(self) -> str:
         """Return the result as one line."""
@@ -252,6 +175,7 @@ def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_las
     assert evidence.started is not None
     lanes = len(rest[0].data) * 8 // stage.element_bits if rest else _usual_lanes(stage, evidence)
     right = handed(stage.value, evidence, lanes, stage.operations)
+    fits = len(right.values) * lanes * stage.element_bits <= 8 * buffer_bytes(stage.value, evidence)
     if not stage.zeros:
         right = right.without_zeros()
     beats = rest if is_last else rest[: len(right.values)]
@@ -270,7 +194,10 @@ def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_las
             f"first wrong at {right.place(beat, lane)} in beat {beat + 1} of {len(right.values)}, "
             f"cycle {beats[beat].cycle}: expected {right.values[beat, lane]}, got {value}"
         )
-    return StageResult(stage.name, evidence.started.name, len(beats), len(right.values), text), len(right.values)
+    total = len(right.values)
+    finished = len(beats) / max(total, 1) if right.finished is None else right.finished[: len(beats)].max(initial=0.0)
+    result = StageResult(stage.name, evidence.started.name, len(beats), total, text, None, float(finished), fits)
+    return result, total
 
 
 def _usual_lanes(stage: Stage, evidence: Evidence) -> int:
@@ -315,54 +242,3 @@ def _written(stage: Stage, layer: SeenLayer, beats: Sequence[Handover]) -> Stage
             text = f"first wrong {where}{element}: expected {want}, got {beat.data.hex(' ')}"
             break
     return StageResult(stage.name, layer.started.name, len(beats), int(expected.mask.sum()) // size, text)
-
-
-def told(results: Sequence[StageResult]) -> list[str]:
-    """Return the results of a layer as lines, and which stage is the first bad one."""
-    bad = [result for result in results if result.is_bad]
-    lines = [str(result) for result in results]
-    return [*lines, f"first bad stage: {bad[0].stage}" if bad else "no stage differs: look past the last one"]
-
-
-@dataclass(frozen=True)
-class Culprit:
-    """The unit whose hand-over is the first that is wrong.
-
-    Attributes:
-        suspect: The unit, and what it handed over.
-        region: Where that is.
-        is_sure: Whether all that it is made of was compared; else units before it are suspected as well.
-    """
-
-    suspect: Suspect
-    region: Region
-    is_sure: bool
-
-
-def culprit(stages: Sequence[Stage], results: Sequence[StageResult], engine: str) -> Culprit | None:
-    """Return the unit before the first hand-over of a wrong layer that is wrong; None when none was compared.
-
-    Args:
-        stages: All of the file.
-        results: Of the layer.
-        engine: That of the layer, as it is called in messages.
-    """
-    stage_of = {stage.name: stage for stage in stages}
-    bad = next((number for number, result in enumerate(results) if result.is_bad), None)
-    if bad is None:
-        compared = [stage_of[result.stage] for result in results if result.skipped is None]
-        if not compared:
-            return None
-        because = f"{compared[-1].name}: all that is handed over is right"
-        return Culprit(following(compared[-1].unit, engine, because), Region.AFTER, is_sure=True)
-    first = stage_of[results[bad].stage]
-    right = [stage_of[result.stage].kind for result in results[:bad] if result.skipped is None]
-    cleared = {value for kind in right for value in kind.made_of}
-    skipped = [stage_of[result.stage] for result in results[:bad] if result.skipped is not None]
-    before = [stage.unit for stage in skipped if stage.value not in cleared]
-    # Halves of one unit side by side.
-    beside = [stage_of[r.stage] for r in results[bad + 1 :] if r.is_bad and stage_of[r.stage].value == first.value]
-    units = list(dict.fromkeys([*before, first.unit, *(stage.unit for stage in beside)]))
-    named = units_named(*(name for unit in units for name in unit.split(_OR)))
-    suspect = Suspect(_OR.join(units), f"the first bad hand-over, {results[bad]}", named)
-    return Culprit(suspect, first.kind.region, is_sure=not before)

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from enum import Enum, auto
 
 import numpy as np
 
-from models.arithmetic import Site
-from tb.explain.cause import Fit
+from tb.explain.cause_units import parts_of_fit
+from tb.explain.hang import done_event, of_hang, unmatched
 from tb.explain.text import Explanation
-from tb.explain.units import FLOW, WRITERS, Suspect, Unit, listed, passed, shared, units_named, units_of
+from tb.explain.units import (
+    CSB,
+    MEMORY_INTERFACE,
+    READ_SIDE,
+    WRITE_SIDE,
+    Part,
+    Suspect,
+    Unit,
+    part,
+    parts,
+    parts_of,
+    shared,
+    units_named,
+)
 from tb.judge.detail import (
     BadAccess,
     CsbViolation,
@@ -31,19 +43,8 @@ from tb.judge.detail import (
     WrongRegister,
 )
 from tb.judge.finding import Check, Finding
-from tb.judge.layer_id import LayerId
 from tb.judge.verdict import Verdict
 
-
-class _Role(Enum):
-    """A unit of a cause that depends on the layer's engine."""
-
-    ALL = auto()
-    SOURCE = auto()
-    WRITER = auto()
-
-
-_CSB = "CSB master, or the register file of the unit that is accessed"
 _CLIENTS = {
     1: "SDP",
     2: "PDP",
@@ -73,58 +74,7 @@ _COMPUTING = {
     "CONV": (Unit.CMAC, Unit.CACC, Unit.SDP_RDMA, Unit.SDP),
     "CONV-PDP": (Unit.CMAC, Unit.CACC, Unit.SDP_RDMA, Unit.SDP, Unit.PDP),
 }
-_SOURCES = {"CONV": "CDMA (data)", "SDP": "SDP_RDMA", "PDP": "PDP_RDMA", "CDP": "CDP_RDMA", "SDP-PDP": "SDP_RDMA"}
-_VALUES = ("byte-order", "narrow", "bit-order", "negated", "sign-bit", "element-size", "lanes")
-_CDMA, _CSC, _CMAC, _CACC, _SDP, _PDP = Unit.CDMA, Unit.CSC, Unit.CMAC, Unit.CACC, Unit.SDP, Unit.PDP
-_MEMORY = (Unit.MEMORY,)
-_WRITES = (_Role.WRITER, Unit.MEMORY)
-_OF_CAUSES: tuple[tuple[tuple[str, ...], str, tuple[Unit | _Role, ...]], ...] = (
-    (
-        ("conv-mask", "conv-group-size", "conv-kernel-base", "conv-kernel-extension"),
-        "CDMA (weights) or CSC",
-        (_CDMA, _CSC),
-    ),
-    (("conv-kernel",), "CDMA (weights), CSC, CMAC or CACC", (_CDMA, _CSC, _CMAC, _CACC)),
-    (
-        ("conv-input-converter", "conv-mean", "conv-pixel", "conv-x-offset", "conv-image"),
-        "CDMA (data)",
-        (_CDMA,),
-    ),
-    (("conv-truncate", "conv-accumulator"), "CACC", (_CACC,)),
-    (("conv-lane", "conv-sign", "conv-nan"), "CSC, CMAC or CACC", (_CSC, _CMAC, _CACC)),
-    (("conv-padding", "conv-pad-value", "conv-window"), "CDMA (data) or CSC", (_CDMA, _CSC)),
-    (("conv-winograd",), "CDMA, CSC, CMAC or CACC", (_CDMA, _CSC, _CMAC, _CACC)),
-    (("conv-",), "CSC", (_CSC,)),
-    (("stale-buffer",), "CDMA (weights), CBUF or CSC", (_CDMA, Unit.CBUF, _CSC)),
-    (("stage-", "y-", "converter-", "prelu"), "SDP", (_SDP,)),
-    (tuple(f"operand-{kind}" for kind in _VALUES), "SDP_RDMA or SDP", (Unit.SDP_RDMA, _SDP)),
-    (("operand-",), "SDP_RDMA", (Unit.SDP_RDMA,)),
-    (("pool-window", "pool-split", "pool-padding"), "{units}", (_Role.ALL,)),
-    (("pool-",), "PDP", (_PDP,)),
-    (("strobe", "misplaced"), "{writer}, its writes, or the memory interface", _WRITES),
-    (("overwritten",), "{writer}, the unit that wrote there then, or the memory interface", _WRITES),
-    (
-        ("dst-base", "dst-order", "dst-stuck", "dst-lanes", "bus-lanes"),
-        "{writer}, its writes, or the memory interface",
-        _WRITES,
-    ),
-    (("dst-",), "{writer}, its writes", (_Role.WRITER,)),
-    (tuple(f"src-{kind}" for kind in _VALUES), "{units}", (_Role.ALL,)),
-    (("src-",), "{source}", (_Role.SOURCE,)),
-)
-"""By the beginning of a cause's name, the units whose faults look so, in words and as data."""
-
-_OF_SITES = {
-    Site.CDMA: (_CDMA,),
-    Site.WINOGRAD: (_CSC, _CMAC),
-    Site.CACC: (_CACC,),
-    Site.PDP_WIDTH: (_PDP,),
-    Site.PDP_HEIGHT: (_PDP,),
-    Site.CDP_INPUT: (Unit.CDP,),
-    Site.CDP_OUTPUT: (Unit.CDP,),
-}
-"""Sites of arithmetic outside SDP; tables are in SDP or CDP."""
-
+_WEIGHTS = "CDMA (weights)"
 _OF_PLACES = {
     "misplaced": "its bytes are right, at wrong addresses",
     "overwritten": "its bytes were right, and were overwritten",
@@ -161,8 +111,7 @@ def _of_engine(finding: Finding) -> Suspect:
     """Return all units that a wrong layer passes, where nothing says more."""
     assert finding.layer is not None
     engine = finding.layer.engine
-    units = units_of(engine)
-    return Suspect(listed(units) if units else engine, f"layers of {engine} are wrong", units)
+    return Suspect(parts_of(engine), f"layers of {engine} are wrong")
 
 
 def _of_ports(verdict: Verdict) -> Iterator[Suspect]:
@@ -171,16 +120,17 @@ def _of_ports(verdict: Verdict) -> Iterator[Suspect]:
     for detail in details:
         match detail:
             case Unmatched() as halves:
-                yield _unmatched(halves, [f.layer.engine for f in verdict.findings if f.layer is not None])
+                yield unmatched(halves, [f.layer.engine for f in verdict.findings if f.layer is not None])
             case TooManyOutstanding(reading=reading):
-                yield Suspect(_interface(reading), "it lets out more requests than it was told", _MEMORY)
+                yield Suspect((_side(reading),), "it lets out more requests than it was told")
             case UnfairTurns(reading=reading):
-                because = "turns are not as long as the weights"
-                yield Suspect(f"arbiter of the {_interface(reading)}, or the weights that reach it", because, _MEMORY)
+                arbiter = Part(f"arbiter of the {_side(reading).words}", (Unit.MEMORY,))
+                weights = Part("the weights that reach it", (Unit.MEMORY,))
+                yield Suspect((arbiter, weights), "turns are not as long as the weights")
             case PortViolation():
-                yield Suspect("memory interface", "it breaks a rule of its port", _MEMORY)
+                yield Suspect((MEMORY_INTERFACE,), "it breaks a rule of its port")
             case NoAnswer() | CsbViolation():
-                yield Suspect(_CSB, "an access is not answered as it must be", (Unit.CSB,))
+                yield Suspect(CSB, "an access is not answered as it must be")
             case _:
                 pass
     registers = [detail for detail in details if isinstance(detail, WrongRegister)]
@@ -188,28 +138,15 @@ def _of_ports(verdict: Verdict) -> Iterator[Suspect]:
     if len(units) == 1:
         names = {detail.register for detail in registers}
         many = f"{len(names)} of its registers read" if len(names) > 1 else "one of its registers reads"
-        yield Suspect(
-            f"register file of {units[0]}, or the way to it in the CSB master",
-            f"{many} another value than was written",
-            (*units_named(*units), Unit.CSB),
-        )
+        way = Part("the way to it in the CSB master", (Unit.CSB,))
+        yield Suspect((part(units[0], "register file of {}"), way), f"{many} another value than was written")
     elif units:
-        because = f"registers of {', '.join(units)} read other values than were written"
-        yield Suspect(_CSB, because, (Unit.CSB, *units_named(*units)))
+        files = Part(CSB[1].words, units_named(*units))
+        yield Suspect((CSB[0], files), f"registers of {', '.join(units)} read other values than were written")
 
 
-def _unmatched(halves: Unmatched, engines: Sequence[str]) -> Suspect:
-    counts = ((halves.addresses, "addresses without data"), (halves.beats, "data without address"))
-    writers = dict.fromkeys(map(_writer, engines))
-    return Suspect(
-        f"{_interface(False)}, or the unit that writes",
-        f"it sent {' and '.join(f'{n} {what}' for n, what in counts if n)}",
-        (Unit.MEMORY, *units_named(*writers)),
-    )
-
-
-def _interface(reading: bool) -> str:
-    return f"memory interface, {'read' if reading else 'write'} side"
+def _side(reading: bool) -> Part:
+    return READ_SIDE if reading else WRITE_SIDE
 
 
 def _of_control(verdict: Verdict) -> Iterator[Suspect]:
@@ -219,104 +156,38 @@ def _of_control(verdict: Verdict) -> Iterator[Suspect]:
     for finding in verdict.failures:
         match finding.detail:
             case Hang() as hang:
-                yield _of_hang(hang, [f.layer for f in verdict.wrong_bytes if f.check is Check.MISSING])
+                yield of_hang(hang, [f.layer for f in verdict.wrong_bytes if f.check is Check.MISSING])
             case MissingInterrupt(name=name) if bytes_are_right:
-                unit = name.rpartition("_")[0]
                 because = "all bytes are right, the interrupt alone is missing"
-                yield Suspect(f"done event of {unit},{_answers(unit)} or GLB", because, _of_done(unit))
+                yield Suspect(tuple(done_event(_unit(name))), because)
             case UnexpectedInterrupt(name=name):
-                unit = name.rpartition("_")[0]
-                named = (*units_named(unit), Unit.GLB)
-                yield Suspect(f"done event of {unit}, or GLB", "an interrupt that no layer raises", named)
+                event = part(_unit(name), "done event of {}")
+                yield Suspect((event, part("GLB")), "an interrupt that no layer raises")
             case EarlyInterrupt() as early:
-                unit = early.name.rpartition("_")[0]
-                yield Suspect(
-                    f"{unit}, or the answers to writes in the memory interface",
-                    "done before its last write was answered",
-                    (*units_named(unit), Unit.MEMORY),
-                )
+                answers = Part("the answers to writes in the memory interface", (Unit.MEMORY,))
+                yield Suspect((part(_unit(early.name)), answers), "done before its last write was answered")
             case WrongLine():
-                yield Suspect("GLB", "the interrupt line is not what its registers say", (Unit.GLB,))
+                yield Suspect(parts(["GLB"]), "the interrupt line is not what its registers say")
             case WrongCounter(register=register) if bytes_are_right:
-                unit = register.split(".")[0]
-                yield Suspect(f"statistics of {unit}", "all bytes are right, a counter is not", units_named(unit))
+                statistics = part(register.split(".")[0], "statistics of {}")
+                yield Suspect((statistics,), "all bytes are right, a counter is not")
             case PollExpired(register=register):
-                unit = register.split(".")[0]
-                because = "the state that is polled never comes"
-                yield Suspect(f"{unit}, or what it waits for", because, units_named(unit))
+                polled = part(register.split(".")[0])
+                yield Suspect((polled, Part("what it waits for", ())), "the state that is polled never comes")
             case EarlyAccess() | Restless():
-                because = "memory is accessed without a layer"
-                yield Suspect("memory interface, or a unit that does not stop", because, _MEMORY)
+                restless = Part("a unit that does not stop", ())
+                yield Suspect((MEMORY_INTERFACE, restless), "memory is accessed without a layer")
             case BadAccess(reading=True, axi_id=number) if _CLIENTS.get(number) in engines or not engines:
                 if number in _READERS:
                     because = "it reads where nothing of the layer lies"
-                    named = (*units_named(_READERS[number]), Unit.MEMORY)
-                    yield Suspect(f"{_READERS[number]}, or the {_interface(True)}", because, named)
+                    yield Suspect((part(_READERS[number]), READ_SIDE), because)
             case _:
                 pass
 
 
-def _of_hang(hang: Hang, missing: Sequence[LayerId | None]) -> Suspect:
-    if hang.unanswered is not None or hang.csb is not None:
-        return Suspect(_CSB, "an access has no answer", (Unit.CSB,))
-    for halves in hang.unmatched:
-        return _unmatched(halves, [layer.engine for layer in hang.running])
-    states = {unit.unit: unit.states for unit in hang.units}
-    running = [unit for unit in FLOW if "RUNNING" in states.get(unit, ())]
-    if not running:
-        waited = list(dict.fromkeys(name.rpartition("_")[0] for name in hang.waiting_for))
-        names = ", ".join(waited)
-        if not names or states:
-            because = "the program waits, and no unit is running"
-            return Suspect(", ".join(states) or "unknown", because, units_named(*states))
-        lost = [layer for layer in hang.running if layer in missing]
-        if lost:
-            writer = _writer(lost[0].engine)
-            because = "every unit is idle, and not all bytes were written"
-            return Suspect(f"{writer}, its writes, or the {_interface(False)}", because, units_named(writer) + _MEMORY)
-        because = "every unit is idle, and the interrupt never came"
-        return Suspect(f"done event of {names},{_answers(*waited)} or GLB", because, _of_done(*waited))
-    first = running[0]
-    taking = units_named(*running)
-    if hang.requests:
-        because = f"{first} waits, and {len(hang.requests)} requests are open"
-        return Suspect(f"memory, the memory interface, {first}, or {_rest(running)}", because, (Unit.MEMORY, *taking))
-    through = set().union(*(passed(layer.engine) for layer in hang.running))
-    # Nothing in a layer comes before its readers, which may well be done.
-    after_it = [unit for unit in FLOW[FLOW.index(first) :] if unit in through and not unit.endswith("_RDMA")]
-    resting = [unit for unit in after_it if unit not in running]
-    if resting:
-        waits = "waits for its other group" if resting[0] in states else "is done"
-        because = f"{resting[0]} {waits}, and {first} before it is not done"
-        return Suspect(f"{resting[0]} or {first}", because, units_named(resting[0], first))
-    before = [unit for unit in FLOW[: FLOW.index(first)] if unit in through and unit not in states]
-    done = f"; {', '.join(before)} before it {'are' if len(before) > 1 else 'is'} done" if before else ""
-    if first.endswith("_RDMA") or first == "CDMA":
-        because = f"{first} still reads, and no request is open{done}"
-        return Suspect(f"{first}, {_rest(running)}, or the {_interface(True)}", because, (*taking, Unit.MEMORY))
-    last = running[-1]
-    after = f"{_rest(running)}, or " if len(running) > 1 else "or "
-    writes = f"what feeds it, {after}the {_interface(False)}" if last in WRITERS else f"{after}what feeds it"
-    named = (*taking, *_MEMORY) if last in WRITERS else taking
-    return Suspect(f"{first}, {writes}", f"the first unit that is not done{done}", (*units_named(*before[-1:]), *named))
-
-
-def _rest(running: Sequence[str]) -> str:
-    """Return in words who may not take what the first one hands on."""
-    after = running[1:]
-    if not after:
-        return "what takes its data"
-    return f"{after[0]} that takes its data" if len(after) == 1 else "a unit after it that takes no more data"
-
-
-def _of_done(*units: str) -> tuple[Unit, ...]:
-    """Return the units that a missing done event points at."""
-    return (*units_named(*units), *(_MEMORY if _answers(*units) else ()), Unit.GLB)
-
-
-def _answers(*units: str) -> str:
-    """Return a further reason why units that write do not end."""
-    return " the answers to its writes," if any(unit in WRITERS for unit in units) else ""
+def _unit(interrupt: str) -> str:
+    """Return the unit that an interrupt is called after."""
+    return interrupt.rpartition("_")[0]
 
 
 def _of_bytes(wrong: Sequence[Finding], explanations: Sequence[Explanation]) -> Suspect | None:
@@ -326,44 +197,22 @@ def _of_bytes(wrong: Sequence[Finding], explanations: Sequence[Explanation]) -> 
     layers = [finding.layer for finding in wrong if finding.layer is not None]
     explained = next((layer.engine for layer in layers if started is not None and layer.index == started.index), None)
     if first is not None and explained is not None and first.causes and not first.causes[0].symptom:
-        return _of_cause(first.causes[0], explained, "the probable cause is its work")
+        return Suspect(parts_of_fit(first.causes[0], explained), "the probable cause is its work")
     if first is not None and explained is not None and first.causes and first.causes[0].causes[0].name in _OF_PLACES:
-        return _of_cause(first.causes[0], explained, _OF_PLACES[first.causes[0].causes[0].name])
+        return Suspect(parts_of_fit(first.causes[0], explained), _OF_PLACES[first.causes[0].causes[0].name])
     engines = list(dict.fromkeys(layer.engine for layer in layers))
     several = None if _reads_others(explanations) else shared(engines)
     if several is not None:
         return several
     if wrong[0].check is Check.LATE:
-        units = units_of(engines[0])
-        words = f"{listed(units) if units else engines[0]}, its done event, or GLB"
-        return Suspect(words, "done before its data", (*units, Unit.GLB))
+        event = Part("its done event", ())
+        return Suspect((*parts_of(engines[0]), event, part("GLB")), "done before its data")
     return None if first is None or explained is None else _of_pattern(first, explained)
 
 
 def _reads_others(explanations: Sequence[Explanation]) -> bool:
     """Return whether a later layer may be wrong because an earlier one is."""
     return any(explanation.evidence.inherits for explanation in explanations)
-
-
-def _of_cause(fit: Fit, engine: str, because: str) -> Suspect:
-    site = fit.variants[0].run.rules.site
-    if site is not None:
-        tables = (Unit.CDP,) if engine == "CDP" else (_SDP,)
-        return Suspect(site.value, because, _OF_SITES.get(site, tables))
-    writer = _writer(engine)
-    units, source = units_of(engine), _SOURCES.get(engine, engine)
-    words = listed(units) if units else engine
-    for beginnings, text, places in _OF_CAUSES:
-        if fit.causes[0].name.startswith(beginnings):
-            roles = {_Role.ALL: units, _Role.SOURCE: units_named(source), _Role.WRITER: units_named(writer)}
-            named = [unit for place in places for unit in (roles[place] if isinstance(place, _Role) else (place,))]
-            return Suspect(text.format(writer=writer, source=source, units=words), because, tuple(named))
-    return Suspect(words, because, units)
-
-
-def _writer(engine: str) -> str:
-    """Return the unit that writes the results of layers of an engine."""
-    return "PDP" if engine.endswith("PDP") else "SDP" if engine == "CONV" else engine
 
 
 def _of_pattern(explanation: Explanation, engine: str) -> Suspect | None:
@@ -385,10 +234,10 @@ def _of_pattern(explanation: Explanation, engine: str) -> Suspect | None:
     density = count / (int(channels.sum()) * int(pixels.sum()))
     some_channels, some_pixels = float(channels.mean()), float(pixels.mean())
     if some_pixels >= _MANY and some_channels <= _FEW and density >= _DENSE:
-        units = units_of(engine)
         because = f"{int(channels.sum())} of {channels.size} channels are wrong, at most pixels"
-        return Suspect(f"rather CDMA (weights){listed(units).removeprefix(_CDMA.value)}", because, units)
+        return Suspect((part(_WEIGHTS), *parts_of(engine)[1:]), because, is_likely=True)
     if count >= 2 and density <= _SCATTERED and count <= _RARE * wrong.size:
-        units = _COMPUTING[engine]
-        return Suspect(f"rather arithmetic, of {listed(units)}", f"{count} scattered elements are wrong", units)
+        first, *others = (unit.value for unit in _COMPUTING[engine])
+        arithmetic = part(first, "arithmetic of {}")
+        return Suspect((arithmetic, *parts(others)), f"{count} scattered elements are wrong", is_likely=True)
     return None

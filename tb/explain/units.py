@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from tb.nvdla.engines import ENGINES
@@ -31,23 +31,59 @@ class Unit(Enum):
 
 
 @dataclass(frozen=True)
-class Suspect:
-    """Units, and the evidence that points at them.
+class Part:
+    """A part of the hardware where a fault may lie.
 
     Attributes:
-        units: In words.
-        because: The evidence.
-        named: The units that the words name.
+        words: What it is called.
+        units: The units that the words name.
     """
 
-    units: str
+    words: str
+    units: tuple[Unit, ...]
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """Parts of the hardware, and the evidence that points at them.
+
+    Attributes:
+        parts: In any of them the fault may lie.
+        because: The evidence.
+        is_likely: Whether the evidence makes them no more than likely.
+    """
+
+    parts: tuple[Part, ...]
     because: str
-    named: tuple[Unit, ...]
+    is_likely: bool = False
+
+    @property
+    def named(self) -> tuple[Unit, ...]:
+        """The units, each once."""
+        return tuple(dict.fromkeys(unit for part in self.parts for unit in part.units))
+
+    @property
+    def words(self) -> str:
+        """The parts: ``A, B or C``."""
+        return f"{'rather ' if self.is_likely else ''}{either([part.words for part in self.parts])}"
+
+    def without(self, unit: Unit) -> Suspect:
+        """Return the suspect without the parts that are of a unit alone, unless nothing else is left."""
+        kept = tuple(part for part in self.parts if set(part.units) != {unit})
+        return replace(self, parts=kept) if kept else self
 
     def __str__(self) -> str:
-        """Return both in one line."""
-        return f"{self.units}: {self.because}"
+        """Return parts and evidence in one line."""
+        return f"{self.words}: {self.because}"
 
+
+CSB = (
+    Part("CSB master", (Unit.CSB,)),
+    Part("the register file of the unit that is accessed", ()),
+)
+MEMORY_INTERFACE = Part(Unit.MEMORY.value, (Unit.MEMORY,))
+READ_SIDE = Part("read side of the memory interface", (Unit.MEMORY,))
+WRITE_SIDE = Part("write side of the memory interface", (Unit.MEMORY,))
 
 FLOW = (
     "BDMA",
@@ -129,19 +165,35 @@ def units_named(*names: str) -> tuple[Unit, ...]:
     return tuple(dict.fromkeys(known[name] for name in plain if name in known))
 
 
-def units_of(engine: str) -> tuple[Unit, ...]:
-    """Return the units at which wrong bytes of a layer point, where nothing says more.
+def either(words: Sequence[str]) -> str:
+    """Return alternatives in words: ``A, B or C``."""
+    *first, last = words
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def part(name: str, words: str = "{}") -> Part:
+    """Return the part that the name of a unit stands for, as ``units_named`` takes it; ``{}`` in words is the name."""
+    return Part(words.format(name), units_named(name))
+
+
+def parts(names: Iterable[str]) -> tuple[Part, ...]:
+    """Return the parts that names of units stand for."""
+    return tuple(part(name) for name in names)
+
+
+def parts_of(engine: str) -> tuple[Part, ...]:
+    """Return the parts at which wrong bytes of a layer point, where nothing says more.
 
     Args:
         engine: That of the layer, as it is called in messages.
     """
-    return _PASSED.get(engine, units_named(engine))
+    units = _PASSED.get(engine, units_named(engine))
+    return tuple(Part(unit.value, (unit,)) for unit in units) or (Part(engine, ()),)
 
 
-def listed(units: Sequence[Unit]) -> str:
-    """Return units in words: ``A, B or C``."""
-    *first, last = (unit.value for unit in units)
-    return f"{', '.join(first)} or {last}" if first else last
+def writer_of(engine: str) -> str:
+    """Return the unit that writes the results of layers of an engine."""
+    return "PDP" if engine.endswith("PDP") else "SDP" if engine == "CONV" else engine
 
 
 def are_neighbours(one: Unit, other: Unit) -> bool:
@@ -174,8 +226,8 @@ def shared(engines: Sequence[str]) -> Suspect | None:
     if common:
         if "CSC" in common:
             common.insert(common.index("CSC"), "CBUF")
-        return Suspect(" or ".join(common), f"{because}, and pass it", units_named(*common))
-    return Suspect("rather what all units share, as the memory interface", because, (Unit.MEMORY,))
+        return Suspect(parts(common), f"{because}, and pass it")
+    return Suspect((Part("what all units share, as the memory interface", (Unit.MEMORY,)),), because, is_likely=True)
 
 
 def following(unit: str, engine: str, because: str) -> Suspect:
@@ -188,6 +240,4 @@ def following(unit: str, engine: str, because: str) -> Suspect:
     """
     own = passed(engine)
     later = [name for name in FLOW[FLOW.index(unit) + 1 :] if name in own] if unit in FLOW else []
-    if not later:
-        return Suspect("the memory interface", because, (Unit.MEMORY,))
-    return Suspect(" or ".join(later), because, units_named(*later))
+    return Suspect(parts(later) if later else (MEMORY_INTERFACE,), because)

@@ -74,7 +74,7 @@ def _told(results: Sequence[Result], found: Sequence[Group], more: int) -> str:
 
 def _several(found: Sequence[Group]) -> Suspect | None:
     """Return what layers of several engines share, where not even a unit is known of most of them."""
-    known = sum(len(group.members) for group in found if not group.lacks_cause or _stages(group.members[0]))
+    known = sum(len(group.members) for group in found if not group.lacks_cause or _is_located(group.members[0]))
     if 2 * known >= sum(len(group.members) for group in found):
         return None
     played = [group.members[0] for group in found if group.members[0].explained is not None]
@@ -82,11 +82,13 @@ def _several(found: Sequence[Group]) -> Suspect | None:
     wrong = [
         finding for result in played for finding in result.verdict.wrong_bytes[:1] if finding.check is not Check.LATE
     ]
-    return shared([finding.layer.engine for finding in wrong if finding.layer is not None])
+    suspect = shared([finding.layer.engine for finding in wrong if finding.layer is not None])
+    cleared = {unit for result in played if result.explained is not None for unit in result.explained.cleared}
+    return None if suspect is None or cleared.issuperset(unit.value for unit in suspect.named) else suspect
 
 
-def _stages(result: Result) -> list[str]:
-    return [] if result.explained is None else result.explained.stages
+def _is_located(result: Result) -> bool:
+    return result.explained is not None and result.explained.located
 
 
 def _room(number: int, found: Sequence[Group]) -> int:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import msgspec
 
+from tb.explain.handovers import load_handovers
 from tb.explain.page import FILE_NAME as PAGE_FILE
+from tb.explain.units import Unit
 from tb.run import folders
 from tb.run.compile.runners import HANDOVERS_DIR
 from tb.run.dut import Dut
@@ -22,19 +24,26 @@ _FOLDER = "inside"
 
 
 def is_worth_it(result: Result, handovers: Path | None = None) -> bool:
-    """Return whether playing a failure again may say where inside it arises: that of a convolution, with five units.
+    """Return whether playing a failure again may say where inside it arises.
 
-    A cause that is known may lie elsewhere: other faults may leave the same bytes.
+    It may for a convolution, with five units, and where the memory interface is among those that are suspected.
 
     Args:
         result: The failure.
         handovers: The file that names the hand-overs of its device, None for the one that its kind has.
     """
-    explained, wrong = result.explained, result.verdict.wrong_bytes
-    if explained is None or explained.stages or not wrong or wrong[0].layer is None:
+    explained, path = result.explained, handovers or handovers_of(result.dut)
+    if explained is None or explained.stages or path is None or result.verdict.cycles > _MOST_CYCLES:
         return False
-    convolves = wrong[0].layer.engine.startswith("CONV")
-    return convolves and result.verdict.cycles <= _MOST_CYCLES and (handovers or handovers_of(result.dut)) is not None
+    return convolves(result) or (
+        bool(load_handovers(path).readers) and any(Unit.MEMORY.value in names for names in explained.named)
+    )
+
+
+def convolves(result: Result) -> bool:
+    """Return whether the first wrong layer of a failure is a convolution."""
+    wrong = result.verdict.wrong_bytes
+    return bool(wrong) and wrong[0].layer is not None and wrong[0].layer.engine.startswith("CONV")
 
 
 def handovers_of(dut: Dut) -> Path | None:

@@ -19,7 +19,7 @@ from models.config import HwConfig
 from models.errors import InputError
 from models.layout import FeatureLayout
 from models.precision import Precision
-from tb.explain.stages import load_stages
+from tb.explain.handovers import load_handovers
 from tb.judge.beats import Beats
 from tb.judge.detail import AnyDetail, BadAccess, MissingInterrupt, Note, Restless
 from tb.judge.finding import BYTES, Check
@@ -129,7 +129,7 @@ class Bench:
             self.scope = WaveScope(dut, self.backend.monitors, self.scoreboard, request.waves_from)
         self.watch = None
         if request.stages is not None:
-            self.watch = StageWatch(dut, self.clock, load_stages(Path(request.stages)))
+            self.watch = StageWatch(dut, self.clock, load_handovers(Path(request.stages)))
 
     @classmethod
     async def start(

@@ -14,12 +14,16 @@ import msgspec
 
 from models.config import HwConfig
 from tb.explain import Explanation, explain_run, record, write_page
+from tb.explain.culprit import Culprit, culprit, told
+from tb.explain.interface import SideResult, judge_interface
 from tb.explain.page import FILE_NAME
 from tb.explain.region import narrowed
 from tb.explain.seen import Seen
-from tb.explain.stages import Culprit, compare, culprit, told
+from tb.explain.stages import compare
 from tb.explain.suspect import suspects
+from tb.explain.units import Suspect, Unit
 from tb.explain.waves import View, write_save_files
+from tb.judge.finding import Check
 from tb.judge.layer_facts import layer_facts
 from tb.judge.scoreboard import Scoreboard
 from tb.judge.text import complaints
@@ -57,12 +61,28 @@ class Inside:
     """What was seen of hand-overs inside the DUT.
 
     Attributes:
-        lines: Of each layer that is explained.
+        lines: Of the memory interface, and of each layer that is explained.
         culprit: The unit before the first wrong hand-over of the first layer, if one was found.
+        interface: What the memory interface did with reads and writes, where its clients are named.
     """
 
     lines: Sequence[str] = ()
     culprit: Culprit | None = None
+    interface: Sequence[SideResult] = ()
+
+    @property
+    def suspect(self) -> Suspect | None:
+        """The first that is at fault, on the way from memory and back to it."""
+        suspects = [side.suspect for side in self.interface]
+        unit = None if self.culprit is None else self.culprit.suspect
+        return next((suspect for suspect in (*suspects[:1], unit, *suspects[1:]) if suspect is not None), None)
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether nothing else is suspected."""
+        if self.culprit is not None and self.suspect is self.culprit.suspect:
+            return self.culprit.is_sure
+        return self.suspect is not None
 
 
 NOT_WATCHED = Inside()
@@ -133,10 +153,13 @@ def tell(
     rerun, waves = request.rerun, request.rerun_waves
     write_page(folder / FILE_NAME, explanations, name, why, rerun, waves, about=request.about, kept=kept)
     pointed = suspects(verdict, explanations)
+    cleared = [Unit.MEMORY] if inside.interface and all(side.is_whole for side in inside.interface) else []
+    for unit in cleared:
+        pointed = [suspect.without(unit) for suspect in pointed]
     known = bool(explanations) and bool(explanations[0].causes) and not explanations[0].causes[0].symptom
-    if inside.culprit is not None and (inside.culprit.is_sure or not known):
+    if inside.suspect is not None and (inside.is_sure or not known):
         # A cause says more than the place; that of the first bad hand-over is worth a line all the same.
-        pointed = [*(pointed[:1] if known else ()), inside.culprit.suspect]
+        pointed = [*(pointed[:1] if known else ()), inside.suspect]
     return Explained(
         [line for explanation in explanations for line in explanation.lines()],
         [[fit.name for fit in explanation.causes] for explanation in explanations],
@@ -145,7 +168,8 @@ def tell(
         [bool(explanation.causes) and explanation.causes[0].symptom for explanation in explanations],
         units=[str(suspect) for suspect in pointed],
         stages=list(inside.lines),
-        located=inside.culprit is not None and inside.culprit.is_sure,
+        located=inside.is_sure,
+        cleared=[unit.value for unit in cleared],
         named=[[unit.value for unit in dict.fromkeys(suspect.named)] for suspect in pointed],
         traits=[traits for explanation in explanations if (traits := explanation.traits) is not None],
     )
@@ -155,8 +179,13 @@ def _inside(bench: Judged, seen: Seen, ops: Program, explanations: Sequence[Expl
     """Return what was seen of hand-overs of every layer that is explained."""
     if bench.watch is None:
         return NOT_WATCHED
-    results = compare(bench.watch.stages, bench.watch.seen, seen, ops)
-    lines: list[str] = []
+    handovers, tapped = bench.watch.handovers, bench.watch.seen
+    clients = handovers.readers or handovers.writers
+    interface = judge_interface(handovers.readers, handovers.writers, tapped) if clients else ()
+    results = compare(handovers.stages, {name: tap.beats for name, tap in tapped.items()}, seen, ops)
+    hangs = any(finding.check is Check.HANG for finding in bench.verdict.findings)
+    offered = {name for name, tap in tapped.items() if tap.is_offered} if hangs else None
+    lines = [str(side) for side in interface]
     culprits: list[Culprit | None] = []
     for explanation in explanations:
         started = explanation.evidence.started
@@ -164,10 +193,10 @@ def _inside(bench: Judged, seen: Seen, ops: Program, explanations: Sequence[Expl
         found = results[started.index]
         lines.append(f"{started.name}: stages")
         lines += [f"  {line}" for line in told(found)]
-        culprits.append(culprit(bench.watch.stages, found, started.engine))
+        culprits.append(culprit(handovers.stages, found, started.engine, offered))
     # Later layers may be wrong because the first is.
     is_first = bool(explanations) and not explanations[0].evidence.inherits
-    return Inside(lines, culprits[0] if is_first else None)
+    return Inside(lines, culprits[0] if is_first else None, interface)
 
 
 def _save_view(folder: Path, bench: Judged, explanations: Sequence[Explanation]) -> None:

@@ -1,55 +1,68 @@
-"""Watches hand-overs inside the RTL, named by a file: see ``tb.explain.stages``."""
+"""Watches hand-overs inside the RTL, named by a file: see ``tb.explain.handovers``."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import cocotb
 from cocotb.handle import SimHandleBase
 from cocotb.triggers import RisingEdge
 
-from tb.explain.stages import Handover, Stage, StageError
+from tb.explain.handovers import HandoverFile
+from tb.explain.tap import Handover, StageError, Tap, Tapped
 from tb.sim.clocking import HIGH, cycle
 
 
 class StageWatch:
-    """Records every beat of some stages."""
+    """Records every beat at some taps."""
 
-    def __init__(self, dut: SimHandleBase, clock: SimHandleBase, stages: Sequence[Stage]) -> None:
+    def __init__(self, dut: SimHandleBase, clock: SimHandleBase, handovers: HandoverFile) -> None:
         """Find the signals.
 
         Raises:
             StageError: when one does not exist, or is not visible.
         """
-        self.stages = tuple(stages)
-        self.seen: dict[str, list[Handover]] = {stage.name: [] for stage in stages}
+        self.handovers = handovers
         self._clock = clock
-        self._signals = {stage.name: _Signals.of(dut, stage) for stage in stages}
+        self._signals = {tap.name: _Signals.of(dut, tap) for tap in handovers.taps}
+        self._beats: dict[str, list[Handover]] = {name: [] for name in self._signals}
+
+    @property
+    def seen(self) -> dict[str, Tapped]:
+        """What was seen until now, by the names of the taps."""
+        return {
+            name: Tapped(self._beats[name], tuple(map(len, signals.data)), signals.is_offered)
+            for name, signals in self._signals.items()
+        }
 
     def start(self) -> None:
         """Start to watch."""
-        for stage in self.stages:
-            cocotb.start_soon(self._watch(stage))
+        for tap in self.handovers.taps:
+            cocotb.start_soon(self._watch(tap))
 
-    async def _watch(self, stage: Stage) -> None:
-        signals, seen, edge = self._signals[stage.name], self.seen[stage.name], RisingEdge(self._clock)
+    async def _watch(self, tap: Tap) -> None:
+        """Record the beats of a tap at every edge of the clock, and sleep while none is valid or due."""
+        signals, beats, edge = self._signals[tap.name], self._beats[tap.name], RisingEdge(self._clock)
         valid, ready, address = signals.valid, signals.ready, signals.address
+        wake = RisingEdge(valid)
         due: deque[int] = deque()
         while True:
             await edge
-            if valid.value == HIGH and (ready is None or ready.value == HIGH):
-                due.append(cycle() + stage.delay)
+            is_valid = valid.value == HIGH
+            if is_valid and (ready is None or ready.value == HIGH):
+                due.append(cycle() + tap.delay)
             if due and due[0] == cycle():
                 at = None if address is None else int(address.value)
                 data, unknown = signals.word()
-                seen.append(Handover(due.popleft(), data, at, unknown))
+                beats.append(Handover(due.popleft(), data, at, unknown))
+            if not is_valid and not due:
+                await wake
 
 
 @dataclass(frozen=True)
 class _Signals:
-    """The signals of a stage."""
+    """The signals of a tap."""
 
     valid: SimHandleBase
     ready: SimHandleBase | None
@@ -59,14 +72,21 @@ class _Signals:
     address: SimHandleBase | None
 
     @classmethod
-    def of(cls, dut: SimHandleBase, stage: Stage) -> _Signals:
-        ready, address = (None if path is None else _signal(dut, stage, path) for path in (stage.ready, stage.address))
-        data, mask = (tuple(_signal(dut, stage, path) for path in paths) for paths in (stage.data, stage.mask))
-        return cls(_signal(dut, stage, stage.valid), ready, data, mask, stage.element_bits, address)
+    def of(cls, dut: SimHandleBase, tap: Tap) -> _Signals:
+        ready, address = (None if path is None else _signal(dut, tap, path) for path in (tap.ready, tap.address))
+        data, mask = (tuple(_signal(dut, tap, path) for path in paths) for paths in (tap.data, tap.mask))
+        return cls(_signal(dut, tap, tap.valid), ready, data, mask, tap.element_bits, address)
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether a beat is valid now and not taken."""
+        return bool(self.ready is not None and self.valid.value == HIGH and self.ready.value != HIGH)
 
     def word(self) -> tuple[bytes, bytes]:
         """Return the data of this cycle, bit 0 first, and which bits are neither 0 nor 1; empty for none."""
         bits = _bits(self.data)
+        if not bits:
+            return b"", b""
         if self.mask:
             # Bit 0 of both is the last character.
             parts = (bits[end - self.element_bits : end] for end in range(len(bits), 0, -self.element_bits))
@@ -91,10 +111,10 @@ def _bits(signals: tuple[SimHandleBase, ...]) -> str:
     return "".join(str(signal.value) for signal in reversed(signals))
 
 
-def _signal(dut: SimHandleBase, stage: Stage, path: str) -> SimHandleBase:
+def _signal(dut: SimHandleBase, tap: Tap, path: str) -> SimHandleBase:
     handle = dut
     for name in ("dut", *path.split(".")):
         if not hasattr(handle, name):
-            raise StageError(f"{stage.name}: the RTL must have {path}, visible in a model built with --debug")
+            raise StageError(f"{tap.name}: the RTL must have {path}, visible in a model built with --debug")
         handle = getattr(handle, name)
     return handle

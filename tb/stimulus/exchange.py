@@ -127,6 +127,7 @@ class Explained(msgspec.Struct, frozen=True):
         units: the units that the findings point at, each with its reason.
         named: of each of these lines, the units that it names, values of ``tb.explain.units.Unit``.
         stages: what was seen of hand-overs inside, when they were watched.
+        cleared: units of which all that was watched is right, values of ``Unit``.
         located: whether these were compared from the first to the one that is wrong.
         traits: of each layer without a probable cause, the traits of its wrong elements, where they can be told.
     """
@@ -139,6 +140,7 @@ class Explained(msgspec.Struct, frozen=True):
     leads: list[str] = []
     units: list[str] = []
     stages: list[str] = []
+    cleared: list[str] = []
     located: bool = False
     traits: list[Traits] = []
     named: list[list[str]] = []

@@ -35,7 +35,7 @@ from tb.dlhdl.scenario import FILE_NAME as SCENARIO_FILE
 from tb.dlhdl.scenario import load_plan as load_dlhdl_plan
 from tb.dlhdl.scenario import read as read_dlhdl
 from tb.explain import record
-from tb.explain.stages import load_stages
+from tb.explain.handovers import load_handovers
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending
 from tb.places import HDL, PLANS
@@ -257,7 +257,7 @@ READERS = (
     ),
     Reader("coverage model", "unit.toml", partial(samples.texts, "*.toml", PLANS / "coverage"), _coverage, weight=1),
     Reader("port map", "ports.toml", partial(samples.texts, "ports*.toml"), lambda path: load_port_map(path, SMALL)),
-    Reader("stages", "stages.toml", partial(samples.texts, "*.toml", HDL / "handovers"), load_stages),
+    Reader("stages", "stages.toml", partial(samples.texts, "*.toml", HDL / "handovers"), load_handovers),
     Reader("score catalogue", "bugs.toml", samples.catalogues, load_catalogue),
     Reader("score journal", "journal", samples.journals, lambda path: Journal(path, samples.ABOUT, resume=True)),
     Reader("cluster settings", "slurm.toml", partial(samples.texts, "slurm*.toml"), _cluster),

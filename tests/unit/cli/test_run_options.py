@@ -20,7 +20,10 @@ from tests.unit.cli.conftest import Run
         ("--waves-from cycle:1", "--waves-from must only be given with --waves"),
         ("--waves --waves-from cycle:-1", "--waves-from must be cycle:N or layer:N, not cycle:-1"),
         ("--waves --waves-from cycle:" + "1" * 19, f"--waves-from must be cycle:N or layer:N, not cycle:{'1' * 19}"),
-        ("--stages stages.toml", "stages.toml: the file must hold tables [[stage]] alone, not nothing"),
+        (
+            "--stages stages.toml",
+            "stages.toml: the file must hold tables [[stage]], and may hold [[reader]] and [[writer]], not nothing",
+        ),
         ("--stages old.toml", "old.toml: a stage must have the key unit"),
     ],
 )

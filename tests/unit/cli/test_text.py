@@ -10,7 +10,7 @@ import pytest
 from models.config import HwConfig
 from models.errors import InputError
 from tb.coverage.model import load_model
-from tb.explain.stages import load_stages
+from tb.explain.handovers import load_handovers
 from tb.run.compile.ports import load_port_map
 from tb.run.regress import bundle
 from tb.run.regress.batch import read_settings
@@ -23,7 +23,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     "plan": load_plan,
     "test plan": lambda path: load_feature_plan(path, SMALL),
     "coverage model": lambda path: load_model(path.parent, SMALL),
-    "stages": load_stages,
+    "stages": load_handovers,
     "cluster settings": read_settings,
     "port map": lambda path: load_port_map(path, SMALL),
 }

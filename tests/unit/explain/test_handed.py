@@ -11,12 +11,14 @@ from models.layout import ImageWeightLayout
 from models.precision import Precision
 from tb.explain.handed import Operations
 from tb.explain.seen import Seen
-from tb.explain.stages import Handover, StageResult, compare
+from tb.explain.stages import StageResult, compare
+from tb.explain.tap import Handover
 from tb.judge.predictor.conv_operands import operands_of
 from tests.unit.explain import cases
 from tests.unit.explain.cases import conv_layer
+from tests.unit.explain.test_culprit import INSIDE
 from tests.unit.explain.test_runs import LOAD, MEMORY, played
-from tests.unit.explain.test_stages import INSIDE, SUMS
+from tests.unit.explain.test_stages import SUMS
 from tests.unit.models.oracles_conv import element
 
 
@@ -182,9 +184,33 @@ def test_images_with_post_extension_are_not_compared_and_neither_is_what_follows
         "inside: not compared: it is not known where the layer before ends",
     ]
     assert not any(findings[index][0].is_bad for index in (0, 1))
-    pixels = replace(INSIDE, value="converted", stripe=None)
-    found = compare([pixels], {"inside": []}, run, (LOAD,))[0][0]
-    assert str(found) == "inside: not compared: only feature cubes have a known order there"
+
+
+def test_pixels_come_line_by_line_with_their_channels_side_by_side_and_the_padding_beside_them() -> None:
+    layer = cases.image_layer()
+    pixels = operands_of(layer, lambda _, address, nbytes: MEMORY.read(address, nbytes).data).cube.tolist()
+    channels, lines, columns = len(pixels), len(pixels[0]), len(pixels[0][0])
+    pad = [layer.params.pad_value] * channels
+    atoms = []
+    for h in range(lines):
+        line = pad * layer.params.pad_left
+        for w in range(columns):
+            line += [pixels[c][h][w] for c in range(channels)]
+        line += pad * layer.params.pad_right
+        line += [0] * (-len(line) % 8)
+        atoms += [line[at : at + 8] for at in range(0, len(line), 8)]
+    beats = [Handover(n, np.array(atom, dtype="<i1").tobytes()) for n, atom in enumerate(atoms)]
+    run = Seen.of(played(layer, wrong=0, moved=0))
+    stage = replace(INSIDE, value="converted", stripe=None)
+    (found,) = compare([stage], {"inside": beats}, run, (LOAD,))[0]
+    assert (found.is_bad, found.beats) == (False, len(atoms))
+    last = len(atoms) - 1
+    wrong = bytearray(beats[last].data)
+    wrong[2] ^= 1
+    (found,) = compare([stage], {"inside": [*beats[:last], replace(beats[last], data=bytes(wrong))]}, run, (LOAD,))[0]
+    place = last % (len(atoms) // lines) * 8 + 2
+    where = f"c={place % channels} h={lines - 1} w={place // channels - layer.params.pad_left}"
+    assert f"first wrong at {where} in beat {last + 1} of {last + 1}" in str(found)
 
 
 def test_a_beat_of_another_width_is_not_compared() -> None:

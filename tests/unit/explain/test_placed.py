@@ -126,7 +126,7 @@ def test_right_bytes_at_addresses_that_no_walk_gives_are_said_to_be_right() -> N
     assert [fit.name for fit in found.causes] == ["misplaced"]
     assert found.causes[0].symptom
     assert told(found)[1].startswith("output: right bytes at wrong addresses: ")
-    assert of_unit(found) == ["SDP, its writes, or the memory interface: its bytes are right, at wrong addresses"]
+    assert of_unit(found) == ["SDP, its writes or memory interface: its bytes are right, at wrong addresses"]
 
 
 def test_wrong_bytes_at_wrong_addresses_and_right_ones_in_another_order_are_not() -> None:

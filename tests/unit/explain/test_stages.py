@@ -7,13 +7,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from models.layout import FeatureLayout
+from tb.explain.culprit import told
+from tb.explain.handovers import load_handovers
 from tb.explain.seen import Seen
-from tb.explain.stages import Handover, Stage, StageError, StageResult, compare, culprit, load_stages, told
+from tb.explain.stages import Stage, compare
+from tb.explain.tap import Handover, StageError
 from tb.places import HDL
 from tests.unit.explain import cases
 from tests.unit.explain.joint_faults import pooled
@@ -22,13 +26,17 @@ from tests.unit.explain.test_runs import LAYERS, LOAD, MEMORY, played
 HANDOVERS = HDL / "handovers"
 
 
-SUMS = Stage("CACC to SDP", "CACC", ("CONV",), "sums", "v", ("d",), "r", 32)
+def stage(name: str, unit: str, engine: str, value: str, **more: Any) -> Stage:
+    return Stage(name=name, unit=(unit,), engines=(engine,), value=value, valid="v", data=("d",), **more)
 
 
-ENTERED = Stage("input of SDP", "SDP_RDMA or SDP", ("SDP",), "entered", "v", ("d",), "r", 32)
+SUMS = stage("CACC to SDP", "CACC", "CONV", "sums", ready="r", element_bits=32)
 
 
-WRITTEN = Stage("SDP to memory", "SDP", ("SDP",), "written", "v", ("d",), "r", address="a")
+ENTERED = stage("input of SDP", "SDP", "SDP", "entered", ready="r", element_bits=32)
+
+
+WRITTEN = stage("SDP to memory", "SDP", "SDP", "written", ready="r", address="a")
 
 
 def entering(number: int) -> list[Handover]:
@@ -110,9 +118,6 @@ def test_missing_and_stray_hand_overs_are_bad() -> None:
     )
 
 
-INSIDE = Stage("inside", "CSC", ("CONV",), "elements", "v", ("d",), stripe=(16, 16))
-
-
 def test_layers_pooled_on_the_fly_pass_the_stages_of_their_producer() -> None:
     layer = pooled(cases.sdp_layer())
     run = Seen.of(played(layer, wrong=0, moved=0))
@@ -134,52 +139,27 @@ def test_layers_pooled_on_the_fly_pass_the_stages_of_their_producer() -> None:
     assert [(finding.stage, finding.is_bad) for finding in found] == [("in", False), ("behind", False)]
 
 
-def result(stage: str, wrong: str | None = None, skipped: str | None = None) -> StageResult:
-    """Return the result of a stage with one beat."""
-    return StageResult(stage, "layer 0", 1, 1, wrong, skipped)
-
-
-def test_the_culprit_is_the_unit_before_the_first_bad_hand_over() -> None:
-    names = ("CDMA", "CSC", "CMAC_A", "CMAC_B", "CACC")
-    stages = [replace(INSIDE, name=f"{name} out", unit=name) for name in names]
-    stages = [replace(stage, value="products") if "CMAC" in stage.name else stage for stage in stages]
-    stages[4] = replace(SUMS, name="CACC out")
-
-    def found(*texts: str | None, skipped: int = 0) -> tuple[str, bool] | None:
-        results = [
-            result(stage.name, text, "no order" if number < skipped else None)
-            for number, (stage, text) in enumerate(zip(stages, texts, strict=True))
-        ]
-        one = culprit(stages, results, "CONV")
-        return None if one is None else (one.suspect.units, one.is_sure)
-
-    assert found(None, "x", "x", "x", "x") == ("CSC", True)
-    assert found(None, None, "x", "x", "x") == ("CMAC_A or CMAC_B", True)
-    assert found(None, None, None, "x", "x") == ("CMAC_B", True)
-    assert found(None, None, None, None, "x") == ("CACC", True)
-    assert found(None, None, None, None, None) == ("SDP_RDMA or SDP", True)
-    assert found(None, None, None, None, "x", skipped=2) == ("CACC", True), "right products are made of right elements"
-    assert found(None, None, "x", "x", "x", skipped=2) == ("CDMA or CSC or CMAC_A or CMAC_B", False)
-    assert found(None, None, None, None, "x", skipped=4) == ("CDMA or CSC or CMAC_A or CMAC_B or CACC", False)
-    assert found(None, None, None, None, None, skipped=5) is None
-
-
 def test_the_hand_overs_that_belong_to_the_bench_load() -> None:
-    names = [stage.name for stage in load_stages(HANDOVERS / "nv_small_embedded.toml")]
+    names = [stage.name for stage in load_handovers(HANDOVERS / "nv_small_embedded.toml").stages]
     assert names[:4] == ["CDMA to buffer", "CSC weights to CMAC", "CSC data to CMAC", "CMAC to CACC"]
     assert names[4:] == ["CACC to SDP", "input of SDP", "SDP to memory", "PDP to memory", "CDP to memory"]
-    public = load_stages(HANDOVERS / "nv_small.toml")
-    assert [stage.unit for stage in public][:2] == ["CDMA (data)", "CDMA (weights)"]
-    assert public[-1].name == "CACC to SDP"
+    public = load_handovers(HANDOVERS / "nv_small.toml")
+    assert [stage.unit for stage in public.stages][:2] == [("CDMA (data)",), ("CDMA (weights)",)]
+    assert public.stages[-1].name == "CACC to SDP"
+    assert sorted(reader.id for reader in public.readers) == [1, 2, 3, 5, 6, 8, 9]
+    assert sorted(writer.id for writer in public.writers) == [1, 2, 3]
 
 
 def test_every_model_shows_what_the_public_hand_overs_name() -> None:
     shown = re.findall('-module "(.*)" -var "(.*)"', (HANDOVERS / "visible.vlt").read_text(encoding="utf-8"))
-    modules = {"": "NV_nvdla", "u_partition_c": "NV_NVDLA_partition_c"}
-    for stage in load_stages(HANDOVERS / "nv_small.toml"):
-        for path in (stage.valid, *stage.data, *stage.mask, *([stage.ready] if stage.ready else [])):
+    modules = {"": "NV_nvdla"} | {f"u_partition_{part}": f"NV_NVDLA_partition_{part}" for part in "co"}
+    for tap in load_handovers(HANDOVERS / "nv_small.toml").taps:
+        for path in (tap.valid, *tap.data, *tap.mask, *([tap.ready] if tap.ready else [])):
             scope, _, name = path.rpartition(".")
             assert any(module == modules[scope] and fnmatchcase(name, pattern) for module, pattern in shown), path
+
+
+TABLES = "{path}: the file must hold tables [[stage]], and may hold [[reader]] and [[writer]],"
 
 
 ALONE = "stripe must be given, and cells may be, for kernels, elements and products alone"
@@ -214,12 +194,19 @@ GOOD = '[[stage]]\nname = "a"\nunit = "u"\nengines = ["SDP"]\nvalue = "entered"\
         ),
         (lambda text: text + "delay = -1\n", "a: delay must be 0 to 1000 cycles, not -1"),
         (lambda text: text + "width = 9\n", "{path}: a stage has no key width"),
-        (lambda text: text.replace('data = "d"\n', ""), "{path}: a stage must have the key data"),
-        (lambda text: "clock = 1\n" + text, "{path}: the file must hold tables [[stage]] alone, not clock, stage"),
+        (lambda text: text.replace('valid = "v"\n', ""), "{path}: a stage must have the key valid"),
+        (lambda text: text.replace('data = "d"\n', ""), "a: data must name a signal or more"),
+        (
+            lambda text: "clock = 1\n" + text,
+            TABLES + " not clock, stage",
+        ),
         (lambda text: "stage = 1", "{path}: stage must be tables [[stage]], not 1"),
         (lambda text: "stage = [1]", "{path}: stage[0] must be a table, not 1"),
         (lambda text: text + "mask = 1\n", "{path}: stage[0]: Expected `array`, got `int` - at `$.mask`"),
-        (lambda text: "", "{path}: the file must hold tables [[stage]] alone, not nothing"),
+        (
+            lambda text: "",
+            TABLES + " not nothing",
+        ),
     ],
 )
 def test_what_a_file_of_stages_must_not_say_is_refused(
@@ -228,4 +215,4 @@ def test_what_a_file_of_stages_must_not_say_is_refused(
     path = tmp_path / "stages.toml"
     path.write_text(change(GOOD), encoding="utf-8")
     with pytest.raises(StageError, match=f"^{re.escape(message.format(path=path))}$"):
-        load_stages(path)
+        load_handovers(path)

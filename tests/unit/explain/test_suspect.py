@@ -59,41 +59,41 @@ def hang(layer: LayerId, *running: str, **more: object) -> list[str]:
     [
         (
             Unmatched(Ram.MC, 0, 4),
-            "memory interface, write side, or the unit that writes: it sent 4 data without address",
+            "write side of the memory interface or the unit that writes: it sent 4 data without address",
         ),
         (
             Unmatched(Ram.MC, 2, 0),
-            "memory interface, write side, or the unit that writes: it sent 2 addresses without data",
+            "write side of the memory interface or the unit that writes: it sent 2 addresses without data",
         ),
         (
             TooManyOutstanding(Ram.MC, True, 4, 5),
-            "memory interface, read side: it lets out more requests than it was told",
+            "read side of the memory interface: it lets out more requests than it was told",
         ),
         (
             UnfairTurns(Ram.MC, False, 1, 4, 1, 20),
-            "arbiter of the memory interface, write side, or the weights that reach it: "
+            "arbiter of the write side of the memory interface or the weights that reach it: "
             "turns are not as long as the weights",
         ),
         (
             MissingInterrupt("CDMA_WT_0"),
-            "done event of CDMA_WT, or GLB: all bytes are right, the interrupt alone is missing",
+            "done event of CDMA_WT or GLB: all bytes are right, the interrupt alone is missing",
         ),
         (
             MissingInterrupt("CDP_1"),
-            "done event of CDP, the answers to its writes, or GLB: all bytes are right, the interrupt alone is missing",
+            "done event of CDP, the answers to its writes or GLB: all bytes are right, the interrupt alone is missing",
         ),
         (
             PollExpired("SDP.S_STATUS", "==", 0, 1, 900),
-            "SDP, or what it waits for: the state that is polled never comes",
+            "SDP or what it waits for: the state that is polled never comes",
         ),
         (WrongLine(True, 5, 1, 0), "GLB: the interrupt line is not what its registers say"),
         (
             EarlyInterrupt("CDP_1", Ram.MC, 3, 0x40, 30),
-            "CDP, or the answers to writes in the memory interface: done before its last write was answered",
+            "CDP or the answers to writes in the memory interface: done before its last write was answered",
         ),
         (
             NoAnswer("write of 0x1 to 0xf000", True, 400),
-            "CSB master, or the register file of the unit that is accessed: an access is not answered as it must be",
+            "CSB master or the register file of the unit that is accessed: an access is not answered as it must be",
         ),
         (
             WrongCounter("CACC.D_OUT_SATURATION", 3, False, 4),
@@ -101,7 +101,7 @@ def hang(layer: LayerId, *running: str, **more: object) -> list[str]:
         ),
         (
             BadAccess(Ram.MC, True, 8, 0x40, 8, 0x40, True, "nowhere"),
-            "CDMA (data), or the memory interface, read side: it reads where nothing of the layer lies",
+            "CDMA (data) or read side of the memory interface: it reads where nothing of the layer lies",
         ),
     ],
 )
@@ -135,7 +135,7 @@ def test_writes_that_do_not_match_name_the_unit_that_writes_in_a_layer() -> None
 
 
 def test_a_reader_that_is_done_is_not_said_to_come_after_what_runs() -> None:
-    assert hang(CONV, "CACC", "SDP")[0].startswith("CACC, what feeds it, SDP that takes its data, or the memory")
+    assert hang(CONV, "CACC", "SDP")[0].startswith("CACC, what feeds it, SDP that takes its data or write side")
 
 
 def test_bytes_that_a_done_layer_owes_were_lost_on_their_way_to_memory() -> None:
@@ -144,11 +144,11 @@ def test_bytes_that_a_done_layer_owes_were_lost_on_their_way_to_memory() -> None
     owed = replace_layer(wrong(3, Check.MISSING, None), layer)
     (suspect,) = suspects(Verdict(findings=[Finding(Check.HANG, idle, 50), owed]))
     assert str(suspect) == (
-        "SDP, its writes, or the memory interface, write side: every unit is idle, and not all bytes were written"
+        "SDP, its writes or write side of the memory interface: every unit is idle, and not all bytes were written"
     )
     assert suspect.named == (Unit.SDP, Unit.MEMORY)
     other = replace_layer(wrong(3, Check.MISSING, None), LayerId(1, "CONV", 1))
-    assert told(Finding(Check.HANG, idle, 50), other)[0].startswith("done event of SDP, the answers to its writes, or ")
+    assert told(Finding(Check.HANG, idle, 50), other)[0].startswith("done event of SDP, the answers to its writes or ")
 
 
 def test_a_hang_names_what_runs_and_what_feeds_it() -> None:
@@ -156,7 +156,7 @@ def test_a_hang_names_what_runs_and_what_feeds_it() -> None:
     units = tuple(UnitState(unit, ("RUNNING", "IDLE")) for unit in ("CACC", "SDP"))
     detail = Hang(5000, ("SDP_0",), None, (layer,), (), (), units)
     (suspect,) = suspects(Verdict(findings=[Finding(Check.HANG, detail, 50)]))
-    assert suspect.named == (Unit.CMAC, Unit.CACC, Unit.SDP, Unit.MEMORY)
+    assert suspect.named == (Unit.CACC, Unit.CMAC, Unit.SDP, Unit.MEMORY)
 
 
 def test_an_id_of_another_engine_than_those_that_ran_names_nobody() -> None:
@@ -173,17 +173,17 @@ def replace_layer(finding: Finding, layer: LayerId) -> Finding:
 def test_registers_of_one_unit_are_its_register_file_and_those_of_many_are_not() -> None:
     registers = [Finding(Check.REGISTER, WrongRegister(name, 1, 2), 5) for name in ("CSC.D_BANK", "CSC.D_RELEASE")]
     assert told(*registers) == [
-        "register file of CSC, or the way to it in the CSB master: "
+        "register file of CSC or the way to it in the CSB master: "
         "2 of its registers read another value than was written"
     ]
     more = Finding(Check.REGISTER, WrongRegister("SDP.D_BS_CFG", 1, 2), 5)
-    assert told(*registers, more)[0].startswith("CSB master, or the register file of the unit that is accessed: ")
+    assert told(*registers, more)[0].startswith("CSB master or the register file of the unit that is accessed: ")
 
 
 def test_a_hang_names_the_first_unit_that_is_not_done_or_one_that_is_done_too_early() -> None:
     everything = ("CDMA", "CSC", "CMAC_A", "CMAC_B", "CACC", "SDP_RDMA", "SDP")
     assert hang(CONV, *everything[1:]) == [
-        "CSC, what feeds it, a unit after it that takes no more data, or the memory interface, write side: "
+        "CSC, what feeds it, a unit after it that takes no more data or write side of the memory interface: "
         "the first unit that is not done; CDMA before it is done"
     ]
     assert hang(CONV, "CSC", "CMAC_A", "CMAC_B", "CACC", "SDP_RDMA", "SDP")[0].startswith("CSC, what feeds it, ")
@@ -193,18 +193,18 @@ def test_a_hang_names_the_first_unit_that_is_not_done_or_one_that_is_done_too_ea
         "SDP or SDP_RDMA: SDP waits for its other group, and SDP_RDMA before it is not done"
     ]
     assert hang(LayerId(0, "SDP", 0), "SDP_RDMA", "SDP") == [
-        "SDP_RDMA, SDP that takes its data, or the memory interface, read side: "
+        "SDP_RDMA, SDP that takes its data or read side of the memory interface: "
         "SDP_RDMA still reads, and no request is open"
     ]
     request = Outstanding(Ram.MC, True, 0x40, 1)
     assert hang(LayerId(0, "SDP", 0), "SDP_RDMA", "SDP", requests=(request,)) == [
-        "memory, the memory interface, SDP_RDMA, or SDP that takes its data: SDP_RDMA waits, and 1 requests are open"
+        "memory, memory interface, SDP_RDMA or SDP that takes its data: SDP_RDMA waits, and 1 requests are open"
     ]
     assert hang(LayerId(0, "SDP", 0)) == [
-        "done event of SDP, the answers to its writes, or GLB: every unit is idle, and the interrupt never came"
+        "done event of SDP, the answers to its writes or GLB: every unit is idle, and the interrupt never came"
     ]
     assert hang(CONV, "CDMA", unmatched=(Unmatched(Ram.MC, 1, 0),)) == [
-        "memory interface, write side, or the unit that writes: it sent 1 addresses without data"
+        "write side of the memory interface or the unit that writes: it sent 1 addresses without data"
     ]
 
 
@@ -215,8 +215,7 @@ def test_layers_of_several_engines_point_at_what_all_of_them_pass() -> None:
         "rather what all units share, as the memory interface: layers of PDP, CDP are wrong"
     )
     assert str(shared(["CONV", "CONV-PDP"])) == (
-        "CDMA or CBUF or CSC or CMAC_A or CMAC_B or CACC or SDP_RDMA or SDP: "
-        "layers of CONV, CONV-PDP are wrong, and pass it"
+        "CDMA, CBUF, CSC, CMAC_A, CMAC_B, CACC, SDP_RDMA or SDP: layers of CONV, CONV-PDP are wrong, and pass it"
     )
     assert shared(["conv_module", "fc_module"]) is None, "layers of the second system pass none of these units"
 
@@ -248,7 +247,7 @@ def test_the_pattern_of_wrong_elements_narrows_a_convolution_down() -> None:
     [weights] = patterned(kernels)
     assert weights.startswith("rather CDMA (weights), CBUF, CSC, CMAC, CACC or SDP: 3 of 19 channels are wrong")
     [arithmetic] = patterned(single)
-    assert arithmetic.startswith("rather arithmetic, of CMAC, CACC, SDP_RDMA or SDP: ")
+    assert arithmetic.startswith("rather arithmetic of CMAC, CACC, SDP_RDMA or SDP: ")
     [any_unit] = patterned(pixels)
     assert any_unit == "CDMA, CBUF, CSC, CMAC, CACC or SDP: layers of CONV are wrong", "accumulators leave them so, too"
 
@@ -270,7 +269,7 @@ def test_no_pattern_of_pooling_tells_its_reader_from_its_line_buffers() -> None:
 
 def test_what_comes_after_the_done_event_may_be_another_groups_event() -> None:
     late = Finding(Check.LATE, wrong().detail, 50, LayerId(3, "PDP", 1))
-    assert told(late) == ["PDP_RDMA or PDP, its done event, or GLB: done before its data"]
+    assert told(late) == ["PDP_RDMA, PDP, its done event or GLB: done before its data"]
 
 
 def test_a_probable_cause_names_the_unit_that_it_is_about() -> None:
@@ -278,13 +277,13 @@ def test_a_probable_cause_names_the_unit_that_it_is_about() -> None:
     evidence = cases.evidence_of(layer, MEMORY, lambda patch: replace(patch, address=patch.address + 64))
     verdict = Verdict(findings=[replace_layer(wrong(), LayerId(0, "SDP", 0))])
     assert [str(suspect) for suspect in suspects(verdict, [explain(evidence)])] == [
-        "SDP, its writes, or the memory interface: the probable cause is its work"
+        "SDP, its writes or memory interface: the probable cause is its work"
     ]
 
 
 def test_a_hang_says_more_than_the_engine_of_wrong_bytes() -> None:
     waits = Hang(5000, ("PDP_0",), None, (LayerId(3, "PDP", 0),), (), (), (UnitState("PDP", ("RUNNING", "IDLE")),))
     assert told(replace_layer(wrong(), LayerId(2, "PDP", 0)), Finding(Check.HANG, waits, 9000)) == [
-        "PDP, what feeds it, or the memory interface, write side: "
+        "PDP, what feeds it or write side of the memory interface: "
         "the first unit that is not done; PDP_RDMA before it is done"
     ]

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from tb.explain.units import Suspect, Unit, are_neighbours, following, listed, shared, units_named, units_of
+from tb.explain.units import (
+    MEMORY_INTERFACE,
+    Part,
+    Suspect,
+    Unit,
+    are_neighbours,
+    following,
+    parts,
+    parts_of,
+    shared,
+    units_named,
+)
 
 
 def test_halves_parts_and_register_blocks_are_of_one_unit() -> None:
@@ -24,7 +35,7 @@ def test_a_name_that_no_unit_has_is_left_out() -> None:
     ],
 )
 def test_units_of_an_engine_are_listed_in_the_order_of_its_data(engine: str, words: str) -> None:
-    assert listed(units_of(engine)) == words
+    assert Suspect(parts_of(engine), "why").words == words
 
 
 @pytest.mark.parametrize(
@@ -47,8 +58,18 @@ def test_units_that_are_connected_are_neighbours(one: Unit, other: Unit, connect
 
 
 def test_units_after_one_are_those_that_the_layer_passes() -> None:
-    assert following("CACC", "CONV", "why") == Suspect("SDP_RDMA or SDP", "why", (Unit.SDP_RDMA, Unit.SDP))
-    assert following("SDP", "CONV", "why") == Suspect("the memory interface", "why", (Unit.MEMORY,))
+    assert following("CACC", "CONV", "why") == Suspect(parts(("SDP_RDMA", "SDP")), "why")
+    assert following("SDP", "CONV", "why") == Suspect((MEMORY_INTERFACE,), "why")
+
+
+def test_a_part_that_is_cleared_goes_unless_it_is_the_only_one() -> None:
+    both = Suspect((*parts(["SDP"]), Part("answers to its writes", (Unit.MEMORY,))), "why")
+    assert str(both) == "SDP or answers to its writes: why"
+    assert str(both.without(Unit.MEMORY)) == "SDP: why"
+    alone = Suspect((MEMORY_INTERFACE,), "why")
+    assert alone.without(Unit.MEMORY) == alone
+    vague = Suspect((*parts(["SDP"]), Part("what takes its data", ())), "why")
+    assert vague.without(Unit.MEMORY) == vague
 
 
 def test_what_engines_share_is_named_as_data_too() -> None:

@@ -1,0 +1,371 @@
+"""The memory interface: what its clients hand to it and get from it, compared with what passes the memory port.
+
+A TOML file of hand-overs names the clients, by the paths of their signals without ``_valid``, ``_ready`` and ``_pd``:
+
+    [[reader]]
+    unit = "SDP_RDMA"
+    id = 1                                # on the memory port
+    request = "u_o.sdp2mcif_rd_req"       # pd: address, and 15 bits of atoms less one
+    answer = "u_o.mcif2sdp_rd_rsp"        # pd: an atom, and its mask
+    credit = "u_o.sdp2mcif_rd_cdt_lat_fifo_pop"    # 1 when the unit has room for another atom; may be left out
+
+    [[writer]]
+    unit = "SDP"
+    id = 1
+    request = "u_o.sdp2mcif_wr_req"       # pd: an atom and its mask under a highest bit of 1; under 0 a command:
+                                          # address, 13 bits of atoms less one, whether an answer is asked for
+    answer = "u_o.mcif2sdp_wr_rsp_complete"
+
+Addresses, atoms and the port's data have as many bits as on the port. The order of one client's accesses is kept.
+
+Source: unit description of the public hardware documents, "Memory interface"; measured on the public nv_small RTL.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from tb.explain.tap import Handover, Tap, Tapped
+from tb.explain.units import READ_SIDE, WRITE_SIDE, Part, Suspect
+
+_READ_SIZE_BITS, _WRITE_SIZE_BITS = 15, 13
+_PINS = "nvdla_core2dbb"
+
+
+def _port(channel: str, *data: str) -> Tap:
+    pins = f"{_PINS}_{channel}_{channel}"
+    return Tap(
+        name=f"port {channel}", valid=f"{pins}valid", ready=f"{pins}ready", data=tuple(f"{pins}{pin}" for pin in data)
+    )
+
+
+_AR = _port("ar", "addr", "len", "id")
+_R = _port("r", "data", "id")
+_AW = _port("aw", "addr", "len", "id")
+_W = _port("w", "data", "strb")
+_B = _port("b", "id")
+PORT = (_AR, _R, _AW, _W, _B)
+"""What is watched of the memory port."""
+
+
+@dataclass(frozen=True)
+class Client:
+    """A unit that reads or writes; see the module for the fields."""
+
+    unit: str
+    id: int
+    request: str
+    answer: str
+
+    @property
+    def name(self) -> str:
+        """What it is called in messages."""
+        return f"{self.unit}, id {self.id}"
+
+
+@dataclass(frozen=True)
+class Reader(Client):
+    """A unit that reads."""
+
+    credit: str | None = None
+
+    @property
+    def taps(self) -> tuple[Tap, ...]:
+        """Its requests, their answers, and the credits that it returns, if it does."""
+        requests = _packed(f"reads of {self.name}", self.request)
+        answers = _packed(f"answers to reads of {self.name}", self.answer)
+        if self.credit is None:
+            return requests, answers
+        return requests, answers, Tap(name=f"credits of reads of {self.name}", valid=self.credit)
+
+
+@dataclass(frozen=True)
+class Writer(Client):
+    """A unit that writes."""
+
+    @property
+    def taps(self) -> tuple[Tap, Tap]:
+        """Its requests, and their answers."""
+        return _packed(f"writes of {self.name}", self.request), Tap(
+            name=f"answers to writes of {self.name}", valid=self.answer
+        )
+
+
+def _packed(name: str, path: str) -> Tap:
+    return Tap(name=name, valid=f"{path}_valid", ready=f"{path}_ready", data=(f"{path}_pd",))
+
+
+@dataclass(frozen=True)
+class SideResult:
+    """What the memory interface did with the reads, or the writes, of its clients.
+
+    Attributes:
+        side: What is said to be at fault.
+        atoms: How many passed.
+        wrong: The first difference in words, None when there is none.
+        is_whole: Whether all that it was asked for has been done.
+    """
+
+    side: Part
+    atoms: int
+    wrong: str | None
+    is_whole: bool
+
+    @property
+    def suspect(self) -> Suspect | None:
+        """The side, when it is at fault."""
+        return None if self.wrong is None else Suspect((self.side,), self.wrong)
+
+    def __str__(self) -> str:
+        """Return the result as one line."""
+        if self.wrong is not None:
+            return f"{self.side.words}: {self.wrong}"
+        return f"{self.side.words}: {self.atoms} atoms, {'all right' if self.is_whole else 'right so far'}"
+
+
+def judge_interface(
+    readers: Sequence[Reader], writers: Sequence[Writer], seen: Mapping[str, Tapped]
+) -> tuple[SideResult, SideResult]:
+    """Return what the interface did with reads and with writes.
+
+    Args:
+        readers: Units that read.
+        writers: Units that write.
+        seen: What was seen at each tap, by its name, until nothing moved any more.
+    """
+    port = _Port.of(seen)
+    blocked = any(seen[reader.taps[1].name].is_offered for reader in readers)
+    reads = [_Reads.of(reader, seen, port, is_blocked=blocked) for reader in readers]
+    writes = [_Writes.of(writer, seen, port) for writer in writers]
+    return _side(READ_SIDE, reads), _side(WRITE_SIDE, writes)
+
+
+def _side(side: Part, judged: Sequence[_Reads] | Sequence[_Writes]) -> SideResult:
+    """Return the result of a side from what its clients asked for."""
+    wrong = min((found for one in judged for found in one.differences()), default=None)
+    whole = wrong is None and all(one.is_whole for one in judged)
+    return SideResult(side, sum(len(one.passed) for one in judged), None if wrong is None else wrong[1], whole)
+
+
+_END = 1 << 62
+"""Instead of the cycle of what is missing at the end."""
+
+Difference = tuple[int, str]
+"""The cycle of a difference, and its words."""
+
+
+@dataclass(frozen=True)
+class _Atom:
+    """An atom that is read or written; of a read that is asked for without data."""
+
+    cycle: int
+    address: int
+    data: bytes = b""
+
+    def __str__(self) -> str:
+        data = f"{self.data.hex(' ')} at " if self.data else ""
+        return f"{data}{self.address:#x}, cycle {self.cycle}"
+
+
+@dataclass(frozen=True)
+class _Port:
+    """What passed the memory port, by id: atoms asked for, answered and written, and bursts not acknowledged."""
+
+    address_bits: int
+    atom_bits: int
+    asked: Mapping[int, Sequence[_Atom]]
+    answered: Mapping[int, Sequence[Handover]]
+    written: Mapping[int, Sequence[_Atom]]
+    unacknowledged: Mapping[int, int]
+    is_busy: bool
+
+    @classmethod
+    def of(cls, seen: Mapping[str, Tapped]) -> _Port:
+        address_bits, length_bits, id_bits = seen[_AR.name].bits
+        data_bits = seen[_R.name].bits[0]
+        asked: defaultdict[int, list[_Atom]] = defaultdict(list)
+        answered: defaultdict[int, list[Handover]] = defaultdict(list)
+        written: defaultdict[int, list[_Atom]] = defaultdict(list)
+        unacknowledged: Counter[int] = Counter()
+
+        def burst(beat: Handover) -> tuple[int, list[_Atom]]:
+            first, length = _field(beat, 0, address_bits), _field(beat, address_bits, length_bits)
+            atoms = [_Atom(beat.cycle, first + number * data_bits // 8) for number in range(length + 1)]
+            return _field(beat, address_bits + length_bits, id_bits), atoms
+
+        for beat in seen[_AR.name].beats:
+            axi_id, atoms = burst(beat)
+            asked[axi_id] += atoms
+        for beat in seen[_R.name].beats:
+            answered[_field(beat, data_bits, id_bits)].append(beat)
+        data = iter(seen[_W.name].beats)
+        for beat in seen[_AW.name].beats:
+            axi_id, atoms = burst(beat)
+            unacknowledged[axi_id] += 1
+            written[axi_id] += [
+                _Atom(max(beat.cycle, word.cycle), atom.address, word.data)
+                for atom, word in zip(atoms, data, strict=False)
+            ]
+        for beat in seen[_B.name].beats:
+            unacknowledged[_field(beat, 0, id_bits)] -= 1
+        busy = any(seen[tap.name].is_offered for tap in PORT)
+        return cls(address_bits, data_bits, asked, answered, written, unacknowledged, busy)
+
+
+def _field(beat: Handover, low: int, bits: int) -> int:
+    return int.from_bytes(beat.data, "little") >> low & ((1 << bits) - 1)
+
+
+@dataclass(frozen=True)
+class _Reads:
+    """The reads of a unit, on both sides of the interface.
+
+    Attributes:
+        name: What one of them is called.
+        asked: Atoms that the unit asked for.
+        passed: Atoms that were asked for on the port.
+        given: Atoms that the port answered.
+        answers: Atoms that the unit got.
+        atom_bits: Bits of an atom.
+        is_blocked: Whether a request on the port, or an answer to any unit, is not taken.
+        is_waiting: Whether the unit has not returned all credits, so that it may have to wait with requests.
+    """
+
+    name: str
+    asked: Sequence[_Atom]
+    passed: Sequence[_Atom]
+    given: Sequence[Handover]
+    answers: Sequence[Handover]
+    atom_bits: int
+    is_blocked: bool
+    is_waiting: bool
+
+    @classmethod
+    def of(cls, reader: Reader, seen: Mapping[str, Tapped], port: _Port, *, is_blocked: bool) -> _Reads:
+        requests, answers, *credits = (seen[tap.name] for tap in reader.taps)
+        asked = [atom for beat in requests.beats for atom in _atoms(beat, port, _READ_SIZE_BITS)]
+        return cls(
+            f"a read of {reader.name}",
+            asked,
+            port.asked.get(reader.id, ()),
+            port.answered.get(reader.id, ()),
+            answers.beats,
+            port.atom_bits,
+            is_blocked or port.is_busy,
+            any(len(credit.beats) < len(answers.beats) for credit in credits),
+        )
+
+    @property
+    def is_whole(self) -> bool:
+        return len(self.asked) == len(self.passed) == len(self.given) == len(self.answers)
+
+    def differences(self) -> Iterator[Difference]:
+        yield from _first(self.name, self.asked, self.passed)
+        size = self.atom_bits // 8
+        for number, (given, answer) in enumerate(zip(self.given, self.answers, strict=False)):
+            where = f"{self.name} at {self.passed[number].address:#x}" if number < len(self.passed) else self.name
+            if answer.cycle < given.cycle:
+                yield answer.cycle, f"the answer to {where}, cycle {answer.cycle}, comes before the port's"
+            if answer.data[:size] != given.data[:size]:
+                values = f"{given.data[:size].hex(' ')} became {answer.data[:size].hex(' ')}"
+                yield answer.cycle, f"in the answer to {where}, cycle {answer.cycle}, {values}"
+        if len(self.answers) > len(self.given):
+            cycle = self.answers[len(self.given)].cycle
+            yield cycle, f"the answer to {self.name}, cycle {cycle}, is one more than the port gave"
+        if not self.is_blocked:
+            if len(self.answers) < len(self.given):
+                lost = len(self.given) - len(self.answers)
+                yield _END, f"{lost} of {len(self.given)} answers to {self.name} never came"
+            elif len(self.passed) < len(self.asked) and not self.is_waiting:
+                yield _END, f"{self.name} at {self.asked[len(self.passed)]}, never came to the port"
+
+
+@dataclass(frozen=True)
+class _Writes:
+    """The writes of a unit, on both sides of the interface.
+
+    Attributes:
+        name: What one of them is called.
+        sent: Atoms that the unit wrote.
+        owed: The last atom of each of its requests that asks for an answer.
+        is_open: Whether its last request lacks data.
+        passed: Atoms that were written on the port.
+        answers: Answers that the unit got.
+        is_blocked: Whether a request on the port is not taken, or not acknowledged.
+    """
+
+    name: str
+    sent: Sequence[_Atom]
+    owed: Sequence[_Atom]
+    is_open: bool
+    passed: Sequence[_Atom]
+    answers: Sequence[Handover]
+    is_blocked: bool
+
+    @classmethod
+    def of(cls, writer: Writer, seen: Mapping[str, Tapped], port: _Port) -> _Writes:
+        requests, answers = (seen[tap.name] for tap in writer.taps)
+        sent: list[_Atom] = []
+        owed: list[_Atom] = []
+        places: list[_Atom] = []
+        asks = False
+        mask_bits = requests.bits[0] - 1 - port.atom_bits
+        for beat in requests.beats:
+            if not _field(beat, requests.bits[0] - 1, 1):
+                places = _atoms(beat, port, _WRITE_SIZE_BITS)
+                asks = bool(_field(beat, port.address_bits + _WRITE_SIZE_BITS, 1))
+            elif places:
+                mask = _field(beat, port.atom_bits, mask_bits)
+                data = beat.data[: port.atom_bits // 8] + _strobe(mask, mask_bits, port.atom_bits // 8)
+                sent.append(_Atom(beat.cycle, places.pop(0).address, data))
+                if asks and not places:
+                    owed.append(sent[-1])
+        passed, missing = port.written.get(writer.id, ()), port.unacknowledged.get(writer.id, 0)
+        blocked = port.is_busy or missing > 0
+        return cls(f"a write of {writer.name}", sent, owed, bool(places), passed, answers.beats, blocked)
+
+    @property
+    def is_whole(self) -> bool:
+        return len(self.sent) == len(self.passed) and len(self.answers) == len(self.owed) and not self.is_open
+
+    def differences(self) -> Iterator[Difference]:
+        yield from _first(self.name, self.sent, self.passed)
+        for atom, answer in zip(self.owed, self.answers, strict=False):
+            if answer.cycle < atom.cycle:
+                yield answer.cycle, f"the answer in cycle {answer.cycle} to {self.name}, {atom}, comes before it"
+        if len(self.answers) > len(self.owed):
+            cycle = self.answers[len(self.owed)].cycle
+            yield cycle, f"the answer in cycle {cycle} to {self.name} was not asked for"
+        if self.is_blocked:
+            return
+        if len(self.passed) < len(self.sent) and not self.is_open:
+            yield _END, f"{self.name}, {self.sent[len(self.passed)]}, never came to the port"
+        elif len(self.answers) < len(self.owed):
+            yield _END, f"the answer to {self.name}, {self.owed[len(self.answers)]}, never came"
+
+
+def _atoms(beat: Handover, port: _Port, size_bits: int) -> list[_Atom]:
+    """Return the atoms of a unit's request."""
+    first, size = _field(beat, 0, port.address_bits), _field(beat, port.address_bits, size_bits)
+    return [_Atom(beat.cycle, first + number * port.atom_bits // 8) for number in range(size + 1)]
+
+
+def _strobe(mask: int, mask_bits: int, nbytes: int) -> bytes:
+    """Return the strobes of an atom's bytes, as a word, from its mask."""
+    lanes = nbytes // mask_bits
+    strobe = sum(((1 << lanes) - 1) << lanes * part for part in range(mask_bits) if mask >> part & 1)
+    return strobe.to_bytes(-(-nbytes // 8), "little")
+
+
+def _first(name: str, before: Sequence[_Atom], after: Sequence[_Atom]) -> Iterator[Difference]:
+    """Yield the first difference between what a unit asked for and what came to the port."""
+    for number, got in enumerate(after):
+        want = before[number] if number < len(before) else None
+        if want is None or want.cycle > got.cycle:
+            yield got.cycle, f"{name} at {got}, was not asked for"
+            return
+        if (want.address, want.data) != (got.address, got.data):
+            yield got.cycle, f"{name}, {want}, became {got}"
+            return

@@ -1,0 +1,121 @@
+"""The unit that hand-overs of a layer point at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tb.explain.culprit import culprit
+from tb.explain.stages import Stage, StageResult
+
+
+def stage(name: str, unit: str, value: str) -> Stage:
+    stripe = (8, 16) if value in ("kernels", "elements", "products") else None
+    return Stage(name=name, unit=(unit,), engines=("CONV",), value=value, valid="v", data=("d",), stripe=stripe)
+
+
+INSIDE = stage("inside", "CSC", "elements")
+SUMS = stage("CACC out", "CACC", "sums")
+
+
+def result(stage: str, wrong: str | None = None, skipped: str | None = None) -> StageResult:
+    """Return the result of a stage with one beat."""
+    return StageResult(stage, "layer 0", 1, 1, wrong, skipped)
+
+
+def test_the_culprit_is_the_unit_before_the_first_bad_hand_over() -> None:
+    names = ("CDMA", "CSC", "CMAC_A", "CMAC_B", "CACC")
+    stages = [replace(INSIDE, name=f"{name} out", unit=(name,)) for name in names]
+    stages = [replace(stage, value="products") if "CMAC" in stage.name else stage for stage in stages]
+    stages[4] = SUMS
+
+    def found(*texts: str | None, skipped: int = 0) -> tuple[str, bool] | None:
+        results = [
+            result(stage.name, text, "no order" if number < skipped else None)
+            for number, (stage, text) in enumerate(zip(stages, texts, strict=True))
+        ]
+        one = culprit(stages, results, "CONV")
+        return None if one is None else (one.suspect.words, one.is_sure)
+
+    assert found(None, "x", "x", "x", "x") == ("CSC", True)
+    assert found(None, None, "x", "x", "x") == ("CMAC_A or CMAC_B", True)
+    assert found(None, None, None, "x", "x") == ("CMAC_B", True)
+    assert found(None, None, None, None, "x") == ("CACC", True)
+    assert found(None, None, None, None, None) == ("SDP_RDMA or SDP", True)
+    assert found(None, None, None, None, "x", skipped=2) == ("CACC", True), "right products are made of right elements"
+    assert found(None, None, "x", "x", "x", skipped=2) == ("CDMA, CSC, CMAC_A or CMAC_B", False)
+    assert found(None, None, None, None, "x", skipped=4) == ("CDMA, CSC, CMAC_A, CMAC_B or CACC", False)
+    assert found(None, None, None, None, None, skipped=5) is None
+
+
+STAGES = [
+    stage("data", "CDMA (data)", "converted"),
+    stage("weights", "CDMA (weights)", "packed"),
+    stage("elements A", "CSC", "elements"),
+    stage("elements B", "CSC", "elements"),
+    stage("products A", "CMAC_A", "products"),
+    stage("products B", "CMAC_B", "products"),
+    SUMS,
+]
+TOTAL = {"converted": 40, "packed": 30, "elements": 80, "products": 80, "sums": 320}
+
+
+def hung(*beats: int, fits: bool = True, offered: str = "", skipped: str | None = None) -> str:
+    """Return the units of a hang after which so many beats have passed each stage."""
+    results = [
+        StageResult(
+            stage.name,
+            "layer 0",
+            count,
+            TOTAL[stage.value],
+            None,
+            "no order" if stage.name == skipped else None,
+            finished=count / TOTAL[stage.value],
+            fits=fits,
+        )
+        for stage, count in zip(STAGES, beats, strict=True)
+    ]
+    found = culprit(STAGES, results, "CONV", {offered})
+    assert found is not None
+    return found.suspect.words
+
+
+@pytest.mark.parametrize(
+    ("beats", "units"),
+    [
+        ((40, 30, 80, 80, 80, 80, 320), "SDP_RDMA or SDP"),
+        ((40, 30, 80, 80, 80, 80, 160), "CACC"),
+        ((40, 30, 48, 48, 48, 48, 160), "CACC"),
+        ((40, 30, 48, 48, 48, 48, 192), "CSC"),
+        ((40, 30, 48, 48, 48, 40, 160), "CMAC_B"),
+        ((24, 30, 48, 48, 48, 48, 192), "CDMA (data)"),
+        ((40, 12, 48, 48, 48, 48, 192), "CDMA (weights)"),
+        ((0, 0, 0, 0, 0, 0, 0), "CDMA (data) or CDMA (weights)"),
+    ],
+)
+def test_the_culprit_of_a_hang_has_taken_more_than_it_handed_on(beats: tuple[int, ...], units: str) -> None:
+    assert hung(*beats) == units
+
+
+def test_what_is_offered_and_not_taken_points_at_who_should_take_it() -> None:
+    assert hung(30, 30, 48, 48, 48, 48, 100, offered="CACC out") == "SDP_RDMA or SDP"
+
+
+def test_a_full_buffer_makes_who_fills_it_wait() -> None:
+    assert hung(24, 30, 48, 48, 48, 48, 192, fits=False) == "CDMA (data) or CSC"
+
+
+def test_what_could_not_be_compared_stays_suspected() -> None:
+    assert hung(40, 30, 48, 48, 48, 48, 192, skipped="data") == "CDMA (data) or CSC"
+
+
+def test_a_wrong_value_says_more_than_what_is_missing() -> None:
+    results = [StageResult(stage.name, "layer 0", 10, TOTAL[stage.value], None) for stage in STAGES]
+    results[4] = replace(results[4], wrong="x")
+    found = culprit(STAGES, results, "CONV", set())
+    assert found is not None
+    assert found.suspect.words == "CMAC_A"
+    found = culprit(STAGES, results, "CONV")
+    assert found is not None
+    assert found.suspect.words == "CDMA (data)", "nothing holds back the first units of a layer that has ended"

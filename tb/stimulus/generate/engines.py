@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from tb.nvdla.layers import Layer
 from tb.stimulus.generate.describe import PlanError, Table
 from tb.stimulus.generate.draw.cdp import draw_cdp
 from tb.stimulus.generate.draw.conv import draw_conv
-from tb.stimulus.generate.draw.far import far_cdp, far_pdp, far_sdp
+from tb.stimulus.generate.draw.far import draw_long, far_pdp
 from tb.stimulus.generate.draw.far_conv import far_convs
 from tb.stimulus.generate.draw.moving import draw_bdma, draw_rubik
 from tb.stimulus.generate.draw.numbers import Cube, Description
@@ -48,9 +49,9 @@ class Generator:
 
 
 GENERATORS = {
-    "SDP": Generator(build_sdp, draw_sdp, far_sdp),
+    "SDP": Generator(build_sdp, draw_sdp, partial(draw_long, draw_sdp)),
     "PDP": Generator(build_pdp, draw_pdp, far_pdp),
-    "CDP": Generator(build_cdp, draw_cdp, far_cdp),
+    "CDP": Generator(build_cdp, draw_cdp, partial(draw_long, draw_cdp)),
     "CONV": Generator(build_conv, draw_conv, far_convs),
     "RUBIK": Generator(build_rubik, draw_rubik),
     "BDMA": Generator(build_bdma, draw_bdma),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from models.precision import Precision
 from tb.stimulus.network.errors import NetworkError, read_file
-from tb.stimulus.network.tensors import DTYPES, Tensor
+from tb.stimulus.network.tensors import Tensor
 
 _HEADER = struct.Struct("<4s8I")
 _MAGIC = b"DIMG"
@@ -56,7 +56,7 @@ def read_dimg(path: Path) -> Dimg:
         raise NetworkError(
             f"{path}: format {number} of {channels} x {height} x {width} elements must fit its {body} bytes"
         )
-    values = np.frombuffer(data, DTYPES[fitting[0]], count, _HEADER.size).reshape(channels, height, width)
+    values = np.frombuffer(data, fitting[0].dtype, count, _HEADER.size).reshape(channels, height, width)
     return Dimg(values, line, surface)
 
 

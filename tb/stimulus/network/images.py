@@ -16,7 +16,7 @@ from models.precision import Precision
 from tb.array_files import read_array
 from tb.stimulus.network.dimg import read_dimg
 from tb.stimulus.network.errors import NetworkError, read_file
-from tb.stimulus.network.tensors import DTYPES, Tensor
+from tb.stimulus.network.tensors import Tensor
 
 MAX_FILE_BYTES = 1 << 27
 """The largest file that is read."""
@@ -79,10 +79,10 @@ class Preparation:
         match precision:
             case Precision.FP16:
                 with np.errstate(over="ignore"):
-                    return np.asarray(numbers, dtype=DTYPES[precision])
+                    return np.asarray(numbers, dtype=precision.dtype)
             case Precision.INT8:
                 scaled = np.floor(numbers.astype(np.float64) * _INT8_MOST / _MOST + 0.5)
-                return np.asarray(np.clip(scaled, -_INT8_MOST - 1, _INT8_MOST), dtype=DTYPES[precision])
+                return np.asarray(np.clip(scaled, -_INT8_MOST - 1, _INT8_MOST), dtype=precision.dtype)
             case Precision.INT16:
                 raise NetworkError("input must be a .npy or .dimg: how a picture becomes INT16 is not known")
 
@@ -113,7 +113,7 @@ def read_input(path: Path, tensor: Tensor, preparation: Preparation) -> NDArray[
             return preparation.elements(pixels, tensor.precision)
         case suffix:
             raise NetworkError(f"{path} must end in {', '.join(SUFFIXES)}, not {suffix or 'nothing'}")
-    dtype = DTYPES[tensor.precision]
+    dtype = tensor.precision.dtype
     if values.shape != tensor.shape or values.dtype != dtype:
         raise NetworkError(f"{path} must hold {dtype} {tensor.shape}, not {values.dtype} {values.shape}")
     return values
@@ -154,7 +154,7 @@ def quantised(values: NDArray[Any], tensor: Tensor) -> NDArray[Any]:
     """Return real numbers as elements of a tensor with a scale; the smallest integer is left out."""
     steps, most = values / (tensor.scale or 1.0), tensor.precision.limits[1]
     whole = steps if tensor.precision is Precision.FP16 else np.rint(steps)
-    return np.clip(whole, -most, most).astype(DTYPES[tensor.precision])
+    return np.clip(whole, -most, most).astype(tensor.precision.dtype)
 
 
 def _read_picture(path: Path, shape: tuple[int, int, int], rgb: bool) -> NDArray[np.uint8]:

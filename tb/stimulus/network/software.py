@@ -15,7 +15,6 @@ from models.precision import Precision
 from tb.nvdla.memory import MemoryImage, Ram
 from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.network import Largest, Power, Softmax, SoftwareOperation, SoftwareTask
-from tb.stimulus.network.tensors import DTYPES
 
 _INT8_MIN, _INT8_MAX = -128, 127
 _MOST = np.float32(np.finfo(np.float16).max)
@@ -40,7 +39,7 @@ def run(task: SoftwareTask, memories: Mapping[Ram, MemoryImage]) -> None:
             case Softmax():
                 result = _softmax(operation, values)
             case Largest():
-                result = np.full(dst.shape, np.argmax(values), dtype=DTYPES[dst.precision])
+                result = np.full(dst.shape, np.argmax(values), dtype=dst.precision.dtype)
         data = memories[dst.ram].read_array(dst.address, dst.nbytes)
         dst.place(data, result)
         memories[dst.ram].write(dst.address, data)
@@ -54,7 +53,7 @@ def _power(kind: Power, operation: SoftwareOperation, values: NDArray[Any]) -> N
         result = np.power(np.float32(kind.shift) + np.float32(kind.scale) * numbers, np.float32(kind.power))
         match operation.dst.precision:
             case Precision.FP16:
-                return np.asarray(result, dtype=DTYPES[Precision.FP16])
+                return np.asarray(result, dtype=Precision.FP16.dtype)
             case Precision.INT8:
                 return _to_int8(result / np.float32(operation.out_scale))
             case Precision.INT16:
@@ -64,7 +63,7 @@ def _power(kind: Power, operation: SoftwareOperation, values: NDArray[Any]) -> N
 def _softmax(operation: SoftwareOperation, values: NDArray[Any]) -> NDArray[Any]:
     if operation.src.shape[1:] != (1, 1):
         raise NetworkError(f"softmax must be over the channels of one pixel, not of {operation.src.shape}")
-    half = DTYPES[Precision.FP16]
+    half = Precision.FP16.dtype
     with np.errstate(all="ignore"):
         match operation.src.precision:
             case Precision.FP16:

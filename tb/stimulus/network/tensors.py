@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +11,6 @@ from numpy.typing import NDArray
 from models.precision import Precision
 from tb.nvdla.memory import Ram
 from tb.stimulus.network.errors import NetworkError
-
-DTYPES: Mapping[Precision, np.dtype[Any]] = {
-    Precision.INT8: np.dtype("<i1"),
-    Precision.INT16: np.dtype("<i2"),
-    Precision.FP16: np.dtype("<f2"),
-}
 
 
 @dataclass(frozen=True)
@@ -75,7 +68,7 @@ class Tensor:
             data: ``nbytes`` bytes or more, uint8.
         """
         offsets = self._offsets()[..., np.newaxis] + np.arange(self.precision.nbytes)
-        elements: NDArray[Any] = data[offsets].view(DTYPES[self.precision])[..., 0]
+        elements: NDArray[Any] = data[offsets].view(self.precision.dtype)[..., 0]
         return elements
 
     def place(self, data: NDArray[np.uint8], values: NDArray[Any]) -> None:
@@ -89,7 +82,7 @@ class Tensor:
             NetworkError: for values of another shape or type, and where elements overlap.
         """
         self._check_apart()
-        dtype = DTYPES[self.precision]
+        dtype = self.precision.dtype
         if values.shape != self.shape or values.dtype != dtype:
             raise NetworkError(f"tensor {self.name!r} must be {dtype} {self.shape}, not {values.dtype} {values.shape}")
         offsets = self._offsets()[..., np.newaxis] + np.arange(self.precision.nbytes)

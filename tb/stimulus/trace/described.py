@@ -28,7 +28,7 @@ from tb.nvdla.program.codec import encode
 from tb.nvdla.program.ops import CheckFile, MemInit, MemLoad, Op
 from tb.nvdla.surfaces import CbufUse, WeightSurface
 from tb.stimulus.scenario import Scenario
-from tb.stimulus.trace.errors import TraceError, TraceUnsupported
+from tb.stimulus.trace.errors import TraceError
 from tb.stimulus.trace.measured import CONFIG, MeasuredFile
 
 _DONE = "done"
@@ -37,24 +37,16 @@ _SEED = 0
 _HEXADECIMAL = re.compile(r"(0x)?[0-9a-fA-F]{1,8}\b")
 
 
-def is_described(file: MeasuredFile) -> bool:
-    """Return whether a file describes its layer instead of listing register writes."""
-    return "registers" not in file.meta
-
-
 def read_described(file: MeasuredFile, config: HwConfig) -> Scenario:
     """Return a scenario that programs what a file describes and expects the measured output.
 
     Args:
         file: A file without register writes: an FP16 convolution without padding, or an FP16 pooling.
-        config: The configuration to play it on.
+        config: The configuration to play it on, which is the one that was measured.
 
     Raises:
         TraceError: naming file, key, rule and value.
-        TraceUnsupported: when the configuration is not the one that was measured.
     """
-    if config.name != CONFIG:
-        raise TraceUnsupported(f"{file.path}: the layer was measured on {CONFIG}, not on {config.name}")
     unit = file.get("unit", str)
     builders: dict[str, Callable[[MeasuredFile, HwConfig], ConvLayer | PdpLayer]] = {
         "conv direct, FP16": _convolution,

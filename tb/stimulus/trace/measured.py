@@ -28,7 +28,7 @@ from tb.nvdla.memory import Ram
 from tb.nvdla.program.ops import CheckFile, InterruptNotify, MemInit, MemLoad, Op, Poll, RegRead, RegWrite, SyncWait
 from tb.nvdla.registers import RegisterError, RegisterMap
 from tb.stimulus.scenario import Scenario
-from tb.stimulus.trace.errors import TraceError, TraceUnsupported
+from tb.stimulus.trace.errors import TraceError
 from tb.stimulus.trace.words import ADDRESS_LIMIT, WORD_LIMIT
 
 CONFIG = "nv_full"
@@ -65,12 +65,12 @@ _ENGINES = (
 )
 
 
-def read_measured(path: Path, config: HwConfig) -> Scenario:
-    """Read a measured layer as a scenario that expects the measured bytes and counters.
+def read_measured(file: MeasuredFile, config: HwConfig) -> Scenario:
+    """Return a scenario that expects the measured bytes and counters.
 
     Args:
-        path: The ``.npz`` file.
-        config: The configuration to play it on.
+        file: A file with register writes.
+        config: The configuration to play it on, which is the one that was measured.
 
     Returns:
         Allocations with their contents, the register writes, the interrupt, a read of each counter, and the
@@ -78,13 +78,7 @@ def read_measured(path: Path, config: HwConfig) -> Scenario:
 
     Raises:
         TraceError: naming file, key, rule and value.
-        TraceUnsupported: when the configuration is not the one that was measured.
     """
-    if config.name != CONFIG:
-        raise TraceUnsupported(f"{path}: the layer was measured on {CONFIG}, not on {config.name}")
-    file = MeasuredFile.load(path)
-    if "registers" not in file.meta:
-        raise TraceUnsupported(f"{path}: the file holds no register writes")
     return _Reader(file, config).scenario()
 
 
@@ -163,10 +157,15 @@ class MeasuredFile:
         raise self.error(f"meta must hold {' or '.join(keys)}")
 
     @property
+    def is_described(self) -> bool:
+        """Whether it describes its layer instead of listing register writes."""
+        return "registers" not in self.meta
+
+    @property
     def family(self) -> str:
         """The kind of layer and its precisions, such as ``sdp int16 to fp16``, and whether registers are there."""
         kind = self.path.stem.partition("_")[0]
-        if "registers" not in self.meta:
+        if self.is_described:
             return f"{kind} {Precision.FP16.value}, described"
         source = self.precision("in_precision", "precision").value
         target = self.precision("out_precision", "precision").value

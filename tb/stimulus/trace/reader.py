@@ -13,11 +13,11 @@ from tb.stimulus.settings import BenchSettings, SettingsError
 from tb.stimulus.trace import notes
 from tb.stimulus.trace.arguments import Arguments
 from tb.stimulus.trace.builders import BUILDERS
-from tb.stimulus.trace.described import is_described, read_described
+from tb.stimulus.trace.described import read_described
 from tb.stimulus.trace.errors import TraceError, TraceUnsupported
 from tb.stimulus.trace.files import MEASURED, TraceFolder
 from tb.stimulus.trace.lexer import Command, commands
-from tb.stimulus.trace.measured import MeasuredFile, read_measured
+from tb.stimulus.trace.measured import CONFIG, MeasuredFile, read_measured
 from tb.stimulus.trace.sync import unraised
 
 SEED = 0
@@ -43,7 +43,9 @@ def read(path: Path, config: HwConfig) -> Scenario:
     """
     if path.suffix == MEASURED:
         file = MeasuredFile.load(path)
-        return read_described(file, config) if is_described(file) else read_measured(path, config)
+        if config.name != CONFIG:
+            raise TraceUnsupported(f"{path}: the layer was measured on {CONFIG}, not on {config.name}")
+        return read_described(file, config) if file.is_described else read_measured(file, config)
     folder = TraceFolder.open(path)
     reader = _Reader(folder, config)
     for command in commands(folder.text(), folder.cfg):

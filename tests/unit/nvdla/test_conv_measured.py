@@ -25,7 +25,7 @@ from tb.nvdla.surfaces import Surface
 from tb.stimulus.generate.plan import PlanEntry
 from tb.stimulus.scenario import apply_memory_op
 from tb.stimulus.trace import read
-from tb.stimulus.trace.measured import read_measured
+from tb.stimulus.trace.measured import MeasuredFile, read_measured
 from tests.references import MEASURED, TRACES, needs_traces
 from tests.unit.models.layout.hardware_files import load_measured
 
@@ -83,7 +83,7 @@ def test_every_measured_convolution_comes_out_of_its_register_writes_bit_by_bit_
         family = layer.name.rpartition("fp16_")[0] or layer.name.split("_")[0]
         if not layer.name.startswith(("dc_", "wino_")) or "registers" not in layer.meta:
             continue
-        scenario = read_measured(MEASURED / f"{layer.name}.npz", config)
+        scenario = read_measured(MeasuredFile.load(MEASURED / f"{layer.name}.npz"), config)
         memory = MemoryImage(limit=1 << 64)
         for op in scenario.ops:
             if isinstance(op, MemInit | MemLoad):

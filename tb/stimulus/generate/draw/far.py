@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -9,36 +10,28 @@ import numpy as np
 from models.config import HwConfig
 from models.pdp import MAX_KERNEL
 from models.pdp.params import MAX_STRIDE
-from tb.stimulus.generate.draw.cdp import draw_cdp
 from tb.stimulus.generate.draw.numbers import Axis, Cube, Description, draw_kind, draw_precision
 from tb.stimulus.generate.draw.pdp import cut_fits, draw_pdp, pooling, widest_part
-from tb.stimulus.generate.draw.sdp import draw_sdp
 from tb.stimulus.generate.draw.sizes import MOST_SIDE, Drawn, draw_reaching, draw_reaching_gaps, draw_reaching_shape
 
 _MOST_PARTS = 256
 
 
-def far_sdp(rng: np.random.Generator, config: HwConfig, cycles: int) -> list[Drawn]:
-    """Draw a long cube, or nothing, for SDP; ``cycles`` is about how many it may take."""
+def draw_long(
+    draw: Callable[[np.random.Generator, HwConfig, Cube], tuple[Description, Cube] | None],
+    rng: np.random.Generator,
+    config: HwConfig,
+    cycles: int,
+) -> list[Drawn]:
+    """Draw a layer that reads a long cube, or nothing; ``cycles`` is about how many it may take."""
     src = _cube(rng, config, cycles)
-    drawn = draw_sdp(rng, config, src)
-    return [] if drawn is None else _spread(rng, config, src, *drawn)
-
-
-def far_cdp(rng: np.random.Generator, config: HwConfig, cycles: int) -> list[Drawn]:
-    """Draw a long cube, or nothing, for CDP; ``cycles`` is about how many it may take."""
-    src = _cube(rng, config, cycles)
-    drawn = draw_cdp(rng, config, src)
+    drawn = draw(rng, config, src)
     return [] if drawn is None else _spread(rng, config, src, *drawn)
 
 
 def far_pdp(rng: np.random.Generator, config: HwConfig, cycles: int) -> list[Drawn]:
     """Draw a long cube, or a wide one that is cut into many parts, or nothing, for PDP."""
-    if rng.random() < 0.5:
-        return _parts(rng, config, cycles)
-    src = _cube(rng, config, cycles)
-    drawn = draw_pdp(rng, config, src)
-    return [] if drawn is None else _spread(rng, config, src, *drawn)
+    return _parts(rng, config, cycles) if rng.random() < 0.5 else draw_long(draw_pdp, rng, config, cycles)
 
 
 def _parts(rng: np.random.Generator, config: HwConfig, cycles: int) -> list[Drawn]:

@@ -15,6 +15,7 @@ from models.precision import Precision
 from tb.stimulus.generate.draw.conv import draw_sums, is_read_right
 from tb.stimulus.generate.draw.numbers import Axis, Cube, Description, draw_converter, draw_gaps
 from tb.stimulus.generate.draw.sdp import draw_processing
+from tb.stimulus.generate.draw.sizes import Drawn
 
 _NOT_MEASURED = {"batch", "winograd", "zero_percent", "precision", "output_precision"}
 _PARTS = (("data",), ("data",), ("weights",), ("data", "weights"))
@@ -31,15 +32,6 @@ _FEWER = 0.15
 
 _IN_VAIN = 0.15
 """Of the parts that are not reused: those that are kept all the same."""
-
-
-@dataclass(frozen=True)
-class Follower:
-    """A layer that reuses something, the cube that it would fetch, and the one that it writes."""
-
-    layer: Description
-    src: Cube
-    dst: Cube
 
 
 @dataclass
@@ -62,7 +54,7 @@ def may_be_followed(layer: Description) -> bool:
     return layer["engine"] == "CONV" and "shape" in layer and _NOT_MEASURED.isdisjoint(layer)
 
 
-def draw_followers(rng: np.random.Generator, config: HwConfig, first: Description) -> list[Follower]:
+def draw_followers(rng: np.random.Generator, config: HwConfig, first: Description) -> list[Drawn]:
     """Draw convolutions that each reuse something of the one before; what is kept for them is added to that one.
 
     Args:
@@ -73,7 +65,7 @@ def draw_followers(rng: np.random.Generator, config: HwConfig, first: Descriptio
     Returns:
         The layers after it, perhaps none.
     """
-    followers: list[Follower] = []
+    followers: list[Drawn] = []
     last, left = first, _Left(first["shape"][1], first["kernels"], first.get("tight_weights", False))
     for _ in range(int(rng.integers(1, _MOST_FOLLOWERS + 1))):
         for _ in range(_TRIES):
@@ -91,7 +83,7 @@ def draw_followers(rng: np.random.Generator, config: HwConfig, first: Descriptio
 
 def _follow(
     rng: np.random.Generator, config: HwConfig, last: Description, left: _Left
-) -> tuple[Description, Follower, _Left] | None:
+) -> tuple[Description, Drawn, _Left] | None:
     """Draw one layer: what the last keeps for it, the layer, and what it can leave."""
     reuse = _PARTS[int(rng.integers(len(_PARTS)))]
     # Lines that no layer takes go away only with another number of data banks, and the weights with them.
@@ -142,7 +134,7 @@ def _follow(
         layer["input_converter"] = draw_converter(rng, 16, 63, 7, wild=False)
     given = "weights" in reuse and left.kernels is not None and kernels < left.kernels
     kept["spare_banks"] = [0, 0]
-    follower = Follower(layer, Cube((channels, height, width)), dst)
+    follower = Drawn(layer, Cube((channels, height, width)), dst)
     return kept, follower, _Left(None if fewer else convolved, None if given else kernels, tight)
 
 

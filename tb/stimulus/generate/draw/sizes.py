@@ -39,7 +39,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A layer's description, with the cubes that it reads and writes."""
+    """A layer's description, with the cubes that it reads, or would fetch, and writes."""
 
     layer: Description
     src: Cube

@@ -13,7 +13,7 @@ from tb.nvdla.memory import MemoryImage, Ram
 from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.network import Power, Softmax, SoftwareOperation, SoftwareTask
 from tb.stimulus.network.software import run
-from tb.stimulus.network.tensors import DTYPES, Tensor
+from tb.stimulus.network.tensors import Tensor
 
 
 def tensor(name: str, address: int, precision: Precision, shape: tuple[int, int, int]) -> Tensor:
@@ -25,7 +25,7 @@ def computed(kind: Power | Softmax, values: NDArray[Any], precision: Precision, 
     src, dst = (tensor(name, address, precision, values.shape) for name, address in (("src", 0), ("dst", 0x10000)))
     memories = {Ram.MC: MemoryImage()}
     data = np.zeros(src.nbytes, dtype=np.uint8)
-    src.place(data, values.astype(DTYPES[precision]))
+    src.place(data, values.astype(precision.dtype))
     memories[Ram.MC].write(0, data)
     run(SoftwareTask((SoftwareOperation(kind, src, dst, *scales),)), memories)
     return dst.unpack(memories[Ram.MC].read_array(dst.address, dst.nbytes))

@@ -13,10 +13,10 @@ from models.config import HwConfig
 from tb.judge.answers import AnswerRule
 from tb.judge.arbitration import ArbitrationRule
 from tb.judge.beats import Beats
-from tb.judge.board import Board
 from tb.judge.counters import CounterBoard
 from tb.judge.detail import AnyDetail, BadAccess, EarlyAccess, MoreBadAccesses
 from tb.judge.finding import Check, Finding
+from tb.judge.golden import GoldenBoard
 from tb.judge.interrupts import InterruptRules
 from tb.judge.layer_id import LayerId
 from tb.judge.line import LINE_CYCLES, LineRule
@@ -24,6 +24,7 @@ from tb.judge.outstanding import OutstandingRule
 from tb.judge.ports import Ports
 from tb.judge.predictor import BufferContents, Expectation, predict
 from tb.judge.rule import Rule
+from tb.judge.scoreboard import Scoreboard
 from tb.judge.tracker import LayerTracker, StartedLayer
 from tb.judge.verdict import Verdict
 from tb.nvdla.memory import Ram
@@ -77,7 +78,7 @@ class Judge:
     def __init__(
         self,
         config: HwConfig,
-        board: Board[Expectation],
+        board: Scoreboard | GoldenBoard,
         read_memory: ReadMemory,
         ports: Ports | None = None,
         *,

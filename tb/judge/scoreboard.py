@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Generic
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tb.judge.answers import LastWrite
 from tb.judge.beats import Beats
-from tb.judge.board import Board, E
 from tb.judge.detail import Mismatch
 from tb.judge.expected import Expected, Meter
 from tb.judge.finding import Check, Finding
 from tb.judge.predictor import Expectation
 from tb.judge.verdict import Verdict
 from tb.nvdla.memory import Ram
+
+E = TypeVar("E", bound=Expected[Any])
 
 HISTORY_BEATS = 1 << 22
 """Write beats are dropped once more beats than these came after them."""
@@ -69,7 +70,7 @@ class _Written:
         return int(self.beats.axi_id[self.beat])
 
 
-class WriteScoreboard(Board[E]):
+class WriteScoreboard(Generic[E]):
     """Compares writes with expectations; a byte belongs to the oldest layer that still lacks it.
 
     A byte written once more than layers expect it is a double write: tolerated with the same value,
@@ -89,7 +90,7 @@ class WriteScoreboard(Board[E]):
         Args:
             exact: Whether to compare every byte with the bit-accurate model, tolerances or not.
         """
-        super().__init__()
+        self.verdict = Verdict()
         self.exact = exact
         self._waiting: dict[Ram, list[Beats]] = {}
         self._layers: list[_Layer[E]] = []

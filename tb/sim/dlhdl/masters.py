@@ -51,7 +51,7 @@ class _Rule(IntEnum):
     STAYS = 5
 
 
-_WRITES = len(AXI4_RULES) // 2
+_WRITES = len(RULES) + len(AXI4_RULES) // 2
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,6 @@ class Port(ABC):
         self._dut, self._ram, self._judge, self._settings, self._draws = dut, ram, judge, settings, draws
         self._prefix = f"{MASTERS[ram]}_{half}_"
         self._rules = PortRules(lambda rule: judge.broken(ram, rule, cycle()))
-        self._broken: set[int] = set()
         self._details: tuple[int, ...] | None = None
 
     def start(self) -> None:
@@ -157,18 +156,12 @@ class Port(ABC):
         jitter = self._draws.below(stream, cycle(), self._settings.jitter_cycles + 1)
         return cycle() + (_LATENCY_CYCLES if latency is None else latency) + jitter
 
-    def _broke(self, rule: int) -> None:
-        """Report a rule of ``AXI4_RULES``, once."""
-        if rule not in self._broken:
-            self._broken.add(rule)
-            self._judge.broken(self._ram, len(RULES) + rule, cycle())
-
     def _address(self, width: int, first: int, *, taken: bool) -> Request | None:
         """Judge the address channel, and return the request if one was taken.
 
         Args:
             width: bytes of a beat.
-            first: where the channel's rules begin in ``AXI4_RULES``.
+            first: where the channel's rules begin in ``wrapped_rules.MEMORY_RULES``.
             taken: whether ready is high.
         """
         channel = self.address_channel
@@ -180,19 +173,19 @@ class Port(ABC):
         self._rules.offer(channel, payload, taken=taken)
         details = tuple(self._number(f"{channel}{name}") for name in ("size", "burst", "lock", "cache", "prot"))
         if self._details is not None and self._details != details:
-            self._broke(first + _Rule.STAYS)
+            self._rules.broken(first + _Rule.STAYS)
         self._details = None if taken else details
         if not taken:
             return None
         request = Request(payload[1], payload[0], payload[2] + 1, width, cycle())
         if 1 << details[0] != width:
-            self._broke(first + _Rule.SIZE)
+            self._rules.broken(first + _Rule.SIZE)
         if details[1] != _INCR:
-            self._broke(first + _Rule.BURST)
+            self._rules.broken(first + _Rule.BURST)
         if request.address // _BORDER != (request.address + request.nbytes - 1) // _BORDER:
-            self._broke(first + _Rule.BORDER)
+            self._rules.broken(first + _Rule.BORDER)
         if details[2]:
-            self._broke(first + _Rule.LOCK)
+            self._rules.broken(first + _Rule.LOCK)
         self.handshakes += 1
         return request
 
@@ -239,7 +232,7 @@ class ReadPort(Port):
             if self._beat == self._waiting[0][0].beats:
                 self._waiting.popleft()
                 self._beat = 0
-        request = self._address(self._width, 0, taken=self._ready)
+        request = self._address(self._width, len(RULES), taken=self._ready)
         if request is not None:
             self._judge.reads(self._ram, request.address, request.nbytes, request.axi_id, request.cycle)
             self._waiting.append((request, self._due(Stream.READ_JITTER)))

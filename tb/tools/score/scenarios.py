@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
@@ -98,14 +98,19 @@ def of_unit(found: Sequence[Source], patterns: Sequence[str]) -> tuple[Source, .
     return tuple(chosen.values())
 
 
+def _built(entry: PlanEntry, config: HwConfig, seed: int) -> tuple[Scenario, int]:
+    """Return a scenario, and the place of its first operation that does not load memory."""
+    scenario = entry.build(config, seed)
+    return scenario, next(n for n, op in enumerate(scenario.ops) if not isinstance(op, MemInit | MemLoad))
+
+
 def _registers(entry: PlanEntry, config: HwConfig, seed: int) -> Scenario:
     """Return a scenario that first looks at all registers of both groups, and then at a running layer's.
 
     Reset values are read, patterns written, read back and taken back; while the layer waits for its memory,
     its group must be RUNNING and ignore writes.
     """
-    scenario = entry.build(config, seed)
-    at = next(n for n, op in enumerate(scenario.ops) if not isinstance(op, MemInit | MemLoad))
+    scenario, at = _built(entry, config, seed)
     enabled = max(n for n, op in enumerate(scenario.ops) if isinstance(op, RegWrite) and "OP_ENABLE" in op.register)
     offset = next(op for op in scenario.ops if isinstance(op, RegWrite) and op.register == "SDP.D_CVT_OFFSET")
     running = (
@@ -120,7 +125,7 @@ def _registers(entry: PlanEntry, config: HwConfig, seed: int) -> Scenario:
         *running,
         *scenario.ops[enabled + 1 :],
     )
-    return Scenario(scenario.name, scenario.config, ops, seed, scenario.settings)
+    return replace(scenario, ops=ops)
 
 
 def _walk(registers: RegisterMap) -> Iterator[Op]:
@@ -148,8 +153,7 @@ def _walk(registers: RegisterMap) -> Iterator[Op]:
 
 def _masked(entry: PlanEntry, config: HwConfig, seed: int) -> Scenario:
     """Return a scenario whose done event is masked until its status bit was seen."""
-    scenario = entry.build(config, seed)
-    at = next(n for n, op in enumerate(scenario.ops) if not isinstance(op, MemInit | MemLoad))
+    scenario, at = _built(entry, config, seed)
     ops = (
         *scenario.ops[:at],
         RegWrite("GLB.S_INTR_MASK", _ALL_EVENTS),
@@ -157,15 +161,14 @@ def _masked(entry: PlanEntry, config: HwConfig, seed: int) -> Scenario:
         Poll("GLB.S_INTR_STATUS", 1),
         RegWrite("GLB.S_INTR_MASK", 0),
     )
-    return Scenario(scenario.name, scenario.config, ops, seed, scenario.settings)
+    return replace(scenario, ops=ops)
 
 
 def _one_at_a_time(entry: PlanEntry, config: HwConfig, seed: int) -> Scenario:
     """Return a scenario in which the memory interface may have a single read and a single write outstanding."""
-    scenario = entry.build(config, seed)
-    at = next(n for n, op in enumerate(scenario.ops) if not isinstance(op, MemInit | MemLoad))
+    scenario, at = _built(entry, config, seed)
     ops = (*scenario.ops[:at], RegWrite("MCIF.CFG_OUTSTANDING_CNT", 0), *scenario.ops[at:])
-    return Scenario(scenario.name, scenario.config, ops, seed, scenario.settings)
+    return replace(scenario, ops=ops)
 
 
 _DIRECTED = {"score_registers": _registers, "score_masked_interrupt": _masked, "score_one_at_a_time": _one_at_a_time}

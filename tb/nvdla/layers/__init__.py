@@ -4,7 +4,6 @@ from tb.nvdla.layers.batch import Batch
 from tb.nvdla.layers.bdma import BdmaLayer
 from tb.nvdla.layers.cdp import CdpLayer
 from tb.nvdla.layers.conv import ConvLayer
-from tb.nvdla.layers.layer import Layer
 from tb.nvdla.layers.pdp import LINE_BUFFER_ELEMENTS, PdpLayer, WidthSplit
 from tb.nvdla.layers.pooled import PooledLayer, on_the_fly
 from tb.nvdla.layers.rubik import RubikLayer, RubikMode
@@ -36,3 +35,6 @@ __all__ = [
     "processing_precision",
     "strides_are_ignored",
 ]
+
+Layer = SdpLayer | PdpLayer | CdpLayer | ConvLayer | PooledLayer | RubikLayer | BdmaLayer
+"""Any of them; its ``unit`` is the one that ends the layer and raises its interrupt."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import fcntl
 import hashlib
 import os
 import re
 import shlex
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -134,16 +133,10 @@ def isolate_option(group: argparse._ArgumentGroup) -> None:
     )
 
 
-@contextmanager
-def alone_in(folder: Path) -> Iterator[None]:
+def alone_in(folder: Path) -> AbstractContextManager[None]:
     """Wait for another run that plays in a folder: each removes what the one before it has left there."""
-    with (folder / ".lock").open("w", encoding="utf-8") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            print(f"another run plays in {folder}: waiting for its end", flush=True)
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+    waiting = f"another run plays in {folder}: waiting for its end"
+    return folders.alone(folder / ".lock", lambda: print(waiting, flush=True))
 
 
 def check_run_options(args: argparse.Namespace) -> None:

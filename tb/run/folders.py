@@ -7,11 +7,13 @@ else's and stays.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import re
 import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from tb.run.errors import LaunchError
@@ -149,6 +151,18 @@ def check_new(folder: Path) -> None:
     _make(folder)
     if any(entry.name != MARKER for entry in folder.iterdir()):
         raise FolderError(f"{folder} must be empty")
+
+
+@contextmanager
+def alone(lock: Path, wait: Callable[[], object]) -> Iterator[None]:
+    """Hold the lock of a file for the time of the block; ``wait`` is called when another process has it."""
+    with lock.open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            wait()
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def _make(folder: Path) -> None:

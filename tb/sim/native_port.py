@@ -165,13 +165,9 @@ class NativePort:
         Args:
             until_cycle: The cycle, or None for all.
         """
-        records = self._fetched
-        count = len(records)
-        if until_cycle is not None and count:
-            count = int(np.searchsorted(records["seen"], until_cycle, side="right"))
-        if not count:
+        records, self._fetched = _until(self._fetched, "seen", until_cycle)
+        if not len(records):
             return None
-        self._fetched, records = records[count:], records[:count]
         width = self.bus_bytes
         strobe = np.unpackbits(records["strobe"][:, : width // 8], axis=1, bitorder="little").astype(np.bool_)
         cycle, axi_id = records["cycle"].astype(np.int64), records["id"].astype(np.int64)
@@ -186,13 +182,9 @@ class NativePort:
         Returns:
             Ids, and cycles of the last beats of the writes.
         """
-        records = self._fetched_answers
-        count = len(records)
-        if until_cycle is not None and count:
-            count = int(np.searchsorted(records["cycle"], until_cycle, side="right"))
-        if not count:
+        records, self._fetched_answers = _until(self._fetched_answers, "cycle", until_cycle)
+        if not len(records):
             return None
-        self._fetched_answers, records = records[count:], records[:count]
         return records["id"].astype(np.int64), records["written"].astype(np.int64)
 
     def take_reads(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
@@ -207,3 +199,9 @@ class NativePort:
     def take_violations(self) -> NDArray[np.void]:
         """Return the first violations of rules since the last call."""
         return self._violations.drain()
+
+
+def _until(records: NDArray[np.void], at: str, cycle: int | None) -> tuple[NDArray[np.void], NDArray[np.void]]:
+    """Return the records up to a cycle, whose field ``at`` says when each was, and those after it; None takes all."""
+    count = len(records) if cycle is None else int(np.searchsorted(records[at], cycle, side="right"))
+    return records[:count], records[count:]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -71,7 +69,8 @@ def build(spec: BuildSpec, root: Path = cache.MODELS, teller: Teller = _SILENT, 
     cached = recipe.is_built
     if not cached:
         folders.made(root)
-        with _lock(recipe.directory.with_name(f"{recipe.directory.name}.lock"), teller):
+        lock = recipe.directory.with_name(f"{recipe.directory.name}.lock")
+        with folders.alone(lock, lambda: teller.say("another process builds the same model: waiting for its end")):
             cached = recipe.is_built
             if not cached:
                 _compile(recipe, teller, train)
@@ -194,14 +193,3 @@ def _build_arguments(
     folders = [argument for path in files.library_dirs for argument in ("-y", str(path))]
     libraries = [argument for path in files.library_files for argument in ("-l", str(path))]
     return [*suffixes, *folders, *libraries, *texts]
-
-
-@contextmanager
-def _lock(path: Path, teller: Teller) -> Iterator[None]:
-    with path.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            teller.say("another process builds the same model: waiting for its end")
-            fcntl.flock(file, fcntl.LOCK_EX)
-        yield

@@ -96,11 +96,7 @@ class Console:
 
     @contextmanager
     def waiting(self, text: str) -> Iterator[None]:
-        """Say what is waited for, with the seconds that it takes, as long as the block runs.
-
-        Args:
-            text: What is done.
-        """
+        """Say what is waited for, with the seconds that it takes, as long as the block runs."""
         started, over = time.monotonic(), threading.Event()
 
         def tick() -> None:

@@ -86,12 +86,6 @@ class TimedBounds:
         """Return the least and the most that a counter can hold after a layer, or None when nothing is known.
 
         A counter that does not add up is cleared by layers that count, so one that does not leaves it as it was.
-
-        Args:
-            started: The layer.
-            unit: Unit of the counter.
-            register: Its name.
-            cycle: When it was read.
         """
         timed, run = TIMED.get(unit), self._runs.get((unit, started.groups.get(unit, 0)))
         if timed is None or run is None or run.most is None or cycle is None:

@@ -37,12 +37,7 @@ class ToleratedSurface:
     """The bytes that the DUT wrote of one surface, and how much of its tolerance every element used."""
 
     def __init__(self, expectation: Expected[Any], tolerated: Tolerated) -> None:
-        """Start with nothing written.
-
-        Args:
-            expectation: Of a layer.
-            tolerated: Its reference.
-        """
+        """Start with nothing written."""
         layout = expectation.layout
         assert isinstance(layout, FeatureLayout)
         self.bytes: NDArray[np.uint8] = np.zeros(len(expectation.data), dtype=np.uint8)

@@ -110,10 +110,6 @@ class LayerTracker:
     def write(self, register: Register, value: int) -> Iterator[StartedLayer]:
         """Follow one CSB write.
 
-        Args:
-            register: The register written.
-            value: The word written.
-
         Yields:
             The layers that this write lets the hardware run, in their order.
 
@@ -138,10 +134,6 @@ class LayerTracker:
 
     def read(self, register: Register, value: int) -> list[StartedLayer]:
         """Follow one CSB read: done bits in GLB and idle states end layers.
-
-        Args:
-            register: The register read.
-            value: The word returned.
 
         Returns:
             The layers that ended.

@@ -146,9 +146,6 @@ def encode(config: HwConfig) -> list[int]:
     For nv_small these are the words that the public RTL returns; for every other
     configuration its own values in the layout measured there.
 
-    Args:
-        config: The build.
-
     Returns:
         32-bit words from byte address 0 to the end of the list, inclusive.
 

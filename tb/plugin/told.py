@@ -26,11 +26,7 @@ class Told:
     """Collects the results of a run and writes its pages; as a teller of builds, it tells them on the terminal."""
 
     def __init__(self, config: pytest.Config) -> None:
-        """Take the run.
-
-        Args:
-            config: Of the run.
-        """
+        """Take the run."""
         self.root: Path | None = None
         self._config = config
         self._results: dict[str, Result] = {}

@@ -148,9 +148,6 @@ class RecordSizeError(Exception):
 def check_records(functions: ctypes.CDLL) -> None:
     """Refuse a harness whose records have other sizes than here.
 
-    Args:
-        functions: The harness.
-
     Raises:
         RecordSizeError: naming the first such record.
     """

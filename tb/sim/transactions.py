@@ -58,12 +58,7 @@ class Played:
             self._known |= {(ram, allocation.address) for allocation in image.allocations}
 
     def leave(self, bench: Judged, lines: Iterable[str]) -> None:
-        """Leave the answer of the test, and unless it passed its log and its scenario, in the folder of its run.
-
-        Args:
-            bench: After the test.
-            lines: The log.
-        """
+        """Leave the answer of the test, and unless it passed its log and its scenario, in the folder of its run."""
         leave(bench, self._ops, self._request)
         if bench.verdict.ending is Ending.PASSED:
             return

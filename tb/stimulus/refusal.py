@@ -15,10 +15,6 @@ def refusal(ops: Program, config: HwConfig) -> str | None:
 
     Operations count in the order in which they are played, and a layer ends with the notification of its interrupt.
 
-    Args:
-        ops: The program.
-        config: The configuration.
-
     Returns:
         The reason with register, field and rule, or None when every layer is predicted. A register
         that the configuration lacks is such a reason.

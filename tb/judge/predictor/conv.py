@@ -64,10 +64,6 @@ def convolve(layer: ConvLayer, operands: Operands) -> NDArray[Any]:
 def convolve_counted(layer: ConvLayer, operands: Operands) -> tuple[NDArray[Any], dict[str, int]]:
     """Return the sums that the convolution core hands to SDP, with zeros in the padding channels, and its counts.
 
-    Args:
-        layer: The layer.
-        operands: Its operands.
-
     Returns:
         int32, or uint32 FP32 patterns of FP16, (padded channels, H, W); counts by ``UNIT.REGISTER``.
     """

@@ -104,10 +104,6 @@ def _varied(file_name: str, described: list[Any], variants: Mapping[str, Any]) -
 def layers(name: str, descriptions: list[Any]) -> list[Any]:
     """Return the layers of a scenario, those with ``each`` once for each value.
 
-    Args:
-        name: Of the scenario.
-        descriptions: Its layers.
-
     Raises:
         PlanError: for anything but lists of the same length, and for a key that the layer has besides.
     """

@@ -60,12 +60,6 @@ _WAYS = {
 def read_task(loadable: Loadable, task: Task, config: HwConfig, placer: Placer) -> HardwareTask:
     """Return the operations of a hardware task.
 
-    Args:
-        loadable: Where it stands.
-        task: The task.
-        config: Configuration to run on.
-        placer: Where its memory lies.
-
     Raises:
         NetworkError: naming task, operation, field and rule.
         Refused: for a value that a register cannot hold.

@@ -69,12 +69,7 @@ def counters_of(registers: RegisterMap, unit: str) -> tuple[Register, ...]:
 
 
 def until(task: HardwareTask, last: str) -> HardwareTask:
-    """Return a task that ends with an operation, and runs nothing that it does not need.
-
-    Args:
-        task: The task.
-        last: The operation's name.
-    """
+    """Return a task that ends with an operation, and runs nothing that it does not need."""
     number = next(n for n, operation in enumerate(task.operations) if operation.name == last)
     kept = needed(task, number)
     at = {old: new for new, old in enumerate(kept)}

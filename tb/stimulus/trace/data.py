@@ -30,9 +30,6 @@ _FIRST, _BETWEEN = (b"", b"{"), (b",",)
 def read_data(path: Path) -> Chunks:
     """Read a memory surface file.
 
-    Args:
-        path: The file.
-
     Returns:
         (offset, bytes) in the file's order; packets that continue one another are joined.
 

@@ -39,11 +39,6 @@ class Design(NamedTuple):
 def design_of(files: FileList, top: str, log_path: Path) -> Design:
     """Elaborate RTL and return what it consists of: neither libraries that are not used nor dead branches.
 
-    Args:
-        files: the RTL.
-        top: its top module.
-        log_path: for Verilator's output.
-
     Raises:
         BuildError: when Verilator refuses the RTL.
     """

@@ -137,14 +137,7 @@ def play_bugs(
 
 
 def false_alarms(found: Sequence[Source], bench: Bench, *, seed: int, workers: int) -> Iterator[Result]:
-    """Play scenarios on the device without a bug, and yield those that do not pass.
-
-    Args:
-        found: the scenarios.
-        bench: bench that plays them.
-        seed: seed of all data.
-        workers: simulations at a time.
-    """
+    """Play scenarios on the device without a bug, and yield those that do not pass."""
     folder = folders.made(bench.root, "without")
 
     def play(number: int) -> list[Result]:

@@ -55,11 +55,6 @@ def dlhdl_sources(plan_dir: Path) -> tuple[Source, ...]:
 def level_sources(features: Path, config: HwConfig, level: str) -> tuple[Source, ...]:
     """Return the scenarios of a level of the test plan, those of the levels before it included.
 
-    Args:
-        features: the test plan.
-        config: the configuration.
-        level: name of the level.
-
     Raises:
         PlanError: when there is no such level.
     """

@@ -61,14 +61,7 @@ def draw_pdp(rng: np.random.Generator, config: HwConfig, before: Cube | None) ->
 
 
 def pooling(rng: np.random.Generator, src: Cube, height: Axis, width: Axis) -> tuple[Description, Cube]:
-    """Draw all of a PDP layer but where its input lies and how it is cut.
-
-    Args:
-        rng: Randomness.
-        src: Cube that it reads.
-        height: Windows along H.
-        width: Windows along W.
-    """
+    """Draw all of a PDP layer but where its input lies and how it is cut."""
     out = (src.shape[0], height.windows, width.windows)
     dst = Cube(out, draw_gaps(rng, out), src.precision)
     layer = {"engine": "PDP", **_windows(height, width), "dst_gaps": list(dst.gaps), **_method(rng, src.precision)}
@@ -79,11 +72,6 @@ def pooling(rng: np.random.Generator, src: Cube, height: Axis, width: Axis) -> t
 
 def draw_pooled(rng: np.random.Generator, producer: Description, cube: Cube) -> tuple[Description, Cube]:
     """Draw a pooling on the fly of what a layer of SDP or a convolution ends with.
-
-    Args:
-        rng: Randomness.
-        producer: The layer.
-        cube: Cube that it writes.
 
     Returns:
         The layer with its pooling, and what that writes; the layer as it is, where no windows fit.

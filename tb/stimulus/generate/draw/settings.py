@@ -73,11 +73,7 @@ def draw_settings(rng: np.random.Generator, work: Work) -> Description:
 
 
 def draw_pauses(rng: np.random.Generator) -> Description:
-    """Draw pauses of the port's channels, and a latency of write answers alone, now and then.
-
-    Args:
-        rng: Randomness.
-    """
+    """Draw pauses of the port's channels, and a latency of write answers alone, now and then."""
     port: Description = {}
     if rng.random() < _PAUSING:
         pause = round(2 ** rng.uniform(_SHORTEST_PAUSE, _LONGEST_PAUSE))

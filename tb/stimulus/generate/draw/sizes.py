@@ -89,14 +89,7 @@ def draw_reaching_gaps(rng: np.random.Generator, config: HwConfig, cube: Cube) -
 
 
 def work_of(config: HwConfig, layer: Description, src: Cube, dst: Cube) -> Work:
-    """Estimate what a layer asks of the device: at most, for builds that process more than a byte a cycle.
-
-    Args:
-        config: The build.
-        layer: Its description.
-        src: Cube that it reads.
-        dst: Cube that it writes.
-    """
+    """Estimate what a layer asks of the device: at most, for builds that process more than a byte a cycle."""
     read, written = atoms_of(config, src), atoms_of(config, dst)
     atom = config.memory_atomic_bytes
     accesses = read + written + sum(_operands(config, layer[name], dst) for name in ("x1", "x2", "y") if name in layer)

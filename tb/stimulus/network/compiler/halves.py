@@ -15,11 +15,7 @@ _MOST = float(np.finfo(np.float16).max)
 
 
 def halves(step: Compute) -> Arithmetic:
-    """Return a step in FP16; numbers beyond its range become the largest.
-
-    Args:
-        step: The step.
-    """
+    """Return a step in FP16; numbers beyond its range become the largest."""
     conv, activation = step.conv, step.activation
     relu = isinstance(activation, Relu)
     bias = None if conv is None or not conv.bias.any() else _patterns(conv.bias)

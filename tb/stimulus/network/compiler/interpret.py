@@ -31,12 +31,7 @@ _COLUMN_ELEMENTS = 1 << 23
 
 
 def values_of(graph: Graph, inputs: Mapping[str, Floats]) -> dict[str, Floats]:
-    """Return every value of a graph, (C, H, W) each.
-
-    Args:
-        graph: The graph.
-        inputs: Its inputs.
-    """
+    """Return every value of a graph, (C, H, W) each."""
     values = {name: floats(value) for name, value in inputs.items()}
     for node in graph.nodes:
         values[node.output] = computed(node.operation, [values[name] for name in node.inputs])

@@ -100,11 +100,7 @@ class OnnxNetwork:
         return cls(name, placed.graph, target, plan, scales, Numbers(numbers, tables))
 
     def expected(self, sample: Sample) -> list[Floats]:
-        """Return the outputs in floating point.
-
-        Args:
-            sample: The inputs.
-        """
+        """Return the outputs in floating point."""
         values = values_of(self.graph, sample)
         return [values[output] for output in self.graph.outputs]
 

@@ -14,6 +14,7 @@ import msgspec
 
 from models.config import HwConfig
 from tb.explain import Explanation, explain_run, record, write_page
+from tb.explain.cause_units import units_of_fit
 from tb.explain.culprit import Culprit, culprit, told
 from tb.explain.interface import SideResult, judge_interface
 from tb.explain.page import FILE_NAME
@@ -170,9 +171,17 @@ def tell(
         stages=list(inside.lines),
         located=inside.is_sure,
         cleared=[unit.value for unit in cleared],
+        blamed=[] if not explanations else sorted(unit.value for unit in _blamed(explanations[0])),
         named=[[unit.value for unit in dict.fromkeys(suspect.named)] for suspect in pointed],
         traits=[traits for explanation in explanations if (traits := explanation.traits) is not None],
     )
+
+
+def _blamed(explanation: Explanation) -> set[Unit]:
+    """Return the units whose faults look like the best cause of a layer, or one that predicts the same bytes."""
+    started = explanation.evidence.started
+    assert started is not None
+    return {unit for fit in explanation.equal for unit in units_of_fit(fit, started.engine)}
 
 
 def _inside(bench: Judged, seen: Seen, ops: Program, explanations: Sequence[Explanation]) -> Inside:

@@ -124,6 +124,7 @@ class Explained(msgspec.Struct, frozen=True):
         headlines: the best cause of each layer in words, or that none fits.
         symptoms: whether the best says no more than what the bytes look like, for each layer.
         leads: where no cause is known, what failing layers have and passing ones have not; of the first of its kind.
+        blamed: units whose faults look like the best cause of the first layer or an equal one, values of ``Unit``.
         units: the units that the findings point at, each with its reason.
         named: of each of these lines, the units that it names, values of ``tb.explain.units.Unit``.
         stages: what was seen of hand-overs inside, when they were watched.
@@ -141,6 +142,7 @@ class Explained(msgspec.Struct, frozen=True):
     units: list[str] = []
     stages: list[str] = []
     cleared: list[str] = []
+    blamed: list[str] = []
     located: bool = False
     traits: list[Traits] = []
     named: list[list[str]] = []

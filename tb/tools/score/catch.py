@@ -26,6 +26,7 @@ class Catch(msgspec.Struct, frozen=True):
         complaint: the first line of the first finding.
         equal: names of other causes that predict the very same bytes.
         symptom: whether the first cause says no more than what the bytes look like.
+        blamed: units whose faults look like the first cause or one in ``equal``, values of ``Unit``.
         units: by line of the text that names units, those units, values of ``Unit``; of the lines on the terminal.
     """
 
@@ -38,6 +39,7 @@ class Catch(msgspec.Struct, frozen=True):
     equal: tuple[str, ...] = ()
     symptom: bool = False
     units: tuple[tuple[str, ...], ...] = ()
+    blamed: tuple[str, ...] = ()
 
 
 def catch_of(result: Result, number: int) -> Catch | None:
@@ -71,4 +73,5 @@ def catch_of(result: Result, number: int) -> Catch | None:
         tuple(equal[0][1:]) if equal else (),
         bool(result.explained and result.explained.symptoms and result.explained.symptoms[0]),
         () if result.explained is None else tuple(map(tuple, result.explained.named[:MOST_UNITS])),
+        () if result.explained is None else tuple(result.explained.blamed),
     )

@@ -28,7 +28,7 @@ def line(result: MutantResult) -> str:
         return f"{result.mutant}: SURVIVED: {result.reason} ({result.seconds:.0f} s)"
     when = "" if catch.cycle is None else f", cycle {catch.cycle}"
     checks = ", ".join(check.value for check in catch.checks)
-    why = judged(result.mutant.module, catch)
+    why = judged(result.mutant.module, result.unit, catch)
     stated = f"; {catch.cause}: {why.value}" if catch.cause else f"; {why.value}"
     return (
         f"{result.mutant}: {checks} in scenario {catch.number} ({catch.scenario}{when}){stated}{_named(result, catch)}"
@@ -56,7 +56,7 @@ def summary(results: Sequence[MutantResult], alarms: Sequence[Reached]) -> list[
             lines += [title, *(f"  {r.number:3} {r.mutant}: {r.reason}" for r in listed), ""]
     for alarm in alarms:
         lines.append(f"left out, as it fails without a mutant: {alarm.identity}: {alarm.alarm[0]}")
-    causes = Counter(judged(r.mutant.module, r.catch) for r in results if r.catch is not None)
+    causes = Counter(judged(r.mutant.module, r.unit, r.catch) for r in results if r.catch is not None)
     stated = ", ".join(f"{judgement.value} {causes[judgement]}" for judgement in Judgement)
     lines.append(f"first cause of those caught: {stated}")
     lines += _units(results)
@@ -102,7 +102,7 @@ def counted(results: Sequence[MutantResult]) -> tuple[int, int]:
 def passed(results: Sequence[MutantResult]) -> bool:
     """Return whether enough mutants were caught, and few enough wrong causes stated."""
     caught, needed = counted(results)
-    wrong = sum(judged(r.mutant.module, r.catch) is Judgement.WRONG for r in results if r.catch is not None)
+    wrong = sum(judged(r.mutant.module, r.unit, r.catch) is Judgement.WRONG for r in results if r.catch is not None)
     return caught >= LEAST_CAUGHT * needed and wrong <= MOST_WRONG * max(1, caught)
 
 
@@ -161,7 +161,7 @@ def _plain(result: MutantResult) -> dict[str, Any]:
         "unit": result.unit and result.unit.value,
         "named": [list(units) for units in catch.units] if catch else [],
         "naming": result.naming and result.naming.value,
-        "judged": catch and judged(mutant.module, catch).value,
+        "judged": catch and judged(mutant.module, result.unit, catch).value,
         "proof": proof and str(proof),
         "reason": None if catch else result.reason,
         "seconds": round(result.seconds, 2),

@@ -23,13 +23,13 @@ def mutant(module: str, kind: str = "constant + 1") -> Mutant:
     return Mutant(Path(f"{module}.v"), module, 7, kind, 3, "4'd1", "4'd2", (0, 9), False)
 
 
-def catch(cause: str | None, *equal: str, symptom: bool = False, units: tuple[str, ...] = ("SDP",)) -> Catch:
-    """Return a catch with a first cause and a line with units."""
-    return Catch("sdp_a.1", 2, (Check.VALUE,), 99, cause, "3 wrong bytes", equal, symptom, (units,))
+def catch(cause: str | None, *blamed: str, symptom: bool = False, units: tuple[str, ...] = ("SDP",)) -> Catch:
+    """Return a catch with a first cause, the units whose faults look like it, and a line with units."""
+    return Catch("sdp_a.1", 2, (Check.VALUE,), 99, cause, "3 wrong bytes", (), symptom, (units,), blamed)
 
 
 RESULTS = [
-    MutantResult(1, mutant("NV_SDP_WDMA_cmd"), Unit.SDP, 2, 5, catch("dst-base"), 1.0),
+    MutantResult(1, mutant("NV_SDP_WDMA_cmd"), Unit.SDP, 2, 5, catch("dst-base", "SDP"), 1.0),
     MutantResult(2, mutant("NV_SDP_WDMA_cmd", "carry dropped"), Unit.SDP, 0, 0, None, 0.0, Proof(Outcome.OPEN)),
     MutantResult(3, mutant("NV_PDP_core"), Unit.PDP, 9, 12, None, 3.0, Proof(Outcome.EQUAL)),
     MutantResult(4, mutant("NV_PDP_core"), Unit.PDP, 4, 4, None, 3.0, Proof(Outcome.TIME, "60 s")),
@@ -50,7 +50,7 @@ def test_the_summary_has_tables_survivors_with_reasons_and_ends_with_the_score()
     assert "reached by 4 scenarios, played on 4, nothing seen; not proved in time: 60 s" in text
     assert "left out, as it fails without a mutant: random.3: 2 wrong bytes" in text
     assert lines[-6:] == [
-        "first cause of those caught: right 1, a symptom 0, wrong 0, none 0",
+        "first cause of those caught: right 1, a symptom 0, wrong 0, none 0, shared 0",
         "  unit                 right    wide   wrong    none",
         "  SDP                      1       0       0       0",
         "units named right: 1 of 1 caught; wide 0, wrong 0, none 0; not counted, in modules that units share: 0",
@@ -60,10 +60,12 @@ def test_the_summary_has_tables_survivors_with_reasons_and_ends_with_the_score()
 
 
 def test_a_score_passes_with_enough_caught_and_few_wrong_causes() -> None:
-    caught = [MutantResult(n, mutant("NV_SDP_WDMA_cmd"), Unit.SDP, 1, 1, catch("dst-base"), 1.0) for n in range(19)]
+    caught = [
+        MutantResult(n, mutant("NV_SDP_WDMA_cmd"), Unit.SDP, 1, 1, catch("dst-base", "SDP"), 1.0) for n in range(19)
+    ]
     assert mutant_report.passed([*caught, RESULTS[3]])
     assert not mutant_report.passed([*caught[1:], RESULTS[3], RESULTS[1]])
-    wrong = MutantResult(20, mutant("NV_SDP_WDMA_cmd"), Unit.SDP, 1, 1, catch("pool-window"), 1.0)
+    wrong = MutantResult(20, mutant("NV_SDP_WDMA_cmd"), Unit.SDP, 1, 1, catch("pool-window", "PDP"), 1.0)
     assert not mutant_report.passed([*caught, wrong])
 
 
@@ -90,21 +92,23 @@ def test_lines_say_what_the_first_cause_is_worth() -> None:
 
 
 @pytest.mark.parametrize(
-    ("module", "cause", "worth"),
+    ("module", "unit", "cause", "worth"),
     [
-        ("NV_NVDLA_SDP_WDMA_cmd", catch("dst-line-stride"), Judgement.RIGHT),
-        ("NV_NVDLA_SDP_WDMA_cmd", catch("src-line-stride"), Judgement.WRONG),
-        ("NV_NVDLA_SDP_WDMA_cmd", catch("src-order", "dst-order"), Judgement.RIGHT),
-        ("NV_NVDLA_PDP_REG_dual", catch("pool-padding"), Judgement.RIGHT),
-        ("NV_NVDLA_PDP_CORE_cal1d", catch("pool-padding"), Judgement.RIGHT),
-        ("NV_NVDLA_CSC_dl", catch("pool-padding"), Judgement.WRONG),
-        ("NV_NVDLA_CSC_dl", catch("lost-part", symptom=True), Judgement.SYMPTOM),
-        ("NV_NVDLA_CSC_dl", catch(None), Judgement.NONE),
-        ("NV_NVDLA_CSC_dl", catch("a-new-cause"), Judgement.WRONG),
+        ("NV_NVDLA_SDP_WDMA_cmd", Unit.SDP, catch("dst-line-stride", "SDP"), Judgement.RIGHT),
+        ("NV_NVDLA_SDP_WDMA_cmd", Unit.SDP, catch("src-line-stride", "SDP_RDMA"), Judgement.WRONG),
+        ("NV_NVDLA_SDP_WDMA_cmd", Unit.SDP, catch("src-order", "SDP_RDMA", "SDP"), Judgement.RIGHT),
+        ("NV_NVDLA_PDP_REG_dual", Unit.PDP, catch("pool-padding", "SDP"), Judgement.RIGHT),
+        ("NV_NVDLA_CSC_dl", Unit.CSC, catch("pool-padding", "PDP"), Judgement.WRONG),
+        ("NV_NVDLA_CSC_dl", Unit.CSC, catch("lost-part", symptom=True), Judgement.SYMPTOM),
+        ("NV_NVDLA_CSC_dl", Unit.CSC, catch(None), Judgement.NONE),
+        ("NV_NVDLA_CSC_dl", Unit.CSC, catch("stale-register", "CDMA", "CSC"), Judgement.WRONG),
+        ("nv_ram_rws_16x64", None, catch("pool-padding", "PDP"), Judgement.SHARED),
     ],
 )
-def test_a_cause_is_right_when_it_points_at_the_mutated_module(module: str, cause: Catch, worth: Judgement) -> None:
-    assert judged(module, cause) is worth
+def test_a_cause_is_right_when_it_points_at_the_unit_of_the_mutant(
+    module: str, unit: Unit | None, cause: Catch, worth: Judgement
+) -> None:
+    assert judged(module, unit, cause) is worth
 
 
 def test_json_has_every_mutant_and_the_counts(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ A TOML file names the hand-overs, in the order in which data pass them:
     address = "sdp.wr_req_addr"   # for written alone
 
 Bytes that are written come in any order; all other values in the order that ``tb.explain.handed`` gives them. Tables
-``[[reader]]`` and ``[[writer]]`` name the clients of the memory interface: see ``tb.explain.interface``.
+``[[reader]]`` and ``[[writer]]`` name the clients of the memory interface: see ``tb.explain.clients``.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from models.reading import read_toml, shown
-from tb.explain.interface import PORT, Reader, Writer
+from tb.explain.clients import PORT, Reader, Writer
 from tb.explain.stages import Stage
 from tb.explain.tap import StageError, Tap
 from tb.plain_data import converted

@@ -1,25 +1,4 @@
-"""The memory interface: what its clients hand to it and get from it, compared with what passes the memory port.
-
-A TOML file of hand-overs names the clients, by the paths of their signals without ``_valid``, ``_ready`` and ``_pd``:
-
-    [[reader]]
-    unit = "SDP_RDMA"
-    id = 1                                # on the memory port
-    request = "u_o.sdp2mcif_rd_req"       # pd: address, and 15 bits of atoms less one
-    answer = "u_o.mcif2sdp_rd_rsp"        # pd: an atom, and its mask
-    credit = "u_o.sdp2mcif_rd_cdt_lat_fifo_pop"    # 1 when the unit has room for another atom; may be left out
-
-    [[writer]]
-    unit = "SDP"
-    id = 1
-    request = "u_o.sdp2mcif_wr_req"       # pd: an atom and its mask under a highest bit of 1; under 0 a command:
-                                          # address, 13 bits of atoms less one, whether an answer is asked for
-    answer = "u_o.mcif2sdp_wr_rsp_complete"
-
-Addresses, atoms and the port's data have as many bits as on the port. The order of one client's accesses is kept.
-
-Source: unit description of the public hardware documents, "Memory interface"; measured on the public nv_small RTL.
-"""
+"""The memory interface: what its clients hand to it and get from it, compared with what passes the memory port."""
 
 from __future__ import annotations
 
@@ -27,74 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tb.explain.tap import Handover, Tap, Tapped
+from tb.explain.clients import AR, AW, PORT, READ_SIZE_BITS, WRITE_SIZE_BITS, B, R, Reader, W, Writer
+from tb.explain.tap import Handover, Tapped
 from tb.explain.units import READ_SIDE, WRITE_SIDE, Part, Suspect
-
-_READ_SIZE_BITS, _WRITE_SIZE_BITS = 15, 13
-_PINS = "nvdla_core2dbb"
-
-
-def _port(channel: str, *data: str) -> Tap:
-    pins = f"{_PINS}_{channel}_{channel}"
-    return Tap(
-        name=f"port {channel}", valid=f"{pins}valid", ready=f"{pins}ready", data=tuple(f"{pins}{pin}" for pin in data)
-    )
-
-
-_AR = _port("ar", "addr", "len", "id")
-_R = _port("r", "data", "id")
-_AW = _port("aw", "addr", "len", "id")
-_W = _port("w", "data", "strb")
-_B = _port("b", "id")
-PORT = (_AR, _R, _AW, _W, _B)
-"""What is watched of the memory port."""
-
-
-@dataclass(frozen=True)
-class Client:
-    """A unit that reads or writes; see the module for the fields."""
-
-    unit: str
-    id: int
-    request: str
-    answer: str
-
-    @property
-    def name(self) -> str:
-        """What it is called in messages."""
-        return f"{self.unit}, id {self.id}"
-
-
-@dataclass(frozen=True)
-class Reader(Client):
-    """A unit that reads."""
-
-    credit: str | None = None
-
-    @property
-    def taps(self) -> tuple[Tap, ...]:
-        """Its requests, their answers, and the credits that it returns, if it does."""
-        requests = _packed(f"reads of {self.name}", self.request)
-        answers = _packed(f"answers to reads of {self.name}", self.answer)
-        if self.credit is None:
-            return requests, answers
-        return requests, answers, Tap(name=f"credits of reads of {self.name}", valid=self.credit)
-
-
-@dataclass(frozen=True)
-class Writer(Client):
-    """A unit that writes."""
-
-    @property
-    def taps(self) -> tuple[Tap, Tap]:
-        """Its requests, and their answers."""
-        return _packed(f"writes of {self.name}", self.request), Tap(
-            name=f"answers to writes of {self.name}", valid=self.answer
-        )
-
-
-def _packed(name: str, path: str) -> Tap:
-    return Tap(name=name, valid=f"{path}_valid", ready=f"{path}_ready", data=(f"{path}_pd",))
 
 
 @dataclass(frozen=True)
@@ -183,8 +97,8 @@ class _Port:
 
     @classmethod
     def of(cls, seen: Mapping[str, Tapped]) -> _Port:
-        address_bits, length_bits, id_bits = seen[_AR.name].bits
-        data_bits = seen[_R.name].bits[0]
+        address_bits, length_bits, id_bits = seen[AR.name].bits
+        data_bits = seen[R.name].bits[0]
         asked: defaultdict[int, list[_Atom]] = defaultdict(list)
         answered: defaultdict[int, list[Handover]] = defaultdict(list)
         written: defaultdict[int, list[_Atom]] = defaultdict(list)
@@ -195,20 +109,20 @@ class _Port:
             atoms = [_Atom(beat.cycle, first + number * data_bits // 8) for number in range(length + 1)]
             return _field(beat, address_bits + length_bits, id_bits), atoms
 
-        for beat in seen[_AR.name].beats:
+        for beat in seen[AR.name].beats:
             axi_id, atoms = burst(beat)
             asked[axi_id] += atoms
-        for beat in seen[_R.name].beats:
+        for beat in seen[R.name].beats:
             answered[_field(beat, data_bits, id_bits)].append(beat)
-        data = iter(seen[_W.name].beats)
-        for beat in seen[_AW.name].beats:
+        data = iter(seen[W.name].beats)
+        for beat in seen[AW.name].beats:
             axi_id, atoms = burst(beat)
             unacknowledged[axi_id] += 1
             written[axi_id] += [
                 _Atom(max(beat.cycle, word.cycle), atom.address, word.data)
                 for atom, word in zip(atoms, data, strict=False)
             ]
-        for beat in seen[_B.name].beats:
+        for beat in seen[B.name].beats:
             unacknowledged[_field(beat, 0, id_bits)] -= 1
         busy = any(seen[tap.name].is_offered for tap in PORT)
         return cls(address_bits, data_bits, asked, answered, written, unacknowledged, busy)
@@ -245,7 +159,7 @@ class _Reads:
     @classmethod
     def of(cls, reader: Reader, seen: Mapping[str, Tapped], port: _Port, *, is_blocked: bool) -> _Reads:
         requests, answers, *credits = (seen[tap.name] for tap in reader.taps)
-        asked = [atom for beat in requests.beats for atom in _atoms(beat, port, _READ_SIZE_BITS)]
+        asked = [atom for beat in requests.beats for atom in _atoms(beat, port, READ_SIZE_BITS)]
         return cls(
             f"a read of {reader.name}",
             asked,
@@ -314,8 +228,8 @@ class _Writes:
         mask_bits = requests.bits[0] - 1 - port.atom_bits
         for beat in requests.beats:
             if not _field(beat, requests.bits[0] - 1, 1):
-                places = _atoms(beat, port, _WRITE_SIZE_BITS)
-                asks = bool(_field(beat, port.address_bits + _WRITE_SIZE_BITS, 1))
+                places = _atoms(beat, port, WRITE_SIZE_BITS)
+                asks = bool(_field(beat, port.address_bits + WRITE_SIZE_BITS, 1))
             elif places:
                 mask = _field(beat, port.atom_bits, mask_bits)
                 data = beat.data[: port.atom_bits // 8] + _strobe(mask, mask_bits, port.atom_bits // 8)

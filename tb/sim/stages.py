@@ -9,6 +9,7 @@ import cocotb
 from cocotb.handle import SimHandleBase
 from cocotb.triggers import RisingEdge
 
+from tb.explain.clients import check_widths
 from tb.explain.handovers import HandoverFile
 from tb.explain.tap import Handover, StageError, Tap, Tapped
 from tb.sim.clocking import HIGH, cycle
@@ -21,19 +22,20 @@ class StageWatch:
         """Find the signals.
 
         Raises:
-            StageError: when one does not exist, or is not visible.
+            StageError: when one does not exist, is not visible, or has another width than the memory port asks for.
         """
         self.handovers = handovers
         self._clock = clock
         self._signals = {tap.name: _Signals.of(dut, tap) for tap in handovers.taps}
+        bits = {name: signals.bits for name, signals in self._signals.items()}
+        check_widths(handovers.readers, handovers.writers, bits)
         self._beats: dict[str, list[Handover]] = {name: [] for name in self._signals}
 
     @property
     def seen(self) -> dict[str, Tapped]:
         """What was seen until now, by the names of the taps."""
         return {
-            name: Tapped(self._beats[name], tuple(map(len, signals.data)), signals.is_offered)
-            for name, signals in self._signals.items()
+            name: Tapped(self._beats[name], signals.bits, signals.is_offered) for name, signals in self._signals.items()
         }
 
     def start(self) -> None:
@@ -76,6 +78,11 @@ class _Signals:
         ready, address = (None if path is None else _signal(dut, tap, path) for path in (tap.ready, tap.address))
         data, mask = (tuple(_signal(dut, tap, path) for path in paths) for paths in (tap.data, tap.mask))
         return cls(_signal(dut, tap, tap.valid), ready, data, mask, tap.element_bits, address)
+
+    @property
+    def bits(self) -> tuple[int, ...]:
+        """Of each data signal."""
+        return tuple(map(len, self.data))
 
     @property
     def is_offered(self) -> bool:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tb.explain.interface import PORT, Reader, Writer, judge_interface
-from tb.explain.tap import Handover, Tapped
+from tb.explain.clients import PORT, Reader, Writer, check_widths
+from tb.explain.interface import judge_interface
+from tb.explain.tap import Handover, StageError, Tapped
 
 READER = Reader("SDP_RDMA", 1, "reads", "answers", "credits")
 OTHER = Reader("CDMA (data)", 8, "more_reads", "more_answers")
@@ -182,3 +183,17 @@ def test_of_several_differences_the_earliest_is_told() -> None:
     change(ANSWERS, 2, flip=1)(wires)
     change(AR, 1, flip=0x40)(wires)
     assert "became 0x80000010, cycle 15" in wires.told()[0]
+
+
+def test_an_id_that_no_port_has_is_refused() -> None:
+    with pytest.raises(StageError, match=r"^SDP: id must be 0 to 65535, not -1$"):
+        Writer("SDP", -1, "writes", "acknowledged")
+
+
+def test_signals_of_another_width_than_the_port_asks_for_are_refused() -> None:
+    bits = {name: tapped.bits for name, tapped in Wires().seen().items()}
+    check_widths([READER, OTHER], [WRITER], bits)
+    check_widths([], [], {})
+    said = "^writes_pd must have 66 bits with 32 bits of address and 64 of data on the memory port, not 67$"
+    with pytest.raises(StageError, match=said):
+        check_widths([READER, OTHER], [WRITER], bits | {WRITES: (67,)})

@@ -27,7 +27,7 @@ from models import cdp_fp16, lut_integer
 from models.arithmetic import HARDWARE, Rules, Site, channel_blocks, check_range, limits
 from models.converter import Converter, ConverterEncoding
 from models.errors import InputError
-from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutResult, LutTable, LutUnit
+from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutTable, LutUnit
 from models.precision import Precision
 from models.programming_lut import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE
 
@@ -161,7 +161,8 @@ def run(params: CdpParams, cube: NDArray[Any], channels: int, rules: Rules = HAR
             result[:, part] = cdp_fp16.leave(floats, looked_up.values, params.multiply)
             continue
         data = _enter(params, columns[:, part], channels, rules)
-        factor = _look_up(params, data, rules).values
+        sums = _window_sums(params.local_size, data, rules)
+        factor = lut_integer.lookup(params.lut, sums, LutUnit.CDP, rules).values
         product = factor * data if params.multiply else factor
         result[:, part] = params.output_converter.convert(product, params.precision, rules.at(Site.CDP_OUTPUT))
     return result.reshape(cube.shape)
@@ -189,10 +190,6 @@ def _enter(params: CdpParams, columns: NDArray[Any], channels: int, rules: Rules
     data = params.input_converter.to_width(columns, widths(params.precision).data, rules.at(Site.CDP_INPUT))
     data[channels:] = 0
     return data
-
-
-def _look_up(params: CdpParams, data: NDArray[np.int64], rules: Rules) -> LutResult:
-    return lut_integer.lookup(params.lut, _window_sums(params.local_size, data, rules), LutUnit.CDP, rules)
 
 
 def _window_sums(local_size: int | None, data: NDArray[np.int64], rules: Rules) -> NDArray[np.int64]:

@@ -79,12 +79,8 @@ def dut_of(args: argparse.Namespace) -> Dut:
     """Return the device under test that the options select, with paths that every worker understands."""
     config, rtl = device_of(args.config, args.rtl)
     port_map = None if args.port_map is None else str(args.port_map.resolve())
-    return Dut(config, args.sim, rtl, args.top, port_map, args.debug, backend_of(args))
-
-
-def backend_of(args: argparse.Namespace) -> str:
-    """Return the back end that was asked for, or the fastest that the simulator can have."""
-    return str(args.backend or ("native" if args.sim == "verilator" else "coroutine"))
+    backend = args.backend or ("native" if args.sim == "verilator" else "coroutine")
+    return Dut(config, args.sim, rtl, args.top, port_map, args.debug, backend)
 
 
 def build_dut(

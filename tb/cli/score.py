@@ -74,7 +74,9 @@ def main(args: argparse.Namespace) -> int:
         if own:
             found = dlhdl_sources(PLANS) if dlhdl else sources(PLANS, config.name)
             cases = [(bug, of_unit(found, catalogue.units[bug.unit])) for bug in own]
-            plays.append((bench_of(core, config, rerun(core), args.results), cases))
+            model, dut = build_dut(core, config), dut_of(core)
+            bench = Bench(model, config, dut, rerun(core), args.results, args.timeout, args.hang_cycles)
+            plays.append((bench, cases))
     for bench, cases in plays:
         used = {source.name: source for _, scenarios in cases for source in scenarios}
         if alarms(list(used.values()), bench, args):
@@ -100,18 +102,6 @@ def devices(args: argparse.Namespace) -> list[tuple[argparse.Namespace, AnyConfi
         return [(args, HwConfig.load(args.config))]
     check_options(args)
     return [(core_of(args, config), config) for config in configs_of(args.config)]
-
-
-def bench_of(args: argparse.Namespace, config: AnyConfig, again: str, root: Path) -> Bench:
-    """Build what the options select, and return the bench that plays on it.
-
-    Args:
-        args: the options.
-        config: the configuration.
-        again: the command that plays everything again.
-        root: folder of everything that runs leave behind.
-    """
-    return Bench(build_dut(args, config), config, dut_of(args), again, root, args.timeout, args.hang_cycles)
 
 
 def rerun(args: argparse.Namespace) -> str:

@@ -241,9 +241,8 @@ class _Weights:
     def add(self, network: Network, layer: Layer) -> tuple[int, int]:
         """Append the weights and biases of a layer, and return their offsets."""
         weights, bias = layer.operands
-        return self._append(_packed_weights(network, layer, weights, self._loud)), self._append(
-            _packed_bias(self._config, bias)
-        )
+        biases = bias.astype("<i4" if self._config.data_type is DlhdlType.INT8 else "<f4").tobytes()
+        return self._append(_packed_weights(network, layer, weights, self._loud)), self._append(biases)
 
     def _append(self, data: bytes) -> int:
         alignment = self._config.alignment_bytes
@@ -270,10 +269,6 @@ def _packed_weights(network: Network, layer: Layer, weights: NDArray[Any], loud:
         return b"".join(packed(layout, kernel, loud).tobytes() for kernel in weights)
     source = network.tensor(layer.source).layout
     return b"".join(packed(source, row, loud).tobytes() for row in weights)
-
-
-def _packed_bias(config: DlhdlConfig, bias: NDArray[Any]) -> bytes:
-    return bias.astype("<i4" if config.data_type is DlhdlType.INT8 else "<f4").tobytes()
 
 
 def _layer_words(network: Network, number: int, results: list[int], weights: tuple[int, int]) -> list[int]:

@@ -126,16 +126,13 @@ class Named(Codec):
         for known, bits in self.pairs:
             if known == value:
                 return bits
-        raise InputError(f"must be one of {self._allowed()}, not {_name(value)}")
+        raise InputError(f"must be one of {', '.join(_name(known) for known, _ in self.pairs)}, not {_name(value)}")
 
     def decode(self, bits: int, width: int) -> Any:  # noqa: D102
         for known, known_bits in self.pairs:
             if known_bits == bits:
                 return known
         raise InputError(f"must be one of {', '.join(str(b) for _, b in self.pairs)}, not {bits}")
-
-    def _allowed(self) -> str:
-        return ", ".join(_name(known) for known, _ in self.pairs)
 
 
 PLAIN = Codec()

@@ -119,7 +119,8 @@ def _compile(recipe: Recipe, teller: Teller, train: Training | None) -> None:
         require("perl")
         (directory / TOP_PORTS_FILE).write_text(TOP_PORTS_CONTROL, encoding="utf-8")
     shims = sorted(SHIM_DIR.iterdir()) if recipe.port_map.wrapped else []
-    sources = [wrapper, *_scope_sources(spec), *shims, *recipe.files.sources]
+    scopes = sorted(SCOPE_DIR.iterdir()) if spec.waves else []
+    sources = [wrapper, *scopes, *shims, *recipe.files.sources]
     arguments = _build_arguments(spec, recipe.files, recipe.wave_suffix, directory, hierarchical=hierarchical)
     _run(recipe, elaborate_command(spec.simulator, spec.backend, directory, sources, arguments), teller)
     if train is not None and spec.optimised:
@@ -168,10 +169,6 @@ def _remove(directory: Path, *patterns: str) -> None:
     for pattern in patterns:
         for path in directory.rglob(pattern):
             path.unlink()
-
-
-def _scope_sources(spec: BuildSpec) -> list[Path]:
-    return sorted(SCOPE_DIR.iterdir()) if spec.waves else []
 
 
 def _build_arguments(

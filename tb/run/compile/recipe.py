@@ -198,8 +198,6 @@ def _check_paths(spec: BuildSpec, files: FileList, root: Path) -> None:
 
 def is_hierarchical(spec: BuildSpec, files: FileList) -> bool:
     """Return whether control files name modules that Verilator compiles as blocks of their own."""
-    return spec.simulator == "verilator" and _has_blocks(files)
-
-
-def _has_blocks(files: FileList) -> bool:
-    return any(_BLOCK.search(path.read_text(encoding="utf-8", errors="replace")) for path in files.controls)
+    return spec.simulator == "verilator" and any(
+        _BLOCK.search(path.read_text(encoding="utf-8", errors="replace")) for path in files.controls
+    )

@@ -100,13 +100,13 @@ def _stopped(found: Sequence[tuple[Stage, StageResult]], engine: str, offered: C
             return Culprit(Suspect(parts(stage.unit), because), Region.PRODUCTS, is_sure=True)
     stage, element = elements[0]
     because = f"{stage.name}: {element.beats} of {element.expected} beats, and no more comes"
-    short = [(before, result) for before, result in found if before.kind.is_loaded and not _is_complete(result)]
-    # What needs no more room than the buffer has need not wait for CSC.
-    units = [unit for before, _ in short for unit in before.unit]
-    if not short or not all(result.fits and result.skipped is None for _, result in short):
-        units += stage.unit
+    loading = [
+        name for before, result in found if before.kind.is_loaded and not _is_whole(result) for name in before.unit
+    ]
+    # CDMA waits where CSC neither frees the buffer nor lets it be flushed, and CSC where CACC returns no credits.
+    units = [*loading, *stage.unit[-1:]] if loading else [*stage.unit[-1:], *last.unit]
     return Culprit(Suspect(parts(dict.fromkeys(units)), because), Region.OPERANDS, is_sure=True)
 
 
-def _is_complete(result: StageResult) -> bool:
+def _is_whole(result: StageResult) -> bool:
     return result.skipped is None and not result.is_bad

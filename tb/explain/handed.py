@@ -9,7 +9,6 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from models.cbuf import bank_bytes
 from models.config import HwConfig
 from models.errors import InputError
 from models.layout import ImageWeightLayout
@@ -136,21 +135,6 @@ class Handed:
             raise NotComparable("beats of zeros are left out, and the lanes after the last channel may hold anything")
         kept = np.flatnonzero(~zero)
         return Handed(self.values[kept], self.counts[kept], lambda beat, lane: self.place(int(kept[beat]), lane))
-
-
-def buffer_bytes(value: str, evidence: Evidence) -> int:
-    """Return the room that the convolution buffer has for values of a layer; 0 for those that it does not hold.
-
-    Args:
-        value: one of ``KINDS``.
-        evidence: the layer.
-    """
-    layer = None if evidence.started is None else evidence.started.layer
-    first = layer.producer if isinstance(layer, PooledLayer) else layer
-    if not isinstance(first, ConvLayer) or not KINDS[value].is_loaded:
-        return 0
-    banks = first.cbuf.data_banks if value == "converted" else first.cbuf.weight_banks
-    return banks * bank_bytes(first.weights.layout.config, 1)
 
 
 def handed(value: str, evidence: Evidence, lanes: int, operations: Operations | None) -> Handed:

@@ -144,7 +144,8 @@ class _Reads:
         answers: Atoms that the unit got.
         atom_bits: Bits of an atom.
         is_blocked: Whether a request on the port, or an answer to any unit, is not taken.
-        is_waiting: Whether the unit has not returned all credits, so that it may have to wait with requests.
+        is_waiting: Whether the unit has not returned all credits, so that its requests may have to wait.
+        is_refused: Whether a request of the unit is not taken.
     """
 
     name: str
@@ -155,6 +156,7 @@ class _Reads:
     atom_bits: int
     is_blocked: bool
     is_waiting: bool
+    is_refused: bool
 
     @classmethod
     def of(cls, reader: Reader, seen: Mapping[str, Tapped], port: _Port, *, is_blocked: bool) -> _Reads:
@@ -169,6 +171,7 @@ class _Reads:
             port.atom_bits,
             is_blocked or port.is_busy,
             any(len(credit.beats) < len(answers.beats) for credit in credits),
+            requests.is_offered,
         )
 
     @property
@@ -194,6 +197,8 @@ class _Reads:
                 yield _END, f"{lost} of {len(self.given)} answers to {self.name} never came"
             elif len(self.passed) < len(self.asked) and not self.is_waiting:
                 yield _END, f"{self.name} at {self.asked[len(self.passed)]}, never came to the port"
+            elif self.is_refused and not self.is_waiting:
+                yield _END, f"{self.name} is not taken"
 
 
 @dataclass(frozen=True)
@@ -208,6 +213,7 @@ class _Writes:
         passed: Atoms that were written on the port.
         answers: Answers that the unit got.
         is_blocked: Whether a request on the port is not taken, or not acknowledged.
+        is_refused: Whether a request of the unit is not taken.
     """
 
     name: str
@@ -217,6 +223,7 @@ class _Writes:
     passed: Sequence[_Atom]
     answers: Sequence[Handover]
     is_blocked: bool
+    is_refused: bool
 
     @classmethod
     def of(cls, writer: Writer, seen: Mapping[str, Tapped], port: _Port) -> _Writes:
@@ -238,7 +245,9 @@ class _Writes:
                     owed.append(sent[-1])
         passed, missing = port.written.get(writer.id, ()), port.unacknowledged.get(writer.id, 0)
         blocked = port.is_busy or missing > 0
-        return cls(f"a write of {writer.name}", sent, owed, bool(places), passed, answers.beats, blocked)
+        return cls(
+            f"a write of {writer.name}", sent, owed, bool(places), passed, answers.beats, blocked, requests.is_offered
+        )
 
     @property
     def is_whole(self) -> bool:
@@ -258,6 +267,8 @@ class _Writes:
             yield _END, f"{self.name}, {self.sent[len(self.passed)]}, never came to the port"
         elif len(self.answers) < len(self.owed):
             yield _END, f"the answer to {self.name}, {self.owed[len(self.answers)]}, never came"
+        elif self.is_refused:
+            yield _END, f"{self.name} is not taken"
 
 
 def _atoms(beat: Handover, port: _Port, size_bits: int) -> list[_Atom]:

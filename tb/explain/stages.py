@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from models.layout import Element
 from models.layout.dlhdl import ModuleDataLayout
 from tb.explain.evidence import Evidence
-from tb.explain.handed import KINDS, Kind, NotComparable, Operations, buffer_bytes, handed
+from tb.explain.handed import KINDS, Kind, NotComparable, Operations, handed
 from tb.explain.seen import Seen, SeenLayer
 from tb.explain.tap import MOST_BITS, Handover, StageError, Tap
 from tb.nvdla.engines import ENGINES
@@ -85,7 +85,6 @@ class StageResult:
         wrong: the first that differs, in words, None when none does.
         skipped: why it was not compared, None when it was.
         finished: share of the layer's outputs that what has passed is enough for.
-        fits: whether all that should have passed finds room in the buffer, so that nobody must take it first.
     """
 
     stage: str
@@ -95,7 +94,6 @@ class StageResult:
     wrong: str | None
     skipped: str | None = None
     finished: float = 0.0
-    fits: bool = False
 
     @property
     def is_bad(self) -> bool:
@@ -175,7 +173,6 @@ def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_las
     assert evidence.started is not None
     lanes = len(rest[0].data) * 8 // stage.element_bits if rest else _usual_lanes(stage, evidence)
     right = handed(stage.value, evidence, lanes, stage.operations)
-    fits = len(right.values) * lanes * stage.element_bits <= 8 * buffer_bytes(stage.value, evidence)
     if not stage.zeros:
         right = right.without_zeros()
     beats = rest if is_last else rest[: len(right.values)]
@@ -196,7 +193,7 @@ def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_las
         )
     total = len(right.values)
     finished = len(beats) / max(total, 1) if right.finished is None else right.finished[: len(beats)].max(initial=0.0)
-    result = StageResult(stage.name, evidence.started.name, len(beats), total, text, None, float(finished), fits)
+    result = StageResult(stage.name, evidence.started.name, len(beats), total, text, None, float(finished))
     return result, total
 
 

@@ -127,17 +127,19 @@ _PASSED = {
 }
 """By the name of a layer's engine in messages, the units at which wrong bytes point, where nothing says more."""
 
-_FEEDS = {
-    Unit.CDMA: (Unit.CBUF,),
+_CONNECTED = {
+    Unit.CDMA: (Unit.CBUF, Unit.CSC),
     Unit.CBUF: (Unit.CSC,),
     Unit.CSC: (Unit.CMAC,),
     Unit.CMAC: (Unit.CACC,),
-    Unit.CACC: (Unit.SDP,),
+    Unit.CACC: (Unit.SDP, Unit.CSC),
     Unit.SDP_RDMA: (Unit.SDP,),
     Unit.SDP: (Unit.PDP,),
     Unit.PDP_RDMA: (Unit.PDP,),
     Unit.CDP_RDMA: (Unit.CDP,),
 }
+"""Units that a unit has signals to: data, credits, or what frees the convolution buffer."""
+
 _REACH_MEMORY = frozenset(
     {
         Unit.BDMA,
@@ -203,7 +205,7 @@ def are_neighbours(one: Unit, other: Unit) -> bool:
         return Unit.CBUF not in pair
     if Unit.MEMORY in pair:
         return bool(pair & _REACH_MEMORY)
-    return one is other or other in _FEEDS.get(one, ()) or one in _FEEDS.get(other, ())
+    return one is other or other in _CONNECTED.get(one, ()) or one in _CONNECTED.get(other, ())
 
 
 def passed(name: str) -> set[str]:

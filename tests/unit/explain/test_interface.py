@@ -149,6 +149,8 @@ WRITE = "a write of SDP, id 1"
             1,
             f"the answer to {WRITE}, a2 00 00 00 00 00 00 00 ff at 0x80000050, cycle 63",
         ),
+        (offer(READS), 0, f"{READ} is not taken"),
+        (offer(WRITES), 1, f"{WRITE} is not taken"),
         (change(ACKNOWLEDGED, 0, cycle=-30), 1, f"the answer in cycle 55 to {WRITE}"),
     ],
 )

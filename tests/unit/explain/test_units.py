@@ -43,7 +43,9 @@ def test_units_of_an_engine_are_listed_in_the_order_of_its_data(engine: str, wor
     [
         (Unit.CBUF, Unit.CSC, True),
         (Unit.CSC, Unit.CBUF, True),
-        (Unit.CDMA, Unit.CSC, False),
+        (Unit.CDMA, Unit.CSC, True),
+        (Unit.CACC, Unit.CSC, True),
+        (Unit.CDMA, Unit.CMAC, False),
         (Unit.SDP_RDMA, Unit.SDP, True),
         (Unit.SDP_RDMA, Unit.PDP, False),
         (Unit.PDP, Unit.MEMORY, True),

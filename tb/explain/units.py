@@ -201,11 +201,13 @@ def writer_of(engine: str) -> str:
 def are_neighbours(one: Unit, other: Unit) -> bool:
     """Return whether two units are one or connected: all but CBUF, which has no registers, are to CSB and GLB."""
     pair = {one, other}
+    if one is other:
+        return True
     if pair & {Unit.CSB, Unit.GLB}:
         return Unit.CBUF not in pair
     if Unit.MEMORY in pair:
         return bool(pair & _REACH_MEMORY)
-    return one is other or other in _CONNECTED.get(one, ()) or one in _CONNECTED.get(other, ())
+    return other in _CONNECTED.get(one, ()) or one in _CONNECTED.get(other, ())
 
 
 def passed(name: str) -> set[str]:

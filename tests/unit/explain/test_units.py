@@ -53,6 +53,8 @@ def test_units_of_an_engine_are_listed_in_the_order_of_its_data(engine: str, wor
         (Unit.CACC, Unit.CSB, True),
         (Unit.CBUF, Unit.GLB, False),
         (Unit.CACC, Unit.CACC, True),
+        (Unit.MEMORY, Unit.MEMORY, True),
+        (Unit.CBUF, Unit.CBUF, True),
     ],
 )
 def test_units_that_are_connected_are_neighbours(one: Unit, other: Unit, connected: bool) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-
 import numpy as np
 
 from models.config import HwConfig
@@ -13,7 +11,7 @@ from models.layout.raw import MAX_CUBE_ELEMENTS, ByteArray, MaskArray, check_ind
 from models.precision import Precision
 
 
-class AtomCube(ABC):
+class AtomCube:
     """A cube whose elements lie in atoms of the same size; a layout of one format is a subclass.
 
     Attributes:
@@ -31,9 +29,9 @@ class AtomCube(ABC):
     surface_stride_bytes: int
 
     @property
-    @abstractmethod
     def element_bytes(self) -> int:
         """Bytes of one element."""
+        return self.precision.nbytes
 
     @property
     def atom_elements(self) -> int:

@@ -78,11 +78,6 @@ class FeatureLayout(AtomCube):
         return alignment_of(self.config, DataFormat.FEATURE)
 
     @property
-    def element_bytes(self) -> int:
-        """Bytes of one element."""
-        return self.precision.nbytes
-
-    @property
     def line_packed(self) -> bool:
         """Whether each line follows the one before without a gap."""
         return self.line_stride_bytes == self._line_bytes_needed

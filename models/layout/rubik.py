@@ -102,11 +102,6 @@ class PlanarLayout(AtomCube):
         """Channels in one atom: a plane has one."""
         return 1
 
-    @property
-    def element_bytes(self) -> int:
-        """Bytes of one element."""
-        return self.precision.nbytes
-
     def pack(self, cube: Array) -> ByteArray:
         """Return the memory bytes of a cube; all but its elements are 0.
 

@@ -197,10 +197,6 @@ class Judge:
         """The names, such as ``SDP_1``, of done interrupts that were not seen since they were owed last."""
         return self._interrupts.owed
 
-    def judge_pending(self) -> None:
-        """Judge everything that was written by now."""
-        self.board.judge_pending()
-
     def finish(self, cycle: int | None = None) -> Verdict:
         """Judge what is left, at a cycle if any are counted, and return the verdict."""
         self._add(rule.finish(cycle) for rule in self._rules)

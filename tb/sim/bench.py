@@ -388,7 +388,7 @@ class Bench:
 
     def _judge_pending(self) -> None:
         self.backend.look()
-        self.judge.judge_pending()
+        self.scoreboard.judge_pending()
 
     def _read_memory(self, ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
         """Return the memory of the model: its content before ``alter``."""

@@ -63,7 +63,7 @@ class Watchdog:
         while not self._judge.verdict.wrong_bytes:
             await wait_cycles(self._clock, _LOOK_CYCLES)
             self._backend.look()
-            self._judge.judge_pending()
+            self._judge.board.judge_pending()
         return 0
 
     async def hang(self, quiet_cycles: int, waiting_for: tuple[str, ...]) -> Hang:

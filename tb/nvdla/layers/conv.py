@@ -78,12 +78,7 @@ class ConvLayer:
         self._check_reuse()
         if weights.shape[1] != channels:
             raise InputError(f"weights must have the {channels} channels of src, not {weights.shape[1]}")
-        rows, columns = self.kernel_sides
-        shape = (
-            weights.shape[0],
-            self.params.output_height(self.height, rows),
-            self.params.output_width(width, columns),
-        )
+        shape = self.params.output_shape((channels, self.height, width), (*weights.shape[:2], *self.kernel_sides))
         if dst.shape != shape:
             raise InputError(f"dst must have the shape {shape}, not {dst.shape}")
         for name, got, precision in (

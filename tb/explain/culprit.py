@@ -100,11 +100,16 @@ def _stopped(found: Sequence[tuple[Stage, StageResult]], engine: str, offered: C
             return Culprit(Suspect(parts(stage.unit), because), Region.PRODUCTS, is_sure=True)
     stage, element = elements[0]
     because = f"{stage.name}: {element.beats} of {element.expected} beats, and no more comes"
-    loading = [
-        name for before, result in found if before.kind.is_loaded and not _is_whole(result) for name in before.unit
-    ]
-    # CDMA waits where CSC neither frees the buffer nor lets it be flushed, and CSC where CACC returns no credits.
-    units = [*loading, *stage.unit[-1:]] if loading else [*stage.unit[-1:], *last.unit]
+    loading = [(before, result) for before, result in found if before.kind.is_loaded and not _is_whole(result)]
+    units = [name for before, _ in loading for name in before.unit]
+    credits = by_value.get("credits", [])
+    if any(before.kind.counts is None for before, _ in loading):
+        # CDMA waits where CSC neither frees the buffer nor lets it be flushed.
+        units += stage.unit[-1:]
+    elif not loading and credits and credits[0][1].finished < out.finished:
+        units += credits[0][0].unit
+    elif not loading:
+        units += (*stage.unit[-1:], *(last.unit if not credits else ()))
     return Culprit(Suspect(parts(dict.fromkeys(units)), because), Region.OPERANDS, is_sure=True)
 
 

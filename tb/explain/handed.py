@@ -33,7 +33,8 @@ class Kind:
         made_of: the values before them that must be right when they are.
         in_stripes: whether they belong to atomic operations, whose order depends on stripes.
         is_written: whether they are bytes on their way to memory, in any order, each beat with its address.
-        is_loaded: whether they are loaded into the convolution buffer.
+        is_loaded: whether they are loaded into the convolution buffer, or say that others were.
+        counts: for numbers that are added up instead of values that are compared, what they are numbers of.
     """
 
     region: Region
@@ -41,15 +42,19 @@ class Kind:
     in_stripes: bool = False
     is_written: bool = False
     is_loaded: bool = False
+    counts: str | None = None
 
 
 KINDS = {
     "converted": Kind(Region.OPERANDS, is_loaded=True),
+    "loaded-lines": Kind(Region.OPERANDS, is_loaded=True, counts="lines"),
     "packed": Kind(Region.OPERANDS, is_loaded=True),
+    "loaded-kernels": Kind(Region.OPERANDS, is_loaded=True, counts="kernels"),
     "kernels": Kind(Region.OPERANDS, ("packed",), in_stripes=True),
     "elements": Kind(Region.OPERANDS, ("converted",), in_stripes=True),
     "products": Kind(Region.PRODUCTS, ("packed", "converted", "kernels", "elements"), in_stripes=True),
     "sums": Kind(Region.SUMS),
+    "credits": Kind(Region.SUMS, counts="credits"),
     "entered": Kind(Region.AFTER),
     "written": Kind(Region.AFTER, is_written=True),
 }

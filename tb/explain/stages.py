@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from models.layout import Element
 from models.layout.dlhdl import ModuleDataLayout
+from tb.explain.counted import counted
 from tb.explain.evidence import Evidence
 from tb.explain.handed import KINDS, Kind, NotComparable, Operations, handed
 from tb.explain.seen import Seen, SeenLayer
@@ -85,6 +86,7 @@ class StageResult:
         wrong: the first that differs, in words, None when none does.
         skipped: why it was not compared, None when it was.
         finished: share of the layer's outputs that what has passed is enough for.
+        counts: what ``beats`` and ``expected`` are numbers of.
     """
 
     stage: str
@@ -94,6 +96,7 @@ class StageResult:
     wrong: str | None
     skipped: str | None = None
     finished: float = 0.0
+    counts: str = "beats"
 
     @property
     def is_bad(self) -> bool:
@@ -112,8 +115,8 @@ class StageResult:
         if self.wrong is not None:
             return f"{self.stage}: {self.wrong}"
         if self.is_bad:
-            return f"{self.stage}: {self.beats} beats instead of {self.expected}"
-        return f"{self.stage}: {self.beats} beats, all right"
+            return f"{self.stage}: {self.beats} {self.counts} instead of {self.expected}"
+        return f"{self.stage}: {self.beats} {self.counts}, all right"
 
 
 def compare(
@@ -144,7 +147,8 @@ def compare(
                 continue
             if skipped is None:
                 try:
-                    result, count = _in_order(stage, evidence[layer.started.index], rest, number == len(layers) - 1)
+                    judge = _in_order if stage.kind.counts is None else _counted
+                    result, count = judge(stage, evidence[layer.started.index], rest, number == len(layers) - 1)
                 except NotComparable as why:
                     skipped = str(why)
                 else:
@@ -195,6 +199,18 @@ def _in_order(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_las
     finished = len(beats) / max(total, 1) if right.finished is None else right.finished[: len(beats)].max(initial=0.0)
     result = StageResult(stage.name, evidence.started.name, len(beats), total, text, None, float(finished))
     return result, total
+
+
+def _counted(stage: Stage, evidence: Evidence, rest: Sequence[Handover], is_last: bool) -> tuple[StageResult, int]:
+    """Return the result of a stage with numbers for a layer, and how many of the beats are its own."""
+    assert evidence.started is not None
+    assert stage.kind.counts is not None
+    expected = counted(stage.value, evidence)
+    sums = np.cumsum([int.from_bytes(beat.data, "little") for beat in rest], dtype=np.int64)
+    own = len(rest) if is_last else min(int(np.searchsorted(sums, expected)) + 1, len(rest))
+    total = int(sums[own - 1]) if own else 0
+    name, share = evidence.started.name, total / expected
+    return StageResult(stage.name, name, total, expected, None, finished=share, counts=stage.kind.counts), own
 
 
 def _usual_lanes(stage: Stage, evidence: Evidence) -> int:

@@ -154,7 +154,8 @@ def tell(
     rerun, waves = request.rerun, request.rerun_waves
     write_page(folder / FILE_NAME, explanations, name, why, rerun, waves, about=request.about, kept=kept)
     pointed = suspects(verdict, explanations)
-    cleared = [Unit.MEMORY] if inside.interface and all(side.is_whole for side in inside.interface) else []
+    # What is not whole waits for others.
+    cleared = [Unit.MEMORY] if inside.interface and all(side.wrong is None for side in inside.interface) else []
     for unit in cleared:
         pointed = [suspect.without(unit) for suspect in pointed]
     known = bool(explanations) and bool(explanations[0].causes) and not explanations[0].causes[0].symptom

@@ -81,13 +81,13 @@ class Survey:
         """Go on with what the file holds of the same model, or begin it."""
         self._path = path
         self.known: dict[str, Reached] = {}
+        # The last line may have been cut off with the run.
         lines = read_text(path, TRACE_BYTES).split("\n")[:-1] if path.is_file() else []
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{model}\n", encoding="utf-8")
         if lines and lines[0] == model:
-            entries = [converted(msgspec.json.decode(line), Reached, str(path)) for line in lines[1:]]
-            self.known = {entry.identity: entry for entry in entries}
-        else:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(f"{model}\n", encoding="utf-8")
+            for line in lines[1:]:
+                self.add(converted(msgspec.json.decode(line), Reached, str(path)))
 
     def add(self, entry: Reached) -> None:
         """Write down what one scenario did."""

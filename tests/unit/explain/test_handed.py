@@ -213,6 +213,36 @@ def test_pixels_come_line_by_line_with_their_channels_side_by_side_and_the_paddi
     assert f"first wrong at {where} in beat {last + 1} of {last + 1}" in str(found)
 
 
+@pytest.mark.parametrize(
+    ("value", "numbers", "said"),
+    [
+        ("loaded-lines", [3, 3, 1], "told: 7 lines, all right"),
+        ("loaded-lines", [3, 3], "told: 6 lines instead of 7"),
+        ("loaded-lines", [3, 3, 2], "told: 8 lines instead of 7"),
+        ("loaded-kernels", [8, 8, 3], "told: 19 kernels, all right"),
+        ("credits", [1] * 105, "told: 105 credits, all right"),
+        ("credits", [1] * 104, "told: 104 credits instead of 105"),
+    ],
+)
+def test_numbers_that_units_tell_each_other_are_added_up(value: str, numbers: list[int], said: str) -> None:
+    layer = conv_layer()
+    assert layer.src.layout.shape[1] == 7
+    assert layer.dst.layout.shape == (19, 7, 5)
+    beats = [Handover(cycle, bytes([number, 0])) for cycle, number in enumerate(numbers)]
+    stage = replace(INSIDE, name="told", value=value, stripe=None)
+    (found,) = compare([stage], {"told": beats}, Seen.of(played(layer, wrong=0, moved=0)), (LOAD,))[0]
+    assert str(found) == said
+
+
+def test_numbers_of_a_layer_end_where_those_of_the_next_begin() -> None:
+    later = replace(conv_layer(), dst=replace(conv_layer().dst, address=cases.DST + 0x2000))
+    run = Seen.of(played(conv_layer(), later, wrong=0, moved=0))
+    beats = [Handover(cycle, bytes([number])) for cycle, number in enumerate([4, 3, 4, 2])]
+    stage = replace(INSIDE, name="told", value="loaded-lines", stripe=None)
+    found = compare([stage], {"told": beats}, run, (LOAD,))
+    assert [str(found[index][0]) for index in (0, 1)] == ["told: 7 lines, all right", "told: 6 lines instead of 7"]
+
+
 def test_a_beat_of_another_width_is_not_compared() -> None:
     assert str(judged("elements", operations(16)["products"])) == (
         "inside: not compared: a beat of elements must hold 8 of them, not 20"

@@ -144,8 +144,8 @@ def test_the_hand_overs_that_belong_to_the_bench_load() -> None:
     assert names[:4] == ["CDMA to buffer", "CSC weights to CMAC", "CSC data to CMAC", "CMAC to CACC"]
     assert names[4:] == ["CACC to SDP", "input of SDP", "SDP to memory", "PDP to memory", "CDP to memory"]
     public = load_handovers(HANDOVERS / "nv_small.toml")
-    assert [stage.unit for stage in public.stages][:2] == [("CDMA (data)",), ("CDMA (weights)",)]
-    assert public.stages[-1].name == "CACC to SDP"
+    assert [stage.unit for stage in public.stages][:2] == [("CDMA (data)",), ("CDMA (data)",)]
+    assert public.stages[-1].name == "CACC credits to CSC"
     assert sorted(reader.id for reader in public.readers) == [1, 2, 3, 5, 6, 8, 9]
     assert sorted(writer.id for writer in public.writers) == [1, 2, 3]
 
@@ -177,7 +177,8 @@ GOOD = '[[stage]]\nname = "a"\nunit = "u"\nengines = ["SDP"]\nvalue = "entered"\
         ),
         (
             lambda text: text.replace("entered", "left"),
-            "a: value must be one of converted, packed, kernels, elements, products, sums, entered, written, not left",
+            "a: value must be one of converted, loaded-lines, packed, loaded-kernels, kernels, elements, products, "
+            "sums, credits, entered, written, not left",
         ),
         (lambda text: text.replace("entered", "written"), "a: address must be given for written, and for nothing else"),
         (lambda text: text + "element_bits = 65\n", "a: element_bits must be 1 to 64, not 65"),

@@ -63,7 +63,10 @@ def test_a_survey_goes_on_with_the_same_model_alone(tmp_path: Path) -> None:
     survey.add(Reached("b.1", 0.5, None, alarm=["hang"]))
     with path.open("a") as file:
         file.write('{"identity":"c.1","sec')  # interrupted while it was written
-    assert Survey(path, "model-1").known == survey.known
+    again = Survey(path, "model-1")
+    assert again.known == survey.known
+    again.add(Reached("c.1", 0.5, [2]))
+    assert Survey(path, "model-1").known == again.known, "what follows a line that was cut off is sound"
     assert Survey(path, "model-2").known == {}
 
 

@@ -39,9 +39,8 @@ _PINS = "nvdla_core2dbb"
 
 def _port(channel: str, *data: str) -> Tap:
     pins = f"{_PINS}_{channel}_{channel}"
-    return Tap(
-        name=f"port {channel}", valid=f"{pins}valid", ready=f"{pins}ready", data=tuple(f"{pins}{pin}" for pin in data)
-    )
+    data_pins = tuple(f"{pins}{pin}" for pin in data)
+    return Tap(name=f"port {channel}", valid=f"{pins}valid", ready=f"{pins}ready", data=data_pins, is_pin=True)
 
 
 AR = _port("ar", "addr", "len", "id")

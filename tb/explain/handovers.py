@@ -11,6 +11,7 @@ A TOML file names the hand-overs, in the order in which data pass them:
     ready = "conv.sdp_ready"      # may be left out: every valid beat is taken
     data = "conv.sdp_data"        # or a list of paths, from bit 0 up
     across_lines = true           # for these: stripes of images do not end with a line; may be left out
+    is_pin = true                 # may be left out: the signals are pins of the device, by their canonical names
     delay = 3                     # may be left out: cycles by which the data come after valid
     zeros = false                 # may be left out: beats of zeros alone are not compared, nor counted
     mask = "conv.sdp_mask"        # may be left out: a bit an element, 0 for one that counts as 0

@@ -28,6 +28,7 @@ class Tap:
         element_bits: Bits of an element.
         address: Signal of where it is written, None for what is not written.
         delay: Cycles by which the data come after valid.
+        is_pin: Whether the signals are pins of the device, by their canonical names.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Tap:
     element_bits: int = 8
     address: str | None = None
     delay: int = 0
+    is_pin: bool = False
 
     def __post_init__(self) -> None:
         """Check the ranges."""

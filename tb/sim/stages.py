@@ -120,7 +120,7 @@ def _bits(signals: tuple[SimHandleBase, ...]) -> str:
 
 def _signal(dut: SimHandleBase, tap: Tap, path: str) -> SimHandleBase:
     handle = dut
-    for name in ("dut", *path.split(".")):
+    for name in (path,) if tap.is_pin else ("dut", *path.split(".")):
         if not hasattr(handle, name):
             raise StageError(f"{tap.name}: the RTL must have {path}, visible in a model built with --debug")
         handle = getattr(handle, name)

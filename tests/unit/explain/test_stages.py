@@ -154,6 +154,8 @@ def test_every_model_shows_what_the_public_hand_overs_name() -> None:
     shown = re.findall('-module "(.*)" -var "(.*)"', (HANDOVERS / "visible.vlt").read_text(encoding="utf-8"))
     modules = {"": "NV_nvdla"} | {f"u_partition_{part}": f"NV_NVDLA_partition_{part}" for part in "co"}
     for tap in load_handovers(HANDOVERS / "nv_small.toml").taps:
+        if tap.is_pin:
+            continue
         for path in (tap.valid, *tap.data, *tap.mask, *([tap.ready] if tap.ready else [])):
             scope, _, name = path.rpartition(".")
             assert any(module == modules[scope] and fnmatchcase(name, pattern) for module, pattern in shown), path

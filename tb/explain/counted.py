@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from tb.explain.evidence import Evidence
-from tb.explain.handed import NotComparable
-from tb.judge.tracker import StartedLayer
-from tb.nvdla.layers import ConvLayer, PooledLayer
+from tb.explain.handed import first_layer, other_engine
+from tb.nvdla.layers import ConvLayer
 
 
 def counted(value: str, evidence: Evidence) -> int:
@@ -20,26 +19,12 @@ def counted(value: str, evidence: Evidence) -> int:
 
     Source: signals between CDMA, CSC and CACC; measured on the public nv_small RTL.
     """
-    layer = _convolution(evidence)
+    layer = first_layer(evidence)
+    if not isinstance(layer, ConvLayer):
+        raise other_engine(value, evidence)
     if value == "loaded-lines":
         return layer.src.layout.shape[1]
     if value == "loaded-kernels":
         return layer.weights.layout.shape[0]
     _, height, width = layer.dst.layout.shape
     return -(-layer.weights.layout.shape[0] // layer.weights.layout.config.mac_atomic_k_size) * height * width
-
-
-def _convolution(evidence: Evidence) -> ConvLayer:
-    """Return the convolution of a layer.
-
-    Raises:
-        NotComparable: when it has none, or finds something in the convolution buffer.
-    """
-    assert evidence.started is not None
-    layer = evidence.started.layer
-    first = layer.producer if isinstance(layer, PooledLayer) else layer
-    if not isinstance(first, ConvLayer):
-        raise NotComparable(f"no convolution is in layers of {evidence.started.engine}")
-    if isinstance(evidence.started, StartedLayer) and not evidence.started.fetch.all:
-        raise NotComparable("the content of the convolution buffer is not recorded")
-    return first

@@ -92,7 +92,8 @@ def _stopped(found: Sequence[tuple[Stage, StageResult]], engine: str, offered: C
         because = refused if last.name in offered else f"{last.name}: all that is handed over is right"
         return Culprit(following(last.unit[-1], engine, because), Region.AFTER, is_sure=True)
     because = f"{last.name}: {out.beats} of {out.expected} beats, all right, and no more comes"
-    if out.finished < min(result.finished for _, result in products):
+    # MAC cells without kernels multiply nothing.
+    if out.finished < min((result.finished for _, result in products if result.expected), default=0.0):
         return Culprit(Suspect(parts(last.unit), because), Region.SUMS, is_sure=True)
     for (stage, product), (_, element) in zip(products, elements, strict=False):
         if product.beats < element.beats:
@@ -102,14 +103,14 @@ def _stopped(found: Sequence[tuple[Stage, StageResult]], engine: str, offered: C
     because = f"{stage.name}: {element.beats} of {element.expected} beats, and no more comes"
     loading = [(before, result) for before, result in found if before.kind.is_loaded and not _is_whole(result)]
     units = [name for before, _ in loading for name in before.unit]
-    credits = by_value.get("credits", [])
     if any(before.kind.counts is None for before, _ in loading):
         # CDMA waits where CSC neither frees the buffer nor lets it be flushed.
         units += stage.unit[-1:]
-    elif not loading and credits and credits[0][1].finished < out.finished:
-        units += credits[0][0].unit
+    elif not loading and any(result.finished < out.finished for _, result in by_value.get("credits", [])):
+        units += last.unit
     elif not loading:
-        units += (*stage.unit[-1:], *(last.unit if not credits else ()))
+        # A layer before may have lost credits, which CSC lacks now.
+        units += (*stage.unit[-1:], *last.unit)
     return Culprit(Suspect(parts(dict.fromkeys(units)), because), Region.OPERANDS, is_sure=True)
 
 

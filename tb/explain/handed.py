@@ -13,13 +13,14 @@ from models.config import HwConfig
 from models.errors import InputError
 from models.layout import ImageWeightLayout
 from models.precision import Precision
+from tb.dlhdl.expect import PlayedLayer
 from tb.explain.evidence import Evidence
 from tb.explain.region import Region
 from tb.judge.predictor.conv import convolve
 from tb.judge.predictor.conv_operands import Operands, operands_of
 from tb.judge.predictor.cubes import read_patterns
 from tb.judge.tracker import StartedLayer
-from tb.nvdla.layers import ConvLayer, PooledLayer, SdpLayer
+from tb.nvdla.layers import ConvLayer, Layer, PooledLayer, SdpLayer
 from tb.nvdla.memory import Ram
 from tb.nvdla.surfaces import ImageSurface
 
@@ -142,6 +143,25 @@ class Handed:
         return Handed(self.values[kept], self.counts[kept], lambda beat, lane: self.place(int(kept[beat]), lane))
 
 
+def first_layer(evidence: Evidence) -> Layer | PlayedLayer:
+    """Return a layer, or the one whose output it pools on the fly.
+
+    Raises:
+        NotComparable: when it finds something in the convolution buffer.
+    """
+    started = evidence.started
+    assert started is not None
+    if isinstance(started, StartedLayer) and not started.fetch.all:
+        raise NotComparable("the content of the convolution buffer is not recorded")
+    return started.layer.producer if isinstance(started.layer, PooledLayer) else started.layer
+
+
+def other_engine(value: str, evidence: Evidence) -> NotComparable:
+    """Return why a layer has no such values."""
+    assert evidence.started is not None
+    return NotComparable(f"{value} are values of another engine than {evidence.started.engine}")
+
+
 def handed(value: str, evidence: Evidence, lanes: int, operations: Operations | None) -> Handed:
     """Return the values that pass a stage for a layer.
 
@@ -154,16 +174,12 @@ def handed(value: str, evidence: Evidence, lanes: int, operations: Operations | 
     Raises:
         NotComparable: when the model has no values for it, or a beat no such number of lanes.
     """
-    assert evidence.started is not None
-    layer = evidence.started.layer
-    first = layer.producer if isinstance(layer, PooledLayer) else layer
+    first = first_layer(evidence)
 
     def read(ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
         return evidence.memory.read(address, nbytes).data
 
     if isinstance(first, ConvLayer):
-        if isinstance(evidence.started, StartedLayer) and not evidence.started.fetch.all:
-            raise NotComparable("the content of the convolution buffer is not recorded")
         operands = operands_of(first, read)
         if value in ("sums", "entered"):
             sums = convolve(first, operands).view(np.int32).astype(np.int64)
@@ -181,7 +197,7 @@ def handed(value: str, evidence: Evidence, lanes: int, operations: Operations | 
         return _operations(value, first, _taken(first, operands), lanes, operations)
     if isinstance(first, SdpLayer) and value == "entered":
         return _cube(read_patterns(first.src, read).astype(np.int64), first.src.layout.atom_elements, lanes)
-    raise NotComparable(f"{value} are values of another engine than {evidence.started.engine}")
+    raise other_engine(value, evidence)
 
 
 def _packed(layer: ConvLayer, read: Callable[[Ram, int, int], NDArray[np.uint8]], lanes: int) -> Handed:

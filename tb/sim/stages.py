@@ -25,6 +25,7 @@ class StageWatch:
             StageError: when one does not exist, is not visible, or has another width than the memory port asks for.
         """
         self.handovers = handovers
+        self.is_started = False
         self._clock = clock
         self._signals = {tap.name: _Signals.of(dut, tap) for tap in handovers.taps}
         bits = {name: signals.bits for name, signals in self._signals.items()}
@@ -40,6 +41,7 @@ class StageWatch:
 
     def start(self) -> None:
         """Start to watch."""
+        self.is_started = True
         for tap in self.handovers.taps:
             cocotb.start_soon(self._watch(tap))
 

@@ -94,13 +94,26 @@ def hung(*beats: int, offered: str = "", skipped: str | None = None) -> str:
         ((40, 12, 48, 48, 48, 48, 192), "CDMA (weights) or CSC"),
         ((0, 0, 0, 0, 0, 0, 0), "CDMA (data), CDMA (weights) or CSC"),
         ((40, 30, 48, 48, 48, 48, 192, 23), "CACC"),
-        ((40, 30, 48, 48, 48, 48, 192, 24), "CSC"),
+        ((40, 30, 48, 48, 48, 48, 192, 24), "CSC or CACC"),
         ((40, 30, 48, 48, 48, 48, 192, 24, 3), "CDMA (data)"),
         ((40, 12, 48, 48, 48, 48, 192, 24, 3), "CDMA (weights), CDMA (data) or CSC"),
     ],
 )
 def test_the_culprit_of_a_hang_has_taken_more_than_it_handed_on(beats: tuple[int, ...], units: str) -> None:
     assert hung(*beats) == units
+
+
+def test_cells_without_kernels_say_nothing_of_a_hang() -> None:
+    counts = {"converted": 40, "packed": 30, "elements": 48, "products": 48, "sums": 160}
+    results = [
+        StageResult(stage.name, "layer 0", counts[stage.value], TOTAL[stage.value], None, finished=finished)
+        for stage, finished in zip(STAGES[:7], (1, 1, 0.6, 0.6, 0.6, 0.6, 0.5), strict=True)
+    ]
+    results[5] = replace(results[5], beats=0, expected=0, finished=0.0)
+    results[3] = replace(results[3], beats=0, expected=0, finished=0.0)
+    found = culprit(STAGES, results, "CONV", set())
+    assert found is not None
+    assert found.suspect.words == "CACC"
 
 
 def test_what_is_offered_and_not_taken_points_at_who_should_take_it() -> None:

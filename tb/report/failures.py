@@ -10,7 +10,7 @@ from tb.explain.units import Suspect, shared
 from tb.judge.finding import Check
 from tb.judge.text import complaints, why_not_passed
 from tb.judge.verdict import Ending
-from tb.report.summary import Group, groups
+from tb.report.summary import Group, groups, passes_alone
 from tb.run.result import Result
 from tb.run.simulate import LOG_NAME
 from tb.stimulus.exchange import Explained
@@ -165,7 +165,7 @@ def _leads(result: Result) -> list[str]:
     files = () if result.folder is None else (("page", PAGE_FILE), ("log", LOG_NAME))
     paths = [(name, Path(str(result.folder)) / file) for name, file in files]
     found = [f"{name}: {path}" for name, path in paths if path.is_file() and path.stat().st_size]
-    return [*found, f"rerun: {result.rerun}"]
+    return [*found, *([] if result.after is None else [passes_alone(result.after)]), f"rerun: {result.rerun}"]
 
 
 def _refused(results: Sequence[Result]) -> list[str]:

@@ -14,7 +14,7 @@ from tb.explain.page import FILE_NAME as PAGE_FILE
 from tb.judge.text import complaints, margin_part, why_not_passed
 from tb.judge.verdict import Ending
 from tb.markup import Cell, Section, printable, render
-from tb.report.summary import Group, counts_line, endings, groups, slowest
+from tb.report.summary import Group, counts_line, endings, groups, passes_alone, slowest
 from tb.run.regress.store import Run
 from tb.run.result import Result
 from tb.run.revision import about
@@ -86,7 +86,8 @@ def write_junit(title: str, results: Sequence[Result], path: Path) -> None:
         text = printable("\n".join(why_not_passed(result.verdict)))
         if result.ending.is_failure:
             failure = ElementTree.SubElement(case, "failure", type=result.ending.value, message=text.split("\n", 1)[0])
-            failure.text = f"{text}\nrerun: {printable(result.rerun)}"
+            before = "" if result.after is None else f"\n{printable(passes_alone(result.after))}"
+            failure.text = f"{text}{before}\nrerun: {printable(result.rerun)}"
         elif result.ending is Ending.REFUSED:
             ElementTree.SubElement(case, "skipped", message=text)
     path.unlink(missing_ok=True)
@@ -102,6 +103,7 @@ def _failure(group: Group, base: Path) -> dict[str, Any]:
         "tasks": [{"name": result.identity, "link": _link(result, base)} for result in group.members],
         "checks": "; ".join(group.checks) if group.cause is not None else "",
         "text": "\n".join((*complaints(first.verdict), *explanation)),
+        "alone": "" if first.after is None else passes_alone(first.after),
         "rerun": first.rerun,
     }
 

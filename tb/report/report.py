@@ -62,6 +62,7 @@ def _plain(result: Result) -> dict[str, Any]:
         "complaints": why_not_passed(verdict),
         "seconds": round(result.seconds, 3),
         "rerun": result.rerun,
+        **({} if result.after is None else {"after": result.after}),
         **counts,
         **({"note": remark} if remark else {}),
         "findings": verdict.findings,

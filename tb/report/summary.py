@@ -49,6 +49,15 @@ class Group:
         return [f"{counts[signature]} x {signature_line(signature)}" for signature in self.signatures]
 
 
+def passes_alone(after: str) -> str:
+    """Return the remark on a failure that its own command does not repeat.
+
+    Args:
+        after: ``TEST.SEED`` that the simulator had played before.
+    """
+    return f"passes alone: it fails after {after} on the same simulator, which is reset in between"
+
+
 def endings(results: Iterable[Result]) -> dict[Ending, int]:
     """Return how many ended how; endings that did not occur are absent."""
     found = Counter(result.ending for result in results)

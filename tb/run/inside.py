@@ -33,6 +33,9 @@ def is_worth_it(result: Result, handovers: Path | None = None) -> bool:
         handovers: The file that names the hand-overs of its device, None for the one that its kind has.
     """
     explained, path = result.explained, handovers or handovers_of(result.dut)
+    if result.after is not None:
+        # Alone, it passes.
+        return False
     if explained is None or explained.stages or path is None or result.verdict.cycles > _MOST_CYCLES:
         return False
     return convolves(result) or (

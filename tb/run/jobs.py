@@ -31,8 +31,12 @@ from tb.stimulus.exchange import REQUEST, Answer, Request
 from tb.stimulus.scenario import Scenario
 
 RESULT_FILE = "result.json"
+_ALONE = "alone"
 SCENARIO_DIR = "scenario"
 _LOG_LINES = 12
+
+_OF_DEVICE = frozenset((Ending.MISMATCH, Ending.EMPTY, Ending.CHECK, Ending.PROTOCOL, Ending.HANG))
+"""Endings for which what an earlier scenario left in the device may be the reason."""
 
 _SIMULATOR = {
     # Rewriting asserts costs more than all the rest of the start, and nothing here shows them.
@@ -239,10 +243,20 @@ def run_job(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | Non
     if job.refused is not None:
         return job.result(setup.dut, Verdict(refused=job.refused))
     folders.check_new(work_dir)
+    before = process.last if process is not None and job.plusargs == process.plusargs else None
     result = _played(job, setup, work_dir, process)
+    if before is not None and result.ending in _OF_DEVICE and _passes_alone(job, setup, work_dir):
+        result = msgspec.structs.replace(result, after=before)
     if result.ending.is_failure:
         keep_page(result, work_dir, job.kept)
     return result
+
+
+def _passes_alone(job: Job, setup: Setup, work_dir: Path) -> bool:
+    """Return whether a failure passes in a simulator that has played nothing before."""
+    alone = _played(replace(job, kept=None), setup, folders.emptied(work_dir, _ALONE), None)
+    folders.remove(work_dir, _ALONE)
+    return alone.ending is Ending.PASSED
 
 
 def keep_page(result: Result, folder: Path, kept: Path | None = None) -> None:

@@ -30,6 +30,7 @@ class Result(msgspec.Struct, frozen=True):
         explained: why its bytes are wrong, None when they are right.
         coverage: how often the layers of a test that passed hit which bins of the coverage model.
         layers: what was judged and found of each layer, and when it ran.
+        after: ``TEST.SEED`` that the simulator had played before, when the test fails after it and passes alone.
     """
 
     test: str
@@ -43,6 +44,7 @@ class Result(msgspec.Struct, frozen=True):
     explained: Explained | None = None
     coverage: dict[str, int] = {}
     layers: list[LayerFacts] = []
+    after: str | None = None
 
     @property
     def identity(self) -> str:

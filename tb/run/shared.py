@@ -21,6 +21,7 @@ class SharedProcess:
         plusargs: Arguments of the simulator.
         work_dir: Where it runs, and leaves at its end what it has counted of the RTL's code.
         scenarios: How many the process that is alive has been given.
+        last: ``TEST.SEED`` of the last one of them, None before the first.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class SharedProcess:
             plusargs: Arguments for the simulator; only jobs with the same ones can be played in it.
         """
         self.built, self.plusargs, self.work_dir, self.scenarios = built, plusargs, work_dir, 0
+        self.last: str | None = None
         self._test, self._environment = test, environment
         self._session: Session | None = None
 
@@ -67,6 +69,7 @@ class SharedProcess:
                 plusargs=self.plusargs,
             )
         self.scenarios += 1
+        self.last = request.test
         run = self._session.ask(request.encode(), log_path, timeout_seconds)
         if not run.passed:
             self.close()
@@ -74,6 +77,6 @@ class SharedProcess:
 
     def close(self) -> None:
         """End the process."""
-        session, self._session, self.scenarios = self._session, None, 0
+        session, self._session, self.scenarios, self.last = self._session, None, 0, None
         if session is not None:
             session.close()

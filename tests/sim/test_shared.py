@@ -16,8 +16,9 @@ from tb.judge.text import complaints
 from tb.judge.verdict import Ending
 from tb.nvdla.memory import Ram
 from tb.nvdla.program.ops import CheckCrc, InterruptNotify, MemInit, MemLoad
-from tb.places import PLANS
+from tb.places import HDL, PLANS
 from tb.run.compile.build import build
+from tb.run.compile.ports import expected_ports
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
 from tb.run.jobs import Job, Setup, run_jobs
@@ -140,3 +141,33 @@ def test_every_scenario_has_its_own_log(built: Built, tmp_path: Path) -> None:
     play(built, [job("one", scenario), job("two", scenario)], tmp_path)
     assert (tmp_path / "one.1" / "sim.log").is_file()
     assert (tmp_path / "two.1" / "sim.log").is_file()
+
+
+_LEAKY = """
+  reg worked = 0, dirty = 0;
+  always @(posedge dla_core_clk) if (dla_intr) worked <= 1;
+  always @(negedge dla_reset_rstn) dirty <= worked;
+"""
+
+
+def test_a_failure_that_only_an_earlier_scenario_causes_names_it(tmp_path: Path) -> None:
+    ports = expected_ports(CONFIG)
+    inverted = "nvdla_core2dbb_w_wdata"
+    names = ",\n".join(f"  {port.direction} [{port.width - 1}:0] {port.name}" for port in ports)
+    connected = ", ".join(f".{port.name}({'data' if port.name == inverted else port.name})" for port in ports)
+    device = f"module NV_nvdla(\n{names}\n);\n  wire [63:0] data;\n  assign {inverted} = data ^ {{64{{dirty}}}};\n"
+    (tmp_path / "leaky.v").write_text(f"{device}{_LEAKY}  inner device ({connected});\nendmodule\n")
+    inner = (HDL / "NV_nvdla.v").read_text(encoding="utf-8").replace("module NV_nvdla (", "module inner (")
+    (tmp_path / "inner.v").write_text(inner, encoding="utf-8")
+    (tmp_path / "leaky.f").write_text(f"-F {HDL}/nvdla.f\ninner.v\n{HDL}/csb/nvdla_cfgrom.v\nleaky.v\n")
+    leaky = build(BuildSpec(CONFIG, filelist=tmp_path / "leaky.f", backend="native"), tmp_path / "builds")
+    jobs = [planned("sdp_pass_through_full_atom"), planned("sdp_x1_bias_per_channel")]
+    first, second = play(leaky, jobs, tmp_path / "run")
+    assert first.ending is Ending.PASSED, complaints(first.verdict)
+    assert second.ending is Ending.MISMATCH
+    assert second.after == first.identity
+    (alone,) = play(leaky, jobs[1:], tmp_path / "alone")
+    assert alone.ending is Ending.PASSED
+    assert sorted(
+        path.name for path in (tmp_path / "run" / "sdp_x1_bias_per_channel.1").iterdir() if path.is_dir()
+    ) == ["scenario"]

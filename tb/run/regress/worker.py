@@ -243,6 +243,8 @@ def _add_waves(task: Task, result: Result, work_dir: Path, limits: Limits) -> No
 
 def _no_waves(result: Result) -> str | None:
     """Return why a failure is not played again for its waves, None when it is."""
+    if result.after is not None:
+        return f"it passes when it is played alone, without {result.after} before it"
     cycles = result.verdict.cycles
     if cycles > _MOST_WAVE_CYCLES:
         return f"failures must take at most {_MOST_WAVE_CYCLES} cycles to leave waves, not {cycles}"

@@ -58,6 +58,14 @@ def test_a_failure_alone_says_why_and_where_more_is_to_be_found(tmp_path: Path) 
     )
 
 
+def test_a_failure_that_passes_alone_names_the_scenario_before_it() -> None:
+    after = replace(result("bad", Verdict(findings=[wrong()])), after="first.1")
+    assert failures.told([after]).splitlines()[-2:] == [
+        "  passes alone: it fails after first.1 on the same simulator, which is reset in between",
+        "  rerun: python -m tb run --only bad",
+    ]
+
+
 def test_units_come_first_and_what_several_engines_share_before_all() -> None:
     why = Explained(
         ["no known cause"], [[]], [[]], ["none fits"], [False], units=["SDP: one", "GLB: two", "CSC: three"]

@@ -70,7 +70,7 @@ def test_simulations_load_the_configuration_that_the_user_gave(tmp_path: Path, p
 class FakeProcess:
     """Stands for a simulator process that many scenarios share: each passes or not, in turn."""
 
-    plusargs = ()
+    plusargs, last = (), None
 
     def __init__(self, verdicts: list[Verdict]) -> None:
         self.verdicts, self.asked, self.closed = verdicts, list[Request](), 0

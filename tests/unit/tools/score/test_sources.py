@@ -193,6 +193,7 @@ class FakeProcess:
     """Stands for a simulator process that was started with arguments."""
 
     plusargs = ("+mutant=3",)
+    last = None
 
     def __init__(self) -> None:
         self.played: list[str] = []

@@ -205,20 +205,25 @@ class LutCounts:
     hybrid: int
 
     @classmethod
-    def measured(cls, le_place: IntArray, lo_place: IntArray) -> LutCounts:
+    def measured(cls, lut: HybridLut, le_place: IntArray, lo_place: IntArray) -> LutCounts:
         """Count as the hardware does.
 
         ``le_hit`` and ``lo_hit`` count every hit of the table, also where both hit; ``hybrid`` counts
-        every input that hits at all; an input above one table and below the other counts as underflow.
+        every input that hits at all; a miss counts where it lies in the table whose output is taken.
         The hardware's registers hold these numbers plus a surplus of idle pipeline slots that does not
         depend on the data, so a check can only ask for "at least".
 
-        Source: measured on the public nv_full RTL.
+        Args:
+            lut: the tables.
+            le_place: :class:`Place` in LE, any shape.
+            lo_place: :class:`Place` in LO, same shape.
+
+        Source: measured on the public nv_full and nv_large RTL.
         """
-        le_hit, lo_hit = le_place == Place.HIT, lo_place == Place.HIT
-        above = (le_place == Place.OVERFLOW) & (lo_place == Place.OVERFLOW)
-        below = ~(le_hit | lo_hit | above)
-        return cls(*(int(np.count_nonzero(mask)) for mask in (le_hit, lo_hit, below, above, le_hit | lo_hit)))
+        taken = np.where(lut.choose(le_place, lo_place) == LutChoice.LO, lo_place, le_place)
+        masks = (le_place == Place.HIT, lo_place == Place.HIT)
+        places = (Place.UNDERFLOW, Place.OVERFLOW, Place.HIT)
+        return cls(*(int(np.count_nonzero(mask)) for mask in (*masks, *(taken == place for place in places))))
 
     @classmethod
     def published(cls, le_place: IntArray, lo_place: IntArray) -> LutCounts:

@@ -1,7 +1,7 @@
 // Which of the two tables gives the result, LE in bit 0 and LO in bit 1 of the
-// flags, and what is counted (measured on the public nv_full RTL): a hit of a
-// table whether or not its result is used, as hybrid every input that hits at all,
-// as underflow one that is below one table and above the other, too.
+// flags, and what is counted (measured on the public nv_full and nv_large RTL): a hit
+// of a table whether or not its result is used, as hybrid every input that hits at all,
+// as underflow or overflow a miss of both, by the table whose result is used.
 // Source: LUT programming guide, hit/miss behaviour.
 module nvdla_lut_choice (
     input  wire [2:0] priorities,  // {hybrid, overflow, underflow}: 1 for LO
@@ -16,5 +16,5 @@ module nvdla_lut_choice (
   wire both_over = &overflow;
 
   assign use_lo = one_hits ? hits[1] : both_under ? priorities[0] : both_over ? priorities[1] : priorities[2];
-  assign events = {hits, |hits, both_over, !(|hits) && !both_over};
+  assign events = {hits, |hits, overflow[use_lo], underflow[use_lo]};
 endmodule

@@ -166,9 +166,9 @@ def _counts(
     fp16_output = params.output_precision is Precision.FP16 and not params.compares
     found = [entry for entry in looked_up if entry is not None]
     lut = None
-    if found:
+    if found and params.y is not None and params.y.lut is not None:
         places = [np.concatenate([getattr(entry, name) for entry in found]) for name in ("le_place", "lo_place")]
-        lut = LutCounts.measured(*places)
+        lut = LutCounts.measured(params.y.lut, *places)
     return SdpCounts(
         nan_input=count_nan(cube) if from_memory else 0,
         infinity_input=count_infinity(cube) if from_memory else 0,

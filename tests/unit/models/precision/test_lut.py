@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -307,7 +308,9 @@ def test_published_counts_put_each_input_in_one_class_and_measured_counts_overla
     le = np.array([1, 1, 0, 0, 2, 2, 1], dtype=np.int64)
     lo = np.array([0, 1, 1, 0, 2, 0, 2], dtype=np.int64)
     assert LutCounts.published(le, lo) == LutCounts(le_hit=2, lo_hit=1, underflow=1, overflow=1, hybrid=2)
-    assert LutCounts.measured(le, lo) == LutCounts(le_hit=3, lo_hit=2, underflow=2, overflow=1, hybrid=4)
+    assert LutCounts.measured(LINEAR, le, lo) == LutCounts(le_hit=3, lo_hit=2, underflow=1, overflow=2, hybrid=4)
+    by_lo = replace(LINEAR, hybrid_priority=LutChoice.LO)
+    assert LutCounts.measured(by_lo, le, lo) == LutCounts(le_hit=3, lo_hit=2, underflow=2, overflow=1, hybrid=4)
 
 
 def refusals() -> list[tuple[str, object]]:

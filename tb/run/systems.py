@@ -18,6 +18,14 @@ AnyScenario = Scenario | DlhdlScenario
 _STAND_IN = "the embedded stand-in proves the bench, not the vendor's arithmetic"
 _OWN_BOUND = "the bound of single is the bench's own, as none is published"
 
+ENTRY_ENVIRONMENT = {
+    # Rewriting asserts costs more than all the rest of the start, and nothing here shows them.
+    "COCOTB_REWRITE_ASSERTION_FILES": "",
+    # Simulations run side by side; threads of one would only take processors from another.
+    "OPENBLAS_NUM_THREADS": "1",
+}
+"""Variables of simulators that run a test of an entry module."""
+
 
 def load_config(name_or_path: str) -> AnyConfig:
     """Return the configuration of a device, of whichever system it is.

@@ -16,8 +16,9 @@ from tb.run.compile.build import build
 from tb.run.compile.ports import expected_ports
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
-from tb.run.jobs import Job, Setup, run_job, shared_process
+from tb.run.jobs import Job, Setup, run_job
 from tb.run.result import Result
+from tb.run.shared import SharedProcess
 from tb.stimulus.generate.plan import load_plan
 from tests.sim.conftest import SMALL_DEVICES
 
@@ -54,7 +55,7 @@ def device(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
 
 def play(device: Built, folder: Path, plusargs: tuple[str, ...], *, shared: bool = False) -> Result:
     job = Job("it", 1, "rerun", lambda: SCENARIO, plusargs=plusargs)
-    process = shared_process(device, folder / "process", plusargs) if shared else None
+    process = SharedProcess(device, folder / "process", plusargs) if shared else None
     spec = device.spec
     dut = Dut("nv_small", spec.simulator, rtl=str(spec.filelist), backend=spec.backend)
     return run_job(job, Setup(device, dut, 200), folder / "it", process)

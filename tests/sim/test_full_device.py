@@ -15,7 +15,7 @@ from tb.places import ROOT
 from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
-from tb.run.jobs import Job, Setup, run_job, shared_process
+from tb.run.jobs import Job, Setup, run_job
 from tb.run.shared import SharedProcess
 from tb.stimulus.scenario import Scenario
 from tb.stimulus.trace import read
@@ -45,7 +45,7 @@ def full() -> Built:
 
 @pytest.fixture(scope="module")
 def process(full: Built, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedProcess]:
-    process = shared_process(full, tmp_path_factory.mktemp("process"))
+    process = SharedProcess(full, tmp_path_factory.mktemp("process"))
     yield process
     process.close()
 

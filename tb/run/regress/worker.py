@@ -30,7 +30,7 @@ from tb.run.coroutine import play_test
 from tb.run.dut import Dut
 from tb.run.errors import LaunchError
 from tb.run.inside import is_worth_it, watched
-from tb.run.jobs import Job, Setup, keep_page, run_job, shared_process
+from tb.run.jobs import Job, Setup, keep_page, run_job
 from tb.run.optimise import Model
 from tb.run.regress import bundle, code_coverage
 from tb.run.regress.errors import VersionError
@@ -321,7 +321,7 @@ def _process(dut: Dut, plusargs: tuple[str, ...], limits: Limits) -> SharedProce
     if not SharedProcess.fits(built):
         return None
     folder = folders.made(limits.folder, _worker_name(), f".simulator-{next(_numbers)}")
-    _processes[key] = shared_process(built, folder, plusargs)
+    _processes[key] = SharedProcess(built, folder, plusargs)
     return _processes[key]
 
 

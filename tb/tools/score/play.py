@@ -17,7 +17,7 @@ from tb.run import folders
 from tb.run.compile.spec import Built
 from tb.run.dut import Dut
 from tb.run.inside import is_worth_it, watched
-from tb.run.jobs import Job, Setup, run_job, shared_process
+from tb.run.jobs import Job, Setup, run_job
 from tb.run.process import threads
 from tb.run.result import Result
 from tb.run.shared import SharedProcess
@@ -109,7 +109,7 @@ class Bench:
 
     def shared(self, folder: Path, plusargs: tuple[str, ...] = ()) -> SharedProcess | None:
         """Return a simulator process for many jobs with the same arguments, None when the model allows none."""
-        return shared_process(self.built, folder / ".simulator", plusargs) if SharedProcess.fits(self.built) else None
+        return SharedProcess(self.built, folder / ".simulator", plusargs) if SharedProcess.fits(self.built) else None
 
     @contextmanager
     def process(self, folder: Path, plusargs: tuple[str, ...] = ()) -> Iterator[SharedProcess | None]:

@@ -90,8 +90,16 @@ class FakeProcess:
 def shared(monkeypatch: pytest.MonkeyPatch, *verdicts: Verdict) -> FakeProcess:
     """Return the process that all scenarios share from now on."""
     process = FakeProcess(list(verdicts))
-    monkeypatch.setattr(play, "shared_process", lambda built, folder, plusargs: process)
-    monkeypatch.setattr(play.SharedProcess, "fits", lambda built: True)
+
+    class Shared:
+        """The class that is asked for it."""
+
+        fits = staticmethod(lambda built: True)
+
+        def __new__(cls, *_: Any) -> Any:
+            return process
+
+    monkeypatch.setattr(play, "SharedProcess", Shared)
     return process
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from models.errors import InputError
 from models.layout.atoms import atoms_to_cube, cube_to_atoms
 from models.layout.feature import Element
-from models.layout.raw import Array, ByteArray, BytesLike, check_array, check_index, checked_bytes, round_up
+from models.layout.raw import Array, ByteArray, BytesLike, check_array, check_index, checked_bytes
 
 
 class DlhdlType(Enum):
@@ -175,6 +175,8 @@ class ConvolutionDataLayout:
 class FullyConnectedDataLayout:
     """Output of a processor whose network ends in fully connected layers: X values, padded with zeros to N.
 
+    They lie as one pixel of the convolution module does with blocks of N features.
+
     Args:
         data_type: single or int8.
         features: number of values X.
@@ -196,19 +198,28 @@ class FullyConnectedDataLayout:
         parallel_transfer_number(self.threads)
 
     @property
+    def shape(self) -> tuple[int]:
+        """Number of values: (X,)."""
+        return (self.features,)
+
+    @property
     def parallel(self) -> int:
         """Parallel transfer data number N."""
         return parallel_transfer_number(self.threads)
 
     @property
+    def _pixel(self) -> ConvolutionDataLayout:
+        return ConvolutionDataLayout(self.data_type, (self.features, 1, 1), self.parallel)
+
+    @property
     def elements(self) -> int:
         """Values in memory, padding included."""
-        return round_up(self.features, self.parallel)
+        return self._pixel.elements
 
     @property
     def nbytes(self) -> int:
         """Bytes of all values."""
-        return self.elements * self.data_type.dtype.itemsize
+        return self._pixel.nbytes
 
     def pack(self, values: Array) -> ByteArray:
         """Return the memory bytes of the values; padding is 0.
@@ -222,10 +233,8 @@ class FullyConnectedDataLayout:
         Raises:
             InputError: on another shape or dtype.
         """
-        check_array("values", values, (self.features,), self.data_type.dtype)
-        padded = np.zeros(self.elements, dtype=values.dtype)
-        padded[: self.features] = values
-        return padded.view(np.uint8)
+        check_array("values", values, self.shape, self.data_type.dtype)
+        return self._pixel.pack(values.reshape(-1, 1, 1))
 
     def unpack(self, data: BytesLike) -> Array:
         """Return the values (X,) that lie in ``data``, padding removed; later bytes are not read.
@@ -233,7 +242,7 @@ class FullyConnectedDataLayout:
         Raises:
             InputError: when ``data`` is too short.
         """
-        return checked_bytes(data, self.nbytes).view(self.data_type.dtype)[: self.features].copy()
+        return self._pixel.unpack(data).reshape(-1)
 
     def offset(self, x: int) -> int:
         """Return the byte offset of a value.
@@ -242,17 +251,15 @@ class FullyConnectedDataLayout:
             InputError: for a value that does not exist.
         """
         check_index("x", x, self.features)
-        return x * self.data_type.dtype.itemsize
+        return self._pixel.offset(x, 0, 0)
 
-    def element_at(self, offset_bytes: int) -> int | None:
-        """Return the value that the byte belongs to, or None in padding.
+    def element_at(self, offset_bytes: int) -> Element | None:
+        """Return the value that the byte belongs to as a feature of one pixel, or None in padding.
 
         Raises:
             InputError: for an offset outside the layout.
         """
-        check_index("offset_bytes", offset_bytes, self.nbytes)
-        x = offset_bytes // self.data_type.dtype.itemsize
-        return x if x < self.features else None
+        return self._pixel.element_at(offset_bytes)
 
     def describe(self) -> str:
         """Return the layout in words, one fact a line."""

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from models.layout import Alignment, FeatureLayout, OperandLayout, PixelFormat, PixelLayout
+from models.layout import Alignment, Element, FeatureLayout, OperandLayout, PixelFormat, PixelLayout
 from models.layout.raw import Array, ByteArray, check_array
 
 Coordinates = tuple[int | str, ...]
@@ -193,9 +193,9 @@ class OperandSubject(Subject):
 class ValuesSubject(Subject):
     """Values of a fully connected module: a single coordinate."""
 
-    def outside(self, inside: int) -> Coordinates:
+    def outside(self, inside: Element) -> Coordinates:
         """Return the coordinate of a value."""
-        return (inside,)
+        return (inside.c,)
 
 
 @dataclass(frozen=True)

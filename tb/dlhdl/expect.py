@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from models.dlhdl.single import Bounded
 from models.layout import Element
-from models.layout.dlhdl import FullyConnectedDataLayout, ModuleDataLayout
+from models.layout.dlhdl import ModuleDataLayout
 from tb.dlhdl.network import Layer, Tensor, Value
 from tb.dlhdl.program import Program
 from tb.judge.expected import Expected
@@ -77,9 +77,6 @@ class LayerExpectation(Expected[ModuleDataLayout]):
 
     def element_at(self, offset_bytes: int) -> Element | None:
         """Return the element that a byte belongs to, or None in a padding lane."""
-        if isinstance(self.layout, FullyConnectedDataLayout):
-            x = self.layout.element_at(offset_bytes)
-            return None if x is None else Element(x, 0, 0)
         return self.layout.element_at(offset_bytes)
 
 
@@ -146,9 +143,7 @@ class BoundedResult:
     def explain(self, element: Element) -> str:
         """Return the value of a wrong element, the expected one, and the bound."""
         layout = self._layout
-        fully = isinstance(layout, FullyConnectedDataLayout)
-        offset = layout.offset(element.c) if fully else layout.offset(*element)  # type: ignore[call-arg]
-        lane = offset // self._width
+        lane = layout.offset(*element[: len(layout.shape)]) // self._width
         got = self.bytes.view(np.float32)[lane]
         value, bound = (float(part[self._places[lane]]) for part in self._flat)
         return f"{got:.9g} instead of {value:.9g} within {bound:.3g}, {RULE}"

@@ -114,7 +114,7 @@ class Tensor:
     @property
     def shape(self) -> tuple[int, ...]:
         """(Z, Y, X), or (X,) in the format of the fully connected module."""
-        return (self.layout.features,) if isinstance(self.layout, FullyConnectedDataLayout) else self.layout.shape
+        return self.layout.shape
 
     @property
     def fully_connected(self) -> bool:

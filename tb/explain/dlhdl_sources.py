@@ -54,13 +54,13 @@ class Source:
     def mask(self) -> NDArray[np.bool_]:
         """Return the lanes that count."""
         layout = self.layout
-        ones = np.ones(shape_of(layout), dtype=layout.data_type.dtype)
+        ones = np.ones(layout.shape, dtype=layout.data_type.dtype)
         used = layout.pack(ones).view(layout.data_type.dtype).reshape(-1, layout.parallel) != 0
         return np.ones_like(used) if self.loud else used
 
     def image(self, memory: Bytes) -> Array:
         """Return the values of an image, (Z, Y, X)."""
-        features, rows, pixels = shape_of(self.layout)
+        features, rows, pixels = self.layout.shape
         beats = self.beats(memory)
         blocks = -(-features // self.lanes)
         block, y, x = np.ogrid[:blocks, :rows, :pixels]
@@ -98,8 +98,3 @@ def widened(raw: NDArray[np.uint8], data_type: DlhdlType, unsigned: bool) -> Arr
     dtype = np.dtype(np.uint8) if unsigned and data_type is DlhdlType.INT8 else data_type.dtype
     wide: Array = raw.view(dtype).astype(np.int64 if data_type is DlhdlType.INT8 else np.float64)
     return wide
-
-
-def shape_of(layout: ModuleDataLayout) -> tuple[int, ...]:
-    """Return the axes of values: (Z, Y, X), or those of a list."""
-    return (layout.features,) if isinstance(layout, FullyConnectedDataLayout) else layout.shape

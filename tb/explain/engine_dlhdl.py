@@ -16,7 +16,7 @@ from models.errors import InputError
 from models.layout.dlhdl import DlhdlType, FullyConnectedDataLayout, ModuleDataLayout
 from tb.dlhdl.expect import PlayedLayer
 from tb.dlhdl.network import Kind
-from tb.explain.dlhdl_sources import Array, Operands, Source, shape_of, widened
+from tb.explain.dlhdl_sources import Array, Operands, Source, widened
 from tb.explain.memory import Bytes
 from tb.explain.walk import Cube
 
@@ -84,7 +84,7 @@ class DlhdlRun:
         if self.kind is Kind.FULLY_CONNECTED:
             return self.source.layout.elements
         terms = 1 if self.window is None else self.window.positions
-        return terms * (shape_of(self.source.layout)[0] if self.kind is Kind.CONVOLUTION else 1)
+        return terms * (self.source.layout.shape[0] if self.kind is Kind.CONVOLUTION else 1)
 
     @property
     def integer(self) -> bool:
@@ -135,7 +135,7 @@ class DlhdlRun:
         """Return what the window sees at each place of the result, (Z, rows, pixels, R, S)."""
         window = self.window
         assert window is not None
-        _, rows, pixels = shape_of(self.result)
+        _, rows, pixels = self.result.shape
         y = np.arange(rows)[:, None] * window.stride_y + np.arange(window.height) - window.top
         x = np.arange(pixels)[:, None] * window.stride_x + np.arange(window.width) - window.left
         inside = ((y >= 0) & (y < image.shape[1]))[:, None, :, None] & ((x >= 0) & (x < image.shape[2]))[None, :, None]
@@ -166,7 +166,7 @@ class DlhdlRun:
         """Return the weights of a convolution, (K, Z, R, S)."""
         operands, parallel, lanes = self.operands, self.source.layout.parallel, self.source.lanes
         assert operands is not None
-        count, blocks = shape_of(self.result)[0], -(-features // lanes)
+        count, blocks = self.result.shape[0], -(-features // lanes)
         data_type = self.result.data_type
         beats = count * blocks * window.positions
         size = parallel * data_type.dtype.itemsize
@@ -184,7 +184,7 @@ class DlhdlRun:
     def _rows(self, memory: Bytes) -> Array:
         operands, source = self.operands, self.source
         assert operands is not None
-        count = shape_of(self.result)[0]
+        count = self.result.shape[0]
         beats, mask = source.beats(memory), source.mask()
         raw = memory.read(operands.address, count * source.layout.nbytes).data
         weights = widened(raw, self.result.data_type, operands.unsigned).reshape(count, *beats.shape)
@@ -194,7 +194,7 @@ class DlhdlRun:
     def _bias(self, memory: Bytes) -> Array:
         operands = self.operands
         assert operands is not None
-        count = shape_of(self.result)[0]
+        count = self.result.shape[0]
         bias = memory.read(operands.bias_address, 4 * count).data.view("<i4" if self.integer else "<f4")
         wide = bias.astype(np.int64 if self.integer else np.float64)
         if operands.bias == "block":
@@ -248,7 +248,7 @@ class DlhdlRun:
         """Return the values of an addition's source, in the shape of its result."""
         if not source.packed:
             return source.image(memory)
-        return source.beats(memory).reshape(-1)[: shape_of(source.layout)[0]]
+        return source.beats(memory).reshape(-1)[: source.layout.shape[0]]
 
     def _largest(self, memory: Bytes) -> Array:
         image = self.source.image(memory)

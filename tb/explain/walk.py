@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from models.errors import InputError
 from models.layout import FeatureLayout, LinesLayout, OperandLayout, PlanarLayout
 from models.layout.atoms import atoms_to_planes, planes_to_atoms
-from models.layout.dlhdl import FullyConnectedDataLayout, ModuleDataLayout
+from models.layout.dlhdl import ModuleDataLayout
 from models.layout.lines import BDMA_UNIT_BYTES
 from tb.explain.memory import ByteArray, Bytes, Patch
 from tb.judge.beats import addresses_at
@@ -74,7 +74,7 @@ class Walk:
         """
         if isinstance(layout, ModuleDataLayout):
             size, number = layout.data_type.dtype.itemsize, layout.parallel
-            rows, pixels = (1, 1) if isinstance(layout, FullyConnectedDataLayout) else layout.shape[1:]
+            rows, pixels = layout.shape[1:] or (1, 1)
             shape = (layout.elements // (rows * pixels), rows, pixels)
             atom = number * size
             return cls(address, shape, (rows * pixels * atom, pixels * atom, atom), number, layout.data_type.dtype)

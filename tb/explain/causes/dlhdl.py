@@ -12,7 +12,7 @@ from tb.explain.cause import Cause, Way
 from tb.explain.causes import reach
 from tb.explain.causes.history import early
 from tb.explain.causes.reach import Part
-from tb.explain.dlhdl_sources import Source, shape_of
+from tb.explain.dlhdl_sources import Source
 from tb.explain.engine_dlhdl import ROUNDINGS, DlhdlRun
 from tb.explain.evidence import Evidence
 from tb.explain.run import Make, Run
@@ -88,7 +88,7 @@ def _resized(make: Make) -> Run:
     run = make()
     engine = run.engine
     assert isinstance(engine, DlhdlRun)
-    blocks = -(-shape_of(engine.result)[0] // engine.lanes)
+    blocks = -(-engine.result.shape[0] // engine.lanes)
     shape = (blocks * engine.result.parallel, *run.dst.shape[1:])
     return replace(run, dst=replace(run.dst, shape=shape))
 

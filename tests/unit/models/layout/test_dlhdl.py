@@ -124,7 +124,7 @@ def test_six_fully_connected_features_are_padded_to_eight(data_type: DlhdlType) 
     assert raw.size == layout.nbytes
     np.testing.assert_array_equal(layout.unpack(raw.tobytes() + b"behind"), values, strict=True)
     size = data_type.dtype.itemsize
-    assert [layout.element_at(at * size) for at in range(8)] == [0, 1, 2, 3, 4, 5, None, None]
+    assert [layout.element_at(at * size) for at in range(8)] == [*((x, 0, 0) for x in range(6)), None, None]
     assert layout.offset(5) == 5 * size
 
 

@@ -198,7 +198,7 @@ class FullyConnectedDataLayout:
         parallel_transfer_number(self.threads)
 
     @property
-    def shape(self) -> tuple[int]:
+    def shape(self) -> tuple[int, ...]:
         """Number of values: (X,)."""
         return (self.features,)
 

@@ -21,12 +21,11 @@ from tb.run import folders
 from tb.run.compile.build import build
 from tb.run.compile.spec import Built
 from tb.run.compile.telling import Teller
-from tb.run.coroutine import play_test
 from tb.run.dut import Dut
 from tb.run.errors import LaunchError
-from tb.run.jobs import Job, Setup, keep_page, run_job
+from tb.run.jobs import Job, PythonTest, Setup, run_job
 from tb.run.optimise import Model
-from tb.run.result import Result, identity
+from tb.run.result import Result
 from tb.run.shared import SharedProcess
 from tb.run.sources import planned_job
 from tb.stimulus.generate.plan import PlanEntry
@@ -90,7 +89,7 @@ class PlayedDut:
         Args:
             scenario: Of the configuration of this device.
         """
-        return self._play(Job(scenario.name, scenario.seed, "pytest", lambda: scenario, rerun_takes_waves=False))
+        return self._play(Job(scenario.name, scenario.seed, "pytest", lambda: scenario, waves_option=None))
 
     def play_entry(self, entry: PlanEntry, plan: Path, seed: int) -> Result:
         """Play and judge a scenario of a plan.
@@ -123,24 +122,10 @@ class PlayedDut:
         name = f"{module}.{coroutine}"
         rerun = f"pytest {shlex.quote(f'{os.path.relpath(path)}::{coroutine}')} {self._words}"
         rerun += self._given("--nvdla-plusarg")
-        with self._folder(identity(name, 0)) as folder:
-            result = play_test(
-                name,
-                0,
-                (module, coroutine),
-                built,
-                dut,
-                folder,
-                rerun=rerun,
-                timeout_seconds=self._timeout_seconds,
-                rerun_waves=f"{rerun} --nvdla-waves",
-                path=[str(top)],
-                plusargs=self._plusargs,
-                waves=self._waves,
-            )
-            if result.ending.is_failure:
-                keep_page(result, folder)
-            return result
+        job = Job.of_test(name, 0, rerun, PythonTest(module, coroutine, (str(top),)))
+        job = replace(job, plusargs=self._plusargs, waves_option="--nvdla-waves")
+        with self._folder(job.identity) as folder:
+            return run_job(job, Setup(built, dut, self._timeout_seconds, waves=self._waves), folder)
 
     def close(self) -> None:
         """End the simulator that the scenarios share."""

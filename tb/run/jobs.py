@@ -1,8 +1,10 @@
-"""Jobs: scenarios to play, each in a folder of its own, several at a time."""
+"""Jobs: scenarios and tests in Python to play, each in a folder of its own, several at a time."""
 
 from __future__ import annotations
 
+import os
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -40,22 +42,38 @@ _OF_DEVICE = frozenset((Ending.MISMATCH, Ending.EMPTY, Ending.CHECK, Ending.PROT
 
 
 @dataclass(frozen=True)
-class Job:
-    """One scenario to play; ``TEST.SEED`` identifies it, ``rerun`` is the command that repeats just it.
+class PythonTest:
+    """A test in Python: one cocotb test of a module, which brings its own stimulus.
 
-    ``make`` builds the scenario, or reads it; ``refused`` is why it is not played at all, ``refusable`` whether it
-    may be refused while it is played, as a trace may, which is no failure then; ``broken`` is what is wrong with the
-    file that it is read from, so that it fails without being played. ``plusargs`` are the simulator's,
-    ``altered`` a file of bytes that only the DUT finds in its memory, ``stages`` one of hand-overs to watch;
-    ``waves_from`` holds waves back, and ``rerun_takes_waves`` says whether ``rerun`` takes ``--waves``. ``traffic``
-    records what each memory port moves, ``dump`` are ranges of memory to save; ``kept`` is the folder that what it
-    leaves will lie in, None when that is where it is played.
+    Attributes:
+        module: its module.
+        function: its name there.
+        path: folders that modules are imported from before all others.
+    """
+
+    module: str
+    function: str
+    path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Job:
+    """One scenario, or test in Python, to play; ``TEST.SEED`` identifies it, ``rerun`` repeats just it.
+
+    ``make`` builds the scenario, or reads it; ``test`` is a test in Python, which has none. ``refused`` is why it is
+    not played at all, ``refusable`` whether it may be refused while it is played, as a trace may, which is no failure
+    then; ``broken`` is what is wrong with the file that it is read from, so that it fails without being played.
+    ``plusargs`` are the simulator's, ``altered`` a file of bytes that only the DUT finds in its memory, ``stages`` one
+    of hand-overs to watch; ``waves_from`` holds waves back, and ``waves_option`` is that of ``rerun``, None when it
+    takes none. ``traffic`` records what each memory port moves, ``dump`` are ranges of memory to save; ``kept`` is the
+    folder that what it leaves will lie in, None when that is where it is played.
     """
 
     name: str
     seed: int
     rerun: str
     make: Callable[[], AnyScenario]
+    test: PythonTest | None = None
     refused: str | None = None
     refusable: bool = False
     broken: str | None = None
@@ -63,7 +81,7 @@ class Job:
     altered: Path | None = None
     stages: Path | None = None
     waves_from: str = "cycle:0"
-    rerun_takes_waves: bool = True
+    waves_option: str | None = "--waves"
     traffic: bool = False
     dump: tuple[Range, ...] = ()
     kept: Path | None = None
@@ -72,6 +90,20 @@ class Job:
     def identity(self) -> str:
         """``TEST.SEED``."""
         return identity(self.name, self.seed)
+
+    @classmethod
+    def of_test(cls, name: str, seed: int, rerun: str, test: PythonTest) -> Job:
+        """Return the job of a test in Python; ``make`` refuses, as it has no scenario."""
+
+        def make() -> AnyScenario:
+            raise InputError(f"{name} must be a scenario, not a test in Python")
+
+        return cls(name, seed, rerun, make, test)
+
+    @property
+    def rerun_waves(self) -> str | None:
+        """The command that repeats just it with waves, None when there is none."""
+        return None if self.waves_option is None else f"{self.rerun} {self.waves_option}"
 
     def nvdla_scenario(self) -> Scenario:
         """Return the scenario of a job that plays NVDLA.
@@ -85,17 +117,18 @@ class Job:
         return scenario
 
     def request(self, dut: Dut, folder: Path) -> Request:
-        """Return the request that makes a simulator play the scenario that is saved in a folder."""
+        """Return the request that makes a simulator play the test, or the scenario that is saved in a folder."""
         folder = folder.resolve()
+        plays = self.test is None
         return Request(
             dut.config,
-            scenario=str(folder / SCENARIO_DIR),
+            scenario=str(folder / SCENARIO_DIR) if plays else None,
             result=str(folder / RESULT_FILE),
-            log=str(folder / LOG_NAME),
+            log=str(folder / LOG_NAME) if plays else None,
             altered=None if self.altered is None else str(self.altered.resolve()),
             test=self.identity,
             rerun=self.rerun,
-            rerun_waves=f"{self.rerun} --waves" if self.rerun_takes_waves else None,
+            rerun_waves=self.rerun_waves,
             waves_from=self.waves_from,
             stages=None if self.stages is None else str(self.stages.resolve()),
             traffic=self.traffic,
@@ -225,12 +258,20 @@ def run_job(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | Non
     if job.refused is not None:
         return job.result(setup.dut, Verdict(refused=job.refused))
     folders.check_new(work_dir)
+    result = (
+        _tested(job, job.test, setup, work_dir) if job.test is not None else _scenario(job, setup, work_dir, process)
+    )
+    if result.ending.is_failure:
+        keep_page(result, work_dir, job.kept)
+    return result
+
+
+def _scenario(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | None) -> Result:
+    """Play a scenario, and name the one before it in the process when it fails after that one alone."""
     before = process.last if process is not None and job.plusargs == process.plusargs else None
     result = _played(job, setup, work_dir, process)
     if before is not None and result.ending in _OF_DEVICE and _passes_alone(job, setup, work_dir):
-        result = msgspec.structs.replace(result, after=before)
-    if result.ending.is_failure:
-        keep_page(result, work_dir, job.kept)
+        return msgspec.structs.replace(result, after=before)
     return result
 
 
@@ -256,7 +297,7 @@ def keep_page(result: Result, folder: Path, kept: Path | None = None) -> None:
 
 
 def _played(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | None) -> Result:
-    """Play one job in an empty folder."""
+    """Play a scenario in an empty folder."""
     dut = setup.dut
     if job.broken is not None:
         return job.result(dut, Verdict.of(Check.INPUT, job.broken), folder=work_dir)
@@ -285,7 +326,7 @@ def _played(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | Non
         tail = run.log_path.read_text(encoding="utf-8", errors="replace").splitlines()[-_LOG_LINES:]
         verdict = Verdict.of(_check_of(run), "\n".join((run.message, *tail)))
         return job.result(dut, verdict, run.seconds, work_dir)
-    verdict = verdict_of(answer, run)
+    verdict = _verdict_of(answer, run)
     if verdict.ending is Ending.REFUSED and not job.refusable:
         # It was made for this configuration, so that the bench or what made it is wrong.
         verdict.add(Finding(Check.BENCH, Note(f"refused: {verdict.refused}")))
@@ -299,7 +340,35 @@ def _played(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | Non
     )
 
 
-def verdict_of(answer: Answer, run: SimResult) -> Verdict:
+def _tested(job: Job, test: PythonTest, setup: Setup, work_dir: Path) -> Result:
+    """Play a test in Python in an empty folder.
+
+    Returns:
+        The result: the verdict of ``Bench.check`` where the test called it, else that it passed or what it raised.
+    """
+    run = simulate(
+        setup.built,
+        test_module=test.module,
+        testcase=test.function,
+        env={
+            REQUEST: job.request(setup.dut, work_dir).encode(),
+            "PYTHONPATH": os.pathsep.join((*test.path, *sys.path)),
+        },
+        work_dir=work_dir,
+        timeout_seconds=setup.timeout_seconds,
+        waves=setup.waves,
+        plusargs=job.plusargs,
+    )
+    answer = Answer.load(work_dir / RESULT_FILE)
+    if answer is None or answer.verdict.ending.is_failure != (run.check is Check.TEST):
+        # It never came to its check, or it goes on to say itself what is right.
+        verdict = Verdict(self_checking=True) if run.check is None else Verdict.of(run.check, run.message)
+        return job.result(setup.dut, verdict, run.seconds, work_dir)
+    result = job.result(setup.dut, _verdict_of(answer, run), run.seconds, work_dir)
+    return msgspec.structs.replace(result, explained=answer.explained, layers=answer.layers)
+
+
+def _verdict_of(answer: Answer, run: SimResult) -> Verdict:
     """Return the verdict of a simulation, with a complaint when its findings should have been explained and are not.
 
     An answer is saved before it is explained, so that an error of the explainer hides nothing that was found.

@@ -17,7 +17,7 @@ from tb.dlhdl.random import random_entry as random_dlhdl
 from tb.judge.verdict import Verdict
 from tb.plain_data import converted
 from tb.run.dut import Dut
-from tb.run.jobs import Job, with_settings
+from tb.run.jobs import Job, PythonTest, with_settings
 from tb.run.result import Result, identity, key
 from tb.run.sources import planned_job, trace_job
 from tb.run.systems import AnyScenario, load_config
@@ -54,8 +54,8 @@ class Task(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         check_name(self.test)
-        if self.kind not in (*_MAKERS, BENCH):
-            raise InputError(f"kind must be one of {', '.join((*_MAKERS, BENCH))}, not {self.kind}")
+        if self.kind not in _MAKERS:
+            raise InputError(f"kind must be one of {', '.join(_MAKERS)}, not {self.kind}")
         if not 0 <= self.seed < 1 << NUMBER_BITS:
             raise InputError(f"seed must be 0 to {(1 << NUMBER_BITS) - 1:#x}, not {self.seed}")
 
@@ -73,10 +73,8 @@ class Task(msgspec.Struct, frozen=True):
         """Return the job, its scenario made only when it is played.
 
         Raises:
-            InputError: when the source does not hold the scenario, or a test in Python has none.
+            InputError: when the source does not hold the scenario.
         """
-        if self.kind == BENCH:
-            raise InputError(f"{self.test} must be a scenario to be a job, not a test in Python")
         job = replace(_MAKERS[self.kind](self), plusargs=self.plusargs)
         return with_settings(job, exact=True) if self.exact else job
 
@@ -122,4 +120,14 @@ def _trace_job(task: Task) -> Job:
     return replace(job, name=task.test, seed=task.seed)
 
 
-_MAKERS: dict[str, Callable[[Task], Job]] = {"plan": _plan_job, "random": _random_job, "trace": _trace_job}
+def _bench_job(task: Task) -> Job:
+    """Return the job of a test in Python, which is called ``MODULE.FUNCTION`` with the last part of its module."""
+    return Job.of_test(task.test, task.seed, task.rerun, PythonTest(task.source, task.test.rpartition(".")[2]))
+
+
+_MAKERS: dict[str, Callable[[Task], Job]] = {
+    "plan": _plan_job,
+    "random": _random_job,
+    "trace": _trace_job,
+    BENCH: _bench_job,
+}

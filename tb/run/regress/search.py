@@ -10,7 +10,7 @@ from dask.distributed import Client
 from tb.coverage.steer import Candidate, choose, reached
 from tb.run.regress.cluster import talking
 from tb.run.regress.worker import collector_of
-from tb.run.task import BENCH, Task
+from tb.run.task import Task
 
 _TASKS_AT_A_TIME = 40
 
@@ -43,8 +43,8 @@ def look(tasks: Sequence[Task], model: Path, names: Sequence[str]) -> list[list[
     numbers = {name: number for number, name in enumerate(names)}
     found: list[list[int]] = []
     for task in tasks:
-        job = None if task.kind == BENCH else task.job()
-        if job is None or job.refused is not None:
+        job = task.job()
+        if job.test is not None or job.refused is not None:
             found.append([])
             continue
         hits = reached(collector_of(model, task.dut.config), job.nvdla_scenario())

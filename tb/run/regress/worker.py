@@ -26,7 +26,6 @@ from tb.judge.verdict import Ending, Verdict
 from tb.run import folders
 from tb.run.compile.build import build
 from tb.run.compile.spec import COVERAGE_FILE, Built
-from tb.run.coroutine import play_test
 from tb.run.dut import Dut
 from tb.run.errors import LaunchError
 from tb.run.inside import is_worth_it, watched
@@ -163,8 +162,7 @@ def _play(task: Task, limits: Limits) -> Result:
         # Before anything is played: a folder that is not ours shall not keep a failure from being told.
         folders.remove(limits.folder, name)
         built = _built(task.dut, limits)
-        play = _play_test if task.kind == BENCH else _play_scenario
-        result = play(task, built, work_dir, limits)
+        result = _played(task, built, work_dir, limits)
         if result.ending.is_failure:
             check_space(work_dir)
         if result.ending is Ending.LOST:
@@ -220,7 +218,7 @@ def _add_waves(task: Task, result: Result, work_dir: Path, limits: Limits) -> No
 
     Of failures that end the same way with the same signature, a worker does so for the first.
     """
-    reason, built = _no_waves(result), None
+    job, reason, built = _job(task, limits), _no_waves(result), None
     if reason is None:
         _with_waves.add((result.ending, result.verdict.signature))
         try:
@@ -228,14 +226,10 @@ def _add_waves(task: Task, result: Result, work_dir: Path, limits: Limits) -> No
         except LaunchError as error:
             reason = str(error)
     if built is None:
-        rerun = task.rerun if task.kind == BENCH else f"{_job(task, limits).rerun} --waves"
-        (work_dir / NO_WAVES_FILE).write_text(f"{reason}\n{rerun}\n", encoding="utf-8")
+        (work_dir / NO_WAVES_FILE).write_text(f"{reason}\n{job.rerun_waves or job.rerun}\n", encoding="utf-8")
         return
     again = folders.emptied(work_dir, "again")
-    if task.kind == BENCH:
-        _play_test(task, built, again, limits, waves=True)
-    else:
-        run_job(_job(task, limits), Setup(built, task.dut, limits.timeout_seconds, waves=True), again)
+    run_job(job, Setup(built, task.dut, limits.timeout_seconds, waves=True), again)
     for path in again.glob("waves.*"):
         path.replace(work_dir / path.name)
     folders.remove(work_dir, again.name)
@@ -253,9 +247,9 @@ def _no_waves(result: Result) -> str | None:
     return None
 
 
-def _play_scenario(task: Task, built: Built, work_dir: Path, limits: Limits) -> Result:
+def _played(task: Task, built: Built, work_dir: Path, limits: Limits) -> Result:
     job = _job(task, limits)
-    process = None if limits.isolated else _process(task.dut, task.plusargs, limits)
+    process = None if limits.isolated or job.test is not None else _process(task.dut, task.plusargs, limits)
     result = run_job(job, Setup(built, task.dut, limits.timeout_seconds), work_dir, process)
     if process is not None and task.dut.coverage is not None:
         if result.ending.is_failure:
@@ -263,7 +257,7 @@ def _play_scenario(task: Task, built: Built, work_dir: Path, limits: Limits) -> 
             (process.work_dir / COVERAGE_FILE).unlink(missing_ok=True)
         elif process.scenarios >= _COUNTED_TOGETHER:
             _end(process, limits)
-    if limits.coverage is None or result.ending is not Ending.PASSED or is_dlhdl(task.dut.config):
+    if limits.coverage is None or result.ending is not Ending.PASSED or job.test or is_dlhdl(task.dut.config):
         return result
     return msgspec.structs.replace(
         result, coverage=reached(collector_of(limits.coverage, task.dut.config), job.nvdla_scenario())
@@ -271,29 +265,14 @@ def _play_scenario(task: Task, built: Built, work_dir: Path, limits: Limits) -> 
 
 
 def _job(task: Task, limits: Limits) -> Job:
-    """Return the job of a task, which is played again from the bundle that it leaves when it fails.
+    """Return the job of a task; a scenario that fails is played again from the bundle that it leaves.
 
     Its scenario is made once, although it is played and its coverage is counted.
     """
     job, kept = task.job(), failure_folder(limits.folder, task.key)
+    if job.test is not None:
+        return replace(job, waves_option=None, kept=kept)
     return replace(job, make=cache(job.make), rerun=bundle.replay_command(kept), kept=kept)
-
-
-def _play_test(task: Task, built: Built, work_dir: Path, limits: Limits, *, waves: bool = False) -> Result:
-    """Play a test in Python, whose name is ``MODULE.FUNCTION`` with the last part of its module."""
-    return play_test(
-        task.test,
-        task.seed,
-        (task.source, task.test.rpartition(".")[2]),
-        built,
-        task.dut,
-        work_dir,
-        rerun=task.rerun,
-        timeout_seconds=limits.timeout_seconds,
-        kept=failure_folder(limits.folder, task.key),
-        plusargs=task.plusargs,
-        waves=waves,
-    )
 
 
 @cache

@@ -82,7 +82,7 @@ class Bench:
         """Return the job that plays a scenario."""
         make = partial(self._scenario, source, seed)
         # A refusal says nothing about a bug: it must not look as if one had been caught.
-        return Job(source.name, seed, self.rerun, make, refusable=True, rerun_takes_waves=False)
+        return Job(source.name, seed, self.rerun, make, refusable=True, waves_option=None)
 
     def _scenario(self, source: Source, seed: int) -> AnyScenario:
         scenario = source.build(self.config, seed)

@@ -152,7 +152,7 @@ def test_a_simulator_is_asked_with_absolute_paths(tmp_path: Path, monkeypatch: p
         about=plain.about,
     )
     assert plain.about.startswith("the embedded DUT, NV_nvdla, mine, verilator; ")
-    full = job(altered=Path("x.npz"), stages=Path("s.toml"), waves_from="layer:2", rerun_takes_waves=False)
+    full = job(altered=Path("x.npz"), stages=Path("s.toml"), waves_from="layer:2", waves_option=None)
     asked = full.request(DUT, work)
     assert (asked.altered, asked.stages) == (str(tmp_path / "x.npz"), str(tmp_path / "s.toml"))
     assert (asked.waves_from, asked.rerun_waves) == ("layer:2", None)

@@ -19,10 +19,9 @@ from tb.judge.text import complaints
 from tb.judge.verdict import Ending, Verdict
 from tb.run import space
 from tb.run.compile.spec import BuildSpec, Built
-from tb.run.dut import Dut
 from tb.run.errors import LaunchError
 from tb.run.folders import MARKER
-from tb.run.jobs import Job, Setup
+from tb.run.jobs import Job, PythonTest, Setup
 from tb.run.regress import code_coverage, worker
 from tb.run.regress.worker import NO_WAVES_FILE, Limits, end_processes, execute, record_path
 from tb.run.result import Result
@@ -113,17 +112,17 @@ def test_a_test_in_python_that_fails_is_played_again_for_its_waves_with_its_plus
 ) -> None:
     said: list[tuple[Any, ...]] = []
 
-    def play_test(name: str, seed: int, test: object, built: str, dut: Dut, folder: Path, **given: Any) -> None:
-        said.append((name, built, given["waves"], given["plusargs"]))
+    def run_job(job: Job, setup: Setup, folder: Path) -> None:
+        said.append((job.name, job.test, setup.built, setup.waves, job.plusargs))
         (folder / "waves.fst").touch()
 
     played = Task("mine.fails", 0, BENCH, "tests.mine", DUT, "again", plusargs=("+bug=x",))
     monkeypatch.setattr(worker, "_with_waves", set())
     monkeypatch.setattr(worker, "build", lambda *_: "model with waves")
-    monkeypatch.setattr(worker, "play_test", play_test)
+    monkeypatch.setattr(worker, "run_job", run_job)
     failed = played.result(Verdict(findings=[wrong()], cycles=9))
     worker._add_waves(played, failed, tmp_path, Limits(tmp_path, tmp_path, 1.0))
-    assert said == [("mine.fails", "model with waves", True, ("+bug=x",))]
+    assert said == [("mine.fails", PythonTest("tests.mine", "fails"), "model with waves", True, ("+bug=x",))]
     assert (tmp_path / "waves.fst").is_file()
     worker._add_waves(played, failed, tmp_path, Limits(tmp_path, tmp_path, 1.0))
     assert len(said) == 1

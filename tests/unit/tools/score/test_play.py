@@ -64,7 +64,7 @@ def test_simulations_load_the_configuration_that_the_user_gave(tmp_path: Path, p
     list(play.false_alarms([SOURCE], mine, seed=5, workers=1))
     ((job, dut),) = played
     assert HwConfig.load(job.request(dut, tmp_path).config) == replace(SMALL, name="mine")
-    assert (job.rerun, job.rerun_takes_waves) == ("python -m tb score --seed 5", False)
+    assert (job.rerun, job.waves_option) == ("python -m tb score --seed 5", None)
 
 
 class FakeProcess:

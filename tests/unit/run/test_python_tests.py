@@ -1,4 +1,4 @@
-"""Tests in Python: whose verdict counts, that of the bench or what the test itself says."""
+"""Jobs that are tests in Python: whose verdict counts, that of the bench or what the test itself says."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 from tb.judge.detail import Note
 from tb.judge.finding import Check, Finding
 from tb.judge.verdict import Verdict
-from tb.run import coroutine
+from tb.run import jobs
 from tb.run.compile.spec import Built
-from tb.run.coroutine import play_test
 from tb.run.dut import Dut
+from tb.run.jobs import Job, PythonTest, Setup, run_job
 from tb.run.result import Result
 from tb.run.simulate import SimResult
 from tb.stimulus.exchange import REQUEST, Answer, Performance, Request
@@ -56,12 +56,11 @@ def test_the_verdict_is_that_of_the_bench_where_the_test_ended_with_it(
             Answer(answer, Performance(1.0, 1.0, 1)).save(work_dir / "result.json")
         return SimResult(check, message, 0, 2.0, work_dir / "sim.log", work_dir / "results.xml", None)
 
-    monkeypatch.setattr(coroutine, "simulate", simulate)
+    monkeypatch.setattr(jobs, "simulate", simulate)
     built: Any = None
     dut = Dut("nv_small", "icarus")
-    result = play_test(
-        "mine.x", 0, ("tests.mine", "x"), built, dut, tmp_path, rerun="again", timeout_seconds=60.0, path=["/mine"]
-    )
+    job = Job.of_test("mine.x", 0, "again", PythonTest("tests.mine", "x", ("/mine",)))
+    result = run_job(job, Setup(built, dut, 60.0), tmp_path)
     assert result == Result("mine.x", 0, dut, "again", verdict, 2.0, str(tmp_path))
     assert (asked["test_module"], asked["testcase"]) == ("tests.mine", "x")
     assert asked["env"]["PYTHONPATH"].startswith("/mine:")

@@ -82,7 +82,7 @@ def main(args: argparse.Namespace) -> int:
         if alarms(list(used.values()), bench, args):
             return 1
     about = {"model": " ".join(bench.built.directory.name for bench, _ in plays), "seed": args.seed}
-    journal = Journal(args.results / "played.jsonl", about, resume=args.resume)
+    journal = Journal(args.results / "played.jsonl", about, Played, resume=args.resume)
     for bench, cases in plays:
         left = [(bug, scenarios) for bug, scenarios in cases if bug.name not in journal.done]
         for result in play_bugs(left, bench, seed=args.seed, workers=args.jobs):

@@ -24,7 +24,7 @@ from tb.tools.score.journal import Journal, Played
 from tb.tools.score.mutants import MutantResult, noted, play_mutants
 from tb.tools.score.mutate import Mutant, choose
 from tb.tools.score.play import Bench
-from tb.tools.score.reach import Case, Reached, Survey, survey
+from tb.tools.score.reach import Case, Reached, survey
 from tb.tools.score.scenarios import level_sources, of_unit, random_source, sources
 from tb.tools.score.sources import write_mutants
 from tb.tools.score.units import unit_of
@@ -123,15 +123,16 @@ def cases_of(args: argparse.Namespace, config: HwConfig) -> list[Case]:
 
 def look(cases: Sequence[Case], bench: Bench, mutants: int | None, workers: int) -> list[tuple[Case, Reached]]:
     """Play all scenarios without a mutant, and return what each reaches."""
-    known = Survey(bench.root / "reached.jsonl", f"{bench.built.directory.name} {bench.hang_cycles}")
-    left = [case for case in cases if case.identity not in known.known]
+    path, about = bench.root / "reached.jsonl", {"model": bench.built.directory.name, "hang_cycles": bench.hang_cycles}
+    known = Journal(path, about, Reached, resume=Journal.is_about(path, about))
+    left = [case for case in cases if case.identity not in known.done]
     for number, reached in enumerate(survey(left, bench, mutants, workers), 1):
-        known.add(reached)
+        known.add(reached.identity, reached)
         for line in reached.alarm:
             print(f"false alarm: {reached.identity}: {line}", flush=True)
         if number % 25 == 0 or number == len(left):
             print(f"without a mutant: {len(cases) - len(left) + number} of {len(cases)} scenarios", flush=True)
-    return [(case, known.known[case.identity]) for case in cases]
+    return [(case, known.done[case.identity]) for case in cases]
 
 
 def play(
@@ -149,7 +150,7 @@ def play(
     }
     # A single one shall not take the place of all in the journal that --resume goes on with.
     name = "played.jsonl" if args.number is None else f"played_{args.number}.jsonl"
-    journal = Journal(bench.root / name, about, resume=args.resume)
+    journal = Journal(bench.root / name, about, Played, resume=args.resume)
     left = [(number, mutant) for number, mutant in chosen if mutant.name not in journal.done]
     for result in play_mutants(left, surveyed, bench, design.parents, workers=args.jobs, most=args.each):
         journal.add(result.mutant.name, Played(result.played, result.catch, result.seconds))

@@ -63,7 +63,7 @@ from tb.stimulus.network.scenario import model_results, play_networks
 from tb.stimulus.refusal import refusal
 from tb.stimulus.trace import read
 from tb.tools.score.catalogue import load_catalogue
-from tb.tools.score.journal import Journal
+from tb.tools.score.journal import Journal, Played
 from tests.fuzz import samples
 from tests.fuzz.mutate import Mutate, of_arrays, of_bytes, of_header, of_json, of_words
 
@@ -259,7 +259,9 @@ READERS = (
     Reader("port map", "ports.toml", partial(samples.texts, "ports*.toml"), lambda path: load_port_map(path, SMALL)),
     Reader("stages", "stages.toml", partial(samples.texts, "*.toml", HDL / "handovers"), load_handovers),
     Reader("score catalogue", "bugs.toml", samples.catalogues, load_catalogue),
-    Reader("score journal", "journal", samples.journals, lambda path: Journal(path, samples.ABOUT, resume=True)),
+    Reader(
+        "score journal", "journal", samples.journals, lambda path: Journal(path, samples.ABOUT, Played, resume=True)
+    ),
     Reader("cluster settings", "slurm.toml", partial(samples.texts, "slurm*.toml"), _cluster),
     Reader("trace", "trace.cfg", samples.traces, _trace, weight=1, beside=samples.beside_traces),
     Reader("trace data", "memory.dat", samples.data_files, lambda path: read_memory(path, 1 << 20, None)),

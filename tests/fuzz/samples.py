@@ -222,7 +222,7 @@ STORE_TABLES = ("runs", "tasks", "results", "coverage")
 def journals() -> list[bytes]:
     """Return the journal of a score."""
     with _folder() as folder:
-        journal = Journal(folder / "journal", ABOUT, resume=False)
+        journal = Journal(folder / "journal", ABOUT, Played, resume=False)
         journal.add("one", Played(3, None, 1.5))
         journal.add("two", Played(1, Catch("a.1", 1, (Check.VALUE,), None, None, ""), 0.5))
         return [(folder / "journal").read_bytes()]

@@ -9,11 +9,8 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from models.limits import TRACE_BYTES
-from models.reading import read_text
 from tb.judge.text import why_not_passed
 from tb.judge.verdict import Ending
-from tb.plain_data import converted
 from tb.run import folders
 from tb.run.result import Result, identity
 from tb.run.shared import SharedProcess
@@ -72,28 +69,6 @@ class Notes:
         numbers = [int(number) for number in np.flatnonzero(self._bytes)]
         self._bytes[:] = 0
         return numbers
-
-
-class Survey:
-    """The knowledge about all scenarios, in a file that every result is added to at once."""
-
-    def __init__(self, path: Path, model: str) -> None:
-        """Go on with what the file holds of the same model, or begin it."""
-        self._path = path
-        self.known: dict[str, Reached] = {}
-        # The last line may have been cut off with the run.
-        lines = read_text(path, TRACE_BYTES).split("\n")[:-1] if path.is_file() else []
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"{model}\n", encoding="utf-8")
-        if lines and lines[0] == model:
-            for line in lines[1:]:
-                self.add(converted(msgspec.json.decode(line), Reached, str(path)))
-
-    def add(self, entry: Reached) -> None:
-        """Write down what one scenario did."""
-        self.known[entry.identity] = entry
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(f"{msgspec.json.encode(entry).decode()}\n")
 
 
 def survey(cases: Sequence[Case], bench: Bench, mutants: int | None, workers: int) -> Iterator[Reached]:

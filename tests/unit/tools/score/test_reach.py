@@ -11,7 +11,7 @@ import pytest
 
 from tb.run.compile.toolchain import tool_environment, verilator_root
 from tb.tools.score.mutate import mutants_of
-from tb.tools.score.reach import Case, Notes, Reached, Survey, worth_playing
+from tb.tools.score.reach import Case, Notes, Reached, worth_playing
 from tb.tools.score.scenarios import Source
 from tb.tools.score.sources import switched
 
@@ -54,20 +54,6 @@ def test_notes_are_taken_once(tmp_path: Path) -> None:
     other[[2, 5]] = 1
     assert notes.taken() == [2, 5]
     assert notes.taken() == []
-
-
-def test_a_survey_goes_on_with_the_same_model_alone(tmp_path: Path) -> None:
-    path = tmp_path / "folder" / "reached.jsonl"
-    survey = Survey(path, "model-1")
-    survey.add(Reached("a.1", 0.5, [1, 3]))
-    survey.add(Reached("b.1", 0.5, None, alarm=["hang"]))
-    with path.open("a") as file:
-        file.write('{"identity":"c.1","sec')  # interrupted while it was written
-    again = Survey(path, "model-1")
-    assert again.known == survey.known
-    again.add(Reached("c.1", 0.5, [2]))
-    assert Survey(path, "model-1").known == again.known, "what follows a line that was cut off is sound"
-    assert Survey(path, "model-2").known == {}
 
 
 def test_what_fails_or_is_refused_without_a_mutant_reaches_none() -> None:

@@ -145,6 +145,10 @@ def test_a_test_that_no_feature_has_is_told(tmp_path: Path) -> None:
     assert load_feature_plan(written(tmp_path, GOOD.replace('["sdp_*"]', '["sdp_a"]')), CONFIG).aimless == ("sdp_b",)
 
 
+def test_every_test_of_the_shipped_plan_aims_at_a_feature() -> None:
+    assert load_feature_plan(FEATURES, CONFIG).aimless == ()
+
+
 def test_a_feature_of_which_nothing_was_covered_is_a_hole(plan: FeaturePlan) -> None:
     (status, *_) = feature_status(plan, plan.features, {}, {})
     assert (status.unplayed, status.holes) == (("sdp_a",), ("nothing passed", "nothing covered"))

@@ -168,6 +168,11 @@ class Evidence:
         return self.beats is not None and bool((self.actual.known & ~self.truth.known).any())
 
     @cached_property
+    def lost(self) -> bool:
+        """Whether bytes are missing that were written nowhere: none lies elsewhere, and none was written twice."""
+        return self.beats is not None and not self.rewritten and not self.strayed and bool(self.missing_elements.any())
+
+    @cached_property
     def misplaced(self) -> tuple[int, int] | None:
         """How many atoms of how many lie at wrong addresses, None unless all of them are right but for that."""
         if self.beats is None or self.slack:

@@ -150,11 +150,14 @@ def _variants(evidence: Evidence, causes: Iterable[Cause]) -> Iterable[Candidate
 
 
 def _possible(evidence: Evidence, candidate: Candidate) -> bool:
-    """Return whether a candidate does not contradict what the writes themselves say of right bytes."""
+    """Return whether a candidate does not contradict what the writes themselves say."""
     causes, variants = candidate
+    run = variants[-1].run
+    if evidence.lost and run.touch is None and run.dst.overlaps and not evidence.walk.overlaps:
+        # Atoms on each other are written twice.
+        return False
     if evidence.misplaced is not None:
         # Each byte was computed, and written once: its address alone is wrong.
-        run = variants[-1].run
         return run.dst != evidence.walk or run.touch is not None
     return evidence.overwritten is None or not any(cause.reruns for cause in causes)
 

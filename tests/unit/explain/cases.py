@@ -95,8 +95,13 @@ def evidence_of(
     memory: Bytes,
     wrong: Callable[[Patch], Patch] = lambda patch: patch,
     before: tuple[Layer, ...] = (),
+    *,
+    twice: bool = False,
 ) -> Evidence:
-    """Return the evidence of a layer that wrote what ``wrong`` makes of the right patch, in beats of 8 bytes."""
+    """Return the evidence of a layer that wrote what ``wrong`` makes of the right patch, in beats of 8 bytes.
+
+    ``twice`` writes the first of them once more.
+    """
     started = StartedLayer(0, layer.unit, 0, layer)
 
     def read(ram: Ram, address: int, nbytes: int) -> NDArray[np.uint8]:
@@ -104,7 +109,10 @@ def evidence_of(
 
     expectation = predict(started, read)
     expected = Patch(expectation.address, expectation.data, expectation.must_write)
-    return from_writes(started, expectation.layout, expected, beats_of(wrong(expected)), memory, before)
+    beats = beats_of(wrong(expected))
+    if twice:
+        beats = beats.take(np.concatenate([[0], np.arange(len(beats))]))
+    return from_writes(started, expectation.layout, expected, beats, memory, before)
 
 
 def beats_of(patch: Patch, width: int = 8) -> Beats:

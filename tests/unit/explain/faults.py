@@ -24,12 +24,16 @@ FP16 = full.fp16_memory(2)
 
 @dataclass(frozen=True, eq=False)
 class Fault:
-    """A layer, the memory it finds, what it leaves, and what the explainer should name first."""
+    """A layer, the memory it finds, what it leaves, and what the explainer should name first.
+
+    ``twice`` says that some bytes were written more than once, which what is left does not tell.
+    """
 
     layer: Layer
     left: Patch
     names: tuple[str, ...]
     memory: Bytes = MEMORY
+    twice: bool = False
 
 
 def run(layer: Layer, memory: Bytes = MEMORY) -> Patch:

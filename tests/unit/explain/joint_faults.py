@@ -131,7 +131,7 @@ def movements() -> Iterator[tuple[str, Fault]]:
         ("stride along x ignored", contracted(lambda y, x, c: y * 64 + c, 3, 1), "move-stride"),
         ("strides swapped", contracted(lambda y, x, c: (y * 3 + x) * 32 + c, 2, 3), "move-stride"),
     ):
-        yield f"contract: {name}", Fault(CONTRACT, patch, (cause,))
+        yield f"contract: {name}", Fault(CONTRACT, patch, (cause,), twice=name == "strides swapped")
 
     def moved(layer: Layer, name: str, end: str, **new: Any) -> Fault:
         surface = getattr(layer, end)

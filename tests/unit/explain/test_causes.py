@@ -187,6 +187,25 @@ def test_what_was_written_elsewhere_is_not_called_lost() -> None:
     assert first.name == "lost-part"
 
 
+def test_what_was_written_nowhere_has_no_wrong_stride() -> None:
+    """A hang leaves the last surface out: equal bytes would lie as well where the one before it was written twice."""
+    layer = cases.copy_layer()
+    evidence = cases.evidence_of(layer, replace(MEMORY, data=np.full_like(MEMORY.data, 5)))
+    assert evidence.beats is not None
+    assert evidence.started is not None
+    last = evidence.beats.address >= np.uint64(evidence.walk.address + 2 * evidence.walk.steps[0])
+    before = evidence.memory
+    hung = from_writes(evidence.started, evidence.layout, evidence.expected, evidence.beats.take(~last), before)
+    assert hung.lost
+    fits = diagnose(hung).fits
+    assert fits[0].name == "lost-part"
+    assert not any(variant.run.dst.overlaps for fit in fits for variant in fit.variants)
+    # The same bytes, one of them written twice, may be those of a wrong stride.
+    again = evidence.beats.take(np.concatenate([[0], np.flatnonzero(~last)]))
+    doubled = from_writes(evidence.started, evidence.layout, evidence.expected, again, before)
+    assert any(variant.run.dst.overlaps for fit in diagnose(doubled).fits for variant in fit.variants)
+
+
 def test_right_bytes_have_no_cause() -> None:
     diagnosis = diagnose(cases.evidence_of(cases.sdp_layer(), MEMORY))
     assert (diagnosis.fits, diagnosis.first) == ((), None)

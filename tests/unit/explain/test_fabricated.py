@@ -21,7 +21,7 @@ FAULTS = dict([*walks(), *sdp(), *other_engines(), *convolutions(), *joint(), *m
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_made_without_the_explainer_is_named_first(name: str) -> None:
     fault = FAULTS[name]
-    evidence = cases.evidence_of(fault.layer, fault.memory, lambda _: fault.left)
+    evidence = cases.evidence_of(fault.layer, fault.memory, lambda _: fault.left, twice=fault.twice)
     assert evidence.rerun is not None
     diagnosis = diagnose(evidence)
     assert diagnosis.first is not None, diagnosis.fits

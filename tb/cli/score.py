@@ -86,10 +86,9 @@ def main(args: argparse.Namespace) -> int:
     for bench, cases in plays:
         left = [(bug, scenarios) for bug, scenarios in cases if bug.name not in journal.done]
         for result in play_bugs(left, bench, seed=args.seed, workers=args.jobs):
-            journal.add(result.bug.name, Played(result.played, result.catch, result.seconds))
+            journal.add(result.bug.name, result.ended)
             print(f"[{len(journal.done):3}/{len(bugs)}] {report.line(result)}", flush=True)
-    ended = ((bug, journal.done[bug.name]) for bug in bugs)
-    results = [BugResult(bug, played.played, played.catch, played.seconds) for bug, played in ended]
+    results = [BugResult(bug, journal.done[bug.name]) for bug in bugs]
     report.write_json(results, args.results / "score.json")
     print("\n" + "\n".join(report.summary(results)))
     print(f"results: {args.results / 'score.json'}")

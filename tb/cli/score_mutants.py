@@ -153,14 +153,13 @@ def play(
     journal = Journal(bench.root / name, about, Played, resume=args.resume)
     left = [(number, mutant) for number, mutant in chosen if mutant.name not in journal.done]
     for result in play_mutants(left, surveyed, bench, design.parents, workers=args.jobs, most=args.each):
-        journal.add(result.mutant.name, Played(result.played, result.catch, result.seconds))
+        journal.add(result.mutant.name, result.ended)
         print(f"[{len(journal.done):3}/{len(chosen)}] {mutant_report.line(result)}", flush=True)
     results = []
     for number, mutant in chosen:
-        done = journal.done[mutant.name]
         reaching = sum(reached.reaches(noted(number, mutant)) for _, reached in surveyed)
         unit = unit_of(mutant.module, design.parents)
-        results.append(MutantResult(number, mutant, unit, done.played, reaching, done.catch, done.seconds))
+        results.append(MutantResult(number, mutant, unit, reaching, journal.done[mutant.name]))
     return results
 
 

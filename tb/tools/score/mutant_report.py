@@ -25,7 +25,7 @@ def line(result: MutantResult) -> str:
     """Return the outcome of a mutant in one line."""
     catch = result.catch
     if catch is None:
-        return f"{result.mutant}: SURVIVED: {result.reason} ({result.seconds:.0f} s)"
+        return f"{result.mutant}: SURVIVED: {result.reason} ({result.ended.seconds:.0f} s)"
     when = "" if catch.cycle is None else f", cycle {catch.cycle}"
     checks = ", ".join(check.value for check in catch.checks)
     why = judged(result.mutant.module, result.unit, catch)
@@ -150,7 +150,7 @@ def _plain(result: MutantResult) -> dict[str, Any]:
         "before": mutant.before,
         "after": mutant.after,
         "reaching": result.reaching,
-        "played": result.played,
+        "played": result.ended.played,
         "caught": catch is not None,
         "scenario": catch and catch.scenario,
         "checks": [check.value for check in catch.checks] if catch else [],
@@ -164,5 +164,5 @@ def _plain(result: MutantResult) -> dict[str, Any]:
         "judged": catch and judged(mutant.module, result.unit, catch).value,
         "proof": proof and str(proof),
         "reason": None if catch else result.reason,
-        "seconds": round(result.seconds, 2),
+        "seconds": round(result.ended.seconds, 2),
     }

@@ -10,6 +10,7 @@ from tb.run import folders
 from tb.run.spread import as_ended
 from tb.tools.score.catch import Catch
 from tb.tools.score.equivalent import Proof
+from tb.tools.score.journal import Played
 from tb.tools.score.mutate import Mutant
 from tb.tools.score.play import Bench, until_caught
 from tb.tools.score.reach import Case, Reached, worth_playing
@@ -37,21 +38,22 @@ class MutantResult:
         number: number of the mutant, from 1, the value of ``+mutant=``.
         mutant: the mutant.
         unit: to which its module belongs, None for one that several have.
-        played: scenarios that were played.
         reaching: scenarios in which the change makes a difference where it stands.
-        catch: how it was caught, None for a survivor.
-        seconds: seconds of simulation.
+        ended: what became of it when it was played.
         proof: whether a survivor was proved to be equivalent, None when nobody asked.
     """
 
     number: int
     mutant: Mutant
     unit: Unit | None
-    played: int
     reaching: int
-    catch: Catch | None
-    seconds: float
+    ended: Played
     proof: Proof | None = None
+
+    @property
+    def catch(self) -> Catch | None:
+        """How it was caught, None for a survivor."""
+        return self.ended.catch
 
     @property
     def equivalent(self) -> bool:
@@ -69,7 +71,7 @@ class MutantResult:
         why = "" if self.proof is None else f"; {self.proof}"
         if self.reaching == 0:
             return f"never reached: what it changes has the same value in all scenarios{why}"
-        return f"reached by {self.reaching} scenarios, played on {self.played}, nothing seen{why}"
+        return f"reached by {self.reaching} scenarios, played on {self.ended.played}, nothing seen{why}"
 
 
 def likely(module: str) -> set[str]:
@@ -113,6 +115,6 @@ def play_mutants(
         with bench.process(folder, plusargs) as process:
             ended = until_caught(jobs, bench, folder, process)
         unit = unit_of(mutant.module, parents)
-        return MutantResult(number, mutant, unit, ended.played, reaching, ended.catch, ended.seconds)
+        return MutantResult(number, mutant, unit, reaching, ended)
 
     yield from as_ended(workers, play, mutants)

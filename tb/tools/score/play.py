@@ -36,15 +36,16 @@ class BugResult:
 
     Attributes:
         bug: the bug.
-        played: scenarios that were played.
-        catch: how it was caught, None for a survivor.
-        seconds: seconds of simulation.
+        ended: what became of it.
     """
 
     bug: Bug
-    played: int
-    catch: Catch | None
-    seconds: float
+    ended: Played
+
+    @property
+    def catch(self) -> Catch | None:
+        """How it was caught, None for a survivor."""
+        return self.ended.catch
 
     @property
     def explained(self) -> bool | None:
@@ -163,7 +164,7 @@ def play_bug(bug: Bug, found: Sequence[Source], bench: Bench, seed: int) -> BugR
     plusargs = (f"+bug={bug.name}",) if bug.place is Place.RTL else ()
     with bench.process(folder, plusargs) as process:
         ended = until_caught(jobs, bench, folder, process)
-    return BugResult(bug, ended.played, ended.catch, ended.seconds)
+    return BugResult(bug, ended)
 
 
 def until_caught(jobs: Iterable[Job], bench: Bench, folder: Path, process: SharedProcess | None = None) -> Played:

@@ -20,7 +20,7 @@ def line(result: BugResult) -> str:
     bug, catch = result.bug, result.catch
     if catch is None:
         state = "equivalent" if bug.equivalent else "SURVIVED"
-        return f"{bug.name:32} {bug.kind.value:10} {state} {result.played} scenarios"
+        return f"{bug.name:32} {bug.kind.value:10} {state} {result.ended.played} scenarios"
     when = "" if catch.cycle is None else f", cycle {catch.cycle}"
     checks = ", ".join(check.value for check in catch.checks)
     why = "" if result.explained is None else f"; cause {catch.cause or 'unknown'}: {_right(result)}"
@@ -107,7 +107,7 @@ def _plain(result: BugResult) -> dict[str, Any]:
         "kind": bug.kind.value,
         "unit": bug.unit,
         "caught": catch is not None,
-        "played": result.played,
+        "played": result.ended.played,
         "scenario": catch and catch.scenario,
         "checks": [check.value for check in catch.checks] if catch else [],
         "cycle": catch and catch.cycle,
@@ -116,5 +116,5 @@ def _plain(result: BugResult) -> dict[str, Any]:
         "equal": list(catch.equal) if catch else [],
         "expected_causes": list(bug.causes),
         "explained": result.explained,
-        "seconds": round(result.seconds, 2),
+        "seconds": round(result.ended.seconds, 2),
     }

@@ -12,6 +12,7 @@ from tb.run.result import Result
 from tb.stimulus.exchange import Explained
 from tb.tools.score.catalogue import Bug, BugKind, Place
 from tb.tools.score.catch import catch_of
+from tb.tools.score.journal import Played
 from tb.tools.score.play import BugResult
 from tb.tools.score.report import caught, explained, line, passed, summary
 from tests.unit.run.regress.tasks import DUT, hang, wrong
@@ -77,10 +78,10 @@ def test_causes_that_predict_the_same_bytes_as_the_first_are_kept_and_counted() 
     catch = catch_of(result(wrong(3, cycle=7), causes=[["dst-base", "dst-order"], ["src-base"]]), 1)
     assert catch is not None
     assert catch.equal == ("dst-order",)
-    both = BugResult(bug(), 1, catch, 1.0)
+    both = BugResult(bug(), Played(1, catch, 1.0))
     assert line(both).endswith("cause dst-base: right, the same bytes as dst-order")
     assert "right first causes of which another predicts the very same bytes: 1" in summary([both])
-    other = BugResult(bug(causes=("src-base",)), 1, catch, 1.0)
+    other = BugResult(bug(causes=("src-base",)), Played(1, catch, 1.0))
     assert not any("very same bytes" in text for text in summary([other]))
 
 
@@ -112,7 +113,7 @@ def test_a_refused_scenario_says_nothing_about_a_bug() -> None:
 
 
 def played(which: Bug, *findings: Finding, causes: list[list[str]] | None = None) -> BugResult:
-    return BugResult(which, 3, catch_of(result(*findings, causes=causes), 1), 1.0)
+    return BugResult(which, Played(3, catch_of(result(*findings, causes=causes), 1), 1.0))
 
 
 def test_the_score_counts_what_was_caught_and_explained() -> None:

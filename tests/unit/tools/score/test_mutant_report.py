@@ -12,6 +12,7 @@ from tb.judge.finding import Check
 from tb.tools.score import mutant_report
 from tb.tools.score.catch import Catch
 from tb.tools.score.equivalent import Outcome, Proof
+from tb.tools.score.journal import Played
 from tb.tools.score.judged import Judgement, judged
 from tb.tools.score.mutants import MutantResult, likely
 from tb.tools.score.mutate import Mutant
@@ -29,10 +30,10 @@ def catch(cause: str | None, *blamed: str, symptom: bool = False, units: tuple[s
 
 
 RESULTS = [
-    MutantResult(1, mutant("NV_SDP_WDMA_cmd"), Unit.SDP, 2, 5, catch("dst-base", "SDP"), 1.0),
-    MutantResult(2, mutant("NV_SDP_WDMA_cmd", "carry dropped"), Unit.SDP, 0, 0, None, 0.0, Proof(Outcome.OPEN)),
-    MutantResult(3, mutant("NV_PDP_core"), Unit.PDP, 9, 12, None, 3.0, Proof(Outcome.EQUAL)),
-    MutantResult(4, mutant("NV_PDP_core"), Unit.PDP, 4, 4, None, 3.0, Proof(Outcome.TIME, "60 s")),
+    MutantResult(1, mutant("NV_SDP_WDMA_cmd"), Unit.SDP, 5, Played(2, catch("dst-base", "SDP"), 1.0)),
+    MutantResult(2, mutant("NV_SDP_WDMA_cmd", "carry dropped"), Unit.SDP, 0, Played(0, None, 0.0), Proof(Outcome.OPEN)),
+    MutantResult(3, mutant("NV_PDP_core"), Unit.PDP, 12, Played(9, None, 3.0), Proof(Outcome.EQUAL)),
+    MutantResult(4, mutant("NV_PDP_core"), Unit.PDP, 4, Played(4, None, 3.0), Proof(Outcome.TIME, "60 s")),
 ]
 
 
@@ -61,17 +62,18 @@ def test_the_summary_has_tables_survivors_with_reasons_and_ends_with_the_score()
 
 def test_a_score_passes_with_enough_caught_and_few_wrong_causes() -> None:
     caught = [
-        MutantResult(n, mutant("NV_SDP_WDMA_cmd"), Unit.SDP, 1, 1, catch("dst-base", "SDP"), 1.0) for n in range(19)
+        MutantResult(n, mutant("NV_SDP_WDMA_cmd"), Unit.SDP, 1, Played(1, catch("dst-base", "SDP"), 1.0))
+        for n in range(19)
     ]
     assert mutant_report.passed([*caught, RESULTS[3]])
     assert not mutant_report.passed([*caught[1:], RESULTS[3], RESULTS[1]])
-    wrong = MutantResult(20, mutant("NV_SDP_WDMA_cmd"), Unit.SDP, 1, 1, catch("pool-window", "PDP"), 1.0)
+    wrong = MutantResult(20, mutant("NV_SDP_WDMA_cmd"), Unit.SDP, 1, Played(1, catch("pool-window", "PDP"), 1.0))
     assert not mutant_report.passed([*caught, wrong])
 
 
 def test_units_are_counted_but_for_modules_that_several_have() -> None:
     def one(unit: Unit | None, *units: str) -> MutantResult:
-        return MutantResult(1, mutant("NV_PDP_core"), unit, 1, 1, catch(None, units=units), 1.0)
+        return MutantResult(1, mutant("NV_PDP_core"), unit, 1, Played(1, catch(None, units=units), 1.0))
 
     results = [one(Unit.PDP), one(Unit.PDP, "SDP"), one(Unit.SDP, "SDP_RDMA", "SDP", "PDP"), one(None, "PDP")]
     lines = mutant_report.summary(results, [])

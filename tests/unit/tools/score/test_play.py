@@ -147,7 +147,7 @@ def test_a_mutant_is_repeated_by_its_number(tmp_path: Path, played: list[tuple[J
         (Case(replace(SOURCE, name="b"), 5), Reached("b.5", 1.0, [6])),
     ]
     (result,) = play_mutants([(7, mutant)], cases, bench(tmp_path), {}, workers=1, most=9)
-    assert (result.reaching, result.played) == (1, 1)
+    assert (result.reaching, result.ended.played) == (1, 1)
     ((job, _),) = played
     assert (job.rerun, job.plusargs) == ("python -m tb score --seed 5 --number 7", ("+mutant=7",))
 

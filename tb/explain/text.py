@@ -57,15 +57,23 @@ class Explanation:
         """What the arithmetic meets in the wrong elements, where no cause is probable and they can be told."""
         return None if self.diagnosis.probable is not None else traits_of(self.evidence)
 
-    def lines(self) -> list[str]:
-        """Return the explanation as text."""
+    @cached_property
+    def place_lines(self) -> list[str]:
+        """Where and when its bytes are wrong, as text."""
         wrong = int(np.count_nonzero(self.evidence.wrong))
         if wrong == 0:
             return [f"{self.evidence.name}: nothing is wrong"]
         lines = [f"{self.evidence.name}: {wrong} wrong bytes", *_block("where", self.where)]
-        if self.when is not None:
-            lines += _block("when", self.when.lines())
-        return lines + _block("why", self.reasons())
+        return lines if self.when is None else [*lines, *_block("when", self.when.lines())]
+
+    @cached_property
+    def why_lines(self) -> list[str]:
+        """Why they are, as text; none when nothing is wrong."""
+        return _block("why", self.reasons()) if self.evidence.wrong.any() else []
+
+    def lines(self) -> list[str]:
+        """Return the explanation as text."""
+        return [*self.place_lines, *self.why_lines]
 
     def reasons(self) -> list[str]:
         """Return the ranked causes, or what stands out when none fits."""

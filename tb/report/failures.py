@@ -131,9 +131,7 @@ def _sorted_by_worth(explained: Explained | None) -> tuple[list[str], list[str],
     """Return why the first layer is wrong, with the leads; what an explanation says before it; and later layers."""
     if explained is None:
         return [], [], []
-    lines = explained.lines
-    start = next((n for n, line in enumerate(lines) if line.startswith(_WHY)), len(lines))
-    end = next((n for n, line in enumerate(lines) if n > start and not line.startswith("   ")), len(lines))
+    lines, (start, end) = explained.lines, explained.why
     return [*_told_leads(explained), *lines[start:end]], lines[:start], [*lines[end:], *explained.stages]
 
 
@@ -145,9 +143,6 @@ def _units(result: Result) -> list[str]:
 
 def _told_leads(explained: Explained) -> list[str]:
     return [f"  lead: {lead}" for lead in explained.leads]
-
-
-_WHY = "  why "
 
 
 def _block(result: Result) -> str:

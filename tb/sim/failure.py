@@ -162,6 +162,7 @@ def tell(
     if inside.suspect is not None and (inside.is_sure or not known):
         # A cause says more than the place; that of the first bad hand-over is worth a line all the same.
         pointed = [*(pointed[:1] if known else ()), inside.suspect]
+    placed, reasons = (len(explanations[0].place_lines), len(explanations[0].why_lines)) if explanations else (0, 0)
     return Explained(
         [line for explanation in explanations for line in explanation.lines()],
         [[fit.name for fit in explanation.causes] for explanation in explanations],
@@ -174,6 +175,7 @@ def tell(
         cleared=[unit.value for unit in cleared],
         blamed=[] if not explanations else sorted(unit.value for unit in _blamed(explanations[0])),
         named=[[unit.value for unit in dict.fromkeys(suspect.named)] for suspect in pointed],
+        why=(placed, placed + reasons),
         traits=[traits for explanation in explanations if (traits := explanation.traits) is not None],
     )
 

@@ -119,6 +119,7 @@ class Explained(msgspec.Struct, frozen=True):
 
     Attributes:
         lines: the explanation in words.
+        why: of these lines, the first one that says why the first layer is wrong, and the one after the last.
         causes: names of the probable causes of each layer, the best first.
         equal: those that predict the same bytes as the best, for each layer.
         headlines: the best cause of each layer in words, or that none fits.
@@ -146,6 +147,7 @@ class Explained(msgspec.Struct, frozen=True):
     located: bool = False
     traits: list[Traits] = []
     named: list[list[str]] = []
+    why: tuple[int, int] = (0, 0)
 
 
 class Answer(msgspec.Struct, frozen=True):

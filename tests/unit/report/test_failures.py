@@ -125,7 +125,8 @@ def test_the_cause_of_one_test_among_several_groups_is_in_its_heading() -> None:
 def test_why_is_shown_whole_before_where_when_and_further_complaints() -> None:
     why = ["  why   1. base 8 too large", "        2. base 16 too large"]
     where = ["layer 0 (SDP, group 0): 8 wrong bytes", "  where all", *(f"        more {n}" for n in range(12))]
-    one = Explained([*where, *why], [["dst-base"]], [["dst-base"]], ["base 8 too large"])
+    span = len(where), len(where) + len(why)
+    one = Explained([*where, *why], [["dst-base"]], [["dst-base"]], ["base 8 too large"], why=span)
     other = msgspec.structs.replace(one, headlines=["base 9 too large"], causes=[["x"]], leads=["it is odd"])
     found = [wrong(check=check) for check in (Check.VALUE, Check.MISSING, Check.STRAY, Check.DOUBLE)] * 2
     said = failures.told([result("a", Verdict(findings=found), why=one), result("b", in_group(1), why=other)])

@@ -27,7 +27,7 @@ from models import cdp_fp16, lut_integer
 from models.arithmetic import HARDWARE, Rules, Site, channel_blocks, check_range, limits
 from models.converter import Converter, ConverterEncoding
 from models.errors import InputError
-from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutTable, LutUnit
+from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutCounts, LutTable, LutUnit
 from models.precision import Precision
 from models.programming_lut import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE
 
@@ -133,8 +133,34 @@ class CdpParams:
                 raise InputError(f"{name} must have offset 0, scale 1 and shift 0 for FP16, which it does not convert")
 
 
+@dataclass(frozen=True, eq=False)
+class CdpResult:
+    """What a layer writes and counts.
+
+    Attributes:
+        output: (C, H, W) of the cube's dtype.
+        lut: the statistics of the lookups, padding channels included; None for FP16, where no hardware was
+            measured. What INT16 counts is the least that the registers hold: nv_full has eight lanes, of which
+            INT16 and FP16 use four, and the others count again, with each four elements, what the last INT8
+            layer left in them.
+
+    Source: public nv_small and nv_large RTL, measured; of nv_full read off the public RTL.
+    """
+
+    output: NDArray[Any]
+    lut: LutCounts | None
+
+
 def run(params: CdpParams, cube: NDArray[Any], channels: int, rules: Rules = HARDWARE) -> NDArray[Any]:
-    """Compute what the CDP writes for one cube.
+    """Return what the CDP writes for one cube: (C, H, W) of its dtype.
+
+    Arguments, errors and sources are those of :func:`compute`.
+    """
+    return compute(params, cube, channels, rules).output
+
+
+def compute(params: CdpParams, cube: NDArray[Any], channels: int, rules: Rules = HARDWARE) -> CdpResult:
+    """Compute what the CDP writes for one cube, and what it counts.
 
     Args:
         params: the layer.
@@ -142,9 +168,6 @@ def run(params: CdpParams, cube: NDArray[Any], channels: int, rules: Rules = HAR
             module's description.
         channels: how many of them are real.
         rules: rules of integer arithmetic.
-
-    Returns:
-        (C, H, W) of the cube's dtype.
 
     Raises:
         InputError: when the cube's type or shape does not fit.
@@ -154,6 +177,7 @@ def run(params: CdpParams, cube: NDArray[Any], channels: int, rules: Rules = HAR
     """
     columns = _columns(params, cube, channels)
     result = np.empty(columns.shape, cube.dtype)
+    counts = None if params.is_float else LutCounts(0, 0, 0, 0, 0)
     for part in _parts(columns):
         if params.is_float:
             floats = cdp_fp16.enter(columns[:, part], channels, params.nan_to_zero)
@@ -162,10 +186,12 @@ def run(params: CdpParams, cube: NDArray[Any], channels: int, rules: Rules = HAR
             continue
         data = _enter(params, columns[:, part], channels, rules)
         sums = _window_sums(params.local_size, data, rules)
-        factor = lut_integer.lookup(params.lut, sums, LutUnit.CDP, rules).values
-        product = factor * data if params.multiply else factor
+        found = lut_integer.lookup(params.lut, sums, LutUnit.CDP, rules)
+        if counts is not None:
+            counts += LutCounts.published(found.le_place, found.lo_place)
+        product = found.values * data if params.multiply else found.values
         result[:, part] = params.output_converter.convert(product, params.precision, rules.at(Site.CDP_OUTPUT))
-    return result.reshape(cube.shape)
+    return CdpResult(result.reshape(cube.shape), counts)
 
 
 def _columns(params: CdpParams, cube: NDArray[Any], channels: int) -> NDArray[Any]:

@@ -204,9 +204,13 @@ class LutCounts:
     overflow: int
     hybrid: int
 
+    def __add__(self, other: LutCounts) -> LutCounts:
+        """Return the statistics of the inputs of both."""
+        return LutCounts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
+
     @classmethod
     def measured(cls, lut: HybridLut, le_place: IntArray, lo_place: IntArray) -> LutCounts:
-        """Count as the hardware does.
+        """Count as SDP does.
 
         ``le_hit`` and ``lo_hit`` count every hit of the table, also where both hit; ``hybrid`` counts
         every input that hits at all; a miss counts where it lies in the table whose output is taken.
@@ -227,9 +231,15 @@ class LutCounts:
 
     @classmethod
     def published(cls, le_place: IntArray, lo_place: IntArray) -> LutCounts:
-        """Count as the document says: each input in exactly one of the five.
+        """Count as the document says, and CDP does: each input in exactly one of the five.
 
-        Source: LUT programming, "LUT Statistics".
+        An input that hits both tables, or lies below one and above the other, is ``hybrid``.
+
+        Args:
+            le_place: :class:`Place` in LE, any shape.
+            lo_place: :class:`Place` in LO, same shape.
+
+        Source: LUT programming, "LUT Statistics"; CDP measured on the public nv_small and nv_large RTL.
         """
         le_hit, lo_hit = le_place == Place.HIT, lo_place == Place.HIT
         below = (le_place == Place.UNDERFLOW) & (lo_place == Place.UNDERFLOW)

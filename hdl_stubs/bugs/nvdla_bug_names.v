@@ -37,6 +37,7 @@ module nvdla_bug_names;
       name("cdp_input_offset_ignored");
       name("cdp_interrupt_before_answers");
       name("cdp_local_size");
+      name("cdp_lookup_counts_twice");
       name("cdp_lookup_index");
       name("cdp_lookup_linear");
       name("cdp_lookup_priority");

@@ -87,7 +87,9 @@ module nvdla_cdp_float (
       .entry_nan  (lo_nan)
   );
 
-  nvdla_lut_choice choice (
+  nvdla_lut_choice #(
+      .COUNTS_ONCE(1)
+  ) choice (
       .priorities(settings[6:4]),
       .underflow (underflow),
       .overflow  (overflow),

@@ -18,10 +18,12 @@ module nvdla_cdp_lookup (
   `NVDLA_BUG(cdp_lookup_index)
   `NVDLA_BUG(cdp_lookup_slope)
   `NVDLA_BUG(cdp_lookup_linear)
+  `NVDLA_BUG(cdp_lookup_counts_twice)
   wire [1:0] underflow, overflow;
   wire signed [15:0] le_y, lo_y;
   wire [7:0] lo_place;
   wire use_lo;
+  wire [4:0] choice_events;
 
   nvdla_lut_table #(
       .INDEX(6)
@@ -59,14 +61,17 @@ module nvdla_cdp_lookup (
       .y          (lo_y)
   );
 
-  nvdla_lut_choice choice (
+  nvdla_lut_choice #(
+      .COUNTS_ONCE(1)
+  ) choice (
       .priorities(settings[6:4] ^ {bug_cdp_lookup_priority, 2'b00}),
       .underflow (underflow),
       .overflow  (overflow),
       .use_lo    (use_lo),
-      .events    (events)
+      .events    (choice_events)
   );
 
   assign lo_index = lo_place + {7'd0, bug_cdp_lookup_index && lo_place != 8'hff};
+  assign events = {bug_cdp_lookup_counts_twice ? ~(underflow | overflow) : choice_events[4:3], choice_events[2:0]};
   assign y = use_lo ? lo_y : le_y;
 endmodule

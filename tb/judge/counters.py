@@ -19,7 +19,7 @@ from tb.nvdla.registers import Register
 class Count:
     """The value that a counter must read: exactly ``value``, or at least that.
 
-    The counters of lookups also count idle slots of the pipeline.
+    SDP's counters of lookups also count idle slots of the pipeline, and so do CDP's on INT16.
     """
 
     value: int

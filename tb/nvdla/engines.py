@@ -190,10 +190,11 @@ CDP = Engine(
         "CDP_RDMA": tuple(TIMED["CDP_RDMA"].registers),
         "CDP": (
             *("D_NAN_INPUT_NUM", "D_INF_INPUT_NUM", "D_NAN_OUTPUT_NUM", "D_OUT_SATURATION"),
+            *_LUT_COUNTS,
             *TIMED["CDP"].registers,
         ),
     },
-    counting={"CDP": 1, "CDP_RDMA": 1},
+    counting={"CDP": 0b11, "CDP_RDMA": 1},
     elements_per_cycle=lambda config: config.cdp_throughput,
 )
 CONV = Engine(

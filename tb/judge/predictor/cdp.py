@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from models import cdp, tolerance_cdp
 from models.converter import saturated_fp16
 from models.fp16 import FP16
+from models.precision import Precision
 from tb.judge.counters import Count, Counts
+from tb.judge.predictor.counters import lookups
 from tb.judge.predictor.cubes import expect, read_patterns
 from tb.judge.predictor.expectation import Expectation, ReadMemory
 from tb.judge.tolerance import Tolerated
@@ -22,10 +24,10 @@ def predict_cdp(started: StartedLayer, read: ReadMemory) -> Expectation:
     layer = started.layer
     assert isinstance(layer, CdpLayer)
     result, tolerated = normalise(layer, read_patterns(layer.src, read))
-    return expect(started, layer.dst, result, tolerated, counted(layer, result))
+    return expect(started, layer.dst, result.output, tolerated, counted(started, result))
 
 
-def normalise(layer: CdpLayer, cube: NDArray[Any]) -> tuple[NDArray[Any], Tolerated | None]:
+def normalise(layer: CdpLayer, cube: NDArray[Any]) -> tuple[cdp.CdpResult, Tolerated | None]:
     """Return CDP's result for a cube, and the measure of an FP16 result.
 
     The reference is what the bit-accurate model computes.
@@ -35,25 +37,34 @@ def normalise(layer: CdpLayer, cube: NDArray[Any]) -> tuple[NDArray[Any], Tolera
         cube: (C, H, W) with padding channels, FP16 as patterns.
     """
     channels = layer.src.layout.shape[0]
-    result = cdp.run(layer.params, cube, channels)
+    result = cdp.compute(layer.params, cube, channels)
     if not layer.params.is_float:
         return result, None
     values = FP16.decode(cube)
     values[channels:] = 0.0
     largest = tolerance_cdp.channel_window_maximum(values, layer.params.local_size or 1)
-    expected = FP16.decode(result)
+    expected = FP16.decode(result.output)
     carried = tolerance_cdp.carried(layer.params, cube, channels)
     return result, Tolerated(expected, tolerance_cdp.cdp(largest, expected, carried=carried))
 
 
-def counted(layer: CdpLayer, result: NDArray[Any]) -> Counts:
-    """Return the values that the counters of CDP must read in FP16; it does not count NaN and infinities.
+def counted(started: StartedLayer, result: cdp.CdpResult) -> Counts:
+    """Return the values that the counters of CDP must read.
+
+    In FP16 it counts saturated outputs, but no NaN and no infinities. The saturation counter is not judged for
+    integers: it is constant in the public nv_small and nv_large RTL. Lookups are judged in integer layers that
+    enable their counters, as the register manual says, although the public RTL counts without that.
 
     Args:
-        layer: The layer.
-        result: Its output, padding channels included.
+        started: A layer of CDP.
+        result: What it writes and counts, padding channels included.
     """
-    if not layer.params.is_float:
-        return {}
-    names = ("CDP.D_NAN_INPUT_NUM", "CDP.D_INF_INPUT_NUM", "CDP.D_NAN_OUTPUT_NUM")
-    return {**dict.fromkeys(names, Count(0)), "CDP.D_OUT_SATURATION": Count(saturated_fp16(result))}
+    layer = started.layer
+    assert isinstance(layer, CdpLayer)
+    counts = {}
+    if layer.params.is_float:
+        names = ("CDP.D_NAN_INPUT_NUM", "CDP.D_INF_INPUT_NUM", "CDP.D_NAN_OUTPUT_NUM")
+        counts = dict.fromkeys(names, Count(0)) | {"CDP.D_OUT_SATURATION": Count(saturated_fp16(result.output))}
+    if "CDP.lut_en" in started.counting and result.lut is not None:
+        counts |= lookups("CDP", result.lut, at_least=layer.params.precision is not Precision.INT8)
+    return counts

@@ -8,19 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from models.lut import LutCounts
 from models.precision import Precision
 from models.sdp import SdpResult
 from tb.judge.counters import Count, Counts
 from tb.judge.tracker import StartedLayer
 from tb.nvdla.layers import SdpLayer
 
-_LUT = {
-    "SDP.D_PERF_LUT_UFLOW": "underflow",
-    "SDP.D_PERF_LUT_OFLOW": "overflow",
-    "SDP.D_PERF_LUT_HYBRID": "hybrid",
-    "SDP.D_PERF_LUT_LE_HIT": "le_hit",
-    "SDP.D_PERF_LUT_LO_HIT": "lo_hit",
-}
+_LUT = {"UFLOW": "underflow", "OFLOW": "overflow", "HYBRID": "hybrid", "LE_HIT": "le_hit", "LO_HIT": "lo_hit"}
 
 _ONCE = ("CDMA.D_NAN_INPUT_WEIGHT_NUM", "CDMA.D_INF_INPUT_WEIGHT_NUM")
 """Counters that a batch counts once, because its weights are fetched once; measured on the public nv_full RTL."""
@@ -46,7 +41,18 @@ def counted(started: StartedLayer, processed: SdpResult, before: Mapping[str, in
         counts["SDP_RDMA.D_STATUS_NAN_INPUT_NUM"] = Count(found.nan_input)
         counts["SDP_RDMA.D_STATUS_INF_INPUT_NUM"] = Count(found.infinity_input)
     if "SDP.perf_lut_en" in counting and found.lut is not None:
-        counts |= {name: Count(getattr(found.lut, field), at_least=True) for name, field in _LUT.items()}
+        counts |= lookups("SDP", found.lut, at_least=True)
     if found.unequal or (isinstance(started.layer, SdpLayer) and started.layer.params.compares):
         counts["SDP.D_STATUS"] = Count(int(found.unequal))
     return counts
+
+
+def lookups(unit: str, counts: LutCounts, *, at_least: bool) -> dict[str, Count]:
+    """Return what the five statistics of a unit's lookup tables must read.
+
+    Args:
+        unit: SDP or CDP.
+        counts: What the layer's inputs count.
+        at_least: Whether the unit also counts slots of its pipeline without an input.
+    """
+    return {f"{unit}.D_PERF_LUT_{name}": Count(getattr(counts, field), at_least) for name, field in _LUT.items()}

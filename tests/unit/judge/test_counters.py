@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from models.config import HwConfig
+from models.converter import Converter, ConverterEncoding
 from models.fp16 import FP16
+from models.lut import HybridLut, LutTable
 from models.precision import Precision
 from models.sdp import AluOp, SdpParams, YStage, compute, output_converter
 from tb.judge.counters import Count, CounterBoard
@@ -19,7 +21,7 @@ from tb.judge.layer_id import LayerId
 from tb.judge.predictor import predict
 from tb.judge.predictor.counters import counted
 from tb.judge.tracker import StartedLayer
-from tb.nvdla.layers import StageSource, Surface
+from tb.nvdla.layers import CdpLayer, StageSource, Surface
 from tb.nvdla.memory import MemoryImage, Ram
 from tb.nvdla.program.codec import encode
 from tb.nvdla.program.ops import CheckNothing, MemInit, MemLoad, Op, RegRead, RegWrite
@@ -28,7 +30,7 @@ from tb.stimulus.model import play_model
 from tb.stimulus.scenario import Scenario
 from tb.stimulus.trace import read
 from tests.unit.nvdla.conv_samples import small_conv
-from tests.unit.nvdla.samples import FULL, SMALL, small_sdp
+from tests.unit.nvdla.samples import FULL, SMALL, small_cdp, small_sdp
 from tests.unit.stimulus.trace.measured_files import CARRIED, rewritten
 
 SATURATION = "SDP.D_PERF_OUT_SATURATION"
@@ -86,10 +88,14 @@ def wrong(register: str, expected: int, got: int, engine: str = "SDP") -> list[F
     return [Finding(Check.COUNTER, detail, layer=LayerId(0, engine, 0))]
 
 
+def random_bytes() -> bytes:
+    """Return what memory holds from 0x1000 on."""
+    return np.random.default_rng(2).integers(0, 256, 0x3000, dtype=np.uint8).tobytes()
+
+
 def run(config: HwConfig, *ops: Op) -> list[Finding]:
     """Play on random memory and return the findings."""
-    data = np.random.default_rng(2).integers(0, 256, 0x3000, dtype=np.uint8).tobytes()
-    memory = (MemLoad(Ram.MC, 0x1000, ((0, data),), "in.dat"), MemInit(Ram.MC, 0x4000, 0x2000))
+    memory = (MemLoad(Ram.MC, 0x1000, ((0, random_bytes()),), "in.dat"), MemInit(Ram.MC, 0x4000, 0x2000))
     return play_model(Scenario("t", config.name, (*memory, *ops), 0), config).verdict.findings
 
 
@@ -109,6 +115,65 @@ def test_the_convolution_counts_saturated_sums() -> None:
     assert run(SMALL, *program, RegRead("CACC.D_OUT_SATURATION", 0), CheckNothing("a")) == []
     found = run(SMALL, *program, RegRead("CACC.D_OUT_SATURATION", 1), CheckNothing("a"))
     assert found == wrong("CACC.D_OUT_SATURATION", 0, 1, "CONV")
+
+
+def classified(config: HwConfig, precision: Precision) -> tuple[CdpLayer, dict[str, int]]:
+    """Return a layer that looks elements up, and what the counters of its lookups read after random memory."""
+    le = LutTable(np.arange(65, dtype=np.int16), -100, -36)
+    lo = LutTable(np.arange(257, dtype=np.int16), -20, 44, index_select=-2)
+    layer = small_cdp((25, 3, 3), config, precision)
+    params = replace(layer.params, local_size=None, multiply=False, lut=HybridLut(le, lo))
+    layer = replace(layer, params=replace(params, input_converter=Converter(0, 1, 0, ConverterEncoding.CDP_INPUT)))
+    layout = layer.src.layout
+    x = layout.unpack_padded(np.frombuffer(random_bytes(), np.uint8)[: layout.nbytes]).astype(np.int64)
+    x[25:] = 0
+    return layer, {
+        "UFLOW": int(np.sum(x <= -100)),
+        "OFLOW": int(np.sum(x >= 44)),
+        "HYBRID": int(np.sum((x >= -36) & (x <= -20))),
+        "LE_HIT": int(np.sum((x > -100) & (x < -36))),
+        "LO_HIT": int(np.sum((x > -20) & (x < 44))),
+    }
+
+
+def looked_up(config: HwConfig, layer: CdpLayer, enabled: int, read: dict[str, int]) -> list[Finding]:
+    """Return the findings when the counters of lookups read these values after a layer."""
+    enables = (RegWrite("CDP.S_POINTER", 0), RegWrite("CDP.D_PERF_ENABLE", enabled))
+    reads = (RegRead(f"CDP.D_PERF_LUT_{name}", value) for name, value in read.items())
+    return run(config, *enables, *encode(layer, config, 0, "a"), *reads, CheckNothing("a"))
+
+
+@pytest.mark.parametrize("name", ["UFLOW", "OFLOW", "HYBRID", "LE_HIT", "LO_HIT"])
+@pytest.mark.parametrize("surplus", [-1, 1])
+def test_each_lookup_counter_of_cdp_is_exact_for_int8_where_it_is_enabled(name: str, surplus: int) -> None:
+    layer, counts = classified(SMALL, Precision.INT8)
+    assert min(counts.values()) > 5
+    assert sum(counts.values()) == 32 * 3 * 3
+    assert looked_up(SMALL, layer, 0b10, counts) == []
+    other = {**counts, name: counts[name] + surplus}
+    assert looked_up(SMALL, layer, 0b10, other) == wrong(f"CDP.D_PERF_LUT_{name}", counts[name], other[name], "CDP")
+    assert looked_up(SMALL, layer, 0b01, other) == []
+
+
+def test_the_lookup_counters_of_cdp_may_read_more_for_int16_and_not_less() -> None:
+    layer, counts = classified(FULL, Precision.INT16)
+    assert looked_up(FULL, layer, 0b10, {name: value + 400 for name, value in counts.items()}) == []
+    detail = WrongCounter("CDP.D_PERF_LUT_LO_HIT", counts["LO_HIT"], at_least=True, got=counts["LO_HIT"] - 1)
+    found = looked_up(FULL, layer, 0b10, {**counts, "LO_HIT": counts["LO_HIT"] - 1})
+    assert found == [Finding(Check.COUNTER, detail, layer=LayerId(0, "CDP", 0))]
+
+
+@pytest.mark.parametrize(("name", "judged"), [("cdp_int8_lrn3", True), ("cdp_lrn3_k1_mid", False)])
+def test_the_lookup_counters_of_cdp_are_judged_for_integers_and_not_for_fp16(name: str, judged: bool) -> None:
+    scenario = read(CARRIED / f"{name}.npz", FULL)
+    first = next(n for n, op in enumerate(scenario.ops) if getattr(op, "register", "") == "CDP.D_OP_ENABLE")
+    enable, more = RegWrite("CDP.D_PERF_ENABLE", 0b10), RegRead("CDP.D_PERF_LUT_HYBRID", 0xFFFF_FFFF)
+    ops = (*scenario.ops[:first], enable, *scenario.ops[first:], more)
+    before, after = (play_model(one, FULL).verdict for one in (scenario, replace(scenario, ops=ops)))
+    assert before.findings == []
+    assert after.counters == before.counters + judged
+    found = [finding.detail.register for finding in after.findings if isinstance(finding.detail, WrongCounter)]
+    assert found == ["CDP.D_PERF_LUT_HYBRID"] * judged
 
 
 def test_a_comparison_leaves_whether_anything_differed() -> None:

@@ -106,3 +106,24 @@ def position(params: CdpParams, column: list[int], channels: int) -> list[int]:
         value = factor * element if params.multiply else factor
         result.append(convert(params.output_converter, value, BITS[params.precision][0]))
     return result
+
+
+def classes(params: CdpParams, column: list[int], channels: int) -> dict[str, int]:
+    """Count the channels of one position by the tables that their numbers lie in; each counts once."""
+    counts = {"le_hit": 0, "lo_hit": 0, "underflow": 0, "overflow": 0, "hybrid": 0}
+    names = {
+        (INSIDE, BELOW): "le_hit",
+        (INSIDE, ABOVE): "le_hit",
+        (BELOW, INSIDE): "lo_hit",
+        (ABOVE, INSIDE): "lo_hit",
+        (BELOW, BELOW): "underflow",
+        (ABOVE, ABOVE): "overflow",
+        (INSIDE, INSIDE): "hybrid",
+        (BELOW, ABOVE): "hybrid",
+        (ABOVE, BELOW): "hybrid",
+    }
+    data = entered(params, column, channels)
+    for channel in range(len(data)):
+        x = looked_up(params, data, channel)
+        counts[names[place(params.lut.le, x)[0], place(params.lut.lo, x)[0]]] += 1
+    return counts

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from models.cdp import LOCAL_SIZES, CdpParams, run
+from models import cdp
+from models.cdp import LOCAL_SIZES, CdpParams, compute, run
 from models.converter import Converter, ConverterEncoding
 from models.errors import InputError
-from models.lut import HybridLut, LutChoice, LutTable, LutUnit, Slope
+from models.lut import HybridLut, LutChoice, LutCounts, LutTable, LutUnit, Slope
 from models.precision import Precision
 from models.programming_lut import INDEX_OFFSET_RANGE, INDEX_SELECT_RANGE
 from tests.unit.models import oracles_cdp
@@ -144,6 +145,41 @@ def test_every_element_of_random_layers_agrees_with_the_oracle(seed: int, precis
         columns = [cube[:, 0, x].tolist() for x in range(cube.shape[2])]
         expected = np.array([oracles_cdp.position(layer, values, real) for values in columns])
         np.testing.assert_array_equal(run(layer, cube, real), expected.T[:, np.newaxis].astype(cube.dtype), strict=True)
+
+
+@pytest.mark.parametrize("precision", [Precision.INT8, Precision.INT16])
+def test_every_lookup_of_random_layers_is_counted_as_the_oracle_does(precision: Precision) -> None:
+    dice, total = Dice(31, precision), LutCounts(0, 0, 0, 0, 0)
+    for _ in range(200):
+        layer, cube, real = dice.layer()
+        columns = [cube[:, 0, x].tolist() for x in range(cube.shape[2])]
+        expected = LutCounts(0, 0, 0, 0, 0)
+        for values in columns:
+            expected += LutCounts(**oracles_cdp.classes(layer, values, real))
+        assert compute(layer, cube, real).lut == expected
+        total += expected
+    assert min(total.le_hit, total.lo_hit, total.underflow, total.overflow, total.hybrid) > 100
+
+
+def test_each_lookup_counts_once_and_those_of_padding_count_too() -> None:
+    lo = LutTable(-RAMP_LO, 20, 52, index_select=-3)
+    around = params(lut=ramps(le=LutTable(RAMP_LE, 0, 64), lo=lo))
+    below, only_le, both, only_le_again, above, padding_below = -1, 5, 30, 60, 90, 7
+    cube = column(below, only_le, both, only_le_again, above, padding_below)
+    assert compute(around, cube, 5).lut == LutCounts(le_hit=2, lo_hit=0, underflow=2, overflow=1, hybrid=1)
+    beside = params(lut=ramps(le=LutTable(RAMP_LE, -100, -36), lo=lo))
+    only_le, between, only_lo = -50, -10, 40
+    cube = column(only_le, between, only_lo)
+    assert compute(beside, cube, 3).lut == LutCounts(le_hit=1, lo_hit=1, underflow=0, overflow=0, hybrid=1)
+
+
+def test_counts_of_the_parts_that_a_cube_is_computed_in_are_summed(monkeypatch: pytest.MonkeyPatch) -> None:
+    cube = np.arange(-48, 48, dtype=np.int8).reshape(4, 4, 6)
+    whole = compute(params(), cube, 4)
+    monkeypatch.setattr(cdp, "_parts", lambda columns: [slice(n, n + 1) for n in range(columns.shape[1])])
+    parts = compute(params(), cube, 4)
+    np.testing.assert_array_equal(parts.output, whole.output, strict=True)
+    assert parts.lut == whole.lut == LutCounts(0, 0, 49, 0, 47)
 
 
 def test_random_layers_reach_every_place_of_both_tables() -> None:

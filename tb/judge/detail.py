@@ -286,10 +286,10 @@ class NoAnswer(Detail, frozen=True, tag=True):
 
 
 class Hang(Detail, frozen=True, tag=True):
-    """Nothing moved any more, and what was outstanding then.
+    """Nothing moved any more, or reads alone did, and what was outstanding then.
 
     Attributes:
-        quiet_cycles: how long nothing had moved.
+        quiet_cycles: how long nothing had moved, or nothing but reads.
         waiting_for: interrupts that the program waits for.
         csb: the register access under way, or None.
         running: layers whose end was not seen.
@@ -297,6 +297,7 @@ class Hang(Detail, frozen=True, tag=True):
         unmatched: halves of writes.
         units: units that are not idle in both groups.
         unanswered: the read of a state that got no answer, so that the rest is not known, or None.
+        reads: read requests of that time, more than all memory together has; 0 when nothing moved.
     """
 
     quiet_cycles: int
@@ -307,6 +308,7 @@ class Hang(Detail, frozen=True, tag=True):
     unmatched: tuple[Unmatched, ...]
     units: tuple[UnitState, ...]
     unanswered: NoAnswer | None = None
+    reads: int = 0
 
 
 class Note(Detail, frozen=True, tag=True):

@@ -166,7 +166,8 @@ def _no_answer(lost: details.NoAnswer) -> str:
 
 
 def _hang(finding: Finding, hang: details.Hang) -> list[str]:
-    lines = [f"hang: nothing moved for {hang.quiet_cycles} cycles, at cycle {finding.cycle}"]
+    moved = f"{hang.reads} reads and nothing else" if hang.reads else "nothing moved"
+    lines = [f"hang: {moved} for {hang.quiet_cycles} cycles, at cycle {finding.cycle}"]
     lines += [f"  waiting for interrupt {event}" for event in hang.waiting_for]
     lines += [] if hang.csb is None else [f"  CSB: {hang.csb}"]
     lines += [f"  running: {layer.name}" for layer in hang.running]

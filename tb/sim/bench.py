@@ -257,13 +257,13 @@ class Bench:
         player = self._player(program)
         waiters = {
             "end": player.play(),
-            "hang": self._watchdog.nothing_moves(),
+            "hang": self._watchdog.stuck(),
             "refusal": self._refused.wait(),
             "mismatch": self._watchdog.first_mismatch(),
             "dead interrupts": self.interrupts.failed.wait(),
         }
         try:
-            number, quiet = await select(*waiters.values())
+            number, ended_by = await select(*waiters.values())
         except CsbTimeout as error:
             self._find_dead_csb(error)
         except PollTimeout as error:
@@ -277,7 +277,7 @@ class Bench:
                 self.scoreboard.abandon()
             elif ended == "hang":
                 at = cycle()
-                self.judge.report(Check.HANG, await self._watchdog.hang(quiet, player.waiting_for), at)
+                self.judge.report(Check.HANG, await self._watchdog.hang(ended_by, player.waiting_for), at)
         finally:
             if self._played is not None:
                 self._played.after()

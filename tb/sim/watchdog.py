@@ -1,6 +1,8 @@
-"""Ends a simulation in which nothing moves any more, and says what was outstanding."""
+"""Ends a simulation in which nothing moves any more, or reads alone do without end, and says what was outstanding."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import msgspec
 from cocotb.triggers import Event
@@ -16,6 +18,21 @@ from tb.sim.pins import Pins
 _CHECKS_PER_DEADLINE = 4
 _LOOK_CYCLES = 1000
 _REST_CYCLES = 256
+_LEAST_ATOM_BYTES = 8
+_READS_OF_A_BYTE = 4
+_LEAST_READS = 1 << 14
+
+
+class Stuck(NamedTuple):
+    """How a device stands still.
+
+    Attributes:
+        cycles: how long nothing has moved; with reads, how long they alone have.
+        reads: requests in that time, 0 when nothing moved.
+    """
+
+    cycles: int
+    reads: int = 0
 
 
 class Watchdog:
@@ -32,15 +49,35 @@ class Watchdog:
         """A count that changes whenever something moves on CSB or a memory port."""
         return self._backend.accesses + self._ports.handshakes
 
-    async def nothing_moves(self) -> int:
-        """Return how many cycles were idle once CSB and the memory ports have been for long enough."""
+    async def stuck(self) -> Stuck:
+        """Return once CSB and the memory ports have been idle for long enough, or reads do not end."""
         step = max(self._settings.hang_cycles // _CHECKS_PER_DEADLINE, 1)
         last, quiet = self.activity, 0
+        progress, before, reading = self._progress, self.activity, 0
         while quiet < self._settings.hang_cycles:
             await wait_cycles(self._clock, step)
             quiet = quiet + step if self.activity == last else 0
             last = self.activity
-        return quiet
+            if self._progress != progress:
+                progress, before, reading = self._progress, last, 0
+                continue
+            reading += step
+            if last - before > _LEAST_READS and last - before > self._most_reads:
+                return Stuck(reading, last - before)
+        return Stuck(quiet)
+
+    @property
+    def _progress(self) -> int:
+        """A count that changes with everything but reads."""
+        written = sum(monitor.write_handshakes for monitor in self._backend.monitors.values())
+        return self._backend.accesses + written
+
+    @property
+    def _most_reads(self) -> int:
+        """Reads that no layer needs before it writes: of each byte of memory several times, an atom at a time."""
+        memories = self._backend.memories.values()
+        nbytes = sum(allocation.nbytes for memory in memories for allocation in memory.allocations)
+        return _LEAST_READS + _READS_OF_A_BYTE * nbytes // _LEAST_ATOM_BYTES
 
     async def memory_rests(self) -> bool:
         """Return True once no memory port has moved or owed anything for a while, False when that never comes."""
@@ -66,23 +103,24 @@ class Watchdog:
             self._judge.board.judge_pending()
         return 0
 
-    async def hang(self, quiet_cycles: int, waiting_for: tuple[str, ...]) -> Hang:
+    async def hang(self, stuck: Stuck, waiting_for: tuple[str, ...]) -> Hang:
         """Return everything outstanding: interrupts, CSB, memory requests, and the units that are not idle.
 
         Args:
-            quiet_cycles: How long nothing has moved.
+            stuck: How the device stands still.
             waiting_for: Interrupts that the program waits for.
         """
         unmatched = [monitor.unmatched() for monitor in self._backend.monitors.values()]
         outstanding = [slave.outstanding() for slave in self._backend.slaves.values()]
         hang = Hang(
-            quiet_cycles=quiet_cycles,
+            quiet_cycles=stuck.cycles,
             waiting_for=waiting_for,
             csb=self._backend.csb.pending,
             running=tuple(started.id for started in self._judge.tracker.running),
             requests=tuple(request for port in outstanding for request in port),
             unmatched=tuple(halves for halves in unmatched if halves is not None),
             units=(),
+            reads=stuck.reads,
         )
         return await self._with_states(hang)
 

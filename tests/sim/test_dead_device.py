@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from models.config import HwConfig
-from tb.judge.detail import NoAnswer
+from tb.judge.detail import Hang, NoAnswer
 from tb.judge.finding import Check
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending
@@ -28,6 +28,10 @@ DRIVEN = {
     # The first requests are taken; ``+deaf`` takes none after them.
     "csb2nvdla_ready": 'taken < 4 || !$test$plusargs("deaf")',
     "dla_intr": 'taken > 2 && $test$plusargs("rings")',
+    "nvdla_core2dbb_ar_arvalid": 'taken > 2 && $test$plusargs("reads")',
+    "nvdla_core2dbb_ar_arid": "1",
+    "nvdla_core2dbb_ar_araddr": "32'h80000100",
+    "nvdla_core2dbb_r_rready": "1",
 }
 CODE = """
   reg [31:0] taken = 0;
@@ -74,6 +78,15 @@ def test_a_device_whose_interrupt_cannot_be_served_hangs(device: Built, tmp_path
     assert complaints(result.verdict)[0].startswith("CSB did not ")
     lost = [found for found in result.verdict.findings if isinstance(found.detail, NoAnswer)]
     assert [found.check for found in lost] == [Check.HANG]
+
+
+def test_a_device_that_reads_without_end_hangs(device: Built, tmp_path: Path) -> None:
+    result = play(device, tmp_path, ("+reads",))
+    assert result.ending is Ending.HANG, result
+    (hang,) = [found.detail for found in result.verdict.findings if isinstance(found.detail, Hang)]
+    assert 16384 < hang.reads <= hang.quiet_cycles
+    said = [line for line in complaints(result.verdict) if line.startswith("hang: ")]
+    assert said[0].startswith(f"hang: {hang.reads} reads and nothing else for {hang.quiet_cycles} cycles, at cycle ")
 
 
 @pytest.mark.parametrize("plusarg", ["+finishes", "+stops"])

@@ -24,6 +24,8 @@ EXERCISES = {
     "pdp": ("pdp", "max", "average"),
     "cdp": ("cdp",),
     **dict.fromkeys(("conv", "cdma", "cbuf", "csc", "cmac", "cacc"), _CONV),
+    "img": ("image", "images"),
+    "cvt": ("converter", "converters", "image", "images"),
     **dict.fromkeys(("_reg", "regfile", "csb", "glb", "intr"), _CONTROL),
     **dict.fromkeys(("mcif", "xxif", "dmaif", "_cq", "lat_fifo"), _MEMORY),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -117,7 +118,8 @@ def worth_playing(
     """Return the scenarios to play a mutant on, and how many reach it.
 
     Scenarios whose names begin with the same word are of one kind. In turn the cheapest of each kind is taken, and
-    three of those that exercise the mutant's unit by their names, until there are ``most``.
+    three of those that exercise the mutant's unit by their names, until there are ``most``. None comes with another
+    seed before all of its kind have come.
 
     Args:
         cases: all scenarios, with what they reach.
@@ -126,8 +128,14 @@ def worth_playing(
         most: how many to play at most.
     """
     found = [(case, reached) for case, reached in cases if reached.reaches(mutant)]
+    cheapest = [case for case, _ in sorted(found, key=lambda pair: pair[1].seconds)]
+    seeds: Counter[str] = Counter()
+    turns: list[int] = []
+    for case in cheapest:
+        turns.append(seeds[case.source.name])
+        seeds[case.source.name] += 1
     kinds: dict[tuple[bool, str], list[Case]] = {}
-    for case, _ in sorted(found, key=lambda pair: pair[1].seconds):
+    for _, case in sorted(zip(turns, cheapest, strict=True), key=lambda pair: pair[0]):
         words = case.source.name.split("_")
         kinds.setdefault((not likely.isdisjoint(words), words[0]), []).append(case)
     ordered: list[Case] = []

@@ -77,6 +77,13 @@ def test_the_cheapest_of_each_kind_are_played_in_turn_and_three_of_those_that_ex
     assert len(set(everything)) == len(everything) == 31
 
 
+def test_another_seed_comes_after_all_scenarios_of_its_kind() -> None:
+    times = {("conv_a", 1): 1.0, ("conv_a", 2): 1.1, ("conv_b", 1): 2.0, ("conv_b", 2): 2.1, ("conv_c", 1): 3.0}
+    cases = [(case(name, seed), Reached(f"{name}.{seed}", seconds, [7])) for (name, seed), seconds in times.items()]
+    chosen, _ = worth_playing(cases, 7, {"conv"}, 5)
+    assert [found.identity for found in chosen] == ["conv_a.1", "conv_b.1", "conv_c.1", "conv_a.2", "conv_b.2"]
+
+
 def test_a_change_that_is_evaluated_once_is_played_everywhere_but_where_the_device_refuses() -> None:
     cases = [(case(name), Reached(f"{name}.1", 1.0, [])) for name in ("a", "b")]
     cases.append((case("c"), Reached("c.1", 1.0, [], refused=True)))

@@ -16,6 +16,7 @@ from tb.run import folders
 from tb.run.compile.filelist import parse
 from tb.run.compile.recipe import embedded_filelist
 from tb.run.inside import handovers_of
+from tb.run.process import threads
 from tb.run.regress.features import load_feature_plan
 from tb.tools.score import mutant_report
 from tb.tools.score.equivalent import Prover
@@ -100,7 +101,8 @@ def main(args: argparse.Namespace, again: str) -> int:
     surveyed = look(cases, bench, len(mutants) if notes else None, args.jobs)
     results = play(args, chosen, surveyed, bench, design)
     prover = Prover(files, design, folders.made(root, "proofs"), args.prove)
-    results = [proved(result, prover) for result in results]
+    with threads(args.jobs) as pool:
+        results = list(pool.map(lambda result: proved(result, prover), results))
     alarms = [reached for _, reached in surveyed if reached.alarm]
     mutant_report.write_json(results, alarms, root / "score.json")
     print("\n" + "\n".join(mutant_report.summary(results, alarms)))

@@ -74,7 +74,10 @@ class StageRun:
                 cube = np.minimum(cube, (1 << 15) - 1)
             pairs = cube.reshape(-1, len(self.components), *cube.shape[1:])
             fetched = {name: pairs[:, index] for index, name in enumerate(self.components)}
-        taken = sdp.Operands.of(self.stage, self.alu, self.mul, fetched, is_float)
+        # The number of another, integer layer is a pattern to this one.
+        width = (1 << (32 if isinstance(self.stage, YStage) else 16)) - 1 if is_float else -1
+        alu, mul = (None if register is None else register & width for register in (self.alu, self.mul))
+        taken = sdp.Operands.of(self.stage, alu, mul, fetched, is_float)
         if self.added and taken.alu is not None:
             taken = replace(taken, alu=taken.alu + self.added)
         return taken

@@ -139,10 +139,11 @@ def _low_bits(value: int, bits: int) -> int:
 
 def _stages(run: Run) -> Kinds:
     """Yield everything that may be wrong with X1, X2 and the registers of Y."""
+    floats = any(sdp.value.params.is_float for sdp in reach.engines(run, SdpRun))
     for title, part in reach.stages(run):
         old, stage = part.value.stage, part.part("stage")
         yield "bypass", f"{title} left out", part.put(None)  # type: ignore[arg-type]
-        yield from _registers(title, part)
+        yield from _registers(title, part, floats)
         if isinstance(old, YStage):
             continue
         if old.relu:
@@ -179,19 +180,23 @@ def _misread(shift: int) -> tuple[int, ...]:
     return 0, shift - 1, shift + 1, shift & 15, shift & 31
 
 
-def _registers(title: str, part: Part[StageRun]) -> Kinds:
+def _registers(title: str, part: Part[StageRun], floats: bool) -> Kinds:
+    """Yield what the registers of a stage may be taken for; those of floating point hold patterns."""
+    sign = 1 << (31 if isinstance(part.value.stage, YStage) else 15)
     alu, mul = part.value.alu, part.value.mul
     for component, value in (("alu", alu), ("mul", mul)):
         if value is None:
             continue
         where = f"{component.upper()} operand of {title}"
-        for other, what in (
+        others = (
             (-value, "negated"),
             (0, "0"),
             (value & 0x7FFF, "unsigned"),
             (_low_byte(value), "its low byte alone"),
             (value & 0xFF, "its low byte alone, unsigned"),
-        ):
+        )
+        patterns = ((value ^ sign, "negated"), (0, "0"), (value & ~sign, "without its sign"))
+        for other, what in patterns if floats else others:
             yield "register", f"{where} {what}: {other} instead of {value}", part.other(**{component: other})
     if alu is not None and mul is not None:
         yield "register", f"operands of {title} swapped", part.other(alu=mul, mul=alu)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from tb.explain.memory import Patch
+from tb.nvdla.layers import StageSource
 from tests.unit.explain import cases
 from tests.unit.explain import full_cases as full
 from tests.unit.explain.faults import FP16, Fault, by_value, elements, run, strides
@@ -51,6 +52,10 @@ def numbers() -> Iterator[tuple[str, Fault]]:
     wide = full.winograd_conv()
     yield "bytes swapped", Fault(wide, by_value(wide, lambda c: c.byteswap()), ("dst-byte-order",))
     yield "stuck bit", Fault(SDP, by_value(SDP, lambda c: c | 8), ("dst-stuck-bit",))
+    # Floating-point registers hold patterns, without a sign in front.
+    by_register = replace(product, x1=StageSource(mul=0x4248))
+    negated = run(replace(product, x1=StageSource(mul=0xC248)), FP16)
+    yield "FP16 register negated", Fault(by_register, negated, ("stage-register",), FP16)
 
 
 def control() -> Iterator[tuple[str, Fault]]:

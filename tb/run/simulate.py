@@ -11,7 +11,7 @@ from pathlib import Path
 from signal import Signals
 
 from tb.judge.finding import Check
-from tb.run.compile.runners import Simulation, simulation, use_own_libraries
+from tb.run.compile.runners import Simulation, simulation
 from tb.run.compile.spec import Built
 from tb.run.errors import LaunchError
 from tb.run.process import Ended, last_relevant_lines, supervise
@@ -116,8 +116,6 @@ def prepare(
     work_dir.mkdir(parents=True, exist_ok=True)
     (work_dir / LOG_NAME).unlink(missing_ok=True)
     (work_dir / JUNIT_NAME).unlink(missing_ok=True)
-    if built.spec.simulator == "verilator":
-        use_own_libraries(built.directory)
     return simulation(
         built.spec.simulator,
         built.directory,

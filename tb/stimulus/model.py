@@ -115,11 +115,11 @@ class _Model:
                 if op.register == "GLB.S_INTR_STATUS":
                     for started in self.judge.tracker.running:
                         self.judge.done(started.layer.unit, started.group)
+                elif isinstance(op, RegRead) and op.expected is not None:
+                    # A counter is compared with the counts of the layer that ran last.
+                    self.judge.csb(Access(register, address, op.expected, is_write=False))
                 elif op.register == "BDMA.STATUS" or register.name == "S_STATUS":
                     self.judge.csb(Access(register, address, 0, is_write=False))
-                elif isinstance(op, RegRead) and op.expected is not None:
-                    # What a counter read on the hardware is compared with the counts of the layer that ran last.
-                    self.judge.csb(Access(register, address, op.expected, is_write=False))
 
     def _notify(self, player: Player) -> None:
         for notified in self._notifications.due():

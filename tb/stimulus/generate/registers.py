@@ -220,7 +220,8 @@ def running_program(layers: Sequence[Layer], config: HwConfig, rng: np.random.Ge
     """Return a program that accesses the registers of units while layers run, which must not notice.
 
     Of each unit, the registers of the group that runs are read and written, which changes nothing, and those of the
-    other group are written, read and restored. The layers must take some thousand cycles.
+    other group are written, read and restored. First of all the states of all units are read. The layers must take
+    some thousand cycles.
 
     Args:
         layers: In the order in which they run, one after the other.
@@ -235,6 +236,7 @@ def running_program(layers: Sequence[Layer], config: HwConfig, rng: np.random.Ge
         runs |= {unit: runs.get(unit, 0) + 1 for unit in units}
         name = f"layer_{number}"
         accesses.follow(encode(layer, config, groups, sync_id=name))
+        accesses.ops += _states_while_running(accesses, groups)
         mine = {unit: _some(accesses, unit) for unit in units}
         for unit in units:
             for register in kept(accesses.registers, unit):
@@ -247,6 +249,15 @@ def running_program(layers: Sequence[Layer], config: HwConfig, rng: np.random.Ge
         accesses.ops.append(CheckNothing(name))
         accesses.finish(groups)
     return tuple(accesses.ops)
+
+
+def _states_while_running(accesses: Accesses, groups: Mapping[str, int]) -> Iterator[Op]:
+    """Yield reads of the states of units that run: RUNNING in their group, IDLE in the other."""
+    for unit, group in groups.items():
+        status = accesses.registers.of_unit(unit).get("S_STATUS")
+        if status is not None:
+            field = status.field(f"status_{group}")
+            yield RegRead(status.full_name, field.values["RUNNING"] << field.lsb)
 
 
 def _some(accesses: Accesses, unit: str) -> list[Register]:

@@ -13,6 +13,7 @@ import numpy as np
 from tb.judge.text import why_not_passed
 from tb.judge.verdict import Ending
 from tb.run import folders
+from tb.run.jobs import Job
 from tb.run.result import Result, identity
 from tb.run.shared import SharedProcess
 from tb.run.spread import spread
@@ -98,14 +99,29 @@ class _Player:
         self._notes = None if mutants is None else Notes(folder / f"reached_{number}", mutants)
         self._plusargs = () if self._notes is None else (f"+reached={self._notes.path}",)
         self._process: SharedProcess | None = bench.shared(folder / str(number), self._plusargs)
+        self._constant: list[int] | None = None
 
     def play(self, case: Case) -> Reached:
         job = replace(self._bench.job(case.source, case.seed), plusargs=self._plusargs)
         result: Result = self._bench.play(job, self._folder, self._process)
-        mutants = None if self._notes is None else self._notes.taken()
+        mutants = None if self._notes is None else self._reached(job, self._notes)
         refused = result.ending is Ending.REFUSED
         alarm = [] if refused or result.ending is Ending.PASSED else why_not_passed(result.verdict)
         return Reached(case.identity, result.seconds, mutants, refused, list(alarm))
+
+    def _reached(self, job: Job, notes: Notes) -> list[int]:
+        """Return the mutants of the scenario that was just played, with those of constants.
+
+        What depends on constants alone is evaluated when the model starts, and never again. It holds for every
+        scenario: it is what the first one reached and does not reach when it is played again in the same process.
+        """
+        taken = notes.taken()
+        if self._constant is None:
+            self._bench.play(job, self._folder, self._process)
+            again = notes.taken()
+            self._constant = sorted(set(taken) - set(again))
+            taken = again
+        return sorted({*taken, *self._constant})
 
     def close(self) -> None:
         if self._process is not None:

@@ -5,18 +5,24 @@ from __future__ import annotations
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from tb.judge.verdict import Verdict
 from tb.run.compile.toolchain import tool_environment, verilator_root
+from tb.run.dut import Dut
+from tb.run.jobs import Job
+from tb.run.result import Result
 from tb.tools.score.mutate import mutants_of
-from tb.tools.score.reach import Case, Notes, Reached, worth_playing
+from tb.tools.score.reach import Case, Notes, Reached, survey, worth_playing
 from tb.tools.score.scenarios import Source
 from tb.tools.score.sources import switched
 
 pytestmark = pytest.mark.slow
 
+DUT = Dut("nv_small", "verilator")
 COUNTER = """\
 module counter (input clk, input rst, output reg [7:0] count);
   always @(posedge clk)
@@ -88,6 +94,30 @@ def test_a_change_that_is_evaluated_once_is_played_everywhere_but_where_the_devi
     cases = [(case(name), Reached(f"{name}.1", 1.0, [])) for name in ("a", "b")]
     cases.append((case("c"), Reached("c.1", 1.0, [], refused=True)))
     assert worth_playing(cases, None, set(), 10) == ([case for case, _ in cases[:2]], 2)
+
+
+def test_mutants_of_constants_are_reached_by_all_scenarios(tmp_path: Path) -> None:
+    """A model notes them when it starts, and never again."""
+
+    class Model:
+        """A bench whose model notes mutant 9 when it starts, and in a scenario the mutant that its name says."""
+
+        root, started = tmp_path, False
+
+        def shared(self, folder: Path, plusargs: tuple[str, ...]) -> None:
+            self.notes = np.memmap(plusargs[0].removeprefix("+reached="), dtype=np.uint8, mode="r+")
+
+        def job(self, source: Source, seed: int) -> Job:
+            return Job(source.name, seed, "", lambda: source.build(None, seed))
+
+        def play(self, job: Job, folder: Path, process: None) -> Result:
+            self.notes[[int(job.name), *([] if self.started else [9])]] = 1
+            self.started = True
+            return Result(job.name, job.seed, DUT, "", Verdict(judged_bytes=8))
+
+    bench: Any = Model()
+    found = list(survey([case("2"), case("3")], bench, 9, workers=1))
+    assert [reached.mutants for reached in found] == [[2, 9], [3, 9]]
 
 
 @pytest.mark.skipif(shutil.which("c++") is None, reason="needs a compiler")

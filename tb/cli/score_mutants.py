@@ -83,7 +83,8 @@ def main(args: argparse.Namespace, again: str) -> int:
     files = parse(args.rtl or embedded_filelist(config))
     root = folders.made(args.results, "mutants")
     design = design_of(files, args.top, root / "design.log")
-    mutants = choose(sorted(design.files), args.mutants, args.seed, args.modules, design.modules)
+    defines = {name for name, _ in files.defines}
+    mutants = choose(sorted(design.files), args.mutants, args.seed, args.modules, design.modules, defines)
     if args.list:
         print("\n".join(f"{number:3} {mutant}" for number, mutant in enumerate(mutants, 1)))
         return 0

@@ -15,6 +15,7 @@ from tb.nvdla import configrom
 from tb.nvdla.engines import chain_of
 from tb.nvdla.layers import Layer
 from tb.nvdla.program.codec import encode
+from tb.nvdla.program.lut import LutEntries
 from tb.nvdla.program.ops import CheckNothing, Op, RegRead, RegWrite, SyncWait
 from tb.nvdla.program.state import GROUPS, RegisterState
 from tb.nvdla.registers import UNIT_BYTES, Register, RegisterMap
@@ -33,6 +34,9 @@ _UNSTEADY = ("S_LUT_ACCESS_DATA", "S_CBUF_FLUSH_STATUS", "S_INTR_SET")
 
 _TOUCHED = 3
 """Registers of a unit that are written while it runs, besides all that are read."""
+
+_ENTRY_NUMBERS = 1 << 10
+"""Numbers of entries that S_LUT_ACCESS_CFG can hold."""
 
 _READS_AT_RANDOM = 48
 """Unmapped words of a unit that are read besides those close to its registers."""
@@ -74,6 +78,17 @@ class Accesses:
         if register.name == "D_OP_ENABLE":
             return int(state.enabled(unit, group))
         return state.words(unit, group)[register.name] & register.readable
+
+    def tables(self, unit: str) -> LutEntries:
+        """Return the entries of a unit's lookup tables.
+
+        Raises:
+            KeyError: when the unit has none.
+        """
+        entries = self._state.lut(unit)
+        if entries is None:
+            raise KeyError(unit)
+        return entries
 
     def follow(self, program: Sequence[Op]) -> None:
         """Add a program whose writes count."""
@@ -187,6 +202,35 @@ def _unmapped(accesses: Accesses, units: Sequence[str]) -> None:
     _read_all(accesses, units)
 
 
+def _tables(accesses: Accesses, units: Sequence[str]) -> None:
+    """Fill lookup tables, write after their last entries, which is lost, and read them."""
+    units_with_tables = ("SDP", "CDP") if accesses.config.sdp_lut_enable else ("CDP",)
+    for unit in units_with_tables:
+        if unit not in units:
+            continue
+        for table, entries in enumerate(accesses.tables(unit)):
+            _write_entries(accesses, unit, table, 0, len(entries))
+        for table, entries in enumerate(accesses.tables(unit)):
+            _write_entries(accesses, unit, table, len(entries), _ENTRY_NUMBERS)
+        for table, entries in enumerate(accesses.tables(unit)):
+            _read_entries(accesses, unit, table, entries)
+
+
+def _write_entries(accesses: Accesses, unit: str, table: int, first: int, end: int) -> None:
+    registers = accesses.registers.of_unit(unit)
+    accesses.write(registers["S_LUT_ACCESS_CFG"], 1 << 17 | table << 16 | first)
+    for _ in range(first, end):
+        accesses.write(registers["S_LUT_ACCESS_DATA"], int(accesses.rng.integers(0, 1 << 16)))
+
+
+def _read_entries(accesses: Accesses, unit: str, table: int, entries: Sequence[int]) -> None:
+    registers = accesses.registers.of_unit(unit)
+    accesses.write(registers["S_LUT_ACCESS_CFG"], table << 16)
+    # The word follows its address by a clock: a read right after a posted write would see the one before.
+    accesses.read(registers["S_LUT_ACCESS_CFG"])
+    accesses.ops += [RegRead(registers["S_LUT_ACCESS_DATA"].full_name, entry) for entry in entries]
+
+
 def _pending(accesses: Accesses, units: Sequence[str]) -> None:
     """Enable the group that is not next: it waits, ignores writes, and the other group takes them."""
     for unit in units:
@@ -291,6 +335,7 @@ KINDS: dict[str, Callable[[Accesses, Sequence[str]], None]] = {
     "distinct": _distinct,
     "unmapped": _unmapped,
     "pending": _pending,
+    "tables": _tables,
 }
 """Kinds of programs, by what plans call them."""
 

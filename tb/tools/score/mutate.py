@@ -92,7 +92,12 @@ class Mutant:
 
 
 def choose(
-    files: Sequence[Path], count: int, seed: int, modules: str = "*", instantiated: Collection[str] | None = None
+    files: Sequence[Path],
+    count: int,
+    seed: int,
+    modules: str = "*",
+    instantiated: Collection[str] | None = None,
+    defines: Collection[str] = (),
 ) -> list[Mutant]:
     """Return mutants of some modules, spread over families of bugs, modules and kinds of changes.
 
@@ -105,6 +110,7 @@ def choose(
         seed: seed of the choice.
         modules: shell patterns of the modules' names, comma-separated.
         instantiated: names of the modules that the design consists of, None for all.
+        defines: names of the macros that are defined when the design is built.
 
     Raises:
         InputError: when nothing can be changed.
@@ -114,7 +120,7 @@ def choose(
     rng = np.random.default_rng([seed, 0x3417])
     lots: dict[Family, dict[str, dict[str, list[Mutant]]]] = {}
     for path in files:
-        for mutant in mutants_of(path, modules, instantiated):
+        for mutant in mutants_of(path, modules, instantiated, defines):
             lots.setdefault(mutant.family, {}).setdefault(mutant.module, {}).setdefault(mutant.kind, []).append(mutant)
     if not lots:
         raise InputError(f"modules must match a module with expressions, not {modules}")
@@ -145,18 +151,21 @@ def _drawn(rng: np.random.Generator, weights: Sequence[float]) -> int:
     return int(rng.choice(len(shares), p=shares / shares.sum()))
 
 
-def mutants_of(path: Path, modules: str = "*", instantiated: Collection[str] | None = None) -> Iterator[Mutant]:
+def mutants_of(
+    path: Path, modules: str = "*", instantiated: Collection[str] | None = None, defines: Collection[str] = ()
+) -> Iterator[Mutant]:
     """Yield every mutant of the modules of a file whose names match one of the shell patterns.
 
     Args:
         path: the file.
         modules: the patterns, comma-separated.
         instantiated: names of the modules that count, None for all.
+        defines: names of the macros that are defined.
     """
     text = path.read_text(encoding="utf-8", errors="surrogateescape")
     if instantiated is not None and not any(name in instantiated for name in _MODULE_NAME.findall(text)):
         return
-    code = without_comments(text)
+    code = without_comments(text, defines)
     plain = visible(code)
     for name, head, end in modules_of(plain):
         if not any(fnmatchcase(name, pattern) for pattern in modules.split(",")):
@@ -199,10 +208,10 @@ def modules_of(plain: str) -> Iterator[tuple[str, int, int]]:
         yield module[1], plain.index(";", module.start(2)) + 1, module.end(2)
 
 
-def without_comments(text: str) -> str:
+def without_comments(text: str, defines: Collection[str] = ()) -> str:
     """Return text of the same length with blanks for comments, strings, directives and what they leave out."""
     synthesized = _NOT_SYNTHESIZED.sub(_blank, text)
-    return _DIRECTIVE.sub(_blank, _without_conditionals(_COMMENT.sub(_blank, synthesized)))
+    return _DIRECTIVE.sub(_blank, _without_conditionals(_COMMENT.sub(_blank, synthesized), defines))
 
 
 def visible(code: str) -> str:
@@ -218,27 +227,37 @@ def _blank(found: re.Match[str]) -> str:
     return re.sub(r"[^\n]", " ", found[0])
 
 
-def _without_conditionals(text: str) -> str:
-    """Blank what stands after ``ifdef``, and all that asks for SYNTHESIS: assertions and simulation aids."""
-    kept, hidden, stack, aids = [], 0, [], []
+@dataclass
+class _Conditional:
+    """A conditional that is open: whether it is about SYNTHESIS, had a branch that is compiled, and is in none."""
+
+    aid: bool
+    taken: bool
+    hidden: bool
+
+
+def _without_conditionals(text: str, defines: Collection[str]) -> str:
+    """Blank branches that are not compiled, and all that asks for SYNTHESIS: assertions and simulation aids."""
+    kept: list[str] = []
+    stack: list[_Conditional] = []
     at = 0
     for found in _CONDITIONAL.finditer(text):
         part = text[at : found.start()]
+        hidden = any(conditional.hidden for conditional in stack)
         kept.append(re.sub(r"[^\n]", " ", part) if hidden else part)
         kept.append(" " * len(found[0]))
         at = found.end()
         word, name = found[1], found[2]
         if word in ("ifdef", "ifndef"):
-            aids.append(name == "SYNTHESIS")
-            stack.append(word == "ifdef" or aids[-1])
-            hidden += stack[-1]
+            aid, compiled = name == "SYNTHESIS", (word == "ifdef") == (name in defines)
+            stack.append(_Conditional(aid, compiled, aid or not compiled))
         elif stack and word == "endif":
-            hidden -= stack.pop()
-            aids.pop()
+            stack.pop()
         elif stack:
-            hidden -= stack[-1]
-            stack[-1] = aids[-1] or not stack[-1]
-            hidden += stack[-1]
+            inner = stack[-1]
+            compiled = not inner.taken and (word == "else" or name in defines)
+            inner.taken |= compiled
+            inner.hidden = inner.aid or not compiled
     kept.append(text[at:])
     return "".join(kept)
 

@@ -113,6 +113,26 @@ def test_modules_that_the_design_lacks_are_left_alone(tmp_path: Path) -> None:
     assert not list(mutants_of(tmp_path / "two.v", "*", {"other"}))
 
 
+def test_code_that_the_macros_leave_out_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "adder.v"
+    path.write_text(TEXT)
+
+    def lines(*defines: str) -> set[str]:
+        return {TEXT.splitlines()[mutant.line - 1].split()[1] for mutant in mutants_of(path, defines=defines)}
+
+    assert {"checked", "chosen", "shown", "built", "simulated"} & lines() == {"chosen"}
+    assert {"checked", "chosen", "shown", "built", "simulated"} & lines("ASSERT_ON", "SYNTHESIS") == {"checked"}
+
+
+@pytest.mark.parametrize(("defines", "compiled"), [((), "d"), (("A",), "a"), (("B",), "b"), (("A", "B"), "a")])
+def test_of_several_branches_one_is_compiled(tmp_path: Path, defines: tuple[str, ...], compiled: str) -> None:
+    path = tmp_path / "branches.v"
+    branches = "`ifdef A\nassign a = x + y;\n`elsif B\nassign b = x + y;\n`else\nassign d = x + y;\n`endif\n"
+    path.write_text(f"module branches ();\n{branches}endmodule\n")
+    lines = path.read_text().splitlines()
+    assert {lines[mutant.line - 1].split()[1] for mutant in mutants_of(path, defines=defines)} == {compiled}
+
+
 def test_modules_without_a_match_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "adder.v"
     path.write_text(TEXT)

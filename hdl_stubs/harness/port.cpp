@@ -142,6 +142,7 @@ void Port::edge(const PortInputs& in) {
         ++handshakes;
         open_reads_ += in.arlen + 1u;
         most_reads = std::max(most_reads, open_reads_);
+        if (settings_.read_clients && in.arid >= settings_.read_clients) violate(READ_CLIENT);
         read(in.arid, in.araddr, in.arlen + 1u);
     }
     if (in.awvalid && pins.awready) {
@@ -149,6 +150,7 @@ void Port::edge(const PortInputs& in) {
         ++write_handshakes;
         ++open_writes_;
         most_writes = std::max(most_writes, open_writes_);
+        if (settings_.write_clients && in.awid >= settings_.write_clients) violate(WRITE_CLIENT);
         addresses_.push_back({in.awid, in.awaddr, in.awlen + 1u});
         match();
     }

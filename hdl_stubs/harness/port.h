@@ -52,6 +52,8 @@ enum Rule : uint32_t {
     W_CHANGED,
     W_LAST,
     IN_RESET = 15,  // after those of the slave, which is the harness itself
+    READ_CLIENT,
+    WRITE_CLIENT,
 };
 
 struct ViolationRecord {
@@ -66,8 +68,9 @@ struct PortSettings {
     double ready_stall, valid_stall;
     uint32_t bus_bytes, latency_cycles, jitter_cycles, reorder, log_reads, atom_bytes;
     uint32_t write_latency_cycles, pause_cycles, pause_period_cycles, pause_channels;
+    uint32_t read_clients, write_clients;  // ids must be below these, if they are not 0
 };
-static_assert(sizeof(PortSettings) == 64, "as PortSettingsRecord in tb/sim/native.py");
+static_assert(sizeof(PortSettings) == 72, "as PortSettingsRecord in tb/sim/native.py");
 
 struct Outstanding {
     uint64_t address;

@@ -22,11 +22,19 @@ RULES = (
     "rdata must be what memory holds, and answers of an id must keep the order of its reads",
     "bid must be that of a whole write which has not been answered",
     "arvalid, awvalid and wvalid must be low in reset",
+    "arid must be that of a client of the memory interface",
+    "awid must be that of a client of the memory interface",
 )
 """Those of the master, which the compiled harness counts in this order, and after them those of the slave; the last
-is the master's again.
+three are the master's again.
 
 Source: AMBA AXI protocol specification, "Handshake process", "Write data channel" and "Ordering model".
+"""
+
+READ_CLIENTS, WRITE_CLIENTS = 10, 5
+"""Clients of the memory interface, whose ids count from 0: BDMA, SDP, PDP, CDP and RUBIK; those that only read follow.
+
+Source: read off the public nv_small and nv_large RTL; ports of wrappers may have other ids.
 """
 
 CHANNELS = {
@@ -42,14 +50,20 @@ _DROPPED = {"ar": 0, "aw": 2, "w": 4, "r": 7, "b": 9}
 """The first rule of each channel; its next is that of a payload that changes."""
 
 LAST, READ_UNASKED, READ_LAST, READ_DATA, WRITE_UNASKED, IN_RESET = 6, 11, 12, 13, 14, 15
+READ_CLIENT, WRITE_CLIENT = 16, 17
 
 
 class PortRules:
     """Judges what is seen of one port, edge by edge."""
 
-    def __init__(self, violate: Callable[[int], None]) -> None:
-        """Take what is called with the rule, when one is broken for the first time."""
-        self._violate = violate
+    def __init__(self, violate: Callable[[int], None], *, judges_ids: bool = False) -> None:
+        """Start without transfers.
+
+        Args:
+            violate: Called with the rule, when one is broken for the first time.
+            judges_ids: Whether ids must be those of clients of the memory interface.
+        """
+        self._violate, self._judges_ids = violate, judges_ids
         self._broken: set[int] = set()
         self.flush()
 
@@ -83,6 +97,8 @@ class PortRules:
 
     def read(self, axi_id: int, words: Sequence[int | None]) -> None:
         """Note a read that was accepted, and the words that memory holds; None where that is not known."""
+        if self._judges_ids and axi_id >= READ_CLIENTS:
+            self.broken(READ_CLIENT)
         self._reads.setdefault(axi_id, deque()).append(deque(words))
 
     def read_answer(self, axi_id: int, data: int, *, last: bool) -> None:
@@ -101,6 +117,8 @@ class PortRules:
 
     def write(self, axi_id: int) -> None:
         """Note a write whose address and data were accepted."""
+        if self._judges_ids and axi_id >= WRITE_CLIENTS:
+            self.broken(WRITE_CLIENT)
         self._writes[axi_id] = self._writes.get(axi_id, 0) + 1
 
     def write_answer(self, axi_id: int) -> None:

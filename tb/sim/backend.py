@@ -24,7 +24,7 @@ from tb.sim.interrupts import InterruptAgent
 from tb.sim.memory_port import PORT_PREFIX, MemoryPortMonitor, ReadRequest, WriteBurst
 from tb.sim.memory_slave import MemorySlave
 from tb.sim.native_backend import NativeBackend
-from tb.sim.pins import Events, Pins
+from tb.sim.pins import Events, Pins, is_wrapped
 
 _CSB_CONTROLS = ("csb2nvdla_ready", "nvdla2csb_valid", "nvdla2csb_wr_complete", "dla_intr")
 _PORT_CONTROLS = ("ar_arvalid", "aw_awvalid", "w_wvalid", "r_rready", "b_bready")
@@ -55,7 +55,12 @@ class CoroutineBackend:
         self.csb_monitor.add_callback(events.see_access)
         self.monitors = {
             ram: MemoryPortMonitor(
-                dut, clock, ram, lambda detail: events.see_violation(detail, cycle()), partial(self._see_answer, ram)
+                dut,
+                clock,
+                ram,
+                lambda detail: events.see_violation(detail, cycle()),
+                partial(self._see_answer, ram),
+                judges_ids=not is_wrapped(dut, ram),
             )
             for ram in pins.rams
         }

@@ -73,6 +73,8 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
         ram: Ram,
         violate: Callable[[AnyDetail], None],
         answered: Callable[[int, int], None],
+        *,
+        judges_ids: bool = True,
     ) -> None:
         """Bind the monitor to the port of ``ram``.
 
@@ -82,6 +84,7 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
             ram: Which port.
             violate: Called with what breaks the protocol.
             answered: Called with the id of an answered write, and the cycle of its last beat.
+            judges_ids: Whether ids must be those of clients of the memory interface, as no wrapper changes them.
         """
         self.ram = ram
         self._answered = answered
@@ -90,7 +93,7 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
         self._violate = violate
         self._addresses: deque[tuple[int, int, int, int]] = deque()
         self._beats: deque[tuple[bytes, int, int, bool]] = deque()
-        self._rules = PortRules(lambda rule: violate(PortViolation(ram, rule)))
+        self._rules = PortRules(lambda rule: violate(PortViolation(ram, rule)), judges_ids=judges_ids)
         self.memory: MemoryImage | None = None
         self._open, self._most = [0, 0], [0, 0]
         super().__init__(entity, PORT_PREFIX[ram], clock, case_insensitive=False)

@@ -60,7 +60,7 @@ class PortSettingsRecord(Structure):
         ("valid_stall", c_double),
         *((name, c_uint32) for name in ("bus_bytes", "latency_cycles", "jitter_cycles", "reorder", "log_reads")),
         *((name, c_uint32) for name in ("atom_bytes", "write_latency_cycles", "pause_cycles")),
-        *((name, c_uint32) for name in ("pause_period_cycles", "pause_channels")),
+        *((name, c_uint32) for name in ("pause_period_cycles", "pause_channels", "read_clients", "write_clients")),
     )
 
 

@@ -11,7 +11,7 @@ from tb.sim.csb import answer_deadline_cycles
 from tb.sim.native import OUTSIDE
 from tb.sim.native_csb import Line, NativeCsb, NativeInterrupts
 from tb.sim.native_port import NativePages, NativePort
-from tb.sim.pins import Events, Pins
+from tb.sim.pins import Events, Pins, is_wrapped
 
 
 class NativeBackend:
@@ -36,6 +36,7 @@ class NativeBackend:
                 pins.latency_cycles(ram),
                 pins.seed + n,
                 log_reads=pins.log_reads,
+                judges_ids=not is_wrapped(pins.dut, ram),
             )
             for n, ram in enumerate(pins.rams, start=1)
         }

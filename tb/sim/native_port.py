@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tb.judge.beats import Beats
 from tb.judge.detail import Outstanding, Unmatched
+from tb.judge.port_rules import READ_CLIENTS, WRITE_CLIENTS
 from tb.nvdla.memory import PAGE_BYTES, Allocation, Page, PageStore, Ram
 from tb.sim.native import (
     ANSWER_RECORD,
@@ -75,6 +76,7 @@ class NativePort:
         seed: int,
         *,
         log_reads: bool = False,
+        judges_ids: bool = True,
     ) -> None:
         """Configure the harness's slave; its memory becomes empty.
 
@@ -86,6 +88,7 @@ class NativePort:
             latency_cycles: From a request to its first answer.
             seed: Seed of all randomness.
             log_reads: Whether to keep every read, for ``take_reads``.
+            judges_ids: Whether ids must be those of clients of the memory interface, as no wrapper changes them.
         """
         self.ram = ram
         self.bus_bytes = bus_bytes
@@ -105,6 +108,8 @@ class NativePort:
             settings.pause_cycles,
             settings.pause_period_cycles,
             sum(1 << CHANNELS.index(channel) for channel in settings.pauses),
+            READ_CLIENTS if judges_ids else 0,
+            WRITE_CLIENTS if judges_ids else 0,
         )
         self._library.nvb_port_configure(self._number, ctypes.byref(record))
         self._writes = RecordLog(WRITE_RECORD, self._library.nvb_port_writes, self._number)

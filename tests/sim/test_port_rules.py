@@ -11,6 +11,7 @@ from models.config import HwConfig
 from tb.judge.detail import AnyDetail, EarlyInterrupt, Hang, PortViolation, UnexpectedInterrupt, Unmatched
 from tb.judge.finding import Check
 from tb.judge.layer_id import LayerId
+from tb.judge.port_rules import READ_CLIENT, WRITE_CLIENT
 from tb.judge.verdict import Ending, Verdict
 from tb.nvdla.memory import Ram
 from tb.run.compile.spec import Built
@@ -116,10 +117,10 @@ def test_an_interrupt_at_the_answer_to_another_unit_is_reported(model: Built, tm
     assert {finding.check for finding in verdict.findings} == {Check.UNANSWERED}
 
 
-@pytest.mark.parametrize("bug", ["axi_read_id", "axi_write_id"])
-def test_a_foreign_id_ends_in_a_hang(model: Built, tmp_path: Path, bug: str) -> None:
+@pytest.mark.parametrize(("bug", "rule"), [("axi_read_id", READ_CLIENT), ("axi_write_id", WRITE_CLIENT)])
+def test_an_id_of_no_client_is_reported_and_ends_in_a_hang(model: Built, tmp_path: Path, bug: str, rule: int) -> None:
     verdict = judged(model, tmp_path, bug)
-    assert verdict.ending is Ending.HANG
+    assert PortViolation(Ram.MC, rule) in details(verdict, Check.PROTOCOL)
     (hang,) = details(verdict, Check.HANG)
     assert isinstance(hang, Hang)
     assert hang.quiet_cycles == 3000

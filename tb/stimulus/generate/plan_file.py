@@ -1,4 +1,4 @@
-"""Plan files: their scenarios, one for each variant of a plan, and their layers, one for each of several values.
+"""Plan files: their scenarios, one for each variant of a plan, and their layers, for each of several values and times.
 
 ::
 
@@ -8,7 +8,10 @@
     [[scenario]]
     name = "sdp_{variant}"                # sdp_slow and sdp_fast
     about = "SDP; {about}"
-    layer = [{ engine = "SDP", each = { shape = [[8, 1, 1], [9, 1, 1]] } }]     # two layers
+    layer = [
+        { engine = "SDP", each = { shape = [[8, 1, 1], [9, 1, 1]] } },          # two layers
+        { engine = "SDP", shape = [8, 2, 1], times = 3 },                       # three layers
+    ]
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from models.reading import read_toml, shown
 from tb.stimulus.generate.describe import PlanError, Table
 from tb.stimulus.scenario import ScenarioError, check_name
 
-_VARIANT, _ABOUT, _EACH = "{variant}", "{about}", "each"
+_VARIANT, _ABOUT, _EACH, _TIMES = "{variant}", "{about}", "each", "times"
 
 
 @dataclass(frozen=True)
@@ -102,26 +105,38 @@ def _varied(file_name: str, described: list[Any], variants: Mapping[str, Any]) -
 
 
 def layers(name: str, descriptions: list[Any]) -> list[Any]:
-    """Return the layers of a scenario, those with ``each`` once for each value.
+    """Return the layers of a scenario, those with ``each`` once for each value, those with ``times`` as often.
 
     Raises:
-        PlanError: for anything but lists of the same length, and for a key that the layer has besides.
+        PlanError: for anything but lists of the same length, for a key that the layer has besides, and for a number
+            of times that is none.
     """
     found: list[Any] = []
     for number, data in enumerate(descriptions):
-        if not isinstance(data, Mapping) or _EACH not in data:
+        if not isinstance(data, Mapping):
             found.append(data)
             continue
-        where = f"{name}.layer[{number}].{_EACH}"
-        each = data[_EACH]
-        values = list(each.values()) if isinstance(each, Mapping) else []
-        if not values or not all(isinstance(v, list) and v and len(v) == len(values[0]) for v in values):
-            raise PlanError(f"{where} must be a table of lists of the same length, not {shown(repr(each))}")
-        for key in each:
-            if key in data:
-                raise PlanError(f"{where} must not have the key {key} of the layer")
-        same = {key: value for key, value in data.items() if key != _EACH}
-        found += [{**same, **dict(zip(each, row, strict=True))} for row in zip(*values, strict=True)]
+        where = f"{name}.layer[{number}]"
+        times = data.get(_TIMES, 1)
+        if type(times) is not int or not 1 <= times <= LAYERS:
+            raise PlanError(f"{where}.{_TIMES} must be 1 to {LAYERS}, not {shown(repr(times))}")
+        some = _one_of_each(where, {key: value for key, value in data.items() if key != _TIMES})
+        # One too many says as much as a hundred million.
+        found += some * min(times, LAYERS // len(some) + 1)
         if len(found) > LAYERS:
             break
     return found
+
+
+def _one_of_each(where: str, data: dict[str, Any]) -> list[Any]:
+    """Return the layers that a description with ``each`` stands for, or itself."""
+    if _EACH not in data:
+        return [data]
+    each = data.pop(_EACH)
+    values = list(each.values()) if isinstance(each, Mapping) else []
+    if not values or not all(isinstance(v, list) and v and len(v) == len(values[0]) for v in values):
+        raise PlanError(f"{where}.{_EACH} must be a table of lists of the same length, not {shown(repr(each))}")
+    for key in each:
+        if key in data:
+            raise PlanError(f"{where}.{_EACH} must not have the key {key} of the layer")
+    return [{**data, **dict(zip(each, row, strict=True))} for row in zip(*values, strict=True)]

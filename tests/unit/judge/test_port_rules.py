@@ -6,7 +6,17 @@ from collections.abc import Callable
 
 import pytest
 
-from tb.judge.port_rules import READ_DATA, READ_LAST, READ_UNASKED, WRITE_UNASKED, PortRules
+from tb.judge.port_rules import (
+    READ_CLIENT,
+    READ_CLIENTS,
+    READ_DATA,
+    READ_LAST,
+    READ_UNASKED,
+    WRITE_CLIENT,
+    WRITE_CLIENTS,
+    WRITE_UNASKED,
+    PortRules,
+)
 
 
 def broken(play: Callable[[PortRules], None]) -> list[int]:
@@ -85,6 +95,20 @@ def test_a_write_is_answered_once_and_with_its_id() -> None:
         rules.write_answer(2)
 
     assert [broken(play) for play in (sound, twice, other)] == [[], [WRITE_UNASKED], [WRITE_UNASKED]]
+
+
+def test_ids_are_judged_where_they_are_those_of_clients() -> None:
+    def found(*, judges_ids: bool) -> list[int]:
+        seen: list[int] = []
+        rules = PortRules(seen.append, judges_ids=judges_ids)
+        for axi_id in (0, READ_CLIENTS - 1, READ_CLIENTS, 0xF8):
+            rules.read(axi_id, [5])
+        for axi_id in (0, WRITE_CLIENTS - 1, WRITE_CLIENTS):
+            rules.write(axi_id)
+        return seen
+
+    assert found(judges_ids=True) == [READ_CLIENT, WRITE_CLIENT]
+    assert found(judges_ids=False) == []
 
 
 def test_a_rule_is_reported_once_and_a_reset_forgets_what_is_owed() -> None:

@@ -80,6 +80,31 @@ def test_a_layer_stands_for_one_of_each_value() -> None:
     assert entry.build(SMALL, 1).ops == apart.build(SMALL, 1).ops
 
 
+def test_a_layer_comes_as_often_as_it_says() -> None:
+    layer = {"engine": "SDP", "shape": [8, 2, 1]}
+    often = [{**layer, "times": 2}, {"engine": "SDP", "each": {"shape": [[8, 1, 1], [9, 1, 1]]}, "times": 2}]
+    apart = [layer, layer, *({"engine": "SDP", "shape": [channels, 1, 1]} for channels in (8, 9, 8, 9))]
+    found, expected = (PlanEntry("probe", "", "nv_small", {"layer": layers}) for layers in (often, apart))
+    assert found.build(SMALL, 1).ops == expected.build(SMALL, 1).ops
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        (0, "probe.layer[0].times must be 1 to 10000, not 0"),
+        (10_001, "probe.layer[0].times must be 1 to 10000, not 10001"),
+        (True, "probe.layer[0].times must be 1 to 10000, not True"),
+        ("two", "probe.layer[0].times must be 1 to 10000, not 'two'"),
+        (10_000, "probe.layer must be at most 10000 layers, not 10002"),
+    ],
+)
+def test_numbers_of_times_that_cannot_be_are_refused(times: object, message: str) -> None:
+    layer = {"engine": "SDP", "each": {"shape": [[8, 1, 1], [9, 1, 1]]}, "times": times}
+    with pytest.raises(PlanError) as caught:
+        PlanEntry("probe", "", "nv_small", {"layer": [layer]}).build(SMALL, 1)
+    assert str(caught.value) == message
+
+
 @pytest.mark.parametrize(
     ("each", "message"),
     [

@@ -47,7 +47,7 @@ def test_results_and_coverage_of_a_store_are_shown(tb: Tb, results: Path) -> Non
     assert "100.0 % of" in units
     assert "failed: units_at_once: conv_chain" in lines
     assert "random scenarios: 1 passed, 1 failed (1 mismatch), 0 refused" in lines
-    assert any(line.startswith("conv_reuse") and "7 not played" in line and "HOLE" in line for line in lines)
+    assert any(line.startswith("conv_reuse") and "8 not played" in line and "HOLE" in line for line in lines)
 
 
 def test_a_level_shows_its_features_and_one_run_its_own_coverage(tb: Tb, results: Path) -> None:

@@ -31,8 +31,10 @@ three are the master's again.
 Source: AMBA AXI protocol specification, "Handshake process", "Write data channel" and "Ordering model".
 """
 
-READ_CLIENTS, WRITE_CLIENTS = 10, 5
+READ_CLIENTS, WRITE_CLIENTS = 12, 5
 """Clients of the memory interface, whose ids count from 0: BDMA, SDP, PDP, CDP and RUBIK; those that only read follow.
+
+The last two are masks and sizes of compressed weights, which the embedded device reads by ids of their own.
 
 Source: read off the public nv_small and nv_large RTL; ports of wrappers may have other ids.
 """

@@ -15,7 +15,6 @@ from tb.nvdla import configrom
 from tb.nvdla.engines import chain_of
 from tb.nvdla.layers import Layer
 from tb.nvdla.program.codec import encode
-from tb.nvdla.program.lut import LutEntries
 from tb.nvdla.program.ops import CheckNothing, Op, RegRead, RegWrite, SyncWait
 from tb.nvdla.program.state import GROUPS, RegisterState
 from tb.nvdla.registers import UNIT_BYTES, Register, RegisterMap
@@ -79,15 +78,11 @@ class Accesses:
             return int(state.enabled(unit, group))
         return state.words(unit, group)[register.name] & register.readable
 
-    def tables(self, unit: str) -> LutEntries:
-        """Return the entries of a unit's lookup tables.
-
-        Raises:
-            KeyError: when the unit has none.
-        """
+    def tables(self, unit: str) -> tuple[tuple[int, ...], ...]:
+        """Return the entries of a unit's lookup tables, nothing for a unit without tables."""
         entries = self._state.lut(unit)
-        if entries is None:
-            raise KeyError(unit)
+        if entries is None or (unit == "SDP" and not self.config.sdp_lut_enable):
+            return ()
         return entries
 
     def follow(self, program: Sequence[Op]) -> None:
@@ -204,13 +199,11 @@ def _unmapped(accesses: Accesses, units: Sequence[str]) -> None:
 
 def _tables(accesses: Accesses, units: Sequence[str]) -> None:
     """Fill lookup tables, write after their last entries, which is lost, and read them."""
-    units_with_tables = ("SDP", "CDP") if accesses.config.sdp_lut_enable else ("CDP",)
-    for unit in units_with_tables:
-        if unit not in units:
-            continue
-        for table, entries in enumerate(accesses.tables(unit)):
+    for unit in units:
+        tables = accesses.tables(unit)
+        for table, entries in enumerate(tables):
             _write_entries(accesses, unit, table, 0, len(entries))
-        for table, entries in enumerate(accesses.tables(unit)):
+        for table, entries in enumerate(tables):
             _write_entries(accesses, unit, table, len(entries), _ENTRY_NUMBERS)
         for table, entries in enumerate(accesses.tables(unit)):
             _read_entries(accesses, unit, table, entries)

@@ -43,6 +43,7 @@ try:
         run,
         score,
         trace,
+        unreachable,
     )
     from tb.run.process import stop
     from tb.run.space import ENVIRONMENT, in_words
@@ -62,6 +63,7 @@ COMMANDS = {
     "cluster": cluster,
     "plan": plan,
     "coverage": coverage,
+    "unreachable": unreachable,
     "trace": trace,
     "network": network,
     "replay": replay,

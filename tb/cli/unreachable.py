@@ -1,0 +1,50 @@
+"""``unreachable``: which toggles of the RTL need not be reached, by synthesis."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from pathlib import Path
+
+from models.config import HwConfig
+from tb.cli.console import Console
+from tb.cli.dut import BUILD_ROOT, add_rtl_options
+from tb.run import folders
+from tb.run.compile.filelist import parse
+from tb.run.compile.recipe import embedded_filelist
+from tb.run.space import write_whole
+from tb.tools.instantiated import design_of
+from tb.tools.unreachable.netlist import synthesise
+from tb.tools.unreachable.signals import Fate, exclusions, fates
+
+HELP = "find bits of the RTL that are tied, or that no output depends on: exclusions of toggle coverage"
+EXAMPLE = "python -m tb unreachable --rtl my_filelist.f --output unreachable.toml"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the subcommand's options."""
+    about = "file for `regress --code-exclusions` (default: sim_build/unreachable/unreachable.toml)"
+    parser.add_argument("--output", type=Path, metavar="TOML", help=about)
+    add_rtl_options(parser)
+
+
+def main(args: argparse.Namespace) -> int:
+    """Carry the subcommand out and return the exit code.
+
+    Raises:
+        BuildError: when a tool cannot read the RTL, or Yosys is not installed.
+    """
+    config = HwConfig.load(args.config)
+    files = parse(args.rtl or embedded_filelist(config))
+    work = folders.made(BUILD_ROOT, "unreachable")
+    with Console().waiting("synthesising, a minute or two"):
+        netlist = synthesise(files, design_of(files, args.top, work / "design.log"), args.top, work)
+    found = fates(netlist, args.top)
+    output = args.output or work / "unreachable.toml"
+    write_whole(output, "\n".join(exclusions(found)) + "\n")
+    counts = Counter(fate for known in found.values() for fate in known.values())
+    print(f"{counts.total()} bits of signals in {len(found)} modules")
+    for fate in Fate:
+        print(f"{counts[fate]:8} {fate.value}")
+    print(f"written: {output}")
+    return 0

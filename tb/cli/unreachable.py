@@ -6,12 +6,11 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from models.config import HwConfig
+from models.errors import InputError
 from tb.cli.console import Console
 from tb.cli.dut import BUILD_ROOT, add_rtl_options
 from tb.run import folders
 from tb.run.compile.filelist import parse
-from tb.run.compile.recipe import embedded_filelist
 from tb.run.space import write_whole
 from tb.tools.instantiated import design_of
 from tb.tools.unreachable.netlist import synthesise
@@ -32,10 +31,12 @@ def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code.
 
     Raises:
+        InputError: without RTL.
         BuildError: when a tool cannot read the RTL, or Yosys is not installed.
     """
-    config = HwConfig.load(args.config)
-    files = parse(args.rtl or embedded_filelist(config))
+    if args.rtl is None:
+        raise InputError("--rtl must name your RTL: the embedded device computes with `real`, which is not synthesised")
+    files = parse(args.rtl)
     work = folders.made(BUILD_ROOT, "unreachable")
     with Console().waiting("synthesising, a minute or two"):
         netlist = synthesise(files, design_of(files, args.top, work / "design.log"), args.top, work)

@@ -30,7 +30,7 @@ from tb.run.compile.runners import (
     make_command,
 )
 from tb.run.compile.shims import SHIM_DIR
-from tb.run.compile.spec import CODE_COVERAGE, BuildSpec, Built
+from tb.run.compile.spec import BuildSpec, Built
 from tb.run.compile.telling import Silent, Teller, step_of
 from tb.run.compile.toolchain import require, tool_environment
 from tb.run.compile.wrapper import WRAPPER_TOP, wrapper_text
@@ -184,8 +184,7 @@ def _build_arguments(
         if not spec.debug:
             visible = (*visible, str(VISIBLE_HANDOVERS))
         waves = [f"--trace-{wave_suffix}"] if wave_suffix else []
-        counts = CODE_COVERAGE[spec.coverage] if spec.coverage else ()
-        return [*visible, *waves, *counts, *library_arguments(files), *map(str, files.controls), *texts]
+        return [*visible, *waves, *spec.counting, *library_arguments(files), *map(str, files.controls), *texts]
     suffixes = [argument for extension in files.library_extensions for argument in ("-Y", extension)]
     folders = [argument for path in files.library_dirs for argument in ("-y", str(path))]
     libraries = [argument for path in files.library_files for argument in ("-l", str(path))]

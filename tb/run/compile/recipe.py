@@ -156,7 +156,7 @@ def _model_facts(spec: BuildSpec, port_map: PortMap, wave_suffix: str | None) ->
     )
     if isinstance(config, HwConfig):
         ports += [asdict(port) for port in expected_ports(config)]
-    flavour = [spec.simulator, spec.backend, spec.debug, wave_suffix, *([spec.coverage] if spec.coverage else [])]
+    flavour = [spec.simulator, spec.backend, spec.debug, wave_suffix, *spec.counting]
     if spec.waves:
         recipe += [hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(SCOPE_DIR.iterdir())]
     if port_map.wrapped:

@@ -74,6 +74,11 @@ class BuildSpec:
         """Whether the agents are compiled into the model."""
         return self.backend == "native"
 
+    @property
+    def counting(self) -> tuple[str, ...]:
+        """Options of Verilator for what a run counts."""
+        return () if self.coverage is None else CODE_COVERAGE[self.coverage]
+
 
 @dataclass(frozen=True)
 class Built:

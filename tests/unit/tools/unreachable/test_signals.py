@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from models.errors import InputError
 from tb.cli import unreachable
 from tb.cli.command import parser
 from tb.run.compile.filelist import parse
@@ -96,6 +97,11 @@ def test_the_file_excludes_what_was_found(
     assert module.total == {"toggle": 2}, "the edge that is left of a bit that is tied to 1, and the sum"
     assert coverage.excluded == {Fate.ZERO.value: 1, Fate.ONE.value: 1, Fate.UNSEEN.value: 1}
     assert not coverage.surprises
+
+
+def test_without_rtl_there_is_nothing_to_synthesise() -> None:
+    with pytest.raises(InputError, match="--rtl must name your RTL"):
+        unreachable.main(parser().parse_args(["unreachable"]))
 
 
 def test_bits_are_joined_to_ranges() -> None:

@@ -181,6 +181,7 @@ def test_a_maximum_that_compares_as_unsigned_is_told_beside_a_minimum_that_is_ri
     )
 
 
+@pytest.mark.slow
 def test_two_faults_at_once_are_doubted_when_another_layer_has_neither() -> None:
     def both(run: LayerRun) -> LayerRun:
         changed = replace(run, dst=run.dst.moved(8))

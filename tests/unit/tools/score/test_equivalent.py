@@ -62,6 +62,7 @@ def mutant(files: FileList, before: str, after: str, expression: str) -> Mutant:
 
 
 @needs_yosys
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("before", "after", "expression", "outcome"),
     [
@@ -79,12 +80,14 @@ def test_only_what_cannot_be_told_apart_is_proved(
 
 
 @needs_yosys
+@pytest.mark.slow
 def test_another_value_of_the_reset_is_not_equivalent(tmp_path: Path, files: FileList) -> None:
     prover = Prover(files, design(files), tmp_path / "proofs", 120)
     assert prover.prove(mutant(files, "4'd0", "4'd1", "4'd0")).outcome is Outcome.OPEN
 
 
 @needs_yosys
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ignored", "outcome", "detail"),
     [("[3:1]", Outcome.EQUAL, "outputs of unit"), ("[3:0]", Outcome.OPEN, "outputs of unit differ after 0 cycles")],
@@ -113,6 +116,7 @@ def test_what_the_module_around_ignores_is_equivalent(
 
 
 @needs_yosys
+@pytest.mark.slow
 def test_nothing_is_proved_where_a_clock_passes_logic(tmp_path: Path) -> None:
     path = tmp_path / "gated.v"
     path.write_text(GATED)
@@ -127,6 +131,7 @@ def test_nothing_is_proved_where_a_clock_passes_logic(tmp_path: Path) -> None:
 
 
 @needs_yosys
+@pytest.mark.slow
 def test_what_yosys_cannot_read_is_said(tmp_path: Path, files: FileList) -> None:
     prover = Prover(files, design(files), tmp_path / "proofs", 120)
     proof = prover.prove(mutant(files, "4'd1", "4'd1 +", "state + 4'd1"))

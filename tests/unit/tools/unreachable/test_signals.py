@@ -64,6 +64,7 @@ def filelist(tmp_path: Path) -> Path:
 
 
 @needs_yosys
+@pytest.mark.slow
 def test_bits_are_tied_unseen_or_neither(tmp_path: Path, filelist: Path) -> None:
     files = parse(filelist)
     found = fates(netlist.synthesise(files, design_of(files, "top", tmp_path / "log"), "top", tmp_path / "work"), "top")
@@ -82,6 +83,7 @@ def test_bits_are_tied_unseen_or_neither(tmp_path: Path, filelist: Path) -> None
 
 
 @needs_yosys
+@pytest.mark.slow
 def test_the_file_excludes_what_was_found(
     tmp_path: Path, filelist: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -121,6 +123,7 @@ def test_without_yosys_it_says_what_to_install(tmp_path: Path, filelist: Path, m
 
 
 @needs_yosys
+@pytest.mark.slow
 def test_rtl_that_yosys_cannot_read_is_an_error_with_its_reason(tmp_path: Path, filelist: Path) -> None:
     files = parse(filelist)
     design = design_of(files, "top", tmp_path / "log")

@@ -10,12 +10,10 @@ from tb.run.errors import LaunchError
 from tb.run.systems import AnyConfig
 
 BACKENDS = ("native", "coroutine")
-# Without a limit of its own Verilator leaves out signals of more than 256 bits.
-_TOGGLE = ("--coverage-toggle", "--coverage-max-width", "65536")
 CODE_COVERAGE = {
     "line": ("--coverage-line",),
-    "toggle": _TOGGLE,
-    "both": ("--coverage-line", *_TOGGLE),
+    "toggle": ("--coverage-toggle",),
+    "both": ("--coverage-line", "--coverage-toggle"),
 }
 """Kinds of code coverage that Verilator counts, with its options."""
 

@@ -12,7 +12,6 @@ from tb.run.compile.recipe import recipe_of
 from tb.run.compile.spec import CODE_COVERAGE, COVERAGE_FILE, BuildSpec, Built
 from tb.run.errors import LaunchError
 from tb.run.regress.code_coverage import coverage_of, read_counts
-from tb.run.regress.code_points import Point
 from tests.unit.run.compile.test_build import run_tiny
 from tests.unit.run.compile.tiny import CONFIG, write_rtl
 
@@ -29,16 +28,6 @@ def test_a_simulation_counts_lines_and_toggles_of_the_device(model_of_verilator:
     assert all(hit for hit, _ in together), together
     assert run_tiny(model_of_verilator, tmp_path / "plain") == ""
     assert not (tmp_path / "plain" / COVERAGE_FILE).exists()
-
-
-def test_toggles_of_wide_signals_are_counted(tmp_path: Path) -> None:
-    wide = "  wire [511:0] wide = {512{sum[0]}};\n"
-    spec = BuildSpec(
-        CONFIG, "verilator", filelist=write_rtl(tmp_path / "rtl", extra_code=wide), coverage="toggle", debug=True
-    )
-    assert run_tiny(build(spec, tmp_path / "builds"), tmp_path / "run") == ""
-    names = {Point.of(text).name for text in read_counts(tmp_path / "run" / COVERAGE_FILE)}
-    assert {"wide[0]:0->1", "wide[511]:1->0"} <= names
 
 
 def test_a_model_that_counts_otherwise_is_another_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,10 +25,12 @@ DEFAULT_TOP = "NV_nvdla"
 
 def add_dut_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which RTL to build and how."""
-    group = add_rtl_options(parser)
     own = project.current()
-    sim = own.sim or "verilator"
+    config, sim = own.config or DEFAULT_CONFIG, own.sim or "verilator"
+    group = parser.add_argument_group("device under test", f"defaults: those of {PROJECT_FILE}, if there is one")
+    group.add_argument("--config", default=config, metavar="NAME|FILE", help=f"configuration (default: {config})")
     group.add_argument("--sim", default=sim, choices=("verilator", "icarus"), help=f"default: {sim}")
+    rtl_options(group, "the embedded DUT")
     group.add_argument("--port-map", type=Path, default=own.port_map, metavar="TOML", help="how port names differ")
     group.add_argument(
         "--backend",
@@ -41,16 +43,18 @@ def add_dut_options(parser: argparse.ArgumentParser) -> None:
     build_option(group)
 
 
-def add_rtl_options(parser: argparse.ArgumentParser) -> argparse._ArgumentGroup:
-    """Add the options that say which RTL it is, and return their group."""
+def rtl_options(group: argparse._ActionsContainer, otherwise: str) -> None:
+    """Add the options that say which RTL it is.
+
+    Args:
+        group: where to add them.
+        otherwise: what is taken when there is no filelist.
+    """
     own = project.current()
-    config, top = own.config or DEFAULT_CONFIG, own.top or DEFAULT_TOP
-    group = parser.add_argument_group("device under test", f"defaults: those of {PROJECT_FILE}, if there is one")
-    group.add_argument("--config", default=config, metavar="NAME|FILE", help=f"configuration (default: {config})")
-    about = f"filelist of your RTL (default: {own.rtl or 'the embedded DUT'})"
+    top = own.top or DEFAULT_TOP
+    about = f"filelist of your RTL (default: {own.rtl or otherwise})"
     group.add_argument("--rtl", type=Path, default=own.rtl, metavar="FILELIST", help=about.replace("%", "%%"))
     group.add_argument("--top", default=top, metavar="MODULE", help=f"top module (default: {top})")
-    return group
 
 
 def build_option(group: argparse._ActionsContainer) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from models.errors import InputError
 from tb.cli.console import Console
-from tb.cli.dut import BUILD_ROOT, add_rtl_options
+from tb.cli.dut import BUILD_ROOT, rtl_options
 from tb.run import folders
 from tb.run.compile.filelist import parse
 from tb.run.space import write_whole
@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the subcommand's options."""
     about = "file for `regress --code-exclusions` (default: sim_build/unreachable/unreachable.toml)"
     parser.add_argument("--output", type=Path, metavar="TOML", help=about)
-    add_rtl_options(parser)
+    rtl_options(parser, "none, so it must be given")
 
 
 def main(args: argparse.Namespace) -> int:

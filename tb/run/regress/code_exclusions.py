@@ -70,7 +70,7 @@ class Exclusion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tr
         kinds: Kinds of points.
         names: Patterns of what a point is: of a toggle, its signal, bit and direction.
         signals: Signals of toggles, without patterns: ``name``, ``name[3]`` or ``name[7:4]``; any when there is none.
-        edges: Directions of toggles.
+        edges: Directions of toggles; both when there is none.
         text: Regular expression that is found in the source line of the point, or in a line that it runs.
         lines: Lines such as ``3,5-7``, one of which is the point's; they hold for one version of a source.
         either_way: Whether points are left out that were reached, too: they may be, but need not.
@@ -81,7 +81,7 @@ class Exclusion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tr
     kinds: tuple[Literal["line", "branch", "toggle"], ...] = ("line", "branch", "toggle")
     names: tuple[str, ...] = ("*",)
     signals: tuple[_Signal, ...] = ()
-    edges: tuple[_Edge, ...] = ("0->1", "1->0")
+    edges: tuple[_Edge, ...] = ()
     text: str | None = None
     lines: Annotated[str, msgspec.Meta(pattern=r"^\d+(-\d+)?(,\d+(-\d+)?)*$")] | None = None
     either_way: bool = False
@@ -97,10 +97,10 @@ class Exclusion(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tr
         """Return whether a point is one of the signals and edges, which other points than toggles do not have."""
         found = _TOGGLE.fullmatch(point.name) if point.kind == "toggle" else None
         if found is None:
-            return not self.signals
+            return not self.signals and not self.edges
         name, index, edge = found.groups()
         bit = int(index or 0)
-        return edge in self.edges and (
+        return (not self.edges or edge in self.edges) and (
             not self.signals or any(low <= bit <= high for low, high in self._bits.get(name, ()))
         )
 
@@ -152,7 +152,7 @@ class Exclusions:
         self._of_module: dict[tuple[str, str], list[tuple[int, Exclusion]]] = {}
 
     def excluding(self, point: Point) -> Exclusion | None:
-        """Return the reason that a point need not be reached, None when it must be."""
+        """Return what excludes a point, None when it must be reached."""
         self._kinds.add(point.kind)
         source = self._sources.get(point.file)
         if source is None:

@@ -17,7 +17,7 @@ _CARRIES = frozenset(("$add", "$sub", "$neg", "$mul"))
 _CHOOSES = frozenset(("$mux", "$pmux"))
 _REGISTER = ("$dff", "$adff", "$sdff", "$dlatch", "$adlatch", "$aldff", "$ff")
 _READS, _WRITES = "$memrd", "$memwr"
-_OUTPUT = "output"
+_INPUT, _OUTPUT = "input", "output"
 _OPERANDS = ("A", "B")
 
 
@@ -45,7 +45,6 @@ class _Cells:
         elif cell.type in _CARRIES:
             for port in _OPERANDS:
                 yield from ports.get(port, ())[: position + 1]
-                # A signed operand that is shorter has its sign above.
         elif cell.type in _CHOOSES:
             width = len(ports["A"])
             yield from (ports["A"][position], *ports["B"][position::width], *ports["S"])
@@ -68,7 +67,7 @@ def driven_in(netlist: Netlist) -> frozenset[Bit]:
 def cone_of(netlist: Netlist) -> frozenset[Bit]:
     """Return all bits on which the outputs of a design depend, constants not among them."""
     cells = _Cells(netlist)
-    left = [bit for port in netlist.ports.values() if port.direction == _OUTPUT for bit in port.bits]
+    left = [bit for port in netlist.ports.values() if port.direction != _INPUT for bit in port.bits]
     found: set[Bit] = set()
     while left:
         bit = left.pop()

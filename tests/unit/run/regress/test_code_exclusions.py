@@ -156,6 +156,12 @@ def test_bits_of_signals_are_excluded_in_both_directions_or_in_one(source: Path,
     assert not coverage.unused, "an exclusion of lines says nothing of a run that counted toggles"
 
 
+@pytest.mark.parametrize("given", ["signals = ['high']", "edges = ['1->0']"])
+def test_what_only_toggles_have_excludes_no_line(source: Path, tmp_path: Path, given: str) -> None:
+    exclusions = load_exclusions(reviewed(tmp_path, f"[[exclude]]\n{given}\nreason = 'x'"))
+    assert figures(coverage_of({point(source, "line", 3, "3"): 0}, exclusions)) == {"line": (0, 1)}
+
+
 def test_what_may_go_either_way_is_no_surprise(source: Path, tmp_path: Path) -> None:
     text = "[[exclude]]\nsignals = ['high']\neither_way = true\nreason = 'nobody looks'"
     coverage = coverage_of(
@@ -185,7 +191,7 @@ def test_a_file_that_cannot_be_is_refused(tmp_path: Path, text: str, message: st
     assert str(tmp_path / "reviewed.toml") in str(error.value)
 
 
-def test_what_nv_small_cannot_reach_is_given_by_lines_of_named_modules() -> None:
+def test_what_nv_small_cannot_reach_is_given_by_lines_or_toggles_of_named_modules() -> None:
     exclusions = load_exclusions(HDL / "exclusions" / "nv_small.toml")
     assert len(exclusions) > 40
     for exclusion in exclusions:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from models.config import HwConfig
 from models.errors import InputError
@@ -13,14 +14,15 @@ from tb.cli import numbers
 from tb.cli.dut import build_dut, dut_of
 from tb.places import PLANS
 from tb.run import folders
-from tb.run.compile.filelist import parse
+from tb.run.compile.filelist import FileList, parse
 from tb.run.compile.recipe import embedded_filelist
+from tb.run.errors import BuildError
 from tb.run.inside import handovers_of
 from tb.run.process import threads
 from tb.run.regress.features import load_feature_plan
 from tb.tools.instantiated import Design, design_of
 from tb.tools.score import mutant_report
-from tb.tools.score.equivalent import Prover
+from tb.tools.score.equivalent import UNSEEN, Prover
 from tb.tools.score.journal import Journal, Played
 from tb.tools.score.mutants import MutantResult, noted, play_mutants
 from tb.tools.score.mutate import Mutant, choose
@@ -29,6 +31,8 @@ from tb.tools.score.reach import Case, Reached, survey
 from tb.tools.score.scenarios import level_sources, of_unit, random_source, sources
 from tb.tools.score.sources import write_mutants
 from tb.tools.score.units import unit_of
+from tb.tools.score.unseen import unseen
+from tb.tools.yosys import yosys
 
 _FEATURES = PLANS / "features.toml"
 
@@ -101,9 +105,7 @@ def main(args: argparse.Namespace, again: str) -> int:
     bench = Bench(build_dut(args, config), config, dut_of(args), again, root, args.timeout, args.hang_cycles, handovers)
     surveyed = look(cases, bench, len(mutants) if notes else None, args.jobs)
     results = play(args, chosen, surveyed, bench, design)
-    prover = Prover(files, design, folders.made(root, "proofs"), args.prove)
-    with threads(args.jobs) as pool:
-        results = list(pool.map(lambda result: proved(result, prover), results))
+    results = proved(args, results, files, design, folders.made(root, "proofs"))
     alarms = [reached for _, reached in surveyed if reached.alarm]
     mutant_report.write_json(results, alarms, root / "score.json")
     print("\n" + "\n".join(mutant_report.summary(results, alarms)))
@@ -166,10 +168,33 @@ def play(
     return results
 
 
-def proved(result: MutantResult, prover: Prover) -> MutantResult:
-    """Return a result with what became of the proof, when it is a survivor's."""
-    if result.catch is not None:
-        return result
-    proof = prover.prove(result.mutant)
-    print(f"{result.mutant}: {proof}", flush=True)
-    return replace(result, proof=proof)
+def proved(
+    args: argparse.Namespace, results: Sequence[MutantResult], files: FileList, design: Design, folder: Path
+) -> list[MutantResult]:
+    """Return results, with what became of the proofs of survivors."""
+    survivors = {result.number: result.mutant for result in results if result.catch is None}
+    outside = outside_the_cone(survivors, files, design, args.top, folder)
+    prover = Prover(files, design, folder, args.prove)
+
+    def tried(result: MutantResult) -> MutantResult:
+        if result.number not in survivors:
+            return result
+        proof = UNSEEN if result.number in outside else prover.prove(result.mutant)
+        print(f"{result.mutant}: {proof}", flush=True)
+        return replace(result, proof=proof)
+
+    with threads(args.jobs) as pool:
+        return list(pool.map(tried, results))
+
+
+def outside_the_cone(
+    survivors: Mapping[int, Mutant], files: FileList, design: Design, top: str, folder: Path
+) -> frozenset[int]:
+    """Return the numbers of survivors on which no output depends; none when Yosys is absent or cannot tell."""
+    if not survivors or yosys() is None:
+        return frozenset()
+    try:
+        return unseen(survivors, files, design, top, folder)
+    except BuildError as error:
+        print(f"which survivors no output depends on is not known: {error}", flush=True)
+        return frozenset()

@@ -13,8 +13,9 @@ from tb.run import folders
 from tb.run.compile.filelist import parse
 from tb.run.space import write_whole
 from tb.tools.instantiated import design_of
-from tb.tools.unreachable.netlist import synthesise
-from tb.tools.unreachable.signals import Fate, exclusions, fates
+from tb.tools.netlist import synthesise
+from tb.tools.unreachable import Fate, exclusions, fates
+from tb.tools.yosys import read_source
 
 HELP = "find bits of the RTL that are tied, or that no output depends on: exclusions of toggle coverage"
 EXAMPLE = "python -m tb unreachable --rtl my_filelist.f --output unreachable.toml"
@@ -39,7 +40,8 @@ def main(args: argparse.Namespace) -> int:
     files = parse(args.rtl)
     work = folders.made(BUILD_ROOT, "unreachable")
     with Console().waiting("synthesising, a minute or two"):
-        netlist = synthesise(files, design_of(files, args.top, work / "design.log"), args.top, work)
+        design = design_of(files, args.top, work / "design.log")
+        netlist = synthesise(files, {path: read_source(path) for path in design.files}, args.top, work)
     found = fates(netlist, args.top)
     output = args.output or work / "unreachable.toml"
     write_whole(output, "\n".join(exclusions(found)) + "\n")

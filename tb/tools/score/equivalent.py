@@ -67,6 +67,10 @@ class Proof(msgspec.Struct, frozen=True):
         return f"{self.outcome.value}: {self.detail}" if self.detail else self.outcome.value
 
 
+UNSEEN = Proof(Outcome.EQUAL, "no output of the design depends on it")
+"""What follows for a mutant outside the cone of influence of the outputs."""
+
+
 def abc() -> Path | None:
     """Return ABC by one of the names under which it is installed, None when it is not on the path."""
     found = next(filter(None, map(shutil.which, _ABC)), None)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from models.errors import InputError
@@ -12,10 +12,32 @@ from tb.tools.score.mutate import Mutant, modules_of, visible, without_comments
 
 _CHOSEN = "nvdla_mutant"
 _NOTES = Path(__file__).with_name("reached.cpp")
-_DECLARED = {
-    False: f' integer {_CHOSEN}; initial if (!$value$plusargs("mutant=%d", {_CHOSEN})) {_CHOSEN} = 0;',
-    True: f' import "DPI-C" function bit {_CHOSEN}(input int number, input bit differs);',
-}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The way in which a source asks whether a mutant was chosen.
+
+    Attributes:
+        declared: from the numbers of a module's mutants to what the module declares.
+        asked: from the number of a mutant, and an expression that is true where it differs, to the condition.
+    """
+
+    declared: Callable[[Sequence[int]], str]
+    asked: Callable[[int, str], str]
+
+
+PLUSARG = Choice(
+    lambda _: f' integer {_CHOSEN}; initial if (!$value$plusargs("mutant=%d", {_CHOSEN})) {_CHOSEN} = 0;',
+    lambda number, _: f"({_CHOSEN} == {number})",
+)
+"""A plusarg, in any simulator."""
+
+NOTED = Choice(
+    lambda _: f' import "DPI-C" function bit {_CHOSEN}(input int number, input bit differs);',
+    lambda number, differs: f"{_CHOSEN}({number}, {differs})",
+)
+"""A plusarg, in a model that notes as well which mutants would have made a difference."""
 
 
 def write_mutants(
@@ -50,7 +72,9 @@ def write_mutants(
         alike = sum(other.name == path.name for other in changed)
         changed[path] = (folder / (str(alike) if alike else "") / path.name).resolve()
         changed[path].parent.mkdir(exist_ok=True)
-        changed[path].write_text(switched(text, numbered, notes=notes), encoding="utf-8", errors="surrogateescape")
+        changed[path].write_text(
+            switched(text, numbered, NOTED if notes else PLUSARG), encoding="utf-8", errors="surrogateescape"
+        )
     added = [path for path in changed if path in library]
     kept = [path for path in files.library_files if path.resolve() not in changed]
     taken = replace(files, sources=(*files.sources, *added), library_files=tuple(kept))
@@ -86,13 +110,13 @@ def _quoted(word: str | Path) -> str:
     return f'"{escaped}"'
 
 
-def switched(text: str, mutants: Sequence[tuple[int, Mutant]], *, notes: bool = False) -> str:
+def switched(text: str, mutants: Sequence[tuple[int, Mutant]], choice: Choice) -> str:
     """Return a file's text in which every mutated expression asks which mutant was chosen.
 
     Args:
         text: text of the file.
         mutants: mutants of this file, with their numbers.
-        notes: whether it tells as well if the mutant would have made a difference.
+        choice: how an expression asks.
     """
     changes: dict[tuple[int, int], str] = {}
     for number, mutant in mutants:
@@ -101,12 +125,11 @@ def switched(text: str, mutants: Sequence[tuple[int, Mutant]], *, notes: bool = 
         otherwise = changes.get(mutant.span, f"({original})")
         # Bits that an assignment would keep count, too; which are signed stays as it is.
         differs = f"(({other}) + 64'sd0) != (({original}) + 64'sd0)"
-        asked = f"{_CHOSEN}({number}, {differs})" if notes else f"({_CHOSEN} == {number})"
-        changes[mutant.span] = f"({asked} ? ({other}) : {otherwise})"
-    modules = {mutant.module for _, mutant in mutants}
+        changes[mutant.span] = f"({choice.asked(number, differs)} ? ({other}) : {otherwise})"
     for name, head, _ in modules_of(visible(without_comments(text))):
-        if name in modules:
-            changes[head, head] = _DECLARED[notes]
+        numbers = [number for number, mutant in mutants if mutant.module == name]
+        if numbers:
+            changes[head, head] = choice.declared(numbers)
     for (start, end), after in sorted(changes.items(), reverse=True):
         text = text[:start] + after + text[end:]
     return text

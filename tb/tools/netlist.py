@@ -5,6 +5,7 @@ Source: Yosys, documentation of ``flatten``, ``opt`` and ``write_json``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -14,25 +15,16 @@ from tb.run.compile.filelist import FileList
 from tb.run.compile.toolchain import tool_environment
 from tb.run.errors import BuildError
 from tb.run.process import last_relevant_lines, supervise
-from tb.tools.instantiated import Design
-from tb.tools.yosys import PACKAGE, read_command, read_source, write_copies, yosys
+from tb.tools.yosys import PACKAGE, read_command, write_copies, yosys
 
 Bit = int | str
 """A net, or the constant ``0``, ``1``, ``x`` or ``z``."""
 
 _SCRIPT, _NETLIST, _LOG = "synthesise.ys", "netlist.json", "yosys.log"
 _PUBLIC = "public"
+_FOLD = "opt_expr -mux_bool -fine"
 # What is undriven, or selected to be unknown, is a free choice.
-_FOLD = "opt_expr -mux_undef -undriven -mux_bool -fine"
-# As `opt -full`, except for `opt_share`, which takes the drivers of signals away.
-_OPTIMISE = (
-    "opt_muxtree",
-    "opt_reduce -full",
-    "opt_merge -share_all",
-    "opt_dff",
-    _FOLD,
-    "opt_clean",
-)
+_UNKNOWN = " -mux_undef -undriven"
 _ROUNDS = 5
 
 
@@ -91,14 +83,16 @@ class _File(msgspec.Struct, frozen=True):
     modules: dict[str, Netlist]
 
 
-def synthesise(files: FileList, design: Design, top: str, folder: Path) -> Netlist:
+def synthesise(files: FileList, texts: Mapping[Path, str], top: str, folder: Path, *, exact: bool = False) -> Netlist:
     """Return the netlist of a design; a minute and a half and 900 MB for nv_small.
 
     Args:
-        files: its filelist.
-        design: what it consists of.
+        files: its filelist, for macros.
+        texts: of its sources and headers, by file.
         top: name of its top module.
         folder: for copies of the sources, the script, the log and the netlist.
+        exact: whether unknown values stay unknown, and names of signals are not kept. Otherwise an unknown value is a
+            free choice, as synthesis takes it.
 
     Raises:
         BuildError: when Yosys is not installed, or cannot read the design.
@@ -107,14 +101,15 @@ def synthesise(files: FileList, design: Design, top: str, folder: Path) -> Netli
     if program is None:
         raise BuildError(f"Yosys is not installed: pip install {PACKAGE}")
     work = folders.emptied(folder, "netlist")
-    sources = write_copies({path: read_source(path) for path in design.files}, work)
+    fold = _FOLD if exact else _FOLD + _UNKNOWN
+    # Signals that nothing reads would vanish, or lose what drives them.
+    kept = () if exact else (f"select -set {_PUBLIC} w:* w:$* %d", f"setattr -set keep 1 @{_PUBLIC}")
+    # As `opt -full`, except for `opt_share`, which takes the drivers of signals away.
+    optimise = ("opt_muxtree", "opt_reduce -full", "opt_merge -share_all", "opt_dff", fold, "opt_clean")
     script = [
-        *(read_command(files, name, defer=True) for name in sources),
-        f"hierarchy -check -top {top}",
-        # Signals that nothing reads would vanish, or lose what drives them.
-        *(f"select -set {_PUBLIC} w:* w:$* %d", f"setattr -set keep 1 @{_PUBLIC}"),
-        *("proc", "flatten", _FOLD, "opt_merge -share_all"),
-        *_OPTIMISE * _ROUNDS,
+        *(read_command(files, name, defer=True) for name in write_copies(texts, work)),
+        *(f"hierarchy -check -top {top}", *kept, "proc", "flatten", fold, "opt_merge -share_all"),
+        *optimise * _ROUNDS,
         f"write_json {_NETLIST}",
     ]
     (work / _SCRIPT).write_text("\n".join(script) + "\n", encoding="utf-8")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from tb.tools.unreachable.netlist import Bit, Cell, Netlist
+from tb.tools.netlist import Bit, Cell, Netlist
 
 _BITWISE = frozenset(("$and", "$or", "$xor", "$xnor", "$not", "$pos", "$buf"))
 _CARRIES = frozenset(("$add", "$sub", "$neg", "$mul"))

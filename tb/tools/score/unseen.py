@@ -1,0 +1,69 @@
+"""Mutants on which no output of the design depends, whatever its inputs, its memories and its registers hold.
+
+Yosys reads all of them at once: a black box in each mutated module says whether a mutant is chosen. The whole design is
+flattened, and its constants are propagated. A mutant is equivalent when its black boxes lie outside the cone of
+influence of the outputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from tb.run.compile.filelist import FileList
+from tb.tools.cone import cone_of
+from tb.tools.instantiated import Design
+from tb.tools.netlist import synthesise
+from tb.tools.score.mutate import Mutant
+from tb.tools.score.sources import Choice, switched
+from tb.tools.yosys import read_source
+
+_CHOSEN = "chosen"
+
+
+def _box(number: int) -> str:
+    """Return the name of the black box of a mutant."""
+    return f"nvdla_mutant_{number}"
+
+
+def _declared(numbers: Iterable[int]) -> str:
+    return "".join(
+        f" wire {_box(number)}_{_CHOSEN}; {_box(number)} {_box(number)}_cell(.{_CHOSEN}({_box(number)}_{_CHOSEN}));"
+        for number in numbers
+    )
+
+
+_FREE = Choice(_declared, lambda number, _: f"{_box(number)}_{_CHOSEN}")
+
+
+def unseen(mutants: Mapping[int, Mutant], files: FileList, design: Design, top: str, folder: Path) -> frozenset[int]:
+    """Return the numbers of the mutants that no output can tell from the original.
+
+    Args:
+        mutants: by number.
+        files: the filelist of the design.
+        design: what it consists of.
+        top: name of its top module.
+        folder: for what Yosys reads and writes.
+
+    Raises:
+        BuildError: when Yosys is not installed, or cannot read the design.
+    """
+    numbered: dict[Path, list[tuple[int, Mutant]]] = {}
+    for number, mutant in mutants.items():
+        numbered.setdefault(mutant.path.resolve(), []).append((number, mutant))
+    texts = {path: _with(read_source(path), numbered.get(path.resolve(), ())) for path in design.files}
+    library = "".join(
+        f"(* blackbox, keep *)\nmodule {_box(number)}(output {_CHOSEN}); endmodule\n" for number in mutants
+    )
+    netlist = synthesise(files, {**texts, Path("nvdla_mutants.v"): library}, top, folder, exact=True)
+    cone = cone_of(netlist)
+    seen: dict[str, bool] = {}
+    for cell in netlist.cells.values():
+        if _CHOSEN in cell.connections:
+            seen[cell.type] = seen.get(cell.type, False) or not cone.isdisjoint(cell.connections[_CHOSEN])
+    return frozenset(number for number in mutants if not seen.get(_box(number), True))
+
+
+def _with(text: str, mutants: Sequence[tuple[int, Mutant]]) -> str:
+    return switched(text, mutants, _FREE) if mutants else text

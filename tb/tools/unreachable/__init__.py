@@ -1,1 +1,0 @@
-"""Which bits of a design can never toggle, or never matter, by synthesis of the whole design."""

@@ -44,7 +44,11 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--waves", action="store_true", help="write waves next to each log")
     group.add_argument("--waves-from", metavar="cycle:N|layer:N", help="start of the waves (default: cycle:0)")
     group.add_argument(
-        "--stages", type=Path, metavar="TOML", help="name the first wrong hand-over inside the device (needs --debug)"
+        "--stages",
+        type=Path,
+        metavar="TOML",
+        help="name the first wrong hand-over inside the device; with Verilator its signals must be visible "
+        "(by a control file of the filelist, or --debug)",
     )
     plusarg_option(group)
     group.add_argument("--json", type=output_file, metavar="FILE", help="also write the results to this file")

@@ -13,9 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from flatbuffers import number_types
-from flatbuffers.table import Table as Reader
-
 from tb.stimulus.network.errors import NetworkError
 
 Record = Mapping[str, Any]
@@ -26,52 +23,13 @@ _VTABLE_HEAD_BYTES = 4
 _READS_PER_BYTE = 2
 """How often the bytes of a file may be read: tables that share parts must not make work without end."""
 
+U8, U16, I16, U32, I32, U64 = "<B", "<H", "<h", "<I", "<i", "<Q"
+"""Numbers that stand in the table itself, as ``struct`` spells them; so does a structure of some, such as ``<3B``."""
 
-@dataclass(frozen=True)
-class Number:
-    """A number that stands in the table itself."""
+STRING, BYTES = "string", "bytes"
+"""Any number of bytes: text in UTF-8, and bytes that are taken as they are."""
 
-    flags: Any
-    default: int = 0
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes in the file."""
-        return int(self.flags.bytewidth)
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """A structure of some equal numbers that stands in the table itself."""
-
-    flags: Any
-    count: int
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes in the file."""
-        return int(self.flags.bytewidth) * self.count
-
-
-@dataclass(frozen=True)
-class Text:
-    """A string."""
-
-
-@dataclass(frozen=True)
-class Vector:
-    """Any number of numbers, strings or tables."""
-
-    of: Number | Text | Table
-
-
-@dataclass(frozen=True)
-class Bytes:
-    """Any number of bytes, taken as they are."""
-
-
-Kind = Number | Numbers | Text | Vector | Bytes
-"""What a slot of a table holds."""
+_EMPTY: Mapping[str, str | bytes] = {STRING: "", BYTES: b""}
 
 
 @dataclass(frozen=True)
@@ -82,14 +40,15 @@ class Table:
     slots: Mapping[str, Kind]
 
 
-U8 = Number(number_types.Uint8Flags)
-U16 = Number(number_types.Uint16Flags)
-I16 = Number(number_types.Int16Flags)
-U32 = Number(number_types.Uint32Flags)
-I32 = Number(number_types.Int32Flags)
-U64 = Number(number_types.Uint64Flags)
-STRING = Text()
-BYTES = Bytes()
+@dataclass(frozen=True)
+class Vector:
+    """Any number of numbers, strings or tables."""
+
+    of: str | Table
+
+
+Kind = str | Vector
+"""What a slot of a table holds."""
 
 
 def read_root(data: bytes, table: Table) -> Record:
@@ -107,11 +66,10 @@ def read_root(data: bytes, table: Table) -> Record:
 
 
 class _File:
-    """The bytes of a file, how much of them was read, and the low-level reader."""
+    """The bytes of a file, and how much of them was read."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
-        self._reader = Reader(data, 0)
         self._budget = _READS_PER_BYTE * len(data)
 
     def check(self, at: int, nbytes: int, what: str) -> int:
@@ -126,7 +84,7 @@ class _File:
     def link(self, at: int, what: str) -> int:
         """Return the position that the offset at a position points to."""
         self.check(at, _LINK_BYTES, what)
-        return self.check(int(self._reader.Indirect(at)), 1, what)
+        return self.check(at + self._number(U32, at), 1, what)
 
     def table(self, table: Table, at: int, where: str) -> Record:
         """Return the slots of the table at a position.
@@ -135,9 +93,9 @@ class _File:
         its end, where it says that nothing is.
         """
         self.check(at, _LINK_BYTES, where)
-        vtable = at - int(self._reader.Get(number_types.SOffsetTFlags, at))
+        vtable = at - self._number(I32, at)
         self.check(vtable, _VTABLE_HEAD_BYTES, f"vtable of {where}")
-        (size,) = struct.unpack_from("<H", self._data, vtable)
+        size = self._number(U16, vtable)
         if size < _VTABLE_HEAD_BYTES or size % 2:
             raise NetworkError(f"vtable of {where} must have an even number of at least 4 bytes, not {size}")
         self.check(vtable, size, f"vtable of {where}")
@@ -145,65 +103,57 @@ class _File:
         for number, (slot, kind) in enumerate(table.slots.items()):
             name = f"{where}.{slot}"
             entry = _VTABLE_HEAD_BYTES + 2 * number
-            offset = struct.unpack_from("<H", self._data, vtable + entry)[0] if entry < size else 0
+            offset = self._number(U16, vtable + entry) if entry < size else 0
             if offset:
-                self.check(at + offset, kind.nbytes if isinstance(kind, Number | Numbers) else _LINK_BYTES, name)
+                self.check(at + offset, _nbytes(kind), name)
                 record[slot] = self._value(kind, at + offset, name)
             else:
                 record[slot] = _default(kind)
         return record
 
-    def _value(self, kind: Kind, at: int, where: str) -> Any:
-        match kind:
-            case Number():
-                return int(self._reader.Get(kind.flags, at))
-            case Numbers():
-                step = kind.flags.bytewidth
-                return tuple(int(self._reader.Get(kind.flags, at + n * step)) for n in range(kind.count))
-            case Text():
-                return self._text(at, where)
-            case Bytes():
-                start, count = self._vector(at, 1, where)
-                return self._data[start : start + count]
-            case Vector():
-                return self._elements(kind.of, at, where)
+    def _number(self, kind: str, at: int) -> Any:
+        return _one_or_all(struct.unpack_from(kind, self._data, at))
 
-    def _elements(self, kind: Number | Text | Table, at: int, where: str) -> tuple[Any, ...]:
-        step = kind.nbytes if isinstance(kind, Number) else _LINK_BYTES
+    def _value(self, kind: Kind, at: int, where: str) -> Any:
+        if isinstance(kind, Vector):
+            return self._elements(kind.of, at, where)
+        if kind not in _EMPTY:
+            return self._number(kind, at)
+        start, count = self._vector(at, 1, where)
+        data = self._data[start : start + count]
+        if kind == BYTES:
+            return data
+        try:
+            return data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise NetworkError(f"{where} must be text in UTF-8: {error}") from error
+
+    def _elements(self, kind: str | Table, at: int, where: str) -> tuple[Any, ...]:
+        step = _LINK_BYTES if isinstance(kind, Table) else _nbytes(kind)
         start, count = self._vector(at, step, where)
         places = [(start + n * step, f"{where}[{n}]") for n in range(count)]
-        match kind:
-            case Number():
-                return tuple(int(self._reader.Get(kind.flags, place)) for place, _ in places)
-            case Text():
-                return tuple(self._text(place, name) for place, name in places)
-            case Table():
-                return tuple(self.table(kind, self.link(place, name), name) for place, name in places)
+        if isinstance(kind, Table):
+            return tuple(self.table(kind, self.link(place, name), name) for place, name in places)
+        return tuple(self._value(kind, place, name) for place, name in places)
 
     def _vector(self, at: int, step: int, where: str) -> tuple[int, int]:
         """Return position and number of a vector's elements."""
         start = self.link(at, where)
         self.check(start, _LINK_BYTES, where)
-        count = int(self._reader.Get(number_types.UOffsetTFlags, start))
+        count = self._number(U32, start)
         return self.check(start + _LINK_BYTES, count * step, where), count
 
-    def _text(self, at: int, where: str) -> str:
-        start, count = self._vector(at, 1, where)
-        try:
-            return self._data[start : start + count].decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise NetworkError(f"{where} must be text in UTF-8: {error}") from error
+
+def _nbytes(kind: Kind) -> int:
+    """Return the bytes that stand in the table itself."""
+    return _LINK_BYTES if isinstance(kind, Vector) or kind in _EMPTY else struct.calcsize(kind)
 
 
 def _default(kind: Kind) -> Any:
-    match kind:
-        case Number():
-            return kind.default
-        case Numbers():
-            return (0,) * kind.count
-        case Text():
-            return ""
-        case Bytes():
-            return b""
-        case Vector():
-            return ()
+    if isinstance(kind, Vector):
+        return ()
+    return _EMPTY[kind] if kind in _EMPTY else _one_or_all(struct.unpack(kind, bytes(struct.calcsize(kind))))
+
+
+def _one_or_all(values: tuple[int, ...]) -> Any:
+    return values[0] if len(values) == 1 else values

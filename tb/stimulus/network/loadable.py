@@ -13,21 +13,7 @@ from typing import Any, TypeVar
 
 from tb.nvdla.memory import Ram
 from tb.stimulus.network.errors import NetworkError, read_file
-from tb.stimulus.network.flat import (
-    BYTES,
-    I16,
-    I32,
-    STRING,
-    U8,
-    U16,
-    U32,
-    U64,
-    Numbers,
-    Record,
-    Table,
-    Vector,
-    read_root,
-)
+from tb.stimulus.network.flat import BYTES, I16, I32, STRING, U8, U16, U32, U64, Record, Table, Vector, read_root
 
 MAX_FILE_BYTES = 1 << 30
 """The largest file that is read; VGG-16 in FP16 takes a quarter of it."""
@@ -35,7 +21,7 @@ MAX_FILE_BYTES = 1 << 30
 MAX_MEMORY_BYTES = 1 << 30
 """The most that all memory of a network may take."""
 
-_VERSION = Numbers(U8.flags, 3)
+_VERSION = "<3B"
 
 _BLOB = Table(
     "blob", {"name": STRING, "size": U64, "interface": U32, "sub_interface": U32, "version": _VERSION, "data": BYTES}

@@ -8,18 +8,23 @@ from typing import Any
 
 import flatbuffers
 import numpy as np
+from flatbuffers import number_types
 from numpy.typing import NDArray
 
 from models.config import HwConfig
 from tb.stimulus.network import descriptors as d
 from tb.stimulus.network.compiled import Compiled
 from tb.stimulus.network.descriptors import EngineId, Event
-from tb.stimulus.network.flat import Bytes, Kind, Number, Numbers, Table, Text, Vector
+from tb.stimulus.network.flat import BYTES, STRING, Kind, Table, Vector
 from tb.stimulus.network.loadable import LOADABLE, parse_loadable
 from tb.stimulus.network.network import Network
 
 SMALL, FULL = HwConfig.load("nv_small"), HwConfig.load("nv_full")
 VERSION = (0, 12, 3)
+FLAGS = {
+    **{"B": number_types.Uint8Flags, "H": number_types.Uint16Flags, "h": number_types.Int16Flags},
+    **{"I": number_types.Uint32Flags, "i": number_types.Int32Flags, "Q": number_types.Uint64Flags},
+}
 NO_EDGE = {"index": -1, "event": 1}
 
 
@@ -36,40 +41,39 @@ def _table(builder: Any, table: Table, record: Mapping[str, Any]) -> int:
     for number, (name, kind) in enumerate(table.slots.items()):
         if name not in record:
             continue
-        match kind:
-            case Number():
-                builder.PrependSlot(kind.flags, number, record[name], None)
-            case Numbers():
-                builder.Prep(kind.flags.bytewidth, kind.nbytes)
-                for value in reversed(record[name]):
-                    builder.Prepend(kind.flags, value)
-                builder.Slot(number)
-            case _:
-                builder.PrependUOffsetTRelativeSlot(number, children[name], 0)
+        child = children[name]
+        if child is not None:
+            builder.PrependUOffsetTRelativeSlot(number, child, 0)
+            continue
+        assert isinstance(kind, str)
+        values = record[name] if isinstance(record[name], tuple) else (record[name],)
+        flags = FLAGS[kind[-1]]
+        builder.Prep(flags.bytewidth, flags.bytewidth * len(values))
+        for value in reversed(values):
+            builder.Prepend(flags, value)
+        builder.Slot(number)
     return int(builder.EndObject())
 
 
 def _child(builder: Any, kind: Kind, value: Any) -> int | None:
-    match kind:
-        case Text():
-            return int(builder.CreateString(value))
-        case Bytes():
-            return int(builder.CreateByteVector(value))
-        case Vector(of=Number() as number):
-            builder.StartVector(number.nbytes, len(value), number.nbytes)
-            for element in reversed(value):
-                builder.Prepend(number.flags, element)
-            return int(builder.EndVector())
-        case Vector():
-            ends = [
-                builder.CreateString(e) if isinstance(kind.of, Text) else _table(builder, kind.of, e) for e in value
-            ]
-            builder.StartVector(4, len(ends), 4)
-            for end in reversed(ends):
-                builder.PrependUOffsetTRelative(end)
-            return int(builder.EndVector())
-        case _:
-            return None
+    """Return the place of what a table has a link to, None for numbers, which stand in it."""
+    if kind == STRING:
+        return int(builder.CreateString(value))
+    if kind == BYTES:
+        return int(builder.CreateByteVector(value))
+    if not isinstance(kind, Vector):
+        return None
+    if isinstance(kind.of, str) and kind.of != STRING:
+        flags = FLAGS[kind.of[-1]]
+        builder.StartVector(flags.bytewidth, len(value), flags.bytewidth)
+        for element in reversed(value):
+            builder.Prepend(flags, element)
+        return int(builder.EndVector())
+    ends = [_table(builder, kind.of, e) if isinstance(kind.of, Table) else builder.CreateString(e) for e in value]
+    builder.StartVector(4, len(ends), 4)
+    for end in reversed(ends):
+        builder.PrependUOffsetTRelative(end)
+    return int(builder.EndVector())
 
 
 def packed(dtype: np.dtype[Any], values: Mapping[str, Any]) -> bytes:

@@ -8,14 +8,14 @@ from contextlib import suppress
 import pytest
 
 from tb.stimulus.network.errors import NetworkError
-from tb.stimulus.network.flat import BYTES, I16, STRING, U8, U16, U32, U64, Numbers, Table, Vector, read_root
+from tb.stimulus.network.flat import BYTES, I16, STRING, U16, U32, U64, Table, Vector, read_root
 from tests.unit.stimulus.network.loadables import flat_file
 
 INNER = Table("inner", {"number": I16, "text": STRING})
 OUTER = Table(
     "outer",
     {
-        "version": Numbers(U8.flags, 3),
+        "version": "<3B",
         "size": U64,
         "words": Vector(U32),
         "names": Vector(STRING),

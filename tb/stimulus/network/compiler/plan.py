@@ -90,7 +90,7 @@ def planned(arranged: Arranged, steps: Sequence[Step], target: Target) -> Plan:
     buffers: list[int] = []
     free: list[tuple[int, int]] = []
     fixed = {roots[value][0] for value in lasting}
-    order = sorted({roots[value][0] for value in wanted}, key=lambda root: lives.get(root, (-1, -1))[0])
+    order = sorted(dict.fromkeys(roots[value][0] for value in wanted), key=lambda root: lives.get(root, (-1, -1))[0])
     for root in order:
         shape = (arranged.channels[root].count, *graph.shapes[root][1:])
         begin, end = lives.get(root, (-1, -1))

@@ -45,7 +45,7 @@ class Compiled:
         tasks = []
         for task in self.loadable.tasks:
             read = hardware.read_task if task.interface is Interface.DLA1 else emulated.read_task
-            tasks.append(read(self.loadable, task, self.config, placer))
+            tasks.append(read(task, placer))
         inputs, outputs = (self._tensors(placer, end) for end in ("is_input", "is_output"))
         allocations = placer.allocations()
         self._free = placer.free

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from models.config import HwConfig
 from tb.nvdla.program.common import halves
 from tb.nvdla.program.table import FLAG, MINUS_ONE, SIGNED, Flat, Row, Table, row
 from tb.stimulus.network.errors import NetworkError
@@ -129,7 +128,7 @@ TABLE: Table = (
 )
 
 
-def derive(flat: Flat, config: HwConfig) -> Flat:
+def derive(flat: Flat) -> Flat:
     """Return the values that the table takes beside the descriptors themselves.
 
     Raises:
@@ -140,7 +139,7 @@ def derive(flat: Flat, config: HwConfig) -> Flat:
             "out_cvt of a convolution must have scale 1 and offset 0, "
             f"not {flat['out_cvt.scale']} and {flat['out_cvt.offset']}"
         )
-    line = flat["at.src.width"] * config.memory_atomic_bytes
+    line = flat["at.src.width"] * flat["atom_bytes"]
     image = flat["data_format"] < _FEATURE
     if flat["data_format"] > _FEATURE:
         raise NetworkError(f"data_format must be 0 to {_FEATURE}, not {flat['data_format']}")

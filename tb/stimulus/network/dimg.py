@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.precision import Precision
-from tb.stimulus.network.errors import NetworkError, read_file
+from models.reading import read_bytes
+from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.tensors import Tensor
 
 _HEADER = struct.Struct("<4s8I")
@@ -22,27 +22,18 @@ _NEWER = {41: Precision.INT8, 42: Precision.INT16, 43: Precision.FP16}
 _MAX_BYTES = 1 << 28
 
 
-@dataclass(frozen=True)
-class Dimg:
-    """The contents of a file: elements (C, H, W), and the strides of the surface that they were taken from."""
-
-    values: NDArray[Any]
-    line_stride_bytes: int
-    surface_stride_bytes: int
-
-
-def read_dimg(path: Path) -> Dimg:
-    """Read a file.
+def read_dimg(path: Path) -> NDArray[Any]:
+    """Return the elements of a file, (C, H, W).
 
     The number of elements decides between the two numberings of formats.
 
     Raises:
         NetworkError: for a file that is no dump of a feature surface.
     """
-    data = read_file(path, _MAX_BYTES)
+    data = read_bytes(path, _MAX_BYTES, NetworkError)
     if len(data) < _HEADER.size or data[:4] != _MAGIC:
         raise NetworkError(f"{path} must begin with a header of {_HEADER.size} bytes and {_MAGIC.decode()}")
-    _, version, number, width, height, channels, line, surface, _ = _HEADER.unpack_from(data)
+    _, version, number, width, height, channels, *_ = _HEADER.unpack_from(data)
     if version != 0:
         raise NetworkError(f"{path}: version must be 0, not {version}")
     body = len(data) - _HEADER.size
@@ -56,8 +47,7 @@ def read_dimg(path: Path) -> Dimg:
         raise NetworkError(
             f"{path}: format {number} of {channels} x {height} x {width} elements must fit its {body} bytes"
         )
-    values = np.frombuffer(data, fitting[0].dtype, count, _HEADER.size).reshape(channels, height, width)
-    return Dimg(values, line, surface)
+    return np.frombuffer(data, fitting[0].dtype, count, _HEADER.size).reshape(channels, height, width)
 
 
 def write_dimg(path: Path, tensor: Tensor, values: NDArray[Any]) -> None:

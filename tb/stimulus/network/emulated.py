@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from models.config import HwConfig
 from models.precision import Precision
 from tb.nvdla.program.table import Flat
 from tb.stimulus.network import descriptors as d
 from tb.stimulus.network.errors import NetworkError
-from tb.stimulus.network.loadable import Loadable, Task
+from tb.stimulus.network.loadable import Task
 from tb.stimulus.network.network import Power, Softmax, SoftwareOperation, SoftwareTask
 from tb.stimulus.network.places import Descriptors, Placer
 from tb.stimulus.network.tensors import Tensor
@@ -20,20 +19,17 @@ _FORMATS = {
 """Precision and bytes of an atom by the size of the operation and the format of the buffer."""
 
 
-def read_task(loadable: Loadable, task: Task, config: HwConfig, placer: Placer) -> SoftwareTask:
+def read_task(task: Task, placer: Placer) -> SoftwareTask:
     """Return the result of a software task.
 
     Args:
-        loadable: Where it stands.
         task: The task.
-        config: What the network runs on; software is the same for all.
         placer: Where its memory lies.
 
     Raises:
         NetworkError: naming task, operation, field and rule.
     """
-    del config
-    at = Descriptors(loadable, task)
+    at = Descriptors(task, placer.loadable)
     network = d.flat(at.records(0, "the network descriptor", d.SOFTWARE_NETWORK, 1)[0])
     count = network["number"]
     data, _ = at.blob_at(network["operations"], "operations")

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from models.config import HwConfig
 from models.errors import InputError
 from models.layout import BDMA_UNIT_BYTES
 from tb.nvdla.engines import engines_of
@@ -18,7 +17,7 @@ from tb.stimulus.network import conv_registers, lut_registers, other_registers, 
 from tb.stimulus.network import descriptors as d
 from tb.stimulus.network.descriptors import CubeType, EngineId, Event
 from tb.stimulus.network.errors import NetworkError
-from tb.stimulus.network.loadable import Address, Loadable, Task
+from tb.stimulus.network.loadable import Address, Task
 from tb.stimulus.network.network import Edge, HardwareTask, LutLoad, Operation, Span, Words
 from tb.stimulus.network.places import Descriptors, Placer
 
@@ -30,7 +29,7 @@ class _Way:
     """How an engine's descriptors become registers: tables by unit in the order of enabling, and what they derive."""
 
     tables: tuple[tuple[str, Table], ...]
-    derive: Callable[[Flat, HwConfig], Flat]
+    derive: Callable[[Flat], Flat]
     cubes: tuple[str, ...] = ("src", "dst")
 
 
@@ -42,39 +41,38 @@ _WAYS = {
     ),
     EngineId.SDP: _Way(
         (("SDP_RDMA", sdp_registers.RDMA_TABLE), ("SDP", sdp_registers.TABLE)),
-        lambda flat, _: sdp_registers.derive(flat),
+        sdp_registers.derive,
         ("src", "x1", "x2", "y", "dst"),
     ),
     EngineId.PDP: _Way(
         (("PDP_RDMA", other_registers.PDP_RDMA_TABLE), ("PDP", other_registers.PDP_TABLE)),
-        lambda flat, _: other_registers.derive_pdp(flat),
+        other_registers.derive_pdp,
     ),
     EngineId.CDP: _Way(
         (("CDP_RDMA", other_registers.CDP_TABLE), ("CDP", other_registers.CDP_TABLE)),
-        lambda flat, _: other_registers.derive_cdp(flat),
+        other_registers.derive_cdp,
     ),
-    EngineId.RUBIK: _Way((("RBK", rubik.TABLE),), lambda flat, _: other_registers.derive_rubik(flat)),
+    EngineId.RUBIK: _Way((("RBK", rubik.TABLE),), other_registers.derive_rubik),
 }
 
 
-def read_task(loadable: Loadable, task: Task, config: HwConfig, placer: Placer) -> HardwareTask:
+def read_task(task: Task, placer: Placer) -> HardwareTask:
     """Return the operations of a hardware task.
 
     Raises:
         NetworkError: naming task, operation, field and rule.
         Refused: for a value that a register cannot hold.
     """
-    reader = _Reader(loadable, task, config, placer)
-    return reader.read()
+    return _Reader(task, placer).read()
 
 
 class _Reader:
     """Reads one task."""
 
-    def __init__(self, loadable: Loadable, task: Task, config: HwConfig, placer: Placer) -> None:
-        self._at = Descriptors(loadable, task)
-        self._config, self._placer = config, placer
-        self._registers = RegisterMap.of(config)
+    def __init__(self, task: Task, placer: Placer) -> None:
+        self._at = Descriptors(task, placer.loadable)
+        self._config, self._placer = placer.config, placer
+        self._registers = RegisterMap.of(placer.config)
         self._network: Flat = d.flat(self._at.records(0, "the network descriptor", d.NETWORK, 1)[0])
         version = self._at.blob_at(0, "the network descriptor")[1]
         try:
@@ -182,9 +180,9 @@ class _Reader:
             span = self._resolve(flat, cube, _is_used(flat, cube))
             if span is not None:
                 (writes if cube == "dst" else reads).append(span)
-        flat |= way.derive(flat, self._config)
-        rdma = {EngineId.SDP: flat.get("rdma"), EngineId.PDP: not flat.get("fly")}.get(engine, True)
-        tables = [(unit, table) for unit, table in way.tables if rdma or not unit.endswith("_RDMA")]
+        flat["atom_bytes"] = self._config.memory_atomic_bytes
+        flat |= way.derive(flat)
+        tables = [(unit, table) for unit, table in way.tables if flat.get("rdma", True) or not unit.endswith("_RDMA")]
         words: dict[str, Words] = {}
         for table in dict.fromkeys(table for _, table in tables):
             words |= written_words(table, flat, self._registers)

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from models.precision import Precision
+from models.reading import read_bytes
 from tb.array_files import read_array
 from tb.stimulus.network.dimg import read_dimg
-from tb.stimulus.network.errors import NetworkError, read_file
+from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.tensors import Tensor
 
 MAX_FILE_BYTES = 1 << 27
@@ -105,7 +106,7 @@ def read_input(path: Path, tensor: Tensor, preparation: Preparation) -> NDArray[
                 (sample,) = _samples(path, values, tensor.shape, 1)
                 return quantised(sample, tensor)
         case ".dimg":
-            values = read_dimg(path).values
+            values = read_dimg(path)
         case suffix if suffix in _PICTURES:
             pixels = _read_picture(path, tensor.shape, preparation.rgb)
             if tensor.scale is not None:
@@ -162,7 +163,7 @@ def _read_picture(path: Path, shape: tuple[int, int, int], rgb: bool) -> NDArray
     channels, height, width = shape
     if channels not in _MODES:
         raise NetworkError(f"{path}: a picture has 1 or 3 channels, not the {channels} of the input")
-    data = BytesIO(read_file(path, MAX_FILE_BYTES))
+    data = BytesIO(read_bytes(path, MAX_FILE_BYTES, NetworkError))
     try:
         image = Image.open(data)
     except (*_NO_PICTURE, Image.DecompressionBombError) as error:
@@ -189,7 +190,7 @@ def read_golden(path: Path) -> NDArray[Any]:
         case ".npy":
             return read_array(path, NetworkError)
         case ".dimg":
-            return read_dimg(path).values
+            return read_dimg(path)
         case suffix:
             raise NetworkError(f"{path} must end in .dimg or .npy, not {suffix or 'nothing'}")
 

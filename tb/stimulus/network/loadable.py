@@ -11,8 +11,9 @@ from enum import IntEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
+from models.reading import read_bytes
 from tb.nvdla.memory import Ram
-from tb.stimulus.network.errors import NetworkError, read_file
+from tb.stimulus.network.errors import NetworkError
 from tb.stimulus.network.flat import BYTES, I16, I32, STRING, U8, U16, U32, U64, Record, Table, Vector, read_root
 
 MAX_FILE_BYTES = 1 << 30
@@ -171,8 +172,9 @@ def read_loadable(path: Path) -> Loadable:
     Raises:
         NetworkError: for a file that is too large, or no loadable.
     """
+    data = read_bytes(path, MAX_FILE_BYTES, NetworkError)
     try:
-        return parse_loadable(read_file(path, MAX_FILE_BYTES))
+        return parse_loadable(data)
     except NetworkError as error:
         raise NetworkError(f"{path}: {error}") from error
 

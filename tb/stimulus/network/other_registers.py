@@ -75,6 +75,7 @@ def derive_pdp(flat: Flat) -> Flat:
         raise NetworkError(f"split_num must be 1 when the input comes from SDP, not {flat['split_num']}")
     return {
         "fly": fly,
+        "rdma": not fly,
         **{f"reciprocal.{a}": reciprocal(flat[f"pool_{a}"] + 1, is_float=is_float) for a in ("width", "height")},
         **{f"pad_value_{n}x": 0 if is_float else value for n, value in enumerate(flat["pad_value"], start=1)},
     }

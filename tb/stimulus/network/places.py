@@ -31,7 +31,7 @@ class Placer:
         """
         self.loadable = loadable
         self.free = free
-        self._config = config
+        self.config = config
         self._constants = constants
         self._addresses = dict(constants)
         self._written: set[int] = set()
@@ -46,11 +46,11 @@ class Placer:
             entry = self.loadable.memories[memory]
             if not entry.is_allocated:
                 raise NetworkError(f"memory {memory}: flags must hold allocate (1), because a task uses it")
-            if entry.ram is Ram.CVSRAM and not self._config.secondary_memif_enable:
-                raise NetworkError(f"memory {memory}: domain must be 0 (MC): {self._config.name} has no second memory")
+            if entry.ram is Ram.CVSRAM and not self.config.secondary_memif_enable:
+                raise NetworkError(f"memory {memory}: domain must be 0 (MC): {self.config.name} has no second memory")
             start = self.free.get(entry.ram, BASE_ADDRESS)
             end = start + _pages(entry.nbytes)
-            if end > 1 << self._config.memif_address_width_bits:
+            if end > 1 << self.config.memif_address_width_bits:
                 raise NetworkError(f"memory {memory}: {entry.nbytes} bytes must end in the address space of the ports")
             self._addresses[memory] = start
             self.free[entry.ram] = end + PAGE_BYTES
@@ -103,7 +103,7 @@ def _pages(nbytes: int) -> int:
 class Descriptors:
     """The descriptors of one task, out of the blobs that the loadable puts into memory."""
 
-    def __init__(self, loadable: Loadable, task: Task) -> None:
+    def __init__(self, task: Task, loadable: Loadable) -> None:
         """Bind them to a task of a loadable."""
         self._loadable = loadable
         self._task = task

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.precision import Precision
-from models.sdp import AluOp, SdpParams, SdpStage, output_converter
+from models.sdp import AluOp, SdpParams, output_converter
 from tb.stimulus.network.compiler.fuse import Compute
 from tb.stimulus.network.compiler.graph import Floats, PRelu, Relu
-from tb.stimulus.network.compiler.quantise import Arithmetic, Operands, folded
+from tb.stimulus.network.compiler.quantise import Arithmetic, Operands, folded, stage
 
 _MOST = float(np.finfo(np.float16).max)
 
@@ -29,16 +29,11 @@ def halves(step: Compute) -> Arithmetic:
         operand, operation = _patterns(step.shift), AluOp.SUM
     slope = _patterns(activation.slope) if isinstance(activation, PRelu) else None
     second = operation is not None or slope is not None
-    x1 = _stage(None if bias is None else AluOp.SUM, scale is not None, relu=relu and not second)
-    x2 = _stage(operation, slope is not None, prelu=slope is not None, relu=relu and second)
+    x1 = stage(None if bias is None else AluOp.SUM, mul=scale is not None, relu=relu and not second)
+    x2 = stage(operation, mul=slope is not None, prelu=slope is not None, relu=relu and second)
     params = SdpParams(x1, x2, output_converter(0, 1, 0), Precision.FP16, Precision.FP16)
     weights = None if conv is None else _clipped(conv.weights)
     return Arithmetic(weights, params, Operands(folded(bias), folded(scale)), Operands(folded(operand), folded(slope)))
-
-
-def _stage(alu: AluOp | None, mul: bool, *, prelu: bool = False, relu: bool = False) -> SdpStage | None:
-    """Return a stage, None where it has nothing to do."""
-    return SdpStage(alu, 0, mul, prelu, 0, relu) if alu is not None or mul or relu else None
 
 
 def _clipped(real: Floats) -> NDArray[np.float16]:

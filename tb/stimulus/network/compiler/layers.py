@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,34 +40,28 @@ from tb.stimulus.network.compiler.target import Target
 _OPERAND_BYTES = 2
 
 
-@dataclass(frozen=True)
-class Memory:
-    """Where a network lies.
-
-    Attributes:
-        buffers: Address of each buffer.
-        constant: Puts bytes that no layer writes somewhere, and returns their address; the same name gets the same.
-    """
-
-    buffers: tuple[int, ...]
-    constant: Callable[[str, bytes], int]
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """Integers of a network: those of the steps of SDP by name, and tables by the name of their node."""
-
-    steps: Mapping[str, Arithmetic]
-    tables: Mapping[str, CdpParams]
-
-
 class LayerBuilder:
     """Makes the layers of one network."""
 
-    def __init__(self, plan: Plan, target: Target, numbers: Numbers, memory: Memory) -> None:
-        """Bind it to a plan, the integers of its steps, and memory."""
-        self._plan, self._target, self._config, self._memory = plan, target, target.config, memory
-        self._numbers, self._tables = numbers.steps, numbers.tables
+    def __init__(
+        self,
+        plan: Plan,
+        target: Target,
+        numbers: Mapping[str, Arithmetic | CdpParams],
+        buffers: Sequence[int],
+        constant: Callable[[str, bytes], int],
+    ) -> None:
+        """Bind it to a plan and to memory.
+
+        Args:
+            plan: Where values lie.
+            target: Configuration and precision.
+            numbers: Integers of the steps of SDP, and tables of CDP, by name.
+            buffers: Address of each buffer.
+            constant: Puts bytes that no layer writes somewhere, and returns their address; the same name gets the same.
+        """
+        self._plan, self._target, self._config, self._numbers = plan, target, target.config, numbers
+        self._buffers, self._constant = buffers, constant
 
     def layers(self, step: Layered) -> Iterator[Layer]:
         """Yield the layers of a step.
@@ -84,10 +78,17 @@ class LayerBuilder:
                 yield from self._pools(pool, self._plan.cubes[step.inputs[0]], self._plan.cubes[step.output])
             case Node(operation=Lrn()):
                 src, dst = self._plan.cubes[step.inputs[0]], self._plan.cubes[step.output]
-                yield CdpLayer(self._surface(src), self._surface(dst), self._tables[step.name])
+                params = self._numbers[step.name]
+                assert isinstance(params, CdpParams)
+                yield CdpLayer(self._surface(src), self._surface(dst), params)
 
     def _surface(self, cube: Cube) -> Surface:
-        return cube.surface(self._memory.buffers[cube.buffer])
+        return cube.surface(self._buffers[cube.buffer])
+
+    def _arithmetic(self, step: Compute) -> Arithmetic:
+        numbers = self._numbers[step.name]
+        assert isinstance(numbers, Arithmetic)
+        return numbers
 
     def _pools(self, pool: Pool, src: Cube, dst: Cube) -> Iterator[PdpLayer]:
         for part in parts_of(self._target, pool, src.shape, dst.shape):
@@ -102,7 +103,7 @@ class LayerBuilder:
         between = Cube.packed(self._target, 0, self._between(step, src, dst))
         for layer in self._computed(step, between):
             channels, height, width = layer.dst.shape
-            first = (layer.dst.address - self._memory.buffers[between.buffer]) // between.surface_stride_bytes
+            first = (layer.dst.address - self._buffers[between.buffer]) // between.surface_stride_bytes
             flying = replace(layer, dst=on_the_fly(self._config, self._target.precision, (channels, height, width)))
             yield PooledLayer(flying, self._surface(dst.channels(first * self._target.lanes, channels)), part.params)
 
@@ -118,7 +119,7 @@ class LayerBuilder:
         other = None if step.other is None else self._plan.cubes[step.other]
         if step.conv is None:
             x1, x2 = self._sources(step, Block(0, len(step.scale), 0, src.shape[0]), dst, other)
-            params = self._numbers[step.name].params
+            params = self._arithmetic(step).params
             yield SdpLayer(self._surface(src), self._surface(dst), params, x1, x2)
             return
         channels = self._plan.channels[step.src]
@@ -161,7 +162,7 @@ class LayerBuilder:
             pad_top=rows.before,
             pad_bottom=rows.after,
             pad_value=0,
-            truncate=self._numbers[step.name].truncate,
+            truncate=self._arithmetic(step).truncate,
             precision=self._target.precision,
         )
         x1, x2 = self._sources(step, block, dst, other)
@@ -170,7 +171,7 @@ class LayerBuilder:
             self._weights(step, conv, block),
             self._surface(dst),
             params,
-            self._numbers[step.name].params,
+            self._arithmetic(step).params,
             CbufUse(tile.data_banks, self._config.cbuf_bank_number - tile.data_banks, release_slices=rows.count),
             conversion=PixelConversion(self._target.precision, signed=True) if block.is_image else None,
             x1=x1,
@@ -182,14 +183,14 @@ class LayerBuilder:
         whole = self._plan.pictures[value]
         shape = whole.shape[0], rows.count, columns
         layout = PixelLayout(self._config, whole.format_name, shape, whole.line_stride_bytes)
-        return ImageSurface(layout, (self._memory.buffers[buffer] + rows.first * whole.line_stride_bytes[0],))
+        return ImageSurface(layout, (self._buffers[buffer] + rows.first * whole.line_stride_bytes[0],))
 
     def _weights(self, step: Compute, conv: Conv, block: Block) -> WeightSurface:
-        values = self._numbers[step.name].weights
+        values = self._arithmetic(step).weights
         assert values is not None
         kernels = block_weights(values, conv.groups, block, self._plan.channels[step.src])
         layout, data = packed_weights(self._target, kernels, is_image=block.is_image)
-        address = self._memory.constant(f"{step.name}_w{block.kernel}", data)
+        address = self._constant(f"{step.name}_w{block.kernel}", data)
         # What CDMA fetches beyond the last weight would stay in the buffer.
         whole = round_up(layout.elements * self._target.precision.nbytes, min(self._config.cbuf_bank_width_bytes, 128))
         return WeightSurface(layout, address, whole_bytes=min(whole, layout.nbytes))
@@ -198,7 +199,7 @@ class LayerBuilder:
         self, step: Compute, block: Block, dst: Cube, other: Cube | None
     ) -> tuple[StageSource | None, StageSource | None]:
         """Return where X1 and X2 take their operands from."""
-        numbers = self._numbers[step.name]
+        numbers = self._arithmetic(step)
         places = np.arange(block.kernels) if step.conv is not None else np.array(self._plan.channels[step.src].places)
         channels = Channels(dst.shape[0], tuple(int(place) for place in places))
         sources: list[StageSource | None] = []
@@ -223,7 +224,7 @@ class LayerBuilder:
             cube.line_stride_bytes,
             cube.surface_stride_bytes,
         )
-        return OperandSurface(layout, self._memory.buffers[cube.buffer] + cube.offset)
+        return OperandSurface(layout, self._buffers[cube.buffer] + cube.offset)
 
     def _source(self, name: str, stage: SdpStage, operands: Operands, channels: Channels) -> StageSource | None:
         wanted = {"alu": stage.alu is not None, "mul": stage.mul}
@@ -237,7 +238,7 @@ class LayerBuilder:
             )
             dtype = layout.component_dtype
             data = {component: _spread(values, channels).view(dtype) for component, values in in_memory.items()}
-            memory = OperandSurface(layout, self._memory.constant(name, layout.pack(data).tobytes()))
+            memory = OperandSurface(layout, self._constant(name, layout.pack(data).tobytes()))
         if not any(wanted.values()):
             return None
         return StageSource(_register(operands.alu), _register(operands.mul), memory)

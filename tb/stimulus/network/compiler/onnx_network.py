@@ -8,20 +8,21 @@ from typing import Any
 
 import numpy as np
 
+from models.cdp import CdpParams
 from models.config import HwConfig
 from models.errors import InputError
 from models.precision import Precision
 from tb.nvdla.memory import Ram
 from tb.stimulus.network.compiler.arrange import arranged
 from tb.stimulus.network.compiler.fuse import Compute, fused
-from tb.stimulus.network.compiler.graph import Floats, Graph, Lrn, Node, Shape
+from tb.stimulus.network.compiler.graph import Floats, Graph, Lrn
 from tb.stimulus.network.compiler.halves import halves
 from tb.stimulus.network.compiler.interpret import values_of
-from tb.stimulus.network.compiler.layers import LayerBuilder, Memory, Numbers
+from tb.stimulus.network.compiler.layers import LayerBuilder
 from tb.stimulus.network.compiler.normalise import normalisation
 from tb.stimulus.network.compiler.operations import TaskWriter
 from tb.stimulus.network.compiler.plan import Layered, Plan, Pooled, planned
-from tb.stimulus.network.compiler.quantise import arithmetic, scales_of
+from tb.stimulus.network.compiler.quantise import Arithmetic, arithmetic, scales_of
 from tb.stimulus.network.compiler.reuse import Placed, reusing
 from tb.stimulus.network.compiler.simplify import simplified
 from tb.stimulus.network.compiler.target import Target
@@ -52,7 +53,7 @@ class OnnxNetwork:
     target: Target
     _plan: Plan
     _scales: Mapping[str, float]
-    _numbers: Numbers
+    _numbers: Mapping[str, Arithmetic | CdpParams]
     _free: int = BASE_ADDRESS
     _constants: dict[str, int] = field(default_factory=dict)
 
@@ -85,19 +86,17 @@ class OnnxNetwork:
         steps = fused(placed.graph)
         scales = scales_of(placed.graph, steps, samples, target)
         plan = planned(placed, steps, target)
-        computes = [step for step in steps if isinstance(step, Compute)]
-        numbers = {
-            step.name: halves(step) if target.is_float else arithmetic(step, scales, target, per_channel=per_channel)
-            for step in computes
-        }
-        tables = {
-            step.name: normalisation(
-                step.name, target, lrn, placed.graph.shapes[step.output], scales[step.inputs[0]], scales[step.output]
-            )
-            for step in steps
-            if isinstance(step, Node) and isinstance(lrn := step.operation, Lrn)
-        }
-        return cls(name, placed.graph, target, plan, scales, Numbers(numbers, tables))
+        numbers: dict[str, Arithmetic | CdpParams] = {}
+        for step in steps:
+            if isinstance(step, Compute):
+                per_step = (
+                    halves(step) if target.is_float else arithmetic(step, scales, target, per_channel=per_channel)
+                )
+                numbers[step.name] = per_step
+            elif isinstance(lrn := step.operation, Lrn):
+                shape, src, out = placed.graph.shapes[step.output], scales[step.inputs[0]], scales[step.output]
+                numbers[step.name] = normalisation(step.name, target, lrn, shape, src, out)
+        return cls(name, placed.graph, target, plan, scales, numbers)
 
     def expected(self, sample: Sample) -> list[Floats]:
         """Return the outputs in floating point."""
@@ -112,7 +111,7 @@ class OnnxNetwork:
         """
         placer = _Placer(self.target.config, self._free, self._constants)
         buffers = tuple(placer.reserve(f"b{n}", nbytes) for n, nbytes in enumerate(self._plan.buffers))
-        builder = LayerBuilder(self._plan, self.target, self._numbers, Memory(buffers, placer.constant))
+        builder = LayerBuilder(self._plan, self.target, self._numbers, buffers, placer.constant)
         writer = TaskWriter(self.target.config)
         for placed in reusing(self._layers(builder)):
             writer.add(placed.number, _names(placed.step), placed.layer)
@@ -157,15 +156,10 @@ class OnnxNetwork:
             assert isinstance(node.operation, Softmax | Largest)
             kind = node.operation
         precision = Precision.INT16 if isinstance(kind, Largest) else Precision.FP16
-        shape = self.graph.shapes[output]
-        dst = _packed(output, precision, shape, self.target.config.memory_atomic_bytes)
+        (_, height, width), atom = self.graph.shapes[output], self.target.config.memory_atomic_bytes
+        dst = Tensor(output, Ram.MC, 0, precision, atom, self.graph.shapes[output], width * atom, height * width * atom)
         dst = replace(dst, address=placer.reserve(f"o_{len(placer.allocations)}", dst.nbytes))
         return SoftwareOperation(kind, src, dst, in_scale=self._scales[value])
-
-
-def _packed(name: str, precision: Precision, shape: Shape, atom_bytes: int) -> Tensor:
-    line = shape[2] * atom_bytes
-    return Tensor(name, Ram.MC, 0, precision, atom_bytes, shape, line, shape[1] * line)
 
 
 def _names(step: Layered) -> tuple[str, ...]:
@@ -179,17 +173,8 @@ class _Placer:
         self.free, self._config, self._constants = free, config, constants
         self.allocations: list[Allocation] = []
 
-    def reserve(self, name: str, nbytes: int) -> int:
-        """Return the address of memory for a value."""
-        return self._allocate(name, nbytes, None)
-
-    def constant(self, name: str, data: bytes) -> int:
-        """Return the address of bytes that no layer writes."""
-        if name not in self._constants:
-            self._constants[name] = self._allocate(f"c{len(self._constants)}", len(data), data)
-        return self._constants[name]
-
-    def _allocate(self, name: str, nbytes: int, data: bytes | None) -> int:
+    def reserve(self, name: str, nbytes: int, data: bytes | None = None) -> int:
+        """Return the address of memory for a value, or of bytes that no layer writes."""
         address = self.free
         end = address + -(-nbytes // PAGE_BYTES) * PAGE_BYTES
         if end > 1 << self._config.memif_address_width_bits:
@@ -198,6 +183,12 @@ class _Placer:
         chunks = () if data is None else ((0, data),)
         self.allocations.append(Allocation(name, Ram.MC, address, end - address, chunks, is_constant=data is not None))
         return address
+
+    def constant(self, name: str, data: bytes) -> int:
+        """Return the address of bytes that no layer writes."""
+        if name not in self._constants:
+            self._constants[name] = self.reserve(f"c{len(self._constants)}", len(data), data)
+        return self._constants[name]
 
 
 def random_samples(graph: Graph, count: int, seed: int) -> list[dict[str, Any]]:

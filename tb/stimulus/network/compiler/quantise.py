@@ -8,7 +8,7 @@ brings every channel to one fine scale, X2 works in that, and the output convert
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -113,7 +113,7 @@ def arithmetic(step: Compute, scales: Mapping[str, float], target: Target, *, pe
     uniform = bool(np.ptp(unit) == 0) and (unit[0] > 0 or not relu)
     if uniform and not (step.shift.any() or step.other or bounded or slopes is not None):
         alu, alu_shift = shifted(bias / unit) if bias.any() else (None, 0)
-        x1 = _stage(AluOp.SUM if alu is not None else None, alu_shift, relu=relu) if alu is not None or relu else None
+        x1 = stage(AluOp.SUM if alu is not None else None, alu_shift, relu=relu)
         params = _params(target, x1, None, float(unit[0]) / out)
         return Arithmetic(weights, params, Operands(folded(alu)), Operands(), truncate)
     coarse = out if step.other is None else scales[step.other]
@@ -128,10 +128,11 @@ def arithmetic(step: Compute, scales: Mapping[str, float], target: Target, *, pe
     elif step.shift.any():
         (operand, operand_shift), operation = shifted(step.shift / fine), AluOp.SUM
     slope, slope_shift = (None, 0) if slopes is None else multipliers(slopes)
-    first = _stage(AluOp.SUM if alu is not None else None, alu_shift, mul_shift, mul=True)
-    second = _stage(operation, operand_shift, slope_shift, mul=slope is not None, prelu=slope is not None, relu=relu)
     is_idle = operation is None and slope is None
-    params = _params(target, replace(first, relu=is_idle and relu), None if is_idle else second, fine / out)
+    prelu = slope is not None
+    first = stage(None if alu is None else AluOp.SUM, alu_shift, mul_shift, mul=True, relu=is_idle and relu)
+    second = stage(operation, operand_shift, slope_shift, mul=prelu, prelu=prelu, relu=relu and not is_idle)
+    params = _params(target, first, second, fine / out)
     of_x1, of_x2 = Operands(folded(alu), folded(mul)), Operands(folded(operand), folded(slope))
     return Arithmetic(weights, params, of_x1, of_x2, truncate)
 
@@ -184,7 +185,7 @@ def folded(values: NDArray[Any] | None) -> Operand:
     return int(values[0]) if values is not None and (values == values[0]).all() else values
 
 
-def _stage(
+def stage(
     alu: AluOp | None,
     alu_shift: int = 0,
     mul_shift: int = 0,
@@ -192,8 +193,9 @@ def _stage(
     mul: bool = False,
     prelu: bool = False,
     relu: bool = False,
-) -> SdpStage:
-    return SdpStage(alu, alu_shift, mul, prelu, mul_shift, relu)
+) -> SdpStage | None:
+    """Return a stage, None where it has nothing to do."""
+    return SdpStage(alu, alu_shift, mul, prelu, mul_shift, relu) if alu is not None or mul or relu else None
 
 
 def _params(target: Target, x1: SdpStage | None, x2: SdpStage | None, ratio: float) -> SdpParams:

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from onnx import checker, numpy_helper, shape_inference
 
 from models.limits import ARRAY_BYTES, NETWORK_BYTES, NETWORK_MULTIPLICATIONS, NETWORK_NODES, VALUE_ELEMENTS
+from models.reading import read_bytes
 from tb.stimulus.network.compiler.graph import Graph, Node, Operation, Shape, shape_of, work_of
 from tb.stimulus.network.compiler.node import Constant, Found, OnnxNode, View
 from tb.stimulus.network.compiler.operators import OPERATORS
-from tb.stimulus.network.errors import NetworkError, read_file
+from tb.stimulus.network.errors import NetworkError
 
 _DOMAINS = ("", "ai.onnx")
 _SHOWN = 200
@@ -31,7 +32,7 @@ def read_onnx(path: Path) -> Graph:
     Raises:
         NetworkError: for a file that is no valid ONNX, or holds what no layer computes.
     """
-    return parse_onnx(read_file(path, NETWORK_BYTES))
+    return parse_onnx(read_bytes(path, NETWORK_BYTES, NetworkError))
 
 
 def parse_onnx(data: bytes) -> Graph:

@@ -80,7 +80,7 @@ def test_what_does_not_fit_the_input_is_refused_with_both_sizes(tmp_path: Path) 
         ("a.png", replace(GREY, shape=(4, 2, 3)), "a.png: a picture has 1 or 3 channels, not the 4 of the input"),
         ("a.npy", GREY, "a.npy must hold int8 (1, 2, 3), not float64 (1, 2, 3)"),
         ("a.txt", GREY, "a.txt must end in .pgm, .png, .jpg, .jpeg, .npy, .dimg, not .txt"),
-        ("none.png", GREY, "none.png must be a file that can be read: No such file or directory"),
+        ("none.png", GREY, "none.png: cannot be read: No such file or directory"),
         ("b.png", GREY, "b.png must be a picture: "),
         ("c.pgm", GREY, "c.pgm must be a picture: "),
         ("d.npy", GREY, "d.npy: cannot be read as .npy: "),
@@ -123,7 +123,6 @@ def test_a_dump_that_is_none_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.dimg"
     good = b"DIMG" + struct.pack("<8I", 0, 40, 3, 2, 1, 32, 64, 64) + bytes(6)
     path.write_bytes(good)
-    assert read_dimg(path).line_stride_bytes == 32
     for data, message in (
         (b"DIMG", "must begin with a header of 36 bytes and DIMG"),
         (b"JPEG" + good[4:], "must begin with a header of 36 bytes and DIMG"),

@@ -16,7 +16,7 @@ from models.config import HwConfig
 from models.layout import FeatureLayout
 from models.precision import Precision
 from tb.nvdla.engines import engine_of
-from tb.nvdla.layers import ConvLayer, Layer, PooledLayer, SdpLayer, StageSource
+from tb.nvdla.layers import ConvLayer, Layer, PooledLayer, SdpLayer, StageSource, convolution_of, first_of
 from tb.nvdla.memory import Ram
 from tb.nvdla.program.conv_buffer import FETCHES_ALL, Fetch
 from tb.nvdla.surfaces import ImageSurface, LinesSurface, PlanarSurface, Surface
@@ -88,31 +88,22 @@ def work_of(layer: Layer, fetch: Fetch = FETCHES_ALL) -> Work:
     for what, moved in (("read", reads), ("write", writes)):
         for ram, nbytes in moved.items():
             bounds[f"{ram.value} {what}"] = -(-nbytes // widths[ram])
-    conv = _convolution(layer)
+    conv = convolution_of(layer)
     precision = Precision.INT8 if conv is None else conv.params.precision
     peak = config.mac_atomic_c_size * config.kernel_group_size(precision)
-    return Work(0 if conv is None else _macs(conv), bounds, reads, writes, peak)
-
-
-def _convolution(layer: Layer) -> ConvLayer | None:
-    producer = layer.producer if isinstance(layer, PooledLayer) else layer
-    return producer if isinstance(producer, ConvLayer) else None
-
-
-def _macs(layer: ConvLayer) -> int:
-    _, height, width = layer.dst.layout.shape
-    return prod(layer.weights.layout.shape) * height * width
+    macs = 0 if conv is None else prod(conv.weights.layout.shape) * prod(conv.dst.layout.shape[1:])
+    return Work(macs, bounds, reads, writes, peak)
 
 
 def _steps(layer: Layer, config: HwConfig) -> Iterator[tuple[str, int]]:
     """Yield the least cycles of each pipeline that a layer goes through."""
-    conv = _convolution(layer)
+    conv = convolution_of(layer)
     if conv is not None and not conv.params.winograd:
         kernels, channels, rows, columns = conv.weights.layout.packed_shape
         _, height, width = conv.dst.layout.shape
         groups = -(-kernels // config.kernel_group_size(conv.params.precision))
         yield "MAC", groups * -(-channels // config.mac_atomic_c_size) * rows * columns * height * width
-    producer = layer.producer if isinstance(layer, PooledLayer) else layer
+    producer = first_of(layer)
     if isinstance(producer, SdpLayer | ConvLayer):
         processing = producer.sdp if isinstance(producer, ConvLayer) else producer.params
         slowest = config.sdp_bs_throughput if processing.y is None else config.sdp_ew_throughput
@@ -131,13 +122,12 @@ def _elements(layout: FeatureLayout) -> int:
 
 def _reads(layer: Layer, fetch: Fetch) -> Iterator[tuple[Ram, int]]:
     """Yield RAM and bytes of all that a layer reads."""
-    producer = layer.producer if isinstance(layer, PooledLayer) else layer
+    producer = first_of(layer)
     if fetch.data:
         yield producer.src.ram, _nbytes(producer.src)
     if isinstance(producer, ConvLayer) and fetch.weights:
         weights = producer.weights
-        compression = weights.compression
-        yield weights.ram, weights.layout.nbytes if compression is None else compression.weight_bytes
+        yield weights.ram, weights.layout.nbytes if weights.compression is None else weights.compression.weight_bytes
     if isinstance(producer, SdpLayer | ConvLayer):
         sources: tuple[StageSource | None, ...] = (producer.x1, producer.x2, producer.y)
         for source in sources:

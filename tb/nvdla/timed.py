@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from tb.nvdla.layers import Layer, PooledLayer, SdpLayer
+from tb.nvdla.layers import Layer, PooledLayer, SdpLayer, first_of
 
 READ_LATENCY = "CDMA.D_PERF_DAT_READ_LATENCY"
 """Cycles in which answers to reads of data are awaited."""
@@ -36,21 +35,17 @@ def _always(layer: Layer) -> bool:
 
 
 def _from_memory(layer: Layer) -> bool:
-    return isinstance(_first(layer), SdpLayer)
+    return isinstance(first_of(layer), SdpLayer)
 
 
 def _operand(stage: str) -> Callable[[Layer], bool]:
     """Return the condition that the operands of a stage come from memory."""
 
     def fetches(layer: Layer) -> bool:
-        source = getattr(_first(layer), stage, None)
+        source = getattr(first_of(layer), stage, None)
         return source is not None and source.memory is not None
 
     return fetches
-
-
-def _first(layer: Layer) -> Any:
-    return layer.producer if isinstance(layer, PooledLayer) else layer
 
 
 def _to_memory(layer: Layer) -> bool:

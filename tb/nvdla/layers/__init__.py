@@ -30,6 +30,8 @@ __all__ = [
     "StageSource",
     "Surface",
     "WidthSplit",
+    "convolution_of",
+    "first_of",
     "is_per_channel",
     "on_the_fly",
     "processing_precision",
@@ -38,3 +40,14 @@ __all__ = [
 
 Layer = SdpLayer | PdpLayer | CdpLayer | ConvLayer | PooledLayer | RubikLayer | BdmaLayer
 """Any of them; its ``unit`` is the one that ends the layer and raises its interrupt."""
+
+
+def first_of(layer: Layer) -> Layer:
+    """Return what begins a layer: the part of a pooled one that SDP ends, else the layer itself."""
+    return layer.producer if isinstance(layer, PooledLayer) else layer
+
+
+def convolution_of(layer: Layer) -> ConvLayer | None:
+    """Return the convolution that a layer is or begins with, None for any other."""
+    first = first_of(layer)
+    return first if isinstance(first, ConvLayer) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from models.errors import InputError
+from tb.nvdla.layers.checks import check_configs, check_shape
 from tb.nvdla.surfaces import LinesSurface
 
 
@@ -25,7 +25,5 @@ class BdmaLayer:
 
     def __post_init__(self) -> None:
         src, dst = self.src.layout, self.dst.layout
-        if dst.config != src.config:
-            raise InputError(f"dst must be laid out for {src.config.name} as src, not {dst.config.name}")
-        if dst.shape != src.shape:
-            raise InputError(f"dst must have the shape {src.shape} of src, not {dst.shape}")
+        check_configs(src, {"dst": dst})
+        check_shape("dst", dst.shape, src.shape, " of src")

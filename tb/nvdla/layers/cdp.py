@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from models.cdp import CdpParams
-from models.errors import InputError
-from tb.nvdla.layers.checks import check_configs
+from tb.nvdla.layers.checks import check_configs, check_precision, check_shape
 from tb.nvdla.surfaces import Surface
 
 
@@ -25,10 +24,8 @@ class CdpLayer:
     params: CdpParams
 
     def __post_init__(self) -> None:
-        check_configs(self.src, {"dst": self.dst.layout})
-        if self.dst.layout.shape != self.src.layout.shape:
-            raise InputError(f"dst must have the shape {self.src.layout.shape} of src, not {self.dst.layout.shape}")
-        for end in ("src", "dst"):
-            got = getattr(self, end).layout.precision
-            if got is not self.params.precision:
-                raise InputError(f"{end} must have the precision {self.params.precision.name}, not {got.name}")
+        src, dst = self.src.layout, self.dst.layout
+        check_configs(src, {"dst": dst})
+        check_shape("dst", dst.shape, src.shape, " of src")
+        for name, layout in (("src", src), ("dst", dst)):
+            check_precision(name, layout.precision, self.params.precision)

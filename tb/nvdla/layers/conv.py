@@ -22,12 +22,13 @@ from models.layout import (
 from models.precision import Precision
 from models.sdp import SdpParams
 from tb.nvdla.layers.batch import Batch
-from tb.nvdla.layers.checks import check_configs
+from tb.nvdla.layers.checks import check_configs, check_precision, check_shape
 from tb.nvdla.layers.stages import (
     StageSource,
     check_one_pixel,
     check_operand_precision,
     check_stage,
+    operand_layouts,
     processing_precision,
 )
 from tb.nvdla.surfaces import CbufUse, ImageSurface, Surface, WeightSurface
@@ -67,9 +68,8 @@ class ConvLayer:
 
     def __post_init__(self) -> None:
         weights, dst = self.weights.layout, self.dst.layout
-        operands = {"x1.memory": self.x1, "x2.memory": self.x2, "y.memory": self.y}
-        memories = {name: source.memory.layout for name, source in operands.items() if source and source.memory}
-        check_configs(self.src, {"weights": weights, "dst": dst, **memories})
+        memories = operand_layouts(self.x1, self.x2, self.y)
+        check_configs(self.src.layout, {"weights": weights, "dst": dst, **memories})
         if isinstance(self.src, ImageSurface):
             self._check_image(self.src.layout)
         else:
@@ -79,15 +79,13 @@ class ConvLayer:
         if weights.shape[1] != channels:
             raise InputError(f"weights must have the {channels} channels of src, not {weights.shape[1]}")
         shape = self.params.output_shape((channels, self.height, width), (*weights.shape[:2], *self.kernel_sides))
-        if dst.shape != shape:
-            raise InputError(f"dst must have the shape {shape}, not {dst.shape}")
+        check_shape("dst", dst.shape, shape)
         for name, got, precision in (
             ("weights", weights.precision, self.params.precision),
             ("sdp.input_precision", self.sdp.input_precision, self.params.precision),
             ("dst", dst.precision, self.sdp.output_precision),
         ):
-            if got is not precision:
-                raise InputError(f"{name} must have the precision {precision.name}, not {got.name}")
+            check_precision(name, got, precision)
         self._check_output_precision(dst.precision)
         check_one_pixel("dst", dst)
         for name in ("x1", "x2", "y"):
@@ -125,13 +123,10 @@ class ConvLayer:
         """Entries of the convolution buffer that one line of the input takes."""
         layout, precision = self.src.layout, self.params.precision
         channels, _, width = layout.shape
-        if self.params.winograd:
-            padded = self.params.pad_left + width + self.params.pad_right
-            return winograd_entries(layout.config, precision, channels, padded)
-        if isinstance(layout, FeatureLayout):
+        if isinstance(layout, FeatureLayout) and not self.params.winograd:
             return feature_entries(layout.config, precision, channels, width)
-        padded = self.params.pad_left + width + self.params.pad_right
-        return image_entries(layout.config, precision, channels, padded)
+        entries = winograd_entries if self.params.winograd else image_entries
+        return entries(layout.config, precision, channels, self.params.pad_left + width + self.params.pad_right)
 
     @property
     def cubes(self) -> tuple[ConvLayer, ...]:
@@ -195,8 +190,7 @@ class ConvLayer:
                 raise InputError("weights must be laid out for Winograd with stride 1, because params say so")
         elif type(weights) is not WeightLayout or weights.line_group != 1:
             raise InputError("weights must be laid out for direct convolution, because src is a feature cube")
-        if layout.precision is not self.params.precision:
-            raise InputError(f"src must have the precision {self.params.precision.name}, not {layout.precision.name}")
+        check_precision("src", layout.precision, self.params.precision)
         if self.conversion is not None and not (
             isinstance(self.conversion, Converter) and self.conversion.encoding is ConverterEncoding.CDMA_INPUT
         ):
@@ -214,10 +208,7 @@ class ConvLayer:
             raise InputError("weights must be laid out for image input, because src is an image")
         if not isinstance(self.conversion, PixelConversion):
             raise InputError("conversion must be a PixelConversion, because src is an image")
-        if self.conversion.precision is not params.precision:
-            raise InputError(
-                f"conversion must have the precision {params.precision.name}, not {self.conversion.precision.name}"
-            )
+        check_precision("conversion", self.conversion.precision, params.precision)
         if layout.format.is_float and self.conversion != PixelConversion(Precision.FP16):
             raise InputError(f"conversion must take {layout.format_name} as it is: mean and converter are not modelled")
         if (params.dilation_x, params.dilation_y) != (1, 1):

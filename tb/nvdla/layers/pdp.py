@@ -8,7 +8,7 @@ from typing import ClassVar
 from models.config import HwConfig
 from models.errors import InputError
 from models.pdp import PdpParams
-from tb.nvdla.layers.checks import check_configs
+from tb.nvdla.layers.checks import check_configs, check_precision, check_shape
 from tb.nvdla.surfaces import Surface
 
 LINE_BUFFER_ELEMENTS = 128
@@ -60,15 +60,13 @@ class PdpLayer:
     split: WidthSplit | None = None
 
     def __post_init__(self) -> None:
-        check_configs(self.src, {"dst": self.dst.layout})
-        channels, height, width = self.src.layout.shape
+        src, dst = self.src.layout, self.dst.layout
+        check_configs(src, {"dst": dst})
+        channels, height, width = src.shape
         expected = (channels, self.params.output_height(height), self.params.output_width(width))
-        if self.dst.layout.shape != expected:
-            raise InputError(f"dst must have the shape {expected}, not {self.dst.layout.shape}")
-        for end in ("src", "dst"):
-            got = getattr(self, end).layout.precision
-            if got is not self.params.precision:
-                raise InputError(f"{end} must have the precision {self.params.precision.name}, not {got.name}")
+        check_shape("dst", dst.shape, expected)
+        for name, layout in (("src", src), ("dst", dst)):
+            check_precision(name, layout.precision, self.params.precision)
         if self.split is not None and (self.split.total_in, self.split.total_out) != (width, expected[2]):
             raise InputError(
                 f"split must add up to the widths {width} in and {expected[2]} out, "
@@ -82,10 +80,10 @@ class PdpLayer:
                 f"the stride of {self.params.stride_x} do not pass the left padding of {self.params.pad_left}"
             )
 
-        widest = self.dst.layout.shape[2]
+        widest = dst.shape[2]
         if self.split is not None:
             widest = max(self.split.first_out, self.split.middle_out, self.split.last_out)
-        check_line_buffer("split", self.params, self.src.layout.config, widest)
+        check_line_buffer("split", self.params, src.config, widest)
 
 
 def check_line_buffer(name: str, params: PdpParams, config: HwConfig, widest: int) -> None:

@@ -11,7 +11,7 @@ from models.layout import FeatureLayout
 from models.pdp import PdpParams
 from models.precision import Precision
 from models.sdp import SdpParams
-from tb.nvdla.layers.checks import check_configs
+from tb.nvdla.layers.checks import check_configs, check_precision, check_shape
 from tb.nvdla.layers.conv import ConvLayer
 from tb.nvdla.layers.pdp import check_line_buffer
 from tb.nvdla.layers.sdp import SdpLayer
@@ -45,7 +45,7 @@ class PooledLayer:
     def __post_init__(self) -> None:
         between = self.producer.dst
         config, precision, shape = between.layout.config, between.layout.precision, between.layout.shape
-        check_configs(between, {"dst": self.dst.layout})
+        check_configs(between.layout, {"dst": self.dst.layout})
         if between != on_the_fly(config, precision, shape):
             raise InputError("producer.dst must be without gaps at address 0 of MC, because it is not written")
         processing = self.processing
@@ -63,11 +63,9 @@ class PooledLayer:
         if self.params.nan_to_zero:
             raise InputError("nan_to_zero must be False, because PDP flushes NaN from memory alone")
         expected = (shape[0], self.params.output_height(shape[1]), self.params.output_width(shape[2]))
-        if self.dst.layout.shape != expected:
-            raise InputError(f"dst must have the shape {expected}, not {self.dst.layout.shape}")
+        check_shape("dst", self.dst.layout.shape, expected)
         for name, got in (("params", self.params.precision), ("dst", self.dst.layout.precision)):
-            if got is not precision:
-                raise InputError(f"{name} must have the precision {precision.name}, not {got.name}")
+            check_precision(name, got, precision)
         check_line_buffer("dst", self.params, config, expected[2])
 
     @property

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from models.errors import InputError
 from models.layout import FeatureLayout, PlanarLayout, contracted_shape
+from tb.nvdla.layers.checks import check_configs, check_precision, check_shape
 from tb.nvdla.surfaces import PlanarSurface, Surface
 
 
@@ -59,10 +60,8 @@ class RubikLayer:
                 raise InputError(f"{end} must be {_NAMES[kind]} for {self.mode.value}, not {_NAMES[type(layout)]}")
         if not src.config.rubik_enable:
             raise InputError(f"mode must not be used: {src.config.name} has no RUBIK")
-        if dst.config != src.config:
-            raise InputError(f"dst must be laid out for {src.config.name} as src, not {dst.config.name}")
-        if dst.precision is not src.precision:
-            raise InputError(f"dst must have the precision {src.precision.name} of src, not {dst.precision.name}")
+        check_configs(src, {"dst": dst})
+        check_precision("dst", dst.precision, src.precision, " of src")
         if self.mode is RubikMode.CONTRACT:
             assert isinstance(src, FeatureLayout)
             expected = contracted_shape(src, (self.stride_y, self.stride_x))
@@ -73,5 +72,4 @@ class RubikLayer:
             expected = src.shape
         if self.mode is RubikMode.SPLIT and dst.shape[0] < src.shape[0]:
             expected = (dst.shape[0], *src.shape[1:])
-        if dst.shape != expected:
-            raise InputError(f"dst must have the shape {expected}, not {dst.shape}")
+        check_shape("dst", dst.shape, expected)

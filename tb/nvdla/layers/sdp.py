@@ -8,12 +8,13 @@ from typing import ClassVar
 from models.errors import InputError
 from models.precision import Precision
 from models.sdp import SdpParams, SdpStage, output_converter
-from tb.nvdla.layers.checks import check_configs
+from tb.nvdla.layers.checks import check_configs, check_precision, check_shape
 from tb.nvdla.layers.stages import (
     StageSource,
     check_one_pixel,
     check_operand_precision,
     check_stage,
+    operand_layouts,
     processing_precision,
 )
 from tb.nvdla.surfaces import Surface
@@ -36,25 +37,21 @@ class SdpLayer:
     y: StageSource | None = None
 
     def __post_init__(self) -> None:
-        if self.src.layout.shape != self.dst.layout.shape:
-            raise InputError(f"dst must have the shape {self.src.layout.shape} of src, not {self.dst.layout.shape}")
-        operands = {"x1.memory": self.x1, "x2.memory": self.x2, "y.memory": self.y}
-        memories = {name: source.memory.layout for name, source in operands.items() if source and source.memory}
-        check_configs(self.src, {"dst": self.dst.layout, **memories})
-        for end, precision in (("src", self.params.input_precision), ("dst", self.params.output_precision)):
-            got = getattr(self, end).layout.precision
-            if got is not precision:
-                raise InputError(f"{end} must have the precision {precision.name} of params, not {got.name}")
-        if self.dst.layout.padded_channels != self.src.layout.padded_channels:
+        src, dst = self.src.layout, self.dst.layout
+        check_shape("dst", dst.shape, src.shape, " of src")
+        memories = operand_layouts(self.x1, self.x2, self.y)
+        check_configs(src, {"dst": dst, **memories})
+        check_precision("src", src.precision, self.params.input_precision, " of params")
+        check_precision("dst", dst.precision, self.params.output_precision, " of params")
+        if dst.padded_channels != src.padded_channels:
             # What the hardware takes for channels that only one side has in memory is not known.
             raise InputError(
-                f"dst must have the {self.src.layout.padded_channels} channels of src with padding, "
-                f"not {self.dst.layout.padded_channels}"
+                f"dst must have the {src.padded_channels} channels of src with padding, not {dst.padded_channels}"
             )
-        for name, layout in {"src": self.src.layout, "dst": self.dst.layout}.items():
+        for name, layout in (("src", src), ("dst", dst)):
             check_one_pixel(name, layout)
         for name in ("x1", "x2", "y"):
-            check_stage(name, getattr(self.params, name), getattr(self, name), self.src.layout.shape)
+            check_stage(name, getattr(self.params, name), getattr(self, name), src.shape)
         check_operand_precision(memories, self.processing_precision)
 
     @property

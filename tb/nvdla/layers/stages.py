@@ -49,6 +49,12 @@ def is_per_channel(layout: OperandLayout) -> bool:
     )
 
 
+def operand_layouts(x1: StageSource | None, x2: StageSource | None, y: StageSource | None) -> dict[str, OperandLayout]:
+    """Return the layouts of the operands that lie in memory, by what messages call them."""
+    sources = {"x1.memory": x1, "x2.memory": x2, "y.memory": y}
+    return {name: source.memory.layout for name, source in sources.items() if source and source.memory}
+
+
 def check_stage(
     name: str, stage: SdpStage | YStage | None, source: StageSource | None, shape: tuple[int, int, int]
 ) -> None:

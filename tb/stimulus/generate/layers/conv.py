@@ -21,7 +21,7 @@ from models.layout.alignment import WEIGHT_SIZE_ALIGNMENT_BYTES
 from models.layout.raw import round_up
 from models.layout.winograd import KERNEL_SIDE
 from models.precision import Precision
-from tb.nvdla.layers import Batch, ConvLayer, Layer, PooledLayer, Surface
+from tb.nvdla.layers import Batch, ConvLayer, Layer, Surface, convolution_of
 from tb.nvdla.layers.batch import DST_ATOMS
 from tb.nvdla.program.conv_buffer import ConvBuffer
 from tb.nvdla.surfaces import CbufUse, ImageSurface, WeightSurface
@@ -227,8 +227,7 @@ def _stay(table: Table, earlier: Sequence[Layer], height: int) -> _Stay:
     kept all of its lines but released some, those that are left and its own.
     """
     keep, reuse = (_parts(table, key) for key in ("keep", "reuse"))
-    producers = (layer.producer if isinstance(layer, PooledLayer) else layer for layer in earlier)
-    before = tuple(layer for layer in producers if isinstance(layer, ConvLayer))
+    before = tuple(conv for conv in map(convolution_of, earlier) if conv is not None)
     if reuse and not before:
         raise PlanError(f"{table.where}.reuse needs a convolution before it")
     buffer = ConvBuffer()

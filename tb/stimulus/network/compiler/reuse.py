@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from models.cbuf import bank_bytes
-from tb.nvdla.layers import ConvLayer, Layer, PooledLayer
+from tb.nvdla.layers import ConvLayer, Layer, PooledLayer, convolution_of
 from tb.stimulus.network.compiler.plan import Layered
 
 
@@ -30,9 +30,9 @@ def reusing(layers: Iterable[Placed]) -> list[Placed]:
     done: list[Placed] = []
     last: int | None = None
     for placed in layers:
-        conv = _convolution(placed.layer)
+        conv = convolution_of(placed.layer)
         if conv is not None and last is not None:
-            before = _convolution(done[last].layer)
+            before = convolution_of(done[last].layer)
             assert before is not None
             # Others may have been at the place of a value, but no other has its name. Images have one user.
             data = done[last].step.inputs[0] == placed.step.inputs[0] and before.src == conv.src
@@ -47,11 +47,6 @@ def reusing(layers: Iterable[Placed]) -> list[Placed]:
     return done
 
 
-def _convolution(layer: Layer) -> ConvLayer | None:
-    producer = layer.producer if isinstance(layer, PooledLayer) else layer
-    return producer if isinstance(producer, ConvLayer) else None
-
-
 def _same_weights(before: ConvLayer, conv: ConvLayer) -> bool:
     """Return whether a convolution takes the weights of another, all of which lie in the buffer."""
     same = before.weights == conv.weights and before.cbuf.data_banks == conv.cbuf.data_banks
@@ -60,7 +55,7 @@ def _same_weights(before: ConvLayer, conv: ConvLayer) -> bool:
 
 def _with(placed: Placed, **flags: bool) -> Placed:
     layer = placed.layer
-    conv = _convolution(layer)
+    conv = convolution_of(layer)
     assert conv is not None
     conv = replace(conv, cbuf=replace(conv.cbuf, **flags))
     return replace(placed, layer=replace(layer, producer=conv) if isinstance(layer, PooledLayer) else conv)

@@ -11,7 +11,17 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from models.config import HwConfig
-from tb.nvdla.layers import BdmaLayer, CdpLayer, ConvLayer, Layer, PdpLayer, PooledLayer, RubikLayer, SdpLayer
+from tb.nvdla.layers import (
+    BdmaLayer,
+    CdpLayer,
+    ConvLayer,
+    Layer,
+    PdpLayer,
+    PooledLayer,
+    RubikLayer,
+    SdpLayer,
+    convolution_of,
+)
 from tb.nvdla.program import bdma, cdp, conv, pdp, pooled, rubik, sdp, units
 from tb.nvdla.program.ops import interrupt_of_unit
 from tb.nvdla.program.table import Flat, Refused, Table
@@ -114,9 +124,22 @@ def _pooled(producer: Coding) -> Coding:
     return Coding(pooled.table(table), partial(pooled.flatten, flatten), partial(pooled.build, build))
 
 
-def _fetches(layer: ConvLayer) -> bool:
+def _fetches(layer: Layer) -> bool:
     """Return whether SDP_RDMA takes part in a convolution."""
-    return any(source is not None and source.memory is not None for source in (layer.x1, layer.x2, layer.y))
+    conv = convolution_of(layer)
+    return conv is not None and any(source and source.memory for source in (conv.x1, conv.x2, conv.y))
+
+
+def _of_convolutions(
+    name: str, units: tuple[str, ...], layer: type[Layer], codings: tuple[Coding, Coding], fields: Mapping[str, int]
+) -> tuple[Chain, Chain]:
+    """Return chains that begin with a convolution: where SDP takes operands from memory, and where it does not."""
+    fetching, others = codings
+    fields = {**fields, _FLYING: 1}
+    return (
+        Chain(name, ("SDP_RDMA", *units), units[0], layer, fetching, runs=_fetches, fields=fields, operands=True),
+        Chain(name, units, units[0], layer, others, fields=fields, operands=False),
+    )
 
 
 _FLYING, _OUTPUT = "SDP.D_FEATURE_MODE_CFG.flying_mode", "SDP.D_FEATURE_MODE_CFG.output_dst"
@@ -159,24 +182,8 @@ PDP = Engine(
             runs=lambda layer: isinstance(layer.producer, SdpLayer),
             fields={**_TO_PDP, _FLYING: 0},
         ),
-        Chain(
-            "CONV-PDP",
-            ("SDP_RDMA", "PDP", *_CONV_UNITS),
-            "PDP",
-            PooledLayer,
-            _pooled(_CONV_WITH_OPERANDS),
-            runs=lambda layer: _fetches(layer.producer),
-            fields={**_TO_PDP, _FLYING: 1},
-            operands=True,
-        ),
-        Chain(
-            "CONV-PDP",
-            ("PDP", *_CONV_UNITS),
-            "PDP",
-            PooledLayer,
-            _pooled(_CONV),
-            fields={**_TO_PDP, _FLYING: 1},
-            operands=False,
+        *_of_convolutions(
+            "CONV-PDP", ("PDP", *_CONV_UNITS), PooledLayer, (_pooled(_CONV_WITH_OPERANDS), _pooled(_CONV)), _TO_PDP
         ),
     ),
     counters={unit: tuple(TIMED[unit].registers) for unit in ("PDP_RDMA", "PDP")},
@@ -199,19 +206,7 @@ CDP = Engine(
 )
 CONV = Engine(
     "CONV",
-    (
-        Chain(
-            "CONV",
-            ("SDP_RDMA", *_CONV_UNITS),
-            "SDP",
-            ConvLayer,
-            _CONV_WITH_OPERANDS,
-            runs=_fetches,
-            fields={_OUTPUT: 0, _FLYING: 1},
-            operands=True,
-        ),
-        Chain("CONV", _CONV_UNITS, "SDP", ConvLayer, _CONV, fields={_OUTPUT: 0, _FLYING: 1}, operands=False),
-    ),
+    _of_convolutions("CONV", _CONV_UNITS, ConvLayer, (_CONV_WITH_OPERANDS, _CONV), {_OUTPUT: 0}),
     counters={"CDMA": (*_INPUT_COUNTS, *TIMED["CDMA"].registers), "CACC": ("D_OUT_SATURATION",)},
     counting={"CDMA": 1},
 )

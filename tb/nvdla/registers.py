@@ -197,6 +197,16 @@ class RegisterMap:
             raise RegisterError(f"register must be spelt UNIT.NAME, not {full_name}")
         return self.register(unit, name)
 
+    def field(self, name: str) -> tuple[Register, Field]:
+        """Return what is spelt ``UNIT.REGISTER.field``.
+
+        Raises:
+            RegisterError: for an unknown name.
+        """
+        unit, register_name, field_name = name.split(".")
+        register = self.register(unit, register_name)
+        return register, register.field(field_name)
+
     def address(self, register: Register) -> int:
         """Byte address of ``register`` on CSB."""
         if not register.is_mapped:
@@ -215,20 +225,15 @@ class RegisterMap:
         return self._by_address.get(address)
 
 
-def with_field(register: Register, word: int, name: str, value: int | str) -> int:
+def with_field(register: Register, word: int, name: str, value: int) -> int:
     """Return ``word`` with one field of ``register`` replaced.
 
     Raises:
-        RegisterError: for an unknown field or name, or a value that does not fit.
+        RegisterError: for an unknown field, or a value that does not fit.
     """
     field = register.field(name)
-    where = f"{register.full_name}.{name}"
-    if isinstance(value, str):
-        if value not in field.values:
-            raise RegisterError(f"{where} must be one of {', '.join(field.values) or 'no named value'}, not {value}")
-        value = field.values[value]
     if not 0 <= value < 1 << field.width:
-        raise RegisterError(f"{where} must fit in {field.width} bits, not {value}")
+        raise RegisterError(f"{register.full_name}.{name} must fit in {field.width} bits, not {value}")
     return word & ~field.mask | value << field.lsb
 
 

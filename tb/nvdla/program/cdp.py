@@ -7,7 +7,15 @@ from models.config import HwConfig
 from models.converter import Converter, ConverterEncoding
 from models.precision import Precision
 from tb.nvdla.layers import CdpLayer
-from tb.nvdla.program.common import PRECISION, build_surface, check_precision, flatten_surface, surface_rows
+from tb.nvdla.program.common import (
+    AXES,
+    NEUTRAL,
+    PRECISION,
+    build_surface,
+    check_precision,
+    flatten_surface,
+    surface_rows,
+)
 from tb.nvdla.program.lut import build_lut, flatten_lut, lut_rows
 from tb.nvdla.program.table import (
     FLAG,
@@ -25,9 +33,6 @@ from tb.nvdla.program.table import (
 )
 
 _LOCAL_SIZE = Named(tuple((size, bits) for bits, size in enumerate(LOCAL_SIZES)))
-_AXES = ("channel", "height", "width")
-_PARTS = ("offset", "scale", "shift")
-_NEUTRAL = {"offset": 0, "scale": 1, "shift": 0}
 _CONVERTERS = (
     ("input_converter", "DATIN", ConverterEncoding.CDP_INPUT),
     ("output_converter", "DATOUT", ConverterEncoding.CDP_OUTPUT),
@@ -55,10 +60,7 @@ def _converter_rows() -> tuple[Row, ...]:
 
 
 TABLE: Table = (
-    *(
-        row(f"shape.{axis}", f"CDP_RDMA.D_DATA_CUBE_{axis.upper()}.{axis}", codec=MINUS_ONE)
-        for axis in ("channel", "height", "width")
-    ),
+    *(row(f"shape.{axis}", f"CDP_RDMA.D_DATA_CUBE_{axis.upper()}.{axis}", codec=MINUS_ONE) for axis in AXES),
     row("precision", "CDP.D_DATA_FORMAT.input_data_type", codec=PRECISION),
     View("int8", "CDP.D_DATA_FORMAT.input_data_type", lambda bits: bits == 0),
     View("float", "CDP.D_DATA_FORMAT.input_data_type", lambda bits: bits == 2),
@@ -78,7 +80,7 @@ def flatten(layer: CdpLayer) -> Flat:
     """Return a layer's attributes by the names of ``TABLE``, and the entries of its tables."""
     params = layer.params
     flat: Flat = {
-        **{f"shape.{axis}": size for axis, size in zip(_AXES, layer.src.layout.shape, strict=True)},
+        **{f"shape.{axis}": size for axis, size in zip(AXES, layer.src.layout.shape, strict=True)},
         **flatten_surface("src", layer.src),
         **flatten_surface("dst", layer.dst),
         "precision": params.precision,
@@ -92,7 +94,7 @@ def flatten(layer: CdpLayer) -> Flat:
     }
     for name, _, _ in _CONVERTERS:
         converter: Converter = getattr(params, name)
-        flat |= {f"{name}.{part}": getattr(converter, part) for part in _PARTS}
+        flat |= {f"{name}.{part}": getattr(converter, part) for part in NEUTRAL}
     return flat
 
 
@@ -106,10 +108,10 @@ def build(config: HwConfig, flat: Flat) -> CdpLayer:
     shape = (flat["shape.channel"], flat["shape.height"], flat["shape.width"])
     src = build_surface(config, TABLE, flat, "src", shape, precision)
     dst = build_surface(config, TABLE, flat, "dst", shape, precision)
-    converters = {
-        name: Converter(**{part: flat.get(f"{name}.{part}", _NEUTRAL[part]) for part in _PARTS}, encoding=encoding)
-        for name, _, encoding in _CONVERTERS
-    }
+    converters = {}
+    for name, _, encoding in _CONVERTERS:
+        parts = {part: flat.get(f"{name}.{part}", neutral) for part, neutral in NEUTRAL.items()}
+        converters[name] = Converter(**parts, encoding=encoding)
     with blame_attributes(TABLE, ""):
         params = CdpParams(
             local_size=flat.get("local_size"),

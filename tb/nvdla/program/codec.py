@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from models.config import HwConfig
 from models.errors import InputError
 from models.limits import SURFACE_BYTES
-from tb.nvdla.engines import BDMA, Chain, chain_of
+from tb.nvdla.engines import Chain, chain_of
 from tb.nvdla.layers import BdmaLayer, Layer, PooledLayer
 from tb.nvdla.program.copies import LAUNCHES
 from tb.nvdla.program.lut import ENTRIES, LutEntries, lut_writes
@@ -51,50 +51,25 @@ def encode(
     for number in groups.values():
         if number not in (0, 1):
             raise InputError(f"group must be 0 or 1, not {number}")
-    if isinstance(layer, BdmaLayer):
-        return encode_copies((layer,), config, groups["BDMA"], sync_id)
     coding = chain.coding
     flat = coding.flatten(layer)
     words = encode_rows(coding.table, flat, registers)
+    is_copy = isinstance(layer, BdmaLayer)
     ops: list[Op] = list(lut_writes(chain.lut_unit, flat[ENTRIES])) if ENTRIES in flat else []
     for unit in chain.units:
-        ops.append(RegWrite(f"{unit}.S_POINTER", groups[unit]))
+        ops += [] if is_copy else [RegWrite(f"{unit}.S_POINTER", groups[unit])]
         ops += [RegWrite(f"{unit}.{register}", value) for register, value in words[unit].items()]
-    if "CDMA" in chain.units:
-        ops.append(Poll("CDMA.S_CBUF_FLUSH_STATUS", 1))
-    ops += [RegWrite(f"{unit}.D_OP_ENABLE", 1) for unit in chain.units]
+    if is_copy:
+        # BDMA has no groups of registers and no OP_ENABLE: a copy takes a slot, and a group is launched.
+        ops += [RegWrite("BDMA.CFG_OP", 1), RegWrite(f"BDMA.{LAUNCHES[groups['BDMA']]}", 1)]
+    else:
+        ops += [Poll("CDMA.S_CBUF_FLUSH_STATUS", 1)] if "CDMA" in chain.units else []
+        ops += [RegWrite(f"{unit}.D_OP_ENABLE", 1) for unit in chain.units]
     if sync_id is not None:
         if isinstance(layer, PooledLayer):
             # SDP raises its own interrupt, which a later layer that ends in SDP would take for its end.
             ops.append(InterruptNotify("SDP", groups["SDP"], f"{sync_id}_sdp"))
         ops.append(InterruptNotify(interrupt_of_unit(chain.done_unit), groups[chain.done_unit], sync_id))
-    return tuple(ops)
-
-
-def encode_copies(
-    layers: Sequence[BdmaLayer], config: HwConfig, group: int = 0, sync_id: str | None = None
-) -> tuple[Op, ...]:
-    """Return the program that runs copies as one group of BDMA.
-
-    Args:
-        layers: The copies, at most 20, with one RAM of the destinations.
-        config: The configuration they run on.
-        group: 0 or 1.
-        sync_id: Name of the event raised when its interrupt fires; None for no notification.
-
-    Raises:
-        Refused: for a copy that the registers cannot hold.
-    """
-    registers = RegisterMap.of(config)
-    table, flatten, _ = BDMA.chains[0].coding
-    ops: list[Op] = []
-    for layer in layers:
-        words = encode_rows(table, flatten(layer), registers)["BDMA"]
-        ops += [RegWrite(f"BDMA.{register}", value) for register, value in words.items()]
-        ops.append(RegWrite("BDMA.CFG_OP", 1))
-    ops.append(RegWrite(f"BDMA.{LAUNCHES[group]}", 1))
-    if sync_id is not None:
-        ops.append(InterruptNotify("BDMA", group, sync_id))
     return tuple(ops)
 
 

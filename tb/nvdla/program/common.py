@@ -10,6 +10,12 @@ from tb.nvdla.memory import Ram
 from tb.nvdla.program.table import Flat, Named, Refused, Row, Table, blame_attributes, row
 
 PRECISION = Named(((Precision.INT8, 0), (Precision.INT16, 1), (Precision.FP16, 2)))
+NEUTRAL = {"offset": 0, "scale": 1, "shift": 0}
+"""Parts of a converter, with the values that change nothing."""
+
+AXES = ("channel", "height", "width")
+"""Axes of a cube as registers call them."""
+
 RAM = Named(((Ram.MC, 1), (Ram.CVSRAM, 0)))
 
 

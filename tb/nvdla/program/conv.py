@@ -39,7 +39,7 @@ def flatten(layer: ConvLayer) -> Flat:
     conversion = layer.conversion
     converter = conversion.converter if isinstance(conversion, PixelConversion) else conversion
     flat: Flat = {
-        **sdp.flatten_processing(sdp.Processing(layer.sdp, layer.dst, layer.x1, layer.x2, layer.y)),
+        **sdp.flatten_processing(layer.sdp, layer),
         "conversion_precision": params.precision,
         "int8": params.precision is Precision.INT8,
         "float": params.is_float,
@@ -184,23 +184,11 @@ def build(config: HwConfig, flat: Flat) -> ConvLayer:
             expected = size_of(length, side)
         _demand(flat, f"shape.{axis}", expected, "that input, kernel, stride and padding give")
     _demand(flat, "atomics", flat["shape.height"] * flat["shape.width"], "of the output")
-    processing = sdp.build_processing(config, flat)
+    processing, dst, x1, x2, y = sdp.build_processing(config, flat)
     cbuf = CbufUse(fetch_slices=flat.get("fetch_slices", 1), **{name: flat[name] for name in CBUF})
     with blame_attributes(TABLE, ""):
-        layer = ConvLayer(
-            src,
-            weights,
-            processing.dst,
-            params,
-            processing.params,
-            cbuf,
-            conversion,
-            processing.x1,
-            processing.x2,
-            processing.y,
-            _build_batch(flat),
-            None if lines == flat["height"] else lines,
-        )
+        batch, own_lines = _build_batch(flat), None if lines == flat["height"] else lines
+        layer = ConvLayer(src, weights, dst, params, processing, cbuf, conversion, x1, x2, y, batch, own_lines)
     _demand(flat, "entries", layer.entries, "that a line of the input takes")
     if params.winograd:
         _demand(flat, "extended.width", params.pad_left + flat["width"] + params.pad_right, "of lines with padding")

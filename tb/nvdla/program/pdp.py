@@ -5,7 +5,15 @@ from __future__ import annotations
 from models.config import HwConfig
 from models.pdp import RECIPROCAL_BITS, PdpParams, PoolMethod
 from tb.nvdla.layers import PdpLayer, Surface, WidthSplit
-from tb.nvdla.program.common import PRECISION, build_surface, check_precision, field_of, flatten_surface, surface_rows
+from tb.nvdla.program.common import (
+    AXES,
+    PRECISION,
+    build_surface,
+    check_precision,
+    field_of,
+    flatten_surface,
+    surface_rows,
+)
 from tb.nvdla.program.table import (
     FLAG,
     MINUS_ONE,
@@ -25,8 +33,6 @@ from tb.nvdla.program.table import (
 
 _METHOD = Named(((PoolMethod.AVERAGE, 0), (PoolMethod.MAX, 1), (PoolMethod.MIN, 2)))
 _PARTS = ("first", "middle", "last")
-AXES = ("channel", "height", "width")
-"""Axes of a cube as registers call them."""
 _PARAMETERS = (
     "method",
     "kernel_width",
@@ -68,13 +74,10 @@ TABLE: Table = (
     row("off_flying", "PDP_RDMA.D_FLYING_MODE.flying_mode", codec=FLAG, significant=False),
     *(
         row(f"in.{axis}", f"{unit}.D_DATA_CUBE_IN_{axis.upper()}.cube_in_{axis}", codec=MINUS_ONE)
-        for axis in ("channel", "height", "width")
+        for axis in AXES
         for unit in ("PDP_RDMA", "PDP")
     ),
-    *(
-        row(f"out.{axis}", f"PDP.D_DATA_CUBE_OUT_{axis.upper()}.cube_out_{axis}", codec=MINUS_ONE)
-        for axis in ("channel", "height", "width")
-    ),
+    *(row(f"out.{axis}", f"PDP.D_DATA_CUBE_OUT_{axis.upper()}.cube_out_{axis}", codec=MINUS_ONE) for axis in AXES),
     row("precision", "PDP.D_DATA_FORMAT.input_data", codec=PRECISION),
     row("precision", "PDP_RDMA.D_DATA_FORMAT.input_data", codec=PRECISION),
     View("float", "PDP.D_DATA_FORMAT.input_data", lambda bits: bits == 2),

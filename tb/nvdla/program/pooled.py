@@ -10,6 +10,7 @@ from models.config import HwConfig
 from tb.nvdla.layers import PooledLayer, on_the_fly
 from tb.nvdla.memory import Ram
 from tb.nvdla.program import pdp
+from tb.nvdla.program.common import AXES
 from tb.nvdla.program.table import Fixed, Flat, Refused, Row, Table, View, blame
 
 _POOL = "pool."
@@ -77,7 +78,7 @@ def build(producer: Callable[[HwConfig, Flat], Any], config: HwConfig, flat: Fla
     pool = {name.removeprefix(_POOL): value for name, value in flat.items() if name.startswith(_POOL)}
     layer = producer(config, _without_memory(config, flat))
     layout = layer.dst.layout
-    for axis, size in zip(pdp.AXES, layout.shape, strict=True):
+    for axis, size in zip(AXES, layout.shape, strict=True):
         if pool[f"in.{axis}"] != size:
             field = f"PDP.D_DATA_CUBE_IN_{axis.upper()}.cube_in_{axis}"
             raise Refused(f"{field}: must be the {size} that SDP hands on, not {pool[f'in.{axis}']}")

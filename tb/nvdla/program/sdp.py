@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from models.config import HwConfig
 from models.converter import Converter, ConverterEncoding
 from models.layout import OperandLayout
@@ -11,6 +9,7 @@ from models.precision import Precision
 from models.sdp import SdpParams, SdpStage, YStage, output_converter
 from models.validity import FEATURE_FORMAT, LayerKind, conversion
 from tb.nvdla.layers import (
+    ConvLayer,
     OperandSurface,
     SdpLayer,
     StageSource,
@@ -19,52 +18,43 @@ from tb.nvdla.layers import (
     processing_precision,
     strides_are_ignored,
 )
-from tb.nvdla.program.common import build_surface, check_precision, check_ram, field_of, flatten_surface
+from tb.nvdla.program.common import (
+    AXES,
+    NEUTRAL,
+    build_surface,
+    check_precision,
+    check_ram,
+    field_of,
+    flatten_surface,
+)
 from tb.nvdla.program.lut import build_lut, flatten_lut
-from tb.nvdla.program.sdp_table import CONVERTER_PARTS, TABLE
+from tb.nvdla.program.sdp_table import TABLE
 from tb.nvdla.program.table import Flat, Refused, blame, blame_attributes
 
-__all__ = ["TABLE", "Processing", "build", "build_processing", "flatten", "flatten_processing"]
+__all__ = ["TABLE", "build", "build_processing", "flatten", "flatten_processing"]
 
 _COMPONENTS = ("alu", "mul")
-_NEUTRAL = {"offset": 0, "scale": 1, "shift": 0}
-
-
-@dataclass(frozen=True)
-class Processing:
-    """SDP's processing, whatever its input comes from."""
-
-    params: SdpParams
-    dst: Surface
-    x1: StageSource | None
-    x2: StageSource | None
-    y: StageSource | None
 
 
 def flatten(layer: SdpLayer) -> Flat:
     """Return a layer's attributes by the names of ``TABLE``."""
-    processing = Processing(layer.params, layer.dst, layer.x1, layer.x2, layer.y)
-    return flatten_surface("src", layer.src) | flatten_processing(processing)
+    return flatten_surface("src", layer.src) | flatten_processing(layer.params, layer)
 
 
-def flatten_processing(processing: Processing) -> Flat:
+def flatten_processing(params: SdpParams, layer: SdpLayer | ConvLayer) -> Flat:
     """Return the attributes of SDP apart from its source in memory, by the names of ``TABLE``."""
-    params = processing.params
-    channel, height, width = processing.dst.layout.shape
     return {
-        "shape.channel": channel,
-        "shape.height": height,
-        "shape.width": width,
+        **{f"shape.{axis}": size for axis, size in zip(AXES, layer.dst.layout.shape, strict=True)},
         "input_precision": params.input_precision,
         "processing_precision": processing_precision(params.input_precision, params.output_precision),
         "float": params.is_float,
         "output_precision": params.output_precision,
         "nan_to_zero": params.nan_to_zero,
-        **flatten_surface("dst", processing.dst),
-        **_flatten_stage("x1", params.x1, processing.x1),
-        **_flatten_stage("x2", params.x2, processing.x2),
-        **_flatten_stage("y", params.y, processing.y),
-        **{f"converter.{part}": getattr(params.converter, part) for part in CONVERTER_PARTS},
+        **flatten_surface("dst", layer.dst),
+        **_flatten_stage("x1", params.x1, layer.x1),
+        **_flatten_stage("x2", params.x2, layer.x2),
+        **_flatten_stage("y", params.y, layer.y),
+        **{f"converter.{part}": getattr(params.converter, part) for part in NEUTRAL},
     }
 
 
@@ -78,14 +68,16 @@ def build(config: HwConfig, flat: Flat) -> SdpLayer:
     shape = (flat["shape.channel"], flat["shape.height"], flat["shape.width"])
     if strides_are_ignored(shape):
         flat |= {f"src.{name}_stride_bytes": config.memory_atomic_bytes for name in ("line", "surface")}
-    processing = build_processing(config, flat)
+    params, dst, *sources = build_processing(config, flat)
     src = build_surface(config, TABLE, flat, "src", shape, input_precision)
     with blame_attributes(TABLE, ""):
-        return SdpLayer(src, processing.dst, processing.params, processing.x1, processing.x2, processing.y)
+        return SdpLayer(src, dst, params, *sources)
 
 
-def build_processing(config: HwConfig, flat: Flat) -> Processing:
-    """Return SDP's part of decoded attributes, apart from its source.
+def build_processing(
+    config: HwConfig, flat: Flat
+) -> tuple[SdpParams, Surface, StageSource | None, StageSource | None, StageSource | None]:
+    """Return SDP's parameters, its destination and the operands of X1, X2 and Y, from decoded attributes.
 
     Args:
         config: The configuration.
@@ -104,7 +96,7 @@ def build_processing(config: HwConfig, flat: Flat) -> Processing:
     dst = build_surface(config, TABLE, flat, "dst", shape, output_precision)
     x1, x1_source = _build_x(config, flat, "x1", shape)
     x2, x2_source = _build_x(config, flat, "x2", shape)
-    converter = {part: flat.get(f"converter.{part}", neutral) for part, neutral in _NEUTRAL.items()}
+    converter = {part: flat.get(f"converter.{part}", neutral) for part, neutral in NEUTRAL.items()}
     with blame_attributes(TABLE, ""):
         params = SdpParams(
             x1,
@@ -115,7 +107,7 @@ def build_processing(config: HwConfig, flat: Flat) -> Processing:
             y,
             flat.get("nan_to_zero", False),
         )
-    return Processing(params, dst, x1_source, x2_source, y_source)
+    return params, dst, x1_source, x2_source, y_source
 
 
 def _check_processing(flat: Flat) -> None:
@@ -168,7 +160,7 @@ def _flatten_y(stage: YStage) -> Flat:
         converter: Converter | None = getattr(stage, name)
         flat[f"y.{name}"] = converter is not None
         if converter is not None:
-            flat |= {f"y.{name}.{part}": getattr(converter, part) for part in CONVERTER_PARTS}
+            flat |= {f"y.{name}.{part}": getattr(converter, part) for part in NEUTRAL}
     return flat if stage.lut is None else flat | flatten_lut(stage.lut)
 
 
@@ -226,9 +218,7 @@ def _operand_converter(flat: Flat, component: str) -> Converter | None:
     name = f"y.{component}_converter"
     if not flat.get(name):
         return None
-    return Converter(
-        **{part: flat[f"{name}.{part}"] for part in CONVERTER_PARTS}, encoding=ConverterEncoding.SDP_OPERAND
-    )
+    return Converter(**{part: flat[f"{name}.{part}"] for part in NEUTRAL}, encoding=ConverterEncoding.SDP_OPERAND)
 
 
 def _source(flat: Flat, name: str, memory: OperandSurface | None) -> StageSource | None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from models.sdp import AluOp
-from tb.nvdla.program.common import PRECISION, RAM, halves, surface_rows
+from tb.nvdla.program.common import AXES, PRECISION, RAM, halves, surface_rows
 from tb.nvdla.program.lut import lut_rows
 from tb.nvdla.program.table import FLAG, INVERTED_FLAG, MINUS_ONE, SIGNED, Fixed, LowBits, Named, Row, Table, View, row
-
-CONVERTER_PARTS = ("offset", "scale", "shift")
 
 _ALU_OPS = ((AluOp.MAX, 0), (AluOp.MIN, 1), (AluOp.SUM, 2))
 _X_ALU_OP = Named(_ALU_OPS)
@@ -108,7 +106,7 @@ TABLE: Table = (
     Fixed("SDP_RDMA.D_FEATURE_MODE_CFG.batch_number", 0, "batches from memory are not modelled"),
     *(
         row(f"shape.{axis}", f"{unit}.D_DATA_CUBE_{axis.upper()}.{axis}", codec=MINUS_ONE)
-        for axis in ("channel", "height", "width")
+        for axis in AXES
         for unit in ("SDP_RDMA", "SDP")
     ),
     row("input_precision", "SDP_RDMA.D_FEATURE_MODE_CFG.in_precision", codec=PRECISION),

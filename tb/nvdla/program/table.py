@@ -195,8 +195,8 @@ def encode_rows(table: Table, flat: Flat, registers: RegisterMap) -> dict[str, d
     words: dict[str, dict[str, int]] = {}
     for entry in table:
         for name in _fields(entry):
-            unit, register, _ = name.split(".")
-            words.setdefault(unit, {}).setdefault(register, registers.register(unit, register).reset)
+            register, _ = registers.field(name)
+            words.setdefault(register.unit, {}).setdefault(register.name, register.reset)
     return written_words(table, flat, registers, words)
 
 
@@ -219,17 +219,16 @@ def written_words(
     for entry in table:
         if isinstance(entry, View) or not _holds(entry.when, flat):
             continue
-        fields = _fields(entry)
-        widths = [_width(registers, name) for name in fields]
+        places = [registers.field(name) for name in _fields(entry)]
         bits = entry.value if isinstance(entry, Fixed) else 0
         if isinstance(entry, Row):
-            with blame(fields):
-                bits = entry.codec.encode(flat[entry.attribute], sum(widths))
-        for name, width in zip(fields, widths, strict=True):
-            unit, register, _ = name.split(".")
-            words.setdefault(unit, {}).setdefault(register, 0)
-            _put(words, registers, name, bits & ((1 << width) - 1))
-            bits >>= width
+            with blame(entry.fields):
+                bits = entry.codec.encode(flat[entry.attribute], sum(field.width for _, field in places))
+        for register, field in places:
+            of_unit = words.setdefault(register.unit, {})
+            value = bits & ((1 << field.width) - 1)
+            of_unit[register.name] = with_field(register, of_unit.get(register.name, 0), field.name, value)
+            bits >>= field.width
     return words
 
 
@@ -254,7 +253,7 @@ def decode_rows(table: Table, words: Words, registers: RegisterMap) -> Flat:
         bits = shift = 0
         for name in entry.fields:
             bits |= _get(words, registers, name) << shift
-            shift += _width(registers, name)
+            shift += registers.field(name)[1].width
         with blame(entry.fields):
             value = entry.codec.decode(bits, shift)
         if entry.attribute in flat and flat[entry.attribute] != value:
@@ -305,18 +304,8 @@ def _holds(condition: str, flat: Flat) -> bool:
 
 
 def _get(words: Words, registers: RegisterMap, name: str) -> int:
-    unit, register, field = name.split(".")
-    return registers.register(unit, register).field(field).extract(words[unit][register])
-
-
-def _put(words: dict[str, dict[str, int]], registers: RegisterMap, name: str, value: int) -> None:
-    unit, register, field = name.split(".")
-    words[unit][register] = with_field(registers.register(unit, register), words[unit][register], field, value)
-
-
-def _width(registers: RegisterMap, name: str) -> int:
-    unit, register, field = name.split(".")
-    return registers.register(unit, register).field(field).width
+    register, field = registers.field(name)
+    return field.extract(words[register.unit][register.name])
 
 
 def _name(value: Any) -> str:

@@ -9,8 +9,8 @@ from tb.nvdla.registers import RegisterMap
 
 def value_of(name: str, words: Mapping[str, int], registers: RegisterMap) -> int:
     """Return the value of ``UNIT.REGISTER.field`` in the register words of its unit."""
-    unit, register, field = name.split(".")
-    return registers.register(unit, register).field(field).extract(words[register])
+    register, field = registers.field(name)
+    return field.extract(words[register.name])
 
 
 def fetches_nothing(words: Mapping[str, int], registers: RegisterMap) -> bool:

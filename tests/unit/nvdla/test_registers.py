@@ -110,9 +110,9 @@ def test_a_unit_that_the_configuration_lacks_has_no_state() -> None:
 def test_a_field_is_replaced_and_the_others_stay() -> None:
     register = RegisterMap.of(SMALL).parse("SDP.D_DP_BS_CFG")
     assert register.reset == 0b1110011
-    word = with_field(register, register.reset, "bs_bypass", "NO")
+    word = with_field(register, register.reset, "bs_bypass", 0)
     assert word == 0b1110010
-    assert with_field(register, word, "bs_alu_algo", "SUM") == 0b1111010
+    assert with_field(register, word, "bs_alu_algo", 2) == 0b1111010
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,6 @@ def test_a_field_is_replaced_and_the_others_stay() -> None:
     [
         ("bs_alu_algo", 4, "SDP.D_DP_BS_CFG.bs_alu_algo must fit in 2 bits, not 4"),
         ("bs_alu_algo", -1, "SDP.D_DP_BS_CFG.bs_alu_algo must fit in 2 bits, not -1"),
-        ("bs_alu_algo", "EQL", "SDP.D_DP_BS_CFG.bs_alu_algo must be one of MAX, MIN, SUM, not EQL"),
         (
             "relu",
             1,
@@ -129,16 +128,10 @@ def test_a_field_is_replaced_and_the_others_stay() -> None:
         ),
     ],
 )
-def test_values_that_do_not_fit_are_refused(field: str, value: int | str, message: str) -> None:
+def test_values_that_do_not_fit_are_refused(field: str, value: int, message: str) -> None:
     register = RegisterMap.of(SMALL).parse("SDP.D_DP_BS_CFG")
     with refused(message):
         with_field(register, 0, field, value)
-
-
-def test_a_field_without_named_values_refuses_names() -> None:
-    register = RegisterMap.of(SMALL).parse("SDP.D_CVT_SHIFT")
-    with refused("SDP.D_CVT_SHIFT.cvt_shift must be one of no named value, not ONE"):
-        with_field(register, 0, "cvt_shift", "ONE")
 
 
 def test_a_field_takes_its_bits_out_of_a_word() -> None:

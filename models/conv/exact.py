@@ -2,8 +2,9 @@
 
 Up to 64 products at a time form an atom. Their exponents are compared in groups of four, and all are
 shifted to the largest, one unit of whose last bit is 2**(4 * group - 50); the shifted products are added
-exactly. CACC adds one atom after the other. Of NaN, the first atom's counts, a weight's before the data's,
-and the lowest channel's.
+exactly. CACC adds one atom after the other to partial sums of 39 significant bits and delivers FP32; both
+round half away from zero. Of NaN, the first atom's counts, a weight's before the data's, and the lowest
+channel's.
 
 Source: precision document, "FP16 error threshold"; measured on the public nv_full RTL, every output of the
 measured FP16 convolutions.
@@ -18,15 +19,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from models.conv import accumulator
 from models.conv.floating import operands
 from models.conv.multiplier import FARTHEST, GROUP_BITS, aligned, split
 from models.conv.params import ConvParams, check_arrays
 from models.conv.windows import line_runs, tile_runs
 from models.fp16 import FP16, FP32, BitsArray, nan_bits
+from models.tolerance import Float64Array
 from models.winograd_transform import OUTPUT_TILE, TILE, transform_fp16, untransform
 
 _LAST_BIT = -50
+_PARTIAL_BITS = 39
+"""Significant bits of a partial sum: 48 bits hold 8 of exponent and 40 of a signed mantissa."""
+
+_FINAL_BITS = FP32.mantissa_bits + 1
 _TILE_CHANNELS = 4
 _TILE_BYTES = 64 * TILE * TILE * 8
 _PRODUCTS_AT_ONCE = 1 << 16
@@ -92,8 +97,8 @@ def run_exact(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any], ord
     padded, weights = operands(params, cube, weights)
     result = np.empty(shape, FP32.dtype)
     runs = _winograd_runs(padded, weights, shape) if params.winograd else _runs(params, padded, weights, shape, order)
-    for kernels, rows, sums in runs:
-        result[kernels, rows] = sums.patterns().reshape(result[kernels, rows].shape)
+    for kernels, rows, patterns in runs:
+        result[kernels, rows] = patterns.reshape(result[kernels, rows].shape)
     return result
 
 
@@ -106,7 +111,7 @@ class _Sums:
 
     def add(self, products: NDArray[np.float64], weight_nan: NDArray[np.uint16], data_nan: NDArray[np.uint16]) -> None:
         """Add one atom; NaN patterns are those of each kernel and each pixel, 0 without one."""
-        self._partial = accumulator.add(self._partial, products)
+        self._partial = _accumulated(self._partial, products)
         if weight_nan.any() or data_nan.any():
             found = np.where(weight_nan[:, np.newaxis], weight_nan[:, np.newaxis], data_nan[np.newaxis])
             found = found.reshape(found.shape + (1,) * (self._nan.ndim - found.ndim))
@@ -114,13 +119,13 @@ class _Sums:
 
     def patterns(self) -> BitsArray:
         """Return FP32 patterns."""
-        numbers = accumulator.deliver(self._partial)
+        numbers = FP32.encode(_rounded(self._partial, np.zeros_like(self._partial), _FINAL_BITS))
         return np.where(self._nan != 0, nan_bits(self._nan, FP16, FP32), numbers).astype(FP32.dtype)
 
 
 def _runs(
     params: ConvParams, padded: NDArray[Any], weights: NDArray[Any], shape: tuple[int, int, int], order: AtomOrder
-) -> Iterator[tuple[slice, slice, _Sums]]:
+) -> Iterator[tuple[slice, slice, BitsArray]]:
     kernels, height, width = shape
     atoms = list(order.atoms(weights.shape))
     for block, lines in _blocks(kernels, order.channels, width):
@@ -140,12 +145,12 @@ def _runs(
                 sums.add(
                     np.ldexp(products.sum(axis=1).astype(np.float64), unit), _first_nan(factors), _first_nan(data.T)
                 )
-            yield block, rows, sums
+            yield block, rows, sums.patterns()
 
 
 def _winograd_runs(
     padded: NDArray[Any], weights: NDArray[Any], shape: tuple[int, int, int]
-) -> Iterator[tuple[slice, slice, _Sums]]:
+) -> Iterator[tuple[slice, slice, BitsArray]]:
     """Yield sums of tiles: an atom is 4 x 4 elements of 4 channels, whose products become 2 x 2 sums."""
     kernels, height, width = shape
     for block, _ in _blocks(kernels, TILE * TILE * _TILE_CHANNELS, 1):
@@ -153,7 +158,7 @@ def _winograd_runs(
         for rows, cut in tile_runs(padded, (height, width), _TILE_BYTES * count):
             data = transform_fp16(cut)
             down, across = data.shape[1:3]
-            sums = _WinogradSums((count, down * across, OUTPUT_TILE, OUTPUT_TILE), (down, across))
+            sums = _Sums((count, down * across, OUTPUT_TILE, OUTPUT_TILE))
             for first in range(0, len(data), _TILE_CHANNELS):
                 part = slice(first, first + _TILE_CHANNELS)
                 # In a small cube the channel is fastest.
@@ -166,21 +171,8 @@ def _winograd_runs(
                 sums.add(
                     np.ldexp(outputs, unit[..., np.newaxis, np.newaxis]), _first_nan(factors), _first_nan(elements.T)
                 )
-            yield block, rows, sums
-
-
-class _WinogradSums(_Sums):
-    """Partial sums of tiles, (kernels, tiles, 2, 2)."""
-
-    def __init__(self, shape: tuple[int, ...], tile_rows: tuple[int, int]) -> None:
-        super().__init__(shape)
-        self._tile_rows = tile_rows
-
-    def patterns(self) -> BitsArray:
-        """Return FP32 patterns, (kernels, lines, W_out)."""
-        tiles = super().patterns()
-        down, across = self._tile_rows
-        return tiles.reshape(-1, down, across, OUTPUT_TILE, OUTPUT_TILE).transpose(0, 1, 3, 2, 4)
+            tiles = sums.patterns().reshape(count, down, across, OUTPUT_TILE, OUTPUT_TILE)
+            yield block, rows, tiles.transpose(0, 1, 3, 2, 4)
 
 
 def _blocks(kernels: int, elements: int, width: int) -> Iterator[tuple[slice, int]]:
@@ -218,3 +210,30 @@ def _first_nan(bits: NDArray[Any]) -> NDArray[np.uint16]:
     nan = FP16.is_nan(bits)
     first = bits[np.arange(len(bits)), nan.argmax(axis=1)]
     return np.where(nan.any(axis=1), first, 0).astype(np.uint16)
+
+
+def _accumulated(partial: Float64Array, products: Float64Array) -> Float64Array:
+    """Return partial sums with one more sum of products, rounded.
+
+    Args:
+        partial: of 39 significant bits.
+        products: of at most 53 significant bits, same shape.
+
+    Source: measured on the public nv_full RTL.
+    """
+    total = partial + products
+    # What float64 had to drop decides where the rest seems to lie exactly half way (Knuth's two-sum).
+    second = total - partial
+    dropped = (partial - (total - second)) + (products - second)
+    return _rounded(total, dropped, _PARTIAL_BITS)
+
+
+def _rounded(values: Float64Array, dropped: Float64Array, bits: int) -> Float64Array:
+    """Round to significant bits, half away from zero, ``dropped`` being the rest of each value."""
+    _, exponent = np.frexp(values)
+    steps = np.abs(np.ldexp(values, bits - exponent))
+    whole = np.floor(steps)
+    rest = steps - whole
+    up = (rest > 0.5) | ((rest == 0.5) & (dropped * np.sign(values) >= 0))
+    rounded: Float64Array = np.copysign(np.ldexp(whole + up, exponent - bits), values)
+    return rounded

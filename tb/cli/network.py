@@ -13,7 +13,7 @@ from tb.cli.network_model import add_model_arguments, load_model
 from tb.cli.playing import add_run_options, alone_in, check_model_only, output_file, prepared, slower_than_before
 from tb.dlhdl import deployment
 from tb.explain import explain_folder
-from tb.nvdla.memory_dump import DUMP_FILE, Range
+from tb.nvdla.memory import DUMP_FILE, Range
 from tb.places import COMMAND
 from tb.report.network_page import network_page
 from tb.report.network_report import report_of

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import zlib
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +21,9 @@ PAGE_BYTES = 1 << 16
 GUARD_BYTES = 256
 POISON = 0xDB
 """The value of a byte that was never written."""
+
+DUMP_FILE = "dump.npz"
+"""The file beside a run's result."""
 
 _POISON_PAGE = bytes([POISON]) * PAGE_BYTES
 _VALID = bytes([0xFF]) * (PAGE_BYTES // 8)
@@ -391,3 +396,25 @@ def _unpack(valid: memoryview, start: int, stop: int) -> NDArray[np.bool_]:
     """Return the bits of the bytes from ``start`` to before ``stop``, shape (stop - start,) bool."""
     covering = np.frombuffer(valid, dtype=np.uint8)[start // 8 : -(-stop // 8)]
     return np.unpackbits(covering, bitorder="little")[start % 8 : start % 8 + stop - start].astype(np.bool_)
+
+
+class Range(msgspec.Struct, frozen=True):
+    """A range of memory."""
+
+    ram: Ram
+    address: int
+    nbytes: int
+
+
+def save_ranges(ranges: Iterable[Range], memories: Mapping[Ram, MemoryImage], path: Path) -> None:
+    """Save what memory holds in some ranges."""
+    arrays = {f"{r.ram.value}_{r.address:x}": memories[r.ram].read_array(r.address, r.nbytes) for r in ranges}
+    np.savez_compressed(path, allow_pickle=False, **arrays)
+
+
+def load_ranges(path: Path, memories: Mapping[Ram, MemoryImage]) -> None:
+    """Write saved ranges into memory images."""
+    with np.load(path) as file:
+        for name in file.files:
+            ram, address = name.split("_")
+            memories[Ram(ram)].write(int(address, 16), file[name])

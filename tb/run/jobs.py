@@ -19,7 +19,7 @@ from tb.judge.detail import Note
 from tb.judge.finding import Check, Finding
 from tb.judge.text import complaints
 from tb.judge.verdict import Ending, Verdict
-from tb.nvdla.memory_dump import Range
+from tb.nvdla.memory import Range
 from tb.run import folders
 from tb.run.compile.spec import Built
 from tb.run.dut import Dut

@@ -16,8 +16,7 @@ from cocotb.handle import SimHandleBase
 from models.config import HwConfig
 from tb.judge.text import complaints
 from tb.nvdla.configrom import is_complete
-from tb.nvdla.memory import Ram
-from tb.nvdla.memory_dump import DUMP_FILE, save_ranges
+from tb.nvdla.memory import DUMP_FILE, Ram, save_ranges
 from tb.nvdla.program.ops import MemInit, MemLoad, Program
 from tb.sim.bench import Bench
 from tb.sim.clocking import cycle, wait_cycles

@@ -15,7 +15,7 @@ from models.errors import InputError
 from models.reading import read_json
 from tb.judge.layer_facts import LayerFacts
 from tb.judge.verdict import Verdict
-from tb.nvdla.memory_dump import Range
+from tb.nvdla.memory import Range
 from tb.plain_data import converted
 
 REQUEST = "NVDLA_REQUEST"

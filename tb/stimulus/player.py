@@ -7,9 +7,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from tb.nvdla.program.ops import (
-    CheckCrc,
-    CheckFile,
-    CheckNothing,
     CheckOp,
     InterruptNotify,
     MemInit,
@@ -76,7 +73,7 @@ class Player:
         self._checks: dict[str, list[CheckOp]] = defaultdict(list)
         self._rest: list[Op] = []
         for op in program:
-            if isinstance(op, CheckCrc | CheckFile | CheckNothing):
+            if isinstance(op, CheckOp):
                 self._checks[op.sync_id].append(op)
             else:
                 self._rest.append(op)
@@ -157,3 +154,12 @@ class Notifications:
                 self._fired[notify.unit, notify.group] -= 1
                 self.waiting.remove(notify)
                 yield notify
+
+
+def unraised(program: Program) -> tuple[int, str] | None:
+    """Return the place of the first check or wait for a ``sync_id`` that nothing raises, and what is wrong with it."""
+    raised = {op.sync_id for op in program if isinstance(op, InterruptNotify | SyncNotify)}
+    for index, op in enumerate(program):
+        if isinstance(op, SyncWait | CheckOp) and op.sync_id not in raised:
+            return index, f"nothing raises sync_id {op.sync_id}; raised: {', '.join(sorted(raised)) or 'none'}"
+    return None

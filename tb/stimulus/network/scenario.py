@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from models.config import HwConfig
 from tb.judge.predictor import Expectation
-from tb.nvdla.memory import MemoryImage, Ram
-from tb.nvdla.memory_dump import load_ranges
+from tb.nvdla.memory import MemoryImage, Ram, load_ranges
 from tb.nvdla.program.ops import CheckNothing, MemInit, MemLoad, Op, Program
 from tb.nvdla.registers import RegisterMap
 from tb.stimulus.model import Played, play_model

@@ -8,6 +8,7 @@ from typing import Any
 from models.config import HwConfig
 from models.limits import MEMORY_BYTES, NUMBER_BITS
 from tb.nvdla.program.ops import MemInit, MemLoad, Op
+from tb.stimulus.player import unraised
 from tb.stimulus.scenario import Scenario, ScenarioError, check_name
 from tb.stimulus.settings import BenchSettings, SettingsError
 from tb.stimulus.trace import notes
@@ -18,7 +19,6 @@ from tb.stimulus.trace.errors import TraceError, TraceUnsupported
 from tb.stimulus.trace.files import MEASURED, TraceFolder
 from tb.stimulus.trace.lexer import Command, commands
 from tb.stimulus.trace.measured import CONFIG, MeasuredFile, read_measured
-from tb.stimulus.trace.sync import unraised
 
 SEED = 0
 """Seed of a trace that carries none: the bench behaves alike in every run."""
@@ -97,9 +97,9 @@ class _Reader:
                 )
         if not self._ops and self._header is None:
             raise TraceError(f"{self._folder.cfg}: a trace must hold at least one command")
-        complaint = unraised(self._ops)
+        complaint = unraised(tuple(self._ops))
         if complaint:
-            raise self._error(self._lines[complaint.index], complaint.message)
+            raise self._error(self._lines[complaint[0]], complaint[1])
         header = self._header or {}
         return Scenario(
             name=header.get("name", self._folder.name),

@@ -23,12 +23,12 @@ from tb.nvdla.program.ops import (
     SyncNotify,
     SyncWait,
 )
+from tb.stimulus.player import unraised
 from tb.stimulus.scenario import Scenario
 from tb.stimulus.trace import notes, words
 from tb.stimulus.trace.data import Chunks, canonical, format_data
 from tb.stimulus.trace.errors import TraceError
 from tb.stimulus.trace.files import SUFFIX
-from tb.stimulus.trace.sync import unraised
 
 _REGISTER = re.compile(r"(\w+)\.(\w+)", re.ASCII)
 _PLAIN_FILE = re.compile(r"(?=.{1,100}\Z)\w+(\.\w+)*\.dat", re.ASCII)
@@ -69,8 +69,8 @@ def write(scenario: Scenario, folder: Path) -> Path:
             raise TraceError(f"operation {index} ({type(op).__name__}): {error}") from error
     complaint = unraised(scenario.ops)
     if complaint:
-        kind = type(scenario.ops[complaint.index]).__name__
-        raise TraceError(f"operation {complaint.index} ({kind}): {complaint.message}")
+        index, message = complaint
+        raise TraceError(f"operation {index} ({type(scenario.ops[index]).__name__}): {message}")
     folder.mkdir(parents=True, exist_ok=True)
     for name, chunks in writer.files.items():
         with (folder / name).open("w", encoding="ascii", newline="\n") as file:

@@ -19,7 +19,7 @@ from models.fp16 import FP16, FP32
 from models.lut import LE_ENTRIES, LO_ENTRIES, HybridLut, LutChoice, LutTable, LutUnit
 from models.lut_integer import lookup
 from tb.stimulus.network.compiler.graph import Floats, Lrn, Shape, floats
-from tb.stimulus.network.compiler.scales import multipliers
+from tb.stimulus.network.compiler.quantise import multipliers
 from tb.stimulus.network.compiler.target import Target
 from tb.stimulus.network.errors import NetworkError
 

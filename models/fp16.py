@@ -64,11 +64,6 @@ class FloatFormat:
         return math.ldexp(2.0 - math.ldexp(1.0, -self.mantissa_bits), self.bias)
 
     @property
-    def min_normal(self) -> float:
-        """The smallest positive normal value."""
-        return math.ldexp(1.0, 1 - self.bias)
-
-    @property
     def epsilon(self) -> float:
         """The distance from 1 to the next value."""
         return math.ldexp(1.0, -self.mantissa_bits)

@@ -28,26 +28,6 @@ from models.conv.params import (
     ConvParams,
 )
 
-__all__ = [
-    "MAX_DILATION",
-    "MAX_KERNEL_BYTES",
-    "MAX_PAD_AFTER",
-    "MAX_PAD_BEFORE",
-    "MAX_PRE_TRUNCATE",
-    "MAX_STRIDE",
-    "MAX_TRUNCATE",
-    "OUTPUT_BITS",
-    "Accumulation",
-    "AtomOrder",
-    "ConvParams",
-    "accumulate",
-    "run",
-    "run_exact",
-    "run_float64",
-    "threshold",
-    "truncate",
-]
-
 
 def run(params: ConvParams, cube: NDArray[Any], weights: NDArray[Any], rules: Rules = HARDWARE) -> NDArray[np.int32]:
     """Return the output of :func:`accumulate`, int32 (K, H_out, W_out).

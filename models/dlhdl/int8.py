@@ -26,7 +26,7 @@ _SUM_BITS = 32
 
 
 def convolution(
-    source: Int8Array, weights: Int8Array, bias: NDArray[np.int32], window: Window, shift: int, *, relu: bool = False
+    source: Int8Array, weights: Int8Array, bias: NDArray[np.int32], window: Window, shift: int
 ) -> Int8Array:
     """Return the convolution of an image with K kernels.
 
@@ -36,7 +36,6 @@ def convolution(
         bias: int32 (K,), with the exponent of source and weights together.
         window: its size is (S, R).
         shift: exponent of the result less those of source and weights.
-        relu: whether negative results become 0.
 
     Returns:
         int8 (K, rows, pixels).
@@ -48,12 +47,10 @@ def convolution(
     check_types(source, weights, bias)
     # Sums of less than 2**39 products of int8 are exact in float64, whose products are fast.
     sums = np.tensordot(weights.astype(np.float64), window.views(source.astype(np.float64)), ((1, 2, 3), (0, 3, 4)))
-    return _finished(sums.astype(np.int64) + bias.astype(np.int64)[:, None, None], shift, relu)
+    return requantise(wrap(sums.astype(np.int64) + bias.astype(np.int64)[:, None, None], _SUM_BITS), shift)
 
 
-def fully_connected(
-    source: Int8Array, weights: Int8Array, bias: NDArray[np.int32], shift: int, *, relu: bool = False
-) -> Int8Array:
+def fully_connected(source: Int8Array, weights: Int8Array, bias: NDArray[np.int32], shift: int) -> Int8Array:
     """Return K sums over all values of the source.
 
     Args:
@@ -61,7 +58,6 @@ def fully_connected(
         weights: int8, (K, and the source's shape).
         bias: int32 (K,).
         shift: exponent of the result less those of source and weights.
-        relu: whether negative results become 0.
 
     Returns:
         int8 (K,).
@@ -72,10 +68,10 @@ def fully_connected(
     check_rows(source, weights, bias)
     check_types(source, weights, bias)
     sums = weights.reshape(len(weights), -1).astype(np.int64) @ source.reshape(-1).astype(np.int64)
-    return _finished(sums + bias.astype(np.int64), shift, relu)
+    return requantise(wrap(sums + bias.astype(np.int64), _SUM_BITS), shift)
 
 
-def maximum_pooling(source: Int8Array, window: Window, *, relu: bool = False) -> Int8Array:
+def maximum_pooling(source: Int8Array, window: Window) -> Int8Array:
     """Return the largest value of each window; padding takes no part.
 
     Raises:
@@ -83,13 +79,11 @@ def maximum_pooling(source: Int8Array, window: Window, *, relu: bool = False) ->
     """
     check_types(source)
     check_windows(source, window)
-    largest = window.views(source.astype(np.int64), -128).max(axis=(3, 4))
-    return _relu(largest, relu).astype(np.int8)
+    largest: Int8Array = window.views(source, -128).max(axis=(3, 4))
+    return largest
 
 
-def average_pooling(
-    source: Int8Array, window: Window, source_exponent: int, exponent: int, *, relu: bool = False
-) -> Int8Array:
+def average_pooling(source: Int8Array, window: Window, source_exponent: int, exponent: int) -> Int8Array:
     """Return the average of each window, halves up; padding counts as 0 and as positions.
 
     Args:
@@ -97,7 +91,6 @@ def average_pooling(
         window: size, stride and padding.
         source_exponent: exponent of the source.
         exponent: exponent of the result.
-        relu: whether negative results become 0.
 
     Raises:
         InputError: for exponents too far from each other.
@@ -106,12 +99,10 @@ def average_pooling(
     distance = _distance("source_exponent less exponent", source_exponent - exponent)
     sums = window.views(source.astype(np.int64)).sum(axis=(3, 4)) << max(distance, 0)
     divisor = window.positions << max(-distance, 0)
-    return _relu(saturate((2 * sums + divisor) // (2 * divisor), 8), relu).astype(np.int8)
+    return saturate((2 * sums + divisor) // (2 * divisor), 8).astype(np.int8)
 
 
-def addition(
-    first: Int8Array, second: Int8Array, exponents: tuple[int, int], exponent: int, *, relu: bool = False
-) -> Int8Array:
+def addition(first: Int8Array, second: Int8Array, exponents: tuple[int, int], exponent: int) -> Int8Array:
     """Return the sum of two arrays of one shape.
 
     Args:
@@ -119,7 +110,6 @@ def addition(
         second: int8 of the same shape.
         exponents: those of both.
         exponent: exponent of the result.
-        relu: whether negative results become 0.
 
     Raises:
         InputError: for different shapes, and for exponents too far from each other.
@@ -129,10 +119,10 @@ def addition(
     _distance("difference of exponents", exponents[0] - exponents[1])
     least = min(exponents)
     sums = (first.astype(np.int64) << exponents[0] - least) + (second.astype(np.int64) << exponents[1] - least)
-    return _finished(sums, exponent - least, relu)
+    return requantise(wrap(sums, _SUM_BITS), exponent - least)
 
 
-def requantise(sums: NDArray[np.int64], shift: int) -> NDArray[np.int64]:
+def requantise(sums: NDArray[np.int64], shift: int) -> Int8Array:
     """Return 32-bit sums divided by ``2**shift``, halves up, limited to int8.
 
     Args:
@@ -141,8 +131,8 @@ def requantise(sums: NDArray[np.int64], shift: int) -> NDArray[np.int64]:
     """
     limited = min(max(shift, _SHIFTS[0]), _SHIFTS[1])
     if limited > 0:
-        return saturate((sums + (1 << limited - 1)) >> limited, 8)
-    return saturate(sums << -limited, 8)
+        return saturate((sums + (1 << limited - 1)) >> limited, 8).astype(np.int8)
+    return saturate(sums << -limited, 8).astype(np.int8)
 
 
 def check_kernels(source: NDArray[Any], weights: NDArray[Any], bias: NDArray[Any], window: Window) -> None:
@@ -214,11 +204,3 @@ def _check_bias(weights: NDArray[Any], bias: NDArray[Any]) -> None:
 def _distance(name: str, value: int) -> int:
     check_range(name, value, -EXPONENT_DISTANCE, EXPONENT_DISTANCE)
     return value
-
-
-def _finished(sums: NDArray[np.int64], shift: int, relu: bool) -> Int8Array:
-    return _relu(requantise(wrap(sums, _SUM_BITS), shift), relu).astype(np.int8)
-
-
-def _relu(values: NDArray[np.int64], relu: bool) -> NDArray[np.int64]:
-    return np.maximum(values, 0) if relu else values

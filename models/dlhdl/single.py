@@ -69,6 +69,11 @@ class Bounded:
         """The largest magnitude that each value may have."""
         return np.abs(self.value) + self.bound
 
+    @property
+    def rectified(self) -> Bounded:
+        """What ReLU makes of it: negative values become 0."""
+        return Bounded(np.maximum(self.value, 0.0), self.bound)
+
     def holds(self, got: SingleArray) -> NDArray[np.bool_]:
         """Return which of the values that hardware wrote lie within the bound; NaN does not."""
         with np.errstate(invalid="ignore"):
@@ -89,9 +94,7 @@ def flushed(name: str, values: SingleArray) -> Float64Array:
     return np.where(np.abs(wide) < _SMALLEST_NORMAL, 0.0, wide)
 
 
-def convolution(
-    source: Bounded, weights: SingleArray, bias: SingleArray, window: Window, *, relu: bool = False
-) -> Bounded:
+def convolution(source: Bounded, weights: SingleArray, bias: SingleArray, window: Window) -> Bounded:
     """Return the convolution of an image with K kernels.
 
     Args:
@@ -99,7 +102,6 @@ def convolution(
         weights: float32 (K, Z, R, S).
         bias: float32 (K,).
         window: its size is (S, R).
-        relu: whether negative results become 0.
 
     Returns:
         (K, rows, pixels).
@@ -116,17 +118,16 @@ def convolution(
 
     value = sums(source.value, kernels) + biases
     size = sums(source.magnitude, np.abs(kernels)) + np.abs(biases)
-    return _relu(Bounded(value, sums(source.bound, np.abs(kernels)) + _rounding(kernels[0].size, size)), relu)
+    return Bounded(value, sums(source.bound, np.abs(kernels)) + _rounding(kernels[0].size, size))
 
 
-def fully_connected(source: Bounded, weights: SingleArray, bias: SingleArray, *, relu: bool = False) -> Bounded:
+def fully_connected(source: Bounded, weights: SingleArray, bias: SingleArray) -> Bounded:
     """Return K sums over all values of the source.
 
     Args:
         source: of any shape.
         weights: float32, (K, and the source's shape).
         bias: float32 (K,).
-        relu: whether negative results become 0.
 
     Returns:
         (K,).
@@ -140,10 +141,10 @@ def fully_connected(source: Bounded, weights: SingleArray, bias: SingleArray, *,
     value = rows @ source.value.reshape(-1) + biases
     size = np.abs(rows) @ source.magnitude.reshape(-1) + np.abs(biases)
     moved = np.abs(rows) @ source.bound.reshape(-1)
-    return _relu(Bounded(value, moved + _rounding(rows.shape[1], size)), relu)
+    return Bounded(value, moved + _rounding(rows.shape[1], size))
 
 
-def maximum_pooling(source: Bounded, window: Window, *, relu: bool = False) -> Bounded:
+def maximum_pooling(source: Bounded, window: Window) -> Bounded:
     """Return the largest value of each window; padding takes no part.
 
     Raises:
@@ -151,19 +152,19 @@ def maximum_pooling(source: Bounded, window: Window, *, relu: bool = False) -> B
     """
     check_windows(source.value, window)
     value = window.views(source.value, -np.inf).max(axis=(3, 4))
-    return _relu(Bounded(value, window.views(source.bound).max(axis=(3, 4))), relu)
+    return Bounded(value, window.views(source.bound).max(axis=(3, 4)))
 
 
-def average_pooling(source: Bounded, window: Window, *, relu: bool = False) -> Bounded:
+def average_pooling(source: Bounded, window: Window) -> Bounded:
     """Return the average of each window; padding counts as 0 and as positions."""
     count = window.positions
     value = window.views(source.value).sum(axis=(3, 4)) / count
     size = window.views(source.magnitude).sum(axis=(3, 4)) / count
     moved = window.views(source.bound).sum(axis=(3, 4)) / count
-    return _relu(Bounded(value, moved + _rounding(count, size)), relu)
+    return Bounded(value, moved + _rounding(count, size))
 
 
-def addition(first: Bounded, second: Bounded, *, relu: bool = False) -> Bounded:
+def addition(first: Bounded, second: Bounded) -> Bounded:
     """Return the sum of two arrays of one shape.
 
     Raises:
@@ -174,7 +175,7 @@ def addition(first: Bounded, second: Bounded, *, relu: bool = False) -> Bounded:
     moved = first.bound + second.bound
     rounded = flushed("sum", exact.astype(np.float32))
     spread = moved + _STEP * (np.abs(exact) + moved) + 2 * _SMALLEST_NORMAL
-    return _relu(Bounded(np.where(moved == 0, rounded, exact), np.where(moved == 0, 0.0, spread)), relu)
+    return Bounded(np.where(moved == 0, rounded, exact), np.where(moved == 0, 0.0, spread))
 
 
 def _rounding(terms: int, size: Float64Array) -> Float64Array:
@@ -182,7 +183,3 @@ def _rounding(terms: int, size: Float64Array) -> Float64Array:
     if terms + 1 >= _MOST_TERMS:
         raise InputError(f"a sum must have less than {_MOST_TERMS - 1} products, not {terms}")
     return (terms + 1) * _STEP * size + (2 * terms + 1) * 2 * _SMALLEST_NORMAL
-
-
-def _relu(values: Bounded, relu: bool) -> Bounded:
-    return Bounded(np.maximum(values.value, 0.0), values.bound) if relu else values

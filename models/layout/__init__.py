@@ -1,6 +1,7 @@
 """How data lies in memory: one layout class per format, each with pack, unpack, offset, nbytes and describe."""
 
 from models.layout.alignment import Alignment, DataFormat, alignment_of
+from models.layout.atom_cube import Element
 from models.layout.compression import CompressedWeightLayout, CompressedWeights
 from models.layout.deconvolution import DeconvolutionWeightLayout
 from models.layout.dlhdl import (
@@ -11,7 +12,7 @@ from models.layout.dlhdl import (
     parallel_transfer_number,
     thread_number,
 )
-from models.layout.feature import Element, FeatureLayout
+from models.layout.feature import FeatureLayout
 from models.layout.kernel import KernelLayout, Weight
 from models.layout.lines import BDMA_UNIT_BYTES, LinesLayout
 from models.layout.operand import COMPONENTS, USE_CASES, Operand, OperandLayout
@@ -21,43 +22,3 @@ from models.layout.pixel_formats import PACKED_NAMES, SEMI_PLANAR_NAMES, PixelFo
 from models.layout.rubik import PlanarLayout, contract, contracted_shape, merge, split
 from models.layout.weight import ImageWeightLayout, WeightLayout
 from models.layout.winograd import WinogradWeightLayout
-
-__all__ = [
-    "BDMA_UNIT_BYTES",
-    "COMPONENTS",
-    "PACKED_NAMES",
-    "SEMI_PLANAR_NAMES",
-    "USE_CASES",
-    "Alignment",
-    "CompressedWeightLayout",
-    "CompressedWeights",
-    "ConvolutionDataLayout",
-    "DataFormat",
-    "DeconvolutionWeightLayout",
-    "DlhdlType",
-    "Element",
-    "FeatureLayout",
-    "FullyConnectedDataLayout",
-    "ImageWeightLayout",
-    "KernelLayout",
-    "LinesLayout",
-    "Operand",
-    "OperandLayout",
-    "PixelConversion",
-    "PixelFormat",
-    "PixelLayout",
-    "PlanarLayout",
-    "Weight",
-    "WeightLayout",
-    "WinogradWeightLayout",
-    "alignment_of",
-    "contract",
-    "contracted_shape",
-    "custom_layer_layout",
-    "merge",
-    "parallel_transfer_number",
-    "pixel_format",
-    "split",
-    "supported_formats",
-    "thread_number",
-]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from models.config import HwConfig
@@ -9,6 +11,14 @@ from models.errors import InputError
 from models.layout.atoms import atom_view
 from models.layout.raw import MAX_CUBE_ELEMENTS, ByteArray, MaskArray, check_index, check_size, check_stride
 from models.precision import Precision
+
+
+class Element(NamedTuple):
+    """Coordinates of one element of a feature cube; ``c`` is a padding channel when it is not below C."""
+
+    c: int
+    h: int
+    w: int
 
 
 class AtomCube:
@@ -80,8 +90,12 @@ class AtomCube:
     def _surface_bytes_needed(self) -> int:
         return (self.shape[1] - 1) * self.line_stride_bytes + self._line_bytes_needed
 
-    def _element_offset(self, c: int, h: int, w: int) -> int:
-        """Return the byte offset of an element, or of a padding channel; refuse other coordinates."""
+    def offset(self, c: int, h: int, w: int) -> int:
+        """Return the byte offset of an element; padding channels have one too.
+
+        Raises:
+            InputError: for coordinates outside (padded_channels, H, W).
+        """
         for name, value, end in zip("chw", (c, h, w), (self.padded_channels, *self.shape[1:]), strict=True):
             check_index(name, value, end)
         surface, element = divmod(c, self.atom_elements)
@@ -91,6 +105,17 @@ class AtomCube:
             + w * self.atom_bytes
             + element * self.element_bytes
         )
+
+    def element_at(self, offset_bytes: int) -> Element | None:
+        """Return the element that the byte at ``offset_bytes`` belongs to, or None in a stride gap.
+
+        A padding channel is returned as such: its ``c`` is not below C.
+
+        Raises:
+            InputError: for an offset outside the layout.
+        """
+        found = self._element_of(offset_bytes)
+        return None if found is None else Element(*found[:3])
 
     def _element_of(self, offset_bytes: int) -> tuple[int, int, int, int] | None:
         """Return c, h, w and the byte in the element, or None in a stride gap; refuse offsets outside."""

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from models.errors import InputError
+from models.layout.atom_cube import Element
 from models.layout.atoms import atoms_to_cube, cube_to_atoms
-from models.layout.feature import Element
 from models.layout.raw import Array, ByteArray, BytesLike, check_array, check_index, checked_bytes
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -15,14 +14,6 @@ from models.layout.atom_cube import AtomCube, check_cube
 from models.layout.atoms import atoms_to_cube, cube_to_atoms
 from models.layout.raw import Array, ByteArray, BytesLike, MaskArray, check_array, check_index, checked_bytes
 from models.precision import Precision
-
-
-class Element(NamedTuple):
-    """Coordinates of one element of a feature cube; ``c`` is a padding channel when it is not below C."""
-
-    c: int
-    h: int
-    w: int
 
 
 @dataclass(frozen=True)
@@ -144,25 +135,6 @@ class FeatureLayout(AtomCube):
             InputError: when ``data`` is too short.
         """
         return self._unpack(data, self.padded_channels)
-
-    def offset(self, c: int, h: int, w: int) -> int:
-        """Return the byte offset of an element; padding channels have one too.
-
-        Raises:
-            InputError: for coordinates outside (padded_channels, H, W).
-        """
-        return self._element_offset(c, h, w)
-
-    def element_at(self, offset_bytes: int) -> Element | None:
-        """Return the element that the byte at ``offset_bytes`` belongs to, or None in a stride gap.
-
-        A padding channel is returned as such: ``is_padding(element.c)`` tells.
-
-        Raises:
-            InputError: for an offset outside the layout.
-        """
-        found = self._element_of(offset_bytes)
-        return None if found is None else Element(*found[:3])
 
     def is_padding(self, c: int) -> bool:
         """Return whether channel ``c`` is one of those that only fill the last atom.

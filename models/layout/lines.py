@@ -8,7 +8,7 @@ import numpy as np
 
 from models.config import HwConfig
 from models.errors import InputError
-from models.layout.feature import Element
+from models.layout.atom_cube import Element
 from models.layout.raw import (
     MAX_CUBE_ELEMENTS,
     ByteArray,

@@ -180,7 +180,7 @@ class OperandLayout(AtomCube):
         cubes = planes.reshape(self.padded_channels, number, height, width)
         return {component: cubes[:, index] for index, component in enumerate(self.components)}
 
-    def offset(self, component: str, c: int, h: int, w: int) -> int:
+    def offset(self, component: str, c: int, h: int, w: int) -> int:  # type: ignore[override]
         """Return the byte offset of one component of an element; padding channels have one too.
 
         Raises:
@@ -188,9 +188,9 @@ class OperandLayout(AtomCube):
         """
         if component not in self.components:
             raise InputError(f"component must be one of {self.components}, not {component}")
-        return self._element_offset(c, h, w) + self.components.index(component) * self.component_bytes
+        return super().offset(c, h, w) + self.components.index(component) * self.component_bytes
 
-    def element_at(self, offset_bytes: int) -> Operand | None:
+    def element_at(self, offset_bytes: int) -> Operand | None:  # type: ignore[override]
         """Return the component that the byte at ``offset_bytes`` belongs to, or None in a stride gap.
 
         Raises:

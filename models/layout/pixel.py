@@ -10,7 +10,7 @@ import numpy as np
 from models.config import HwConfig
 from models.errors import InputError
 from models.layout.alignment import Alignment, DataFormat, alignment_of
-from models.layout.feature import Element
+from models.layout.atom_cube import Element
 from models.layout.pixel_formats import PixelFormat, Plane, pixel_format, supported_formats
 from models.layout.raw import (
     MAX_CUBE_ELEMENTS,
@@ -163,16 +163,6 @@ class PixelLayout:
             for lines in self._blocks():
                 _read_fields(words[lines], plane, image[:, lines])
         return image
-
-    def split_planes(self, data: BytesLike) -> tuple[ByteArray, ...]:
-        """Return the bytes of each plane: what lies at the start address of each.
-
-        Raises:
-            InputError: when ``data`` is too short.
-        """
-        raw = checked_bytes(data, self.nbytes)
-        starts = zip(self.plane_offsets, self.plane_nbytes, strict=True)
-        return tuple(raw[start : start + size] for start, size in starts)
 
     def offset(self, c: int, h: int, w: int) -> int:
         """Return the offset of the byte that holds the least significant bit of an element.

@@ -83,11 +83,6 @@ class PixelFormat:
         return sum(len(plane.fields) for plane in self.planes)
 
     @property
-    def is_signed(self) -> bool:
-        """Whether the name says that elements are signed; the hardware also needs its sign override."""
-        return self.name.endswith("_I")
-
-    @property
     def is_float(self) -> bool:
         """Whether elements are FP16, which cannot be converted to integers."""
         return self.precision is Precision.FP16

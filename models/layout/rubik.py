@@ -10,7 +10,7 @@ from models.config import HwConfig
 from models.errors import InputError
 from models.layout.alignment import PLANAR_STRIDE_ALIGNMENT_BYTES, Alignment, DataFormat, alignment_of
 from models.layout.atom_cube import AtomCube, check_cube
-from models.layout.feature import Element, FeatureLayout
+from models.layout.feature import FeatureLayout
 from models.layout.raw import (
     Array,
     ByteArray,
@@ -126,23 +126,6 @@ class PlanarLayout(AtomCube):
             InputError: when ``data`` is too short.
         """
         return self._elements(checked_bytes(data, self.nbytes)).copy()
-
-    def offset(self, c: int, h: int, w: int) -> int:
-        """Return the byte offset of an element.
-
-        Raises:
-            InputError: for coordinates outside the cube.
-        """
-        return self._element_offset(c, h, w)
-
-    def element_at(self, offset_bytes: int) -> Element | None:
-        """Return the element that the byte belongs to, or None after a line or plane.
-
-        Raises:
-            InputError: for an offset outside the layout.
-        """
-        found = self._element_of(offset_bytes)
-        return None if found is None else Element(*found[:3])
 
     def written_mask(self) -> MaskArray:
         """Return which bytes split writes: lines in whole atoms.

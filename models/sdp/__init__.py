@@ -37,21 +37,6 @@ from models.sdp.params import (
     output_converter,
 )
 
-__all__ = [
-    "DATA_BITS",
-    "OPERAND_BITS",
-    "AluOp",
-    "Operands",
-    "SdpCounts",
-    "SdpParams",
-    "SdpResult",
-    "SdpStage",
-    "YStage",
-    "compute",
-    "output_converter",
-    "run",
-]
-
 _MEMORY_DTYPES: dict[Precision, np.dtype[Any]] = {
     Precision.INT8: np.dtype(np.int8),
     Precision.INT16: np.dtype("<i2"),

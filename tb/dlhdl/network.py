@@ -8,6 +8,7 @@ from enum import Enum
 from functools import cached_property
 from typing import Any, cast
 
+import numpy as np
 from numpy.typing import NDArray
 
 from models.arithmetic import check_range
@@ -190,9 +191,11 @@ class Network:
             source = start if layer.source == INPUT else done[layer.source]
             second = start if layer.second in (INPUT, None) else done[layer.second]
             if integer:
-                done.append(self._int8(layer, cast(Array, source), cast(Array, second)))
+                array = self._int8(layer, cast(Array, source), cast(Array, second))
+                done.append(np.maximum(array, 0) if layer.relu else array)
             else:
-                done.append(_single(layer, cast(Bounded, source), cast(Bounded, second)))
+                bounded = _single(layer, cast(Bounded, source), cast(Bounded, second))
+                done.append(bounded.rectified if layer.relu else bounded)
         return done
 
     def _layout(self, shape: Sequence[int]) -> ModuleDataLayout:
@@ -217,33 +220,32 @@ class Network:
         return (source[0] if layer.weights is None else len(layer.weights), rows, pixels)
 
     def _int8(self, layer: Layer, source: Array, second: Array) -> Array:
-        exponent, relu = self.tensor(layer.source).exponent, layer.relu
+        exponent = self.tensor(layer.source).exponent
         shift = layer.exponent - exponent - layer.weight_exponent
         match layer.kind:
             case Kind.CONVOLUTION:
-                return int8.convolution(source, *layer.operands, layer.moving, shift, relu=relu)
+                return int8.convolution(source, *layer.operands, layer.moving, shift)
             case Kind.FULLY_CONNECTED:
-                return int8.fully_connected(source, *layer.operands, shift, relu=relu)
+                return int8.fully_connected(source, *layer.operands, shift)
             case Kind.ADDITION:
                 assert layer.second is not None
                 exponents = (exponent, self.tensor(layer.second).exponent)
-                return int8.addition(source, second, exponents, layer.exponent, relu=relu)
+                return int8.addition(source, second, exponents, layer.exponent)
             case Kind.MAXIMUM_POOLING:
-                return int8.maximum_pooling(source, layer.moving, relu=relu)
+                return int8.maximum_pooling(source, layer.moving)
             case Kind.AVERAGE_POOLING:
-                return int8.average_pooling(source, layer.moving, exponent, layer.exponent, relu=relu)
+                return int8.average_pooling(source, layer.moving, exponent, layer.exponent)
 
 
 def _single(layer: Layer, source: Bounded, second: Bounded) -> Bounded:
-    relu = layer.relu
     match layer.kind:
         case Kind.CONVOLUTION:
-            return single.convolution(source, *layer.operands, layer.moving, relu=relu)
+            return single.convolution(source, *layer.operands, layer.moving)
         case Kind.FULLY_CONNECTED:
-            return single.fully_connected(source, *layer.operands, relu=relu)
+            return single.fully_connected(source, *layer.operands)
         case Kind.ADDITION:
-            return single.addition(source, second, relu=relu)
+            return single.addition(source, second)
         case Kind.MAXIMUM_POOLING:
-            return single.maximum_pooling(source, layer.moving, relu=relu)
+            return single.maximum_pooling(source, layer.moving)
         case Kind.AVERAGE_POOLING:
-            return single.average_pooling(source, layer.moving, relu=relu)
+            return single.average_pooling(source, layer.moving)

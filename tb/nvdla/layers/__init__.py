@@ -11,33 +11,6 @@ from tb.nvdla.layers.sdp import Sdp, SdpLayer
 from tb.nvdla.layers.stages import StageSource, is_per_channel, processing_precision, strides_are_ignored
 from tb.nvdla.surfaces import LinesSurface, OperandSurface, PlanarSurface, Surface
 
-__all__ = [
-    "LINE_BUFFER_ELEMENTS",
-    "Batch",
-    "BdmaLayer",
-    "CdpLayer",
-    "ConvLayer",
-    "Layer",
-    "LinesSurface",
-    "OperandSurface",
-    "PdpLayer",
-    "PlanarSurface",
-    "PooledLayer",
-    "RubikLayer",
-    "RubikMode",
-    "Sdp",
-    "SdpLayer",
-    "StageSource",
-    "Surface",
-    "WidthSplit",
-    "convolution_of",
-    "first_of",
-    "is_per_channel",
-    "on_the_fly",
-    "processing_precision",
-    "strides_are_ignored",
-]
-
 Layer = SdpLayer | PdpLayer | CdpLayer | ConvLayer | PooledLayer | RubikLayer | BdmaLayer
 """Any of them; its ``unit`` is the one that ends the layer and raises its interrupt."""
 

@@ -26,6 +26,13 @@ def two_layers() -> Network:
     return Network(CORE, (5, 2, 3), 1, (conv(2, 5, exponent=-3, weight_exponent=-7), pool))
 
 
+def test_relu_comes_after_rounding() -> None:
+    network = Network(CORE, (1, 1, 2), 0, (Layer(Kind.ADDITION, second=INPUT, relu=True, exponent=2),))
+    (got,) = network.results(np.array([-5, 5], dtype=np.int8).reshape(1, 1, 2))
+    assert isinstance(got, np.ndarray)
+    np.testing.assert_array_equal(got, np.array([0, 3], dtype=np.int8).reshape(1, 1, 2), strict=True)
+
+
 def words(data: np.ndarray) -> list[int]:
     return data.view("<u4").tolist()
 

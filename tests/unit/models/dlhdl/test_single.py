@@ -115,10 +115,10 @@ def test_subnormal_operands_and_results_count_as_zero() -> None:
 
 
 def test_relu_of_a_bounded_value_keeps_the_bound() -> None:
-    got = single.fully_connected(exactly(1), of(-1).reshape(1, 1), of(0), relu=True)
+    got = single.fully_connected(exactly(1), of(-1).reshape(1, 1), of(0)).rectified
     assert got.value.tolist() == [0]
     assert got.bound.tolist() == [2 * STEP + 3 * 2 * TINY]
-    assert single.addition(exactly(-1), exactly(0), relu=True).holds(of(0)).all()
+    assert single.addition(exactly(-1), exactly(0)).rectified.holds(of(0)).all()
 
 
 @pytest.mark.parametrize(

@@ -120,8 +120,9 @@ def layer_interrupts(layers: Sequence[Layer], config: HwConfig) -> tuple[Op, ...
         runs |= {unit: runs.get(unit, 0) + 1 for unit in units}
         program = encode(layer, config, groups, sync_id="done")
         notified = [(op.unit, op.group) for op in program if isinstance(op, InterruptNotify)]
-        parts = [(part, groups[unit_of_interrupt(part)]) for part in _parts(units)]
-        events = list(dict.fromkeys([*notified, *parts]))
+        # The sources in front of the last unit of a convolution.
+        parts = ("CDMA_DAT", "CDMA_WT", "CACC") if "CDMA" in units else ()
+        events = list(dict.fromkeys([*notified, *((part, groups[unit_of_interrupt(part)]) for part in parts)]))
         bits = sum(1 << done_bit(*event) for event in events)
         sources.mask(sources.all)
         sources.ops += [op for op in program if not isinstance(op, InterruptNotify)]
@@ -134,11 +135,6 @@ def layer_interrupts(layers: Sequence[Layer], config: HwConfig) -> tuple[Op, ...
         sources.mask(0)
         sources.clear(other)
     return tuple(sources.ops)
-
-
-def _parts(units: Sequence[str]) -> tuple[str, ...]:
-    """Return the sources in front of the last unit of a convolution."""
-    return ("CDMA_DAT", "CDMA_WT", "CACC") if "CDMA" in units else ()
 
 
 def _field(config: HwConfig, bit: int) -> str:

@@ -97,13 +97,9 @@ class Accesses:
         for unit, group in groups.items():
             self._state.finish(unit, group)
 
-    def write_unmapped(self, address: int) -> None:
-        """Write all ones where no register is."""
-        self.ops.append(RegWrite(f"{address:#x}", WORD, posted=bool(self.rng.random() < 0.5)))
-
-    def read_unmapped(self, address: int) -> None:
-        """Read where no register is, and expect 0."""
-        self.ops.append(RegRead(f"{address:#x}", 0))
+    def scramble(self, register: Register) -> None:
+        """Write any word to a register."""
+        self.write(register, int(self.rng.integers(0, 1 << 32)))
 
     def select(self, unit: str, group: int) -> None:
         """Point a unit's producer at a group."""
@@ -178,7 +174,7 @@ def _unmapped(accesses: Accesses, units: Sequence[str]) -> None:
     for unit in units:
         for part in accesses.in_groups(unit, kept(registers, unit)):
             for register in part:
-                accesses.write(register, int(accesses.rng.integers(0, 1 << 32)))
+                accesses.scramble(register)
     addresses: set[int] = set()
     limit = 1 << max(base + UNIT_BYTES - 1 for base in registers.bases.values()).bit_length()
     for unit in units:
@@ -192,8 +188,8 @@ def _unmapped(accesses: Accesses, units: Sequence[str]) -> None:
         addresses.update(int(word) for word in base + 4 * accesses.rng.integers(0, UNIT_BYTES // 4, _READS_AT_RANDOM))
     free = [address for address in sorted(addresses) if address < limit and registers.at(address) is None]
     for address in accesses.rng.permutation(free):
-        accesses.read_unmapped(int(address))
-        accesses.write_unmapped(int(address))
+        place = f"{address:#x}"
+        accesses.ops += [RegRead(place, 0), RegWrite(place, WORD, posted=bool(accesses.rng.random() < 0.5))]
     _read_all(accesses, units)
 
 
@@ -235,18 +231,18 @@ def _pending(accesses: Accesses, units: Sequence[str]) -> None:
         for group in range(GROUPS):
             accesses.select(unit, group)
             for register in mine:
-                accesses.write(register, int(accesses.rng.integers(0, 1 << 32)))
+                accesses.scramble(register)
         accesses.write(enable, 1)
         accesses.read(enable)
         accesses.ops.append(RegRead(status.full_name, status.field("status_1").values["PENDING"] << 16))
         for register in mine:
-            accesses.write(register, int(accesses.rng.integers(0, 1 << 32)))
+            accesses.scramble(register)
         accesses.write(enable, 0)
         for register in (*mine, enable):
             accesses.read(register)
         accesses.select(unit, 0)
         for register in mine:
-            accesses.write(register, int(accesses.rng.integers(0, 1 << 32)))
+            accesses.scramble(register)
         for group in range(GROUPS):
             accesses.select(unit, group)
             for register in mine:
@@ -274,12 +270,16 @@ def running_program(layers: Sequence[Layer], config: HwConfig, rng: np.random.Ge
         name = f"layer_{number}"
         accesses.follow(encode(layer, config, groups, sync_id=name))
         accesses.ops += _states_while_running(accesses, groups)
-        mine = {unit: _some(accesses, unit) for unit in units}
+        grouped = {unit: [r for r in kept(accesses.registers, unit) if r.is_grouped] for unit in units}
+        mine = {unit: accesses.shuffled(registers)[:_TOUCHED] for unit, registers in grouped.items()}
         for unit in units:
             for register in kept(accesses.registers, unit):
                 accesses.read(register)
         for unit in accesses.rng.permutation(list(units)):
-            _read_and_write(accesses, mine[str(unit)])
+            for register in mine[str(unit)]:
+                accesses.read(register)
+                accesses.scramble(register)
+                accesses.read(register)
         for unit in accesses.rng.permutation(list(units)):
             _use_other_group(accesses, mine[str(unit)], 1 - groups[str(unit)])
         accesses.ops += [SyncWait(unit, name) for unit in accesses.registers.units]
@@ -297,26 +297,12 @@ def _states_while_running(accesses: Accesses, groups: Mapping[str, int]) -> Iter
             yield RegRead(status.full_name, field.values["RUNNING"] << field.lsb)
 
 
-def _some(accesses: Accesses, unit: str) -> list[Register]:
-    """Return some of the registers that a unit has twice."""
-    grouped = [register for register in kept(accesses.registers, unit) if register.is_grouped]
-    return accesses.shuffled(grouped)[:_TOUCHED]
-
-
-def _read_and_write(accesses: Accesses, registers: Sequence[Register]) -> None:
-    """Access registers of the group that runs: writes change nothing."""
-    for register in registers:
-        accesses.read(register)
-        accesses.write(register, int(accesses.rng.integers(0, 1 << 32)))
-        accesses.read(register)
-
-
 def _use_other_group(accesses: Accesses, registers: Sequence[Register], group: int) -> None:
     """Write registers of the group that rests, and restore them."""
     accesses.select(registers[0].unit, group)
     for register in registers:
         before = accesses.expected(register)
-        accesses.write(register, int(accesses.rng.integers(0, 1 << 32)))
+        accesses.scramble(register)
         accesses.read(register)
         accesses.write(register, before)
         accesses.read(register)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 from models.config import HwConfig
 from tb.nvdla.engines import ENGINES, chain_of
@@ -49,9 +49,12 @@ def sequence(layers: Sequence[Layer], config: HwConfig, *, in_turn: bool, counte
             body = _before_enables(body, [SyncWait(unit, _name(producer)) for unit in units])
         if counters:
             counted = [unit for unit in units if unit in _COUNTERS]
-            body = _before_enables(body, _enables(counted))
+            # Some units count without being told.
+            enables = [RegWrite(f"{unit}.D_PERF_ENABLE", _ENABLES[unit]) for unit in counted if unit in _ENABLES]
+            body = _before_enables(body, enables)
             for unit in counted:
-                body = (*body, SyncWait(unit, _name(number)), *_reads(unit))
+                reads = (RegRead(f"{unit}.{register}") for register in _COUNTERS[unit])
+                body = (*body, SyncWait(unit, _name(number)), *reads)
         ops += [*body, CheckNothing(_name(number))]
     return tuple(ops)
 
@@ -67,13 +70,3 @@ def _before_enables(body: tuple[Op, ...], ops: Sequence[Op]) -> tuple[Op, ...]:
 def _name(number: int) -> str:
     """Return the sync id that is raised when a layer is done."""
     return f"layer_{number}"
-
-
-def _enables(units: Iterable[str]) -> list[RegWrite]:
-    """Return the writes that let units count; some do so without being told."""
-    return [RegWrite(f"{unit}.D_PERF_ENABLE", _ENABLES[unit]) for unit in units if unit in _ENABLES]
-
-
-def _reads(unit: str) -> Iterator[RegRead]:
-    """Yield reads of what a unit has counted."""
-    return (RegRead(f"{unit}.{register}") for register in _COUNTERS[unit])

@@ -6,51 +6,36 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from models.limits import MEMORY_BYTES
-from tb.nvdla.program.ops import (
-    INTERRUPT_UNITS,
-    CheckCrc,
-    CheckFile,
-    CheckNothing,
-    Comparison,
-    InterruptNotify,
-    MemInit,
-    MemLoad,
-    Op,
-    Poll,
-    RegRead,
-    RegWrite,
-    SyncNotify,
-    SyncWait,
-    unit_of_interrupt,
-)
+from tb.nvdla.memory import Ram
+from tb.nvdla.program import ops
 from tb.nvdla.registers import RegisterError
 from tb.stimulus.trace import notes, words
 from tb.stimulus.trace.arguments import Arguments
 from tb.stimulus.trace.data import Chunks, split
 
 
-def _reg_write(arguments: Arguments) -> RegWrite:
+def _reg_write(arguments: Arguments) -> ops.RegWrite:
     arguments.expect("register, value")
     posted = arguments.note.get(notes.POSTED, True)
     if type(posted) is not bool:
         raise notes.NoteError(f"{notes.POSTED} must be true or false, not {posted!r}")
-    return RegWrite(arguments.register(0).full_name, arguments.number(1, "value", words.WORD_LIMIT), posted)
+    return ops.RegWrite(arguments.register(0).full_name, arguments.number(1, "value", words.WORD_LIMIT), posted)
 
 
-def _reg_read(arguments: Arguments) -> RegRead:
+def _reg_read(arguments: Arguments) -> ops.RegRead:
     # The second argument names a variable of the player; nothing in the format can use it.
     arguments.expect("register", "register, name")
     if len(arguments) == 2:
         arguments.identifier(1, "name")
-    return RegRead(arguments.register(0).full_name)
+    return ops.RegRead(arguments.register(0).full_name)
 
 
-def _reg_read_expected(arguments: Arguments) -> RegRead:
+def _reg_read_expected(arguments: Arguments) -> ops.RegRead:
     arguments.expect("register, value")
-    return RegRead(arguments.register(0).full_name, arguments.number(1, "value", words.WORD_LIMIT))
+    return ops.RegRead(arguments.register(0).full_name, arguments.number(1, "value", words.WORD_LIMIT))
 
 
-def _poll(arguments: Arguments, comparison: Comparison, of_field: bool) -> Poll:
+def _poll(arguments: Arguments, comparison: ops.Comparison, of_field: bool) -> ops.Poll:
     form = "register, field, value" if of_field else "register, value"
     arguments.expect(form, f"target, {form}")
     first = len(arguments) - len(form.split(", "))
@@ -61,87 +46,84 @@ def _poll(arguments: Arguments, comparison: Comparison, of_field: bool) -> Poll:
             raise arguments.error(f"target must be {register.unit}, the unit of the register, not {target}")
     if not of_field:
         value = arguments.number(first + 1, "value", words.WORD_LIMIT)
-        return Poll(register.full_name, value, comparison)
+        return ops.Poll(register.full_name, value, comparison)
     try:
         field = register.field(arguments.identifier(first + 1, "field").lower())
     except RegisterError as error:
         raise arguments.error(str(error)) from error
     value = arguments.number(first + 2, f"value of {register.full_name}.{field.name}", 1 << field.width)
-    return Poll(register.full_name, value, comparison, field.name)
+    return ops.Poll(register.full_name, value, comparison, field.name)
 
 
-def _mem_init(arguments: Arguments) -> MemInit:
+def _mem_init(arguments: Arguments) -> ops.MemInit:
     arguments.expect("memory, address, size, pattern")
-    ram, address = arguments.ram(0), arguments.address(1)
-    nbytes = arguments.number(2, "size", MEMORY_BYTES + 1, least=1)
-    arguments.check_reach(address, nbytes)
+    ram, address, nbytes = _range(arguments, 0)
     pattern = arguments.word(3, "pattern")
     if pattern not in words.PATTERNS:
         raise arguments.error(f"pattern must be {', '.join(words.PATTERNS)}, not {pattern}")
-    return MemInit(ram, address, nbytes, words.PATTERNS[pattern])
+    return ops.MemInit(ram, address, nbytes, words.PATTERNS[pattern])
 
 
-def _mem_load(arguments: Arguments) -> MemLoad | MemInit:
+def _mem_load(arguments: Arguments) -> ops.MemLoad | ops.MemInit:
     arguments.expect('memory, address, "file"')
     ram, address = arguments.ram(0), arguments.address(1)
     name, chunks = _data(arguments, 2)
-    load = MemLoad(ram, address, chunks, name)
+    load = ops.MemLoad(ram, address, chunks, name)
     arguments.check_reach(address, load.nbytes)
     return _filled(load, arguments.note[notes.FILL]) if notes.FILL in arguments.note else load
 
 
-def _filled(load: MemLoad, value: object) -> MemInit:
+def _filled(load: ops.MemLoad, value: object) -> ops.MemInit:
     if type(value) is not int or not 0 <= value <= 0xFF:
         raise notes.NoteError(f"{notes.FILL} must be 0 to 0xff, not {value!r}")
     if len(load.chunks) != 1 or load.chunks[0] != (0, bytes([value]) * load.nbytes):
         raise notes.NoteError(f"{notes.FILL} says {value:#x} for every byte, and {load.file_name} says otherwise")
-    return MemInit(load.ram, load.address, load.nbytes, value)
+    return ops.MemInit(load.ram, load.address, load.nbytes, value)
 
 
-def _intr_notify(arguments: Arguments) -> InterruptNotify:
+def _intr_notify(arguments: Arguments) -> ops.InterruptNotify:
     arguments.expect("interrupt, sync_id")
     text = arguments.word(0, "interrupt")
     found = words.interrupt(text)
     if found is None:
-        allowed = ", ".join(INTERRUPT_UNITS)
+        allowed = ", ".join(ops.INTERRUPT_UNITS)
         raise arguments.error(f"interrupt must be one of {allowed} with _0 or _1, not {text}")
-    arguments.check_unit(unit_of_interrupt(found[0]), "interrupt")
-    return InterruptNotify(*found, arguments.identifier(1, "sync_id"))
+    arguments.check_unit(ops.unit_of_interrupt(found[0]), "interrupt")
+    return ops.InterruptNotify(*found, arguments.identifier(1, "sync_id"))
 
 
-def _sync_notify(arguments: Arguments) -> SyncNotify:
+def _sync(arguments: Arguments, kind: type[ops.SyncNotify | ops.SyncWait]) -> ops.Op:
     arguments.expect("target, sync_id")
-    return SyncNotify(arguments.unit(0, "target"), arguments.identifier(1, "sync_id"))
+    return kind(arguments.unit(0, "target"), arguments.identifier(1, "sync_id"))
 
 
-def _sync_wait(arguments: Arguments) -> SyncWait:
-    arguments.expect("target, sync_id")
-    return SyncWait(arguments.unit(0, "target"), arguments.identifier(1, "sync_id"))
-
-
-def _check_crc(arguments: Arguments) -> CheckCrc:
+def _check_crc(arguments: Arguments) -> ops.CheckCrc:
     arguments.expect("sync_id, memory, address, size, crc")
-    sync_id, ram, address = arguments.identifier(0, "sync_id"), arguments.ram(1), arguments.address(2)
-    nbytes = arguments.number(3, "size", MEMORY_BYTES + 1, least=1)
-    arguments.check_reach(address, nbytes)
-    return CheckCrc(sync_id, ram, address, nbytes, arguments.number(4, "crc", words.WORD_LIMIT))
+    sync_id, (ram, address, nbytes) = arguments.identifier(0, "sync_id"), _range(arguments, 1)
+    return ops.CheckCrc(sync_id, ram, address, nbytes, arguments.number(4, "crc", words.WORD_LIMIT))
 
 
-def _check_file(arguments: Arguments) -> CheckFile:
+def _check_file(arguments: Arguments) -> ops.CheckFile:
     arguments.expect('sync_id, memory, address, size, "file"')
-    sync_id, ram, address = arguments.identifier(0, "sync_id"), arguments.ram(1), arguments.address(2)
-    nbytes = arguments.number(3, "size", MEMORY_BYTES + 1, least=1)
-    arguments.check_reach(address, nbytes)
+    sync_id, (ram, address, nbytes) = arguments.identifier(0, "sync_id"), _range(arguments, 1)
     name, chunks = _data(arguments, 4)
     complaint = words.golden_complaint(nbytes, [(offset, len(data)) for offset, data in chunks])
     if complaint:
         raise arguments.error(f"{name}: {complaint}")
-    return CheckFile(sync_id, ram, address, nbytes, chunks, name)
+    return ops.CheckFile(sync_id, ram, address, nbytes, chunks, name)
 
 
-def _check_nothing(arguments: Arguments) -> CheckNothing:
+def _check_nothing(arguments: Arguments) -> ops.CheckNothing:
     arguments.expect("sync_id")
-    return CheckNothing(arguments.identifier(0, "sync_id"))
+    return ops.CheckNothing(arguments.identifier(0, "sync_id"))
+
+
+def _range(arguments: Arguments, index: int) -> tuple[Ram, int, int]:
+    """Return the memory, the address and the size that begin at an argument."""
+    ram, address = arguments.ram(index), arguments.address(index + 1)
+    nbytes = arguments.number(index + 2, "size", MEMORY_BYTES + 1, least=1)
+    arguments.check_reach(address, nbytes)
+    return ram, address, nbytes
 
 
 def _data(arguments: Arguments, index: int) -> tuple[str, Chunks]:
@@ -159,7 +141,7 @@ def _data(arguments: Arguments, index: int) -> tuple[str, Chunks]:
     return called, chunks
 
 
-BUILDERS: Mapping[str, Callable[[Arguments], Op]] = {
+BUILDERS: Mapping[str, Callable[[Arguments], ops.Op]] = {
     "reg_write": _reg_write,
     "reg_read": _reg_read,
     "reg_read_expected": _reg_read_expected,
@@ -168,8 +150,8 @@ BUILDERS: Mapping[str, Callable[[Arguments], Op]] = {
     "mem_init": _mem_init,
     "mem_load": _mem_load,
     "intr_notify": _intr_notify,
-    "sync_notify": _sync_notify,
-    "sync_wait": _sync_wait,
+    "sync_notify": partial(_sync, kind=ops.SyncNotify),
+    "sync_wait": partial(_sync, kind=ops.SyncWait),
     "check_crc": _check_crc,
     "check_file": _check_file,
     "check_nothing": _check_nothing,

@@ -8,21 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tb.nvdla.memory import Ram
-from tb.nvdla.program.ops import (
-    INTERRUPT_UNITS,
-    CheckCrc,
-    CheckFile,
-    CheckNothing,
-    InterruptNotify,
-    MemInit,
-    MemLoad,
-    Op,
-    Poll,
-    RegRead,
-    RegWrite,
-    SyncNotify,
-    SyncWait,
-)
+from tb.nvdla.program import ops
 from tb.stimulus.player import unraised
 from tb.stimulus.scenario import Scenario
 from tb.stimulus.trace import notes, words
@@ -61,7 +47,8 @@ def write(scenario: Scenario, folder: Path) -> Path:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise TraceError(f"{folder}: a trace must be written to a folder that is new or empty")
     writer = _Writer()
-    lines = [_header(scenario)]
+    header = {"name": scenario.name, "config": scenario.config, "seed": scenario.seed}
+    lines = [notes.format_note({notes.SCENARIO: {**header, "settings": scenario.settings.to_dict()}})]
     for index, op in enumerate(scenario.ops):
         try:
             lines.extend(writer.lines(op))
@@ -80,16 +67,6 @@ def write(scenario: Scenario, folder: Path) -> Path:
     return cfg
 
 
-def _header(scenario: Scenario) -> str:
-    described = {
-        "name": scenario.name,
-        "config": scenario.config,
-        "seed": scenario.seed,
-        "settings": scenario.settings.to_dict(),
-    }
-    return notes.format_note({notes.SCENARIO: described})
-
-
 class _Writer:
     """Spells operations and collects the data files that they need."""
 
@@ -98,51 +75,51 @@ class _Writer:
         self._taken: dict[str, str] = {}
         self._count = 0
 
-    def lines(self, op: Op) -> Iterator[str]:
+    def lines(self, op: ops.Op) -> Iterator[str]:
         """Yield the lines of one operation: its note, when it needs one, and its command."""
         note: dict[str, Any] = {}
         match op:
-            case RegWrite():
+            case ops.RegWrite():
                 if not op.posted:
                     note[notes.POSTED] = False
                 note |= _unmapped(op)
                 text = f"reg_write({_register(op.register)}, {_number('value', op.value, words.WORD_LIMIT)})"
-            case RegRead():
+            case ops.RegRead():
                 note |= _unmapped(op)
                 text = _reg_read(op)
-            case Poll():
+            case ops.Poll():
                 text = _poll(op)
-            case MemInit():
+            case ops.MemInit():
                 text = self._mem_init(op, note)
-            case MemLoad():
+            case ops.MemLoad():
                 _check_reach(op.address, op.nbytes)
                 text = f"mem_load({_memory(op.ram, op.address)}, {self._file(op.file_name, op.chunks, note)})"
-            case InterruptNotify():
+            case ops.InterruptNotify():
                 text = f"intr_notify({_interrupt(op)}, {_identifier('sync_id', op.sync_id)})"
-            case SyncNotify() | SyncWait():
-                name = "sync_notify" if isinstance(op, SyncNotify) else "sync_wait"
+            case ops.SyncNotify() | ops.SyncWait():
+                name = "sync_notify" if isinstance(op, ops.SyncNotify) else "sync_wait"
                 target = words.UNIT_PREFIX + _identifier("target", op.target)
                 text = f"{name}({target}, {_identifier('sync_id', op.sync_id)})"
-            case CheckCrc():
+            case ops.CheckCrc():
                 text = f"check_crc({_checked(op)}, {_number('crc', op.crc, words.WORD_LIMIT)})"
-            case CheckFile():
+            case ops.CheckFile():
                 complaint = words.golden_complaint(op.nbytes, [(offset, len(data)) for offset, data in op.chunks])
                 if complaint:
                     raise TraceError(complaint)
                 text = f"check_file({_checked(op)}, {self._file(op.file_name, op.chunks, note)})"
-            case CheckNothing():
+            case ops.CheckNothing():
                 text = f"check_nothing({_identifier('sync_id', op.sync_id)})"
         if note:
             yield notes.format_note(note)
         yield f"{text};"
 
-    def _mem_init(self, op: MemInit, note: dict[str, Any]) -> str:
+    def _mem_init(self, op: ops.MemInit, note: dict[str, Any]) -> str:
         size = _size(op.address, op.nbytes)
         if op.value in _PATTERN:
             return f"mem_init({_memory(op.ram, op.address)}, {size}, {_PATTERN[op.value]})"
         _number("value", op.value, 0x100)
         note[notes.FILL] = op.value
-        # The name is no part of a MemInit, so the note need not keep it.
+        # The name is no part of a ops.MemInit, so the note need not keep it.
         name = self._place("fill.dat", ((0, bytes([op.value]) * op.nbytes),))
         return f'mem_load({_memory(op.ram, op.address)}, "{name}")'
 
@@ -174,14 +151,14 @@ class _Writer:
         return other is None or (other == name and self.files[name] == chunks)
 
 
-def _reg_read(op: RegRead) -> str:
+def _reg_read(op: ops.RegRead) -> str:
     register = _register(op.register)
     if op.expected is None:
         return f"reg_read({register}, value)"
     return f"reg_read_expected({register}, {_number('expected', op.expected, words.WORD_LIMIT)})"
 
 
-def _poll(op: Poll) -> str:
+def _poll(op: ops.Poll) -> str:
     register = _register(op.register)
     name = _POLL[op.comparison, op.field is not None]
     value = _number("value", op.value, words.WORD_LIMIT)
@@ -195,7 +172,7 @@ def _poll(op: Poll) -> str:
     return f"{name}({target}, {register}, {_identifier('field', op.field).upper()}, {value})"
 
 
-def _unmapped(op: RegWrite | RegRead) -> dict[str, bool]:
+def _unmapped(op: ops.RegWrite | ops.RegRead) -> dict[str, bool]:
     """Return the note of an access where no register is."""
     return {notes.UNMAPPED: True} if words.number(op.register) is not None else {}
 
@@ -209,7 +186,7 @@ def _register(full_name: str) -> str:
     return f"{words.UNIT_PREFIX}{match[1]}.{match[2]}{words.REGISTER_SUFFIX}"
 
 
-def _checked(op: CheckCrc | CheckFile) -> str:
+def _checked(op: ops.CheckCrc | ops.CheckFile) -> str:
     sync_id = _identifier("sync_id", op.sync_id)
     return f"{sync_id}, {_memory(op.ram, op.address)}, {_size(op.address, op.nbytes)}"
 
@@ -227,10 +204,10 @@ def _check_reach(address: int, nbytes: int) -> None:
     _number("address after the range", address + nbytes, words.ADDRESS_LIMIT + 1)
 
 
-def _interrupt(op: InterruptNotify) -> str:
+def _interrupt(op: ops.InterruptNotify) -> str:
     text = f"{op.unit}_{op.group}"
     if words.interrupt(text) != (op.unit, op.group):
-        allowed = ", ".join(INTERRUPT_UNITS)
+        allowed = ", ".join(ops.INTERRUPT_UNITS)
         raise TraceError(f"interrupt must be one of {allowed} with group 0 or 1, not {op.unit} with {op.group}")
     return text
 

@@ -46,19 +46,15 @@ def _window(node: OnnxNode, kernel: tuple[int, ...], shape: Shape, dilation: tup
         case "VALID":
             before = after = (0, 0)
         case "SAME_UPPER" | "SAME_LOWER" as mode:
-            lacking = [_lacking(shape[1 + axis], Window(**pairs), axis) for axis in (0, 1)]
+            # As many windows as strides fit.
+            sizes, span = shape[1:], Window(**pairs).span
+            lacking = [max((-(-sizes[n] // stride[n]) - 1) * stride[n] + span(n) - sizes[n], 0) for n in (0, 1)]
             small = (lacking[0] // 2, lacking[1] // 2)
             large = (lacking[0] - small[0], lacking[1] - small[1])
             before, after = (small, large) if mode == "SAME_UPPER" else (large, small)
         case mode:
             raise node.refuse(f"auto_pad must be NOTSET, VALID, SAME_UPPER or SAME_LOWER, not {mode}")
     return Window(**pairs, before=before, after=after)
-
-
-def _lacking(size: int, window: Window, axis: int) -> int:
-    """Return the padding with which as many windows fit as strides."""
-    windows = -(-size // window.stride[axis])
-    return max((windows - 1) * window.stride[axis] + window.span(axis) - size, 0)
 
 
 def _conv(node: OnnxNode) -> list[Found]:
@@ -127,10 +123,6 @@ def _batch_normalization(node: OnnxNode) -> list[Found]:
     return [Result(Affine(factor, shift - mean * factor), (node.value(0),))]
 
 
-def _relu(node: OnnxNode) -> list[Found]:
-    return [Result(Relu(), (node.value(0),))]
-
-
 def _clip(node: OnnxNode) -> list[Found]:
     bounds = []
     for number, name in ((1, "min"), (2, "max")):
@@ -142,19 +134,18 @@ def _clip(node: OnnxNode) -> list[Found]:
     return [Result(Relu(bounds[1] if np.isfinite(bounds[1]) else None), (node.value(0),))]
 
 
-def _leaky_relu(node: OnnxNode) -> list[Found]:
-    return [Result(PRelu(np.full(node.shape(0)[0], node.number("alpha", 0.01))), (node.value(0),))]
-
-
-def _prelu(node: OnnxNode) -> list[Found]:
-    return [Result(PRelu(node.per_channel(1, node.shape(0))), (node.value(0),))]
+def _constant_input(node: OnnxNode) -> tuple[Floats, str] | None:
+    """Return the constant among two inputs as a number for each channel of the other, and the other's value."""
+    for number, other in ((1, 0), (0, 1)):
+        if node.is_constant(number):
+            return node.per_channel(number, node.shape(other)), node.value(other)
+    return None
 
 
 def _add(node: OnnxNode) -> list[Found]:
-    for number, other in ((1, 0), (0, 1)):
-        if node.is_constant(number):
-            shift = node.per_channel(number, node.shape(other))
-            return [Result(Affine(np.ones(len(shift)), shift), (node.value(other),))]
+    if found := _constant_input(node):
+        shift, value = found
+        return [Result(Affine(np.ones(len(shift)), shift), (value,))]
     if node.shape(0) != node.shape(1):
         raise node.refuse(f"inputs must have one shape, not {node.shape(0)} and {node.shape(1)}")
     return [Result(Add(), (node.value(0), node.value(1)))]
@@ -169,10 +160,9 @@ def _sum(node: OnnxNode) -> list[Found]:
 
 
 def _mul(node: OnnxNode) -> list[Found]:
-    for number, other in ((1, 0), (0, 1)):
-        if node.is_constant(number):
-            scale = node.per_channel(number, node.shape(other))
-            return [Result(Affine(scale, np.zeros(len(scale))), (node.value(other),))]
+    if found := _constant_input(node):
+        scale, value = found
+        return [Result(Affine(scale, np.zeros(len(scale))), (value,))]
     raise node.refuse("one input must be a constant")
 
 
@@ -219,11 +209,6 @@ def _ceiled(window: Window, shape: Shape) -> Window:
         # A window that begins in the padding at the end does not count.
         after.append(window.after[axis] + (more if last < shape[1 + axis] + window.before[axis] else 0))
     return Window(window.kernel, window.stride, window.before, (after[0], after[1]))
-
-
-def _global_average(node: OnnxNode) -> list[Found]:
-    _, height, width = node.shape(0)
-    return [Result(Pool(Window((height, width)), average=True), (node.value(0),))]
 
 
 def _lrn(node: OnnxNode) -> list[Found]:
@@ -327,16 +312,16 @@ OPERATORS: Mapping[str, Callable[[OnnxNode], list[Found]]] = {
     "Gemm": _gemm,
     "MatMul": _matmul,
     "BatchNormalization": _batch_normalization,
-    "Relu": _relu,
+    "Relu": lambda node: [Result(Relu(), (node.value(0),))],
     "Clip": _clip,
-    "PRelu": _prelu,
-    "LeakyRelu": _leaky_relu,
+    "PRelu": lambda node: [Result(PRelu(node.per_channel(1, node.shape(0))), (node.value(0),))],
+    "LeakyRelu": lambda node: [Result(PRelu(np.full(node.shape(0)[0], node.number("alpha", 0.01))), (node.value(0),))],
     "Add": _add,
     "Sum": _sum,
     "Mul": _mul,
     "MaxPool": _pool(average=False),
     "AveragePool": _pool(average=True),
-    "GlobalAveragePool": _global_average,
+    "GlobalAveragePool": lambda node: [Result(Pool(Window(node.shape(0)[1:]), average=True), (node.value(0),))],
     "LRN": _lrn,
     "Concat": _concat,
     "Split": _split,

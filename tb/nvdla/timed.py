@@ -29,15 +29,6 @@ class Timed:
     accumulates: bool = False
 
 
-def _always(layer: Layer) -> bool:
-    del layer
-    return True
-
-
-def _from_memory(layer: Layer) -> bool:
-    return isinstance(first_of(layer), SdpLayer)
-
-
 def _operand(stage: str) -> Callable[[Layer], bool]:
     """Return the condition that the operands of a stage come from memory."""
 
@@ -48,12 +39,8 @@ def _operand(stage: str) -> Callable[[Layer], bool]:
     return fetches
 
 
-def _to_memory(layer: Layer) -> bool:
-    return not isinstance(layer, PooledLayer)
-
-
 def _only(*names: str) -> dict[str, Callable[[Layer], bool]]:
-    return dict.fromkeys(names, _always)
+    return dict.fromkeys(names, lambda layer: True)
 
 
 TIMED = {
@@ -64,13 +51,13 @@ TIMED = {
     "SDP_RDMA": Timed(
         "perf_dma_en",
         {
-            "D_PERF_MRDMA_READ_STALL": _from_memory,
+            "D_PERF_MRDMA_READ_STALL": lambda layer: isinstance(first_of(layer), SdpLayer),
             "D_PERF_BRDMA_READ_STALL": _operand("x1"),
             "D_PERF_NRDMA_READ_STALL": _operand("x2"),
             "D_PERF_ERDMA_READ_STALL": _operand("y"),
         },
     ),
-    "SDP": Timed("perf_dma_en", {"D_PERF_WDMA_WRITE_STALL": _to_memory}),
+    "SDP": Timed("perf_dma_en", {"D_PERF_WDMA_WRITE_STALL": lambda layer: not isinstance(layer, PooledLayer)}),
     "PDP_RDMA": Timed("dma_en", _only("D_PERF_READ_STALL"), accumulates=True),
     "PDP": Timed("dma_en", _only("D_PERF_WRITE_STALL"), accumulates=True),
     "CDP_RDMA": Timed("dma_en", _only("D_PERF_READ_STALL"), accumulates=True),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from models.config import HwConfig
 from models.layout import BDMA_UNIT_BYTES, LinesLayout
 from tb.nvdla.layers import BdmaLayer, LinesSurface
-from tb.nvdla.program.common import RAM, check_ram
+from tb.nvdla.program.common import RAM, check_ram, flatten_surface
 from tb.nvdla.program.table import MINUS_ONE, Flat, Multiple, Table, blame_attributes, row
 
 _UNITS_OF_32 = Multiple(BDMA_UNIT_BYTES)
@@ -30,12 +30,7 @@ def flatten(layer: BdmaLayer) -> Flat:
     surfaces, lines, line = layer.src.layout.shape
     flat: Flat = {"surfaces": surfaces, "lines": lines, "line_units": line // BDMA_UNIT_BYTES}
     for end, surface in (("src", layer.src), ("dst", layer.dst)):
-        flat |= {
-            f"{end}.ram": surface.ram,
-            f"{end}.address": surface.address,
-            f"{end}.line_stride_bytes": surface.layout.line_stride_bytes,
-            f"{end}.surface_stride_bytes": surface.layout.surface_stride_bytes,
-        }
+        flat |= flatten_surface(end, surface)
     return flat
 
 

@@ -84,8 +84,6 @@ def flatten(layer: CdpLayer) -> Flat:
         **flatten_surface("src", layer.src),
         **flatten_surface("dst", layer.dst),
         "precision": params.precision,
-        "int8": params.precision is Precision.INT8,
-        "float": params.precision is Precision.FP16,
         "sums": params.local_size is not None,
         "local_size": params.local_size,
         "multiply": params.multiply,

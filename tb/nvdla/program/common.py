@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from models.config import HwConfig
-from models.layout import FeatureLayout
+from models.layout import FeatureLayout, PlanarLayout
 from models.precision import Precision
-from tb.nvdla.layers import Surface
+from tb.nvdla.layers import LinesSurface, OperandSurface, PlanarSurface, Surface
 from tb.nvdla.memory import Ram
 from tb.nvdla.program.table import Flat, Named, Refused, Row, Table, blame_attributes, row
 
@@ -48,12 +48,14 @@ def halves(register: str) -> tuple[str, str]:
     return low, high
 
 
-def flatten_surface(end: str, surface: Surface) -> Flat:
-    """Return a surface's attributes as ``surface_rows`` names them."""
+def flatten_surface(end: str, surface: Surface | PlanarSurface | LinesSurface | OperandSurface) -> Flat:
+    """Return a surface's attributes as ``surface_rows`` names them; planes have a planar stride."""
+    layout = surface.layout
+    far = "planar_stride_bytes" if isinstance(layout, PlanarLayout) else "surface_stride_bytes"
     return {
         f"{end}.address": surface.address,
-        f"{end}.line_stride_bytes": surface.layout.line_stride_bytes,
-        f"{end}.surface_stride_bytes": surface.layout.surface_stride_bytes,
+        f"{end}.line_stride_bytes": layout.line_stride_bytes,
+        f"{end}.{far}": getattr(layout, far),
         f"{end}.ram": surface.ram,
     }
 

@@ -41,8 +41,6 @@ def flatten(layer: ConvLayer) -> Flat:
     flat: Flat = {
         **sdp.flatten_processing(layer.sdp, layer),
         "conversion_precision": params.precision,
-        "int8": params.precision is Precision.INT8,
-        "float": params.is_float,
         "flush_nan": params.nan_to_zero,
         "winograd": params.winograd,
         "pre_truncate": params.pre_truncate,
@@ -66,7 +64,6 @@ def flatten(layer: ConvLayer) -> Flat:
         "truncate": params.truncate,
         "atomics": out[1] * out[2],
         "cvt": converter is not None,
-        "batch": layer.batch is not None,
         "batch.cubes": len(layer.cubes),
     }
     if layer.batch is not None:
@@ -113,9 +110,6 @@ def _flatten_image(src: ImageSurface, conversion: PixelConversion) -> Flat:
         "image": True,
         "format": layout.format_name,
         "conversion_precision": pixels.precision,
-        "planar": len(pixels.planes) > 1,
-        "one_channel": pixels.channels == 1,
-        "four_channels": pixels.channels == 4,
         "src.x_offset": layout.x_offset,
         "signed": conversion.signed,
         "mean": conversion.mean is not None,
@@ -187,7 +181,9 @@ def build(config: HwConfig, flat: Flat) -> ConvLayer:
     processing, dst, x1, x2, y = sdp.build_processing(config, flat)
     cbuf = CbufUse(fetch_slices=flat.get("fetch_slices", 1), **{name: flat[name] for name in CBUF})
     with blame_attributes(TABLE, ""):
-        batch, own_lines = _build_batch(flat), None if lines == flat["height"] else lines
+        strides = (flat.get(f"batch.{end}_stride_bytes", 0) for end in ("src", "dst"))
+        batch = Batch(flat["batch.cubes"], *strides) if flat["batch"] else None
+        own_lines = None if lines == flat["height"] else lines
         layer = ConvLayer(src, weights, dst, params, processing, cbuf, conversion, x1, x2, y, batch, own_lines)
     _demand(flat, "entries", layer.entries, "that a line of the input takes")
     if params.winograd:
@@ -203,12 +199,6 @@ def _demand(flat: Flat, attribute: str, expected: Any, what: str) -> None:
     if got != expected:
         names = [value.name if isinstance(value, Precision) else str(value) for value in (expected, got)]
         raise Refused(f"{field_of(TABLE, attribute)}: must be the {names[0]} {what}, not {names[1]}")
-
-
-def _build_batch(flat: Flat) -> Batch | None:
-    if not flat["batch"]:
-        return None
-    return Batch(flat["batch.cubes"], flat["batch.src_stride_bytes"], flat["batch.dst_stride_bytes"])
 
 
 def _build_converter(flat: Flat) -> Converter | None:

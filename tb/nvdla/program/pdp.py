@@ -126,8 +126,6 @@ def flatten(layer: PdpLayer) -> Flat:
         **flatten_surface("src", layer.src),
         "off_flying": True,
         "parts": split.parts if split else 1,
-        "split": split is not None,
-        "split.has_middle": split is not None and split.parts > 2,
     }
     if split is not None:
         flat |= {f"split.{part}_{way}": getattr(split, f"{part}_{way}") for part in _PARTS for way in ("in", "out")}
@@ -148,8 +146,6 @@ def flatten_pooling(shape: tuple[int, ...], dst: Surface, params: PdpParams) -> 
         **flatten_surface("dst", dst),
         **{name: getattr(params, name) for name in _PARAMETERS},
         **{f"pad_value_{n}x": value for n, value in enumerate(params.pad_values, start=1)},
-        "average": params.method is PoolMethod.AVERAGE,
-        "float": params.is_float,
     }
 
 

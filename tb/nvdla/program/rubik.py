@@ -6,7 +6,16 @@ from models.config import HwConfig
 from models.layout import PlanarLayout, contracted_shape
 from models.precision import Precision
 from tb.nvdla.layers import PlanarSurface, RubikLayer, RubikMode, Surface
-from tb.nvdla.program.common import PRECISION, RAM, build_surface, check_precision, check_ram, field_of, halves
+from tb.nvdla.program.common import (
+    PRECISION,
+    RAM,
+    build_surface,
+    check_precision,
+    check_ram,
+    field_of,
+    flatten_surface,
+    halves,
+)
 from tb.nvdla.program.table import MINUS_ONE, Flat, Multiple, Named, Refused, Table, View, blame, blame_attributes, row
 
 _UNITS_OF_32 = Multiple(32)
@@ -43,7 +52,6 @@ def flatten(layer: RubikLayer) -> Flat:
     channels, height, width = layer.src.layout.shape
     flat: Flat = {
         "mode": layer.mode,
-        **{mode.value: layer.mode is mode for mode in RubikMode},
         "precision": layer.src.layout.precision,
         "width": width,
         "height": height,
@@ -51,21 +59,10 @@ def flatten(layer: RubikLayer) -> Flat:
         "out_channels": layer.dst.layout.shape[0],
         "stride_x": layer.stride_x,
         "stride_y": layer.stride_y,
-        **_flatten_end("src", layer.src),
-        **_flatten_end("dst", layer.dst),
+        **flatten_surface("src", layer.src),
+        **flatten_surface("dst", layer.dst),
     }
     return flat | (_contract_strides(layer) if layer.mode is RubikMode.CONTRACT else {})
-
-
-def _flatten_end(end: str, surface: Surface | PlanarSurface) -> Flat:
-    layout = surface.layout
-    far = "planar_stride_bytes" if isinstance(layout, PlanarLayout) else "surface_stride_bytes"
-    return {
-        f"{end}.ram": surface.ram,
-        f"{end}.address": surface.address,
-        f"{end}.line_stride_bytes": layout.line_stride_bytes,
-        f"{end}.{far}": getattr(layout, far),
-    }
 
 
 def _contract_strides(layer: RubikLayer) -> Flat:

@@ -47,7 +47,6 @@ def flatten_processing(params: SdpParams, layer: SdpLayer | ConvLayer) -> Flat:
         **{f"shape.{axis}": size for axis, size in zip(AXES, layer.dst.layout.shape, strict=True)},
         "input_precision": params.input_precision,
         "processing_precision": processing_precision(params.input_precision, params.output_precision),
-        "float": params.is_float,
         "output_precision": params.output_precision,
         "nan_to_zero": params.nan_to_zero,
         **flatten_surface("dst", layer.dst),
@@ -145,10 +144,7 @@ def _flatten_stage(name: str, stage: SdpStage | YStage | None, source: StageSour
             f"{name}.memory.components": memory.layout.components,
             f"{name}.memory.component_bytes": memory.layout.component_bytes,
             f"{name}.memory.per_element": not is_per_channel(memory.layout),
-            f"{name}.memory.ram": memory.ram,
-            f"{name}.memory.address": memory.address,
-            f"{name}.memory.line_stride_bytes": memory.layout.line_stride_bytes,
-            f"{name}.memory.surface_stride_bytes": memory.layout.surface_stride_bytes,
+            **flatten_surface(f"{name}.memory", memory),
         }
     return flat
 

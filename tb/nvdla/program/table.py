@@ -171,7 +171,7 @@ class Fixed:
 
 @dataclass(frozen=True)
 class View:
-    """A condition for later rows, read off a field that another row holds."""
+    """A condition for later rows, read off a field that another row holds, on encode as on decode."""
 
     attribute: str
     field: str
@@ -216,8 +216,12 @@ def written_words(
         Refused: for a value that its field cannot hold.
     """
     words = {} if words is None else words
+    flat = dict(flat)
     for entry in table:
-        if isinstance(entry, View) or not _holds(entry.when, flat):
+        if isinstance(entry, View):
+            flat[entry.attribute] = entry.holds(_get(words, registers, entry.field))
+            continue
+        if not _holds(entry.when, flat):
             continue
         places = [registers.field(name) for name in _fields(entry)]
         bits = entry.value if isinstance(entry, Fixed) else 0

@@ -178,13 +178,16 @@ def compute(params: CdpParams, cube: NDArray[Any], channels: int, rules: Rules =
     columns = _columns(params, cube, channels)
     result = np.empty(columns.shape, cube.dtype)
     counts = None if params.is_float else LutCounts(0, 0, 0, 0, 0)
-    for part in _parts(columns):
+    # A window needs all channels of a position.
+    for part in channel_blocks((columns.shape[1], columns.shape[0], 1)):
         if params.is_float:
             floats = cdp_fp16.enter(columns[:, part], channels, params.nan_to_zero)
             looked_up = cdp_fp16.look_up(params.lut, params.local_size, floats)
             result[:, part] = cdp_fp16.leave(floats, looked_up.values, params.multiply)
             continue
-        data = _enter(params, columns[:, part], channels, rules)
+        data_bits = widths(params.precision).data
+        data = params.input_converter.to_width(columns[:, part], data_bits, rules.at(Site.CDP_INPUT))
+        data[channels:] = 0
         sums = _window_sums(params.local_size, data, rules)
         found = lut_integer.lookup(params.lut, sums, LutUnit.CDP, rules)
         if counts is not None:
@@ -203,19 +206,6 @@ def _columns(params: CdpParams, cube: NDArray[Any], channels: int) -> NDArray[An
         raise InputError(f"cube must have the axes (C, H, W), not {cube.ndim} axes")
     check_range("channels", channels, 1, len(cube))
     return cube.reshape(len(cube), -1)
-
-
-def _parts(columns: NDArray[Any]) -> list[slice]:
-    """Cut (C, H * W) along its positions, because a window needs all channels of one."""
-    channels, positions = columns.shape
-    return list(channel_blocks((positions, channels, 1)))
-
-
-def _enter(params: CdpParams, columns: NDArray[Any], channels: int, rules: Rules) -> NDArray[np.int64]:
-    """Convert the input; padding channels become 0."""
-    data = params.input_converter.to_width(columns, widths(params.precision).data, rules.at(Site.CDP_INPUT))
-    data[channels:] = 0
-    return data
 
 
 def _window_sums(local_size: int | None, data: NDArray[np.int64], rules: Rules) -> NDArray[np.int64]:

@@ -250,25 +250,21 @@ def _sizes_hold_the_widest_type(config: HwConfig) -> None:
         )
 
 
-def _burst_length_fits_the_port(config: HwConfig) -> None:
+def _port_and_lut(config: HwConfig) -> None:
     for key in ("primary_memif_max_burst_length", "secondary_memif_max_burst_length"):
         value = getattr(config, key)
         if value > MAX_BURST_LENGTH:
             raise ConfigError(f"{key} must be at most {MAX_BURST_LENGTH}, which the 4-bit len counts, not {value}")
-
-
-def _address_width(config: HwConfig) -> None:
     if config.memif_address_width_bits not in (32, 40, 64):
         raise ConfigError(f"memif_address_width_bits must be 32, 40 or 64, not {config.memif_address_width_bits}")
+    if config.sdp_lut_enable and not config.sdp_ew_enable:
+        raise ConfigError("sdp_lut_enable must be false when sdp_ew_enable is false: the LUT is part of Y")
 
 
-def _register_map_known(config: HwConfig) -> None:
+def _register_map(config: HwConfig) -> None:
     if config.register_map not in _UNITS_WITHOUT_REGISTERS:
         allowed = ", ".join(_UNITS_WITHOUT_REGISTERS)
         raise ConfigError(f"register_map must be one of {allowed}, not {config.register_map}")
-
-
-def _register_map_reaches_every_unit(config: HwConfig) -> None:
     for key in _UNITS_WITHOUT_REGISTERS[config.register_map]:
         if getattr(config, key):
             raise ConfigError(f"{key} must be false: register map {config.register_map} has no such unit")
@@ -297,21 +293,13 @@ def _parameters_follow_enables(config: HwConfig) -> None:
                 raise ConfigError(f"{key} must be 0 when {enable} is false, not {value}")
 
 
-def _lut_needs_element_wise(config: HwConfig) -> None:
-    if config.sdp_lut_enable and not config.sdp_ew_enable:
-        raise ConfigError("sdp_lut_enable must be false when sdp_ew_enable is false: the LUT is part of Y")
-
-
 # Order matters: a rule may rely on those before it.
 _RULES = (
-    _register_map_known,
-    _register_map_reaches_every_unit,
+    _register_map,
     _names_known_and_once,
     _parameters_follow_enables,
     _power_of_two,
     _positive,
     _sizes_hold_the_widest_type,
-    _burst_length_fits_the_port,
-    _address_width,
-    _lut_needs_element_wise,
+    _port_and_lut,
 )

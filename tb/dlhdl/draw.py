@@ -133,7 +133,8 @@ def _layer(
         return Layer(kind, source, window=window, relu=relu, exponent=exponent)
     if kind is Kind.AVERAGE_POOLING:
         return Layer(kind, source, window=window, relu=relu, exponent=exponent + int(rng.integers(-2, 2)))
-    features = size(f"{table.where}.features", _one(table, "features"), config)
+    wanted_features: int | str = table.take("features", str if table.is_text("features") else int, required=True)
+    features = size(f"{table.where}.features", wanted_features, config)
     wanted: tuple[int, ...] = (features, *shape)
     if window is not None:
         if len(shape) != 3:
@@ -160,14 +161,6 @@ def _layer(
         bias=bias,
         weight_exponent=weight_exponent,
     )
-
-
-def _one(table: Table, key: str) -> int | str:
-    """Return a value that is a number or a text."""
-    value: int | str = (
-        table.take(key, str, required=True) if table.is_text(key) else table.take(key, int, required=True)
-    )
-    return value
 
 
 def _window(table: Table) -> Window:

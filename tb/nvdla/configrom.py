@@ -234,19 +234,16 @@ def differences(rom: ConfigRom, config: HwConfig) -> list[Difference]:
         expected, got = wanted.descriptors[first:last], rom.descriptors[rom_first:rom_last]
         if tag == "equal":
             for ours, theirs in zip(expected, got, strict=True):
-                found += _word_differences(ours, theirs)
+                pairs = zip(ours.payload, theirs.payload, strict=True)
+                found += [
+                    Difference(theirs.unit, got_word.name, got_word.offset, word.value, got_word.value)
+                    for word, got_word in pairs
+                    if word.value != got_word.value
+                ]
             continue
         found += [Difference(d.unit, d.word.name, d.offset, d.word.value, None) for d in expected]
         found += [Difference(d.unit, d.word.name, d.offset, None, d.word.value) for d in got]
     return found
-
-
-def _word_differences(expected: Descriptor, got: Descriptor) -> list[Difference]:
-    return [
-        Difference(got.unit, theirs.name, theirs.offset, ours.value, theirs.value)
-        for ours, theirs in zip(expected.payload, got.payload, strict=True)
-        if ours.value != theirs.value
-    ]
 
 
 def _encode(config: HwConfig, layout: Layout) -> list[int]:

@@ -152,10 +152,6 @@ def _sdp(config: HwConfig, slots: Slots) -> int:
     )
 
 
-def _always(config: HwConfig) -> bool:
-    return True
-
-
 _NONE = Word("CAP_INCOMPAT", _constant(0))
 _NO_CAPABILITY = (_NONE, Word("CAP_COMPAT", _constant(0)))
 _FEATURES = Word("BASE_FEATURE_TYPES", _types("feature_data_types"), DATA_TYPES, 12)
@@ -294,7 +290,7 @@ def _unit(
     name: str,
     payload_bytes: int,
     words: tuple[Word, ...],
-    present: Presence = _always,
+    present: Presence = lambda config: True,
     *,
     prefix: str = "",
     has_slot: bool = True,

@@ -6,23 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from tb.nvdla.program.ops import (
-    CheckOp,
-    InterruptNotify,
-    MemInit,
-    MemLoad,
-    Op,
-    Poll,
-    Program,
-    RegRead,
-    RegWrite,
-    SyncNotify,
-    SyncWait,
-    target_of,
-)
+from tb.nvdla.program import ops
 from tb.stimulus.scenario import ScenarioError
 
-RegisterOp = RegWrite | RegRead | Poll
+RegisterOp = ops.RegWrite | ops.RegRead | ops.Poll
 
 
 @dataclass(frozen=True)
@@ -41,7 +28,7 @@ class Stalled:
         progressed: whether anything was played since it stalled last.
     """
 
-    first: SyncWait
+    first: ops.SyncWait
     progressed: bool
 
     def error(self) -> ScenarioError:
@@ -49,7 +36,7 @@ class Stalled:
         return ScenarioError(f"{self.first.target} waits for sync id {self.first.sync_id}, which nothing raises")
 
 
-Step = Accesses | MemInit | MemLoad | InterruptNotify | SyncNotify | Stalled
+Step = Accesses | ops.MemInit | ops.MemLoad | ops.InterruptNotify | ops.SyncNotify | Stalled
 
 
 class Player:
@@ -67,13 +54,13 @@ class Player:
     before it were carried out, so that a sync id which they raise counts.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: ops.Program) -> None:
         """Take the program; its checks are due when their sync id is raised."""
         self._raised: set[str] = set()
-        self._checks: dict[str, list[CheckOp]] = defaultdict(list)
-        self._rest: list[Op] = []
+        self._checks: dict[str, list[ops.CheckOp]] = defaultdict(list)
+        self._rest: list[ops.Op] = []
         for op in program:
-            if isinstance(op, CheckOp):
+            if isinstance(op, ops.CheckOp):
                 self._checks[op.sync_id].append(op)
             else:
                 self._rest.append(op)
@@ -81,14 +68,14 @@ class Player:
     def steps(self) -> Iterator[Step]:
         """Yield steps in order; ends when everything but checks was played."""
         while self._rest:
-            held: list[Op] = []
+            held: list[ops.Op] = []
             yield from self._pass_over(held)
             progressed = len(held) < len(self._rest)
             self._rest = held
             if held:
-                yield Stalled(next(op for op in held if isinstance(op, SyncWait)), progressed)
+                yield Stalled(next(op for op in held if isinstance(op, ops.SyncWait)), progressed)
 
-    def raises(self, sync_id: str) -> list[CheckOp]:
+    def raises(self, sync_id: str) -> list[ops.CheckOp]:
         """Take note that a sync id is raised, and return the checks that are due."""
         self._raised.add(sync_id)
         return self._checks[sync_id]
@@ -103,15 +90,15 @@ class Player:
         if missing:
             raise ScenarioError(f"check waits for sync id {missing[0]}, which nothing raises")
 
-    def _pass_over(self, held: list[Op]) -> Iterator[Step]:
+    def _pass_over(self, held: list[ops.Op]) -> Iterator[Step]:
         """Yield operations that can be played now, and collect those that have to wait."""
         blocked: set[str] = set()
         batch: list[RegisterOp] = []
         for op in self._rest:
-            if target_of(op) in blocked:
+            if ops.target_of(op) in blocked:
                 held.append(op)
                 continue
-            if isinstance(op, RegWrite | RegRead | Poll):
+            if isinstance(op, ops.RegWrite | ops.RegRead | ops.Poll):
                 batch.append(op)
                 continue
             # What was raised by now depends on the accesses before.
@@ -119,11 +106,11 @@ class Player:
                 yield Accesses(tuple(batch))
                 batch = []
             match op:
-                case SyncWait():
+                case ops.SyncWait():
                     if op.sync_id not in self._raised:
                         blocked.add(op.target)
                         held.append(op)
-                case MemInit() | MemLoad() | InterruptNotify() | SyncNotify():
+                case ops.MemInit() | ops.MemLoad() | ops.InterruptNotify() | ops.SyncNotify():
                     yield op
                 case _:
                     raise TypeError(f"{type(op).__name__} is no operation of a player")
@@ -136,10 +123,10 @@ class Notifications:
 
     def __init__(self) -> None:
         """Start without interrupts."""
-        self.waiting: list[InterruptNotify] = []
+        self.waiting: list[ops.InterruptNotify] = []
         self._fired: Counter[tuple[str, int]] = Counter()
 
-    def add(self, notify: InterruptNotify) -> None:
+    def add(self, notify: ops.InterruptNotify) -> None:
         """Add one who waits."""
         self.waiting.append(notify)
 
@@ -147,7 +134,7 @@ class Notifications:
         """Count interrupts, as (unit, group)."""
         self._fired.update(interrupts)
 
-    def due(self) -> Iterator[InterruptNotify]:
+    def due(self) -> Iterator[ops.InterruptNotify]:
         """Yield those whose interrupt has fired, each once for one interrupt."""
         for notify in tuple(self.waiting):
             if self._fired[notify.unit, notify.group]:
@@ -156,10 +143,10 @@ class Notifications:
                 yield notify
 
 
-def unraised(program: Program) -> tuple[int, str] | None:
+def unraised(program: ops.Program) -> tuple[int, str] | None:
     """Return the place of the first check or wait for a ``sync_id`` that nothing raises, and what is wrong with it."""
-    raised = {op.sync_id for op in program if isinstance(op, InterruptNotify | SyncNotify)}
+    raised = {op.sync_id for op in program if isinstance(op, ops.InterruptNotify | ops.SyncNotify)}
     for index, op in enumerate(program):
-        if isinstance(op, SyncWait | CheckOp) and op.sync_id not in raised:
+        if isinstance(op, ops.SyncWait | ops.CheckOp) and op.sync_id not in raised:
             return index, f"nothing raises sync_id {op.sync_id}; raised: {', '.join(sorted(raised)) or 'none'}"
     return None

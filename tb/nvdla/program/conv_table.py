@@ -10,7 +10,7 @@ from typing import Any
 from models.layout import PACKED_NAMES, SEMI_PLANAR_NAMES
 from tb.nvdla.program import sdp
 from tb.nvdla.program.common import PRECISION, RAM, halves
-from tb.nvdla.program.table import FLAG, MINUS_ONE, SIGNED, Codec, Fixed, Named, Row, Table, View, row
+from tb.nvdla.program.table import FLAG, MINUS_ONE, SIGNED, Codec, Fixed, Named, Row, Table, View, row, rows
 
 _PIPELINE = ("CDMA", "CSC", "CMAC_A", "CMAC_B", "CACC")
 _FIRST_PLANAR = len(PACKED_NAMES)
@@ -37,7 +37,7 @@ class _LowByte(Codec):
 
 def _both(attribute: str, name: str, codec: Codec, when: str = "") -> tuple[Row, ...]:
     """Return the rows of a value that CDMA and CSC hold under one name."""
-    return tuple(row(attribute, f"{unit}.{name}", codec=codec, when=when) for unit in ("CDMA", "CSC"))
+    return rows(attribute, f"CDMA.{name}", f"CSC.{name}", codec=codec, when=when)
 
 
 def _mean_rows() -> tuple[Row, ...]:
@@ -131,17 +131,14 @@ _CONV_TABLE: Table = (
     row("kernel.channels", "CSC.D_WEIGHT_SIZE_EXT_1.weight_channel_ext", codec=MINUS_ONE),
     row("line_group", "CSC.D_POST_Y_EXTENSION.y_extension", codec=_LINE_GROUP, when="image"),
     Fixed("CSC.D_POST_Y_EXTENSION.y_extension", 0, "post-extension is for images", when="!image"),
-    row("stride_x", "CSC.D_CONV_STRIDE_EXT.conv_x_stride_ext", codec=MINUS_ONE),
-    row("stride_x", "CDMA.D_CONV_STRIDE.conv_x_stride", codec=MINUS_ONE),
-    row("stride_y", "CSC.D_CONV_STRIDE_EXT.conv_y_stride_ext", codec=MINUS_ONE),
-    row("stride_y", "CDMA.D_CONV_STRIDE.conv_y_stride", codec=MINUS_ONE),
+    *rows("stride_x", "CSC.D_CONV_STRIDE_EXT.conv_x_stride_ext", "CDMA.D_CONV_STRIDE.conv_x_stride", codec=MINUS_ONE),
+    *rows("stride_y", "CSC.D_CONV_STRIDE_EXT.conv_y_stride_ext", "CDMA.D_CONV_STRIDE.conv_y_stride", codec=MINUS_ONE),
     row("dilation_x", "CSC.D_DILATION_EXT.x_dilation_ext", codec=MINUS_ONE, when="!image & !winograd"),
     Fixed("CSC.D_DILATION_EXT.x_dilation_ext", 0, "Winograd does not dilate", when="winograd"),
     row("dilation_y", "CSC.D_DILATION_EXT.y_dilation_ext", codec=MINUS_ONE, when="!image & !winograd"),
     Fixed("CSC.D_DILATION_EXT.y_dilation_ext", 0, "Winograd does not dilate", when="winograd"),
     *(row(name, f"CDMA.D_ZERO_PADDING.{name}") for name in PADS),
-    row("pad_left", "CSC.D_ZERO_PADDING.pad_left"),
-    row("pad_top", "CSC.D_ZERO_PADDING.pad_top"),
+    *(row(name, f"CSC.D_ZERO_PADDING.{name}") for name in ("pad_left", "pad_top")),
     *_both("pad_value", "D_ZERO_PADDING_VALUE.pad_value", _LowByte(), when="int8"),
     *_both("pad_value", "D_ZERO_PADDING_VALUE.pad_value", SIGNED, when="!int8 & !float"),
     *_both("pad_value", "D_ZERO_PADDING_VALUE.pad_value", Codec(), when="float"),

@@ -29,9 +29,11 @@ from tb.nvdla.program.table import (
     blame,
     blame_attributes,
     row,
+    rows,
 )
 
 _METHOD = Named(((PoolMethod.AVERAGE, 0), (PoolMethod.MAX, 1), (PoolMethod.MIN, 2)))
+_UNITS = ("PDP", "PDP_RDMA")
 _PARTS = ("first", "middle", "last")
 _PARAMETERS = (
     "method",
@@ -52,20 +54,13 @@ _PARAMETERS = (
 
 def _split_rows() -> tuple[Row, ...]:
     """Return the rows of the split: widths of the parts, in both units, where there are several."""
-    rows: list[Row] = []
+    found: list[Row] = []
     for part, field in zip(_PARTS, ("first", "mid", "last"), strict=True):
         when = "split & split.has_middle" if part == "middle" else "split"
-        for way, holders in (("in", ("PDP", "PDP_RDMA")), ("out", ("PDP",))):
-            rows += [
-                row(
-                    f"split.{part}_{way}",
-                    f"{unit}.D_PARTIAL_WIDTH_{way.upper()}.partial_width_{way}_{field}",
-                    codec=MINUS_ONE,
-                    when=when,
-                )
-                for unit in holders
-            ]
-    return tuple(rows)
+        for way, holders in (("in", _UNITS), ("out", ("PDP",))):
+            names = [f"{unit}.D_PARTIAL_WIDTH_{way.upper()}.partial_width_{way}_{field}" for unit in holders]
+            found += rows(f"split.{part}_{way}", *names, codec=MINUS_ONE, when=when)
+    return tuple(found)
 
 
 TABLE: Table = (
@@ -78,8 +73,7 @@ TABLE: Table = (
         for unit in ("PDP_RDMA", "PDP")
     ),
     *(row(f"out.{axis}", f"PDP.D_DATA_CUBE_OUT_{axis.upper()}.cube_out_{axis}", codec=MINUS_ONE) for axis in AXES),
-    row("precision", "PDP.D_DATA_FORMAT.input_data", codec=PRECISION),
-    row("precision", "PDP_RDMA.D_DATA_FORMAT.input_data", codec=PRECISION),
+    *rows("precision", *(f"{unit}.D_DATA_FORMAT.input_data" for unit in _UNITS), codec=PRECISION),
     View("float", "PDP.D_DATA_FORMAT.input_data", lambda bits: bits == 2),
     row("nan_to_zero", "PDP.D_NAN_FLUSH_TO_ZERO.nan_to_zero", codec=FLAG, when="float"),
     *surface_rows("src", "PDP_RDMA", "SRC", "D_SRC_RAM_CFG.src_ram_type"),
@@ -87,11 +81,9 @@ TABLE: Table = (
     *surface_rows("dst", "PDP", "DST", "D_DST_RAM_CFG.dst_ram_type"),
     row("method", "PDP.D_OPERATION_MODE_CFG.pooling_method", codec=_METHOD),
     View("average", "PDP.D_OPERATION_MODE_CFG.pooling_method", lambda bits: bits == 0),
-    row("kernel_width", "PDP.D_POOLING_KERNEL_CFG.kernel_width", codec=MINUS_ONE),
-    row("kernel_width", "PDP_RDMA.D_POOLING_KERNEL_CFG.kernel_width", codec=MINUS_ONE),
+    *rows("kernel_width", *(f"{unit}.D_POOLING_KERNEL_CFG.kernel_width" for unit in _UNITS), codec=MINUS_ONE),
     row("kernel_height", "PDP.D_POOLING_KERNEL_CFG.kernel_height", codec=MINUS_ONE),
-    row("stride_x", "PDP.D_POOLING_KERNEL_CFG.kernel_stride_width", codec=MINUS_ONE),
-    row("stride_x", "PDP_RDMA.D_POOLING_KERNEL_CFG.kernel_stride_width", codec=MINUS_ONE),
+    *rows("stride_x", *(f"{unit}.D_POOLING_KERNEL_CFG.kernel_stride_width" for unit in _UNITS), codec=MINUS_ONE),
     row("stride_y", "PDP.D_POOLING_KERNEL_CFG.kernel_stride_height", codec=MINUS_ONE),
     row("pad_left", "PDP.D_POOLING_PADDING_CFG.pad_left"),
     row("pad_left", "PDP_RDMA.D_POOLING_PADDING_CFG.pad_width", significant=False),
@@ -110,8 +102,7 @@ TABLE: Table = (
     ),
     row("recip_width", "PDP.D_RECIP_KERNEL_WIDTH.recip_kernel_width", when="average"),
     row("recip_height", "PDP.D_RECIP_KERNEL_HEIGHT.recip_kernel_height", when="average"),
-    row("parts", "PDP.D_OPERATION_MODE_CFG.split_num", codec=MINUS_ONE),
-    row("parts", "PDP_RDMA.D_OPERATION_MODE_CFG.split_num", codec=MINUS_ONE),
+    *rows("parts", *(f"{unit}.D_OPERATION_MODE_CFG.split_num" for unit in _UNITS), codec=MINUS_ONE),
     View("split", "PDP.D_OPERATION_MODE_CFG.split_num", lambda bits: bits >= 1),
     View("split.has_middle", "PDP.D_OPERATION_MODE_CFG.split_num", lambda bits: bits >= 2),
     *_split_rows(),

@@ -186,6 +186,11 @@ def row(attribute: str, *fields: str, codec: Codec = PLAIN, when: str = "", sign
     return Row(attribute, fields, codec, when, significant)
 
 
+def rows(attribute: str, *places: str, codec: Codec = PLAIN, when: str = "") -> tuple[Row, ...]:
+    """Return a row for each of the fields that hold one value."""
+    return tuple(row(attribute, place, codec=codec, when=when) for place in places)
+
+
 def encode_rows(table: Table, flat: Flat, registers: RegisterMap) -> dict[str, dict[str, int]]:
     """Return the words of every register that ``table`` mentions, by unit and register name.
 

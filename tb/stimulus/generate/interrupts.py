@@ -9,17 +9,8 @@ import numpy as np
 from models.config import HwConfig
 from tb.nvdla.engines import chain_of
 from tb.nvdla.layers import Layer
+from tb.nvdla.program import ops
 from tb.nvdla.program.codec import encode
-from tb.nvdla.program.ops import (
-    INTERRUPT_UNITS,
-    InterruptNotify,
-    Op,
-    Poll,
-    RegRead,
-    RegWrite,
-    done_bit,
-    unit_of_interrupt,
-)
 from tb.nvdla.program.state import GROUPS
 from tb.nvdla.registers import RegisterMap
 
@@ -37,13 +28,13 @@ class Sources:
         """Start from the reset state."""
         units = RegisterMap.of(config).units
         self.bits = [
-            1 << done_bit(source, group)
-            for source in INTERRUPT_UNITS
-            if unit_of_interrupt(source) in units
+            1 << ops.done_bit(source, group)
+            for source in ops.INTERRUPT_UNITS
+            if ops.unit_of_interrupt(source) in units
             for group in range(GROUPS)
         ]
         self.all = sum(self.bits)
-        self.ops: list[Op] = []
+        self.ops: list[ops.Op] = []
         self._writable = RegisterMap.of(config).parse(_MASK).writable
         self._status = self._mask = 0
 
@@ -68,14 +59,14 @@ class Sources:
         self._look()
 
     def _write(self, register: str, value: int) -> None:
-        self.ops.append(RegWrite(register, value, posted=len(self.ops) % 3 > 0))
+        self.ops.append(ops.RegWrite(register, value, posted=len(self.ops) % 3 > 0))
         self._look()
 
     def _look(self) -> None:
-        self.ops += [*(RegRead(_STATUS, self._status) for _ in range(_LOOKS)), RegRead(_MASK, self._mask)]
+        self.ops += [*(ops.RegRead(_STATUS, self._status) for _ in range(_LOOKS)), ops.RegRead(_MASK, self._mask)]
 
 
-def software_interrupts(config: HwConfig, rng: np.random.Generator) -> tuple[Op, ...]:
+def software_interrupts(config: HwConfig, rng: np.random.Generator) -> tuple[ops.Op, ...]:
     """Return a program that raises, masks and clears every interrupt, alone and together.
 
     Args:
@@ -102,7 +93,7 @@ def software_interrupts(config: HwConfig, rng: np.random.Generator) -> tuple[Op,
     return tuple(sources.ops)
 
 
-def layer_interrupts(layers: Sequence[Layer], config: HwConfig) -> tuple[Op, ...]:
+def layer_interrupts(layers: Sequence[Layer], config: HwConfig) -> tuple[ops.Op, ...]:
     """Return a program that runs layers one after the other, in both groups in turn, and serves their interrupts.
 
     Each is masked while the layer runs, unmasked when its status is set, and cleared when that of another source
@@ -119,14 +110,14 @@ def layer_interrupts(layers: Sequence[Layer], config: HwConfig) -> tuple[Op, ...
         groups = {unit: runs.get(unit, 0) % GROUPS for unit in units}
         runs |= {unit: runs.get(unit, 0) + 1 for unit in units}
         program = encode(layer, config, groups, sync_id="done")
-        notified = [(op.unit, op.group) for op in program if isinstance(op, InterruptNotify)]
+        notified = [(op.unit, op.group) for op in program if isinstance(op, ops.InterruptNotify)]
         # The sources in front of the last unit of a convolution.
         parts = ("CDMA_DAT", "CDMA_WT", "CACC") if "CDMA" in units else ()
-        events = list(dict.fromkeys([*notified, *((part, groups[unit_of_interrupt(part)]) for part in parts)]))
-        bits = sum(1 << done_bit(*event) for event in events)
+        events = list(dict.fromkeys([*notified, *((part, groups[ops.unit_of_interrupt(part)]) for part in parts)]))
+        bits = sum(1 << ops.done_bit(*event) for event in events)
         sources.mask(sources.all)
-        sources.ops += [op for op in program if not isinstance(op, InterruptNotify)]
-        sources.ops += [Poll(_STATUS, 1, field=_field(config, 1 << done_bit(*event))) for event in events]
+        sources.ops += [op for op in program if not isinstance(op, ops.InterruptNotify)]
+        sources.ops += [ops.Poll(_STATUS, 1, field=_field(config, 1 << ops.done_bit(*event))) for event in events]
         sources.raised(bits)
         sources.mask(sources.all & ~bits)
         other = next(bit for bit in sources.bits if not bit & bits)

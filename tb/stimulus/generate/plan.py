@@ -71,7 +71,8 @@ class PlanEntry:
         if seed < 0:
             raise PlanError(f"seed must be at least 0, not {seed}")
         rng = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
-        settings = _with_reset(settings, table.take("reset_within", int, 0), rng)
+        if within_cycles := table.take("reset_within", int, 0):
+            settings = replace(settings, reset_cycle=int(rng.integers(1, within_cycles + 1)))
         preset = [RegWrite(register, value) for register, value in table.pairs("preset")]
         table.done()
         if interrupts:
@@ -94,13 +95,6 @@ class PlanEntry:
             program = sequence(layers, config, in_turn=order == "in_turn", counters=counters)
         ops = (*memory_ops(shop.memory, Ram.MC), *preset, *program)
         return Scenario(self.name, config.name, ops, seed, settings)
-
-
-def _with_reset(settings: BenchSettings, within_cycles: int, rng: np.random.Generator) -> BenchSettings:
-    """Return settings with a reset in any of the first so many cycles, if any."""
-    if not within_cycles:
-        return settings
-    return replace(settings, reset_cycle=int(rng.integers(1, within_cycles + 1)))
 
 
 def plan_of(config: HwConfig, folder: Path) -> Path:

@@ -144,15 +144,11 @@ def _layers(rng: np.random.Generator, config: HwConfig, engines: tuple[str, ...]
                     layers.append(layer)
                     layer, written = each.layer, each.dst
                     work += work_of(config, layer, each.src, each.dst)
-        if written is not None and _may_be_pooled(layer) and "PDP" in engines and rng.random() < _POOLED:
+        pooled = layer["engine"] in _ENDED_BY_SDP and _NOT_POOLED.isdisjoint(layer) and "PDP" in engines
+        if written is not None and pooled and rng.random() < _POOLED:
             layer, written = draw_pooled(rng, layer, written)
         layers.append(layer)
     return layers, work
-
-
-def _may_be_pooled(layer: Description) -> bool:
-    """Return whether PDP can take what a layer ends with on the fly."""
-    return layer["engine"] in _ENDED_BY_SDP and _NOT_POOLED.isdisjoint(layer)
 
 
 def _weights(layer: Description, src: Cube) -> int:

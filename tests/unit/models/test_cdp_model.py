@@ -176,7 +176,7 @@ def test_each_lookup_counts_once_and_those_of_padding_count_too() -> None:
 def test_counts_of_the_parts_that_a_cube_is_computed_in_are_summed(monkeypatch: pytest.MonkeyPatch) -> None:
     cube = np.arange(-48, 48, dtype=np.int8).reshape(4, 4, 6)
     whole = compute(params(), cube, 4)
-    monkeypatch.setattr(cdp, "_parts", lambda columns: [slice(n, n + 1) for n in range(columns.shape[1])])
+    monkeypatch.setattr(cdp, "channel_blocks", lambda shape: [slice(n, n + 1) for n in range(shape[0])])
     parts = compute(params(), cube, 4)
     np.testing.assert_array_equal(parts.output, whole.output, strict=True)
     assert parts.lut == whole.lut == LutCounts(0, 0, 49, 0, 47)

@@ -136,10 +136,15 @@ def describe(
     gaps = draw_gaps(rng, out)
     dst = Cube(out, gaps if cubes == 1 else _even(out, gaps), output)
     numbers, bits = draw_sums(rng, precision, height.kernel * width.kernel * sizes.channels)
+    windows: Description = {"winograd": True}
+    if not sizes.winograd:
+        windows = {name: [getattr(width, name), getattr(height, name)] for name in ("kernel", "stride", "dilation")}
+    elif precision is not Precision.FP16:
+        windows["pre_truncate"] = int(rng.integers(0, 4))
     layer: Description = {
         "engine": "CONV",
         "kernels": sizes.kernels,
-        **(_transform(rng, precision) if sizes.winograd else _windows(height, width)),
+        **windows,
         "pad": [width.before, width.after, height.before, height.after],
         **numbers,
         "dst_gaps": list(dst.gaps),
@@ -214,19 +219,6 @@ def draw_sums(rng: np.random.Generator, precision: Precision, products: int) -> 
     truncate = _truncate(rng, sums)
     value = int(rng.choice([0, low, high, int(rng.integers(low, high + 1))]))
     return {"pad_value": value, "weights": list(limits), "truncate": truncate}, sums - truncate
-
-
-def _windows(height: Axis, width: Axis) -> Description:
-    return {
-        "kernel": [width.kernel, height.kernel],
-        "stride": [width.stride, height.stride],
-        "dilation": [width.dilation, height.dilation],
-    }
-
-
-def _transform(rng: np.random.Generator, precision: Precision) -> Description:
-    """Draw what Winograd has besides its windows."""
-    return {"winograd": True, **({} if precision is Precision.FP16 else {"pre_truncate": int(rng.integers(0, 4))})}
 
 
 def _tiled(rng: np.random.Generator, before: Cube | None) -> tuple[Axis, Axis] | None:

@@ -69,7 +69,11 @@ def draw_settings(rng: np.random.Generator, work: Work) -> Description:
     for name, value in extremes.items():
         if rng.random() < _EXTREME:
             port[name] = max(value, 0)
-    return {"csb_stall": _csb_stall(rng), "port": port}
+    if rng.random() < _EXTREME_CSB_STALL:
+        csb_stall = round(float(rng.uniform(_LEAST_EXTREME_CSB_STALL, _MOST_CSB_STALL)), 2)
+    else:
+        csb_stall = float(_sometimes(rng, _CSB_STALL, _USUAL_CSB_STALL, 0.0))
+    return {"csb_stall": csb_stall, "port": port}
 
 
 def draw_pauses(rng: np.random.Generator) -> Description:
@@ -88,12 +92,6 @@ def draw_pauses(rng: np.random.Generator) -> Description:
 
 def _usual_stall(rng: np.random.Generator) -> float:
     return round(float(rng.uniform(_LEAST_USUAL_STALL, _MOST_USUAL_STALL)), 2)
-
-
-def _csb_stall(rng: np.random.Generator) -> float:
-    if rng.random() < _EXTREME_CSB_STALL:
-        return round(float(rng.uniform(_LEAST_EXTREME_CSB_STALL, _MOST_CSB_STALL)), 2)
-    return float(_sometimes(rng, _CSB_STALL, _USUAL_CSB_STALL, 0.0))
 
 
 def _sometimes(rng: np.random.Generator, probability: float, value: Any, otherwise: Any) -> Any:

@@ -54,14 +54,16 @@ def _take_pooling(table: Table, precision: Precision) -> PdpParams:
     method = table.choice("method", PoolMethod, required=True)
     assert method is not None
     average = method is PoolMethod.AVERAGE
-    reciprocals = tuple(_reciprocal(side, precision) for side in (kernel_width, kernel_height))
+    is_float = precision is Precision.FP16
+    reciprocals = tuple(_fp17(1 / n) if is_float else round((1 << 16) / n) for n in (kernel_width, kernel_height))
     if average:
         reciprocals = table.integers("reciprocals", 2, reciprocals)
     if average and "pad_values" in table:
         pad_values = table.integers("pad_values", MAX_KERNEL - 1)
     else:
         value = table.take("pad_value", int, 0) if average else 0
-        pad_values = tuple(_multiple(value, count, precision) for count in range(1, MAX_KERNEL))
+        multiples = [value * count for count in range(1, MAX_KERNEL)]
+        pad_values = tuple(_fp17(float(number)) if is_float else number for number in multiples)
     return PdpParams(
         method=method,
         kernel_width=kernel_width,
@@ -78,16 +80,6 @@ def _take_pooling(table: Table, precision: Precision) -> PdpParams:
         precision=precision,
         nan_to_zero=table.take("nan_to_zero", bool, False),
     )
-
-
-def _reciprocal(side: int, precision: Precision) -> int:
-    """Return the register's value for one over the side of a window."""
-    return _fp17(1 / side) if precision is Precision.FP16 else round((1 << 16) / side)
-
-
-def _multiple(value: int, count: int, precision: Precision) -> int:
-    """Return the register's value for so many missing elements."""
-    return _fp17(float(value * count)) if precision is Precision.FP16 else value * count
 
 
 def _fp17(value: float) -> int:

@@ -116,7 +116,10 @@ def tiles_of(name: str, target: Target, conv: Conv, shape: Shape, block: Block, 
         NetworkError: when one line of the output is too much.
     """
     config, window = target.config, conv.window
-    entries = _line_entries(target, conv, block, shape[2])
+    entries = feature_entries(config, target.precision, block.channels, shape[2])
+    if block.is_image:
+        padded = window.before[1] + shape[2] + window.after[1]
+        entries = image_entries(config, target.precision, block.channels, padded)
     group = config.kernel_group_size(target.precision)
     kernel_bytes = block.channels * window.kernel[0] * window.kernel[1] * target.precision.nbytes
     weights = round_up(block.kernels * kernel_bytes, WEIGHT_SIZE_ALIGNMENT_BYTES)
@@ -145,11 +148,3 @@ def tiles_of(name: str, target: Target, conv: Conv, shape: Shape, block: Block, 
     rows = min((most - 1) * window.stride[0] + window.span(0), shape[1])
     banks = -(-rows * entries // bank_entries(config, 1))
     return [Tile(line, min(most, out[1] - line), banks) for line in range(0, out[1], most)]
-
-
-def _line_entries(target: Target, conv: Conv, block: Block, width: int) -> int:
-    """Return the entries of a line of an input; those of an image take their padding with them."""
-    if block.is_image:
-        padded = width + conv.window.before[1] + conv.window.after[1]
-        return image_entries(target.config, target.precision, block.channels, padded)
-    return feature_entries(target.config, target.precision, block.channels, width)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -97,16 +96,11 @@ def _with(step: Compute, node: Node) -> Compute | None:
     shifts = bool(step.shift.any())
     match node.operation:
         case Add() if step.other is None and not shifts:
-            other = _other(node.inputs, step.output)
-            return None if other is None else replace(step, other=other, output=node.output)
+            others = [name for name in node.inputs if name != step.output]
+            return replace(step, other=others[0], output=node.output) if len(others) == 1 else None
         case Relu(most=most) if most is None or not (step.other or shifts):
             return replace(step, activation=node.operation, output=node.output)
         case PRelu() if step.other is None:
             return replace(step, activation=node.operation, output=node.output)
         case _:
             return None
-
-
-def _other(inputs: Sequence[str], value: str) -> str | None:
-    rest = [name for name in inputs if name != value]
-    return rest[0] if len(rest) == 1 else None

@@ -125,17 +125,13 @@ class TaskWriter:
         number = len(self._done)
         for at in range(number - 1, -1, -1):
             earlier = self._done[at]
-            if at in layer.before or earlier.step == layer.step or not _meet(earlier, layer):
+            met = ((earlier.writes, layer.reads), (earlier.reads, layer.writes), (earlier.writes, layer.writes))
+            meets = any(a.overlaps(b) for ones, others in met for a in ones for b in others)
+            if at in layer.before or earlier.step == layer.step or not meets:
                 continue
             layer.before |= {at} | earlier.before
             layer.before |= {n for n in range(at) if self._done[n].engine is earlier.engine}
             yield Edge(earlier.last, Event.COMPLETED)
-
-
-def _meet(first: _Done, second: _Done) -> bool:
-    """Return whether one of two layers writes what the other reads or writes."""
-    pairs = ((first.writes, second.reads), (first.reads, second.writes), (first.writes, second.writes))
-    return any(a.overlaps(b) for ones, others in pairs for a in ones for b in others)
 
 
 def _reads(layer: Layer) -> tuple[Span, ...]:

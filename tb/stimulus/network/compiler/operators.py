@@ -9,22 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from models.pdp import MAX_KERNEL
-from tb.stimulus.network.compiler.graph import (
-    Add,
-    Affine,
-    Concat,
-    Conv,
-    Floats,
-    Lrn,
-    Operation,
-    Pool,
-    PRelu,
-    Relu,
-    Shape,
-    Slice,
-    Window,
-    floats,
-)
+from tb.stimulus.network.compiler import graph
+from tb.stimulus.network.compiler.graph import Floats, Shape, Window, floats
 from tb.stimulus.network.compiler.node import Constant, Found, OnnxNode, Result
 from tb.stimulus.network.compiler.rearranging import constant_of_shape, flatten, reshape, transpose, unsqueeze
 from tb.stimulus.network.network import Largest, Softmax
@@ -71,7 +57,7 @@ def _conv(node: OnnxNode) -> list[Found]:
     bias = node.constant(2).ravel() if node.has(2) else np.zeros(kernels)
     window = _window(node, sides, shape, node.integers("dilations", (1, 1)))
     scales = _kernel_scales(constant, kernels, 0)
-    return [Result(Conv(weights, bias, window, groups, scales), (node.value(0),))]
+    return [Result(graph.Conv(weights, bias, window, groups, scales), (node.value(0),))]
 
 
 def _kernel_scales(constant: Constant, kernels: int, axis: int) -> Floats | None:
@@ -88,7 +74,7 @@ def _dense(node: OnnxNode, matrix: Floats, bias: Floats, scales: Floats | None) 
     if (height, width) != (1, 1) or matrix.ndim != 2 or matrix.shape[0] != channels:
         raise node.refuse(f"matrix must have {channels} rows and its input one pixel, not {matrix.shape}")
     weights = matrix.T[:, :, np.newaxis, np.newaxis]
-    return [Result(Conv(weights, bias, Window((1, 1)), 1, scales), (node.value(0),))]
+    return [Result(graph.Conv(weights, bias, Window((1, 1)), 1, scales), (node.value(0),))]
 
 
 def _gemm(node: OnnxNode) -> list[Found]:
@@ -120,7 +106,7 @@ def _batch_normalization(node: OnnxNode) -> list[Found]:
     if (spread <= 0).any():
         raise node.refuse("variance and epsilon must be positive together")
     factor = scale / np.sqrt(spread)
-    return [Result(Affine(factor, shift - mean * factor), (node.value(0),))]
+    return [Result(graph.Affine(factor, shift - mean * factor), (node.value(0),))]
 
 
 def _clip(node: OnnxNode) -> list[Found]:
@@ -131,7 +117,7 @@ def _clip(node: OnnxNode) -> list[Found]:
         bounds.append(float(node.attributes[name].f) if name in node.attributes else default)
     if bounds[0] != 0 or not bounds[1] > 0:
         raise node.refuse(f"bounds must be 0 and a positive number, not {bounds[0]:g} and {bounds[1]:g}")
-    return [Result(Relu(bounds[1] if np.isfinite(bounds[1]) else None), (node.value(0),))]
+    return [Result(graph.Relu(bounds[1] if np.isfinite(bounds[1]) else None), (node.value(0),))]
 
 
 def _constant_input(node: OnnxNode) -> tuple[Floats, str] | None:
@@ -145,10 +131,10 @@ def _constant_input(node: OnnxNode) -> tuple[Floats, str] | None:
 def _add(node: OnnxNode) -> list[Found]:
     if found := _constant_input(node):
         shift, value = found
-        return [Result(Affine(np.ones(len(shift)), shift), (value,))]
+        return [Result(graph.Affine(np.ones(len(shift)), shift), (value,))]
     if node.shape(0) != node.shape(1):
         raise node.refuse(f"inputs must have one shape, not {node.shape(0)} and {node.shape(1)}")
-    return [Result(Add(), (node.value(0), node.value(1)))]
+    return [Result(graph.Add(), (node.value(0), node.value(1)))]
 
 
 def _sum(node: OnnxNode) -> list[Found]:
@@ -162,7 +148,7 @@ def _sum(node: OnnxNode) -> list[Found]:
 def _mul(node: OnnxNode) -> list[Found]:
     if found := _constant_input(node):
         scale, value = found
-        return [Result(Affine(scale, np.zeros(len(scale))), (value,))]
+        return [Result(graph.Affine(scale, np.zeros(len(scale))), (value,))]
     raise node.refuse("one input must be a constant")
 
 
@@ -182,7 +168,7 @@ def _pool(average: bool) -> Callable[[OnnxNode], list[Found]]:
         if not counts_padding:
             _check_inside(node, window, shape)
             counts_padding = window.before + window.after == (0, 0, 0, 0)
-        return [Result(Pool(window, average, counts_padding), (node.value(0),))]
+        return [Result(graph.Pool(window, average, counts_padding), (node.value(0),))]
 
     return read
 
@@ -218,7 +204,7 @@ def _lrn(node: OnnxNode) -> list[Found]:
     alpha, beta, bias = node.number("alpha", 1e-4), node.number("beta", 0.75), node.number("bias", 1.0)
     if alpha < 0 or beta < 0 or bias <= 0:
         raise node.refuse(f"alpha and beta must be at least 0 and bias positive, not {alpha:g}, {beta:g} and {bias:g}")
-    return [Result(Lrn(size, alpha, beta, bias), (node.value(0),))]
+    return [Result(graph.Lrn(size, alpha, beta, bias), (node.value(0),))]
 
 
 def _concat(node: OnnxNode) -> list[Found]:
@@ -228,7 +214,7 @@ def _concat(node: OnnxNode) -> list[Found]:
     sides = {node.shape(number)[1:] for number in range(len(inputs))}
     if len(sides) != 1:
         raise node.refuse(f"inputs must have one height and width, not {sorted(sides)}")
-    return [Result(Concat(), inputs)]
+    return [Result(graph.Concat(), inputs)]
 
 
 def _split(node: OnnxNode) -> list[Found]:
@@ -244,7 +230,7 @@ def _split(node: OnnxNode) -> list[Found]:
     if len(sizes) != node.outputs or min(sizes, default=0) < 1 or sum(sizes) != channels:
         raise node.refuse(f"split must be {node.outputs} sizes that add up to {channels}, not {sizes}")
     starts = [sum(sizes[:number]) for number in range(len(sizes))]
-    return [Result(Slice(first, size), (node.value(0),)) for first, size in zip(starts, sizes, strict=True)]
+    return [Result(graph.Slice(first, size), (node.value(0),)) for first, size in zip(starts, sizes, strict=True)]
 
 
 def _same(node: OnnxNode) -> list[Found]:
@@ -259,7 +245,7 @@ def _constant(node: OnnxNode) -> list[Found]:
     return [Constant(node.array_of(node.attributes["value"].t))]
 
 
-def _on_host(operation: Operation) -> Callable[[OnnxNode], list[Found]]:
+def _on_host(operation: graph.Operation) -> Callable[[OnnxNode], list[Found]]:
     def read(node: OnnxNode) -> list[Found]:
         shape = node.shape(0)
         if shape[1:] != (1, 1):
@@ -312,16 +298,18 @@ OPERATORS: Mapping[str, Callable[[OnnxNode], list[Found]]] = {
     "Gemm": _gemm,
     "MatMul": _matmul,
     "BatchNormalization": _batch_normalization,
-    "Relu": lambda node: [Result(Relu(), (node.value(0),))],
+    "Relu": lambda node: [Result(graph.Relu(), (node.value(0),))],
     "Clip": _clip,
-    "PRelu": lambda node: [Result(PRelu(node.per_channel(1, node.shape(0))), (node.value(0),))],
-    "LeakyRelu": lambda node: [Result(PRelu(np.full(node.shape(0)[0], node.number("alpha", 0.01))), (node.value(0),))],
+    "PRelu": lambda node: [Result(graph.PRelu(node.per_channel(1, node.shape(0))), (node.value(0),))],
+    "LeakyRelu": lambda node: [
+        Result(graph.PRelu(np.full(node.shape(0)[0], node.number("alpha", 0.01))), (node.value(0),))
+    ],
     "Add": _add,
     "Sum": _sum,
     "Mul": _mul,
     "MaxPool": _pool(average=False),
     "AveragePool": _pool(average=True),
-    "GlobalAveragePool": lambda node: [Result(Pool(Window(node.shape(0)[1:]), average=True), (node.value(0),))],
+    "GlobalAveragePool": lambda node: [Result(graph.Pool(Window(node.shape(0)[1:]), average=True), (node.value(0),))],
     "LRN": _lrn,
     "Concat": _concat,
     "Split": _split,

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from models.cbuf import bank_bytes
-from tb.nvdla.layers import ConvLayer, Layer, PooledLayer, convolution_of
+from tb.nvdla.layers import Layer, PooledLayer, convolution_of
 from tb.stimulus.network.compiler.plan import Layered
 
 
@@ -35,9 +35,10 @@ def reusing(layers: Iterable[Placed]) -> list[Placed]:
             before = convolution_of(done[last].layer)
             assert before is not None
             # Others may have been at the place of a value, but no other has its name. Images have one user.
-            data = done[last].step.inputs[0] == placed.step.inputs[0] and before.src == conv.src
-            data = data and before.cbuf.data_banks == conv.cbuf.data_banks
-            weights = _same_weights(before, conv)
+            banks = before.cbuf.data_banks == conv.cbuf.data_banks
+            data = banks and done[last].step.inputs[0] == placed.step.inputs[0] and before.src == conv.src
+            room = bank_bytes(conv.weights.layout.config, conv.cbuf.weight_banks)
+            weights = banks and before.weights == conv.weights and conv.weights.layout.nbytes <= room
             if data or weights:
                 done[last] = _with(done[last], skip_data_release=data, skip_weight_release=weights)
                 placed = _with(placed, reuse_data=data, reuse_weights=weights)
@@ -45,12 +46,6 @@ def reusing(layers: Iterable[Placed]) -> list[Placed]:
             last = len(done)
         done.append(placed)
     return done
-
-
-def _same_weights(before: ConvLayer, conv: ConvLayer) -> bool:
-    """Return whether a convolution takes the weights of another, all of which lie in the buffer."""
-    same = before.weights == conv.weights and before.cbuf.data_banks == conv.cbuf.data_banks
-    return same and conv.weights.layout.nbytes <= bank_bytes(conv.weights.layout.config, conv.cbuf.weight_banks)
 
 
 def _with(placed: Placed, **flags: bool) -> Placed:

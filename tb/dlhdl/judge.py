@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from models.dlhdl.single import Bounded
 from tb.dlhdl.expect import LayerExpectation, expectations
 from tb.dlhdl.network import Value
-from tb.dlhdl.program import Slots, packed
+from tb.dlhdl.program import ACTIVATION_BASE, Slots, packed
 from tb.dlhdl.scenario import DlhdlScenario
 from tb.judge.beats import Beats
 from tb.judge.detail import BadAccess, HandshakeViolation, MoreBadAccesses, Note, PortViolation, UnknownPin
@@ -228,7 +228,7 @@ class DlhdlJudge:
 
     def _slot(self, slots: Slots, address: int) -> int | None:
         """Return the slot that an address lies in, or None."""
-        offset = address - self._program.bases.activation - slots.region.offset
+        offset = address - ACTIVATION_BASE - slots.region.offset
         return offset // slots.stride if 0 <= offset < slots.count * slots.stride else None
 
     def _access(self, ram: Ram, address: int, nbytes: int, axi_id: int, cycle: int, *, reading: bool) -> None:

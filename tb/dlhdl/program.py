@@ -6,7 +6,7 @@ Source: ``docs/dlhdl-standin.md``, "Instruction list" and "Memory". The vendor's
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,10 +21,12 @@ from tb.dlhdl.config import DlhdlConfig
 from tb.dlhdl.network import INPUT, Kind, Layer, Network
 from tb.nvdla.memory import GUARD_BYTES, MemoryImage
 
+ACTIVATION_BASE, WEIGHT_BASE = 0x8000_0000, 0x9000_0000
+"""The base address of each master, which the core adds to offsets."""
+
 MAGIC = 0x54534C44
 _WORD_BYTES = 4
 _GROUP_WORDS = 16
-_ADDRESS_BITS = 32
 _LOUD = 93
 
 
@@ -40,18 +42,6 @@ class Region:
     def end(self) -> int:
         """First offset after it."""
         return self.offset + self.nbytes
-
-
-@dataclass(frozen=True)
-class Bases:
-    """The base address of each master, which the core adds to offsets."""
-
-    activation: int = 0x8000_0000
-    weight: int = 0x9000_0000
-
-    def __post_init__(self) -> None:
-        for name in ("activation", "weight"):
-            check_range(name, getattr(self, name), 0, (1 << _ADDRESS_BITS) - 1)
 
 
 @dataclass(frozen=True)
@@ -84,8 +74,7 @@ class Program:
         instructions: the list.
         conv_weights: weights and biases of convolutions.
         fc_weights: those of fully connected layers.
-        places: offset of each of these three below the weight master's base.
-        bases: of the masters.
+        places: offset of each of these three below ``WEIGHT_BASE``.
         loud: whether padding lanes of frames and weights hold numbers, which must not matter.
     """
 
@@ -98,7 +87,6 @@ class Program:
     conv_weights: NDArray[np.uint8]
     fc_weights: NDArray[np.uint8]
     places: tuple[Region, Region, Region]
-    bases: Bases = field(default_factory=Bases)
     loud: bool = False
 
     @property
@@ -110,19 +98,19 @@ class Program:
         """Return the address that a layer's result of a frame is written to."""
         place = self.results[layer]
         offset = self.outputs.offset(frame) if place is None else place.offset
-        return self.bases.activation + offset
+        return ACTIVATION_BASE + offset
 
     def source_address(self, source: int, frame: int) -> int:
         """Return the address that a layer's result, or the input, is read at for a frame."""
         if source == INPUT:
-            return self.bases.activation + self.inputs.offset(frame)
+            return ACTIVATION_BASE + self.inputs.offset(frame)
         return self.address(source, frame)
 
     def operands(self, layer: int) -> tuple[int, int]:
         """Return the addresses of weights and biases of a layer that has them."""
         words = self.instructions.view("<u4").reshape(-1, _GROUP_WORDS)[1 + layer]
         place = self.places[1 if self.network.layers[layer].kind is Kind.CONVOLUTION else 2]
-        base = self.bases.weight + place.offset
+        base = WEIGHT_BASE + place.offset
         return base + int(words[4]), base + int(words[5])
 
     def reserve(self, image: MemoryImage) -> None:
@@ -133,11 +121,11 @@ class Program:
         """
         buffers = [place for place in self.results if place is not None]
         for region in (self.inputs.region, self.outputs.region, *buffers):
-            image.allocate_at(region.name, self.bases.activation + region.offset, region.nbytes)
+            image.allocate_at(region.name, ACTIVATION_BASE + region.offset, region.nbytes)
         for region, data in zip(self.places, (self.instructions, self.conv_weights, self.fc_weights), strict=True):
             if len(data):
-                image.allocate_at(region.name, self.bases.weight + region.offset, region.nbytes)
-                image.write(self.bases.weight + region.offset, data)
+                image.allocate_at(region.name, WEIGHT_BASE + region.offset, region.nbytes)
+                image.write(WEIGHT_BASE + region.offset, data)
 
 
 def compiled(
@@ -147,7 +135,6 @@ def compiled(
     *,
     custom: bool = False,
     skew_bytes: int = 0,
-    bases: Bases | None = None,
     loud: bool = False,
 ) -> Program:
     """Return the program of a network, each region with guard bytes around it.
@@ -158,7 +145,6 @@ def compiled(
         output_slots: results that the output side holds.
         custom: whether frames and results lie at places of the host's own instead of the list's.
         skew_bytes: distance of each region from a 4 KiB border.
-        bases: base addresses of the masters.
         loud: whether padding lanes of frames and weights hold numbers.
 
     Raises:
@@ -207,7 +193,6 @@ def compiled(
         results,
         *blobs,
         places=(places[0], places[1], places[2]),
-        bases=bases or Bases(),
         loud=loud,
     )
 

@@ -10,6 +10,7 @@ import numpy as np
 from tb.dlhdl.expect import PlayedLayer
 from tb.dlhdl.judge import packed_frame
 from tb.dlhdl.network import INPUT
+from tb.dlhdl.program import WEIGHT_BASE
 from tb.dlhdl.scenario import DlhdlScenario
 from tb.explain.memory import Patch
 from tb.explain.seen import Seen, SeenLayer
@@ -20,9 +21,7 @@ def loaded(scenario: DlhdlScenario) -> list[Patch]:
     """Return what lies in memory before the first frame: the instruction list, weights and biases."""
     program = scenario.program
     parts = zip(program.places, (program.instructions, program.conv_weights, program.fc_weights), strict=True)
-    return [
-        Patch(program.bases.weight + place.offset, data, np.ones(len(data), dtype=np.bool_)) for place, data in parts
-    ]
+    return [Patch(WEIGHT_BASE + place.offset, data, np.ones(len(data), dtype=np.bool_)) for place, data in parts]
 
 
 def frames(scenario: DlhdlScenario, layers: Iterable[SeenLayer]) -> dict[int, Patch]:

@@ -13,6 +13,7 @@ import numpy as np
 from cocotb.handle import SimHandleBase
 
 from tb.dlhdl.config import DlhdlConfig
+from tb.dlhdl.program import ACTIVATION_BASE
 from tb.dlhdl.scenario import read
 from tb.judge.text import complaints
 from tb.sim.dlhdl.bench import DlhdlBench
@@ -43,5 +44,5 @@ async def the_example_lies_in_memory_as_the_document_says(dut: SimHandleBase) ->
     program = scenario.program
     for slots in (program.inputs, program.outputs):
         assert slots.stride == vector.nbytes
-        there = bench.image.read(program.bases.activation + slots.offset(0), slots.stride)
+        there = bench.image.read(ACTIVATION_BASE + slots.offset(0), slots.stride)
         assert bytes(there) == vector.tobytes(), slots.region.name

@@ -8,6 +8,7 @@ from cocotb.task import Task
 from cocotb.triggers import Combine
 
 from tb.dlhdl.judge import DlhdlJudge, packed_frame
+from tb.dlhdl.program import ACTIVATION_BASE, WEIGHT_BASE
 from tb.dlhdl.scenario import DlhdlScenario, Mode
 from tb.sim.clocking import cycle, wait_cycles
 from tb.sim.dlhdl.registers import Registers
@@ -34,12 +35,11 @@ class Host:
     async def set_up(self) -> None:
         """Write base addresses and where instructions and weights lie."""
         program, registers = self._scenario.program, self._registers
-        bases = program.bases
         await registers.read("IPCore_Timestamp")
         await registers.write("IPCore_Enable", 1)
-        await registers.write("AXI4_Master_Activation_Data_Rd_BaseAddr", bases.activation)
-        await registers.write("AXI4_Master_Activation_Data_Wr_BaseAddr", bases.activation)
-        await registers.write("AXI4_Master_Weight_Data_Rd_BaseAddr", bases.weight)
+        await registers.write("AXI4_Master_Activation_Data_Rd_BaseAddr", ACTIVATION_BASE)
+        await registers.write("AXI4_Master_Activation_Data_Wr_BaseAddr", ACTIVATION_BASE)
+        await registers.write("AXI4_Master_Weight_Data_Rd_BaseAddr", WEIGHT_BASE)
         names = ("skd_ddr_addr", "conv_weight_ddr_addr", "fc_weight_ddr_addr")
         for name, place in zip(names, program.places, strict=True):
             await registers.write(name, place.offset)
@@ -131,7 +131,7 @@ class Host:
 
     def _load(self, frame: int) -> None:
         program = self._scenario.program
-        address = program.bases.activation + program.inputs.offset(frame)
+        address = ACTIVATION_BASE + program.inputs.offset(frame)
         self._judge.image.write(address, packed_frame(self._scenario, frame))
 
     async def _wait_for(self, side: str, name: str) -> None:

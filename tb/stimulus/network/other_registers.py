@@ -132,7 +132,6 @@ def derive_rubik(flat: Flat) -> Flat:
     surfaces = -(-flat["at.dst.channel"] * (2 if flat["precision"] else 1) // _RUBIK_ATOM_BYTES)
     derived: Flat = {
         "mode": mode,
-        mode.value: True,
         "precision": PRECISION.decode(flat["precision"], 2),
         "width": flat["at.src.width"],
         "height": flat["at.src.height"],

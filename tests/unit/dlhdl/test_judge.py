@@ -8,6 +8,7 @@ import pytest
 
 from tb.dlhdl.config import DlhdlConfig
 from tb.dlhdl.judge import DlhdlJudge, packed_frame
+from tb.dlhdl.program import ACTIVATION_BASE
 from tb.dlhdl.scenario import DlhdlEntry, DlhdlScenario
 from tb.judge.beats import Beats
 from tb.judge.detail import HandshakeViolation, Mismatch
@@ -36,13 +37,13 @@ class Core:
         self.judge = DlhdlJudge(self.scenario, self.image)
 
     def give(self, frame: int) -> None:
-        offset = self.program.bases.activation + self.program.inputs.offset(frame)
+        offset = ACTIVATION_BASE + self.program.inputs.offset(frame)
         self.image.write(offset, packed_frame(self.scenario, frame))
         self.judge.given(frame, 0)
 
     def compute(self, frame: int, change: Callable[[int, np.ndarray], np.ndarray] = lambda _, data: data) -> None:
         results = self.program.network.results(self.scenario.frames[frame])
-        self.judge.reads(Ram.ACTIVATION, self.program.bases.activation + self.program.inputs.offset(frame), 4, 0, 1)
+        self.judge.reads(Ram.ACTIVATION, ACTIVATION_BASE + self.program.inputs.offset(frame), 4, 0, 1)
         for number, (value, tensor) in enumerate(zip(results, self.program.network.tensors, strict=True)):
             plain = value if isinstance(value, np.ndarray) else value.value.astype(np.float32)
             self.write(self.program.address(number, frame), change(number, tensor.layout.pack(plain)))
@@ -179,7 +180,7 @@ def early(core: Core) -> None:
 
 def read_early(core: Core) -> None:
     core.judge.asked(2, core.program.inputs.offset(2), core.program.inputs.stride, 2)
-    core.judge.reads(Ram.ACTIVATION, core.program.bases.activation, 4, 0, 3)
+    core.judge.reads(Ram.ACTIVATION, ACTIVATION_BASE, 4, 0, 3)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from models.dlhdl.window import Window
 from models.errors import InputError
 from tb.dlhdl.config import DlhdlConfig
 from tb.dlhdl.network import INPUT, Kind, Layer, Network
-from tb.dlhdl.program import Bases, compiled
+from tb.dlhdl.program import ACTIVATION_BASE, compiled
 from tb.nvdla.memory import GUARD_BYTES, MemoryImage
 
 CORE = DlhdlConfig.load("dlhdl_int8_9")
@@ -94,10 +94,10 @@ def test_regions_are_claimed_with_guards_and_only_list_and_weights_are_written()
 
 
 def test_frames_take_turns_in_their_slots() -> None:
-    program = compiled(two_layers(), 2, 3, bases=Bases(activation=0x100_0000))
+    program = compiled(two_layers(), 2, 3)
     assert [program.inputs.offset(frame) for frame in range(3)] == [0, 48, 0]
     start = program.outputs.region.offset
-    assert [program.address(1, frame) - 0x100_0000 - start for frame in range(4)] == [0, 16, 32, 0]
+    assert [program.address(1, frame) - ACTIVATION_BASE - start for frame in range(4)] == [0, 16, 32, 0]
     assert program.address(0, 0) == program.address(0, 1)
 
 

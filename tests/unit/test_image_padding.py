@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from models.config import HwConfig
-from models.conv.image_padding import overflowing_padding
+from models.conv.image_limits import overflowing_padding
 from models.errors import InputError
 from models.layout import ImageWeightLayout, PixelConversion, PixelLayout, pixel_format
 from models.precision import Precision

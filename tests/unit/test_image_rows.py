@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from models.config import HwConfig
-from models.conv.image_rows import misread_rows, stripe_outputs
+from models.conv.image_limits import misread_rows, stripe_outputs
 from models.errors import InputError
 from models.layout import ImageWeightLayout, PixelConversion, PixelLayout
 from models.precision import Precision

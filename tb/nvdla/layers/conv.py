@@ -7,8 +7,7 @@ from typing import ClassVar
 
 from models.cbuf import feature_entries, image_entries, winograd_entries
 from models.conv import ConvParams
-from models.conv.image_padding import overflowing_padding
-from models.conv.image_rows import misread_rows
+from models.conv.image_limits import misread_rows, overflowing_padding
 from models.converter import Converter, ConverterEncoding
 from models.errors import InputError
 from models.layout import (

@@ -8,8 +8,7 @@ import numpy as np
 
 from models.cbuf import bank_entries, feature_entries
 from models.config import HwConfig
-from models.conv.image_padding import overflowing_padding
-from models.conv.image_rows import misread_rows
+from models.conv.image_limits import misread_rows, overflowing_padding
 from models.conv.params import MAX_DILATION, MAX_PAD_AFTER, MAX_PAD_BEFORE, MAX_TRUNCATE
 from models.layout import PixelFormat, pixel_format, supported_formats
 from models.precision import Precision

@@ -16,13 +16,12 @@ from tb.nvdla.memory import Ram
 from tb.stimulus.network.compiler.arrange import arranged
 from tb.stimulus.network.compiler.fuse import Compute, fused
 from tb.stimulus.network.compiler.graph import Floats, Graph, Lrn
-from tb.stimulus.network.compiler.halves import halves
 from tb.stimulus.network.compiler.interpret import values_of
 from tb.stimulus.network.compiler.layers import LayerBuilder
 from tb.stimulus.network.compiler.normalise import normalisation
 from tb.stimulus.network.compiler.operations import TaskWriter
 from tb.stimulus.network.compiler.plan import Layered, Plan, Pooled, planned
-from tb.stimulus.network.compiler.quantise import Arithmetic, arithmetic, scales_of
+from tb.stimulus.network.compiler.quantise import Arithmetic, arithmetic, halves, scales_of
 from tb.stimulus.network.compiler.reuse import Placed, reusing
 from tb.stimulus.network.compiler.simplify import simplified
 from tb.stimulus.network.compiler.target import Target

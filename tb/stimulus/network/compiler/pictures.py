@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from models.config import HwConfig
-from models.conv.image_rows import misread_rows
+from models.conv.image_limits import misread_rows
 from models.layout import PixelLayout
 from models.layout.pixel_formats import pixel_format, supported_formats
 from models.precision import Precision

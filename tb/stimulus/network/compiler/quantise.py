@@ -1,4 +1,4 @@
-"""Integers for a network: what a step of each value is worth, and what SDP does to keep it.
+"""Numbers for a network: what a step of each value is worth, and what SDP does to keep it.
 
 Values are symmetric INT8 or INT16: ``real = scale * integer``. The accumulator of a convolution has the scale of its
 input times that of its weights; where 32 bits have no room for sums of INT16, it loses bits. X1 adds the bias and
@@ -30,6 +30,7 @@ _FINE_BITS = 12
 _LEAST_WEIGHT_SCALE = 2.0**-8
 """Of the largest weight scale of a layer: below it, multipliers of 16 bits lose more than small weights gain."""
 
+_MOST_HALF = float(np.finfo(np.float16).max)
 _BIAS_BITS = 22
 _ACCUMULATOR_BITS = 31
 
@@ -227,3 +228,37 @@ def shifted(real: Floats) -> tuple[NDArray[np.int16], int]:
 
 def _int16(real: Floats) -> NDArray[np.int16]:
     return np.clip(np.rint(real), -_OPERAND_MOST, _OPERAND_MOST).astype(np.int16)
+
+
+def halves(step: Compute) -> Arithmetic:
+    """Return a step in FP16, where no number has a scale; those beyond its range become the largest.
+
+    X1 adds the bias and multiplies, X2 adds, bounds or multiplies.
+    """
+    conv, activation = step.conv, step.activation
+    relu = isinstance(activation, Relu)
+    bias = None if conv is None or not conv.bias.any() else _patterns(conv.bias)
+    scale = None if (step.scale == 1).all() else _patterns(step.scale)
+    operand, operation = None, None
+    if step.other is not None:
+        operation = AluOp.SUM
+    elif isinstance(activation, Relu) and activation.most is not None:
+        operand, operation = _patterns(np.full(1, activation.most)), AluOp.MIN
+    elif step.shift.any():
+        operand, operation = _patterns(step.shift), AluOp.SUM
+    slope = _patterns(activation.slope) if isinstance(activation, PRelu) else None
+    second = operation is not None or slope is not None
+    x1 = stage(None if bias is None else AluOp.SUM, mul=scale is not None, relu=relu and not second)
+    x2 = stage(operation, mul=slope is not None, prelu=slope is not None, relu=relu and second)
+    params = SdpParams(x1, x2, output_converter(0, 1, 0), Precision.FP16, Precision.FP16)
+    weights = None if conv is None else _clipped(conv.weights)
+    return Arithmetic(weights, params, Operands(folded(bias), folded(scale)), Operands(folded(operand), folded(slope)))
+
+
+def _clipped(real: Floats) -> NDArray[np.float16]:
+    return np.clip(real, -_MOST_HALF, _MOST_HALF).astype("<f2")
+
+
+def _patterns(real: Floats) -> NDArray[np.uint16]:
+    """Return numbers as the patterns that registers hold."""
+    return _clipped(real).view("<u2")

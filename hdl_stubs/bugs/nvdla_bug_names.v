@@ -169,6 +169,7 @@ module nvdla_bug_names;
       name("sdp_write_stall_runs_on");
       name("sdp_x2_bypassed");
     end
+      name("sdp_write_stall_turn");
   endtask
 
   initial

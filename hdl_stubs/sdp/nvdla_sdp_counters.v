@@ -1,6 +1,7 @@
 // Counters of SDP and SDP_RDMA, as CSB reads them. Each register group keeps those of the
 // last layer that it ran, as far as that layer enabled them; the counts of NaN and the
-// verdict of a comparison need no enabling. The stall counters of SDP_RDMA read 0.
+// verdict of a comparison need no enabling, and stalls of writes stay as they were when a layer
+// does not count them. The stall counters of SDP_RDMA read 0.
 `include "nvdla_register_offsets.vh"
 `include "nvdla_bugs.vh"
 
@@ -25,8 +26,10 @@ module nvdla_sdp_counters #(
     output reg  [           31:0] rdma_ro
 );
   `NVDLA_BUG(sdp_write_stall_runs_on)
+  `NVDLA_BUG(sdp_write_stall_turn)
 
   reg [31:0] stalls;
+  reg turn;  // the group of the next layer, had all so far counted cycles
   reg [31:0] kept_stalls[0:1];
   reg [32*COUNTERS-1:0] kept[0:1];
   reg [1:0] kept_unequal;
@@ -42,15 +45,17 @@ module nvdla_sdp_counters #(
       kept_stalls[0] <= 32'd0;
       kept_stalls[1] <= 32'd0;
       kept_unequal   <= 2'b00;
+      turn           <= 1'b0;
     end else if (done) begin
+      turn                <= turn ^ perf[0];
       kept[group]         <= counters & {{96{perf[3]}}, {160{perf[1]}}, {32{perf[2]}}};
-      kept_stalls[group]  <= stalls;
+      kept_stalls[bug_sdp_write_stall_turn ? turn : group] <= stalls;
       kept_unequal[group] <= unequal;
     end
 
   always @(posedge clk or negedge rst_n)
     if (!rst_n) stalls <= 32'd0;
-    else if (start && !bug_sdp_write_stall_runs_on) stalls <= 32'd0;
+    else if (start && perf[0] && !bug_sdp_write_stall_runs_on) stalls <= 32'd0;
     else if (perf[0] && (write_stalled || bug_sdp_write_stall_runs_on)) stalls <= stalls + 32'd1;
 
   always @* begin

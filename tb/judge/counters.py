@@ -86,14 +86,12 @@ class CounterBoard(Rule):
 
     def read(self, register: Register, value: int, cycle: int | None) -> Iterator[Finding]:
         """Follow one read, and yield a counter that is wrong."""
-        wrong = self.check(register.unit, register.name, self._producer(register.unit), value, cycle)
+        wrong = self.check(register.unit, register.name, self._producer(register.unit), value)
         if wrong is not None:
             layer, detail = wrong
             yield Finding(Check.COUNTER, detail, cycle, layer)
 
-    def check(
-        self, unit: str, register: str, group: int, got: int, cycle: int | None = None
-    ) -> tuple[LayerId, WrongCounter] | None:
+    def check(self, unit: str, register: str, group: int, got: int) -> tuple[LayerId, WrongCounter] | None:
         """Judge a counter that was read.
 
         Args:
@@ -101,7 +99,6 @@ class CounterBoard(Rule):
             register: Its name.
             group: The register group that was read.
             got: The value.
-            cycle: When it was read.
 
         Returns:
             The layer that counted and what is wrong, or None when the value is right or nothing is known of it.
@@ -110,11 +107,15 @@ class CounterBoard(Rule):
         name = f"{unit}.{register}"
         if started is None:
             return None
-        bounds = self.timed.of(started, unit, register, cycle)
+        bounds = self.timed.of(unit, group, register)
         if bounds is not None:
+            least, most = bounds.least, bounds.most
+            if most is None or least <= got <= most:
+                self.judged += most is not None
+                bounds.read(got)
+                return None
             self.judged += 1
-            least, most = bounds
-            return None if least <= got <= most else (started.id, WrongCounter(name, least, True, got, most))
+            return started.id, WrongCounter(name, least, least < most, got, most if least < most else None)
         count = counts.get(name)
         if count is None:
             return None

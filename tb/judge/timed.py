@@ -14,25 +14,45 @@ from tb.nvdla.timed import DATA_READ_ID, READ_LATENCY, TIMED
 
 
 @dataclass
+class Bounds:
+    """The least and the most that a counter can hold; nothing is known while ``most`` is None.
+
+    Registers that hold the same count share one object, so that a read of one of them settles it for all.
+    """
+
+    least: int
+    most: int | None
+
+    def read(self, got: int) -> None:
+        """Note what was read: no register changes before its group is enabled again."""
+        self.least = self.most = got
+
+
+@dataclass
 class _Run:
     """A run of a unit's register group.
 
     Attributes:
+        group: The register group.
         begun: Cycle in which it was enabled.
         alone: Whether no other run of the unit overlaps it.
-        most: Most cycles that the unit can have counted by its end; None until it has ended.
+        layer: The layer that runs there; None for a unit that does nothing.
+        ended: Cycle in which its end was seen; None until then.
     """
 
+    group: int
     begun: int
     alone: bool
-    most: int | None = None
+    layer: StartedLayer | None = None
+    ended: int | None = None
 
 
 class TimedBounds:
     """Knows the least and the most that a counter of cycles can have counted.
 
-    The most are the cycles from the write that enabled the unit, for the first time where its counters add up, to the
-    access that showed the end. The reads of data that CDMA has sent were awaited for the latency of memory at least.
+    A layer that counts adds at most the cycles from the write that enabled the unit to the access that showed the end,
+    to the count before it where counters add up. The reads of data that CDMA has sent were awaited for the latency of
+    memory at least. A layer that does not count leaves nothing new.
     """
 
     def __init__(self, latency_cycles: Mapping[Ram, int]) -> None:
@@ -46,22 +66,23 @@ class TimedBounds:
 
     def reset(self) -> None:
         """Forget all runs, as a reset of the DUT clears the counters."""
-        self._runs: dict[tuple[str, int], _Run] = {}
-        self._first: dict[str, int] = {}
-        self._silent: set[str] = set()
+        self._runs: dict[str, list[_Run]] = {unit: [] for unit in TIMED}
+        self._counts: dict[tuple[str, str], Bounds] = {}
+        self._held: dict[tuple[str, int, str], Bounds] = {}
         self._reads: dict[Ram, list[NDArray[np.int64]]] = {}
 
     def enable(self, unit: str, group: int, cycle: int | None) -> None:
-        """Note that a unit's register group was enabled."""
+        """Note that a unit's register group was enabled; what it held is gone."""
         if unit not in TIMED or cycle is None:
             return
-        others = [run for (name, _), run in self._runs.items() if name == unit and run.most is None]
+        others = self._runs[unit]
         for run in others:
             run.alone = False
-        self._runs[unit, group] = _Run(cycle, not others)
-        self._first.setdefault(unit, cycle)
         if unit == "CDMA" and not others:
             self._reads.clear()
+        others.append(_Run(group, cycle, not others))
+        for register in TIMED[unit].registers:
+            self._held.pop((unit, group, register), None)
 
     def reads(self, ram: Ram, cycles: NDArray[np.int64], ids: NDArray[np.int64]) -> None:
         """Take reads that were accepted."""
@@ -70,33 +91,46 @@ class TimedBounds:
             self._reads.setdefault(ram, []).append(kept)
 
     def start(self, started: StartedLayer) -> None:
-        """Note a layer whose units may not count."""
-        self._silent |= {
-            unit for unit in started.groups if unit in TIMED and not _counts(started, unit, TIMED[unit].enable)
-        }
+        """Note a layer, or the first cube of a batch, that runs in groups that were enabled."""
+        for unit, group in started.groups.items():
+            run = next((run for run in self._runs.get(unit, ()) if run.group == group and run.layer is None), None)
+            if run is not None and not started.cube:
+                run.layer = started
 
     def end(self, started: StartedLayer, cycle: int | None) -> None:
-        """Note that a layer was seen to have ended."""
+        """Note that a layer was seen to have ended; its units run their layers in turn, whichever end is seen first."""
         for unit, group in started.groups.items():
-            run = self._runs.get((unit, group))
-            if run is not None and cycle is not None:
-                run.most = cycle - (self._first[unit] if TIMED[unit].accumulates else run.begun)
+            runs = self._runs.get(unit, [])
+            for run in runs:
+                if run.layer is not None and run.group == group and run.layer.index + started.cube == started.index:
+                    run.ended = cycle
+            last = max((n for n, run in enumerate(runs) if run.ended is not None), default=-1)
+            if all(run.ended is not None for run in runs[: last + 1] if run.layer is not None):
+                for run in runs[: last + 1]:
+                    self._settle(unit, run)
+                del runs[: last + 1]
 
-    def of(self, started: StartedLayer, unit: str, register: str, cycle: int | None) -> tuple[int, int] | None:
-        """Return the least and the most that a counter can hold after a layer, or None when nothing is known.
+    def of(self, unit: str, group: int, register: str) -> Bounds | None:
+        """Return the least and the most that a counter can hold after the last layer of its group."""
+        return self._held.get((unit, group, register))
 
-        A counter that does not add up is cleared by layers that count, so one that does not leaves it as it was.
-        """
-        timed, run = TIMED.get(unit), self._runs.get((unit, started.groups.get(unit, 0)))
-        if timed is None or run is None or run.most is None or cycle is None:
-            return None
-        used = timed.registers.get(register)
-        if used is None or not used(started.layer) or not _counts(started, unit, timed.enable):
-            return None
-        if not timed.accumulates and unit in self._silent:
-            return None
-        least = self._awaited(run, cycle) if f"{unit}.{register}" == READ_LATENCY and run.alone else 0
-        return least, run.most
+    def _settle(self, unit: str, run: _Run) -> None:
+        """Work out what counters hold after a run, which follows those that were worked out before."""
+        timed = TIMED[unit]
+        for register, used in timed.registers.items():
+            before = self._counts.get((unit, register), Bounds(0, 0))
+            if run.layer is None or run.ended is None:
+                count = Bounds(0, None)
+            elif f"{unit}.{timed.enable}" not in run.layer.counting:
+                count = Bounds(0, 0) if register in timed.zero else before
+            elif not used(run.layer.layer):
+                count = Bounds(0, None)
+            else:
+                floor = before if timed.accumulates else Bounds(0, 0)
+                least = self._awaited(run, run.ended) if f"{unit}.{register}" == READ_LATENCY and run.alone else 0
+                most = None if floor.most is None else floor.most + run.ended - run.begun
+                count = Bounds(floor.least + least, most)
+            self._counts[unit, register] = self._held[unit, run.group, register] = count
 
     def _awaited(self, run: _Run, until: int) -> int:
         """Return for how many cycles of a run reads of data have waited for memory at least."""
@@ -108,8 +142,3 @@ class TimedBounds:
                 latency = self._latency[ram]
                 most = max(most, int(np.minimum(np.diff(cycles), latency).sum()) + latency)
         return most
-
-
-def _counts(started: StartedLayer, unit: str, enable: str) -> bool:
-    """Return whether a unit counts cycles for a layer."""
-    return f"{unit}.{enable}" in started.counting

@@ -22,11 +22,13 @@ class Timed:
         enable: The field of ``D_PERF_ENABLE`` that lets them count.
         registers: Their names, each with the condition under which a layer uses what is counted.
         accumulates: Whether they go on from layer to layer.
+        zero: Those that read 0 after a layer that does not count; others read then what they read before.
     """
 
     enable: str
     registers: dict[str, Callable[[Layer], bool]]
     accumulates: bool = False
+    zero: frozenset[str] = frozenset()
 
 
 def _operand(stage: str) -> Callable[[Layer], bool]:
@@ -43,11 +45,10 @@ def _only(*names: str) -> dict[str, Callable[[Layer], bool]]:
     return dict.fromkeys(names, lambda layer: True)
 
 
+_CDMA = _only("D_PERF_DAT_READ_STALL", "D_PERF_WT_READ_STALL", "D_PERF_DAT_READ_LATENCY", "D_PERF_WT_READ_LATENCY")
+
 TIMED = {
-    "CDMA": Timed(
-        "dma_en",
-        _only("D_PERF_DAT_READ_STALL", "D_PERF_WT_READ_STALL", "D_PERF_DAT_READ_LATENCY", "D_PERF_WT_READ_LATENCY"),
-    ),
+    "CDMA": Timed("dma_en", _CDMA, zero=frozenset(_CDMA)),
     "SDP_RDMA": Timed(
         "perf_dma_en",
         {
@@ -56,6 +57,7 @@ TIMED = {
             "D_PERF_NRDMA_READ_STALL": _operand("x2"),
             "D_PERF_ERDMA_READ_STALL": _operand("y"),
         },
+        zero=frozenset(["D_PERF_MRDMA_READ_STALL"]),
     ),
     "SDP": Timed("perf_dma_en", {"D_PERF_WDMA_WRITE_STALL": lambda layer: not isinstance(layer, PooledLayer)}),
     "PDP_RDMA": Timed("dma_en", _only("D_PERF_READ_STALL"), accumulates=True),
@@ -66,5 +68,6 @@ TIMED = {
 """By unit.
 
 Source: register manual, ``D_PERF_*``; read off the public nv_small RTL: a counter of PDP or CDP can only be cleared in
-    a cycle in which it counts, and its layer ends in one in which it does not.
+    a cycle in which it counts, and its layer ends in one in which it does not. CDMA clears its counters when a layer
+    that counts ends, SDP and SDP_RDMA when one begins; of the reads of a cube, when the layer before it counted.
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from models.config import HwConfig
 from tb.nvdla.engines import ENGINES, chain_of
@@ -10,6 +10,12 @@ from tb.nvdla.layers import Layer
 from tb.nvdla.program.codec import encode, uses_lut
 from tb.nvdla.program.ops import CheckNothing, Op, RegRead, RegWrite, SyncWait
 from tb.nvdla.program.state import GROUPS
+
+_COUNTS_CYCLES = 1
+"""The bit of ``D_PERF_ENABLE`` that lets any unit count cycles."""
+
+_LAYERS_THAT_COUNT = 2
+"""How many layers of a unit count cycles before one that does not."""
 
 _ENABLES = {unit: word for engine in ENGINES for unit, word in engine.counting.items()}
 _COUNTERS = {unit: registers for engine in ENGINES for unit, registers in engine.counters.items()}
@@ -28,7 +34,8 @@ def sequence(layers: Sequence[Layer], config: HwConfig, *, in_turn: bool, counte
             groups of its units are free, so that both groups and several units work at once. A layer with
             lookup tables waits for the one before it on its unit, and the one after it waits, too: both
             groups share the tables and their registers.
-        counters: Whether to read the statistics of each layer when it has ended, before the next one's program.
+        counters: Whether to read the statistics of both register groups when a layer has ended, before the next
+            one's program. Every third layer of a unit counts no cycles.
     """
     ops: list[Op] = []
     by_unit: dict[str, list[int]] = {}
@@ -49,12 +56,9 @@ def sequence(layers: Sequence[Layer], config: HwConfig, *, in_turn: bool, counte
             body = _before_enables(body, [SyncWait(unit, _name(producer)) for unit in units])
         if counters:
             counted = [unit for unit in units if unit in _COUNTERS]
-            # Some units count without being told.
-            enables = [RegWrite(f"{unit}.D_PERF_ENABLE", _ENABLES[unit]) for unit in counted if unit in _ENABLES]
-            body = _before_enables(body, enables)
+            body = _before_enables(body, [_enable(unit, len(by_unit[unit])) for unit in counted if unit in _ENABLES])
             for unit in counted:
-                reads = (RegRead(f"{unit}.{register}") for register in _COUNTERS[unit])
-                body = (*body, SyncWait(unit, _name(number)), *reads)
+                body = (*body, SyncWait(unit, _name(number)), *_reads(unit, groups[unit]))
         ops += [*body, CheckNothing(_name(number))]
     return tuple(ops)
 
@@ -70,3 +74,16 @@ def _before_enables(body: tuple[Op, ...], ops: Sequence[Op]) -> tuple[Op, ...]:
 def _name(number: int) -> str:
     """Return the sync id that is raised when a layer is done."""
     return f"layer_{number}"
+
+
+def _enable(unit: str, layers: int) -> RegWrite:
+    """Return the write that lets a unit count for the last of its layers."""
+    silent = layers % (_LAYERS_THAT_COUNT + 1) == 0
+    return RegWrite(f"{unit}.D_PERF_ENABLE", _ENABLES[unit] & ~(_COUNTS_CYCLES if silent else 0))
+
+
+def _reads(unit: str, group: int) -> Iterator[Op]:
+    """Yield reads of what a unit has counted, in the group of the layer that ended and in the other one."""
+    for which in (group, 1 - group):
+        yield RegWrite(f"{unit}.S_POINTER", which)
+        yield from (RegRead(f"{unit}.{register}") for register in _COUNTERS[unit])

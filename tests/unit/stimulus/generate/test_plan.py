@@ -252,9 +252,20 @@ def test_counters_are_enabled_before_a_layer_and_read_behind_its_end() -> None:
     units = {"SDP_RDMA": 0b11, "SDP": 0b1111, "PDP_RDMA": 1, "PDP": 1}
     assert enables == {f"{unit}.D_PERF_ENABLE": word for unit, word in units.items()}
     reads = [number for number, op in enumerate(ops) if isinstance(op, RegRead)]
-    assert len(reads) == 18
+    assert len(reads) == 36, "in both groups"
     assert SyncWait("SDP", "layer_0") in ops[: reads[-1]]
     assert ops.index(RegWrite("SDP.D_OP_ENABLE", 1)) < reads[0]
+
+
+def test_every_third_layer_of_a_unit_counts_no_cycles_and_is_read_like_the_others() -> None:
+    ops = entry(*[SDP] * 4, counters=True).build(SMALL, 1).ops
+    words = [op.value for op in ops if isinstance(op, RegWrite) and op.register == "SDP.D_PERF_ENABLE"]
+    assert words == [0b1111, 0b1111, 0b1110, 0b1111]
+    stalls = [n for n, op in enumerate(ops) if op == RegRead("SDP.D_PERF_WDMA_WRITE_STALL")]
+    groups = [
+        [op.value for op in ops[:n] if isinstance(op, RegWrite) and op.register == "SDP.S_POINTER"][-1] for n in stalls
+    ]
+    assert groups == [0, 1, 1, 0] * 2
 
 
 def test_counters_are_refused_where_layers_overlap() -> None:

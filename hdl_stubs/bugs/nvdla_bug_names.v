@@ -82,9 +82,11 @@ module nvdla_bug_names;
       name("csb_unmapped_answers");
       name("csb_write_answered_as_read");
       name("csb_write_lost");
+      name("interrupt_clear_wins");
       name("interrupt_clears_neighbour");
       name("interrupt_line_ignores_last");
       name("interrupt_line_late");
+      name("interrupt_line_of_the_core");
       name("interrupt_mask_ignored");
       name("interrupt_missing");
       name("interrupt_set_lost");
@@ -167,9 +169,9 @@ module nvdla_bug_names;
       name("sdp_truncation_shift");
       name("sdp_write_repeated");
       name("sdp_write_stall_runs_on");
+      name("sdp_write_stall_turn");
       name("sdp_x2_bypassed");
     end
-      name("sdp_write_stall_turn");
   endtask
 
   initial

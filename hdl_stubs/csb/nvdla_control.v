@@ -96,6 +96,8 @@ module nvdla_control #(
       .cdma_dat_done(cdma_dat_done),
       .cdma_wt_done (cdma_wt_done),
       .cacc_done    (cacc_done),
+      .csb_clk      (dla_csb_clk),
+      .csb_rst_n    (csb_rst_n),
       .dla_intr     (dla_intr)
   );
 endmodule

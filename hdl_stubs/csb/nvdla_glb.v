@@ -1,9 +1,8 @@
 // GLB: hardware version and the interrupt registers.
 //
 // An event sets its status bit whether it is masked or not; unmasking raises the
-// interrupt later. A status bit is cleared by writing 1, and the clearing write
-// wins over an event of the same clock, as on the hardware: software clears only
-// the bits that it has read.
+// interrupt later. A status bit is cleared by writing 1, but an event of the same
+// clock wins over the clearing write. The line belongs to CSB's clock.
 `include "nvdla_bugs.vh"
 
 module nvdla_glb #(
@@ -26,6 +25,8 @@ module nvdla_glb #(
     input  wire [ 1:0] cdma_dat_done,
     input  wire [ 1:0] cdma_wt_done,
     input  wire [ 1:0] cacc_done,
+    input  wire        csb_clk,
+    input  wire        csb_rst_n,
     output wire        dla_intr
 );
   localparam [9:0] S_NVDLA_HW_VERSION = 10'd0;
@@ -46,9 +47,12 @@ module nvdla_glb #(
   `NVDLA_BUG(interrupt_clears_neighbour)
   `NVDLA_BUG(interrupt_set_lost)
   `NVDLA_BUG(interrupt_line_ignores_last)
+  `NVDLA_BUG(interrupt_line_of_the_core)
+  `NVDLA_BUG(interrupt_clear_wins)
   reg [6:0] late;  // cycles for which the line lags, for a seeded bug
   reg  [21:0] mask;
   reg  [21:0] status;
+  reg         line;
   reg  [ 2:0] intr;
 
   wire        hit = req_valid && (req_addr[15:10] == SLOT);
@@ -69,20 +73,27 @@ module nvdla_glb #(
   wire [21:0] settable = STATUS_BITS & ~{bug_interrupt_set_lost, 21'd0};
   wire        raised = |(status & ~(bug_interrupt_mask_ignored ? 22'd0 : mask) & ~{bug_interrupt_line_ignores_last, 21'd0});
 
-  assign dla_intr = intr[2];
+  assign dla_intr = bug_interrupt_line_of_the_core ? line : intr[2];
+
+  wire [21:0] taken = clear ? cleared : 22'd0;
+  wire [21:0] given = events | (set ? written & settable : 22'd0);
+
+  always @(posedge csb_clk or negedge csb_rst_n)
+    if (!csb_rst_n) intr <= 3'd0;
+    else intr <= {intr[1:0], line};
 
   always @(posedge clk or negedge rst_n)
     if (!rst_n) begin
       mask   <= 22'd0;
       status <= 22'd0;
-      intr   <= 3'd0;
+      line   <= 1'b0;
       late   <= 7'd0;
       rdata  <= 32'd0;
     end else begin
       if (hit && req_write && (req_addr[9:0] == S_INTR_MASK)) mask <= written & MASK_BITS;
-      status <= (status | events | (set ? written & settable : 22'd0)) & ~(clear ? cleared : 22'd0);
+      status <= bug_interrupt_clear_wins ? (status | given) & ~taken : (status & ~taken) | given;
       late   <= !raised ? 7'd0 : late + {6'd0, late != 7'd127};
-      intr   <= {intr[1:0], bug_interrupt_line_late ? late > 7'd60 : raised};
+      line   <= bug_interrupt_line_late ? late > 7'd60 : raised;
       rdata  <= 32'd0;
       if (hit && !req_write)
         case (req_addr[9:0])

@@ -253,6 +253,11 @@ void harness_csb_edge(int flags, int answer_data, int* out_flags, int* addr, int
     show(harness::csb.pins, out_flags, addr, wdat);
 }
 
+// Right after a rising edge, or as late as a delay in the RTL makes it, but before the clock has fallen.
+void harness_line_moved() {
+    if (harness::csb_low) harness::csb.violate(harness::LINE_OFF_CLOCK);
+}
+
 void harness_csb_restart(int* out_flags, int* addr, int* wdat) {
     harness::csb.restart();
     show(harness::csb.pins, out_flags, addr, wdat);

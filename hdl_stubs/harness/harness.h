@@ -10,6 +10,9 @@ extern int64_t cycle;
 // Rising edges of the clock since the program's start, which many benches share.
 extern int64_t edges;
 
+// Whether the clock of CSB is low and does not change in this time step.
+extern bool csb_low;
+
 // Set when the bench has something to do at the end of this time step.
 extern bool wake;
 

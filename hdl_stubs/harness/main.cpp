@@ -18,6 +18,7 @@ namespace harness {
 
 int64_t cycle = 0;
 int64_t edges = 0;
+bool csb_low = false;
 bool wake = false;
 bool kick = false;
 
@@ -140,6 +141,7 @@ int main(int argc, char** argv) {
             settle();
         }
         const bool core = now == next_edge, csb = now == csb_edge;
+        harness::csb_low = !csb && !csb_level;
         if (core || csb) {
             if (core) {
                 top->dla_core_clk = !top->dla_core_clk;

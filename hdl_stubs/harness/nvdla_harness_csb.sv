@@ -16,6 +16,7 @@ module nvdla_harness_csb (
 );
   import "DPI-C" function void harness_csb_edge(
     input int flags, input int answer_data, output int out_flags, output int addr, output int wdat);
+  import "DPI-C" function void harness_line_moved();
   import "DPI-C" function void harness_csb_restart(output int out_flags, output int addr, output int wdat);
 
   // The line is looked at as long as it moves, so that every change is seen.
@@ -53,4 +54,6 @@ module nvdla_harness_csb (
     if (kick == kick_seen) intr_seen <= dla_intr;
     kick_seen <= kick;
   end
+
+  always @(dla_intr) if (reset_n) harness_line_moved();
 endmodule

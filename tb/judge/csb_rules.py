@@ -10,14 +10,15 @@ CSB_RULES = (
     "nvdla2csb_valid must be low in reset",
     "nvdla2csb_wr_complete must be low in reset",
     "dla_intr must be low in reset",
+    "dla_intr must change with the rising edges of CSB's clock",
 )
 """In the order in which the compiled harness counts them.
 
 Source: integration manual, "Configuration space bus": a posted write gets no answer. Measured on the public nv_small
-    RTL: none of its outputs is high while it is held in reset.
+    RTL: none of its outputs is high while it is held in reset. Read off it: GLB hands the line over to CSB's clock.
 """
 
-READ_UNASKED, WRITE_UNASKED, READ_IN_RESET, WRITE_IN_RESET, LINE_IN_RESET = range(len(CSB_RULES))
+READ_UNASKED, WRITE_UNASKED, READ_IN_RESET, WRITE_IN_RESET, LINE_IN_RESET, LINE_OFF_CLOCK = range(len(CSB_RULES))
 
 RESTING_EDGES = 15
 """Edges in reset after which outputs must rest; as in the harness's Verilog."""
@@ -69,6 +70,11 @@ class CsbRules:
         for rule, high in ((READ_IN_RESET, read), (WRITE_IN_RESET, write), (LINE_IN_RESET, line)):
             if high:
                 self._find(rule)
+
+    def line(self, *, clock_is_low: bool) -> None:
+        """Judge a change of the interrupt line out of reset; a delay in the RTL may last while the clock is high."""
+        if clock_is_low:
+            self._find(LINE_OFF_CLOCK)
 
     def _take(self, rule: int, owed: int) -> None:
         if not owed:

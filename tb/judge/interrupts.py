@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from tb.judge.detail import UnexpectedInterrupt
 from tb.judge.finding import Check, Finding
+from tb.judge.line import LINE_CYCLES
 from tb.judge.rule import Rule
 from tb.nvdla.program.ops import INTERRUPT_UNITS, done_bit
 from tb.nvdla.program.state import GROUPS
@@ -25,13 +26,26 @@ class InterruptRules(Rule):
     A bit that software sets says nothing about a layer; one that was read stays known until it is cleared.
     The parts of a layer may be done after its end: measured on the embedded device, weights are fetched to
     the end of their padding, which nothing waits for.
+
+    A bit may be cleared before it was ever read. An event sets it even in the clock of a clear, so that the line then
+    shows a pulse at least, unless the bit is masked or CSB's clock is too slow to see it.
+
+    Source: public nv_small RTL, ``NV_NVDLA_GLB_ic``; measured with clears all the time that layers run.
     """
 
-    def __init__(self) -> None:
-        """Start from the reset state."""
-        self._known = 0
+    def __init__(self, line_cycles: int = LINE_CYCLES) -> None:
+        """Start from the reset state.
+
+        Args:
+            line_cycles: How long the interrupt line may lag behind the registers.
+        """
+        self._line_cycles = line_cycles
+        self._pulses_show = line_cycles <= LINE_CYCLES
+        self._known = self._mask = 0
+        self._level = False
+        self._cleared: dict[Event, int] = {}
         self._owed: Counter[Event] = Counter()
-        self._unseen: set[Event] = set()
+        self._unseen: Counter[Event] = Counter()
         self._waiting: set[Event] = set()
 
     @property
@@ -40,7 +54,7 @@ class InterruptRules(Rule):
 
         How often does not count: a bit that nobody clears stands for more than one layer.
         """
-        return sorted(f"{unit}_{group}" for unit, group in self._unseen)
+        return sorted(f"{unit}_{group}" for (unit, group), count in self._unseen.items() if count)
 
     @property
     def possible(self) -> int:
@@ -49,7 +63,9 @@ class InterruptRules(Rule):
 
     def reset(self) -> None:
         """Forget all bits and layers, as a reset of the DUT does."""
-        self._known = 0
+        self._known = self._mask = 0
+        self._level = False
+        self._cleared.clear()
         self._owed.clear()
         self._unseen.clear()
         self._waiting.clear()
@@ -61,25 +77,38 @@ class InterruptRules(Rule):
         """
         events = [(part, group) for part in _PARTS.get(unit, ())]
         self._owed.update(events)
-        (self._waiting if waits else self._unseen).update(events)
+        self._expect(events, waits=waits)
 
     def start(self, events: Collection[Event]) -> None:
         """Note the interrupts of a layer that was started, those of its first units apart."""
         parts = {part for names in _PARTS.values() for part in names}
         begun = [event for event in events if event[0] not in parts]
         self._owed.update(begun)
-        self._unseen.update(begun)
+        self._expect(begun)
         due = self._waiting.intersection(events)
-        self._unseen |= due
+        self._unseen.update(due)
         self._waiting -= due
 
     def write(self, register: Register, value: int, cycle: int | None) -> tuple[()]:
         """Follow one CSB write, with which nothing is wrong."""
-        del cycle
-        if register.full_name == "GLB.S_INTR_STATUS":
-            self._known &= ~value
-        elif register.full_name == "GLB.S_INTR_SET":
-            self._known |= value
+        match register.full_name:
+            case "GLB.S_INTR_STATUS":
+                cleared = value & ~self._known
+                self._known &= ~value
+                self._cleared |= dict.fromkeys(_events(cleared), cycle or 0)
+                self._saw(_events(cleared & self._mask if self._pulses_show and not self._level else cleared))
+            case "GLB.S_INTR_SET":
+                self._known |= value
+            case "GLB.S_INTR_MASK":
+                self._mask = value
+        return ()
+
+    def line(self, cycle: int, *, level: bool) -> tuple[()]:
+        """Follow a change of the line; a pulse may be that of a bit which was cleared not long ago."""
+        self._level = level
+        if level:
+            recent = [event for event, cleared in self._cleared.items() if cycle - cleared <= self._line_cycles]
+            self._unseen.subtract([event for event in recent if self._unseen[event]])
         return ()
 
     def fresh(self, value: int) -> list[Event]:
@@ -91,13 +120,23 @@ class InterruptRules(Rule):
         if register.full_name != "GLB.S_INTR_STATUS":
             return
         fresh, self._known = self.fresh(value), self._known | value
-        self._unseen.difference_update(_events(value))
-        self._waiting.difference_update(_events(value))
+        self._saw(_events(value))
         for event in fresh:
             if not self._owed[event]:
                 yield Finding(Check.INTERRUPT, UnexpectedInterrupt(f"{event[0]}_{event[1]}"), cycle)
             else:
                 self._owed[event] -= 1
+
+    def _expect(self, events: Iterable[Event], *, waits: bool = False) -> None:
+        """Note events that have yet to come; what was cleared before did not clear them."""
+        (self._waiting if waits else self._unseen).update(events)
+        for event in events:
+            self._cleared.pop(event, None)
+
+    def _saw(self, events: Iterable[Event]) -> None:
+        for event in events:
+            self._unseen[event] = 0
+            self._waiting.discard(event)
 
 
 def _events(bits: int) -> list[Event]:

@@ -107,7 +107,7 @@ class Judge:
         self._ports = ports or Ports()
         state, wrapped = self.tracker.state, self._ports.wrapped
         self._counters = CounterBoard(state.producer, self._ports.latency_cycles)
-        self._interrupts = InterruptRules()
+        self._interrupts = InterruptRules(line_cycles)
         self._line = LineRule(lambda: self._interrupts.possible, line_cycles)
         self._answers = AnswerRule(self._interrupts.fresh, board.last_write, line_cycles, wrapped)
         self._arbitration = ArbitrationRule(state.registers, *saturated, wrapped=Ram.MC in wrapped)

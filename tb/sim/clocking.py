@@ -20,6 +20,8 @@ HIGH = Logic("1")
 _UNKNOWN = str.maketrans("XZUWxzuw-", "000000000")
 
 _epoch_steps = 0
+_csb_half_steps = PERIOD_STEPS // 2
+_csb_rise_steps = 0
 
 
 def known(value: Logic | LogicArray) -> int:
@@ -47,10 +49,11 @@ def start_clocks(dut: SimHandleBase, csb_period: float = 1.0, csb_phase: float =
         csb_period: Period of CSB's clock, in those of the core's.
         csb_phase: How much later than in phase it rises for the first time, in periods of the core's.
     """
-    global _epoch_steps
+    global _csb_half_steps, _csb_rise_steps, _epoch_steps
     now = int(get_sim_time("step"))
     csb_half = max(round(csb_period * PERIOD_STEPS / 2), 1)
     delay = csb_half + round(csb_phase * PERIOD_STEPS)
+    _csb_half_steps, _csb_rise_steps = csb_half, now + delay
     if native.is_native(dut):
         half = PERIOD_STEPS // 2
         _epoch_steps = ((now - half) // PERIOD_STEPS + 1) * PERIOD_STEPS
@@ -79,6 +82,12 @@ async def _start_later(clock: SimHandleBase, half_steps: int, delay_steps: int) 
 def cycle() -> int:
     """Return how many clock cycles have passed since the clocks were started."""
     return (int(get_sim_time("step")) - _epoch_steps) // PERIOD_STEPS
+
+
+def csb_clock_is_low() -> bool:
+    """Return whether CSB's clock is low and does not change at this time."""
+    since = int(get_sim_time("step")) - _csb_rise_steps
+    return since < 0 or since % (2 * _csb_half_steps) > _csb_half_steps
 
 
 def steps_of(at: int) -> int:

@@ -14,7 +14,7 @@ from tb.judge.csb_rules import RESTING_EDGES, CsbRules
 from tb.judge.detail import AnyDetail, CsbViolation, UnknownPin
 from tb.judge.judge import Access
 from tb.nvdla.registers import RegisterMap
-from tb.sim.clocking import HIGH, cycle, known
+from tb.sim.clocking import HIGH, csb_clock_is_low, cycle, known
 from tb.sim.csb import CsbDriver
 
 
@@ -45,6 +45,7 @@ class CsbMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no types
         super().__init__(entity, None, clock, case_insensitive=False)
         cocotb.start_soon(self._see_reset())
         cocotb.start_soon(self._see_line())
+        cocotb.start_soon(self._see_clock_of_line())
 
     def flush(self) -> None:
         """Forget requests whose answer a reset has swallowed, and the level of the line."""
@@ -104,6 +105,14 @@ class CsbMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no types
                 continue
             self._level = level
             self._line(level, cycle())
+
+    async def _see_clock_of_line(self) -> None:
+        """Judge when the interrupt line changes."""
+        line, reset_n = self.entity.dla_intr, self.entity.dla_reset_rstn
+        while True:
+            await ValueChange(line)
+            if reset_n.value == HIGH:
+                self._rules.line(clock_is_low=csb_clock_is_low())
 
     def _word(self) -> int:
         """Return the data of an answer; X and Z are a violation and read as 0."""

@@ -100,8 +100,7 @@ class Interrupts(ABC):
 class InterruptAgent(Interrupts):
     """Serves ``dla_intr``: reads the status, clears exactly the bits it read, and counts events.
 
-    Measured on the public nv_small RTL: clearing with all ones can lose a done bit that is set in the
-    same cycle, and the layer seems to hang.
+    Clearing with all ones loses a done bit that is set between the read and the clear, and the layer seems to hang.
     """
 
     def __init__(self, dut: SimHandleBase, clock: SimHandleBase, csb: CsbDriver) -> None:

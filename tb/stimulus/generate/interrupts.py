@@ -20,6 +20,11 @@ _LOOKS = 3
 
 _ROUNDS = 64
 
+_ROUNDS_OF_CLEARS = 3
+
+_CLEARS = 400
+"""Writes that clear a layer's bits without a break; in some layer one comes in the very clock of its event."""
+
 
 class Sources:
     """The interrupts of a configuration, with the state of GLB's registers."""
@@ -97,7 +102,8 @@ def layer_interrupts(layers: Sequence[Layer], config: HwConfig) -> tuple[ops.Op,
     """Return a program that runs layers one after the other, in both groups in turn, and serves their interrupts.
 
     Each is masked while the layer runs, unmasked when its status is set, and cleared when that of another source
-    was set by software, which must stay.
+    was set by software, which must stay. Then all run some times more, unmasked, and their bits are cleared all the
+    time.
 
     Args:
         layers: In the order in which they run.
@@ -105,7 +111,7 @@ def layer_interrupts(layers: Sequence[Layer], config: HwConfig) -> tuple[ops.Op,
     """
     sources = Sources(config)
     runs: dict[str, int] = {}
-    for layer in layers:
+    for number, layer in enumerate([*layers] * (1 + _ROUNDS_OF_CLEARS)):
         units = chain_of(layer).units
         groups = {unit: runs.get(unit, 0) % GROUPS for unit in units}
         runs |= {unit: runs.get(unit, 0) + 1 for unit in units}
@@ -115,8 +121,15 @@ def layer_interrupts(layers: Sequence[Layer], config: HwConfig) -> tuple[ops.Op,
         parts = ("CDMA_DAT", "CDMA_WT", "CACC") if "CDMA" in units else ()
         events = list(dict.fromkeys([*notified, *((part, groups[ops.unit_of_interrupt(part)]) for part in parts)]))
         bits = sum(1 << ops.done_bit(*event) for event in events)
+        body = [op for op in program if not isinstance(op, ops.InterruptNotify)]
+        if number >= len(layers):
+            last = chain_of(layer).done_unit
+            idle = ops.Poll(f"{last}.S_STATUS", 0, field=f"status_{groups[last]}")
+            clear = ops.RegWrite(_STATUS, bits)
+            sources.ops += [*body, *[clear] * _CLEARS, idle, clear]
+            continue
         sources.mask(sources.all)
-        sources.ops += [op for op in program if not isinstance(op, ops.InterruptNotify)]
+        sources.ops += body
         sources.ops += [ops.Poll(_STATUS, 1, field=_field(config, 1 << ops.done_bit(*event))) for event in events]
         sources.raised(bits)
         sources.mask(sources.all & ~bits)

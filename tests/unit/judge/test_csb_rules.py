@@ -8,6 +8,7 @@ import pytest
 
 from tb.judge.csb_rules import (
     LINE_IN_RESET,
+    LINE_OFF_CLOCK,
     READ_IN_RESET,
     READ_UNASKED,
     WRITE_IN_RESET,
@@ -51,6 +52,11 @@ def test_an_answer_of_another_kind_is_found(is_write: bool, posted: bool, answer
         rules.answers(**answers)
 
     assert broken(play) == [rule]
+
+
+@pytest.mark.parametrize(("clock_is_low", "rules"), [(True, [LINE_OFF_CLOCK]), (False, [])])
+def test_the_line_changes_with_the_clock_of_csb(clock_is_low: bool, rules: list[int]) -> None:
+    assert broken(lambda judge: judge.line(clock_is_low=clock_is_low)) == rules
 
 
 def test_a_second_answer_is_found_and_reported_once() -> None:

@@ -6,11 +6,12 @@ from models.config import HwConfig
 from tb.judge.detail import UnexpectedInterrupt
 from tb.judge.finding import Check
 from tb.judge.interrupts import InterruptRules
+from tb.judge.line import LINE_CYCLES
 from tb.nvdla.program.ops import done_bit
 from tb.nvdla.registers import Register, RegisterMap
 
 REGISTERS = RegisterMap.of(HwConfig.load("nv_small"))
-STATUS, SET = REGISTERS.parse("GLB.S_INTR_STATUS"), REGISTERS.parse("GLB.S_INTR_SET")
+STATUS, SET, MASK = (REGISTERS.parse(f"GLB.S_INTR_{name}") for name in ("STATUS", "SET", "MASK"))
 SDP_0, SDP_1, WEIGHTS = 1 << done_bit("SDP", 0), 1 << done_bit("SDP", 1), 1 << done_bit("CDMA_WT", 0)
 
 
@@ -89,3 +90,55 @@ def test_a_reset_forgets_what_was_owed() -> None:
     rules.start([("SDP", 0)])
     rules.reset()
     assert names(rules, STATUS, SDP_0) == ["SDP_0"]
+
+
+def test_a_bit_that_is_cleared_unread_shows_as_a_pulse_of_the_line() -> None:
+    rules = InterruptRules()
+    for _ in range(2):
+        rules.start([("SDP", 0)])
+        rules.write(STATUS, SDP_0, None)
+        assert rules.owed == ["SDP_0"]
+        rules.line(5, level=True)
+        rules.line(6, level=False)
+        assert rules.owed == []
+
+
+def test_a_pulse_is_that_of_one_layer() -> None:
+    rules = InterruptRules()
+    for _ in range(2):
+        rules.start([("SDP", 0)])
+        rules.write(STATUS, SDP_0, None)
+    rules.line(5, level=True)
+    assert rules.owed == ["SDP_0"]
+    rules.line(6, level=False)
+    rules.line(7, level=True)
+    assert rules.owed == []
+
+
+def test_a_pulse_says_nothing_of_a_bit_that_was_not_cleared() -> None:
+    rules = InterruptRules()
+    rules.write(STATUS, SDP_0, None)
+    rules.start([("SDP", 0)])
+    rules.write(STATUS, SDP_1, 2)
+    rules.line(5, level=True)
+    assert rules.owed == ["SDP_0"]
+
+
+def test_a_pulse_is_not_that_of_a_bit_which_was_cleared_long_before() -> None:
+    rules = InterruptRules()
+    rules.start([("SDP", 0)])
+    rules.write(STATUS, SDP_0, 100)
+    rules.line(101 + LINE_CYCLES, level=True)
+    assert rules.owed == ["SDP_0"]
+
+
+def test_a_bit_that_is_cleared_where_no_pulse_shows_need_not_be_seen() -> None:
+    for hidden in ("masked", "slow", "high"):
+        rules = InterruptRules(LINE_CYCLES + (hidden == "slow"))
+        rules.start([("SDP", 0)])
+        if hidden == "masked":
+            rules.write(MASK, SDP_0, None)
+        if hidden == "high":
+            rules.line(5, level=True)
+        rules.write(STATUS, SDP_0, None)
+        assert rules.owed == [], hidden

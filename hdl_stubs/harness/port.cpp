@@ -60,7 +60,7 @@ void Port::configure(const PortSettings& settings) {
     memory.clear();
     writes.count = reads.count = answers.count = faults.count = violations.count = 0;
     std::memset(violated_, 0, sizeof violated_);
-    handshakes = write_handshakes = 0;
+    handshakes = 0;
     flush();
     forget_most();
 }
@@ -147,7 +147,6 @@ void Port::edge(const PortInputs& in) {
     }
     if (in.awvalid && pins.awready) {
         ++handshakes;
-        ++write_handshakes;
         ++open_writes_;
         most_writes = std::max(most_writes, open_writes_);
         if (settings_.write_clients && in.awid >= settings_.write_clients) violate(WRITE_CLIENT);
@@ -156,7 +155,6 @@ void Port::edge(const PortInputs& in) {
     }
     if (in.wvalid && pins.wready) {
         ++handshakes;
-        ++write_handshakes;
         Beat beat;
         beat.cycle = cycle;
         beat.last = in.wlast;
@@ -312,7 +310,6 @@ harness::Page* nvb_port_page(uint32_t port, uint64_t number, uint32_t create) {
 }
 
 uint64_t nvb_port_handshakes(uint32_t port) { return harness::ports[port].handshakes; }
-uint64_t nvb_port_write_handshakes(uint32_t port) { return harness::ports[port].write_handshakes; }
 // The largest number of read beats and of write bursts outstanding at once since the last call.
 void nvb_port_most_outstanding(uint32_t port, uint32_t* reads, uint32_t* writes) {
     *reads = harness::ports[port].most_reads;

@@ -286,10 +286,10 @@ class NoAnswer(Detail, frozen=True, tag=True):
 
 
 class Hang(Detail, frozen=True, tag=True):
-    """Nothing moved any more, or reads alone did, and what was outstanding then.
+    """Nothing moved any more, or memory did in vain, and what was outstanding then.
 
     Attributes:
-        quiet_cycles: how long nothing had moved, or nothing but reads.
+        quiet_cycles: how long nothing had moved, or had in vain.
         waiting_for: interrupts that the program waits for.
         csb: the register access under way, or None.
         running: layers whose end was not seen.
@@ -297,7 +297,8 @@ class Hang(Detail, frozen=True, tag=True):
         unmatched: halves of writes.
         units: units that are not idle in both groups.
         unanswered: the read of a state that got no answer, so that the rest is not known, or None.
-        reads: read requests of that time, more than all memory together has; 0 when nothing moved.
+        in_vain: requests and write beats of that time, more than for all memory together, of which none wrote a byte
+            that a layer lacked; 0 when nothing moved.
     """
 
     quiet_cycles: int
@@ -308,7 +309,7 @@ class Hang(Detail, frozen=True, tag=True):
     unmatched: tuple[Unmatched, ...]
     units: tuple[UnitState, ...]
     unanswered: NoAnswer | None = None
-    reads: int = 0
+    in_vain: int = 0
 
 
 class Note(Detail, frozen=True, tag=True):

@@ -166,7 +166,7 @@ def _no_answer(lost: details.NoAnswer) -> str:
 
 
 def _hang(finding: Finding, hang: details.Hang) -> list[str]:
-    moved = f"{hang.reads} reads and nothing else" if hang.reads else "nothing moved"
+    moved = f"{hang.in_vain} requests and beats of memory in vain" if hang.in_vain else "nothing moved"
     lines = [f"hang: {moved} for {hang.quiet_cycles} cycles, at cycle {finding.cycle}"]
     lines += [f"  waiting for interrupt {event}" for event in hang.waiting_for]
     lines += [] if hang.csb is None else [f"  CSB: {hang.csb}"]

@@ -89,7 +89,7 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
         self.ram = ram
         self._answered = answered
         self._unanswered: dict[int, deque[int]] = {}
-        self.handshakes = self.write_handshakes = 0
+        self.handshakes = 0
         self._violate = violate
         self._addresses: deque[tuple[int, int, int, int]] = deque()
         self._beats: deque[tuple[bytes, int, int, bool]] = deque()
@@ -196,14 +196,12 @@ class MemoryPortMonitor(BusMonitor):  # type: ignore[misc]  # cocotb-bus has no 
 
     def _see_address(self) -> None:
         self.handshakes += 1
-        self.write_handshakes += 1
         self._count(1, 1)
         self._addresses.append((self._number("awid"), self._number("awaddr"), self._number("awlen") + 1, cycle()))
         self._match()
 
     def _see_data(self) -> None:
         self.handshakes += 1
-        self.write_handshakes += 1
         data = self._number("wdata").to_bytes(self.bus_bytes, "little")
         self._beats.append((data, self._number("wstrb"), cycle(), self._number("wlast") == 1))
         self._match()

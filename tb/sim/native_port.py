@@ -125,11 +125,6 @@ class NativePort:
         """Accepted addresses and write beats."""
         return int(self._library.nvb_port_handshakes(self._number))
 
-    @property
-    def write_handshakes(self) -> int:
-        """Those of writes among them."""
-        return int(self._library.nvb_port_write_handshakes(self._number))
-
     def unmatched(self) -> Unmatched | None:
         """Return how many write addresses lack data and data an address, or None when all have matched."""
         addresses = self._library.nvb_port_addresses_waiting(self._number)

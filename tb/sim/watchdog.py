@@ -1,4 +1,4 @@
-"""Ends a simulation in which nothing moves any more, or reads alone do without end, and says what was outstanding."""
+"""Ends a simulation in which nothing moves any more, or memory does in vain, and says what was outstanding."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _CHECKS_PER_DEADLINE = 4
 _LOOK_CYCLES = 1000
 _REST_CYCLES = 256
 _LEAST_ATOM_BYTES = 8
-_READS_OF_A_BYTE = 4
-_LEAST_READS = 1 << 14
+_ACCESSES_OF_A_BYTE = 4
+_LEAST_ACCESSES = 1 << 14
 
 
 class Stuck(NamedTuple):
     """How a device stands still.
 
     Attributes:
-        cycles: how long nothing has moved; with reads, how long they alone have.
-        reads: requests in that time, 0 when nothing moved.
+        cycles: how long nothing has moved, or has in vain.
+        in_vain: requests and write beats in that time, 0 when nothing moved.
     """
 
     cycles: int
-    reads: int = 0
+    in_vain: int = 0
 
 
 class Watchdog:
@@ -50,34 +50,37 @@ class Watchdog:
         return self._backend.accesses + self._ports.handshakes
 
     async def stuck(self) -> Stuck:
-        """Return once CSB and the memory ports have been idle for long enough, or reads do not end."""
+        """Return once CSB and the memory ports have been idle for long enough, or memory moves in vain."""
         step = max(self._settings.hang_cycles // _CHECKS_PER_DEADLINE, 1)
         last, quiet = self.activity, 0
-        progress, before, reading = self._progress, self.activity, 0
+        accesses, judged, before, since = self._backend.accesses, self._judged, last, 0
         while quiet < self._settings.hang_cycles:
             await wait_cycles(self._clock, step)
             quiet = quiet + step if self.activity == last else 0
             last = self.activity
-            if self._progress != progress:
-                progress, before, reading = self._progress, last, 0
+            since += step
+            if self._backend.accesses != accesses:
+                accesses, before, since = self._backend.accesses, last, 0
+            if last - before <= _LEAST_ACCESSES or last - before <= self._most_accesses:
                 continue
-            reading += step
-            if last - before > _LEAST_READS and last - before > self._most_reads:
-                return Stuck(reading, last - before)
+            if self._judged == judged:
+                return Stuck(since, last - before)
+            judged, before, since = self._judged, last, 0
         return Stuck(quiet)
 
     @property
-    def _progress(self) -> int:
-        """A count that changes with everything but reads."""
-        written = sum(monitor.write_handshakes for monitor in self._backend.monitors.values())
-        return self._backend.accesses + written
+    def _judged(self) -> int:
+        """How many bytes that a layer lacked were written, right or wrong."""
+        self._backend.look()
+        self._judge.board.judge_pending()
+        return self._judge.verdict.judged_bytes
 
     @property
-    def _most_reads(self) -> int:
-        """Reads that no layer needs before it writes: of each byte of memory several times, an atom at a time."""
+    def _most_accesses(self) -> int:
+        """Accesses that no layer needs before it writes: of each byte several times, an atom at a time."""
         memories = self._backend.memories.values()
         nbytes = sum(allocation.nbytes for memory in memories for allocation in memory.allocations)
-        return _LEAST_READS + _READS_OF_A_BYTE * nbytes // _LEAST_ATOM_BYTES
+        return _LEAST_ACCESSES + _ACCESSES_OF_A_BYTE * nbytes // _LEAST_ATOM_BYTES
 
     async def memory_rests(self) -> bool:
         """Return True once no memory port has moved or owed anything for a while, False when that never comes."""
@@ -120,7 +123,7 @@ class Watchdog:
             requests=tuple(request for port in outstanding for request in port),
             unmatched=tuple(halves for halves in unmatched if halves is not None),
             units=(),
-            reads=stuck.reads,
+            in_vain=stuck.in_vain,
         )
         return await self._with_states(hang)
 

@@ -32,6 +32,12 @@ DRIVEN = {
     "nvdla_core2dbb_ar_arid": "1",
     "nvdla_core2dbb_ar_araddr": "32'h80000100",
     "nvdla_core2dbb_r_rready": "1",
+    "nvdla_core2dbb_aw_awvalid": 'taken > 2 && $test$plusargs("writes")',
+    "nvdla_core2dbb_aw_awid": "1",
+    "nvdla_core2dbb_aw_awaddr": "32'h80000100",
+    "nvdla_core2dbb_w_wvalid": 'taken > 2 && $test$plusargs("writes")',
+    "nvdla_core2dbb_w_wlast": "1",
+    "nvdla_core2dbb_b_bready": "1",
 }
 CODE = """
   reg [31:0] taken = 0;
@@ -80,13 +86,16 @@ def test_a_device_whose_interrupt_cannot_be_served_hangs(device: Built, tmp_path
     assert [found.check for found in lost] == [Check.HANG]
 
 
-def test_a_device_that_reads_without_end_hangs(device: Built, tmp_path: Path) -> None:
-    result = play(device, tmp_path, ("+reads",))
+@pytest.mark.parametrize("plusargs", [("+reads",), ("+reads", "+writes")], ids=["reads", "reads and writes"])
+def test_a_device_that_moves_memory_without_end_hangs(device: Built, tmp_path: Path, plusargs: tuple[str, ...]) -> None:
+    result = play(device, tmp_path, plusargs)
     assert result.ending is Ending.HANG, result
     (hang,) = [found.detail for found in result.verdict.findings if isinstance(found.detail, Hang)]
-    assert 16384 < hang.reads <= hang.quiet_cycles
+    assert 16384 < hang.in_vain <= 3 * hang.quiet_cycles
     said = [line for line in complaints(result.verdict) if line.startswith("hang: ")]
-    assert said[0].startswith(f"hang: {hang.reads} reads and nothing else for {hang.quiet_cycles} cycles, at cycle ")
+    assert said[0].startswith(
+        f"hang: {hang.in_vain} requests and beats of memory in vain for {hang.quiet_cycles} cycles"
+    )
 
 
 @pytest.mark.parametrize("plusarg", ["+finishes", "+stops"])

@@ -1,4 +1,4 @@
-"""Plays the cocotb tests of checkers.py, interfaces.py and stress.py on each back end."""
+"""Plays the cocotb tests of checkers.py, interfaces.py, stress.py and far_strides.py on each back end."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from tb.run.compile.spec import Built
 from tests.sim.conftest import InSimulation, coroutines_of
 
-MODULES = ("checkers", "interfaces", "stress")
+MODULES = ("checkers", "interfaces", "stress", "far_strides")
 
 NEEDS_AGENTS = {
     "a_lost_write_response_ends_in_a_hang_report": "it withholds an answer, which only the coroutine slave can",

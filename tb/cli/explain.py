@@ -7,11 +7,11 @@ import os
 from pathlib import Path
 
 from models.errors import InputError
+from models.layout import FeatureLayout
 from models.limits import MEMORY_BYTES
 from tb.cli.layout_files import read_memory
 from tb.cli.layout_formats import add_layout_options, chosen
 from tb.cli.layout_options import OPTIONS, integer
-from tb.cli.layout_subjects import FeatureSubject
 from tb.explain import MOST_LAYERS, Explanation, explain, explain_folder, from_dumps, write_page
 from tb.explain.page import Failure, page
 from tb.explain.traits import element_leads
@@ -81,14 +81,14 @@ def _of_run(args: argparse.Namespace) -> list[Explanation]:
 def _of_dumps(args: argparse.Namespace) -> list[Explanation]:
     if args.layers is not None:
         raise InputError("--layers must only be given for the folder of a run")
-    subject = chosen(args, "explain")
-    assert isinstance(subject, FeatureSubject)
+    layout = chosen(args, "explain").layout
+    assert isinstance(layout, FeatureLayout)
     base = integer("base", args.base or "0")
-    subject.layout.alignment.check(start_address=base)
+    layout.alignment.check(start_address=base)
     fill = None if args.fill is None else integer("fill", args.fill)
-    limit = subject.layout.nbytes
+    limit = layout.nbytes
     should, does = args.paths
     expected = read_memory(should, limit, fill)
     size = os.path.getsize(does) if os.path.isfile(does) else 0
     actual = read_memory(does, min(max(limit, size), MEMORY_BYTES), fill)
-    return [explain(from_dumps(does.name, subject.layout, base, expected, actual))]
+    return [explain(from_dumps(does.name, layout, base, expected, actual))]

@@ -6,6 +6,9 @@ import argparse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from models.config import HwConfig
 from models.errors import InputError
@@ -18,6 +21,7 @@ from models.layout import (
     FeatureLayout,
     FullyConnectedDataLayout,
     ImageWeightLayout,
+    KernelLayout,
     OperandLayout,
     PixelLayout,
     PlanarLayout,
@@ -29,22 +33,14 @@ from models.layout import (
     split,
     thread_number,
 )
-from models.layout.raw import Array, ByteArray, check_index
+from models.layout.raw import Array, ByteArray, check_array, check_index
 from models.limits import MEMORY_BYTES
 from models.precision import Precision
 from tb.cli.layout_files import read_memory
 from tb.cli.layout_options import OPTIONS, Given
-from tb.cli.layout_subjects import FeatureSubject, OperandSubject, PixelSubject, RubikSubject, Subject, ValuesSubject
-from tb.cli.layout_weights import (
-    KERNEL_AXES,
-    CompressedSubject,
-    ImageKernelSubject,
-    KernelSetSubject,
-    KernelSubject,
-    WinogradKernelSubject,
-)
+from tb.cli.layout_subjects import CompressedSubject, Coordinates, Subject
 
-CUBE_AXES = ("c", "h", "w")
+CUBE_AXES, KERNEL_AXES = ("c", "h", "w"), ("k", "c", "r", "s")
 
 
 @dataclass(frozen=True)
@@ -127,41 +123,73 @@ def _feature_layout(given: Given, shape: tuple[int, int, int]) -> FeatureLayout:
 
 
 def _feature(given: Given) -> Subject:
-    layout = _feature_layout(given, given.triple("shape", "C,H,W"))
-    return FeatureSubject(layout, CUBE_AXES, layout.alignment, given.number("padding", 0))
+    layout = _feature_layout(given, given.integers("shape", "C,H,W"))
+    padding = given.number("padding", 0)
+
+    def remark(element: Coordinates) -> str:
+        return "padding channel" if layout.is_padding(int(element[0])) else ""
+
+    return Subject(
+        layout, CUBE_AXES, layout.alignment, remark=remark, write=lambda tensor: layout.pack(tensor, padding)
+    )
 
 
 def _pixel(given: Given) -> Subject:
-    shape, x_offset = given.triple("shape", "C,H,W"), given.integer("x-offset", 0)
+    shape, x_offset = given.integers("shape", "C,H,W"), given.integer("x-offset", 0)
     layout = PixelLayout.packed(_config(given), given.values["pixel-format"], shape, x_offset)
     if "line-stride" in given.values:
         planes = ",".join(["BYTES"] * len(layout.format.planes))
         layout = replace(layout, line_stride_bytes=given.integers("line-stride", planes))
-    return PixelSubject(layout, CUBE_AXES, layout.alignment, given.integer("padding", 0))
+    padding = given.integer("padding", 0)
+
+    def remark(element: Coordinates) -> str:
+        word, lsb, bits = layout.bits(*map(int, element))
+        return f"bits {lsb} to {lsb + bits - 1} of the word at {word:#x}"
+
+    return Subject(layout, CUBE_AXES, layout.alignment, remark=remark, write=lambda image: layout.pack(image, padding))
 
 
-def _weight(given: Given) -> KernelSubject:
-    layout = WeightLayout(_config(given), _precision(given), given.quadruple("shape", "K,C,R,S"))
-    return KernelSubject(layout, KERNEL_AXES, layout.alignment)
+def _kernels(layout: KernelLayout, **own: Any) -> Subject:
+    return Subject(layout, KERNEL_AXES, layout.alignment, **own)
 
 
-def _image_weight(given: Given) -> KernelSubject:
+def _weight(given: Given) -> Subject:
+    return _kernels(WeightLayout(_config(given), _precision(given), given.integers("shape", "K,C,R,S")))
+
+
+def _image_weight(given: Given) -> Subject:
+    """Return kernels for image input, whose columns become channels: ``s * C + c``."""
     lines = given.integer("post-extension", 1)
-    layout = ImageWeightLayout(_config(given), _precision(given), given.quadruple("shape", "K,C,R,S"), lines)
-    return ImageKernelSubject(layout, KERNEL_AXES, layout.alignment)
+    layout = ImageWeightLayout(_config(given), _precision(given), given.integers("shape", "K,C,R,S"), lines)
+    channels = layout.shape[1]
+
+    def inside(element: Coordinates) -> tuple[int, ...]:
+        for name, value, end in zip(KERNEL_AXES, map(int, element), layout.shape, strict=True):
+            check_index(name, value, end)
+        k, c, r, s = map(int, element)
+        return k, s * channels + c, r, 0
+
+    def outside(found: tuple[int, ...]) -> Coordinates:
+        s, c = divmod(found[1], channels)
+        return found[0], c, found[2], s
+
+    return _kernels(layout, extend=layout.pre_extend, restore=layout.original, inside=inside, outside=outside)
 
 
-def _winograd(given: Given) -> KernelSubject:
-    stride = given.pair("stride", "Y,X") if "stride" in given.values else (1, 1)
-    layout = WinogradWeightLayout(_config(given), _precision(given), given.quadruple("shape", "K,C,R,S"), stride)
-    converted = "converted" in given.values
-    if converted and "scale" in given.values:
+def _winograd(given: Given) -> Subject:
+    """Return kernels for Winograd; the conversion rounds, so unpacking and elements are those of 4x4 kernels."""
+    stride = given.integers("stride", "Y,X") if "stride" in given.values else (1, 1)
+    layout = WinogradWeightLayout(_config(given), _precision(given), given.integers("shape", "K,C,R,S"), stride)
+    if "converted" not in given.values:
+        scale = given.number("scale", 1)
+        return _kernels(layout, extend=lambda tensor: layout.convert(tensor, scale))
+    if "scale" in given.values:
         raise InputError("--scale must not be given with --converted, which converts nothing")
-    return WinogradKernelSubject(layout, KERNEL_AXES, layout.alignment, given.number("scale", 1), converted)
+    return _kernels(layout)
 
 
 def _deconvolution_layout(given: Given) -> DeconvolutionWeightLayout:
-    shape, stride = given.quadruple("shape", "K,C,R,S"), given.pair("stride", "Y,X")
+    shape, stride = given.integers("shape", "K,C,R,S"), given.integers("stride", "Y,X")
     return DeconvolutionWeightLayout(_config(given), _precision(given), shape, stride)
 
 
@@ -170,17 +198,18 @@ def _deconvolution(given: Given) -> Subject:
     return Subject(layout, KERNEL_AXES, layout.alignment)
 
 
-def _kernel_set(given: Given) -> KernelSubject:
+def _kernel_set(given: Given) -> Subject:
+    """Return one set of the kernels of a deconvolution; unpacking and elements are those of the set."""
     whole, number = _deconvolution_layout(given), given.integer("set", 0)
     check_index("--set", number, whole.sets)
-    return KernelSetSubject(whole.set_layout, KERNEL_AXES, whole.alignment, whole, number)
+    return Subject(whole.set_layout, KERNEL_AXES, whole.alignment, extend=lambda tensor: whole.split(tensor)[number])
 
 
 _WEIGHT_OPTIONS = ("precision", "shape")
 _WINOGRAD_OPTIONS = ("config", "stride", "scale", "converted")
 
 # What can be compressed; of a deconvolution one set at a time.
-_COMPRESSIBLE: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], Callable[[Given], KernelSubject]]] = {
+_COMPRESSIBLE: Mapping[str, tuple[tuple[str, ...], tuple[str, ...], Callable[[Given], Subject]]] = {
     "weight": (_WEIGHT_OPTIONS, ("config",), _weight),
     "image-weight": (_WEIGHT_OPTIONS, ("config", "post-extension"), _image_weight),
     "winograd": (_WEIGHT_OPTIONS, _WINOGRAD_OPTIONS, _winograd),
@@ -194,21 +223,43 @@ def _compressed(given: Given) -> Subject:
     given = replace(given, format_name=f"compressed {inner}")
     given.check(("weight-format", *required, "wmb", "wgs"), optional)
     kernels = build(given)
+    assert isinstance(kernels.layout, KernelLayout)
     compressed = CompressedWeightLayout(kernels.layout)
     wmb = None
     if given.command == "offset":
         wmb = read_memory(Path(given.values["wmb"]), compressed.wmb_nbytes, None)
-    return CompressedSubject(kernels.layout, KERNEL_AXES, compressed.alignment, compressed, kernels, wmb)
+
+    def remark(element: Coordinates) -> str:
+        byte, bit = compressed.mask_bit(*kernels.inside(element))
+        return f"mask bit {bit} of WMB byte {byte:#x}"
+
+    own = {**vars(kernels), "alignment": compressed.alignment, "remark": remark}
+    return CompressedSubject(**own, compressed=compressed, wmb=wmb)
 
 
 def _operand(given: Given) -> Subject:
     words = given.choice("components", [",".join(names) for names in COMPONENTS])
     size = given.integer("component-bytes", 0)
-    shape = given.triple("shape", "C,H,W")
+    shape = given.integers("shape", "C,H,W")
     packed = OperandLayout.packed(_config(given), _precision(given), shape, tuple(words.split(",")), size)
     line, surface = _strides(given, packed.line_stride_bytes, shape[1], "surface-stride")
     layout = replace(packed, line_stride_bytes=line, surface_stride_bytes=surface)
-    return OperandSubject(layout, ("component", *CUBE_AXES), layout.alignment)
+
+    def extend(tensor: Array) -> dict[str, Array]:
+        """Return the operands by their components, from one tensor (C, H, W), or (2, C, H, W) for a pair."""
+        names = layout.components
+        check_array("operands", tensor, shape if len(names) == 1 else (2, *shape), layout.component_dtype)
+        return dict(zip(names, tensor.reshape(-1, *shape), strict=True))
+
+    def restore(content: dict[str, Array]) -> Array:
+        arrays = list(content.values())
+        return arrays[0] if len(arrays) == 1 else np.stack(arrays)
+
+    def remark(element: Coordinates) -> str:
+        return "padding channel" if int(element[1]) >= shape[0] else ""
+
+    axes = ("component", *CUBE_AXES)
+    return Subject(layout, axes, layout.alignment, extend=extend, restore=restore, remark=remark)
 
 
 def _planar_layout(given: Given, shape: tuple[int, int, int]) -> PlanarLayout:
@@ -218,7 +269,7 @@ def _planar_layout(given: Given, shape: tuple[int, int, int]) -> PlanarLayout:
 
 
 def _planar(given: Given) -> Subject:
-    layout = _planar_layout(given, given.triple("shape", "C,H,W"))
+    layout = _planar_layout(given, given.integers("shape", "C,H,W"))
     return Subject(layout, CUBE_AXES, layout.alignment)
 
 
@@ -235,23 +286,24 @@ def _rubik(given: Given) -> Subject:
     required, optional = _RUBIK[mode]
     given = replace(given, format_name=f"rubik {mode}")
     given.check(("mode", *required), optional)
-    shape = given.triple("shape", "C,H,W")
+    shape = given.integers("shape", "C,H,W")
+    write: Callable[[Array], ByteArray]
+    target: FeatureLayout | PlanarLayout
     if mode == "merge":
-        planes, target = PlanarLayout.packed(_config(given), _precision(given), shape), _feature_layout(given, shape)
-        return _moved(mode, target, lambda cube: merge(planes, target, planes.pack(cube)))
-    source = FeatureLayout.packed(_config(given), _precision(given), shape)
-    if mode == "split":
-        planar = _planar_layout(given, shape)
-        return _moved(mode, planar, lambda cube: split(source, planar, source.pack(cube)))
-    stride = given.pair("stride", "Y,X")
-    contracted = _feature_layout(given, contracted_shape(source, stride))
-    return _moved(mode, contracted, lambda cube: contract(source, contracted, stride, source.pack(cube)))
-
-
-def _moved(mode: str, target: FeatureLayout | PlanarLayout, movement: Callable[[Array], ByteArray]) -> Subject:
+        planes, cube = PlanarLayout.packed(_config(given), _precision(given), shape), _feature_layout(given, shape)
+        target, write = cube, lambda tensor: merge(planes, cube, planes.pack(tensor))
+    else:
+        source = FeatureLayout.packed(_config(given), _precision(given), shape)
+        if mode == "split":
+            planes = _planar_layout(given, shape)
+            target, write = planes, lambda tensor: split(source, planes, source.pack(tensor))
+        else:
+            stride = given.integers("stride", "Y,X")
+            cube = _feature_layout(given, contracted_shape(source, stride))
+            target, write = cube, lambda tensor: contract(source, cube, stride, source.pack(tensor))
     if not target.config.rubik_enable:
         raise InputError(f"--config must be a build with RUBIK, not {target.config.name}")
-    return RubikSubject(target, CUBE_AXES, target.alignment, mode, movement)
+    return Subject(target, CUBE_AXES, target.alignment, write=write, about=f"written by RUBIK {mode}: ")
 
 
 def _dlhdl(given: Given) -> Subject:
@@ -259,9 +311,10 @@ def _dlhdl(given: Given) -> Subject:
     kind = DlhdlType(given.choice("precision", [kind.value for kind in DlhdlType]))
     threads = thread_number(given.integer("conv-thread-number", 0))
     if module == "convolution":
-        return Subject(ConvolutionDataLayout(kind, given.triple("shape", "Z,Y,X"), threads), ("z", "y", "x"), None)
+        return Subject(ConvolutionDataLayout(kind, given.integers("shape", "Z,Y,X"), threads), ("z", "y", "x"), None)
     (values,) = given.integers("shape", "X")
-    return ValuesSubject(FullyConnectedDataLayout(kind, values, threads), ("x",), None)
+    layout = FullyConnectedDataLayout(kind, values, threads)
+    return Subject(layout, ("x",), None, outside=lambda found: (found.c,))
 
 
 _STRIDES = ("config", "line-stride", "surface-stride")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from models.errors import InputError
 from models.limits import NUMBER_BITS
@@ -117,8 +118,8 @@ class Given:
         """
         return integer(name, self.values[name]) if name in self.values else default
 
-    def integers(self, name: str, form: str) -> tuple[int, ...]:
-        """Return numbers that are separated by commas.
+    def integers(self, name: str, form: str) -> Any:
+        """Return numbers that are separated by commas, as a tuple.
 
         Args:
             name: the option.
@@ -131,21 +132,6 @@ class Given:
         if len(words) != form.count(",") + 1:
             raise InputError(f"--{name} must be {form} for {self.format_name}, not {self.values[name]}")
         return tuple(integer(name, word) for word in words)
-
-    def pair(self, name: str, form: str) -> tuple[int, int]:
-        """Return two numbers."""
-        first, second = self.integers(name, form)
-        return first, second
-
-    def triple(self, name: str, form: str) -> tuple[int, int, int]:
-        """Return three numbers."""
-        first, second, third = self.integers(name, form)
-        return first, second, third
-
-    def quadruple(self, name: str, form: str) -> tuple[int, int, int, int]:
-        """Return four numbers."""
-        first, second, third, fourth = self.integers(name, form)
-        return first, second, third, fourth
 
     def number(self, name: str, default: int) -> int | float:
         """Return a number that may have a fraction, or the default that the option's help states.

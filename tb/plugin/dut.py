@@ -173,8 +173,8 @@ class PlayedDut:
             raise built
         return built
 
-    def _shared(self, built: Built) -> SharedProcess | None:
-        if self._process is None and SharedProcess.fits(built):
+    def _shared(self, built: Built) -> SharedProcess:
+        if self._process is None:
             self._process = SharedProcess(built, folders.made(self.root, f".simulator-{os.getpid()}"), self._plusargs)
         return self._process
 

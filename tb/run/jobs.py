@@ -189,22 +189,19 @@ def run_jobs(
         isolated: Whether every job must have a simulator process of its own; else they share one per worker
             where they can.
     """
-    alone = isolated or not SharedProcess.fits(setup.built)
     plusargs = jobs[0].plusargs if jobs else ()
-    folders_of = [root / f".simulator-{number}" for number in range(workers)]
-    processes = [None if alone else SharedProcess(setup.built, folder, plusargs) for folder in folders_of]
+    processes = [SharedProcess(setup.built, root / f".simulator-{number}", plusargs) for number in range(workers)]
 
-    def play(process: SharedProcess | None, job: Job) -> tuple[Job, Result]:
+    def play(process: SharedProcess, job: Job) -> tuple[Job, Result]:
         name = folders.folder_name(job.identity)
         work_dir = folders.emptied(root, name) if job.refused is None else folders.place(root, name)
-        return job, run_job(job, setup, work_dir, process)
+        return job, run_job(job, setup, work_dir, None if isolated else process)
 
     try:
         yield from spread(processes, jobs, play)
     finally:
         for process in processes:
-            if process is not None:
-                process.close()
+            process.close()
 
 
 def run_entry(
@@ -253,14 +250,16 @@ def run_job(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | Non
         job: The job.
         setup: What plays it.
         work_dir: Folder for the scenario and everything the run leaves behind.
-        process: What plays it instead of a simulator process of its own, unless their plusargs differ.
+        process: What plays it instead of a simulator process of its own, where it can.
     """
     if job.refused is not None:
         return job.result(setup.dut, Verdict(refused=job.refused))
     folders.check_new(work_dir)
-    result = (
-        _tested(job, job.test, setup, work_dir) if job.test is not None else _scenario(job, setup, work_dir, process)
-    )
+    if job.test is not None:
+        result = _tested(job, job.test, setup, work_dir)
+    else:
+        shared = None if process is None or not process.takes(job.plusargs) else process
+        result = _scenario(job, setup, work_dir, shared)
     if result.ending.is_failure:
         keep_page(result, work_dir, job.kept)
     return result
@@ -268,7 +267,7 @@ def run_job(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | Non
 
 def _scenario(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | None) -> Result:
     """Play a scenario, and name the one before it in the process when it fails after that one alone."""
-    before = process.last if process is not None and job.plusargs == process.plusargs else None
+    before = None if process is None else process.last
     result = _played(job, setup, work_dir, process)
     if before is not None and result.ending in _OF_DEVICE and _passes_alone(job, setup, work_dir):
         return msgspec.structs.replace(result, after=before)
@@ -303,7 +302,7 @@ def _played(job: Job, setup: Setup, work_dir: Path, process: SharedProcess | Non
         return job.result(dut, Verdict.of(Check.INPUT, job.broken), folder=work_dir)
     save_scenario(job.make(), work_dir / SCENARIO_DIR)
     request = job.request(dut, work_dir)
-    if process is not None and job.plusargs == process.plusargs:
+    if process is not None:
         run = process.play(request, work_dir / LOG_NAME, setup.timeout_seconds)
         answer = Answer.load(work_dir / RESULT_FILE)
         if answer is None or answer.verdict.ending.is_failure:

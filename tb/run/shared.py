@@ -59,16 +59,14 @@ class SharedProcess:
         """
         self.built, self.plusargs, self.work_dir, self.scenarios = built, plusargs, work_dir.resolve(), 0
         self.last: str | None = None
-        self._module = entry_module(built.spec.config)
         self._alive: _Alive | None = None
 
-    @staticmethod
-    def fits(built: Built) -> bool:
-        """Return whether scenarios can share a process of this model.
+    def takes(self, plusargs: tuple[str, ...]) -> bool:
+        """Return whether scenarios with these arguments can share the process.
 
         Coroutines live as long as the process, and waves are written at its end.
         """
-        return built.spec.native and not built.spec.waves
+        return self.built.spec.native and not self.built.spec.waves and plusargs == self.plusargs
 
     def play(self, request: Request, log_path: Path, timeout_seconds: float) -> SimResult:
         """Play a saved scenario and say how that ended; unless it passed, the process has ended, too.
@@ -84,20 +82,17 @@ class SharedProcess:
         self.scenarios += 1
         self.last = request.test
         started = time.monotonic()
-        check: Check | None = None
-        message = ""
+        check, message = None, ""
         ended = _asked(self._alive, request.encode(), timeout_seconds)
         seconds = time.monotonic() - started
         log_path = log_path if log_path.is_file() else self.work_dir / LOG_NAME
-        junit_path = self.work_dir / JUNIT_NAME
         if ended is not None:
-            test = f"{self._module}.{_TEST}"
-            check, message = judge(ended, junit_path, log_path, test, timeout_seconds)
+            test = f"{entry_module(self.built.spec.config)}.{_TEST}"
+            check, message = judge(ended, self.work_dir / JUNIT_NAME, log_path, test, timeout_seconds)
             if check is None:
                 check, message = Check.CRASH, f"{test}: the simulator ended without an answer"
             self.close()
-        returncode = 0 if ended is None else ended.returncode
-        return SimResult(check, message, returncode, seconds, log_path, junit_path, None)
+        return SimResult(check, message, seconds, log_path)
 
     def close(self) -> None:
         """End the process, which finishes its test when it can."""
@@ -118,7 +113,8 @@ class SharedProcess:
         ours, theirs = socket.socketpair()
         with theirs:
             variables = {**ENTRY_ENVIRONMENT, _REQUESTS: str(theirs.fileno())}
-            prepared = prepare(self.built, self._module, _TEST, variables, self.work_dir, self.plusargs)
+            module = entry_module(self.built.spec.config)
+            prepared = prepare(self.built, module, _TEST, variables, self.work_dir, self.plusargs)
             with (self.work_dir / LOG_NAME).open("wb") as log:
                 process = start(
                     prepared.command,

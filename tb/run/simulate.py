@@ -35,30 +35,19 @@ class SimResult:
         check: What went wrong: the test itself, a crash, a timeout, or a kill from outside; None when the test ran
             and nothing failed.
         message: Why it did not pass; empty when it did.
-        returncode: The simulator's exit code; negative when a signal ended it.
         seconds: Wall-clock time.
         log_path: Everything the simulator and the test printed.
-        junit_path: cocotb's result file; it exists unless the simulation crashed or timed out.
-        waves_path: The waves, or None when none were asked for.
     """
 
     check: Check | None
     message: str
-    returncode: int
     seconds: float
     log_path: Path
-    junit_path: Path
-    waves_path: Path | None
 
     @property
     def passed(self) -> bool:
         """Whether the test ran and nothing failed."""
         return self.check is None
-
-    @property
-    def timed_out(self) -> bool:
-        """Whether the deadline ended the simulation."""
-        return self.check is Check.TIMEOUT
 
 
 def simulate(
@@ -106,7 +95,7 @@ def simulate(
     )
     check, message = judge(ended, junit_path, log_path, f"{test_module}.{testcase}", timeout_seconds)
     seconds = time.monotonic() - started
-    return SimResult(check, message, ended.returncode, seconds, log_path, junit_path, waves_path)
+    return SimResult(check, message, seconds, log_path)
 
 
 def prepare(

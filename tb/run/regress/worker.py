@@ -288,8 +288,8 @@ def end_processes() -> None:
         _end(process, limits)
 
 
-def _process(dut: Dut, plusargs: tuple[str, ...], limits: Limits) -> SharedProcess | None:
-    """Return the simulator process of this thread's scenarios on a device, if they can share one."""
+def _process(dut: Dut, plusargs: tuple[str, ...], limits: Limits) -> SharedProcess:
+    """Return the simulator process of this thread's scenarios on a device."""
     key = threading.get_ident(), dut, plusargs, limits
     built = _built(dut, limits)
     process = _processes.get(key)
@@ -297,8 +297,6 @@ def _process(dut: Dut, plusargs: tuple[str, ...], limits: Limits) -> SharedProce
         return process
     if process is not None:
         _end(process, limits)
-    if not SharedProcess.fits(built):
-        return None
     folder = folders.made(limits.folder, _worker_name(), f".simulator-{next(_numbers)}")
     _processes[key] = SharedProcess(built, folder, plusargs)
     return _processes[key]

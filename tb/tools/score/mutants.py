@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 from tb.explain.units import Unit
@@ -114,7 +115,7 @@ def play_mutants(
         chosen, reaching = worth_playing(cases, noted(number, mutant), likely(mutant.module), most)
         plain = (bench.job(case.source, case.seed) for case in chosen)
         jobs = (replace(job, plusargs=plusargs, rerun=again) for job in plain)
-        with bench.process(folder, plusargs) as process:
+        with closing(bench.shared(folder, plusargs)) as process:
             ended = until_caught(jobs, bench, folder, process)
         unit = unit_of(mutant.module, parents)
         return MutantResult(number, mutant, unit, reaching, ended)

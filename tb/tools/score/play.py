@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -108,19 +108,9 @@ class Bench:
     def _setup(self) -> Setup:
         return Setup(self.built, self.dut, self.timeout_seconds)
 
-    def shared(self, folder: Path, plusargs: tuple[str, ...] = ()) -> SharedProcess | None:
-        """Return a simulator process for many jobs with the same arguments, None when the model allows none."""
-        return SharedProcess(self.built, folder / ".simulator", plusargs) if SharedProcess.fits(self.built) else None
-
-    @contextmanager
-    def process(self, folder: Path, plusargs: tuple[str, ...] = ()) -> Iterator[SharedProcess | None]:
-        """Give what ``shared`` returns, and end it."""
-        shared = self.shared(folder, plusargs)
-        try:
-            yield shared
-        finally:
-            if shared is not None:
-                shared.close()
+    def shared(self, folder: Path, plusargs: tuple[str, ...] = ()) -> SharedProcess:
+        """Return the simulator process of jobs with the same arguments."""
+        return SharedProcess(self.built, folder / ".simulator", plusargs)
 
 
 def play_bugs(
@@ -142,7 +132,7 @@ def false_alarms(found: Sequence[Source], bench: Bench, *, seed: int, workers: i
     folder = folders.made(bench.root, "without")
 
     def play(number: int) -> list[Result]:
-        with bench.process(folder / str(number)) as process:
+        with closing(bench.shared(folder / str(number))) as process:
             return [bench.play(bench.job(source, seed), folder, process) for source in found[number::workers]]
 
     with threads(workers) as pool:
@@ -162,7 +152,7 @@ def play_bug(bug: Bug, found: Sequence[Source], bench: Bench, seed: int) -> BugR
     jobs = (job for source in found if (job := job_of(bug, source, bench, seed)) is not None)
     folder = folders.made(bench.root, folders.folder_name(bug.name))
     plusargs = (f"+bug={bug.name}",) if bug.place is Place.RTL else ()
-    with bench.process(folder, plusargs) as process:
+    with closing(bench.shared(folder, plusargs)) as process:
         ended = until_caught(jobs, bench, folder, process)
     return BugResult(bug, ended)
 

@@ -15,7 +15,6 @@ from tb.judge.verdict import Ending
 from tb.run import folders
 from tb.run.jobs import Job
 from tb.run.result import Result, identity
-from tb.run.shared import SharedProcess
 from tb.run.spread import spread
 from tb.tools.score.play import Bench
 from tb.tools.score.scenarios import Source
@@ -98,7 +97,7 @@ class _Player:
         self._bench, self._folder = bench, folder
         self._notes = None if mutants is None else Notes(folder / f"reached_{number}", mutants)
         self._plusargs = () if self._notes is None else (f"+reached={self._notes.path}",)
-        self._process: SharedProcess | None = bench.shared(folder / str(number), self._plusargs)
+        self._process = bench.shared(folder / str(number), self._plusargs)
         self._constant: list[int] | None = None
 
     def play(self, case: Case) -> Reached:
@@ -124,8 +123,7 @@ class _Player:
         return sorted({*taken, *self._constant})
 
     def close(self) -> None:
-        if self._process is not None:
-            self._process.close()
+        self._process.close()
 
 
 def worth_playing(

@@ -104,7 +104,7 @@ def simulated(work_dir: Path, answer: Answer) -> SimResult:
     """Leave what a simulation does."""
     answer.save(work_dir / RESULT_FILE)
     check = Check.TEST if answer.verdict.ending.is_failure else None
-    return SimResult(check, "", 0, 0.1, work_dir / "sim.log", work_dir / "results.xml", None)
+    return SimResult(check, "", 0.1, work_dir / "sim.log")
 
 
 def inputs(project: Path) -> Path:

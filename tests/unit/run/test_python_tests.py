@@ -54,7 +54,7 @@ def test_the_verdict_is_that_of_the_bench_where_the_test_ended_with_it(
         asked.update(options)
         if answer is not None:
             Answer(answer, Performance(1.0, 1.0, 1)).save(work_dir / "result.json")
-        return SimResult(check, message, 0, 2.0, work_dir / "sim.log", work_dir / "results.xml", None)
+        return SimResult(check, message, 2.0, work_dir / "sim.log")
 
     monkeypatch.setattr(jobs, "simulate", simulate)
     built: Any = None

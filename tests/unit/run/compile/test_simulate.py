@@ -33,10 +33,9 @@ def run(built: Built, testcase: str, work_dir: Path, seconds: float = 60.0, **op
 def test_a_test_drives_and_reads_the_rtl(model: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     result = run(request.getfixturevalue(model), "a_word_comes_back_plus_three", tmp_path)
 
-    assert (result.check, result.message, result.returncode) == (None, "", 0), result.log_path.read_text()
+    assert (result.check, result.message) == (None, ""), result.log_path.read_text()
     assert result.passed
-    assert result.junit_path.is_file()
-    assert result.waves_path is None
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["results.xml", "sim.log"]
 
 
 def test_verilator_shows_the_top_ports_and_nothing_else(model_of_verilator: Built, tmp_path: Path) -> None:
@@ -58,8 +57,7 @@ def test_the_debug_model_shows_internals_and_writes_waves(debug_model_of_verilat
     result = run(debug_model_of_verilator, "internals_are_visible", tmp_path, waves=True)
 
     assert result.passed, result.message
-    assert result.waves_path == tmp_path / f"waves.{debug_model_of_verilator.wave_suffix}"
-    assert result.waves_path.stat().st_size > 0
+    assert (tmp_path / f"waves.{debug_model_of_verilator.wave_suffix}").stat().st_size > 0
 
 
 @needs_icarus
@@ -67,8 +65,7 @@ def test_icarus_writes_waves(model_of_icarus: Built, tmp_path: Path) -> None:
     result = run(model_of_icarus, "internals_are_visible", tmp_path, waves=True)
 
     assert result.passed, result.message
-    assert result.waves_path == tmp_path / "waves.fst"
-    assert result.waves_path.stat().st_size > 0
+    assert (tmp_path / "waves.fst").stat().st_size > 0
 
 
 @pytest.mark.parametrize("model", ["wave_model_of_verilator", pytest.param("model_of_icarus", marks=needs_icarus)])
@@ -79,21 +76,14 @@ def test_waves_begin_when_asked_and_hold_what_the_bench_drives(
     result = run(built, "waves_begin_after_20_ns", tmp_path, waves=True, plusargs=("+wave_wait",))
 
     assert result.passed, result.log_path.read_text()
-    assert result.waves_path is not None
-    assert result.waves_path.stat().st_size > 0
+    waves = tmp_path / f"waves.{built.wave_suffix}"
+    assert waves.stat().st_size > 0
     if built.wave_suffix == "vcd":
-        text = result.waves_path.read_text()
+        text = waves.read_text()
         name = re.findall(r"\$var \w+ +16 (\S+) c \[15:0\] \$end", text)[0]
         assert min(int(time) for time in re.findall(r"^#(\d+)", text, re.MULTILINE)) >= 20_000
         values = re.findall(rf"^b([01]+) {re.escape(name)}$", text, re.MULTILINE)
         assert [int(value, 2) for value in values] == [0, 5]
-
-
-@needs_icarus
-def test_icarus_writes_no_waves_unless_asked(model_of_icarus: Built, tmp_path: Path) -> None:
-    run(model_of_icarus, "a_word_comes_back_plus_three", tmp_path)
-
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["results.xml", "sim.log"]
 
 
 def test_waves_are_refused_by_a_model_without(model_of_verilator: Built, tmp_path: Path) -> None:
@@ -105,14 +95,14 @@ def test_waves_are_refused_by_a_model_without(model_of_verilator: Built, tmp_pat
 def test_a_failing_assertion_is_a_failure(model: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
     result = run(request.getfixturevalue(model), "the_assertion_fails", tmp_path)
 
-    assert (result.check, result.passed, result.timed_out) == (Check.TEST, False, False)
+    assert (result.check, result.passed) == (Check.TEST, False)
     assert result.message == f"{MODULE}.the_assertion_fails: a wrong word came back\nassert 4099 == 0"
 
 
 def test_a_hang_is_killed_and_the_log_says_where_it_stood(model_of_verilator: Built, tmp_path: Path) -> None:
     result = run(model_of_verilator, "python_hangs", tmp_path, seconds=15.0)
 
-    assert (result.check, result.timed_out, result.passed) == (Check.TIMEOUT, True, False)
+    assert (result.check, result.passed) == (Check.TIMEOUT, False)
     assert result.message == f"{MODULE}.python_hangs was killed after 15 seconds"
     assert re.search(r'File ".*launched\.py", line \d+ in python_hangs', result.log_path.read_text())
 
@@ -120,7 +110,7 @@ def test_a_hang_is_killed_and_the_log_says_where_it_stood(model_of_verilator: Bu
 def test_a_signal_is_a_crash(model_of_verilator: Built, tmp_path: Path) -> None:
     result = run(model_of_verilator, "the_simulator_is_killed", tmp_path)
 
-    assert (result.check, result.returncode) == (Check.CRASH, -11)
+    assert result.check is Check.CRASH
     assert result.message == f"{MODULE}.the_simulator_is_killed: the simulator was ended by SIGSEGV"
     assert "Fatal Python error: Segmentation fault" in result.log_path.read_text()
 
@@ -137,7 +127,7 @@ def test_a_signal_that_only_others_send_is_no_crash(number: signal.Signals, tmp_
 def test_an_exit_without_results_is_a_crash(model_of_verilator: Built, tmp_path: Path) -> None:
     result = run(model_of_verilator, "the_simulator_exits", tmp_path)
 
-    assert (result.check, result.returncode) == (Check.CRASH, 7)
+    assert result.check is Check.CRASH
     assert result.message.startswith(
         f"{MODULE}.the_simulator_exits: the simulator ended with code 7 and no result file: "
     )

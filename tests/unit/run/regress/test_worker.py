@@ -25,7 +25,6 @@ from tb.run.jobs import Job, PythonTest, Setup
 from tb.run.regress import code_coverage, worker
 from tb.run.regress.worker import NO_WAVES_FILE, Limits, end_processes, execute, record_path
 from tb.run.result import Result
-from tb.run.shared import SharedProcess
 from tb.run.task import BENCH, Task
 from tests.unit.run.regress.tasks import DUT, VERDICTS, hang, task, wrong
 from tests.unit.run.regress.test_code_coverage import point, written
@@ -42,7 +41,6 @@ class Simulator:
     """Stands in for a simulator that many scenarios share, and counts one line once for each."""
 
     all: list[Simulator]
-    fits = staticmethod(SharedProcess.fits)
 
     def __init__(self, built: Built, work_dir: Path, plusargs: tuple[str, ...]) -> None:
         self.built, self.work_dir, self.scenarios, self.closed = built, work_dir, 0, 0

@@ -55,7 +55,7 @@ def played(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Job, Dut]]:
         return job.result(setup.dut, Verdict(judged_bytes=8))
 
     monkeypatch.setattr(play, "run_job", run_job)
-    monkeypatch.setattr(play.SharedProcess, "fits", lambda built: False)
+    monkeypatch.setattr(play.SharedProcess, "takes", lambda *_: False)
     return seen
 
 
@@ -70,7 +70,7 @@ def test_simulations_load_the_configuration_that_the_user_gave(tmp_path: Path, p
 class FakeProcess:
     """Stands for a simulator process that many scenarios share: each passes or not, in turn."""
 
-    plusargs, last = (), None
+    last = None
 
     def __init__(self, verdicts: list[Verdict]) -> None:
         self.verdicts, self.asked, self.closed = verdicts, list[Request](), 0
@@ -81,7 +81,10 @@ class FakeProcess:
         Answer(self.verdicts.pop(0), Performance(1.0, 1.0, 1), explained=Explained([], [], [])).save(
             Path(request.result)
         )
-        return SimResult(None, "", 0, 1.0, log_path, log_path, None)
+        return SimResult(None, "", 1.0, log_path)
+
+    def takes(self, plusargs: tuple[str, ...]) -> bool:
+        return not plusargs
 
     def close(self) -> None:
         self.closed += 1
@@ -93,8 +96,6 @@ def shared(monkeypatch: pytest.MonkeyPatch, *verdicts: Verdict) -> FakeProcess:
 
     class Shared:
         """The class that is asked for it."""
-
-        fits = staticmethod(lambda built: True)
 
         def __new__(cls, *_: Any) -> Any:
             return process

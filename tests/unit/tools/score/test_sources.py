@@ -186,7 +186,7 @@ def passed(request: Request, log_path: Path) -> SimResult:
     """Leave the answer of a scenario that passes."""
     assert request.result is not None
     Answer(Verdict(judged_bytes=8), Performance(1.0, 1.0, 1)).save(Path(request.result))
-    return SimResult(None, "", 0, 0.0, log_path, log_path, None)
+    return SimResult(None, "", 0.0, log_path)
 
 
 class FakeProcess:
@@ -197,6 +197,9 @@ class FakeProcess:
 
     def __init__(self) -> None:
         self.played: list[str] = []
+
+    def takes(self, plusargs: tuple[str, ...]) -> bool:
+        return plusargs == self.plusargs
 
     def play(self, request: Request, log_path: Path, timeout_seconds: float) -> SimResult:
         self.played.append(log_path.parent.name)

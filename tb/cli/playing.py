@@ -21,7 +21,7 @@ from tb.cli.console import Console, verbosity_options
 from tb.cli.dut import BUILD_ROOT, add_dut_options, dut_of
 from tb.cli.inside import with_handovers
 from tb.explain.handovers import load_handovers
-from tb.report import failures, performance, report
+from tb.report import failures, performance, report, summary
 from tb.report.leads import with_leads
 from tb.report.progress import Progress
 from tb.run import folders
@@ -283,7 +283,7 @@ def _play_and_report(args: argparse.Namespace, plays: Sequence[Play], root: Path
     console.say(f"{time.monotonic() - started:.1f} s; reports: {root}/index.html, {root}/junit.xml")
     if args.json:
         report.write_json(results, args.json)
-    code = 1 if slower else report.exit_code(results)
+    code = 1 if slower else summary.exit_code(summary.endings(results))
     console.result(console.colour("red" if code else "green", report.summary(results)))
     return code
 

@@ -16,7 +16,7 @@ from tb.judge.finding import Check
 from tb.judge.text import complaints, margin_part
 from tb.judge.verdict import Ending, Verdict
 from tb.places import COMMAND
-from tb.report import failures, report
+from tb.report import failures, report, summary
 from tb.report.columns import aligned
 from tb.run.dut import Dut
 from tb.run.jobs import Job
@@ -77,7 +77,7 @@ def main(args: argparse.Namespace) -> int:
         report.write_json(results, args.json)
     print(f"{time.monotonic() - started:.1f} s")
     print(report.summary(results))
-    return report.exit_code(results)
+    return summary.exit_code(summary.endings(results))
 
 
 def play(path: Path, config_name: str, exact: bool) -> Result:

@@ -9,6 +9,7 @@ from tb.coverage.status import Hits, Totals, item_status, totals
 from tb.judge.verdict import Ending
 from tb.markup import Cell, Section
 from tb.report.columns import aligned
+from tb.report.summary import endings
 from tb.run.regress.features import Feature, FeaturePlan
 from tb.run.result import Result
 
@@ -46,11 +47,10 @@ class FeatureStatus:
 
 def latest_of(results: Iterable[Result]) -> dict[str, dict[Ending, int]]:
     """Return how the tests of one run ended, by their names."""
-    found: dict[str, dict[Ending, int]] = {}
+    by_test: dict[str, list[Result]] = {}
     for result in results:
-        endings = found.setdefault(result.test, {})
-        endings[result.ending] = endings.get(result.ending, 0) + 1
-    return found
+        by_test.setdefault(result.test, []).append(result)
+    return {test: endings(found) for test, found in by_test.items()}
 
 
 def feature_status(plan: FeaturePlan, features: Sequence[Feature], latest: Latest, hits: Hits) -> list[FeatureStatus]:

@@ -36,12 +36,6 @@ def summary(results: Sequence[Result]) -> str:
     return ", ".join(f"{outcomes.count(name)} {name}" for name in ("passed", "failed", "refused"))
 
 
-def exit_code(results: Sequence[Result]) -> int:
-    """Return 0 when something passed and nothing failed, else 1: a run that compared nothing has failed."""
-    endings = {result.ending for result in results}
-    return 0 if Ending.PASSED in endings and not any(ending.is_failure for ending in endings) else 1
-
-
 def write_json(results: Sequence[Result], path: Path) -> None:
     """Write all results as a list of objects."""
     data = msgspec.json.encode([_plain(result) for result in results])

@@ -73,7 +73,7 @@ class Recipe:
             seconds: How long it took to get it.
             cached: Whether it was there already.
         """
-        return Built(self.spec, self.directory, self.directory / "build.log", self.wave_suffix, seconds, cached)
+        return Built(self.spec, self.directory, self.wave_suffix, seconds, cached)
 
 
 def recipe_of(spec: BuildSpec, root: Path) -> Recipe:

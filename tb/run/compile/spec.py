@@ -85,7 +85,6 @@ class Built:
     Attributes:
         spec: Order for the model.
         directory: The build folder.
-        log_path: Complete output of the build.
         wave_suffix: ``fst`` or ``vcd`` for a model that can write waves, else None.
         seconds: Time this call took.
         cached: Whether the model was there already.
@@ -93,7 +92,6 @@ class Built:
 
     spec: BuildSpec
     directory: Path
-    log_path: Path
     wave_suffix: str | None
     seconds: float
     cached: bool

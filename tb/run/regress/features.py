@@ -9,12 +9,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Annotated
+
+import msgspec
 
 from models.config import HwConfig
 from models.limits import RUN_TASKS
 from models.reading import read_text, read_toml, shown
 from tb.coverage.model import CoverageModel, Item, load_model
 from tb.places import ROOT, module_of
+from tb.plain_data import converted
 from tb.stimulus.generate.describe import PlanError, Table
 from tb.stimulus.generate.plan import load_plan, plan_of
 from tb.stimulus.generate.random import ENGINES
@@ -22,8 +26,10 @@ from tb.stimulus.generate.random import ENGINES
 _MODULE = re.compile(r"\w+(\.\w+)*", re.ASCII)
 
 
-@dataclass(frozen=True)
-class Level:
+_Count = Annotated[int, msgspec.Meta(ge=0, le=RUN_TASKS)]
+
+
+class Level(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How much is played.
 
     Attributes:
@@ -37,10 +43,10 @@ class Level:
 
     name: str
     about: str
-    seeds: int
-    search: int
-    steered: int
-    random: int
+    seeds: Annotated[int, msgspec.Meta(ge=1, le=RUN_TASKS)]
+    search: _Count
+    steered: _Count
+    random: _Count
 
 
 @dataclass(frozen=True)
@@ -133,7 +139,8 @@ def load_feature_plan(path: Path, config: HwConfig) -> FeaturePlan:
     tests = [test for plan in plans for test in _scenarios(plan)]
     tests += [test for module in table.names("bench") for test in _bench_tests(path, module)]
     model = load_model(folder, config)
-    levels = tuple(_level(path, data) for data in table.take("level", list, required=True))
+    given = table.take("level", list, required=True)
+    levels = converted(given, tuple[Level, ...], f"{path.name}: level", PlanError)
     home = plan_of(config, path.parent).stem
     features = [_feature(path, data, tests, home, model, levels) for data in table.take("feature", list, required=True)]
     table.done()
@@ -161,21 +168,6 @@ def _bench_tests(path: Path, module: str) -> Iterator[PlannedTest]:
     for node in tree.body:
         if isinstance(node, ast.AsyncFunctionDef) and node.decorator_list:
             yield PlannedTest(f"{module.rpartition('.')[2]}.{node.name}", module_of(module), "bench")
-
-
-def _level(path: Path, data: dict[str, object]) -> Level:
-    table = Table(f"{path.name}: level", data)
-    level = Level(
-        table.take("name", str, required=True),
-        table.take("about", str, required=True),
-        *(table.take(key, int, required=True) for key in ("seeds", "search", "steered", "random")),
-    )
-    table.done()
-    if level.seeds < 1 or min(level.search, level.steered, level.random) < 0:
-        raise PlanError(f"{path.name}: level {level.name} must have a seed or more, and no negative number")
-    if max(level.seeds, level.search, level.steered, level.random) > RUN_TASKS:
-        raise PlanError(f"{path.name}: level {level.name} must have at most {RUN_TASKS} of everything")
-    return level
 
 
 def _feature(

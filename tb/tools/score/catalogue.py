@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any, TypeVar
+
+import msgspec
 
 from models.errors import InputError
 from models.reading import read_toml
@@ -15,7 +14,6 @@ from tb.plain_data import converted
 
 BUGS_FILE = Path(__file__).with_name("bugs.toml")
 DLHDL_BUGS_FILE = HDL / "dlhdl" / "bugs.toml"
-_Member = TypeVar("_Member", bound=Enum)
 
 
 class CatalogueError(InputError):
@@ -46,47 +44,37 @@ class Place(Enum):
     OPERAND = "operand"
 
 
-@dataclass(frozen=True)
-class Bug:
+class Bug(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One seeded bug.
 
     Attributes:
         name: its name, for the device the value of ``+bug=``.
         kind: subject.
-        place: where it is.
         unit: which scenarios exercise it.
         about: the fault, in words.
+        place: where it is.
         causes: names of the causes that are right first answers of the explainer.
         equivalent: why no scenario can show it; empty for a bug that must be caught.
-        config: name of the embedded device that it is played on.
+        config: name of the embedded device that it is played on; that of the catalogue, when it says nothing.
         case: the test of the device itself that shows it; the score does not play it.
     """
 
     name: str
     kind: BugKind
-    place: Place
     unit: str
     about: str
+    place: Place = msgspec.field(default=Place.RTL, name="where")
     causes: tuple[str, ...] = ()
     equivalent: str = ""
-    config: str = "nv_small"
+    config: str = ""
     case: str = ""
 
 
-@dataclass(frozen=True)
-class Catalogue:
-    """All bugs, and the patterns of scenario names of each unit."""
-
-    bugs: tuple[Bug, ...]
-    units: Mapping[str, tuple[str, ...]]
-
-
-@dataclass(frozen=True)
-class _Content:
-    """The form of a catalogue's file."""
+class Catalogue(msgspec.Struct, frozen=True):
+    """All bugs, the patterns of scenario names of each unit, and the device of the bugs that name none."""
 
     units: dict[str, tuple[str, ...]]
-    bug: list[dict[str, Any]]
+    bugs: tuple[Bug, ...] = msgspec.field(name="bug")
     config: str = "nv_small"
 
 
@@ -97,38 +85,14 @@ def load_catalogue(path: Path = BUGS_FILE) -> Catalogue:
         CatalogueError: for an unknown key, kind, place or unit, a name that is used twice, and a layout or
             arithmetic bug without a cause.
     """
-    raw = read_toml(path, CatalogueError)
-    content = converted(raw, _Content, str(path), CatalogueError)
-    bugs = tuple(_bug({"config": content.config, **entry}, content.units) for entry in content.bug)
-    names = [bug.name for bug in bugs]
-    for name in names:
-        if names.count(name) > 1:
-            raise CatalogueError(f"bug {name} must be listed once, not {names.count(name)} times")
-    return Catalogue(bugs, content.units)
-
-
-def _bug(entry: Mapping[str, Any], units: Mapping[str, tuple[str, ...]]) -> Bug:
-    name = entry.get("name", "without a name")
-    for key in ("name", "kind", "unit", "about"):
-        if key not in entry:
-            raise CatalogueError(f"bug {name} lacks the key {key}")
-    for key in entry:
-        if key not in ("name", "kind", "where", "unit", "about", "causes", "equivalent", "config", "case"):
-            raise CatalogueError(f"bug {name} has no key {key}")
-    if not isinstance(entry["unit"], str) or entry["unit"] not in units:
-        raise CatalogueError(f"unit of bug {name} must be one of {', '.join(units)}, not {entry['unit']}")
-    kind = _member(BugKind, name, "kind", entry["kind"])
-    if kind.has_cause and not entry.get("causes"):
-        raise CatalogueError(f"bug {name} lacks causes, which a bug of kind {kind.value} must have")
-    place = _member(Place, name, "where", entry.get("where", Place.RTL.value))
-    rest = {"kind": kind, "place": place, "causes": entry.get("causes", [])}
-    plain = {key: value for key, value in entry.items() if key not in ("kind", "where", "causes")}
-    return converted({**plain, **rest}, Bug, f"bug {name}", CatalogueError)
-
-
-def _member(kind: type[_Member], bug: str, key: str, value: str) -> _Member:
-    for member in kind:
-        if member.value == value:
-            return member
-    allowed = ", ".join(str(member.value) for member in kind)
-    raise CatalogueError(f"{key} of bug {bug} must be one of {allowed}, not {value}")
+    found = converted(read_toml(path, CatalogueError), Catalogue, str(path), CatalogueError)
+    names = [bug.name for bug in found.bugs]
+    for bug in found.bugs:
+        if bug.unit not in found.units:
+            raise CatalogueError(f"unit of bug {bug.name} must be one of {', '.join(found.units)}, not {bug.unit}")
+        if bug.kind.has_cause and not bug.causes:
+            raise CatalogueError(f"bug {bug.name} lacks causes, which a bug of kind {bug.kind.value} must have")
+        if names.count(bug.name) > 1:
+            raise CatalogueError(f"bug {bug.name} must be listed once, not {names.count(bug.name)} times")
+    bugs = tuple(msgspec.structs.replace(bug, config=bug.config or found.config) for bug in found.bugs)
+    return msgspec.structs.replace(found, bugs=bugs)

@@ -30,7 +30,7 @@ def minute(_: Built, *, work_dir: Path, **__: Any) -> NoReturn:
 if __name__ == "__main__":
     folder, kind = Path(sys.argv[1]), sys.argv[2]
     os.chdir(folder)
-    built = Built(BuildSpec(HwConfig.load("nv_small")), folder, folder / "build.log", None, 0.0, cached=True)
+    built = Built(BuildSpec(HwConfig.load("nv_small")), folder, None, 0.0, cached=True)
     for module in (run, score):
         module.build_dut = lambda *_, **__: built
     jobs.simulate = minute  # type: ignore[assignment]

@@ -83,7 +83,7 @@ def precious(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def played(monkeypatch: pytest.MonkeyPatch, precious: Path) -> list[Path]:
     """The folders that scenarios are played in; the simulation is left out."""
     del precious
-    built = Built(BuildSpec(SMALL), Path("/builds/model"), Path("/builds/model/build.log"), None, 0.0, True)
+    built = Built(BuildSpec(SMALL), Path("/builds/model"), None, 0.0, True)
     found: list[Path] = []
 
     def run_entry(_: Built, __: str, ___: Request, work_dir: Path, **____: Any) -> SimResult:

@@ -63,7 +63,7 @@ def looked_at(results: list[Result], found: Mapping[str, Explained], folder: Pat
         assert setup.dut is DUT
         return replace(result, explained=found[job.name]) if job.name in found else result
 
-    setup = Setup(Built(BuildSpec(HwConfig.load("nv_small")), folder, folder / "log", None, 0.0, True), DUT, 1.0)
+    setup = Setup(Built(BuildSpec(HwConfig.load("nv_small")), folder, None, 0.0, True), DUT, 1.0)
     jobs = {
         result.identity: Job(result.test, 1, "rerun", lambda: Scenario("a", "nv_small", (), 1)) for result in results
     }

@@ -29,7 +29,7 @@ from tests.unit.cli.conftest import Run
 
 SMALL = HwConfig.load("nv_small")
 ENTRY = load_plan(PLANS / "nv_small.toml")[0]
-BUILT = Built(BuildSpec(SMALL), Path("/builds/model"), Path("/builds/model/build.log"), None, 0.0, True)
+BUILT = Built(BuildSpec(SMALL), Path("/builds/model"), None, 0.0, True)
 
 
 @pytest.fixture

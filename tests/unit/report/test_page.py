@@ -156,5 +156,6 @@ def test_a_run_that_lacks_tasks_has_not_passed() -> None:
     assert summary.exit_code({Ending.PASSED: 3, Ending.REFUSED: 1}, 0) == 0
     assert summary.exit_code({Ending.PASSED: 3}, 1) == 1
     assert summary.exit_code({Ending.REFUSED: 3}, 0) == 1
+    assert summary.exit_code({}) == 1
     assert summary.exit_code({Ending.PASSED: 3, Ending.LOST: 1}, 0) == 1
     assert summary.counts_line({Ending.PASSED: 3}, 0) == "3 passed, 0 failed, 0 refused"

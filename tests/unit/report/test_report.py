@@ -47,13 +47,6 @@ def test_the_table_aligns_its_columns() -> None:
     ]
 
 
-def test_a_run_fails_when_something_failed_or_nothing_passed() -> None:
-    assert report.exit_code([PASSED, REFUSED]) == 0
-    assert report.exit_code([PASSED, FAILED]) == 1
-    assert report.exit_code([REFUSED]) == 1
-    assert report.exit_code([]) == 1
-
-
 def test_junit_has_failures_and_skips(tmp_path: Path) -> None:
     report.write_pages([PASSED, FAILED, REFUSED], tmp_path, "plan <x>")
     root = ElementTree.parse(tmp_path / "junit.xml").getroot()

@@ -56,7 +56,7 @@ def test_a_model_is_compiled_again_by_the_profile_of_what_it_played(dut: Dut, ro
 
     assert model.cached
     assert any(model.directory.rglob("*.gcda"))
-    log = model.log_path.read_text()
+    log = (model.directory / "build.log").read_text()
     assert log.index("-fprofile-generate") < log.index("-fprofile-use")
     assert run_tiny(model, tmp_path) == ""
     assert build(dut.build_spec(waves=False), root).directory != model.directory

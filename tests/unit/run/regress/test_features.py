@@ -182,7 +182,7 @@ def test_the_plan_on_a_page_is_escaped(plan: FeaturePlan) -> None:
         ('["SDP.*"]', '["SPD.*"]', "features.toml: all: coverage must be a point or a cross of the model, not SPD.*"),
         ('random = ["SDP"]', 'random = ["EW"]', f"features.toml: all: random must be of {', '.join(ENGINES)}, not EW"),
         ('level = "L0"', 'level = "L7"', "features.toml: smoke.level must be one of L0, L1, not L7"),
-        ("seeds = 2", "seeds = 0", "features.toml: level L1 must have a seed or more, and no negative number"),
+        ("seeds = 2", "seeds = 0", "features.toml: level: Expected `int` >= 1 - at `$[1].seeds`"),
         (
             *("tests =", "test ="),
             "features.toml: smoke has no key test; "

@@ -23,9 +23,7 @@ from tb.stimulus.exchange import REQUEST, Answer, Explained, Performance, Reques
 from tb.stimulus.scenario import Scenario
 from tests.unit.run.regress.tasks import DUT, wrong
 
-BUILT = Built(
-    BuildSpec(HwConfig.load("nv_small")), Path("/builds/model"), Path("/builds/model/build.log"), None, 0.0, True
-)
+BUILT = Built(BuildSpec(HwConfig.load("nv_small")), Path("/builds/model"), None, 0.0, True)
 PERFORMANCE = Performance(1e5, 0.25, 1 << 27)
 
 

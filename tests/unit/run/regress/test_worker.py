@@ -64,7 +64,7 @@ def play(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Callable[[
 
     dut = replace(DUT, backend="native", coverage="line")
     spec = BuildSpec(HwConfig.load("nv_small"), backend="native", coverage="line")
-    built = Built(spec, tmp_path, tmp_path / "build.log", None, 0.0, cached=True)
+    built = Built(spec, tmp_path, None, 0.0, cached=True)
     monkeypatch.setattr(Simulator, "all", [], raising=False)
     monkeypatch.setattr(worker, "_built", lambda *_: built)
     monkeypatch.setattr(worker, "SharedProcess", Simulator)

@@ -10,7 +10,7 @@ from tb.judge.finding import Check, Finding
 from tb.judge.verdict import Verdict
 from tb.run.result import Result
 from tb.stimulus.exchange import Explained
-from tb.tools.score.catalogue import Bug, BugKind, Place
+from tb.tools.score.catalogue import Bug, BugKind
 from tb.tools.score.catch import catch_of
 from tb.tools.score.journal import Played
 from tb.tools.score.play import BugResult
@@ -27,7 +27,7 @@ def result(*findings: Finding, causes: list[list[str]] | None = None, equal: lis
 
 
 def bug(kind: BugKind = BugKind.LAYOUT, causes: tuple[str, ...] = ("dst-base",), equivalent: str = "") -> Bug:
-    return Bug("one_bug", kind, Place.RTL, "SDP", "about", causes, equivalent)
+    return Bug("one_bug", kind, "SDP", "about", causes=causes, equivalent=equivalent)
 
 
 def test_a_scenario_that_passes_catches_nothing() -> None:

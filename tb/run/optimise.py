@@ -12,7 +12,7 @@ from tb.run import cache
 from tb.run.compile.build import build
 from tb.run.compile.recipe import PROFILE, Recipe, recipe_of
 from tb.run.compile.spec import Built
-from tb.run.compile.telling import Silent, Teller
+from tb.run.compile.telling import SILENT, Teller
 from tb.run.dut import Dut
 from tb.run.jobs import RESULT_FILE, run_entry
 from tb.stimulus.exchange import Request
@@ -24,10 +24,9 @@ QUICK, OPTIMISED = BUILDS = ("quick", "optimised")
 
 _TIMEOUT_SECONDS = 600.0
 _FOLDER = "training"
-_SILENT = Silent()
 
 
-def optimised(dut: Dut, root: Path, teller: Teller = _SILENT) -> Built:
+def optimised(dut: Dut, root: Path, teller: Teller = SILENT) -> Built:
     """Return the optimised model of a device, building it when its content is new.
 
     Args:
@@ -48,7 +47,7 @@ class Model:
     Both give the same verdicts in the same cycles.
     """
 
-    def __init__(self, dut: Dut, root: Path, build: str | None = None, teller: Teller = _SILENT) -> None:
+    def __init__(self, dut: Dut, root: Path, build: str | None = None, teller: Teller = SILENT) -> None:
         """Remember what to play on; nothing is built before ``current`` is called.
 
         Args:
@@ -70,7 +69,8 @@ class Model:
         if self._build == OPTIMISED:
             self._built = self._built or optimised(self._dut, self._root, self._teller)
         elif self._built is None or not self._built.spec.optimised:
-            self._built = self._ready() or self._built or self._quick()
+            quick = partial(build, self._dut.build_spec(waves=False), self._root, self._teller)
+            self._built = self._ready() or self._built or quick()
         return self._built
 
     def _ready(self) -> Built | None:
@@ -84,9 +84,6 @@ class Model:
             return None
         cache.touch(self._recipe.directory)
         return self._recipe.built(0.0, cached=True)
-
-    def _quick(self) -> Built:
-        return build(self._dut.build_spec(waves=False), self._root, self._teller)
 
 
 def _train(model: Built, config: str) -> None:

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import NamedTuple, TextIO
 
 from tb.judge.finding import Check
+from tb.run.compile.runners import simulation
 from tb.run.compile.spec import Built
 from tb.run.process import Ended, abort, kill, start
-from tb.run.simulate import JUNIT_NAME, LOG_NAME, SimResult, judge, prepare
+from tb.run.simulate import JUNIT_NAME, LOG_NAME, SimResult, judge, make_empty
 from tb.run.systems import ENTRY_ENVIRONMENT, entry_module
 from tb.stimulus.exchange import Request
 
@@ -113,15 +114,12 @@ class SharedProcess:
         ours, theirs = socket.socketpair()
         with theirs:
             variables = {**ENTRY_ENVIRONMENT, _REQUESTS: str(theirs.fileno())}
-            module = entry_module(self.built.spec.config)
-            prepared = prepare(self.built, module, _TEST, variables, self.work_dir, self.plusargs)
+            make_empty(self.work_dir)
+            module, results_path = entry_module(self.built.spec.config), self.work_dir / JUNIT_NAME
+            command, environment = simulation(self.built, module, _TEST, variables, results_path, self.plusargs)
             with (self.work_dir / LOG_NAME).open("wb") as log:
                 process = start(
-                    prepared.command,
-                    cwd=prepared.cwd,
-                    environment=prepared.environment,
-                    log=log,
-                    pass_fds=[theirs.fileno()],
+                    command, cwd=self.work_dir, environment=environment, log=log, pass_fds=[theirs.fileno()]
                 )
         return _Alive(process, ours, ours.makefile("r", encoding="utf-8"))
 

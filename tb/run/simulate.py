@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping, Sequence
@@ -11,7 +10,7 @@ from pathlib import Path
 from signal import Signals
 
 from tb.judge.finding import Check
-from tb.run.compile.runners import Simulation, simulation
+from tb.run.compile.runners import simulation
 from tb.run.compile.spec import Built
 from tb.run.errors import LaunchError
 from tb.run.process import Ended, last_relevant_lines, supervise
@@ -84,43 +83,23 @@ def simulate(
     log_path, junit_path = work_dir / LOG_NAME, work_dir / JUNIT_NAME
     waves_path = work_dir / f"waves.{built.wave_suffix}" if waves else None
     started = time.monotonic()
-    arguments = [*_wave_arguments(built.spec.simulator, waves_path), *plusargs]
-    prepared = prepare(built, test_module, testcase, env, work_dir, arguments)
+    arguments = [] if built.spec.simulator == "verilator" else ["-fst" if waves else "-none"]
+    arguments += [*([f"+wave_file={waves_path}"] if waves else []), *plusargs]
+    make_empty(work_dir)
+    command, environment = simulation(built, test_module, testcase, env, junit_path, arguments)
     ended = supervise(
-        prepared.command,
-        cwd=prepared.cwd,
-        environment=prepared.environment,
-        log_path=log_path,
-        timeout_seconds=timeout_seconds,
+        command, cwd=work_dir, environment=environment, log_path=log_path, timeout_seconds=timeout_seconds
     )
     check, message = judge(ended, junit_path, log_path, f"{test_module}.{testcase}", timeout_seconds)
     seconds = time.monotonic() - started
     return SimResult(check, message, seconds, log_path)
 
 
-def prepare(
-    built: Built, test_module: str, testcase: str, env: Mapping[str, str], work_dir: Path, arguments: Sequence[str]
-) -> Simulation:
-    """Make a folder for one cocotb test, without log and results of an earlier one, and return what runs the test."""
+def make_empty(work_dir: Path) -> None:
+    """Make the folder of a simulation, without log and results of an earlier one."""
     work_dir.mkdir(parents=True, exist_ok=True)
     (work_dir / LOG_NAME).unlink(missing_ok=True)
     (work_dir / JUNIT_NAME).unlink(missing_ok=True)
-    return simulation(
-        built.spec.simulator,
-        built.directory,
-        test_module=test_module,
-        test_filter=rf"^{re.escape(test_module)}\.{re.escape(testcase)}$",
-        # A crash or a hang then leaves the Python stack in the log.
-        env={"PYTHONFAULTHANDLER": "1", **env},
-        work_dir=work_dir,
-        results_path=work_dir / JUNIT_NAME,
-        arguments=arguments,
-    )
-
-
-def _wave_arguments(simulator: str, path: Path | None) -> list[str]:
-    chosen = [] if simulator == "verilator" else ["-fst" if path else "-none"]
-    return [*chosen, *([f"+wave_file={path}"] if path else [])]
 
 
 def judge(

@@ -31,21 +31,18 @@ from tb.run.compile.runners import (
 )
 from tb.run.compile.shims import SHIM_DIR
 from tb.run.compile.spec import BuildSpec, Built
-from tb.run.compile.telling import Silent, Teller, step_of
+from tb.run.compile.telling import SILENT, Teller, step_of
 from tb.run.compile.toolchain import require, tool_environment
 from tb.run.compile.wrapper import WRAPPER_TOP, wrapper_text
 from tb.run.errors import BuildError, LaunchError
 from tb.run.process import last_relevant_lines, supervise
 from tb.run.space import check_space
 
-_SILENT = Silent()
-
-
 Training = Callable[[Built], None]
 """Plays on a model that counts which of its branches are taken."""
 
 
-def build(spec: BuildSpec, root: Path = cache.MODELS, teller: Teller = _SILENT, train: Training | None = None) -> Built:
+def build(spec: BuildSpec, root: Path = cache.MODELS, teller: Teller = SILENT, train: Training | None = None) -> Built:
     """Return the compiled model of ``spec``, compiling it when its content is new.
 
     Processes that ask for the same model at the same time build it once.
@@ -89,16 +86,16 @@ def _elaborated(
     if remembered is not None:
         return tuple(Port(**port) for port in remembered)
     log_path = cache.with_suffix(".log")
-    elaboration = elaborate(files, top, log_path, parameters)
-    unseen = set(elaboration.read_files) - {entry.path.resolve() for entry in inputs}
+    ports, files_read = elaborate(files, top, log_path, parameters)
+    unseen = set(files_read) - {entry.path.resolve() for entry in inputs}
     if unseen:
         raise BuildError(
             f"{min(unseen)} is included under a name that only a macro knows, so a change of it would go unnoticed: "
             "add it to the filelist's +incdir+ folders with a suffix such as .vh, or include it by its name",
             log_path,
         )
-    write(cache, [asdict(port) for port in elaboration.ports])
-    return elaboration.ports
+    write(cache, [asdict(port) for port in ports])
+    return ports
 
 
 def _compile(recipe: Recipe, teller: Teller, train: Training | None) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
 
 from tb.run.compile.filelist import FileList
 from tb.run.compile.ports import Port
@@ -28,21 +27,6 @@ _ESCAPED = re.compile(r"(?P<octal>(?:\\[0-7]{3})+)|\\.", re.DOTALL)
 _TEXT_ATTRIBUTE = re.compile(r'"\w+":"(?:[^"\\]|\\.)*"')
 
 
-@dataclass(frozen=True)
-class Elaboration:
-    """Ports of the top module in declaration order, and every file that was read for it."""
-
-    ports: tuple[Port, ...]
-    read_files: tuple[Path, ...]
-
-
-class Netlist(NamedTuple):
-    """The part of Verilator's tree that is read: variables of one module, and all types, by their addresses."""
-
-    variables: tuple[Node, ...]
-    types: Mapping[str, Node]
-
-
 def library_arguments(files: FileList) -> list[str]:
     """Return Verilator's arguments for library folders, files and extensions."""
     extensions = [f"+libext{''.join(f'+{extension}' for extension in files.library_extensions)}"]
@@ -50,8 +34,11 @@ def library_arguments(files: FileList) -> list[str]:
     return extensions + folders + [argument for path in files.library_files for argument in ("-v", str(path))]
 
 
-def elaborate(files: FileList, top: str, log_path: Path, parameters: Mapping[str, int] | None = None) -> Elaboration:
-    """Elaborate the RTL without building it.
+@contextmanager
+def elaborated(
+    files: FileList, top: str, log_path: Path, parameters: Mapping[str, int] | None = None
+) -> Iterator[tuple[Iterable[str], tuple[Path, ...]]]:
+    """Elaborate RTL without building it, and give the lines of Verilator's tree and all files that were read.
 
     Args:
         files: The RTL.
@@ -60,10 +47,10 @@ def elaborate(files: FileList, top: str, log_path: Path, parameters: Mapping[str
         parameters: Parameters of the top that are not the default ones.
 
     Raises:
-        BuildError: when Verilator refuses the RTL, or a port is neither a plain nor a packed vector.
+        BuildError: when Verilator refuses the RTL.
     """
     log_path.parent.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=log_path.parent, prefix="elaborate-") as folder:
+    with TemporaryDirectory(dir=log_path.parent.resolve(), prefix="elaborate-") as folder:
         command = [
             *(str(verilator_root() / "bin" / "verilator_bin"), "--json-only", "--no-timing", *QUIET),
             *("--Mdir", folder, "--prefix", "Vtop", "--top-module", top),
@@ -79,15 +66,30 @@ def elaborate(files: FileList, top: str, log_path: Path, parameters: Mapping[str
             check_space(log_path.parent)
             lines = last_relevant_lines(log_path)
             raise BuildError(f"Verilator cannot elaborate {top}:\n{lines}\nlog: {log_path}", log_path)
-        with (Path(folder) / "Vtop.tree.json").open(encoding="utf-8", errors="surrogateescape") as tree_file:
-            netlist = _netlist(tree_file, top)
         meta_text = (Path(folder) / "Vtop.tree.meta.json").read_text(encoding="utf-8", errors="surrogateescape")
         meta = json.loads(_ESCAPED.sub(_unescaped, meta_text), strict=False)
-    return Elaboration(tuple(_ports(netlist, top, log_path)), tuple(_read_files(meta)))
+        paths = [Path(entry["realpath"]) for entry in meta["files"].values()]
+        own = verilator_root().resolve()
+        read = tuple(path for path in paths if path.is_absolute() and not path.is_relative_to(own))
+        with (Path(folder) / "Vtop.tree.json").open(encoding="utf-8", errors="surrogateescape") as tree:
+            yield tree, read
 
 
-def _netlist(lines: Iterable[str], top: str) -> Netlist:
-    """Return a module's variables and all types from the tree.
+def elaborate(
+    files: FileList, top: str, log_path: Path, parameters: Mapping[str, int] | None = None
+) -> tuple[tuple[Port, ...], tuple[Path, ...]]:
+    """Return the ports of the top module in declaration order, and all files that were read; see ``elaborated``.
+
+    Raises:
+        BuildError: when Verilator refuses the RTL, or a port is neither a plain nor a packed vector.
+    """
+    with elaborated(files, top, log_path, parameters) as (lines, read):
+        variables, types = _netlist(lines, top)
+    return tuple(_ports(variables, types, top, log_path)), read
+
+
+def _netlist(lines: Iterable[str], top: str) -> tuple[list[Node], dict[str, Node]]:
+    """Return a module's variables, and all types by their addresses, from the tree.
 
     The tree of a large design has hundreds of megabytes and is nested deeper than Python's decoder goes, so its
     lines are read one by one: each begins with one node and all of its attributes, indented by its depth.
@@ -103,7 +105,7 @@ def _netlist(lines: Iterable[str], top: str) -> Netlist:
         elif match := _TYPE.match(line):
             node = _attributes(line[match.start(1) :])
             types[node["addr"]] = node
-    return Netlist(tuple(variables), types)
+    return variables, types
 
 
 def _attributes(line: str) -> Node:
@@ -113,12 +115,12 @@ def _attributes(line: str) -> Node:
     return node
 
 
-def _ports(netlist: Netlist, top: str, log_path: Path) -> Iterator[Port]:
+def _ports(variables: Iterable[Node], types: Mapping[str, Node], top: str, log_path: Path) -> Iterator[Port]:
     """Yield the top module's ports; in the tree a port is a variable with a direction."""
-    for item in netlist.variables:
+    for item in variables:
         if item["direction"] == "NONE":
             continue
-        width = _width(netlist.types[item["dtypep"]], netlist.types)
+        width = _width(types[item["dtypep"]], types)
         if width is None:
             raise BuildError(f"port {item['name']} of {top} must be a vector, not a struct or the like", log_path)
         yield Port(item["name"], item["direction"].lower(), width)
@@ -149,10 +151,3 @@ def _unescaped(match: re.Match[str]) -> str:
     """Return the characters of bytes that stand as octal numbers, which JSON does not know."""
     numbers = re.findall(r"[0-7]{3}", match["octal"] or "")
     return bytes(int(number, 8) for number in numbers).decode("utf-8", "surrogateescape") if numbers else match[0]
-
-
-def _read_files(meta: Mapping[str, Any]) -> Iterator[Path]:
-    for entry in meta["files"].values():
-        path = Path(entry["realpath"])
-        if path.is_absolute() and not path.is_relative_to(verilator_root().resolve()):
-            yield path

@@ -6,7 +6,6 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,6 +27,7 @@ WIDEST_BITS = 512
 """As many data bits as the harness carries."""
 
 _DATA = Path(__file__).with_suffix(".toml")
+_PINS = tomllib.loads(_DATA.read_text(encoding="utf-8"))
 _PIN = re.compile(r"(?P<optional>\??)(?P<name>\w+)(?:\[(?P<widths>[\w|-]+)\])?")
 _CHANNEL = re.compile(r"aw|ar|[wbr]")
 _ADDRESS_BITS = 64
@@ -117,7 +117,7 @@ def pins_of(kind: str, data_bits: int) -> tuple[Pin, ...]:
         data_bits *= 2
     words = {"data": tuple(data), "strobe": tuple(bits // 8 for bits in data)}
     return tuple(
-        _pin(text, direction, words) for direction in ("input", "output") for text in _kinds()[kind][f"{direction}s"]
+        _pin(text, direction, words) for direction in ("input", "output") for text in _PINS[kind][f"{direction}s"]
     )
 
 
@@ -133,9 +133,3 @@ def _numbers(text: str) -> Iterator[int]:
     for part in text.split("|"):
         first, _, last = part.partition("-")
         yield from range(int(first), int(last or first) + 1)
-
-
-@cache
-def _kinds() -> dict[str, Any]:
-    with _DATA.open("rb") as file:
-        return tomllib.load(file)

@@ -6,9 +6,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 from models.config import HwConfig
 from models.reading import read_toml
@@ -16,6 +14,7 @@ from tb.run.compile.kinds import CSB, CVSRAM, DBB, PREFIXES, Pin, WrappedPort, l
 from tb.run.errors import PortError
 
 _DATA = Path(__file__).with_suffix(".toml")
+_GROUPS = tomllib.loads(_DATA.read_text(encoding="utf-8"))
 _SIGNAL = re.compile(r"(?P<name>\w+)(?:\[(?P<width>\w+)\])?")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*")
 _INTERRUPT = "dla_intr"
@@ -79,7 +78,7 @@ def expected_ports(config: HwConfig) -> tuple[Port, ...]:
     if config.secondary_memif_enable:
         memories["nvdla_core2cvsram_"] = config.secondary_memif_width_bytes
     ports = []
-    for group_name, group in _groups().items():
+    for group_name, group in _GROUPS.items():
         for prefix in group["prefixes"]:
             if group_name == "memory":
                 if prefix not in memories:
@@ -306,12 +305,6 @@ def _widths(pin: Pin) -> str:
 
 def _bits(width: int) -> str:
     return "1 bit" if width == 1 else f"{width} bits"
-
-
-@cache
-def _groups() -> dict[str, Any]:
-    with _DATA.open("rb") as file:
-        return tomllib.load(file)
 
 
 def _port(prefix: str, text: str, direction: str, widths: Mapping[str, int]) -> Port:

@@ -44,6 +44,7 @@ class Recipe:
         wave_suffix: Of its waves, or None.
         rtl_key: Key of everything that the elaborated RTL depends on.
         key: Key of everything that the model depends on.
+        is_hierarchical: Whether control files name modules that Verilator compiles as blocks of their own.
         directory: Its folder.
     """
 
@@ -54,17 +55,13 @@ class Recipe:
     wave_suffix: str | None
     rtl_key: str
     key: str
+    is_hierarchical: bool
     directory: Path
 
     @property
     def is_built(self) -> bool:
         """Whether the model is there, complete and undamaged."""
         return is_sealed(self.directory, self.key)
-
-    @property
-    def is_hierarchical(self) -> bool:
-        """Whether control files name modules that are compiled as blocks of their own."""
-        return is_hierarchical(self.spec, self.files)
 
     def built(self, seconds: float, *, cached: bool) -> Built:
         """Return the model.
@@ -93,24 +90,26 @@ def recipe_of(spec: BuildSpec, root: Path) -> Recipe:
         # The scope that the bench drives needs Python at every write; the cycles are the same.
         spec = replace(spec, backend="coroutine")
     files = parse(spec.filelist or embedded_filelist(spec.config))
-    _check_paths(spec, files, root.resolve())
-    port_map = _port_map(spec)
+    is_hierarchical = spec.simulator == "verilator" and any(
+        _BLOCK.search(path.read_text(encoding="utf-8", errors="replace")) for path in files.controls
+    )
+    _check_paths(files, root.resolve(), is_hierarchical)
+    port_map = PortMap()
+    if spec.port_map is not None:
+        if isinstance(spec.config, DlhdlConfig):
+            name = spec.config.name
+            raise BuildError(f"a port map must be of NVDLA; the ports of {name} have the names of their core")
+        port_map = load_port_map(spec.port_map, spec.config)
     inputs = collect(files)
-    wave_suffix = _wave_suffix(spec)
+    wave_suffix = None
+    if spec.waves:
+        wave_suffix = "fst" if spec.simulator == "icarus" or fst_available() else "vcd"
     rtl_key = _key(_rtl_facts(spec, files, inputs))
     key = _key([rtl_key, *_model_facts(spec, port_map, wave_suffix)])
     kinds = ("native", "debug", "waves", "coverage", "optimised")
     flavour = "".join(f"-{name}" for name in kinds if getattr(spec, name))
     directory = root.resolve() / f"{folders.folder_name(spec.config.name)}-{spec.simulator}{flavour}-{key[:16]}"
-    return Recipe(spec, files, inputs, port_map, wave_suffix, rtl_key, key, directory)
-
-
-def _port_map(spec: BuildSpec) -> PortMap:
-    if spec.port_map is None:
-        return PortMap()
-    if isinstance(spec.config, DlhdlConfig):
-        raise BuildError(f"a port map must be of NVDLA; the ports of {spec.config.name} have the names of their core")
-    return load_port_map(spec.port_map, spec.config)
+    return Recipe(spec, files, inputs, port_map, wave_suffix, rtl_key, key, is_hierarchical, directory)
 
 
 def embedded_parameters(spec: BuildSpec) -> dict[str, int]:
@@ -130,12 +129,6 @@ def embedded_filelist(config: HwConfig | DlhdlConfig) -> Path:
         known = ", ".join(sorted(p.stem for p in HDL.glob("*.f"))) or "none"
         raise BuildError(f"no embedded DUT for {config.name} (embedded: {known}); give a filelist of your RTL")
     return path
-
-
-def _wave_suffix(spec: BuildSpec) -> str | None:
-    if not spec.waves:
-        return None
-    return "fst" if spec.simulator == "icarus" or fst_available() else "vcd"
 
 
 def _rtl_facts(spec: BuildSpec, files: FileList, inputs: tuple[InputFile, ...]) -> list[object]:
@@ -158,16 +151,20 @@ def _model_facts(spec: BuildSpec, port_map: PortMap, wave_suffix: str | None) ->
         ports += [asdict(port) for port in expected_ports(config)]
     flavour = [spec.simulator, spec.backend, spec.debug, wave_suffix, *spec.counting]
     if spec.waves:
-        recipe += [hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(SCOPE_DIR.iterdir())]
+        recipe += _digests(*sorted(SCOPE_DIR.iterdir()))
     if port_map.wrapped:
-        recipe += [hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(SHIM_DIR.iterdir())]
+        recipe += _digests(*sorted(SHIM_DIR.iterdir()))
     if spec.simulator == "verilator":
-        recipe.append(hashlib.sha256(VISIBLE_HANDOVERS.read_bytes()).hexdigest())
+        recipe += _digests(VISIBLE_HANDOVERS)
     if spec.optimised:
-        flavour += [hashlib.sha256(PROFILE.read_bytes()).hexdigest(), processor()]
+        flavour += [*_digests(PROFILE), processor()]
     if spec.native:
-        recipe += [hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(HARNESS_DIR.iterdir())]
+        recipe += _digests(*sorted(HARNESS_DIR.iterdir()))
     return [flavour, ports, asdict(port_map), recipe, tool_versions(spec.simulator)]
+
+
+def _digests(*paths: Path) -> list[str]:
+    return [hashlib.sha256(path.read_bytes()).hexdigest() for path in paths]
 
 
 def _file_key(name: str) -> str:
@@ -180,13 +177,13 @@ def _key(facts: list[object]) -> str:
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
-def _check_paths(spec: BuildSpec, files: FileList, root: Path) -> None:
+def _check_paths(files: FileList, root: Path, is_hierarchical: bool) -> None:
     """Check that Verilator, and make for a design in blocks, take the paths of a build for what they are."""
     given = (*files.sources, *files.include_dirs, *files.library_dirs, *files.library_files, *files.controls)
     for path in (root, *given):
         if "$" in str(path):
             raise BuildError(f"a path must hold no $, which begins a variable for Verilator, not be {path}")
-    if not is_hierarchical(spec, files):
+    if not is_hierarchical:
         return
     for path in (verilator_root(), root, *given):
         if not _PLAIN_PATH.fullmatch(str(path)):
@@ -194,10 +191,3 @@ def _check_paths(spec: BuildSpec, files: FileList, root: Path) -> None:
                 f"a design with hier_block must lie in folders of letters, digits and any of /.,+@%=-_ alone, "
                 f"as Verilator gives their names to make: not {path}"
             )
-
-
-def is_hierarchical(spec: BuildSpec, files: FileList) -> bool:
-    """Return whether control files name modules that Verilator compiles as blocks of their own."""
-    return spec.simulator == "verilator" and any(
-        _BLOCK.search(path.read_text(encoding="utf-8", errors="replace")) for path in files.controls
-    )

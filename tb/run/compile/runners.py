@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import find_libpython
 
 from tb.places import HDL
 from tb.run.compile.elaborate import QUIET
+from tb.run.compile.spec import Built
 from tb.run.compile.toolchain import build_jobs, verilator_root
 from tb.run.compile.wrapper import TIME_PRECISION, TIME_UNIT, WRAPPER_TOP
 from tb.run.errors import ToolError
@@ -55,15 +56,6 @@ PROFILING = f"{_FOR_THIS_PROCESSOR} -fprofile-generate"
 
 PROFILED = f"{_FOR_THIS_PROCESSOR} -fprofile-use -fprofile-partial-training -Wno-missing-profile"
 """Those of the model that is compiled with these counts; what training did not reach is compiled for speed, too."""
-
-
-@dataclass(frozen=True)
-class Simulation:
-    """A simulation that is ready to run: command, folder, complete environment."""
-
-    command: list[str]
-    cwd: Path
-    environment: dict[str, str]
 
 
 def elaborate_command(
@@ -121,25 +113,15 @@ def make_command(directory: Path, *, hierarchical: bool, options: str | None = N
 
 
 def simulation(
-    simulator: str,
-    directory: Path,
-    *,
-    test_module: str,
-    test_filter: str,
-    env: Mapping[str, str],
-    work_dir: Path,
-    results_path: Path,
-    arguments: Sequence[str] = (),
-) -> Simulation:
-    """Return the runner of tests on a compiled model.
+    built: Built, test_module: str, testcase: str, env: Mapping[str, str], results_path: Path, arguments: Sequence[str]
+) -> tuple[list[str], dict[str, str]]:
+    """Return the command that runs one cocotb test on a compiled model, and its complete environment.
 
     Args:
-        simulator: ``verilator`` or ``icarus``.
-        directory: The build folder.
-        test_module: Module that holds the tests.
-        test_filter: Regular expression of the tests' full names.
+        built: The compiled model.
+        test_module: Module that holds the test.
+        testcase: Exact name of the test function.
         env: Environment variables; they win over those of this process.
-        work_dir: Folder to run in.
         results_path: File for cocotb's results.
         arguments: Arguments of the simulation, such as ``+verbose``.
 
@@ -152,20 +134,22 @@ def simulation(
         "PYGPI_PYTHON_BIN": sys.executable,
         "COCOTB_TOPLEVEL": WRAPPER_TOP,
         "COCOTB_TEST_MODULES": test_module,
-        "COCOTB_TEST_FILTER": test_filter,
+        "COCOTB_TEST_FILTER": rf"^{re.escape(test_module)}\.{re.escape(testcase)}$",
         "COCOTB_RESULTS_FILE": str(results_path),
+        # A crash or a hang then leaves the Python stack in the log.
+        "PYTHONFAULTHANDLER": "1",
     }
-    if simulator == "icarus":
+    if built.spec.simulator == "icarus":
         library = cocotb_tools.config.lib_entry("vpi", "icarus")
-        command = ["vvp", "-m", library, str(directory / _ICARUS_MODEL), *arguments]
+        command = ["vvp", "-m", library, str(built.directory / _ICARUS_MODEL), *arguments]
     else:
         # Verilator applies inertial writes as cocotb expects them.
         environment.setdefault("COCOTB_TRUST_INERTIAL_WRITES", "1")
         # Not from a folder in the model: another environment may have built it, and be gone.
         folders = [str(cocotb_tools.config.libs_dir), os.environ.get("LD_LIBRARY_PATH", "")]
         environment["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, folders))
-        command = [str(directory / WRAPPER_TOP), *arguments]
-    return Simulation(command, work_dir, {**environment, **env})
+        command = [str(built.directory / WRAPPER_TOP), *arguments]
+    return command, {**environment, **env}
 
 
 @cache

@@ -21,14 +21,16 @@ class Teller(Protocol):
         """Take how far it is, which replaces what was said before."""
 
 
-class Silent:
+class _Silent:
     """Tells nobody."""
 
     def say(self, text: str) -> None:
         """Drop it."""
 
-    def progress(self, text: str) -> None:
-        """Drop it."""
+    progress = say
+
+
+SILENT = _Silent()
 
 
 def step_of(command: Sequence[str], directory: Path, teller: Teller) -> Callable[[], None]:

@@ -190,5 +190,5 @@ def test_both_memory_ports_may_be_wrapped(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["apb_axi4", "axi_lite_axi4"])
 def test_the_embedded_wrappers_have_the_ports_of_their_maps(tmp_path: Path, name: str) -> None:
-    ports = elaborate(parse(HDL / "wrapped" / f"{name}.f"), f"nvdla_{name}", tmp_path / "log").ports
+    ports = elaborate(parse(HDL / "wrapped" / f"{name}.f"), f"nvdla_{name}", tmp_path / "log")[0]
     check(SMALL, f"nvdla_{name}", ports, load_port_map(HDL / "wrapped" / f"{name}.toml", SMALL))

@@ -8,15 +8,16 @@ from pathlib import Path
 import find_libpython
 import pytest
 
+from models.config import HwConfig
 from tb.run.compile import runners
 from tb.run.compile.runners import (
     HARNESS_DIR,
     HIERARCHICAL,
-    Simulation,
     elaborate_command,
     make_command,
     simulation,
 )
+from tb.run.compile.spec import BuildSpec, Built
 from tb.run.compile.toolchain import tool_versions
 from tb.run.errors import ToolError
 from tb.run.folders import made
@@ -24,22 +25,14 @@ from tb.run.folders import made
 FOLDER, WORK = Path("/builds/model"), Path("/work/run")
 
 
-def prepared(simulator: str = "verilator", env: dict[str, str] | None = None) -> Simulation:
-    return simulation(
-        simulator,
-        FOLDER,
-        test_module="tests.some",
-        test_filter=r"^tests\.some\.test$",
-        env=env or {},
-        work_dir=WORK,
-        results_path=WORK / "results.xml",
-        arguments=["+depth=4"],
-    )
+def prepared(simulator: str = "verilator", env: dict[str, str] | None = None) -> tuple[list[str], dict[str, str]]:
+    built = Built(BuildSpec(HwConfig.load("nv_small"), simulator), FOLDER, None, 0.0, cached=True)
+    return simulation(built, "tests.some", "test", env or {}, WORK / "results.xml", ["+depth=4"])
 
 
 def test_a_simulation_is_told_the_variables_that_cocotb_documents() -> None:
-    run = prepared()
-    assert (run.command, run.cwd) == (["/builds/model/tb_top", "+depth=4"], WORK)
+    command, environment = prepared()
+    assert command == ["/builds/model/tb_top", "+depth=4"]
     expected = {
         "COCOTB_TOPLEVEL": "tb_top",
         "COCOTB_TEST_MODULES": "tests.some",
@@ -48,19 +41,19 @@ def test_a_simulation_is_told_the_variables_that_cocotb_documents() -> None:
         "PYGPI_PYTHON_BIN": sys.executable,
         "COCOTB_TRUST_INERTIAL_WRITES": "1",
     }
-    assert {name: run.environment[name] for name in expected} == expected
-    libpython, entry = run.environment["GPI_USERS"].split(";")
+    assert {name: environment[name] for name in expected} == expected
+    libpython, entry = environment["GPI_USERS"].split(";")
     assert libpython == find_libpython.find_libpython()
     assert entry.endswith(",initialize")
 
 
 def test_a_model_takes_the_libraries_of_the_environment_that_plays_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LD_LIBRARY_PATH", "/of/the/user")
-    own, others = prepared().environment["LD_LIBRARY_PATH"].split(":")
+    own, others = prepared()[1]["LD_LIBRARY_PATH"].split(":")
     assert (Path(own) / "libcocotbvpi_verilator.so").is_file()
     assert others == "/of/the/user"
     monkeypatch.delenv("LD_LIBRARY_PATH")
-    assert prepared().environment["LD_LIBRARY_PATH"] == own
+    assert prepared()[1]["LD_LIBRARY_PATH"] == own
 
 
 def test_the_key_of_a_model_names_no_folder_of_the_environment() -> None:
@@ -71,14 +64,14 @@ def test_the_key_of_a_model_names_no_folder_of_the_environment() -> None:
 def test_given_variables_win_over_those_of_this_process_and_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GREETING", "hello")
     monkeypatch.setenv("COCOTB_TRUST_INERTIAL_WRITES", "0")
-    assert prepared().environment["GREETING"] == "hello"
-    assert prepared().environment["COCOTB_TRUST_INERTIAL_WRITES"] == "0"
-    environment = prepared(env={"GREETING": "bye", "COCOTB_TOPLEVEL": "other"}).environment
+    assert prepared()[1]["GREETING"] == "hello"
+    assert prepared()[1]["COCOTB_TRUST_INERTIAL_WRITES"] == "0"
+    environment = prepared(env={"GREETING": "bye", "COCOTB_TOPLEVEL": "other"})[1]
     assert (environment["GREETING"], environment["COCOTB_TOPLEVEL"]) == ("bye", "other")
 
 
 def test_icarus_loads_cocotb_and_takes_its_arguments_behind_the_model() -> None:
-    program, option, library, *rest = prepared("icarus").command
+    program, option, library, *rest = prepared("icarus")[0]
     assert (program, option, Path(library).name) == ("vvp", "-m", "libcocotbvpi_icarus.so")
     assert rest == ["/builds/model/sim.vvp", "+depth=4"]
 

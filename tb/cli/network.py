@@ -8,9 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from models.config import HwConfig
-from tb.cli.dut import BUILD_ROOT, add_dut_options, build_dut, dut_arguments, dut_of
+from tb.cli.dut import BUILD_ROOT, add_dut_options, build_dut, dut_arguments
 from tb.cli.network_model import add_model_arguments, load_model
-from tb.cli.playing import add_run_options, alone_in, check_model_only, output_file, prepared, slower_than_before
+from tb.cli.playing import (
+    add_run_options,
+    alone_in,
+    check_model_only,
+    output_file,
+    prepared,
+    setup_of,
+    slower_than_before,
+)
 from tb.dlhdl import deployment
 from tb.explain import explain_folder
 from tb.nvdla.memory import DUMP_FILE, Range
@@ -19,7 +27,7 @@ from tb.report.network_page import network_page
 from tb.report.network_report import report_of
 from tb.report.network_text import cycles_of, print_report, write_json, write_results
 from tb.run import folders
-from tb.run.jobs import Job, Setup, run_jobs
+from tb.run.jobs import Job, run_jobs
 from tb.run.result import Result
 from tb.run.space import write_whole
 from tb.stimulus.model import play_model
@@ -168,7 +176,7 @@ def _simulate(args: argparse.Namespace, config: HwConfig, playing: NetworkScenar
     with alone_in(root):
         ((_, result),) = run_jobs(
             prepared(args, [job]),
-            Setup(built, dut_of(args), args.timeout, waves=args.waves),
+            setup_of(args, args, built),
             root,
             workers=1,
             isolated=args.isolate,

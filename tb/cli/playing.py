@@ -10,7 +10,7 @@ import shlex
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from models.errors import InputError
@@ -166,30 +166,26 @@ def play_and_report(args: argparse.Namespace, jobs: Sequence[Job], built: Built,
     Returns:
         The exit code.
     """
-    return play_all(args, [Play(args, prepared(args, jobs), built)], title)
+    return play_all(args, [(prepared(args, jobs), setup_of(args, args, built))], title)
 
 
-@dataclass(frozen=True)
-class Play:
-    """Jobs for one device.
+def setup_of(args: argparse.Namespace, device: argparse.Namespace, built: Built) -> Setup:
+    """Return what plays jobs.
 
-    Attributes:
-        args: options that select the device.
-        jobs: what to play on it.
+    Args:
+        args: options of the run.
+        device: options that select the device.
         built: its model.
     """
-
-    args: argparse.Namespace
-    jobs: Sequence[Job]
-    built: Built
+    return Setup(built, dut_of(device), args.timeout, waves=args.waves)
 
 
-def play_all(args: argparse.Namespace, plays: Sequence[Play], title: str) -> int:
+def play_all(args: argparse.Namespace, plays: Sequence[tuple[Sequence[Job], Setup]], title: str) -> int:
     """Play the jobs of one device after the other as ``play_and_report`` does, into one report.
 
     Args:
         args: options of the run.
-        plays: devices and their jobs, whose identities differ.
+        plays: jobs, whose identities differ, and what plays them.
         title: of the report.
 
     Returns:
@@ -253,17 +249,16 @@ def slower_than_before(args: argparse.Namespace, cycles: Mapping[str, int]) -> l
     return performance.slower(cycles, before, args.slower / 100)
 
 
-def _play_and_report(args: argparse.Namespace, plays: Sequence[Play], root: Path) -> int:
+def _play_and_report(args: argparse.Namespace, plays: Sequence[tuple[Sequence[Job], Setup]], root: Path) -> int:
     console = Console.of(args)
     started = time.monotonic()
     by_identity: dict[str, Result] = {}
     played: dict[str, tuple[Job, Setup]] = {}
-    jobs = [job for play in plays for job in play.jobs]
+    jobs = [job for of_device, _ in plays for job in of_device]
     progress = Progress(len(jobs))
-    for play in plays:
-        setup = Setup(play.built, dut_of(play.args), args.timeout, waves=args.waves)
-        played |= {job.identity: (job, setup) for job in play.jobs}
-        for job, result in run_jobs(play.jobs, setup, root, workers=args.jobs, isolated=args.isolate):
+    for of_device, setup in plays:
+        played |= {job.identity: (job, setup) for job in of_device}
+        for job, result in run_jobs(of_device, setup, root, workers=args.jobs, isolated=args.isolate):
             by_identity[job.identity] = result
             show_progress(console, progress, result)
     console.clear()

@@ -10,7 +10,7 @@ from models.errors import InputError
 from tb.cli.console import Console
 from tb.cli.dut import DEFAULT_TOP, build_dut, dut_arguments
 from tb.cli.patterns import matches
-from tb.cli.playing import Play, play_all
+from tb.cli.playing import play_all, setup_of
 from tb.dlhdl import deployment
 from tb.dlhdl.config import SYSTEM, DlhdlConfig, configs_of
 from tb.dlhdl.scenario import DlhdlEntry, load_plan
@@ -41,7 +41,7 @@ def main(args: argparse.Namespace) -> int:
     for config in configs_of(args.config):
         core = core_of(args, config)
         built = build_dut(core, config, waves=args.waves)
-        plays.append(Play(core, [planned(entry, config, core) for entry in entries], built))
+        plays.append(([planned(entry, config, core) for entry in entries], setup_of(args, core, built)))
     return play_all(args, plays, path.stem)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +33,20 @@ class FailedError(Exception):
         self.result = result
 
 
-class _Played(pytest.Item):
-    """An item that is played on the device."""
+class PlayedItem(pytest.Item):
+    """A scenario of a plan with a seed, or a cocotb test: what is played on the device."""
+
+    def __init__(
+        self, *, play: Callable[[PlayedDut], Result], marks: Sequence[str | pytest.MarkDecorator], **given: Any
+    ) -> None:
+        super().__init__(**given)
+        self._play = play
+        for mark in marks:
+            self.add_marker(mark)
 
     def runtest(self) -> None:
         """Play it."""
-        result = self.result_on(self.config.stash[_PLAYED])
+        result = self._play(self.config.stash[_PLAYED])
         self.stash[RESULT] = result
         if result.ending is Ending.REFUSED:
             pytest.skip(f"refused: {result.verdict.refused}")
@@ -57,50 +65,21 @@ class _Played(pytest.Item):
         """Return what a failure is headed with; pytest needs a line for an item that a mark skips."""
         return self.path, 0, self.name
 
-    @abstractmethod
-    def result_on(self, dut: PlayedDut) -> Result:
-        """Play it on a device and return how it ended."""
-
-
-class ScenarioItem(_Played):
-    """A scenario of a plan with a seed."""
-
-    def __init__(self, *, entry: PlanEntry, seed: int, **given: Any) -> None:
-        super().__init__(**given)
-        self._entry, self._seed = entry, seed
-        for name in ("nvdla_scenario", *sorted(_engines(entry)), *entry.markers):
-            self.add_marker(name)
-
-    def result_on(self, dut: PlayedDut) -> Result:
-        """Play it on a device and return how it ended."""
-        return dut.play_entry(self._entry, self.path, self._seed)
-
-
-class CoroutineItem(_Played):
-    """A cocotb test."""
-
-    def __init__(self, *, marks: Sequence[pytest.Mark], **given: Any) -> None:
-        super().__init__(**given)
-        for mark in (pytest.mark.nvdla_test, *map(_decorator, marks)):
-            self.add_marker(mark)
-
-    def result_on(self, dut: PlayedDut) -> Result:
-        """Play it on a device and return how it ended."""
-        return dut.play_test(self.path, self.name)
-
 
 class PlanFile(pytest.File):
     """A plan."""
 
-    def collect(self) -> Iterator[ScenarioItem]:
+    def collect(self) -> Iterator[PlayedItem]:
         """Yield its scenarios, each with every seed that is wanted."""
         try:
             entries = load_plan(self.path)
         except InputError as error:
             raise self.CollectError(str(error)) from error
         for entry in entries:
+            marks = ("nvdla_scenario", *sorted(_engines(entry)), *entry.markers)
             for seed in self.config.getoption("nvdla_seed") or [1]:
-                yield ScenarioItem.from_parent(self, name=f"{entry.name}.{seed}", entry=entry, seed=seed)
+                play = partial(PlayedDut.play_entry, entry=entry, plan=self.path, seed=seed)
+                yield PlayedItem.from_parent(self, name=f"{entry.name}.{seed}", play=play, marks=marks)
 
 
 class CoroutineModule(pytest.Module):
@@ -112,9 +91,10 @@ class CoroutineModule(pytest.Module):
         for decorated in vars(self.obj).values():
             # What ``cocotb.test`` leaves in the place of a coroutine; what is imported belongs to another module.
             if hasattr(decorated, "generate_tests") and decorated.func.__module__ == self.obj.__name__:
-                marks = getattr(decorated.func, "pytestmark", [])
+                marks = ["nvdla_test", *map(_decorator, getattr(decorated.func, "pytestmark", []))]
                 for test in decorated.generate_tests():
-                    yield CoroutineItem.from_parent(self, name=test.name, marks=marks)
+                    play = partial(PlayedDut.play_test, path=self.path, coroutine=test.name)
+                    yield PlayedItem.from_parent(self, name=test.name, play=play, marks=marks)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -16,7 +16,7 @@ from tb.nvdla.memory import Ram
 from tb.nvdla.performance import Performance
 from tb.plain_data import converted
 from tb.report.columns import aligned
-from tb.run.result import Result
+from tb.run.result import Result, identity
 
 _COLUMNS = ("layer", "cycles", "bound", "cycles of it", "ratio", "MAC %", "read", "written", "stalls")
 _STALL = "STALL"
@@ -139,17 +139,6 @@ class _Earlier(msgspec.Struct):
     performance: list[_EarlierLayer] = []
 
 
-def cycles_by_layer(results: Iterable[_Earlier]) -> dict[str, int]:
-    """Return the cycles of layers and of whole scenarios of an earlier run, by their names."""
-    cycles: dict[str, int] = {}
-    for result in results:
-        scenario = f"{result.scenario}.{result.seed}"
-        if result.cycles:
-            cycles[scenario] = result.cycles
-        cycles |= {f"{scenario} {layer.layer}": layer.cycles for layer in result.performance}
-    return cycles
-
-
 def cycles_of(results: Iterable[Result]) -> dict[str, int]:
     """Return the cycles of layers and of whole scenarios, by their names."""
     cycles: dict[str, int] = {}
@@ -166,7 +155,12 @@ def read_cycles(path: Path) -> dict[str, int]:
     Raises:
         InputError: when the file holds no such results.
     """
-    found = cycles_by_layer(converted(read_json(path), list[_Earlier], str(path)))
-    if not found:
+    cycles: dict[str, int] = {}
+    for result in converted(read_json(path), list[_Earlier], str(path)):
+        scenario = identity(result.scenario, result.seed)
+        if result.cycles:
+            cycles[scenario] = result.cycles
+        cycles |= {f"{scenario} {layer.layer}": layer.cycles for layer in result.performance}
+    if not cycles:
         raise InputError(f"{path} must hold cycles of an earlier run, not none")
-    return found
+    return cycles

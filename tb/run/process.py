@@ -14,9 +14,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Lock
@@ -124,17 +123,6 @@ def stop() -> None:
         _stopped.set()
         for process in _living:
             _let_go(process)
-
-
-@contextmanager
-def threads(workers: int) -> Iterator[ThreadPoolExecutor]:
-    """Give threads that run commands; an interrupt ends these commands, which would be waited for otherwise."""
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            yield pool
-        except KeyboardInterrupt:
-            stop()
-            raise
 
 
 def abort(process: subprocess.Popen[bytes]) -> Ended:

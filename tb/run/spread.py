@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from queue import SimpleQueue
 from typing import TypeVar
 
-from tb.run.process import threads
+from tb.run.process import stop
 
 Player = TypeVar("Player")
 Item = TypeVar("Item")
@@ -48,11 +48,14 @@ def as_ended(workers: int, work: Callable[[Item], Played], items: Iterable[Item]
         work: What is done with an item.
         items: The items.
     """
-    with threads(workers) as pool:
+    with ThreadPoolExecutor(workers) as pool:
         futures = [pool.submit(work, item) for item in items]
         try:
             for future in as_completed(futures):
                 yield future.result()
+        except KeyboardInterrupt:
+            stop()
+            raise
         finally:
             for future in futures:
                 future.cancel()

@@ -18,10 +18,9 @@ from tb.run.compile.spec import Built
 from tb.run.dut import Dut
 from tb.run.inside import is_worth_it, watched
 from tb.run.jobs import Job, Setup, run_job
-from tb.run.process import threads
 from tb.run.result import Result
 from tb.run.shared import SharedProcess
-from tb.run.spread import as_ended
+from tb.run.spread import as_ended, spread
 from tb.run.systems import AnyConfig, AnyScenario
 from tb.tools.score.catalogue import Bug, Place
 from tb.tools.score.catch import Catch, catch_of
@@ -131,13 +130,15 @@ def false_alarms(found: Sequence[Source], bench: Bench, *, seed: int, workers: i
     """Play scenarios on the device without a bug, and yield those that do not pass."""
     folder = folders.made(bench.root, "without")
 
-    def play(number: int) -> list[Result]:
-        with closing(bench.shared(folder / str(number))) as process:
-            return [bench.play(bench.job(source, seed), folder, process) for source in found[number::workers]]
+    def play(process: SharedProcess, source: Source) -> Result:
+        return bench.play(bench.job(source, seed), folder, process)
 
-    with threads(workers) as pool:
-        for results in pool.map(play, range(workers)):
-            yield from (result for result in results if result.ending is not Ending.PASSED)
+    processes = [bench.shared(folder / str(number)) for number in range(workers)]
+    try:
+        yield from (result for result in spread(processes, found, play) if result.ending is not Ending.PASSED)
+    finally:
+        for process in processes:
+            process.close()
 
 
 def play_bug(bug: Bug, found: Sequence[Source], bench: Bench, seed: int) -> BugResult:

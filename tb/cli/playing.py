@@ -17,13 +17,12 @@ from models.errors import InputError
 from models.limits import NAME_BYTES
 from models.reading import shown
 from tb.cli import numbers
-from tb.cli.console import Console, verbosity_options
+from tb.cli.console import Console, Progress, verbosity_options
 from tb.cli.dut import BUILD_ROOT, add_dut_options, dut_of
 from tb.cli.inside import with_handovers
 from tb.explain.handovers import load_handovers
 from tb.report import failures, performance, report, summary
 from tb.report.leads import with_leads
-from tb.report.progress import Progress
 from tb.run import folders
 from tb.run.compile.spec import Built
 from tb.run.dut import Dut

@@ -15,7 +15,7 @@ from dask.distributed import Client
 
 from models.config import HwConfig
 from models.errors import InputError
-from tb.cli.console import Console
+from tb.cli.console import Console, Progress
 from tb.cli.dut import MODELS
 from tb.cli.gate import after_regression
 from tb.cli.playing import show_progress
@@ -31,7 +31,6 @@ from tb.report import failures, page, performance, summary
 from tb.report.features_table import feature_status, latest_of, section
 from tb.report.leads import with_leads
 from tb.report.page_coverage import coverage_sections
-from tb.report.progress import Progress
 from tb.run import folders
 from tb.run.dut import Dut
 from tb.run.regress import code_coverage
@@ -40,8 +39,7 @@ from tb.run.regress.cluster import cluster
 from tb.run.regress.driver import drive
 from tb.run.regress.features import load_feature_plan
 from tb.run.regress.optimiser import Optimiser
-from tb.run.regress.schedule import PATIENCE_SECONDS
-from tb.run.regress.search import reach, search
+from tb.run.regress.schedule import PATIENCE_SECONDS, reach, search
 from tb.run.regress.store import Run, Store
 from tb.run.regress.worker import Limits, remove_worker_folders, worker_folder_name
 from tb.run.systems import AnyScenario

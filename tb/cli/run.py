@@ -18,7 +18,7 @@ from tb.cli.playing import add_run_options, check_run_options, play_and_report
 from tb.dlhdl.config import is_dlhdl
 from tb.places import COMMAND, PLANS
 from tb.run import project
-from tb.run.sources import planned_job
+from tb.run.task import planned_job
 from tb.stimulus.generate.describe import PlanError
 from tb.stimulus.generate.plan import PlanEntry, load_plan, plan_of
 

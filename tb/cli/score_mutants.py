@@ -18,8 +18,8 @@ from tb.run.compile.filelist import FileList, parse
 from tb.run.compile.recipe import embedded_filelist
 from tb.run.errors import BuildError
 from tb.run.inside import handovers_of
+from tb.run.process import as_ended
 from tb.run.regress.features import load_feature_plan
-from tb.run.spread import as_ended
 from tb.tools.instantiated import Design, design_of
 from tb.tools.score import mutant_report
 from tb.tools.score.equivalent import UNSEEN, Prover

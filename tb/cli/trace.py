@@ -14,7 +14,7 @@ from tb.cli.dut import add_dut_options, build_dut, dut_arguments
 from tb.cli.playing import add_run_options, check_run_options, play_and_report
 from tb.dlhdl import deployment
 from tb.places import COMMAND
-from tb.run.sources import trace_jobs
+from tb.run.task import trace_jobs
 from tb.stimulus.trace import find_traces
 
 HELP = "play traces of the public format and judge every byte and CRC"

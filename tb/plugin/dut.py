@@ -18,16 +18,15 @@ from tb.cli.dut import DEFAULT_TOP, MODELS, add_dut_options, dut_arguments, dut_
 from tb.cli.playing import run_name
 from tb.places import COMMAND
 from tb.run import folders
-from tb.run.compile.build import build
+from tb.run.compile.build import Teller, build
 from tb.run.compile.spec import Built
-from tb.run.compile.telling import Teller
 from tb.run.dut import Dut
 from tb.run.errors import LaunchError
 from tb.run.jobs import Job, PythonTest, Setup, run_job
 from tb.run.optimise import Model
 from tb.run.result import Result
 from tb.run.shared import SharedProcess
-from tb.run.sources import planned_job
+from tb.run.task import planned_job
 from tb.stimulus.generate.plan import PlanEntry
 from tb.stimulus.scenario import Scenario
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from tb.markup import Cell, Section
 from tb.run.regress.code_coverage import CodeCoverage, ModuleCoverage
-from tb.run.regress.code_points import KINDS
+from tb.run.regress.code_exclusions import KINDS
 
 _SHOWN = 5
 """Surprises that are named one by one."""

@@ -23,11 +23,11 @@ from tb.nvdla.memory import Range
 from tb.run import folders
 from tb.run.compile.spec import Built
 from tb.run.dut import Dut
+from tb.run.process import spread
 from tb.run.result import Result, identity
 from tb.run.revision import about
 from tb.run.shared import SharedProcess
 from tb.run.simulate import LOG_NAME, SimResult, simulate
-from tb.run.spread import spread
 from tb.run.systems import ENTRY_ENVIRONMENT, AnyScenario, entry_module, save_scenario
 from tb.stimulus.exchange import REQUEST, Answer, Request
 from tb.stimulus.scenario import Scenario

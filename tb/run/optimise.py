@@ -9,10 +9,9 @@ from pathlib import Path
 from models.config import HwConfig
 from models.errors import InputError
 from tb.run import cache
-from tb.run.compile.build import build
+from tb.run.compile.build import SILENT, Teller, build
 from tb.run.compile.recipe import PROFILE, Recipe, recipe_of
 from tb.run.compile.spec import Built
-from tb.run.compile.telling import SILENT, Teller
 from tb.run.dut import Dut
 from tb.run.jobs import RESULT_FILE, run_entry
 from tb.stimulus.exchange import Request

@@ -2,7 +2,7 @@
 
 Each runs below a ``supervisor``, which kills all that the command has started when the command ends and when this
 process does, whatever ends it. Such a group gets no interrupt from the terminal, so whoever catches one ends all of
-them with ``stop``.
+them with ``stop``; ``spread`` and ``as_ended`` do, which run several at once.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from queue import SimpleQueue
 from threading import Event, Lock
-from typing import IO
+from typing import IO, TypeVar
 
 # Time for a process to write where it stood before it is killed.
 ABORT_GRACE_SECONDS = 5.0
@@ -179,3 +181,55 @@ def _let_go(process: subprocess.Popen[bytes]) -> None:
 def _signal_group(pid: int, number: signal.Signals) -> None:
     with suppress(ProcessLookupError):
         os.killpg(pid, number)
+
+
+Player = TypeVar("Player")
+Item = TypeVar("Item")
+Played = TypeVar("Played")
+
+
+def spread(
+    players: Sequence[Player], items: Iterable[Item], play: Callable[[Player, Item], Played]
+) -> Iterator[Played]:
+    """Yield the results of players for items, as they end; each player has one item at a time.
+
+    Args:
+        players: Such as simulator processes.
+        items: Items to play.
+        play: Has a player play an item.
+    """
+    free: SimpleQueue[Player] = SimpleQueue()
+    for player in players:
+        free.put(player)
+
+    def taken(item: Item) -> Played:
+        player = free.get()
+        try:
+            return play(player, item)
+        finally:
+            free.put(player)
+
+    yield from as_ended(len(players), taken, items)
+
+
+def as_ended(workers: int, work: Callable[[Item], Played], items: Iterable[Item]) -> Iterator[Played]:
+    """Yield the result of each item as it ends.
+
+    An interrupt ends the commands that are run, and whoever takes no more results cancels what has not begun.
+
+    Args:
+        workers: Items at a time.
+        work: What is done with an item.
+        items: The items.
+    """
+    with ThreadPoolExecutor(workers) as pool:
+        futures = [pool.submit(work, item) for item in items]
+        try:
+            for future in as_completed(futures):
+                yield future.result()
+        except KeyboardInterrupt:
+            stop()
+            raise
+        finally:
+            for future in futures:
+                future.cancel()

@@ -1,9 +1,10 @@
-"""Tasks: what a regression plays, as plain data that any worker on any machine can turn into a job."""
+"""Tasks: what a regression plays, as plain data that any worker can turn into a job; and jobs of plans and traces."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -15,15 +16,66 @@ from models.reading import parse_json
 from tb.dlhdl.config import DlhdlConfig
 from tb.dlhdl.random import random_entry as random_dlhdl
 from tb.judge.verdict import Verdict
+from tb.nvdla.registers import RegisterError
 from tb.plain_data import converted
 from tb.run.dut import Dut
 from tb.run.jobs import Job, PythonTest, with_settings
 from tb.run.result import Result, identity, key
-from tb.run.sources import planned_job, trace_job
 from tb.run.systems import AnyScenario, load_config
-from tb.stimulus.generate.plan import load_plan
+from tb.stimulus.generate.plan import PlanEntry, load_plan
 from tb.stimulus.generate.random import random_entry
+from tb.stimulus.refusal import refusal
 from tb.stimulus.scenario import check_name
+from tb.stimulus.trace import TraceError, TraceUnsupported, read
+
+
+def planned_job(entry: PlanEntry, config: HwConfig, seed: int, rerun: str) -> Job:
+    """Return the job that plays a scenario of a plan.
+
+    One of another configuration's plan is refused when it needs what this configuration lacks. All others are made for
+    it, so that a refusal is a failure.
+    """
+    job = Job(entry.name, seed, rerun, partial(entry.build, config, seed))
+    if entry.config == config.name:
+        return job
+    try:
+        return replace(job, refused=refusal(job.nvdla_scenario().ops, config))
+    except RegisterError as error:
+        return replace(job, refused=str(error))
+
+
+def trace_jobs(paths: Sequence[Path], config: HwConfig, reruns: Sequence[str]) -> list[Job]:
+    """Return the jobs that play traces; one that cannot be read fails, so that the others are played.
+
+    Raises:
+        TraceError: when none can be read, with a line for each.
+    """
+    jobs = []
+    for path, rerun in zip(paths, reruns, strict=True):
+        try:
+            jobs.append(trace_job(path, config, rerun))
+        except TraceError as error:
+            jobs.append(Job(path.stem, 0, rerun, partial(read, path, config), broken=str(error)))
+    broken = [job.broken for job in jobs if job.broken is not None]
+    if len(broken) == len(jobs):
+        raise TraceError("\n".join(broken))
+    return jobs
+
+
+def trace_job(path: Path, config: HwConfig, rerun: str) -> Job:
+    """Return the job that plays a trace, or that says why it cannot be judged.
+
+    Raises:
+        TraceError: when it cannot be read, with file and line.
+    """
+    job = Job(path.stem, 0, rerun, partial(read, path, config), refusable=True)
+    try:
+        scenario = job.nvdla_scenario()
+    except TraceUnsupported as error:
+        return replace(job, refused=str(error))
+    reason = refusal(scenario.ops, config)
+    return replace(job, name=scenario.name, seed=scenario.seed, make=lambda: scenario, refused=reason)
+
 
 BENCH = "bench"
 """The kind of tasks that are tests in Python, which bring their own stimulus."""

@@ -15,7 +15,7 @@ from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
 from tb.run.jobs import Job, Setup, run_job
 from tb.run.result import Result
-from tb.run.sources import trace_job
+from tb.run.task import trace_job
 from tb.stimulus.generate.plan import PlanEntry, load_plan
 from tests.references import TRACES, needs_traces
 from tests.sim.conftest import needs_icarus

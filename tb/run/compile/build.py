@@ -1,22 +1,23 @@
-"""Build RTL once per content: check its ports, wrap it, compile it with Verilator or Icarus."""
+"""Build RTL once per content: check its ports, wrap it, compile it with Verilator or Icarus, and tell how far it is."""
 
 from __future__ import annotations
 
 import os
+import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Protocol
 
 from tb.dlhdl.config import DlhdlConfig
 from tb.run import cache, folders
-from tb.run.compile.cached import read, seal, write
 from tb.run.compile.dlhdl import check_ports, top_text
 from tb.run.compile.elaborate import elaborate, library_arguments
 from tb.run.compile.filelist import FileList
 from tb.run.compile.inputs import InputFile
 from tb.run.compile.ports import Port, check
-from tb.run.compile.recipe import SCOPE_DIR, Recipe, embedded_parameters, recipe_of
+from tb.run.compile.recipe import SCOPE_DIR, Recipe, embedded_parameters, read_checked, recipe_of, seal, write_checked
 from tb.run.compile.runners import (
     ALL_SIGNALS,
     HIERARCHICAL,
@@ -31,12 +32,67 @@ from tb.run.compile.runners import (
 )
 from tb.run.compile.shims import SHIM_DIR
 from tb.run.compile.spec import BuildSpec, Built
-from tb.run.compile.telling import SILENT, Teller, step_of
 from tb.run.compile.toolchain import require, tool_environment
 from tb.run.compile.wrapper import WRAPPER_TOP, wrapper_text
 from tb.run.errors import BuildError, LaunchError
 from tb.run.process import last_relevant_lines, supervise
 from tb.run.space import check_space
+
+
+class Teller(Protocol):
+    """Whoever wants to hear of it."""
+
+    def say(self, text: str) -> None:
+        """Take what is worth a line."""
+
+    def progress(self, text: str) -> None:
+        """Take how far it is, which replaces what was said before."""
+
+
+class _Silent:
+    """Tells nobody."""
+
+    def say(self, text: str) -> None:
+        """Drop it."""
+
+    progress = say
+
+
+SILENT = _Silent()
+
+
+def step_of(command: Sequence[str], directory: Path, teller: Teller) -> Callable[[], None]:
+    """Return the function to call now and then while a command of a build runs.
+
+    Args:
+        command: The command.
+        directory: The build folder, which it works in.
+        teller: Who hears of it.
+    """
+    started = time.monotonic()
+    is_make = command[0] == "make"
+    total = _files_of(command, directory) if is_make else 0
+    if total:
+        teller.say(f"compiling {total} files")
+
+    def look() -> None:
+        what = "compiling" if is_make else "translating"
+        if is_make:
+            done = sum(1 for _ in directory.rglob("*.o"))
+            what = f"compiling: {min(done, total) if total else done}{f' of {total}' if total else ''} files"
+        teller.progress(f"{what}, {time.monotonic() - started:.0f} s")
+
+    return look
+
+
+def _files_of(command: Sequence[str], directory: Path) -> int:
+    """Return how many files make compiles, 0 for blocks whose makefiles are written on the way."""
+    if "Vtop_hier.mk" in command:
+        return 0
+    dry = [*command, "--dry-run"]
+    ran = subprocess.run(dry, cwd=directory, env=tool_environment(), capture_output=True, text=True, check=False)
+    return sum(" -c " in line for line in ran.stdout.splitlines())
+
 
 Training = Callable[[Built], None]
 """Plays on a model that counts which of its branches are taken."""
@@ -82,7 +138,7 @@ def _elaborated(
     top: str, files: FileList, inputs: tuple[InputFile, ...], cache: Path, parameters: Mapping[str, int]
 ) -> tuple[Port, ...]:
     """Return the ports of the RTL's top, elaborating it unless ``cache`` remembers this content."""
-    remembered = read(cache)
+    remembered = read_checked(cache)
     if remembered is not None:
         return tuple(Port(**port) for port in remembered)
     log_path = cache.with_suffix(".log")
@@ -94,7 +150,7 @@ def _elaborated(
             "add it to the filelist's +incdir+ folders with a suffix such as .vh, or include it by its name",
             log_path,
         )
-    write(cache, [asdict(port) for port in ports])
+    write_checked(cache, [asdict(port) for port in ports])
     return ports
 
 

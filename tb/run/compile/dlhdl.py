@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tb.dlhdl.config import DlhdlConfig
 from tb.run.compile.ports import Port
-from tb.run.compile.verilog import instance, vector
+from tb.run.compile.shims import instance, vector
 from tb.run.compile.wrapper import TIME_PRECISION, TIME_UNIT, WRAPPER_TOP
 from tb.run.errors import PortError
 

@@ -1,4 +1,4 @@
-"""The recipe of a model, and its place: a build folder for each content."""
+"""The recipe of a model, its place, a build folder for each content, and its seal: damaged files count as missing."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import json
 import re
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from models.config import HwConfig
 from tb.dlhdl.config import SYSTEM, DlhdlConfig
 from tb.places import HDL, PLANS
 from tb.run import folders
-from tb.run.compile.cached import is_sealed
 from tb.run.compile.filelist import FileList, parse
 from tb.run.compile.inputs import InputFile, collect
 from tb.run.compile.ports import PortMap, expected_ports, load_port_map
@@ -20,7 +20,9 @@ from tb.run.compile.runners import HARNESS_DIR, VISIBLE_HANDOVERS
 from tb.run.compile.shims import SHIM_DIR
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.compile.toolchain import fst_available, processor, tool_versions, verilator_root, verilator_version
+from tb.run.compile.wrapper import WRAPPER_TOP
 from tb.run.errors import BuildError
+from tb.run.space import write_whole
 
 PROFILE = PLANS / "profile.toml"
 """The plan that optimised models play in training."""
@@ -29,7 +31,7 @@ SCOPE_DIR = HDL / "scope"
 _BLOCK = re.compile(r"^\s*hier_block\b", re.MULTILINE)
 _PLAIN_PATH = re.compile(r"[\w/.,+@%=-]*")
 # What is written into a build folder follows from these files, so they are part of its key.
-_RECIPE = ("dlhdl.py", "elaborate.py", "kinds.py", "kinds.toml", "shims.py", "verilog.py", "wrapper.py", "runners.py")
+_RECIPE = ("dlhdl.py", "elaborate.py", "kinds.py", "kinds.toml", "shims.py", "wrapper.py", "runners.py")
 
 
 @dataclass(frozen=True)
@@ -191,3 +193,57 @@ def _check_paths(files: FileList, root: Path, is_hierarchical: bool) -> None:
                 f"a design with hier_block must lie in folders of letters, digits and any of /.,+@%=-_ alone, "
                 f"as Verilator gives their names to make: not {path}"
             )
+
+
+SEAL = "built.json"
+_MODELS = (WRAPPER_TOP, "sim.vvp")
+"""The file that a simulation runs, of Verilator and of Icarus."""
+
+
+def seal(directory: Path, key: str) -> None:
+    """Note that a build is complete, and what its model holds.
+
+    Args:
+        directory: The build folder.
+        key: Key of the build's sources.
+    """
+    write_checked(directory / SEAL, {"key": key, "models": _models_of(directory)})
+
+
+def is_sealed(directory: Path, key: str) -> bool:
+    """Return whether a build is complete and its model is what was built.
+
+    Args:
+        directory: The build folder, which need not exist.
+        key: Key that the build must have.
+    """
+    return read_checked(directory / SEAL) == {"key": key, "models": _models_of(directory)}
+
+
+def write_checked(path: Path, content: Any) -> None:
+    """Write plain data with its digest, whole or not at all."""
+    write_whole(path, json.dumps({"content": content, "sha256": _digest(content)}))
+
+
+def read_checked(path: Path) -> Any | None:
+    """Return the content that ``write_checked`` has written, or None for a file that is missing or damaged."""
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
+        return None
+    if not isinstance(stored, dict) or stored.get("sha256") != _digest(stored.get("content")):
+        return None
+    return stored["content"]
+
+
+def _models_of(directory: Path) -> dict[str, str]:
+    found = {}
+    for name in _MODELS:
+        if (directory / name).is_file():
+            with (directory / name).open("rb") as file:
+                found[name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return found
+
+
+def _digest(content: Any) -> str:
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()

@@ -10,7 +10,6 @@ from tb.judge.wrapped_rules import BROKEN
 from tb.places import HDL
 from tb.run.compile.kinds import CSB, CVSRAM, DBB, PREFIXES, WrappedPort, pins_of
 from tb.run.compile.ports import Port, PortMap, expected_ports, memory_bits
-from tb.run.compile.verilog import instance, vector
 
 SHIM_DIR = HDL / "shim"
 
@@ -173,3 +172,19 @@ def _defaults(bus_bytes: int) -> dict[str, str]:
     return {"size": f"3'd{bus_bytes.bit_length() - 1}", "burst": "2'b01", "lock": "1'b0"} | dict.fromkeys(
         ("cache", "prot", "qos"), "0"
     )
+
+
+def instance(module: str, name: str, connections: Sequence[str]) -> str:
+    """Return an instance of a module.
+
+    Args:
+        module: Its name, and its parameters if it has any.
+        name: That of the instance.
+        connections: Each as ``.pin(net)``.
+    """
+    return f"  {module} {name} (\n" + ",\n".join(f"    {line}" for line in connections) + "\n  );\n"
+
+
+def vector(width: int) -> str:
+    """Return the range of a net, or nothing for one of one bit."""
+    return f"[{width - 1}:0] " if width > 1 else ""

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from models.config import HwConfig
 from tb.run.compile.ports import Port, PortMap
-from tb.run.compile.shims import canonical_ports, csb_clock, harness_text, marks, shim_text
-from tb.run.compile.verilog import instance, vector
+from tb.run.compile.shims import canonical_ports, csb_clock, harness_text, instance, marks, shim_text, vector
 
 WRAPPER_TOP = "tb_top"
 TIME_UNIT, TIME_PRECISION = "1ns", "1ps"

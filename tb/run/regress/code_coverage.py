@@ -19,8 +19,7 @@ from tb.run import folders
 from tb.run.compile.runners import HARNESS_DIR
 from tb.run.compile.spec import COVERAGE_FILE
 from tb.run.compile.wrapper import WRAPPER_TOP
-from tb.run.regress.code_exclusions import Exclusion, Exclusions
-from tb.run.regress.code_points import KINDS, CodeCoverageError, Point
+from tb.run.regress.code_exclusions import KINDS, CodeCoverageError, Exclusion, Exclusions, Point
 
 FOLDER = "code_coverage"
 """Folder of a run with the points of each model, and one file of counts per thread that played."""

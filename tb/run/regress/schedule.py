@@ -1,16 +1,18 @@
-"""Scheduling with Dask: tasks to workers, the longest first, records back as they arrive."""
+"""Scheduling with Dask: tasks to workers, the longest first; and looking at many for the few that reach more."""
 
 from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import count, islice
+from pathlib import Path
 
 from dask.distributed import Client, Future, KilledWorker, wait
 
+from tb.coverage.steer import Candidate, choose, reached
 from tb.judge.finding import Check
 from tb.judge.verdict import Verdict
 from tb.run.regress.cluster import in_words, talking
@@ -22,6 +24,7 @@ from tb.run.regress.errors import (
     NoWorkersError,
     VersionError,
 )
+from tb.run.regress.worker import collector_of
 from tb.run.result import Result
 from tb.run.task import Task
 
@@ -213,3 +216,51 @@ def _failure(future: Future, task: Task) -> ClusterError:
     if isinstance(error, ClusterError):
         return error
     return ClusterError(f"a worker could not play {task.key}: {in_words(error)}")
+
+
+_TASKS_AT_A_TIME = 40
+
+
+def search(
+    client: Client, model: Path, tasks: Sequence[Task], wanted: Iterable[str], most: int | None = None
+) -> list[Task]:
+    """Return the tasks that together reach what is wanted, the most useful first.
+
+    Args:
+        client: the cluster.
+        model: folder of the coverage model.
+        tasks: tasks to look at.
+        wanted: names of bins.
+        most: how many tasks to return at most, or None.
+    """
+    names = sorted(wanted)
+    looked = _look(client, model, tasks, names)
+    candidates = [Candidate(number, hits) for number, hits in enumerate(looked)]
+    return [tasks[candidate.seed] for candidate in choose(candidates, names, most)]
+
+
+def reach(client: Client, model: Path, tasks: Sequence[Task], names: Iterable[str]) -> set[str]:
+    """Return which of some bins tasks would reach together."""
+    return set().union(*_look(client, model, tasks, sorted(names)))
+
+
+def look(tasks: Sequence[Task], model: Path, names: Sequence[str]) -> list[list[int]]:
+    """Return for each task, on a worker, the numbers of the named bins that it would reach; none when refused."""
+    numbers = {name: number for number, name in enumerate(names)}
+    found: list[list[int]] = []
+    for task in tasks:
+        job = task.job()
+        if job.test is not None or job.refused is not None:
+            found.append([])
+            continue
+        hits = reached(collector_of(model, task.dut.config), job.nvdla_scenario())
+        found.append(sorted(numbers[name] for name in hits if name in numbers))
+    return found
+
+
+def _look(client: Client, model: Path, tasks: Sequence[Task], names: Sequence[str]) -> list[frozenset[str]]:
+    parts = [tasks[start : start + _TASKS_AT_A_TIME] for start in range(0, len(tasks), _TASKS_AT_A_TIME)]
+    with talking():
+        futures = [client.submit(look, part, model=model, names=names, pure=False) for part in parts]
+        numbers = [found for future in futures for found in future.result()]
+    return [frozenset(names[number] for number in found) for found in numbers]

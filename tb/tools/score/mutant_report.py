@@ -11,11 +11,10 @@ from typing import Any
 from tb.explain.units import Unit
 from tb.run.space import write_whole
 from tb.tools.score.catch import Catch
-from tb.tools.score.judged import Judgement, judged
 from tb.tools.score.mutants import MutantResult
 from tb.tools.score.operators import Family
 from tb.tools.score.reach import Reached
-from tb.tools.score.units import Naming, naming
+from tb.tools.score.units import Judgement, Naming, judged, naming
 
 LEAST_CAUGHT = 0.95
 MOST_WRONG = 0.03

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from tb.explain.units import Unit
 from tb.run import folders
-from tb.run.spread import as_ended
+from tb.run.process import as_ended
 from tb.tools.score.catch import Catch
 from tb.tools.score.equivalent import Proof
 from tb.tools.score.journal import Played

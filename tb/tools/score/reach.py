@@ -14,8 +14,8 @@ from tb.judge.text import why_not_passed
 from tb.judge.verdict import Ending
 from tb.run import folders
 from tb.run.jobs import Job
+from tb.run.process import spread
 from tb.run.result import Result, identity
-from tb.run.spread import spread
 from tb.tools.score.play import Bench
 from tb.tools.score.scenarios import Source
 

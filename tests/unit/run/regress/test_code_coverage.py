@@ -10,7 +10,7 @@ from tb.markup import render
 from tb.report import code_coverage as report
 from tb.run.compile.wrapper import WRAPPER_TOP
 from tb.run.regress import code_coverage
-from tb.run.regress.code_points import CodeCoverageError
+from tb.run.regress.code_exclusions import CodeCoverageError
 
 HEADER = "# SystemC::Coverage-3\n"
 

@@ -9,8 +9,7 @@ import pytest
 from tb.places import HDL
 from tb.report import code_coverage as report
 from tb.run.regress.code_coverage import CodeCoverage, coverage_of
-from tb.run.regress.code_exclusions import BY_AUTHORS, load_exclusions
-from tb.run.regress.code_points import CodeCoverageError
+from tb.run.regress.code_exclusions import BY_AUTHORS, CodeCoverageError, load_exclusions
 
 SOURCE = """\
 module unit;

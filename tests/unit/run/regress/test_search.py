@@ -11,7 +11,7 @@ from models.config import HwConfig
 from tb.coverage.model import load_model
 from tb.places import PLANS
 from tb.run.regress.cluster import cluster
-from tb.run.regress.search import reach, search
+from tb.run.regress.schedule import reach, search
 from tb.run.task import BENCH, Task
 from tests.unit.run.regress.tasks import DUT
 

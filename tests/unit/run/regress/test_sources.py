@@ -14,7 +14,7 @@ from tb.judge.verdict import Ending
 from tb.places import PLANS
 from tb.run.compile.spec import Built
 from tb.run.jobs import Setup, run_job
-from tb.run.sources import planned_job, trace_job, trace_jobs
+from tb.run.task import planned_job, trace_job, trace_jobs
 from tb.stimulus.generate.plan import PlanEntry, load_plan
 from tb.stimulus.trace import TraceError, write
 from tests.unit.run.regress.tasks import DUT

@@ -13,10 +13,10 @@ from tb.tools.score import mutant_report
 from tb.tools.score.catch import Catch
 from tb.tools.score.equivalent import Outcome, Proof
 from tb.tools.score.journal import Played
-from tb.tools.score.judged import Judgement, judged
 from tb.tools.score.mutants import MutantResult, likely
 from tb.tools.score.mutate import Mutant
 from tb.tools.score.reach import Reached
+from tb.tools.score.units import Judgement, judged
 
 
 def mutant(module: str, kind: str = "constant + 1") -> Mutant:

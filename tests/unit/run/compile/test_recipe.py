@@ -13,7 +13,7 @@ import pytest
 
 from tb.run import space
 from tb.run.compile.build import build
-from tb.run.compile.cached import SEAL, is_sealed, read, seal, write
+from tb.run.compile.recipe import SEAL, is_sealed, read_checked, seal, write_checked
 from tb.run.compile.spec import BuildSpec
 from tb.run.compile.wrapper import WRAPPER_TOP
 from tb.run.space import check_space, write_whole
@@ -63,17 +63,17 @@ def test_a_seal_breaks_when_a_model_changes_or_is_gone(name: str, tmp_path: Path
 @pytest.mark.parametrize("text", ["", "{", "[" * 100_000, "[]", "null", '{"key": "key"}', '{"content": 1}', "\xff"])
 def test_a_damaged_seal_is_no_seal(text: str, tmp_path: Path) -> None:
     (tmp_path / SEAL).write_text(text, encoding="latin-1")
-    assert read(tmp_path / SEAL) is None
+    assert read_checked(tmp_path / SEAL) is None
     assert not is_sealed(tmp_path, "key")
 
 
 def test_content_that_was_changed_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "ports.json"
-    write(path, [{"name": "clock", "width": 1}])
-    assert read(path) == [{"name": "clock", "width": 1}]
+    write_checked(path, [{"name": "clock", "width": 1}])
+    assert read_checked(path) == [{"name": "clock", "width": 1}]
     path.write_text(path.read_text().replace('"width": 1', '"width": 2'))
     json.loads(path.read_text())
-    assert read(path) is None
+    assert read_checked(path) is None
 
 
 @needs_icarus

@@ -9,8 +9,8 @@ import threading
 
 from models.errors import InputError
 from tb.cli.numbers import count
+from tb.run.errors import LOOPBACK, PORT
 from tb.run.regress.cluster import cluster, join, local_cluster, quiet
-from tb.run.regress.errors import LOOPBACK, PORT
 
 HELP = "start a scheduler and workers for regressions, or workers that join a scheduler"
 EXAMPLE = "python -m tb cluster --jobs 8"

@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -19,13 +19,14 @@ from models.reading import shown
 from tb.cli import numbers
 from tb.cli.console import Console, Progress, verbosity_options
 from tb.cli.dut import BUILD_ROOT, add_dut_options, dut_of
-from tb.cli.inside import with_handovers
 from tb.explain.handovers import load_handovers
 from tb.report import failures, performance, report, summary
 from tb.report.leads import with_leads
+from tb.report.summary import cause_of, groups
 from tb.run import folders
 from tb.run.compile.spec import Built
 from tb.run.dut import Dut
+from tb.run.inside import convolves, is_worth_it, watched
 from tb.run.jobs import Job, Setup, run_jobs, with_settings
 from tb.run.result import Result
 
@@ -292,3 +293,45 @@ def show_progress(console: Console, progress: Progress, result: Result) -> None:
         console.progress(progress.summary())
     else:
         console.progress(progress.summary())
+
+
+_MOST_GROUPS, _MOST_TRIES, _MOST_WHEN_WRONG = 3, 8, 24
+"""Groups of failures that are watched; how many of a group are tried until one says where the fault lies, as of
+images little is compared; and how many when that speaks against the cause of the group."""
+
+
+def with_handovers(
+    results: Sequence[Result],
+    played: Mapping[str, tuple[Job, Setup]],
+    root: Path,
+    console: Console,
+    watch: Callable[[Job, Result, Setup, Path], Result] = watched,
+) -> list[Result]:
+    """Return results in which of each large group of convolutions one says where inside it arises.
+
+    Args:
+        results: All results of a run.
+        played: By the identity of a result, the job and what played it.
+        root: Folder of the run.
+        console: Where it is said what is played again.
+        watch: Plays a failure again.
+    """
+    found: dict[str, Result] = {}
+    for group in groups(results)[:_MOST_GROUPS]:
+        candidates = [result for result in group.members if is_worth_it(result)]
+        tries = _MOST_TRIES
+        for number, result in enumerate(sorted(candidates, key=lambda result: result.verdict.cycles)):
+            if number >= tries:
+                break
+            console.progress(f"playing {result.identity} again, to see where inside it goes wrong")
+            job, setup = played[result.identity]
+            again = watch(job, result, setup, folders.place(root, folders.folder_name(result.identity)))
+            found[result.identity] = again
+            if again.explained is None or (convolves(result) and not again.explained.located):
+                continue
+            if cause_of(again) == cause_of(result):
+                break
+            # The cause that was stated lies elsewhere; so it may in all others of the group.
+            tries = _MOST_WHEN_WRONG
+    console.clear()
+    return [found.get(result.identity, result) for result in results]

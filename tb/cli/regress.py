@@ -18,9 +18,9 @@ from tb.dlhdl.config import is_dlhdl
 from tb.run import folders
 from tb.run.compile.spec import CODE_COVERAGE
 from tb.run.dut import Dut
+from tb.run.errors import LOOPBACK
 from tb.run.optimise import Model
 from tb.run.regress.code_exclusions import load_exclusions
-from tb.run.regress.errors import LOOPBACK
 from tb.run.regress.store import Store
 from tb.run.systems import note
 from tb.run.task import Task

@@ -33,12 +33,12 @@ from tb.report.leads import with_leads
 from tb.report.page_coverage import coverage_sections
 from tb.run import folders
 from tb.run.dut import Dut
+from tb.run.optimise import Optimiser
 from tb.run.regress import code_coverage
 from tb.run.regress.batch import Batch, batch_cluster, read_settings
 from tb.run.regress.cluster import cluster
 from tb.run.regress.driver import drive
 from tb.run.regress.features import load_feature_plan
-from tb.run.regress.optimiser import Optimiser
 from tb.run.regress.schedule import PATIENCE_SECONDS, reach, search
 from tb.run.regress.store import Run, Store
 from tb.run.regress.worker import Limits, remove_worker_folders, worker_folder_name

@@ -25,7 +25,7 @@ from tb.run.errors import LaunchError
 from tb.run.jobs import Job, PythonTest, Setup, run_job
 from tb.run.optimise import Model
 from tb.run.result import Result
-from tb.run.shared import SharedProcess
+from tb.run.simulate import SharedProcess
 from tb.run.task import planned_job
 from tb.stimulus.generate.plan import PlanEntry
 from tb.stimulus.scenario import Scenario

@@ -15,9 +15,9 @@ from tb.judge.text import complaints, margin_part, why_not_passed
 from tb.judge.verdict import Ending
 from tb.markup import Cell, Section, printable, render
 from tb.report.summary import Group, counts_line, endings, groups, passes_alone, slowest
+from tb.run.dut import about
 from tb.run.regress.store import Run
 from tb.run.result import Result
-from tb.run.revision import about
 from tb.run.simulate import LOG_NAME
 
 Trend = Sequence[tuple[Run, Mapping[Ending, int], int]]

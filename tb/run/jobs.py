@@ -22,12 +22,10 @@ from tb.judge.verdict import Ending, Verdict
 from tb.nvdla.memory import Range
 from tb.run import folders
 from tb.run.compile.spec import Built
-from tb.run.dut import Dut
+from tb.run.dut import Dut, about
 from tb.run.process import spread
 from tb.run.result import Result, identity
-from tb.run.revision import about
-from tb.run.shared import SharedProcess
-from tb.run.simulate import LOG_NAME, SimResult, simulate
+from tb.run.simulate import LOG_NAME, SharedProcess, SimResult, simulate
 from tb.run.systems import ENTRY_ENVIRONMENT, AnyScenario, entry_module, save_scenario
 from tb.stimulus.exchange import REQUEST, Answer, Request
 from tb.stimulus.scenario import Scenario

@@ -16,7 +16,7 @@ from tb.stimulus.exchange import Request
 
 @contextmanager
 def requests() -> Iterator[Iterator[Request]]:
-    """Give the requests of ``tb.run.shared``; each is answered when the next is taken."""
+    """Give the requests of ``tb.run.simulate``; each is answered when the next is taken."""
     with socket.socket(fileno=int(os.environ["NVDLA_REQUESTS"])) as connection, connection.makefile("rw") as lines:
         yield _answered(lines)
 

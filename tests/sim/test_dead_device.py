@@ -18,7 +18,7 @@ from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
 from tb.run.jobs import Job, Setup, run_job
 from tb.run.result import Result
-from tb.run.shared import SharedProcess
+from tb.run.simulate import SharedProcess
 from tb.stimulus.generate.plan import load_plan
 from tests.sim.conftest import SMALL_DEVICES
 

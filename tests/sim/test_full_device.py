@@ -16,7 +16,7 @@ from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
 from tb.run.jobs import Job, Setup, run_job
-from tb.run.shared import SharedProcess
+from tb.run.simulate import SharedProcess
 from tb.stimulus.scenario import Scenario
 from tb.stimulus.trace import read
 from tests.sim import full_layers

@@ -14,8 +14,7 @@ from tb.dlhdl.config import DlhdlConfig
 from tb.run import cache, folders
 from tb.run.compile.dlhdl import check_ports, top_text
 from tb.run.compile.elaborate import elaborate, library_arguments
-from tb.run.compile.filelist import FileList
-from tb.run.compile.inputs import InputFile
+from tb.run.compile.filelist import FileList, InputFile
 from tb.run.compile.ports import Port, check
 from tb.run.compile.recipe import SCOPE_DIR, Recipe, embedded_parameters, read_checked, recipe_of, seal, write_checked
 from tb.run.compile.runners import (

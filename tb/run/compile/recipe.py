@@ -13,8 +13,7 @@ from models.config import HwConfig
 from tb.dlhdl.config import SYSTEM, DlhdlConfig
 from tb.places import HDL, PLANS
 from tb.run import folders
-from tb.run.compile.filelist import FileList, parse
-from tb.run.compile.inputs import InputFile, collect
+from tb.run.compile.filelist import FileList, InputFile, collect, parse
 from tb.run.compile.ports import PortMap, expected_ports, load_port_map
 from tb.run.compile.runners import HARNESS_DIR, VISIBLE_HANDOVERS
 from tb.run.compile.shims import SHIM_DIR

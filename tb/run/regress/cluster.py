@@ -19,7 +19,7 @@ from dask.distributed import Client, LocalCluster, Nanny
 from distributed.comm import CommClosedError
 
 from models.errors import InputError
-from tb.run.regress.errors import LOOPBACK, SCHEDULER_LOST, STARTED_BY, ClusterError, NoSchedulerError, VersionError
+from tb.run.errors import LOOPBACK, SCHEDULER_LOST, STARTED_BY, ClusterError, NoSchedulerError, VersionError
 from tb.run.regress.version import difference, versions
 
 DASHBOARD = f"{LOOPBACK}:0"

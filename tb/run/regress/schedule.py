@@ -15,8 +15,7 @@ from dask.distributed import Client, Future, KilledWorker, wait
 from tb.coverage.steer import Candidate, choose, reached
 from tb.judge.finding import Check
 from tb.judge.verdict import Verdict
-from tb.run.regress.cluster import in_words, talking
-from tb.run.regress.errors import (
+from tb.run.errors import (
     SCHEDULER_LOST,
     STARTED_BY,
     ClusterError,
@@ -24,6 +23,7 @@ from tb.run.regress.errors import (
     NoWorkersError,
     VersionError,
 )
+from tb.run.regress.cluster import in_words, talking
 from tb.run.regress.worker import collector_of
 from tb.run.result import Result
 from tb.run.task import Task

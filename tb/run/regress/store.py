@@ -18,10 +18,9 @@ from models.errors import InputError
 from models.reading import parse_json, shown
 from tb.judge.verdict import Ending
 from tb.plain_data import converted
-from tb.run.dut import Device, Dut
-from tb.run.regress.errors import StoreError
+from tb.run.dut import Device, Dut, about
+from tb.run.errors import StoreError
 from tb.run.result import Result, failure_folder
-from tb.run.revision import about
 from tb.run.task import Task
 
 ABOUT_FILE = "about.txt"

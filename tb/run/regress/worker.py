@@ -27,15 +27,14 @@ from tb.run import folders
 from tb.run.compile.build import build
 from tb.run.compile.spec import COVERAGE_FILE, Built
 from tb.run.dut import Dut
-from tb.run.errors import LaunchError
+from tb.run.errors import LaunchError, VersionError
 from tb.run.inside import is_worth_it, watched
 from tb.run.jobs import Job, Setup, keep_page, run_job
 from tb.run.optimise import Model
 from tb.run.regress import bundle, code_coverage
-from tb.run.regress.errors import VersionError
 from tb.run.regress.version import PROJECT, versions
 from tb.run.result import Result, failure_folder
-from tb.run.shared import SharedProcess
+from tb.run.simulate import SharedProcess
 from tb.run.space import MACHINE, check_space
 from tb.run.task import BENCH, Task
 

@@ -20,7 +20,7 @@ from tb.run.inside import is_worth_it, watched
 from tb.run.jobs import Job, Setup, run_job
 from tb.run.process import as_ended, spread
 from tb.run.result import Result
-from tb.run.shared import SharedProcess
+from tb.run.simulate import SharedProcess
 from tb.run.systems import AnyConfig, AnyScenario
 from tb.tools.score.catalogue import Bug, Place
 from tb.tools.score.catch import Catch, catch_of

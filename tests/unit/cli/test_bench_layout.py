@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from tb.cli import bench_layout
-from tb.cli.bench_layout import Measured
-from tb.cli.bench_layout_cases import CASES, Case, Work
+from tb.cli.bench_layout import CASES, Case, Measured, Work
 from tests.unit.cli.conftest import Run
 
 MIB = 1 << 20

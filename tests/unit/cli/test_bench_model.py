@@ -10,7 +10,7 @@ import pytest
 
 from models.precision import Precision
 from tb.cli import bench_model
-from tb.cli.bench_model_cases import CASES, SHAPES, Case, Shape, Work
+from tb.cli.bench_model import CASES, SHAPES, Case, Shape, Work
 from tests.unit.cli.conftest import Run
 
 SMALL = Shape("small", (8, 6, 6), (4, 8, 3, 3), 1, 1)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from models.config import HwConfig
 from tb.cli.console import Console
-from tb.cli.inside import with_handovers
+from tb.cli.playing import with_handovers
 from tb.judge.finding import Finding
 from tb.judge.layer_id import LayerId
 from tb.judge.verdict import Verdict

@@ -15,8 +15,7 @@ from tb.run.compile.build import build
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.dut import Dut
 from tb.run.errors import BuildError, LaunchError
-from tb.run.optimise import OPTIMISED, QUICK, Model, optimised
-from tb.run.regress.optimiser import Optimiser
+from tb.run.optimise import OPTIMISED, QUICK, Model, Optimiser, optimised
 from tests.unit.run.compile.test_build import run_tiny
 from tests.unit.run.compile.tiny import CONFIG, write_rtl
 

@@ -16,10 +16,10 @@ from dask.distributed import Client, wait
 
 from models.errors import InputError
 from tb.judge.verdict import Ending
+from tb.run.errors import NoSchedulerError, NoWorkersError
 from tb.run.regress import schedule
 from tb.run.regress.cluster import cluster
 from tb.run.regress.driver import drive
-from tb.run.regress.errors import NoSchedulerError, NoWorkersError
 from tb.run.regress.schedule import longest_first, on_each_worker, run_tasks
 from tb.run.regress.store import Store
 from tb.run.regress.worker import Limits

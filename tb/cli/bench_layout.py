@@ -7,7 +7,7 @@ import math
 import os
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
@@ -235,11 +235,17 @@ _LEAST_ROUNDS = 5
 _MOST_MIB = 64
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of this kind."""
+def round_options(parser: argparse.ArgumentParser, example: str) -> None:
+    """Declare the options that say which cases are timed how often."""
     parser.add_argument(
         "--rounds", type=numbers.rounds, default=7, metavar="N", help="alternations, at least 5 (default: 7)"
     )
+    parser.add_argument("--only", metavar="PATTERN", help=f"cases whose name matches, such as {example!r}")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of this kind."""
+    round_options(parser, "feature*")
     parser.add_argument(
         "--mib",
         type=numbers.whole(1, _MOST_MIB),
@@ -247,7 +253,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MIB",
         help=f"size of the arrays (default: {_MOST_MIB}, beyond which the hardware has no sizes)",
     )
-    parser.add_argument("--only", metavar="PATTERN", help="cases whose name matches, such as 'feature*'")
 
 
 @dataclass(frozen=True)
@@ -282,11 +287,7 @@ def main(args: argparse.Namespace) -> int:
     Raises:
         InputError: for too few rounds, or a pattern without cases.
     """
-    if args.rounds < _LEAST_ROUNDS:
-        raise InputError(f"--rounds must be at least {_LEAST_ROUNDS}, not {args.rounds}")
-    cases = [case for case in CASES if args.only is None or fnmatchcase(case.name, args.only)]
-    if not cases:
-        raise InputError(f"no case matches {args.only}; there are {', '.join(case.name for case in CASES)}")
+    cases = chosen(args, CASES)
     load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs"
     print(f"{args.mib} MiB, processor time, medians of {args.rounds} rounds, {load}")
     print(f"{'case':40} {'ms':>8} {'copy ms':>8} {'reached':>9} {'target':>7}")
@@ -299,18 +300,32 @@ def main(args: argparse.Namespace) -> int:
     return 1 if missed else 0
 
 
+def chosen(args: argparse.Namespace, cases: Sequence[Any]) -> list[Any]:
+    """Return the cases that the options choose.
+
+    Raises:
+        InputError: for too few rounds, or a pattern without cases.
+    """
+    if args.rounds < _LEAST_ROUNDS:
+        raise InputError(f"--rounds must be at least {_LEAST_ROUNDS}, not {args.rounds}")
+    found = [case for case in cases if args.only is None or fnmatchcase(case.name, args.only)]
+    if not found:
+        raise InputError(f"no case matches {args.only}; there are {', '.join(case.name for case in cases)}")
+    return found
+
+
 def measure(case: Case, nbytes: int, rounds: int) -> Measured:
     """Time a case and a copy of its bytes in turns, after one round that does not count."""
     work = case.prepare(nbytes)
     own, copies = [], []
     for _ in range(rounds + 1):
-        copies.append(_seconds(work.reference.copy))
-        own.append(_seconds(work.run))
+        copies.append(seconds(work.reference.copy))
+        own.append(seconds(work.run))
     return Measured(case, statistics.median(own[1:]), statistics.median(copies[1:]), work.window_inputs)
 
 
-def _seconds(run: Callable[[], Array | object]) -> float:
-    # The processor's time, not the clock's: what else runs on the machine must not count.
+def seconds(run: Callable[[], Array | object]) -> float:
+    """Return the processor's time for a call, not the clock's: what else runs on the machine must not count."""
     started = time.process_time()
     result = run()
     ended = time.process_time()

@@ -6,10 +6,8 @@ import argparse
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from functools import partial
 from typing import Any
 
@@ -18,10 +16,9 @@ from numpy.typing import NDArray
 
 from models import conv
 from models.conv import AtomOrder, ConvParams
-from models.errors import InputError
 from models.fp16 import FP16
 from models.precision import Precision
-from tb.cli import numbers
+from tb.cli.bench_layout import chosen, round_options, seconds
 from tb.places import NAME
 
 TARGET = 0.5
@@ -120,7 +117,6 @@ CASES = tuple(_all())
 
 HELP = "convolutions of the model against PyTorch's conv2d in float32 on the same shapes"
 
-_LEAST_ROUNDS = 5
 _THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
 _MISSING = (
     "PyTorch is not installed: nothing is compared and no target is judged (pip install torch; it is no requirement)"
@@ -129,10 +125,7 @@ _MISSING = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the options of this kind."""
-    parser.add_argument(
-        "--rounds", type=numbers.rounds, default=7, metavar="N", help="alternations, at least 5 (default: 7)"
-    )
-    parser.add_argument("--only", metavar="PATTERN", help="cases whose name matches, such as 'INT8*'")
+    round_options(parser, "INT8*")
 
 
 @dataclass(frozen=True)
@@ -178,11 +171,7 @@ def main(args: argparse.Namespace) -> int:
     Raises:
         InputError: for too few rounds, or a pattern without cases.
     """
-    if args.rounds < _LEAST_ROUNDS:
-        raise InputError(f"--rounds must be at least {_LEAST_ROUNDS}, not {args.rounds}")
-    cases = [case for case in CASES if args.only is None or fnmatchcase(case.name, args.only)]
-    if not cases:
-        raise InputError(f"no case matches {args.only}; there are {', '.join(case.name for case in CASES)}")
+    cases = chosen(args, CASES)
     if any(os.environ.get(name) != "1" for name in _THREADS):
         command = [sys.executable, "-m", NAME, "bench", "model", "--rounds", str(args.rounds)]
         command += ["--only", args.only] if args.only else []
@@ -222,7 +211,7 @@ def measure(case: Case, torch: Any | None, rounds: int) -> Measured:
     if torch is not None:
         types = (np.float32, np.float64) if case.float64 else (np.float32,)
         runs += [_reference(case, work.cube.astype(dtype), work.weights.astype(dtype), torch) for dtype in types]
-    times = [[_seconds(run) for run in runs] for _ in range(rounds + 1)]
+    times = [[seconds(run) for run in runs] for _ in range(rounds + 1)]
     # What else runs on the machine can only slow a round down.
     return Measured(case, *(min(seconds) for seconds in zip(*times[1:], strict=True)))
 
@@ -231,11 +220,3 @@ def _reference(case: Case, cube: NDArray[Any], weights: NDArray[Any], torch: Any
     cube, weights = torch.from_numpy(cube)[None], torch.from_numpy(weights)
     conv2d, stride, padding = torch.nn.functional.conv2d, case.shape.stride, case.shape.padding
     return lambda: conv2d(cube, weights, stride=stride, padding=padding)
-
-
-def _seconds(run: Callable[[], object]) -> float:
-    started = time.process_time()
-    result = run()
-    ended = time.process_time()
-    del result
-    return ended - started

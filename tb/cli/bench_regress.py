@@ -17,7 +17,7 @@ from tb.cli import numbers
 from tb.judge.verdict import Verdict
 from tb.run.dut import Dut
 from tb.run.regress.cluster import cluster
-from tb.run.regress.driver import drive
+from tb.run.regress.schedule import drive
 from tb.run.regress.store import Store
 from tb.run.regress.worker import Limits
 from tb.run.result import Result

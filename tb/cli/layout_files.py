@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from PIL import Image, UnidentifiedImageError
 
 from models.errors import InputError
+from models.layout import PixelFormat
 from models.layout.raw import Array, ByteArray
-from models.limits import MEMORY_BYTES
+from models.limits import IMAGE_BYTES, MEMORY_BYTES, PIXELS
+from models.reading import read_bytes
 from tb.array_files import read_array
 from tb.stimulus.trace.data import format_data, read_data
 
@@ -108,3 +112,105 @@ def _read_dat(path: Path, limit: int, fill: int | None) -> ByteArray:
         count = int(np.argmax(known[first:]))
         raise InputError(f"{path}: no packet has bytes {first:#x} to {first + count - 1:#x}: give --fill for all such")
     return image
+
+
+# What PNG and Pillow hold without loss: mode by bytes and channels of an element.
+_MODES = {("u1", 1): "L", ("u1", 3): "RGB", ("u1", 4): "RGBA", ("<u2", 1): "I;16"}
+
+# Place of the bit depth in a PNG file: signature, length and name of IHDR, width, height.
+_BIT_DEPTH_AT = 24
+
+_DEFLATE_RATIO = 8 * 1032
+"""Pixels of one bit that a byte of a PNG file can unpack to."""
+
+
+def png_mode(pixels: PixelFormat) -> str:
+    """Return the Pillow mode that holds images of a pixel format bit by bit.
+
+    Raises:
+        InputError: when there is none.
+    """
+    for (dtype, channels), mode in _MODES.items():
+        if pixels.element_dtype == np.dtype(dtype) and pixels.channels == channels:
+            return mode
+    raise InputError(
+        f".png must hold 8-bit elements, or one channel of 16 unsigned bits; {pixels.name} has "
+        f"{pixels.channels} of {pixels.element_dtype.name}: use .npy"
+    )
+
+
+def read_png(path: Path, pixels: PixelFormat, alpha: int | None) -> Array:
+    """Return an image; colours are not converted: R is also Y, G is U, B is V.
+
+    Args:
+        path: the file.
+        pixels: the format that the image will get.
+        alpha: value of the fourth channel for a file that has three, or None.
+
+    Returns:
+        (C, H, W) of the format's dtype.
+
+    Raises:
+        InputError: when the file cannot be read, or its elements are not those of the format.
+    """
+    wanted = png_mode(pixels)
+    if alpha is not None and wanted != "RGBA":
+        raise InputError(f"--alpha must only be given for formats of four channels, not for {pixels.name}")
+    needed = "RGB" if alpha is not None else wanted
+    from_file, mode = _load(path)
+    if mode != needed:
+        raise InputError(f"{path}: the image must be {_name(needed)} for {pixels.name}, not {_name(mode)}")
+    planes = from_file.reshape(*from_file.shape[:2], -1).transpose(2, 0, 1)
+    if alpha is not None:
+        if not 0 <= alpha <= 255:
+            raise InputError(f"--alpha must be 0 to 255, not {alpha}")
+        planes = np.concatenate([planes, np.full((1, *planes.shape[1:]), alpha, dtype=planes.dtype)])
+    return np.ascontiguousarray(planes, dtype=pixels.element_dtype)
+
+
+def write_png(path: Path, image: Array, pixels: PixelFormat) -> str:
+    """Write an image of a pixel format and return one line about it.
+
+    Args:
+        path: the file.
+        image: (C, H, W) of the format's dtype.
+        pixels: the format.
+
+    Raises:
+        InputError: when PNG cannot hold the format, or the file cannot be written.
+    """
+    mode = png_mode(pixels)
+    lines = np.ascontiguousarray(image.transpose(1, 2, 0))
+    try:
+        Image.fromarray(lines[..., 0] if image.shape[0] == 1 else lines).save(path, format="PNG")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written: {error.strerror}") from error
+    return f"{path}: {_name(mode)} {image.shape[2]}x{image.shape[1]}"
+
+
+def _load(path: Path) -> tuple[Array, str]:
+    """Return the pixels of a file and their mode; Pillow would halve the bits of 16-bit colours silently."""
+    data = read_bytes(path, IMAGE_BYTES)
+    depth = data[_BIT_DEPTH_AT : _BIT_DEPTH_AT + 1]
+    try:
+        # From memory: of a file, Pillow reads as many bytes as the file says that there are.
+        with Image.open(io.BytesIO(data), formats=("PNG",)) as image:
+            pixels = image.width * image.height
+            most = min(PIXELS, len(data) * _DEFLATE_RATIO)
+            if pixels > most:
+                raise InputError(
+                    f"{path}: the image must have at most {most} pixels, not {image.width} x {image.height}"
+                )
+            mode = image.mode if depth == (b"\x10" if image.mode == "I;16" else b"\x08") else f"{depth[0]}-bit colour"
+            return np.asarray(image), mode
+    except UnidentifiedImageError as error:
+        raise InputError(f"{path}: cannot be read as .png: it must begin with the mark of PNG") from error
+    # Whatever Pillow says of a broken file.
+    except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError) as error:
+        raise InputError(f"{path}: cannot be read as .png: {error}") from error
+
+
+def _name(mode: str) -> str:
+    """Return a mode in words."""
+    words = {"L": "8-bit grey", "P": "palette", "RGB": "8-bit RGB", "RGBA": "8-bit RGBA", "I;16": "16-bit grey"}
+    return words.get(mode, mode)

@@ -6,10 +6,9 @@ import argparse
 from pathlib import Path
 
 from models.errors import InputError
-from tb.cli.layout_files import MEMORY_SUFFIXES, check_suffix, read_tensor, write_memory
+from tb.cli.layout_files import MEMORY_SUFFIXES, check_suffix, read_png, read_tensor, write_memory
 from tb.cli.layout_formats import add_layout_options, chosen, surface_files
 from tb.cli.layout_options import integer
-from tb.cli.layout_png import read_png
 
 HELP = "turn a tensor (.npy) or an image (.png) into a memory file (.bin, .dat)"
 EXAMPLE = "python -m tb pack cube.npy cube.dat --format feature --precision int8 --shape 33,4,5 --line-stride 64"

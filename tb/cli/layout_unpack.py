@@ -6,10 +6,9 @@ import argparse
 from pathlib import Path
 
 from models.layout.raw import check_index
-from tb.cli.layout_files import check_suffix, read_memory, write_tensor
+from tb.cli.layout_files import check_suffix, png_mode, read_memory, write_png, write_tensor
 from tb.cli.layout_formats import add_layout_options, chosen, surface_files
 from tb.cli.layout_options import integer
-from tb.cli.layout_png import png_mode, write_png
 
 HELP = "turn a memory file (.bin, .dat) into a tensor (.npy) or an image (.png)"
 EXAMPLE = "python -m tb unpack cube.dat cube.npy --format feature --precision int8 --shape 33,4,5 --line-stride 64"

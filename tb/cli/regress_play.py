@@ -37,9 +37,8 @@ from tb.run.optimise import Optimiser
 from tb.run.regress import code_coverage
 from tb.run.regress.batch import Batch, batch_cluster, read_settings
 from tb.run.regress.cluster import cluster
-from tb.run.regress.driver import drive
 from tb.run.regress.features import load_feature_plan
-from tb.run.regress.schedule import PATIENCE_SECONDS, reach, search
+from tb.run.regress.schedule import PATIENCE_SECONDS, drive, reach, search
 from tb.run.regress.store import Run, Store
 from tb.run.regress.worker import Limits, remove_worker_folders, worker_folder_name
 from tb.run.systems import AnyScenario
@@ -90,7 +89,10 @@ class Player:
             else cluster(args.scheduler, args.jobs, args.listen, scratch) as client
         ):
             if looked_at:
-                self._steer(client, range(looked_at), steered, self._beforehand(client))
+                with Console.of(args).waiting("finding out what the tests of the level reach"):
+                    tasks = self._store.tasks(self._run)
+                    beforehand = reach(client, COVERAGE_DIR, tasks, self._coverage.reachable())
+                self._steer(client, range(looked_at), steered, beforehand)
             self._drive(client)
             if goal is not None:
                 self._go_on(client, goal, looked_at)
@@ -131,11 +133,6 @@ class Player:
         """The coverage model of a system that has one: what asks for it is refused for others."""
         assert self._model is not None
         return self._model
-
-    def _beforehand(self, client: Client) -> set[str]:
-        """Return the bins that the tasks of the run reach when they pass."""
-        with Console.of(self._args).waiting("finding out what the tests of the level reach"):
-            return reach(client, COVERAGE_DIR, self._store.tasks(self._run), self._coverage.reachable())
 
     def _steer(self, client: Client, seeds: range, most: int | None, covered: Iterable[str]) -> int:
         """Enter the random scenarios of some seeds that reach what is not covered; return how many."""
@@ -227,7 +224,9 @@ def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
         print("\n" + "\n".join(table(model, item_status(model, hits))))
     if reached is not None:
         print("\n" + "\n".join(code_coverage_report.lines(reached)))
-    again = _numbered(run)
+    folder = run.folder.parent
+    elsewhere = folder != DEFAULT_RESULTS.resolve()
+    again = f"{run.id} --results {shlex.quote(str(folder))}" if elsewhere else str(run.id)
     if model is not None:
         print(f"holes: {COMMAND} coverage {again}")
     print(f"reports: {run.folder}/index.html, {run.folder}/junit.xml")
@@ -259,13 +258,6 @@ def _slower(store: Store, run: Run, earlier: Run, percent: float) -> list[str]:
     if not now.keys() & before.keys():
         raise InputError(f"--cycles-against: run {earlier.id} has no scenario or layer of run {run.id}")
     return performance.slower(now, before, percent / 100)
-
-
-def _numbered(run: Run) -> str:
-    """Return the words that name a run to a subcommand, with the folder of its store unless that is the default."""
-    folder = run.folder.parent
-    elsewhere = folder != DEFAULT_RESULTS.resolve()
-    return f"{run.id} --results {shlex.quote(str(folder))}" if elsewhere else str(run.id)
 
 
 def model_of(store: Store, run: Run) -> CoverageModel | None:

@@ -143,7 +143,8 @@ def _level_tasks(args: argparse.Namespace) -> list[Task]:
     plan = feature_plan(args)
     level = plan.level(args.level)
     features = plan.up_to(level.name)
-    if _has_other_registers(args):
+    if args.port_map is not None and CSB in load_port_map(args.port_map, HwConfig.load(args.config)).wrapped:
+        # Its registers are behind another port than CSB.
         features = [feature for feature in features if not feature.bare_registers]
     tests = planned_tests(features)
     if args.only is not None:
@@ -152,11 +153,6 @@ def _level_tasks(args: argparse.Namespace) -> list[Task]:
             raise PlanError(f"no test of level {level.name} matches {said(args.only)}")
     tasks = _test_tasks(args, tests, range(args.first, args.first + level.seeds))
     return tasks if args.only is not None else [*tasks, *random_tasks(args, ",".join(ENGINES), range(level.random))]
-
-
-def _has_other_registers(args: argparse.Namespace) -> bool:
-    """Return whether the registers of the DUT are behind another port than CSB."""
-    return args.port_map is not None and CSB in load_port_map(args.port_map, HwConfig.load(args.config)).wrapped
 
 
 def _test_tasks(args: argparse.Namespace, tests: Sequence[PlannedTest], seeds: range) -> list[Task]:

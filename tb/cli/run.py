@@ -61,7 +61,7 @@ def main(args: argparse.Namespace) -> int:
             config,
             args.seed,
             f"{COMMAND} run --only {shlex.quote(entry.name)} --seed {args.seed}"
-            f"{_plan_option(plans[entry.name], own)} {dut_arguments(args)}",
+            f"{f' --plan {shlex.quote(str(plans[entry.name]))}' if own else ''} {dut_arguments(args)}",
         )
         for entry in entries
     ]
@@ -99,10 +99,6 @@ def entries_of(paths: Sequence[Path]) -> tuple[PlanEntry, ...]:
             known[entry.name] = path
             entries.append(entry)
     return tuple(entries)
-
-
-def _plan_option(path: Path, own: bool) -> str:
-    return f" --plan {shlex.quote(str(path))}" if own else ""
 
 
 def select(entries: tuple[PlanEntry, ...], patterns: Sequence[str] | None) -> list[PlanEntry]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from models.config import HwConfig
@@ -17,11 +18,12 @@ from tb.cli.run_dlhdl import check_options, core_of
 from tb.dlhdl.config import configs_of, is_dlhdl
 from tb.judge.text import why_not_passed
 from tb.places import COMMAND, PLANS
+from tb.run.process import as_ended
 from tb.run.systems import AnyConfig
 from tb.tools.score import report
 from tb.tools.score.catalogue import BUGS_FILE, DLHDL_BUGS_FILE, Bug, BugKind, load_catalogue
 from tb.tools.score.journal import Journal, Played
-from tb.tools.score.play import Bench, BugResult, false_alarms, play_bugs
+from tb.tools.score.play import Bench, BugResult, false_alarms, play_bug
 from tb.tools.score.scenarios import Source, dlhdl_sources, of_unit, sources
 
 HELP = "play seeded bugs: which are caught, by what, how early, and is the cause named"
@@ -85,7 +87,7 @@ def main(args: argparse.Namespace) -> int:
     journal = Journal(args.results / "played.jsonl", about, Played, resume=args.resume)
     for bench, cases in plays:
         left = [(bug, scenarios) for bug, scenarios in cases if bug.name not in journal.done]
-        for result in play_bugs(left, bench, seed=args.seed, workers=args.jobs):
+        for result in as_ended(args.jobs, partial(play_bug, bench=bench, seed=args.seed), left):
             journal.add(result.bug.name, result.ended)
             print(f"[{len(journal.done):3}/{len(bugs)}] {report.line(result)}", flush=True)
     results = [BugResult(bug, journal.done[bug.name]) for bug in bugs]

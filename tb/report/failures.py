@@ -61,7 +61,8 @@ def told(results: Sequence[Result]) -> str:
 
 def _told(results: Sequence[Result], found: Sequence[Group], more: int) -> str:
     """Return the text in which groups have that many lines more than they have at least."""
-    rooms = [min(_room(number, found) + more, _ALONE) for number in range(len(found))]
+    least = [_ALONE] if len(found) == 1 else [_FIRST, *[_NEXT] * len(found)]
+    rooms = [min(room + more, _ALONE) for room in least[: len(found)]]
     several = _several(found)
     blocks = [] if several is None else [f"unit: {several}"]
     blocks += [_paragraph(group, room, len(found) == 1) for group, room in zip(found[:_IN_FULL], rooms, strict=False)]
@@ -74,7 +75,8 @@ def _told(results: Sequence[Result], found: Sequence[Group], more: int) -> str:
 
 def _several(found: Sequence[Group]) -> Suspect | None:
     """Return what layers of several engines share, where not even a unit is known of most of them."""
-    known = sum(len(group.members) for group in found if not group.lacks_cause or _is_located(group.members[0]))
+    firsts = [(group, group.members[0].explained) for group in found]
+    known = sum(len(group.members) for group, why in firsts if not group.lacks_cause or (why and why.located))
     if 2 * known >= sum(len(group.members) for group in found):
         return None
     played = [group.members[0] for group in found if group.members[0].explained is not None]
@@ -85,14 +87,6 @@ def _several(found: Sequence[Group]) -> Suspect | None:
     suspect = shared([finding.layer.engine for finding in wrong if finding.layer is not None])
     cleared = {unit for result in played if result.explained is not None for unit in result.explained.cleared}
     return None if suspect is None or cleared.issuperset(unit.value for unit in suspect.named) else suspect
-
-
-def _is_located(result: Result) -> bool:
-    return result.explained is not None and result.explained.located
-
-
-def _room(number: int, found: Sequence[Group]) -> int:
-    return _ALONE if len(found) == 1 else _FIRST if number == 0 else _NEXT
 
 
 def _heading(group: Group) -> str:

@@ -19,6 +19,7 @@ from tb.stimulus.network.dimg import write_dimg
 from tb.stimulus.network.images import top_classes
 from tb.stimulus.network.scenario import NetworkScenario, Results
 
+_LAYER = ("number", "run", "name", "engine", "shape", "judged_bytes", "wrong_bytes", "cycles", "worst_margin")
 _COLUMNS = ("#", "layer", "engine", "shape", "verdict", "bytes", "cycles", "margin")
 
 
@@ -167,7 +168,10 @@ def plain(report: Report) -> dict[str, Any]:
         "outcome": "passed" if report.passed else "failed",
         "problems": list(report.problems),
         "cycles": None if report.result is None else report.result.verdict.cycles,
-        "layers": [_plain_layer(line) for line in report.layers],
+        "layers": [
+            {name: getattr(line, name) for name in _LAYER} | {"verdict": line.verdict.name.lower()}
+            for line in report.layers
+        ],
         "performance": [entry | {"layer": _called(report, line)} for line, entry in measured],
         "runs": [
             {
@@ -179,8 +183,3 @@ def plain(report: Report) -> dict[str, Any]:
             for run in report.runs
         ],
     }
-
-
-def _plain_layer(line: LayerLine) -> dict[str, Any]:
-    names = ("number", "run", "name", "engine", "shape", "judged_bytes", "wrong_bytes", "cycles", "worst_margin")
-    return {name: getattr(line, name) for name in names} | {"verdict": line.verdict.name.lower()}

@@ -61,7 +61,7 @@ def _write(
         sections=[
             *sections,
             *_refused(results),
-            _slowest(results),
+            Section("Slowest", ("task", "seconds:n"), [(r.key, f"{r.seconds:.1f}") for r in slowest(results)]),
             Section("Tasks", _COLUMNS, rows=[_row(result, path.parent) for result in results]),
         ],
     )
@@ -130,11 +130,6 @@ def _trend(trend: Trend, run: Run) -> Section:
         line = counts_line(counts, missing)
         rows.append((name, started, Cell("", bar=[(kind, 100 * n / total) for kind, n in parts]), line))
     return Section("Trend", ("run", "started", "share", "endings"), rows)
-
-
-def _slowest(results: Sequence[Result]) -> Section:
-    rows = [(result.key, f"{result.seconds:.1f}") for result in slowest(results)]
-    return Section("Slowest", ("task", "seconds:n"), rows)
 
 
 def _refused(results: Sequence[Result]) -> list[Section]:

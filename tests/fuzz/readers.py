@@ -25,9 +25,8 @@ from models.layout import FeatureLayout, PixelLayout
 from models.precision import Precision
 from models.reading import parse_json
 from tb.cli.command import parser
-from tb.cli.layout_files import read_memory, read_tensor
+from tb.cli.layout_files import read_memory, read_png, read_tensor
 from tb.cli.layout_formats import chosen
-from tb.cli.layout_png import read_png
 from tb.coverage.model import load_model
 from tb.dlhdl.config import EMBEDDED_HEADER, DlhdlConfig
 from tb.dlhdl.registers import RegisterMap

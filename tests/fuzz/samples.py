@@ -34,8 +34,7 @@ from tb.stimulus.network.dimg import write_dimg
 from tb.stimulus.network.loadable import parse_loadable
 from tb.stimulus.trace import write
 from tb.tools.score.catalogue import BUGS_FILE
-from tb.tools.score.catch import Catch
-from tb.tools.score.journal import Journal, Played
+from tb.tools.score.journal import Catch, Journal, Played
 from tests.unit.explain import cases
 from tests.unit.explain.test_runs import played
 from tests.unit.nvdla.samples import SMALL

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -53,14 +53,21 @@ def row_of(place: str) -> int:
     return next(number for number, row in enumerate(ROWS) if place in row)
 
 
-@cache
 def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_bytes())
 
 
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the statements below a node; expressions, which are most of a tree, hold no imports."""
+    for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for child in getattr(node, field, ()):
+            yield child
+            yield from statements(child)
+
+
 def imported(tree: ast.Module, package: str) -> Iterator[tuple[int, str]]:
     """Yield line and absolute name of every module that is imported, at any depth of the file."""
-    for node in ast.walk(tree):
+    for node in statements(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield node.lineno, alias.name
@@ -115,11 +122,17 @@ LATER = {
 }
 
 
+_INSIDE = re.compile(r"^(?!import |from ).*import", re.MULTILINE)
+"""A line that may import anywhere but at the top of a module."""
+
+
 def late_imports(path: Path) -> list[int]:
     """Return the lines of a module that import inside a function, or by name."""
+    if not _INSIDE.search(path.read_text(encoding="utf-8")):
+        return []
     tree = parsed(path)
-    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    inside = [node for function in functions for node in ast.walk(function)]
+    functions = [node for node in statements(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    inside = [node for function in functions for node in statements(function)]
     names = [(node.lineno, node.id) for node in ast.walk(tree) if isinstance(node, ast.Name)]
     names += [(node.lineno, node.attr) for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
     found = {node.lineno for node in inside if isinstance(node, ast.Import | ast.ImportFrom)}

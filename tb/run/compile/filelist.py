@@ -191,15 +191,12 @@ class _Reader:
         for value in values:
             if kind == "incdir":
                 self.include_dirs.append(place.find(value, "folder"))
-            elif kind == "libext":
-                self._extension(value, place)
-            else:
+            elif kind == "define":
                 self._define(value, place)
-
-    def _extension(self, value: str, place: _Place) -> None:
-        if not value.startswith("."):
-            raise place.error(f"+libext+ needs extensions that begin with a dot, not {value}")
-        self.extensions.append(value)
+            elif value.startswith("."):
+                self.extensions.append(value)
+            else:
+                raise place.error(f"+libext+ needs extensions that begin with a dot, not {value}")
 
     def _define(self, text: str, place: _Place) -> None:
         name, equals, value = text.partition("=")

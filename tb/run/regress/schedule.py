@@ -1,4 +1,7 @@
-"""Scheduling with Dask: tasks to workers, the longest first; and looking at many for the few that reach more."""
+"""A regression on a Dask cluster: the longest tasks first, records stored as they arrive, what is missing resumed.
+
+And looking at many tasks on its workers, for the few that reach what is still missing.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,18 @@ import time
 import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
 
 from dask.distributed import Client, Future, KilledWorker, wait
 
+from models.errors import InputError
 from tb.coverage.steer import Candidate, choose, reached
 from tb.judge.finding import Check
 from tb.judge.verdict import Verdict
+from tb.run import folders
 from tb.run.errors import (
     SCHEDULER_LOST,
     STARTED_BY,
@@ -24,7 +30,17 @@ from tb.run.errors import (
     VersionError,
 )
 from tb.run.regress.cluster import in_words, talking
-from tb.run.regress.worker import collector_of
+from tb.run.regress.store import Run, Store
+from tb.run.regress.version import PROJECT, versions
+from tb.run.regress.worker import (
+    RECORD_DIR,
+    Limits,
+    collector_of,
+    end_processes,
+    execute,
+    record_path,
+    remove_partial_records,
+)
 from tb.run.result import Result
 from tb.run.task import Task
 
@@ -264,3 +280,65 @@ def _look(client: Client, model: Path, tasks: Sequence[Task], names: Sequence[st
         futures = [client.submit(look, part, model=model, names=names, pure=False) for part in parts]
         numbers = [found for future in futures for found in future.result()]
     return [frozenset(names[number] for number in found) for found in numbers]
+
+
+def drive(
+    store: Store,
+    run: Run,
+    client: Client,
+    limits: Limits,
+    *,
+    until: float | None = None,
+    patience_seconds: float = PATIENCE_SECONDS,
+    play: Callable[..., Result] = execute,
+) -> Iterator[Result]:
+    """Play what a run lacks, and yield each result once it is in the store.
+
+    Records that workers left while no driver listened come first; their tasks are not played again. Nothing of the
+    run is played any more when the last record has come, also not for an earlier driver.
+
+    Args:
+        store: Where the run and its history are.
+        run: The run; new, or one that was interrupted.
+        client: The cluster.
+        limits: Where and how its tasks are played.
+        until: ``time.monotonic`` after which no further task is started, or None.
+        patience_seconds: How long the cluster may be without any worker.
+        play: Function that a worker calls with a task and ``limits``.
+
+    Raises:
+        ClusterError: when the cluster cannot play, or not any more.
+        StoreError: when the store cannot take a result, which then lies beside the run.
+    """
+    yield from _take_up(store, run)
+    missing = store.missing(run)
+    ordered = longest_first(missing, store.durations(missing))
+    playing = partial(play, limits=replace(limits, project=versions()[PROJECT]))
+    for records in run_tasks(client, ordered, playing, until=until, patience_seconds=patience_seconds):
+        yield from _keep(store, run, records)
+    on_each_worker(client, end_processes)
+    # A worker may have ended what an earlier driver had asked it for.
+    yield from _take_up(store, run)
+    remove_partial_records(run.folder)
+
+
+def _take_up(store: Store, run: Run) -> list[Result]:
+    """Store the records that lie beside the run, and return those that the store did not have."""
+    lacking = {task.key for task in store.missing(run)}
+    return [record for record in _keep(store, run, list(_left_behind(run))) if record.key in lacking]
+
+
+def _left_behind(run: Run) -> Iterator[Result]:
+    for path in sorted(folders.place(run.folder, RECORD_DIR).glob("*.json")):
+        try:
+            yield Result.load(path)
+        except InputError:
+            # It was damaged after it had been written whole: its task is played again.
+            path.unlink()
+
+
+def _keep(store: Store, run: Run, records: Sequence[Result]) -> Sequence[Result]:
+    store.add(run, *records)
+    for record in records:
+        record_path(run.folder, record.key).unlink(missing_ok=True)
+    return records

@@ -172,7 +172,7 @@ class Store:
         hits: Counter[str] = Counter()
         with self._database:
             for result in results:
-                if self._one("SELECT count(*) FROM tasks WHERE run = ? AND key = ?", run.id, result.key) == 0:
+                if not self._read("SELECT 1 FROM tasks WHERE run = ? AND key = ?", (run.id, result.key)):
                     raise InputError(f"run {run.id} has no task {result.key}")
                 kept = msgspec.structs.replace(result, coverage={})
                 row = (run.id, result.key, result.ending.value, result.seconds, kept.encode().decode())
@@ -309,9 +309,6 @@ class Store:
         if not isinstance(raw, dict):
             raise InputError(f"{where}: tasks and results must be tables, not {shown(repr(raw))}")
         return raw
-
-    def _one(self, query: str, *values: object) -> int:
-        return int(self._read(query, values)[0][0])
 
 
 def _in_folder_of(run: Run, result: Result) -> Result:

@@ -10,7 +10,7 @@ from typing import Any
 
 from tb.explain.units import Unit
 from tb.run.space import write_whole
-from tb.tools.score.catch import Catch
+from tb.tools.score.journal import Catch
 from tb.tools.score.mutants import MutantResult
 from tb.tools.score.operators import Family
 from tb.tools.score.reach import Reached

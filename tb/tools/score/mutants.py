@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from tb.explain.units import Unit
 from tb.run import folders
 from tb.run.process import as_ended
-from tb.tools.score.catch import Catch
 from tb.tools.score.equivalent import Proof
-from tb.tools.score.journal import Played
+from tb.tools.score.journal import Catch, Played
 from tb.tools.score.mutate import Mutant
 from tb.tools.score.play import Bench, until_caught
 from tb.tools.score.reach import Case, Reached, worth_playing

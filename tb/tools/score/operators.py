@@ -145,14 +145,20 @@ def _asks_reset(condition: str) -> bool:
     return "rst" in condition or "reset" in condition
 
 
-def _replaced(pattern: str, after: str) -> Finder:
-    compiled = re.compile(pattern)
+def _each(pattern: re.Pattern[str], after: Callable[[Expression, re.Match[str]], str | None], group: int = 0) -> Finder:
+    """Return the finder of what a pattern's group matches; ``after`` returns what replaces it, None for nothing."""
 
     def find(expression: Expression) -> Found:
-        for found in expression.matches(compiled):
-            yield found.start(), found.end(), after
+        for found in expression.matches(pattern):
+            text = after(expression, found)
+            if text is not None:
+                yield *found.span(group), text
 
     return find
+
+
+def _replaced(pattern: str, after: str) -> Finder:
+    return _each(re.compile(pattern), lambda expression, found: after)
 
 
 def _stands_alone(expression: Expression, found: re.Match[str]) -> bool:
@@ -186,12 +192,10 @@ def _narrowed(expression: Expression) -> Found:
         yield found.start(), found.end(), f"{{1'b0, {term.partition('[')[0]}[{high - 1}:{low}]}}"
 
 
-def _less_one(expression: Expression) -> Found:
-    """Yield comparisons with n that become comparisons with n - 1."""
-    for found in expression.matches(_EQUAL):
-        second = expression.original(found, 2)
-        if (expression.width(second) or 0) > 1 and _stands_alone(expression, found):
-            yield found.start(2), found.end(2), f"({second} - 1'b1)"
+def _less_one(expression: Expression, found: re.Match[str]) -> str | None:
+    """Return n - 1 for n in a comparison."""
+    second = expression.original(found, 2)
+    return f"({second} - 1'b1)" if (expression.width(second) or 0) > 1 and _stands_alone(expression, found) else None
 
 
 def _constants(step: int) -> Finder:
@@ -212,11 +216,14 @@ def _constants(step: int) -> Finder:
     return find
 
 
-def _concatenations(expression: Expression) -> Found:
-    for found in expression.matches(_PAIR):
+def _swapped(form: str) -> Callable[[Expression, re.Match[str]], str | None]:
+    """Return what makes two different terms of a match change places."""
+
+    def after(expression: Expression, found: re.Match[str]) -> str | None:
         first, second = expression.original(found, 1), expression.original(found, 2)
-        if first != second:
-            yield found.start(), found.end(), f"{{{second}, {first}"
+        return form.format(second, first) if first != second else None
+
+    return after
 
 
 def _dropped(expression: Expression) -> Found:
@@ -228,20 +235,15 @@ def _dropped(expression: Expression) -> Found:
             yield found.start(), found.end(), expression.original(found, 2)
 
 
-def _removed(*patterns: re.Pattern[str]) -> Finder:
-    def find(expression: Expression) -> Found:
-        for pattern in patterns:
-            for found in expression.matches(pattern):
-                yield found.start(), found.end(), " " if found[0].endswith("&") else ""
-
-    return find
+def _masks(expression: Expression) -> Found:
+    for pattern in (_MASK_BEFORE, _MASK_AFTER):
+        for found in expression.matches(pattern):
+            yield *found.span(), " " if found[0].endswith("&") else ""
 
 
-def _extensions(expression: Expression) -> Found:
-    """Yield extensions by a sign bit that become ones by zero."""
-    for found in expression.matches(_EXTENSION):
-        if INSIDE in found[1] and ":" not in expression.original(found, 1):
-            yield found.start(1), found.end(1), "1'b0"
+def _extensions(expression: Expression, found: re.Match[str]) -> str | None:
+    """Return zero for the sign bit that extends a value."""
+    return "1'b0" if INSIDE in found[1] and ":" not in expression.original(found, 1) else None
 
 
 def _unsigned(expression: Expression) -> Found:
@@ -253,19 +255,10 @@ def _unsigned(expression: Expression) -> Found:
             yield found.end(), close + 1, f"({{1'b0, {value}}})"
 
 
-def _branches(expression: Expression) -> Found:
-    for found in expression.matches(_BRANCHES):
-        first, second = expression.original(found, 1), expression.original(found, 2)
-        if first != second:
-            yield found.start(), found.end(), f"? {second} : {first}"
-
-
-def _groups(expression: Expression) -> Found:
-    """Yield names of one register group that become those of the other one."""
-    for found in expression.matches(_GROUP):
-        other = f"{found[1]}d{1 - int(found[2])}_{found[3]}"
-        if other in expression.names:
-            yield found.start(), found.end(), other
+def _groups(expression: Expression, found: re.Match[str]) -> str | None:
+    """Return the name of the other register group for one of a group."""
+    other = f"{found[1]}d{1 - int(found[2])}_{found[3]}"
+    return other if other in expression.names else None
 
 
 def _whole(after: Callable[[str], str], clocked: bool) -> Finder:
@@ -329,18 +322,18 @@ def _next_condition(plain: str, text: str, at: int) -> str | None:
 KINDS: dict[str, Kind] = {
     "carry dropped": Kind(Family.WRAP, _carries),
     "top bit lost": Kind(Family.WRAP, _narrowed),
-    "== n - 1 for == n": Kind(Family.LIMIT, _less_one),
+    "== n - 1 for == n": Kind(Family.LIMIT, _each(_EQUAL, _less_one, 2)),
     "<= for <": Kind(Family.LIMIT, _replaced(rf"{_OPERAND}<(?= )", "<=")),
     ">= for >": Kind(Family.LIMIT, _replaced(rf"{_OPERAND}>(?= )", ">=")),
     "< for <=": Kind(Family.LIMIT, _replaced(rf"{_OPERAND}<=(?= )", "<")),
     "> for >=": Kind(Family.LIMIT, _replaced(rf"{_OPERAND}>=(?= )", ">")),
     "enable removed": Kind(Family.STATE, _whole(lambda condition: "1'b1", clocked=True)),
     "value kept": Kind(Family.STATE, _kept),
-    "other group": Kind(Family.STATE, _groups),
+    "other group": Kind(Family.STATE, _each(_GROUP, _groups)),
     "event lost": Kind(Family.EVENT, _whole(lambda condition: "1'b0", clocked=True)),
     "clear wins": Kind(Family.EVENT, _clear_wins),
     "dropped term": Kind(Family.EVENT, _dropped),
-    "mask removed": Kind(Family.MASK, _removed(_MASK_BEFORE, _MASK_AFTER)),
+    "mask removed": Kind(Family.MASK, _masks),
     "&& for ||": Kind(Family.CONDITION, _replaced(r"\|\|", "&&")),
     "|| for &&": Kind(Family.CONDITION, _replaced(r"&&", "||")),
     "!= for ==": Kind(Family.CONDITION, _replaced(r"(?<![=!])==(?!=)", "!=")),
@@ -348,11 +341,11 @@ KINDS: dict[str, Kind] = {
     "inverted condition": Kind(Family.CONDITION, _whole(lambda condition: f"!({condition})", clocked=False)),
     "constant + 1": Kind(Family.CONSTANT, _constants(1)),
     "constant - 1": Kind(Family.CONSTANT, _constants(-1)),
-    "sign extension dropped": Kind(Family.DATA, _extensions),
+    "sign extension dropped": Kind(Family.DATA, _each(_EXTENSION, _extensions, 1)),
     "unsigned": Kind(Family.DATA, _unsigned),
     ">> for >>>": Kind(Family.DATA, _replaced(r">>>", ">>")),
-    "swapped concatenation": Kind(Family.DATA, _concatenations),
-    "swapped branches": Kind(Family.DATA, _branches),
+    "swapped concatenation": Kind(Family.DATA, _each(_PAIR, _swapped("{{{}, {}"))),
+    "swapped branches": Kind(Family.DATA, _each(_BRANCHES, _swapped("? {} : {}"))),
     "- for +": Kind(Family.ARITHMETIC, _replaced(rf"{_OPERAND}\+(?= )", "-")),
     "+ for -": Kind(Family.ARITHMETIC, _replaced(rf"{_OPERAND}-(?= )", "+")),
 }

@@ -18,14 +18,13 @@ from tb.run.compile.spec import Built
 from tb.run.dut import Dut
 from tb.run.inside import is_worth_it, watched
 from tb.run.jobs import Job, Setup, run_job
-from tb.run.process import as_ended, spread
+from tb.run.process import spread
 from tb.run.result import Result
 from tb.run.simulate import SharedProcess
 from tb.run.systems import AnyConfig, AnyScenario
 from tb.tools.score.catalogue import Bug, Place
-from tb.tools.score.catch import Catch, catch_of
-from tb.tools.score.journal import Played
-from tb.tools.score.operands import Alteration, alterations
+from tb.tools.score.journal import Catch, Played, catch_of
+from tb.tools.score.operands import alterations
 from tb.tools.score.scenarios import Source
 
 
@@ -112,20 +111,6 @@ class Bench:
         return SharedProcess(self.built, folder / ".simulator", plusargs)
 
 
-def play_bugs(
-    cases: Sequence[tuple[Bug, Sequence[Source]]], bench: Bench, *, seed: int, workers: int
-) -> Iterator[BugResult]:
-    """Play bugs, several at a time, and yield what became of each.
-
-    Args:
-        cases: bugs with the scenarios of their units.
-        bench: bench that plays them.
-        seed: seed of all data.
-        workers: simulations at a time.
-    """
-    yield from as_ended(workers, lambda case: play_bug(*case, bench, seed), cases)
-
-
 def false_alarms(found: Sequence[Source], bench: Bench, *, seed: int, workers: int) -> Iterator[Result]:
     """Play scenarios on the device without a bug, and yield those that do not pass."""
     folder = folders.made(bench.root, "without")
@@ -141,15 +126,15 @@ def false_alarms(found: Sequence[Source], bench: Bench, *, seed: int, workers: i
             process.close()
 
 
-def play_bug(bug: Bug, found: Sequence[Source], bench: Bench, seed: int) -> BugResult:
+def play_bug(case: tuple[Bug, Sequence[Source]], bench: Bench, seed: int) -> BugResult:
     """Play a bug on scenarios until one catches it.
 
     Args:
-        bug: the bug.
-        found: scenarios, the first one first.
+        case: the bug, and the scenarios of its unit, the first one first.
         bench: bench that plays it.
         seed: seed of all data.
     """
+    bug, found = case
     jobs = (job for source in found if (job := job_of(bug, source, bench, seed)) is not None)
     folder = folders.made(bench.root, folders.folder_name(bug.name))
     plusargs = (f"+bug={bug.name}",) if bug.place is Place.RTL else ()
@@ -188,12 +173,6 @@ def job_of(bug: Bug, source: Source, bench: Bench, seed: int) -> Job | None:
     if not changes:
         return None
     path = folders.made(bench.root, folders.folder_name(bug.name)) / f"{folders.folder_name(source.name)}.npz"
-    save_alterations(changes, path)
-    return replace(plain, altered=path)
-
-
-def save_alterations(changes: Sequence[Alteration], path: Path) -> None:
-    """Write bytes that only the device finds, an array a place, named ``RAM_ADDRESS``."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     arrays: dict[str, Any] = {f"{change.ram.value}_{change.address:x}": change.data for change in changes}
     np.savez(path, **arrays)
+    return replace(plain, altered=path)

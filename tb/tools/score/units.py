@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from enum import Enum
 
 from tb.explain.units import Unit, are_neighbours
-from tb.tools.score.catch import Catch
+from tb.tools.score.journal import Catch
 
 _MODULES = (
     (Unit.CSB, r"csb|apb2csb|cfgrom"),

@@ -22,7 +22,7 @@ def case(target: float, seconds: float, window_inputs: int, monkeypatch: pytest.
     """Return a case that takes so long, with copies of 1 s."""
     reference = np.zeros(1, dtype=np.uint8)
     times = iter([1.0, seconds] * 100)
-    monkeypatch.setattr(bench_layout, "_seconds", lambda run: next(times))
+    monkeypatch.setattr(bench_layout, "seconds", lambda run: next(times))
     return Case("one", target, lambda nbytes: Work(nothing, reference, window_inputs))
 
 
@@ -49,7 +49,7 @@ def test_a_tolerance_is_measured_in_window_inputs_a_second(tb: Run, monkeypatch:
 
 def test_the_median_ignores_the_first_round_and_outliers(monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter([99.0, 99.0, 1.0, 4.0, 1.0, 4.0, 7.0, 80.0, 1.0, 4.0, 1.0, 4.0])
-    monkeypatch.setattr(bench_layout, "_seconds", lambda run: next(times))
+    monkeypatch.setattr(bench_layout, "seconds", lambda run: next(times))
     work = Work(nothing, np.zeros(1, dtype=np.uint8))
     measured = bench_layout.measure(Case("one", 0.2, lambda nbytes: work), 1, 5)
     assert measured == Measured(measured.case, 4.0, 1.0, 0)

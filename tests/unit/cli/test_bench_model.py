@@ -38,7 +38,7 @@ def timed(
     for name in bench_model._THREADS:
         monkeypatch.setenv(name, "1")
     monkeypatch.setattr(bench_model, "CASES", (case,))
-    monkeypatch.setattr(bench_model, "_seconds", lambda run: next(rounds))
+    monkeypatch.setattr(bench_model, "seconds", lambda run: next(rounds))
     monkeypatch.setattr(bench_model, "load_torch", lambda: torch)
 
 
@@ -86,7 +86,7 @@ def test_work_in_float64_is_judged_by_float32_and_shown_beside_float64(
 def test_the_best_round_counts_apart_from_the_first() -> None:
     times = iter([0.2, 0.1, 4.0, 5.0, 6.0, 3.0, 8.0, 2.0, 9.0, 5.0, 7.0, 4.0])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bench_model, "_seconds", lambda run: next(times))
+        patch.setattr(bench_model, "seconds", lambda run: next(times))
         operands = np.zeros((8, 6, 6), np.float32), np.zeros((4, 8, 3, 3), np.float32)
         measured = bench_model.measure(Case("one", 0.5, SMALL, lambda: Work(nothing, *operands)), Torch(), 5)
     assert (measured.seconds, measured.reference_seconds) == (4.0, 2.0)

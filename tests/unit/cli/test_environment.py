@@ -19,8 +19,7 @@ from tb.cli.command import main
 from tb.run.errors import StoreError
 from tb.run.regress import store as store_module
 from tb.run.regress.cluster import cluster
-from tb.run.regress.driver import drive
-from tb.run.regress.schedule import on_each_worker
+from tb.run.regress.schedule import drive, on_each_worker
 from tb.run.regress.store import Store
 from tb.run.regress.worker import Limits
 from tests.unit.run.regress.processes import LOOPBACK, ROOT

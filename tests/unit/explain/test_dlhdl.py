@@ -143,24 +143,25 @@ def kernels_transposed(layer: Layer) -> NDArray[Any]:
     return np.ascontiguousarray(weights.reshape(k, z, s, r).swapaxes(2, 3))
 
 
+LONG = pytest.mark.slow
 CASES = [
     ("n-c-swapped", IMAGE, 0, in_blocks_of_n),
     ("x-y-swapped", IMAGE, 0, given(transposed)),
     ("kernel-x-y-swapped", IMAGE, 0, changed(0, weights=kernels_transposed)),
     ("padding-lane", IMAGE, 0, loud_lanes),
-    ("block-offset", IMAGE, 0, given(late_blocks)),
-    ("bias", IMAGE, 0, changed(0, bias=lambda layer: np.zeros_like(layer.operands[1]))),
-    ("relu", IMAGE, 0, changed(0, relu=True)),
+    pytest.param("block-offset", IMAGE, 0, given(late_blocks), marks=LONG),
+    pytest.param("bias", IMAGE, 0, changed(0, bias=lambda layer: np.zeros_like(layer.operands[1])), marks=LONG),
+    pytest.param("relu", IMAGE, 0, changed(0, relu=True), marks=LONG),
     ("relu", DENSE, 0, changed(0, relu=True)),
-    ("exponent", IMAGE, 0, changed(0, exponent=lambda layer: layer.exponent + 1)),
+    pytest.param("exponent", IMAGE, 0, changed(0, exponent=lambda layer: layer.exponent + 1), marks=LONG),
     ("exponent", DENSE, 0, changed(0, weight_exponent=0)),
     ("exponent", SUM, 2, changed(2, exponent=lambda layer: layer.exponent + 2)),
-    ("exponent", AVERAGE, 0, changed(0, exponent=lambda layer: layer.exponent - 1)),
-    ("stale-weights", TWO, 1, changed(1, weights=lambda layer: layer.operands[0])),
+    pytest.param("exponent", AVERAGE, 0, changed(0, exponent=lambda layer: layer.exponent - 1), marks=LONG),
+    pytest.param("stale-weights", TWO, 1, changed(1, weights=lambda layer: layer.operands[0]), marks=LONG),
 ]
 
 
-@pytest.mark.parametrize(("cause", "data", "index", "wrong"), CASES, ids=[f"{c[0]}-{n}" for n, c in enumerate(CASES)])
+@pytest.mark.parametrize(("cause", "data", "index", "wrong"), CASES)
 def test_the_cause_is_named_first(
     cause: str, data: dict[str, Any], index: int, wrong: Callable[[DlhdlScenario], Bytes]
 ) -> None:
@@ -187,6 +188,7 @@ def test_a_frame_that_was_read_before_it_was_given_is_named() -> None:
     assert first.causes[0].name == "frame-early"
 
 
+@pytest.mark.slow
 def test_a_layer_that_is_right_of_what_an_earlier_one_left_says_so() -> None:
     scenario = built(TWO)
     network = scenario.program.network
@@ -213,6 +215,7 @@ def test_a_cause_is_found_among_singles_that_differ_within_the_bound() -> None:
     assert first.causes[0].name == "relu"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("config", [CORE, SINGLE, DlhdlConfig.load("dlhdl_int8_4")], ids=lambda config: config.name)
 def test_every_layer_of_the_plan_can_be_computed_again(config: DlhdlConfig) -> None:
     for entry in load_plan(PLANS / "dlhdl.toml"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import product
 
 import pytest
 
@@ -41,8 +40,8 @@ def test_a_flipped_bit_in_any_payload_word_is_the_one_difference(
 ) -> None:
     words = make(config)
     for descriptor in parse(words, layout).descriptors:
-        for word, bit in product(descriptor.payload, (0, 5, 31)):
-            wrong = word.value ^ 1 << bit
+        for word in descriptor.payload:
+            wrong = word.value ^ 1 << word.offset // 4 % 32
             changed = words.copy()
             changed[word.offset // 4] = wrong
             found = differences(parse(changed, layout), config)

@@ -15,7 +15,7 @@ from dask.distributed import LocalCluster
 from tb.cli.command import main
 from tb.places import ROOT
 from tb.run.regress.batch import SYSTEMS, Batch, BatchError, batch_cluster, read_settings
-from tb.run.regress.driver import drive
+from tb.run.regress.schedule import drive
 from tb.run.regress.store import Store
 from tb.run.regress.worker import Limits
 from tests.unit.run.regress.tasks import pretend, stored, task

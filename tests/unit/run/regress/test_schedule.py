@@ -19,8 +19,7 @@ from tb.judge.verdict import Ending
 from tb.run.errors import NoSchedulerError, NoWorkersError
 from tb.run.regress import schedule
 from tb.run.regress.cluster import cluster
-from tb.run.regress.driver import drive
-from tb.run.regress.schedule import longest_first, on_each_worker, run_tasks
+from tb.run.regress.schedule import drive, longest_first, on_each_worker, run_tasks
 from tb.run.regress.store import Store
 from tb.run.regress.worker import Limits
 from tb.run.result import Result

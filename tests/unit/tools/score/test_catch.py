@@ -11,8 +11,7 @@ from tb.judge.verdict import Verdict
 from tb.run.result import Result
 from tb.stimulus.exchange import Explained
 from tb.tools.score.catalogue import Bug, BugKind
-from tb.tools.score.catch import catch_of
-from tb.tools.score.journal import Played
+from tb.tools.score.journal import Played, catch_of
 from tb.tools.score.play import BugResult
 from tb.tools.score.report import caught, explained, line, passed, summary
 from tests.unit.run.regress.tasks import DUT, hang, wrong

@@ -10,9 +10,8 @@ import pytest
 from tb.explain.units import Unit
 from tb.judge.finding import Check
 from tb.tools.score import mutant_report
-from tb.tools.score.catch import Catch
 from tb.tools.score.equivalent import Outcome, Proof
-from tb.tools.score.journal import Played
+from tb.tools.score.journal import Catch, Played
 from tb.tools.score.mutants import MutantResult, likely
 from tb.tools.score.mutate import Mutant
 from tb.tools.score.reach import Reached

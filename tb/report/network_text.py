@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tb.report.columns import aligned
 from tb.report.network_report import LayerLine, LayerVerdict, Report, said
 from tb.report.performance import table
+from tb.report.summary import aligned
 from tb.run.result import identity
 from tb.run.space import write_whole
 from tb.stimulus.network.dimg import write_dimg

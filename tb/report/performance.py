@@ -15,7 +15,7 @@ from tb.judge.layer_facts import LayerFacts, Moved
 from tb.nvdla.memory import Ram
 from tb.nvdla.performance import Performance
 from tb.plain_data import converted
-from tb.report.columns import aligned
+from tb.report.summary import aligned
 from tb.run.result import Result, identity
 
 _COLUMNS = ("layer", "cycles", "bound", "cycles of it", "ratio", "MAC %", "read", "written", "stalls")

@@ -11,7 +11,7 @@ import msgspec
 from tb.judge.text import margin_line, margin_part, why_not_passed
 from tb.judge.verdict import Ending
 from tb.report import failures, page, performance
-from tb.report.columns import aligned
+from tb.report.summary import aligned
 from tb.run.result import Result
 from tb.run.space import write_whole
 from tb.run.systems import note

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tb.judge.text import signature_line
@@ -119,3 +119,13 @@ def cause_of(result: Result) -> tuple[str, str] | None:
         if names:
             return names[0], headline
     return None
+
+
+def aligned(rows: Sequence[Sequence[str]], left: int) -> str:
+    """Return rows as lines of columns; the first ``left`` columns are flush left, the others flush right."""
+    widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [row[n].ljust(widths[n]) if n < left else row[n].rjust(widths[n]) for n in range(len(row))]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)

@@ -21,7 +21,7 @@ from tb.judge.verdict import Ending
 from tb.judge.wrapped_rules import AXI4_RULES
 from tb.places import HDL
 from tb.run.compile.build import build
-from tb.run.compile.dlhdl import TOP
+from tb.run.compile.wrapper import DLHDL_TOP as TOP
 from tb.run.dut import Dut
 from tb.run.jobs import Job, Setup, run_job
 from tb.run.result import Result

@@ -12,7 +12,6 @@ from typing import Protocol
 
 from tb.dlhdl.config import DlhdlConfig
 from tb.run import cache, folders
-from tb.run.compile.dlhdl import check_ports, top_text
 from tb.run.compile.elaborate import elaborate, library_arguments
 from tb.run.compile.filelist import FileList, InputFile
 from tb.run.compile.ports import Port, check
@@ -32,7 +31,7 @@ from tb.run.compile.runners import (
 from tb.run.compile.shims import SHIM_DIR
 from tb.run.compile.spec import BuildSpec, Built
 from tb.run.compile.toolchain import require, tool_environment
-from tb.run.compile.wrapper import WRAPPER_TOP, wrapper_text
+from tb.run.compile.wrapper import WRAPPER_TOP, check_dlhdl_ports, top_text, wrapper_text
 from tb.run.errors import BuildError, LaunchError
 from tb.run.process import last_relevant_lines, supervise
 from tb.run.space import check_space
@@ -189,7 +188,7 @@ def _wrapper_text(recipe: Recipe, ports: tuple[Port, ...]) -> str:
     """Check the ports of the RTL and return its wrapper."""
     spec = recipe.spec
     if isinstance(spec.config, DlhdlConfig):
-        check_ports(spec.config, spec.top, ports)
+        check_dlhdl_ports(spec.config, spec.top, ports)
         return top_text(spec.config, spec.top, ports, embedded=spec.filelist is None, dump=spec.waves)
     check(spec.config, spec.top, ports, recipe.port_map)
     return wrapper_text(spec.config, spec.top, ports, recipe.port_map, dump=spec.waves, native=spec.native)

@@ -1,12 +1,14 @@
-"""Write ``tb_top``: the canonical top ports around a user's top module, whatever its names."""
+"""Write ``tb_top``: the canonical top ports around a user's top module, of NVDLA or of the second system."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from models.config import HwConfig
+from tb.dlhdl.config import DlhdlConfig
 from tb.run.compile.ports import Port, PortMap
 from tb.run.compile.shims import canonical_ports, csb_clock, harness_text, instance, marks, shim_text, vector
+from tb.run.errors import PortError
 
 WRAPPER_TOP = "tb_top"
 TIME_UNIT, TIME_PRECISION = "1ns", "1ps"
@@ -109,3 +111,83 @@ def _harness(inner: Sequence[Port], port_map: PortMap) -> str:
             pins = [reset, *(f".{name}({prefix}{name})" for name in width)]
             text += instance(f"nvdla_harness_port #({parameters})", f"harness_port_{number}", [*clocked, *pins])
     return text
+
+
+DLHDL_TOP = "dlhdl_core"
+"""Top module of the embedded stand-in."""
+
+_DRIVEN = {"IPCORE_CLK": "clk", "AXI4_ACLK": "clk", "IPCORE_RESETN": "reset_n", "AXI4_ARESETN": "reset_n"}
+_MASTERS = ("AXI4_Master_Activation_Data", "AXI4_Master_Weight_Data", "AXI4_Master_Debug")
+_READ = {
+    "output": ("ARADDR", "ARLEN", "ARSIZE", "ARBURST", "ARVALID", "RREADY"),
+    "input": ("ARREADY", "RDATA", "RVALID"),
+}
+_WRITE = {
+    "output": ("AWADDR", "AWLEN", "AWSIZE", "AWBURST", "AWVALID", "WDATA", "WSTRB", "WLAST", "WVALID", "BREADY"),
+    "input": ("AWREADY", "WREADY", "BVALID"),
+}
+_DLHDL_DUMP = """\
+  string wave_file;
+  initial
+    if ($value$plusargs("wave_file=%s", wave_file)) begin
+      $dumpfile(wave_file);
+      $dumpvars(0, {top});
+    end
+"""
+
+
+def check_dlhdl_ports(config: DlhdlConfig, top: str, actual: Sequence[Port]) -> None:
+    """Compare a top's ports with those that a core of this configuration has.
+
+    Raises:
+        PortError: listing every missing port and every difference in direction or width.
+    """
+    present = {port.name: port for port in actual}
+    wanted = {name: ("input", 1) for name in _DRIVEN}
+    for master in _MASTERS:
+        for half, names in (("Rd", _READ), ("Wr", _WRITE)):
+            for direction in ("output", "input"):
+                wanted |= {f"{master}_{half}_{name}": (direction, 0) for name in names[direction]}
+    data = max(32, 8 * config.beat_bytes)
+    for master in _MASTERS[:2]:
+        wanted[f"{master}_Rd_RDATA"] = ("input", data)
+        wanted[f"{master}_Wr_WDATA"] = ("output", data)
+        wanted[f"{master}_Wr_WSTRB"] = ("output", config.beat_bytes)
+    differences = []
+    for name, (direction, width) in wanted.items():
+        port = present.get(name)
+        if port is None:
+            differences.append(f"missing {direction} {name}")
+        elif port.direction != direction:
+            differences.append(f"{name} must be {direction}, not {port.direction}")
+        elif width not in (0, port.width):
+            differences.append(f"{name} must have {width} bits, not {port.width}")
+    if differences:
+        lines = "\n".join(f"  {difference}" for difference in differences)
+        places = "1 place" if len(differences) == 1 else f"{len(differences)} places"
+        raise PortError(f"ports of {top} differ from {config.name} in {places}:\n{lines}")
+
+
+def top_text(config: DlhdlConfig, top: str, actual: Sequence[Port], *, embedded: bool, dump: bool) -> str:
+    """Return the Verilog of the wrapper: all ports of the core by their names, one clock and one reset.
+
+    Args:
+        config: the core's.
+        top: its module.
+        actual: its ports, already checked.
+        embedded: whether it takes the parameters of the embedded stand-in.
+        dump: whether the wrapper writes waves when ``+wave_file=`` is given.
+    """
+    ports = [Port(name, "input", 1) for name in dict.fromkeys(_DRIVEN.values())]
+    ports += [port for port in actual if port.name not in _DRIVEN]
+    declared = ",\n".join(f"  {port.direction} wire {vector(port.width)}{port.name}" for port in ports)
+    connected = [f".{port.name}({_DRIVEN.get(port.name, port.name)})" for port in actual]
+    parameters = ", ".join(f".{name}({value})" for name, value in config.parameters.items()) if embedded else ""
+    module = f"{top} #({parameters})" if parameters else top
+    return (
+        f"`timescale {TIME_UNIT}/{TIME_PRECISION}\n"
+        f"module {WRAPPER_TOP} (\n{declared}\n);\n"
+        f"{instance(module, 'dut', connected)}"
+        f"{_DLHDL_DUMP.format(top=WRAPPER_TOP) if dump else ''}"
+        "endmodule\n"
+    )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tb.markup import render
-from tb.report import code_coverage as report
+from tb.report import page_coverage as report
 from tb.run.compile.wrapper import WRAPPER_TOP
 from tb.run.regress import code_coverage
 from tb.run.regress.code_exclusions import CodeCoverageError
@@ -75,7 +75,7 @@ def test_modules_of_the_device_are_told_and_the_bench_is_not() -> None:
         ("pdp", {"branch": 0}, {"branch": 1}),
         ("sdp", {"line": 1, "toggle": 1}, {"line": 2, "toggle": 1}),
     ]
-    assert list(report.lines(coverage)) == [
+    assert list(report.code_lines(coverage)) == [
         "module" + "line".rjust(24) + "branch".rjust(24) + "toggle".rjust(24),
         "pdp   " + "-".rjust(24) + "0/1   0.0 %".rjust(24) + "-".rjust(24),
         "sdp   " + "1/2  50.0 %".rjust(24) + "-".rjust(24) + "1/1 100.0 %".rjust(24),
@@ -84,7 +84,7 @@ def test_modules_of_the_device_are_told_and_the_bench_is_not() -> None:
 
 
 def test_hostile_module_names_stay_text() -> None:
-    (section,) = report.sections(code_coverage.coverage_of({point("line", "<script>", 1): 1}))
+    (section,) = report.code_sections(code_coverage.coverage_of({point("line", "<script>", 1): 1}))
     page = render("sections.html", title="RTL", heading="RTL", sections=[section])
     assert "&lt;script&gt;" in page
     assert "<script>" not in page

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tb.places import HDL
-from tb.report import code_coverage as report
+from tb.report import page_coverage as report
 from tb.run.regress.code_coverage import CodeCoverage, coverage_of
 from tb.run.regress.code_exclusions import BY_AUTHORS, CodeCoverageError, load_exclusions
 
@@ -115,7 +115,7 @@ def test_a_reviewed_file_excludes_by_module_kind_name_and_text(source: Path, tmp
     assert coverage.excluded == {"sizes end below": 1, "always enabled": 1, "debugging": 1}
     assert coverage.surprises == [f"{source}:3: line block: always enabled"], "what is reached counts"
     assert coverage.unused == ["fits nothing"]
-    told = list(report.lines(coverage))
+    told = list(report.code_lines(coverage))
     assert told[-5:] == [
         "excluded: 1, sizes end below",
         "excluded: 1, always enabled",
@@ -123,7 +123,7 @@ def test_a_reviewed_file_excludes_by_module_kind_name_and_text(source: Path, tmp
         f"excluded but reached: {source}:3: line block: always enabled",
         "an exclusion fits nothing: fits nothing",
     ]
-    assert [section.title for section in report.sections(coverage)][-1] == "Code that need not be reached"
+    assert [section.title for section in report.code_sections(coverage)][-1] == "Code that need not be reached"
 
 
 def test_bits_of_signals_are_excluded_in_both_directions_or_in_one(source: Path, tmp_path: Path) -> None:

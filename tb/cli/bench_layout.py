@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -63,25 +63,13 @@ class Case:
     prepare: Callable[[int], Work]
 
 
-class Packer(Protocol):
-    """What every layout class has."""
-
-    @property
-    def pack(self) -> Callable[..., Any]:
-        """From a tensor to one or more surfaces."""
-
-    @property
-    def unpack(self) -> Callable[..., Any]:
-        """From the surfaces to the tensor."""
-
-
 def _random(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
     """Return random bit patterns."""
     size = math.prod(shape) * dtype.itemsize
     return np.random.default_rng(_SEED).integers(0, 256, size, dtype=np.uint8).view(dtype).reshape(shape)
 
 
-def _directions(name: str, target: float, make: Callable[[int], tuple[Packer, Array]]) -> tuple[Case, Case]:
+def _directions(name: str, target: float, make: Callable[[int], tuple[Any, Array]]) -> tuple[Case, Case]:
     """Return the cases of both directions; compressed weights are measured by their uncompressed bytes."""
 
     def pack(nbytes: int) -> Work:
@@ -99,12 +87,12 @@ def _directions(name: str, target: float, make: Callable[[int], tuple[Packer, Ar
     return Case(f"{name}, pack", target, pack), Case(f"{name}, unpack", target, unpack)
 
 
-def _feature(config: str, precision: Precision, nbytes: int) -> tuple[Packer, Array]:
+def _feature(config: str, precision: Precision, nbytes: int) -> tuple[Any, Array]:
     shape = (64, nbytes // (64 * 1024 * precision.nbytes), 1024)
     return FeatureLayout.packed(HwConfig.load(config), precision, shape), _random(shape, precision.dtype)
 
 
-def _feature_with_gaps(config: str, precision: Precision, nbytes: int) -> tuple[Packer, Array]:
+def _feature_with_gaps(config: str, precision: Precision, nbytes: int) -> tuple[Any, Array]:
     """Return a cube with a partial atom and gaps after lines and surfaces."""
     shape = (61, nbytes // (64 * 1024 * precision.nbytes), 1000)
     line = HwConfig.load(config).memory_atomic_bytes * 1024
@@ -127,20 +115,20 @@ def _winograd(config: str, precision: Precision, nbytes: int) -> tuple[KernelLay
     return layout, _random(layout.packed_shape, precision.dtype)
 
 
-def _deconvolution(config: str, precision: Precision, nbytes: int) -> tuple[Packer, Array]:
+def _deconvolution(config: str, precision: Precision, nbytes: int) -> tuple[Any, Array]:
     shape = (nbytes // (16384 * precision.nbytes), 1024, 4, 4)
     layout = DeconvolutionWeightLayout(HwConfig.load(config), precision, shape, (2, 2))
     return layout, _random(shape, precision.dtype)
 
 
-def _compressed(make: Callable[[int], tuple[KernelLayout, Array]], nbytes: int) -> tuple[Packer, Array]:
+def _compressed(make: Callable[[int], tuple[KernelLayout, Array]], nbytes: int) -> tuple[Any, Array]:
     """Return weights half of which are 0."""
     layout, weights = make(nbytes)
     kept = np.random.default_rng(_SEED + 1).integers(0, 2, weights.shape, dtype=np.bool_)
     return CompressedWeightLayout(layout), np.where(kept, weights, weights.dtype.type(0))
 
 
-def _pixel(config: str, name: str, nbytes: int) -> tuple[Packer, Array]:
+def _pixel(config: str, name: str, nbytes: int) -> tuple[Any, Array]:
     pixels = pixel_format(name)
     width = 8192
     shape = (pixels.channels, nbytes // (width * sum(plane.pixel_bytes for plane in pixels.planes)), width)

@@ -223,7 +223,6 @@ def _compressed(given: Given) -> Subject:
     given = replace(given, format_name=f"compressed {inner}")
     given.check(("weight-format", *required, "wmb", "wgs"), optional)
     kernels = build(given)
-    assert isinstance(kernels.layout, KernelLayout)
     compressed = CompressedWeightLayout(kernels.layout)
     wmb = None
     if given.command == "offset":

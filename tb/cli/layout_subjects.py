@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from models.layout import Alignment, CompressedWeightLayout, PixelFormat, PixelLayout
 from models.layout.raw import Array, ByteArray, checked_bytes
@@ -12,40 +12,12 @@ from models.layout.raw import Array, ByteArray, checked_bytes
 Coordinates = tuple[int | str, ...]
 
 
-class Layout(Protocol):
-    """What every layout class has; the coordinates of elements differ."""
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes from the first to the last."""
-
-    @property
-    def pack(self) -> Callable[..., ByteArray]:
-        """From a tensor to memory bytes."""
-
-    @property
-    def unpack(self) -> Callable[..., Any]:
-        """From memory bytes to a tensor."""
-
-    @property
-    def offset(self) -> Callable[..., int]:
-        """From the coordinates of an element to its byte offset."""
-
-    @property
-    def element_at(self) -> Callable[[int], Any]:
-        """From a byte offset to the coordinates of an element, or None."""
-
-    @property
-    def describe(self) -> Callable[[], str]:
-        """The layout in words."""
-
-
 @dataclass(frozen=True)
 class Subject:
     """A layout with one tensor and one surface; its functions say what the layout itself does not.
 
     Args:
-        layout: the layout.
+        layout: an instance of any layout class.
         axes: names of an element's coordinates.
         alignment: of the start address of the first surface, or None where there is no rule.
         extend: from a tensor to what is packed.
@@ -57,7 +29,7 @@ class Subject:
         about: begins the description.
     """
 
-    layout: Layout
+    layout: Any
     axes: tuple[str, ...]
     alignment: Alignment | None
     extend: Callable[[Array], Any] = lambda tensor: tensor
@@ -89,7 +61,8 @@ class Subject:
 
     def offset(self, element: Coordinates) -> int | None:
         """Return the byte offset of an element in the first surface, or None when it does not lie there."""
-        return self.layout.offset(*self.inside(element))
+        offset: int = self.layout.offset(*self.inside(element))
+        return offset
 
     def element_at(self, offset_bytes: int) -> Coordinates | None:
         """Return the element that a byte of the first surface belongs to, or None."""
@@ -114,7 +87,7 @@ class Subject:
 
     def describe(self) -> str:
         """Return the layout in words."""
-        return self.about + self.layout.describe()
+        return f"{self.about}{self.layout.describe()}"
 
 
 @dataclass(frozen=True, kw_only=True)

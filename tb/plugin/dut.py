@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import fcntl
 import os
 import shlex
 from collections.abc import Iterator, Sequence
@@ -181,8 +180,7 @@ class PlayedDut:
     def _folder(self, name: str) -> Iterator[Path]:
         """Give the empty folder of an item, for which another pytest run may have to be waited for."""
         own = folders.folder_name(name)
-        with (folders.made(self.root) / f".{own}.lock").open("w") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+        with folders.alone(folders.made(self.root) / f".{own}.lock", lambda: None):
             yield folders.emptied(self.root, own)
 
 

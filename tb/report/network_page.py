@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from math import log10
+from math import ceil, log10
 from typing import Any
 
 from models.config import HwConfig
@@ -110,10 +110,10 @@ def _roofline(layers: Sequence[LayerLine], config: HwConfig) -> dict[str, Any] |
     peak = max(line.performance.measured.work.mac_peak for _, _, line in points if line.performance is not None)
     width = config.primary_memif_width_bytes
     ridge = peak / width
-    most_x = 10 ** _ceil(max(*(x for x, _, _ in points), 10 * ridge))
-    least_x = 10 ** (_ceil(min(*(x for x, _, _ in points), ridge / 10)) - 1)
-    most_y = 10 ** _ceil(peak)
-    least_y = 10 ** (_ceil(min(*(y for _, y, _ in points), least_x * width)) - 1)
+    most_x = 10 ** ceil(log10(max(*(x for x, _, _ in points), 10 * ridge)))
+    least_x = 10 ** (ceil(log10(min(*(x for x, _, _ in points), ridge / 10))) - 1)
+    most_y = 10 ** ceil(log10(peak))
+    least_y = 10 ** (ceil(log10(min(*(y for _, y, _ in points), least_x * width))) - 1)
 
     def x_of(value: float) -> float:
         return round(_LEFT + (_RIGHT - _LEFT) * log10(value / least_x) / log10(most_x / least_x), 1)
@@ -138,16 +138,6 @@ def _roofline(layers: Sequence[LayerLine], config: HwConfig) -> dict[str, Any] |
             for x, y, line in points
         ],
     }
-
-
-def _ceil(value: float) -> int:
-    """Return the power of ten that is not below a value."""
-    power = 0
-    while 10**power < value:
-        power += 1
-    while 10 ** (power - 1) >= value:
-        power -= 1
-    return power
 
 
 def _timeline(layers: Sequence[LayerLine]) -> dict[str, Any] | None:

@@ -6,11 +6,10 @@ there are too many.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -98,10 +97,12 @@ def models(root: Path) -> list[Model]:
 
 def remove(root: Path, model: Model) -> bool:
     """Remove a model unless it is being built, and return whether it is gone."""
-    with _locked(root / f"{model.name}.lock") as alone:
-        if alone:
+    try:
+        with folders.alone(root / f"{model.name}.lock", None):
             folders.remove(root, model.name)
-        return alone
+    except BlockingIOError:
+        return False
+    return True
 
 
 def make_room(root: Path, limit: float, kept: str) -> list[Model]:
@@ -129,15 +130,3 @@ def _model(path: Path) -> Model:
     used = (path / (_USED if complete else folders.MARKER)).stat().st_mtime
     nbytes = sum(entry.lstat().st_blocks * 512 for entry in path.rglob("*"))
     return Model(path.name, nbytes, used, complete)
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[bool]:
-    """Give whether nobody else holds the lock of a build."""
-    with path.open("w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield False
-            return
-        yield True

@@ -154,12 +154,18 @@ def check_new(folder: Path) -> None:
 
 
 @contextmanager
-def alone(lock: Path, wait: Callable[[], object]) -> Iterator[None]:
-    """Hold the lock of a file for the time of the block; ``wait`` is called when another process has it."""
+def alone(lock: Path, wait: Callable[[], object] | None) -> Iterator[None]:
+    """Hold the lock of a file for the time of the block; ``wait`` is called when another process has it.
+
+    Raises:
+        BlockingIOError: when another process has it, and nobody waits.
+    """
     with lock.open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
+            if wait is None:
+                raise
             wait()
             fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -205,13 +205,19 @@ def check(config: HwConfig, top: str, actual: Sequence[Port], port_map: PortMap)
         if port.direction == "inout":
             remedy = "an inout cannot be connected"
         differences.append(f"extra {port.direction} {port.name}, {_bits(port.width)}: {remedy}")
+    refuse_differences(top, config.name, differences)
+
+
+def refuse_differences(top: str, config: str, differences: Sequence[str]) -> None:
+    """Refuse a top whose ports are not those of its configuration.
+
+    Raises:
+        PortError: listing the differences, if there are any.
+    """
     if differences:
         lines = "\n".join(f"  {difference}" for difference in differences)
-        raise PortError(f"ports of {top} differ from {config.name} in {_places(len(differences))}:\n{lines}")
-
-
-def _places(count: int) -> str:
-    return "1 place" if count == 1 else f"{count} places"
+        places = "1 place" if len(differences) == 1 else f"{len(differences)} places"
+        raise PortError(f"ports of {top} differ from {config} in {places}:\n{lines}")
 
 
 def _pin_problems(pin: Pin, name: str, found: Port | None) -> list[str]:

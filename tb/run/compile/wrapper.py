@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from models.config import HwConfig
 from tb.dlhdl.config import DlhdlConfig
-from tb.run.compile.ports import Port, PortMap
+from tb.run.compile.ports import Port, PortMap, refuse_differences
 from tb.run.compile.shims import canonical_ports, csb_clock, harness_text, instance, marks, shim_text, vector
-from tb.run.errors import PortError
 
 WRAPPER_TOP = "tb_top"
 TIME_UNIT, TIME_PRECISION = "1ns", "1ps"
@@ -162,10 +161,7 @@ def check_dlhdl_ports(config: DlhdlConfig, top: str, actual: Sequence[Port]) -> 
             differences.append(f"{name} must be {direction}, not {port.direction}")
         elif width not in (0, port.width):
             differences.append(f"{name} must have {width} bits, not {port.width}")
-    if differences:
-        lines = "\n".join(f"  {difference}" for difference in differences)
-        places = "1 place" if len(differences) == 1 else f"{len(differences)} places"
-        raise PortError(f"ports of {top} differ from {config.name} in {places}:\n{lines}")
+    refuse_differences(top, config.name, differences)
 
 
 def top_text(config: DlhdlConfig, top: str, actual: Sequence[Port], *, embedded: bool, dump: bool) -> str:

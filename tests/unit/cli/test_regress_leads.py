@@ -22,6 +22,7 @@ PLAN = PLANS / "nv_small.toml"
 UNKNOWN = Explained(["unknown"], [[]], [[]], ["no known cause fits"], [False])
 
 
+@pytest.mark.slow
 def test_failures_without_a_cause_get_leads_from_their_scenarios(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -129,6 +129,7 @@ def test_one_wrong_byte_proves_nothing() -> None:
     assert diagnose(cases.evidence_of(cases.sdp_layer(), MEMORY, one)).first is None
 
 
+@pytest.mark.slow
 def test_a_cause_that_leaves_one_byte_unexplained_is_not_stated() -> None:
     """A hundred bytes that fit do not make up for one that does not."""
     layer = cases.sdp_layer()
@@ -224,6 +225,7 @@ def test_a_pair_of_causes_is_found() -> None:
     assert first.share == 1.0
 
 
+@pytest.mark.slow
 def test_every_pair_with_an_unsigned_convolution_predicts_the_whole_surface_or_is_dropped() -> None:
     evidence = cases.evidence_of(replace(cases.conv_layer(), conversion=None), MEMORY)
     assert evidence.rerun is not None

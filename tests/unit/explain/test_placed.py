@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import pytest
 
 from tb.explain import Explanation, explain_run
 from tb.explain.memory import Patch
@@ -129,6 +130,7 @@ def test_right_bytes_at_addresses_that_no_walk_gives_are_said_to_be_right() -> N
     assert of_unit(found) == ["SDP, its writes or memory interface: its bytes are right, at wrong addresses"]
 
 
+@pytest.mark.slow
 def test_wrong_bytes_at_wrong_addresses_and_right_ones_in_another_order_are_not() -> None:
     beats = cases.beats_of(run(FIRST, MEMORY))
     away = wrapped(beats, FIRST.dst.layout.shape[2])
@@ -151,6 +153,7 @@ def test_a_band_that_overlaps_the_one_before_is_the_cause_and_not_its_addresses(
     assert found.causes[0].name == "pool-split"
 
 
+@pytest.mark.slow
 def test_lost_writes_are_not_stated_where_bytes_went_astray() -> None:
     """What is missing may be what lies elsewhere, also when more than its address is wrong."""
     beats = cases.beats_of(run(FIRST, MEMORY))

@@ -157,6 +157,7 @@ def wrongly(layers: tuple[Layer, ...], faults: dict[int, Callable[[LayerRun], La
     return Seen.of(scoreboard)
 
 
+@pytest.mark.slow
 def test_what_would_change_a_layer_that_is_right_is_not_the_cause() -> None:
     def ruled(rules: Rules) -> Callable[[LayerRun], LayerRun]:
         return lambda run: replace(run, rules=rules)

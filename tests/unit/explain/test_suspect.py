@@ -241,6 +241,7 @@ def patterned(chosen: np.ndarray) -> list[str]:
     return [str(suspect) for suspect in suspects(verdict, [explain(evidence)])]
 
 
+@pytest.mark.slow
 def test_the_pattern_of_wrong_elements_narrows_a_convolution_down() -> None:
     shape = cases.conv_layer().dst.layout.shape
     pixels, kernels, single = (np.zeros(shape, dtype=bool) for _ in range(3))
@@ -255,6 +256,7 @@ def test_the_pattern_of_wrong_elements_narrows_a_convolution_down() -> None:
     assert any_unit == "CDMA, CBUF, CSC, CMAC, CACC or SDP: layers of CONV are wrong", "accumulators leave them so, too"
 
 
+@pytest.mark.slow
 def test_no_pattern_of_pooling_tells_its_reader_from_its_line_buffers() -> None:
     def first_line(patch: Patch) -> Patch:
         walk = cases.evidence_of(layer, MEMORY).walk

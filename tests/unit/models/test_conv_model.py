@@ -198,6 +198,7 @@ def test_blocks_of_lines_and_kernels_fit_together() -> None:
         assert result[k, y, x] == (window * weights[k]).sum()
 
 
+@pytest.mark.slow
 def test_memory_stays_far_below_the_columns_of_the_whole_layer() -> None:
     cube = np.ones((64, 128, 128), np.int8)
     weights = np.ones((16, 64, 9, 9), np.int8)

@@ -16,9 +16,6 @@ from tb.stimulus.generate.describe import PlanError
 _TERM = re.compile(r"(?:(?P<factor>\d{1,18})\*)?(?P<symbol>[a-z_]+)(?P<offset>[+-]\d{1,18})?|(?P<number>-?\d{1,18})")
 
 
-_SERIES = ("each", "powers")
-
-
 @dataclass(frozen=True)
 class Bin:
     """Values that count as one.
@@ -81,7 +78,7 @@ def parse_bins(where: str, labels: Sequence[object], sizes: Mapping[str, int]) -
 def _expand(where: str, label: object, sizes: Mapping[str, int]) -> Iterator[object]:
     """Yield the labels that one label stands for."""
     kind, _, span = label.partition(" ") if isinstance(label, str) else ("", "", "")
-    if kind not in _SERIES:
+    if kind not in ("each", "powers"):
         yield label
         return
     low, _, high = span.partition("..")

@@ -2,12 +2,16 @@
 
 Bins, crosses and their counts are those of ``cocotb-coverage``, which needs no simulator: its module of
 coverage imports nothing of cocotb. It keeps one database a process, so each collector has a branch of its own.
+
+Drawing and decoding a scenario takes milliseconds, playing it seconds, so many seeds are looked at and few are played:
+those whose scenarios reach bins that nothing has reached yet. The same search chooses the same seeds.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import count
 from threading import Lock
 from typing import Any
@@ -17,8 +21,9 @@ from cocotb_coverage.coverage import CoverCross, CoverPoint, coverage_db
 from tb.coverage.attributes import Attributes, Value
 from tb.coverage.bins import Bin
 from tb.coverage.model import CoverageModel, Item
-from tb.coverage.observe import Observation
+from tb.coverage.observe import Observation, observe
 from tb.stimulus.generate.describe import PlanError
+from tb.stimulus.scenario import Scenario
 
 _numbers = count()
 
@@ -97,3 +102,39 @@ def _value(item: Item, attributes: Attributes) -> Value:
     if name not in attributes:
         raise PlanError(f"{item.name} must be an attribute: {', '.join(sorted(attributes))}")
     return attributes[name]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A seed, and the bins that its scenario hits."""
+
+    seed: int
+    hits: frozenset[str]
+
+
+def reached(collector: Collector, scenario: Scenario) -> dict[str, int]:
+    """Return how often a scenario hits which bins."""
+    return collector.count(list(observe(scenario, collector.model.config)))
+
+
+def choose(candidates: Iterable[Candidate], wanted: Iterable[str], most: int | None = None) -> Iterator[Candidate]:
+    """Yield candidates, each the one that reaches most of what is still wanted; stop when none reaches any.
+
+    Args:
+        candidates: all that there are.
+        wanted: names of bins.
+        most: how many to choose at most, or None.
+    """
+    left = set(wanted)
+    useful = {candidate.seed: (candidate, candidate.hits & left) for candidate in candidates}
+    chosen = 0
+    while left and useful and (most is None or chosen < most):
+        # Gains only shrink, so candidates without any never come back.
+        useful = {seed: (candidate, hits & left) for seed, (candidate, hits) in useful.items() if hits & left}
+        if not useful:
+            return
+        best = max(useful, key=lambda seed: (len(useful[seed][1]), -seed))
+        candidate, _ = useful.pop(best)
+        left -= candidate.hits
+        chosen += 1
+        yield candidate

@@ -119,7 +119,8 @@ def load_model(folder: Path, config: HwConfig) -> CoverageModel:
         if unit in bins:
             raise PlanError(f"{path.name}: unit {unit} must have one file")
         bins[unit] = _points(path.name, table, config)
-        fresh = [*_point_items(unit, bins[unit]), *_crosses(path.name, unit, table, bins[unit])]
+        points = (Item(unit, (name,), tuple((one.label,) for one in found)) for name, found in bins[unit].items())
+        fresh = [*points, *_crosses(path.name, unit, table, bins[unit])]
         for key, found in reasons.items():
             for data in table.take(key, list, []):
                 found |= _reasons(Table(f"{path.name}: {key}", data), fresh, bins[unit], config)
@@ -137,10 +138,6 @@ def _points(where: str, table: Table, config: HwConfig) -> dict[str, tuple[Bin, 
         if len(labels) > POINT_BINS:
             raise PlanError(f"{where}: {name} must have at most {POINT_BINS} bins, not {len(labels)}")
     return {name: parse_bins(f"{where}: {name}", labels, sizes) for name, labels in points.items()}
-
-
-def _point_items(unit: str, points: Mapping[str, tuple[Bin, ...]]) -> list[Item]:
-    return [Item(unit, (name,), tuple((one.label,) for one in bins)) for name, bins in points.items()]
 
 
 def _crosses(where: str, unit: str, table: Table, points: Mapping[str, tuple[Bin, ...]]) -> Iterator[Item]:

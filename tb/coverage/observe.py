@@ -54,8 +54,6 @@ def observe(scenario: Scenario, config: HwConfig) -> Iterator[Observation]:
                 walk.ends[op.sync_id] = op
             case SyncWait():
                 walk.end(op.sync_id)
-            case _:
-                pass
 
 
 class _Walk:

@@ -37,7 +37,7 @@ def processing_attributes(layer: SdpLayer | ConvLayer) -> Attributes:
 def _stage(name: str, stage: SdpStage | None, source: StageSource | None) -> Attributes:
     """Return the attributes of X1 or X2; all of them are None when it is bypassed."""
     if stage is None:
-        return dict.fromkeys(f"{name}.{key}" for key in _STAGE_KEYS)
+        return dict.fromkeys(_stage(name, SdpStage(None, 0, False, False, 0, False), None))
     source = source or StageSource()
     memory = None if source.memory is None else source.memory.layout
     per = None if memory is None else "channel" if is_per_channel(memory) else "element"
@@ -65,9 +65,3 @@ def _stage(name: str, stage: SdpStage | None, source: StageSource | None) -> Att
         )
         values["memory.gap"] = yes(memory != packed)
     return {f"{name}.{key}": value for key, value in values.items()}
-
-
-_STAGE_KEYS = (
-    *("works", "alu", "alu.from", "alu.register", "alu.shift", "mul.from", "mul.register", "mul.shift"),
-    *("prelu", "relu", "memory", "memory.holds", "memory.bytes", "memory.gap", "memory.carry"),
-)

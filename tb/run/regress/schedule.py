@@ -17,7 +17,7 @@ from pathlib import Path
 from dask.distributed import Client, Future, KilledWorker, wait
 
 from models.errors import InputError
-from tb.coverage.steer import Candidate, choose, reached
+from tb.coverage.collect import Candidate, choose, reached
 from tb.judge.finding import Check
 from tb.judge.verdict import Verdict
 from tb.run import folders

@@ -17,9 +17,8 @@ import msgspec
 
 from models.config import HwConfig
 from models.errors import InputError
-from tb.coverage.collect import Collector
+from tb.coverage.collect import Collector, reached
 from tb.coverage.model import load_model
-from tb.coverage.steer import reached
 from tb.dlhdl.config import is_dlhdl
 from tb.judge.finding import Check
 from tb.judge.verdict import Ending, Verdict

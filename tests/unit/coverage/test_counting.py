@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from models.config import HwConfig
-from tb.coverage.collect import Collector
+from tb.coverage.collect import Candidate, Collector, choose, reached
 from tb.coverage.model import load_model
 from tb.coverage.observe import Observation, observe
 from tb.coverage.status import item_status, text, totals
-from tb.coverage.steer import Candidate, choose, reached
 from tb.nvdla.program.ops import RegWrite
 from tb.nvdla.program.table import Refused
 from tb.places import PLANS
